@@ -1,0 +1,42 @@
+// Times things against each other: every round runs each of them once, in turn, and the median round counts.
+
+/** Enough calls that one round lasts about this long. */
+const ROUND_MS = 20
+const ROUNDS = 31
+
+/**
+ * Microseconds per call, by name. The contestants take turns in every round, so that noise meets all of them alike.
+ * @param {Record<string, () => unknown>} contestants
+ * @returns {Promise<Record<string, number>>}
+ */
+export async function race(contestants) {
+  const names = Object.keys(contestants)
+  /** @type {Record<string, number[]>} */
+  const times = Object.fromEntries(names.map((name) => [name, []]))
+  /** @type {Record<string, number>} */
+  const calls = {}
+  for (const name of names) calls[name] = await callsPerRound(contestants[name])
+  for (let round = 0; round < ROUNDS; round++) {
+    const order = round % 2 ? names : names.toReversed()
+    for (const name of order) times[name].push(await perCall(contestants[name], calls[name]))
+  }
+  return Object.fromEntries(names.map((name) => [name, median(times[name])]))
+}
+
+async function callsPerRound(run) {
+  for (let calls = 64; ; calls *= 2) {
+    const us = await perCall(run, calls)
+    if ((us * calls) / 1000 >= ROUND_MS / 2) return calls
+  }
+}
+
+async function perCall(run, calls) {
+  const start = performance.now()
+  for (let i = 0; i < calls; i++) await run()
+  return ((performance.now() - start) * 1000) / calls
+}
+
+/** @param {number[]} numbers */
+export function median(numbers) {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
+}

@@ -1,0 +1,186 @@
+// Asking a person: one question for all hooks that ask, one answer, grants for "allow always".
+
+import { randomUUID } from 'node:crypto'
+import { callDigest, callOf, grantDigest } from './digest.js'
+import type { Data } from './json.js'
+import { isObject } from './json.js'
+import { type Asking, reasonOf } from './outcome.js'
+import { plainText } from './text.js'
+import { timestamp } from './timestamp.js'
+
+export interface Ask {
+  /** The hook's name. */
+  readonly hook: string
+  readonly prompt: string
+  readonly reason?: string
+}
+
+/** What a person is shown. */
+export interface Question {
+  readonly id: string
+  readonly event: string
+  readonly session: string
+  /** Of the exact call: an answer counts for no other. */
+  readonly digest: string
+  readonly call: Data
+  readonly asks: readonly Ask[]
+  /** An option allows if it begins with the word "allow". A deny is always among them. */
+  readonly options: readonly string[]
+  /** Seconds. */
+  readonly timeout: number
+  /** On time-out or error. */
+  readonly default: 'allow' | 'deny'
+  /** ISO-8601. */
+  readonly expires: string
+}
+
+/** What the approver answers: one of the options, alone or with more. */
+export type Reply =
+  | string
+  | {
+      readonly option: string
+      readonly reason?: string
+      readonly by?: string
+      /** A patch over the event data: the person edited the call. It is judged again. */
+      readonly data?: object
+    }
+
+/** `'deny'` refuses whatever a hook asks about. */
+export type Approver = (question: Question, signal: AbortSignal) => Reply | Promise<Reply>
+
+export interface ApprovalAnswer {
+  readonly decision: 'allow' | 'deny'
+  /** What was chosen; absent where nobody chose (time-out, error, grant, hook). */
+  readonly option?: string
+  readonly reason?: string
+  /** A person's name as the approver gives it, `person`, `grant`, `default`, `host`, or a hook's name. */
+  readonly by: string
+  readonly at: string
+}
+
+/** What was asked and, where somebody answered, what. */
+export interface Approval {
+  readonly question: Question
+  readonly answer?: ApprovalAnswer
+}
+
+/** One "allow always": the user's, bound to hook, event, tool, directory and call. */
+export interface Grant {
+  readonly id: string
+  readonly hook: string
+  readonly event: string
+  readonly tool: string
+  readonly cwd: string
+  readonly digest: string
+  readonly created: string
+  readonly expires?: string
+}
+
+const DEFAULT_TIMEOUT = 300
+const DEFAULT_PROMPT = 'Allow this operation?'
+const DEFAULT_OPTIONS = ['Allow', 'Deny']
+
+export const ALLOWS = /^allow\b/i
+export const ALLOWS_ALWAYS = /^allow always\b/i
+
+/** One question for all who ask: shortest time-out, deny by default if any says so, "always" only if all offer it. */
+export function questionFor(
+  event: string,
+  session: string,
+  data: Data,
+  asking: readonly Asking[],
+  now: number,
+): Question {
+  const timeout = Math.min(...asking.map(({ answer }) => answer.approvalTimeout ?? DEFAULT_TIMEOUT))
+  const offers = asking.map(({ answer }) => answer.approvalOptions ?? DEFAULT_OPTIONS)
+  const options = [...new Set(offers.flat())].filter(
+    (option) =>
+      !ALLOWS_ALWAYS.test(option) || offers.every((offer) => offer.some((one) => ALLOWS_ALWAYS.test(one))),
+  )
+  if (!options.some((option) => /^deny\b/i.test(option))) options.push('Deny')
+  return {
+    id: randomUUID(),
+    event,
+    session,
+    digest: callDigest(event, data),
+    call: callOf(data),
+    asks: asking.map((one) => ({
+      hook: one.hook.name,
+      prompt: plainText(one.answer.approvalPrompt ?? DEFAULT_PROMPT),
+      ...(one.answer.reason && { reason: plainText(one.answer.reason) }),
+    })),
+    options,
+    timeout,
+    default: asking.every(({ answer }) => answer.approvalDefault === 'allow') ? 'allow' : 'deny',
+    expires: timestamp(now + timeout * 1000),
+  }
+}
+
+/** Reads a reply. What was not offered, or is no reply at all, is a deny. */
+export function readReply(
+  question: Question,
+  reply: unknown,
+  at: string,
+): ApprovalAnswer & { readonly data?: object } {
+  const given = isObject(reply) ? reply : { option: reply }
+  const option = typeof given.option === 'string' ? given.option.trim() : ''
+  const offered = question.options.some((one) => one.toLowerCase() === option.toLowerCase())
+  return {
+    decision: offered && ALLOWS.test(option) ? 'allow' : 'deny',
+    ...(option && { option }),
+    ...(typeof given.reason === 'string' && { reason: given.reason }),
+    by: typeof given.by === 'string' ? given.by : 'person',
+    at,
+    ...(isObject(given.data) && { data: given.data }),
+  }
+}
+
+/** Why a call was not approved, for the model. */
+export function refusalReason(question: Question, answer: ApprovalAnswer): string {
+  const prompt = question.asks
+    .map((ask) => ask.prompt)
+    .join('; ')
+    .slice(0, 200)
+  const because = answer.reason ? ` (${answer.reason})` : ''
+  if (answer.by === 'default') return `Approval timeout - denied by default: ${prompt}${because}`
+  if (answer.by === 'host') return `No approval system available: ${prompt}`
+  return `User denied: ${prompt}${because}`
+}
+
+export function grantFor(one: Asking, event: string, data: Data, now: number): Grant {
+  return { id: randomUUID(), ...boundTo(one, event, data), created: timestamp(now) }
+}
+
+export function isGranted(
+  grants: readonly Grant[],
+  one: Asking,
+  event: string,
+  data: Data,
+  now: number,
+): boolean {
+  const bound = boundTo(one, event, data)
+  return grants.some(
+    (grant) =>
+      grant.hook === bound.hook &&
+      grant.event === bound.event &&
+      grant.tool === bound.tool &&
+      grant.cwd === bound.cwd &&
+      grant.digest === bound.digest &&
+      (grant.expires === undefined || Date.parse(grant.expires) > now),
+  )
+}
+
+function boundTo({ hook }: Asking, event: string, data: Data) {
+  return {
+    hook: hook.id,
+    event,
+    tool: String(data.tool_name ?? ''),
+    cwd: String(data.cwd ?? ''),
+    digest: grantDigest(event, data),
+  }
+}
+
+/** The reason of an ask that nobody has answered yet. */
+export function openReason(asking: readonly Asking[]): string {
+  return asking.map(reasonOf).join('; ')
+}

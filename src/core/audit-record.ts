@@ -1,0 +1,35 @@
+// What is written down about an event: one record per fire, another for effects that came late.
+
+import type { Approval } from './approval.js'
+import type { Diagnostic } from './errors.js'
+import type { Trace, Verdict } from './outcome.js'
+
+export interface AuditRecord {
+  /** `late`: an async hook's effects, after its fire was recorded. */
+  readonly kind: 'fire' | 'late'
+  readonly time: string
+  readonly session: string
+  readonly event: string
+  /** Of the call as it was when it was decided. */
+  readonly digest: string
+  readonly action: Verdict | 'aborted'
+  readonly reason?: string
+  readonly hooks: readonly Trace[]
+  /** By digest: the text itself stays out of the record. */
+  readonly injections: readonly { readonly source: string; readonly digest: string; readonly bytes: number }[]
+  readonly approval?: Approval
+  readonly diagnostics: readonly Diagnostic[]
+  readonly ms: number
+}
+
+export type AuditSink = (record: AuditRecord) => void | Promise<void>
+
+/** A sink that keeps the newest records in memory. */
+export function memoryAudit(limit = 10_000): AuditSink & { readonly records: readonly AuditRecord[] } {
+  const records: AuditRecord[] = []
+  const sink = (record: AuditRecord) => {
+    records.push(record)
+    if (records.length > limit) records.shift()
+  }
+  return Object.assign(sink, { records })
+}

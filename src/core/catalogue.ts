@@ -1,0 +1,507 @@
+// The event catalogue: one row per event. Types, payload checks, aliases, docs and schema all derive from it.
+
+/** `list` is a JSON array, `object` a JSON object, `json` anything. */
+export type FieldType = 'string' | 'number' | 'boolean' | 'object' | 'list' | 'json'
+
+/**
+ * What a deny does:
+ * - `block`: the operation does not happen
+ * - `tell`: it has happened; the reason goes to the model
+ * - `go-on`: the agent does not stop; the reason is its next instruction
+ * - `none`: nothing can be denied; the deny is reported
+ */
+export type DenyEffect = 'block' | 'tell' | 'go-on' | 'none'
+
+export interface EventRow {
+  /** When the event happens, in a few words. */
+  readonly when: string
+  /** Names in other systems; snake_case and camelCase spellings of the canonical name need no entry. */
+  readonly aliases: readonly string[]
+  /** The field that a matcher is held against; null where matchers are ignored. */
+  readonly matcher: string | null
+  readonly required: Readonly<Record<string, FieldType>>
+  readonly optional: Readonly<Record<string, FieldType>>
+  /** Filled in where the host sent nothing. */
+  readonly defaults?: Readonly<Record<string, string | readonly never[] | Readonly<Record<string, never>>>>
+  readonly deny: DenyEffect
+  /** In words, for people. */
+  readonly denyMeans: string
+  /** Only hooks in Claude Code's format may deny here; a function's or resident hook's deny is reported. */
+  readonly denyOnlyClaudeFormat?: true
+  /** A function hook that fails: `deny` closes the gate, `ignore` goes on. */
+  readonly onFailure: 'deny' | 'ignore'
+  /** An answer may be given in place of the operation. */
+  readonly respond?: true
+}
+
+/** Fields any event may carry: the session's circumstances, and every key of BeamAgent's hook context. */
+export const COMMON_FIELDS = {
+  session_id: 'string',
+  transcript_path: 'string',
+  cwd: 'string',
+  hook_event_name: 'string',
+  timestamp: 'string',
+  prompt_id: 'string',
+  permission_mode: 'string',
+  agent_id: 'string',
+  agent_type: 'string',
+  parent_id: 'string',
+  parent_turn_id: 'string',
+  turn_id: 'string',
+  effort: 'object',
+  channel: 'string',
+  chat_id: 'string',
+  event: 'string',
+  tool_name: 'string',
+  tool_input: 'object',
+  tool_use_id: 'string',
+  content: 'json',
+  stop_reason: 'string',
+  duration_ms: 'number',
+  stop_hook_active: 'boolean',
+  prompt: 'string',
+  params: 'object',
+  permission_prompt_tool_name: 'string',
+  permission_suggestions: 'list',
+  updated_permissions: 'json',
+  interrupt: 'boolean',
+  category: 'string',
+  permission_id: 'string',
+  metadata: 'object',
+  agent_transcript_path: 'string',
+  system_info: 'object',
+  reason: 'json',
+  reload_type: 'string',
+  status: 'string',
+} as const satisfies Record<string, FieldType>
+
+/** One field under two names: both can be read, and patching either changes both. */
+export const TWIN_FIELDS = [
+  ['tool_response', 'tool_result'],
+  ['source', 'trigger'],
+  ['prompt', 'user_prompt'],
+] as const
+
+/** Fields that belong to the engine: no hook changes them. */
+export const OWNED_FIELDS: ReadonlySet<string> = new Set(['hook_event_name', 'session_id', 'timestamp'])
+
+/** Tools that were renamed: a matcher that names the old tool still matches the new one. */
+export const FORMER_TOOL_NAMES: Readonly<Record<string, readonly string[]>> = {
+  Agent: ['Task'],
+  TaskStop: ['KillShell', 'KillBash'],
+  ListAgents: ['ListPeers'],
+  SendUserMessage: ['Brief'],
+  ListMcpResourcesTool: ['ListMcpResources'],
+  ReadMcpResourceTool: ['ReadMcpResource'],
+  ReadMcpResourceDirTool: ['ReadMcpResourceDir'],
+}
+
+const toolCall = { tool_name: 'string', tool_input: 'object' } as const
+const stopped = {
+  stop_hook_active: 'boolean',
+  last_assistant_message: 'string',
+  background_tasks: 'list',
+  session_crons: 'list',
+} as const
+const modelSwitch = {
+  requested_model: 'string',
+  source: 'string',
+  context_tokens: 'number',
+  prompt_cache_warm: 'boolean',
+  cache_ttl: 'string',
+  estimated_cache_write_usd: 'number',
+  pricing: 'string',
+} as const
+const task = {
+  task_id: 'string',
+  task_subject: 'string',
+  task_description: 'string',
+  teammate_name: 'string',
+  team_name: 'string',
+} as const
+
+export const CATALOGUE = {
+  PreToolUse: {
+    when: 'before a tool runs',
+    aliases: ['tool:pre', 'before_tool', 'hook.before_tool'],
+    matcher: 'tool_name',
+    required: toolCall,
+    optional: { tool_use_id: 'string', mcp_server: 'object' },
+    deny: 'block',
+    denyMeans: 'the tool does not run; the reason goes to the model',
+    onFailure: 'deny',
+    respond: true,
+  },
+  PermissionRequest: {
+    when: 'before a person is asked',
+    aliases: ['tool:ask_user', 'approval:required'],
+    matcher: 'tool_name',
+    required: toolCall,
+    optional: { permission_suggestions: 'list', mcp_server: 'object' },
+    deny: 'block',
+    denyMeans: 'refused without asking the person',
+    onFailure: 'deny',
+  },
+  PostToolUse: {
+    when: 'after a tool ran',
+    aliases: ['tool:post', 'after_tool', 'hook.after_tool'],
+    matcher: 'tool_name',
+    required: toolCall,
+    optional: { tool_response: 'json', tool_use_id: 'string', duration_ms: 'number', mcp_server: 'object' },
+    deny: 'tell',
+    denyMeans: 'the reason is told to the model',
+    onFailure: 'ignore',
+  },
+  PostToolUseFailure: {
+    when: 'after a tool failed',
+    aliases: ['tool:error'],
+    matcher: 'tool_name',
+    required: { tool_name: 'string' },
+    optional: {
+      tool_input: 'object',
+      error: 'json',
+      is_interrupt: 'boolean',
+      tool_use_id: 'string',
+      duration_ms: 'number',
+      mcp_server: 'object',
+    },
+    deny: 'tell',
+    denyMeans: 'the reason is told to the model',
+    onFailure: 'ignore',
+  },
+  PostToolBatch: {
+    when: 'after the parallel tool calls of one model answer',
+    aliases: [],
+    matcher: null,
+    required: { tool_calls: 'list' },
+    optional: {},
+    deny: 'block',
+    denyMeans: 'the loop ends before the next model request',
+    onFailure: 'ignore',
+  },
+  PermissionDenied: {
+    when: 'after a call was denied',
+    aliases: ['approval:denied'],
+    matcher: 'tool_name',
+    required: toolCall,
+    optional: { tool_use_id: 'string', reason: 'json', mcp_server: 'object' },
+    deny: 'none',
+    denyMeans: '–',
+    onFailure: 'ignore',
+  },
+  UserPromptSubmit: {
+    when: 'a person sent a prompt; starts a turn',
+    aliases: ['prompt:submit'],
+    matcher: null,
+    required: { prompt: 'string' },
+    optional: { source: 'string', session_title: 'string' },
+    deny: 'block',
+    denyMeans: 'the prompt is not sent',
+    onFailure: 'deny',
+  },
+  UserPromptExpansion: {
+    when: 'a command is expanded into a prompt',
+    aliases: [],
+    matcher: 'command_name',
+    required: { command_name: 'string', prompt: 'string' },
+    optional: { expansion_type: 'string', command_args: 'string', command_source: 'string' },
+    deny: 'block',
+    denyMeans: 'the command is not expanded',
+    onFailure: 'deny',
+  },
+  ModelRequest: {
+    when: 'before the model is called',
+    aliases: ['provider:request', 'llm:request', 'before_llm', 'hook.before_llm'],
+    matcher: null,
+    required: { model: 'string', messages: 'list' },
+    optional: {
+      tools: 'list',
+      options: 'object',
+      channel: 'string',
+      chat_id: 'string',
+      graceful_terminal: 'boolean',
+    },
+    defaults: { tools: [], options: {} },
+    deny: 'block',
+    denyMeans: 'the call is not made',
+    onFailure: 'deny',
+    respond: true,
+  },
+  ModelResponse: {
+    when: 'after the model answered',
+    aliases: ['provider:response', 'llm:response', 'after_llm', 'hook.after_llm'],
+    matcher: null,
+    required: { model: 'string', response: 'json' },
+    optional: { channel: 'string', chat_id: 'string' },
+    deny: 'block',
+    denyMeans: 'the response is not used',
+    onFailure: 'deny',
+  },
+  SessionStart: {
+    when: 'a session starts, resumes, is cleared or compacted',
+    aliases: ['session:start'],
+    matcher: 'source',
+    required: {},
+    optional: {
+      source: 'string',
+      model: 'string',
+      session_title: 'string',
+      seconds_since_last_response: 'number',
+      context_tokens: 'number',
+      prompt_cache_likely_expired: 'boolean',
+      estimated_cache_write_usd: 'number',
+    },
+    defaults: { source: 'startup' },
+    deny: 'none',
+    denyMeans: '–',
+    onFailure: 'ignore',
+  },
+  SessionEnd: {
+    when: 'a session ends',
+    aliases: ['session:end', 'SessionStop', 'session_stop', 'sessionStop'],
+    matcher: 'reason',
+    required: {},
+    optional: { reason: 'json' },
+    deny: 'none',
+    denyMeans: '–',
+    onFailure: 'ignore',
+  },
+  Setup: {
+    when: 'a project is initialised or maintained',
+    aliases: [],
+    matcher: 'trigger',
+    required: {},
+    optional: { trigger: 'string' },
+    deny: 'none',
+    denyMeans: '–',
+    onFailure: 'ignore',
+  },
+  Stop: {
+    when: 'the agent wants to stop',
+    aliases: ['orchestrator:stop', 'prompt:complete', 'turn_end'],
+    matcher: null,
+    required: {},
+    optional: stopped,
+    deny: 'go-on',
+    denyMeans: 'the agent goes on; the reason is its next instruction',
+    onFailure: 'ignore',
+  },
+  StopFailure: {
+    when: 'a turn ended in an API error',
+    aliases: [],
+    matcher: 'error',
+    required: { error: 'string' },
+    optional: { error_details: 'json', last_assistant_message: 'string' },
+    deny: 'none',
+    denyMeans: '–',
+    onFailure: 'ignore',
+  },
+  SubagentStart: {
+    when: 'before a subagent starts',
+    aliases: ['subturn_spawn'],
+    matcher: 'agent_type',
+    required: {},
+    optional: { agent_id: 'string', agent_type: 'string' },
+    deny: 'block',
+    denyMeans: 'the subagent does not start',
+    onFailure: 'deny',
+  },
+  SubagentStop: {
+    when: 'a subagent wants to stop',
+    aliases: ['task:post', 'subturn_end'],
+    matcher: 'agent_type',
+    required: {},
+    optional: { ...stopped, agent_id: 'string', agent_type: 'string', agent_transcript_path: 'string' },
+    deny: 'go-on',
+    denyMeans: 'the subagent goes on; the reason is its next instruction',
+    onFailure: 'ignore',
+  },
+  PreCompact: {
+    when: 'before the context is compacted',
+    aliases: ['context:pre_compact'],
+    matcher: 'trigger',
+    required: {},
+    optional: { trigger: 'string', custom_instructions: 'string' },
+    deny: 'block',
+    denyMeans: 'no compaction',
+    onFailure: 'deny',
+  },
+  PostCompact: {
+    when: 'after the context was compacted',
+    aliases: ['context:post_compact'],
+    matcher: 'trigger',
+    required: {},
+    optional: { trigger: 'string', compact_summary: 'string' },
+    deny: 'none',
+    denyMeans: '–',
+    onFailure: 'ignore',
+  },
+  PreModelSwitch: {
+    when: 'before another model is chosen',
+    aliases: [],
+    matcher: null,
+    required: { from_model: 'string', to_model: 'string' },
+    optional: modelSwitch,
+    deny: 'block',
+    denyMeans: 'the model stays',
+    onFailure: 'deny',
+  },
+  PostModelSwitch: {
+    when: 'after another model was chosen',
+    aliases: [],
+    matcher: null,
+    required: { from_model: 'string', to_model: 'string' },
+    optional: modelSwitch,
+    deny: 'none',
+    denyMeans: '–',
+    onFailure: 'ignore',
+  },
+  Notification: {
+    when: 'the agent notifies the person',
+    aliases: ['user:notification'],
+    matcher: 'notification_type',
+    required: {},
+    optional: { message: 'string', title: 'string', notification_type: 'string' },
+    deny: 'none',
+    denyMeans: '–',
+    onFailure: 'ignore',
+  },
+  TeammateIdle: {
+    when: 'a teammate is about to go idle',
+    aliases: [],
+    matcher: null,
+    required: {},
+    optional: { teammate_name: 'string', team_name: 'string' },
+    deny: 'go-on',
+    denyMeans: 'the teammate goes on',
+    denyOnlyClaudeFormat: true,
+    onFailure: 'ignore',
+  },
+  TaskCreated: {
+    when: 'a task is created',
+    aliases: [],
+    matcher: null,
+    required: { task_id: 'string', task_subject: 'string' },
+    optional: task,
+    deny: 'block',
+    denyMeans: 'the task is taken back',
+    onFailure: 'deny',
+  },
+  TaskCompleted: {
+    when: 'a task is marked completed',
+    aliases: [],
+    matcher: null,
+    required: {},
+    optional: task,
+    deny: 'block',
+    denyMeans: 'the task stays open',
+    denyOnlyClaudeFormat: true,
+    onFailure: 'ignore',
+  },
+  Elicitation: {
+    when: 'an MCP server asks the person for input',
+    aliases: [],
+    matcher: 'mcp_server_name',
+    required: { mcp_server_name: 'string', message: 'string' },
+    optional: { mode: 'string', url: 'string', elicitation_id: 'string', requested_schema: 'object' },
+    deny: 'block',
+    denyMeans: 'declined without asking the person',
+    onFailure: 'deny',
+  },
+  ElicitationResult: {
+    when: 'before the person’s input goes to the MCP server',
+    aliases: [],
+    matcher: 'mcp_server_name',
+    required: { mcp_server_name: 'string', action: 'string' },
+    optional: { content: 'json', mode: 'string', elicitation_id: 'string' },
+    deny: 'block',
+    denyMeans: 'the input is not sent; the server sees a decline',
+    onFailure: 'deny',
+  },
+  ConfigChange: {
+    when: 'before a changed configuration is applied',
+    aliases: [],
+    matcher: 'source',
+    required: {},
+    optional: { source: 'string', file_path: 'string', reload_type: 'string' },
+    deny: 'block',
+    denyMeans: 'the change is not applied',
+    onFailure: 'deny',
+  },
+  WorktreeCreate: {
+    when: 'before a worktree is created',
+    aliases: [],
+    matcher: null,
+    required: { name: 'string' },
+    optional: {},
+    deny: 'block',
+    denyMeans: 'the worktree is not created',
+    onFailure: 'deny',
+  },
+  WorktreeRemove: {
+    when: 'a worktree is removed',
+    aliases: [],
+    matcher: null,
+    required: { worktree_path: 'string' },
+    optional: {},
+    deny: 'none',
+    denyMeans: '–',
+    onFailure: 'ignore',
+  },
+  InstructionsLoaded: {
+    when: 'a file of instructions was loaded',
+    aliases: [],
+    matcher: 'load_reason',
+    required: { file_path: 'string' },
+    optional: {
+      memory_type: 'string',
+      load_reason: 'string',
+      globs: 'list',
+      trigger_file_path: 'string',
+      parent_file_path: 'string',
+    },
+    deny: 'none',
+    denyMeans: '–',
+    onFailure: 'ignore',
+  },
+  CwdChanged: {
+    when: 'the working directory changed',
+    aliases: [],
+    matcher: null,
+    required: { old_cwd: 'string', new_cwd: 'string' },
+    optional: {},
+    deny: 'none',
+    denyMeans: '–',
+    onFailure: 'ignore',
+  },
+  FileChanged: {
+    when: 'a watched file changed',
+    aliases: [],
+    matcher: 'file_path',
+    required: { file_path: 'string' },
+    optional: { event: 'string' },
+    deny: 'none',
+    denyMeans: '–',
+    onFailure: 'ignore',
+  },
+  DirectoryAdded: {
+    when: 'a directory was added to the session',
+    aliases: [],
+    matcher: 'source',
+    required: { directory: 'string' },
+    optional: { source: 'string' },
+    deny: 'none',
+    denyMeans: '–',
+    onFailure: 'ignore',
+  },
+  MessageDisplay: {
+    when: 'a piece of the answer is about to be shown',
+    aliases: [],
+    matcher: null,
+    required: { delta: 'string' },
+    optional: { turn_id: 'string', message_id: 'string', index: 'number', final: 'boolean' },
+    deny: 'none',
+    denyMeans: '–',
+    onFailure: 'ignore',
+  },
+} as const satisfies Record<string, EventRow>

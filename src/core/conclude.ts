@@ -1,0 +1,168 @@
+// The end of an event's path: stop caps, injections within the budget, the host told, the record written.
+
+import type { Settled } from './ask.js'
+import { callDigest, digest } from './digest.js'
+import type { Diagnostic } from './errors.js'
+import type { HookEvent } from './hook.js'
+import { admitInjections } from './injection.js'
+import { diagnosticsOf, type Judgement, outcomeOf } from './judge.js'
+import { type Injection, type Message, type Outcome, traceOf, type Verdict } from './outcome.js'
+import type { Scene } from './scene.js'
+import type { Pending, SessionState } from './session-store.js'
+import { byteLength } from './text.js'
+import { timestamp } from './timestamp.js'
+
+/** From the verdict to the Outcome. */
+export async function conclude(
+  scene: Scene,
+  settled: Settled,
+  state: SessionState,
+  pending: Pending,
+  ms: number,
+): Promise<Outcome> {
+  const { judgement, asides } = settled
+  const diagnostics: Diagnostic[] = [
+    ...pending.diagnostics,
+    ...diagnosticsOf(judgement),
+    ...settled.diagnostics,
+  ]
+  for (const aside of asides) diagnostics.push(...diagnosticsOf(aside))
+  const messages = [
+    ...pending.messages,
+    ...judgement.merged.messages,
+    ...asides.flatMap((aside) => aside.merged.messages),
+  ]
+
+  let { action, reason } = settled
+  if (action === 'deny' && judgement.kind.deny === 'go-on') {
+    const capped = await countStop(scene, state)
+    if (capped) {
+      action = 'continue'
+      reason = undefined
+      diagnostics.push({ code: 'stop-cap', text: capped })
+      messages.push({ text: capped, level: 'warning', source: 'carabiner' })
+    }
+  }
+
+  const wanted = [
+    ...pending.injections,
+    ...judgement.merged.injections,
+    ...asides.flatMap((aside) => aside.merged.injections),
+  ]
+  const injections = wanted.length === 0 ? wanted : await charge(scene, wanted, messages, diagnostics)
+  const told = tellHost(scene, judgement.event.name, injections, messages)
+  diagnostics.push(...told)
+  const outcome = withAsides(
+    outcomeOf(judgement, { action, reason, injections, messages }, diagnostics, settled.approval),
+    asides,
+  )
+  const failed = record(scene, judgement.event, outcome, outcome.action, ms)
+  return failed ? { ...outcome, diagnostics: [...diagnostics, failed] } : outcome
+}
+
+function withAsides(outcome: Outcome, asides: readonly Judgement[]): Outcome {
+  if (asides.length === 0) return outcome
+  return { ...outcome, hooks: [...outcome.hooks, ...asides.flatMap((aside) => aside.ran.map(traceOf))] }
+}
+
+/** Counts a refused stop; says so when it was one too many. */
+async function countStop(scene: Scene, state: SessionState): Promise<string | undefined> {
+  const { stop_block_cap: cap, stop_block_total: total } = scene.engine.settings
+  if (state.stopsInRow >= cap)
+    return `Stop was refused ${cap} times in a row; it is allowed now (stop_block_cap)`
+  if (state.stopsTotal >= total)
+    return `Stop was refused ${total} times since the last prompt; it is allowed now (stop_block_total)`
+  await scene.engine.store.update(scene.key, (now) => ({
+    ...now,
+    stopsInRow: now.stopsInRow + 1,
+    stopsTotal: now.stopsTotal + 1,
+  }))
+  return undefined
+}
+
+/** Admits injections against the budget as it is now: parallel calls of one session share it. */
+async function charge(
+  scene: Scene,
+  wanted: readonly Injection[],
+  messages: Message[],
+  diagnostics: Diagnostic[],
+): Promise<readonly Injection[]> {
+  const { settings, store } = scene.engine
+  const limits = { size: settings.injection_size_limit, budget: settings.injection_budget_per_turn }
+  let admitted = admitInjections([], 0, limits)
+  await store.update(scene.key, (now) => {
+    admitted = admitInjections(wanted, now.turnTokens, limits)
+    const ephemeral = admitted.injections.filter((one) => one.ephemeral)
+    return {
+      ...now,
+      turnTokens: now.turnTokens + admitted.tokens,
+      ephemeral: [...now.ephemeral, ...ephemeral],
+    }
+  })
+  messages.push(...admitted.messages)
+  diagnostics.push(...admitted.diagnostics)
+  for (const { source, text } of admitted.cut) {
+    const where = await store.keep(scene.key, text)
+    diagnostics.push({ code: 'injection-cut', text: `the full text of ${source} is at ${where}` })
+  }
+  return admitted.injections
+}
+
+function tellHost(
+  scene: Scene,
+  event: string,
+  injections: readonly Injection[],
+  messages: readonly Message[],
+): Diagnostic[] {
+  const { engine, info } = scene
+  const { display, context } = engine.host
+  const failures: (Diagnostic | undefined)[] = []
+  if (display) for (const message of messages) failures.push(engine.tell('display', () => display(message)))
+  for (const { role, text, source, ephemeral } of injections) {
+    if (ephemeral || !context) continue
+    const metadata = {
+      source: 'hook' as const,
+      hook: source,
+      event,
+      session: info.id,
+      timestamp: timestamp(engine.clock()),
+    }
+    failures.push(engine.tell('context', () => context({ role, content: text, metadata })))
+  }
+  return failures.filter((one) => one !== undefined)
+}
+
+/** One record; a sink that throws is a diagnostic of this very outcome. */
+export function record(
+  scene: Scene,
+  event: HookEvent,
+  outcome: Outcome,
+  action: Verdict | 'aborted',
+  ms: number,
+  kind: 'fire' | 'late' = 'fire',
+): Diagnostic | undefined {
+  const { engine, info } = scene
+  const { audit } = engine.host
+  if (!audit) return undefined
+  const { reason, approval, hooks, diagnostics } = outcome
+  return engine.tell('audit sink', () =>
+    audit({
+      kind,
+      time: timestamp(engine.clock()),
+      session: info.id,
+      event: event.name,
+      digest: callDigest(event.name, event.data),
+      action,
+      ...(reason !== undefined && { reason }),
+      hooks,
+      injections: outcome.injections.map(({ source, text }) => ({
+        source,
+        digest: digest(text),
+        bytes: byteLength(text),
+      })),
+      ...(approval && { approval }),
+      diagnostics,
+      ms,
+    }),
+  )
+}

@@ -1,0 +1,54 @@
+// One timer for every hook that somebody waits for. A timer per hook would cost more than most hooks.
+
+export interface Watched {
+  /** On the clock of performance.now(). Infinity while nothing is awaited. */
+  readonly dueAt: number
+  /** Called when `dueAt` has passed; must move it or end the watch. */
+  overdue(now: number): void
+}
+
+/** Most hooks are done by then, so that arming costs one timer per look, not one per hook. */
+const FIRST_LOOK_MS = 10
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+const watched = new Set<Watched>()
+let timer: ReturnType<typeof setTimeout> | undefined
+let lookAt = Infinity
+
+/** Watches until `unwatch`. Call `hurry` for the first awaited hook, and for each that may be due earlier than those before. */
+export function watch(one: Watched): void {
+  watched.add(one)
+}
+
+/** A timer that is due soon is left to fire in vain: that costs less than to clear it. */
+export function unwatch(one: Watched, now: number): void {
+  watched.delete(one)
+  if (watched.size === 0 && timer !== undefined && lookAt - now > FIRST_LOOK_MS) disarm()
+}
+
+export function hurry(dueAt: number): void {
+  if (dueAt >= lookAt) return
+  const now = performance.now()
+  arm(timer === undefined ? Math.min(dueAt, now + FIRST_LOOK_MS) : dueAt, now)
+}
+
+function arm(at: number, now: number): void {
+  if (timer !== undefined) clearTimeout(timer)
+  lookAt = at
+  timer = setTimeout(look, Math.min(Math.max(0, Math.ceil(at - now)), LONGEST_TIMER_MS))
+}
+
+function disarm(): void {
+  clearTimeout(timer)
+  timer = undefined
+  lookAt = Infinity
+}
+
+function look(): void {
+  disarm()
+  const now = performance.now()
+  for (const one of [...watched]) if (one.dueAt <= now) one.overdue(now)
+  let next = Infinity
+  for (const one of watched) next = Math.min(next, one.dueAt)
+  if (next !== Infinity) arm(next, performance.now())
+}

@@ -1,0 +1,356 @@
+// Runs a plan: order, threading, deadlines, failures, rounds. Everything that decides who runs when is in this file.
+
+import { hurry, unwatch, type Watched, watch } from './deadlines.js'
+import { type Diagnostic, HookError } from './errors.js'
+import { type EventKind, matcherValue } from './events.js'
+import { type Hook, type HookEvent, hookError, isPromise } from './hook.js'
+import { HookCall } from './hook-call.js'
+import { type Listeners, matches } from './hook-set.js'
+import { type Json, sameJson } from './json.js'
+import { endsChain, type Outcome, type Ran, verdictOf } from './outcome.js'
+import { applyPatch, type PatchRules } from './patch.js'
+import { type Admit, lanesOf, refusal } from './plan.js'
+import { CONTINUE, deny, type HookResult, parseResult } from './result.js'
+import { Lane, Route, type Way } from './route.js'
+
+export interface DispatchOptions extends PatchRules {
+  readonly admit?: Admit | undefined
+  readonly signal?: AbortSignal | undefined
+  /** For the whole fire, on the clock of performance.now(). */
+  readonly deadline: number
+  /** Which hooks a changed call is shown to again: those that were skipped, or all that judged an older version. */
+  readonly recheck: 'skipped' | 'all'
+  /** Closes every gate whose hook fails, whatever the hook says. */
+  readonly failClosed: boolean
+  /** Takes a detached hook off the path. */
+  readonly detach: (hook: Hook, event: HookEvent) => void
+  /** For observers. */
+  readonly outcome?: Outcome | undefined
+}
+
+export interface Dispatched {
+  readonly event: HookEvent
+  /** In plan order. */
+  readonly ran: readonly Ran[]
+  readonly diagnostics: readonly Diagnostic[]
+  /** Hooks were still changing the call after the last round. */
+  readonly unstable: boolean
+}
+
+/** Runs the interceptors. Rejects only when the signal is aborted. */
+export function dispatch(
+  kind: EventKind,
+  listeners: Listeners,
+  event: HookEvent,
+  options: DispatchOptions,
+): Promise<Dispatched> {
+  return new Walk(kind, new Route(kind, listeners, event.data, options.recheck), event, options).go()
+}
+
+/** Runs the given hooks in sequence on the final call; nothing they answer changes it. */
+export function runOnFinal(
+  kind: EventKind,
+  hooks: readonly Hook[],
+  event: HookEvent,
+  options: DispatchOptions,
+): Promise<Dispatched> {
+  const value = matcherValue(kind, event.data)
+  const wanted = hooks.filter((hook) => kind.matcher === null || matches(hook, value))
+  return new Walk(kind, new Lane(wanted), event, options, FINAL).go()
+}
+
+/** Runs one hook off the path, whether it is meant to be or not. */
+export async function runAside(
+  kind: EventKind,
+  hook: Hook,
+  event: HookEvent,
+  options: DispatchOptions,
+): Promise<{ readonly ran: Ran; readonly diagnostics: readonly Diagnostic[] }> {
+  const { ran, diagnostics } = await new Walk(kind, new Lane([hook]), event, options, ASIDE).go()
+  return { ran: ran[0] as Ran, diagnostics }
+}
+
+/** How a walk differs from the plain one. */
+interface Manner {
+  /** What hooks answer cannot change the call any more. */
+  readonly final?: boolean
+  /** Conditions were asked when the step began. */
+  readonly admitted?: boolean
+}
+
+const PLAIN: Manner = {}
+const FINAL: Manner = { final: true }
+const IN_STEP: Manner = { admitted: true }
+const ASIDE: Manner = { final: true, admitted: true }
+
+/**
+ * Walks a way, one hook after another, threading data. A hook that is overdue is left behind: the walk is taken up
+ * after it on a new leg, and whatever the old leg still brings is dropped.
+ */
+class Walk implements Watched {
+  event: HookEvent
+  readonly ran: Ran[] = []
+  readonly diagnostics: Diagnostic[] = []
+  /** A deny or abort was answered. */
+  ended = false
+
+  readonly #kind: EventKind
+  readonly #way: Way
+  readonly #sent: HookEvent
+  readonly #options: DispatchOptions
+  readonly #manner: Manner
+  #leg = 0
+  #now = 0
+  #hook: Hook | undefined
+  #call: HookCall | undefined
+  #lanes: readonly Walk[] = []
+  /** The shortest time-out of the hooks awaited so far; Infinity before the first. */
+  #shortestMs = Infinity
+  #onAbort: (() => void) | undefined
+  #resolve!: (done: Dispatched) => void
+  #reject!: (error: unknown) => void
+
+  constructor(kind: EventKind, way: Way, event: HookEvent, options: DispatchOptions, manner = PLAIN) {
+    this.#kind = kind
+    this.#way = way
+    this.event = event
+    this.#sent = event
+    this.#options = options
+    this.#manner = manner
+  }
+
+  /** Settles when the way ends; rejects when the signal is aborted. */
+  go(): Promise<Dispatched> {
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+      this.#now = performance.now()
+      const { signal } = this.#options
+      if (signal) {
+        this.#onAbort = () => {
+          reject(new HookError('ABORTED', 'The fire was aborted', { cause: signal.reason }))
+          this.#stop(signal.reason)
+        }
+        if (signal.aborted) return this.#onAbort()
+        signal.addEventListener('abort', this.#onAbort)
+      }
+      void this.#walk(++this.#leg)
+    })
+  }
+
+  async #walk(leg: number): Promise<void> {
+    try {
+      for (let awaited = this.#advance(); awaited !== undefined; awaited = this.#advance()) {
+        try {
+          const answer = await awaited
+          if (leg !== this.#leg) return
+          if (this.#hook) this.#take(this.#hook, answer)
+        } catch (thrown) {
+          if (leg !== this.#leg) return
+          if (!this.#hook) throw thrown
+          this.#fail(this.#hook, hookError(this.#hook, thrown))
+        }
+      }
+      this.#end()
+      if (this.event !== this.#sent) noteStale(this.#kind, this)
+      this.#resolve(this.#result())
+    } catch (error) {
+      this.#end()
+      this.#reject(error)
+    }
+  }
+
+  /** Runs hooks until one must be waited for, or a whole step; undefined at the end of the way. */
+  #advance(): Promise<unknown> | undefined {
+    while (!this.ended) {
+      const hook = this.#way.next(this.event, this.ran)
+      if (hook === undefined) return undefined
+      if (hook.lane !== null && this.#manner === PLAIN) return this.#step(this.#way.step())
+      if (!this.#admits(hook) || !this.#inTime(hook)) continue
+      this.#hook = hook
+      this.#call = new HookCall(hook, this.event, this.#options.outcome, this.diagnostics)
+      try {
+        const answer = hook.run(this.event, this.#call)
+        if (isPromise(answer)) {
+          this.#watch(hook)
+          return answer
+        }
+        this.#take(hook, answer)
+      } catch (thrown) {
+        this.#fail(hook, hookError(hook, thrown))
+      }
+    }
+    return undefined
+  }
+
+  /** Asks what must be asked before a hook runs, and sets off a detached one. */
+  #admits(hook: Hook): boolean {
+    if (this.#manner.admitted) return true
+    const { admit, detach } = this.#options
+    if (hook.condition || admit) {
+      const skip = refusal(hook, this.event, admit)
+      if (skip) {
+        this.#record(hook, 'skipped', CONTINUE, skip.why, skip.detail)
+        return false
+      }
+    }
+    if (!hook.detached) return true
+    detach(hook, this.event)
+    this.#record(hook, 'detached', CONTINUE)
+    return false
+  }
+
+  #inTime(hook: Hook): boolean {
+    if (this.#now < this.#options.deadline) return true
+    const text = `${hook.name} was not started: the deadline of the fire has passed`
+    this.#fail(hook, new HookError('HOOK_TIMEOUT', text))
+    return false
+  }
+
+  /** Lanes run at once; their changes are joined in configuration order. */
+  async #step(hooks: readonly Hook[]): Promise<void> {
+    const leg = this.#leg
+    this.#hook = undefined
+    const options = { ...this.#options, signal: undefined }
+    this.#lanes = lanesOf(hooks.filter((hook) => this.#admits(hook))).map(
+      (lane) => new Walk(this.#kind, new Lane(lane), this.event, options, IN_STEP),
+    )
+    await Promise.all(this.#lanes.map((lane) => lane.go()))
+    if (leg !== this.#leg) return
+    this.#join(this.#lanes, hooks)
+    this.#lanes = []
+    this.#now = performance.now()
+  }
+
+  #join(lanes: readonly Walk[], step: readonly Hook[]): void {
+    const before = this.event.data
+    const changes: Record<string, Json> = {}
+    const changedBy = new Map<string, string>()
+    for (const lane of lanes) {
+      this.diagnostics.push(...lane.diagnostics)
+      for (const { hook, changed } of lane.ran) {
+        for (const key of changed ?? []) {
+          this.#noteConflict(key, changedBy.get(key), hook.name, changes[key], lane.event.data[key])
+          changedBy.set(key, hook.name)
+        }
+      }
+      for (const key of Object.keys(lane.event.data)) {
+        if (lane.event.data[key] !== before[key]) changes[key] = lane.event.data[key] as Json
+      }
+      if (lane.ended) this.ended = true
+    }
+    const ran = lanes.flatMap((lane) => lane.ran)
+    this.ran.push(...ran.sort((a, b) => step.indexOf(a.hook) - step.indexOf(b.hook)))
+    if (changedBy.size > 0) this.event = { ...this.event, data: Object.freeze({ ...before, ...changes }) }
+  }
+
+  #noteConflict(
+    key: string,
+    earlier: string | undefined,
+    later: string,
+    was: Json | undefined,
+    is: Json | undefined,
+  ): void {
+    if (earlier === undefined || was === undefined || sameJson(was, is)) return
+    const text = `${earlier} and ${later} both changed ${key}; ${later}, the later one, counts`
+    this.diagnostics.push({ code: 'conflict', text })
+  }
+
+  /** Time goes forward: only a hook with a shorter time-out than all before can be due before the timer looks. */
+  #watch(hook: Hook): void {
+    if (hook.timeoutMs >= this.#shortestMs) return
+    if (this.#shortestMs === Infinity) watch(this)
+    this.#shortestMs = hook.timeoutMs
+    hurry(this.dueAt)
+  }
+
+  get dueAt(): number {
+    return this.#hook ? Math.min(this.#now + this.#hook.timeoutMs, this.#options.deadline) : Infinity
+  }
+
+  overdue(now: number): void {
+    const hook = this.#hook as Hook
+    const seconds = Math.round(now - this.#now) / 1000
+    const error = new HookError('HOOK_TIMEOUT', `${hook.name} did not answer within ${seconds} s`)
+    this.#hook = undefined
+    this.#call?.abort(error)
+    this.#fail(hook, error)
+    void this.#walk(++this.#leg)
+  }
+
+  #take(hook: Hook, value: unknown): void {
+    const call = this.#call as HookCall
+    const answer = parseResult(value, call)
+    let changed: readonly string[] | undefined
+    if (answer.data !== undefined && !this.#manner.final) {
+      const patched = applyPatch(this.#kind, this.event.data, answer.data, this.#options, call)
+      if (patched.changed.length > 0) {
+        this.event = { ...this.event, data: patched.data }
+        changed = patched.changed
+      }
+    }
+    this.#record(hook, 'ran', answer, undefined, undefined, changed)
+  }
+
+  #fail(hook: Hook, error: HookError): void {
+    const answer = answerOnFailure(this.#kind, hook, error, this.#options.failClosed)
+    const detail = `${error.message.replace(/[.\s]+$/, '')}. ${error.hint}`
+    this.#record(hook, 'failed', answer, error.code, detail)
+  }
+
+  #record(
+    hook: Hook,
+    status: Ran['status'],
+    answer: HookResult,
+    why?: Ran['why'],
+    detail?: string,
+    changed?: readonly string[],
+  ): void {
+    const now = performance.now()
+    const ms = status === 'skipped' ? 0 : now - this.#now
+    this.#now = now
+    if (answer !== CONTINUE && endsChain(verdictOf(this.#kind, hook, answer.action))) this.ended = true
+    this.ran.push({ hook, status, ms, answer, why, detail, changed, left: this.event.data })
+  }
+
+  /** Leaves everything where it stands. */
+  #stop(reason: unknown): void {
+    this.#leg++
+    this.#call?.abort(reason)
+    for (const lane of this.#lanes) lane.#stop(reason)
+    this.#end()
+    this.#resolve(this.#result())
+  }
+
+  #result(): Dispatched {
+    return { event: this.event, ran: this.ran, diagnostics: this.diagnostics, unstable: this.#way.unstable }
+  }
+
+  #end(): void {
+    this.#hook = undefined
+    if (this.#onAbort) this.#options.signal?.removeEventListener('abort', this.#onAbort)
+    if (this.#shortestMs !== Infinity) unwatch(this, this.#now)
+    this.#shortestMs = Infinity
+  }
+}
+
+/** What a failure counts as. Stop-like events never block on failure: an agent that cannot stop is no safer. */
+function answerOnFailure(kind: EventKind, hook: Hook, error: HookError, failClosed: boolean): HookResult {
+  const byEvent = kind.onFailure === 'deny' ? 'block' : 'continue'
+  const policy = hook.onFailure === 'byEvent' ? byEvent : hook.onFailure
+  const closes = policy === 'block' || (failClosed && kind.deny === 'block')
+  const canClose = (kind.deny === 'block' || kind.deny === 'tell') && !kind.denyOnlyClaudeFormat
+  return closes && canClose ? deny(`hook crashed (fail-safe deny): ${hook.name}: ${error.message}`) : CONTINUE
+}
+
+/** A gate that let an older version of the call pass has not judged the one that runs. */
+function noteStale(kind: EventKind, walk: Walk): void {
+  if (kind.deny !== 'block') return
+  const latest = new Map(walk.ran.map((one) => [one.hook, one]))
+  for (const { hook, status, left } of latest.values()) {
+    if (status === 'ran' && left !== walk.event.data && !sameJson(left, walk.event.data)) {
+      const text = `${hook.name} judged a version of the call that a later hook changed; set recheck to "all" to show it the final one`
+      walk.diagnostics.push({ code: 'stale', text })
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// What all sessions of one createHooks() share: registries, host, settings, store, and the work nobody waits for.
+
+import { type Diagnostic, textOf } from './errors.js'
+import { HookSet } from './hook-set.js'
+import type { Host } from './host.js'
+import { HookRegistry } from './registry.js'
+import { MemoryStore, type SessionStore } from './session-store.js'
+import type { Settings } from './settings.js'
+
+const MAX_DIAGNOSTICS = 200
+
+/** A set of hooks made of several registries, made anew when one of them changed. */
+export class Layers {
+  readonly #registries: readonly HookRegistry[]
+  #versions: readonly number[] = []
+  #set: HookSet | undefined
+
+  constructor(registries: readonly HookRegistry[]) {
+    this.#registries = registries
+  }
+
+  /** The hooks as they are now. */
+  snapshot(): HookSet {
+    if (this.#set && this.#registries.every((registry, i) => registry.version === this.#versions[i]))
+      return this.#set
+    this.#versions = this.#registries.map((registry) => registry.version)
+    this.#set = new HookSet(this.#registries.map((registry) => registry.snapshot().all()))
+    return this.#set
+  }
+
+  /** The same with another registry on top. */
+  with(registry: HookRegistry): Layers {
+    return new Layers([...this.#registries, registry])
+  }
+}
+
+export class Engine {
+  readonly registry = new HookRegistry({ scope: 'host' })
+  readonly layers: Layers
+  readonly host: Host
+  readonly settings: Settings
+  readonly store: SessionStore
+  readonly clock: () => number
+  closed = false
+  readonly #diagnostics: Diagnostic[] = []
+  readonly #aside = new Set<Promise<unknown>>()
+
+  constructor(host: Host, settings: Settings, globals: HookRegistry | undefined) {
+    this.host = host
+    this.settings = settings
+    this.store = host.store ?? new MemoryStore()
+    this.clock = host.clock ?? Date.now
+    this.layers = new Layers(globals ? [globals, this.registry] : [this.registry])
+  }
+
+  /** What went wrong outside any outcome: the newest. */
+  get diagnostics(): readonly Diagnostic[] {
+    return this.#diagnostics
+  }
+
+  note(d: Diagnostic): void {
+    this.#diagnostics.push(d)
+    if (this.#diagnostics.length > MAX_DIAGNOSTICS) this.#diagnostics.shift()
+  }
+
+  /** Work that nobody waits for but `idle`. Its failure is reported, never thrown. */
+  aside(what: string, work: Promise<unknown>): void {
+    const done = work
+      .catch((error) => this.note({ code: 'late-failed', text: `${what}: ${textOf(error)}` }))
+      .finally(() => this.#aside.delete(done))
+    this.#aside.add(done)
+  }
+
+  /** Settles when nothing runs aside any more. */
+  async idle(): Promise<void> {
+    while (this.#aside.size > 0) await Promise.all(this.#aside)
+  }
+
+  /** Calls a function of the host. What it throws never reaches the agent; it becomes a diagnostic. */
+  tell(what: string, call: () => void | Promise<void>): Diagnostic | undefined {
+    try {
+      const done = call()
+      if (done instanceof Promise) this.aside(`the ${what} of the host`, done)
+      return undefined
+    } catch (error) {
+      return { code: 'host-failed', text: `the ${what} of the host threw: ${textOf(error)}` }
+    }
+  }
+}

@@ -1,0 +1,184 @@
+// Every error the engine throws and every diagnostic it reports, by stable code. docs/errors.md is made from these tables.
+
+/** What an error code means and what to do about it. */
+export interface CodeEntry {
+  readonly means: string
+  readonly todo: string
+}
+
+/** Codes of `HookError`: something was refused, or a hook failed. */
+export const ERROR_CODES = {
+  EVENT_INVALID: {
+    means: 'The event name is not a non-empty string.',
+    todo: 'Pass one of the names or aliases of docs/events.md, or a name of your own.',
+  },
+  PAYLOAD_INVALID: {
+    means:
+      'The data of a known event lacks a required field, has a field of the wrong type, or is not JSON (a cycle, a bigint, too deep, too large). No hook ran.',
+    todo: 'Send the field that the message names; docs/events.md lists the fields of each event.',
+  },
+  OPTIONS_INVALID: {
+    means: 'An option, a setting or an argument of the library has an unknown name or an impossible value.',
+    todo: 'Correct the option that the message names.',
+  },
+  MATCHER_INVALID: {
+    means: 'A matcher given to register() is not a valid pattern.',
+    todo: 'Use an exact list ("Write|Edit") or a valid regular expression.',
+  },
+  HOOK_FAILED: {
+    means: 'A hook threw, rejected, or tried to change its input in place.',
+    todo: 'Fix the hook; to change event data return modify({ … }).',
+  },
+  HOOK_TIMEOUT: {
+    means:
+      'A hook did not answer before its deadline, or the deadline of the whole fire passed before it could start.',
+    todo: 'Make the hook faster, or give it a larger timeout (seconds).',
+  },
+  ANSWER_INVALID: {
+    means: 'A hook answered something that is not a valid HookResult.',
+    todo: 'Return undefined, or what a constructor such as deny() or modify() makes; docs/results.md lists the fields.',
+  },
+  HOOK_UNSTABLE: {
+    means:
+      'Hooks were still changing the call after three rounds, so no version of it was judged by all of them. The call is denied.',
+    todo: 'Find the hooks that rewrite each other (outcome.hooks, changed) and let one of them go.',
+  },
+  ABORTED: {
+    means:
+      'The signal given to fire, callTool or callModel was aborted. Running hooks were told to stop; the tool did not run.',
+    todo: 'Nothing, if you aborted it; the reason of the signal is the cause.',
+  },
+  SESSION_CLOSED: {
+    means: 'The session, or the hooks it belongs to, was closed.',
+    todo: 'Open a new session with hooks.session().',
+  },
+  TURN_ABORTED: {
+    means: 'A hook answered abort_turn: the current turn ends.',
+    todo: 'End the turn and show the reason; error.outcome says which hook.',
+  },
+  AGENT_ABORTED: {
+    means: 'A hook answered hard_abort: the whole agent loop ends.',
+    todo: 'Stop the agent and show the reason; error.outcome says which hook.',
+  },
+} as const satisfies Record<string, CodeEntry>
+
+export type ErrorCode = keyof typeof ERROR_CODES
+
+/** Codes of diagnostics: nothing was refused, but the user should know. */
+export const DIAGNOSTIC_CODES = {
+  conflict: {
+    means: 'Two hooks of one step changed the same key; the later in configuration order won.',
+    todo: 'Give one of them another priority, so that they run one after the other.',
+  },
+  stale: {
+    means: 'A gate judged a version of the call that a later hook changed.',
+    todo: 'Run the gate after the hook that rewrites (a higher priority), or set recheck to "all".',
+  },
+  'verdict-ignored': {
+    means:
+      'A hook answered deny, ask_user or respond on an event where that cannot act; the operation went on.',
+    todo: 'Hook an event that can be denied (docs/events.md), or return an injection or a message.',
+  },
+  'async-verdict-ignored': {
+    means: 'An async hook gave a verdict or changed data; nobody waited for it, so that part is ignored.',
+    todo: 'Remove "async" from the hook if its verdict must count.',
+  },
+  'owned-field': {
+    means: 'A hook tried to change hook_event_name, session_id or timestamp, which belong to the engine.',
+    todo: 'Leave the field out of modify().',
+  },
+  'system-message-reverted': {
+    means: 'A hook changed system messages on ModelRequest; that part of its change was reverted.',
+    todo: 'Use inject(), or allow it with the setting protect_system_messages: false.',
+  },
+  'unknown-answer-key': {
+    means: 'An answer has a key that no HookResult has; the rest of the answer counts.',
+    todo: 'Correct the spelling, or remove the key.',
+  },
+  'malformed-field': {
+    means:
+      'A deny or abort came with another field that is malformed; the verdict stands, the field is ignored.',
+    todo: 'Correct the field that the diagnostic names.',
+  },
+  'matcher-unsafe': {
+    means:
+      'A pattern cannot be matched in linear time; it matches everything, or only natively on short values.',
+    todo: 'Use an exact list or a simpler pattern.',
+  },
+  'injection-cut': {
+    means:
+      'An injection was larger than injection_size_limit and was cut; the full text is kept where the diagnostic says.',
+    todo: 'Inject less, or raise the limit.',
+  },
+  'injection-over-budget': {
+    means: 'The injections of this turn passed injection_budget_per_turn; this one was not injected.',
+    todo: 'Inject less, or raise the budget.',
+  },
+  'stop-cap': {
+    means:
+      'Stop hooks refused too often (stop_block_cap in a row, stop_block_total since the last prompt); the stop was allowed.',
+    todo: 'Let the hook give up by itself: read stop_hook_active.',
+  },
+  'host-failed': {
+    means: 'The approver, display, context, audit sink or session store of the host threw.',
+    todo: 'Fix the function that the diagnostic names.',
+  },
+  'late-failed': {
+    means: 'An observer or an async hook failed after the answer was given.',
+    todo: 'Fix the hook; its verdict never counts, its silence now shows.',
+  },
+  'subscriber-failed': {
+    means: 'A subscriber of the reload bus threw; it was removed.',
+    todo: 'Fix the subscriber and subscribe it again.',
+  },
+  'result-not-json': {
+    means: 'A tool result cannot be carried as JSON (a cycle, a bigint); hooks saw its text form.',
+    todo: 'Return plain data from the tool, if hooks are to read it.',
+  },
+} as const satisfies Record<string, CodeEntry>
+
+export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES | ErrorCode
+
+/** Something the user should know, in a sentence that says what happened and what to do. */
+export interface Diagnostic {
+  readonly code: DiagnosticCode
+  readonly text: string
+  readonly file?: string
+  readonly line?: number
+}
+
+/** Where diagnostics go: a list, or whatever adds the hook's name on the way. */
+export interface DiagnosticSink {
+  push(d: Diagnostic): void
+}
+
+/** The one error type. `code` is stable, `message` says what happened and where, `hint` what to do. */
+export class HookError extends Error {
+  override readonly name = 'HookError'
+  readonly code: ErrorCode
+  readonly hint: string
+  /** What the hooks decided, where an outcome exists (TURN_ABORTED, AGENT_ABORTED). */
+  readonly outcome: unknown
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    more: { hint?: string; cause?: unknown; outcome?: unknown } = {},
+  ) {
+    super(message, 'cause' in more ? { cause: more.cause } : undefined)
+    this.code = code
+    this.hint = more.hint ?? ERROR_CODES[code].todo
+    this.outcome = more.outcome
+  }
+}
+
+/** The text of anything that was thrown: hooks may throw strings, null, or objects with hostile getters. */
+export function textOf(thrown: unknown): string {
+  try {
+    if (thrown instanceof Error) return thrown.message || thrown.name
+    if (typeof thrown === 'string') return thrown
+    return `threw ${JSON.stringify(thrown) ?? String(thrown)}`
+  } catch {
+    return 'threw a value that cannot be shown'
+  }
+}

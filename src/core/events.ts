@@ -1,0 +1,216 @@
+// Events: names and aliases, typed payloads, and the one way in for event data: resolve, check, open.
+
+import {
+  CATALOGUE,
+  COMMON_FIELDS as COMMON,
+  type COMMON_FIELDS,
+  type EventRow,
+  type FieldType,
+  TWIN_FIELDS,
+} from './catalogue.js'
+import { HookError } from './errors.js'
+import { type Data, frozenCopy, isObject, type Json, mergedCopy } from './json.js'
+
+// ---- types, inferred from the catalogue -----------------------------------------------------------------------
+
+type Catalogue = typeof CATALOGUE
+/** The canonical name of a known event. */
+export type EventName = keyof Catalogue
+
+type Snake<S extends string> = S extends `${infer Head}${infer Tail}`
+  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${Snake<Tail>}`
+  : S
+type Alias<E extends EventName> = Catalogue[E]['aliases'][number] | Uncapitalize<E> | Snake<Uncapitalize<E>>
+
+/** Any name a known event goes by. */
+export type EventAlias = { [E in EventName]: E | Alias<E> }[EventName]
+/** The canonical event behind a name; `string` for an event of your own. */
+export type Canonical<N extends string> = N extends EventName
+  ? N
+  : N extends EventAlias
+    ? { [E in EventName]: N extends Alias<E> ? E : never }[EventName]
+    : string
+
+interface FieldTypes {
+  string: string
+  number: number
+  boolean: boolean
+  object: Data
+  list: readonly Json[]
+  json: Json
+}
+type Required<F> = { readonly [K in keyof F]: F[K] extends FieldType ? FieldTypes[F[K]] : never }
+type Optional<F> = { readonly [K in keyof F]?: (F[K] extends FieldType ? FieldTypes[F[K]] : never) | null }
+type Defaulted<E extends EventName> = Catalogue[E] extends { defaults: infer D } ? keyof D : never
+type Twins = {
+  readonly tool_result?: Json
+  readonly trigger?: string | null
+  readonly user_prompt?: string | null
+}
+type Known<E extends EventName> = Required<Catalogue[E]['required']> &
+  Required<Pick<Catalogue[E]['optional'], Defaulted<E> & keyof Catalogue[E]['optional']>> &
+  Optional<Omit<Catalogue[E]['optional'], Defaulted<E>>> &
+  Optional<Omit<typeof COMMON_FIELDS, keyof Catalogue[E]['required'] | keyof Catalogue[E]['optional']>> &
+  Twins
+
+/** What a handler of event `N` reads: snake_case fields, deep-frozen; an event of your own has any JSON object. */
+export type Payload<N extends string> = Canonical<N> extends EventName ? Known<Canonical<N>> & Extra : Data
+/** Fields beyond the catalogue pass through. */
+interface Extra {
+  readonly [key: string]: unknown
+}
+
+// ---- names ----------------------------------------------------------------------------------------------------
+
+/** An event of the catalogue, or a custom one, ready for use. */
+export interface EventKind extends EventRow {
+  readonly name: string
+  readonly custom: boolean
+  /** The required fields, as a list made once. */
+  readonly checks: readonly FieldCheck[]
+  readonly types: Readonly<Record<string, FieldType | undefined>>
+  readonly twins: readonly (readonly [string, string])[]
+}
+
+interface FieldCheck {
+  readonly field: string
+  readonly type: FieldType
+  /** The other name that will do. */
+  readonly twin: string | undefined
+}
+
+const CUSTOM: Omit<EventKind, 'name'> = {
+  when: 'an event of your own',
+  aliases: [],
+  matcher: null,
+  required: {},
+  optional: {},
+  deny: 'none',
+  denyMeans: '–',
+  onFailure: 'ignore',
+  custom: true,
+  checks: [],
+  types: {},
+  twins: [],
+}
+
+const kinds = new Map<string, EventKind>()
+for (const [name, row] of Object.entries<EventRow>(CATALOGUE)) {
+  const types: Record<string, FieldType | undefined> = {
+    __proto__: null,
+    ...COMMON,
+    ...row.optional,
+    ...row.required,
+  } as never
+  const twins = TWIN_FIELDS.filter(([a, b]) => a in row.required || a in row.optional || b in row.optional)
+  for (const [a, b] of twins) types[a] = types[b] = types[a] ?? types[b]
+  const checks = Object.entries(row.required).map(([field, type]) => ({
+    field,
+    type,
+    twin: twins.find(([a]) => a === field)?.[1],
+  }))
+  const kind: EventKind = { ...row, name, custom: false, checks, types, twins }
+  for (const alias of [name, ...row.aliases, ...spellings(name)]) kinds.set(alias, kind)
+}
+
+/** `PreToolUse` is also `preToolUse` and `pre_tool_use`. */
+function spellings(name: string): string[] {
+  const camel = name.charAt(0).toLowerCase() + name.slice(1)
+  return [camel, camel.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]
+}
+
+/** The event behind any of its names. An unknown name is a custom event of the notification class. */
+export function resolveEvent(name: string): EventKind {
+  const known = kinds.get(name)
+  if (known) return known
+  if (typeof name !== 'string' || name === '') {
+    throw new HookError(
+      'EVENT_INVALID',
+      `An event name must be a non-empty string, got ${JSON.stringify(name)}`,
+    )
+  }
+  return { ...CUSTOM, name }
+}
+
+/** Every known event, in catalogue order. */
+export function knownEvents(): readonly EventKind[] {
+  return Object.keys(CATALOGUE).map(resolveEvent)
+}
+
+// ---- payloads -------------------------------------------------------------------------------------------------
+
+/** Refuses data that lacks a required field. Cheap: runs also when nobody listens. */
+export function checkRequired(
+  kind: EventKind,
+  data: unknown,
+): asserts data is { readonly [key: string]: unknown } {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) {
+    throw invalid(kind, `the data must be an object, got ${described(data)}`)
+  }
+  const { checks } = kind
+  for (let i = 0; i < checks.length; i++) {
+    const { field, type, twin } = checks[i] as FieldCheck
+    let value = (data as Data)[field]
+    if (twin !== undefined && (value === undefined || value === null)) value = (data as Data)[twin]
+    if (value === undefined || value === null) throw invalid(kind, `the required field ${field} is missing`)
+    if (!isType(value, type)) throw mistyped(kind, field, type, value)
+  }
+}
+
+/** Refuses a known field of the wrong type; null counts as absent for what is optional. */
+export function checkTypes(kind: EventKind, data: { readonly [key: string]: unknown }): void {
+  for (const field in data) {
+    const type = kind.types[field]
+    const value = data[field]
+    if (type === undefined || value === undefined || value === null) continue
+    if (!isType(value, type)) throw mistyped(kind, field, type, value)
+  }
+}
+
+/**
+ * The private, complete, deep-frozen copy of an event's data that hooks see: `base` under `data`, defaults filled in,
+ * twin fields under both names, engine-owned fields last.
+ */
+export function openPayload(kind: EventKind, base: object, data: object, owned: object): Data {
+  const payload = mergedCopy(base, data, owned, kind.name)
+  checkTypes(kind, payload)
+  for (const key in kind.defaults) payload[key] ??= frozenCopy(kind.defaults[key], key)
+  for (const [a, b] of kind.twins) {
+    if (payload[a] === undefined || payload[a] === null) {
+      if (payload[b] !== undefined) payload[a] = payload[b]
+    } else if (payload[b] === undefined || payload[b] === null) payload[b] = payload[a]
+  }
+  return Object.freeze(payload)
+}
+
+/** The text that matchers of this event are held against. */
+export function matcherValue(kind: EventKind, data: Data): string {
+  if (kind.matcher === null) return ''
+  const value = data[kind.matcher]
+  if (typeof value !== 'string') return ''
+  return kind.matcher === 'file_path' ? value.slice(value.lastIndexOf('/') + 1) : value
+}
+
+function isType(value: unknown, type: FieldType): boolean {
+  if (type === 'json') return true
+  if (type === 'list') return Array.isArray(value)
+  if (type === 'object') return isObject(value)
+  return typeof value === type
+}
+
+function article(type: FieldType): string {
+  return type === 'object' ? 'an object' : `a ${type}`
+}
+
+function described(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'a list' : `a ${typeof value}`
+}
+
+function mistyped(kind: EventKind, field: string, type: FieldType, value: unknown): HookError {
+  return invalid(kind, `${field} must be ${article(type)}, got ${described(value)}`)
+}
+
+function invalid(kind: EventKind, what: string): HookError {
+  return new HookError('PAYLOAD_INVALID', `${kind.name}: ${what}`)
+}

@@ -1,0 +1,233 @@
+// The only thing the kernel knows: a hook is a function with metadata. Every way to run hooks makes these.
+
+import { type Diagnostic, HookError, textOf } from './errors.js'
+import { type Payload, resolveEvent } from './events.js'
+import { type Data, isObject } from './json.js'
+import { compileMatcher, type Matcher, type MatcherSpec } from './matcher.js'
+import type { Outcome } from './outcome.js'
+import { askUser, deny, type HookResult } from './result.js'
+
+export type HookKind = 'function' | 'command' | 'process' | 'http' | 'prompt' | 'agent' | 'mcp_tool'
+
+/** Where a hook comes from, for people. */
+export interface Origin {
+  readonly scope: 'global' | 'host' | 'session' | 'user' | 'project'
+  /** A plugin's or file's name; `code` for functions. */
+  readonly source: string
+  readonly file?: string
+  readonly line?: number
+  readonly hash?: string
+}
+
+export interface SessionInfo {
+  readonly id: string
+  readonly cwd?: string
+}
+
+/** What happened, as one hook sees it. */
+export interface HookEvent {
+  /** Canonical. */
+  readonly name: string
+  readonly data: Data
+  readonly session: SessionInfo | undefined
+}
+
+/** What a hook may use while it runs. */
+export interface HookContext {
+  /** Aborted when the hook is overdue or the fire is aborted. */
+  readonly signal: AbortSignal
+  readonly session: SessionInfo | undefined
+  /** For observers: what came of the event. */
+  readonly outcome: Outcome | undefined
+  /** Adds a diagnostic to the outcome. */
+  readonly note: (d: Diagnostic) => void
+}
+
+/** Answers a HookResult (the dispatch validates it) or throws; obeys the signal; never decides policy. A late answer is dropped. */
+export type Run = (event: HookEvent, context: HookContext) => unknown
+
+/** `block` closes the gate when the hook fails, `continue` goes on; `byEvent` is the catalogue's choice. */
+export type FailurePolicy = 'block' | 'continue' | 'byEvent'
+
+export interface Hook {
+  /** Unique and stable: grants are bound to it. */
+  readonly id: string
+  readonly name: string
+  readonly kind: HookKind
+  readonly origin: Origin
+  readonly events: 'all' | ReadonlySet<string>
+  /** Null matches everything. */
+  readonly matcher: Matcher | null
+  /** A rule beyond the matcher (`if`): true, or why not. Sees the data as it is when its step begins. */
+  readonly condition?: (event: HookEvent) => true | string
+  /** `approve`: sees the final call, may not change it. `observe`: off the path, gets event and outcome. */
+  readonly role: 'intercept' | 'approve' | 'observe'
+  /** Ascending. */
+  readonly priority: number
+  /** Null is a step of its own. Hooks with lanes at one priority form one step: lanes at once, one lane in sequence. */
+  readonly lane: string | null
+  /** Nobody waits; effects go out with a later event. */
+  readonly detached: boolean
+  /** At most once in a session. */
+  readonly once: boolean
+  readonly timeoutMs: number
+  readonly onFailure: FailurePolicy
+  readonly run: Run
+}
+
+// ---- function hooks -------------------------------------------------------------------------------------------
+
+/** What a function may return; objects are validated. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler without a return statement is a handler that goes on
+export type Answer = HookResult | undefined | void
+
+/** `event` is the canonical name; `data` is deep-frozen: return modify({ … }) to change it. */
+export type Handler<N extends string = string> = (
+  event: string,
+  data: Payload<N>,
+  context: HookContext,
+) => Answer | Promise<Answer>
+
+export interface RegisterOptions {
+  /** Default: the function's own name, else `EVENT#n`. Made unique if taken. */
+  readonly name?: string
+  /** Lower runs earlier; default 0. */
+  readonly priority?: number
+  readonly matcher?: MatcherSpec
+  /** Seconds; default 60. */
+  readonly timeout?: number
+  readonly onFailure?: 'block' | 'continue' | undefined
+  /** Default `intercept`. */
+  readonly role?: Hook['role']
+  /** At most once in a session. */
+  readonly once?: boolean
+}
+
+const DEFAULT_TIMEOUT = 60
+
+/** A hook made of a function. Throws OPTIONS_INVALID or MATCHER_INVALID, so that a mistake shows at registration. */
+export function functionHook(
+  event: string,
+  handler: Handler<never>,
+  options: RegisterOptions,
+  origin: Origin,
+  name: string,
+): Hook {
+  if (typeof handler !== 'function') {
+    throw new HookError(
+      'OPTIONS_INVALID',
+      `The handler of ${event} must be a function, got ${typeof handler}`,
+    )
+  }
+  const kind = event === '*' ? undefined : resolveEvent(event)
+  const narrow = kind?.name === 'FileChanged' || kind?.name === 'StopFailure'
+  const timeout = options.timeout ?? DEFAULT_TIMEOUT
+  const role = options.role ?? 'intercept'
+  if (!(timeout > 0)) throw invalid(name, 'timeout', 'a number of seconds above 0', timeout)
+  if (!Number.isFinite(options.priority ?? 0)) throw invalid(name, 'priority', 'a number', options.priority)
+  return {
+    id: `${origin.scope}:${name}`,
+    name,
+    kind: 'function',
+    origin,
+    events: kind ? new Set([kind.name]) : 'all',
+    matcher: compileMatcher(options.matcher, { narrow }),
+    role,
+    priority: options.priority ?? 0,
+    lane: null,
+    detached: false,
+    once: options.once ?? false,
+    timeoutMs: timeout * 1000,
+    onFailure: options.onFailure ?? (role === 'approve' ? 'block' : 'byEvent'),
+    run: (event, context) => (handler as Handler)(event.name, event.data as never, context),
+  }
+}
+
+export function isPromise(value: unknown): value is Promise<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
+/** What a hook threw, as a HookError that says whose it was. */
+export function hookError(hook: Hook, thrown: unknown): HookError {
+  if (thrown instanceof HookError) return thrown
+  const text = textOf(thrown)
+  const mutated =
+    thrown instanceof TypeError && /read only|not extensible|Cannot (delete|redefine|add) property/.test(text)
+  return new HookError('HOOK_FAILED', text, {
+    cause: thrown,
+    ...(mutated && { hint: `Event data is frozen; ${hook.name} must return modify({ … }) to change it.` }),
+  })
+}
+
+function invalid(hook: string, option: string, wanted: string, got: unknown): HookError {
+  return new HookError(
+    'OPTIONS_INVALID',
+    `Hook ${hook}: ${option} must be ${wanted}, got ${JSON.stringify(got)}`,
+  )
+}
+
+// ---- BeamAgent's hook values ----------------------------------------------------------------------------------
+
+/** What a BeamAgent callback answers: `['ok', context]` goes on with that context; a HookResult works as well. */
+export type CallbackAnswer =
+  | 'ok'
+  | readonly ['ok', object]
+  | readonly ['deny', string]
+  | readonly ['ask', string]
+  | Answer
+/** Gets the event's data with the key `event`. */
+export type Callback<N extends string = string> = (
+  context: Payload<N> & { readonly event: string },
+) => CallbackAnswer | Promise<CallbackAnswer>
+
+/** A hook as a value, to be registered anywhere. */
+export interface HookDef {
+  readonly event: string
+  readonly callback: Callback<never>
+  readonly matcher?: MatcherSpec
+}
+
+/** Makes a hook value. An invalid pattern throws here. */
+export function hook<N extends string>(event: N, callback: Callback<N>, matcher?: MatcherSpec): HookDef {
+  compileMatcher(matcher)
+  return Object.freeze({
+    event,
+    callback: callback as Callback<never>,
+    ...(matcher !== undefined && { matcher }),
+  })
+}
+
+/** A BeamAgent callback as a handler. */
+export function handlerOf(def: HookDef): Handler<never> {
+  const callback = def.callback as unknown as Callback
+  const handler = (event: string, data: Data) => {
+    const answer = callback(Object.freeze({ ...data, event: snakeCase(event) }) as never)
+    return isPromise(answer)
+      ? answer.then((late) => readAnswer(data, late as CallbackAnswer))
+      : readAnswer(data, answer as CallbackAnswer)
+  }
+  Object.defineProperty(handler, 'name', { value: def.callback.name })
+  return handler as unknown as Handler<never>
+}
+
+function snakeCase(name: string): string {
+  return (
+    name.charAt(0).toLowerCase() + name.slice(1).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  )
+}
+
+function readAnswer(data: Data, answer: CallbackAnswer): Answer {
+  if (answer === 'ok') return undefined
+  if (!Array.isArray(answer)) return answer as Answer
+  const [verdict, detail] = answer as readonly unknown[]
+  if (verdict === 'deny' && typeof detail === 'string') return deny(detail)
+  if (verdict === 'ask' && typeof detail === 'string') return askUser(detail, { reason: detail })
+  if (verdict === 'ok' && isObject(detail)) {
+    const changed = Object.entries(detail).filter(([key, value]) => key !== 'event' && data[key] !== value)
+    return changed.length > 0 ? { action: 'modify', data: Object.fromEntries(changed) as Data } : undefined
+  }
+  throw new HookError(
+    'ANSWER_INVALID',
+    `expected ['ok', context], ['deny', reason] or ['ask', reason], got ${textOf(answer)}`,
+  )
+}

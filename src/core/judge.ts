@@ -1,0 +1,165 @@
+// One event before all its hooks: dispatch, approvers on the final call, one merge, one Outcome.
+
+import type { Approval } from './approval.js'
+import { type Dispatched, type DispatchOptions, dispatch, runOnFinal } from './dispatch.js'
+import type { Diagnostic } from './errors.js'
+import { type EventKind, matcherValue } from './events.js'
+import type { HookEvent } from './hook.js'
+import { type Listeners, matches } from './hook-set.js'
+import type { Data } from './json.js'
+import { endsChain, type Merged, merge, type Outcome, type Ran, type Trace, traceOf } from './outcome.js'
+import { matcherSkip } from './plan.js'
+
+/** What the hooks made of an event, before budget and person. */
+export interface Judgement {
+  readonly kind: EventKind
+  readonly listeners: Listeners | undefined
+  /** With the data after every modification. */
+  readonly event: HookEvent
+  readonly modified: boolean
+  readonly ran: readonly Ran[]
+  readonly merged: Merged
+  /** Of the dispatch; those of the merge are in `merged`. */
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** All that is to be said about a judgement. */
+export function diagnosticsOf({ diagnostics, merged }: Judgement): readonly Diagnostic[] {
+  return merged.diagnostics.length === 0 ? diagnostics : [...diagnostics, ...merged.diagnostics]
+}
+
+/** Rejects only when the signal is aborted. */
+export function judge(
+  kind: EventKind,
+  listeners: Listeners,
+  event: HookEvent,
+  options: DispatchOptions,
+): Promise<Judgement> {
+  return dispatch(kind, listeners, event, options).then((dispatched) => {
+    const judgement = judgementOf(kind, listeners, event, dispatched)
+    const done = listeners.approvers.length === 0 || endsChain(judgement.merged.action)
+    return done ? judgement : approved(judgement, listeners, options)
+  })
+}
+
+function judgementOf(
+  kind: EventKind,
+  listeners: Listeners,
+  sent: HookEvent,
+  dispatched: Dispatched,
+): Judgement {
+  const { event, ran, diagnostics, unstable } = dispatched
+  const merged = unstable ? denyUnstable(merge(kind, ran)) : merge(kind, ran)
+  return { kind, listeners, event, modified: event !== sent, ran, merged, diagnostics }
+}
+
+/** Shows the final call to the approvers, and merges what they answer with the rest. */
+async function approved(
+  judgement: Judgement,
+  listeners: Listeners,
+  options: DispatchOptions,
+): Promise<Judgement> {
+  const { kind, event } = judgement
+  const final = await runOnFinal(kind, listeners.approvers, event, options)
+  const ran = [...judgement.ran, ...final.ran]
+  const diagnostics = [...judgement.diagnostics, ...final.diagnostics, ...final.ran.flatMap(approverChange)]
+  return { ...judgement, ran, diagnostics, merged: merge(kind, ran) }
+}
+
+function approverChange({ hook, answer }: Ran): Diagnostic[] {
+  if (answer.data === undefined) return []
+  return [
+    {
+      code: 'verdict-ignored',
+      text: `${hook.name} is an approver and may not change the call; its change is ignored`,
+    },
+  ]
+}
+
+/** No version of the call was judged by all hooks, so none may run. */
+function denyUnstable(merged: Merged): Merged {
+  const reason =
+    'HOOK_UNSTABLE: hooks kept changing the call, so that no version of it was judged by all of them'
+  return endsChain(merged.action) ? merged : { ...merged, action: 'deny', reason, permission: undefined }
+}
+
+/** A judgement as an Outcome. Optional fields are present only where they say something. */
+export function outcomeOf(
+  judgement: Judgement,
+  final: Pick<Merged, 'action' | 'reason' | 'injections' | 'messages'>,
+  diagnostics: readonly Diagnostic[],
+  approval?: Approval,
+): Outcome {
+  const { merged, event, modified } = judgement
+  const outcome: { -readonly [K in keyof Outcome]: Outcome[K] } = {
+    action: final.action,
+    data: event.data,
+    modified,
+    injections: final.injections,
+    messages: final.messages,
+    hooks: NO_TRACE,
+    diagnostics,
+  }
+  if (final.reason !== undefined) outcome.reason = final.reason
+  if (merged.permission !== undefined && final.action === merged.action)
+    outcome.permission = merged.permission
+  if (merged.response !== undefined && !endsChain(final.action)) outcome.response = merged.response
+  if (approval !== undefined) outcome.approval = approval
+  addTrace(outcome, judgement)
+  return outcome
+}
+
+const NO_TRACE: readonly never[] = Object.freeze([])
+
+/** What nobody listened to: data as it is. */
+export function quietOutcome(data: object): Outcome {
+  return {
+    action: 'continue',
+    data: data as Data,
+    modified: false,
+    injections: NO_TRACE,
+    messages: NO_TRACE,
+    hooks: NO_TRACE,
+    diagnostics: NO_TRACE,
+  }
+}
+
+/**
+ * Every candidate is in the trace. Those that ran are written down at once; where others did not match, the list is
+ * completed when somebody reads it, so that thousands of idle hooks cost nothing.
+ */
+function addTrace(outcome: { hooks: readonly Trace[] }, judgement: Judgement): void {
+  const { ran, listeners } = judgement
+  if (!listeners || ran.length === listeners.interceptors.length + listeners.approvers.length) {
+    outcome.hooks = ran.map(traceOf)
+    return
+  }
+  let whole: readonly Trace[] | undefined
+  Object.defineProperty(outcome, 'hooks', {
+    enumerable: true,
+    configurable: true,
+    get: () => (whole ??= wholeTrace(judgement, listeners)),
+  })
+}
+
+function wholeTrace({ kind, event, ran }: Judgement, listeners: Listeners): readonly Trace[] {
+  const value = matcherValue(kind, event.data)
+  const seen = new Set(ran.map((one) => one.hook))
+  const traces = ran.map(traceOf)
+  for (const hook of [...listeners.interceptors, ...listeners.approvers]) {
+    if (seen.has(hook)) continue
+    const skip =
+      kind.matcher === null || matches(hook, value)
+        ? { why: 'ended' as const, detail: 'an earlier hook denied or aborted, so it was not asked' }
+        : matcherSkip(kind, hook, value)
+    traces.push({
+      name: hook.name,
+      kind: hook.kind,
+      source: hook.origin.source,
+      status: 'skipped',
+      ms: 0,
+      ...skip,
+    })
+  }
+  return traces
+}

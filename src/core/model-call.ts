@@ -1,0 +1,149 @@
+// A model call between its hooks: ModelRequest, the call (at once or streamed), ModelResponse.
+
+import { type EventKind, resolveEvent } from './events.js'
+import { renderInjection } from './injection.js'
+import type { Json } from './json.js'
+import { isObject } from './json.js'
+import type { Injection, Outcome } from './outcome.js'
+import { type CallOptions, type Fire, refuseAborted } from './tool-call.js'
+
+export interface ModelRequest {
+  readonly model: string
+  readonly messages: readonly unknown[]
+  readonly tools?: readonly unknown[]
+  readonly options?: object
+  readonly [key: string]: unknown
+}
+
+export interface CallModelOptions<D, T> extends CallOptions {
+  /** Gets each delta of a stream, when the hooks let it pass. */
+  readonly onDelta?: (delta: D) => void
+  /** Makes the message of the deltas. Default: what the stream returned; else texts joined as an assistant message. */
+  readonly assemble?: (deltas: readonly D[]) => T
+}
+
+/** `outcome` is that of ModelRequest, `after` that of ModelResponse. */
+export type ModelCallResult<T> =
+  | {
+      readonly status: 'ok'
+      readonly response: T | Json
+      readonly reason?: undefined
+      readonly outcome: Outcome
+      readonly after: Outcome
+    }
+  | {
+      readonly status: 'responded'
+      readonly response: Json
+      readonly reason?: undefined
+      readonly outcome: Outcome
+    }
+  | {
+      readonly status: 'denied' | 'needs_approval'
+      readonly response?: undefined
+      readonly reason: string
+      readonly outcome: Outcome
+      readonly after?: Outcome
+    }
+
+/** What a model call needs of its session. */
+export interface ModelScene {
+  readonly fire: Fire
+  readonly listensTo: (kind: EventKind) => boolean
+  readonly takeEphemeral: () => Promise<readonly Injection[]>
+}
+
+export async function guardModelCall<T, D>(
+  scene: ModelScene,
+  request: ModelRequest,
+  run: (
+    request: ModelRequest,
+    call: { readonly signal: AbortSignal | undefined },
+  ) => T | Promise<T> | AsyncIterable<D, T>,
+  options: CallModelOptions<D, T>,
+): Promise<ModelCallResult<T>> {
+  const { signal, onOutcome } = options
+  const waiting = await scene.takeEphemeral()
+  const { outcome, changed } = await scene.fire('ModelRequest', request)
+  onOutcome?.('ModelRequest', outcome)
+  refuseAborted(outcome)
+  if (outcome.action === 'respond')
+    return { status: 'responded', response: outcome.response ?? null, outcome }
+  if (outcome.action !== 'continue') return refused(outcome, outcome)
+  // The fire queued its own ephemeral injections for "the next model call": that is this one.
+  await scene.takeEphemeral()
+  const allowed = withInjections(withChanges(request, outcome, changed), [...waiting, ...outcome.injections])
+
+  const held = scene.listensTo(resolveEvent('ModelResponse'))
+  const answered = run(allowed, { signal })
+  const streamed = isStream<D, T>(answered)
+  const { response, deltas } = streamed
+    ? await collect(answered, options, held)
+    : { response: (await answered) as T, deltas: [] as D[] }
+  const fired = await scene.fire('ModelResponse', { model: allowed.model, response: response as Json })
+  const after = fired.outcome
+  onOutcome?.('ModelResponse', after)
+  refuseAborted(after)
+  if (after.action !== 'continue') return refused(outcome, after)
+  const replaced = fired.changed.has('response')
+  if (held && !replaced) for (const delta of deltas) options.onDelta?.(delta)
+  return { status: 'ok', response: replaced ? (after.data.response as Json) : response, outcome, after }
+}
+
+function refused<T>(outcome: Outcome, by: Outcome): ModelCallResult<T> {
+  const status = by.action === 'ask_user' ? 'needs_approval' : 'denied'
+  return { status, reason: by.reason ?? 'Denied by a hook', outcome, ...(by !== outcome && { after: by }) }
+}
+
+/** Only what hooks changed is taken from the copy they saw: a request may hold what JSON cannot carry. */
+function withChanges(request: ModelRequest, outcome: Outcome, changed: ReadonlySet<string>): ModelRequest {
+  return { ...request, ...Object.fromEntries([...changed].map((key) => [key, outcome.data[key]])) }
+}
+
+function withInjections(request: ModelRequest, injections: readonly Injection[]): ModelRequest {
+  let messages = [...request.messages]
+  for (const injection of injections) {
+    const content = renderInjection(injection)
+    const appended = injection.appendToLastToolResult ? appendToToolResult(messages, content) : undefined
+    messages = appended ?? [...messages, { role: injection.role, content }]
+  }
+  return { ...request, messages }
+}
+
+/** Undefined where there is no tool result with text content to append to. */
+function appendToToolResult(messages: readonly unknown[], content: string): unknown[] | undefined {
+  const at = messages.findLastIndex((message) => isObject(message) && message.role === 'tool')
+  const message = messages[at]
+  if (!isObject(message) || typeof message.content !== 'string') return undefined
+  return messages.with(at, { ...message, content: `${message.content}\n\n${content}` })
+}
+
+function isStream<D, T>(value: unknown): value is AsyncIterable<D, T> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}
+
+/** Reads a stream to its end; passes deltas on at once unless they are held. */
+async function collect<T, D>(
+  stream: AsyncIterable<D, T>,
+  { onDelta, assemble }: CallModelOptions<D, T>,
+  held: boolean,
+): Promise<{ response: T; deltas: readonly D[] }> {
+  const deltas: D[] = []
+  const iterator = stream[Symbol.asyncIterator]()
+  let returned: T | undefined
+  for (;;) {
+    const next = await iterator.next()
+    if (next.done) {
+      returned = next.value
+      break
+    }
+    deltas.push(next.value)
+    if (!held) onDelta?.(next.value)
+  }
+  return { response: assemble ? assemble(deltas) : (returned ?? (joined(deltas) as T)), deltas }
+}
+
+function joined(deltas: readonly unknown[]): unknown {
+  if (deltas.every((delta) => typeof delta === 'string'))
+    return { role: 'assistant', content: deltas.join('') }
+  return deltas
+}

@@ -1,0 +1,236 @@
+// Many answers become one. The merge is pure and total: it depends on the plan's order, never on the clock.
+
+import type { Approval } from './approval.js'
+import type { Diagnostic, DiagnosticCode } from './errors.js'
+import type { EventKind } from './events.js'
+import type { Hook, HookKind } from './hook.js'
+import type { Data, Json } from './json.js'
+import type { SkipReason } from './plan.js'
+import type { Action, HookResult } from './result.js'
+import { plainText } from './text.js'
+
+export type Verdict = Exclude<Action, 'modify' | 'inject_context'>
+
+/** Higher wins; nothing lower hides something higher. */
+const RANK: Readonly<Record<Verdict, number>> = {
+  continue: 0,
+  respond: 1,
+  ask_user: 2,
+  deny: 3,
+  abort_turn: 4,
+  hard_abort: 5,
+}
+
+export interface Injection {
+  readonly text: string
+  readonly role: 'system' | 'user' | 'assistant'
+  readonly ephemeral: boolean
+  /** The hook's name. */
+  readonly source: string
+  readonly appendToLastToolResult?: true
+}
+
+export interface Message {
+  readonly text: string
+  readonly level: 'info' | 'warning' | 'error'
+  readonly source: string
+}
+
+/** What one candidate did. */
+export interface Trace {
+  readonly name: string
+  readonly kind: HookKind
+  readonly source: string
+  readonly status: 'ran' | 'skipped' | 'failed' | 'detached'
+  readonly ms: number
+  /** Why it was skipped or failed. */
+  readonly why?: SkipReason | DiagnosticCode
+  readonly detail?: string
+  readonly answer?: HookResult
+  /** Keys of the event data that it changed. */
+  readonly changed?: readonly string[]
+}
+
+/** What all hooks together decided: plain JSON. */
+export interface Outcome {
+  readonly action: Verdict
+  /** Of the winning answer. */
+  readonly reason?: string
+  /** A hook explicitly allowed and nothing higher won: the host need not ask. */
+  readonly permission?: 'allow'
+  /** After every modification. */
+  readonly data: Data
+  readonly modified: boolean
+  /** In hook order, each with its own lifetime. */
+  readonly injections: readonly Injection[]
+  /** For the user. */
+  readonly messages: readonly Message[]
+  /** For `respond`; kept under `ask_user`. */
+  readonly response?: Json
+  /** What was asked, who answered, when. */
+  readonly approval?: Approval
+  /** The trace: every candidate. */
+  readonly hooks: readonly Trace[]
+  /** What the user should know. */
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** One hook that ran, failed or was set off, as the dispatch leaves it. */
+export interface Ran {
+  readonly hook: Hook
+  readonly status: 'ran' | 'failed' | 'detached' | 'skipped'
+  readonly ms: number
+  /** What counts: the hook's answer, or what its failure policy makes of a failure. */
+  readonly answer: HookResult
+  readonly why: SkipReason | DiagnosticCode | undefined
+  readonly detail: string | undefined
+  readonly changed: readonly string[] | undefined
+  /** The data as this hook left it. */
+  readonly left: Data
+}
+
+export interface Asking {
+  readonly hook: Hook
+  readonly answer: HookResult
+}
+
+/** The merge of all answers, before budget and person. */
+export interface Merged {
+  readonly action: Verdict
+  readonly reason: string | undefined
+  readonly permission: 'allow' | undefined
+  readonly response: Json | undefined
+  readonly injections: readonly Injection[]
+  readonly messages: readonly Message[]
+  readonly asking: readonly Asking[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** The verdict that this answer of this hook has on this event; a verdict that cannot act there is `continue`. */
+export function verdictOf(kind: EventKind, hook: Hook, action: Action): Verdict {
+  switch (action) {
+    case 'modify':
+    case 'inject_context':
+      return 'continue'
+    case 'deny':
+      return (kind.deny === 'block' || kind.deny === 'go-on') && mayDeny(kind, hook) ? 'deny' : 'continue'
+    case 'ask_user':
+      return kind.deny === 'block' && mayDeny(kind, hook) ? 'ask_user' : 'continue'
+    case 'respond':
+      return kind.respond ? 'respond' : 'continue'
+    default:
+      return action
+  }
+}
+
+function mayDeny(kind: EventKind, hook: Hook): boolean {
+  return !kind.denyOnlyClaudeFormat || (hook.kind !== 'function' && hook.kind !== 'process')
+}
+
+/** Ends a lane, and keeps later steps from starting. */
+export function endsChain(verdict: Verdict): boolean {
+  return RANK[verdict] >= RANK.deny
+}
+
+/** Merges in the order given. Among equal verdicts the first gives the reason. */
+export function merge(kind: EventKind, ran: readonly Ran[]): Merged {
+  let action: Verdict = 'continue'
+  let winner: Ran | undefined
+  let allowed: Ran | undefined
+  let responded: Ran | undefined
+  let failed = false
+  const injections: Injection[] = []
+  const messages: Message[] = []
+  const asking: Asking[] = []
+  const diagnostics: Diagnostic[] = []
+  for (const one of ran) {
+    const { hook, answer } = one
+    if (one.status === 'failed') {
+      failed = true
+      messages.push(failureMessage(one))
+    }
+    if (answer.action !== 'continue') {
+      const verdict = verdictOf(kind, hook, answer.action)
+      if (RANK[verdict] > RANK[action]) {
+        action = verdict
+        winner = one
+      }
+      if (verdict === 'respond') responded ??= one
+      if (verdict === 'ask_user') asking.push({ hook, answer })
+      if (answer.action === 'deny' && kind.deny === 'tell') {
+        injections.push({ text: reasonOf(one), role: 'system', ephemeral: false, source: hook.name })
+      } else if (verdict === 'continue' && isVerdict(answer.action)) {
+        diagnostics.push(ignored(kind, hook, answer.action))
+      }
+    }
+    if (answer.permission === 'allow') allowed ??= one
+    if (answer.contextInjection) injections.push(injectionOf(hook, answer))
+    if (answer.userMessage) messages.push(messageOf(hook, answer))
+  }
+  const permission = allowed && !failed && RANK[action] <= RANK.respond ? 'allow' : undefined
+  return {
+    action,
+    reason: winner ? reasonOf(winner) : permission && allowed?.answer.reason,
+    permission,
+    response: responded?.answer.response,
+    injections: kind.name === 'UserPromptSubmit' && endsChain(action) ? [] : injections,
+    messages,
+    asking,
+    diagnostics,
+  }
+}
+
+/** The reason of a verdict; a hook that gave none is named instead. */
+export function reasonOf({ hook, answer }: { hook: Hook; answer: HookResult }): string {
+  if (answer.reason) return answer.reason
+  if (answer.action === 'ask_user' && answer.approvalPrompt) return answer.approvalPrompt
+  return `${answer.action === 'respond' ? 'Answered' : 'Blocked'} by hook ${hook.name}`
+}
+
+function isVerdict(action: Action): boolean {
+  return action === 'deny' || action === 'ask_user' || action === 'respond'
+}
+
+function ignored(kind: EventKind, hook: Hook, action: Action): Diagnostic {
+  const text = `${hook.name} answered ${action}, which cannot act on ${kind.name}; the operation went on`
+  return { code: 'verdict-ignored', text }
+}
+
+function injectionOf(hook: Hook, answer: HookResult): Injection {
+  return {
+    text: answer.contextInjection ?? '',
+    role: answer.contextInjectionRole ?? 'system',
+    ephemeral: answer.ephemeral ?? false,
+    source: hook.name,
+    ...(answer.appendToLastToolResult && { appendToLastToolResult: true }),
+  }
+}
+
+function messageOf(hook: Hook, answer: HookResult): Message {
+  return {
+    text: plainText(answer.userMessage ?? ''),
+    level: answer.userMessageLevel ?? 'info',
+    source: answer.userMessageSource ?? hook.name,
+  }
+}
+
+function failureMessage({ hook, answer, detail }: Ran): Message {
+  const effect = answer.action === 'deny' ? 'its gate stays closed' : 'the operation went on without it'
+  return {
+    text: plainText(`Hook ${hook.name} failed; ${effect}. ${detail ?? ''}`),
+    level: 'warning',
+    source: hook.name,
+  }
+}
+
+/** A run as it stands in the trace: only what says something. */
+export function traceOf({ hook, status, ms, why, detail, answer, changed }: Ran): Trace {
+  const { name, kind } = hook
+  const { source } = hook.origin
+  if (status === 'ran') {
+    return changed === undefined
+      ? { name, kind, source, status, ms, answer }
+      : { name, kind, source, status, ms, answer, changed }
+  }
+  return { name, kind, source, status, ms, ...(why && { why, detail }) }
+}

@@ -1,0 +1,93 @@
+// Applies one hook's `data` to the event: a shallow patch that keeps the payload valid and the engine's fields the engine's.
+
+import { OWNED_FIELDS } from './catalogue.js'
+import { type DiagnosticSink, HookError } from './errors.js'
+import { checkRequired, checkTypes, type EventKind } from './events.js'
+import { type Data, isObject, type Json, sameJson } from './json.js'
+
+export interface Patched {
+  readonly data: Data
+  /** Keys whose value is another one now; a twin is not listed twice. */
+  readonly changed: readonly string[]
+}
+
+export interface PatchRules {
+  /** Reverts changes to system messages on ModelRequest. */
+  readonly protectSystemMessages: boolean
+}
+
+/** `patch` is a frozen copy already. Throws ANSWER_INVALID when the changed payload would not be a valid one. */
+export function applyPatch(
+  kind: EventKind,
+  data: Data,
+  patch: Data,
+  rules: PatchRules,
+  diagnostics: DiagnosticSink,
+): Patched {
+  const next: Record<string, Json> = { ...data }
+  const changed: string[] = []
+  for (const key of Object.keys(patch)) {
+    const value = guarded(kind, key, data, patch[key] as Json, rules, diagnostics)
+    if (sameJson(data[key], value)) continue
+    if (OWNED_FIELDS.has(key)) {
+      diagnostics.push({ code: 'owned-field', text: `${key} belongs to the engine; the change is ignored` })
+      continue
+    }
+    changed.push(key)
+    for (const name of [key, ...twinsOf(kind, key)]) {
+      Object.defineProperty(next, name, { value, enumerable: true, writable: true, configurable: true })
+    }
+  }
+  if (changed.length === 0) return { data, changed }
+  try {
+    checkRequired(kind, next)
+    checkTypes(kind, next)
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error)
+    throw new HookError('ANSWER_INVALID', `the change to ${changed.join(', ')} is refused: ${problem}`)
+  }
+  return { data: Object.freeze(next), changed }
+}
+
+function twinsOf(kind: EventKind, key: string): readonly string[] {
+  const pair = kind.twins.find(([a, b]) => a === key || b === key)
+  return pair ? pair.filter((name) => name !== key) : []
+}
+
+/** The value that may be set: on ModelRequest what instructs the model as system stays as it was. */
+function guarded(
+  kind: EventKind,
+  key: string,
+  data: Data,
+  value: Json,
+  rules: PatchRules,
+  diagnostics: DiagnosticSink,
+): Json {
+  if (kind.name !== 'ModelRequest' || !rules.protectSystemMessages) return value
+  const kept = withoutSystemChange(key, data[key], value)
+  if (kept === value) return value
+  const text = `a change of system messages (${key}) was reverted; the rest of the change counts`
+  diagnostics.push({ code: 'system-message-reverted', text })
+  return kept
+}
+
+function withoutSystemChange(key: string, before: Json | undefined, after: Json): Json {
+  if (key === 'system') return before ?? null
+  if (
+    key === 'options' &&
+    isObject(after) &&
+    !sameJson(isObject(before) ? (before as Data).system : undefined, (after as Data).system)
+  ) {
+    const { system: _, ...rest } = after as Data
+    const system = isObject(before) ? (before as Data).system : undefined
+    return Object.freeze(system === undefined ? rest : { ...rest, system })
+  }
+  if (key !== 'messages' || !Array.isArray(before) || !Array.isArray(after)) return after
+  const system = before.filter(isSystem)
+  if (sameJson(system, after.filter(isSystem))) return after
+  return Object.freeze([...system, ...after.filter((message) => !isSystem(message))])
+}
+
+function isSystem(message: Json): boolean {
+  return isObject(message) && (message.role === 'system' || message.role === 'developer')
+}

@@ -1,0 +1,300 @@
+// An ordered collection of hooks that can be emitted to: Amplifier's HookRegistry with BeamAgent's hook values.
+
+import type { DispatchOptions } from './dispatch.js'
+import { runAside } from './dispatch.js'
+import { type Diagnostic, HookError, textOf } from './errors.js'
+import {
+  checkRequired,
+  type EventAlias,
+  type EventKind,
+  matcherValue,
+  openPayload,
+  resolveEvent,
+} from './events.js'
+import {
+  functionHook,
+  type Handler,
+  type Hook,
+  type HookDef,
+  type HookEvent,
+  handlerOf,
+  type Origin,
+  type RegisterOptions,
+} from './hook.js'
+import { HookSet } from './hook-set.js'
+import { type Data, frozenCopy } from './json.js'
+import { diagnosticsOf, judge, outcomeOf, quietOutcome } from './judge.js'
+import type { Outcome, Ran } from './outcome.js'
+import { skipOf } from './plan.js'
+import { ReloadBus, type Subscriber } from './reload-bus.js'
+import { deadlineIn, milliseconds } from './seconds.js'
+import { timestamp } from './timestamp.js'
+
+export interface RegistryOptions {
+  /** For hooks that do not say; default: by event. */
+  readonly onFailure?: 'block' | 'continue' | undefined
+  readonly scope?: Origin['scope']
+}
+
+export interface EmitOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Seconds, for the whole emit. */
+  readonly timeout?: number
+}
+
+const MAX_DIAGNOSTICS = 100
+const COLLECT_TIMEOUT = 1
+
+export class HookRegistry {
+  readonly #onFailure: RegistryOptions['onFailure']
+  readonly #origin: Origin
+  readonly #bus = new ReloadBus()
+  /** Hooks by name: names are unique, so that one never removes another. */
+  readonly #hooks = new Map<string, Hook>()
+  readonly #defs = new Map<string, HookDef>()
+  readonly #numbers = new Map<string, number>()
+  #defaults: object = {}
+  #set: HookSet | undefined
+  readonly #diagnostics: Diagnostic[] = []
+
+  constructor(options: RegistryOptions = {}) {
+    if (
+      options.onFailure !== undefined &&
+      options.onFailure !== 'block' &&
+      options.onFailure !== 'continue'
+    ) {
+      throw new HookError(
+        'OPTIONS_INVALID',
+        `onFailure must be "block" or "continue", got ${JSON.stringify(options.onFailure)}`,
+      )
+    }
+    this.#onFailure = options.onFailure
+    this.#origin = { scope: options.scope ?? 'host', source: 'code' }
+  }
+
+  /**
+   * Adds a hook for one event, or for every event with `*`. Returns its unregister, which may be called any number of
+   * times. A mistake in the options throws here.
+   */
+  register<N extends EventAlias | (string & {})>(
+    event: N,
+    handler: Handler<N>,
+    options: RegisterOptions = {},
+  ): () => void {
+    return this.#register(event, handler as Handler<never>, options).off
+  }
+
+  /** The same as `register`. */
+  on<N extends EventAlias | (string & {})>(
+    event: N,
+    handler: Handler<N>,
+    options?: RegisterOptions,
+  ): () => void {
+    return this.register(event, handler, options)
+  }
+
+  /** Adds hook values in order. Returns an unregister for all of them. */
+  registerHooks(defs: readonly HookDef[]): () => void {
+    const undo = defs.map((def) => {
+      const options: RegisterOptions = def.matcher === undefined ? {} : { matcher: def.matcher }
+      const { hook, off } = this.#register(def.event, handlerOf(def), options)
+      this.#defs.set(hook.name, def)
+      return off
+    })
+    return () => {
+      for (const off of undo) off()
+    }
+  }
+
+  /** Adds a hook that something else made. Its name must be free. */
+  add(hook: Hook): void {
+    if (this.#hooks.has(hook.name)) {
+      throw new HookError('OPTIONS_INVALID', `A hook named ${hook.name} is registered already`)
+    }
+    this.#hooks.set(hook.name, hook)
+    this.#changed()
+  }
+
+  /** Removes a hook by name, or every hook made of this value. Unknown ones are no error. */
+  unregister(which: string | HookDef): void {
+    const names =
+      typeof which === 'string'
+        ? [which]
+        : [...this.#defs].filter(([, def]) => def === which).map(([name]) => name)
+    for (const name of names) this.#hooks.delete(name)
+    for (const name of names) this.#defs.delete(name)
+    this.#changed()
+  }
+
+  #register(
+    event: string,
+    handler: Handler<never>,
+    options: RegisterOptions,
+  ): { hook: Hook; off: () => void } {
+    const name = this.#freeName(options.name ?? (handler?.name || this.#numbered(event)))
+    const hook = functionHook(event, handler, { onFailure: this.#onFailure, ...options }, this.#origin, name)
+    this.add(hook)
+    const off = () => {
+      if (this.#hooks.get(name) === hook) this.unregister(name)
+    }
+    return { hook, off }
+  }
+
+  /** Names in order of execution, by canonical event; `*` is listed under itself. */
+  listHandlers(event?: string): Record<string, readonly string[]> {
+    const hooks = [...this.#hooks.values()]
+    const events =
+      event === undefined
+        ? new Set(hooks.flatMap((hook) => (hook.events === 'all' ? ['*'] : [...hook.events])))
+        : [event]
+    return Object.fromEntries([...events].map((name) => this.#names(name)))
+  }
+
+  #names(event: string): [string, readonly string[]] {
+    if (event === '*') {
+      return ['*', [...this.#hooks.values()].filter((hook) => hook.events === 'all').map((hook) => hook.name)]
+    }
+    const kind = resolveEvent(event)
+    const listeners = this.snapshot().listeners(kind)
+    const hooks = listeners ? [...listeners.interceptors, ...listeners.approvers, ...listeners.observers] : []
+    return [kind.name, hooks.map((hook) => hook.name)]
+  }
+
+  /** Merged under the data of every emit; replaces what was set before. */
+  setDefaultFields(fields: object): void {
+    this.#defaults = frozenCopy(fields, 'default fields') as Data
+  }
+
+  /** The hooks as they are now; later changes do not touch it. */
+  snapshot(): HookSet {
+    this.#set ??= new HookSet([[...this.#hooks.values()]])
+    return this.#set
+  }
+
+  /** Changes since the beginning. */
+  get version(): number {
+    return this.#bus.version
+  }
+
+  /** Called with the version after each change, until unsubscribed or the signal is aborted. */
+  subscribe(subscriber: Subscriber, signal?: AbortSignal): () => void {
+    return this.#bus.subscribe(subscriber, signal)
+  }
+
+  /** The latest of what went wrong outside any outcome. */
+  get diagnostics(): readonly Diagnostic[] {
+    return this.#diagnostics
+  }
+
+  /** Runs the hooks of an event and merges what they answer. Rejects for invalid data or an aborted signal. */
+  async emit<N extends EventAlias | (string & {})>(
+    event: N,
+    data: object,
+    options?: EmitOptions,
+  ): Promise<Outcome> {
+    const kind = resolveEvent(event)
+    checkRequired(kind, data)
+    const listeners = this.snapshot().listeners(kind)
+    if (listeners === undefined) return quietOutcome(data)
+    const owned = { hook_event_name: kind.name, timestamp: timestamp() }
+    const opened = {
+      name: kind.name,
+      data: openPayload(kind, this.#defaults, data, owned),
+      session: undefined,
+    }
+    const judgement = await judge(kind, listeners, opened, this.#dispatchOptions(kind, options))
+    const outcome = outcomeOf(judgement, judgement.merged, diagnosticsOf(judgement))
+    for (const hook of listeners.observers) this.#observe(kind, hook, judgement.event, outcome)
+    return outcome
+  }
+
+  /**
+   * Asks every hook, whatever the others answer, and returns the `data` of those that gave some. A failing or late
+   * hook is left out and reported in `diagnostics`. `timeout` is per hook; default 1 second.
+   */
+  async emitAndCollect<N extends EventAlias | (string & {})>(
+    event: N,
+    data: object,
+    options: EmitOptions = {},
+  ): Promise<readonly Data[]> {
+    const kind = resolveEvent(event)
+    checkRequired(kind, data)
+    const timeoutMs = milliseconds(options.timeout ?? COLLECT_TIMEOUT, 'timeout')
+    const listeners = this.snapshot().listeners(kind)
+    if (listeners === undefined) return []
+    const opened = { name: kind.name, data: openPayload(kind, {}, data, {}), session: undefined }
+    const dispatchOptions = this.#dispatchOptions(kind, options.signal && { signal: options.signal })
+    const collected: Data[] = []
+    for (const hook of listeners.select(matcherValue(kind, opened.data)).hooks) {
+      const { ran } = await runAside(kind, { ...hook, timeoutMs }, opened, dispatchOptions)
+      if (ran.status === 'failed') this.#noteLate(kind, ran)
+      else if (ran.answer.data) collected.push(ran.answer.data)
+    }
+    return collected
+  }
+
+  #dispatchOptions(kind: EventKind, { signal, timeout }: EmitOptions = {}): DispatchOptions {
+    return {
+      signal,
+      deadline: deadlineIn(timeout),
+      recheck: 'skipped',
+      failClosed: false,
+      protectSystemMessages: true,
+      detach: (hook, event) => this.#runAside(kind, hook, event),
+    }
+  }
+
+  #observe(kind: EventKind, hook: Hook, event: HookEvent, outcome: Outcome): void {
+    if (!skipOf(kind, hook, event, matcherValue(kind, event.data), undefined)) {
+      this.#runAside(kind, hook, event, outcome)
+    }
+  }
+
+  /** Runs a hook that nobody waits for. */
+  #runAside(kind: EventKind, hook: Hook, event: HookEvent, outcome?: Outcome): void {
+    runAside(kind, hook, event, { ...this.#dispatchOptions(kind), outcome })
+      .then(({ ran }) => ran.status === 'failed' && this.#noteLate(kind, ran))
+      .catch((error) =>
+        this.#note({ code: 'late-failed', text: `${hook.name} on ${kind.name}: ${textOf(error)}` }),
+      )
+  }
+
+  #noteLate(kind: EventKind, { hook, detail }: Ran): void {
+    this.#note({ code: 'late-failed', text: `${hook.name} on ${kind.name}: ${detail}` })
+  }
+
+  #note(d: Diagnostic): void {
+    this.#diagnostics.push(d)
+    if (this.#diagnostics.length > MAX_DIAGNOSTICS) this.#diagnostics.shift()
+  }
+
+  #changed(): void {
+    this.#set = undefined
+    this.#bus.notify(this.#diagnostics)
+  }
+
+  #numbered(stem: string): string {
+    const count = (this.#numbers.get(stem) ?? 0) + 1
+    this.#numbers.set(stem, count)
+    return `${stem}#${count}`
+  }
+
+  #freeName(wanted: string): string {
+    if (!this.#hooks.has(wanted)) return wanted
+    let name: string
+    do name = this.#numbered(wanted)
+    while (this.#hooks.has(name))
+    return name
+  }
+}
+
+/** Hooks of the whole process: before session hooks of the same priority, in every session that does not opt out. */
+export const globalHooks: HookRegistry = new HookRegistry({ scope: 'global' })
+
+/** A registry of these hook values; undefined if there are none. */
+export function buildRegistry(defs: readonly HookDef[] | null | undefined): HookRegistry | undefined {
+  if (!defs || defs.length === 0) return undefined
+  const registry = new HookRegistry({ scope: 'session' })
+  registry.registerHooks(defs)
+  return registry
+}

@@ -1,0 +1,17 @@
+// Time-outs are seconds in the public API and in files, and may be fractions; inside they are milliseconds.
+
+import { HookError } from './errors.js'
+
+/** Refuses what is no length of time: zero, negative, not a number. */
+export function milliseconds(seconds: number, what: string): number {
+  if (typeof seconds === 'number' && seconds > 0) return seconds * 1000
+  throw new HookError(
+    'OPTIONS_INVALID',
+    `${what} must be a number of seconds above 0, got ${JSON.stringify(seconds)}`,
+  )
+}
+
+/** On the clock of performance.now(); no time-out is no deadline. */
+export function deadlineIn(seconds: number | undefined): number {
+  return seconds === undefined ? Infinity : performance.now() + milliseconds(seconds, 'timeout')
+}

@@ -1,0 +1,103 @@
+// What a session remembers between events, behind one interface: memory here, a file where every event is its own process.
+
+import type { Grant } from './approval.js'
+import type { Diagnostic } from './errors.js'
+import type { Injection, Message } from './outcome.js'
+
+export interface SessionState {
+  readonly turn: number
+  /** The host began this turn itself, and its prompt has not been sent yet. */
+  readonly announced: boolean
+  /** Injected in this turn. */
+  readonly turnTokens: number
+  /** Refused stops with no tool call between, and since the last prompt. */
+  readonly stopsInRow: number
+  readonly stopsTotal: number
+  /** Hooks with `once` that have run, by id. */
+  readonly onceRan: readonly string[]
+  /** Effects of async hooks that wait for an event that can carry them. */
+  readonly pending: Pending
+  /** Ephemeral injections that wait for the next model call. */
+  readonly ephemeral: readonly Injection[]
+}
+
+export interface Pending {
+  readonly injections: readonly Injection[]
+  readonly messages: readonly Message[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export const NOTHING_PENDING: Pending = { injections: [], messages: [], diagnostics: [] }
+
+export const FRESH_STATE: SessionState = Object.freeze({
+  turn: 0,
+  announced: false,
+  turnTokens: 0,
+  stopsInRow: 0,
+  stopsTotal: 0,
+  onceRan: [],
+  pending: NOTHING_PENDING,
+  ephemeral: [],
+})
+
+type MaybePromise<T> = T | Promise<T>
+
+/** `update` is atomic. A method that answers at once is not waited for. */
+export interface SessionStore {
+  load(session: string): MaybePromise<SessionState>
+  update(session: string, change: (state: SessionState) => SessionState): MaybePromise<void>
+  /** Forgets the session's state. */
+  release(session: string): MaybePromise<void>
+  /** Keeps the full text of an injection that was cut; answers where. */
+  keep(session: string, text: string): MaybePromise<string>
+  grants(): MaybePromise<readonly Grant[]>
+  addGrant(grant: Grant): MaybePromise<void>
+  /** False if there was no such grant. */
+  revokeGrant(id: string): MaybePromise<boolean>
+}
+
+const MAX_KEPT = 100
+
+/** State in memory: as long as the process lives. */
+export class MemoryStore implements SessionStore {
+  readonly #states = new Map<string, SessionState>()
+  readonly #grants = new Map<string, Grant>()
+  readonly #kept = new Map<string, string>()
+  #count = 0
+
+  load(session: string): SessionState {
+    return this.#states.get(session) ?? FRESH_STATE
+  }
+
+  update(session: string, change: (state: SessionState) => SessionState): void {
+    this.#states.set(session, change(this.load(session)))
+  }
+
+  release(session: string): void {
+    this.#states.delete(session)
+  }
+
+  /** The newest are kept; `kept(where)` reads them. */
+  keep(session: string, text: string): string {
+    const where = `memory:${session}/${++this.#count}`
+    this.#kept.set(where, text)
+    if (this.#kept.size > MAX_KEPT) this.#kept.delete(this.#kept.keys().next().value as string)
+    return where
+  }
+
+  kept(where: string): string | undefined {
+    return this.#kept.get(where)
+  }
+
+  grants(): readonly Grant[] {
+    return [...this.#grants.values()]
+  }
+
+  addGrant(grant: Grant): void {
+    this.#grants.set(grant.id, grant)
+  }
+
+  revokeGrant(id: string): boolean {
+    return this.#grants.delete(id)
+  }
+}

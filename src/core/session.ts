@@ -1,0 +1,235 @@
+// One conversation of one agent: fires events, guards tool and model calls, remembers what must hold between them.
+
+import { randomUUID } from 'node:crypto'
+import type { Engine, Layers } from './engine.js'
+import { HookError } from './errors.js'
+import type { EventAlias } from './events.js'
+import { type Fired, type FireOptions, fireEvent, nextTurn } from './fire.js'
+import type { Handler, HookDef, RegisterOptions, SessionInfo } from './hook.js'
+import type { HookSet } from './hook-set.js'
+import type { Json } from './json.js'
+import {
+  type CallModelOptions,
+  guardModelCall,
+  type ModelCallResult,
+  type ModelRequest,
+} from './model-call.js'
+import type { Outcome } from './outcome.js'
+import { HookRegistry } from './registry.js'
+import type { Scene } from './scene.js'
+import {
+  type CallOptions,
+  guardToolCall,
+  type RunTool,
+  type ToolCall,
+  type ToolCallResult,
+} from './tool-call.js'
+
+export interface SessionOptions {
+  /** Made up if absent. */
+  readonly id?: string
+  readonly cwd?: string
+  readonly transcriptPath?: string
+  readonly permissionMode?: string
+  readonly agentId?: string
+  readonly agentType?: string
+  readonly parentTurnId?: string
+  readonly channel?: string
+  readonly chatId?: string
+  /** Hooks of this session alone. */
+  readonly hooks?: readonly HookDef[]
+}
+
+/** Names of the options in every payload of the session. */
+const PAYLOAD_NAMES = {
+  cwd: 'cwd',
+  transcriptPath: 'transcript_path',
+  permissionMode: 'permission_mode',
+  agentId: 'agent_id',
+  agentType: 'agent_type',
+  parentTurnId: 'parent_turn_id',
+  channel: 'channel',
+  chatId: 'chat_id',
+} as const
+
+export class Session implements AsyncDisposable {
+  readonly id: string
+  readonly #engine: Engine
+  readonly #options: SessionOptions
+  readonly #scene: Scene
+  #layers: Layers
+  #own: HookRegistry | undefined
+  #closed = false
+  readonly #parent: Session | undefined
+
+  constructor(engine: Engine, options: SessionOptions, layers: Layers = engine.layers, parent?: Session) {
+    checkOptions(options)
+    this.id = options.id ?? randomUUID()
+    this.#engine = engine
+    this.#options = options
+    this.#layers = layers
+    this.#parent = parent
+    const info: SessionInfo = options.cwd === undefined ? { id: this.id } : { id: this.id, cwd: options.cwd }
+    this.#scene = {
+      engine,
+      info,
+      key: options.agentId === undefined ? this.id : `${this.id}/${options.agentId}`,
+      base: payloadBase(options),
+      hooks: (): HookSet => this.#layers.snapshot(),
+    }
+    if (options.hooks && options.hooks.length > 0) this.#registry().registerHooks(options.hooks)
+  }
+
+  /** What happened, told to every hook that listens. Rejects for invalid data, an aborted signal, or a closed session. */
+  async fire<N extends EventAlias | (string & {})>(
+    event: N,
+    data: object = {},
+    options: FireOptions = {},
+  ): Promise<Outcome> {
+    return (await this.#fire(event, data, options)).outcome
+  }
+
+  /**
+   * A tool call, guarded: PreToolUse, the call, PostToolUse. `run` gets the input as hooks left it. A tool's own error
+   * is rethrown after PostToolUseFailure. Rejects with TURN_ABORTED or AGENT_ABORTED when a hook ends the turn or agent.
+   */
+  callTool<T>(call: ToolCall, run: RunTool<T>, options: CallOptions = {}): Promise<ToolCallResult<T>> {
+    return guardToolCall((event, data) => this.#fire(event, data, options), call, run, options)
+  }
+
+  /**
+   * A model call, guarded: ModelRequest, the call, ModelResponse. `run` may answer a message, or a stream of deltas:
+   * these go to `onDelta` at once if no ModelResponse hook listens, and only after it has let them pass otherwise.
+   */
+  callModel<T, D = never>(
+    request: ModelRequest,
+    run: (
+      request: ModelRequest,
+      call: { readonly signal: AbortSignal | undefined },
+    ) => T | Promise<T> | AsyncIterable<D, T>,
+    options: CallModelOptions<D, T> = {},
+  ): Promise<ModelCallResult<T>> {
+    return guardModelCall(
+      {
+        fire: (event, data) => this.#fire(event, data, options),
+        listensTo: (kind) => this.#layers.snapshot().listeners(kind) !== undefined,
+        takeEphemeral: () => this.#takeEphemeral(),
+      },
+      request,
+      run,
+      options,
+    )
+  }
+
+  /** A hook of this session and its children. */
+  register<N extends EventAlias | (string & {})>(
+    event: N,
+    handler: Handler<N>,
+    options?: RegisterOptions,
+  ): () => void {
+    return this.#registry().register(event, handler, options)
+  }
+
+  /** The session of a subagent: the same id and hooks, its own turn and budget. */
+  child(agent: { readonly agentId: string; readonly agentType?: string; readonly cwd?: string }): Session {
+    this.#refuseClosed()
+    if (typeof agent?.agentId !== 'string' || agent.agentId === '') {
+      throw new HookError('OPTIONS_INVALID', 'child() needs a non-empty agentId')
+    }
+    const { hooks: _, ...options } = this.#options
+    this.#registry()
+    return new Session(this.#engine, { ...options, id: this.id, ...agent }, this.#layers, this)
+  }
+
+  /** Begins a turn: the injection budget is whole again. A UserPromptSubmit begins one itself if the host did not. */
+  async startTurn(): Promise<void> {
+    this.#refuseClosed()
+    await this.#engine.store.update(this.#scene.key, (state) => ({ ...nextTurn(state), announced: true }))
+  }
+
+  /** Ends a turn: ephemeral injections that no model call took are dropped. */
+  async endTurn(): Promise<void> {
+    this.#refuseClosed()
+    await this.#engine.store.update(this.#scene.key, (state) => ({
+      ...state,
+      announced: false,
+      ephemeral: [],
+    }))
+  }
+
+  /** Tells observers what happened, under a name of the host's own. Nobody waits; a failure is in hooks.diagnostics. */
+  notify(kind: string, payload: object = {}): void {
+    this.#engine.aside(`notify ${kind}`, this.#fire(kind, payload, {}))
+  }
+
+  get closed(): boolean {
+    return this.#closed || this.#engine.closed || (this.#parent?.closed ?? false)
+  }
+
+  /** Waits for what runs aside, then forgets the session's state. */
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    await this.#engine.idle()
+    await this.#engine.store.release(this.#scene.key)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #fire(event: string, data: object, options: FireOptions): Promise<Fired> {
+    this.#refuseClosed()
+    return fireEvent(this.#scene, event, data, options)
+  }
+
+  #registry(): HookRegistry {
+    if (!this.#own) {
+      this.#own = new HookRegistry({ scope: 'session' })
+      this.#layers = this.#layers.with(this.#own)
+    }
+    return this.#own
+  }
+
+  async #takeEphemeral() {
+    let taken: Awaited<ReturnType<Engine['store']['load']>>['ephemeral'] = []
+    const state = await this.#engine.store.load(this.#scene.key)
+    if (state.ephemeral.length === 0) return taken
+    await this.#engine.store.update(this.#scene.key, (now) => {
+      taken = now.ephemeral
+      return { ...now, ephemeral: [] }
+    })
+    return taken
+  }
+
+  #refuseClosed(): void {
+    if (this.closed) throw new HookError('SESSION_CLOSED', `The session ${this.id} is closed`)
+  }
+}
+
+function payloadBase(options: SessionOptions): Record<string, Json> {
+  const base: Record<string, Json> = {}
+  for (const [option, name] of Object.entries(PAYLOAD_NAMES)) {
+    const value = options[option as keyof typeof PAYLOAD_NAMES]
+    if (value !== undefined) base[name] = value
+  }
+  return base
+}
+
+function checkOptions(options: SessionOptions): void {
+  for (const [key, value] of Object.entries(options)) {
+    if (key !== 'id' && key !== 'hooks' && !(key in PAYLOAD_NAMES)) {
+      throw new HookError('OPTIONS_INVALID', `There is no session option ${key}`)
+    }
+    if (
+      key === 'hooks'
+        ? !Array.isArray(value)
+        : value !== undefined && (typeof value !== 'string' || value === '')
+    ) {
+      throw new HookError(
+        'OPTIONS_INVALID',
+        `The session option ${key} must be ${key === 'hooks' ? 'a list' : 'a non-empty string'}`,
+      )
+    }
+  }
+}

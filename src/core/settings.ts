@@ -1,0 +1,65 @@
+// Settings that the kernel obeys, under the names they have in a settings file.
+
+import { HookError } from './errors.js'
+
+export interface Settings {
+  /** `block` closes every gate whose hook fails. */
+  readonly on_failure: 'continue' | 'block'
+  /** Bytes of UTF-8 for one injection; null is unlimited. */
+  readonly injection_size_limit: number | null
+  /** Tokens for one turn; null is unlimited. */
+  readonly injection_budget_per_turn: number | null
+  /** How often Stop may be refused with no tool call between. */
+  readonly stop_block_cap: number
+  /** How often Stop may be refused since the last prompt. */
+  readonly stop_block_total: number
+  /** Whom a changed call is shown to again. */
+  readonly recheck: 'skipped' | 'all'
+  /** Reverts what hooks change in system messages on ModelRequest. */
+  readonly protect_system_messages: boolean
+}
+
+export const DEFAULT_SETTINGS: Settings = {
+  on_failure: 'continue',
+  injection_size_limit: 10_240,
+  injection_budget_per_turn: 10_000,
+  stop_block_cap: 8,
+  stop_block_total: 50,
+  recheck: 'skipped',
+  protect_system_messages: true,
+}
+
+const count = (value: unknown) => Number.isInteger(value) && (value as number) >= 0
+const countOrNull = (value: unknown) => value === null || count(value)
+
+const CHECKS: Readonly<Record<keyof Settings, readonly [(value: unknown) => boolean, string]>> = {
+  on_failure: [(value) => value === 'continue' || value === 'block', '"continue" or "block"'],
+  injection_size_limit: [countOrNull, 'a number of bytes, or null'],
+  injection_budget_per_turn: [countOrNull, 'a number of tokens, or null'],
+  stop_block_cap: [count, 'a whole number'],
+  stop_block_total: [count, 'a whole number'],
+  recheck: [(value) => value === 'skipped' || value === 'all', '"skipped" or "all"'],
+  protect_system_messages: [(value) => typeof value === 'boolean', 'true or false'],
+}
+
+/** Fills in the defaults. An unknown key or an impossible value throws OPTIONS_INVALID. */
+export function readSettings(given: Partial<Settings> = {}): Settings {
+  for (const [key, value] of Object.entries(given)) {
+    const check = Object.hasOwn(CHECKS, key) ? CHECKS[key as keyof Settings] : undefined
+    if (!check)
+      throw new HookError(
+        'OPTIONS_INVALID',
+        `There is no setting ${key}; known are ${Object.keys(CHECKS).join(', ')}`,
+      )
+    if (value !== undefined && !check[0](value)) {
+      throw new HookError(
+        'OPTIONS_INVALID',
+        `The setting ${key} must be ${check[1]}, got ${JSON.stringify(value)}`,
+      )
+    }
+  }
+  return {
+    ...DEFAULT_SETTINGS,
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+  }
+}

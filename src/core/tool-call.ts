@@ -1,0 +1,118 @@
+// A tool call between its hooks: PreToolUse, the tool, PostToolUse or PostToolUseFailure.
+
+import { type Diagnostic, HookError, textOf } from './errors.js'
+import type { Fired, FireOptions } from './fire.js'
+import { type Data, frozenCopy, type Json } from './json.js'
+import type { Outcome } from './outcome.js'
+
+export interface ToolCall {
+  readonly name: string
+  readonly input: object
+  /** The model's id of the call. */
+  readonly id?: string
+}
+
+/** Gets the input and name as hooks left them; the input is frozen: it is what was judged. */
+export type RunTool<T> = (
+  input: Data,
+  call: { readonly name: string; readonly id: string | undefined; readonly signal: AbortSignal | undefined },
+) => T | Promise<T>
+
+export interface CallOptions extends FireOptions {
+  /** Gets the outcome of every event that the call fires, also before its own error is rethrown. */
+  readonly onOutcome?: (event: string, outcome: Outcome) => void
+}
+
+/** `outcome` is that of PreToolUse, `after` that of PostToolUse. */
+export type ToolCallResult<T> =
+  | {
+      readonly status: 'ok'
+      readonly result: T | Json
+      readonly reason?: undefined
+      readonly outcome: Outcome
+      readonly after: Outcome
+    }
+  | {
+      readonly status: 'responded'
+      readonly result: Json
+      readonly reason?: undefined
+      readonly outcome: Outcome
+    }
+  | {
+      readonly status: 'denied' | 'needs_approval'
+      readonly result?: undefined
+      readonly reason: string
+      readonly outcome: Outcome
+    }
+
+export type Fire = (event: string, data: object) => Promise<Fired>
+
+export async function guardToolCall<T>(
+  fire: Fire,
+  call: ToolCall,
+  run: RunTool<T>,
+  { signal, onOutcome }: CallOptions,
+): Promise<ToolCallResult<T>> {
+  const { name, input, id } = call
+  const base = { tool_name: name, tool_input: input, ...(id !== undefined && { tool_use_id: id }) }
+  const { outcome } = await fire('PreToolUse', base)
+  onOutcome?.('PreToolUse', outcome)
+  refuseAborted(outcome)
+  if (outcome.action === 'respond') return { status: 'responded', result: outcome.response ?? null, outcome }
+  if (outcome.action !== 'continue') {
+    const status = outcome.action === 'ask_user' ? 'needs_approval' : 'denied'
+    return { status, reason: outcome.reason ?? 'Denied by a hook', outcome }
+  }
+  const judged = {
+    ...base,
+    tool_name: String(outcome.data.tool_name),
+    tool_input: frozenCopy(outcome.data.tool_input, 'tool_input') as Data,
+  }
+  const startedAt = performance.now()
+  let result: T
+  try {
+    result = await run(judged.tool_input, { name: judged.tool_name, id, signal })
+  } catch (error) {
+    const failure = {
+      ...judged,
+      error: textOf(error),
+      is_interrupt: signal?.aborted ?? false,
+      duration_ms: since(startedAt),
+    }
+    const failed = await fire('PostToolUseFailure', failure)
+    onOutcome?.('PostToolUseFailure', failed.outcome)
+    refuseAborted(failed.outcome)
+    throw error
+  }
+  const [seen, problem] = asJson(result)
+  const { outcome: fired, changed } = await fire('PostToolUse', {
+    ...judged,
+    tool_response: seen,
+    duration_ms: since(startedAt),
+  })
+  const after = problem ? { ...fired, diagnostics: [...fired.diagnostics, problem] } : fired
+  onOutcome?.('PostToolUse', after)
+  refuseAborted(after)
+  const replaced = changed.has('tool_response') || changed.has('tool_result')
+  return { status: 'ok', result: replaced ? (after.data.tool_response as Json) : result, outcome, after }
+}
+
+/** A hook ended the turn or the agent. */
+export function refuseAborted(outcome: Outcome): void {
+  if (outcome.action !== 'abort_turn' && outcome.action !== 'hard_abort') return
+  const code = outcome.action === 'abort_turn' ? 'TURN_ABORTED' : 'AGENT_ABORTED'
+  throw new HookError(code, outcome.reason ?? 'A hook ended it', { outcome })
+}
+
+function since(startedAt: number): number {
+  return Math.round(performance.now() - startedAt)
+}
+
+/** A tool may return anything; what JSON cannot carry is shown to hooks as text. */
+function asJson(result: unknown): [Json, Diagnostic | undefined] {
+  try {
+    return [frozenCopy(result, 'the result'), undefined]
+  } catch (error) {
+    return [String(result), { code: 'result-not-json', text: `${textOf(error)}; hooks saw its text form` }]
+  }
+}

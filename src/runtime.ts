@@ -1,0 +1,149 @@
+// createHooks(): puts the engine together with what the host gives it.
+
+import type { Grant } from './core/approval.js'
+import { Engine } from './core/engine.js'
+import { type Diagnostic, HookError } from './core/errors.js'
+import { type EventAlias, openPayload, resolveEvent } from './core/events.js'
+import type { Handler, HookDef, RegisterOptions } from './core/hook.js'
+import type { Host } from './core/host.js'
+import { type Plan, planOf } from './core/plan.js'
+import { globalHooks, type HookRegistry } from './core/registry.js'
+import { Session, type SessionOptions } from './core/session.js'
+import { readSettings, type Settings } from './core/settings.js'
+import { timestamp } from './core/timestamp.js'
+
+export interface HooksOptions extends Host {
+  /** Under the names of a settings file. */
+  readonly settings?: Partial<Settings>
+  /** The process-wide hooks; false isolates from them, another registry replaces them. */
+  readonly globals?: boolean | HookRegistry
+}
+
+/** One hook, as `list()` shows it. */
+export interface ListedHook {
+  readonly name: string
+  readonly kind: string
+  readonly role: string
+  readonly events: 'all' | readonly string[]
+  readonly matcher: string | null
+  readonly priority: number
+  /** Seconds. */
+  readonly timeout: number
+  readonly scope: string
+  readonly source: string
+  readonly file?: string
+  readonly line?: number
+}
+
+const OPTIONS: readonly (keyof HooksOptions)[] = [
+  'approver',
+  'display',
+  'context',
+  'audit',
+  'store',
+  'admit',
+  'clock',
+  'settings',
+  'globals',
+]
+
+/** All options are optional. An unknown one is refused: a misspelt `approver` would otherwise never be asked. */
+export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
+  for (const key of Object.keys(options)) {
+    if (!OPTIONS.includes(key as keyof HooksOptions)) {
+      throw new HookError(
+        'OPTIONS_INVALID',
+        `createHooks() has no option ${key}; known are ${OPTIONS.join(', ')}`,
+      )
+    }
+  }
+  const { settings, globals = true, ...host } = options
+  for (const key of ['display', 'context', 'audit', 'admit', 'clock'] as const) mustBeFunction(key, host[key])
+  if (host.approver !== 'deny') mustBeFunction('approver', host.approver)
+  const registry = globals === true ? globalHooks : globals === false ? undefined : globals
+  return new Hooks(new Engine(host, readSettings(settings), registry))
+}
+
+function mustBeFunction(key: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'function') {
+    throw new HookError('OPTIONS_INVALID', `The option ${key} must be a function, got ${typeof value}`)
+  }
+}
+
+export class Hooks implements AsyncDisposable {
+  readonly #engine: Engine
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  /** A hook of every session. Returns its unregister, which may be called any number of times. */
+  register<N extends EventAlias | (string & {})>(
+    event: N,
+    handler: Handler<N>,
+    options?: RegisterOptions,
+  ): () => void {
+    return this.#engine.registry.register(event, handler, options)
+  }
+
+  registerHooks(defs: readonly HookDef[]): () => void {
+    return this.#engine.registry.registerHooks(defs)
+  }
+
+  unregister(which: string | HookDef): void {
+    this.#engine.registry.unregister(which)
+  }
+
+  session(options: SessionOptions = {}): Session {
+    if (this.#engine.closed) throw new HookError('SESSION_CLOSED', 'These hooks are closed')
+    return new Session(this.#engine, options)
+  }
+
+  /** Every hook that could run in a new session. */
+  list(): readonly ListedHook[] {
+    const hooks = this.#engine.layers.snapshot().all()
+    return hooks.map(({ name, kind, role, events, matcher, priority, timeoutMs, origin }) => ({
+      name,
+      kind,
+      role,
+      events: events === 'all' ? 'all' : [...events],
+      matcher: matcher?.pattern ?? null,
+      priority,
+      timeout: timeoutMs / 1000,
+      ...origin,
+    }))
+  }
+
+  /** Who would run for this event in a new session, in which order, and who would not and why. Runs nothing. */
+  explain<N extends EventAlias | (string & {})>(event: N, data: object = {}): Plan {
+    const kind = resolveEvent(event)
+    const owned = { hook_event_name: kind.name, timestamp: timestamp(this.#engine.clock()) }
+    const opened = { name: kind.name, data: openPayload(kind, {}, data, owned), session: undefined }
+    return planOf(kind, opened, this.#engine.layers.snapshot(), this.#engine.host.admit)
+  }
+
+  /** Every "allow always" that was given. */
+  async grants(): Promise<readonly Grant[]> {
+    return this.#engine.store.grants()
+  }
+
+  /** False if there was no such grant. */
+  async revoke(grantId: string): Promise<boolean> {
+    return this.#engine.store.revokeGrant(grantId)
+  }
+
+  /** The newest of what went wrong outside any outcome. */
+  get diagnostics(): readonly Diagnostic[] {
+    return [...this.#engine.registry.diagnostics, ...this.#engine.diagnostics]
+  }
+
+  /** Waits for what runs aside. Sessions refuse to fire afterwards. */
+  async close(): Promise<void> {
+    this.#engine.closed = true
+    await this.#engine.idle()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}

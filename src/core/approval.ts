@@ -182,5 +182,5 @@ function boundTo({ hook }: Asking, event: string, data: Data) {
 
 /** The reason of an ask that nobody has answered yet. */
 export function openReason(asking: readonly Asking[]): string {
-  return asking.map(reasonOf).join('; ')
+  return asking.map(({ hook, answer }) => reasonOf(hook, answer)).join('; ')
 }

@@ -5,7 +5,7 @@ import { type DispatchOptions, runAside } from './dispatch.js'
 import { type EventKind, matcherValue } from './events.js'
 import type { Hook, HookEvent } from './hook.js'
 import { quietOutcome } from './judge.js'
-import { merge, type Outcome, traceOf } from './outcome.js'
+import { merge, type Outcome } from './outcome.js'
 import { skipOf } from './plan.js'
 import type { Scene } from './scene.js'
 
@@ -16,8 +16,8 @@ export function detach(scene: Scene, kind: EventKind, hook: Hook, event: HookEve
     const { ran, diagnostics } = await runAside(kind, hook, event, asideOptions(scene))
     const merged = merge(kind, [ran])
     const late = [...diagnostics]
-    const { action } = ran.answer
-    if (ran.status === 'ran' && (ran.answer.data || !['continue', 'inject_context'].includes(action))) {
+    const { action, data } = ran.effect
+    if (ran.status === 'ran' && (data || !['continue', 'inject_context'].includes(action))) {
       late.push({
         code: 'async-verdict-ignored',
         text: `${hook.name} is async; its ${action} on ${kind.name} came too late to count`,
@@ -36,7 +36,7 @@ export function detach(scene: Scene, kind: EventKind, hook: Hook, event: HookEve
     const outcome = {
       ...quietOutcome(event.data),
       injections: merged.injections,
-      hooks: [traceOf(ran)],
+      hooks: [ran],
       diagnostics: late,
     }
     const failed = record(scene, event, outcome, 'continue', performance.now() - startedAt, 'late')

@@ -15,10 +15,10 @@ import {
 } from './approval.js'
 import { callDigest } from './digest.js'
 import { type Diagnostic, HookError, textOf } from './errors.js'
-import type { Data } from './json.js'
 import type { Judgement } from './judge.js'
-import { endsChain, type Verdict } from './outcome.js'
+import { type Asking, endsChain, type Verdict } from './outcome.js'
 import type { Scene } from './scene.js'
+import { LONGEST_TIMER_MS } from './seconds.js'
 import { timestamp } from './timestamp.js'
 
 /** What became of an ask. */
@@ -42,142 +42,206 @@ export interface AskOptions {
   readonly permission: (judgement: Judgement) => Promise<Judgement | undefined>
 }
 
+/** An answer with what came with it. */
+interface Answered {
+  readonly answer: ApprovalAnswer
+  /** For the model, where the answer is no. */
+  readonly reason?: string | undefined
+  /** The call was edited. */
+  readonly patch?: object | undefined
+  /** A PermissionRequest hook ended the turn or the agent. */
+  readonly aborts?: Verdict
+}
+
 const MAX_ROUNDS = 3
 
 /** Follows an ask to its end. An answer that edits the call starts again at the merge. */
-export async function settleAsk(scene: Scene, first: Judgement, options: AskOptions): Promise<Settled> {
-  const asides: Judgement[] = []
-  const diagnostics: Diagnostic[] = []
-  let judgement = first
-  let edited:
-    | { readonly answer: ApprovalAnswer; readonly digest: string; readonly hooks: ReadonlySet<string> }
+export function settleAsk(scene: Scene, judgement: Judgement, options: AskOptions): Promise<Settled> {
+  return new Inquiry(scene, judgement, options).settle()
+}
+
+class Inquiry {
+  readonly #scene: Scene
+  readonly #options: AskOptions
+  readonly #asides: Judgement[] = []
+  readonly #diagnostics: Diagnostic[] = []
+  #judgement: Judgement
+  /** An allow that came with an edit: it holds for that very call, and for the hooks that had asked. */
+  #edited:
+    | { readonly answer: ApprovalAnswer; readonly digest: string; readonly hooks: readonly string[] }
     | undefined
-  for (let round = 0; round < MAX_ROUNDS; round++) {
-    const { kind, event, merged } = judgement
-    const settled = (action: Verdict, more: Partial<Settled> = {}): Settled => ({
-      judgement,
-      asides,
-      action,
-      diagnostics,
-      ...more,
-    })
-    if (merged.action !== 'ask_user') return settled(merged.action, { reason: merged.reason })
 
-    const grants = await scene.engine.store.grants()
-    const now = scene.engine.clock()
-    const open = merged.asking.filter((one) => {
-      const same =
-        edited && edited.digest === callDigest(kind.name, event.data) && edited.hooks.has(one.hook.id)
-      return !same && !isGranted(grants, one, kind.name, event.data, now)
-    })
-    const question = questionFor(
-      kind.name,
-      scene.info.id,
-      event.data,
-      open.length > 0 ? open : merged.asking,
-      now,
-    )
-    const allow = (answer: ApprovalAnswer): Settled =>
-      settled(merged.response === undefined ? 'continue' : 'respond', {
-        reason: answer.reason,
-        approval: { question, answer },
-      })
-    const refuse = (answer: ApprovalAnswer, reason = refusalReason(question, answer)): Settled =>
-      settled('deny', { reason, approval: { question, answer } })
-    const at = timestamp(now)
-    if (open.length === 0) return allow(edited?.answer ?? { decision: 'allow', by: 'grant', at })
-
-    const asked = kind.name === 'PreToolUse' ? await options.permission(judgement) : undefined
-    if (asked) {
-      asides.push(asked)
-      const by =
-        asked.ran.find((one) => one.answer.permission === 'allow' || one.answer.action === 'deny')?.hook
-          .name ?? 'hook'
-      if (endsChain(asked.merged.action)) {
-        return asked.merged.action === 'deny'
-          ? refuse({ decision: 'deny', by, at }, asked.merged.reason)
-          : settled(asked.merged.action, { reason: asked.merged.reason })
-      }
-      if (asked.merged.permission === 'allow') {
-        const answer: ApprovalAnswer = { decision: 'allow', by, at }
-        if (!asked.modified) return allow(answer)
-        judgement = await options.rejudge(judgement, { tool_input: asked.event.data.tool_input })
-        edited = { answer, digest: digestOf(judgement), hooks: new Set(open.map((one) => one.hook.id)) }
-        continue
-      }
-    }
-
-    const { approver } = scene.engine.host
-    if (approver === undefined)
-      return settled('ask_user', { reason: openReason(open), approval: { question } })
-    if (approver === 'deny') return refuse({ decision: 'deny', by: 'host', at })
-    const answer = await askPerson(approver, question, options, diagnostics, scene.engine.clock)
-    if (answer.decision === 'deny') return refuse(answer)
-    if (answer.data) {
-      const { data, ...rest } = answer
-      judgement = await options.rejudge(judgement, data)
-      edited = { answer: rest, digest: digestOf(judgement), hooks: new Set(open.map((one) => one.hook.id)) }
-      continue
-    }
-    if (ALLOWS_ALWAYS.test(answer.option ?? '')) {
-      for (const one of open)
-        await scene.engine.store.addGrant(grantFor(one, kind.name, event.data, scene.engine.clock()))
-    }
-    return allow(answer)
+  constructor(scene: Scene, judgement: Judgement, options: AskOptions) {
+    this.#scene = scene
+    this.#judgement = judgement
+    this.#options = options
   }
-  const reason = 'HOOK_UNSTABLE: the call was edited again and again, so that no version of it was approved'
-  return { judgement, asides, action: 'deny', reason, diagnostics }
+
+  async settle(): Promise<Settled> {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const { merged } = this.#judgement
+      if (merged.action !== 'ask_user') return this.#settled(merged.action, merged.reason)
+      const open = await this.#unanswered(merged.asking)
+      const question = this.#question(open.length > 0 ? open : merged.asking)
+      if (open.length === 0)
+        return this.#allowed(question, this.#edited?.answer ?? this.#answer('allow', 'grant'))
+
+      const answered = (await this.#askHooks()) ?? (await this.#askPerson(question))
+      if (!answered) return this.#settled('ask_user', openReason(open), { question })
+      const { answer, patch, aborts } = answered
+      if (aborts) return this.#settled(aborts, answered.reason)
+      if (answer.decision === 'deny') {
+        return this.#settled('deny', answered.reason ?? refusalReason(question, answer), { question, answer })
+      }
+      if (!patch) {
+        if (ALLOWS_ALWAYS.test(answer.option ?? '')) await this.#grant(open)
+        return this.#allowed(question, answer)
+      }
+      const again = await this.#rejudge(patch)
+      if (!again)
+        return this.#settled('deny', 'The call was edited into one that is not valid', { question, answer })
+      this.#judgement = again
+      this.#edited = { answer, digest: this.#digest(), hooks: open.map((one) => one.hook.id) }
+    }
+    return this.#settled(
+      'deny',
+      'HOOK_UNSTABLE: the call was edited again and again, and no version of it was approved',
+    )
+  }
+
+  /** Who asks without having been answered: by a grant, or by the allow that came with the last edit. */
+  async #unanswered(asking: readonly Asking[]): Promise<readonly Asking[]> {
+    const { kind, event } = this.#judgement
+    const { store, clock } = this.#scene.engine
+    const grants = await store.grants()
+    const edited = this.#edited?.digest === this.#digest() ? this.#edited.hooks : []
+    return asking.filter(
+      (one) => !edited.includes(one.hook.id) && !isGranted(grants, one, kind.name, event.data, clock()),
+    )
+  }
+
+  /** Undefined where no PermissionRequest hook has an opinion. */
+  async #askHooks(): Promise<Answered | undefined> {
+    if (this.#judgement.kind.name !== 'PreToolUse') return undefined
+    const asked = await this.#options.permission(this.#judgement)
+    if (!asked) return undefined
+    this.#asides.push(asked)
+    const { action, reason, permission } = asked.merged
+    const by = (opinion: (one: Judgement['ran'][number]) => boolean) =>
+      asked.ran.find(opinion)?.hook.name ?? 'hook'
+    if (action === 'deny') {
+      return {
+        answer: this.#answer(
+          'deny',
+          by((one) => one.effect.action === 'deny'),
+        ),
+        reason,
+      }
+    }
+    if (endsChain(action)) return { answer: this.#answer('deny', 'hook'), reason, aborts: action }
+    if (permission !== 'allow') return undefined
+    const answer = this.#answer(
+      'allow',
+      by((one) => one.effect.permission === 'allow'),
+    )
+    return { answer, patch: asked.modified ? { tool_input: asked.event.data.tool_input } : undefined }
+  }
+
+  /** Undefined where there is nobody to ask: the host resolves it. */
+  async #askPerson(question: Question): Promise<Answered | undefined> {
+    const { approver } = this.#scene.engine.host
+    if (approver === undefined) return undefined
+    if (approver === 'deny') return { answer: this.#answer('deny', 'host') }
+    const reply = await waitFor(approver, question, this.#options)
+    if (reply === 'late') return { answer: this.#answer(question.default, 'default') }
+    if ('given' in reply) {
+      const { data, ...answer } = readReply(question, reply.given, this.#now())
+      return { answer, patch: data }
+    }
+    const problem = textOf(reply.error)
+    this.#diagnostics.push({ code: 'host-failed', text: `the approver of the host threw: ${problem}` })
+    return { answer: { ...this.#answer(question.default, 'default'), reason: problem } }
+  }
+
+  /** Undefined where the edit does not make a valid call. */
+  async #rejudge(patch: object): Promise<Judgement | undefined> {
+    try {
+      return await this.#options.rejudge(this.#judgement, patch)
+    } catch (error) {
+      if (error instanceof HookError && error.code === 'ABORTED') throw error
+      this.#diagnostics.push({ code: 'host-failed', text: `the edited call is refused: ${textOf(error)}` })
+      return undefined
+    }
+  }
+
+  async #grant(open: readonly Asking[]): Promise<void> {
+    const { kind, event } = this.#judgement
+    const { store, clock } = this.#scene.engine
+    for (const one of open) await store.addGrant(grantFor(one, kind.name, event.data, clock()))
+  }
+
+  /** After an allow the next lower verdict stands. */
+  #allowed(question: Question, answer: ApprovalAnswer): Settled {
+    const action = this.#judgement.merged.response === undefined ? 'continue' : 'respond'
+    return this.#settled(action, answer.reason, { question, answer })
+  }
+
+  #settled(action: Verdict, reason: string | undefined, approval?: Approval): Settled {
+    const settled = {
+      judgement: this.#judgement,
+      asides: this.#asides,
+      action,
+      reason,
+      diagnostics: this.#diagnostics,
+    }
+    return approval ? { ...settled, approval } : settled
+  }
+
+  #question(asking: readonly Asking[]): Question {
+    const { kind, event } = this.#judgement
+    return questionFor(kind.name, this.#scene.info.id, event.data, asking, this.#scene.engine.clock())
+  }
+
+  #answer(decision: 'allow' | 'deny', by: string): ApprovalAnswer {
+    return { decision, by, at: this.#now() }
+  }
+
+  #digest(): string {
+    return callDigest(this.#judgement.kind.name, this.#judgement.event.data)
+  }
+
+  #now(): string {
+    return timestamp(this.#scene.engine.clock())
+  }
 }
 
-function digestOf({ kind, event }: Judgement): string {
-  return callDigest(kind.name, event.data as Data)
-}
-
-type Asked = ApprovalAnswer & { readonly data?: object }
-
-/** Waits for the approver, at most until the question or the fire is due. Time-out and error take the question's default. */
-async function askPerson(
+/** Waits for the approver, at most until the question or the fire is due; rejects when the fire is aborted. */
+async function waitFor(
   approver: Approver,
   question: Question,
   { deadline, signal }: AskOptions,
-  diagnostics: Diagnostic[],
-  clock: () => number,
-): Promise<Asked> {
+): Promise<'late' | { readonly given: unknown } | { readonly error: unknown }> {
   const waiting = new AbortController()
+  const ms = Math.min(question.timeout * 1000, deadline - performance.now(), LONGEST_TIMER_MS)
   let timer: ReturnType<typeof setTimeout> | undefined
-  let onAbort: (() => void) | undefined
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(
-      () => resolve('late'),
-      Math.max(0, Math.min(question.timeout * 1000, deadline - performance.now(), 2 ** 31 - 1)),
-    )
-  })
-  const aborted = new Promise<never>((_, reject) => {
+  let onAbort = () => {}
+  const ended = new Promise<'late'>((resolve, reject) => {
+    timer = setTimeout(() => resolve('late'), Math.max(0, ms))
     onAbort = () =>
       reject(
         new HookError('ABORTED', 'The fire was aborted while a person was asked', { cause: signal?.reason }),
       )
-    if (signal?.aborted) onAbort()
     signal?.addEventListener('abort', onAbort)
+    if (signal?.aborted) onAbort()
   })
-  const byDefault = (reason?: string): Asked => ({
-    decision: question.default,
-    by: 'default',
-    at: timestamp(clock()),
-    ...(reason && { reason }),
-  })
+  const replied = (async () => ({ given: await approver(question, waiting.signal) }))().catch(
+    (error: unknown) => ({ error }),
+  )
   try {
-    const replied = (async () => ({ reply: await approver(question, waiting.signal) }))().catch(
-      (error: unknown) => ({ error }),
-    )
-    const first = await Promise.race([replied, late, aborted])
-    if (first === 'late') return byDefault()
-    if ('reply' in first) return readReply(question, first.reply, timestamp(clock()))
-    diagnostics.push({ code: 'host-failed', text: `the approver of the host threw: ${textOf(first.error)}` })
-    return byDefault(textOf(first.error))
+    return await Promise.race([replied, ended])
   } finally {
     clearTimeout(timer)
-    if (onAbort) signal?.removeEventListener('abort', onAbort)
+    signal?.removeEventListener('abort', onAbort)
     waiting.abort()
   }
 }

@@ -6,7 +6,7 @@ import type { Diagnostic } from './errors.js'
 import type { HookEvent } from './hook.js'
 import { admitInjections } from './injection.js'
 import { diagnosticsOf, type Judgement, outcomeOf } from './judge.js'
-import { type Injection, type Message, type Outcome, traceOf, type Verdict } from './outcome.js'
+import type { Injection, Message, Outcome, Verdict } from './outcome.js'
 import type { Scene } from './scene.js'
 import type { Pending, SessionState } from './session-store.js'
 import { byteLength } from './text.js'
@@ -50,8 +50,8 @@ export async function conclude(
     ...asides.flatMap((aside) => aside.merged.injections),
   ]
   const injections = wanted.length === 0 ? wanted : await charge(scene, wanted, messages, diagnostics)
-  const told = tellHost(scene, judgement.event.name, injections, messages)
-  diagnostics.push(...told)
+  diagnostics.push(...tellHost(scene, judgement.event.name, injections, messages))
+  diagnostics.push(...scene.engine.store.takeFailures())
   const outcome = withAsides(
     outcomeOf(judgement, { action, reason, injections, messages }, diagnostics, settled.approval),
     asides,
@@ -62,7 +62,7 @@ export async function conclude(
 
 function withAsides(outcome: Outcome, asides: readonly Judgement[]): Outcome {
   if (asides.length === 0) return outcome
-  return { ...outcome, hooks: [...outcome.hooks, ...asides.flatMap((aside) => aside.ran.map(traceOf))] }
+  return { ...outcome, hooks: [...outcome.hooks, ...asides.flatMap((aside) => aside.ran)] }
 }
 
 /** Counts a refused stop; says so when it was one too many. */

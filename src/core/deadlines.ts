@@ -1,29 +1,39 @@
 // One timer for every hook that somebody waits for. A timer per hook would cost more than most hooks.
 
-export interface Watched {
-  /** On the clock of performance.now(). Infinity while nothing is awaited. */
-  readonly dueAt: number
+import { LONGEST_TIMER_MS } from './seconds.js'
+
+/** Something that waits. Kept in a list through its own links: to join and leave costs no look-up. */
+export abstract class Watched {
+  /** On the clock of performance.now(); Infinity while nothing is awaited. */
+  abstract readonly dueAt: number
   /** Called when `dueAt` has passed; must move it or end the watch. */
-  overdue(now: number): void
+  abstract overdue(now: number): void
+  previous: Watched | undefined
+  next: Watched | undefined
 }
 
 /** Most hooks are done by then, so that arming costs one timer per look, not one per hook. */
 const FIRST_LOOK_MS = 10
-const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-const watched = new Set<Watched>()
+let first: Watched | undefined
 let timer: ReturnType<typeof setTimeout> | undefined
 let lookAt = Infinity
 
 /** Watches until `unwatch`. Call `hurry` for the first awaited hook, and for each that may be due earlier than those before. */
 export function watch(one: Watched): void {
-  watched.add(one)
+  one.next = first
+  if (first) first.previous = one
+  first = one
 }
 
 /** A timer that is due soon is left to fire in vain: that costs less than to clear it. */
 export function unwatch(one: Watched, now: number): void {
-  watched.delete(one)
-  if (watched.size === 0 && timer !== undefined && lookAt - now > FIRST_LOOK_MS) disarm()
+  if (one.previous) one.previous.next = one.next
+  else first = one.next
+  if (one.next) one.next.previous = one.previous
+  one.previous = undefined
+  one.next = undefined
+  if (first === undefined && timer !== undefined && lookAt - now > FIRST_LOOK_MS) disarm()
 }
 
 export function hurry(dueAt: number): void {
@@ -47,8 +57,13 @@ function disarm(): void {
 function look(): void {
   disarm()
   const now = performance.now()
-  for (const one of [...watched]) if (one.dueAt <= now) one.overdue(now)
+  const waiting = [...everyone()]
+  for (const one of waiting) if (one.dueAt <= now) one.overdue(now)
   let next = Infinity
-  for (const one of watched) next = Math.min(next, one.dueAt)
+  for (const one of everyone()) next = Math.min(next, one.dueAt)
   if (next !== Infinity) arm(next, performance.now())
+}
+
+function* everyone(): Iterable<Watched> {
+  for (let one = first; one; one = one.next) yield one
 }

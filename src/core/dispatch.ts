@@ -1,15 +1,16 @@
 // Runs a plan: order, threading, deadlines, failures, rounds. Everything that decides who runs when is in this file.
 
-import { hurry, unwatch, type Watched, watch } from './deadlines.js'
+import { hurry, unwatch, Watched, watch } from './deadlines.js'
 import { type Diagnostic, HookError } from './errors.js'
 import { type EventKind, matcherValue } from './events.js'
-import { type Hook, type HookEvent, hookError, isPromise } from './hook.js'
+import { type Hook, type HookEvent, hookError } from './hook.js'
 import { HookCall } from './hook-call.js'
 import { type Listeners, matches } from './hook-set.js'
 import { type Json, sameJson } from './json.js'
-import { endsChain, type Outcome, type Ran, verdictOf } from './outcome.js'
+import { endsChain, type Outcome, Ran, type Trace, verdictOf } from './outcome.js'
 import { applyPatch, type PatchRules } from './patch.js'
 import { type Admit, lanesOf, refusal } from './plan.js'
+import { isPromise } from './promise.js'
 import { CONTINUE, deny, type HookResult, parseResult } from './result.js'
 import { Lane, Route, type Way } from './route.js'
 
@@ -37,14 +38,16 @@ export interface Dispatched {
   readonly unstable: boolean
 }
 
-/** Runs the interceptors. Rejects only when the signal is aborted. */
-export function dispatch(
+/** Runs the interceptors; the promise is for what `finish` makes of it. Rejects only when the signal is aborted. */
+export function dispatch<T>(
   kind: EventKind,
   listeners: Listeners,
   event: HookEvent,
   options: DispatchOptions,
-): Promise<Dispatched> {
-  return new Walk(kind, new Route(kind, listeners, event.data, options.recheck), event, options).go()
+  finish: (dispatched: Dispatched) => T | Promise<T>,
+): Promise<T> {
+  const route = new Route(kind, listeners, event.data, options.recheck)
+  return new Walk(kind, route, event, options).go(finish)
 }
 
 /** Runs the given hooks in sequence on the final call; nothing they answer changes it. */
@@ -56,7 +59,7 @@ export function runOnFinal(
 ): Promise<Dispatched> {
   const value = matcherValue(kind, event.data)
   const wanted = hooks.filter((hook) => kind.matcher === null || matches(hook, value))
-  return new Walk(kind, new Lane(wanted), event, options, FINAL).go()
+  return new Walk(kind, new Lane(wanted), event, options, FINAL).go(itself)
 }
 
 /** Runs one hook off the path, whether it is meant to be or not. */
@@ -66,7 +69,7 @@ export async function runAside(
   event: HookEvent,
   options: DispatchOptions,
 ): Promise<{ readonly ran: Ran; readonly diagnostics: readonly Diagnostic[] }> {
-  const { ran, diagnostics } = await new Walk(kind, new Lane([hook]), event, options, ASIDE).go()
+  const { ran, diagnostics } = await new Walk(kind, new Lane([hook]), event, options, ASIDE).go(itself)
   return { ran: ran[0] as Ran, diagnostics }
 }
 
@@ -87,7 +90,7 @@ const ASIDE: Manner = { final: true, admitted: true }
  * Walks a way, one hook after another, threading data. A hook that is overdue is left behind: the walk is taken up
  * after it on a new leg, and whatever the old leg still brings is dropped.
  */
-class Walk implements Watched {
+class Walk extends Watched {
   event: HookEvent
   readonly ran: Ran[] = []
   readonly diagnostics: Diagnostic[] = []
@@ -111,6 +114,7 @@ class Walk implements Watched {
   #reject!: (error: unknown) => void
 
   constructor(kind: EventKind, way: Way, event: HookEvent, options: DispatchOptions, manner = PLAIN) {
+    super()
     this.#kind = kind
     this.#way = way
     this.event = event
@@ -120,9 +124,9 @@ class Walk implements Watched {
   }
 
   /** Settles when the way ends; rejects when the signal is aborted. */
-  go(): Promise<Dispatched> {
-    return new Promise((resolve, reject) => {
-      this.#resolve = resolve
+  go<T>(finish: (dispatched: Dispatched) => T | Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#resolve = (done) => resolve(finish(done))
       this.#reject = reject
       this.#now = performance.now()
       const { signal } = this.#options
@@ -190,7 +194,7 @@ class Walk implements Watched {
     if (hook.condition || admit) {
       const skip = refusal(hook, this.event, admit)
       if (skip) {
-        this.#record(hook, 'skipped', CONTINUE, skip.why, skip.detail)
+        this.#record(hook, 'skipped', CONTINUE, skip)
         return false
       }
     }
@@ -215,7 +219,7 @@ class Walk implements Watched {
     this.#lanes = lanesOf(hooks.filter((hook) => this.#admits(hook))).map(
       (lane) => new Walk(this.#kind, new Lane(lane), this.event, options, IN_STEP),
     )
-    await Promise.all(this.#lanes.map((lane) => lane.go()))
+    await Promise.all(this.#lanes.map((lane) => lane.go(itself)))
     if (leg !== this.#leg) return
     this.#join(this.#lanes, hooks)
     this.#lanes = []
@@ -264,11 +268,11 @@ class Walk implements Watched {
     hurry(this.dueAt)
   }
 
-  get dueAt(): number {
+  override get dueAt(): number {
     return this.#hook ? Math.min(this.#now + this.#hook.timeoutMs, this.#options.deadline) : Infinity
   }
 
-  overdue(now: number): void {
+  override overdue(now: number): void {
     const hook = this.#hook as Hook
     const seconds = Math.round(now - this.#now) / 1000
     const error = new HookError('HOOK_TIMEOUT', `${hook.name} did not answer within ${seconds} s`)
@@ -281,36 +285,32 @@ class Walk implements Watched {
   #take(hook: Hook, value: unknown): void {
     const call = this.#call as HookCall
     const answer = parseResult(value, call)
-    let changed: readonly string[] | undefined
-    if (answer.data !== undefined && !this.#manner.final) {
-      const patched = applyPatch(this.#kind, this.event.data, answer.data, this.#options, call)
-      if (patched.changed.length > 0) {
-        this.event = { ...this.event, data: patched.data }
-        changed = patched.changed
-      }
+    if (answer.data === undefined || this.#manner.final) {
+      this.#record(hook, 'ran', answer)
+      return
     }
-    this.#record(hook, 'ran', answer, undefined, undefined, changed)
+    const { data, changed } = applyPatch(this.#kind, this.event.data, answer.data, this.#options, call)
+    if (changed.length > 0) this.event = { ...this.event, data }
+    this.#record(hook, 'ran', answer, changed.length > 0 ? { changed } : undefined)
   }
 
   #fail(hook: Hook, error: HookError): void {
-    const answer = answerOnFailure(this.#kind, hook, error, this.#options.failClosed)
+    const effect = answerOnFailure(this.#kind, hook, error, this.#options.failClosed)
     const detail = `${error.message.replace(/[.\s]+$/, '')}. ${error.hint}`
-    this.#record(hook, 'failed', answer, error.code, detail)
+    this.#record(hook, 'failed', effect, { why: error.code, detail })
   }
 
   #record(
     hook: Hook,
-    status: Ran['status'],
-    answer: HookResult,
-    why?: Ran['why'],
-    detail?: string,
-    changed?: readonly string[],
+    status: Trace['status'],
+    effect: HookResult,
+    more?: Pick<Trace, 'why' | 'detail' | 'changed'>,
   ): void {
     const now = performance.now()
     const ms = status === 'skipped' ? 0 : now - this.#now
     this.#now = now
-    if (answer !== CONTINUE && endsChain(verdictOf(this.#kind, hook, answer.action))) this.ended = true
-    this.ran.push({ hook, status, ms, answer, why, detail, changed, left: this.event.data })
+    if (effect !== CONTINUE && endsChain(verdictOf(this.#kind, hook, effect.action))) this.ended = true
+    this.ran.push(new Ran(hook, status, ms, effect, this.event.data, more))
   }
 
   /** Leaves everything where it stands. */
@@ -333,6 +333,8 @@ class Walk implements Watched {
     this.#shortestMs = Infinity
   }
 }
+
+const itself = (dispatched: Dispatched): Dispatched => dispatched
 
 /** What a failure counts as. Stop-like events never block on failure: an agent that cannot stop is no safer. */
 function answerOnFailure(kind: EventKind, hook: Hook, error: HookError, failClosed: boolean): HookResult {

@@ -3,8 +3,9 @@
 import { type Diagnostic, textOf } from './errors.js'
 import { HookSet } from './hook-set.js'
 import type { Host } from './host.js'
+import { isPromise, type MaybePromise } from './promise.js'
 import { HookRegistry } from './registry.js'
-import { MemoryStore, type SessionStore } from './session-store.js'
+import { GuardedStore, MemoryStore } from './session-store.js'
 import type { Settings } from './settings.js'
 
 const MAX_DIAGNOSTICS = 200
@@ -39,7 +40,7 @@ export class Engine {
   readonly layers: Layers
   readonly host: Host
   readonly settings: Settings
-  readonly store: SessionStore
+  readonly store: GuardedStore
   readonly clock: () => number
   closed = false
   readonly #diagnostics: Diagnostic[] = []
@@ -48,7 +49,7 @@ export class Engine {
   constructor(host: Host, settings: Settings, globals: HookRegistry | undefined) {
     this.host = host
     this.settings = settings
-    this.store = host.store ?? new MemoryStore()
+    this.store = new GuardedStore(host.store ?? new MemoryStore())
     this.clock = host.clock ?? Date.now
     this.layers = new Layers(globals ? [globals, this.registry] : [this.registry])
   }
@@ -77,10 +78,10 @@ export class Engine {
   }
 
   /** Calls a function of the host. What it throws never reaches the agent; it becomes a diagnostic. */
-  tell(what: string, call: () => void | Promise<void>): Diagnostic | undefined {
+  tell(what: string, call: () => MaybePromise<void>): Diagnostic | undefined {
     try {
       const done = call()
-      if (done instanceof Promise) this.aside(`the ${what} of the host`, done)
+      if (isPromise(done)) this.aside(`the ${what} of the host`, Promise.resolve(done))
       return undefined
     } catch (error) {
       return { code: 'host-failed', text: `the ${what} of the host threw: ${textOf(error)}` }

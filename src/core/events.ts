@@ -152,7 +152,9 @@ export function checkRequired(
     const { field, type, twin } = checks[i] as FieldCheck
     let value = (data as Data)[field]
     if (twin !== undefined && (value === undefined || value === null)) value = (data as Data)[twin]
-    if (value === undefined || value === null) throw invalid(kind, `the required field ${field} is missing`)
+    if (value === undefined || (value === null && type !== 'json')) {
+      throw invalid(kind, `the required field ${field} is missing`)
+    }
     if (!isType(value, type)) throw mistyped(kind, field, type, value)
   }
 }

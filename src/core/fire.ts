@@ -9,10 +9,11 @@ import { checkRequired, type EventKind, openPayload, resolveEvent } from './even
 import type { HookEvent } from './hook.js'
 import type { Listeners } from './hook-set.js'
 import { type Data, frozenCopy } from './json.js'
-import { type Judgement, judge, quietOutcome } from './judge.js'
+import { diagnosticsOf, type Judgement, judge, outcomeOf, quietOutcome } from './judge.js'
 import { merge, type Outcome } from './outcome.js'
 import { applyPatch } from './patch.js'
 import type { Admit } from './plan.js'
+import { isPromise, type MaybePromise } from './promise.js'
 import type { Scene } from './scene.js'
 import { deadlineIn } from './seconds.js'
 import { NOTHING_PENDING, type Pending, type SessionState } from './session-store.js'
@@ -57,9 +58,9 @@ export async function fireEvent(
   checkRequired(kind, data)
   const deadline = deadlineIn(options.timeout)
   const loaded = engine.store.load(scene.key)
-  const state = loaded instanceof Promise ? await loaded : loaded
+  const state = isPromise(loaded) ? await loaded : loaded
   const advanced = advance(scene, kind, state)
-  if (advanced instanceof Promise) await advanced
+  if (isPromise(advanced)) await advanced
   const listeners = scene.hooks().listeners(kind)
   const carries = CARRIERS.has(kind.name) && state.pending !== NOTHING_PENDING
   if (!listeners && !engine.host.audit && !carries && !options.signal?.aborted) {
@@ -86,8 +87,12 @@ export async function fireEvent(
   const pending = carries ? await takePending(scene) : NOTHING_PENDING
   const outcome = await conclude(scene, settled, state, pending, performance.now() - startedAt)
   for (const hook of listeners?.observers ?? []) observe(scene, kind, hook, settled.judgement.event, outcome)
-  const changed = settled.judgement.ran.flatMap((one) => one.changed ?? [])
-  return { outcome, changed: settled.judgement.modified ? new Set(changed) : UNCHANGED }
+  return { outcome, changed: changedKeys(event.data, outcome.data) }
+}
+
+function changedKeys(sent: Data, final: Data): ReadonlySet<string> {
+  if (final === sent) return UNCHANGED
+  return new Set(Object.keys(final).filter((key) => final[key] !== sent[key]))
 }
 
 // ---- deciding -------------------------------------------------------------------------------------------------
@@ -154,7 +159,11 @@ async function permissionRequest(
   const { tool_use_id: _, ...call } = event.data
   const asked = openPayload(kind, {}, call, { hook_event_name: kind.name })
   const options = optionsFor(scene, kind, listeners, state, deadline, signal)
-  return judge(kind, listeners, { ...event, name: kind.name, data: asked }, options)
+  const judgement = await judge(kind, listeners, { ...event, name: kind.name, data: asked }, options)
+  await rememberOnce(scene, judgement)
+  const outcome = outcomeOf(judgement, judgement.merged, diagnosticsOf(judgement))
+  for (const hook of listeners.observers) observe(scene, kind, hook, judgement.event, outcome)
+  return judgement
 }
 
 function optionsFor(
@@ -186,7 +195,7 @@ function optionsFor(
 // ---- the session's memory -------------------------------------------------------------------------------------
 
 /** A prompt starts a turn, unless the host announced it; a tool call ends a row of refused stops. */
-function advance(scene: Scene, kind: EventKind, state: SessionState): void | Promise<void> {
+function advance(scene: Scene, kind: EventKind, state: SessionState): MaybePromise<void> {
   if (kind.name === 'UserPromptSubmit') {
     return scene.engine.store.update(scene.key, (now) => ({
       ...(now.announced ? now : nextTurn(now)),

@@ -5,6 +5,7 @@ import { type Payload, resolveEvent } from './events.js'
 import { type Data, isObject } from './json.js'
 import { compileMatcher, type Matcher, type MatcherSpec } from './matcher.js'
 import type { Outcome } from './outcome.js'
+import { isPromise } from './promise.js'
 import { askUser, deny, type HookResult } from './result.js'
 
 export type HookKind = 'function' | 'command' | 'process' | 'http' | 'prompt' | 'agent' | 'mcp_tool'
@@ -141,10 +142,6 @@ export function functionHook(
     onFailure: options.onFailure ?? (role === 'approve' ? 'block' : 'byEvent'),
     run: (event, context) => (handler as Handler)(event.name, event.data as never, context),
   }
-}
-
-export function isPromise(value: unknown): value is Promise<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
 /** What a hook threw, as a HookError that says whose it was. */

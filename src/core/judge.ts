@@ -4,11 +4,11 @@ import type { Approval } from './approval.js'
 import { type Dispatched, type DispatchOptions, dispatch, runOnFinal } from './dispatch.js'
 import type { Diagnostic } from './errors.js'
 import { type EventKind, matcherValue } from './events.js'
-import type { HookEvent } from './hook.js'
-import { type Listeners, matches } from './hook-set.js'
+import type { Hook, HookEvent } from './hook.js'
+import type { Listeners } from './hook-set.js'
 import type { Data } from './json.js'
-import { endsChain, type Merged, merge, type Outcome, type Ran, type Trace, traceOf } from './outcome.js'
-import { matcherSkip } from './plan.js'
+import { endsChain, type Merged, merge, type Outcome, type Ran, type Trace } from './outcome.js'
+import { idleSkip } from './plan.js'
 
 /** What the hooks made of an event, before budget and person. */
 export interface Judgement {
@@ -35,7 +35,7 @@ export function judge(
   event: HookEvent,
   options: DispatchOptions,
 ): Promise<Judgement> {
-  return dispatch(kind, listeners, event, options).then((dispatched) => {
+  return dispatch(kind, listeners, event, options, (dispatched) => {
     const judgement = judgementOf(kind, listeners, event, dispatched)
     const done = listeners.approvers.length === 0 || endsChain(judgement.merged.action)
     return done ? judgement : approved(judgement, listeners, options)
@@ -66,8 +66,8 @@ async function approved(
   return { ...judgement, ran, diagnostics, merged: merge(kind, ran) }
 }
 
-function approverChange({ hook, answer }: Ran): Diagnostic[] {
-  if (answer.data === undefined) return []
+function approverChange({ hook, effect }: Ran): Diagnostic[] {
+  if (effect.data === undefined) return []
   return [
     {
       code: 'verdict-ignored',
@@ -124,42 +124,61 @@ export function quietOutcome(data: object): Outcome {
   }
 }
 
+/** Up to this many candidates the trace is written out at once. */
+const FEW = 64
+
 /**
- * Every candidate is in the trace. Those that ran are written down at once; where others did not match, the list is
- * completed when somebody reads it, so that thousands of idle hooks cost nothing.
+ * Every candidate is in the trace. Where there are very many, those that did not match are added when somebody reads
+ * it, so that thousands of idle hooks cost nothing.
  */
 function addTrace(outcome: { hooks: readonly Trace[] }, judgement: Judgement): void {
   const { ran, listeners } = judgement
-  if (!listeners || ran.length === listeners.interceptors.length + listeners.approvers.length) {
-    outcome.hooks = ran.map(traceOf)
-    return
+  const candidates = listeners ? listeners.interceptors.length + listeners.approvers.length : 0
+  if (!listeners || ran.length === candidates) outcome.hooks = ran
+  else if (candidates <= FEW) outcome.hooks = wholeTrace(judgement, listeners)
+  else {
+    let whole: readonly Trace[] | undefined
+    Object.defineProperty(outcome, 'hooks', {
+      enumerable: true,
+      configurable: true,
+      get: () => {
+        whole ??= wholeTrace(judgement, listeners)
+        return whole
+      },
+    })
   }
-  let whole: readonly Trace[] | undefined
-  Object.defineProperty(outcome, 'hooks', {
-    enumerable: true,
-    configurable: true,
-    get: () => (whole ??= wholeTrace(judgement, listeners)),
-  })
 }
 
 function wholeTrace({ kind, event, ran }: Judgement, listeners: Listeners): readonly Trace[] {
   const value = matcherValue(kind, event.data)
   const seen = new Set(ran.map((one) => one.hook))
-  const traces = ran.map(traceOf)
+  const traces: Trace[] = [...ran]
   for (const hook of [...listeners.interceptors, ...listeners.approvers]) {
-    if (seen.has(hook)) continue
-    const skip =
-      kind.matcher === null || matches(hook, value)
-        ? { why: 'ended' as const, detail: 'an earlier hook denied or aborted, so it was not asked' }
-        : matcherSkip(kind, hook, value)
-    traces.push({
-      name: hook.name,
-      kind: hook.kind,
-      source: hook.origin.source,
-      status: 'skipped',
-      ms: 0,
-      ...skip,
-    })
+    if (!seen.has(hook)) traces.push(idleTrace(kind, hook, value))
   }
   return traces
+}
+
+/** Remembered with the hook: the same tools are called again and again. */
+const idleTraces = new WeakMap<Hook, Map<string, Trace>>()
+const MAX_REMEMBERED = 64
+
+function idleTrace(kind: EventKind, hook: Hook, value: string): Trace {
+  const known = idleTraces.get(hook) ?? new Map<string, Trace>()
+  const key = `${kind.name} ${value}`
+  let trace = known.get(key)
+  if (trace === undefined) {
+    const { name, origin } = hook
+    trace = {
+      name,
+      kind: hook.kind,
+      source: origin.source,
+      status: 'skipped',
+      ms: 0,
+      ...idleSkip(kind, hook, value),
+    }
+    if (known.size >= MAX_REMEMBERED) known.clear()
+    idleTraces.set(hook, known.set(key, trace))
+  }
+  return trace
 }

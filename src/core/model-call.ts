@@ -5,7 +5,7 @@ import { renderInjection } from './injection.js'
 import type { Json } from './json.js'
 import { isObject } from './json.js'
 import type { Injection, Outcome } from './outcome.js'
-import { type CallOptions, type Fire, refuseAborted } from './tool-call.js'
+import { asJson, type CallOptions, type Fire, refuseAborted, withDiagnostic } from './tool-call.js'
 
 export interface ModelRequest {
   readonly model: string
@@ -49,7 +49,10 @@ export type ModelCallResult<T> =
 export interface ModelScene {
   readonly fire: Fire
   readonly listensTo: (kind: EventKind) => boolean
+  /** Ephemeral injections that wait for this call. */
   readonly takeEphemeral: () => Promise<readonly Injection[]>
+  /** The call was not made after all: they wait for the next one. */
+  readonly returnEphemeral: (injections: readonly Injection[]) => Promise<void>
 }
 
 export async function guardModelCall<T, D>(
@@ -62,25 +65,30 @@ export async function guardModelCall<T, D>(
   options: CallModelOptions<D, T>,
 ): Promise<ModelCallResult<T>> {
   const { signal, onOutcome } = options
-  const waiting = await scene.takeEphemeral()
-  const { outcome, changed } = await scene.fire('ModelRequest', request)
+  const { outcome, changed } = await scene.fire('ModelRequest', request, options)
   onOutcome?.('ModelRequest', outcome)
   refuseAborted(outcome)
   if (outcome.action === 'respond')
     return { status: 'responded', response: outcome.response ?? null, outcome }
   if (outcome.action !== 'continue') return refused(outcome, outcome)
-  // The fire queued its own ephemeral injections for "the next model call": that is this one.
-  await scene.takeEphemeral()
-  const allowed = withInjections(withChanges(request, outcome, changed), [...waiting, ...outcome.injections])
+  const ephemeral = await scene.takeEphemeral()
+  const durable = outcome.injections.filter((injection) => !injection.ephemeral)
+  const allowed = withInjections(withChanges(request, outcome, changed), [...ephemeral, ...durable])
 
   const held = scene.listensTo(resolveEvent('ModelResponse'))
-  const answered = run(allowed, { signal })
-  const streamed = isStream<D, T>(answered)
-  const { response, deltas } = streamed
-    ? await collect(answered, options, held)
-    : { response: (await answered) as T, deltas: [] as D[] }
-  const fired = await scene.fire('ModelResponse', { model: allowed.model, response: response as Json })
-  const after = fired.outcome
+  let response: T
+  let deltas: readonly D[] = []
+  try {
+    const answered = run(allowed, { signal })
+    if (isStream<D, T>(answered)) ({ response, deltas } = await collect(answered, options, held))
+    else response = await answered
+  } catch (error) {
+    await scene.returnEphemeral(ephemeral)
+    throw error
+  }
+  const [seen, problem] = asJson(response)
+  const fired = await scene.fire('ModelResponse', { model: allowed.model, response: seen }, options)
+  const after = withDiagnostic(fired.outcome, problem)
   onOutcome?.('ModelResponse', after)
   refuseAborted(after)
   if (after.action !== 'continue') return refused(outcome, after)

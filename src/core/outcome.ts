@@ -75,18 +75,54 @@ export interface Outcome {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** One hook that ran, failed or was set off, as the dispatch leaves it. */
-export interface Ran {
-  readonly hook: Hook
-  readonly status: 'ran' | 'failed' | 'detached' | 'skipped'
+/** One hook's part in an event. Its own fields are the trace; what only the engine needs stays off the record. */
+export class Ran implements Trace {
+  readonly name: string
+  readonly kind: HookKind
+  readonly source: string
+  readonly status: Trace['status']
   readonly ms: number
+  declare readonly answer?: HookResult
+  declare readonly why?: NonNullable<Trace['why']>
+  declare readonly detail?: string
+  declare readonly changed?: readonly string[]
+  readonly #hook: Hook
+  readonly #effect: HookResult
+  readonly #left: Data
+
+  constructor(
+    hook: Hook,
+    status: Trace['status'],
+    ms: number,
+    effect: HookResult,
+    left: Data,
+    more?: Pick<Trace, 'why' | 'detail' | 'changed'>,
+  ) {
+    this.name = hook.name
+    this.kind = hook.kind
+    this.source = hook.origin.source
+    this.status = status
+    this.ms = ms
+    if (status === 'ran') this.answer = effect
+    this.#hook = hook
+    this.#effect = effect
+    this.#left = left
+    if (more) Object.assign(this, more)
+  }
+
+  get hook(): Hook {
+    return this.#hook
+  }
+
   /** What counts: the hook's answer, or what its failure policy makes of a failure. */
-  readonly answer: HookResult
-  readonly why: SkipReason | DiagnosticCode | undefined
-  readonly detail: string | undefined
-  readonly changed: readonly string[] | undefined
+  get effect(): HookResult {
+    return this.#effect
+  }
+
   /** The data as this hook left it. */
-  readonly left: Data
+  get left(): Data {
+    return this.#left
+  }
 }
 
 export interface Asking {
@@ -144,7 +180,7 @@ export function merge(kind: EventKind, ran: readonly Ran[]): Merged {
   const asking: Asking[] = []
   const diagnostics: Diagnostic[] = []
   for (const one of ran) {
-    const { hook, answer } = one
+    const { hook, effect: answer } = one
     if (one.status === 'failed') {
       failed = true
       messages.push(failureMessage(one))
@@ -158,7 +194,7 @@ export function merge(kind: EventKind, ran: readonly Ran[]): Merged {
       if (verdict === 'respond') responded ??= one
       if (verdict === 'ask_user') asking.push({ hook, answer })
       if (answer.action === 'deny' && kind.deny === 'tell') {
-        injections.push({ text: reasonOf(one), role: 'system', ephemeral: false, source: hook.name })
+        injections.push({ text: reasonOf(hook, answer), role: 'system', ephemeral: false, source: hook.name })
       } else if (verdict === 'continue' && isVerdict(answer.action)) {
         diagnostics.push(ignored(kind, hook, answer.action))
       }
@@ -170,9 +206,9 @@ export function merge(kind: EventKind, ran: readonly Ran[]): Merged {
   const permission = allowed && !failed && RANK[action] <= RANK.respond ? 'allow' : undefined
   return {
     action,
-    reason: winner ? reasonOf(winner) : permission && allowed?.answer.reason,
+    reason: winner ? reasonOf(winner.hook, winner.effect) : permission && allowed?.effect.reason,
     permission,
-    response: responded?.answer.response,
+    response: responded?.effect.response,
     injections: kind.name === 'UserPromptSubmit' && endsChain(action) ? [] : injections,
     messages,
     asking,
@@ -181,7 +217,7 @@ export function merge(kind: EventKind, ran: readonly Ran[]): Merged {
 }
 
 /** The reason of a verdict; a hook that gave none is named instead. */
-export function reasonOf({ hook, answer }: { hook: Hook; answer: HookResult }): string {
+export function reasonOf(hook: Hook, answer: HookResult): string {
   if (answer.reason) return answer.reason
   if (answer.action === 'ask_user' && answer.approvalPrompt) return answer.approvalPrompt
   return `${answer.action === 'respond' ? 'Answered' : 'Blocked'} by hook ${hook.name}`
@@ -214,23 +250,11 @@ function messageOf(hook: Hook, answer: HookResult): Message {
   }
 }
 
-function failureMessage({ hook, answer, detail }: Ran): Message {
+function failureMessage({ hook, effect: answer, detail }: Ran): Message {
   const effect = answer.action === 'deny' ? 'its gate stays closed' : 'the operation went on without it'
   return {
     text: plainText(`Hook ${hook.name} failed; ${effect}. ${detail ?? ''}`),
     level: 'warning',
     source: hook.name,
   }
-}
-
-/** A run as it stands in the trace: only what says something. */
-export function traceOf({ hook, status, ms, why, detail, answer, changed }: Ran): Trace {
-  const { name, kind } = hook
-  const { source } = hook.origin
-  if (status === 'ran') {
-    return changed === undefined
-      ? { name, kind, source, status, ms, answer }
-      : { name, kind, source, status, ms, answer, changed }
-  }
-  return { name, kind, source, status, ms, ...(why && { why, detail }) }
 }

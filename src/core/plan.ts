@@ -118,7 +118,13 @@ export function refusal(hook: Hook, event: HookEvent, admit: Admit | undefined):
   return admitted === true ? undefined : admitted
 }
 
-export function matcherSkip(kind: EventKind, hook: Hook, value: string): Skip {
+/** Why a hook did not get to run: its matcher, or else that an earlier hook ended the chain. */
+export function idleSkip(kind: EventKind, hook: Hook, value: string): Skip {
+  if (kind.matcher !== null && !matches(hook, value)) return matcherSkip(kind, hook, value)
+  return { why: 'ended', detail: 'an earlier hook denied or aborted, so it was not asked' }
+}
+
+function matcherSkip(kind: EventKind, hook: Hook, value: string): Skip {
   const shown = value.length > 60 ? `${value.slice(0, 57)}…` : value
   const detail = `matcher ${JSON.stringify(hook.matcher?.pattern)} does not match ${kind.matcher} ${JSON.stringify(shown)}`
   return { why: 'matcher', detail }

@@ -228,7 +228,7 @@ export class HookRegistry {
     for (const hook of listeners.select(matcherValue(kind, opened.data)).hooks) {
       const { ran } = await runAside(kind, { ...hook, timeoutMs }, opened, dispatchOptions)
       if (ran.status === 'failed') this.#noteLate(kind, ran)
-      else if (ran.answer.data) collected.push(ran.answer.data)
+      else if (ran.effect.data) collected.push(ran.effect.data)
     }
     return collected
   }

@@ -2,6 +2,9 @@
 
 import { HookError } from './errors.js'
 
+/** setTimeout fires at once for anything longer. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 /** Refuses what is no length of time: zero, negative, not a number. */
 export function milliseconds(seconds: number, what: string): number {
   if (typeof seconds === 'number' && seconds > 0) return seconds * 1000

@@ -1,8 +1,9 @@
 // What a session remembers between events, behind one interface: memory here, a file where every event is its own process.
 
 import type { Grant } from './approval.js'
-import type { Diagnostic } from './errors.js'
+import { type Diagnostic, textOf } from './errors.js'
 import type { Injection, Message } from './outcome.js'
+import { isPromise, type MaybePromise } from './promise.js'
 
 export interface SessionState {
   readonly turn: number
@@ -39,8 +40,6 @@ export const FRESH_STATE: SessionState = Object.freeze({
   pending: NOTHING_PENDING,
   ephemeral: [],
 })
-
-type MaybePromise<T> = T | Promise<T>
 
 /** `update` is atomic. A method that answers at once is not waited for. */
 export interface SessionStore {
@@ -99,5 +98,64 @@ export class MemoryStore implements SessionStore {
 
   revokeGrant(id: string): boolean {
     return this.#grants.delete(id)
+  }
+}
+
+/** A store that fails must not stop the agent or open a gate: it is reported, and the session goes on without memory. */
+export class GuardedStore implements SessionStore {
+  readonly #store: SessionStore
+  readonly #failures: Diagnostic[] = []
+
+  constructor(store: SessionStore) {
+    this.#store = store
+  }
+
+  /** What went wrong since it was last asked. */
+  takeFailures(): readonly Diagnostic[] {
+    return this.#failures.length === 0 ? this.#failures : this.#failures.splice(0)
+  }
+
+  load(session: string): MaybePromise<SessionState> {
+    return this.#guard('load', () => this.#store.load(session), FRESH_STATE)
+  }
+
+  update(session: string, change: (state: SessionState) => SessionState): MaybePromise<void> {
+    return this.#guard('update', () => this.#store.update(session, change), undefined)
+  }
+
+  release(session: string): MaybePromise<void> {
+    return this.#guard('release', () => this.#store.release(session), undefined)
+  }
+
+  keep(session: string, text: string): MaybePromise<string> {
+    return this.#guard('keep', () => this.#store.keep(session, text), 'nowhere: the store failed')
+  }
+
+  grants(): MaybePromise<readonly Grant[]> {
+    return this.#guard('grants', () => this.#store.grants(), [])
+  }
+
+  addGrant(grant: Grant): MaybePromise<void> {
+    return this.#guard('addGrant', () => this.#store.addGrant(grant), undefined)
+  }
+
+  revokeGrant(id: string): MaybePromise<boolean> {
+    return this.#guard('revokeGrant', () => this.#store.revokeGrant(id), false)
+  }
+
+  #guard<T>(method: string, call: () => MaybePromise<T>, otherwise: T): MaybePromise<T> {
+    const failed = (error: unknown): T => {
+      this.#failures.push({
+        code: 'host-failed',
+        text: `the session store failed (${method}): ${textOf(error)}`,
+      })
+      return otherwise
+    }
+    try {
+      const done = call()
+      return isPromise(done) ? Promise.resolve(done).catch(failed) : done
+    } catch (error) {
+      return failed(error)
+    }
   }
 }

@@ -94,7 +94,7 @@ export class Session implements AsyncDisposable {
    * is rethrown after PostToolUseFailure. Rejects with TURN_ABORTED or AGENT_ABORTED when a hook ends the turn or agent.
    */
   callTool<T>(call: ToolCall, run: RunTool<T>, options: CallOptions = {}): Promise<ToolCallResult<T>> {
-    return guardToolCall((event, data) => this.#fire(event, data, options), call, run, options)
+    return guardToolCall((event, data, how) => this.#fire(event, data, how), call, run, options)
   }
 
   /**
@@ -111,9 +111,14 @@ export class Session implements AsyncDisposable {
   ): Promise<ModelCallResult<T>> {
     return guardModelCall(
       {
-        fire: (event, data) => this.#fire(event, data, options),
+        fire: (event, data, how) => this.#fire(event, data, how),
         listensTo: (kind) => this.#layers.snapshot().listeners(kind) !== undefined,
         takeEphemeral: () => this.#takeEphemeral(),
+        returnEphemeral: async (injections) =>
+          this.#engine.store.update(this.#scene.key, (now) => ({
+            ...now,
+            ephemeral: [...injections, ...now.ephemeral],
+          })),
       },
       request,
       run,

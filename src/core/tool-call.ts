@@ -45,17 +45,18 @@ export type ToolCallResult<T> =
       readonly outcome: Outcome
     }
 
-export type Fire = (event: string, data: object) => Promise<Fired>
+export type Fire = (event: string, data: object, options: FireOptions) => Promise<Fired>
 
 export async function guardToolCall<T>(
   fire: Fire,
   call: ToolCall,
   run: RunTool<T>,
-  { signal, onOutcome }: CallOptions,
+  options: CallOptions,
 ): Promise<ToolCallResult<T>> {
+  const { signal, onOutcome } = options
   const { name, input, id } = call
   const base = { tool_name: name, tool_input: input, ...(id !== undefined && { tool_use_id: id }) }
-  const { outcome } = await fire('PreToolUse', base)
+  const { outcome } = await fire('PreToolUse', base, options)
   onOutcome?.('PreToolUse', outcome)
   refuseAborted(outcome)
   if (outcome.action === 'respond') return { status: 'responded', result: outcome.response ?? null, outcome }
@@ -79,21 +80,19 @@ export async function guardToolCall<T>(
       is_interrupt: signal?.aborted ?? false,
       duration_ms: since(startedAt),
     }
-    const failed = await fire('PostToolUseFailure', failure)
+    // An interrupted tool is a failure that hooks must see: the signal that stopped the tool does not stop them.
+    const failed = await fire('PostToolUseFailure', failure, { timeout: options.timeout })
     onOutcome?.('PostToolUseFailure', failed.outcome)
     refuseAborted(failed.outcome)
     throw error
   }
   const [seen, problem] = asJson(result)
-  const { outcome: fired, changed } = await fire('PostToolUse', {
-    ...judged,
-    tool_response: seen,
-    duration_ms: since(startedAt),
-  })
-  const after = problem ? { ...fired, diagnostics: [...fired.diagnostics, problem] } : fired
+  const done = { ...judged, tool_response: seen, duration_ms: since(startedAt) }
+  const { outcome: fired, changed } = await fire('PostToolUse', done, options)
+  const after = withDiagnostic(fired, problem)
   onOutcome?.('PostToolUse', after)
   refuseAborted(after)
-  const replaced = changed.has('tool_response') || changed.has('tool_result')
+  const replaced = changed.has('tool_response')
   return { status: 'ok', result: replaced ? (after.data.tool_response as Json) : result, outcome, after }
 }
 
@@ -108,8 +107,12 @@ function since(startedAt: number): number {
   return Math.round(performance.now() - startedAt)
 }
 
-/** A tool may return anything; what JSON cannot carry is shown to hooks as text. */
-function asJson(result: unknown): [Json, Diagnostic | undefined] {
+export function withDiagnostic(outcome: Outcome, problem: Diagnostic | undefined): Outcome {
+  return problem ? { ...outcome, diagnostics: [...outcome.diagnostics, problem] } : outcome
+}
+
+/** A tool or model may return anything; what JSON cannot carry is shown to hooks as text. */
+export function asJson(result: unknown): [Json, Diagnostic | undefined] {
   try {
     return [frozenCopy(result, 'the result'), undefined]
   } catch (error) {

@@ -103,7 +103,11 @@ async function charge(
   diagnostics.push(...admitted.diagnostics)
   for (const { source, text } of admitted.cut) {
     const where = await store.keep(scene.key, text)
-    diagnostics.push({ code: 'injection-cut', text: `the full text of ${source} is at ${where}` })
+    const size = `${byteLength(text)} bytes, cut to ${limits.size}`
+    diagnostics.push({
+      code: 'injection-cut',
+      text: `${source} injected ${size}; the full text is at ${where}`,
+    })
   }
   return admitted.injections
 }

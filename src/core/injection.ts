@@ -17,7 +17,7 @@ export interface Admitted {
   readonly tokens: number
   readonly messages: readonly Message[]
   readonly diagnostics: readonly Diagnostic[]
-  /** Full texts of those that were cut, to be kept. */
+  /** Those that were cut, in full. */
   readonly cut: readonly Injection[]
 }
 
@@ -39,10 +39,6 @@ export function admitInjections(
     if (text === '') continue
     let bytes = byteLength(text)
     if (limits.size !== null && bytes > limits.size) {
-      diagnostics.push({
-        code: 'injection-cut',
-        text: `${one.source} injected ${bytes} bytes; cut to ${limits.size}`,
-      })
       cut.push({ ...one, text })
       text = cutText(text, limits.size, MARKER)
       bytes = byteLength(text)

@@ -1,4 +1,5 @@
-// npm run bench [-- --json] [-- NAME…]: runs every question of this folder and prints ratios. Never fails on a missed limit.
+// npm run bench [-- --json] [-- --quick] [-- NAME…]: runs every question of this folder and prints ratios. A missed limit
+// is printed, not an error; --quick shows that it runs, not how fast.
 
 import { readdirSync } from 'node:fs'
 

@@ -7,7 +7,7 @@ import { type EventAlias, openPayload, resolveEvent } from './core/events.js'
 import type { Handler, HookDef, RegisterOptions } from './core/hook.js'
 import type { Host } from './core/host.js'
 import { type Plan, planOf } from './core/plan.js'
-import { globalHooks, type HookRegistry } from './core/registry.js'
+import { globalHooks, HookRegistry } from './core/registry.js'
 import { Session, type SessionOptions } from './core/session.js'
 import { readSettings, type Settings } from './core/settings.js'
 import { timestamp } from './core/timestamp.js'
@@ -60,8 +60,17 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
   const { settings, globals = true, ...host } = options
   for (const key of ['display', 'context', 'audit', 'admit', 'clock'] as const) mustBeFunction(key, host[key])
   if (host.approver !== 'deny') mustBeFunction('approver', host.approver)
-  const registry = globals === true ? globalHooks : globals === false ? undefined : globals
-  return new Hooks(new Engine(host, readSettings(settings), registry))
+  return new Hooks(new Engine(host, readSettings(settings), registryOf(globals)))
+}
+
+function registryOf(globals: unknown): HookRegistry | undefined {
+  if (globals === true) return globalHooks
+  if (globals === false) return undefined
+  if (globals instanceof HookRegistry && globals.scope === 'global') return globals
+  throw new HookError(
+    'OPTIONS_INVALID',
+    "The option globals must be true, false, or a new HookRegistry({ scope: 'global' })",
+  )
 }
 
 function mustBeFunction(key: string, value: unknown): void {

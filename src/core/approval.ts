@@ -45,7 +45,7 @@ export type Reply =
       readonly data?: object
     }
 
-/** `'deny'` refuses whatever a hook asks about. */
+/** Asks a person, and answers what was chosen. The signal says that nobody waits any more. */
 export type Approver = (question: Question, signal: AbortSignal) => Reply | Promise<Reply>
 
 export interface ApprovalAnswer {
@@ -142,7 +142,9 @@ export function refusalReason(question: Question, answer: ApprovalAnswer): strin
     .join('; ')
     .slice(0, 200)
   const because = answer.reason ? ` (${answer.reason})` : ''
-  if (answer.by === 'default') return `Approval timeout - denied by default: ${prompt}${because}`
+  if (answer.by === 'default' && answer.reason)
+    return `Approval failed - denied by default: ${prompt}${because}`
+  if (answer.by === 'default') return `Approval timeout - denied by default: ${prompt}`
   if (answer.by === 'host') return `No approval system available: ${prompt}`
   return `User denied: ${prompt}${because}`
 }

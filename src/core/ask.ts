@@ -55,6 +55,11 @@ interface Answered {
 
 const MAX_ROUNDS = 3
 
+const CHANGED_IN_VAIN: Diagnostic = {
+  code: 'verdict-ignored',
+  text: 'a PermissionRequest hook changed the call without allowing it; the change is ignored',
+}
+
 /** Follows an ask to its end. An answer that edits the call starts again at the merge. */
 export function settleAsk(scene: Scene, judgement: Judgement, options: AskOptions): Promise<Settled> {
   return new Inquiry(scene, judgement, options).settle()
@@ -139,7 +144,10 @@ class Inquiry {
       }
     }
     if (endsChain(action)) return { answer: this.#answer('deny', 'hook'), reason, aborts: action }
-    if (permission !== 'allow') return undefined
+    if (permission !== 'allow') {
+      if (asked.modified) this.#diagnostics.push(CHANGED_IN_VAIN)
+      return undefined
+    }
     const answer = this.#answer(
       'allow',
       by((one) => one.effect.permission === 'allow'),

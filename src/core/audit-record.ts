@@ -3,6 +3,13 @@
 import type { Approval } from './approval.js'
 import type { Diagnostic } from './errors.js'
 import type { Trace, Verdict } from './outcome.js'
+import type { Action } from './result.js'
+
+/** What one candidate did, without the texts and data of its answer. */
+export interface AuditedHook extends Omit<Trace, 'answer'> {
+  readonly action?: Action
+  readonly reason?: string
+}
 
 export interface AuditRecord {
   /** `late`: an async hook's effects, after its fire was recorded. */
@@ -14,7 +21,7 @@ export interface AuditRecord {
   readonly digest: string
   readonly action: Verdict | 'aborted'
   readonly reason?: string
-  readonly hooks: readonly Trace[]
+  readonly hooks: readonly AuditedHook[]
   /** By digest: the text itself stays out of the record. */
   readonly injections: readonly { readonly source: string; readonly digest: string; readonly bytes: number }[]
   readonly approval?: Approval

@@ -112,13 +112,8 @@ const modelSwitch = {
   estimated_cache_write_usd: 'number',
   pricing: 'string',
 } as const
-const task = {
-  task_id: 'string',
-  task_subject: 'string',
-  task_description: 'string',
-  teammate_name: 'string',
-  team_name: 'string',
-} as const
+const task = { task_id: 'string', task_subject: 'string' } as const
+const taskDetails = { task_description: 'string', teammate_name: 'string', team_name: 'string' } as const
 
 export const CATALOGUE = {
   PreToolUse: {
@@ -381,8 +376,8 @@ export const CATALOGUE = {
     when: 'a task is created',
     aliases: [],
     matcher: null,
-    required: { task_id: 'string', task_subject: 'string' },
-    optional: task,
+    required: task,
+    optional: taskDetails,
     deny: 'block',
     denyMeans: 'the task is taken back',
     onFailure: 'deny',
@@ -392,7 +387,7 @@ export const CATALOGUE = {
     aliases: [],
     matcher: null,
     required: {},
-    optional: task,
+    optional: { ...task, ...taskDetails },
     deny: 'block',
     denyMeans: 'the task stays open',
     denyOnlyClaudeFormat: true,

@@ -1,12 +1,13 @@
 // The end of an event's path: stop caps, injections within the budget, the host told, the record written.
 
 import type { Settled } from './ask.js'
+import type { AuditedHook } from './audit-record.js'
 import { callDigest, digest } from './digest.js'
 import type { Diagnostic } from './errors.js'
 import type { HookEvent } from './hook.js'
 import { admitInjections } from './injection.js'
 import { diagnosticsOf, type Judgement, outcomeOf } from './judge.js'
-import type { Injection, Message, Outcome, Verdict } from './outcome.js'
+import type { Injection, Message, Outcome, Trace, Verdict } from './outcome.js'
 import type { Scene } from './scene.js'
 import type { Pending, SessionState } from './session-store.js'
 import { byteLength } from './text.js'
@@ -69,15 +70,19 @@ function withAsides(outcome: Outcome, asides: readonly Judgement[]): Outcome {
 async function countStop(scene: Scene, state: SessionState): Promise<string | undefined> {
   const { stop_block_cap: cap, stop_block_total: total } = scene.engine.settings
   if (state.stopsInRow >= cap)
-    return `Stop was refused ${cap} times in a row; it is allowed now (stop_block_cap)`
+    return `Stop was refused ${times(cap)} with no tool call between; it is allowed now (stop_block_cap)`
   if (state.stopsTotal >= total)
-    return `Stop was refused ${total} times since the last prompt; it is allowed now (stop_block_total)`
+    return `Stop was refused ${times(total)} since the last prompt; it is allowed now (stop_block_total)`
   await scene.engine.store.update(scene.key, (now) => ({
     ...now,
     stopsInRow: now.stopsInRow + 1,
     stopsTotal: now.stopsTotal + 1,
   }))
   return undefined
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`
 }
 
 /** Admits injections against the budget as it is now: parallel calls of one session share it. */
@@ -136,6 +141,13 @@ function tellHost(
   return failures.filter((one) => one !== undefined)
 }
 
+function audited({ answer, ...trace }: Trace): AuditedHook {
+  return {
+    ...trace,
+    ...(answer && { action: answer.action, ...(answer.reason && { reason: answer.reason }) }),
+  }
+}
+
 /** One record; a sink that throws is a diagnostic of this very outcome. */
 export function record(
   scene: Scene,
@@ -158,7 +170,7 @@ export function record(
       digest: callDigest(event.name, event.data),
       action,
       ...(reason !== undefined && { reason }),
-      hooks,
+      hooks: hooks.map(audited),
       injections: outcome.injections.map(({ source, text }) => ({
         source,
         digest: digest(text),

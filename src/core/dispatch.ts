@@ -132,8 +132,12 @@ class Walk extends Watched {
       const { signal } = this.#options
       if (signal) {
         this.#onAbort = () => {
-          reject(new HookError('ABORTED', 'The fire was aborted', { cause: signal.reason }))
-          this.#stop(signal.reason)
+          const error = new HookError('ABORTED', 'The fire was aborted', {
+            cause: signal.reason,
+            outcome: { hooks: this.ran },
+          })
+          reject(error)
+          this.#stop(error)
         }
         if (signal.aborted) return this.#onAbort()
         signal.addEventListener('abort', this.#onAbort)
@@ -192,9 +196,12 @@ class Walk extends Watched {
     if (this.#manner.admitted) return true
     const { admit, detach } = this.#options
     if (hook.condition || admit) {
-      const skip = refusal(hook, this.event, admit)
-      if (skip) {
-        this.#record(hook, 'skipped', CONTINUE, skip)
+      try {
+        const skip = refusal(hook, this.event, admit)
+        if (skip) this.#record(hook, 'skipped', CONTINUE, skip)
+        if (skip) return false
+      } catch (thrown) {
+        this.#fail(hook, hookError(hook, thrown))
         return false
       }
     }
@@ -313,11 +320,13 @@ class Walk extends Watched {
     this.ran.push(new Ran(hook, status, ms, effect, this.event.data, more))
   }
 
-  /** Leaves everything where it stands. */
-  #stop(reason: unknown): void {
+  /** Leaves everything where it stands; what was running has failed. */
+  #stop(error: HookError): void {
     this.#leg++
-    this.#call?.abort(reason)
-    for (const lane of this.#lanes) lane.#stop(reason)
+    this.#call?.abort(error.cause)
+    if (this.#hook) this.#fail(this.#hook, error)
+    for (const lane of this.#lanes) lane.#stop(error)
+    this.ran.push(...this.#lanes.flatMap((lane) => lane.ran))
     this.#end()
     this.#resolve(this.#result())
   }

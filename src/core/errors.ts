@@ -76,7 +76,7 @@ export const DIAGNOSTIC_CODES = {
   },
   'verdict-ignored': {
     means:
-      'A hook answered deny, ask_user or respond on an event where that cannot act; the operation went on.',
+      'Part of an answer could not act where it was given: a deny, ask_user or respond on an event that has no such thing, a change of the call by an approver or without an allow.',
     todo: 'Hook an event that can be denied (docs/events.md), or return an injection or a message.',
   },
   'async-verdict-ignored': {
@@ -99,6 +99,11 @@ export const DIAGNOSTIC_CODES = {
     means:
       'A deny or abort came with another field that is malformed; the verdict stands, the field is ignored.',
     todo: 'Correct the field that the diagnostic names.',
+  },
+  'lookalike-event': {
+    means:
+      'A custom event is called like a known one but for case or separators; hooks of the known event do not run for it.',
+    todo: 'Use the known name, or choose one that cannot be mistaken.',
   },
   'matcher-unsafe': {
     means:
@@ -157,7 +162,7 @@ export class HookError extends Error {
   override readonly name = 'HookError'
   readonly code: ErrorCode
   readonly hint: string
-  /** What the hooks decided, where an outcome exists (TURN_ABORTED, AGENT_ABORTED). */
+  /** What the hooks decided (TURN_ABORTED, AGENT_ABORTED), or what had run by then (ABORTED). */
   readonly outcome: unknown
 
   constructor(

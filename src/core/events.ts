@@ -8,7 +8,7 @@ import {
   type FieldType,
   TWIN_FIELDS,
 } from './catalogue.js'
-import { HookError } from './errors.js'
+import { type Diagnostic, HookError } from './errors.js'
 import { type Data, frozenCopy, isObject, type Json, mergedCopy } from './json.js'
 
 // ---- types, inferred from the catalogue -----------------------------------------------------------------------
@@ -130,6 +130,20 @@ export function resolveEvent(name: string): EventKind {
     )
   }
   return { ...CUSTOM, name }
+}
+
+const folded = new Map([...kinds].map(([alias, kind]) => [fold(alias), kind.name]))
+
+function fold(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '')
+}
+
+/** A custom event whose name is that of a known one but for case and separators is most likely a slip. */
+export function lookalikeOf(name: string): Diagnostic | undefined {
+  if (kinds.has(name)) return undefined
+  const meant = folded.get(fold(name))
+  if (meant === undefined) return undefined
+  return { code: 'lookalike-event', text: `${name} is an event of your own here; did you mean ${meant}?` }
 }
 
 /** Every known event, in catalogue order. */

@@ -56,6 +56,7 @@ export async function fireEvent(
   const startedAt = performance.now()
   const kind = resolveEvent(name)
   checkRequired(kind, data)
+  checkFireOptions(options)
   const deadline = deadlineIn(options.timeout)
   const loaded = engine.store.load(scene.key)
   const state = isPromise(loaded) ? await loaded : loaded
@@ -80,14 +81,28 @@ export async function fireEvent(
   try {
     settled = await decide(scene, kind, listeners, event, state, deadline, options.signal)
   } catch (error) {
-    if (error instanceof HookError && error.code === 'ABORTED')
-      recordAborted(scene, event, performance.now() - startedAt)
+    if (error instanceof HookError && error.code === 'ABORTED') {
+      recordAborted(scene, event, error, performance.now() - startedAt)
+    }
     throw error
   }
   const pending = carries ? await takePending(scene) : NOTHING_PENDING
   const outcome = await conclude(scene, settled, state, pending, performance.now() - startedAt)
   for (const hook of listeners?.observers ?? []) observe(scene, kind, hook, settled.judgement.event, outcome)
   return { outcome, changed: changedKeys(event.data, outcome.data) }
+}
+
+const FIRE_OPTIONS: ReadonlySet<string> = new Set(['signal', 'timeout', 'onOutcome', 'onDelta', 'assemble'])
+
+function checkFireOptions(options: FireOptions): void {
+  for (const key in options) {
+    if (!FIRE_OPTIONS.has(key)) {
+      throw new HookError(
+        'OPTIONS_INVALID',
+        `There is no option ${key}; known are ${[...FIRE_OPTIONS].join(', ')}`,
+      )
+    }
+  }
 }
 
 function changedKeys(sent: Data, final: Data): ReadonlySet<string> {
@@ -140,8 +155,10 @@ async function decide(
   return settleAsk(scene, judgement, askOptions)
 }
 
-function recordAborted(scene: Scene, event: HookEvent, ms: number): void {
-  const failed = record(scene, event, quietOutcome(event.data), 'aborted', ms)
+/** An aborted fire is on record too, with what had run by then. */
+function recordAborted(scene: Scene, event: HookEvent, { outcome }: HookError, ms: number): void {
+  const hooks = (outcome as Pick<Outcome, 'hooks'> | undefined)?.hooks ?? []
+  const failed = record(scene, event, { ...quietOutcome(event.data), hooks }, 'aborted', ms)
   if (failed) scene.engine.note(failed)
 }
 

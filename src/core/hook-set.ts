@@ -31,6 +31,11 @@ export class Listeners {
     this.#anyMatcher = kind.matcher !== null && this.interceptors.some((hook) => hook.matcher !== null)
   }
 
+  /** Whether anybody here may change what happens; observers may not. */
+  get decides(): boolean {
+    return this.interceptors.length + this.approvers.length > 0
+  }
+
   /** The interceptors whose matcher takes this value. Remembered, so that ten thousand hooks cost no more than the few that match. */
   select(value: string): Selection {
     if (!this.#anyMatcher) return this.#everyone

@@ -1,6 +1,6 @@
 // The only thing the kernel knows: a hook is a function with metadata. Every way to run hooks makes these.
 
-import { type Diagnostic, HookError, textOf } from './errors.js'
+import { type Diagnostic, type DiagnosticSink, HookError, textOf } from './errors.js'
 import { type Payload, resolveEvent } from './events.js'
 import { type Data, isObject } from './json.js'
 import { compileMatcher, type Matcher, type MatcherSpec } from './matcher.js'
@@ -100,19 +100,62 @@ export interface RegisterOptions {
   readonly onFailure?: 'block' | 'continue' | undefined
   /** Default `intercept`. */
   readonly role?: Hook['role']
-  /** At most once in a session. */
+  /** At most once in a session; a subagent's session counts as its own. */
   readonly once?: boolean
 }
 
 const DEFAULT_TIMEOUT = 60
+
+const OPTION_CHECKS: Readonly<Record<keyof RegisterOptions, readonly [(value: unknown) => boolean, string]>> =
+  {
+    name: [(value) => typeof value === 'string' && value !== '', 'a non-empty string'],
+    priority: [Number.isFinite, 'a number'],
+    matcher: [() => true, ''],
+    timeout: [(value) => typeof value === 'number' && value > 0, 'a number of seconds above 0'],
+    onFailure: [(value) => value === 'block' || value === 'continue', '"block" or "continue"'],
+    role: [
+      (value) => ['intercept', 'approve', 'observe'].includes(value as string),
+      '"intercept", "approve" or "observe"',
+    ],
+    once: [(value) => typeof value === 'boolean', 'true or false'],
+  }
+
+/** A misspelt option must not be ignored: a gate would run otherwise than its author meant, or never. */
+function checkOptions(event: string, options: RegisterOptions): void {
+  for (const [key, value] of Object.entries(options)) {
+    const check = Object.hasOwn(OPTION_CHECKS, key) ? OPTION_CHECKS[key as keyof RegisterOptions] : undefined
+    if (!check) {
+      const known = Object.keys(OPTION_CHECKS).join(', ')
+      throw new HookError(
+        'OPTIONS_INVALID',
+        `Hook on ${event}: there is no option ${key}; known are ${known}`,
+      )
+    }
+    if (value !== undefined && !check[0](value)) {
+      throw new HookError(
+        'OPTIONS_INVALID',
+        `Hook on ${event}: ${key} must be ${check[1]}, got ${JSON.stringify(value)}`,
+      )
+    }
+  }
+}
+
+/** What a registry knows about a hook that the function does not. */
+export interface Registration {
+  readonly name: string
+  readonly id: string
+  readonly origin: Origin
+  /** For hooks that do not say. */
+  readonly onFailure: 'block' | 'continue' | undefined
+  readonly diagnostics: DiagnosticSink
+}
 
 /** A hook made of a function. Throws OPTIONS_INVALID or MATCHER_INVALID, so that a mistake shows at registration. */
 export function functionHook(
   event: string,
   handler: Handler<never>,
   options: RegisterOptions,
-  origin: Origin,
-  name: string,
+  { name, id, origin, onFailure, diagnostics }: Registration,
 ): Hook {
   if (typeof handler !== 'function') {
     throw new HookError(
@@ -120,26 +163,27 @@ export function functionHook(
       `The handler of ${event} must be a function, got ${typeof handler}`,
     )
   }
+  checkOptions(event, options)
   const kind = event === '*' ? undefined : resolveEvent(event)
-  const narrow = kind?.name === 'FileChanged' || kind?.name === 'StopFailure'
-  const timeout = options.timeout ?? DEFAULT_TIMEOUT
   const role = options.role ?? 'intercept'
-  if (!(timeout > 0)) throw invalid(name, 'timeout', 'a number of seconds above 0', timeout)
-  if (!Number.isFinite(options.priority ?? 0)) throw invalid(name, 'priority', 'a number', options.priority)
+  const narrow = kind?.name === 'FileChanged' || kind?.name === 'StopFailure'
   return {
-    id: `${origin.scope}:${name}`,
+    id,
     name,
     kind: 'function',
     origin,
     events: kind ? new Set([kind.name]) : 'all',
-    matcher: compileMatcher(options.matcher, { narrow }),
+    matcher: compileMatcher(options.matcher, {
+      narrow,
+      note: (d) => diagnostics.push({ ...d, text: `${name}: ${d.text}` }),
+    }),
     role,
     priority: options.priority ?? 0,
     lane: null,
     detached: false,
     once: options.once ?? false,
-    timeoutMs: timeout * 1000,
-    onFailure: options.onFailure ?? (role === 'approve' ? 'block' : 'byEvent'),
+    timeoutMs: (options.timeout ?? DEFAULT_TIMEOUT) * 1000,
+    onFailure: options.onFailure ?? onFailure ?? (role === 'approve' ? 'block' : 'byEvent'),
     run: (event, context) => (handler as Handler)(event.name, event.data as never, context),
   }
 }
@@ -154,13 +198,6 @@ export function hookError(hook: Hook, thrown: unknown): HookError {
     cause: thrown,
     ...(mutated && { hint: `Event data is frozen; ${hook.name} must return modify({ … }) to change it.` }),
   })
-}
-
-function invalid(hook: string, option: string, wanted: string, got: unknown): HookError {
-  return new HookError(
-    'OPTIONS_INVALID',
-    `Hook ${hook}: ${option} must be ${wanted}, got ${JSON.stringify(got)}`,
-  )
 }
 
 // ---- BeamAgent's hook values ----------------------------------------------------------------------------------
@@ -186,6 +223,12 @@ export interface HookDef {
 
 /** Makes a hook value. An invalid pattern throws here. */
 export function hook<N extends string>(event: N, callback: Callback<N>, matcher?: MatcherSpec): HookDef {
+  if (typeof callback !== 'function') {
+    throw new HookError(
+      'OPTIONS_INVALID',
+      `The callback of ${event} must be a function, got ${typeof callback}`,
+    )
+  }
   compileMatcher(matcher)
   return Object.freeze({
     event,
@@ -196,6 +239,9 @@ export function hook<N extends string>(event: N, callback: Callback<N>, matcher?
 
 /** A BeamAgent callback as a handler. */
 export function handlerOf(def: HookDef): Handler<never> {
+  if (typeof def?.callback !== 'function') {
+    throw new HookError('OPTIONS_INVALID', 'A hook value must come from hook(event, callback, matcher?)')
+  }
   const callback = def.callback as unknown as Callback
   const handler = (event: string, data: Data) => {
     const answer = callback(Object.freeze({ ...data, event: snakeCase(event) }) as never)

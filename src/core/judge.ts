@@ -134,7 +134,8 @@ const FEW = 64
 function addTrace(outcome: { hooks: readonly Trace[] }, judgement: Judgement): void {
   const { ran, listeners } = judgement
   const candidates = listeners ? listeners.interceptors.length + listeners.approvers.length : 0
-  if (!listeners || ran.length === candidates) outcome.hooks = ran
+  // A hook runs twice only after a change.
+  if (!listeners || (ran.length === candidates && !judgement.modified)) outcome.hooks = ran
   else if (candidates <= FEW) outcome.hooks = wholeTrace(judgement, listeners)
   else {
     let whole: readonly Trace[] | undefined

@@ -48,7 +48,8 @@ export type ModelCallResult<T> =
 /** What a model call needs of its session. */
 export interface ModelScene {
   readonly fire: Fire
-  readonly listensTo: (kind: EventKind) => boolean
+  /** Whether a hook may still refuse or change it. */
+  readonly decides: (kind: EventKind) => boolean
   /** Ephemeral injections that wait for this call. */
   readonly takeEphemeral: () => Promise<readonly Injection[]>
   /** The call was not made after all: they wait for the next one. */
@@ -75,7 +76,7 @@ export async function guardModelCall<T, D>(
   const durable = outcome.injections.filter((injection) => !injection.ephemeral)
   const allowed = withInjections(withChanges(request, outcome, changed), [...ephemeral, ...durable])
 
-  const held = scene.listensTo(resolveEvent('ModelResponse'))
+  const held = scene.decides(resolveEvent('ModelResponse'))
   let response: T
   let deltas: readonly D[] = []
   try {

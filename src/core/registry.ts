@@ -7,6 +7,7 @@ import {
   checkRequired,
   type EventAlias,
   type EventKind,
+  lookalikeOf,
   matcherValue,
   openPayload,
   resolveEvent,
@@ -34,6 +35,8 @@ export interface RegistryOptions {
   /** For hooks that do not say; default: by event. */
   readonly onFailure?: 'block' | 'continue' | undefined
   readonly scope?: Origin['scope']
+  /** Whose registry it is, where several have the same scope: hooks of two sessions are never the same hook. */
+  readonly owner?: string
 }
 
 export interface EmitOptions {
@@ -48,6 +51,7 @@ const COLLECT_TIMEOUT = 1
 export class HookRegistry {
   readonly #onFailure: RegistryOptions['onFailure']
   readonly #origin: Origin
+  readonly #owner: string
   readonly #bus = new ReloadBus()
   /** Hooks by name: names are unique, so that one never removes another. */
   readonly #hooks = new Map<string, Hook>()
@@ -70,6 +74,7 @@ export class HookRegistry {
     }
     this.#onFailure = options.onFailure
     this.#origin = { scope: options.scope ?? 'host', source: 'code' }
+    this.#owner = options.owner ? `${this.#origin.scope}:${options.owner}` : this.#origin.scope
   }
 
   /**
@@ -93,17 +98,24 @@ export class HookRegistry {
     return this.register(event, handler, options)
   }
 
-  /** Adds hook values in order. Returns an unregister for all of them. */
+  /** Adds hook values in order, all or none. Returns an unregister for all of them. */
   registerHooks(defs: readonly HookDef[]): () => void {
-    const undo = defs.map((def) => {
-      const options: RegisterOptions = def.matcher === undefined ? {} : { matcher: def.matcher }
-      const { hook, off } = this.#register(def.event, handlerOf(def), options)
-      this.#defs.set(hook.name, def)
-      return off
-    })
-    return () => {
-      for (const off of undo) off()
+    const undo: (() => void)[] = []
+    const off = () => {
+      for (const one of undo) one()
     }
+    try {
+      for (const def of defs) {
+        const options: RegisterOptions = def.matcher === undefined ? {} : { matcher: def.matcher }
+        const registered = this.#register(def.event, handlerOf(def), options)
+        this.#defs.set(registered.hook.name, def)
+        undo.push(registered.off)
+      }
+    } catch (error) {
+      off()
+      throw error
+    }
+    return off
   }
 
   /** Adds a hook that something else made. Its name must be free. */
@@ -131,8 +143,17 @@ export class HookRegistry {
     handler: Handler<never>,
     options: RegisterOptions,
   ): { hook: Hook; off: () => void } {
-    const name = this.#freeName(options.name ?? (handler?.name || this.#numbered(event)))
-    const hook = functionHook(event, handler, { onFailure: this.#onFailure, ...options }, this.#origin, name)
+    const stem = event === '*' ? event : resolveEvent(event).name
+    const name = this.#freeName(options.name ?? (handler?.name || this.#numbered(stem)))
+    const hook = functionHook(event, handler, options, {
+      name,
+      id: `${this.#owner}:${name}`,
+      origin: this.#origin,
+      onFailure: this.#onFailure,
+      diagnostics: this.#diagnostics,
+    })
+    const lookalike = lookalikeOf(event)
+    if (lookalike) this.#note(lookalike)
     this.add(hook)
     const off = () => {
       if (this.#hooks.get(name) === hook) this.unregister(name)
@@ -179,6 +200,10 @@ export class HookRegistry {
   /** Called with the version after each change, until unsubscribed or the signal is aborted. */
   subscribe(subscriber: Subscriber, signal?: AbortSignal): () => void {
     return this.#bus.subscribe(subscriber, signal)
+  }
+
+  get scope(): Origin['scope'] {
+    return this.#origin.scope
   }
 
   /** The latest of what went wrong outside any outcome. */

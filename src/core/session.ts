@@ -112,7 +112,7 @@ export class Session implements AsyncDisposable {
     return guardModelCall(
       {
         fire: (event, data, how) => this.#fire(event, data, how),
-        listensTo: (kind) => this.#layers.snapshot().listeners(kind) !== undefined,
+        decides: (kind) => this.#layers.snapshot().listeners(kind)?.decides ?? false,
         takeEphemeral: () => this.#takeEphemeral(),
         returnEphemeral: async (injections) =>
           this.#engine.store.update(this.#scene.key, (now) => ({
@@ -190,7 +190,7 @@ export class Session implements AsyncDisposable {
 
   #registry(): HookRegistry {
     if (!this.#own) {
-      this.#own = new HookRegistry({ scope: 'session' })
+      this.#own = new HookRegistry({ scope: 'session', owner: this.#scene.key })
       this.#layers = this.#layers.with(this.#own)
     }
     return this.#own

@@ -1,0 +1,80 @@
+// npm start: plays a scripted agent session through real hooks and prints what came of every event.
+
+import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { play } from './player.mjs'
+import { diagnosticLine, eventLines, painter, resultLine, stepLines, summaryLine } from './print.mjs'
+import { loadHooks, readScript, ScriptError } from './script.mjs'
+
+/** @import { Played } from './player.mjs' */
+
+const HELP = `Plays a scripted agent session through real hooks. Needs no model, key or network.
+
+Usage: node examples/play/play.mjs [SCRIPT]
+
+SCRIPT is a JSON file; without it, the session.json beside this program is played.
+A script names hook modules, and they are run: play only what you would run.
+
+Example:
+  node examples/play/play.mjs my-session.json
+
+Options:
+  --help    prints this`
+
+const USAGE_ERROR = 64
+
+/** @param {string} file */
+async function main(file) {
+  const script = await readScript(file)
+  const registers = await loadHooks(script)
+  const paint = painter(process.stdout.isTTY === true && !process.env.NO_COLOR)
+  /** @param {readonly string[]} lines */
+  const print = (lines) => console.log(lines.join('\n'))
+  /** @type {Played[]} */
+  const events = []
+  print([paint.bold(script.title ?? script.file)])
+  const diagnostics = await play(script, registers, {
+    onStep: (step) => print(stepLines(step, paint)),
+    onEvent: (played) => {
+      events.push(played)
+      print(eventLines(played, paint))
+    },
+    onResult: (text) => print([resultLine(text)]),
+  })
+  print(['', ...diagnostics.map((one) => diagnosticLine(one, paint)), paint.bold(summaryLine(events))])
+}
+
+/** @returns {{ help: boolean, file: string } | string} or what is wrong with the command line */
+function readArguments() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: { help: { type: 'boolean', short: 'h', default: false } },
+    })
+    if (positionals.length > 1) return `one script at a time, got ${positionals.join(' ')}`
+    const own = relative('', fileURLToPath(new URL('session.json', import.meta.url)))
+    return { help: values.help, file: positionals[0] ?? own }
+  } catch (error) {
+    return /** @type {Error} */ (error).message
+  }
+}
+
+// A reader that has seen enough (`| head`) is no error; the session is played to its end and cleans up.
+process.stdout.on('error', (error) => {
+  if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EPIPE') throw error
+})
+
+const given = readArguments()
+if (typeof given === 'string') {
+  console.error(`${given}\nTry: node examples/play/play.mjs --help`)
+  process.exitCode = USAGE_ERROR
+} else if (given.help) {
+  console.log(HELP)
+} else {
+  await main(given.file).catch((error) => {
+    if (!(error instanceof ScriptError)) throw error
+    console.error(error.message)
+    process.exitCode = 1
+  })
+}

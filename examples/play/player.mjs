@@ -1,0 +1,295 @@
+// Plays the steps of a script through a session: fires what an agent would, and does what the hooks decided.
+
+import { createHooks, HookError } from 'carabiner'
+import { ScriptError } from './script.mjs'
+import { openWorkspace } from './workspace.mjs'
+
+/** @import { Data, Diagnostic, Hooks, Outcome, Session } from 'carabiner' */
+/** @import { ModelStep, PromptStep, Register, Script, Step, StopStep, ToolStep } from './script.mjs' */
+/** @import { Workspace } from './workspace.mjs' */
+
+/**
+ * One event that was played. The trace of an outcome has no observers, so they are named beside it.
+ *
+ * @typedef {{ event: string, outcome: Outcome, ms: number, observers: readonly string[] }} Played
+ *
+ * @typedef {object} Audience is told as it happens
+ * @property {(step: Step) => void} onStep
+ * @property {(played: Played) => void} onEvent
+ * @property {(text: string) => void} onResult what the agent did next
+ */
+
+/**
+ * Plays a script to its end. Rejects with a ScriptError where a step cannot be played.
+ *
+ * @param {Script} script
+ * @param {readonly Register[]} registers
+ * @param {Audience} audience
+ * @returns {Promise<readonly Diagnostic[]>} what went wrong off the path: in observers
+ */
+export async function play(script, registers, audience) {
+  const workspace = await openWorkspace()
+  try {
+    return await playIn(workspace, script, registers, audience)
+  } finally {
+    await workspace.remove()
+  }
+}
+
+/**
+ * @param {Workspace} workspace
+ * @param {Script} script
+ * @param {readonly Register[]} registers
+ * @param {Audience} audience
+ */
+async function playIn(workspace, script, registers, audience) {
+  const player = new Player(audience, workspace)
+  const hooks = await createHooks({
+    globals: false,
+    approver: () => player.answer(),
+    context: ({ role, content }) => player.hear({ role, content }),
+    audit: ({ kind, ms }) => {
+      if (kind === 'fire') player.clock(ms)
+    },
+  })
+  try {
+    for (const register of registers) await register(hooks)
+    await player.play(script, hooks)
+  } finally {
+    await hooks.close()
+  }
+  return hooks.diagnostics
+}
+
+/** Thrown by a tool that the script lets fail. */
+class ToolFailure extends Error {}
+
+/** Verbs of a turn: none is played once a hook has ended the turn. */
+const IN_TURN = ['model', 'tool', 'stop']
+
+class Player {
+  /** @type {Audience} */
+  #audience
+  /** @type {Workspace} */
+  #workspace
+  /** @type {Pick<Hooks, 'explain'> | undefined} */
+  #hooks
+  /** @type {Step | undefined} */
+  #step
+  /** What the model is sent. @type {object[]} */
+  #messages = []
+  /** @type {'turn' | 'agent' | undefined} */
+  #ended
+  #stopRefused = false
+  #wasAsked = false
+  #ms = 0
+
+  /**
+   * @param {Audience} audience
+   * @param {Workspace} workspace
+   */
+  constructor(audience, workspace) {
+    this.#audience = audience
+    this.#workspace = workspace
+  }
+
+  /**
+   * @param {Script} script
+   * @param {Hooks} hooks
+   */
+  async play(script, hooks) {
+    this.#hooks = hooks
+    const session = hooks.session({ id: 'play', cwd: this.#workspace.dir })
+    for (const step of script.steps) {
+      this.#audience.onStep(step)
+      this.#step = step
+      this.#wasAsked = false
+      if (this.#isOver(step)) this.#audience.onResult(`not played: a hook ended the ${this.#ended}`)
+      else await this.#playStep(session, step, script.file)
+      if (step.person !== undefined && !this.#wasAsked) this.#audience.onResult('the person was not asked')
+    }
+  }
+
+  /** The person of the script. Where there is none, nobody answers: the question's own default counts. */
+  answer() {
+    this.#wasAsked = true
+    if (this.#step?.person === undefined) throw new Error('the script has no "person" in this step')
+    return this.#step.person
+  }
+
+  /** @param {object} message */
+  hear(message) {
+    this.#messages.push(message)
+  }
+
+  /** @param {number} ms how long the event took whose outcome comes next */
+  clock(ms) {
+    this.#ms = ms
+  }
+
+  /** @param {Step} step */
+  #isOver({ verb }) {
+    if (this.#ended === 'agent') return verb !== 'end'
+    return this.#ended === 'turn' && IN_TURN.includes(verb)
+  }
+
+  /**
+   * @param {Session} session
+   * @param {Step} step
+   * @param {string} file
+   */
+  async #playStep(session, step, file) {
+    try {
+      switch (step.verb) {
+        case 'start':
+          await this.#fire(session, 'SessionStart', { source: step.start })
+          break
+        case 'end':
+          await this.#fire(session, 'SessionEnd', { reason: step.end })
+          break
+        case 'fire':
+          await this.#fire(session, step.fire, step.data ?? {})
+          break
+        case 'prompt':
+          await this.#prompt(session, step)
+          break
+        case 'model':
+          await this.#callModel(session, step)
+          break
+        case 'tool':
+          await this.#callTool(session, step)
+          break
+        case 'stop':
+          await this.#stop(session, step)
+          break
+      }
+    } catch (error) {
+      if (!(error instanceof HookError)) throw error
+      // The event that ended it has been shown already.
+      if (error.code === 'TURN_ABORTED' || error.code === 'AGENT_ABORTED') return
+      throw new ScriptError(file, [`step ${step.number} (${step.verb}): ${error.message}`])
+    }
+  }
+
+  /**
+   * @param {Session} session
+   * @param {string} event
+   * @param {object} data
+   */
+  async #fire(session, event, data) {
+    const outcome = await session.fire(event, data)
+    this.#saw(event, outcome)
+    return outcome
+  }
+
+  /**
+   * @param {string} event
+   * @param {Outcome} outcome
+   */
+  #saw(event, outcome) {
+    const { observers = [] } = this.#hooks?.explain(event, outcome.data) ?? {}
+    this.#audience.onEvent({ event, outcome, ms: this.#ms, observers })
+    if (outcome.action === 'abort_turn') this.#ended = 'turn'
+    if (outcome.action === 'hard_abort') this.#ended = 'agent'
+  }
+
+  /**
+   * @param {Session} session
+   * @param {PromptStep} step
+   */
+  async #prompt(session, step) {
+    this.#ended = undefined
+    this.#stopRefused = false
+    await session.startTurn()
+    const outcome = await this.#fire(session, 'UserPromptSubmit', { prompt: step.prompt })
+    if (outcome.action === 'continue') this.hear({ role: 'user', content: outcome.data.prompt })
+    else {
+      this.#ended ??= 'turn'
+      this.#audience.onResult('the prompt was not sent')
+    }
+  }
+
+  /**
+   * @param {Session} session
+   * @param {ModelStep} step
+   */
+  async #callModel(session, step) {
+    const scripted = typeof step.model === 'string' ? { role: 'assistant', content: step.model } : step.model
+    const request = { model: 'scripted', messages: this.#messages, tools: [] }
+    let sent = 'nothing'
+    const { status, response } = await session.callModel(
+      request,
+      ({ messages, tools = [] }) => {
+        sent = `${count(messages, 'message')} and ${count(tools, 'tool')}`
+        return scripted
+      },
+      { onOutcome: (event, outcome) => this.#saw(event, outcome) },
+    )
+    if (status === 'ok' || status === 'responded') this.hear(/** @type {Data} */ (response))
+    if (status === 'responded') this.#audience.onResult('a hook answered in place of the model')
+    else this.#audience.onResult(`the model got ${sent}${status === 'ok' ? '' : '; its answer is not used'}`)
+  }
+
+  /**
+   * @param {Session} session
+   * @param {ToolStep} step
+   */
+  async #callTool(session, step) {
+    const id = `call-${step.number}`
+    const call = { name: step.tool, input: step.input ?? {}, id }
+    try {
+      const { status, result, reason } = await session.callTool(
+        call,
+        async (input, { name }) => this.#runTool(step, name, input),
+        { onOutcome: (event, outcome) => this.#saw(event, outcome) },
+      )
+      this.hear({ role: 'tool', tool_call_id: id, content: JSON.stringify(result ?? reason ?? null) })
+      this.#audience.onResult(TOOL_RESULTS[status])
+    } catch (error) {
+      if (!(error instanceof ToolFailure)) throw error
+      this.hear({ role: 'tool', tool_call_id: id, content: error.message, is_error: true })
+      this.#audience.onResult(`the tool failed: ${error.message}`)
+    }
+  }
+
+  /**
+   * @param {ToolStep} step
+   * @param {string} name as hooks left it
+   * @param {Data} input as hooks left it
+   */
+  async #runTool(step, name, input) {
+    if (step.fails !== undefined) throw new ToolFailure(step.fails)
+    await this.#workspace.touch(name, input).catch((error) => {
+      throw new ToolFailure(error.message)
+    })
+    return step.result ?? null
+  }
+
+  /**
+   * @param {Session} session
+   * @param {StopStep} step
+   */
+  async #stop(session, step) {
+    const data = { stop_hook_active: this.#stopRefused, last_assistant_message: step.stop }
+    const { action, reason } = await this.#fire(session, 'Stop', data)
+    this.#stopRefused = action === 'deny'
+    if (this.#stopRefused) this.hear({ role: 'user', content: reason })
+    else await session.endTurn()
+    this.#audience.onResult(this.#stopRefused ? 'the agent goes on' : 'the turn is over')
+  }
+}
+
+/**
+ * @param {readonly unknown[]} list
+ * @param {string} noun
+ */
+function count(list, noun) {
+  return `${list.length} ${noun}${list.length === 1 ? '' : 's'}`
+}
+
+const TOOL_RESULTS = {
+  ok: 'the tool ran',
+  responded: 'a hook answered in place of the tool',
+  denied: 'the tool did not run',
+  needs_approval: 'the tool waits for approval',
+}

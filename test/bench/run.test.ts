@@ -1,0 +1,36 @@
+// The benches run and print what they promise; how fast anything is, is not for a test to say.
+
+import { execFileSync } from 'node:child_process'
+import { expect, it } from 'vitest'
+
+const run = (...args: string[]) =>
+  execFileSync(process.execPath, ['--expose-gc', 'bench/run.mjs', '--quick', ...args], { encoding: 'utf8' })
+
+it('prints every question as JSON', () => {
+  const { benches } = JSON.parse(run('--json'))
+  expect(benches.map((bench: { name: string }) => bench.name)).toEqual([
+    'emit, 10 async handlers / bare loop',
+    'emit, 10 async handlers / hookable',
+    'hookable callHook / bare loop',
+    'tapable waterfall / bare loop',
+    'emittery emitSerial / bare loop',
+    'emit, no handler / async function',
+    'session.fire, no handler / async function',
+    '10,000 hooks, 3 match / 3 hooks',
+    'heap of a session, 10000 open',
+  ])
+  for (const bench of benches) {
+    expect(Object.keys(bench).sort()).toEqual(['baseline', 'limit', 'name', 'ok', 'ratio', 'unit', 'value'])
+    expect(bench.ratio).toBeCloseTo(bench.value / bench.baseline)
+    expect(bench.ok).toBe(bench.limit === null || bench.ratio <= bench.limit)
+  }
+})
+
+it('prints one question as a table', () => {
+  const [header, ...rows] = run('idle').trimEnd().split('\n')
+  expect(header).toMatch(/value +baseline +ratio +limit/)
+  expect(rows).toHaveLength(2)
+  expect(rows[0]).toMatch(
+    /^emit, no handler \/ async function +[\d.]+ us +[\d.]+ us +[\d.]+x +<= 1.5x +(ok|OVER)$/,
+  )
+})

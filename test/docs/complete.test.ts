@@ -1,0 +1,162 @@
+// The pages leave nothing out: every field, option, setting, constructor, event and code has its place.
+
+import type { HookResult, Host, Outcome, RegisterOptions, Settings, Trace } from 'carabiner'
+import { CATALOGUE, DEFAULT_SETTINGS, DIAGNOSTIC_CODES, ERROR_CODES } from 'carabiner/core'
+import { describe, expect, it } from 'vitest'
+import { allPages, readPage } from './markdown.js'
+
+/** The compiler refuses a list that lacks a key, or has one too many. */
+type Keys<T> = Readonly<Record<keyof T, true>>
+
+const HOOK_RESULT: Keys<HookResult> = {
+  action: true,
+  reason: true,
+  data: true,
+  response: true,
+  permission: true,
+  contextInjection: true,
+  contextInjectionRole: true,
+  ephemeral: true,
+  appendToLastToolResult: true,
+  approvalPrompt: true,
+  approvalOptions: true,
+  approvalTimeout: true,
+  approvalDefault: true,
+  userMessage: true,
+  userMessageLevel: true,
+  userMessageSource: true,
+  suppressOutput: true,
+}
+
+const OUTCOME: Keys<Outcome> = {
+  action: true,
+  reason: true,
+  permission: true,
+  data: true,
+  modified: true,
+  injections: true,
+  messages: true,
+  response: true,
+  approval: true,
+  hooks: true,
+  diagnostics: true,
+}
+
+const TRACE: Keys<Trace> = {
+  name: true,
+  kind: true,
+  source: true,
+  status: true,
+  ms: true,
+  why: true,
+  detail: true,
+  answer: true,
+  changed: true,
+}
+
+const HOST: Keys<Host> = {
+  approver: true,
+  display: true,
+  context: true,
+  audit: true,
+  store: true,
+  admit: true,
+  clock: true,
+}
+
+const REGISTER_OPTIONS: Keys<RegisterOptions> = {
+  name: true,
+  priority: true,
+  matcher: true,
+  timeout: true,
+  onFailure: true,
+  role: true,
+  once: true,
+}
+
+const SETTINGS: Keys<Settings> = {
+  on_failure: true,
+  injection_size_limit: true,
+  injection_budget_per_turn: true,
+  stop_block_cap: true,
+  stop_block_total: true,
+  recheck: true,
+  protect_system_messages: true,
+}
+
+const CONSTRUCTORS = [
+  'proceed',
+  'deny',
+  'modify',
+  'inject',
+  'askUser',
+  'respond',
+  'abortTurn',
+  'hardAbort',
+] as const
+
+/** Names that have no row of their own in a table of the page. */
+function withoutRow(path: string, names: readonly string[]): readonly string[] {
+  const { text } = readPage(path)
+  return names.filter((name) => !text.includes(`\n| \`${name}`))
+}
+
+function unmentioned(text: string, names: readonly string[]): readonly string[] {
+  return names.filter((name) => !new RegExp(`\`[^\`\n]*\\b${name}\\b[^\`\n]*\``).test(text))
+}
+
+describe('docs/results.md', () => {
+  const { text } = readPage('docs/results.md')
+  const section = (heading: string) => text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
+
+  it('has a row for every field of a HookResult', () => {
+    expect(withoutRow('docs/results.md', Object.keys(HOOK_RESULT))).toEqual([])
+    expect(unmentioned(section('HookResult'), Object.keys(HOOK_RESULT))).toEqual([])
+  })
+
+  it('has a row for every field of an Outcome, and names those of a trace', () => {
+    for (const field of Object.keys(OUTCOME)) expect(section('Outcome')).toContain(`\n| \`${field}\` |`)
+    expect(unmentioned(section('Outcome'), Object.keys(TRACE))).toEqual([])
+  })
+
+  it('has a row for every constructor', () => {
+    for (const name of CONSTRUCTORS) expect(section('Constructors')).toContain(`\n| \`${name}(`)
+  })
+})
+
+describe('docs/lifecycle.md', () => {
+  it('has a row for every setting, with its default', () => {
+    const { text } = readPage('docs/lifecycle.md')
+    for (const name of Object.keys(SETTINGS) as (keyof Settings)[]) {
+      const value = DEFAULT_SETTINGS[name]
+      const shown =
+        typeof value === 'number' ? `${value}` : `\`${JSON.stringify(value).replaceAll('"', "'")}\``
+      expect(text).toContain(`\n| \`${name}\` | ${shown} |`)
+    }
+  })
+
+  it('has a row for everything the host may give, and every option of register()', () => {
+    expect(withoutRow('docs/lifecycle.md', Object.keys(HOST))).toEqual([])
+    expect(withoutRow('docs/lifecycle.md', Object.keys(REGISTER_OPTIONS))).toEqual([])
+  })
+})
+
+describe('docs/events.md and docs/errors.md', () => {
+  it('have a heading for every event and every code', () => {
+    const { anchors: events } = readPage('docs/events.md')
+    for (const name of Object.keys(CATALOGUE)) expect(events).toContain(name.toLowerCase())
+    const { anchors: errors } = readPage('docs/errors.md')
+    for (const code of Object.keys({ ...ERROR_CODES, ...DIAGNOSTIC_CODES })) {
+      expect(errors).toContain(code.toLowerCase())
+    }
+  })
+
+  it('are the only source of codes: no page names one that does not exist', () => {
+    const known = Object.keys(ERROR_CODES)
+    for (const { path, text } of allPages()) {
+      for (const [code] of text.matchAll(/\b(?:EVENT|PAYLOAD|HOOK|ANSWER|SESSION|TURN|AGENT)_[A-Z]+\b/g)) {
+        expect(known, `${path}: ${code}`).toContain(code)
+      }
+    }
+  })
+})

@@ -1,0 +1,78 @@
+// Every block of JavaScript in README and docs/ runs as it stands, and prints what the page says.
+
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it } from 'vitest'
+import { allPages, ROOT, readPage } from './markdown.js'
+
+/** From stdin, in the project's folder: there the name `carabiner` is the project itself. */
+async function run(code: string) {
+  const env = { ...process.env, FORCE_COLOR: '0' }
+  const child = spawn(process.execPath, ['--input-type=module'], { cwd: ROOT, env })
+  child.stdin.end(code)
+  const exit = new Promise((resolve, reject) => child.on('close', resolve).on('error', reject))
+  const [stdout, stderr, status] = await Promise.all([text(child.stdout), text(child.stderr), exit])
+  return { status, stdout, stderr }
+}
+
+const examples = allPages().flatMap(({ path, blocks }) =>
+  blocks.filter(({ language }) => language === 'js').map((block) => ({ path, ...block })),
+)
+
+describe.concurrent('an example of', { timeout: 120_000 }, () => {
+  it.for(examples)('$path, line $line', async ({ text: code, output }, { expect }) => {
+    const { status, stdout, stderr } = await run(code)
+    expect(status, stderr).toBe(0)
+    if (output === undefined) expect(stdout).toBe('')
+    else expect(stdout).toBe(output)
+  })
+})
+
+describe('the pages', () => {
+  it('have examples', () => {
+    const pages = new Set(examples.map(({ path }) => path))
+    expect(pages).toEqual(new Set(['README.md', 'docs/lifecycle.md', 'docs/patterns.md', 'docs/results.md']))
+  })
+
+  it('write JavaScript as `js`, so that it runs', () => {
+    const languages = allPages().flatMap(({ blocks }) => blocks.map(({ language }) => language))
+    expect([...new Set(languages)].sort()).toEqual(['', 'js', 'text'])
+  })
+
+  it('import only the public package and Node', () => {
+    for (const { path, line, text: code } of examples) {
+      for (const [, from] of code.matchAll(/^import .* from '(.*)'$/gm)) {
+        expect(from, `${path}:${line}`).toMatch(/^(carabiner|carabiner\/core|node:.*)$/)
+      }
+    }
+  })
+
+  it('keep code within 110 columns', () => {
+    const long = examples.flatMap(({ path, text: code }) =>
+      code
+        .split('\n')
+        .filter((one) => one.length > 110)
+        .map((one) => `${path}: ${one}`),
+    )
+    expect(long).toEqual([])
+  })
+})
+
+describe('README', () => {
+  const { blocks, text: readme } = readPage('README.md')
+
+  it('embeds in exactly eight lines that end in a printed deny', () => {
+    const [embed, ...others] = blocks.filter(({ language }) => language === 'js')
+    expect(others).toEqual([])
+    expect(embed?.text.trimEnd().split('\n')).toHaveLength(8)
+    expect(embed?.text).toContain("from 'carabiner'")
+    expect(embed?.output).toMatch(/^denied /)
+  })
+
+  it('names the commands and fits a screen', () => {
+    for (const command of ['npm install && npm start', 'npm install && npm test', 'npm run bench']) {
+      expect(readme).toContain(command)
+    }
+    expect(readme.split('\n').length).toBeLessThanOrEqual(50)
+  })
+})

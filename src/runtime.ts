@@ -1,16 +1,15 @@
 // createHooks(): puts the engine together with what the host gives it.
 
 import type { Grant } from './core/approval.js'
-import { Engine } from './core/engine.js'
+import { Engine, explainEvent } from './core/engine.js'
 import { type Diagnostic, HookError } from './core/errors.js'
-import { type EventAlias, openPayload, resolveEvent } from './core/events.js'
+import type { EventAlias } from './core/events.js'
 import type { Handler, HookDef, RegisterOptions } from './core/hook.js'
 import type { Host } from './core/host.js'
-import { type Plan, planOf } from './core/plan.js'
+import type { Plan } from './core/plan.js'
 import { globalHooks, HookRegistry } from './core/registry.js'
 import { Session, type SessionOptions } from './core/session.js'
 import { readSettings, type Settings } from './core/settings.js'
-import { timestamp } from './core/timestamp.js'
 
 export interface HooksOptions extends Host {
   /** Under the names of a settings file. */
@@ -125,10 +124,7 @@ export class Hooks implements AsyncDisposable {
 
   /** Who would run for this event in a new session, in which order, and who would not and why. Runs nothing. */
   explain<N extends EventAlias | (string & {})>(event: N, data: object = {}): Plan {
-    const kind = resolveEvent(event)
-    const owned = { hook_event_name: kind.name, timestamp: timestamp(this.#engine.clock()) }
-    const opened = { name: kind.name, data: openPayload(kind, {}, data, owned), session: undefined }
-    return planOf(kind, opened, this.#engine.layers.snapshot(), this.#engine.host.admit)
+    return explainEvent(this.#engine, this.#engine.layers.snapshot(), event, data)
   }
 
   /** Every "allow always" that was given. */

@@ -116,18 +116,19 @@ export function questionFor(
   }
 }
 
-/** Reads a reply. What was not offered, or is no reply at all, is a deny. */
+/** Reads a reply. What was not offered is a deny; undefined for what is no reply at all. */
 export function readReply(
   question: Question,
   reply: unknown,
   at: string,
-): ApprovalAnswer & { readonly data?: object } {
+): (ApprovalAnswer & { readonly data?: object }) | undefined {
   const given = isObject(reply) ? reply : { option: reply }
-  const option = typeof given.option === 'string' ? given.option.trim() : ''
+  if (typeof given.option !== 'string') return undefined
+  const option = given.option.trim()
   const offered = question.options.some((one) => one.toLowerCase() === option.toLowerCase())
   return {
     decision: offered && ALLOWS.test(option) ? 'allow' : 'deny',
-    ...(option && { option }),
+    option,
     ...(typeof given.reason === 'string' && { reason: given.reason }),
     by: typeof given.by === 'string' ? given.by : 'person',
     at,

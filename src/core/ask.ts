@@ -15,6 +15,7 @@ import {
 } from './approval.js'
 import { callDigest } from './digest.js'
 import { type Diagnostic, HookError, textOf } from './errors.js'
+import type { HookEvent } from './hook.js'
 import type { Judgement } from './judge.js'
 import { type Asking, endsChain, type Verdict } from './outcome.js'
 import type { Scene } from './scene.js'
@@ -106,7 +107,7 @@ class Inquiry {
       if (!again)
         return this.#settled('deny', 'The call was edited into one that is not valid', { question, answer })
       this.#judgement = again
-      this.#edited = { answer, digest: this.#digest(), hooks: open.map((one) => one.hook.id) }
+      this.#edited = { answer, digest: digestOf(again, again.sent), hooks: open.map((one) => one.hook.id) }
     }
     return this.#settled(
       'deny',
@@ -119,7 +120,7 @@ class Inquiry {
     const { kind, event } = this.#judgement
     const { store, clock } = this.#scene.engine
     const grants = await store.grants()
-    const edited = this.#edited?.digest === this.#digest() ? this.#edited.hooks : []
+    const edited = this.#edited?.digest === digestOf(this.#judgement, event) ? this.#edited.hooks : []
     return asking.filter(
       (one) => !edited.includes(one.hook.id) && !isGranted(grants, one, kind.name, event.data, clock()),
     )
@@ -163,12 +164,21 @@ class Inquiry {
     const reply = await waitFor(approver, question, this.#options)
     if (reply === 'late') return { answer: this.#answer(question.default, 'default') }
     if ('given' in reply) {
-      const { data, ...answer } = readReply(question, reply.given, this.#now())
+      const read = readReply(question, reply.given, this.#now())
+      if (!read) return this.#noReply()
+      const { data, ...answer } = read
       return { answer, patch: data }
     }
     const problem = textOf(reply.error)
     this.#diagnostics.push({ code: 'host-failed', text: `the approver of the host threw: ${problem}` })
     return { answer: { ...this.#answer(question.default, 'default'), reason: problem } }
+  }
+
+  /** A broken approver is not a person who said no: the call is refused, and the approver is named. */
+  #noReply(): Answered {
+    const text = 'the approver of the host answered neither an option nor { option }'
+    this.#diagnostics.push({ code: 'host-failed', text })
+    return { answer: this.#answer('deny', 'host'), reason: `Denied: ${text}` }
   }
 
   /** Undefined where the edit does not make a valid call. */
@@ -214,13 +224,13 @@ class Inquiry {
     return { decision, by, at: this.#now() }
   }
 
-  #digest(): string {
-    return callDigest(this.#judgement.kind.name, this.#judgement.event.data)
-  }
-
   #now(): string {
     return timestamp(this.#scene.engine.clock())
   }
+}
+
+function digestOf({ kind }: Judgement, { data }: HookEvent): string {
+  return callDigest(kind.name, data)
 }
 
 /** Waits for the approver, at most until the question or the fire is due; rejects when the fire is aborted. */

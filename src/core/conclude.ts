@@ -63,7 +63,11 @@ export async function conclude(
 
 function withAsides(outcome: Outcome, asides: readonly Judgement[]): Outcome {
   if (asides.length === 0) return outcome
-  return { ...outcome, hooks: [...outcome.hooks, ...asides.flatMap((aside) => aside.ran)] }
+  return { ...outcome, hooks: [...outcome.hooks, ...asides.flatMap(asideTraces)] }
+}
+
+function asideTraces({ kind, ran }: Judgement): readonly Trace[] {
+  return ran.map((one) => ({ ...one, event: kind.name }))
 }
 
 /** Counts a refused stop; says so when it was one too many. */

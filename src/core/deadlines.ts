@@ -19,7 +19,7 @@ let first: Watched | undefined
 let timer: ReturnType<typeof setTimeout> | undefined
 let lookAt = Infinity
 
-/** Watches until `unwatch`. Call `hurry` for the first awaited hook, and for each that may be due earlier than those before. */
+/** Watches until `unwatch`. Call `hurry` for every hook that is awaited. */
 export function watch(one: Watched): void {
   one.next = first
   if (first) first.previous = one
@@ -36,6 +36,7 @@ export function unwatch(one: Watched, now: number): void {
   if (first === undefined && timer !== undefined && lookAt - now > FIRST_LOOK_MS) disarm()
 }
 
+/** Sees to it that the timer looks in time. */
 export function hurry(dueAt: number): void {
   if (dueAt >= lookAt) return
   const now = performance.now()

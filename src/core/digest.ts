@@ -21,7 +21,8 @@ export function callDigest(event: string, data: Data): string {
 /** Digest that a grant is bound to: the same, less the fields known to be inert for that tool. */
 export function grantDigest(event: string, data: Data): string {
   const call = callOf(data)
-  const inert = INERT_INPUT_FIELDS[String(call.tool_name)]
+  const tool = String(call.tool_name)
+  const inert = Object.hasOwn(INERT_INPUT_FIELDS, tool) ? INERT_INPUT_FIELDS[tool] : undefined
   if (!inert || !isObject(call.tool_input)) return digest({ event, call })
   const input = Object.fromEntries(Object.entries(call.tool_input).filter(([key]) => !inert.includes(key)))
   return digest({ event, call: { ...call, tool_input: input as Data } })

@@ -8,7 +8,7 @@ import { HookCall } from './hook-call.js'
 import { type Listeners, matches } from './hook-set.js'
 import { type Json, sameJson } from './json.js'
 import { endsChain, type Outcome, Ran, type Trace, verdictOf } from './outcome.js'
-import { applyPatch, type PatchRules } from './patch.js'
+import { applyPatch, firstName, type PatchRules } from './patch.js'
 import { type Admit, lanesOf, refusal } from './plan.js'
 import { isPromise } from './promise.js'
 import { CONTINUE, deny, type HookResult, parseResult } from './result.js'
@@ -62,14 +62,20 @@ export function runOnFinal(
   return new Walk(kind, new Lane(wanted), event, options, FINAL).go(itself)
 }
 
-/** Runs one hook off the path, whether it is meant to be or not. */
+/** Runs one hook off the path, whether it is meant to be or not. Nobody waits for it, so its failure closes nothing. */
 export async function runAside(
   kind: EventKind,
   hook: Hook,
   event: HookEvent,
   options: DispatchOptions,
 ): Promise<{ readonly ran: Ran; readonly diagnostics: readonly Diagnostic[] }> {
-  const { ran, diagnostics } = await new Walk(kind, new Lane([hook]), event, options, ASIDE).go(itself)
+  const { ran, diagnostics } = await new Walk(
+    kind,
+    new Lane([{ ...hook, onFailure: 'continue' }]),
+    event,
+    options,
+    ASIDE,
+  ).go(itself)
   return { ran: ran[0] as Ran, diagnostics }
 }
 
@@ -107,8 +113,7 @@ class Walk extends Watched {
   #hook: Hook | undefined
   #call: HookCall | undefined
   #lanes: readonly Walk[] = []
-  /** The shortest time-out of the hooks awaited so far; Infinity before the first. */
-  #shortestMs = Infinity
+  #watching = false
   #onAbort: (() => void) | undefined
   #resolve!: (done: Dispatched) => void
   #reject!: (error: unknown) => void
@@ -160,7 +165,7 @@ class Walk extends Watched {
         }
       }
       this.#end()
-      if (this.event !== this.#sent) noteStale(this.#kind, this)
+      if (this.event !== this.#sent && this.#manner === PLAIN) noteStale(this.#kind, this)
       this.#resolve(this.#result())
     } catch (error) {
       this.#end()
@@ -180,7 +185,7 @@ class Walk extends Watched {
       try {
         const answer = hook.run(this.event, this.#call)
         if (isPromise(answer)) {
-          this.#watch(hook)
+          this.#watch()
           return answer
         }
         this.#take(hook, answer)
@@ -198,8 +203,10 @@ class Walk extends Watched {
     if (hook.condition || admit) {
       try {
         const skip = refusal(hook, this.event, admit)
-        if (skip) this.#record(hook, 'skipped', CONTINUE, skip)
-        if (skip) return false
+        if (skip) {
+          this.#record(hook, 'skipped', CONTINUE, skip)
+          return false
+        }
       } catch (thrown) {
         this.#fail(hook, hookError(hook, thrown))
         return false
@@ -239,11 +246,13 @@ class Walk extends Watched {
     const changedBy = new Map<string, string>()
     for (const lane of lanes) {
       this.diagnostics.push(...lane.diagnostics)
-      for (const { hook, changed } of lane.ran) {
-        for (const key of changed ?? []) {
-          this.#noteConflict(key, changedBy.get(key), hook.name, changes[key], lane.event.data[key])
-          changedBy.set(key, hook.name)
+      for (const [key, hook] of lane.#lastToChange()) {
+        const earlier = changedBy.get(key)
+        if (earlier !== undefined && !sameJson(changes[key], lane.event.data[key])) {
+          const text = `${earlier} and ${hook} both changed ${key}; ${hook}, the later one, counts`
+          this.diagnostics.push({ code: 'conflict', text })
         }
+        changedBy.set(key, hook)
       }
       for (const key of Object.keys(lane.event.data)) {
         if (lane.event.data[key] !== before[key]) changes[key] = lane.event.data[key] as Json
@@ -255,23 +264,18 @@ class Walk extends Watched {
     if (changedBy.size > 0) this.event = { ...this.event, data: Object.freeze({ ...before, ...changes }) }
   }
 
-  #noteConflict(
-    key: string,
-    earlier: string | undefined,
-    later: string,
-    was: Json | undefined,
-    is: Json | undefined,
-  ): void {
-    if (earlier === undefined || was === undefined || sameJson(was, is)) return
-    const text = `${earlier} and ${later} both changed ${key}; ${later}, the later one, counts`
-    this.diagnostics.push({ code: 'conflict', text })
+  /** Which hook set each changed key, under the first of its names. */
+  #lastToChange(): ReadonlyMap<string, string> {
+    const last = new Map<string, string>()
+    for (const { name, changed } of this.ran) {
+      for (const key of changed ?? []) last.set(firstName(this.#kind, key), name)
+    }
+    return last
   }
 
-  /** Time goes forward: only a hook with a shorter time-out than all before can be due before the timer looks. */
-  #watch(hook: Hook): void {
-    if (hook.timeoutMs >= this.#shortestMs) return
-    if (this.#shortestMs === Infinity) watch(this)
-    this.#shortestMs = hook.timeoutMs
+  #watch(): void {
+    if (!this.#watching) watch(this)
+    this.#watching = true
     hurry(this.dueAt)
   }
 
@@ -281,8 +285,9 @@ class Walk extends Watched {
 
   override overdue(now: number): void {
     const hook = this.#hook as Hook
-    const seconds = Math.round(now - this.#now) / 1000
-    const error = new HookError('HOOK_TIMEOUT', `${hook.name} did not answer within ${seconds} s`)
+    const own = now >= this.#now + hook.timeoutMs
+    const limit = own ? `within its ${hook.timeoutMs / 1000} s` : 'before the deadline of the fire'
+    const error = new HookError('HOOK_TIMEOUT', `${hook.name} did not answer ${limit}`)
     this.#hook = undefined
     this.#call?.abort(error)
     this.#fail(hook, error)
@@ -338,8 +343,8 @@ class Walk extends Watched {
   #end(): void {
     this.#hook = undefined
     if (this.#onAbort) this.#options.signal?.removeEventListener('abort', this.#onAbort)
-    if (this.#shortestMs !== Infinity) unwatch(this, this.#now)
-    this.#shortestMs = Infinity
+    if (this.#watching) unwatch(this, this.#now)
+    this.#watching = false
   }
 }
 

@@ -1,12 +1,16 @@
 // What all sessions of one createHooks() share: registries, host, settings, store, and the work nobody waits for.
 
 import { type Diagnostic, textOf } from './errors.js'
+import { openPayload, resolveEvent } from './events.js'
+import type { SessionInfo } from './hook.js'
 import { HookSet } from './hook-set.js'
 import type { Host } from './host.js'
+import { type Plan, planOf } from './plan.js'
 import { isPromise, type MaybePromise } from './promise.js'
 import { HookRegistry } from './registry.js'
 import { GuardedStore, MemoryStore } from './session-store.js'
 import type { Settings } from './settings.js'
+import { timestamp } from './timestamp.js'
 
 const MAX_DIAGNOSTICS = 200
 
@@ -87,4 +91,18 @@ export class Engine {
       return { code: 'host-failed', text: `the ${what} of the host threw: ${textOf(error)}` }
     }
   }
+}
+
+/** The plan of an event among these hooks. Data that is not complete yet is taken as it is: nothing runs. */
+export function explainEvent(
+  { host, clock }: Engine,
+  hooks: HookSet,
+  event: string,
+  data: object,
+  session?: { readonly info: SessionInfo; readonly base: object },
+): Plan {
+  const kind = resolveEvent(event)
+  const owned = { hook_event_name: kind.name, timestamp: timestamp(clock()) }
+  const payload = openPayload(kind, session?.base ?? {}, data, owned)
+  return planOf(kind, { name: kind.name, data: payload, session: session?.info }, hooks, host.admit)
 }

@@ -27,7 +27,7 @@ export const ERROR_CODES = {
   },
   HOOK_FAILED: {
     means: 'A hook threw, rejected, or tried to change its input in place.',
-    todo: 'Fix the hook; to change event data return modify({ … }).',
+    todo: 'Fix the hook: the error is its own.',
   },
   HOOK_TIMEOUT: {
     means:

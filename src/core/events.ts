@@ -54,7 +54,10 @@ type Known<E extends EventName> = Required<Catalogue[E]['required']> &
   Twins
 
 /** What a handler of event `N` reads: snake_case fields, deep-frozen; an event of your own has any JSON object. */
-export type Payload<N extends string> = Canonical<N> extends EventName ? Known<Canonical<N>> & Extra : Data
+export type Payload<N extends string> =
+  Canonical<N> extends EventName ? Flat<Known<Canonical<N>> & Extra> : Data
+/** Written out, so that an error message shows fields and not how they came about. */
+type Flat<T> = { [K in keyof T]: T[K] }
 /** Fields beyond the catalogue pass through. */
 interface Extra {
   readonly [key: string]: unknown
@@ -190,11 +193,14 @@ export function checkTypes(kind: EventKind, data: { readonly [key: string]: unkn
 export function openPayload(kind: EventKind, base: object, data: object, owned: object): Data {
   const payload = mergedCopy(base, data, owned, kind.name)
   checkTypes(kind, payload)
-  for (const key in kind.defaults) payload[key] ??= frozenCopy(kind.defaults[key], key)
-  for (const [a, b] of kind.twins) {
-    if (payload[a] === undefined || payload[a] === null) {
-      if (payload[b] !== undefined) payload[a] = payload[b]
-    } else if (payload[b] === undefined || payload[b] === null) payload[b] = payload[a]
+  for (const [first, second] of kind.twins) {
+    const value = payload[first] ?? payload[second]
+    if (value !== undefined) payload[first] = payload[second] = value
+  }
+  for (const key in kind.defaults) {
+    if (payload[key] !== undefined && payload[key] !== null) continue
+    payload[key] = frozenCopy(kind.defaults[key], key)
+    for (const twin of kind.twins) if (twin[0] === key) payload[twin[1]] = payload[key]
   }
   return Object.freeze(payload)
 }
@@ -220,7 +226,8 @@ function article(type: FieldType): string {
 
 function described(value: unknown): string {
   if (value === null) return 'null'
-  return Array.isArray(value) ? 'a list' : `a ${typeof value}`
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
 function mistyped(kind: EventKind, field: string, type: FieldType, value: unknown): HookError {

@@ -1,9 +1,9 @@
-// The path of an event: judge, ask if hooks ask, conclude, show observers.
+// The path of an event in a session: judge, ask if hooks ask, conclude, then what nobody waits for.
 
-import { detach, observe } from './aside.js'
-import { type AskOptions, type Settled, settleAsk } from './ask.js'
+import { deliverLate, observe } from './aside.js'
+import { type Settled, settleAsk } from './ask.js'
 import { conclude, record } from './conclude.js'
-import type { DispatchOptions } from './dispatch.js'
+import { type DispatchOptions, runAside } from './dispatch.js'
 import { HookError } from './errors.js'
 import { checkRequired, type EventKind, openPayload, resolveEvent } from './events.js'
 import type { HookEvent } from './hook.js'
@@ -16,7 +16,7 @@ import type { Admit } from './plan.js'
 import { isPromise, type MaybePromise } from './promise.js'
 import type { Scene } from './scene.js'
 import { deadlineIn } from './seconds.js'
-import { NOTHING_PENDING, type Pending, type SessionState } from './session-store.js'
+import { hasPending, NOTHING_PENDING, type Pending, type SessionState } from './session-store.js'
 import { timestamp } from './timestamp.js'
 
 export interface FireOptions {
@@ -45,7 +45,7 @@ const CARRIERS: ReadonlySet<string> = new Set([
 
 const UNCHANGED: ReadonlySet<string> = new Set()
 
-/** Rejects only for invalid data, an aborted signal, or a closed session. */
+/** Rejects only for invalid data or options, an aborted signal, or a closed session. */
 export async function fireEvent(
   scene: Scene,
   name: string,
@@ -56,51 +56,161 @@ export async function fireEvent(
   const startedAt = performance.now()
   const kind = resolveEvent(name)
   checkRequired(kind, data)
-  checkFireOptions(options)
+  checkOptions(options)
   const deadline = deadlineIn(options.timeout)
   const loaded = engine.store.load(scene.key)
   const state = isPromise(loaded) ? await loaded : loaded
   const advanced = advance(scene, kind, state)
   if (isPromise(advanced)) await advanced
   const listeners = scene.hooks().listeners(kind)
-  const carries = CARRIERS.has(kind.name) && state.pending !== NOTHING_PENDING
+  const carries = CARRIERS.has(kind.name) && hasPending(state)
   if (!listeners && !engine.host.audit && !carries && !options.signal?.aborted) {
     return { outcome: quietOutcome(data), changed: UNCHANGED }
   }
-  const owned = {
-    hook_event_name: kind.name,
-    session_id: scene.info.id,
-    timestamp: timestamp(engine.clock()),
-  }
-  const event: HookEvent = {
-    name: kind.name,
-    data: openPayload(kind, scene.base, data, owned),
-    session: scene.info,
-  }
-  let settled: Settled
+  const time = timestamp(engine.clock())
+  const owned = { hook_event_name: kind.name, session_id: scene.info.id, timestamp: time }
+  const payload = openPayload(kind, scene.base, data, owned)
+  const event: HookEvent = { name: kind.name, data: payload, session: scene.info }
+  const firing = new Firing(scene, state, deadline, options.signal)
   try {
-    settled = await decide(scene, kind, listeners, event, state, deadline, options.signal)
+    const settled = await firing.decide(kind, listeners, event)
+    const pending = carries ? await takePending(scene) : NOTHING_PENDING
+    const outcome = await conclude(scene, settled, state, pending, performance.now() - startedAt)
+    if (listeners) firing.show(kind, listeners, settled.judgement.event, outcome)
+    return { outcome, changed: changedKeys(payload, outcome.data) }
   } catch (error) {
     if (error instanceof HookError && error.code === 'ABORTED') {
       recordAborted(scene, event, error, performance.now() - startedAt)
     }
     throw error
+  } finally {
+    await firing.finish()
   }
-  const pending = carries ? await takePending(scene) : NOTHING_PENDING
-  const outcome = await conclude(scene, settled, state, pending, performance.now() - startedAt)
-  for (const hook of listeners?.observers ?? []) observe(scene, kind, hook, settled.judgement.event, outcome)
-  return { outcome, changed: changedKeys(event.data, outcome.data) }
 }
 
-const FIRE_OPTIONS: ReadonlySet<string> = new Set(['signal', 'timeout', 'onOutcome', 'onDelta', 'assemble'])
+/** One event on its way. */
+class Firing {
+  readonly #scene: Scene
+  readonly #state: SessionState
+  readonly #deadline: number
+  readonly #signal: AbortSignal | undefined
+  /** What begins when the fire is on record: late effects and observers come after it there, too. */
+  readonly #afterwards: (() => void)[] = []
 
-function checkFireOptions(options: FireOptions): void {
+  constructor(scene: Scene, state: SessionState, deadline: number, signal: AbortSignal | undefined) {
+    this.#scene = scene
+    this.#state = state
+    this.#deadline = deadline
+    this.#signal = signal
+  }
+
+  /** From the hooks' answers to a verdict that nobody has to be asked about any more, or to an open question. */
+  async decide(kind: EventKind, listeners: Listeners | undefined, event: HookEvent): Promise<Settled> {
+    if (!listeners) return this.#unheard(kind, event)
+    const options = this.#options(kind, listeners)
+    const judgement = await judge(kind, listeners, event, options)
+    const { action, reason } = judgement.merged
+    if (action !== 'ask_user') return { judgement, asides: [], action, reason, diagnostics: [] }
+    return settleAsk(this.#scene, judgement, {
+      deadline: this.#deadline,
+      signal: this.#signal,
+      permission: (asked) => this.#permissionRequest(asked),
+      rejudge: async (before, patch) => {
+        const copy = frozenCopy(patch, 'the edited call') as Data
+        const { data } = applyPatch(kind, before.event.data, copy, options, [])
+        const again = await judge(kind, listeners, { ...before.event, data }, options)
+        return { ...again, modified: true, ran: [...before.ran, ...again.ran] }
+      },
+    })
+  }
+
+  /** Shows the outcome to those observers who want the event. */
+  show(kind: EventKind, { observers }: Listeners, event: HookEvent, outcome: Outcome): void {
+    for (const hook of observers) {
+      this.#afterwards.push(() => observe(this.#scene, kind, hook, event, outcome, this.#admit(hook.once)))
+    }
+  }
+
+  /** Sets off what was kept for the end, and remembers what runs once. */
+  async finish(): Promise<void> {
+    for (const begin of this.#afterwards) begin()
+    await rememberOnce(this.#scene, this.#state)
+  }
+
+  /** Nobody listens, but the fire is on record or carries what an async hook left. */
+  #unheard(kind: EventKind, event: HookEvent): Settled {
+    if (this.#signal?.aborted) {
+      throw new HookError('ABORTED', 'The fire was aborted', { cause: this.#signal.reason })
+    }
+    const merged = merge(kind, [])
+    const judgement: Judgement = {
+      kind,
+      listeners: undefined,
+      sent: event,
+      event,
+      modified: false,
+      ran: [],
+      merged,
+      diagnostics: [],
+    }
+    return { judgement, asides: [], action: 'continue', diagnostics: [] }
+  }
+
+  /** Asks the PermissionRequest hooks about the call as it now is. */
+  async #permissionRequest({ event }: Judgement): Promise<Judgement | undefined> {
+    const kind = resolveEvent('PermissionRequest')
+    const listeners = this.#scene.hooks().listeners(kind)
+    if (!listeners) return undefined
+    const { tool_use_id: _, ...call } = event.data
+    const asked = openPayload(kind, {}, call, { hook_event_name: kind.name })
+    const request = { ...event, name: kind.name, data: asked }
+    const judgement = await judge(kind, listeners, request, this.#options(kind, listeners))
+    const outcome = outcomeOf(judgement, judgement.merged, diagnosticsOf(judgement))
+    this.show(kind, listeners, judgement.event, outcome)
+    return judgement
+  }
+
+  #options(kind: EventKind, listeners: Listeners): DispatchOptions {
+    const { settings } = this.#scene.engine
+    const options: DispatchOptions = {
+      admit: this.#admit(listeners.anyOnce),
+      signal: this.#signal,
+      deadline: this.#deadline,
+      recheck: settings.recheck,
+      failClosed: settings.on_failure === 'block',
+      protectSystemMessages: settings.protect_system_messages,
+      detach: (hook, event) => {
+        const startedAt = performance.now()
+        const running = runAside(kind, hook, event, { ...options, signal: undefined, deadline: Infinity })
+        this.#afterwards.push(() => deliverLate(this.#scene, kind, event, running, startedAt))
+      },
+    }
+    return options
+  }
+
+  /** The host's choice, and `once`: whoever is admitted first has claimed it. */
+  #admit(anyOnce: boolean): Admit | undefined {
+    const { claimed, engine } = this.#scene
+    const { admit } = engine.host
+    if (!anyOnce) return admit
+    return (hook) => {
+      if (hook.once && (claimed.has(hook.id) || this.#state.onceRan.includes(hook.id))) {
+        return { why: 'once', detail: 'it has run in this session, and runs once' }
+      }
+      const admitted = admit?.(hook) ?? true
+      if (hook.once && admitted === true) claimed.add(hook.id)
+      return admitted
+    }
+  }
+}
+
+const OPTIONS: ReadonlySet<string> = new Set(['signal', 'timeout', 'onOutcome', 'onDelta', 'assemble'])
+
+function checkOptions(options: FireOptions): void {
   for (const key in options) {
-    if (!FIRE_OPTIONS.has(key)) {
-      throw new HookError(
-        'OPTIONS_INVALID',
-        `There is no option ${key}; known are ${[...FIRE_OPTIONS].join(', ')}`,
-      )
+    if (!OPTIONS.has(key)) {
+      const known = [...OPTIONS].join(', ')
+      throw new HookError('OPTIONS_INVALID', `There is no option ${key}; known are ${known}`)
     }
   }
 }
@@ -110,103 +220,11 @@ function changedKeys(sent: Data, final: Data): ReadonlySet<string> {
   return new Set(Object.keys(final).filter((key) => final[key] !== sent[key]))
 }
 
-// ---- deciding -------------------------------------------------------------------------------------------------
-
-async function decide(
-  scene: Scene,
-  kind: EventKind,
-  listeners: Listeners | undefined,
-  event: HookEvent,
-  state: SessionState,
-  deadline: number,
-  signal: AbortSignal | undefined,
-): Promise<Settled> {
-  if (!listeners) {
-    if (signal?.aborted) throw new HookError('ABORTED', 'The fire was aborted', { cause: signal.reason })
-    const nobody = {
-      kind,
-      listeners,
-      event,
-      modified: false,
-      ran: [],
-      merged: merge(kind, []),
-      diagnostics: [],
-    }
-    return { judgement: nobody, asides: [], action: 'continue', diagnostics: [] }
-  }
-  const dispatchOptions = optionsFor(scene, kind, listeners, state, deadline, signal)
-  const judgement = await judge(kind, listeners, event, dispatchOptions)
-  await rememberOnce(scene, judgement)
-  const { merged } = judgement
-  if (merged.action !== 'ask_user') {
-    return { judgement, asides: [], action: merged.action, reason: merged.reason, diagnostics: [] }
-  }
-  const askOptions: AskOptions = {
-    deadline,
-    signal,
-    rejudge: async (before, patch) => {
-      const copy = frozenCopy(patch, 'the edited call') as Data
-      const edited = applyPatch(kind, before.event.data, copy, dispatchOptions, [])
-      const again = await judge(kind, listeners, { ...before.event, data: edited.data }, dispatchOptions)
-      return { ...again, modified: true, ran: [...before.ran, ...again.ran] }
-    },
-    permission: (before) => permissionRequest(scene, before, state, deadline, signal),
-  }
-  return settleAsk(scene, judgement, askOptions)
-}
-
 /** An aborted fire is on record too, with what had run by then. */
 function recordAborted(scene: Scene, event: HookEvent, { outcome }: HookError, ms: number): void {
   const hooks = (outcome as Pick<Outcome, 'hooks'> | undefined)?.hooks ?? []
   const failed = record(scene, event, { ...quietOutcome(event.data), hooks }, 'aborted', ms)
   if (failed) scene.engine.note(failed)
-}
-
-/** Asks the PermissionRequest hooks about the call as it now is. */
-async function permissionRequest(
-  scene: Scene,
-  { event }: Judgement,
-  state: SessionState,
-  deadline: number,
-  signal: AbortSignal | undefined,
-): Promise<Judgement | undefined> {
-  const kind = resolveEvent('PermissionRequest')
-  const listeners = scene.hooks().listeners(kind)
-  if (!listeners) return undefined
-  const { tool_use_id: _, ...call } = event.data
-  const asked = openPayload(kind, {}, call, { hook_event_name: kind.name })
-  const options = optionsFor(scene, kind, listeners, state, deadline, signal)
-  const judgement = await judge(kind, listeners, { ...event, name: kind.name, data: asked }, options)
-  await rememberOnce(scene, judgement)
-  const outcome = outcomeOf(judgement, judgement.merged, diagnosticsOf(judgement))
-  for (const hook of listeners.observers) observe(scene, kind, hook, judgement.event, outcome)
-  return judgement
-}
-
-function optionsFor(
-  scene: Scene,
-  kind: EventKind,
-  listeners: Listeners,
-  state: SessionState,
-  deadline: number,
-  signal: AbortSignal | undefined,
-): DispatchOptions {
-  const { settings, host } = scene.engine
-  const admit: Admit | undefined = listeners.anyOnce
-    ? (hook) =>
-        hook.once && state.onceRan.includes(hook.id)
-          ? { why: 'once', detail: 'it has run in this session, and runs once' }
-          : (host.admit?.(hook) ?? true)
-    : host.admit
-  return {
-    admit,
-    signal,
-    deadline,
-    recheck: settings.recheck,
-    failClosed: settings.on_failure === 'block',
-    protectSystemMessages: settings.protect_system_messages,
-    detach: (hook, event) => detach(scene, kind, hook, event),
-  }
 }
 
 // ---- the session's memory -------------------------------------------------------------------------------------
@@ -230,13 +248,11 @@ export function nextTurn(state: SessionState): SessionState {
   return { ...state, turn: state.turn + 1, turnTokens: 0 }
 }
 
-async function rememberOnce(scene: Scene, { ran }: Judgement): Promise<void> {
-  const ids = ran.filter((one) => one.hook.once && one.status !== 'skipped').map((one) => one.hook.id)
+/** What has run once is remembered beyond this process, where the store is. */
+async function rememberOnce({ claimed, engine, key }: Scene, { onceRan }: SessionState): Promise<void> {
+  const ids = [...claimed].filter((id) => !onceRan.includes(id))
   if (ids.length === 0) return
-  await scene.engine.store.update(scene.key, (now) => ({
-    ...now,
-    onceRan: [...new Set([...now.onceRan, ...ids])],
-  }))
+  await engine.store.update(key, (now) => ({ ...now, onceRan: [...new Set([...now.onceRan, ...ids])] }))
 }
 
 async function takePending(scene: Scene): Promise<Pending> {

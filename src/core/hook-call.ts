@@ -3,6 +3,7 @@
 import type { Diagnostic, DiagnosticSink } from './errors.js'
 import type { Hook, HookContext, HookEvent } from './hook.js'
 import type { Outcome } from './outcome.js'
+import { plainText } from './text.js'
 
 /** The signal is made when first asked for: most hooks never do. */
 export class HookCall implements HookContext, DiagnosticSink {
@@ -35,7 +36,7 @@ export class HookCall implements HookContext, DiagnosticSink {
   }
 
   push(d: Diagnostic): void {
-    this.#diagnostics.push({ ...d, text: `${this.#hook.name}: ${d.text}` })
+    this.#diagnostics.push({ ...d, text: plainText(`${this.#hook.name}: ${d.text}`) })
   }
 
   abort(reason: unknown): void {

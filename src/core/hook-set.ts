@@ -31,6 +31,10 @@ export class Listeners {
     this.#anyMatcher = kind.matcher !== null && this.interceptors.some((hook) => hook.matcher !== null)
   }
 
+  get size(): number {
+    return this.interceptors.length + this.approvers.length + this.observers.length
+  }
+
   /** Whether anybody here may change what happens; observers may not. */
   get decides(): boolean {
     return this.interceptors.length + this.approvers.length > 0
@@ -86,7 +90,7 @@ export class HookSet {
 }
 
 /** Priority; global before the rest; functions, then resident hooks, then hooks that share a step; then as given. */
-function inOrder(hooks: readonly Hook[]): readonly Hook[] {
+export function inOrder(hooks: readonly Hook[]): readonly Hook[] {
   const scope = (hook: Hook) => (hook.origin.scope === 'global' ? 0 : 1)
   const kind = (hook: Hook) => (hook.lane !== null ? 2 : hook.kind === 'function' ? 0 : 1)
   return [...hooks].sort((a, b) => a.priority - b.priority || scope(a) - scope(b) || kind(a) - kind(b))

@@ -51,7 +51,7 @@ function copyObject(value: object, where: string, depth: number, budget: { left:
     for (let i = 0; i < value.length; i++) list.push(copy(value[i], where, depth + 1, budget) ?? null)
     return Object.freeze(list)
   }
-  const fields = hasProtoKey(value) ? ownFields(value) : Object.assign({} as Record<string, unknown>, value)
+  const fields = isOdd(value) ? ownFields(value) : Object.assign({} as Record<string, unknown>, value)
   return Object.freeze(copyValues(fields, where, depth, budget))
 }
 
@@ -65,8 +65,7 @@ export function mergedCopy(
   third: object,
   where: string,
 ): Record<string, Json> {
-  const odd = hasProtoKey(second)
-  const fields = odd
+  const fields = isOdd(second)
     ? ownFields(first, second, third)
     : Object.assign({} as Record<string, unknown>, first, second, third)
   return copyValues(fields, where, 0, { left: MAX_VALUES })
@@ -83,19 +82,15 @@ function copyValues(
   for (const key in fields) {
     const item = fields[key]
     if (typeof item === 'string' || typeof item === 'boolean') continue
-    const plain = copy(item, typeof item === 'object' ? `${where}.${key}` : where, depth + 1, budget)
+    const plain = copy(item, typeof item === 'number' ? where : `${where}.${key}`, depth + 1, budget)
     if (plain === undefined) dropped = true
-    else if (plain !== item) fields[key] = plain
+    if (plain !== item) fields[key] = plain
   }
-  if (dropped) for (const key of Object.keys(fields)) if (!isJsonType(fields[key])) delete fields[key]
+  if (dropped) for (const key of Object.keys(fields)) if (fields[key] === undefined) delete fields[key]
   return fields as Record<string, Json>
 }
 
-function isJsonType(value: unknown): boolean {
-  return value !== undefined && typeof value !== 'function' && typeof value !== 'symbol'
-}
-
-/** For the key that assignment would take for the prototype. */
+/** Without symbols, and with the key that assignment would take for the prototype. */
 function ownFields(...sources: readonly object[]): Record<string, unknown> {
   const fields: Record<string, unknown> = {}
   for (const source of sources) {
@@ -106,8 +101,9 @@ function ownFields(...sources: readonly object[]): Record<string, unknown> {
   return fields
 }
 
-function hasProtoKey(value: object): boolean {
-  return Object.hasOwn(value, '__proto__')
+/** Object.assign would set the prototype, or take symbols along. */
+function isOdd(value: object): boolean {
+  return Object.hasOwn(value, '__proto__') || Object.getOwnPropertySymbols(value).length > 0
 }
 
 function notJson(where: string, what: string): HookError {

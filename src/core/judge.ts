@@ -5,7 +5,7 @@ import { type Dispatched, type DispatchOptions, dispatch, runOnFinal } from './d
 import type { Diagnostic } from './errors.js'
 import { type EventKind, matcherValue } from './events.js'
 import type { Hook, HookEvent } from './hook.js'
-import type { Listeners } from './hook-set.js'
+import { type Listeners, matches } from './hook-set.js'
 import type { Data } from './json.js'
 import { endsChain, type Merged, merge, type Outcome, type Ran, type Trace } from './outcome.js'
 import { idleSkip } from './plan.js'
@@ -14,7 +14,8 @@ import { idleSkip } from './plan.js'
 export interface Judgement {
   readonly kind: EventKind
   readonly listeners: Listeners | undefined
-  /** With the data after every modification. */
+  /** As it was before the hooks, and with the data after every modification. */
+  readonly sent: HookEvent
   readonly event: HookEvent
   readonly modified: boolean
   readonly ran: readonly Ran[]
@@ -50,7 +51,7 @@ function judgementOf(
 ): Judgement {
   const { event, ran, diagnostics, unstable } = dispatched
   const merged = unstable ? denyUnstable(merge(kind, ran)) : merge(kind, ran)
-  return { kind, listeners, event, modified: event !== sent, ran, merged, diagnostics }
+  return { kind, listeners, sent, event, modified: event !== sent, ran, merged, diagnostics }
 }
 
 /** Shows the final call to the approvers, and merges what they answer with the rest. */
@@ -133,7 +134,7 @@ const FEW = 64
  */
 function addTrace(outcome: { hooks: readonly Trace[] }, judgement: Judgement): void {
   const { ran, listeners } = judgement
-  const candidates = listeners ? listeners.interceptors.length + listeners.approvers.length : 0
+  const candidates = listeners ? listeners.size : 0
   // A hook runs twice only after a change.
   if (!listeners || (ran.length === candidates && !judgement.modified)) outcome.hooks = ran
   else if (candidates <= FEW) outcome.hooks = wholeTrace(judgement, listeners)
@@ -157,7 +158,14 @@ function wholeTrace({ kind, event, ran }: Judgement, listeners: Listeners): read
   for (const hook of [...listeners.interceptors, ...listeners.approvers]) {
     if (!seen.has(hook)) traces.push(idleTrace(kind, hook, value))
   }
+  for (const hook of listeners.observers) traces.push(observerTrace(kind, hook, value))
   return traces
+}
+
+/** Observers run after the outcome is made, so that all it can say is that they were set off. */
+function observerTrace(kind: EventKind, hook: Hook, value: string): Trace {
+  if (kind.matcher !== null && !matches(hook, value)) return idleTrace(kind, hook, value)
+  return { name: hook.name, kind: hook.kind, source: hook.origin.source, status: 'detached', ms: 0 }
 }
 
 /** Remembered with the hook: the same tools are called again and again. */

@@ -5,7 +5,14 @@ import { renderInjection } from './injection.js'
 import type { Json } from './json.js'
 import { isObject } from './json.js'
 import type { Injection, Outcome } from './outcome.js'
-import { asJson, type CallOptions, type Fire, refuseAborted, withDiagnostic } from './tool-call.js'
+import {
+  asJson,
+  type CallOptions,
+  type Fire,
+  refuseAborted,
+  refuseStopped,
+  withDiagnostic,
+} from './tool-call.js'
 
 export interface ModelRequest {
   readonly model: string
@@ -62,7 +69,7 @@ export async function guardModelCall<T, D>(
   run: (
     request: ModelRequest,
     call: { readonly signal: AbortSignal | undefined },
-  ) => T | Promise<T> | AsyncIterable<D, T>,
+  ) => T | Promise<T> | AsyncIterable<D, T> | Promise<AsyncIterable<D, T>>,
   options: CallModelOptions<D, T>,
 ): Promise<ModelCallResult<T>> {
   const { signal, onOutcome } = options
@@ -80,9 +87,10 @@ export async function guardModelCall<T, D>(
   let response: T
   let deltas: readonly D[] = []
   try {
-    const answered = run(allowed, { signal })
+    refuseStopped(signal)
+    const answered = await run(allowed, { signal })
     if (isStream<D, T>(answered)) ({ response, deltas } = await collect(answered, options, held))
-    else response = await answered
+    else response = answered
   } catch (error) {
     await scene.returnEphemeral(ephemeral)
     throw error
@@ -138,17 +146,21 @@ async function collect<T, D>(
 ): Promise<{ response: T; deltas: readonly D[] }> {
   const deltas: D[] = []
   const iterator = stream[Symbol.asyncIterator]()
-  let returned: T | undefined
-  for (;;) {
-    const next = await iterator.next()
-    if (next.done) {
-      returned = next.value
-      break
+  try {
+    for (;;) {
+      const next = await iterator.next()
+      if (next.done) {
+        const whole = assemble ? assemble(deltas) : (next.value ?? (joined(deltas) as T))
+        return { response: whole, deltas }
+      }
+      deltas.push(next.value)
+      if (!held) onDelta?.(next.value)
     }
-    deltas.push(next.value)
-    if (!held) onDelta?.(next.value)
+  } catch (error) {
+    // What the source has open is closed; that closing fails too adds nothing to the error.
+    await iterator.return?.().catch(() => undefined)
+    throw error
   }
-  return { response: assemble ? assemble(deltas) : (returned ?? (joined(deltas) as T)), deltas }
 }
 
 function joined(deltas: readonly unknown[]): unknown {

@@ -43,10 +43,15 @@ export interface Trace {
   readonly source: string
   readonly status: 'ran' | 'skipped' | 'failed' | 'detached'
   readonly ms: number
+  /** Where it ran for another event than the one fired: PermissionRequest, on the way of an ask. */
+  readonly event?: string
   /** Why it was skipped or failed. */
   readonly why?: SkipReason | DiagnosticCode
   readonly detail?: string
+  /** What it answered. */
   readonly answer?: HookResult
+  /** What its failure counts as. */
+  readonly countsAs?: 'deny' | 'continue'
   /** Keys of the event data that it changed. */
   readonly changed?: readonly string[]
 }
@@ -83,6 +88,7 @@ export class Ran implements Trace {
   readonly status: Trace['status']
   readonly ms: number
   declare readonly answer?: HookResult
+  declare readonly countsAs?: 'deny' | 'continue'
   declare readonly why?: NonNullable<Trace['why']>
   declare readonly detail?: string
   declare readonly changed?: readonly string[]
@@ -104,6 +110,7 @@ export class Ran implements Trace {
     this.status = status
     this.ms = ms
     if (status === 'ran') this.answer = effect
+    else if (status === 'failed') this.countsAs = effect.action === 'deny' ? 'deny' : 'continue'
     this.#hook = hook
     this.#effect = effect
     this.#left = left
@@ -218,8 +225,8 @@ export function merge(kind: EventKind, ran: readonly Ran[]): Merged {
 
 /** The reason of a verdict; a hook that gave none is named instead. */
 export function reasonOf(hook: Hook, answer: HookResult): string {
-  if (answer.reason) return answer.reason
-  if (answer.action === 'ask_user' && answer.approvalPrompt) return answer.approvalPrompt
+  if (answer.reason) return plainText(answer.reason)
+  if (answer.action === 'ask_user' && answer.approvalPrompt) return plainText(answer.approvalPrompt)
   return `${answer.action === 'respond' ? 'Answered' : 'Blocked'} by hook ${hook.name}`
 }
 

@@ -28,7 +28,7 @@ export function applyPatch(
   const changed: string[] = []
   for (const key of Object.keys(patch)) {
     const value = guarded(kind, key, data, patch[key] as Json, rules, diagnostics)
-    if (sameJson(data[key], value)) continue
+    if (value === undefined || sameJson(data[key], value)) continue
     if (OWNED_FIELDS.has(key)) {
       diagnostics.push({ code: 'owned-field', text: `${key} belongs to the engine; the change is ignored` })
       continue
@@ -49,12 +49,17 @@ export function applyPatch(
   return { data: Object.freeze(next), changed }
 }
 
+/** A field under two names goes by the first of them. */
+export function firstName(kind: EventKind, key: string): string {
+  return kind.twins.find(([, second]) => second === key)?.[0] ?? key
+}
+
 function twinsOf(kind: EventKind, key: string): readonly string[] {
   const pair = kind.twins.find(([a, b]) => a === key || b === key)
   return pair ? pair.filter((name) => name !== key) : []
 }
 
-/** The value that may be set: on ModelRequest what instructs the model as system stays as it was. */
+/** The value that may be set, undefined for none: on ModelRequest what instructs the model as system stays as it was. */
 function guarded(
   kind: EventKind,
   key: string,
@@ -62,7 +67,7 @@ function guarded(
   value: Json,
   rules: PatchRules,
   diagnostics: DiagnosticSink,
-): Json {
+): Json | undefined {
   if (kind.name !== 'ModelRequest' || !rules.protectSystemMessages) return value
   const kept = withoutSystemChange(key, data[key], value)
   if (kept === value) return value
@@ -71,8 +76,8 @@ function guarded(
   return kept
 }
 
-function withoutSystemChange(key: string, before: Json | undefined, after: Json): Json {
-  if (key === 'system') return before ?? null
+function withoutSystemChange(key: string, before: Json | undefined, after: Json): Json | undefined {
+  if (key === 'system') return sameJson(before, after) ? after : before
   if (
     key === 'options' &&
     isObject(after) &&

@@ -22,7 +22,7 @@ import {
   type Origin,
   type RegisterOptions,
 } from './hook.js'
-import { HookSet } from './hook-set.js'
+import { HookSet, inOrder } from './hook-set.js'
 import { type Data, frozenCopy } from './json.js'
 import { diagnosticsOf, judge, outcomeOf, quietOutcome } from './judge.js'
 import type { Outcome, Ran } from './outcome.js'
@@ -173,7 +173,8 @@ export class HookRegistry {
 
   #names(event: string): [string, readonly string[]] {
     if (event === '*') {
-      return ['*', [...this.#hooks.values()].filter((hook) => hook.events === 'all').map((hook) => hook.name)]
+      const hooks = [...this.#hooks.values()].filter((hook) => hook.events === 'all')
+      return ['*', inOrder(hooks).map((hook) => hook.name)]
     }
     const kind = resolveEvent(event)
     const listeners = this.snapshot().listeners(kind)

@@ -1,6 +1,6 @@
 // What one hook answers: the HookResult, its constructors, and the parser that is the only way in.
 
-import { type DiagnosticSink, HookError } from './errors.js'
+import { type DiagnosticSink, HookError, textOf } from './errors.js'
 import { type Data, frozenCopy, isObject, type Json } from './json.js'
 
 export const ACTIONS = [
@@ -161,10 +161,17 @@ export const CONTINUE: HookResult = Object.freeze({ action: 'continue' })
  * throws ANSWER_INVALID and says exactly what is wrong; a null field is an absent one. The result is a copy.
  */
 export function parseResult(value: unknown, diagnostics: DiagnosticSink): HookResult {
-  if (value === undefined || isBareContinue(value)) return CONTINUE
-  if (!isObject(value)) {
-    throw wrong(`an answer must be an object or undefined, got ${value === null ? 'null' : shown(value)}`)
+  try {
+    return value === undefined || isBareContinue(value) ? CONTINUE : parseObject(value, diagnostics)
+  } catch (error) {
+    throw error instanceof HookError ? error : wrong(`the answer cannot be read: ${textOf(error)}`)
   }
+}
+
+function parseObject(value: unknown, diagnostics: DiagnosticSink): HookResult {
+  if (!isObject(value)) throw wrong(`an answer must be an object or undefined, got ${shown(value)}`)
+  if (!('action' in value) && !isPlain(value))
+    throw wrong('an answer must be a plain object, got another kind of object')
   const action = value.action ?? 'continue'
   if (!actions.has(action))
     throw wrong(`action ${shown(action)} is unknown; it must be one of ${ACTIONS.join(', ')}`)
@@ -183,7 +190,7 @@ export function parseResult(value: unknown, diagnostics: DiagnosticSink): HookRe
   }
   const need = needed[action as Action]
   if (need && !(need in result) && problems.length === 0) problems.push(`${String(action)} needs ${need}`)
-  if (value.action === undefined && unknown.length > 0) {
+  if ((value.action ?? undefined) === undefined && unknown.length > 0) {
     problems.push(`there is no action, and no HookResult has ${unknown.map(shown).join(', ')}`)
   }
   if (problems.length > 0 && !stands.has(action)) throw wrong(problems.join('; '))
@@ -219,9 +226,23 @@ function wrong(what: string): HookError {
   return new HookError('ANSWER_INVALID', what)
 }
 
+/** An Error, a Map or a Date has no fields of its own, and would otherwise read as "no opinion". */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
 function shown(value: unknown): string {
-  const words = JSON.stringify(value) ?? typeof value
+  const words = inWords(value)
   return words.length > 60 ? `${words.slice(0, 57)}…` : words
+}
+
+function inWords(value: unknown): string {
+  try {
+    return typeof value === 'bigint' ? `${value}n` : (JSON.stringify(value) ?? typeof value)
+  } catch {
+    return 'a value that cannot be shown'
+  }
 }
 
 /** Keys that authors of other systems' hooks write out of habit. */

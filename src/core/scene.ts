@@ -11,5 +11,7 @@ export interface Scene {
   readonly key: string
   /** Fields of every payload. */
   readonly base: object
+  /** Hooks with `once` that have begun to run here, by id: two calls at the same time must not both run them. */
+  readonly claimed: Set<string>
   hooks(): HookSet
 }

@@ -30,6 +30,10 @@ export interface Pending {
 
 export const NOTHING_PENDING: Pending = { injections: [], messages: [], diagnostics: [] }
 
+export function hasPending({ pending }: SessionState): boolean {
+  return pending.injections.length + pending.messages.length + pending.diagnostics.length > 0
+}
+
 export const FRESH_STATE: SessionState = Object.freeze({
   turn: 0,
   announced: false,

@@ -1,7 +1,7 @@
 // One conversation of one agent: fires events, guards tool and model calls, remembers what must hold between them.
 
 import { randomUUID } from 'node:crypto'
-import type { Engine, Layers } from './engine.js'
+import { type Engine, explainEvent, type Layers } from './engine.js'
 import { HookError } from './errors.js'
 import type { EventAlias } from './events.js'
 import { type Fired, type FireOptions, fireEvent, nextTurn } from './fire.js'
@@ -15,6 +15,7 @@ import {
   type ModelRequest,
 } from './model-call.js'
 import type { Outcome } from './outcome.js'
+import type { Plan } from './plan.js'
 import { HookRegistry } from './registry.js'
 import type { Scene } from './scene.js'
 import {
@@ -61,6 +62,7 @@ export class Session implements AsyncDisposable {
   #own: HookRegistry | undefined
   #closed = false
   readonly #parent: Session | undefined
+  readonly #childKeys = new Set<string>()
 
   constructor(engine: Engine, options: SessionOptions, layers: Layers = engine.layers, parent?: Session) {
     checkOptions(options)
@@ -75,6 +77,7 @@ export class Session implements AsyncDisposable {
       info,
       key: options.agentId === undefined ? this.id : `${this.id}/${options.agentId}`,
       base: payloadBase(options),
+      claimed: new Set(),
       hooks: (): HookSet => this.#layers.snapshot(),
     }
     if (options.hooks && options.hooks.length > 0) this.#registry().registerHooks(options.hooks)
@@ -106,7 +109,7 @@ export class Session implements AsyncDisposable {
     run: (
       request: ModelRequest,
       call: { readonly signal: AbortSignal | undefined },
-    ) => T | Promise<T> | AsyncIterable<D, T>,
+    ) => T | Promise<T> | AsyncIterable<D, T> | Promise<AsyncIterable<D, T>>,
     options: CallModelOptions<D, T> = {},
   ): Promise<ModelCallResult<T>> {
     return guardModelCall(
@@ -135,6 +138,11 @@ export class Session implements AsyncDisposable {
     return this.#registry().register(event, handler, options)
   }
 
+  /** Who would run for this event here, in which order, and who would not and why. Runs nothing. */
+  explain<N extends EventAlias | (string & {})>(event: N, data: object = {}): Plan {
+    return explainEvent(this.#engine, this.#layers.snapshot(), event, data, this.#scene)
+  }
+
   /** The session of a subagent: the same id and hooks, its own turn and budget. */
   child(agent: { readonly agentId: string; readonly agentType?: string; readonly cwd?: string }): Session {
     this.#refuseClosed()
@@ -143,7 +151,9 @@ export class Session implements AsyncDisposable {
     }
     const { hooks: _, ...options } = this.#options
     this.#registry()
-    return new Session(this.#engine, { ...options, id: this.id, ...agent }, this.#layers, this)
+    const child = new Session(this.#engine, { ...options, id: this.id, ...agent }, this.#layers, this)
+    this.#childKeys.add(child.#scene.key)
+    return child
   }
 
   /** Begins a turn: the injection budget is whole again. A UserPromptSubmit begins one itself if the host did not. */
@@ -176,7 +186,7 @@ export class Session implements AsyncDisposable {
     if (this.#closed) return
     this.#closed = true
     await this.#engine.idle()
-    await this.#engine.store.release(this.#scene.key)
+    for (const key of [this.#scene.key, ...this.#childKeys]) await this.#engine.store.release(key)
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -2,14 +2,17 @@
 
 /** C0 and C1 controls but tab, newline and carriage return; lone surrogates. */
 const CONTROLS = /(?![\t\n\r])\p{Cc}|\p{Surrogate}/gu
-const ESC = String.fromCharCode(0x1b)
-const BEL = String.fromCharCode(0x07)
-const CSI = String.fromCharCode(0x9b)
-/** Escape sequences as a whole (CSI, OSC and kin), so that their parameters do not stay behind as text. */
-const SEQUENCES = new RegExp(
-  `(?:${ESC}\\[|${CSI})[0-?]*[ -/]*[@-~]|${ESC}[\\]PX^_][^${BEL}${ESC}]*(?:${BEL}|${ESC}\\\\)?`,
-  'g',
-)
+/** Escape sequences as a whole (CSI; OSC, DCS and kin with their text), so that no part stays behind as text. */
+const SEQUENCES = sequences(0x1b, 0x9b, [0x9d, 0x90, 0x98, 0x9e, 0x9f], 0x07, 0x9c)
+
+function sequences(esc: number, csi: number, strings: readonly number[], bel: number, st: number): RegExp {
+  const char = (code: number) => `\\u${code.toString(16).padStart(4, '0')}`
+  const [e, b, s] = [char(esc), char(bel), char(st)]
+  const control = `(?:${e}\\[|${char(csi)})[0-?]*[ -/]*[@-~]`
+  const text = `(?:${e}[\\]PX^_]|[${strings.map(char).join('')}])[^${b}${e}${s}]*(?:${b}|${s}|${e}\\\\)?`
+  return new RegExp(`${control}|${text}`, 'g')
+}
+
 const BIDI = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
 /** For a terminal: no escape sequences, no controls (a carriage return overwrites a line), no bidirectional overrides. */
@@ -22,12 +25,15 @@ export function cleanText(text: string): string {
   return text.replace(CONTROLS, '')
 }
 
-/** Cut to at most `limit` bytes of UTF-8, marker included, at a character boundary. */
+/** Cut to at most `limit` bytes of UTF-8, marker included where it fits, at a character boundary. */
 export function cutText(text: string, limit: number, marker: string): string {
-  const encoder = new TextEncoder()
-  const room = Math.max(0, limit - encoder.encode(marker).length)
-  const { read } = encoder.encodeInto(text, new Uint8Array(room))
-  return (text.slice(0, read) + marker).slice(0, limit)
+  const room = limit - byteLength(marker)
+  return room < 0 ? prefix(text, limit) : prefix(text, room) + marker
+}
+
+/** The longest beginning that takes at most so many bytes. */
+function prefix(text: string, bytes: number): string {
+  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(bytes)).read)
 }
 
 export function byteLength(text: string): number {

@@ -69,6 +69,7 @@ export async function guardToolCall<T>(
     tool_name: String(outcome.data.tool_name),
     tool_input: frozenCopy(outcome.data.tool_input, 'tool_input') as Data,
   }
+  refuseStopped(signal)
   const startedAt = performance.now()
   let result: T
   try {
@@ -103,6 +104,11 @@ export function refuseAborted(outcome: Outcome): void {
   throw new HookError(code, outcome.reason ?? 'A hook ended it', { outcome })
 }
 
+/** Nothing is called once the signal is aborted, also where hooks had let it pass. */
+export function refuseStopped(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new HookError('ABORTED', 'The call was aborted', { cause: signal.reason })
+}
+
 function since(startedAt: number): number {
   return Math.round(performance.now() - startedAt)
 }
@@ -116,6 +122,14 @@ export function asJson(result: unknown): [Json, Diagnostic | undefined] {
   try {
     return [frozenCopy(result, 'the result'), undefined]
   } catch (error) {
-    return [String(result), { code: 'result-not-json', text: `${textOf(error)}; hooks saw its text form` }]
+    return [inText(result), { code: 'result-not-json', text: `${textOf(error)}; hooks saw its text form` }]
+  }
+}
+
+function inText(value: unknown): string {
+  try {
+    return String(value)
+  } catch {
+    return 'a value that has no text form'
   }
 }

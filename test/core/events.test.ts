@@ -19,6 +19,7 @@ import {
   type Canonical,
   checkRequired,
   checkTypes,
+  lookalikeOf,
   matcherValue,
   openPayload,
 } from '../../src/core/events.js'
@@ -258,6 +259,27 @@ describe('names', () => {
         message: `An event name must be a non-empty string, got ${JSON.stringify(name)}`,
       }),
     )
+  })
+})
+
+describe('a name that is almost a known one', () => {
+  it.each([
+    ['pretooluse', 'PreToolUse'],
+    ['PRE-TOOL-USE', 'PreToolUse'],
+    ['Tool:Pre', 'PreToolUse'],
+    ['sessionstop', 'SessionEnd'],
+  ])('%s: did you mean %s?', (name, meant) => {
+    expect(lookalikeOf(name)).toEqual({
+      code: 'lookalike-event',
+      text: `${name} is an event of your own here; did you mean ${meant}?`,
+    })
+    const registry = new HookRegistry()
+    registry.register(name, () => undefined)
+    expect(registry.diagnostics).toMatchObject([{ code: 'lookalike-event' }])
+  })
+
+  it.each(['PreToolUse', 'tool:pre', 'hook.before_tool', 'my:event', 'deploy'])('%s is none', (name) => {
+    expect(lookalikeOf(name)).toBeUndefined()
   })
 })
 

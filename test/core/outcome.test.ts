@@ -400,10 +400,7 @@ describe('an outcome', () => {
       inject('context', { ephemeral: true }),
       respond({ for_llm: 'x' }),
     )
-    expect(JSON.parse(JSON.stringify(outcome))).toEqual({
-      ...outcome,
-      hooks: outcome.hooks.map((one) => ({ ...one })),
-    })
+    expect(JSON.parse(JSON.stringify(outcome))).toEqual(outcome)
   })
 
   it('has only the optional fields that say something', async () => {
@@ -468,13 +465,5 @@ describe('an outcome', () => {
       })
     }
     expect(hooks).toHaveLength(6)
-  })
-
-  it('does not say a failed hook answered', async () => {
-    const registry = new HookRegistry()
-    registry.register('PreToolUse', () => Promise.reject(new Error('boom')))
-    const { hooks } = await registry.emit('PreToolUse', CALL)
-    expect(hooks).toHaveLength(1)
-    expect(hooks[0]).not.toHaveProperty('answer')
   })
 })

@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { hurry, unwatch, Watched, watch } from '../../src/core/deadlines.js'
+
+/** Writes down when it was overdue, and ends its watch. */
+class Waiting extends Watched {
+  dueAt: number
+  readonly told: number[] = []
+
+  constructor(inMs: number) {
+    super()
+    this.dueAt = performance.now() + inMs
+    watch(this)
+    hurry(this.dueAt)
+  }
+
+  overdue(now: number): void {
+    this.told.push(now)
+    this.leave()
+  }
+
+  leave(): void {
+    this.dueAt = Infinity
+    unwatch(this, performance.now())
+  }
+}
+
+let start = 0
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  start = performance.now()
+})
+
+afterEach(() => {
+  vi.runAllTimers()
+  vi.useRealTimers()
+})
+
+describe('a deadline', () => {
+  it.each([0, 3, 10, 11, 500, 60_000])('in %d ms is kept: not before, not after', (ms) => {
+    const waiting = new Waiting(ms)
+    if (ms > 0) vi.advanceTimersByTime(ms - 1)
+    expect(waiting.told).toEqual([])
+    vi.advanceTimersByTime(1)
+    expect(waiting.told).toHaveLength(1)
+    expect((waiting.told[0] ?? 0) - start).toBeGreaterThanOrEqual(ms)
+  })
+
+  it('that is met never fires', () => {
+    const waiting = new Waiting(50)
+    vi.advanceTimersByTime(49)
+    waiting.leave()
+    vi.advanceTimersByTime(1000)
+    expect(waiting.told).toEqual([])
+  })
+
+  it('beyond what a timer can hold does not fire at once', () => {
+    const waiting = new Waiting(2 ** 31 + 1000)
+    vi.advanceTimersByTime(60_000)
+    expect(waiting.told).toEqual([])
+    vi.advanceTimersByTime(2 ** 31 + 1000)
+    expect(waiting.told).toHaveLength(1)
+  })
+
+  it('that never comes needs no timer', () => {
+    const waiting = new Waiting(Infinity)
+    expect(vi.getTimerCount()).toBe(0)
+    waiting.leave()
+  })
+})
+
+describe('several deadlines', () => {
+  it('are each kept, whatever the order they came in', () => {
+    const waiting = [300, 100, 200, 100].map((ms) => new Waiting(ms))
+    const told = () => waiting.map((one) => one.told.length)
+    vi.advanceTimersByTime(99)
+    expect(told()).toEqual([0, 0, 0, 0])
+    vi.advanceTimersByTime(1)
+    expect(told()).toEqual([0, 1, 0, 1])
+    vi.advanceTimersByTime(100)
+    expect(told()).toEqual([0, 1, 1, 1])
+    vi.advanceTimersByTime(100)
+    expect(told()).toEqual([1, 1, 1, 1])
+  })
+
+  it('share one timer', () => {
+    const waiting = [300, 100, 200].map((ms) => new Waiting(ms))
+    expect(vi.getTimerCount()).toBe(1)
+    vi.advanceTimersByTime(50)
+    expect(vi.getTimerCount()).toBe(1)
+    for (const one of waiting) one.leave()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('go on when the first, the last or one in between is met', () => {
+    for (const gone of [0, 1, 2]) {
+      const waiting = [100, 200, 300].map((ms) => new Waiting(ms))
+      waiting[gone]?.leave()
+      vi.advanceTimersByTime(300)
+      expect(waiting.map((one) => one.told.length)).toEqual([0, 1, 2].map((i) => (i === gone ? 0 : 1)))
+    }
+  })
+
+  it('a new one that is due earlier is kept as well', () => {
+    const late = new Waiting(10_000)
+    vi.advanceTimersByTime(5000)
+    const early = new Waiting(20)
+    vi.advanceTimersByTime(19)
+    expect(early.told).toEqual([])
+    vi.advanceTimersByTime(1)
+    expect([early.told.length, late.told.length]).toEqual([1, 0])
+    vi.advanceTimersByTime(4980)
+    expect(late.told).toHaveLength(1)
+  })
+
+  it('one that is overdue may move its deadline on', () => {
+    class Patient extends Waiting {
+      override overdue(now: number): void {
+        this.told.push(now)
+        if (this.told.length === 3) this.leave()
+        else this.dueAt = now + 100
+      }
+    }
+    const patient = new Patient(100)
+    for (const times of [1, 2, 3, 3]) {
+      vi.advanceTimersByTime(100)
+      expect(patient.told).toHaveLength(times)
+    }
+  })
+
+  it('one that is overdue may end the watch of another, who is not told then', () => {
+    class Selfish extends Waiting {
+      other: Waiting | undefined
+      override overdue(now: number): void {
+        super.overdue(now)
+        this.other?.leave()
+      }
+    }
+    const rivals = [new Selfish(100), new Selfish(100)] as const
+    rivals[0].other = rivals[1]
+    rivals[1].other = rivals[0]
+    vi.advanceTimersByTime(200)
+    expect(rivals[0].told.length + rivals[1].told.length).toBe(1)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+})

@@ -9,9 +9,7 @@ import { openWorkspace } from './workspace.mjs'
 /** @import { Workspace } from './workspace.mjs' */
 
 /**
- * One event that was played. The trace of an outcome has no observers, so they are named beside it.
- *
- * @typedef {{ event: string, outcome: Outcome, ms: number, observers: readonly string[] }} Played
+ * @typedef {{ event: string, outcome: Outcome, ms: number }} Played one event that was played
  *
  * @typedef {object} Audience is told as it happens
  * @property {(step: Step) => void} onStep
@@ -72,8 +70,6 @@ class Player {
   #audience
   /** @type {Workspace} */
   #workspace
-  /** @type {Pick<Hooks, 'explain'> | undefined} */
-  #hooks
   /** @type {Step | undefined} */
   #step
   /** What the model is sent. @type {object[]} */
@@ -98,7 +94,6 @@ class Player {
    * @param {Hooks} hooks
    */
   async play(script, hooks) {
-    this.#hooks = hooks
     const session = hooks.session({ id: 'play', cwd: this.#workspace.dir })
     for (const step of script.steps) {
       this.#audience.onStep(step)
@@ -187,8 +182,7 @@ class Player {
    * @param {Outcome} outcome
    */
   #saw(event, outcome) {
-    const { observers = [] } = this.#hooks?.explain(event, outcome.data) ?? {}
-    this.#audience.onEvent({ event, outcome, ms: this.#ms, observers })
+    this.#audience.onEvent({ event, outcome, ms: this.#ms })
     if (outcome.action === 'abort_turn') this.#ended = 'turn'
     if (outcome.action === 'hard_abort') this.#ended = 'agent'
   }

@@ -58,15 +58,18 @@ function said(step) {
  * @param {Paint} paint
  * @returns {string[]}
  */
-export function eventLines({ event, outcome, ms, observers }, paint) {
+export function eventLines({ event, outcome, ms }, paint) {
   const idle = outcome.hooks.filter(isIdle).length
+  const observers = outcome.hooks.filter(isAside).map(({ name }) => name)
   const aside = [
     ...(idle > 0 ? [`${idle} not matched`] : []),
     ...(observers.length > 0 ? [`observed by ${observers.join(', ')}`] : []),
   ]
   return [
     `    ${paint.cyan(event.padEnd(45))} ${paint.dim(duration(ms))}`,
-    ...outcome.hooks.filter((trace) => !isIdle(trace)).map((trace) => traceLine(trace, paint)),
+    ...outcome.hooks
+      .filter((trace) => !isIdle(trace) && !isAside(trace))
+      .map((trace) => traceLine(trace, paint)),
     ...(aside.length > 0 ? [paint.dim(`      (${aside.join('; ')})`)] : []),
     ...effects(outcome, paint).flatMap((text) => indented(text)),
     `      ${verdict(event, outcome, paint)}`,
@@ -80,6 +83,15 @@ export function eventLines({ event, outcome, ms, observers }, paint) {
  */
 function isIdle(trace) {
   return trace.status === 'skipped' && trace.why === 'matcher'
+}
+
+/**
+ * Nobody waits for these, so there is nothing to say yet but that they were set off.
+ *
+ * @param {Trace} trace
+ */
+function isAside(trace) {
+  return trace.status === 'detached'
 }
 
 /**
@@ -186,7 +198,7 @@ export function summaryLine(played) {
   const traces = outcomes.flatMap(({ hooks }) => hooks)
   const counts = {
     events: played.length,
-    'hooks run': traces.filter(({ status }) => status !== 'skipped').length,
+    'hooks run': traces.filter(({ status }) => status === 'ran' || status === 'failed').length,
     denied: outcomes.filter(({ action }) => action === 'deny').length,
     asked: outcomes.filter(({ approval }) => approval).length,
     changed: outcomes.filter(({ modified }) => modified).length,

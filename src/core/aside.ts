@@ -24,7 +24,7 @@ export function deliverLate(
     const { ran, diagnostics: noted } = await running
     const { injections, messages } = merge(kind, [ran])
     const diagnostics = [...noted, ...lateDiagnostics(kind, ran)]
-    await scene.engine.store.update(scene.key, (now) => ({
+    await scene.store.update(scene.key, (now) => ({
       ...now,
       pending: {
         injections: [...now.pending.injections, ...injections],

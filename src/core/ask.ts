@@ -14,7 +14,7 @@ import {
   refusalReason,
 } from './approval.js'
 import { callDigest } from './digest.js'
-import { type Diagnostic, HookError, textOf } from './errors.js'
+import { type Diagnostic, HookError, isHookError, textOf } from './errors.js'
 import type { HookEvent } from './hook.js'
 import type { Judgement } from './judge.js'
 import { type Asking, endsChain, type Verdict } from './outcome.js'
@@ -118,11 +118,12 @@ class Inquiry {
   /** Who asks without having been answered: by a grant, or by the allow that came with the last edit. */
   async #unanswered(asking: readonly Asking[]): Promise<readonly Asking[]> {
     const { kind, event } = this.#judgement
-    const { store, clock } = this.#scene.engine
+    const { store, engine } = this.#scene
     const grants = await store.grants()
     const edited = this.#edited?.digest === digestOf(this.#judgement, event) ? this.#edited.hooks : []
     return asking.filter(
-      (one) => !edited.includes(one.hook.id) && !isGranted(grants, one, kind.name, event.data, clock()),
+      (one) =>
+        !edited.includes(one.hook.id) && !isGranted(grants, one, kind.name, event.data, engine.clock()),
     )
   }
 
@@ -186,7 +187,7 @@ class Inquiry {
     try {
       return await this.#options.rejudge(this.#judgement, patch)
     } catch (error) {
-      if (error instanceof HookError && error.code === 'ABORTED') throw error
+      if (isHookError(error, 'ABORTED')) throw error
       this.#diagnostics.push({ code: 'host-failed', text: `the edited call is refused: ${textOf(error)}` })
       return undefined
     }
@@ -194,8 +195,8 @@ class Inquiry {
 
   async #grant(open: readonly Asking[]): Promise<void> {
     const { kind, event } = this.#judgement
-    const { store, clock } = this.#scene.engine
-    for (const one of open) await store.addGrant(grantFor(one, kind.name, event.data, clock()))
+    const { store, engine } = this.#scene
+    for (const one of open) await store.addGrant(grantFor(one, kind.name, event.data, engine.clock()))
   }
 
   /** After an allow the next lower verdict stands. */

@@ -50,9 +50,10 @@ export async function conclude(
     ...judgement.merged.injections,
     ...asides.flatMap((aside) => aside.merged.injections),
   ]
-  const injections = wanted.length === 0 ? wanted : await charge(scene, wanted, messages, diagnostics)
+  const injections =
+    wanted.length === 0 ? wanted : await charge(scene, wanted, state.turnTokens, messages, diagnostics)
   diagnostics.push(...tellHost(scene, judgement.event.name, injections, messages))
-  diagnostics.push(...scene.engine.store.takeFailures())
+  diagnostics.push(...scene.store.takeFailures())
   const outcome = withAsides(
     outcomeOf(judgement, { action, reason, injections, messages }, diagnostics, settled.approval),
     asides,
@@ -77,7 +78,7 @@ async function countStop(scene: Scene, state: SessionState): Promise<string | un
     return `Stop was refused ${times(cap)} with no tool call between; it is allowed now (stop_block_cap)`
   if (state.stopsTotal >= total)
     return `Stop was refused ${times(total)} since the last prompt; it is allowed now (stop_block_total)`
-  await scene.engine.store.update(scene.key, (now) => ({
+  await scene.store.update(scene.key, (now) => ({
     ...now,
     stopsInRow: now.stopsInRow + 1,
     stopsTotal: now.stopsTotal + 1,
@@ -89,16 +90,18 @@ function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`
 }
 
-/** Admits injections against the budget as it is now: parallel calls of one session share it. */
+/** Admits injections against the budget as it is now: parallel calls of one session share it. `spent` is what it was before. */
 async function charge(
   scene: Scene,
   wanted: readonly Injection[],
+  spent: number,
   messages: Message[],
   diagnostics: Diagnostic[],
 ): Promise<readonly Injection[]> {
-  const { settings, store } = scene.engine
+  const { engine, store } = scene
+  const { settings } = engine
   const limits = { size: settings.injection_size_limit, budget: settings.injection_budget_per_turn }
-  let admitted = admitInjections([], 0, limits)
+  let admitted = admitInjections(wanted, spent, limits)
   await store.update(scene.key, (now) => {
     admitted = admitInjections(wanted, now.turnTokens, limits)
     const ephemeral = admitted.injections.filter((one) => one.ephemeral)

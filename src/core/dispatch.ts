@@ -1,17 +1,17 @@
 // Runs a plan: order, threading, deadlines, failures, rounds. Everything that decides who runs when is in this file.
 
 import { hurry, unwatch, Watched, watch } from './deadlines.js'
-import { type Diagnostic, HookError } from './errors.js'
+import { type Diagnostic, HookError, textOf } from './errors.js'
 import { type EventKind, matcherValue } from './events.js'
 import { type Hook, type HookEvent, hookError } from './hook.js'
 import { HookCall } from './hook-call.js'
 import { type Listeners, matches } from './hook-set.js'
-import { type Json, sameJson } from './json.js'
+import { type Data, type Json, sameJson } from './json.js'
 import { endsChain, type Outcome, Ran, type Trace, verdictOf } from './outcome.js'
-import { applyPatch, firstName, type PatchRules } from './patch.js'
+import { applyPatch, firstName, type Patched, type PatchRules } from './patch.js'
 import { type Admit, lanesOf, refusal } from './plan.js'
 import { isPromise } from './promise.js'
-import { CONTINUE, deny, type HookResult, parseResult } from './result.js'
+import { CONTINUE, deny, type HookResult, parseResult, STANDS } from './result.js'
 import { Lane, Route, type Way } from './route.js'
 
 export interface DispatchOptions extends PatchRules {
@@ -301,9 +301,20 @@ class Walk extends Watched {
       this.#record(hook, 'ran', answer)
       return
     }
-    const { data, changed } = applyPatch(this.#kind, this.event.data, answer.data, this.#options, call)
+    const { data, changed } = this.#patched(answer, answer.data, call)
     if (changed.length > 0) this.event = { ...this.event, data }
     this.#record(hook, 'ran', answer, changed.length > 0 ? { changed } : undefined)
+  }
+
+  /** A verdict that stands does so also where its change makes no valid call. */
+  #patched(answer: HookResult, patch: Data, call: HookCall): Patched {
+    try {
+      return applyPatch(this.#kind, this.event.data, patch, this.#options, call)
+    } catch (error) {
+      if (!STANDS.has(answer.action)) throw error
+      call.push({ code: 'malformed-field', text: `${textOf(error)}; the ${answer.action} stands` })
+      return { data: this.event.data, changed: [] }
+    }
   }
 
   #fail(hook: Hook, error: HookError): void {

@@ -180,10 +180,19 @@ export class HookError extends Error {
 /** The text of anything that was thrown: hooks may throw strings, null, or objects with hostile getters. */
 export function textOf(thrown: unknown): string {
   try {
-    if (thrown instanceof Error) return thrown.message || thrown.name
     if (typeof thrown === 'string') return thrown
+    if (thrown instanceof Error) return String(thrown.message || thrown.name)
     return `threw ${JSON.stringify(thrown) ?? String(thrown)}`
   } catch {
     return 'threw a value that cannot be shown'
+  }
+}
+
+/** Safe also for a proxy that refuses to be looked at. */
+export function isHookError(thrown: unknown, code?: ErrorCode): thrown is HookError {
+  try {
+    return thrown instanceof HookError && (code === undefined || thrown.code === code)
+  } catch {
+    return false
   }
 }

@@ -8,8 +8,9 @@ import {
   type FieldType,
   TWIN_FIELDS,
 } from './catalogue.js'
-import { type Diagnostic, HookError } from './errors.js'
+import { type Diagnostic, HookError, textOf } from './errors.js'
 import { type Data, frozenCopy, isObject, type Json, mergedCopy } from './json.js'
+import { shown } from './text.js'
 
 // ---- types, inferred from the catalogue -----------------------------------------------------------------------
 
@@ -93,7 +94,7 @@ const CUSTOM: Omit<EventKind, 'name'> = {
   onFailure: 'ignore',
   custom: true,
   checks: [],
-  types: {},
+  types: Object.create(null),
   twins: [],
 }
 
@@ -127,10 +128,7 @@ export function resolveEvent(name: string): EventKind {
   const known = kinds.get(name)
   if (known) return known
   if (typeof name !== 'string' || name === '') {
-    throw new HookError(
-      'EVENT_INVALID',
-      `An event name must be a non-empty string, got ${JSON.stringify(name)}`,
-    )
+    throw new HookError('EVENT_INVALID', `An event name must be a non-empty string, got ${shown(name)}`)
   }
   return { ...CUSTOM, name }
 }
@@ -167,12 +165,20 @@ export function checkRequired(
   const { checks } = kind
   for (let i = 0; i < checks.length; i++) {
     const { field, type, twin } = checks[i] as FieldCheck
-    let value = (data as Data)[field]
-    if (twin !== undefined && (value === undefined || value === null)) value = (data as Data)[twin]
+    let value = read(kind, data, field)
+    if (twin !== undefined && (value === undefined || value === null)) value = read(kind, data, twin)
     if (value === undefined || (value === null && type !== 'json')) {
       throw invalid(kind, `the required field ${field} is missing`)
     }
     if (!isType(value, type)) throw mistyped(kind, field, type, value)
+  }
+}
+
+function read(kind: EventKind, data: object, field: string): unknown {
+  try {
+    return (data as Data)[field]
+  } catch (error) {
+    throw invalid(kind, `${field} cannot be read: ${textOf(error)}`)
   }
 }
 

@@ -4,7 +4,7 @@ import { deliverLate, observe } from './aside.js'
 import { type Settled, settleAsk } from './ask.js'
 import { conclude, record } from './conclude.js'
 import { type DispatchOptions, runAside } from './dispatch.js'
-import { HookError } from './errors.js'
+import { HookError, isHookError } from './errors.js'
 import { checkRequired, type EventKind, openPayload, resolveEvent } from './events.js'
 import type { HookEvent } from './hook.js'
 import type { Listeners } from './hook-set.js'
@@ -47,18 +47,19 @@ const UNCHANGED: ReadonlySet<string> = new Set()
 
 /** Rejects only for invalid data or options, an aborted signal, or a closed session. */
 export async function fireEvent(
-  scene: Scene,
+  session: Scene,
   name: string,
   data: object,
   options: FireOptions,
 ): Promise<Fired> {
-  const { engine } = scene
+  const { engine } = session
   const startedAt = performance.now()
   const kind = resolveEvent(name)
   checkRequired(kind, data)
   checkOptions(options)
   const deadline = deadlineIn(options.timeout)
-  const loaded = engine.store.load(scene.key)
+  const scene = deadline === Infinity ? session : { ...session, store: session.store.until(deadline) }
+  const loaded = scene.store.load(scene.key)
   const state = isPromise(loaded) ? await loaded : loaded
   const advanced = advance(scene, kind, state)
   if (isPromise(advanced)) await advanced
@@ -71,7 +72,7 @@ export async function fireEvent(
   const owned = { hook_event_name: kind.name, session_id: scene.info.id, timestamp: time }
   const payload = openPayload(kind, scene.base, data, owned)
   const event: HookEvent = { name: kind.name, data: payload, session: scene.info }
-  const firing = new Firing(scene, state, deadline, options.signal)
+  const firing = new Firing(scene, session, state, deadline, options.signal)
   try {
     const settled = await firing.decide(kind, listeners, event)
     const pending = carries ? await takePending(scene) : NOTHING_PENDING
@@ -79,7 +80,7 @@ export async function fireEvent(
     if (listeners) firing.show(kind, listeners, settled.judgement.event, outcome)
     return { outcome, changed: changedKeys(payload, outcome.data) }
   } catch (error) {
-    if (error instanceof HookError && error.code === 'ABORTED') {
+    if (isHookError(error, 'ABORTED')) {
       recordAborted(scene, event, error, performance.now() - startedAt)
     }
     throw error
@@ -91,14 +92,23 @@ export async function fireEvent(
 /** One event on its way. */
 class Firing {
   readonly #scene: Scene
+  /** The same without the deadline of this fire, for what outlasts it. */
+  readonly #session: Scene
   readonly #state: SessionState
   readonly #deadline: number
   readonly #signal: AbortSignal | undefined
   /** What begins when the fire is on record: late effects and observers come after it there, too. */
   readonly #afterwards: (() => void)[] = []
 
-  constructor(scene: Scene, state: SessionState, deadline: number, signal: AbortSignal | undefined) {
+  constructor(
+    scene: Scene,
+    session: Scene,
+    state: SessionState,
+    deadline: number,
+    signal: AbortSignal | undefined,
+  ) {
     this.#scene = scene
+    this.#session = session
     this.#state = state
     this.#deadline = deadline
     this.#signal = signal
@@ -127,7 +137,7 @@ class Firing {
   /** Shows the outcome to those observers who want the event. */
   show(kind: EventKind, { observers }: Listeners, event: HookEvent, outcome: Outcome): void {
     for (const hook of observers) {
-      this.#afterwards.push(() => observe(this.#scene, kind, hook, event, outcome, this.#admit(hook.once)))
+      this.#afterwards.push(() => observe(this.#session, kind, hook, event, outcome, this.#admit(hook.once)))
     }
   }
 
@@ -182,7 +192,7 @@ class Firing {
       detach: (hook, event) => {
         const startedAt = performance.now()
         const running = runAside(kind, hook, event, { ...options, signal: undefined, deadline: Infinity })
-        this.#afterwards.push(() => deliverLate(this.#scene, kind, event, running, startedAt))
+        this.#afterwards.push(() => deliverLate(this.#session, kind, event, running, startedAt))
       },
     }
     return options
@@ -232,7 +242,7 @@ function recordAborted(scene: Scene, event: HookEvent, { outcome }: HookError, m
 /** A prompt starts a turn, unless the host announced it; a tool call ends a row of refused stops. */
 function advance(scene: Scene, kind: EventKind, state: SessionState): MaybePromise<void> {
   if (kind.name === 'UserPromptSubmit') {
-    return scene.engine.store.update(scene.key, (now) => ({
+    return scene.store.update(scene.key, (now) => ({
       ...(now.announced ? now : nextTurn(now)),
       announced: false,
       stopsInRow: 0,
@@ -240,7 +250,7 @@ function advance(scene: Scene, kind: EventKind, state: SessionState): MaybePromi
     }))
   }
   if (kind.name === 'PreToolUse' && state.stopsInRow > 0) {
-    return scene.engine.store.update(scene.key, (now) => ({ ...now, stopsInRow: 0 }))
+    return scene.store.update(scene.key, (now) => ({ ...now, stopsInRow: 0 }))
   }
 }
 
@@ -249,15 +259,15 @@ export function nextTurn(state: SessionState): SessionState {
 }
 
 /** What has run once is remembered beyond this process, where the store is. */
-async function rememberOnce({ claimed, engine, key }: Scene, { onceRan }: SessionState): Promise<void> {
+async function rememberOnce({ claimed, store, key }: Scene, { onceRan }: SessionState): Promise<void> {
   const ids = [...claimed].filter((id) => !onceRan.includes(id))
   if (ids.length === 0) return
-  await engine.store.update(key, (now) => ({ ...now, onceRan: [...new Set([...now.onceRan, ...ids])] }))
+  await store.update(key, (now) => ({ ...now, onceRan: [...new Set([...now.onceRan, ...ids])] }))
 }
 
 async function takePending(scene: Scene): Promise<Pending> {
   let taken = NOTHING_PENDING
-  await scene.engine.store.update(scene.key, (now) => {
+  await scene.store.update(scene.key, (now) => {
     taken = now.pending
     return { ...now, pending: NOTHING_PENDING }
   })

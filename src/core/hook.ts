@@ -1,12 +1,13 @@
 // The only thing the kernel knows: a hook is a function with metadata. Every way to run hooks makes these.
 
-import { type Diagnostic, type DiagnosticSink, HookError, textOf } from './errors.js'
+import { type Diagnostic, type DiagnosticSink, HookError, isHookError, textOf } from './errors.js'
 import { type Payload, resolveEvent } from './events.js'
 import { type Data, isObject } from './json.js'
 import { compileMatcher, type Matcher, type MatcherSpec } from './matcher.js'
 import type { Outcome } from './outcome.js'
 import { isPromise } from './promise.js'
 import { askUser, deny, type HookResult } from './result.js'
+import { shown } from './text.js'
 
 export type HookKind = 'function' | 'command' | 'process' | 'http' | 'prompt' | 'agent' | 'mcp_tool'
 
@@ -134,7 +135,7 @@ function checkOptions(event: string, options: RegisterOptions): void {
     if (value !== undefined && !check[0](value)) {
       throw new HookError(
         'OPTIONS_INVALID',
-        `Hook on ${event}: ${key} must be ${check[1]}, got ${JSON.stringify(value)}`,
+        `Hook on ${event}: ${key} must be ${check[1]}, got ${shown(value)}`,
       )
     }
   }
@@ -190,10 +191,9 @@ export function functionHook(
 
 /** What a hook threw, as a HookError that says whose it was. */
 export function hookError(hook: Hook, thrown: unknown): HookError {
-  if (thrown instanceof HookError) return thrown
+  if (isHookError(thrown)) return thrown
   const text = textOf(thrown)
-  const mutated =
-    thrown instanceof TypeError && /read only|not extensible|Cannot (delete|redefine|add) property/.test(text)
+  const mutated = /read only property|not extensible|Cannot (?:delete|redefine|add) property/.test(text)
   return new HookError('HOOK_FAILED', text, {
     cause: thrown,
     ...(mutated && { hint: `Event data is frozen; ${hook.name} must return modify({ … }) to change it.` }),

@@ -1,6 +1,6 @@
 // Plain JSON data: private frozen copies, shallow patches, comparison, canonical text.
 
-import { HookError } from './errors.js'
+import { HookError, isHookError, textOf } from './errors.js'
 
 export type Json = null | boolean | number | string | readonly Json[] | Data
 /** An object of JSON values, deep-frozen wherever the engine hands it out. */
@@ -16,8 +16,17 @@ const MAX_VALUES = 1_000_000
  * dropped, NaN becomes null. Strings are shared. What JSON cannot carry is refused with the path to it.
  */
 export function frozenCopy(value: unknown, where: string): Json {
-  const copied = copy(value, where, 0, { left: MAX_VALUES })
+  const copied = readable(where, () => copy(value, where, 0, { left: MAX_VALUES }))
   return copied === undefined ? null : copied
+}
+
+/** What throws when it is looked at (a getter, a toJSON, a proxy) is no data. */
+function readable<T>(where: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw isHookError(error) ? error : notJson(where, `cannot be read: ${textOf(error)}`)
+  }
 }
 
 export function isObject(value: unknown): value is { readonly [key: string]: unknown } {
@@ -65,10 +74,12 @@ export function mergedCopy(
   third: object,
   where: string,
 ): Record<string, Json> {
-  const fields = isOdd(second)
-    ? ownFields(first, second, third)
-    : Object.assign({} as Record<string, unknown>, first, second, third)
-  return copyValues(fields, where, 0, { left: MAX_VALUES })
+  return readable(where, () => {
+    const fields = isOdd(second)
+      ? ownFields(first, second, third)
+      : Object.assign({} as Record<string, unknown>, first, second, third)
+    return copyValues(fields, where, 0, { left: MAX_VALUES })
+  })
 }
 
 /** Replaces every value of a fresh object by its copy. */

@@ -4,6 +4,8 @@ import { RE2JS } from 're2js'
 import { FORMER_TOOL_NAMES } from './catalogue.js'
 import { type Diagnostic, HookError, textOf } from './errors.js'
 import { isObject } from './json.js'
+import { hasBackReference, linearSource, runsAway } from './pattern.js'
+import { shown } from './text.js'
 
 /** As people write it: a list, a pattern, or BeamAgent's object form. */
 export type MatcherSpec = string | { readonly tool_name?: string }
@@ -24,6 +26,7 @@ export interface MatcherOptions {
 
 const EXACT = /^[A-Za-z0-9_\- ,|]+$/
 const EXACT_NARROW = /^[A-Za-z0-9_|]+$/
+/** A pattern that only backtracking can match is not tried on values longer than this. */
 const NATIVE_LIMIT = 256
 
 /** Null matches everything. Throws MATCHER_INVALID for what is no pattern at all. */
@@ -34,7 +37,7 @@ export function compileMatcher(
   const pattern = isObject(spec) ? spec.tool_name : spec
   if (pattern === undefined || pattern === null || pattern === '' || pattern === '*') return null
   if (typeof pattern !== 'string') {
-    throw new HookError('MATCHER_INVALID', `A matcher must be a string, got ${JSON.stringify(pattern)}`)
+    throw new HookError('MATCHER_INVALID', `A matcher must be a string, got ${shown(pattern)}`)
   }
   const exact = options.narrow ? EXACT_NARROW : EXACT
   if (options.matching !== 'fullmatch' && exact.test(pattern)) {
@@ -53,69 +56,41 @@ function exactMatcher(pattern: string, separator: RegExp): Matcher {
   return { pattern, test: (value) => namesOf(value).some((name) => names.has(name)) }
 }
 
-function patternMatcher(pattern: string, options: MatcherOptions): Matcher {
-  const source = options.matching === 'fullmatch' ? `^(?:${pattern})$` : pattern
-  let native: RegExp
+function patternMatcher(pattern: string, { matching, note }: MatcherOptions): Matcher {
+  const native = compileNative(pattern, matching === 'fullmatch')
+  const linear = hasBackReference(pattern) ? undefined : compileLinear(native.source)
+  if (linear) return { pattern, test: (value) => namesOf(value).some((name) => linear.matcher(name).find()) }
+  if (hasBackReference(pattern) || runsAway(pattern, NATIVE_LIMIT)) {
+    const text = `the matcher ${shown(pattern)} cannot be matched in linear time, so the hook runs for every value`
+    note?.({ code: 'matcher-unsafe', text })
+    return { pattern, test: () => true }
+  }
+  const text = `the matcher ${shown(pattern)} is matched on at most ${NATIVE_LIMIT} characters; longer values match`
+  note?.({ code: 'matcher-unsafe', text })
+  return {
+    pattern,
+    test: (value) => value.length > NATIVE_LIMIT || namesOf(value).some((name) => native.test(name)),
+  }
+}
+
+/** The pattern must be valid by itself: `a)|(b` is not, although `^(?:a)|(b)$` would be. */
+function compileNative(pattern: string, whole: boolean): RegExp {
   try {
-    native = new RegExp(source)
+    const native = new RegExp(pattern)
+    return whole ? new RegExp(`^(?:${pattern})$`) : native
   } catch (error) {
-    throw new HookError(
-      'MATCHER_INVALID',
-      `The matcher ${JSON.stringify(pattern)} is not valid: ${textOf(error)}`,
-    )
+    throw new HookError('MATCHER_INVALID', `The matcher ${shown(pattern)} is not valid: ${textOf(error)}`)
   }
-  const linear = linearTest(source) ?? nativeTest(pattern, native, options.note)
-  return { pattern, test: (value) => namesOf(value).some(linear) }
 }
 
-function linearTest(source: string): ((value: string) => boolean) | undefined {
+/** Undefined where the linear engine cannot express it; the caller decides what is safe. */
+function compileLinear(source: string): RE2JS | undefined {
   try {
-    const compiled = RE2JS.compile(RE2JS.translateRegExp(source))
-    return (value) => compiled.matcher(value).find()
+    const linear = linearSource(source)
+    return linear === undefined ? undefined : RE2JS.compile(linear)
   } catch {
-    return undefined // the linear engine cannot express it; the caller decides what is safe
+    return undefined
   }
-}
-
-/** Lookaround with few, not nested quantifiers cannot run away on short values. All else matches everything: more often, never less. */
-function nativeTest(
-  pattern: string,
-  native: RegExp,
-  note?: (d: Diagnostic) => void,
-): (value: string) => boolean {
-  const risky = /\\[1-9]|\\k</.test(pattern) || nestsQuantifiers(pattern) || countQuantifiers(pattern) > 3
-  note?.({
-    code: 'matcher-unsafe',
-    text: risky
-      ? `the matcher ${JSON.stringify(pattern)} cannot be matched in linear time, so the hook runs for every value`
-      : `the matcher ${JSON.stringify(pattern)} is matched on at most ${NATIVE_LIMIT} characters; longer values match`,
-  })
-  if (risky) return () => true
-  return (value) => value.length > NATIVE_LIMIT || native.test(value)
-}
-
-/** A quantifier on a group that holds a quantifier or an alternative, `(a+)+`. Errs on the side of yes. */
-function nestsQuantifiers(pattern: string): boolean {
-  const holds: boolean[] = [false]
-  const text = pattern.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x')
-  for (let i = 0; i < text.length; i++) {
-    const char = text[i]
-    if (char === '(') {
-      holds.push(false)
-      if (text[i + 1] === '?') i++
-    } else if (char === ')') {
-      const inner = holds.pop() ?? false
-      const quantified = /[*+{?]/.test(text[i + 1] ?? '')
-      if (inner && quantified) return true
-      if (inner || quantified) holds[holds.length - 1] = true
-    } else if (char && /[*+{?|]/.test(char)) holds[holds.length - 1] = true
-  }
-  return false
-}
-
-/** Each unbounded repetition in sequence multiplies the work by the length of the value. */
-function countQuantifiers(pattern: string): number {
-  return pattern.replace(/\\./g, 'x').match(/[*+{]/g)?.length ?? 0
 }
 
 function namesOf(value: string): readonly string[] {

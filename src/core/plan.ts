@@ -4,6 +4,7 @@ import type { EventKind } from './events.js'
 import { matcherValue } from './events.js'
 import type { Hook, HookEvent, HookKind, Origin } from './hook.js'
 import { type HookSet, matches } from './hook-set.js'
+import { shown } from './text.js'
 
 /** `ended`: an earlier hook denied or aborted, so that it was not needed. */
 export type SkipReason =
@@ -125,8 +126,7 @@ export function idleSkip(kind: EventKind, hook: Hook, value: string): Skip {
 }
 
 function matcherSkip(kind: EventKind, hook: Hook, value: string): Skip {
-  const shown = value.length > 60 ? `${value.slice(0, 57)}…` : value
-  const detail = `matcher ${JSON.stringify(hook.matcher?.pattern)} does not match ${kind.matcher} ${JSON.stringify(shown)}`
+  const detail = `matcher ${shown(hook.matcher?.pattern)} does not match ${kind.matcher} ${shown(value)}`
   return { why: 'matcher', detail }
 }
 

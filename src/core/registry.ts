@@ -29,6 +29,7 @@ import type { Outcome, Ran } from './outcome.js'
 import { skipOf } from './plan.js'
 import { ReloadBus, type Subscriber } from './reload-bus.js'
 import { deadlineIn, milliseconds } from './seconds.js'
+import { shown } from './text.js'
 import { timestamp } from './timestamp.js'
 
 export interface RegistryOptions {
@@ -69,7 +70,7 @@ export class HookRegistry {
     ) {
       throw new HookError(
         'OPTIONS_INVALID',
-        `onFailure must be "block" or "continue", got ${JSON.stringify(options.onFailure)}`,
+        `onFailure must be "block" or "continue", got ${shown(options.onFailure)}`,
       )
     }
     this.#onFailure = options.onFailure

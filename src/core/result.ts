@@ -1,7 +1,8 @@
 // What one hook answers: the HookResult, its constructors, and the parser that is the only way in.
 
-import { type DiagnosticSink, HookError, textOf } from './errors.js'
+import { type DiagnosticSink, HookError, isHookError, textOf } from './errors.js'
 import { type Data, frozenCopy, isObject, type Json } from './json.js'
+import { shown } from './text.js'
 
 export const ACTIONS = [
   'continue',
@@ -113,7 +114,7 @@ const oneOf =
 
 const FIELDS: Readonly<Record<Field, Check>> = {
   reason: text,
-  data: (value) => (isObject(value) ? undefined : 'must be an object'),
+  data: (value) => (isObject(value) && isPlain(value) ? undefined : 'must be an object'),
   response: () => undefined,
   permission: oneOf('allow'),
   contextInjection: text,
@@ -122,7 +123,9 @@ const FIELDS: Readonly<Record<Field, Check>> = {
   appendToLastToolResult: flag,
   approvalPrompt: text,
   approvalOptions: (value) =>
-    Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string' && item !== '')
+    Array.isArray(value) &&
+    value.length > 0 &&
+    [...value].every((item) => typeof item === 'string' && item !== '')
       ? undefined
       : 'must be a list of at least one non-empty string',
   approvalTimeout: (value) =>
@@ -147,7 +150,7 @@ for (const field of Object.keys(FIELDS) as Field[]) {
 
 const actions: ReadonlySet<unknown> = new Set(ACTIONS)
 /** Verdicts that stand even if another field of the same answer is malformed. */
-const stands: ReadonlySet<unknown> = new Set<Action>(['deny', 'abort_turn', 'hard_abort'])
+export const STANDS: ReadonlySet<unknown> = new Set<Action>(['deny', 'abort_turn', 'hard_abort'])
 const needed: Partial<Record<Action, Field>> = {
   modify: 'data',
   inject_context: 'contextInjection',
@@ -164,7 +167,7 @@ export function parseResult(value: unknown, diagnostics: DiagnosticSink): HookRe
   try {
     return value === undefined || isBareContinue(value) ? CONTINUE : parseObject(value, diagnostics)
   } catch (error) {
-    throw error instanceof HookError ? error : wrong(`the answer cannot be read: ${textOf(error)}`)
+    throw isHookError(error) ? error : wrong(`the answer cannot be read: ${textOf(error)}`)
   }
 }
 
@@ -193,7 +196,7 @@ function parseObject(value: unknown, diagnostics: DiagnosticSink): HookResult {
   if ((value.action ?? undefined) === undefined && unknown.length > 0) {
     problems.push(`there is no action, and no HookResult has ${unknown.map(shown).join(', ')}`)
   }
-  if (problems.length > 0 && !stands.has(action)) throw wrong(problems.join('; '))
+  if (problems.length > 0 && !STANDS.has(action)) throw wrong(problems.join('; '))
   for (const problem of problems) {
     diagnostics.push({ code: 'malformed-field', text: `${problem}; the ${String(action)} stands` })
   }
@@ -230,19 +233,6 @@ function wrong(what: string): HookError {
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
-}
-
-function shown(value: unknown): string {
-  const words = inWords(value)
-  return words.length > 60 ? `${words.slice(0, 57)}…` : words
-}
-
-function inWords(value: unknown): string {
-  try {
-    return typeof value === 'bigint' ? `${value}n` : (JSON.stringify(value) ?? typeof value)
-  } catch {
-    return 'a value that cannot be shown'
-  }
 }
 
 /** Keys that authors of other systems' hooks write out of habit. */

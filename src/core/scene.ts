@@ -3,9 +3,11 @@
 import type { Engine } from './engine.js'
 import type { SessionInfo } from './hook.js'
 import type { HookSet } from './hook-set.js'
+import type { GuardedStore } from './session-store.js'
 
 export interface Scene {
   readonly engine: Engine
+  readonly store: GuardedStore
   readonly info: SessionInfo
   /** Key of the session's state in the store. */
   readonly key: string

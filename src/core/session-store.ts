@@ -105,13 +105,24 @@ export class MemoryStore implements SessionStore {
   }
 }
 
+/** A store that does not answer by then has failed. */
+const STORE_TIMEOUT_MS = 5000
+
 /** A store that fails must not stop the agent or open a gate: it is reported, and the session goes on without memory. */
 export class GuardedStore implements SessionStore {
   readonly #store: SessionStore
-  readonly #failures: Diagnostic[] = []
+  readonly #deadline: number
+  readonly #failures: Diagnostic[]
 
-  constructor(store: SessionStore) {
+  constructor(store: SessionStore, deadline = Infinity, failures: Diagnostic[] = []) {
     this.#store = store
+    this.#deadline = deadline
+    this.#failures = failures
+  }
+
+  /** The same store, which has failed if it does not answer by the deadline of a fire. */
+  until(deadline: number): GuardedStore {
+    return deadline === Infinity ? this : new GuardedStore(this.#store, deadline, this.#failures)
   }
 
   /** What went wrong since it was last asked. */
@@ -157,9 +168,18 @@ export class GuardedStore implements SessionStore {
     }
     try {
       const done = call()
-      return isPromise(done) ? Promise.resolve(done).catch(failed) : done
+      return isPromise(done) ? this.#inTime(done).catch(failed) : done
     } catch (error) {
       return failed(error)
     }
+  }
+
+  #inTime<T>(done: Promise<T>): Promise<T> {
+    const ms = Math.max(0, Math.min(STORE_TIMEOUT_MS, this.#deadline - performance.now()))
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`it did not answer within ${Math.round(ms)} ms`)), ms)
+    })
+    return Promise.race([done, late]).finally(() => clearTimeout(timer))
   }
 }

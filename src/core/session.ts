@@ -74,6 +74,7 @@ export class Session implements AsyncDisposable {
     const info: SessionInfo = options.cwd === undefined ? { id: this.id } : { id: this.id, cwd: options.cwd }
     this.#scene = {
       engine,
+      store: engine.store,
       info,
       key: options.agentId === undefined ? this.id : `${this.id}/${options.agentId}`,
       base: payloadBase(options),
@@ -118,7 +119,7 @@ export class Session implements AsyncDisposable {
         decides: (kind) => this.#layers.snapshot().listeners(kind)?.decides ?? false,
         takeEphemeral: () => this.#takeEphemeral(),
         returnEphemeral: async (injections) =>
-          this.#engine.store.update(this.#scene.key, (now) => ({
+          this.#scene.store.update(this.#scene.key, (now) => ({
             ...now,
             ephemeral: [...injections, ...now.ephemeral],
           })),
@@ -159,13 +160,13 @@ export class Session implements AsyncDisposable {
   /** Begins a turn: the injection budget is whole again. A UserPromptSubmit begins one itself if the host did not. */
   async startTurn(): Promise<void> {
     this.#refuseClosed()
-    await this.#engine.store.update(this.#scene.key, (state) => ({ ...nextTurn(state), announced: true }))
+    await this.#scene.store.update(this.#scene.key, (state) => ({ ...nextTurn(state), announced: true }))
   }
 
   /** Ends a turn: ephemeral injections that no model call took are dropped. */
   async endTurn(): Promise<void> {
     this.#refuseClosed()
-    await this.#engine.store.update(this.#scene.key, (state) => ({
+    await this.#scene.store.update(this.#scene.key, (state) => ({
       ...state,
       announced: false,
       ephemeral: [],
@@ -186,7 +187,7 @@ export class Session implements AsyncDisposable {
     if (this.#closed) return
     this.#closed = true
     await this.#engine.idle()
-    for (const key of [this.#scene.key, ...this.#childKeys]) await this.#engine.store.release(key)
+    for (const key of [this.#scene.key, ...this.#childKeys]) await this.#scene.store.release(key)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -208,9 +209,9 @@ export class Session implements AsyncDisposable {
 
   async #takeEphemeral() {
     let taken: Awaited<ReturnType<Engine['store']['load']>>['ephemeral'] = []
-    const state = await this.#engine.store.load(this.#scene.key)
+    const state = await this.#scene.store.load(this.#scene.key)
     if (state.ephemeral.length === 0) return taken
-    await this.#engine.store.update(this.#scene.key, (now) => {
+    await this.#scene.store.update(this.#scene.key, (now) => {
       taken = now.ephemeral
       return { ...now, ephemeral: [] }
     })

@@ -1,6 +1,7 @@
 // Settings that the kernel obeys, under the names they have in a settings file.
 
 import { HookError } from './errors.js'
+import { shown } from './text.js'
 
 export interface Settings {
   /** `block` closes every gate whose hook fails. */
@@ -52,10 +53,7 @@ export function readSettings(given: Partial<Settings> = {}): Settings {
         `There is no setting ${key}; known are ${Object.keys(CHECKS).join(', ')}`,
       )
     if (value !== undefined && !check[0](value)) {
-      throw new HookError(
-        'OPTIONS_INVALID',
-        `The setting ${key} must be ${check[1]}, got ${JSON.stringify(value)}`,
-      )
+      throw new HookError('OPTIONS_INVALID', `The setting ${key} must be ${check[1]}, got ${shown(value)}`)
     }
   }
   return {

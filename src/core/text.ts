@@ -39,3 +39,21 @@ function prefix(text: string, bytes: number): string {
 export function byteLength(text: string): number {
   return new TextEncoder().encode(text).length
 }
+
+/** A value for a message: never throws, never long. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(shortened(value))
+  return shortened(inWords(value))
+}
+
+function shortened(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text
+}
+
+function inWords(value: unknown): string {
+  try {
+    return typeof value === 'bigint' ? `${value}n` : (JSON.stringify(value) ?? typeof value)
+  } catch {
+    return 'a value that cannot be shown'
+  }
+}

@@ -19,7 +19,9 @@ import {
   proceed,
   type SessionStore,
 } from 'carabiner'
+import type { Run } from 'carabiner/core'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { laneHook, madeHook } from './made-hook.js'
 
 const BASH = { tool_name: 'Bash', tool_input: { command: 'ls', nested: { list: [1] } } }
 const codes = ({ diagnostics }: Outcome) => diagnostics.map(({ code }) => code)
@@ -43,11 +45,14 @@ afterAll(() => {
 })
 
 /** One gate with this handler; whatever it does, it must not look like one that approved. */
-async function gate(handler: unknown, options: HooksOptions = {}): Promise<Outcome> {
+async function gate(handler: unknown, options: HooksOptions = {}, timeout = 60): Promise<Outcome> {
   const hooks = await createHooks({ globals: false, ...options })
-  hooks.register('PreToolUse', handler as Handler<'PreToolUse'>, { name: 'gate', timeout: 0.05 })
+  hooks.register('PreToolUse', handler as Handler<'PreToolUse'>, { name: 'gate', timeout })
   return hooks.session().fire('PreToolUse', BASH)
 }
+
+/** The same, where the time-out itself is under test. */
+const overdue = (handler: unknown) => gate(handler, {}, 0.02)
 
 function expectClosed(outcome: Outcome, why: string): void {
   expect(outcome.action).toBe('deny')
@@ -175,7 +180,7 @@ describe('an answer of the wrong type', () => {
         throw new Error('do not read me')
       },
     }
-    expectClosed(await gate(() => hostile), 'HOOK_FAILED')
+    expectClosed(await gate(() => hostile), 'ANSWER_INVALID')
     const proxy = new Proxy(
       {},
       {
@@ -184,7 +189,7 @@ describe('an answer of the wrong type', () => {
         },
       },
     )
-    expectClosed(await gate(() => proxy), 'HOOK_FAILED')
+    expectClosed(await gate(() => proxy), 'ANSWER_INVALID')
   })
 })
 
@@ -264,14 +269,55 @@ describe('a handler that throws', () => {
   })
 })
 
+describe('an async hook that throws', () => {
+  test.each<[string, unknown]>([
+    ['an Error', new Error('broken')],
+    ['null', null],
+    ['an Error whose message is a symbol', Object.assign(new Error('x'), { message: Symbol('x') })],
+  ])('%s, while others still run, leaves nothing unhandled, and says so later', async (_, thrown) => {
+    const globals = new HookRegistry({ scope: 'global' })
+    const run = () => {
+      throw thrown
+    }
+    globals.add(madeHook('async', { detached: true, run }))
+    const hooks = await createHooks({ globals })
+    hooks.register('PreToolUse', async () => {
+      await tick()
+      await tick()
+    })
+    const session = hooks.session()
+    expect((await session.fire('PreToolUse', BASH)).action).toBe('continue')
+    await tick()
+    const next = await session.fire('UserPromptSubmit', { prompt: 'next' })
+    const said = [...next.diagnostics, ...hooks.diagnostics]
+    expect(said.map(({ code }) => code)).toContain('late-failed')
+  })
+
+  test('closes no gate and does not claim to, also where every gate is closed on failure', async () => {
+    const globals = new HookRegistry({ scope: 'global' })
+    const run = () => {
+      throw new Error('broken')
+    }
+    globals.add(madeHook('async', { detached: true, run }))
+    const hooks = await createHooks({ globals, settings: { on_failure: 'block' } })
+    const session = hooks.session()
+    expect((await session.fire('PreToolUse', BASH)).action).toBe('continue')
+    await tick()
+    const next = await session.fire('UserPromptSubmit', { prompt: 'next' })
+    expect(next.action).toBe('continue')
+    expect(next.messages).toMatchObject([{ level: 'warning', source: 'async' }])
+    expect(next.messages[0]?.text).not.toMatch(/gate stays closed/)
+  })
+})
+
 describe('a handler that never settles, or more than once', () => {
   test('never: it is overdue, and the gate closes', async () => {
-    expectClosed(await gate(never), 'HOOK_TIMEOUT')
+    expectClosed(await overdue(never), 'HOOK_TIMEOUT')
   })
 
   test('a thenable that never calls back', async () => {
     // biome-ignore lint/suspicious/noThenProperty: what is under test
-    expectClosed(await gate(() => ({ then() {} })), 'HOOK_TIMEOUT')
+    expectClosed(await overdue(() => ({ then() {} })), 'HOOK_TIMEOUT')
   })
 
   test('a thenable that answers twice: the first answer counts', async () => {
@@ -322,7 +368,7 @@ describe('a handler that never settles, or more than once', () => {
     const late = new Promise((_, no) => {
       reject = no
     })
-    const outcome = await gate(() => late)
+    const outcome = await overdue(() => late)
     expectClosed(outcome, 'HOOK_TIMEOUT')
     reject(new Error('too late'))
     await tick()
@@ -813,16 +859,64 @@ describe('a signal', () => {
     expect(audit.records.map(({ action }) => action)).toEqual(['aborted'])
   })
 
-  test('aborted by a hook itself: later ones do not start', async () => {
+  test.each([
+    ['PreToolUse', 'block'],
+    ['PreToolUse', 'continue'],
+    ['PostToolUse', 'continue'],
+  ] as const)(
+    'aborted by a hook of %s itself (onFailure %s): later ones do not start',
+    async (event, onFailure) => {
+      const controller = new AbortController()
+      const audit = memoryAudit()
+      const hooks = await createHooks({ globals: false, audit })
+      const ran = vi.fn(async () => undefined)
+      hooks.register(event, () => controller.abort('why'), { name: 'aborts', onFailure })
+      hooks.register(event, ran)
+      hooks.register(event, ran)
+      const fired = hooks.session().fire(event, BASH, { signal: controller.signal })
+      await expect(fired).rejects.toMatchObject(aborted)
+      await tick()
+      expect(ran).not.toHaveBeenCalled()
+      expect(audit.records.map(({ action }) => action)).toEqual(['aborted'])
+    },
+  )
+
+  test.each(['at once', 'later'])(
+    'aborted %s: approvers are not asked, and nothing is left unhandled',
+    async (when) => {
+      const controller = new AbortController()
+      const hooks = await createHooks({ globals: false })
+      const approver = vi.fn(() => undefined)
+      hooks.register('PreToolUse', approver, { role: 'approve' })
+      const aborts = async () => {
+        if (when === 'later') await tick()
+        controller.abort('why')
+        return never()
+      }
+      hooks.register('PreToolUse', aborts, { onFailure: 'continue' })
+      const fired = hooks.session().fire('PreToolUse', BASH, { signal: controller.signal })
+      await expect(fired).rejects.toMatchObject(aborted)
+      await tick()
+      expect(approver).not.toHaveBeenCalled()
+    },
+  )
+
+  test('aborted while lanes run: all of them are told, and nothing is left unhandled', async () => {
     const controller = new AbortController()
-    const hooks = await createHooks({ globals: false })
-    const ran = vi.fn()
-    hooks.register('PreToolUse', () => controller.abort('why'))
-    hooks.register('PreToolUse', ran)
+    const globals = new HookRegistry({ scope: 'global' })
+    const told: unknown[] = []
+    for (const name of ['one', 'two']) {
+      const run: Run = (_, { signal }) => {
+        signal.addEventListener('abort', () => void told.push(signal.reason))
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+      }
+      globals.add(laneHook(name, { run }))
+    }
+    const hooks = await createHooks({ globals })
     const fired = hooks.session().fire('PreToolUse', BASH, { signal: controller.signal })
-    await expect(fired).rejects.toMatchObject(aborted)
-    await tick()
-    expect(ran).not.toHaveBeenCalled()
+    setImmediate(() => controller.abort('why'))
+    await expect(fired).rejects.toMatchObject({ ...aborted, cause: 'why' })
+    expect(told).toEqual(['why', 'why'])
   })
 
   test('aborted during: what the hook answers afterwards changes nothing', async () => {
@@ -1001,6 +1095,19 @@ describe('a function of the host that fails', () => {
       expect(outcome.action).toBe('continue')
       expect(codes(outcome)).toContain('host-failed')
       expect(store.grants()).toEqual([])
+    })
+
+    test('in grants, revokeGrant or release: it is in the diagnostics, never passed over', async () => {
+      for (const use of [
+        (hooks: Hooks) => hooks.grants(),
+        (hooks: Hooks) => hooks.revoke('some grant'),
+        (hooks: Hooks) => hooks.session().close(),
+      ]) {
+        const store = failing('grants', 'revokeGrant', 'release')
+        const hooks = await createHooks({ globals: false, store })
+        await use(hooks)
+        expect(hooks.diagnostics.map(({ text }) => text).join()).toMatch(/store.*host is broken/)
+      }
     })
 
     test('in update: a refused stop is still refused', async () => {

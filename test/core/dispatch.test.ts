@@ -794,11 +794,12 @@ describe('failure', () => {
     ],
     ['is overdue', never, 'HOOK_TIMEOUT'],
   ])('a command hook that %s goes on by default, and blocks where it says so', async (_, run, why) => {
-    const open = await fireMade([made('command', run, { timeoutMs: 20 })])
+    const timeoutMs = run === never ? 20 : 60_000
+    const open = await fireMade([made('command', run, { timeoutMs })])
     expect(open.action).toBe('continue')
     expect(open.hooks).toMatchObject([{ status: 'failed', why }])
     expect(open.messages).toMatchObject([{ level: 'warning', source: 'command' }])
-    const closed = await fireMade([made('command', run, { timeoutMs: 20, onFailure: 'block' })])
+    const closed = await fireMade([made('command', run, { timeoutMs, onFailure: 'block' })])
     expect(closed.action).toBe('deny')
   })
 
@@ -844,6 +845,19 @@ describe('failure', () => {
     expect(outcome.action).toBe('deny')
     expect(outcome.hooks.find(({ name }) => name === 'gate')).toMatchObject({ status: 'failed' })
     expect(outcome.injections).toMatchObject([{ text: 'still here' }])
+  })
+
+  test('an outcome is plain JSON', async () => {
+    const hooks = await createHooks({ globals: false, approver: () => 'Deny' })
+    hooks.register('PreToolUse', () => undefined, { matcher: 'Write' })
+    hooks.register('PreToolUse', broken, { onFailure: 'continue' })
+    hooks.register('PreToolUse', () =>
+      modify({ tool_input: {} }, { contextInjection: 'x', userMessage: 'y' }),
+    )
+    hooks.register('PreToolUse', () => askUser('ok?'))
+    const outcome = await hooks.session().fire('PreToolUse', BASH)
+    expect(outcome.hooks).toHaveLength(4)
+    expect(JSON.parse(JSON.stringify(outcome))).toEqual(outcome)
   })
 
   test('what admits hooks decides who runs, and the reason is in the trace', async () => {

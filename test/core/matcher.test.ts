@@ -105,6 +105,9 @@ describe('patterns', () => {
   it.each([
     ['^\\Agent$', 'Agent'],
     ['^\\anthropic$', 'anthropic'],
+    ['^\\Quit$', 'Quit'],
+    ['^\\zed$', 'zed'],
+    ['^\\pLan$', 'pLan'],
     ['^a\\sb$', 'a\u00a0b'],
     ['^a\\sb$', 'a\u000bb'],
   ])('%j means what it means in JavaScript: it takes %j', (pattern, value) => {

@@ -52,6 +52,8 @@ const TRACE: Keys<Trace> = {
   detail: true,
   answer: true,
   changed: true,
+  countsAs: true,
+  event: true,
 }
 
 const HOST: Keys<Host> = {

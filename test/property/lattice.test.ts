@@ -184,6 +184,7 @@ function emitted(hooks: readonly Placed[], scheduler: fc.Scheduler): Promise<Out
 interface Expected {
   readonly action: Verdict
   readonly reason: string | undefined
+  readonly permission: 'allow' | undefined
   readonly data: Record<string, unknown>
   readonly ran: readonly string[]
   readonly injections: readonly string[]
@@ -206,7 +207,8 @@ function expected(hooks: readonly Placed[]): Expected {
   const failed = ran.some(({ draw: { action } }) => isFailure(action))
   return {
     action,
-    reason: action === 'continue' || (allowed && failed && !winner) ? undefined : reasonOf(winner),
+    reason: action === 'continue' ? undefined : reasonOf(winner),
+    permission: allowed && !failed && highest <= rank('respond') ? 'allow' : undefined,
     data,
     ran: ran.map((one) => one.name),
     injections: ran.flatMap((one) => answered(one)?.contextInjection ?? []),
@@ -254,6 +256,7 @@ function observed(outcome: Outcome): Expected {
   return {
     action: outcome.action,
     reason: outcome.action === 'continue' ? undefined : shortened(outcome.reason),
+    permission: outcome.permission,
     data: Object.fromEntries(Object.keys(CALL).map((key) => [key, outcome.data[key]])),
     ran: outcome.hooks.filter(({ status }) => status !== 'skipped').map(({ name }) => name),
     injections: outcome.injections.map(({ text }) => text),

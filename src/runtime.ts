@@ -9,6 +9,7 @@ import type { Host } from './core/host.js'
 import type { Plan } from './core/plan.js'
 import { globalHooks, HookRegistry } from './core/registry.js'
 import { Session, type SessionOptions } from './core/session.js'
+import type { SessionStore } from './core/session-store.js'
 import { readSettings, type Settings } from './core/settings.js'
 
 export interface HooksOptions extends Host {
@@ -59,6 +60,7 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
   const { settings, globals = true, ...host } = options
   for (const key of ['display', 'context', 'audit', 'admit', 'clock'] as const) mustBeFunction(key, host[key])
   if (host.approver !== 'deny') mustBeFunction('approver', host.approver)
+  if (host.store !== undefined) mustBeStore(host.store)
   return new Hooks(new Engine(host, readSettings(settings), registryOf(globals)))
 }
 
@@ -75,6 +77,20 @@ function registryOf(globals: unknown): HookRegistry | undefined {
 function mustBeFunction(key: string, value: unknown): void {
   if (value !== undefined && typeof value !== 'function') {
     throw new HookError('OPTIONS_INVALID', `The option ${key} must be a function, got ${typeof value}`)
+  }
+}
+
+const STORE_METHODS = ['load', 'update', 'release', 'keep', 'grants', 'addGrant', 'revokeGrant'] as const
+
+function mustBeStore(store: unknown): void {
+  const missing = STORE_METHODS.filter(
+    (method) => typeof (store as SessionStore | null)?.[method] !== 'function',
+  )
+  if (missing.length > 0) {
+    throw new HookError(
+      'OPTIONS_INVALID',
+      `The option store must be a SessionStore; it lacks ${missing.join(', ')}`,
+    )
   }
 }
 
@@ -129,12 +145,16 @@ export class Hooks implements AsyncDisposable {
 
   /** Every "allow always" that was given. */
   async grants(): Promise<readonly Grant[]> {
-    return this.#engine.store.grants()
+    const grants = await this.#engine.store.grants()
+    this.#engine.noteStoreFailures()
+    return grants
   }
 
   /** False if there was no such grant. */
   async revoke(grantId: string): Promise<boolean> {
-    return this.#engine.store.revokeGrant(grantId)
+    const revoked = await this.#engine.store.revokeGrant(grantId)
+    this.#engine.noteStoreFailures()
+    return revoked
   }
 
   /** The newest of what went wrong outside any outcome. */
@@ -146,6 +166,7 @@ export class Hooks implements AsyncDisposable {
   async close(): Promise<void> {
     this.#engine.closed = true
     await this.#engine.idle()
+    this.#engine.noteStoreFailures()
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -6,6 +6,7 @@ import {
   deny,
   globalHooks,
   HookRegistry,
+  type Hooks,
   type HooksOptions,
   hook,
   inject,
@@ -354,6 +355,19 @@ describe('diagnostics', () => {
     await hooks.close()
     expect(hooks.diagnostics.map(({ code }) => code)).toEqual(['late-failed'])
     expect(hooks.diagnostics[0]?.text).toMatch(/beside it.*broken/)
+  })
+
+  test('a pattern that cannot be matched safely is reported, wherever it is registered', async () => {
+    const unsafe = { matcher: '^(a+)+(?!b)\\1$' }
+    const everywhere: ((hooks: Hooks) => Pick<Hooks, 'register'>)[] = [
+      (hooks) => hooks,
+      (hooks) => hooks.session(),
+    ]
+    for (const where of everywhere) {
+      const hooks = await createHooks({ globals: false })
+      where(hooks).register('PreToolUse', () => undefined, unsafe)
+      expect(hooks.diagnostics.map(({ code }) => code)).toContain('matcher-unsafe')
+    }
   })
 
   test('do not grow without end', async () => {

@@ -92,7 +92,7 @@ export function questionFor(
   now: number,
 ): Question {
   const timeout = Math.min(...asking.map(({ answer }) => answer.approvalTimeout ?? DEFAULT_TIMEOUT))
-  const offers = asking.map(({ answer }) => answer.approvalOptions ?? DEFAULT_OPTIONS)
+  const offers = asking.map(({ answer }) => optionsOf(answer.approvalOptions))
   const options = [...new Set(offers.flat())].filter(
     (option) =>
       !ALLOWS_ALWAYS.test(option) || offers.every((offer) => offer.some((one) => ALLOWS_ALWAYS.test(one))),
@@ -114,6 +114,12 @@ export function questionFor(
     default: asking.every(({ answer }) => answer.approvalDefault === 'allow') ? 'allow' : 'deny',
     expires: timestamp(now + timeout * 1000),
   }
+}
+
+/** As a terminal shows them, so that no option can pass for another. */
+function optionsOf(given: readonly string[] | undefined): readonly string[] {
+  const options = (given ?? DEFAULT_OPTIONS).map((option) => plainText(option).replace(/\s+/g, ' ').trim())
+  return options.filter((option) => option !== '')
 }
 
 /** Reads a reply. What was not offered is a deny; undefined for what is no reply at all. */

@@ -8,7 +8,7 @@ import { HookCall } from './hook-call.js'
 import { type Listeners, matches } from './hook-set.js'
 import { type Data, type Json, sameJson } from './json.js'
 import { endsChain, type Outcome, Ran, type Trace, verdictOf } from './outcome.js'
-import { applyPatch, firstName, type Patched, type PatchRules } from './patch.js'
+import { applyPatch, firstName, type Patched, type PatchRules, patchedData } from './patch.js'
 import { type Admit, lanesOf, refusal } from './plan.js'
 import { isPromise } from './promise.js'
 import { CONTINUE, deny, type HookResult, parseResult, STANDS } from './result.js'
@@ -69,13 +69,9 @@ export async function runAside(
   event: HookEvent,
   options: DispatchOptions,
 ): Promise<{ readonly ran: Ran; readonly diagnostics: readonly Diagnostic[] }> {
-  const { ran, diagnostics } = await new Walk(
-    kind,
-    new Lane([{ ...hook, onFailure: 'continue' }]),
-    event,
-    options,
-    ASIDE,
-  ).go(itself)
+  const lane = new Lane([{ ...hook, onFailure: 'continue' }])
+  const open = { ...options, failClosed: false }
+  const { ran, diagnostics } = await new Walk(kind, lane, event, open, ASIDE).go(itself)
   return { ran: ran[0] as Ran, diagnostics }
 }
 
@@ -164,6 +160,7 @@ class Walk extends Watched {
           this.#fail(this.#hook, hookError(this.#hook, thrown))
         }
       }
+      if (leg !== this.#leg) return
       this.#end()
       if (this.event !== this.#sent && this.#manner === PLAIN) noteStale(this.#kind, this)
       this.#resolve(this.#result())
@@ -183,7 +180,9 @@ class Walk extends Watched {
       this.#hook = hook
       this.#call = new HookCall(hook, this.event, this.#options.outcome, this.diagnostics)
       try {
+        const leg = this.#leg
         const answer = hook.run(this.event, this.#call)
+        if (leg !== this.#leg) return ignored(answer)
         if (isPromise(answer)) {
           this.#watch()
           return answer
@@ -240,36 +239,38 @@ class Walk extends Watched {
     this.#now = performance.now()
   }
 
+  /** Of two lanes that changed a key, the one whose hook comes later in configuration order counts. */
   #join(lanes: readonly Walk[], step: readonly Hook[]): void {
-    const before = this.event.data
-    const changes: Record<string, Json> = {}
-    const changedBy = new Map<string, string>()
+    const changes = lanes
+      .flatMap((lane) =>
+        [...lane.#lastToChange()].map(([key, by]) => ({ key, by, lane, value: lane.event.data[key] })),
+      )
+      .sort((a, b) => step.indexOf(a.by.hook) - step.indexOf(b.by.hook))
+    const winners = new Map<string, (typeof changes)[number]>()
+    for (const change of changes) {
+      const { key, by, lane, value } = change
+      const earlier = winners.get(key)
+      if (earlier && earlier.lane !== lane && !sameJson(earlier.value, value)) {
+        const text = `${earlier.by.name} and ${by.name} both changed ${key}; ${by.name}, the later one, counts`
+        this.diagnostics.push({ code: 'conflict', text })
+      }
+      winners.set(key, change)
+    }
     for (const lane of lanes) {
       this.diagnostics.push(...lane.diagnostics)
-      for (const [key, hook] of lane.#lastToChange()) {
-        const earlier = changedBy.get(key)
-        if (earlier !== undefined && !sameJson(changes[key], lane.event.data[key])) {
-          const text = `${earlier} and ${hook} both changed ${key}; ${hook}, the later one, counts`
-          this.diagnostics.push({ code: 'conflict', text })
-        }
-        changedBy.set(key, hook)
-      }
-      for (const key of Object.keys(lane.event.data)) {
-        if (lane.event.data[key] !== before[key]) changes[key] = lane.event.data[key] as Json
-      }
       if (lane.ended) this.ended = true
     }
     const ran = lanes.flatMap((lane) => lane.ran)
     this.ran.push(...ran.sort((a, b) => step.indexOf(a.hook) - step.indexOf(b.hook)))
-    if (changedBy.size > 0) this.event = { ...this.event, data: Object.freeze({ ...before, ...changes }) }
+    if (winners.size === 0) return
+    const patch = Object.fromEntries([...winners].map(([key, { value }]) => [key, value as Json]))
+    this.event = { ...this.event, data: patchedData(this.#kind, this.event.data, patch) }
   }
 
-  /** Which hook set each changed key, under the first of its names. */
-  #lastToChange(): ReadonlyMap<string, string> {
-    const last = new Map<string, string>()
-    for (const { name, changed } of this.ran) {
-      for (const key of changed ?? []) last.set(firstName(this.#kind, key), name)
-    }
+  /** Which hook was the last to set each changed key, under the first of its names. */
+  #lastToChange(): ReadonlyMap<string, Ran> {
+    const last = new Map<string, Ran>()
+    for (const one of this.ran) for (const key of one.changed ?? []) last.set(firstName(this.#kind, key), one)
     return last
   }
 
@@ -344,7 +345,6 @@ class Walk extends Watched {
     for (const lane of this.#lanes) lane.#stop(error)
     this.ran.push(...this.#lanes.flatMap((lane) => lane.ran))
     this.#end()
-    this.#resolve(this.#result())
   }
 
   #result(): Dispatched {
@@ -357,6 +357,12 @@ class Walk extends Watched {
     if (this.#watching) unwatch(this, this.#now)
     this.#watching = false
   }
+}
+
+/** The hook itself aborted the fire: nobody waits for its answer any more, but its failure must not go unheard of. */
+function ignored(answer: unknown): undefined {
+  if (isPromise(answer)) Promise.resolve(answer).catch(() => undefined)
+  return undefined
 }
 
 const itself = (dispatched: Dispatched): Dispatched => dispatched

@@ -63,6 +63,11 @@ export class Engine {
     return this.#diagnostics
   }
 
+  /** What the store failed at outside any fire. */
+  noteStoreFailures(): void {
+    for (const failure of this.store.takeFailures()) this.note(failure)
+  }
+
   note(d: Diagnostic): void {
     this.#diagnostics.push(d)
     if (this.#diagnostics.length > MAX_DIAGNOSTICS) this.#diagnostics.shift()

@@ -10,7 +10,7 @@ import type { HookEvent } from './hook.js'
 import type { Listeners } from './hook-set.js'
 import { type Data, frozenCopy } from './json.js'
 import { diagnosticsOf, type Judgement, judge, outcomeOf, quietOutcome } from './judge.js'
-import { merge, type Outcome } from './outcome.js'
+import { endsChain, failureMessages, merge, type Outcome } from './outcome.js'
 import { applyPatch } from './patch.js'
 import type { Admit } from './plan.js'
 import { isPromise, type MaybePromise } from './promise.js'
@@ -75,7 +75,8 @@ export async function fireEvent(
   const firing = new Firing(scene, session, state, deadline, options.signal)
   try {
     const settled = await firing.decide(kind, listeners, event)
-    const pending = carries ? await takePending(scene) : NOTHING_PENDING
+    const dropped = kind.name === 'UserPromptSubmit' && endsChain(settled.action)
+    const pending = carries && !dropped ? await takePending(scene) : NOTHING_PENDING
     const outcome = await conclude(scene, settled, state, pending, performance.now() - startedAt)
     if (listeners) firing.show(kind, listeners, settled.judgement.event, outcome)
     return { outcome, changed: changedKeys(payload, outcome.data) }
@@ -129,7 +130,13 @@ class Firing {
         const copy = frozenCopy(patch, 'the edited call') as Data
         const { data } = applyPatch(kind, before.event.data, copy, options, [])
         const again = await judge(kind, listeners, { ...before.event, data }, options)
-        return { ...again, modified: true, ran: [...before.ran, ...again.ran] }
+        const messages = [...failureMessages(before.ran), ...again.merged.messages]
+        return {
+          ...again,
+          modified: true,
+          ran: [...before.ran, ...again.ran],
+          merged: { ...again.merged, messages },
+        }
       },
     })
   }
@@ -160,6 +167,7 @@ class Firing {
       event,
       modified: false,
       ran: [],
+      rechecked: false,
       merged,
       diagnostics: [],
     }

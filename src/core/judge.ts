@@ -19,6 +19,8 @@ export interface Judgement {
   readonly event: HookEvent
   readonly modified: boolean
   readonly ran: readonly Ran[]
+  /** Hooks may have run more than once. */
+  readonly rechecked: boolean
   readonly merged: Merged
   /** Of the dispatch; those of the merge are in `merged`. */
   readonly diagnostics: readonly Diagnostic[]
@@ -37,7 +39,8 @@ export function judge(
   options: DispatchOptions,
 ): Promise<Judgement> {
   return dispatch(kind, listeners, event, options, (dispatched) => {
-    const judgement = judgementOf(kind, listeners, event, dispatched)
+    const rechecked = options.recheck === 'all' && dispatched.event !== event
+    const judgement = judgementOf(kind, listeners, event, dispatched, rechecked)
     const done = listeners.approvers.length === 0 || endsChain(judgement.merged.action)
     return done ? judgement : approved(judgement, listeners, options)
   })
@@ -48,10 +51,21 @@ function judgementOf(
   listeners: Listeners,
   sent: HookEvent,
   dispatched: Dispatched,
+  rechecked: boolean,
 ): Judgement {
   const { event, ran, diagnostics, unstable } = dispatched
-  const merged = unstable ? denyUnstable(merge(kind, ran)) : merge(kind, ran)
-  return { kind, listeners, sent, event, modified: event !== sent, ran, merged, diagnostics }
+  const merged = merge(kind, ran, rechecked)
+  return {
+    kind,
+    listeners,
+    sent,
+    event,
+    modified: event !== sent,
+    ran,
+    rechecked,
+    merged: unstable ? denyUnstable(merged) : merged,
+    diagnostics,
+  }
 }
 
 /** Shows the final call to the approvers, and merges what they answer with the rest. */
@@ -64,7 +78,7 @@ async function approved(
   const final = await runOnFinal(kind, listeners.approvers, event, options)
   const ran = [...judgement.ran, ...final.ran]
   const diagnostics = [...judgement.diagnostics, ...final.diagnostics, ...final.ran.flatMap(approverChange)]
-  return { ...judgement, ran, diagnostics, merged: merge(kind, ran) }
+  return { ...judgement, ran, diagnostics, merged: merge(kind, ran, judgement.rechecked) }
 }
 
 function approverChange({ hook, effect }: Ran): Diagnostic[] {

@@ -175,8 +175,12 @@ export function endsChain(verdict: Verdict): boolean {
   return RANK[verdict] >= RANK.deny
 }
 
-/** Merges in the order given. Among equal verdicts the first gives the reason. */
-export function merge(kind: EventKind, ran: readonly Ran[]): Merged {
+/**
+ * Merges in the order given. Among equal verdicts the first gives the reason. `rechecked`: hooks may have run more than
+ * once, each time on another version of the call; what lets it pass counts only in the last.
+ */
+export function merge(kind: EventKind, ran: readonly Ran[], rechecked = false): Merged {
+  const last = rechecked ? new Map(ran.map((one) => [one.hook, one])) : undefined
   let action: Verdict = 'continue'
   let winner: Ran | undefined
   let allowed: Ran | undefined
@@ -188,12 +192,14 @@ export function merge(kind: EventKind, ran: readonly Ran[]): Merged {
   const diagnostics: Diagnostic[] = []
   for (const one of ran) {
     const { hook, effect: answer } = one
+    const outdated = last !== undefined && last.get(hook) !== one
     if (one.status === 'failed') {
       failed = true
       messages.push(failureMessage(one))
     }
     if (answer.action !== 'continue') {
-      const verdict = verdictOf(kind, hook, answer.action)
+      const verdict =
+        outdated && answer.action === 'respond' ? 'continue' : verdictOf(kind, hook, answer.action)
       if (RANK[verdict] > RANK[action]) {
         action = verdict
         winner = one
@@ -202,11 +208,11 @@ export function merge(kind: EventKind, ran: readonly Ran[]): Merged {
       if (verdict === 'ask_user') asking.push({ hook, answer })
       if (answer.action === 'deny' && kind.deny === 'tell') {
         injections.push({ text: reasonOf(hook, answer), role: 'system', ephemeral: false, source: hook.name })
-      } else if (verdict === 'continue' && isVerdict(answer.action)) {
+      } else if (verdict === 'continue' && !outdated && isVerdict(answer.action)) {
         diagnostics.push(ignored(kind, hook, answer.action))
       }
     }
-    if (answer.permission === 'allow') allowed ??= one
+    if (answer.permission === 'allow' && !outdated) allowed ??= one
     if (answer.contextInjection) injections.push(injectionOf(hook, answer))
     if (answer.userMessage) messages.push(messageOf(hook, answer))
   }
@@ -255,6 +261,11 @@ function messageOf(hook: Hook, answer: HookResult): Message {
     level: answer.userMessageLevel ?? 'info',
     source: answer.userMessageSource ?? hook.name,
   }
+}
+
+/** A failure is told to the user whatever came after it. */
+export function failureMessages(ran: readonly Ran[]): readonly Message[] {
+  return ran.filter(({ status }) => status === 'failed').map(failureMessage)
 }
 
 function failureMessage({ hook, effect: answer, detail }: Ran): Message {

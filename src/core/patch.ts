@@ -24,8 +24,7 @@ export function applyPatch(
   rules: PatchRules,
   diagnostics: DiagnosticSink,
 ): Patched {
-  const next: Record<string, Json> = { ...data }
-  const changed: string[] = []
+  const wanted: [string, Json][] = []
   for (const key of Object.keys(patch)) {
     const value = guarded(kind, key, data, patch[key] as Json, rules, diagnostics)
     if (value === undefined || sameJson(data[key], value)) continue
@@ -33,12 +32,11 @@ export function applyPatch(
       diagnostics.push({ code: 'owned-field', text: `${key} belongs to the engine; the change is ignored` })
       continue
     }
-    changed.push(key)
-    for (const name of [key, ...twinsOf(kind, key)]) {
-      Object.defineProperty(next, name, { value, enumerable: true, writable: true, configurable: true })
-    }
+    wanted.push([key, value])
   }
+  const changed = wanted.map(([key]) => key)
   if (changed.length === 0) return { data, changed }
+  const next = patchedData(kind, data, Object.fromEntries(wanted))
   try {
     checkRequired(kind, next)
     checkTypes(kind, next)
@@ -46,7 +44,16 @@ export function applyPatch(
     const problem = error instanceof Error ? error.message : String(error)
     throw new HookError('ANSWER_INVALID', `the change to ${changed.join(', ')} is refused: ${problem}`)
   }
-  return { data: Object.freeze(next), changed }
+  return { data: next, changed }
+}
+
+/** The data with these keys replaced, each under all its names. */
+export function patchedData(kind: EventKind, data: Data, patch: Data): Data {
+  // From entries and spread, so that a key named __proto__ is a key like any other.
+  const twins = Object.keys(patch).flatMap((key) =>
+    twinsOf(kind, key).map((twin) => [twin, patch[key] as Json]),
+  )
+  return Object.freeze({ ...data, ...patch, ...Object.fromEntries(twins) })
 }
 
 /** A field under two names goes by the first of them. */

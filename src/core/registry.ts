@@ -2,7 +2,7 @@
 
 import type { DispatchOptions } from './dispatch.js'
 import { runAside } from './dispatch.js'
-import { type Diagnostic, HookError, textOf } from './errors.js'
+import { type Diagnostic, type DiagnosticSink, HookError, textOf } from './errors.js'
 import {
   checkRequired,
   type EventAlias,
@@ -38,6 +38,8 @@ export interface RegistryOptions {
   readonly scope?: Origin['scope']
   /** Whose registry it is, where several have the same scope: hooks of two sessions are never the same hook. */
   readonly owner?: string
+  /** Also told what goes into `diagnostics`. */
+  readonly onDiagnostic?: (d: Diagnostic) => void
 }
 
 export interface EmitOptions {
@@ -61,6 +63,8 @@ export class HookRegistry {
   #defaults: object = {}
   #set: HookSet | undefined
   readonly #diagnostics: Diagnostic[] = []
+  readonly #onDiagnostic: RegistryOptions['onDiagnostic']
+  readonly #sink: DiagnosticSink = { push: (d) => this.#note(d) }
 
   constructor(options: RegistryOptions = {}) {
     if (
@@ -74,6 +78,7 @@ export class HookRegistry {
       )
     }
     this.#onFailure = options.onFailure
+    this.#onDiagnostic = options.onDiagnostic
     this.#origin = { scope: options.scope ?? 'host', source: 'code' }
     this.#owner = options.owner ? `${this.#origin.scope}:${options.owner}` : this.#origin.scope
   }
@@ -151,7 +156,7 @@ export class HookRegistry {
       id: `${this.#owner}:${name}`,
       origin: this.#origin,
       onFailure: this.#onFailure,
-      diagnostics: this.#diagnostics,
+      diagnostics: this.#sink,
     })
     const lookalike = lookalikeOf(event)
     if (lookalike) this.#note(lookalike)
@@ -291,13 +296,14 @@ export class HookRegistry {
   }
 
   #note(d: Diagnostic): void {
+    this.#onDiagnostic?.(d)
     this.#diagnostics.push(d)
     if (this.#diagnostics.length > MAX_DIAGNOSTICS) this.#diagnostics.shift()
   }
 
   #changed(): void {
     this.#set = undefined
-    this.#bus.notify(this.#diagnostics)
+    this.#bus.notify(this.#sink)
   }
 
   #numbered(stem: string): string {

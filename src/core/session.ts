@@ -188,6 +188,7 @@ export class Session implements AsyncDisposable {
     this.#closed = true
     await this.#engine.idle()
     for (const key of [this.#scene.key, ...this.#childKeys]) await this.#scene.store.release(key)
+    this.#engine.noteStoreFailures()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -201,7 +202,11 @@ export class Session implements AsyncDisposable {
 
   #registry(): HookRegistry {
     if (!this.#own) {
-      this.#own = new HookRegistry({ scope: 'session', owner: this.#scene.key })
+      this.#own = new HookRegistry({
+        scope: 'session',
+        owner: this.#scene.key,
+        onDiagnostic: (d) => this.#engine.note(d),
+      })
       this.#layers = this.#layers.with(this.#own)
     }
     return this.#own

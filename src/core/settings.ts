@@ -1,6 +1,7 @@
 // Settings that the kernel obeys, under the names they have in a settings file.
 
 import { HookError } from './errors.js'
+import { isObject } from './json.js'
 import { shown } from './text.js'
 
 export interface Settings {
@@ -45,6 +46,8 @@ const CHECKS: Readonly<Record<keyof Settings, readonly [(value: unknown) => bool
 
 /** Fills in the defaults. An unknown key or an impossible value throws OPTIONS_INVALID. */
 export function readSettings(given: Partial<Settings> = {}): Settings {
+  if (!isObject(given))
+    throw new HookError('OPTIONS_INVALID', `settings must be an object, got ${shown(given)}`)
   for (const [key, value] of Object.entries(given)) {
     const check = Object.hasOwn(CHECKS, key) ? CHECKS[key as keyof Settings] : undefined
     if (!check)

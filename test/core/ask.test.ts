@@ -591,6 +591,15 @@ describe('one question for all who ask', () => {
     await ask({ approver }, askUser('\u001b[2Jok?\u202e', { reason: '\u001b]0;title\u0007fine' }))
     expect(questions[0]?.asks).toEqual([{ hook: 'asker 1', prompt: 'ok?', reason: 'fine' }])
   })
+
+  test('nor can an option, and it cannot look like another', async () => {
+    const { approver, questions } = person('Deny')
+    const approvalOptions = ['Allow\u001b[1K\rDeny it', 'Deny']
+    await ask({ approver }, askUser('ok?', { approvalOptions }))
+    const text = questions[0]?.options.join() ?? ''
+    expect(text).toMatch(/^Allow/)
+    for (const control of ['\u001b', '\r']) expect(text).not.toContain(control)
+  })
 })
 
 describe('respond under ask', () => {
@@ -851,6 +860,18 @@ describe('an answer that edits the call', () => {
     })
     await hooks.session().fire('PreToolUse', BASH)
     expect(seen).toEqual(['rm x', 'ls'])
+  })
+
+  test('a hook that failed before the edit is still reported', async () => {
+    const hooks = await asking({ approver: () => edit('ls') }, askUser('ok?'))
+    let runs = 0
+    const flaky = () => {
+      if (runs++ === 0) throw new Error('only the first time')
+    }
+    hooks.register('PreToolUse', flaky, { name: 'flaky', onFailure: 'continue' })
+    const outcome = await hooks.session().fire('PreToolUse', BASH)
+    expect(outcome.action).toBe('continue')
+    expect(outcome.messages).toMatchObject([{ level: 'warning', source: 'flaky' }])
   })
 
   test('at most three rounds, then it is denied as unstable', async () => {

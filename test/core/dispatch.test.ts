@@ -6,6 +6,7 @@ import {
   createHooks,
   type Data,
   deny,
+  type HookResult,
   type Hooks,
   type HooksOptions,
   hardAbort,
@@ -461,6 +462,25 @@ describe('rewrites cannot dodge a guard', () => {
     expect(ran).toEqual(['gate', 'rewrite', 'behind', 'gate'])
     expect(outcome.action).toBe('continue')
   })
+
+  test.each<[string, HookResult, string]>([
+    ['an explicit allow', proceed({ permission: 'allow' }), 'permission'],
+    ['a respond', respond('the files'), 'response'],
+  ])(
+    'recheck "all": %s for an older version of the call does not hold for the final one',
+    async (_, answer, key) => {
+      const hooks = await createHooks({ globals: false, settings: { recheck: 'all' } })
+      const judge = (_: string, { tool_input }: { readonly tool_input: Data }) =>
+        tool_input.command === 'ls' ? answer : undefined
+      hooks.register('PreToolUse', judge, { name: 'judge' })
+      const session = hooks.session()
+      expect(await session.fire('PreToolUse', BASH)).toHaveProperty(key)
+      hooks.register('PreToolUse', () => modify({ tool_input: { command: 'rm' } }), { name: 'rewrite' })
+      const outcome = await session.fire('PreToolUse', BASH)
+      expect(outcome.action).toBe('continue')
+      expect(outcome).not.toHaveProperty(key)
+    },
+  )
 
   test('every candidate is in the trace, also where some ran more than once', async () => {
     const hooks = await createHooks({ globals: false, settings: { recheck: 'all' } })

@@ -744,6 +744,16 @@ describe('async hooks', () => {
     expect(next.diagnostics[0]?.text).toMatch(new RegExp(`async.*${action}`))
   })
 
+  test('a prompt that is denied carries nothing: what they injected waits on', async () => {
+    const hooks = await withMade([detached(() => inject('mine'), { events: new Set(['PostToolUse']) })])
+    hooks.register('UserPromptSubmit', () => deny('no'))
+    const session = hooks.session()
+    await session.fire('PostToolUse', { ...BASH, tool_response: 'ok' })
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(texts(await session.fire('UserPromptSubmit', { prompt: 'hello' }))).toEqual([])
+    expect(texts(await session.fire('PreToolUse', BASH))).toEqual(['mine'])
+  })
+
   test('one that fails closes no gate, and says so with the next event', async () => {
     const broken = () => {
       throw new Error('broken')

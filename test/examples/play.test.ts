@@ -373,7 +373,7 @@ describe('print', () => {
   })
 
   it('keeps what a hook says on its line and off the terminal', async () => {
-    expect(eventLines(await played(), painter(false)).at(-1)).toBe('      denied: no [2J really')
+    expect(eventLines(await played(), painter(false)).at(-1)).toBe('      denied: no really')
     expect(resultLine(`a${ESC}b`)).toBe('    = a b')
   })
 

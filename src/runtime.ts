@@ -7,9 +7,10 @@ import type { EventAlias } from './core/events.js'
 import type { Handler, HookDef, RegisterOptions } from './core/hook.js'
 import type { Host } from './core/host.js'
 import type { Plan } from './core/plan.js'
+import type { MaybePromise } from './core/promise.js'
 import { globalHooks, HookRegistry } from './core/registry.js'
 import { Session, type SessionOptions } from './core/session.js'
-import type { SessionStore } from './core/session-store.js'
+import type { GuardedStore, SessionStore } from './core/session-store.js'
 import { readSettings, type Settings } from './core/settings.js'
 
 export interface HooksOptions extends Host {
@@ -145,16 +146,12 @@ export class Hooks implements AsyncDisposable {
 
   /** Every "allow always" that was given. */
   async grants(): Promise<readonly Grant[]> {
-    const grants = await this.#engine.store.grants()
-    this.#engine.noteStoreFailures()
-    return grants
+    return this.#withStore((store) => store.grants())
   }
 
   /** False if there was no such grant. */
   async revoke(grantId: string): Promise<boolean> {
-    const revoked = await this.#engine.store.revokeGrant(grantId)
-    this.#engine.noteStoreFailures()
-    return revoked
+    return this.#withStore((store) => store.revokeGrant(grantId))
   }
 
   /** The newest of what went wrong outside any outcome. */
@@ -166,10 +163,16 @@ export class Hooks implements AsyncDisposable {
   async close(): Promise<void> {
     this.#engine.closed = true
     await this.#engine.idle()
-    this.#engine.noteStoreFailures()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  async #withStore<T>(use: (store: GuardedStore) => MaybePromise<T>): Promise<T> {
+    const store = this.#engine.openStore()
+    const result = await use(store)
+    for (const failure of store.takeFailures()) this.#engine.note(failure)
+    return result
   }
 }

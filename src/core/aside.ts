@@ -36,7 +36,7 @@ export function deliverLate(
     const failed = record(scene, event, outcome, 'continue', performance.now() - startedAt, 'late')
     if (failed) scene.engine.note(failed)
   }
-  scene.engine.aside(`an async hook on ${kind.name}`, deliver())
+  scene.engine.aside(`an async hook on ${kind.name}`, deliver(), scene.asides)
 }
 
 function lateDiagnostics(kind: EventKind, { name, status, effect, detail }: Ran): readonly Diagnostic[] {
@@ -63,7 +63,7 @@ export function observe(
       scene.engine.note({ code: 'late-failed', text: `${hook.name} on ${kind.name}: ${ran.detail}` })
     }
   }
-  scene.engine.aside(`${hook.name} on ${kind.name}`, work())
+  scene.engine.aside(`${hook.name} on ${kind.name}`, work(), scene.asides)
 }
 
 const ASIDE_OPTIONS = {

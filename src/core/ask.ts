@@ -89,8 +89,11 @@ class Inquiry {
       if (merged.action !== 'ask_user') return this.#settled(merged.action, merged.reason)
       const open = await this.#unanswered(merged.asking)
       const question = this.#question(open.length > 0 ? open : merged.asking)
-      if (open.length === 0)
-        return this.#allowed(question, this.#edited?.answer ?? this.#answer('allow', 'grant'))
+      if (open.length === 0) {
+        const answer = this.#edited?.answer ?? this.#answer('allow', 'grant')
+        await this.#grantIfAlways(answer, merged.asking)
+        return this.#allowed(question, answer)
+      }
 
       const answered = (await this.#askHooks()) ?? (await this.#askPerson(question))
       if (!answered) return this.#settled('ask_user', openReason(open), { question })
@@ -100,7 +103,7 @@ class Inquiry {
         return this.#settled('deny', answered.reason ?? refusalReason(question, answer), { question, answer })
       }
       if (!patch) {
-        if (ALLOWS_ALWAYS.test(answer.option ?? '')) await this.#grant(open)
+        await this.#grantIfAlways(answer, open)
         return this.#allowed(question, answer)
       }
       const again = await this.#rejudge(patch)
@@ -122,8 +125,7 @@ class Inquiry {
     const grants = await store.grants()
     const edited = this.#edited?.digest === digestOf(this.#judgement, event) ? this.#edited.hooks : []
     return asking.filter(
-      (one) =>
-        !edited.includes(one.hook.id) && !isGranted(grants, one, kind.name, event.data, engine.clock()),
+      (one) => !edited.includes(one.hook.id) && !isGranted(grants, one, kind.name, event.data, engine.now()),
     )
   }
 
@@ -193,10 +195,11 @@ class Inquiry {
     }
   }
 
-  async #grant(open: readonly Asking[]): Promise<void> {
+  async #grantIfAlways({ option }: ApprovalAnswer, open: readonly Asking[]): Promise<void> {
+    if (!ALLOWS_ALWAYS.test(option ?? '')) return
     const { kind, event } = this.#judgement
     const { store, engine } = this.#scene
-    for (const one of open) await store.addGrant(grantFor(one, kind.name, event.data, engine.clock()))
+    for (const one of open) await store.addGrant(grantFor(one, kind.name, event.data, engine.now()))
   }
 
   /** After an allow the next lower verdict stands. */
@@ -218,7 +221,7 @@ class Inquiry {
 
   #question(asking: readonly Asking[]): Question {
     const { kind, event } = this.#judgement
-    return questionFor(kind.name, this.#scene.info.id, event.data, asking, this.#scene.engine.clock())
+    return questionFor(kind.name, this.#scene.info.id, event.data, asking, this.#scene.engine.now())
   }
 
   #answer(decision: 'allow' | 'deny', by: string): ApprovalAnswer {
@@ -226,7 +229,7 @@ class Inquiry {
   }
 
   #now(): string {
-    return timestamp(this.#scene.engine.clock())
+    return timestamp(this.#scene.engine.now())
   }
 }
 

@@ -10,6 +10,7 @@ import { diagnosticsOf, type Judgement, outcomeOf } from './judge.js'
 import type { Injection, Message, Outcome, Trace, Verdict } from './outcome.js'
 import type { Scene } from './scene.js'
 import type { Pending, SessionState } from './session-store.js'
+import type { Settings } from './settings.js'
 import { byteLength } from './text.js'
 import { timestamp } from './timestamp.js'
 
@@ -73,22 +74,30 @@ function asideTraces({ kind, ran }: Judgement): readonly Trace[] {
 
 /** Counts a refused stop; says so when it was one too many. */
 async function countStop(scene: Scene, state: SessionState): Promise<string | undefined> {
-  const { stop_block_cap: cap, stop_block_total: total } = scene.engine.settings
-  if (state.stopsInRow >= cap)
+  const { settings } = scene.engine
+  let excess = stopExcess(settings, state)
+  await scene.store.update(scene.key, (now) => {
+    excess = stopExcess(settings, now)
+    return excess ? now : { ...now, stopsInRow: now.stopsInRow + 1, stopsTotal: now.stopsTotal + 1 }
+  })
+  return excess
+}
+
+function stopExcess(settings: Settings, { stopsInRow, stopsTotal }: SessionState): string | undefined {
+  const { stop_block_cap: cap, stop_block_total: total } = settings
+  if (stopsInRow >= cap)
     return `Stop was refused ${times(cap)} with no tool call between; it is allowed now (stop_block_cap)`
-  if (state.stopsTotal >= total)
+  if (stopsTotal >= total)
     return `Stop was refused ${times(total)} since the last prompt; it is allowed now (stop_block_total)`
-  await scene.store.update(scene.key, (now) => ({
-    ...now,
-    stopsInRow: now.stopsInRow + 1,
-    stopsTotal: now.stopsTotal + 1,
-  }))
   return undefined
 }
 
 function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`
 }
+
+/** A host that never calls a model through the session must not fill its memory. */
+const MAX_EPHEMERAL = 100
 
 /** Admits injections against the budget as it is now: parallel calls of one session share it. `spent` is what it was before. */
 async function charge(
@@ -108,7 +117,7 @@ async function charge(
     return {
       ...now,
       turnTokens: now.turnTokens + admitted.tokens,
-      ephemeral: [...now.ephemeral, ...ephemeral],
+      ephemeral: [...now.ephemeral, ...ephemeral].slice(-MAX_EPHEMERAL),
     }
   })
   messages.push(...admitted.messages)
@@ -130,10 +139,11 @@ function tellHost(
   injections: readonly Injection[],
   messages: readonly Message[],
 ): Diagnostic[] {
-  const { engine, info } = scene
+  const { engine, info, asides } = scene
   const { display, context } = engine.host
   const failures: (Diagnostic | undefined)[] = []
-  if (display) for (const message of messages) failures.push(engine.tell('display', () => display(message)))
+  if (display)
+    for (const message of messages) failures.push(engine.tell('display', () => display(message), asides))
   for (const { role, text, source, ephemeral } of injections) {
     if (ephemeral || !context) continue
     const metadata = {
@@ -141,9 +151,9 @@ function tellHost(
       hook: source,
       event,
       session: info.id,
-      timestamp: timestamp(engine.clock()),
+      timestamp: timestamp(engine.now()),
     }
-    failures.push(engine.tell('context', () => context({ role, content: text, metadata })))
+    failures.push(engine.tell('context', () => context({ role, content: text, metadata }), asides))
   }
   return failures.filter((one) => one !== undefined)
 }
@@ -164,28 +174,31 @@ export function record(
   ms: number,
   kind: 'fire' | 'late' = 'fire',
 ): Diagnostic | undefined {
-  const { engine, info } = scene
+  const { engine, info, asides } = scene
   const { audit } = engine.host
   if (!audit) return undefined
   const { reason, approval, hooks, diagnostics } = outcome
-  return engine.tell('audit sink', () =>
-    audit({
-      kind,
-      time: timestamp(engine.clock()),
-      session: info.id,
-      event: event.name,
-      digest: callDigest(event.name, event.data),
-      action,
-      ...(reason !== undefined && { reason }),
-      hooks: hooks.map(audited),
-      injections: outcome.injections.map(({ source, text }) => ({
-        source,
-        digest: digest(text),
-        bytes: byteLength(text),
-      })),
-      ...(approval && { approval }),
-      diagnostics,
-      ms,
-    }),
+  return engine.tell(
+    'audit sink',
+    () =>
+      audit({
+        kind,
+        time: timestamp(engine.now()),
+        session: info.id,
+        event: event.name,
+        digest: callDigest(event.name, event.data),
+        action,
+        ...(reason !== undefined && { reason }),
+        hooks: hooks.map(audited),
+        injections: outcome.injections.map(({ source, text }) => ({
+          source,
+          digest: digest(text),
+          bytes: byteLength(text),
+        })),
+        ...(approval && { approval }),
+        diagnostics,
+        ms,
+      }),
+    asides,
   )
 }

@@ -36,6 +36,8 @@ export interface Dispatched {
   readonly diagnostics: readonly Diagnostic[]
   /** Hooks were still changing the call after the last round. */
   readonly unstable: boolean
+  /** Place in `ran` of the first hook whose step saw no later step change the call. */
+  readonly allowsFrom: number
 }
 
 /** Runs the interceptors; the promise is for what `finish` makes of it. Rejects only when the signal is aborted. */
@@ -106,6 +108,9 @@ class Walk extends Watched {
   readonly #manner: Manner
   #leg = 0
   #now = 0
+  /** Where in `ran` the step under way begins. */
+  #stepFrom = 0
+  #allowsFrom = 0
   #hook: Hook | undefined
   #call: HookCall | undefined
   #lanes: readonly Walk[] = []
@@ -175,6 +180,7 @@ class Walk extends Watched {
     while (!this.ended) {
       const hook = this.#way.next(this.event, this.ran)
       if (hook === undefined) return undefined
+      this.#stepFrom = this.ran.length
       if (hook.lane !== null && this.#manner === PLAIN) return this.#step(this.#way.step())
       if (!this.#admits(hook) || !this.#inTime(hook)) continue
       this.#hook = hook
@@ -264,7 +270,13 @@ class Walk extends Watched {
     this.ran.push(...ran.sort((a, b) => step.indexOf(a.hook) - step.indexOf(b.hook)))
     if (winners.size === 0) return
     const patch = Object.fromEntries([...winners].map(([key, { value }]) => [key, value as Json]))
-    this.event = { ...this.event, data: patchedData(this.#kind, this.event.data, patch) }
+    this.#change(patchedData(this.#kind, this.event.data, patch))
+  }
+
+  /** What was allowed before, by an earlier step, was another call. */
+  #change(data: Data): void {
+    this.#allowsFrom = this.#stepFrom
+    this.event = { ...this.event, data }
   }
 
   /** Which hook was the last to set each changed key, under the first of its names. */
@@ -303,7 +315,7 @@ class Walk extends Watched {
       return
     }
     const { data, changed } = this.#patched(answer, answer.data, call)
-    if (changed.length > 0) this.event = { ...this.event, data }
+    if (changed.length > 0) this.#change(data)
     this.#record(hook, 'ran', answer, changed.length > 0 ? { changed } : undefined)
   }
 
@@ -348,7 +360,13 @@ class Walk extends Watched {
   }
 
   #result(): Dispatched {
-    return { event: this.event, ran: this.ran, diagnostics: this.diagnostics, unstable: this.#way.unstable }
+    return {
+      event: this.event,
+      ran: this.ran,
+      diagnostics: this.diagnostics,
+      unstable: this.#way.unstable,
+      allowsFrom: this.#allowsFrom,
+    }
   }
 
   #end(): void {

@@ -6,9 +6,9 @@ import type { SessionInfo } from './hook.js'
 import { HookSet } from './hook-set.js'
 import type { Host } from './host.js'
 import { type Plan, planOf } from './plan.js'
-import { isPromise, type MaybePromise } from './promise.js'
+import { inTime, isPromise, type MaybePromise } from './promise.js'
 import { HookRegistry } from './registry.js'
-import { GuardedStore, MemoryStore } from './session-store.js'
+import { GuardedStore, MemoryStore, type SessionStore } from './session-store.js'
 import type { Settings } from './settings.js'
 import { timestamp } from './timestamp.js'
 
@@ -39,23 +39,50 @@ export class Layers {
   }
 }
 
+/** Work that nobody waits for but `idle`. */
+export class Asides {
+  readonly #running = new Set<Promise<void>>()
+
+  add(work: Promise<void>): void {
+    this.#running.add(work)
+    void work.finally(() => this.#running.delete(work))
+  }
+
+  /** Settles when nothing runs any more. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running)
+  }
+}
+
+/** A function of the host that has not settled by then has failed. */
+const HOST_TIMEOUT_MS = 5000
+
 export class Engine {
   readonly registry = new HookRegistry({ scope: 'host' })
   readonly layers: Layers
   readonly host: Host
   readonly settings: Settings
-  readonly store: GuardedStore
-  readonly clock: () => number
   closed = false
+  readonly #store: SessionStore
   readonly #diagnostics: Diagnostic[] = []
-  readonly #aside = new Set<Promise<unknown>>()
+  readonly #asides = new Asides()
 
   constructor(host: Host, settings: Settings, globals: HookRegistry | undefined) {
     this.host = host
     this.settings = settings
-    this.store = new GuardedStore(host.store ?? new MemoryStore())
-    this.clock = host.clock ?? Date.now
+    this.#store = host.store ?? new MemoryStore()
     this.layers = new Layers(globals ? [globals, this.registry] : [this.registry])
+  }
+
+  /** The store for one user of it: what it fails at is reported there. */
+  openStore(): GuardedStore {
+    return new GuardedStore(this.#store)
+  }
+
+  /** Milliseconds since 1970: the host's clock, or the machine's where that gives no time. */
+  now(): number {
+    const now = this.host.clock?.()
+    return now !== undefined && Number.isFinite(now) ? now : Date.now()
   }
 
   /** What went wrong outside any outcome: the newest. */
@@ -63,34 +90,31 @@ export class Engine {
     return this.#diagnostics
   }
 
-  /** What the store failed at outside any fire. */
-  noteStoreFailures(): void {
-    for (const failure of this.store.takeFailures()) this.note(failure)
-  }
-
   note(d: Diagnostic): void {
     this.#diagnostics.push(d)
     if (this.#diagnostics.length > MAX_DIAGNOSTICS) this.#diagnostics.shift()
   }
 
-  /** Work that nobody waits for but `idle`. Its failure is reported, never thrown. */
-  aside(what: string, work: Promise<unknown>): void {
-    const done = work
-      .catch((error) => this.note({ code: 'late-failed', text: `${what}: ${textOf(error)}` }))
-      .finally(() => this.#aside.delete(done))
-    this.#aside.add(done)
+  /** Lets work run on its own. Its failure is reported, never thrown. */
+  aside(what: string, work: Promise<unknown>, session?: Asides): void {
+    const done = work.then(
+      () => undefined,
+      (error) => this.note({ code: 'late-failed', text: `${what}: ${textOf(error)}` }),
+    )
+    this.#asides.add(done)
+    session?.add(done)
   }
 
-  /** Settles when nothing runs aside any more. */
-  async idle(): Promise<void> {
-    while (this.#aside.size > 0) await Promise.all(this.#aside)
+  /** Settles when nothing runs aside any more, in any session. */
+  idle(): Promise<void> {
+    return this.#asides.idle()
   }
 
   /** Calls a function of the host. What it throws never reaches the agent; it becomes a diagnostic. */
-  tell(what: string, call: () => MaybePromise<void>): Diagnostic | undefined {
+  tell(what: string, call: () => MaybePromise<void>, session: Asides): Diagnostic | undefined {
     try {
       const done = call()
-      if (isPromise(done)) this.aside(`the ${what} of the host`, Promise.resolve(done))
+      if (isPromise(done)) this.aside(`the ${what} of the host`, inTime(done, HOST_TIMEOUT_MS), session)
       return undefined
     } catch (error) {
       return { code: 'host-failed', text: `the ${what} of the host threw: ${textOf(error)}` }
@@ -100,14 +124,14 @@ export class Engine {
 
 /** The plan of an event among these hooks. Data that is not complete yet is taken as it is: nothing runs. */
 export function explainEvent(
-  { host, clock }: Engine,
+  engine: Engine,
   hooks: HookSet,
   event: string,
   data: object,
   session?: { readonly info: SessionInfo; readonly base: object },
 ): Plan {
   const kind = resolveEvent(event)
-  const owned = { hook_event_name: kind.name, timestamp: timestamp(clock()) }
+  const owned = { hook_event_name: kind.name, timestamp: timestamp(engine.now()) }
   const payload = openPayload(kind, session?.base ?? {}, data, owned)
-  return planOf(kind, { name: kind.name, data: payload, session: session?.info }, hooks, host.admit)
+  return planOf(kind, { name: kind.name, data: payload, session: session?.info }, hooks, engine.host.admit)
 }

@@ -61,17 +61,18 @@ export async function fireEvent(
   const scene = deadline === Infinity ? session : { ...session, store: session.store.until(deadline) }
   const loaded = scene.store.load(scene.key)
   const state = isPromise(loaded) ? await loaded : loaded
-  const advanced = advance(scene, kind, state)
-  if (isPromise(advanced)) await advanced
   const listeners = scene.hooks().listeners(kind)
   const carries = CARRIERS.has(kind.name) && hasPending(state)
   if (!listeners && !engine.host.audit && !carries && !options.signal?.aborted) {
+    const advanced = advance(scene, kind, state)
+    if (isPromise(advanced)) await advanced
     return { outcome: quietOutcome(data), changed: UNCHANGED }
   }
-  const time = timestamp(engine.clock())
+  const time = timestamp(engine.now())
   const owned = { hook_event_name: kind.name, session_id: scene.info.id, timestamp: time }
   const payload = openPayload(kind, scene.base, data, owned)
   const event: HookEvent = { name: kind.name, data: payload, session: scene.info }
+  await advance(scene, kind, state)
   const firing = new Firing(scene, session, state, deadline, options.signal)
   try {
     const settled = await firing.decide(kind, listeners, event)
@@ -167,7 +168,7 @@ class Firing {
       event,
       modified: false,
       ran: [],
-      rechecked: false,
+      rules: { rechecked: false, allowsFrom: 0 },
       merged,
       diagnostics: [],
     }

@@ -7,7 +7,15 @@ import { type EventKind, matcherValue } from './events.js'
 import type { Hook, HookEvent } from './hook.js'
 import { type Listeners, matches } from './hook-set.js'
 import type { Data } from './json.js'
-import { endsChain, type Merged, merge, type Outcome, type Ran, type Trace } from './outcome.js'
+import {
+  endsChain,
+  type Merged,
+  type MergeRules,
+  merge,
+  type Outcome,
+  type Ran,
+  type Trace,
+} from './outcome.js'
 import { idleSkip } from './plan.js'
 
 /** What the hooks made of an event, before budget and person. */
@@ -19,8 +27,7 @@ export interface Judgement {
   readonly event: HookEvent
   readonly modified: boolean
   readonly ran: readonly Ran[]
-  /** Hooks may have run more than once. */
-  readonly rechecked: boolean
+  readonly rules: MergeRules
   readonly merged: Merged
   /** Of the dispatch; those of the merge are in `merged`. */
   readonly diagnostics: readonly Diagnostic[]
@@ -53,8 +60,9 @@ function judgementOf(
   dispatched: Dispatched,
   rechecked: boolean,
 ): Judgement {
-  const { event, ran, diagnostics, unstable } = dispatched
-  const merged = merge(kind, ran, rechecked)
+  const { event, ran, diagnostics, unstable, allowsFrom } = dispatched
+  const rules = { rechecked, allowsFrom }
+  const merged = merge(kind, ran, rules)
   return {
     kind,
     listeners,
@@ -62,7 +70,7 @@ function judgementOf(
     event,
     modified: event !== sent,
     ran,
-    rechecked,
+    rules,
     merged: unstable ? denyUnstable(merged) : merged,
     diagnostics,
   }
@@ -78,7 +86,7 @@ async function approved(
   const final = await runOnFinal(kind, listeners.approvers, event, options)
   const ran = [...judgement.ran, ...final.ran]
   const diagnostics = [...judgement.diagnostics, ...final.diagnostics, ...final.ran.flatMap(approverChange)]
-  return { ...judgement, ran, diagnostics, merged: merge(kind, ran, judgement.rechecked) }
+  return { ...judgement, ran, diagnostics, merged: merge(kind, ran, judgement.rules) }
 }
 
 function approverChange({ hook, effect }: Ran): Diagnostic[] {

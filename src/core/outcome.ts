@@ -175,12 +175,19 @@ export function endsChain(verdict: Verdict): boolean {
   return RANK[verdict] >= RANK.deny
 }
 
-/**
- * Merges in the order given. Among equal verdicts the first gives the reason. `rechecked`: hooks may have run more than
- * once, each time on another version of the call; what lets it pass counts only in the last.
- */
-export function merge(kind: EventKind, ran: readonly Ran[], rechecked = false): Merged {
-  const last = rechecked ? new Map(ran.map((one) => [one.hook, one])) : undefined
+/** What the merge must know about how the answers came about. */
+export interface MergeRules {
+  /** Hooks may have run more than once, each time on another version of the call: then their last answer counts. */
+  readonly rechecked: boolean
+  /** Place in the list from which on an explicit allow counts: those before allowed a call that a later step changed. */
+  readonly allowsFrom: number
+}
+
+const ONE_VERSION: MergeRules = { rechecked: false, allowsFrom: 0 }
+
+/** Merges in the order given. Among equal verdicts the first gives the reason. */
+export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = ONE_VERSION): Merged {
+  const last = rules.rechecked ? new Map(ran.map((one) => [one.hook, one])) : undefined
   let action: Verdict = 'continue'
   let winner: Ran | undefined
   let allowed: Ran | undefined
@@ -190,7 +197,7 @@ export function merge(kind: EventKind, ran: readonly Ran[], rechecked = false): 
   const messages: Message[] = []
   const asking: Asking[] = []
   const diagnostics: Diagnostic[] = []
-  for (const one of ran) {
+  for (const [i, one] of ran.entries()) {
     const { hook, effect: answer } = one
     const outdated = last !== undefined && last.get(hook) !== one
     if (one.status === 'failed') {
@@ -212,7 +219,8 @@ export function merge(kind: EventKind, ran: readonly Ran[], rechecked = false): 
         diagnostics.push(ignored(kind, hook, answer.action))
       }
     }
-    if (answer.permission === 'allow' && !outdated) allowed ??= one
+    if (outdated) continue
+    if (answer.permission === 'allow' && i >= rules.allowsFrom) allowed ??= one
     if (answer.contextInjection) injections.push(injectionOf(hook, answer))
     if (answer.userMessage) messages.push(messageOf(hook, answer))
   }

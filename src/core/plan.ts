@@ -1,5 +1,6 @@
 // The plan of an event: who would run, in which order, and who would not and why. Runs nothing.
 
+import { textOf } from './errors.js'
 import type { EventKind } from './events.js'
 import { matcherValue } from './events.js'
 import type { Hook, HookEvent, HookKind, Origin } from './hook.js'
@@ -16,6 +17,7 @@ export type SkipReason =
   | 'duplicate'
   | 'once'
   | 'ended'
+  | 'failed'
 
 /** Why a hook does not run, in a word and in a sentence. */
 export interface Skip {
@@ -58,7 +60,7 @@ export function planOf(kind: EventKind, event: HookEvent, set: HookSet, admit: A
   const candidates: Candidate[] = []
   for (const role of ['interceptors', 'approvers', 'observers'] as const) {
     for (const hook of listeners?.[role] ?? []) {
-      const skip = skipOf(kind, hook, event, value, admit)
+      const skip = skipOrProblem(kind, hook, event, value, admit)
       if (!skip) running[hook.role].push(hook)
       candidates.push(candidate(hook, candidates.length + 1, skip))
     }
@@ -76,6 +78,15 @@ export function planOf(kind: EventKind, event: HookEvent, set: HookSet, admit: A
     approvers: running.approve.map((hook) => hook.name),
     observers: running.observe.map((hook) => hook.name),
     candidates,
+  }
+}
+
+/** Explaining must not fail where running would: a condition or admission that throws is that hook's failure. */
+function skipOrProblem(...args: Parameters<typeof skipOf>): Skip | undefined {
+  try {
+    return skipOf(...args)
+  } catch (error) {
+    return { why: 'failed', detail: `whether it may run cannot be said: ${textOf(error)}` }
   }
 }
 

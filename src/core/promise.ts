@@ -6,3 +6,12 @@ export type MaybePromise<T> = T | Promise<T>
 export function isPromise<T>(value: MaybePromise<T> | unknown): value is Promise<T> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
+
+/** Rejects if it does not settle in time. */
+export function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it did not answer within ${Math.round(ms)} ms`)), ms)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}

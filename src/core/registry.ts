@@ -26,7 +26,7 @@ import { HookSet, inOrder } from './hook-set.js'
 import { type Data, frozenCopy } from './json.js'
 import { diagnosticsOf, judge, outcomeOf, quietOutcome } from './judge.js'
 import type { Outcome, Ran } from './outcome.js'
-import { skipOf } from './plan.js'
+import { refusal, skipOf } from './plan.js'
 import { ReloadBus, type Subscriber } from './reload-bus.js'
 import { deadlineIn, milliseconds } from './seconds.js'
 import { shown } from './text.js'
@@ -150,10 +150,13 @@ export class HookRegistry {
     options: RegisterOptions,
   ): { hook: Hook; off: () => void } {
     const stem = event === '*' ? event : resolveEvent(event).name
-    const name = this.#freeName(options.name ?? (handler?.name || this.#numbered(stem)))
+    const given = options.name ?? handler?.name
+    const name = this.#freeName(given || this.#numbered(stem))
+    const unnamed = name !== given
+    // A number depends on the order of registration: what is remembered about it must not outlive the process.
     const hook = functionHook(event, handler, options, {
       name,
-      id: `${this.#owner}:${name}`,
+      id: unnamed ? `${this.#owner}:${name}@${performance.timeOrigin}` : `${this.#owner}:${name}`,
       origin: this.#origin,
       onFailure: this.#onFailure,
       diagnostics: this.#sink,
@@ -258,6 +261,7 @@ export class HookRegistry {
     const dispatchOptions = this.#dispatchOptions(kind, options.signal && { signal: options.signal })
     const collected: Data[] = []
     for (const hook of listeners.select(matcherValue(kind, opened.data)).hooks) {
+      if (refusal(hook, opened, undefined)) continue
       const { ran } = await runAside(kind, { ...hook, timeoutMs }, opened, dispatchOptions)
       if (ran.status === 'failed') this.#noteLate(kind, ran)
       else if (ran.effect.data) collected.push(ran.effect.data)

@@ -3,7 +3,7 @@
 import type { Grant } from './approval.js'
 import { type Diagnostic, textOf } from './errors.js'
 import type { Injection, Message } from './outcome.js'
-import { isPromise, type MaybePromise } from './promise.js'
+import { inTime, isPromise, type MaybePromise } from './promise.js'
 
 export interface SessionState {
   readonly turn: number
@@ -113,16 +113,25 @@ export class GuardedStore implements SessionStore {
   readonly #store: SessionStore
   readonly #deadline: number
   readonly #failures: Diagnostic[]
+  readonly #released: Set<string>
 
-  constructor(store: SessionStore, deadline = Infinity, failures: Diagnostic[] = []) {
+  constructor(
+    store: SessionStore,
+    deadline = Infinity,
+    failures: Diagnostic[] = [],
+    released = new Set<string>(),
+  ) {
     this.#store = store
     this.#deadline = deadline
     this.#failures = failures
+    this.#released = released
   }
 
   /** The same store, which has failed if it does not answer by the deadline of a fire. */
   until(deadline: number): GuardedStore {
-    return deadline === Infinity ? this : new GuardedStore(this.#store, deadline, this.#failures)
+    return deadline === Infinity
+      ? this
+      : new GuardedStore(this.#store, deadline, this.#failures, this.#released)
   }
 
   /** What went wrong since it was last asked. */
@@ -131,14 +140,18 @@ export class GuardedStore implements SessionStore {
   }
 
   load(session: string): MaybePromise<SessionState> {
+    if (this.#released.has(session)) return FRESH_STATE
     return this.#guard('load', () => this.#store.load(session), FRESH_STATE)
   }
 
   update(session: string, change: (state: SessionState) => SessionState): MaybePromise<void> {
+    if (this.#released.has(session)) return undefined
     return this.#guard('update', () => this.#store.update(session, change), undefined)
   }
 
+  /** What a fire still under way brings afterwards is not written down any more. */
   release(session: string): MaybePromise<void> {
+    this.#released.add(session)
     return this.#guard('release', () => this.#store.release(session), undefined)
   }
 
@@ -168,18 +181,13 @@ export class GuardedStore implements SessionStore {
     }
     try {
       const done = call()
-      return isPromise(done) ? this.#inTime(done).catch(failed) : done
+      return isPromise(done) ? inTime(done, this.#timeout()).catch(failed) : done
     } catch (error) {
       return failed(error)
     }
   }
 
-  #inTime<T>(done: Promise<T>): Promise<T> {
-    const ms = Math.max(0, Math.min(STORE_TIMEOUT_MS, this.#deadline - performance.now()))
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`it did not answer within ${Math.round(ms)} ms`)), ms)
-    })
-    return Promise.race([done, late]).finally(() => clearTimeout(timer))
+  #timeout(): number {
+    return Math.max(0, Math.min(STORE_TIMEOUT_MS, this.#deadline - performance.now()))
   }
 }

@@ -1,7 +1,7 @@
 // One conversation of one agent: fires events, guards tool and model calls, remembers what must hold between them.
 
 import { randomUUID } from 'node:crypto'
-import { type Engine, explainEvent, type Layers } from './engine.js'
+import { Asides, type Engine, explainEvent, type Layers } from './engine.js'
 import { HookError } from './errors.js'
 import type { EventAlias } from './events.js'
 import { type Fired, type FireOptions, fireEvent, nextTurn } from './fire.js'
@@ -14,7 +14,7 @@ import {
   type ModelCallResult,
   type ModelRequest,
 } from './model-call.js'
-import type { Outcome } from './outcome.js'
+import type { Injection, Outcome } from './outcome.js'
 import type { Plan } from './plan.js'
 import { HookRegistry } from './registry.js'
 import type { Scene } from './scene.js'
@@ -74,7 +74,8 @@ export class Session implements AsyncDisposable {
     const info: SessionInfo = options.cwd === undefined ? { id: this.id } : { id: this.id, cwd: options.cwd }
     this.#scene = {
       engine,
-      store: engine.store,
+      store: engine.openStore(),
+      asides: new Asides(),
       info,
       key: options.agentId === undefined ? this.id : `${this.id}/${options.agentId}`,
       base: payloadBase(options),
@@ -150,7 +151,7 @@ export class Session implements AsyncDisposable {
     if (typeof agent?.agentId !== 'string' || agent.agentId === '') {
       throw new HookError('OPTIONS_INVALID', 'child() needs a non-empty agentId')
     }
-    const { hooks: _, ...options } = this.#options
+    const { hooks: _, agentType: __, ...options } = this.#options
     this.#registry()
     const child = new Session(this.#engine, { ...options, id: this.id, ...agent }, this.#layers, this)
     this.#childKeys.add(child.#scene.key)
@@ -175,7 +176,7 @@ export class Session implements AsyncDisposable {
 
   /** Tells observers what happened, under a name of the host's own. Nobody waits; a failure is in hooks.diagnostics. */
   notify(kind: string, payload: object = {}): void {
-    this.#engine.aside(`notify ${kind}`, this.#fire(kind, payload, {}))
+    this.#engine.aside(`notify ${kind}`, this.#fire(kind, payload, {}), this.#scene.asides)
   }
 
   get closed(): boolean {
@@ -186,9 +187,9 @@ export class Session implements AsyncDisposable {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    await this.#engine.idle()
+    await this.#scene.asides.idle()
     for (const key of [this.#scene.key, ...this.#childKeys]) await this.#scene.store.release(key)
-    this.#engine.noteStoreFailures()
+    for (const failure of this.#scene.store.takeFailures()) this.#engine.note(failure)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -213,7 +214,7 @@ export class Session implements AsyncDisposable {
   }
 
   async #takeEphemeral() {
-    let taken: Awaited<ReturnType<Engine['store']['load']>>['ephemeral'] = []
+    let taken: readonly Injection[] = []
     const state = await this.#scene.store.load(this.#scene.key)
     if (state.ephemeral.length === 0) return taken
     await this.#scene.store.update(this.#scene.key, (now) => {

@@ -70,6 +70,8 @@ export async function guardToolCall<T>(
     tool_input: frozenCopy(outcome.data.tool_input, 'tool_input') as Data,
   }
   refuseStopped(signal)
+  // What a tool did, hooks must see: a signal that stopped the tool does not keep them from it.
+  const afterwards = () => (signal?.aborted ? { timeout: options.timeout } : options)
   const startedAt = performance.now()
   let result: T
   try {
@@ -81,15 +83,14 @@ export async function guardToolCall<T>(
       is_interrupt: signal?.aborted ?? false,
       duration_ms: since(startedAt),
     }
-    // An interrupted tool is a failure that hooks must see: the signal that stopped the tool does not stop them.
-    const failed = await fire('PostToolUseFailure', failure, { timeout: options.timeout })
+    const failed = await fire('PostToolUseFailure', failure, afterwards())
     onOutcome?.('PostToolUseFailure', failed.outcome)
     refuseAborted(failed.outcome)
     throw error
   }
   const [seen, problem] = asJson(result)
   const done = { ...judged, tool_response: seen, duration_ms: since(startedAt) }
-  const { outcome: fired, changed } = await fire('PostToolUse', done, options)
+  const { outcome: fired, changed } = await fire('PostToolUse', done, afterwards())
   const after = withDiagnostic(fired, problem)
   onOutcome?.('PostToolUse', after)
   refuseAborted(after)

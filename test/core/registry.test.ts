@@ -434,6 +434,13 @@ describe('emitAndCollect', () => {
     expect(await registry.emitAndCollect('PreToolUse', CALL)).toEqual([{ by: 'bash' }])
   })
 
+  it('heeds conditions', async () => {
+    const registry = new HookRegistry()
+    registry.add(madeHook('never', { condition: () => 'not now', run: () => modify({ by: 'never' }) }))
+    registry.add(madeHook('always', { condition: () => true, run: () => modify({ by: 'always' }) }))
+    expect(await registry.emitAndCollect('PreToolUse', CALL)).toEqual([{ by: 'always' }])
+  })
+
   it('leaves out a hook that fails, and says so', async () => {
     const registry = new HookRegistry()
     registry.register('my:event', () => Promise.reject(new Error('boom')), { name: 'broken' })

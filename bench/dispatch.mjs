@@ -6,20 +6,33 @@ import { createHooks as createHookable } from 'hookable'
 import tapable from 'tapable'
 import { race } from './measure.mjs'
 
-/** Ten different guards, as a real agent has them: each looks at the call and answers. */
+/** What a guard looks up before it answers: in memory, but behind a promise, as configuration is. */
+const rules = Promise.resolve({
+  deleting: 'rm -rf /',
+  piping: /\bcurl\b.*\|\s*sh\b/,
+  longest: 4000,
+  folder: '/etc',
+})
+
+/** Ten different guards, as a real agent has them: each awaits its rules, looks at the call and answers. */
 const handlers = [
   async (_event, { tool_input }) =>
-    tool_input.command.includes('rm -rf /') ? deny('no deleting') : proceed(),
+    tool_input.command.includes((await rules).deleting) ? deny('no') : proceed(),
+  async (_event, { tool_input }) => ((await rules).piping.test(tool_input.command) ? deny('no') : undefined),
+  async (_event, { tool_name }) =>
+    (await rules).network && tool_name === 'WebFetch' ? deny('no') : proceed(),
+  async (_event, { cwd }) => (cwd.startsWith((await rules).folder) ? deny('no') : undefined),
   async (_event, { tool_input }) =>
-    /\bcurl\b.*\|\s*sh\b/.test(tool_input.command) ? deny('no piping') : undefined,
-  async (_event, { tool_name }) => (tool_name === 'WebFetch' ? deny('no network') : proceed()),
-  async (_event, { cwd }) => (cwd.startsWith('/etc') ? deny('not here') : undefined),
-  async (_event, { tool_input }) => (tool_input.command.length > 4000 ? deny('too long') : proceed()),
-  async (_event, { tool_input }) => (tool_input.command.startsWith('sudo ') ? deny('no sudo') : undefined),
-  async (_event, { tool_input }) => (tool_input.file_path?.endsWith('.env') ? deny('no secrets') : proceed()),
-  async (_event, { permission_mode }) => (permission_mode === 'plan' ? deny('only planning') : undefined),
-  async (_event, { tool_input }) => (tool_input.command.includes('--no-verify') ? deny('verify') : proceed()),
-  async (_event, { tool_use_id }) => (tool_use_id === undefined ? deny('no id') : undefined),
+    tool_input.command.length > (await rules).longest ? deny('no') : proceed(),
+  async (_event, { tool_input }) =>
+    (await rules) && tool_input.command.startsWith('sudo ') ? deny('no') : undefined,
+  async (_event, { tool_input }) =>
+    (await rules) && tool_input.file_path?.endsWith('.env') ? deny('no') : proceed(),
+  async (_event, { permission_mode }) =>
+    (await rules) && permission_mode === 'plan' ? deny('no') : undefined,
+  async (_event, { tool_input }) =>
+    (await rules) && tool_input.command.includes('-n') ? deny('no') : proceed(),
+  async (_event, { tool_use_id }) => ((await rules) && tool_use_id === undefined ? deny('no') : undefined),
 ]
 
 export async function bench() {

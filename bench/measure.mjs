@@ -4,18 +4,26 @@ const quick = process.argv.includes('--quick')
 /** Enough calls that one round lasts about this long. */
 const ROUND_MS = quick ? 1 : 20
 const ROUNDS = quick ? 3 : 41
+const WARM_UP_MS = quick ? 1 : 600
 
 /** Microseconds per call, by name. The contestants take turns in every round, so that noise meets all of them alike. */
 export async function race(contestants) {
   const names = Object.keys(contestants)
   const times = Object.fromEntries(names.map((name) => [name, []]))
   const calls = {}
+  for (const name of names) await warmUp(contestants[name])
   for (const name of names) calls[name] = await callsPerRound(contestants[name])
   for (let round = 0; round < ROUNDS; round++) {
     const order = round % 2 ? names : names.toReversed()
     for (const name of order) times[name].push(await perCall(contestants[name], calls[name]))
   }
   return Object.fromEntries(names.map((name) => [name, median(times[name])]))
+}
+
+/** Long enough that the compiler has settled. */
+async function warmUp(run) {
+  const end = performance.now() + WARM_UP_MS
+  while (performance.now() < end) await run()
 }
 
 async function callsPerRound(run) {

@@ -29,7 +29,7 @@ export function watch(one: Watched): void {
 /** A timer that is due soon is left to fire in vain: that costs less than to clear it. */
 export function unwatch(one: Watched, now: number): void {
   if (one.previous) one.previous.next = one.next
-  else first = one.next
+  else if (first === one) first = one.next
   if (one.next) one.next.previous = one.previous
   one.previous = undefined
   one.next = undefined

@@ -4,7 +4,7 @@ import { hurry, unwatch, Watched, watch } from './deadlines.js'
 import { type Diagnostic, HookError, textOf } from './errors.js'
 import { type EventKind, matcherValue } from './events.js'
 import { type Hook, type HookEvent, hookError } from './hook.js'
-import { HookCall } from './hook-call.js'
+import { HookCall, type Occasion } from './hook-call.js'
 import { type Listeners, matches } from './hook-set.js'
 import { type Data, type Json, sameJson } from './json.js'
 import { endsChain, type Outcome, Ran, type Trace, verdictOf } from './outcome.js'
@@ -89,12 +89,13 @@ const PLAIN: Manner = {}
 const FINAL: Manner = { final: true }
 const IN_STEP: Manner = { admitted: true }
 const ASIDE: Manner = { final: true, admitted: true }
+const NO_LANES: readonly never[] = []
 
 /**
  * Walks a way, one hook after another, threading data. A hook that is overdue is left behind: the walk is taken up
  * after it on a new leg, and whatever the old leg still brings is dropped.
  */
-class Walk extends Watched {
+class Walk extends Watched implements Dispatched, Occasion {
   event: HookEvent
   readonly ran: Ran[] = []
   readonly diagnostics: Diagnostic[] = []
@@ -113,10 +114,11 @@ class Walk extends Watched {
   #allowsFrom = 0
   #hook: Hook | undefined
   #call: HookCall | undefined
-  #lanes: readonly Walk[] = []
+  #lanes: readonly Walk[] = NO_LANES
   #watching = false
   #onAbort: (() => void) | undefined
-  #resolve!: (done: Dispatched) => void
+  #resolve!: (done: unknown) => void
+  #finish!: (dispatched: Dispatched) => unknown
   #reject!: (error: unknown) => void
 
   constructor(kind: EventKind, way: Way, event: HookEvent, options: DispatchOptions, manner = PLAIN) {
@@ -132,7 +134,8 @@ class Walk extends Watched {
   /** Settles when the way ends; rejects when the signal is aborted. */
   go<T>(finish: (dispatched: Dispatched) => T | Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#resolve = (done) => resolve(finish(done))
+      this.#resolve = resolve as (done: unknown) => void
+      this.#finish = finish
       this.#reject = reject
       this.#now = performance.now()
       const { signal } = this.#options
@@ -168,7 +171,7 @@ class Walk extends Watched {
       if (leg !== this.#leg) return
       this.#end()
       if (this.event !== this.#sent && this.#manner === PLAIN) noteStale(this.#kind, this)
-      this.#resolve(this.#result())
+      this.#resolve(this.#finish(this))
     } catch (error) {
       this.#end()
       this.#reject(error)
@@ -184,7 +187,7 @@ class Walk extends Watched {
       if (hook.lane !== null && this.#manner === PLAIN) return this.#step(this.#way.step())
       if (!this.#admits(hook) || !this.#inTime(hook)) continue
       this.#hook = hook
-      this.#call = new HookCall(hook, this.event, this.#options.outcome, this.diagnostics)
+      this.#call = new HookCall(hook, this)
       try {
         const leg = this.#leg
         const answer = hook.run(this.event, this.#call)
@@ -203,8 +206,8 @@ class Walk extends Watched {
 
   /** Asks what must be asked before a hook runs, and sets off a detached one. */
   #admits(hook: Hook): boolean {
-    if (this.#manner.admitted) return true
     const { admit, detach } = this.#options
+    if (this.#manner.admitted || !(hook.condition || admit || hook.detached)) return true
     if (hook.condition || admit) {
       try {
         const skip = refusal(hook, this.event, admit)
@@ -241,7 +244,7 @@ class Walk extends Watched {
     await Promise.all(this.#lanes.map((lane) => lane.go(itself)))
     if (leg !== this.#leg) return
     this.#join(this.#lanes, hooks)
-    this.#lanes = []
+    this.#lanes = NO_LANES
     this.#now = performance.now()
   }
 
@@ -359,14 +362,16 @@ class Walk extends Watched {
     this.#end()
   }
 
-  #result(): Dispatched {
-    return {
-      event: this.event,
-      ran: this.ran,
-      diagnostics: this.diagnostics,
-      unstable: this.#way.unstable,
-      allowsFrom: this.#allowsFrom,
-    }
+  get outcome(): Outcome | undefined {
+    return this.#options.outcome
+  }
+
+  get unstable(): boolean {
+    return this.#way.unstable
+  }
+
+  get allowsFrom(): number {
+    return this.#allowsFrom
   }
 
   #end(): void {

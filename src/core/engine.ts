@@ -131,7 +131,6 @@ export function explainEvent(
   session?: { readonly info: SessionInfo; readonly base: object },
 ): Plan {
   const kind = resolveEvent(event)
-  const owned = { hook_event_name: kind.name, timestamp: timestamp(engine.now()) }
-  const payload = openPayload(kind, session?.base ?? {}, data, owned)
+  const payload = openPayload(kind, session?.base ?? {}, data, { timestamp: timestamp(engine.now()) })
   return planOf(kind, { name: kind.name, data: payload, session: session?.info }, hooks, engine.host.admit)
 }

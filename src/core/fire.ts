@@ -10,7 +10,7 @@ import type { HookEvent } from './hook.js'
 import type { Listeners } from './hook-set.js'
 import { type Data, frozenCopy } from './json.js'
 import { diagnosticsOf, type Judgement, judge, outcomeOf, quietOutcome } from './judge.js'
-import { endsChain, failureMessages, merge, type Outcome } from './outcome.js'
+import { failureMessages, merge, type Outcome } from './outcome.js'
 import { applyPatch } from './patch.js'
 import type { Admit } from './plan.js'
 import { isPromise, type MaybePromise } from './promise.js'
@@ -69,14 +69,13 @@ export async function fireEvent(
     return { outcome: quietOutcome(data), changed: UNCHANGED }
   }
   const time = timestamp(engine.now())
-  const owned = { hook_event_name: kind.name, session_id: scene.info.id, timestamp: time }
-  const payload = openPayload(kind, scene.base, data, owned)
+  const payload = openPayload(kind, scene.base, data, { timestamp: time, session_id: scene.info.id })
   const event: HookEvent = { name: kind.name, data: payload, session: scene.info }
   await advance(scene, kind, state)
   const firing = new Firing(scene, session, state, deadline, options.signal)
   try {
     const settled = await firing.decide(kind, listeners, event)
-    const dropped = kind.name === 'UserPromptSubmit' && endsChain(settled.action)
+    const dropped = kind.name === 'UserPromptSubmit' && settled.action === 'deny'
     const pending = carries && !dropped ? await takePending(scene) : NOTHING_PENDING
     const outcome = await conclude(scene, settled, state, pending, performance.now() - startedAt)
     if (listeners) firing.show(kind, listeners, settled.judgement.event, outcome)
@@ -120,7 +119,7 @@ class Firing {
   async decide(kind: EventKind, listeners: Listeners | undefined, event: HookEvent): Promise<Settled> {
     if (!listeners) return this.#unheard(kind, event)
     const options = this.#options(kind, listeners)
-    const judgement = await judge(kind, listeners, event, options)
+    const judgement = await judge(kind, listeners, event, options, itself)
     const { action, reason } = judgement.merged
     if (action !== 'ask_user') return { judgement, asides: [], action, reason, diagnostics: [] }
     return settleAsk(this.#scene, judgement, {
@@ -130,7 +129,7 @@ class Firing {
       rejudge: async (before, patch) => {
         const copy = frozenCopy(patch, 'the edited call') as Data
         const { data } = applyPatch(kind, before.event.data, copy, options, [])
-        const again = await judge(kind, listeners, { ...before.event, data }, options)
+        const again = await judge(kind, listeners, { ...before.event, data }, options, itself)
         const messages = [...failureMessages(before.ran), ...again.merged.messages]
         return {
           ...again,
@@ -181,9 +180,9 @@ class Firing {
     const listeners = this.#scene.hooks().listeners(kind)
     if (!listeners) return undefined
     const { tool_use_id: _, ...call } = event.data
-    const asked = openPayload(kind, {}, call, { hook_event_name: kind.name })
+    const asked = openPayload(kind, {}, call, { timestamp: timestamp(this.#scene.engine.now()) })
     const request = { ...event, name: kind.name, data: asked }
-    const judgement = await judge(kind, listeners, request, this.#options(kind, listeners))
+    const judgement = await judge(kind, listeners, request, this.#options(kind, listeners), itself)
     const outcome = outcomeOf(judgement, judgement.merged, diagnosticsOf(judgement))
     this.show(kind, listeners, judgement.event, outcome)
     return judgement
@@ -222,6 +221,8 @@ class Firing {
     }
   }
 }
+
+const itself = (judgement: Judgement): Judgement => judgement
 
 const OPTIONS: ReadonlySet<string> = new Set(['signal', 'timeout', 'onOutcome', 'onDelta', 'assemble'])
 

@@ -1,28 +1,35 @@
 // One run of one hook, as the hook sees it.
 
 import type { Diagnostic, DiagnosticSink } from './errors.js'
-import type { Hook, HookContext, HookEvent } from './hook.js'
+import type { Hook, HookContext, HookEvent, SessionInfo } from './hook.js'
 import type { Outcome } from './outcome.js'
 import { plainText } from './text.js'
 
+/** What all hooks of one event share. */
+export interface Occasion {
+  readonly event: HookEvent
+  readonly outcome: Outcome | undefined
+  readonly diagnostics: DiagnosticSink
+}
+
 /** The signal is made when first asked for: most hooks never do. */
 export class HookCall implements HookContext, DiagnosticSink {
-  readonly outcome: Outcome | undefined
   readonly #hook: Hook
-  readonly #event: HookEvent
-  readonly #diagnostics: Diagnostic[]
+  readonly #occasion: Occasion
   #controller: AbortController | undefined
   #aborted: { readonly reason: unknown } | undefined
 
-  constructor(hook: Hook, event: HookEvent, outcome: Outcome | undefined, diagnostics: Diagnostic[]) {
-    this.outcome = outcome
+  constructor(hook: Hook, occasion: Occasion) {
     this.#hook = hook
-    this.#event = event
-    this.#diagnostics = diagnostics
+    this.#occasion = occasion
   }
 
-  get session() {
-    return this.#event.session
+  get session(): SessionInfo | undefined {
+    return this.#occasion.event.session
+  }
+
+  get outcome(): Outcome | undefined {
+    return this.#occasion.outcome
   }
 
   get signal(): AbortSignal {
@@ -36,7 +43,7 @@ export class HookCall implements HookContext, DiagnosticSink {
   }
 
   push(d: Diagnostic): void {
-    this.#diagnostics.push({ ...d, text: plainText(`${this.#hook.name}: ${d.text}`) })
+    this.#occasion.diagnostics.push({ ...d, text: plainText(`${this.#hook.name}: ${d.text}`) })
   }
 
   abort(reason: unknown): void {

@@ -89,9 +89,12 @@ export class HookSet {
   }
 }
 
-/** Priority; global before the rest; functions, then resident hooks, then hooks that share a step; then as given. */
+/** Priority; hooks that share a step last, so that they are one step; global before the rest; functions before resident hooks; then as given. */
 export function inOrder(hooks: readonly Hook[]): readonly Hook[] {
   const scope = (hook: Hook) => (hook.origin.scope === 'global' ? 0 : 1)
-  const kind = (hook: Hook) => (hook.lane !== null ? 2 : hook.kind === 'function' ? 0 : 1)
-  return [...hooks].sort((a, b) => a.priority - b.priority || scope(a) - scope(b) || kind(a) - kind(b))
+  const shares = (hook: Hook) => (hook.lane === null ? 0 : 1)
+  const kind = (hook: Hook) => (hook.kind === 'function' ? 0 : 1)
+  return [...hooks].sort(
+    (a, b) => a.priority - b.priority || shares(a) - shares(b) || scope(a) - scope(b) || kind(a) - kind(b),
+  )
 }

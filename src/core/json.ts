@@ -16,17 +16,16 @@ const MAX_VALUES = 1_000_000
  * dropped, NaN becomes null. Strings are shared. What JSON cannot carry is refused with the path to it.
  */
 export function frozenCopy(value: unknown, where: string): Json {
-  const copied = readable(where, () => copy(value, where, 0, { left: MAX_VALUES }))
-  return copied === undefined ? null : copied
+  try {
+    return copy(value, where, 0, { left: MAX_VALUES }) ?? null
+  } catch (error) {
+    throw unreadable(error, where)
+  }
 }
 
 /** What throws when it is looked at (a getter, a toJSON, a proxy) is no data. */
-function readable<T>(where: string, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    throw isHookError(error) ? error : notJson(where, `cannot be read: ${textOf(error)}`)
-  }
+function unreadable(error: unknown, where: string): HookError {
+  return isHookError(error) ? error : notJson(where, `cannot be read: ${textOf(error)}`)
 }
 
 export function isObject(value: unknown): value is { readonly [key: string]: unknown } {
@@ -52,73 +51,64 @@ function copy(value: unknown, where: string, depth: number, budget: { left: numb
 function copyObject(value: object, where: string, depth: number, budget: { left: number }): Json | undefined {
   if (depth > MAX_DEPTH) throw notJson(where, `is nested deeper than ${MAX_DEPTH} levels, or contains itself`)
   if (budget.left-- <= 0) throw notJson(where, `holds more than ${MAX_VALUES} values`)
-  if ('toJSON' in value && typeof value.toJSON === 'function') {
-    return copy(value.toJSON(), where, depth + 1, budget)
-  }
+  const { toJSON } = value as { readonly toJSON?: unknown }
+  if (typeof toJSON === 'function') return copy(toJSON.call(value), where, depth + 1, budget)
   if (Array.isArray(value)) {
     const list: Json[] = []
+    budget.left -= value.length
     for (let i = 0; i < value.length; i++) list.push(copy(value[i], where, depth + 1, budget) ?? null)
     return Object.freeze(list)
   }
-  const fields = isOdd(value) ? ownFields(value) : Object.assign({} as Record<string, unknown>, value)
-  return Object.freeze(copyValues(fields, where, depth, budget))
+  const fields: Record<string, Json> = {}
+  addFields(fields, value, where, depth, budget)
+  return Object.freeze(fields)
 }
 
-/**
- * Copies the fields of three objects, later ones over earlier ones, into one that is not frozen yet; only the second
- * may come from a stranger. Built with Object.assign: an object built by spreading takes several times as long to freeze.
- */
-export function mergedCopy(
-  first: object,
-  second: object,
-  third: object,
-  where: string,
-): Record<string, Json> {
-  return readable(where, () => {
-    const fields = isOdd(second)
-      ? ownFields(first, second, third)
-      : Object.assign({} as Record<string, unknown>, first, second, third)
-    return copyValues(fields, where, 0, { left: MAX_VALUES })
-  })
-}
-
-/** Replaces every value of a fresh object by its copy. */
-function copyValues(
-  fields: Record<string, unknown>,
-  where: string,
-  depth: number,
-  budget: { left: number },
-): Record<string, Json> {
-  let dropped = false
-  for (const key in fields) {
-    const item = fields[key]
-    if (typeof item === 'string' || typeof item === 'boolean') continue
-    const plain = copy(item, typeof item === 'number' ? where : `${where}.${key}`, depth + 1, budget)
-    if (plain === undefined) dropped = true
-    if (plain !== item) fields[key] = plain
-  }
-  if (dropped) for (const key of Object.keys(fields)) if (fields[key] === undefined) delete fields[key]
-  return fields as Record<string, Json>
-}
-
-/** Without symbols, and with the key that assignment would take for the prototype. */
-function ownFields(...sources: readonly object[]): Record<string, unknown> {
-  const fields: Record<string, unknown> = {}
-  for (const source of sources) {
-    for (const [key, value] of Object.entries(source)) {
-      Object.defineProperty(fields, key, { value, enumerable: true, writable: true, configurable: true })
-    }
+/** Copies the fields of two objects, the second over the first, into one that is not frozen yet. */
+export function mergedCopy(first: object, second: object, where: string): Record<string, Json> {
+  const fields: Record<string, Json> = {}
+  const budget = { left: MAX_VALUES }
+  try {
+    addFields(fields, first, where, 0, budget)
+    addFields(fields, second, where, 0, budget)
+  } catch (error) {
+    throw unreadable(error, where)
   }
   return fields
 }
 
-/** Object.assign would set the prototype, or take symbols along. */
-function isOdd(value: object): boolean {
-  return Object.hasOwn(value, '__proto__') || Object.getOwnPropertySymbols(value).length > 0
+/** Field by field: an object built by spreading takes several times as long to freeze. */
+function addFields(
+  target: Record<string, Json>,
+  source: object,
+  where: string,
+  depth: number,
+  budget: { left: number },
+): void {
+  const plain = Object.getPrototypeOf(source) === Object.prototype
+  for (const key in source) {
+    if (!plain && !Object.hasOwn(source, key)) continue
+    const item = (source as Record<string, unknown>)[key]
+    const value = typeof item === 'string' ? item : copy(item, fieldPath(where, key, item), depth + 1, budget)
+    if (value === undefined) continue
+    if (key === '__proto__') setOwn(target, key, value)
+    else target[key] = value
+  }
+}
+
+/** Most values cannot be refused, and need no name. */
+function fieldPath(where: string, key: string, item: unknown): string {
+  return typeof item === 'object' || typeof item === 'bigint' ? `${where}.${key}` : where
+}
+
+/** Assignment would take the key for the prototype. */
+function setOwn(target: Record<string, Json>, key: string, value: Json): void {
+  Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true })
 }
 
 function notJson(where: string, what: string): HookError {
-  return new HookError('PAYLOAD_INVALID', `${where} ${what}`, { hint: 'Send plain JSON data.' })
+  const path = where.length > 80 ? `${where.slice(0, 77)}…` : where
+  return new HookError('PAYLOAD_INVALID', `${path} ${what}`, { hint: 'Send plain JSON data.' })
 }
 
 /** Equality of two JSON values, whatever the order of keys. */

@@ -38,18 +38,19 @@ export function diagnosticsOf({ diagnostics, merged }: Judgement): readonly Diag
   return merged.diagnostics.length === 0 ? diagnostics : [...diagnostics, ...merged.diagnostics]
 }
 
-/** Rejects only when the signal is aborted. */
-export function judge(
+/** The promise is for what `finish` makes of it. Rejects only when the signal is aborted. */
+export function judge<T>(
   kind: EventKind,
   listeners: Listeners,
   event: HookEvent,
   options: DispatchOptions,
-): Promise<Judgement> {
+  finish: (judgement: Judgement) => T,
+): Promise<T> {
   return dispatch(kind, listeners, event, options, (dispatched) => {
     const rechecked = options.recheck === 'all' && dispatched.event !== event
     const judgement = judgementOf(kind, listeners, event, dispatched, rechecked)
     const done = listeners.approvers.length === 0 || endsChain(judgement.merged.action)
-    return done ? judgement : approved(judgement, listeners, options)
+    return done ? finish(judgement) : approved(judgement, listeners, options).then(finish)
   })
 }
 

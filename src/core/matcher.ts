@@ -34,7 +34,7 @@ export function compileMatcher(
   spec: MatcherSpec | null | undefined,
   options: MatcherOptions = {},
 ): Matcher | null {
-  const pattern = isObject(spec) ? spec.tool_name : spec
+  const pattern = isObject(spec) ? toolNameOf(spec) : spec
   if (pattern === undefined || pattern === null || pattern === '' || pattern === '*') return null
   if (typeof pattern !== 'string') {
     throw new HookError('MATCHER_INVALID', `A matcher must be a string, got ${shown(pattern)}`)
@@ -44,6 +44,18 @@ export function compileMatcher(
     return exactMatcher(pattern, options.narrow ? /\|/ : /[|,]/)
   }
   return patternMatcher(pattern, options)
+}
+
+/** A misspelt key would otherwise match everything. */
+function toolNameOf(spec: { readonly tool_name?: unknown }): unknown {
+  const unknown = Object.keys(spec).filter((key) => key !== 'tool_name')
+  if (unknown.length > 0) {
+    throw new HookError(
+      'MATCHER_INVALID',
+      `A matcher object has tool_name and nothing else, got ${shown(unknown.join(', '))}`,
+    )
+  }
+  return spec.tool_name
 }
 
 /** What a pattern that is no valid expression becomes in a configuration file: compared as it stands. */

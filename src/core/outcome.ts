@@ -197,7 +197,8 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
   const messages: Message[] = []
   const asking: Asking[] = []
   const diagnostics: Diagnostic[] = []
-  for (const [i, one] of ran.entries()) {
+  for (let i = 0; i < ran.length; i++) {
+    const one = ran[i] as Ran
     const { hook, effect: answer } = one
     const outdated = last !== undefined && last.get(hook) !== one
     if (one.status === 'failed') {
@@ -230,7 +231,7 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
     reason: winner ? reasonOf(winner.hook, winner.effect) : permission && allowed?.effect.reason,
     permission,
     response: responded?.effect.response,
-    injections: kind.name === 'UserPromptSubmit' && endsChain(action) ? [] : injections,
+    injections: kind.name === 'UserPromptSubmit' && action === 'deny' ? [] : injections,
     messages,
     asking,
     diagnostics,

@@ -4,6 +4,7 @@ export type MaybePromise<T> = T | Promise<T>
 
 /** Anything that can be awaited, also what another library made. */
 export function isPromise<T>(value: MaybePromise<T> | unknown): value is Promise<T> {
+  if (value instanceof Promise) return true
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 

@@ -22,7 +22,7 @@ import {
   type Origin,
   type RegisterOptions,
 } from './hook.js'
-import { HookSet, inOrder } from './hook-set.js'
+import { HookSet, inOrder, type Listeners } from './hook-set.js'
 import { type Data, frozenCopy } from './json.js'
 import { diagnosticsOf, judge, outcomeOf, quietOutcome } from './judge.js'
 import type { Outcome, Ran } from './outcome.js'
@@ -49,6 +49,7 @@ export interface EmitOptions {
 }
 
 const MAX_DIAGNOSTICS = 100
+const NO_DEFAULTS: object = Object.freeze({})
 const COLLECT_TIMEOUT = 1
 
 export class HookRegistry {
@@ -60,8 +61,16 @@ export class HookRegistry {
   readonly #hooks = new Map<string, Hook>()
   readonly #defs = new Map<string, HookDef>()
   readonly #numbers = new Map<string, number>()
-  #defaults: object = {}
+  #defaults: object = NO_DEFAULTS
   #set: HookSet | undefined
+  readonly #plainOptions: DispatchOptions = {
+    signal: undefined,
+    deadline: Infinity,
+    recheck: 'skipped',
+    failClosed: false,
+    protectSystemMessages: true,
+    detach: (hook, event) => this.#runAside(resolveEvent(event.name), hook, event),
+  }
   readonly #diagnostics: Diagnostic[] = []
   readonly #onDiagnostic: RegistryOptions['onDiagnostic']
   readonly #sink: DiagnosticSink = { push: (d) => this.#note(d) }
@@ -222,25 +231,35 @@ export class HookRegistry {
   }
 
   /** Runs the hooks of an event and merges what they answer. Rejects for invalid data or an aborted signal. */
-  async emit<N extends EventAlias | (string & {})>(
+  emit<N extends EventAlias | (string & {})>(
     event: N,
     data: object,
     options?: EmitOptions,
   ): Promise<Outcome> {
-    const kind = resolveEvent(event)
-    checkRequired(kind, data)
-    const listeners = this.snapshot().listeners(kind)
-    if (listeners === undefined) return quietOutcome(data)
-    const owned = { hook_event_name: kind.name, timestamp: timestamp() }
-    const opened = {
-      name: kind.name,
-      data: openPayload(kind, this.#defaults, data, owned),
-      session: undefined,
+    // Not an async function: what nobody listens to must cost next to nothing.
+    try {
+      const kind = resolveEvent(event)
+      checkRequired(kind, this.#defaults === NO_DEFAULTS ? data : { ...this.#defaults, ...data })
+      const listeners = this.#hooks.size === 0 ? undefined : this.snapshot().listeners(kind)
+      return listeners ? this.#emitTo(kind, listeners, data, options) : Promise.resolve(quietOutcome(data))
+    } catch (error) {
+      return Promise.reject(error)
     }
-    const judgement = await judge(kind, listeners, opened, this.#dispatchOptions(kind, options))
-    const outcome = outcomeOf(judgement, judgement.merged, diagnosticsOf(judgement))
-    for (const hook of listeners.observers) this.#observe(kind, hook, judgement.event, outcome)
-    return outcome
+  }
+
+  #emitTo(
+    kind: EventKind,
+    listeners: Listeners,
+    data: object,
+    options: EmitOptions | undefined,
+  ): Promise<Outcome> {
+    const payload = openPayload(kind, this.#defaults, data, { timestamp: timestamp() })
+    const opened = { name: kind.name, data: payload, session: undefined }
+    return judge(kind, listeners, opened, this.#dispatchOptions(options), (judgement) => {
+      const outcome = outcomeOf(judgement, judgement.merged, diagnosticsOf(judgement))
+      for (const hook of listeners.observers) this.#observe(kind, hook, judgement.event, outcome)
+      return outcome
+    })
   }
 
   /**
@@ -257,8 +276,8 @@ export class HookRegistry {
     const timeoutMs = milliseconds(options.timeout ?? COLLECT_TIMEOUT, 'timeout')
     const listeners = this.snapshot().listeners(kind)
     if (listeners === undefined) return []
-    const opened = { name: kind.name, data: openPayload(kind, {}, data, {}), session: undefined }
-    const dispatchOptions = this.#dispatchOptions(kind, options.signal && { signal: options.signal })
+    const opened = { name: kind.name, data: openPayload(kind, {}, data), session: undefined }
+    const dispatchOptions = this.#dispatchOptions({ signal: options.signal })
     const collected: Data[] = []
     for (const hook of listeners.select(matcherValue(kind, opened.data)).hooks) {
       if (refusal(hook, opened, undefined)) continue
@@ -269,15 +288,9 @@ export class HookRegistry {
     return collected
   }
 
-  #dispatchOptions(kind: EventKind, { signal, timeout }: EmitOptions = {}): DispatchOptions {
-    return {
-      signal,
-      deadline: deadlineIn(timeout),
-      recheck: 'skipped',
-      failClosed: false,
-      protectSystemMessages: true,
-      detach: (hook, event) => this.#runAside(kind, hook, event),
-    }
+  #dispatchOptions(given?: EmitOptions): DispatchOptions {
+    if (given === undefined) return this.#plainOptions
+    return { ...this.#plainOptions, signal: given.signal, deadline: deadlineIn(given.timeout) }
   }
 
   #observe(kind: EventKind, hook: Hook, event: HookEvent, outcome: Outcome): void {
@@ -288,7 +301,7 @@ export class HookRegistry {
 
   /** Runs a hook that nobody waits for. */
   #runAside(kind: EventKind, hook: Hook, event: HookEvent, outcome?: Outcome): void {
-    runAside(kind, hook, event, { ...this.#dispatchOptions(kind), outcome })
+    runAside(kind, hook, event, { ...this.#plainOptions, outcome })
       .then(({ ran }) => ran.status === 'failed' && this.#noteLate(kind, ran))
       .catch((error) =>
         this.#note({ code: 'late-failed', text: `${hook.name} on ${kind.name}: ${textOf(error)}` }),

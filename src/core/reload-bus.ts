@@ -15,10 +15,6 @@ export class ReloadBus {
     return this.#version
   }
 
-  get size(): number {
-    return this.#subscribers.size
-  }
-
   /** Subscribing twice is subscribing once. The subscriber lives until it is unsubscribed or its signal is aborted. */
   subscribe(subscriber: Subscriber, signal?: AbortSignal): () => void {
     this.#subscribers.set(subscriber, signal)
@@ -30,7 +26,7 @@ export class ReloadBus {
     this.#version++
     for (const [subscriber, signal] of [...this.#subscribers]) {
       if (signal?.aborted) this.#subscribers.delete(subscriber)
-      else this.#tell(subscriber, diagnostics)
+      else if (this.#subscribers.has(subscriber)) this.#tell(subscriber, diagnostics)
     }
   }
 

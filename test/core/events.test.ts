@@ -432,7 +432,7 @@ describe('the opened payload', () => {
 
   it('is a frozen private copy', () => {
     const input = { command: 'ls', list: [{ a: 1 }] }
-    const payload = openPayload(kind, {}, { tool_name: 'Bash', tool_input: input }, {})
+    const payload = openPayload(kind, {}, { tool_name: 'Bash', tool_input: input })
     input.command = 'rm'
     const copy = payload.tool_input as { command: string; list: readonly Data[] }
     expect(copy.command).toBe('ls')

@@ -120,27 +120,27 @@ describe('frozenCopy', () => {
 
 describe('mergedCopy', () => {
   it('puts later fields over earlier ones', () => {
-    expect(mergedCopy({ a: 1, b: 1, c: 1 }, { b: 2, c: 2 }, { c: 3 }, 'it')).toEqual({ a: 1, b: 2, c: 3 })
+    expect(mergedCopy({ a: 1, b: 1 }, { b: 2, c: 2 }, 'it')).toEqual({ a: 1, b: 2, c: 2 })
   })
 
   it('is open itself and frozen below', () => {
-    const merged = mergedCopy({}, { list: [1] }, {}, 'it')
+    const merged = mergedCopy({}, { list: [1] }, 'it')
     expect(Object.isFrozen(merged)).toBe(false)
     expect(Object.isFrozen(merged.list)).toBe(true)
   })
 
-  it('drops what JSON drops', () => {
-    expect(mergedCopy({ a: 1 }, { a: undefined, b: () => 1 }, {}, 'it')).toEqual({})
+  it('drops what JSON drops: a field that is undefined is one not given', () => {
+    expect(mergedCopy({ a: 1 }, { a: undefined, b: () => 1 }, 'it')).toEqual({ a: 1 })
   })
 
   it('keeps a stranger’s __proto__ a key', () => {
-    const merged = mergedCopy({ z: 0 }, withProtoKey(), { o: 2 }, 'it')
-    expect(JSON.stringify(merged)).toBe('{"z":0,"__proto__":{"polluted":true},"a":1,"o":2}')
+    const merged = mergedCopy({ z: 0 }, withProtoKey(), 'it')
+    expect(JSON.stringify(merged)).toBe('{"z":0,"__proto__":{"polluted":true},"a":1}')
     expect('polluted' in merged).toBe(false)
   })
 
   it('refuses what JSON cannot carry', () => {
-    expect(() => mergedCopy({}, { a: { n: 10n } }, {}, 'it')).toThrow(refused(/is a bigint/))
+    expect(() => mergedCopy({}, { a: { n: 10n } }, 'it')).toThrow(refused(/is a bigint/))
   })
 })
 

@@ -82,19 +82,13 @@ describe('frozenCopy', () => {
 })
 
 describe('mergedCopy', () => {
-  it('is a spread of three objects, frozen below the top', () => {
+  it('is a spread of two objects, frozen below the top', () => {
     fc.assert(
-      fc.property(
-        fc.dictionary(fc.constantFrom('a', 'b', 'c'), json),
-        object,
-        fc.dictionary(fc.constantFrom('b', 'd'), json),
-        (base, data, owned) => {
-          const merged = mergedCopy(base, data, owned, 'it')
-          expect(canonicalJson(merged)).toBe(canonicalJson({ ...base, ...data, ...owned } as Data))
-          for (const part of Object.values(merged).flatMap(everyPart))
-            expect(Object.isFrozen(part)).toBe(true)
-        },
-      ),
+      fc.property(fc.dictionary(fc.constantFrom('a', 'b', 'c'), json), object, (base, data) => {
+        const merged = mergedCopy(base, data, 'it')
+        expect(canonicalJson(merged)).toBe(canonicalJson({ ...base, ...data } as Data))
+        for (const part of Object.values(merged).flatMap(everyPart)) expect(Object.isFrozen(part)).toBe(true)
+      }),
       { numRuns: 500 },
     )
   })

@@ -194,35 +194,39 @@ interface Expected {
 function expected(hooks: readonly Placed[]): Expected {
   const ran: Placed[] = []
   const data: Record<string, unknown> = { ...CALL }
+  /** Who allowed the call as it is now: a later step that changes it voids what earlier ones allowed. */
+  let allowing: readonly Placed[] = []
   for (const now of stepsOf(hooks)) {
     const inStep = runStep(now)
     ran.push(...inStep)
-    for (const one of inStep) if (!isFailure(one.draw.action)) Object.assign(data, patchesOf(one))
+    const patch = Object.assign({}, ...inStep.map((one) => answered(one)?.data ?? {}))
+    if (Object.keys(patch).length > 0) allowing = []
+    allowing = [...allowing, ...inStep.filter((one) => answered(one)?.permission === 'allow')]
+    Object.assign(data, patch)
     if (inStep.some((one) => stops(verdictOf(one)))) break
   }
   const highest = Math.max(0, ...ran.map((one) => rank(verdictOf(one))))
   const action = RANKS[highest] as Verdict
   const winner = ran.find((one) => rank(verdictOf(one)) === highest)
-  const allowed = ran.some(({ draw: { action, allows } }) => allows && !isFailure(action))
-  const failed = ran.some(({ draw: { action } }) => isFailure(action))
+  const allowed = allowing.length > 0 && ran.every((one) => answered(one) !== undefined)
   return {
     action,
     reason: action === 'continue' ? undefined : reasonOf(winner),
-    permission: allowed && !failed && highest <= rank('respond') ? 'allow' : undefined,
+    permission: allowed && highest <= rank('respond') ? 'allow' : undefined,
     data,
     ran: ran.map((one) => one.name),
     injections: ran.flatMap((one) => answered(one)?.contextInjection ?? []),
-    messages: ran.flatMap((one) =>
-      isFailure(one.draw.action) ? `failure of ${one.name}` : (answerOf(one).userMessage ?? []),
-    ),
+    messages: ran.flatMap((one) => {
+      const answer = answered(one)
+      return answer ? (answer.userMessage ?? []) : `failure of ${one.name}`
+    }),
   }
 }
 
+/** Undefined where the hook fails. */
 function answered(one: Placed): HookResult | undefined {
   return isFailure(one.draw.action) ? undefined : answerOf(one)
 }
-
-const patchesOf = (one: Placed) => answered(one)?.data ?? {}
 
 function reasonOf(one: Placed | undefined): string | undefined {
   if (!one) return undefined

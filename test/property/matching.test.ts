@@ -195,6 +195,7 @@ describe('the hooks of an event', () => {
       (hook) => hooks.indexOf(hook),
       (hook) => KINDS.indexOf(hook.kind),
       (hook) => (hook.origin.scope === 'global' ? 0 : 1),
+      (hook) => (hook.lane === null ? 0 : 1),
       (hook) => hook.priority,
     ]
     let sorted = wanting

@@ -3,15 +3,17 @@
 import { hurry, unwatch, Watched, watch } from './deadlines.js'
 import { type Diagnostic, HookError, textOf } from './errors.js'
 import { type EventKind, matcherValue } from './events.js'
-import { type Hook, type HookEvent, hookError } from './hook.js'
+import { answerOnFailure, hookError } from './failure.js'
+import type { Hook, HookEvent } from './hook.js'
 import { HookCall, type Occasion } from './hook-call.js'
 import { type Listeners, matches } from './hook-set.js'
-import { type Data, type Json, sameJson } from './json.js'
+import { joinLanes } from './join.js'
+import { type Data, sameJson } from './json.js'
 import { endsChain, type Outcome, Ran, type Trace, verdictOf } from './outcome.js'
-import { applyPatch, firstName, type Patched, type PatchRules, patchedData } from './patch.js'
+import { applyPatch, type Patched, type PatchRules } from './patch.js'
 import { type Admit, lanesOf, refusal } from './plan.js'
 import { isPromise } from './promise.js'
-import { CONTINUE, deny, type HookResult, parseResult, STANDS } from './result.js'
+import { CONTINUE, type HookResult, parseResult, STANDS } from './result.js'
 import { Lane, Route, type Way } from './route.js'
 
 export interface DispatchOptions extends PatchRules {
@@ -248,45 +250,21 @@ class Walk extends Watched implements Dispatched, Occasion {
     this.#now = performance.now()
   }
 
-  /** Of two lanes that changed a key, the one whose hook comes later in configuration order counts. */
   #join(lanes: readonly Walk[], step: readonly Hook[]): void {
-    const changes = lanes
-      .flatMap((lane) =>
-        [...lane.#lastToChange()].map(([key, by]) => ({ key, by, lane, value: lane.event.data[key] })),
-      )
-      .sort((a, b) => step.indexOf(a.by.hook) - step.indexOf(b.by.hook))
-    const winners = new Map<string, (typeof changes)[number]>()
-    for (const change of changes) {
-      const { key, by, lane, value } = change
-      const earlier = winners.get(key)
-      if (earlier && earlier.lane !== lane && !sameJson(earlier.value, value)) {
-        const text = `${earlier.by.name} and ${by.name} both changed ${key}; ${by.name}, the later one, counts`
-        this.diagnostics.push({ code: 'conflict', text })
-      }
-      winners.set(key, change)
-    }
     for (const lane of lanes) {
       this.diagnostics.push(...lane.diagnostics)
       if (lane.ended) this.ended = true
     }
     const ran = lanes.flatMap((lane) => lane.ran)
     this.ran.push(...ran.sort((a, b) => step.indexOf(a.hook) - step.indexOf(b.hook)))
-    if (winners.size === 0) return
-    const patch = Object.fromEntries([...winners].map(([key, { value }]) => [key, value as Json]))
-    this.#change(patchedData(this.#kind, this.event.data, patch))
+    const joined = joinLanes(this.#kind, this.event.data, lanes, step, this.diagnostics)
+    if (joined !== this.event.data) this.#change(joined)
   }
 
   /** What was allowed before, by an earlier step, was another call. */
   #change(data: Data): void {
     this.#allowsFrom = this.#stepFrom
     this.event = { ...this.event, data }
-  }
-
-  /** Which hook was the last to set each changed key, under the first of its names. */
-  #lastToChange(): ReadonlyMap<string, Ran> {
-    const last = new Map<string, Ran>()
-    for (const one of this.ran) for (const key of one.changed ?? []) last.set(firstName(this.#kind, key), one)
-    return last
   }
 
   #watch(): void {
@@ -389,15 +367,6 @@ function ignored(answer: unknown): undefined {
 }
 
 const itself = (dispatched: Dispatched): Dispatched => dispatched
-
-/** What a failure counts as. Stop-like events never block on failure: an agent that cannot stop is no safer. */
-function answerOnFailure(kind: EventKind, hook: Hook, error: HookError, failClosed: boolean): HookResult {
-  const byEvent = kind.onFailure === 'deny' ? 'block' : 'continue'
-  const policy = hook.onFailure === 'byEvent' ? byEvent : hook.onFailure
-  const closes = policy === 'block' || (failClosed && kind.deny === 'block')
-  const canClose = (kind.deny === 'block' || kind.deny === 'tell') && !kind.denyOnlyClaudeFormat
-  return closes && canClose ? deny(`hook crashed (fail-safe deny): ${hook.name}: ${error.message}`) : CONTINUE
-}
 
 /** A gate that let an older version of the call pass has not judged the one that runs. */
 function noteStale(kind: EventKind, walk: Walk): void {

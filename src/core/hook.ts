@@ -1,6 +1,6 @@
 // The only thing the kernel knows: a hook is a function with metadata. Every way to run hooks makes these.
 
-import { type Diagnostic, type DiagnosticSink, HookError, isHookError, textOf } from './errors.js'
+import { type Diagnostic, type DiagnosticSink, HookError, textOf } from './errors.js'
 import { type Payload, resolveEvent } from './events.js'
 import { type Data, isObject } from './json.js'
 import { compileMatcher, type Matcher, type MatcherSpec } from './matcher.js'
@@ -187,17 +187,6 @@ export function functionHook(
     onFailure: options.onFailure ?? onFailure ?? (role === 'approve' ? 'block' : 'byEvent'),
     run: (event, context) => (handler as Handler)(event.name, event.data as never, context),
   }
-}
-
-/** What a hook threw, as a HookError that says whose it was. */
-export function hookError(hook: Hook, thrown: unknown): HookError {
-  if (isHookError(thrown)) return thrown
-  const text = textOf(thrown)
-  const mutated = /read only property|not extensible|Cannot (?:delete|redefine|add) property/.test(text)
-  return new HookError('HOOK_FAILED', text, {
-    cause: thrown,
-    ...(mutated && { hint: `Event data is frozen; ${hook.name} must return modify({ … }) to change it.` }),
-  })
 }
 
 // ---- BeamAgent's hook values ----------------------------------------------------------------------------------

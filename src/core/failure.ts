@@ -1,0 +1,31 @@
+// A hook that failed: whose error it was, and what the failure counts as.
+
+import { HookError, isHookError, textOf } from './errors.js'
+import type { EventKind } from './events.js'
+import type { Hook } from './hook.js'
+import { CONTINUE, deny, type HookResult } from './result.js'
+
+/** What a hook threw, as a HookError that says whose it was. */
+export function hookError(hook: Hook, thrown: unknown): HookError {
+  if (isHookError(thrown)) return thrown
+  const text = textOf(thrown)
+  const mutated = /read only property|not extensible|Cannot (?:delete|redefine|add) property/.test(text)
+  return new HookError('HOOK_FAILED', text, {
+    cause: thrown,
+    ...(mutated && { hint: `Event data is frozen; ${hook.name} must return modify({ … }) to change it.` }),
+  })
+}
+
+/** What a failure counts as. Stop-like events never block on failure: an agent that cannot stop is no safer. */
+export function answerOnFailure(
+  kind: EventKind,
+  hook: Hook,
+  error: HookError,
+  failClosed: boolean,
+): HookResult {
+  const byEvent = kind.onFailure === 'deny' ? 'block' : 'continue'
+  const policy = hook.onFailure === 'byEvent' ? byEvent : hook.onFailure
+  const closes = policy === 'block' || (failClosed && kind.deny === 'block')
+  const canClose = (kind.deny === 'block' || kind.deny === 'tell') && !kind.denyOnlyClaudeFormat
+  return closes && canClose ? deny(`hook crashed (fail-safe deny): ${hook.name}: ${error.message}`) : CONTINUE
+}

@@ -156,7 +156,7 @@ export class Hooks implements AsyncDisposable {
 
   /** The newest of what went wrong outside any outcome. */
   get diagnostics(): readonly Diagnostic[] {
-    return [...this.#engine.registry.diagnostics, ...this.#engine.diagnostics]
+    return this.#engine.diagnostics
   }
 
   /** Waits for what runs aside. Sessions refuse to fire afterwards. */

@@ -43,6 +43,8 @@ export type Reply =
       readonly by?: string
       /** A patch over the event data: the person edited the call. It is judged again. */
       readonly data?: object
+      /** With "allow always": when the grant ends, ISO-8601. */
+      readonly expires?: string
     }
 
 /** Asks a person, and answers what was chosen. The signal says that nobody waits any more. */
@@ -56,6 +58,8 @@ export interface ApprovalAnswer {
   /** A person's name as the approver gives it, `person`, `grant`, `default`, `host`, or a hook's name. */
   readonly by: string
   readonly at: string
+  /** When a grant that it makes ends. */
+  readonly expires?: string
 }
 
 /** What was asked and, where somebody answered, what. */
@@ -130,6 +134,7 @@ export function readReply(
 ): (ApprovalAnswer & { readonly data?: object }) | undefined {
   const given = isObject(reply) ? reply : { option: reply }
   if (typeof given.option !== 'string') return undefined
+  if (given.data !== undefined && given.data !== null && !isObject(given.data)) return undefined
   const option = given.option.trim()
   const offered = question.options.some((one) => one.toLowerCase() === option.toLowerCase())
   return {
@@ -139,6 +144,7 @@ export function readReply(
     by: typeof given.by === 'string' ? given.by : 'person',
     at,
     ...(isObject(given.data) && { data: given.data }),
+    ...(typeof given.expires === 'string' && { expires: given.expires }),
   }
 }
 
@@ -156,8 +162,9 @@ export function refusalReason(question: Question, answer: ApprovalAnswer): strin
   return `User denied: ${prompt}${because}`
 }
 
-export function grantFor(one: Asking, event: string, data: Data, now: number): Grant {
-  return { id: randomUUID(), ...boundTo(one, event, data), created: timestamp(now) }
+export function grantFor(one: Asking, event: string, data: Data, now: number, expires?: string): Grant {
+  const grant = { id: randomUUID(), ...boundTo(one, event, data), created: timestamp(now) }
+  return expires === undefined ? grant : { ...grant, expires }
 }
 
 export function isGranted(

@@ -13,7 +13,7 @@ import {
   readReply,
   refusalReason,
 } from './approval.js'
-import { callDigest } from './digest.js'
+import { callDigest, callOf } from './digest.js'
 import { type Diagnostic, HookError, isHookError, textOf } from './errors.js'
 import type { HookEvent } from './hook.js'
 import type { Judgement } from './judge.js'
@@ -26,7 +26,7 @@ import { timestamp } from './timestamp.js'
 export interface Settled {
   readonly judgement: Judgement
   /** PermissionRequest hooks that were asked on the way. */
-  readonly asides: readonly Judgement[]
+  readonly permissions: readonly Judgement[]
   readonly action: Verdict
   readonly reason?: string | undefined
   readonly approval?: Approval
@@ -69,7 +69,7 @@ export function settleAsk(scene: Scene, judgement: Judgement, options: AskOption
 class Inquiry {
   readonly #scene: Scene
   readonly #options: AskOptions
-  readonly #asides: Judgement[] = []
+  readonly #permissions: Judgement[] = []
   readonly #diagnostics: Diagnostic[] = []
   #judgement: Judgement
   /** An allow that came with an edit: it holds for that very call, and for the hooks that had asked. */
@@ -134,7 +134,7 @@ class Inquiry {
     if (this.#judgement.kind.name !== 'PreToolUse') return undefined
     const asked = await this.#options.permission(this.#judgement)
     if (!asked) return undefined
-    this.#asides.push(asked)
+    this.#permissions.push(asked)
     const { action, reason, permission } = asked.merged
     const by = (opinion: (one: Judgement['ran'][number]) => boolean) =>
       asked.ran.find(opinion)?.hook.name ?? 'hook'
@@ -156,7 +156,7 @@ class Inquiry {
       'allow',
       by((one) => one.effect.permission === 'allow'),
     )
-    return { answer, patch: asked.modified ? { tool_input: asked.event.data.tool_input } : undefined }
+    return { answer, patch: asked.modified ? callOf(asked.event.data) : undefined }
   }
 
   /** Undefined where there is nobody to ask: the host resolves it. */
@@ -195,11 +195,11 @@ class Inquiry {
     }
   }
 
-  async #grantIfAlways({ option }: ApprovalAnswer, open: readonly Asking[]): Promise<void> {
+  async #grantIfAlways({ option, expires }: ApprovalAnswer, open: readonly Asking[]): Promise<void> {
     if (!ALLOWS_ALWAYS.test(option ?? '')) return
     const { kind, event } = this.#judgement
     const { store, engine } = this.#scene
-    for (const one of open) await store.addGrant(grantFor(one, kind.name, event.data, engine.now()))
+    for (const one of open) await store.addGrant(grantFor(one, kind.name, event.data, engine.now(), expires))
   }
 
   /** After an allow the next lower verdict stands. */
@@ -211,7 +211,7 @@ class Inquiry {
   #settled(action: Verdict, reason: string | undefined, approval?: Approval): Settled {
     const settled = {
       judgement: this.#judgement,
-      asides: this.#asides,
+      permissions: this.#permissions,
       action,
       reason,
       diagnostics: this.#diagnostics,

@@ -7,7 +7,14 @@ import type { Diagnostic } from './errors.js'
 import type { HookEvent } from './hook.js'
 import { admitInjections } from './injection.js'
 import { diagnosticsOf, type Judgement, outcomeOf } from './judge.js'
-import type { Injection, Message, Outcome, Trace, Verdict } from './outcome.js'
+import {
+  type Injection,
+  keptInjections,
+  type Message,
+  type Outcome,
+  type Trace,
+  type Verdict,
+} from './outcome.js'
 import type { Scene } from './scene.js'
 import type { Pending, SessionState } from './session-store.js'
 import type { Settings } from './settings.js'
@@ -22,17 +29,17 @@ export async function conclude(
   pending: Pending,
   ms: number,
 ): Promise<Outcome> {
-  const { judgement, asides } = settled
+  const { judgement, permissions } = settled
   const diagnostics: Diagnostic[] = [
     ...pending.diagnostics,
     ...diagnosticsOf(judgement),
     ...settled.diagnostics,
   ]
-  for (const aside of asides) diagnostics.push(...diagnosticsOf(aside))
+  for (const permission of permissions) diagnostics.push(...diagnosticsOf(permission))
   const messages = [
     ...pending.messages,
     ...judgement.merged.messages,
-    ...asides.flatMap((aside) => aside.merged.messages),
+    ...permissions.flatMap(({ merged }) => merged.messages),
   ]
 
   let { action, reason } = settled
@@ -49,26 +56,29 @@ export async function conclude(
   const wanted = [
     ...pending.injections,
     ...judgement.merged.injections,
-    ...asides.flatMap((aside) => aside.merged.injections),
+    ...permissions.flatMap(({ merged }) => merged.injections),
   ]
+  const kept = keptInjections(judgement.kind, action, wanted)
   const injections =
-    wanted.length === 0 ? wanted : await charge(scene, wanted, state.turnTokens, messages, diagnostics)
-  diagnostics.push(...tellHost(scene, judgement.event.name, injections, messages))
+    kept.length === 0 ? kept : await charge(scene, kept, state.turnTokens, messages, diagnostics)
   diagnostics.push(...scene.store.takeFailures())
-  const outcome = withAsides(
+  const outcome = withPermissions(
     outcomeOf(judgement, { action, reason, injections, messages }, diagnostics, settled.approval),
-    asides,
+    permissions,
   )
   const failed = record(scene, judgement.event, outcome, outcome.action, ms)
-  return failed ? { ...outcome, diagnostics: [...diagnostics, failed] } : outcome
+  if (failed) diagnostics.push(failed)
+  diagnostics.push(...tellHost(scene, judgement.event.name, injections, messages))
+  return outcome
 }
 
-function withAsides(outcome: Outcome, asides: readonly Judgement[]): Outcome {
-  if (asides.length === 0) return outcome
-  return { ...outcome, hooks: [...outcome.hooks, ...asides.flatMap(asideTraces)] }
+/** PermissionRequest hooks that were asked on the way are in the trace, too. */
+function withPermissions(outcome: Outcome, permissions: readonly Judgement[]): Outcome {
+  if (permissions.length === 0) return outcome
+  return { ...outcome, hooks: [...outcome.hooks, ...permissions.flatMap(permissionTraces)] }
 }
 
-function asideTraces({ kind, ran }: Judgement): readonly Trace[] {
+function permissionTraces({ kind, ran }: Judgement): readonly Trace[] {
   return ran.map((one) => ({ ...one, event: kind.name }))
 }
 
@@ -111,17 +121,23 @@ async function charge(
   const { settings } = engine
   const limits = { size: settings.injection_size_limit, budget: settings.injection_budget_per_turn }
   let admitted = admitInjections(wanted, spent, limits)
+  let lost = 0
   await store.update(scene.key, (now) => {
     admitted = admitInjections(wanted, now.turnTokens, limits)
-    const ephemeral = admitted.injections.filter((one) => one.ephemeral)
+    const ephemeral = [...now.ephemeral, ...admitted.injections.filter((one) => one.ephemeral)]
+    lost = Math.max(0, ephemeral.length - MAX_EPHEMERAL)
     return {
       ...now,
       turnTokens: now.turnTokens + admitted.tokens,
-      ephemeral: [...now.ephemeral, ...ephemeral].slice(-MAX_EPHEMERAL),
+      ephemeral: ephemeral.slice(-MAX_EPHEMERAL),
     }
   })
   messages.push(...admitted.messages)
   diagnostics.push(...admitted.diagnostics)
+  if (lost > 0) {
+    const text = `${lost} of the oldest ephemeral injections were dropped: no model call of this session took them`
+    diagnostics.push({ code: 'injection-over-budget', text })
+  }
   for (const { source, text } of admitted.cut) {
     const where = await store.keep(scene.key, text)
     const size = `${byteLength(text)} bytes, cut to ${limits.size}`
@@ -139,11 +155,11 @@ function tellHost(
   injections: readonly Injection[],
   messages: readonly Message[],
 ): Diagnostic[] {
-  const { engine, info, asides } = scene
+  const { engine, info, background } = scene
   const { display, context } = engine.host
   const failures: (Diagnostic | undefined)[] = []
   if (display)
-    for (const message of messages) failures.push(engine.tell('display', () => display(message), asides))
+    for (const message of messages) failures.push(engine.tell('display', () => display(message), background))
   for (const { role, text, source, ephemeral } of injections) {
     if (ephemeral || !context) continue
     const metadata = {
@@ -153,7 +169,7 @@ function tellHost(
       session: info.id,
       timestamp: timestamp(engine.now()),
     }
-    failures.push(engine.tell('context', () => context({ role, content: text, metadata }), asides))
+    failures.push(engine.tell('context', () => context({ role, content: text, metadata }), background))
   }
   return failures.filter((one) => one !== undefined)
 }
@@ -174,7 +190,7 @@ export function record(
   ms: number,
   kind: 'fire' | 'late' = 'fire',
 ): Diagnostic | undefined {
-  const { engine, info, asides } = scene
+  const { engine, info, background } = scene
   const { audit } = engine.host
   if (!audit) return undefined
   const { reason, approval, hooks, diagnostics } = outcome
@@ -199,6 +215,6 @@ export function record(
         diagnostics,
         ms,
       }),
-    asides,
+    background,
   )
 }

@@ -67,7 +67,7 @@ export function runOnFinal(
 }
 
 /** Runs one hook off the path, whether it is meant to be or not. Nobody waits for it, so its failure closes nothing. */
-export async function runAside(
+export async function runAlone(
   kind: EventKind,
   hook: Hook,
   event: HookEvent,
@@ -75,7 +75,7 @@ export async function runAside(
 ): Promise<{ readonly ran: Ran; readonly diagnostics: readonly Diagnostic[] }> {
   const lane = new Lane([{ ...hook, onFailure: 'continue' }])
   const open = { ...options, failClosed: false }
-  const { ran, diagnostics } = await new Walk(kind, lane, event, open, ASIDE).go(itself)
+  const { ran, diagnostics } = await new Walk(kind, lane, event, open, ALONE).go(itself)
   return { ran: ran[0] as Ran, diagnostics }
 }
 
@@ -90,7 +90,7 @@ interface Manner {
 const PLAIN: Manner = {}
 const FINAL: Manner = { final: true }
 const IN_STEP: Manner = { admitted: true }
-const ASIDE: Manner = { final: true, admitted: true }
+const ALONE: Manner = { final: true, admitted: true }
 const NO_LANES: readonly never[] = []
 
 /**
@@ -182,16 +182,16 @@ class Walk extends Watched implements Dispatched, Occasion {
 
   /** Runs hooks until one must be waited for, or a whole step; undefined at the end of the way. */
   #advance(): Promise<unknown> | undefined {
-    while (!this.ended) {
+    const leg = this.#leg
+    while (!this.ended && leg === this.#leg) {
       const hook = this.#way.next(this.event, this.ran)
       if (hook === undefined) return undefined
       this.#stepFrom = this.ran.length
       if (hook.lane !== null && this.#manner === PLAIN) return this.#step(this.#way.step())
-      if (!this.#admits(hook) || !this.#inTime(hook)) continue
+      if (!this.#admits(hook) || leg !== this.#leg || !this.#inTime(hook)) continue
       this.#hook = hook
       this.#call = new HookCall(hook, this)
       try {
-        const leg = this.#leg
         const answer = hook.run(this.event, this.#call)
         if (leg !== this.#leg) return ignored(answer)
         if (isPromise(answer)) {
@@ -240,7 +240,9 @@ class Walk extends Watched implements Dispatched, Occasion {
     const leg = this.#leg
     this.#hook = undefined
     const options = { ...this.#options, signal: undefined }
-    this.#lanes = lanesOf(hooks.filter((hook) => this.#admits(hook))).map(
+    const admitted = hooks.filter((hook) => this.#admits(hook))
+    if (leg !== this.#leg) return
+    this.#lanes = lanesOf(admitted).map(
       (lane) => new Walk(this.#kind, new Lane(lane), this.event, options, IN_STEP),
     )
     await Promise.all(this.#lanes.map((lane) => lane.go(itself)))

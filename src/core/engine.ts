@@ -5,7 +5,7 @@ import { openPayload, resolveEvent } from './events.js'
 import type { SessionInfo } from './hook.js'
 import { HookSet } from './hook-set.js'
 import type { Host } from './host.js'
-import { type Plan, planOf } from './plan.js'
+import { type Admit, type Plan, planOf } from './plan.js'
 import { inTime, isPromise, type MaybePromise } from './promise.js'
 import { HookRegistry } from './registry.js'
 import { GuardedStore, MemoryStore, type SessionStore } from './session-store.js'
@@ -40,7 +40,7 @@ export class Layers {
 }
 
 /** Work that nobody waits for but `idle`. */
-export class Asides {
+export class Background {
   readonly #running = new Set<Promise<void>>()
 
   add(work: Promise<void>): void {
@@ -56,6 +56,8 @@ export class Asides {
 
 /** A function of the host that has not settled by then has failed. */
 const HOST_TIMEOUT_MS = 5000
+/** What a Date can hold. */
+const LATEST_TIME = 8.64e15
 
 export class Engine {
   readonly registry = new HookRegistry({ scope: 'host' })
@@ -64,12 +66,14 @@ export class Engine {
   readonly settings: Settings
   closed = false
   readonly #store: SessionStore
+  readonly #globals: HookRegistry | undefined
   readonly #diagnostics: Diagnostic[] = []
-  readonly #asides = new Asides()
+  readonly #background = new Background()
 
   constructor(host: Host, settings: Settings, globals: HookRegistry | undefined) {
     this.host = host
     this.settings = settings
+    this.#globals = globals
     this.#store = host.store ?? new MemoryStore()
     this.layers = new Layers(globals ? [globals, this.registry] : [this.registry])
   }
@@ -81,13 +85,18 @@ export class Engine {
 
   /** Milliseconds since 1970: the host's clock, or the machine's where that gives no time. */
   now(): number {
-    const now = this.host.clock?.()
-    return now !== undefined && Number.isFinite(now) ? now : Date.now()
+    try {
+      const now = this.host.clock?.()
+      return now !== undefined && Math.abs(now) <= LATEST_TIME ? now : Date.now()
+    } catch (error) {
+      this.note({ code: 'host-failed', text: `the clock of the host threw: ${textOf(error)}` })
+      return Date.now()
+    }
   }
 
   /** What went wrong outside any outcome: the newest. */
   get diagnostics(): readonly Diagnostic[] {
-    return this.#diagnostics
+    return [...(this.#globals?.diagnostics ?? []), ...this.registry.diagnostics, ...this.#diagnostics]
   }
 
   note(d: Diagnostic): void {
@@ -96,25 +105,26 @@ export class Engine {
   }
 
   /** Lets work run on its own. Its failure is reported, never thrown. */
-  aside(what: string, work: Promise<unknown>, session?: Asides): void {
+  inBackground(what: string, work: Promise<unknown>, session?: Background): void {
     const done = work.then(
       () => undefined,
       (error) => this.note({ code: 'late-failed', text: `${what}: ${textOf(error)}` }),
     )
-    this.#asides.add(done)
+    this.#background.add(done)
     session?.add(done)
   }
 
   /** Settles when nothing runs aside any more, in any session. */
   idle(): Promise<void> {
-    return this.#asides.idle()
+    return this.#background.idle()
   }
 
   /** Calls a function of the host. What it throws never reaches the agent; it becomes a diagnostic. */
-  tell(what: string, call: () => MaybePromise<void>, session: Asides): Diagnostic | undefined {
+  tell(what: string, call: () => MaybePromise<void>, session: Background): Diagnostic | undefined {
     try {
       const done = call()
-      if (isPromise(done)) this.aside(`the ${what} of the host`, inTime(done, HOST_TIMEOUT_MS), session)
+      if (isPromise(done))
+        this.inBackground(`the ${what} of the host`, inTime(done, HOST_TIMEOUT_MS), session)
       return undefined
     } catch (error) {
       return { code: 'host-failed', text: `the ${what} of the host threw: ${textOf(error)}` }
@@ -128,9 +138,16 @@ export function explainEvent(
   hooks: HookSet,
   event: string,
   data: object,
-  session?: { readonly info: SessionInfo; readonly base: object },
+  session?: { readonly info: SessionInfo; readonly base: object; readonly claimed: ReadonlySet<string> },
 ): Plan {
   const kind = resolveEvent(event)
   const payload = openPayload(kind, session?.base ?? {}, data, { timestamp: timestamp(engine.now()) })
-  return planOf(kind, { name: kind.name, data: payload, session: session?.info }, hooks, engine.host.admit)
+  const { admit } = engine.host
+  const unlessSpent: Admit = (hook) =>
+    hook.once && session?.claimed.has(hook.id)
+      ? { why: 'once', detail: 'it has run in this session, and runs once' }
+      : admit
+        ? admit(hook)
+        : true
+  return planOf(kind, { name: kind.name, data: payload, session: session?.info }, hooks, unlessSpent)
 }

@@ -180,12 +180,20 @@ export class HookError extends Error {
 /** The text of anything that was thrown: hooks may throw strings, null, or objects with hostile getters. */
 export function textOf(thrown: unknown): string {
   try {
-    if (typeof thrown === 'string') return thrown
-    if (thrown instanceof Error) return String(thrown.message || thrown.name)
-    return `threw ${JSON.stringify(thrown) ?? String(thrown)}`
+    const text = wordsOf(thrown)
+    return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text
   } catch {
     return 'threw a value that cannot be shown'
   }
+}
+
+/** An error that carries a whole file says no more by it. */
+const LONGEST_TEXT = 2000
+
+function wordsOf(thrown: unknown): string {
+  if (typeof thrown === 'string') return thrown
+  if (thrown instanceof Error) return String(thrown.message || thrown.name)
+  return `threw ${JSON.stringify(thrown) ?? String(thrown)}`
 }
 
 /** Safe also for a proxy that refuses to be looked at. */

@@ -147,6 +147,14 @@ export function lookalikeOf(name: string): Diagnostic | undefined {
   return { code: 'lookalike-event', text: `${name} is an event of your own here; did you mean ${meant}?` }
 }
 
+/** For the outcome of a custom event: whether its name is likely a slip. */
+export function slipOf(kind: EventKind): readonly Diagnostic[] {
+  const slip = kind.custom ? lookalikeOf(kind.name) : undefined
+  return slip ? [slip] : NONE
+}
+
+const NONE: readonly never[] = Object.freeze([])
+
 /** Every known event, in catalogue order. */
 export function knownEvents(): readonly EventKind[] {
   return Object.keys(CATALOGUE).map(resolveEvent)

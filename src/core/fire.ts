@@ -1,19 +1,19 @@
 // The path of an event in a session: judge, ask if hooks ask, conclude, then what nobody waits for.
 
-import { deliverLate, observe } from './aside.js'
 import { type Settled, settleAsk } from './ask.js'
 import { conclude, record } from './conclude.js'
-import { type DispatchOptions, runAside } from './dispatch.js'
-import { HookError, isHookError } from './errors.js'
-import { checkRequired, type EventKind, openPayload, resolveEvent } from './events.js'
+import { type DispatchOptions, runAlone } from './dispatch.js'
+import { type Diagnostic, HookError, isHookError } from './errors.js'
+import { checkRequired, type EventKind, openPayload, resolveEvent, slipOf } from './events.js'
 import type { HookEvent } from './hook.js'
 import type { Listeners } from './hook-set.js'
 import { type Data, frozenCopy } from './json.js'
 import { diagnosticsOf, type Judgement, judge, outcomeOf, quietOutcome } from './judge.js'
+import { deliverLate, observe } from './off-path.js'
 import { failureMessages, merge, type Outcome } from './outcome.js'
 import { applyPatch } from './patch.js'
 import type { Admit } from './plan.js'
-import { isPromise, type MaybePromise } from './promise.js'
+import { isPromise, type MaybePromise, unlessAborted } from './promise.js'
 import type { Scene } from './scene.js'
 import { deadlineIn } from './seconds.js'
 import { hasPending, NOTHING_PENDING, type Pending, type SessionState } from './session-store.js'
@@ -60,13 +60,14 @@ export async function fireEvent(
   const deadline = deadlineIn(options.timeout)
   const scene = deadline === Infinity ? session : { ...session, store: session.store.until(deadline) }
   const loaded = scene.store.load(scene.key)
-  const state = isPromise(loaded) ? await loaded : loaded
+  const state = isPromise(loaded) ? await unlessAborted(loaded, options.signal) : loaded
   const listeners = scene.hooks().listeners(kind)
   const carries = CARRIERS.has(kind.name) && hasPending(state)
   if (!listeners && !engine.host.audit && !carries && !options.signal?.aborted) {
     const advanced = advance(scene, kind, state)
     if (isPromise(advanced)) await advanced
-    return { outcome: quietOutcome(data), changed: UNCHANGED }
+    for (const failure of scene.store.takeFailures()) engine.note(failure)
+    return { outcome: quietOutcome(data, slipOf(kind)), changed: UNCHANGED }
   }
   const time = timestamp(engine.now())
   const payload = openPayload(kind, scene.base, data, { timestamp: time, session_id: scene.info.id })
@@ -98,6 +99,8 @@ class Firing {
   readonly #state: SessionState
   readonly #deadline: number
   readonly #signal: AbortSignal | undefined
+  /** Hooks with `once` that run in this fire: they judge an edited call again. */
+  readonly #claims = new Set<string>()
   /** What begins when the fire is on record: late effects and observers come after it there, too. */
   readonly #afterwards: (() => void)[] = []
 
@@ -121,22 +124,17 @@ class Firing {
     const options = this.#options(kind, listeners)
     const judgement = await judge(kind, listeners, event, options, itself)
     const { action, reason } = judgement.merged
-    if (action !== 'ask_user') return { judgement, asides: [], action, reason, diagnostics: [] }
+    if (action !== 'ask_user') return { judgement, permissions: [], action, reason, diagnostics: [] }
     return settleAsk(this.#scene, judgement, {
       deadline: this.#deadline,
       signal: this.#signal,
       permission: (asked) => this.#permissionRequest(asked),
       rejudge: async (before, patch) => {
         const copy = frozenCopy(patch, 'the edited call') as Data
-        const { data } = applyPatch(kind, before.event.data, copy, options, [])
+        const noted: Diagnostic[] = []
+        const { data } = applyPatch(kind, before.event.data, copy, options, noted)
         const again = await judge(kind, listeners, { ...before.event, data }, options, itself)
-        const messages = [...failureMessages(before.ran), ...again.merged.messages]
-        return {
-          ...again,
-          modified: true,
-          ran: [...before.ran, ...again.ran],
-          merged: { ...again.merged, messages },
-        }
+        return afterEdit(before, again, noted)
       },
     })
   }
@@ -171,7 +169,7 @@ class Firing {
       merged,
       diagnostics: [],
     }
-    return { judgement, asides: [], action: 'continue', diagnostics: [] }
+    return { judgement, permissions: [], action: 'continue', diagnostics: [] }
   }
 
   /** Asks the PermissionRequest hooks about the call as it now is. */
@@ -199,7 +197,7 @@ class Firing {
       protectSystemMessages: settings.protect_system_messages,
       detach: (hook, event) => {
         const startedAt = performance.now()
-        const running = runAside(kind, hook, event, { ...options, signal: undefined, deadline: Infinity })
+        const running = runAlone(kind, hook, event, { ...options, signal: undefined, deadline: Infinity })
         this.#afterwards.push(() => deliverLate(this.#session, kind, event, running, startedAt))
       },
     }
@@ -212,13 +210,38 @@ class Firing {
     const { admit } = engine.host
     if (!anyOnce) return admit
     return (hook) => {
-      if (hook.once && (claimed.has(hook.id) || this.#state.onceRan.includes(hook.id))) {
+      const spent = claimed.has(hook.id) || this.#state.onceRan.includes(hook.id)
+      if (hook.once && spent && !this.#claims.has(hook.id)) {
         return { why: 'once', detail: 'it has run in this session, and runs once' }
       }
-      const admitted = admit?.(hook) ?? true
-      if (hook.once && admitted === true) claimed.add(hook.id)
+      const admitted = admit ? admit(hook) : true
+      if (hook.once && admitted === true) {
+        claimed.add(hook.id)
+        this.#claims.add(hook.id)
+      }
       return admitted
     }
+  }
+}
+
+/** The second judgement, with what hooks of the first said who did not run again: an edit must not swallow it. */
+function afterEdit(before: Judgement, again: Judgement, noted: readonly Diagnostic[]): Judgement {
+  const rerun = new Set(again.ran.map((one) => one.hook))
+  const once = merge(
+    before.kind,
+    before.ran.filter((one) => !rerun.has(one.hook)),
+  )
+  const failures = failureMessages(before.ran.filter((one) => rerun.has(one.hook)))
+  return {
+    ...again,
+    modified: true,
+    ran: [...before.ran, ...again.ran],
+    diagnostics: [...before.diagnostics, ...noted, ...again.diagnostics],
+    merged: {
+      ...again.merged,
+      injections: [...once.injections, ...again.merged.injections],
+      messages: [...failures, ...once.messages, ...again.merged.messages],
+    },
   }
 }
 

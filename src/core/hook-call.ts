@@ -1,6 +1,6 @@
 // One run of one hook, as the hook sees it.
 
-import type { Diagnostic, DiagnosticSink } from './errors.js'
+import { type Diagnostic, type DiagnosticSink, HookError } from './errors.js'
 import type { Hook, HookContext, HookEvent, SessionInfo } from './hook.js'
 import type { Outcome } from './outcome.js'
 import { plainText } from './text.js'
@@ -39,7 +39,10 @@ export class HookCall implements HookContext, DiagnosticSink {
   }
 
   get note() {
-    return (d: Diagnostic) => this.push(d)
+    return (d: Diagnostic) => {
+      if (typeof d?.text !== 'string') throw new HookError('ANSWER_INVALID', 'note() takes { code, text }')
+      this.push(d)
+    }
   }
 
   push(d: Diagnostic): void {

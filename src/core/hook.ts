@@ -112,7 +112,7 @@ const OPTION_CHECKS: Readonly<Record<keyof RegisterOptions, readonly [(value: un
     name: [(value) => typeof value === 'string' && value !== '', 'a non-empty string'],
     priority: [Number.isFinite, 'a number'],
     matcher: [() => true, ''],
-    timeout: [(value) => typeof value === 'number' && value > 0, 'a number of seconds above 0'],
+    timeout: [(value) => Number.isFinite(value) && (value as number) > 0, 'a number of seconds above 0'],
     onFailure: [(value) => value === 'block' || value === 'continue', '"block" or "continue"'],
     role: [
       (value) => ['intercept', 'approve', 'observe'].includes(value as string),
@@ -235,7 +235,7 @@ export function handlerOf(def: HookDef): Handler<never> {
   const handler = (event: string, data: Data) => {
     const answer = callback(Object.freeze({ ...data, event: snakeCase(event) }) as never)
     return isPromise(answer)
-      ? answer.then((late) => readAnswer(data, late as CallbackAnswer))
+      ? Promise.resolve(answer).then((late) => readAnswer(data, late as CallbackAnswer))
       : readAnswer(data, answer as CallbackAnswer)
   }
   Object.defineProperty(handler, 'name', { value: def.callback.name })

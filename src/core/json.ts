@@ -56,6 +56,7 @@ function copyObject(value: object, where: string, depth: number, budget: { left:
   if (Array.isArray(value)) {
     const list: Json[] = []
     budget.left -= value.length
+    if (budget.left < 0) throw notJson(where, `holds more than ${MAX_VALUES} values`)
     for (let i = 0; i < value.length; i++) list.push(copy(value[i], where, depth + 1, budget) ?? null)
     return Object.freeze(list)
   }
@@ -88,6 +89,7 @@ function addFields(
   const plain = Object.getPrototypeOf(source) === Object.prototype
   for (const key in source) {
     if (!plain && !Object.hasOwn(source, key)) continue
+    if (budget.left-- <= 0) throw notJson(where, `holds more than ${MAX_VALUES} values`)
     const item = (source as Record<string, unknown>)[key]
     const value = typeof item === 'string' ? item : copy(item, fieldPath(where, key, item), depth + 1, budget)
     if (value === undefined) continue

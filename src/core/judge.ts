@@ -3,12 +3,13 @@
 import type { Approval } from './approval.js'
 import { type Dispatched, type DispatchOptions, dispatch, runOnFinal } from './dispatch.js'
 import type { Diagnostic } from './errors.js'
-import { type EventKind, matcherValue } from './events.js'
+import { type EventKind, matcherValue, slipOf } from './events.js'
 import type { Hook, HookEvent } from './hook.js'
 import { type Listeners, matches } from './hook-set.js'
 import type { Data } from './json.js'
 import {
   endsChain,
+  keptInjections,
   type Merged,
   type MergeRules,
   merge,
@@ -34,8 +35,11 @@ export interface Judgement {
 }
 
 /** All that is to be said about a judgement. */
-export function diagnosticsOf({ diagnostics, merged }: Judgement): readonly Diagnostic[] {
-  return merged.diagnostics.length === 0 ? diagnostics : [...diagnostics, ...merged.diagnostics]
+export function diagnosticsOf({ kind, diagnostics, merged }: Judgement): readonly Diagnostic[] {
+  // A copy: a hook that was left behind may still note something, and that comes too late.
+  const slips = slipOf(kind)
+  const none = diagnostics.length + merged.diagnostics.length + slips.length === 0
+  return none ? NO_TRACE : [...slips, ...diagnostics, ...merged.diagnostics]
 }
 
 /** The promise is for what `finish` makes of it. Rejects only when the signal is aborted. */
@@ -72,7 +76,7 @@ function judgementOf(
     modified: event !== sent,
     ran,
     rules,
-    merged: unstable ? denyUnstable(merged) : merged,
+    merged: unstable ? denyUnstable(kind, merged) : merged,
     diagnostics,
   }
 }
@@ -101,10 +105,12 @@ function approverChange({ hook, effect }: Ran): Diagnostic[] {
 }
 
 /** No version of the call was judged by all hooks, so none may run. */
-function denyUnstable(merged: Merged): Merged {
+function denyUnstable(kind: EventKind, merged: Merged): Merged {
   const reason =
     'HOOK_UNSTABLE: hooks kept changing the call, so that no version of it was judged by all of them'
-  return endsChain(merged.action) ? merged : { ...merged, action: 'deny', reason, permission: undefined }
+  if (endsChain(merged.action)) return merged
+  const injections = keptInjections(kind, 'deny', merged.injections)
+  return { ...merged, action: 'deny', reason, permission: undefined, injections }
 }
 
 /** A judgement as an Outcome. Optional fields are present only where they say something. */
@@ -136,7 +142,7 @@ export function outcomeOf(
 const NO_TRACE: readonly never[] = Object.freeze([])
 
 /** What nobody listened to: data as it is. */
-export function quietOutcome(data: object): Outcome {
+export function quietOutcome(data: object, diagnostics: readonly Diagnostic[] = NO_TRACE): Outcome {
   return {
     action: 'continue',
     data: data as Data,
@@ -144,7 +150,7 @@ export function quietOutcome(data: object): Outcome {
     injections: NO_TRACE,
     messages: NO_TRACE,
     hooks: NO_TRACE,
-    diagnostics: NO_TRACE,
+    diagnostics,
   }
 }
 
@@ -201,14 +207,14 @@ function idleTrace(kind: EventKind, hook: Hook, value: string): Trace {
   let trace = known.get(key)
   if (trace === undefined) {
     const { name, origin } = hook
-    trace = {
+    trace = Object.freeze({
       name,
       kind: hook.kind,
       source: origin.source,
       status: 'skipped',
       ms: 0,
       ...idleSkip(kind, hook, value),
-    }
+    })
     if (known.size >= MAX_REMEMBERED) known.clear()
     idleTraces.set(hook, known.set(key, trace))
   }

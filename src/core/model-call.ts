@@ -5,6 +5,7 @@ import { renderInjection } from './injection.js'
 import type { Json } from './json.js'
 import { isObject } from './json.js'
 import type { Injection, Outcome } from './outcome.js'
+import { inTime } from './promise.js'
 import {
   asJson,
   type CallOptions,
@@ -141,7 +142,7 @@ function isStream<D, T>(value: unknown): value is AsyncIterable<D, T> {
 /** Reads a stream to its end; passes deltas on at once unless they are held. */
 async function collect<T, D>(
   stream: AsyncIterable<D, T>,
-  { onDelta, assemble }: CallModelOptions<D, T>,
+  { onDelta, assemble, signal }: CallModelOptions<D, T>,
   held: boolean,
 ): Promise<{ response: T; deltas: readonly D[] }> {
   const deltas: D[] = []
@@ -153,13 +154,24 @@ async function collect<T, D>(
         const whole = assemble ? assemble(deltas) : (next.value ?? (joined(deltas) as T))
         return { response: whole, deltas }
       }
+      refuseStopped(signal)
       deltas.push(next.value)
       if (!held) onDelta?.(next.value)
     }
   } catch (error) {
-    // What the source has open is closed; that closing fails too adds nothing to the error.
-    await iterator.return?.().catch(() => undefined)
+    await closed(iterator)
     throw error
+  }
+}
+
+const CLOSE_TIMEOUT_MS = 1000
+
+/** Closes what the source has open. That this fails too, or takes for ever, adds nothing to the error. */
+async function closed(iterator: AsyncIterator<unknown>): Promise<void> {
+  try {
+    await inTime(Promise.resolve(iterator.return?.()), CLOSE_TIMEOUT_MS)
+  } catch {
+    return
   }
 }
 

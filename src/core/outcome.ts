@@ -213,7 +213,7 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
         winner = one
       }
       if (verdict === 'respond') responded ??= one
-      if (verdict === 'ask_user') asking.push({ hook, answer })
+      if (verdict === 'ask_user') ask(asking, { hook, answer })
       if (answer.action === 'deny' && kind.deny === 'tell') {
         injections.push({ text: reasonOf(hook, answer), role: 'system', ephemeral: false, source: hook.name })
       } else if (verdict === 'continue' && !outdated && isVerdict(answer.action)) {
@@ -231,18 +231,35 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
     reason: winner ? reasonOf(winner.hook, winner.effect) : permission && allowed?.effect.reason,
     permission,
     response: responded?.effect.response,
-    injections: kind.name === 'UserPromptSubmit' && action === 'deny' ? [] : injections,
+    injections: keptInjections(kind, action, injections),
     messages,
     asking,
     diagnostics,
   }
 }
 
+/** What a prompt that is not sent brought along goes with it. */
+export function keptInjections(
+  kind: EventKind,
+  action: Verdict,
+  injections: readonly Injection[],
+): readonly Injection[] {
+  return kind.name === 'UserPromptSubmit' && action === 'deny' ? [] : injections
+}
+
 /** The reason of a verdict; a hook that gave none is named instead. */
 export function reasonOf(hook: Hook, answer: HookResult): string {
-  if (answer.reason) return plainText(answer.reason)
-  if (answer.action === 'ask_user' && answer.approvalPrompt) return plainText(answer.approvalPrompt)
+  const given = answer.reason ?? (answer.action === 'ask_user' ? answer.approvalPrompt : undefined)
+  const text = plainText(given ?? '')
+  if (text !== '') return text
   return `${answer.action === 'respond' ? 'Answered' : 'Blocked'} by hook ${hook.name}`
+}
+
+/** A hook that asked twice asks once, as it did last. */
+function ask(asking: Asking[], one: Asking): void {
+  const at = asking.findIndex(({ hook }) => hook === one.hook)
+  if (at < 0) asking.push(one)
+  else asking[at] = one
 }
 
 function isVerdict(action: Action): boolean {

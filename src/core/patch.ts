@@ -26,6 +26,11 @@ export function applyPatch(
 ): Patched {
   const wanted: [string, Json][] = []
   for (const key of Object.keys(patch)) {
+    for (const twin of twinsOf(kind, key)) {
+      if (Object.hasOwn(patch, twin) && !sameJson(patch[twin], patch[key])) {
+        throw new HookError('ANSWER_INVALID', `${key} and ${twin} are one field, and were given two values`)
+      }
+    }
     const value = guarded(kind, key, data, patch[key] as Json, rules, diagnostics)
     if (value === undefined || sameJson(data[key], value)) continue
     if (OWNED_FIELDS.has(key)) {

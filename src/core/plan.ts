@@ -1,10 +1,12 @@
 // The plan of an event: who would run, in which order, and who would not and why. Runs nothing.
 
-import { textOf } from './errors.js'
+import { HookError, textOf } from './errors.js'
 import type { EventKind } from './events.js'
 import { matcherValue } from './events.js'
 import type { Hook, HookEvent, HookKind, Origin } from './hook.js'
 import { type HookSet, matches } from './hook-set.js'
+import { isObject } from './json.js'
+import { isPromise } from './promise.js'
 import { shown } from './text.js'
 
 /** `ended`: an earlier hook denied or aborted, so that it was not needed. */
@@ -126,8 +128,18 @@ export function skipOf(
 export function refusal(hook: Hook, event: HookEvent, admit: Admit | undefined): Skip | undefined {
   const held = hook.condition?.(event) ?? true
   if (held !== true) return { why: 'if', detail: held }
-  const admitted = admit?.(hook) ?? true
-  return admitted === true ? undefined : admitted
+  return admit ? admission(admit(hook)) : undefined
+}
+
+/** Only `true` admits. Anything that is neither true nor a reason is the failure of this hook: its gate closes. */
+function admission(answer: unknown): Skip | undefined {
+  if (answer === true) return undefined
+  if (isObject(answer) && typeof answer.why === 'string' && typeof answer.detail === 'string') {
+    return answer as unknown as Skip
+  }
+  if (isPromise(answer)) Promise.resolve(answer).catch(() => undefined)
+  const got = isPromise(answer) ? 'a promise' : shown(answer)
+  throw new HookError('OPTIONS_INVALID', `admit must answer true or { why, detail }, at once; got ${got}`)
 }
 
 /** Why a hook did not get to run: its matcher, or else that an earlier hook ended the chain. */

@@ -1,5 +1,7 @@
 // What may be answered at once or later.
 
+import { HookError } from './errors.js'
+
 export type MaybePromise<T> = T | Promise<T>
 
 /** Anything that can be awaited, also what another library made. */
@@ -15,4 +17,16 @@ export function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
     timer = setTimeout(() => reject(new Error(`it did not answer within ${Math.round(ms)} ms`)), ms)
   })
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}
+
+/** Rejects with ABORTED as soon as the signal is aborted. */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work
+  let onAbort = () => {}
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(new HookError('ABORTED', 'The fire was aborted', { cause: signal.reason }))
+    signal.addEventListener('abort', onAbort)
+    if (signal.aborted) onAbort()
+  })
+  return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', onAbort))
 }

@@ -1,7 +1,7 @@
 // An ordered collection of hooks that can be emitted to: Amplifier's HookRegistry with BeamAgent's hook values.
 
 import type { DispatchOptions } from './dispatch.js'
-import { runAside } from './dispatch.js'
+import { runAlone, runOnFinal } from './dispatch.js'
 import { type Diagnostic, type DiagnosticSink, HookError, textOf } from './errors.js'
 import {
   checkRequired,
@@ -11,6 +11,7 @@ import {
   matcherValue,
   openPayload,
   resolveEvent,
+  slipOf,
 } from './events.js'
 import {
   functionHook,
@@ -26,8 +27,9 @@ import { HookSet, inOrder, type Listeners } from './hook-set.js'
 import { type Data, frozenCopy } from './json.js'
 import { diagnosticsOf, judge, outcomeOf, quietOutcome } from './judge.js'
 import type { Outcome, Ran } from './outcome.js'
-import { refusal, skipOf } from './plan.js'
+import { skipOf } from './plan.js'
 import { ReloadBus, type Subscriber } from './reload-bus.js'
+import { CONTINUE } from './result.js'
 import { deadlineIn, milliseconds } from './seconds.js'
 import { shown } from './text.js'
 import { timestamp } from './timestamp.js'
@@ -69,13 +71,14 @@ export class HookRegistry {
     recheck: 'skipped',
     failClosed: false,
     protectSystemMessages: true,
-    detach: (hook, event) => this.#runAside(resolveEvent(event.name), hook, event),
+    detach: (hook, event) => this.#detach(resolveEvent(event.name), hook, event),
   }
   readonly #diagnostics: Diagnostic[] = []
   readonly #onDiagnostic: RegistryOptions['onDiagnostic']
   readonly #sink: DiagnosticSink = { push: (d) => this.#note(d) }
 
   constructor(options: RegistryOptions = {}) {
+    refuseUnknown('HookRegistry', options, ['onFailure', 'scope', 'owner', 'onDiagnostic'])
     if (
       options.onFailure !== undefined &&
       options.onFailure !== 'block' &&
@@ -240,8 +243,11 @@ export class HookRegistry {
     try {
       const kind = resolveEvent(event)
       checkRequired(kind, this.#defaults === NO_DEFAULTS ? data : { ...this.#defaults, ...data })
+      if (options) checkEmitOptions(options)
       const listeners = this.#hooks.size === 0 ? undefined : this.snapshot().listeners(kind)
-      return listeners ? this.#emitTo(kind, listeners, data, options) : Promise.resolve(quietOutcome(data))
+      return listeners
+        ? this.#emitTo(kind, listeners, data, options)
+        : Promise.resolve(quietOutcome(data, slipOf(kind)))
     } catch (error) {
       return Promise.reject(error)
     }
@@ -280,10 +286,11 @@ export class HookRegistry {
     const dispatchOptions = this.#dispatchOptions({ signal: options.signal })
     const collected: Data[] = []
     for (const hook of listeners.select(matcherValue(kind, opened.data)).hooks) {
-      if (refusal(hook, opened, undefined)) continue
-      const { ran } = await runAside(kind, { ...hook, timeoutMs }, opened, dispatchOptions)
-      if (ran.status === 'failed') this.#noteLate(kind, ran)
-      else if (ran.effect.data) collected.push(ran.effect.data)
+      const asked: Hook = { ...hook, timeoutMs, detached: false, onFailure: 'continue' }
+      for (const one of (await runOnFinal(kind, [asked], opened, dispatchOptions)).ran) {
+        if (one.status === 'failed') this.#noteLate(kind, one)
+        else if (one.effect.data) collected.push(one.effect.data)
+      }
     }
     return collected
   }
@@ -294,18 +301,29 @@ export class HookRegistry {
   }
 
   #observe(kind: EventKind, hook: Hook, event: HookEvent, outcome: Outcome): void {
-    if (!skipOf(kind, hook, event, matcherValue(kind, event.data), undefined)) {
-      this.#runAside(kind, hook, event, outcome)
-    }
+    this.#inBackground(kind, hook, async () => {
+      if (skipOf(kind, hook, event, matcherValue(kind, event.data), undefined)) return
+      const { ran } = await runAlone(kind, hook, event, { ...this.#plainOptions, outcome })
+      if (ran.status === 'failed') this.#noteLate(kind, ran)
+    })
   }
 
-  /** Runs a hook that nobody waits for. */
-  #runAside(kind: EventKind, hook: Hook, event: HookEvent, outcome?: Outcome): void {
-    runAside(kind, hook, event, { ...this.#plainOptions, outcome })
-      .then(({ ran }) => ran.status === 'failed' && this.#noteLate(kind, ran))
-      .catch((error) =>
-        this.#note({ code: 'late-failed', text: `${hook.name} on ${kind.name}: ${textOf(error)}` }),
-      )
+  /** A detached hook: there is no session here in which its effects could wait. */
+  #detach(kind: EventKind, hook: Hook, event: HookEvent): void {
+    this.#inBackground(kind, hook, async () => {
+      const { ran } = await runAlone(kind, hook, event, this.#plainOptions)
+      if (ran.status === 'failed') this.#noteLate(kind, ran)
+      else if (ran.effect !== CONTINUE) {
+        const text = `${hook.name} on ${kind.name} is async; its ${ran.effect.action} came too late, and no session keeps it`
+        this.#note({ code: 'async-verdict-ignored', text })
+      }
+    })
+  }
+
+  #inBackground(kind: EventKind, hook: Hook, work: () => Promise<void>): void {
+    work().catch((error) =>
+      this.#note({ code: 'late-failed', text: `${hook.name} on ${kind.name}: ${textOf(error)}` }),
+    )
   }
 
   #noteLate(kind: EventKind, { hook, detail }: Ran): void {
@@ -335,6 +353,25 @@ export class HookRegistry {
     do name = this.#numbered(wanted)
     while (this.#hooks.has(name))
     return name
+  }
+}
+
+/** Also where nobody listens: a mistake must not wait for the first hook to show. */
+function checkEmitOptions(options: EmitOptions): void {
+  refuseUnknown('emit', options, ['signal', 'timeout'])
+  if (options.timeout !== undefined) milliseconds(options.timeout, 'timeout')
+  if (options.signal?.aborted) {
+    throw new HookError('ABORTED', 'The emit was aborted', { cause: options.signal.reason })
+  }
+}
+
+function refuseUnknown(what: string, given: object, known: readonly string[]): void {
+  const unknown = Object.keys(given).find((key) => !known.includes(key))
+  if (unknown !== undefined) {
+    throw new HookError(
+      'OPTIONS_INVALID',
+      `${what}: there is no option ${unknown}; known are ${known.join(', ')}`,
+    )
   }
 }
 

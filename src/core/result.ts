@@ -115,7 +115,8 @@ const oneOf =
 const FIELDS: Readonly<Record<Field, Check>> = {
   reason: text,
   data: (value) => (isObject(value) && isPlain(value) ? undefined : 'must be an object'),
-  response: () => undefined,
+  response: (value) =>
+    ['function', 'symbol', 'bigint'].includes(typeof value) ? 'must be what JSON can carry' : undefined,
   permission: oneOf('allow'),
   contextInjection: text,
   contextInjectionRole: oneOf('system', 'user', 'assistant'),

@@ -101,8 +101,7 @@ export class Route implements Way {
     const news = this.#selection.hooks.filter((hook) => {
       const before = judged.get(hook)
       if (before === undefined) return true
-      if (before.status === 'skipped')
-        return before.why === 'if' && refusal(hook, event, undefined) === undefined
+      if (before.status === 'skipped') return before.why === 'if' && !stillRefused(hook, event)
       return this.#recheck === 'all' && before.status !== 'detached' && !sameJson(before.left, event.data)
     })
     if (news.length === 0) return false
@@ -111,5 +110,14 @@ export class Route implements Way {
     this.#index = 0
     this.#position = -1
     return !this.unstable
+  }
+}
+
+/** A condition that throws is news to its hook: it is asked again where that is the hook's failure. */
+function stillRefused(hook: Hook, event: HookEvent): boolean {
+  try {
+    return refusal(hook, event, undefined) !== undefined
+  } catch {
+    return false
   }
 }

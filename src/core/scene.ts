@@ -1,6 +1,6 @@
 // Where an event happens: one session of one engine.
 
-import type { Asides, Engine } from './engine.js'
+import type { Background, Engine } from './engine.js'
 import type { SessionInfo } from './hook.js'
 import type { HookSet } from './hook-set.js'
 import type { GuardedStore } from './session-store.js'
@@ -9,7 +9,7 @@ export interface Scene {
   readonly engine: Engine
   readonly store: GuardedStore
   /** What runs on for this session. */
-  readonly asides: Asides
+  readonly background: Background
   readonly info: SessionInfo
   /** Key of the session's state in the store. */
   readonly key: string

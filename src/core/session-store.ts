@@ -2,6 +2,7 @@
 
 import type { Grant } from './approval.js'
 import { type Diagnostic, textOf } from './errors.js'
+import { isObject } from './json.js'
 import type { Injection, Message } from './outcome.js'
 import { inTime, isPromise, type MaybePromise } from './promise.js'
 
@@ -141,7 +142,7 @@ export class GuardedStore implements SessionStore {
 
   load(session: string): MaybePromise<SessionState> {
     if (this.#released.has(session)) return FRESH_STATE
-    return this.#guard('load', () => this.#store.load(session), FRESH_STATE)
+    return this.#guard('load', () => this.#store.load(session), FRESH_STATE, wholeState)
   }
 
   update(session: string, change: (state: SessionState) => SessionState): MaybePromise<void> {
@@ -160,7 +161,7 @@ export class GuardedStore implements SessionStore {
   }
 
   grants(): MaybePromise<readonly Grant[]> {
-    return this.#guard('grants', () => this.#store.grants(), [])
+    return this.#guard('grants', () => this.#store.grants(), [], listOfGrants)
   }
 
   addGrant(grant: Grant): MaybePromise<void> {
@@ -171,7 +172,12 @@ export class GuardedStore implements SessionStore {
     return this.#guard('revokeGrant', () => this.#store.revokeGrant(id), false)
   }
 
-  #guard<T>(method: string, call: () => MaybePromise<T>, otherwise: T): MaybePromise<T> {
+  #guard<T>(
+    method: string,
+    call: () => MaybePromise<T>,
+    otherwise: T,
+    read: (value: T) => T = (value) => value,
+  ): MaybePromise<T> {
     const failed = (error: unknown): T => {
       this.#failures.push({
         code: 'host-failed',
@@ -181,7 +187,7 @@ export class GuardedStore implements SessionStore {
     }
     try {
       const done = call()
-      return isPromise(done) ? inTime(done, this.#timeout()).catch(failed) : done
+      return isPromise(done) ? inTime(done, this.#timeout()).then(read).catch(failed) : read(done)
     } catch (error) {
       return failed(error)
     }
@@ -190,4 +196,16 @@ export class GuardedStore implements SessionStore {
   #timeout(): number {
     return Math.max(0, Math.min(STORE_TIMEOUT_MS, this.#deadline - performance.now()))
   }
+}
+
+/** A store may have been written by another version, or by nobody. */
+function wholeState(state: SessionState): SessionState {
+  if (state === FRESH_STATE) return state
+  if (!isObject(state)) throw new Error('it holds no state')
+  return { ...FRESH_STATE, ...(state as SessionState) }
+}
+
+function listOfGrants(grants: readonly Grant[]): readonly Grant[] {
+  if (!Array.isArray(grants)) throw new Error('it holds no list of grants')
+  return grants
 }

@@ -1,7 +1,7 @@
 // One conversation of one agent: fires events, guards tool and model calls, remembers what must hold between them.
 
 import { randomUUID } from 'node:crypto'
-import { Asides, type Engine, explainEvent, type Layers } from './engine.js'
+import { Background, type Engine, explainEvent, type Layers } from './engine.js'
 import { HookError } from './errors.js'
 import type { EventAlias } from './events.js'
 import { type Fired, type FireOptions, fireEvent, nextTurn } from './fire.js'
@@ -62,7 +62,8 @@ export class Session implements AsyncDisposable {
   #own: HookRegistry | undefined
   #closed = false
   readonly #parent: Session | undefined
-  readonly #childKeys = new Set<string>()
+  readonly #children = new Set<Session>()
+  #closing: Promise<void> | undefined
 
   constructor(engine: Engine, options: SessionOptions, layers: Layers = engine.layers, parent?: Session) {
     checkOptions(options)
@@ -75,9 +76,10 @@ export class Session implements AsyncDisposable {
     this.#scene = {
       engine,
       store: engine.openStore(),
-      asides: new Asides(),
+      background: new Background(),
       info,
-      key: options.agentId === undefined ? this.id : `${this.id}/${options.agentId}`,
+      // No id holds this character, so that no session has the key of another's child.
+      key: options.agentId === undefined ? this.id : `${this.id}\u0000${options.agentId}`,
       base: payloadBase(options),
       claimed: new Set(),
       hooks: (): HookSet => this.#layers.snapshot(),
@@ -99,7 +101,14 @@ export class Session implements AsyncDisposable {
    * is rethrown after PostToolUseFailure. Rejects with TURN_ABORTED or AGENT_ABORTED when a hook ends the turn or agent.
    */
   callTool<T>(call: ToolCall, run: RunTool<T>, options: CallOptions = {}): Promise<ToolCallResult<T>> {
-    return guardToolCall((event, data, how) => this.#fire(event, data, how), call, run, options)
+    return guardToolCall(
+      // A tool that ran is shown to hooks also where the session was closed meanwhile.
+      (event, data, how) =>
+        event === 'PreToolUse' ? this.#fire(event, data, how) : fireEvent(this.#scene, event, data, how),
+      call,
+      run,
+      options,
+    )
   }
 
   /**
@@ -137,6 +146,7 @@ export class Session implements AsyncDisposable {
     handler: Handler<N>,
     options?: RegisterOptions,
   ): () => void {
+    this.#refuseClosed()
     return this.#registry().register(event, handler, options)
   }
 
@@ -154,7 +164,7 @@ export class Session implements AsyncDisposable {
     const { hooks: _, agentType: __, ...options } = this.#options
     this.#registry()
     const child = new Session(this.#engine, { ...options, id: this.id, ...agent }, this.#layers, this)
-    this.#childKeys.add(child.#scene.key)
+    this.#children.add(child)
     return child
   }
 
@@ -176,20 +186,26 @@ export class Session implements AsyncDisposable {
 
   /** Tells observers what happened, under a name of the host's own. Nobody waits; a failure is in hooks.diagnostics. */
   notify(kind: string, payload: object = {}): void {
-    this.#engine.aside(`notify ${kind}`, this.#fire(kind, payload, {}), this.#scene.asides)
+    this.#engine.inBackground(`notify ${kind}`, this.#fire(kind, payload, {}), this.#scene.background)
   }
 
   get closed(): boolean {
     return this.#closed || this.#engine.closed || (this.#parent?.closed ?? false)
   }
 
-  /** Waits for what runs aside, then forgets the session's state. */
-  async close(): Promise<void> {
-    if (this.#closed) return
+  /** Waits for what runs on, here and in its children, then forgets the session's state. */
+  close(): Promise<void> {
     this.#closed = true
-    await this.#scene.asides.idle()
-    for (const key of [this.#scene.key, ...this.#childKeys]) await this.#scene.store.release(key)
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#children].map((child) => child.close()))
+    await this.#scene.background.idle()
+    await this.#scene.store.release(this.#scene.key)
     for (const failure of this.#scene.store.takeFailures()) this.#engine.note(failure)
+    if (this.#parent) this.#parent.#children.delete(this)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -246,7 +262,7 @@ function checkOptions(options: SessionOptions): void {
     if (
       key === 'hooks'
         ? !Array.isArray(value)
-        : value !== undefined && (typeof value !== 'string' || value === '')
+        : value !== undefined && (typeof value !== 'string' || value === '' || value.includes('\u0000'))
     ) {
       throw new HookError(
         'OPTIONS_INVALID',

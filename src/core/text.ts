@@ -2,18 +2,18 @@
 
 /** C0 and C1 controls but tab, newline and carriage return; lone surrogates. */
 const CONTROLS = /(?![\t\n\r])\p{Cc}|\p{Surrogate}/gu
-/** Escape sequences as a whole (CSI; OSC, DCS and kin with their text), so that no part stays behind as text. */
+/** Escape sequences as a whole (CSI; OSC, DCS and kin with their text), so that no part stays behind. One without an end loses its introducer alone. */
 const SEQUENCES = sequences(0x1b, 0x9b, [0x9d, 0x90, 0x98, 0x9e, 0x9f], 0x07, 0x9c)
 
 function sequences(esc: number, csi: number, strings: readonly number[], bel: number, st: number): RegExp {
   const char = (code: number) => `\\u${code.toString(16).padStart(4, '0')}`
   const [e, b, s] = [char(esc), char(bel), char(st)]
   const control = `(?:${e}\\[|${char(csi)})[0-?]*[ -/]*[@-~]`
-  const text = `(?:${e}[\\]PX^_]|[${strings.map(char).join('')}])[^${b}${e}${s}]*(?:${b}|${s}|${e}\\\\)?`
+  const text = `(?:${e}[\\]PX^_]|[${strings.map(char).join('')}])[^${b}${e}${s}]{0,4096}(?:${b}|${s}|${e}\\\\)`
   return new RegExp(`${control}|${text}`, 'g')
 }
 
-const BIDI = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+const BIDI = /\p{Bidi_Control}/gu
 
 /** For a terminal: no escape sequences, no controls (a carriage return overwrites a line), no bidirectional overrides. */
 export function plainText(text: string): string {

@@ -1,7 +1,7 @@
 // Off the path: async hooks, whose effects wait for a later event, and observers, who see what came of this one.
 
 import { record } from './conclude.js'
-import { runAside } from './dispatch.js'
+import { runAlone } from './dispatch.js'
 import type { Diagnostic } from './errors.js'
 import { type EventKind, matcherValue } from './events.js'
 import type { Hook, HookEvent } from './hook.js'
@@ -10,7 +10,7 @@ import { merge, type Outcome, type Ran } from './outcome.js'
 import { type Admit, skipOf } from './plan.js'
 import type { Scene } from './scene.js'
 
-type Running = ReturnType<typeof runAside>
+type Running = ReturnType<typeof runAlone>
 
 /** What an async hook injects and says waits in the session; its verdict is ignored and reported. */
 export function deliverLate(
@@ -36,7 +36,7 @@ export function deliverLate(
     const failed = record(scene, event, outcome, 'continue', performance.now() - startedAt, 'late')
     if (failed) scene.engine.note(failed)
   }
-  scene.engine.aside(`an async hook on ${kind.name}`, deliver(), scene.asides)
+  scene.engine.inBackground(`an async hook on ${kind.name}`, deliver(), scene.background)
 }
 
 function lateDiagnostics(kind: EventKind, { name, status, effect, detail }: Ran): readonly Diagnostic[] {
@@ -58,15 +58,15 @@ export function observe(
 ): void {
   const work = async () => {
     if (skipOf(kind, hook, event, matcherValue(kind, event.data), admit)) return
-    const { ran } = await runAside(kind, hook, event, { ...ASIDE_OPTIONS, outcome })
+    const { ran } = await runAlone(kind, hook, event, { ...ALONE_OPTIONS, outcome })
     if (ran.status === 'failed') {
       scene.engine.note({ code: 'late-failed', text: `${hook.name} on ${kind.name}: ${ran.detail}` })
     }
   }
-  scene.engine.aside(`${hook.name} on ${kind.name}`, work(), scene.asides)
+  scene.engine.inBackground(`${hook.name} on ${kind.name}`, work(), scene.background)
 }
 
-const ASIDE_OPTIONS = {
+const ALONE_OPTIONS = {
   deadline: Infinity,
   recheck: 'skipped',
   failClosed: false,

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { callDigest, callOf, grantDigest } from './digest.js'
 import type { Data } from './json.js'
-import { isObject } from './json.js'
+import { frozenCopy, isObject } from './json.js'
 import { type Asking, reasonOf } from './outcome.js'
 import { plainText } from './text.js'
 import { timestamp } from './timestamp.js'
@@ -102,7 +102,7 @@ export function questionFor(
       !ALLOWS_ALWAYS.test(option) || offers.every((offer) => offer.some((one) => ALLOWS_ALWAYS.test(one))),
   )
   if (!options.some((option) => /^deny\b/i.test(option))) options.push('Deny')
-  return {
+  const question: Question = {
     id: randomUUID(),
     event,
     session,
@@ -118,7 +118,11 @@ export function questionFor(
     default: asking.every(({ answer }) => answer.approvalDefault === 'allow') ? 'allow' : 'deny',
     expires: timestamp(now + timeout * 1000),
   }
+  return frozenCopy(question, 'the question') as unknown as Question
 }
+
+/** A misspelt edit must not approve the call as it was. */
+const REPLY_KEYS: readonly string[] = ['option', 'reason', 'by', 'data', 'expires']
 
 /** As a terminal shows them, so that no option can pass for another. */
 function optionsOf(given: readonly string[] | undefined): readonly string[] {
@@ -134,6 +138,7 @@ export function readReply(
 ): (ApprovalAnswer & { readonly data?: object }) | undefined {
   const given = isObject(reply) ? reply : { option: reply }
   if (typeof given.option !== 'string') return undefined
+  if (Object.keys(given).some((key) => !REPLY_KEYS.includes(key))) return undefined
   if (given.data !== undefined && given.data !== null && !isObject(given.data)) return undefined
   const option = given.option.trim()
   const offered = question.options.some((one) => one.toLowerCase() === option.toLowerCase())
@@ -162,8 +167,15 @@ export function refusalReason(question: Question, answer: ApprovalAnswer): strin
   return `User denied: ${prompt}${because}`
 }
 
-export function grantFor(one: Asking, event: string, data: Data, now: number, expires?: string): Grant {
-  const grant = { id: randomUUID(), ...boundTo(one, event, data), created: timestamp(now) }
+export function grantFor(
+  one: Asking,
+  event: string,
+  data: Data,
+  cwd: string | undefined,
+  now: number,
+  expires?: string,
+): Grant {
+  const grant = { id: randomUUID(), ...boundTo(one, event, data, cwd), created: timestamp(now) }
   return expires === undefined ? grant : { ...grant, expires }
 }
 
@@ -172,9 +184,10 @@ export function isGranted(
   one: Asking,
   event: string,
   data: Data,
+  cwd: string | undefined,
   now: number,
 ): boolean {
-  const bound = boundTo(one, event, data)
+  const bound = boundTo(one, event, data, cwd)
   return grants.some(
     (grant) =>
       grant.hook === bound.hook &&
@@ -186,12 +199,13 @@ export function isGranted(
   )
 }
 
-function boundTo({ hook }: Asking, event: string, data: Data) {
+/** The directory is the session's: a hook that changes `cwd` does not change where a grant holds. */
+function boundTo({ hook }: Asking, event: string, data: Data, cwd: string | undefined) {
   return {
     hook: hook.id,
     event,
     tool: String(data.tool_name ?? ''),
-    cwd: String(data.cwd ?? ''),
+    cwd: cwd ?? '',
     digest: grantDigest(event, data),
   }
 }

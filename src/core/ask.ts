@@ -1,5 +1,6 @@
 // The way of an ask: grants, PermissionRequest hooks, then the person. Never ends in an allow that nobody gave.
 
+import { onAbort } from './abort.js'
 import {
   ALLOWS_ALWAYS,
   type Approval,
@@ -121,11 +122,13 @@ class Inquiry {
   /** Who asks without having been answered: by a grant, or by the allow that came with the last edit. */
   async #unanswered(asking: readonly Asking[]): Promise<readonly Asking[]> {
     const { kind, event } = this.#judgement
-    const { store, engine } = this.#scene
+    const { store, engine, info } = this.#scene
     const grants = await store.grants()
     const edited = this.#edited?.digest === digestOf(this.#judgement, event) ? this.#edited.hooks : []
     return asking.filter(
-      (one) => !edited.includes(one.hook.id) && !isGranted(grants, one, kind.name, event.data, engine.now()),
+      (one) =>
+        !edited.includes(one.hook.id) &&
+        !isGranted(grants, one, kind.name, event.data, info.cwd, engine.now()),
     )
   }
 
@@ -179,7 +182,8 @@ class Inquiry {
 
   /** A broken approver is not a person who said no: the call is refused, and the approver is named. */
   #noReply(): Answered {
-    const text = 'the approver of the host answered neither an option nor { option }'
+    const text =
+      'the approver of the host answered neither an option nor a valid { option, reason, by, data, expires }'
     this.#diagnostics.push({ code: 'host-failed', text })
     return { answer: this.#answer('deny', 'host'), reason: `Denied: ${text}` }
   }
@@ -198,8 +202,9 @@ class Inquiry {
   async #grantIfAlways({ option, expires }: ApprovalAnswer, open: readonly Asking[]): Promise<void> {
     if (!ALLOWS_ALWAYS.test(option ?? '')) return
     const { kind, event } = this.#judgement
-    const { store, engine } = this.#scene
-    for (const one of open) await store.addGrant(grantFor(one, kind.name, event.data, engine.now(), expires))
+    const { store, engine, info } = this.#scene
+    for (const one of open)
+      await store.addGrant(grantFor(one, kind.name, event.data, info.cwd, engine.now(), expires))
   }
 
   /** After an allow the next lower verdict stands. */
@@ -246,15 +251,14 @@ async function waitFor(
   const waiting = new AbortController()
   const ms = Math.min(question.timeout * 1000, deadline - performance.now(), LONGEST_TIMER_MS)
   let timer: ReturnType<typeof setTimeout> | undefined
-  let onAbort = () => {}
+  let stopListening = () => {}
   const ended = new Promise<'late'>((resolve, reject) => {
     timer = setTimeout(() => resolve('late'), Math.max(0, ms))
-    onAbort = () =>
+    const abort = () =>
       reject(
         new HookError('ABORTED', 'The fire was aborted while a person was asked', { cause: signal?.reason }),
       )
-    signal?.addEventListener('abort', onAbort)
-    if (signal?.aborted) onAbort()
+    if (signal) stopListening = onAbort(signal, abort)
   })
   const replied = (async () => ({ given: await approver(question, waiting.signal) }))().catch(
     (error: unknown) => ({ error }),
@@ -263,7 +267,7 @@ async function waitFor(
     return await Promise.race([replied, ended])
   } finally {
     clearTimeout(timer)
-    signal?.removeEventListener('abort', onAbort)
+    stopListening()
     waiting.abort()
   }
 }

@@ -1,5 +1,6 @@
 // Runs a plan: order, threading, deadlines, failures, rounds. Everything that decides who runs when is in this file.
 
+import { onAbort } from './abort.js'
 import { hurry, unwatch, Watched, watch } from './deadlines.js'
 import { type Diagnostic, HookError, textOf } from './errors.js'
 import { type EventKind, matcherValue } from './events.js'
@@ -118,7 +119,7 @@ class Walk extends Watched implements Dispatched, Occasion {
   #call: HookCall | undefined
   #lanes: readonly Walk[] = NO_LANES
   #watching = false
-  #onAbort: (() => void) | undefined
+  #stopListening: (() => void) | undefined
   #resolve!: (done: unknown) => void
   #finish!: (dispatched: Dispatched) => unknown
   #reject!: (error: unknown) => void
@@ -142,7 +143,7 @@ class Walk extends Watched implements Dispatched, Occasion {
       this.#now = performance.now()
       const { signal } = this.#options
       if (signal) {
-        this.#onAbort = () => {
+        const stop = () => {
           const error = new HookError('ABORTED', 'The fire was aborted', {
             cause: signal.reason,
             outcome: { hooks: this.ran },
@@ -150,8 +151,8 @@ class Walk extends Watched implements Dispatched, Occasion {
           reject(error)
           this.#stop(error)
         }
-        if (signal.aborted) return this.#onAbort()
-        signal.addEventListener('abort', this.#onAbort)
+        if (signal.aborted) return stop()
+        this.#stopListening = onAbort(signal, stop)
       }
       void this.#walk(++this.#leg)
     })
@@ -163,7 +164,7 @@ class Walk extends Watched implements Dispatched, Occasion {
         try {
           const answer = await awaited
           if (leg !== this.#leg) return
-          if (this.#hook) this.#take(this.#hook, answer)
+          if (this.#hook) this.#takeInTime(this.#hook, answer)
         } catch (thrown) {
           if (leg !== this.#leg) return
           if (!this.#hook) throw thrown
@@ -230,7 +231,7 @@ class Walk extends Watched implements Dispatched, Occasion {
 
   #inTime(hook: Hook): boolean {
     if (this.#now < this.#options.deadline) return true
-    const text = `${hook.name} was not started: the deadline of the fire has passed`
+    const text = 'it was not started: the deadline of the fire has passed'
     this.#fail(hook, new HookError('HOOK_TIMEOUT', text))
     return false
   }
@@ -280,26 +281,36 @@ class Walk extends Watched implements Dispatched, Occasion {
   }
 
   override overdue(now: number): void {
-    const hook = this.#hook as Hook
-    const own = now >= this.#now + hook.timeoutMs
-    const limit = own ? `within its ${hook.timeoutMs / 1000} s` : 'before the deadline of the fire'
-    const error = new HookError('HOOK_TIMEOUT', `${hook.name} did not answer ${limit}`)
-    this.#hook = undefined
-    this.#call?.abort(error)
-    this.#fail(hook, error)
+    this.#miss(this.#hook as Hook, now)
     void this.#walk(++this.#leg)
   }
 
-  #take(hook: Hook, value: unknown): void {
+  #miss(hook: Hook, now: number): void {
+    const own = now >= this.#now + hook.timeoutMs
+    const limit = own ? `within its ${hook.timeoutMs / 1000} s` : 'before the deadline of the fire'
+    const error = new HookError('HOOK_TIMEOUT', `it did not answer ${limit}`)
+    this.#hook = undefined
+    this.#call?.abort(error)
+    this.#fail(hook, error)
+  }
+
+  /** A hook that keeps the timer from running has still missed its deadline. */
+  #takeInTime(hook: Hook, answer: unknown): void {
+    const now = performance.now()
+    if (now < this.dueAt) this.#take(hook, answer, now)
+    else this.#miss(hook, now)
+  }
+
+  #take(hook: Hook, value: unknown, now?: number): void {
     const call = this.#call as HookCall
     const answer = parseResult(value, call)
     if (answer.data === undefined || this.#manner.final) {
-      this.#record(hook, 'ran', answer)
+      this.#record(hook, 'ran', answer, undefined, now)
       return
     }
     const { data, changed } = this.#patched(answer, answer.data, call)
     if (changed.length > 0) this.#change(data)
-    this.#record(hook, 'ran', answer, changed.length > 0 ? { changed } : undefined)
+    this.#record(hook, 'ran', answer, changed.length > 0 ? { changed } : undefined, now)
   }
 
   /** A verdict that stands does so also where its change makes no valid call. */
@@ -324,8 +335,8 @@ class Walk extends Watched implements Dispatched, Occasion {
     status: Trace['status'],
     effect: HookResult,
     more?: Pick<Trace, 'why' | 'detail' | 'changed'>,
+    now = performance.now(),
   ): void {
-    const now = performance.now()
     const ms = status === 'skipped' ? 0 : now - this.#now
     this.#now = now
     if (effect !== CONTINUE && endsChain(verdictOf(this.#kind, hook, effect.action))) this.ended = true
@@ -356,7 +367,7 @@ class Walk extends Watched implements Dispatched, Occasion {
 
   #end(): void {
     this.#hook = undefined
-    if (this.#onAbort) this.#options.signal?.removeEventListener('abort', this.#onAbort)
+    this.#stopListening?.()
     if (this.#watching) unwatch(this, this.#now)
     this.#watching = false
   }

@@ -101,6 +101,8 @@ class Firing {
   readonly #signal: AbortSignal | undefined
   /** Hooks with `once` that run in this fire: they judge an edited call again. */
   readonly #claims = new Set<string>()
+  /** Those of them that failed have not done their work: they stay due. */
+  readonly #failed = new Set<string>()
   /** What begins when the fire is on record: late effects and observers come after it there, too. */
   readonly #afterwards: (() => void)[] = []
 
@@ -123,6 +125,9 @@ class Firing {
     if (!listeners) return this.#unheard(kind, event)
     const options = this.#options(kind, listeners)
     const judgement = await judge(kind, listeners, event, options, itself)
+    for (const { hook, status } of judgement.ran) {
+      if (hook.once && status === 'failed') this.#failed.add(hook.id)
+    }
     const { action, reason } = judgement.merged
     if (action !== 'ask_user') return { judgement, permissions: [], action, reason, diagnostics: [] }
     return settleAsk(this.#scene, judgement, {
@@ -148,6 +153,7 @@ class Firing {
 
   /** Sets off what was kept for the end, and remembers what runs once. */
   async finish(): Promise<void> {
+    for (const id of this.#failed) this.#scene.claimed.delete(id)
     for (const begin of this.#afterwards) begin()
     await rememberOnce(this.#scene, this.#state)
   }
@@ -247,7 +253,14 @@ function afterEdit(before: Judgement, again: Judgement, noted: readonly Diagnost
 
 const itself = (judgement: Judgement): Judgement => judgement
 
-const OPTIONS: ReadonlySet<string> = new Set(['signal', 'timeout', 'onOutcome', 'onDelta', 'assemble'])
+const OPTIONS: ReadonlySet<string> = new Set([
+  'signal',
+  'timeout',
+  'onOutcome',
+  'onDelta',
+  'assemble',
+  'renames',
+])
 
 function checkOptions(options: FireOptions): void {
   for (const key in options) {

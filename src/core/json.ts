@@ -28,6 +28,12 @@ function unreadable(error: unknown, where: string): HookError {
   return isHookError(error) ? error : notJson(where, `cannot be read: ${textOf(error)}`)
 }
 
+/** An Error, a Map or a Date has no fields of its own, and would otherwise read as an empty object. */
+export function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
 export function isObject(value: unknown): value is { readonly [key: string]: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

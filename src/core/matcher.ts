@@ -3,7 +3,7 @@
 import { RE2JS } from 're2js'
 import { FORMER_TOOL_NAMES } from './catalogue.js'
 import { type Diagnostic, HookError, textOf } from './errors.js'
-import { isObject } from './json.js'
+import { isObject, isPlain } from './json.js'
 import { hasBackReference, linearSource, runsAway } from './pattern.js'
 import { shown } from './text.js'
 
@@ -34,10 +34,13 @@ export function compileMatcher(
   spec: MatcherSpec | null | undefined,
   options: MatcherOptions = {},
 ): Matcher | null {
-  const pattern = isObject(spec) ? toolNameOf(spec) : spec
+  const pattern = isObject(spec) && isPlain(spec) ? toolNameOf(spec) : spec
   if (pattern === undefined || pattern === null || pattern === '' || pattern === '*') return null
   if (typeof pattern !== 'string') {
-    throw new HookError('MATCHER_INVALID', `A matcher must be a string, got ${shown(pattern)}`)
+    throw new HookError(
+      'MATCHER_INVALID',
+      `A matcher must be a string or { tool_name }, got ${shown(pattern)}`,
+    )
   }
   const exact = options.narrow ? EXACT_NARROW : EXACT
   if (options.matching !== 'fullmatch' && exact.test(pattern)) {

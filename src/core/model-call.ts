@@ -5,8 +5,9 @@ import { renderInjection } from './injection.js'
 import type { Json } from './json.js'
 import { isObject } from './json.js'
 import type { Injection, Outcome } from './outcome.js'
-import { inTime } from './promise.js'
+import { inTime, unlessAborted } from './promise.js'
 import {
+  ABORT_GRACE_MS,
   asJson,
   type CallOptions,
   type Fire,
@@ -25,7 +26,7 @@ export interface ModelRequest {
 
 export interface CallModelOptions<D, T> extends CallOptions {
   /** Gets each delta of a stream, when the hooks let it pass. */
-  readonly onDelta?: (delta: D) => void
+  readonly onDelta?: (delta: D) => unknown
   /** Makes the message of the deltas. Default: what the stream returned; else texts joined as an assistant message. */
   readonly assemble?: (deltas: readonly D[]) => T
 }
@@ -75,7 +76,7 @@ export async function guardModelCall<T, D>(
 ): Promise<ModelCallResult<T>> {
   const { signal, onOutcome } = options
   const { outcome, changed } = await scene.fire('ModelRequest', request, options)
-  onOutcome?.('ModelRequest', outcome)
+  await onOutcome?.('ModelRequest', outcome)
   refuseAborted(outcome)
   if (outcome.action === 'respond')
     return { status: 'responded', response: outcome.response ?? null, outcome }
@@ -89,7 +90,8 @@ export async function guardModelCall<T, D>(
   let deltas: readonly D[] = []
   try {
     refuseStopped(signal)
-    const answered = await run(allowed, { signal })
+    const running = (async () => run(allowed, { signal }))()
+    const answered = await unlessAborted(running, signal, ABORT_GRACE_MS)
     if (isStream<D, T>(answered)) ({ response, deltas } = await collect(answered, options, held))
     else response = answered
   } catch (error) {
@@ -99,11 +101,11 @@ export async function guardModelCall<T, D>(
   const [seen, problem] = asJson(response)
   const fired = await scene.fire('ModelResponse', { model: allowed.model, response: seen }, options)
   const after = withDiagnostic(fired.outcome, problem)
-  onOutcome?.('ModelResponse', after)
+  await onOutcome?.('ModelResponse', after)
   refuseAborted(after)
   if (after.action !== 'continue') return refused(outcome, after)
   const replaced = fired.changed.has('response')
-  if (held && !replaced) for (const delta of deltas) options.onDelta?.(delta)
+  if (held && !replaced) for (const delta of deltas) await options.onDelta?.(delta)
   return { status: 'ok', response: replaced ? (after.data.response as Json) : response, outcome, after }
 }
 
@@ -149,14 +151,14 @@ async function collect<T, D>(
   const iterator = stream[Symbol.asyncIterator]()
   try {
     for (;;) {
-      const next = await iterator.next()
+      const next = await unlessAborted(Promise.resolve(iterator.next()), signal, ABORT_GRACE_MS)
       if (next.done) {
         const whole = assemble ? assemble(deltas) : (next.value ?? (joined(deltas) as T))
         return { response: whole, deltas }
       }
       refuseStopped(signal)
       deltas.push(next.value)
-      if (!held) onDelta?.(next.value)
+      if (!held) await onDelta?.(next.value)
     }
   } catch (error) {
     await closed(iterator)

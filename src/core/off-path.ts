@@ -5,9 +5,11 @@ import { runAlone } from './dispatch.js'
 import type { Diagnostic } from './errors.js'
 import { type EventKind, matcherValue } from './events.js'
 import type { Hook, HookEvent } from './hook.js'
+import { frozenCopy } from './json.js'
 import { quietOutcome } from './judge.js'
 import { merge, type Outcome, type Ran } from './outcome.js'
 import { type Admit, skipOf } from './plan.js'
+import { CONTINUE } from './result.js'
 import type { Scene } from './scene.js'
 
 type Running = ReturnType<typeof runAlone>
@@ -58,12 +60,20 @@ export function observe(
 ): void {
   const work = async () => {
     if (skipOf(kind, hook, event, matcherValue(kind, event.data), admit)) return
-    const { ran } = await runAlone(kind, hook, event, { ...ALONE_OPTIONS, outcome })
+    const { ran } = await runAlone(kind, hook, event, { ...ALONE_OPTIONS, outcome: seenOutcome(outcome) })
     if (ran.status === 'failed') {
       scene.engine.note({ code: 'late-failed', text: `${hook.name} on ${kind.name}: ${ran.detail}` })
+    } else if (ran.effect !== CONTINUE) {
+      const text = `${hook.name} observes ${kind.name}; its ${ran.effect.action} does not count`
+      scene.engine.note({ code: 'verdict-ignored', text })
     }
   }
   scene.engine.inBackground(`${hook.name} on ${kind.name}`, work(), scene.background)
+}
+
+/** A frozen copy: what an observer does to the outcome must not reach the host. */
+export function seenOutcome(outcome: Outcome): Outcome {
+  return frozenCopy(outcome, 'the outcome') as unknown as Outcome
 }
 
 const ALONE_OPTIONS = {

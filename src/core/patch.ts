@@ -26,8 +26,10 @@ export function applyPatch(
 ): Patched {
   const wanted: [string, Json][] = []
   for (const key of Object.keys(patch)) {
+    refuseSlip(kind, key, data)
     for (const twin of twinsOf(kind, key)) {
-      if (Object.hasOwn(patch, twin) && !sameJson(patch[twin], patch[key])) {
+      const both = Object.hasOwn(patch, twin) && !sameJson(patch[twin], patch[key])
+      if (both && !sameJson(patch[twin], data[twin]) && !sameJson(patch[key], data[key])) {
         throw new HookError('ANSWER_INVALID', `${key} and ${twin} are one field, and were given two values`)
       }
     }
@@ -59,6 +61,13 @@ export function patchedData(kind: EventKind, data: Data, patch: Data): Data {
     twinsOf(kind, key).map((twin) => [twin, patch[key] as Json]),
   )
   return Object.freeze({ ...data, ...patch, ...Object.fromEntries(twins) })
+}
+
+/** `toolInput` beside `tool_input` would be a change that nobody sees. */
+function refuseSlip(kind: EventKind, key: string, data: Data): void {
+  const snake = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  if (snake === key || key in data || kind.types[snake] === undefined) return
+  throw new HookError('ANSWER_INVALID', `there is no field ${key}; did you mean ${snake}?`)
 }
 
 /** A field under two names goes by the first of them. */

@@ -1,5 +1,6 @@
 // What may be answered at once or later.
 
+import { onAbort } from './abort.js'
 import { HookError } from './errors.js'
 
 export type MaybePromise<T> = T | Promise<T>
@@ -19,14 +20,20 @@ export function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
-/** Rejects with ABORTED as soon as the signal is aborted. */
-export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+/** Rejects with ABORTED when the signal is aborted and the work has not settled within the grace after it. */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined, graceMs = 0): Promise<T> {
   if (!signal) return work
-  let onAbort = () => {}
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let stopListening = () => {}
   const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(new HookError('ABORTED', 'The fire was aborted', { cause: signal.reason }))
-    signal.addEventListener('abort', onAbort)
-    if (signal.aborted) onAbort()
+    const giveUp = () => reject(new HookError('ABORTED', 'It was aborted', { cause: signal.reason }))
+    stopListening = onAbort(signal, () => {
+      if (graceMs === 0) giveUp()
+      else timer = setTimeout(giveUp, graceMs)
+    })
   })
-  return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', onAbort))
+  return Promise.race([work, aborted]).finally(() => {
+    clearTimeout(timer)
+    stopListening()
+  })
 }

@@ -26,6 +26,7 @@ import {
 import { HookSet, inOrder, type Listeners } from './hook-set.js'
 import { type Data, frozenCopy } from './json.js'
 import { diagnosticsOf, judge, outcomeOf, quietOutcome } from './judge.js'
+import { seenOutcome } from './off-path.js'
 import type { Outcome, Ran } from './outcome.js'
 import { skipOf } from './plan.js'
 import { ReloadBus, type Subscriber } from './reload-bus.js'
@@ -303,7 +304,10 @@ export class HookRegistry {
   #observe(kind: EventKind, hook: Hook, event: HookEvent, outcome: Outcome): void {
     this.#inBackground(kind, hook, async () => {
       if (skipOf(kind, hook, event, matcherValue(kind, event.data), undefined)) return
-      const { ran } = await runAlone(kind, hook, event, { ...this.#plainOptions, outcome })
+      const { ran } = await runAlone(kind, hook, event, {
+        ...this.#plainOptions,
+        outcome: seenOutcome(outcome),
+      })
       if (ran.status === 'failed') this.#noteLate(kind, ran)
     })
   }

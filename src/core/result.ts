@@ -1,7 +1,7 @@
 // What one hook answers: the HookResult, its constructors, and the parser that is the only way in.
 
 import { type DiagnosticSink, HookError, isHookError, textOf } from './errors.js'
-import { type Data, frozenCopy, isObject, type Json } from './json.js'
+import { type Data, frozenCopy, isObject, isPlain, type Json } from './json.js'
 import { shown } from './text.js'
 
 export const ACTIONS = [
@@ -158,6 +158,16 @@ const needed: Partial<Record<Action, Field>> = {
   respond: 'response',
 }
 
+/** Whoever gives these means a verdict. */
+const ONLY_WITH_ACTION: readonly Field[] = [
+  'reason',
+  'response',
+  'approvalPrompt',
+  'approvalOptions',
+  'approvalTimeout',
+  'approvalDefault',
+]
+
 export const CONTINUE: HookResult = Object.freeze({ action: 'continue' })
 
 /**
@@ -197,6 +207,10 @@ function parseObject(value: unknown, diagnostics: DiagnosticSink): HookResult {
   if ((value.action ?? undefined) === undefined && unknown.length > 0) {
     problems.push(`there is no action, and no HookResult has ${unknown.map(shown).join(', ')}`)
   }
+  const verdictField = ONLY_WITH_ACTION.find((field) => field in result)
+  if ((value.action ?? undefined) === undefined && unknown.length === 0 && verdictField) {
+    problems.push(`there is no action, and ${verdictField} says nothing without one`)
+  }
   if (problems.length > 0 && !STANDS.has(action)) throw wrong(problems.join('; '))
   for (const problem of problems) {
     diagnostics.push({ code: 'malformed-field', text: `${problem}; the ${String(action)} stands` })
@@ -228,12 +242,6 @@ function frozenField(key: string, value: unknown, problems: string[]): unknown {
 
 function wrong(what: string): HookError {
   return new HookError('ANSWER_INVALID', what)
-}
-
-/** An Error, a Map or a Date has no fields of its own, and would otherwise read as "no opinion". */
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
 }
 
 /** Keys that authors of other systems' hooks write out of habit. */

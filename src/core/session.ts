@@ -72,7 +72,9 @@ export class Session implements AsyncDisposable {
     this.#options = options
     this.#layers = layers
     this.#parent = parent
-    const info: SessionInfo = options.cwd === undefined ? { id: this.id } : { id: this.id, cwd: options.cwd }
+    const info: SessionInfo = Object.freeze(
+      options.cwd === undefined ? { id: this.id } : { id: this.id, cwd: options.cwd },
+    )
     this.#scene = {
       engine,
       store: engine.openStore(),
@@ -101,14 +103,7 @@ export class Session implements AsyncDisposable {
    * is rethrown after PostToolUseFailure. Rejects with TURN_ABORTED or AGENT_ABORTED when a hook ends the turn or agent.
    */
   callTool<T>(call: ToolCall, run: RunTool<T>, options: CallOptions = {}): Promise<ToolCallResult<T>> {
-    return guardToolCall(
-      // A tool that ran is shown to hooks also where the session was closed meanwhile.
-      (event, data, how) =>
-        event === 'PreToolUse' ? this.#fire(event, data, how) : fireEvent(this.#scene, event, data, how),
-      call,
-      run,
-      options,
-    )
+    return guardToolCall((event, data, how) => this.#fireForCall(event, data, how), call, run, options)
   }
 
   /**
@@ -125,7 +120,7 @@ export class Session implements AsyncDisposable {
   ): Promise<ModelCallResult<T>> {
     return guardModelCall(
       {
-        fire: (event, data, how) => this.#fire(event, data, how),
+        fire: (event, data, how) => this.#fireForCall(event, data, how),
         decides: (kind) => this.#layers.snapshot().listeners(kind)?.decides ?? false,
         takeEphemeral: () => this.#takeEphemeral(),
         returnEphemeral: async (injections) =>
@@ -215,6 +210,24 @@ export class Session implements AsyncDisposable {
   async #fire(event: string, data: object, options: FireOptions): Promise<Fired> {
     this.#refuseClosed()
     return fireEvent(this.#scene, event, data, options)
+  }
+
+  /** A call that was begun is finished, also where the session was closed meanwhile: hooks must see what was done. */
+  async #fireForCall(event: string, data: object, options: FireOptions): Promise<Fired> {
+    if (event === 'PreToolUse' || event === 'ModelRequest') this.#refuseClosed()
+    const fired = await fireEvent(this.#scene, event, data, options)
+    if (event !== 'ModelRequest') await this.#keepForModel(fired.outcome)
+    return fired
+  }
+
+  /** Without a `context` of the host, the next model call is the only way for durable injections to reach the model. */
+  async #keepForModel({ injections }: Outcome): Promise<void> {
+    const durable = injections.filter((one) => !one.ephemeral)
+    if (durable.length === 0 || this.#engine.host.context) return
+    await this.#scene.store.update(this.#scene.key, (now) => ({
+      ...now,
+      ephemeral: [...now.ephemeral, ...durable],
+    }))
   }
 
   #registry(): HookRegistry {

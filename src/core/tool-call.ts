@@ -2,8 +2,9 @@
 
 import { type Diagnostic, HookError, textOf } from './errors.js'
 import type { Fired, FireOptions } from './fire.js'
-import { type Data, frozenCopy, type Json } from './json.js'
+import { type Data, frozenCopy, isObject, isPlain, type Json } from './json.js'
 import type { Outcome } from './outcome.js'
+import { unlessAborted } from './promise.js'
 
 export interface ToolCall {
   readonly name: string
@@ -19,8 +20,10 @@ export type RunTool<T> = (
 ) => T | Promise<T>
 
 export interface CallOptions extends FireOptions {
-  /** Gets the outcome of every event that the call fires, also before its own error is rethrown. */
-  readonly onOutcome?: (event: string, outcome: Outcome) => void
+  /** `run` looks at `call.name` and can run the tool that a hook chose instead; otherwise a renamed call is denied. */
+  readonly renames?: boolean
+  /** Gets the outcome of every event that the call fires, also before its own error is rethrown. Awaited; what it throws ends the call. */
+  readonly onOutcome?: (event: string, outcome: Outcome) => unknown
 }
 
 /** `outcome` is that of PreToolUse, `after` that of PostToolUse. */
@@ -45,6 +48,9 @@ export type ToolCallResult<T> =
       readonly outcome: Outcome
     }
 
+/** What is called may end by itself when the signal is aborted; after this long nobody waits for it any more. */
+export const ABORT_GRACE_MS = 1000
+
 export type Fire = (event: string, data: object, options: FireOptions) => Promise<Fired>
 
 export async function guardToolCall<T>(
@@ -57,7 +63,7 @@ export async function guardToolCall<T>(
   const { name, input, id } = call
   const base = { tool_name: name, tool_input: input, ...(id !== undefined && { tool_use_id: id }) }
   const { outcome } = await fire('PreToolUse', base, options)
-  onOutcome?.('PreToolUse', outcome)
+  await onOutcome?.('PreToolUse', outcome)
   refuseAborted(outcome)
   if (outcome.action === 'respond') return { status: 'responded', result: outcome.response ?? null, outcome }
   if (outcome.action !== 'continue') {
@@ -69,13 +75,18 @@ export async function guardToolCall<T>(
     tool_name: String(outcome.data.tool_name),
     tool_input: frozenCopy(outcome.data.tool_input, 'tool_input') as Data,
   }
+  if (judged.tool_name !== name && !options.renames) {
+    const reason = `A hook renamed ${name} to ${judged.tool_name}, and the host runs what it was asked for (callTool option renames)`
+    return { status: 'denied', reason, outcome }
+  }
   refuseStopped(signal)
   // What a tool did, hooks must see: a signal that stopped the tool does not keep them from it.
   const afterwards = () => (signal?.aborted ? { timeout: options.timeout } : options)
   const startedAt = performance.now()
   let result: T
   try {
-    result = await run(judged.tool_input, { name: judged.tool_name, id, signal })
+    const running = (async () => run(judged.tool_input, { name: judged.tool_name, id, signal }))()
+    result = await unlessAborted(running, signal, ABORT_GRACE_MS)
   } catch (error) {
     const failure = {
       ...judged,
@@ -84,7 +95,7 @@ export async function guardToolCall<T>(
       duration_ms: since(startedAt),
     }
     const failed = await fire('PostToolUseFailure', failure, afterwards())
-    onOutcome?.('PostToolUseFailure', failed.outcome)
+    await onOutcome?.('PostToolUseFailure', failed.outcome)
     refuseAborted(failed.outcome)
     throw error
   }
@@ -92,7 +103,7 @@ export async function guardToolCall<T>(
   const done = { ...judged, tool_response: seen, duration_ms: since(startedAt) }
   const { outcome: fired, changed } = await fire('PostToolUse', done, afterwards())
   const after = withDiagnostic(fired, problem)
-  onOutcome?.('PostToolUse', after)
+  await onOutcome?.('PostToolUse', after)
   refuseAborted(after)
   const replaced = changed.has('tool_response')
   return { status: 'ok', result: replaced ? (after.data.tool_response as Json) : result, outcome, after }
@@ -121,6 +132,7 @@ export function withDiagnostic(outcome: Outcome, problem: Diagnostic | undefined
 /** A tool or model may return anything; what JSON cannot carry is shown to hooks as text. */
 export function asJson(result: unknown): [Json, Diagnostic | undefined] {
   try {
+    if (isOpaque(result)) throw new Error('the result is no plain data')
     return [frozenCopy(result, 'the result'), undefined]
   } catch (error) {
     return [inText(result), { code: 'result-not-json', text: `${textOf(error)}; hooks saw its text form` }]
@@ -129,8 +141,13 @@ export function asJson(result: unknown): [Json, Diagnostic | undefined] {
 
 function inText(value: unknown): string {
   try {
-    return String(value)
+    return value instanceof Map || value instanceof Set ? JSON.stringify([...value]) : String(value)
   } catch {
     return 'a value that has no text form'
   }
+}
+
+/** An Error, a Map, a class with getters alone: JSON would show hooks an empty object, and they would let it pass. */
+function isOpaque(value: unknown): boolean {
+  return isObject(value) && !isPlain(value) && !('toJSON' in value) && Object.keys(value).length === 0
 }

@@ -133,7 +133,7 @@ describe('patterns', () => {
       expect(() => compileMatcher(spec as never)).toThrow(
         expect.objectContaining({
           code: 'MATCHER_INVALID',
-          message: expect.stringContaining('A matcher must be a string, got '),
+          message: expect.stringContaining('A matcher must be a string or { tool_name }, got '),
         }),
       )
     },

@@ -126,7 +126,7 @@ describe('what the tool gets', () => {
     session.register('PreToolUse', () => modify({ tool_name: 'Shell', tool_input: { command: 'ls -a' } }))
     const { signal } = new AbortController()
     const run = vi.fn(() => 'ran')
-    await session.callTool(CALL, run, { signal })
+    await session.callTool(CALL, run, { signal, renames: true })
     expect(run).toHaveBeenCalledExactlyOnceWith({ command: 'ls -a' }, { name: 'Shell', id: 't1', signal })
   })
 
@@ -462,7 +462,8 @@ describe('a result that JSON cannot carry', () => {
     ['nothing', undefined, null],
     ['a function', () => 1, null],
     ['a symbol', Symbol('s'), null],
-    ['a map', new Map([[1, 2]]), {}],
+    ['a map', new Map([[1, 2]]), '[[1,2]]'],
+    ['an error', new Error('sk-1'), 'Error: sk-1'],
     ['a date', new Date(0), '1970-01-01T00:00:00.000Z'],
     [
       'a class',
@@ -473,7 +474,7 @@ describe('a result that JSON cannot carry', () => {
     ],
     ['NaN', Number.NaN, null],
     ['text', 'text', 'text'],
-  ])('%s is shown as JSON shows it, and returned as it is', async (_, result, shown) => {
+  ])('%s is shown as JSON shows it, or as text, and returned as it is', async (_, result, shown) => {
     const session = (await createHooks({ globals: false })).session()
     const seen: unknown[] = []
     session.register('PostToolUse', (_, { tool_response }) => void seen.push(tool_response))

@@ -6,34 +6,26 @@ import { createHooks as createHookable } from 'hookable'
 import tapable from 'tapable'
 import { race } from './measure.mjs'
 
-/** What a guard looks up before it answers: in memory, but behind a promise, as configuration is. */
-const rules = Promise.resolve({
-  deleting: 'rm -rf /',
-  piping: /\bcurl\b.*\|\s*sh\b/,
-  longest: 4000,
-  folder: '/etc',
-})
-
-/** Ten different guards, as a real agent has them: each awaits its rules, looks at the call and answers. */
-const handlers = [
-  async (_event, { tool_input }) =>
-    tool_input.command.includes((await rules).deleting) ? deny('no') : proceed(),
-  async (_event, { tool_input }) => ((await rules).piping.test(tool_input.command) ? deny('no') : undefined),
-  async (_event, { tool_name }) =>
-    (await rules).network && tool_name === 'WebFetch' ? deny('no') : proceed(),
-  async (_event, { cwd }) => (cwd.startsWith((await rules).folder) ? deny('no') : undefined),
-  async (_event, { tool_input }) =>
-    tool_input.command.length > (await rules).longest ? deny('no') : proceed(),
-  async (_event, { tool_input }) =>
-    (await rules) && tool_input.command.startsWith('sudo ') ? deny('no') : undefined,
-  async (_event, { tool_input }) =>
-    (await rules) && tool_input.file_path?.endsWith('.env') ? deny('no') : proceed(),
-  async (_event, { permission_mode }) =>
-    (await rules) && permission_mode === 'plan' ? deny('no') : undefined,
-  async (_event, { tool_input }) =>
-    (await rules) && tool_input.command.includes('-n') ? deny('no') : proceed(),
-  async (_event, { tool_use_id }) => ((await rules) && tool_use_id === undefined ? deny('no') : undefined),
+/** Ten different guards, as a real agent has them: each looks at the call and answers. */
+const atOnce = [
+  async (_event, { tool_input }) => (tool_input.command.includes('rm -rf /') ? deny('no') : proceed()),
+  async (_event, { tool_input }) => (/\bcurl\b.*\|\s*sh\b/.test(tool_input.command) ? deny('no') : undefined),
+  async (_event, { tool_name }) => (tool_name === 'WebFetch' ? deny('no') : proceed()),
+  async (_event, { cwd }) => (cwd.startsWith('/etc') ? deny('no') : undefined),
+  async (_event, { tool_input }) => (tool_input.command.length > 4000 ? deny('no') : proceed()),
+  async (_event, { tool_input }) => (tool_input.command.startsWith('sudo ') ? deny('no') : undefined),
+  async (_event, { tool_input }) => (tool_input.file_path?.endsWith('.env') ? deny('no') : proceed()),
+  async (_event, { permission_mode }) => (permission_mode === 'plan' ? deny('no') : undefined),
+  async (_event, { tool_input }) => (tool_input.command.includes('-n') ? deny('no') : proceed()),
+  async (_event, { tool_use_id }) => (tool_use_id === undefined ? deny('no') : undefined),
 ]
+
+/** What a guard may look up first: in memory, but behind a promise, as configuration is. */
+const rules = Promise.resolve({ enabled: true })
+const awaiting = atOnce.map((handler) => async (event, data) => {
+  const { enabled } = await rules
+  return enabled ? handler(event, data) : proceed()
+})
 
 export async function bench() {
   const data = {
@@ -43,13 +35,19 @@ export async function bench() {
     tool_input: { command: 'npm test', description: 'Run the tests' },
     tool_use_id: 'toolu_01',
   }
+  return [
+    ...(await compare('that await', awaiting, data)),
+    ...(await compare('that answer at once', atOnce, data)),
+  ]
+}
+
+async function compare(which, handlers, data) {
   const registry = new HookRegistry()
   for (const handler of handlers) registry.register('PreToolUse', handler, { matcher: 'Bash' })
   const hookable = createHookable()
-  for (const handler of handlers) hookable.hook('PreToolUse', (payload) => handler('PreToolUse', payload))
-  const series = new tapable.AsyncSeriesWaterfallHook(['data'])
-  for (const [i, handler] of handlers.entries())
-    series.tapPromise(`h${i}`, async (payload) => void (await handler('PreToolUse', payload)))
+  for (const handler of handlers) hookable.hook('PreToolUse', handler)
+  const series = new tapable.AsyncSeriesHook(['event', 'data'])
+  for (const [i, handler] of handlers.entries()) series.tapPromise(`h${i}`, handler)
   const emittery = new Emittery()
   for (const handler of handlers) emittery.on('PreToolUse', (payload) => handler('PreToolUse', payload))
 
@@ -58,16 +56,17 @@ export async function bench() {
       for (const handler of handlers) await handler('PreToolUse', data)
     },
     carabiner: () => registry.emit('PreToolUse', data),
-    hookable: () => hookable.callHook('PreToolUse', data),
-    tapable: () => series.promise(data),
+    hookable: () => hookable.callHook('PreToolUse', 'PreToolUse', data),
+    tapable: () => series.promise('PreToolUse', data),
     emittery: () => emittery.emitSerial('PreToolUse', data),
   })
+  const what = `${handlers.length} async handlers ${which}`
   return [
-    row(`emit, ${handlers.length} async handlers / bare loop`, us.carabiner, us.loop, 3),
-    row(`emit, ${handlers.length} async handlers / hookable`, us.carabiner, us.hookable, 1),
-    row('hookable callHook / bare loop', us.hookable, us.loop),
-    row('tapable waterfall / bare loop', us.tapable, us.loop),
-    row('emittery emitSerial / bare loop', us.emittery, us.loop),
+    row(`emit, ${what} / bare loop`, us.carabiner, us.loop, 3),
+    row(`emit, ${what} / hookable`, us.carabiner, us.hookable, 1),
+    row(`hookable callHook, ${which} / bare loop`, us.hookable, us.loop),
+    row(`tapable series, ${which} / bare loop`, us.tapable, us.loop),
+    row(`emittery emitSerial, ${which} / bare loop`, us.emittery, us.loop),
   ]
 }
 

@@ -135,8 +135,7 @@ export function outcomeOf(
     outcome.permission = merged.permission
   if (merged.response !== undefined && !endsChain(final.action)) outcome.response = merged.response
   if (approval !== undefined) outcome.approval = approval
-  addTrace(outcome, judgement)
-  return outcome
+  return withTrace(outcome, judgement)
 }
 
 const NO_TRACE: readonly never[] = Object.freeze([])
@@ -157,26 +156,37 @@ export function quietOutcome(data: object, diagnostics: readonly Diagnostic[] = 
 /** Up to this many candidates the trace is written out at once. */
 const FEW = 64
 
-/**
- * Every candidate is in the trace. Where there are very many, those that did not match are added when somebody reads
- * it, so that thousands of idle hooks cost nothing.
- */
-function addTrace(outcome: { hooks: readonly Trace[] }, judgement: Judgement): void {
+/** Every candidate is in the trace. */
+function withTrace(outcome: Outcome, judgement: Judgement): Outcome {
   const { ran, listeners } = judgement
-  const candidates = listeners ? listeners.size : 0
   // A hook runs twice only after a change.
-  if (!listeners || (ran.length === candidates && !judgement.modified)) outcome.hooks = ran
-  else if (candidates <= FEW) outcome.hooks = wholeTrace(judgement, listeners)
-  else {
-    let whole: readonly Trace[] | undefined
-    Object.defineProperty(outcome, 'hooks', {
-      enumerable: true,
-      configurable: true,
-      get: () => {
-        whole ??= wholeTrace(judgement, listeners)
-        return whole
-      },
-    })
+  const complete = !listeners || (ran.length === listeners.size && !judgement.modified)
+  if (complete) return Object.assign(outcome, { hooks: ran })
+  if (listeners.size <= FEW) return Object.assign(outcome, { hooks: wholeTrace(judgement, listeners) })
+  return new TracedLater(outcome, judgement, listeners) as object as Outcome
+}
+
+/** Where there are very many candidates, the trace is made when somebody reads it: thousands of idle hooks cost nothing. */
+class TracedLater {
+  readonly #judgement: Judgement
+  readonly #listeners: Listeners
+  #hooks: readonly Trace[] | undefined
+
+  constructor({ hooks: _, ...outcome }: Outcome, judgement: Judgement, listeners: Listeners) {
+    this.#judgement = judgement
+    this.#listeners = listeners
+    Object.assign(this, outcome)
+    // A property of its own, so that JSON, spreading and cloning see it; one getter for all, because making one is slow.
+    Object.defineProperty(this, 'hooks', TracedLater.#LATER)
+  }
+
+  static readonly #LATER: PropertyDescriptor = {
+    enumerable: true,
+    configurable: true,
+    get(this: TracedLater) {
+      this.#hooks ??= wholeTrace(this.#judgement, this.#listeners)
+      return this.#hooks
+    },
   }
 }
 

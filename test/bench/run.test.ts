@@ -9,11 +9,13 @@ const run = (...args: string[]) =>
 it('prints every question as JSON', () => {
   const { benches } = JSON.parse(run('--json'))
   expect(benches.map((bench: { name: string }) => bench.name)).toEqual([
-    'emit, 10 async handlers / bare loop',
-    'emit, 10 async handlers / hookable',
-    'hookable callHook / bare loop',
-    'tapable waterfall / bare loop',
-    'emittery emitSerial / bare loop',
+    ...['that await', 'that answer at once'].flatMap((which) => [
+      `emit, 10 async handlers ${which} / bare loop`,
+      `emit, 10 async handlers ${which} / hookable`,
+      `hookable callHook, ${which} / bare loop`,
+      `tapable series, ${which} / bare loop`,
+      `emittery emitSerial, ${which} / bare loop`,
+    ]),
     'emit, no handler / async function',
     'session.fire, no handler / async function',
     '10,000 hooks, 3 match / 3 hooks',

@@ -49,16 +49,16 @@ describe('a deny is not lost', () => {
     expect(hooks.diagnostics).toMatchObject([{ code: 'late-failed' }])
   })
 
-  it.each<[string, unknown]>([
-    ['false', false],
-    ['nothing', undefined],
-    ['null', null],
-    ['a word', 'no'],
-    ['an empty object', {}],
-    ['a promise', Promise.resolve(true)],
-    ['a promise that rejects', Promise.reject(new Error('down'))],
-  ])('to an admit that answers %s', async (_what, answer) => {
-    const hooks = await isolated({ admit: () => answer as true })
+  it.each<[string, () => unknown]>([
+    ['false', () => false],
+    ['nothing', () => undefined],
+    ['null', () => null],
+    ['a word', () => 'no'],
+    ['an empty object', () => ({})],
+    ['a promise', async () => true],
+    ['a promise that rejects', () => Promise.reject(new Error('down'))],
+  ])('to an admit that answers %s', async (_what, admit) => {
+    const hooks = await isolated({ admit: admit as () => true })
     hooks.register('PreToolUse', () => deny('no'), { name: 'gate' })
     const outcome = await hooks.session().fire('PreToolUse', BASH)
     expect(outcome.action).toBe('deny')

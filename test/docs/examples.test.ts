@@ -31,7 +31,9 @@ describe.concurrent('an example of', { timeout: 120_000 }, () => {
 describe('the pages', () => {
   it('have examples', () => {
     const pages = new Set(examples.map(({ path }) => path))
-    expect(pages).toEqual(new Set(['README.md', 'docs/lifecycle.md', 'docs/patterns.md', 'docs/results.md']))
+    expect(pages).toEqual(
+      new Set(['README.md', 'docs/lifecycle.md', 'docs/patterns.md', 'docs/results.md', 'docs/sessions.md']),
+    )
   })
 
   it('write JavaScript as `js`, so that it runs', () => {

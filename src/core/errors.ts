@@ -1,5 +1,7 @@
 // Every error the engine throws and every diagnostic it reports, by stable code. docs/errors.md is made from these tables.
 
+import type { Outcome } from './outcome.js'
+
 /** What an error code means and what to do about it. */
 export interface CodeEntry {
   readonly means: string
@@ -163,12 +165,12 @@ export class HookError extends Error {
   readonly code: ErrorCode
   readonly hint: string
   /** What the hooks decided (TURN_ABORTED, AGENT_ABORTED), or what had run by then (ABORTED). */
-  readonly outcome: unknown
+  readonly outcome: Partial<Outcome> | undefined
 
   constructor(
     code: ErrorCode,
     message: string,
-    more: { hint?: string; cause?: unknown; outcome?: unknown } = {},
+    more: { hint?: string; cause?: unknown; outcome?: Partial<Outcome> } = {},
   ) {
     super(message, 'cause' in more ? { cause: more.cause } : undefined)
     this.code = code

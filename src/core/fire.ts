@@ -278,7 +278,7 @@ function changedKeys(sent: Data, final: Data): ReadonlySet<string> {
 
 /** An aborted fire is on record too, with what had run by then. */
 function recordAborted(scene: Scene, event: HookEvent, { outcome }: HookError, ms: number): void {
-  const hooks = (outcome as Pick<Outcome, 'hooks'> | undefined)?.hooks ?? []
+  const hooks = outcome?.hooks ?? []
   const failed = record(scene, event, { ...quietOutcome(event.data), hooks }, 'aborted', ms)
   if (failed) scene.engine.note(failed)
 }

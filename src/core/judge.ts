@@ -77,7 +77,7 @@ function judgementOf(
     ran,
     rules,
     merged: unstable ? denyUnstable(kind, merged) : merged,
-    diagnostics,
+    diagnostics: unstable ? [...diagnostics, { code: 'HOOK_UNSTABLE', text: UNSTABLE }] : diagnostics,
   }
 }
 
@@ -103,6 +103,8 @@ function approverChange({ hook, effect }: Ran): Diagnostic[] {
     },
   ]
 }
+
+const UNSTABLE = 'hooks kept changing the call, so that no version of it was judged by all of them'
 
 /** No version of the call was judged by all hooks, so none may run. */
 function denyUnstable(kind: EventKind, merged: Merged): Merged {

@@ -968,6 +968,7 @@ describe('hooks that rewrite each other for ever', () => {
 
   test('come to an end, and a gate that judged an older call is reported', async () => {
     const outcome = await swapping('skipped')
+    expect(outcome).toMatchObject({ action: 'continue', data: { tool_name: 'B' } })
     expect(codes(outcome)).toContain('stale')
     expect(outcome.hooks.length).toBeLessThanOrEqual(16)
   })

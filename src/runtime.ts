@@ -6,6 +6,7 @@ import { type Diagnostic, HookError } from './core/errors.js'
 import type { EventAlias } from './core/events.js'
 import type { Handler, HookDef, RegisterOptions } from './core/hook.js'
 import type { Host } from './core/host.js'
+import { anything, type Checks, checkOptions, isFunction } from './core/options.js'
 import type { Plan } from './core/plan.js'
 import type { MaybePromise } from './core/promise.js'
 import { globalHooks, HookRegistry } from './core/registry.js'
@@ -36,63 +37,37 @@ export interface ListedHook {
   readonly line?: number
 }
 
-const OPTIONS: readonly (keyof HooksOptions)[] = [
-  'approver',
-  'display',
-  'context',
-  'audit',
-  'store',
-  'admit',
-  'clock',
-  'settings',
-  'globals',
-]
+const STORE_METHODS = ['load', 'update', 'release', 'keep', 'grants', 'addGrant', 'revokeGrant'] as const
+
+const OPTIONS: Checks<HooksOptions> = {
+  approver: [(value) => value === 'deny' || typeof value === 'function', 'a function or "deny"'],
+  display: isFunction,
+  context: isFunction,
+  audit: isFunction,
+  admit: isFunction,
+  clock: isFunction,
+  store: [isStore, `a SessionStore with ${STORE_METHODS.join(', ')}`],
+  settings: anything, // readSettings says more about them
+  globals: [
+    (value) => typeof value === 'boolean' || isGlobal(value),
+    "true, false, or a new HookRegistry({ scope: 'global' })",
+  ],
+}
+
+function isStore(value: unknown): boolean {
+  return STORE_METHODS.every((method) => typeof (value as SessionStore | null)?.[method] === 'function')
+}
+
+function isGlobal(value: unknown): boolean {
+  return value instanceof HookRegistry && value.scope === 'global'
+}
 
 /** All options are optional. An unknown one is refused: a misspelt `approver` would otherwise never be asked. */
 export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
-  for (const key of Object.keys(options)) {
-    if (!OPTIONS.includes(key as keyof HooksOptions)) {
-      throw new HookError(
-        'OPTIONS_INVALID',
-        `createHooks() has no option ${key}; known are ${OPTIONS.join(', ')}`,
-      )
-    }
-  }
+  checkOptions('createHooks', options, OPTIONS)
   const { settings, globals = true, ...host } = options
-  for (const key of ['display', 'context', 'audit', 'admit', 'clock'] as const) mustBeFunction(key, host[key])
-  if (host.approver !== 'deny') mustBeFunction('approver', host.approver)
-  if (host.store !== undefined) mustBeStore(host.store)
-  return new Hooks(new Engine(host, readSettings(settings), registryOf(globals)))
-}
-
-function registryOf(globals: unknown): HookRegistry | undefined {
-  if (globals === true) return globalHooks
-  if (globals === false) return undefined
-  if (globals instanceof HookRegistry && globals.scope === 'global') return globals
-  throw new HookError(
-    'OPTIONS_INVALID',
-    "The option globals must be true, false, or a new HookRegistry({ scope: 'global' })",
-  )
-}
-
-function mustBeFunction(key: string, value: unknown): void {
-  if (value !== undefined && typeof value !== 'function') {
-    throw new HookError('OPTIONS_INVALID', `The option ${key} must be a function, got ${typeof value}`)
-  }
-}
-
-const STORE_METHODS = ['load', 'update', 'release', 'keep', 'grants', 'addGrant', 'revokeGrant'] as const
-
-function mustBeStore(store: unknown): void {
-  const missing = STORE_METHODS.filter(
-    (method) => typeof (store as SessionStore | null)?.[method] !== 'function',
-  )
-  if (missing.length > 0) {
-    throw new HookError(
-      'OPTIONS_INVALID',
-      `The option store must be a SessionStore; it lacks ${missing.join(', ')}`,
-    )
-  }
+  const registry = typeof globals === 'boolean' ? (globals ? globalHooks : undefined) : globals
+  return new Hooks(new Engine(host, readSettings(settings), registry))
 }
 
 export class Hooks implements AsyncDisposable {

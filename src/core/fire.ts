@@ -9,7 +9,9 @@ import type { HookEvent } from './hook.js'
 import type { Listeners } from './hook-set.js'
 import { type Data, frozenCopy } from './json.js'
 import { diagnosticsOf, type Judgement, judge, outcomeOf, quietOutcome } from './judge.js'
+import type { CallModelOptions } from './model-call.js'
 import { deliverLate, observe } from './off-path.js'
+import { anything, type Checks, checkOptions, isFlag, isFunction, isSeconds } from './options.js'
 import { failureMessages, merge, type Outcome } from './outcome.js'
 import { applyPatch } from './patch.js'
 import type { Admit } from './plan.js'
@@ -56,7 +58,7 @@ export async function fireEvent(
   const startedAt = performance.now()
   const kind = resolveEvent(name)
   checkRequired(kind, data)
-  checkOptions(options)
+  checkOptions('fire', options, OPTIONS)
   const deadline = deadlineIn(options.timeout)
   const scene = deadline === Infinity ? session : { ...session, store: session.store.until(deadline) }
   const loaded = scene.store.load(scene.key)
@@ -253,22 +255,14 @@ function afterEdit(before: Judgement, again: Judgement, noted: readonly Diagnost
 
 const itself = (judgement: Judgement): Judgement => judgement
 
-const OPTIONS: ReadonlySet<string> = new Set([
-  'signal',
-  'timeout',
-  'onOutcome',
-  'onDelta',
-  'assemble',
-  'renames',
-])
-
-function checkOptions(options: FireOptions): void {
-  for (const key in options) {
-    if (!OPTIONS.has(key)) {
-      const known = [...OPTIONS].join(', ')
-      throw new HookError('OPTIONS_INVALID', `There is no option ${key}; known are ${known}`)
-    }
-  }
+/** Those of callTool and callModel come along with the fires they make. */
+const OPTIONS: Checks<FireOptions & CallModelOptions<unknown, unknown>> = {
+  signal: anything,
+  timeout: isSeconds,
+  renames: isFlag,
+  onOutcome: isFunction,
+  onDelta: isFunction,
+  assemble: isFunction,
 }
 
 function changedKeys(sent: Data, final: Data): ReadonlySet<string> {

@@ -4,10 +4,10 @@ import { type Diagnostic, type DiagnosticSink, HookError, textOf } from './error
 import { type Payload, resolveEvent } from './events.js'
 import { type Data, isObject } from './json.js'
 import { compileMatcher, type Matcher, type MatcherSpec } from './matcher.js'
+import { anything, type Checks, checkOptions, isFlag, isOneOf, isSeconds, isText } from './options.js'
 import type { Outcome } from './outcome.js'
 import { isPromise } from './promise.js'
 import { askUser, deny, type HookResult } from './result.js'
-import { shown } from './text.js'
 
 export type HookKind = 'function' | 'command' | 'process' | 'http' | 'prompt' | 'agent' | 'mcp_tool'
 
@@ -107,38 +107,14 @@ export interface RegisterOptions {
 
 const DEFAULT_TIMEOUT = 60
 
-const OPTION_CHECKS: Readonly<Record<keyof RegisterOptions, readonly [(value: unknown) => boolean, string]>> =
-  {
-    name: [(value) => typeof value === 'string' && value !== '', 'a non-empty string'],
-    priority: [Number.isFinite, 'a number'],
-    matcher: [() => true, ''],
-    timeout: [(value) => Number.isFinite(value) && (value as number) > 0, 'a number of seconds above 0'],
-    onFailure: [(value) => value === 'block' || value === 'continue', '"block" or "continue"'],
-    role: [
-      (value) => ['intercept', 'approve', 'observe'].includes(value as string),
-      '"intercept", "approve" or "observe"',
-    ],
-    once: [(value) => typeof value === 'boolean', 'true or false'],
-  }
-
-/** A misspelt option must not be ignored: a gate would run otherwise than its author meant, or never. */
-function checkOptions(event: string, options: RegisterOptions): void {
-  for (const [key, value] of Object.entries(options)) {
-    const check = Object.hasOwn(OPTION_CHECKS, key) ? OPTION_CHECKS[key as keyof RegisterOptions] : undefined
-    if (!check) {
-      const known = Object.keys(OPTION_CHECKS).join(', ')
-      throw new HookError(
-        'OPTIONS_INVALID',
-        `Hook on ${event}: there is no option ${key}; known are ${known}`,
-      )
-    }
-    if (value !== undefined && !check[0](value)) {
-      throw new HookError(
-        'OPTIONS_INVALID',
-        `Hook on ${event}: ${key} must be ${check[1]}, got ${shown(value)}`,
-      )
-    }
-  }
+const OPTIONS: Checks<RegisterOptions> = {
+  name: isText,
+  priority: [Number.isFinite, 'a number'],
+  matcher: anything, // compileMatcher says more about it
+  timeout: isSeconds,
+  onFailure: isOneOf('block', 'continue'),
+  role: isOneOf('intercept', 'approve', 'observe'),
+  once: isFlag,
 }
 
 /** What a registry knows about a hook that the function does not. */
@@ -164,7 +140,7 @@ export function functionHook(
       `The handler of ${event} must be a function, got ${typeof handler}`,
     )
   }
-  checkOptions(event, options)
+  checkOptions(`Hook on ${event}`, options, OPTIONS)
   const kind = event === '*' ? undefined : resolveEvent(event)
   const role = options.role ?? 'intercept'
   const narrow = kind?.name === 'FileChanged' || kind?.name === 'StopFailure'

@@ -108,8 +108,7 @@ const UNSTABLE = 'hooks kept changing the call, so that no version of it was jud
 
 /** No version of the call was judged by all hooks, so none may run. */
 function denyUnstable(kind: EventKind, merged: Merged): Merged {
-  const reason =
-    'HOOK_UNSTABLE: hooks kept changing the call, so that no version of it was judged by all of them'
+  const reason = `HOOK_UNSTABLE: ${UNSTABLE}`
   if (endsChain(merged.action)) return merged
   const injections = keptInjections(kind, 'deny', merged.injections)
   return { ...merged, action: 'deny', reason, permission: undefined, injections }

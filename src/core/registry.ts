@@ -27,12 +27,12 @@ import { HookSet, inOrder, type Listeners } from './hook-set.js'
 import { type Data, frozenCopy } from './json.js'
 import { diagnosticsOf, judge, outcomeOf, quietOutcome } from './judge.js'
 import { seenOutcome } from './off-path.js'
+import { anything, type Checks, checkOptions, isFunction, isOneOf, isSeconds } from './options.js'
 import type { Outcome, Ran } from './outcome.js'
 import { skipOf } from './plan.js'
 import { ReloadBus, type Subscriber } from './reload-bus.js'
 import { CONTINUE } from './result.js'
 import { deadlineIn, milliseconds } from './seconds.js'
-import { shown } from './text.js'
 import { timestamp } from './timestamp.js'
 
 export interface RegistryOptions {
@@ -50,6 +50,14 @@ export interface EmitOptions {
   /** Seconds, for the whole emit. */
   readonly timeout?: number
 }
+
+const REGISTRY_OPTIONS: Checks<RegistryOptions> = {
+  onFailure: isOneOf('block', 'continue'),
+  scope: isOneOf('global', 'host', 'session', 'user', 'project'),
+  owner: [(value) => typeof value === 'string', 'a string'],
+  onDiagnostic: isFunction,
+}
+const EMIT_OPTIONS: Checks<EmitOptions> = { signal: anything, timeout: isSeconds }
 
 const MAX_DIAGNOSTICS = 100
 const NO_DEFAULTS: object = Object.freeze({})
@@ -79,17 +87,7 @@ export class HookRegistry {
   readonly #sink: DiagnosticSink = { push: (d) => this.#note(d) }
 
   constructor(options: RegistryOptions = {}) {
-    refuseUnknown('HookRegistry', options, ['onFailure', 'scope', 'owner', 'onDiagnostic'])
-    if (
-      options.onFailure !== undefined &&
-      options.onFailure !== 'block' &&
-      options.onFailure !== 'continue'
-    ) {
-      throw new HookError(
-        'OPTIONS_INVALID',
-        `onFailure must be "block" or "continue", got ${shown(options.onFailure)}`,
-      )
-    }
+    checkOptions('HookRegistry', options, REGISTRY_OPTIONS)
     this.#onFailure = options.onFailure
     this.#onDiagnostic = options.onDiagnostic
     this.#origin = { scope: options.scope ?? 'host', source: 'code' }
@@ -362,20 +360,9 @@ export class HookRegistry {
 
 /** Also where nobody listens: a mistake must not wait for the first hook to show. */
 function checkEmitOptions(options: EmitOptions): void {
-  refuseUnknown('emit', options, ['signal', 'timeout'])
-  if (options.timeout !== undefined) milliseconds(options.timeout, 'timeout')
+  checkOptions('emit', options, EMIT_OPTIONS)
   if (options.signal?.aborted) {
     throw new HookError('ABORTED', 'The emit was aborted', { cause: options.signal.reason })
-  }
-}
-
-function refuseUnknown(what: string, given: object, known: readonly string[]): void {
-  const unknown = Object.keys(given).find((key) => !known.includes(key))
-  if (unknown !== undefined) {
-    throw new HookError(
-      'OPTIONS_INVALID',
-      `${what}: there is no option ${unknown}; known are ${known.join(', ')}`,
-    )
   }
 }
 

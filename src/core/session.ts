@@ -14,6 +14,7 @@ import {
   type ModelCallResult,
   type ModelRequest,
 } from './model-call.js'
+import { type Checks, checkOptions, isList, isText } from './options.js'
 import type { Injection, Outcome } from './outcome.js'
 import type { Plan } from './plan.js'
 import { HookRegistry } from './registry.js'
@@ -53,6 +54,19 @@ const PAYLOAD_NAMES = {
   chatId: 'chat_id',
 } as const
 
+const OPTIONS: Checks<SessionOptions> = {
+  id: isText,
+  cwd: isText,
+  transcriptPath: isText,
+  permissionMode: isText,
+  agentId: isText,
+  agentType: isText,
+  parentTurnId: isText,
+  channel: isText,
+  chatId: isText,
+  hooks: isList,
+}
+
 export class Session implements AsyncDisposable {
   readonly id: string
   readonly #engine: Engine
@@ -66,7 +80,7 @@ export class Session implements AsyncDisposable {
   #closing: Promise<void> | undefined
 
   constructor(engine: Engine, options: SessionOptions, layers: Layers = engine.layers, parent?: Session) {
-    checkOptions(options)
+    checkOptions('session', options, OPTIONS)
     this.id = options.id ?? randomUUID()
     this.#engine = engine
     this.#options = options
@@ -265,22 +279,4 @@ function payloadBase(options: SessionOptions): Record<string, Json> {
     if (value !== undefined) base[name] = value
   }
   return base
-}
-
-function checkOptions(options: SessionOptions): void {
-  for (const [key, value] of Object.entries(options)) {
-    if (key !== 'id' && key !== 'hooks' && !(key in PAYLOAD_NAMES)) {
-      throw new HookError('OPTIONS_INVALID', `There is no session option ${key}`)
-    }
-    if (
-      key === 'hooks'
-        ? !Array.isArray(value)
-        : value !== undefined && (typeof value !== 'string' || value === '' || value.includes('\u0000'))
-    ) {
-      throw new HookError(
-        'OPTIONS_INVALID',
-        `The session option ${key} must be ${key === 'hooks' ? 'a list' : 'a non-empty string'}`,
-      )
-    }
-  }
 }

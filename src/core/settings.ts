@@ -1,8 +1,6 @@
 // Settings that the kernel obeys, under the names they have in a settings file.
 
-import { HookError } from './errors.js'
-import { isObject } from './json.js'
-import { shown } from './text.js'
+import { type Checks, checkOptions, isFlag, isOneOf } from './options.js'
 
 export interface Settings {
   /** `block` closes every gate whose hook fails. */
@@ -34,31 +32,19 @@ export const DEFAULT_SETTINGS: Settings = {
 const count = (value: unknown) => Number.isInteger(value) && (value as number) >= 0
 const countOrNull = (value: unknown) => value === null || count(value)
 
-const CHECKS: Readonly<Record<keyof Settings, readonly [(value: unknown) => boolean, string]>> = {
-  on_failure: [(value) => value === 'continue' || value === 'block', '"continue" or "block"'],
+const SETTINGS: Checks<Settings> = {
+  on_failure: isOneOf('continue', 'block'),
   injection_size_limit: [countOrNull, 'a number of bytes, or null'],
   injection_budget_per_turn: [countOrNull, 'a number of tokens, or null'],
   stop_block_cap: [count, 'a whole number'],
   stop_block_total: [count, 'a whole number'],
-  recheck: [(value) => value === 'skipped' || value === 'all', '"skipped" or "all"'],
-  protect_system_messages: [(value) => typeof value === 'boolean', 'true or false'],
+  recheck: isOneOf('skipped', 'all'),
+  protect_system_messages: isFlag,
 }
 
 /** Fills in the defaults. An unknown key or an impossible value throws OPTIONS_INVALID. */
 export function readSettings(given: Partial<Settings> = {}): Settings {
-  if (!isObject(given))
-    throw new HookError('OPTIONS_INVALID', `settings must be an object, got ${shown(given)}`)
-  for (const [key, value] of Object.entries(given)) {
-    const check = Object.hasOwn(CHECKS, key) ? CHECKS[key as keyof Settings] : undefined
-    if (!check)
-      throw new HookError(
-        'OPTIONS_INVALID',
-        `There is no setting ${key}; known are ${Object.keys(CHECKS).join(', ')}`,
-      )
-    if (value !== undefined && !check[0](value)) {
-      throw new HookError('OPTIONS_INVALID', `The setting ${key} must be ${check[1]}, got ${shown(value)}`)
-    }
-  }
+  checkOptions('settings', given, SETTINGS)
   return {
     ...DEFAULT_SETTINGS,
     ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),

@@ -89,7 +89,7 @@ describe('register', () => {
     ['a priority that is no number', { priority: Number.NaN }, /priority must be a number/],
     ['a time-out of 0', { timeout: 0 }, /timeout must be a number of seconds above 0, got 0/],
     ['a time-out in words', { timeout: '60' }, /timeout must be a number of seconds above 0, got "60"/],
-    ['an unknown role', { role: 'judge' }, /role must be "intercept", "approve" or "observe", got "judge"/],
+    ['an unknown role', { role: 'judge' }, /role must be "intercept" or "approve" or "observe", got "judge"/],
     [
       'an unknown failure policy',
       { onFailure: 'deny' },
@@ -348,7 +348,7 @@ describe('failure', () => {
 
   it('of the registry’s option is refused', () => {
     expect(() => new HookRegistry({ onFailure: 'deny' as never })).toThrow(
-      refused('OPTIONS_INVALID', 'onFailure must be "block" or "continue", got "deny"'),
+      refused('OPTIONS_INVALID', 'HookRegistry: onFailure must be "block" or "continue", got "deny"'),
     )
   })
 

@@ -46,26 +46,23 @@ describe('values', () => {
   })
 
   it.each<[object, string]>([
-    [{ on_failure: 'deny' }, 'The setting on_failure must be "continue" or "block", got "deny"'],
+    [{ on_failure: 'deny' }, 'settings: on_failure must be "continue" or "block", got "deny"'],
     [
       { injection_size_limit: -1 },
-      'The setting injection_size_limit must be a number of bytes, or null, got -1',
+      'settings: injection_size_limit must be a number of bytes, or null, got -1',
     ],
     [
       { injection_size_limit: 1.5 },
-      'The setting injection_size_limit must be a number of bytes, or null, got 1.5',
+      'settings: injection_size_limit must be a number of bytes, or null, got 1.5',
     ],
     [
       { injection_budget_per_turn: '5' },
-      'The setting injection_budget_per_turn must be a number of tokens, or null, got "5"',
+      'settings: injection_budget_per_turn must be a number of tokens, or null, got "5"',
     ],
-    [{ stop_block_cap: null }, 'The setting stop_block_cap must be a whole number, got null'],
-    [{ stop_block_total: Infinity }, 'The setting stop_block_total must be a whole number, got null'],
-    [{ recheck: true }, 'The setting recheck must be "skipped" or "all", got true'],
-    [
-      { protect_system_messages: 'no' },
-      'The setting protect_system_messages must be true or false, got "no"',
-    ],
+    [{ stop_block_cap: null }, 'settings: stop_block_cap must be a whole number, got null'],
+    [{ stop_block_total: Infinity }, 'settings: stop_block_total must be a whole number, got Infinity'],
+    [{ recheck: true }, 'settings: recheck must be "skipped" or "all", got true'],
+    [{ protect_system_messages: 'no' }, 'settings: protect_system_messages must be true or false, got "no"'],
   ])('%j is refused', (given, message) => {
     expect(() => readSettings(given)).toThrow(refused(message))
   })
@@ -73,7 +70,7 @@ describe('values', () => {
   it.each(['recheck_all', 'constructor', 'onFailure'])('%s is no setting', (key) => {
     const known = Object.keys(DEFAULT_SETTINGS).join(', ')
     expect(() => readSettings({ [key]: 1 })).toThrow(
-      refused(`There is no setting ${key}; known are ${known}`),
+      refused(`settings: there is no option ${key}; known are ${known}`),
     )
   })
 

@@ -1,0 +1,48 @@
+// Options as people write them: an unknown name or an impossible value is refused, never ignored.
+
+import { HookError } from './errors.js'
+import { isObject } from './json.js'
+import { shown } from './text.js'
+
+/** Whether a value will do, and in words what would. Undefined is an option not given. */
+export type Check = readonly [accepts: (value: unknown) => boolean, wanted: string]
+
+export type Checks<T> = { readonly [K in keyof Required<T>]: Check }
+
+export const isFunction: Check = [(value) => typeof value === 'function', 'a function']
+export const isFlag: Check = [(value) => typeof value === 'boolean', 'true or false']
+export const isList: Check = [Array.isArray, 'a list']
+export const isText: Check = [
+  (value) => typeof value === 'string' && value !== '' && !value.includes('\u0000'),
+  'a non-empty string',
+]
+export const isSeconds: Check = [
+  (value) => Number.isFinite(value) && (value as number) > 0,
+  'a number of seconds above 0',
+]
+export const anything: Check = [() => true, 'anything']
+
+export function isOneOf(...words: readonly string[]): Check {
+  return [(value) => words.includes(value as string), words.map((word) => `"${word}"`).join(' or ')]
+}
+
+/** Throws OPTIONS_INVALID and says what is wrong, where, and what there is. */
+export function checkOptions<T>(what: string, given: unknown, checks: Checks<T>): void {
+  if (!isObject(given)) throw refused(`${what}: the options must be an object, got ${shown(given)}`)
+  for (const [key, value] of Object.entries(given)) {
+    const check = Object.hasOwn(checks, key) ? checks[key as keyof T] : undefined
+    if (!check) {
+      throw refused(`${what}: there is no option ${key}; known are ${Object.keys(checks).join(', ')}`)
+    }
+    const [accepts, wanted] = check
+    if (value !== undefined && !accepts(value)) {
+      throw refused(
+        `${what}: ${key} must be ${wanted}, got ${typeof value === 'number' ? value : shown(value)}`,
+      )
+    }
+  }
+}
+
+function refused(message: string): HookError {
+  return new HookError('OPTIONS_INVALID', message)
+}

@@ -2,11 +2,18 @@
 
 import { randomUUID } from 'node:crypto'
 import { callDigest, callOf, grantDigest } from './digest.js'
+import type { Hook } from './hook.js'
 import type { Data } from './json.js'
 import { frozenCopy, isObject } from './json.js'
-import { type Asking, reasonOf } from './outcome.js'
+import type { HookResult } from './result.js'
 import { plainText } from './text.js'
 import { timestamp } from './timestamp.js'
+
+/** A hook that asks, and how. */
+export interface Asking {
+  readonly hook: Hook
+  readonly answer: HookResult
+}
 
 export interface Ask {
   /** The hook's name. */
@@ -84,7 +91,7 @@ const DEFAULT_TIMEOUT = 300
 const DEFAULT_PROMPT = 'Allow this operation?'
 const DEFAULT_OPTIONS = ['Allow', 'Deny']
 
-export const ALLOWS = /^allow\b/i
+const ALLOWS = /^allow\b/i
 export const ALLOWS_ALWAYS = /^allow always\b/i
 
 /** One question for all who ask: shortest time-out, deny by default if any says so, "always" only if all offer it. */
@@ -208,9 +215,4 @@ function boundTo({ hook }: Asking, event: string, data: Data, cwd: string | unde
     cwd: cwd ?? '',
     digest: grantDigest(event, data),
   }
-}
-
-/** The reason of an ask that nobody has answered yet. */
-export function openReason(asking: readonly Asking[]): string {
-  return asking.map(({ hook, answer }) => reasonOf(hook, answer)).join('; ')
 }

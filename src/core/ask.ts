@@ -6,9 +6,9 @@ import {
   type Approval,
   type ApprovalAnswer,
   type Approver,
+  type Asking,
   grantFor,
   isGranted,
-  openReason,
   type Question,
   questionFor,
   readReply,
@@ -18,7 +18,7 @@ import { callDigest, callOf } from './digest.js'
 import { type Diagnostic, HookError, isHookError, textOf } from './errors.js'
 import type { HookEvent } from './hook.js'
 import type { Judgement } from './judge.js'
-import { type Asking, endsChain, type Verdict } from './outcome.js'
+import { endsChain, reasonOf, type Verdict } from './outcome.js'
 import type { Scene } from './scene.js'
 import { LONGEST_TIMER_MS } from './seconds.js'
 import { timestamp } from './timestamp.js'
@@ -34,7 +34,7 @@ export interface Settled {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-export interface AskOptions {
+interface AskOptions {
   /** On the clock of performance.now(). */
   readonly deadline: number
   readonly signal?: AbortSignal | undefined
@@ -236,6 +236,11 @@ class Inquiry {
   #now(): string {
     return timestamp(this.#scene.engine.now())
   }
+}
+
+/** The reason of an ask that nobody has answered yet. */
+function openReason(asking: readonly Asking[]): string {
+  return asking.map(({ hook, answer }) => reasonOf(hook, answer)).join('; ')
 }
 
 function digestOf({ kind }: Judgement, { data }: HookEvent): string {

@@ -1,7 +1,5 @@
 // Every error the engine throws and every diagnostic it reports, by stable code. docs/errors.md is made from these tables.
 
-import type { Outcome } from './outcome.js'
-
 /** What an error code means and what to do about it. */
 export interface CodeEntry {
   readonly means: string
@@ -165,12 +163,12 @@ export class HookError extends Error {
   readonly code: ErrorCode
   readonly hint: string
   /** What the hooks decided (TURN_ABORTED, AGENT_ABORTED), or what had run by then (ABORTED). */
-  readonly outcome: Partial<Outcome> | undefined
+  readonly outcome: unknown
 
   constructor(
     code: ErrorCode,
     message: string,
-    more: { hint?: string; cause?: unknown; outcome?: Partial<Outcome> } = {},
+    more: { hint?: string; cause?: unknown; outcome?: unknown } = {},
   ) {
     super(message, 'cause' in more ? { cause: more.cause } : undefined)
     this.code = code

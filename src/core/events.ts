@@ -206,7 +206,7 @@ export function checkTypes(kind: EventKind, data: { readonly [key: string]: unkn
 }
 
 /** What belongs to the engine: no host sets it, no hook changes it. */
-export interface Owned {
+interface Owned {
   readonly timestamp: string
   readonly session_id?: string
 }

@@ -9,9 +9,8 @@ import type { HookEvent } from './hook.js'
 import type { Listeners } from './hook-set.js'
 import { type Data, frozenCopy } from './json.js'
 import { diagnosticsOf, type Judgement, judge, outcomeOf, quietOutcome } from './judge.js'
-import type { CallModelOptions } from './model-call.js'
 import { deliverLate, observe } from './off-path.js'
-import { anything, type Checks, checkOptions, isFlag, isFunction, isSeconds } from './options.js'
+import { anything, type Checks, checkOptions, isSeconds } from './options.js'
 import { failureMessages, merge, type Outcome } from './outcome.js'
 import { applyPatch } from './patch.js'
 import type { Admit } from './plan.js'
@@ -255,15 +254,7 @@ function afterEdit(before: Judgement, again: Judgement, noted: readonly Diagnost
 
 const itself = (judgement: Judgement): Judgement => judgement
 
-/** Those of callTool and callModel come along with the fires they make. */
-const OPTIONS: Checks<FireOptions & CallModelOptions<unknown, unknown>> = {
-  signal: anything,
-  timeout: isSeconds,
-  renames: isFlag,
-  onOutcome: isFunction,
-  onDelta: isFunction,
-  assemble: isFunction,
-}
+const OPTIONS: Checks<FireOptions> = { signal: anything, timeout: isSeconds }
 
 function changedKeys(sent: Data, final: Data): ReadonlySet<string> {
   if (final === sent) return UNCHANGED
@@ -272,7 +263,7 @@ function changedKeys(sent: Data, final: Data): ReadonlySet<string> {
 
 /** An aborted fire is on record too, with what had run by then. */
 function recordAborted(scene: Scene, event: HookEvent, { outcome }: HookError, ms: number): void {
-  const hooks = outcome?.hooks ?? []
+  const hooks = (outcome as Pick<Outcome, 'hooks'> | undefined)?.hooks ?? []
   const failed = record(scene, event, { ...quietOutcome(event.data), hooks }, 'aborted', ms)
   if (failed) scene.engine.note(failed)
 }

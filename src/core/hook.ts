@@ -118,7 +118,7 @@ const OPTIONS: Checks<RegisterOptions> = {
 }
 
 /** What a registry knows about a hook that the function does not. */
-export interface Registration {
+interface Registration {
   readonly name: string
   readonly id: string
   readonly origin: Origin

@@ -4,14 +4,14 @@ import type { Diagnostic } from './errors.js'
 import type { Injection, Message } from './outcome.js'
 import { byteLength, cleanText, cutText } from './text.js'
 
-export interface InjectionLimits {
+interface InjectionLimits {
   /** Bytes of UTF-8 for one injection, marker included; null is unlimited. */
   readonly size: number | null
   /** Tokens for one turn, at four bytes a token; null is unlimited. */
   readonly budget: number | null
 }
 
-export interface Admitted {
+interface Admitted {
   readonly injections: readonly Injection[]
   /** Tokens to charge. */
   readonly tokens: number

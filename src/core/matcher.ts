@@ -61,11 +61,6 @@ function toolNameOf(spec: { readonly tool_name?: unknown }): unknown {
   return spec.tool_name
 }
 
-/** What a pattern that is no valid expression becomes in a configuration file: compared as it stands. */
-export function literalMatcher(pattern: string): Matcher {
-  return { pattern, test: (value) => value === pattern }
-}
-
 function exactMatcher(pattern: string, separator: RegExp): Matcher {
   const names = new Set(pattern.split(separator).map((name) => name.trim()))
   return { pattern, test: (value) => namesOf(value).some((name) => names.has(name)) }

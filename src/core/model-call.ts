@@ -4,11 +4,13 @@ import { type EventKind, resolveEvent } from './events.js'
 import { renderInjection } from './injection.js'
 import type { Json } from './json.js'
 import { isObject } from './json.js'
+import { type Checks, checkOptions, isFunction } from './options.js'
 import type { Injection, Outcome } from './outcome.js'
 import { inTime, unlessAborted } from './promise.js'
 import {
   ABORT_GRACE_MS,
   asJson,
+  CALL_OPTIONS,
   type CallOptions,
   type Fire,
   refuseAborted,
@@ -24,7 +26,7 @@ export interface ModelRequest {
   readonly [key: string]: unknown
 }
 
-export interface CallModelOptions<D, T> extends CallOptions {
+export interface CallModelOptions<D, T> extends Omit<CallOptions, 'renames'> {
   /** Gets each delta of a stream, when the hooks let it pass. */
   readonly onDelta?: (delta: D) => unknown
   /** Makes the message of the deltas. Default: what the stream returned; else texts joined as an assistant message. */
@@ -55,7 +57,7 @@ export type ModelCallResult<T> =
     }
 
 /** What a model call needs of its session. */
-export interface ModelScene {
+interface ModelScene {
   readonly fire: Fire
   /** Whether a hook may still refuse or change it. */
   readonly decides: (kind: EventKind) => boolean
@@ -63,6 +65,12 @@ export interface ModelScene {
   readonly takeEphemeral: () => Promise<readonly Injection[]>
   /** The call was not made after all: they wait for the next one. */
   readonly returnEphemeral: (injections: readonly Injection[]) => Promise<void>
+}
+
+const OPTIONS: Checks<CallModelOptions<unknown, unknown>> = {
+  ...CALL_OPTIONS,
+  onDelta: isFunction,
+  assemble: isFunction,
 }
 
 export async function guardModelCall<T, D>(
@@ -74,8 +82,9 @@ export async function guardModelCall<T, D>(
   ) => T | Promise<T> | AsyncIterable<D, T> | Promise<AsyncIterable<D, T>>,
   options: CallModelOptions<D, T>,
 ): Promise<ModelCallResult<T>> {
-  const { signal, onOutcome } = options
-  const { outcome, changed } = await scene.fire('ModelRequest', request, options)
+  checkOptions('callModel', options, OPTIONS)
+  const { signal, timeout, onOutcome } = options
+  const { outcome, changed } = await scene.fire('ModelRequest', request, { signal, timeout })
   await onOutcome?.('ModelRequest', outcome)
   refuseAborted(outcome)
   if (outcome.action === 'respond')
@@ -99,7 +108,11 @@ export async function guardModelCall<T, D>(
     throw error
   }
   const [seen, problem] = asJson(response)
-  const fired = await scene.fire('ModelResponse', { model: allowed.model, response: seen }, options)
+  const fired = await scene.fire(
+    'ModelResponse',
+    { model: allowed.model, response: seen },
+    { signal, timeout },
+  )
   const after = withDiagnostic(fired.outcome, problem)
   await onOutcome?.('ModelResponse', after)
   refuseAborted(after)

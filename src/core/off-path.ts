@@ -5,9 +5,8 @@ import { runAlone } from './dispatch.js'
 import type { Diagnostic } from './errors.js'
 import { type EventKind, matcherValue } from './events.js'
 import type { Hook, HookEvent } from './hook.js'
-import { frozenCopy } from './json.js'
 import { quietOutcome } from './judge.js'
-import { merge, type Outcome, type Ran } from './outcome.js'
+import { merge, type Outcome, type Ran, seenOutcome } from './outcome.js'
 import { type Admit, skipOf } from './plan.js'
 import { CONTINUE } from './result.js'
 import type { Scene } from './scene.js'
@@ -69,11 +68,6 @@ export function observe(
     }
   }
   scene.engine.inBackground(`${hook.name} on ${kind.name}`, work(), scene.background)
-}
-
-/** A frozen copy: what an observer does to the outcome must not reach the host. */
-export function seenOutcome(outcome: Outcome): Outcome {
-  return frozenCopy(outcome, 'the outcome') as unknown as Outcome
 }
 
 const ALONE_OPTIONS = {

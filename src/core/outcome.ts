@@ -1,10 +1,10 @@
 // Many answers become one. The merge is pure and total: it depends on the plan's order, never on the clock.
 
-import type { Approval } from './approval.js'
+import type { Approval, Asking } from './approval.js'
 import type { Diagnostic, DiagnosticCode } from './errors.js'
 import type { EventKind } from './events.js'
 import type { Hook, HookKind } from './hook.js'
-import type { Data, Json } from './json.js'
+import { type Data, frozenCopy, type Json } from './json.js'
 import type { SkipReason } from './plan.js'
 import type { Action, HookResult } from './result.js'
 import { plainText } from './text.js'
@@ -130,11 +130,6 @@ export class Ran implements Trace {
   get left(): Data {
     return this.#left
   }
-}
-
-export interface Asking {
-  readonly hook: Hook
-  readonly answer: HookResult
 }
 
 /** The merge of all answers, before budget and person. */
@@ -301,4 +296,9 @@ function failureMessage({ hook, effect: answer, detail }: Ran): Message {
     level: 'warning',
     source: hook.name,
   }
+}
+
+/** A frozen copy: what an observer does to the outcome must not reach the host. */
+export function seenOutcome(outcome: Outcome): Outcome {
+  return frozenCopy(outcome, 'the outcome') as unknown as Outcome
 }

@@ -3,6 +3,7 @@
 import { type Diagnostic, HookError, textOf } from './errors.js'
 import type { Fired, FireOptions } from './fire.js'
 import { type Data, frozenCopy, isObject, isPlain, type Json } from './json.js'
+import { anything, type Checks, checkOptions, isFlag, isFunction, isSeconds } from './options.js'
 import type { Outcome } from './outcome.js'
 import { unlessAborted } from './promise.js'
 
@@ -53,16 +54,26 @@ export const ABORT_GRACE_MS = 1000
 
 export type Fire = (event: string, data: object, options: FireOptions) => Promise<Fired>
 
+/** Also what callModel takes. */
+export const CALL_OPTIONS = {
+  signal: anything,
+  timeout: isSeconds,
+  onOutcome: isFunction,
+} as const
+
+const OPTIONS: Checks<CallOptions> = { ...CALL_OPTIONS, renames: isFlag }
+
 export async function guardToolCall<T>(
   fire: Fire,
   call: ToolCall,
   run: RunTool<T>,
   options: CallOptions,
 ): Promise<ToolCallResult<T>> {
-  const { signal, onOutcome } = options
+  checkOptions('callTool', options, OPTIONS)
+  const { signal, timeout, onOutcome } = options
   const { name, input, id } = call
   const base = { tool_name: name, tool_input: input, ...(id !== undefined && { tool_use_id: id }) }
-  const { outcome } = await fire('PreToolUse', base, options)
+  const { outcome } = await fire('PreToolUse', base, { signal, timeout })
   await onOutcome?.('PreToolUse', outcome)
   refuseAborted(outcome)
   if (outcome.action === 'respond') return { status: 'responded', result: outcome.response ?? null, outcome }
@@ -81,7 +92,7 @@ export async function guardToolCall<T>(
   }
   refuseStopped(signal)
   // What a tool did, hooks must see: a signal that stopped the tool does not keep them from it.
-  const afterwards = () => (signal?.aborted ? { timeout: options.timeout } : options)
+  const afterwards = () => (signal?.aborted ? { timeout } : { signal, timeout })
   const startedAt = performance.now()
   let result: T
   try {

@@ -38,6 +38,18 @@ export const ERROR_CODES = {
     means: 'A hook answered something that is not a valid HookResult.',
     todo: 'Return undefined, or what a constructor such as deny() or modify() makes; docs/results.md lists the fields.',
   },
+  HOOK_NOT_STARTED: {
+    means: 'The program of a hook could not be started: it is missing, not executable, or refused by the system.',
+    todo: 'Check the command, the path and the permissions (chmod +x) of what the message names.',
+  },
+  HOOK_EXIT: {
+    means: 'A command hook ended with a code other than 0 and 2, or by a signal, and printed no valid answer.',
+    todo: 'Run the command by hand with the same input; exit 0 to go on, 2 to block.',
+  },
+  HOOK_OUTPUT: {
+    means: 'A hook printed more than its output bound, so that its answer cannot be read whole.',
+    todo: 'Print only the answer; write logs to a file.',
+  },
   HOOK_UNSTABLE: {
     means:
       'Hooks were still changing the call after three rounds, so no version of it was judged by all of them. The call is denied.',
@@ -135,6 +147,58 @@ export const DIAGNOSTIC_CODES = {
   'subscriber-failed': {
     means: 'A subscriber of the reload bus threw; it was removed.',
     todo: 'Fix the subscriber and subscribe it again.',
+  },
+  'answer-misplaced': {
+    means: 'An answer has a decision where it does not count (wrong level, wrong word, wrong hookEventName).',
+    todo: 'Move or rename it as the diagnostic says.',
+  },
+  'left-running': {
+    means: 'A command hook left a process behind that is outside its process group and still holds its output.',
+    todo: 'Let the hook wait for its children, or close their output.',
+  },
+  'config-invalid': {
+    means: 'A configuration file cannot be read, or is not what it should be; its hooks do not run.',
+    todo: 'Correct the file at the line that the diagnostic names.',
+  },
+  'config-kept': {
+    means: 'A configuration file became unreadable; the hooks it had before are still in force.',
+    todo: 'Correct the file; it is read again by itself or by reload().',
+  },
+  'entry-invalid': {
+    means: 'An entry of a configuration file is malformed; it was left out, its neighbours were not.',
+    todo: 'Correct the entry at the line that the diagnostic names.',
+  },
+  'entry-unsupported': {
+    means: 'An entry of a configuration file asks for a kind of hook that does not run here.',
+    todo: 'Use a kind that the diagnostic names.',
+  },
+  'unknown-event': {
+    means: 'A configuration file has hooks for an event that does not exist; they never run.',
+    todo: 'Use a name or alias of docs/events.md.',
+  },
+  'unknown-key': {
+    means: 'A key of a configuration file is not part of the format, or has no effect where it stands.',
+    todo: 'Correct the spelling, move it where it belongs, or remove it.',
+  },
+  'matcher-invalid': {
+    means: 'A matcher in a configuration file is no valid pattern; it is compared as it stands.',
+    todo: 'Use an exact list ("Write|Edit") or a valid regular expression.',
+  },
+  'timeout-clamped': {
+    means: 'A time-out is above max_timeout, and was lowered to it.',
+    todo: 'Time-outs are seconds: 5000 is more than an hour. Lower it, or raise max_timeout.',
+  },
+  'setting-invalid': {
+    means: 'A setting has an unknown name or an impossible value; the default is in force.',
+    todo: 'Correct the setting at the line that the diagnostic names.',
+  },
+  'setting-ignored': {
+    means: 'A project may tighten a setting but not loosen it; this one was ignored.',
+    todo: 'Put it into the settings of the user, if it is wanted.',
+  },
+  untrusted: {
+    means: 'A hook came with the project and was not trusted; it did not run.',
+    todo: 'Look at what it runs, then pass --trust-all for one call, or trust: "all" to createHooks().',
   },
   'result-not-json': {
     means: 'A tool result cannot be carried as JSON (a cycle, a bigint); hooks saw its text form.',

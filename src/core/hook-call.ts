@@ -1,7 +1,7 @@
 // One run of one hook, as the hook sees it.
 
 import { type Diagnostic, type DiagnosticSink, HookError } from './errors.js'
-import type { Hook, HookContext, HookEvent, SessionInfo } from './hook.js'
+import type { Hook, HookContext, HookEvent, Printed, SessionInfo } from './hook.js'
 import type { Outcome } from './outcome.js'
 import { plainText } from './text.js'
 
@@ -17,6 +17,7 @@ export class HookCall implements HookContext, DiagnosticSink {
   readonly #hook: Hook
   readonly #occasion: Occasion
   #controller: AbortController | undefined
+  #output: Printed | undefined
   #aborted: { readonly reason: unknown } | undefined
 
   constructor(hook: Hook, occasion: Occasion) {
@@ -43,6 +44,17 @@ export class HookCall implements HookContext, DiagnosticSink {
       if (typeof d?.text !== 'string') throw new HookError('ANSWER_INVALID', 'note() takes { code, text }')
       this.push(d)
     }
+  }
+
+  get printed() {
+    return (output: Printed) => {
+      this.#output = output
+    }
+  }
+
+  /** What the hook printed so far. */
+  get output(): Printed | undefined {
+    return this.#output
   }
 
   push(d: Diagnostic): void {

@@ -43,6 +43,14 @@ export interface HookContext {
   readonly outcome: Outcome | undefined
   /** Adds a diagnostic to the outcome. */
   readonly note: (d: Diagnostic) => void
+  /** Keeps what the hook printed, for the trace. */
+  readonly printed: (output: Printed) => void
+}
+
+/** What a program wrote, within bounds. */
+export interface Printed {
+  readonly stdout?: string
+  readonly stderr?: string
 }
 
 /** Answers a HookResult (the dispatch validates it) or throws; obeys the signal; never decides policy. A late answer is dropped. */
@@ -72,6 +80,8 @@ export interface Hook {
   readonly detached: boolean
   /** At most once in a session. */
   readonly once: boolean
+  /** Of hooks with the same key that would run for one event, only the first does. */
+  readonly sameAs?: string
   readonly timeoutMs: number
   readonly onFailure: FailurePolicy
   readonly run: Run

@@ -48,6 +48,8 @@ export interface HookResult {
   readonly userMessageSource?: string
   /** Hides the hook's own output, never the tool's. */
   readonly suppressOutput?: boolean
+  /** Fields that only the host can act on (sessionTitle, updatedPermissions, watchPaths, …). */
+  readonly host?: Data
 }
 
 type More<K extends keyof HookResult> = Omit<Partial<HookResult>, 'action' | K>
@@ -138,6 +140,7 @@ const FIELDS: Readonly<Record<Field, Check>> = {
   userMessageLevel: oneOf('info', 'warning', 'error'),
   userMessageSource: text,
   suppressOutput: flag,
+  host: (value) => (isObject(value) && isPlain(value) ? undefined : 'must be an object'),
 }
 
 const spelling = new Map<string, Field | 'action'>([['action', 'action']])

@@ -1,0 +1,34 @@
+// What configuration gives to a runner: a hook that lacks only its way to run.
+
+import type { Hook } from '../core/hook.js'
+import type { Message } from '../core/outcome.js'
+
+/** `handler` holds the fields that only this kind of hook has. */
+export interface HookSpec<H> {
+  readonly hook: Omit<Hook, 'run'>
+  readonly handler: H
+  readonly place: Place
+}
+
+/** Where a configured hook lives. All paths are absolute. */
+export interface Place {
+  readonly projectDir: string
+  /** The folder that contains the plugin's folder; for a root file its own folder. */
+  readonly hooksDir: string
+  readonly plugin?: PluginPlace
+}
+
+export interface PluginPlace {
+  readonly name: string
+  readonly root: string
+  /** Where the plugin may keep what it wants to find again. */
+  readonly dataDir: string
+}
+
+/** What every runner may use of the outside. */
+export interface Surroundings {
+  /** `minimal` passes on only what hooks need to start. */
+  readonly env: 'inherit' | 'minimal'
+  /** Shows a hook's statusMessage while it runs. */
+  readonly display?: ((message: Message) => void) | undefined
+}

@@ -35,7 +35,7 @@ export interface Settled {
 }
 
 interface AskOptions {
-  /** On the clock of performance.now(). */
+  /** On the engine's clock. */
   readonly deadline: number
   readonly signal?: AbortSignal | undefined
   /** Judges the event again with this patch over its data. */

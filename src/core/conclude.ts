@@ -72,10 +72,15 @@ export async function conclude(
   return outcome
 }
 
-/** PermissionRequest hooks that were asked on the way are in the trace, too. */
+/** PermissionRequest hooks that were asked on the way are in the trace, too, and speak to the host. */
 function withPermissions(outcome: Outcome, permissions: readonly Judgement[]): Outcome {
   if (permissions.length === 0) return outcome
-  return { ...outcome, hooks: [...outcome.hooks, ...permissions.flatMap(permissionTraces)] }
+  const host = Object.assign({}, outcome.host, ...permissions.map(({ merged }) => merged.host))
+  return {
+    ...outcome,
+    ...(Object.keys(host).length > 0 && { host }),
+    hooks: [...outcome.hooks, ...permissions.flatMap(permissionTraces)],
+  }
 }
 
 function permissionTraces({ kind, ran }: Judgement): readonly Trace[] {

@@ -4,8 +4,8 @@ import { LONGEST_TIMER_MS } from './seconds.js'
 
 /** Something that waits. Kept in a list through its own links: to join and leave costs no look-up. */
 export abstract class Watched {
-  /** On the clock of performance.now(); Infinity while nothing is awaited. */
-  abstract readonly dueAt: number
+  /** On the engine's clock; Infinity while nothing is awaited. */
+  dueAt = Infinity
   /** Called when `dueAt` has passed; must move it or end the watch. */
   abstract overdue(now: number): void
   previous: Watched | undefined

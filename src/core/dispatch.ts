@@ -10,9 +10,9 @@ import { HookCall, type Occasion } from './hook-call.js'
 import { type Listeners, matches } from './hook-set.js'
 import { joinLanes } from './join.js'
 import { type Data, sameJson } from './json.js'
-import { endsChain, type Outcome, Ran, type Trace, verdictOf } from './outcome.js'
+import { endsChain, type Outcome, Ran, type Trace, type TraceDetails, verdictOf } from './outcome.js'
 import { applyPatch, type Patched, type PatchRules } from './patch.js'
-import { type Admit, lanesOf, refusal } from './plan.js'
+import { type Admit, lanesOf, refusal, repetition, type Skip } from './plan.js'
 import { isPromise } from './promise.js'
 import { CONTINUE, type HookResult, parseResult, STANDS } from './result.js'
 import { Lane, Route, type Way } from './route.js'
@@ -20,7 +20,7 @@ import { Lane, Route, type Way } from './route.js'
 export interface DispatchOptions extends PatchRules {
   readonly admit?: Admit | undefined
   readonly signal?: AbortSignal | undefined
-  /** For the whole fire, on the clock of performance.now(). */
+  /** For the whole fire, on the engine's clock. */
   readonly deadline: number
   /** Which hooks a changed call is shown to again: those that were skipped, or all that judged an older version. */
   readonly recheck: 'skipped' | 'all'
@@ -37,6 +37,8 @@ export interface Dispatched {
   /** In plan order. */
   readonly ran: readonly Ran[]
   readonly diagnostics: readonly Diagnostic[]
+  /** Every hook that ran went on and said nothing else. */
+  readonly quiet: boolean
   /** Hooks were still changing the call after the last round. */
   readonly unstable: boolean
   /** Place in `ran` of the first hook whose step saw no later step change the call. */
@@ -104,12 +106,14 @@ class Walk extends Watched implements Dispatched, Occasion {
   readonly diagnostics: Diagnostic[] = []
   /** A deny or abort was answered. */
   ended = false
+  quiet = true
 
   readonly #kind: EventKind
   readonly #way: Way
   readonly #sent: HookEvent
   readonly #options: DispatchOptions
   readonly #manner: Manner
+  readonly #deadline: number
   #leg = 0
   #now = 0
   /** Where in `ran` the step under way begins. */
@@ -118,6 +122,8 @@ class Walk extends Watched implements Dispatched, Occasion {
   #hook: Hook | undefined
   #call: HookCall | undefined
   #lanes: readonly Walk[] = NO_LANES
+  /** Keys of hooks that stand for all that are the same. */
+  #standing: Set<string> | undefined
   #watching = false
   #stopListening: (() => void) | undefined
   #resolve!: (done: unknown) => void
@@ -132,6 +138,7 @@ class Walk extends Watched implements Dispatched, Occasion {
     this.#sent = event
     this.#options = options
     this.#manner = manner
+    this.#deadline = options.deadline
   }
 
   /** Settles when the way ends; rejects when the signal is aborted. */
@@ -189,14 +196,15 @@ class Walk extends Watched implements Dispatched, Occasion {
       if (hook === undefined) return undefined
       this.#stepFrom = this.ran.length
       if (hook.lane !== null && this.#manner === PLAIN) return this.#step(this.#way.step())
-      if (!this.#admits(hook) || leg !== this.#leg || !this.#inTime(hook)) continue
+      if (this.#mustAsk(hook) && (!this.#admits(hook) || leg !== this.#leg)) continue
+      if (!this.#inTime(hook)) continue
       this.#hook = hook
       this.#call = new HookCall(hook, this)
       try {
         const answer = hook.run(this.event, this.#call)
         if (leg !== this.#leg) return ignored(answer)
         if (isPromise(answer)) {
-          this.#watch()
+          this.#watch(hook)
           return answer
         }
         this.#take(hook, answer)
@@ -207,21 +215,23 @@ class Walk extends Watched implements Dispatched, Occasion {
     return undefined
   }
 
+  #mustAsk({ condition, detached, sameAs }: Hook): boolean {
+    const free = !condition && !this.#options.admit && !detached && sameAs === undefined
+    return !free && !this.#manner.admitted
+  }
+
   /** Asks what must be asked before a hook runs, and sets off a detached one. */
   #admits(hook: Hook): boolean {
     const { admit, detach } = this.#options
-    if (this.#manner.admitted || !(hook.condition || admit || hook.detached)) return true
-    if (hook.condition || admit) {
-      try {
-        const skip = refusal(hook, this.event, admit)
-        if (skip) {
-          this.#record(hook, 'skipped', CONTINUE, skip)
-          return false
-        }
-      } catch (thrown) {
-        this.#fail(hook, hookError(hook, thrown))
+    try {
+      const skip = refusal(hook, this.event, admit) ?? this.#repetition(hook)
+      if (skip) {
+        this.#record(hook, 'skipped', CONTINUE, skip)
         return false
       }
+    } catch (thrown) {
+      this.#fail(hook, hookError(hook, thrown))
+      return false
     }
     if (!hook.detached) return true
     detach(hook, this.event)
@@ -229,8 +239,17 @@ class Walk extends Watched implements Dispatched, Occasion {
     return false
   }
 
+  /** In a further round a hook stands for itself. */
+  #repetition(hook: Hook): Skip | undefined {
+    if (hook.sameAs === undefined || this.ran.some((one) => one.hook === hook && one.status !== 'skipped')) {
+      return undefined
+    }
+    this.#standing ??= new Set()
+    return repetition(hook, this.#standing)
+  }
+
   #inTime(hook: Hook): boolean {
-    if (this.#now < this.#options.deadline) return true
+    if (this.#now < this.#deadline) return true
     const text = 'it was not started: the deadline of the fire has passed'
     this.#fail(hook, new HookError('HOOK_TIMEOUT', text))
     return false
@@ -239,9 +258,9 @@ class Walk extends Watched implements Dispatched, Occasion {
   /** Lanes run at once; their changes are joined in configuration order. */
   async #step(hooks: readonly Hook[]): Promise<void> {
     const leg = this.#leg
-    this.#hook = undefined
+    this.#rest()
     const options = { ...this.#options, signal: undefined }
-    const admitted = hooks.filter((hook) => this.#admits(hook))
+    const admitted = hooks.filter((hook) => !this.#mustAsk(hook) || this.#admits(hook))
     if (leg !== this.#leg) return
     this.#lanes = lanesOf(admitted).map(
       (lane) => new Walk(this.#kind, new Lane(lane), this.event, options, IN_STEP),
@@ -257,6 +276,7 @@ class Walk extends Watched implements Dispatched, Occasion {
     for (const lane of lanes) {
       this.diagnostics.push(...lane.diagnostics)
       if (lane.ended) this.ended = true
+      if (!lane.quiet) this.quiet = false
     }
     const ran = lanes.flatMap((lane) => lane.ran)
     this.ran.push(...ran.sort((a, b) => step.indexOf(a.hook) - step.indexOf(b.hook)))
@@ -270,14 +290,17 @@ class Walk extends Watched implements Dispatched, Occasion {
     this.event = { ...this.event, data }
   }
 
-  #watch(): void {
+  #watch({ timeoutMs }: Hook): void {
     if (!this.#watching) watch(this)
     this.#watching = true
+    this.dueAt = Math.min(this.#now + timeoutMs, this.#deadline)
     hurry(this.dueAt)
   }
 
-  override get dueAt(): number {
-    return this.#hook ? Math.min(this.#now + this.#hook.timeoutMs, this.#options.deadline) : Infinity
+  /** Nobody is waited for. */
+  #rest(): void {
+    this.#hook = undefined
+    this.dueAt = Infinity
   }
 
   override overdue(now: number): void {
@@ -289,7 +312,7 @@ class Walk extends Watched implements Dispatched, Occasion {
     const own = now >= this.#now + hook.timeoutMs
     const limit = own ? `within its ${hook.timeoutMs / 1000} s` : 'before the deadline of the fire'
     const error = new HookError('HOOK_TIMEOUT', `it did not answer ${limit}`)
-    this.#hook = undefined
+    this.#rest()
     this.#call?.abort(error)
     this.#fail(hook, error)
   }
@@ -334,13 +357,19 @@ class Walk extends Watched implements Dispatched, Occasion {
     hook: Hook,
     status: Trace['status'],
     effect: HookResult,
-    more?: Pick<Trace, 'why' | 'detail' | 'changed'>,
+    more?: TraceDetails,
     now = performance.now(),
   ): void {
     const ms = status === 'skipped' ? 0 : now - this.#now
     this.#now = now
+    if (effect !== CONTINUE || status !== 'ran') this.quiet = false
     if (effect !== CONTINUE && endsChain(verdictOf(this.#kind, hook, effect.action))) this.ended = true
-    this.ran.push(new Ran(hook, status, ms, effect, this.event.data, more))
+    this.ran.push(new Ran(hook, status, ms, effect, this.event.data, this.#withOutput(status, effect, more)))
+  }
+
+  #withOutput(status: Trace['status'], effect: HookResult, more?: TraceDetails): TraceDetails | undefined {
+    const output = status === 'skipped' || status === 'detached' ? undefined : this.#call?.output
+    return output && !effect.suppressOutput ? { ...more, ...output } : more
   }
 
   /** Leaves everything where it stands; what was running has failed. */
@@ -366,7 +395,7 @@ class Walk extends Watched implements Dispatched, Occasion {
   }
 
   #end(): void {
-    this.#hook = undefined
+    this.#rest()
     this.#stopListening?.()
     if (this.#watching) unwatch(this, this.#now)
     this.#watching = false

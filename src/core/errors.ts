@@ -39,11 +39,13 @@ export const ERROR_CODES = {
     todo: 'Return undefined, or what a constructor such as deny() or modify() makes; docs/results.md lists the fields.',
   },
   HOOK_NOT_STARTED: {
-    means: 'The program of a hook could not be started: it is missing, not executable, or refused by the system.',
+    means:
+      'The program of a hook could not be started: it is missing, not executable, or refused by the system.',
     todo: 'Check the command, the path and the permissions (chmod +x) of what the message names.',
   },
   HOOK_EXIT: {
-    means: 'A command hook ended with a code other than 0 and 2, or by a signal, and printed no valid answer.',
+    means:
+      'A command hook ended with a code other than 0 and 2, or by a signal, and printed no valid answer.',
     todo: 'Run the command by hand with the same input; exit 0 to go on, 2 to block.',
   },
   HOOK_OUTPUT: {
@@ -153,7 +155,8 @@ export const DIAGNOSTIC_CODES = {
     todo: 'Move or rename it as the diagnostic says.',
   },
   'left-running': {
-    means: 'A command hook left a process behind that is outside its process group and still holds its output.',
+    means:
+      'A command hook left a process behind that is outside its process group and still holds its output.',
     todo: 'Let the hook wait for its children, or close their output.',
   },
   'config-invalid': {

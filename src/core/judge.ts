@@ -13,6 +13,8 @@ import {
   type Merged,
   type MergeRules,
   merge,
+  NOTHING_SAID,
+  ONE_VERSION,
   type Outcome,
   type Ran,
   type Trace,
@@ -65,9 +67,9 @@ function judgementOf(
   dispatched: Dispatched,
   rechecked: boolean,
 ): Judgement {
-  const { event, ran, diagnostics, unstable, allowsFrom } = dispatched
-  const rules = { rechecked, allowsFrom }
-  const merged = merge(kind, ran, rules)
+  const { event, ran, diagnostics, unstable, allowsFrom, quiet } = dispatched
+  const rules = rechecked || allowsFrom > 0 ? { rechecked, allowsFrom } : ONE_VERSION
+  const merged = quiet ? NOTHING_SAID : merge(kind, ran, rules)
   return {
     kind,
     listeners,
@@ -114,6 +116,8 @@ function denyUnstable(kind: EventKind, merged: Merged): Merged {
   return { ...merged, action: 'deny', reason, permission: undefined, injections }
 }
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
 /** A judgement as an Outcome. Optional fields are present only where they say something. */
 export function outcomeOf(
   judgement: Judgement,
@@ -122,7 +126,7 @@ export function outcomeOf(
   approval?: Approval,
 ): Outcome {
   const { merged, event, modified } = judgement
-  const outcome: { -readonly [K in keyof Outcome]: Outcome[K] } = {
+  const outcome: Writable<Outcome> = {
     action: final.action,
     data: event.data,
     modified,
@@ -135,6 +139,7 @@ export function outcomeOf(
   if (merged.permission !== undefined && final.action === merged.action)
     outcome.permission = merged.permission
   if (merged.response !== undefined && !endsChain(final.action)) outcome.response = merged.response
+  if (merged.host !== undefined) outcome.host = merged.host
   if (approval !== undefined) outcome.approval = approval
   return withTrace(outcome, judgement)
 }
@@ -158,13 +163,14 @@ export function quietOutcome(data: object, diagnostics: readonly Diagnostic[] = 
 const FEW = 64
 
 /** Every candidate is in the trace. */
-function withTrace(outcome: Outcome, judgement: Judgement): Outcome {
+function withTrace(outcome: Writable<Outcome>, judgement: Judgement): Outcome {
   const { ran, listeners } = judgement
   // A hook runs twice only after a change.
   const complete = !listeners || (ran.length === listeners.size && !judgement.modified)
-  if (complete) return Object.assign(outcome, { hooks: ran })
-  if (listeners.size <= FEW) return Object.assign(outcome, { hooks: wholeTrace(judgement, listeners) })
-  return new TracedLater(outcome, judgement, listeners) as object as Outcome
+  if (complete) outcome.hooks = ran
+  else if (listeners.size <= FEW) outcome.hooks = wholeTrace(judgement, listeners)
+  else return new TracedLater(outcome, judgement, listeners) as object as Outcome
+  return outcome
 }
 
 /** Where there are very many candidates, the trace is made when somebody reads it: thousands of idle hooks cost nothing. */

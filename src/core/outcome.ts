@@ -54,6 +54,9 @@ export interface Trace {
   readonly countsAs?: 'deny' | 'continue'
   /** Keys of the event data that it changed. */
   readonly changed?: readonly string[]
+  /** What it printed, within bounds, unless its answer suppresses it. */
+  readonly stdout?: string
+  readonly stderr?: string
 }
 
 /** What all hooks together decided: plain JSON. */
@@ -72,6 +75,8 @@ export interface Outcome {
   readonly messages: readonly Message[]
   /** For `respond`; kept under `ask_user`. */
   readonly response?: Json
+  /** What only the host can act on (sessionTitle, updatedPermissions, watchPaths, …). */
+  readonly host?: Data
   /** What was asked, who answered, when. */
   readonly approval?: Approval
   /** The trace: every candidate. */
@@ -79,6 +84,9 @@ export interface Outcome {
   /** What the user should know. */
   readonly diagnostics: readonly Diagnostic[]
 }
+
+/** What is said about a hook's part only where there is something to say. */
+export type TraceDetails = Pick<Trace, 'why' | 'detail' | 'changed' | 'stdout' | 'stderr'>
 
 /** One hook's part in an event. Its own fields are the trace; what only the engine needs stays off the record. */
 export class Ran implements Trace {
@@ -92,6 +100,8 @@ export class Ran implements Trace {
   declare readonly why?: NonNullable<Trace['why']>
   declare readonly detail?: string
   declare readonly changed?: readonly string[]
+  declare readonly stdout?: string
+  declare readonly stderr?: string
   readonly #hook: Hook
   readonly #effect: HookResult
   readonly #left: Data
@@ -102,7 +112,7 @@ export class Ran implements Trace {
     ms: number,
     effect: HookResult,
     left: Data,
-    more?: Pick<Trace, 'why' | 'detail' | 'changed'>,
+    more?: TraceDetails,
   ) {
     this.name = hook.name
     this.kind = hook.kind
@@ -138,6 +148,7 @@ export interface Merged {
   readonly reason: string | undefined
   readonly permission: 'allow' | undefined
   readonly response: Json | undefined
+  readonly host: Data | undefined
   readonly injections: readonly Injection[]
   readonly messages: readonly Message[]
   readonly asking: readonly Asking[]
@@ -178,7 +189,22 @@ export interface MergeRules {
   readonly allowsFrom: number
 }
 
-const ONE_VERSION: MergeRules = { rechecked: false, allowsFrom: 0 }
+export const ONE_VERSION: MergeRules = Object.freeze({ rechecked: false, allowsFrom: 0 })
+
+const NONE: readonly never[] = Object.freeze([])
+
+/** What comes of answers that all go on and say nothing else: most events. */
+export const NOTHING_SAID: Merged = Object.freeze({
+  action: 'continue',
+  reason: undefined,
+  permission: undefined,
+  response: undefined,
+  host: undefined,
+  injections: NONE,
+  messages: NONE,
+  asking: NONE,
+  diagnostics: NONE,
+})
 
 /** Merges in the order given. Among equal verdicts the first gives the reason. */
 export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = ONE_VERSION): Merged {
@@ -192,6 +218,7 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
   const messages: Message[] = []
   const asking: Asking[] = []
   const diagnostics: Diagnostic[] = []
+  const forHost: Ran[] = []
   for (let i = 0; i < ran.length; i++) {
     const one = ran[i] as Ran
     const { hook, effect: answer } = one
@@ -199,6 +226,8 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
     if (one.status === 'failed') {
       failed = true
       messages.push(failureMessage(one))
+    } else if (one.status === 'skipped' && isUnreviewed(one)) {
+      messages.push(unreviewedMessage(kind, one))
     }
     if (answer.action !== 'continue') {
       const verdict =
@@ -217,6 +246,7 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
     }
     if (outdated) continue
     if (answer.permission === 'allow' && i >= rules.allowsFrom) allowed ??= one
+    if (answer.host) forHost.push(one)
     if (answer.contextInjection) injections.push(injectionOf(hook, answer))
     if (answer.userMessage) messages.push(messageOf(hook, answer))
   }
@@ -226,11 +256,35 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
     reason: winner ? reasonOf(winner.hook, winner.effect) : permission && allowed?.effect.reason,
     permission,
     response: responded?.effect.response,
+    host: hostFields(kind, forHost, action, permission),
     injections: keptInjections(kind, action, injections),
     messages,
     asking,
     diagnostics,
   }
+}
+
+/** Fields for the host, in hook order: lists add up, otherwise the later wins. What came with a verdict that lost is dropped. */
+function hostFields(
+  kind: EventKind,
+  ran: readonly Ran[],
+  action: Verdict,
+  permission: 'allow' | undefined,
+): Data | undefined {
+  let fields: Data | undefined
+  for (const { hook, effect: answer } of ran) {
+    const lost = endsChain(action)
+      ? !endsChain(verdictOf(kind, hook, answer.action))
+      : answer.permission === 'allow' && permission === undefined
+    if (lost || !answer.host) continue
+    const added = Object.entries(answer.host).map(([key, value]) => [key, joined(fields?.[key], value)])
+    fields = { ...fields, ...Object.fromEntries(added) }
+  }
+  return fields
+}
+
+function joined(before: Json | undefined, value: Json): Json {
+  return Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value
 }
 
 /** What a prompt that is not sent brought along goes with it. */
@@ -293,6 +347,20 @@ function failureMessage({ hook, effect: answer, detail }: Ran): Message {
   const effect = answer.action === 'deny' ? 'its gate stays closed' : 'the operation went on without it'
   return {
     text: plainText(`Hook ${hook.name} failed; ${effect}. ${detail ?? ''}`),
+    level: 'warning',
+    source: hook.name,
+  }
+}
+
+/** A gate that nobody reviewed does not guard, and must not look as if it did. */
+function isUnreviewed({ why }: Ran): boolean {
+  return why === 'untrusted' || why === 'modified'
+}
+
+function unreviewedMessage({ name, deny }: EventKind, { hook, why, detail }: Ran): Message {
+  const effect = deny === 'block' ? `${name} went on without its gate` : `${name} went on without it`
+  return {
+    text: plainText(`Hook ${hook.name} is ${why} and did not run; ${effect}. ${detail ?? ''}`),
     level: 'warning',
     source: hook.name,
   }

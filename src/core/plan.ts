@@ -60,9 +60,10 @@ export function planOf(kind: EventKind, event: HookEvent, set: HookSet, admit: A
   const value = matcherValue(kind, event.data)
   const running = { intercept: [] as Hook[], approve: [] as Hook[], observe: [] as Hook[] }
   const candidates: Candidate[] = []
+  const standing = new Set<string>()
   for (const role of ['interceptors', 'approvers', 'observers'] as const) {
     for (const hook of listeners?.[role] ?? []) {
-      const skip = skipOrProblem(kind, hook, event, value, admit)
+      const skip = skipOrProblem(kind, hook, event, value, admit) ?? repetition(hook, standing)
       if (!skip) running[hook.role].push(hook)
       candidates.push(candidate(hook, candidates.length + 1, skip))
     }
@@ -81,6 +82,14 @@ export function planOf(kind: EventKind, event: HookEvent, set: HookSet, admit: A
     observers: running.observe.map((hook) => hook.name),
     candidates,
   }
+}
+
+/** Asked last: only a hook that does run stands for those that are the same. */
+export function repetition({ sameAs }: Hook, standing: Set<string>): Skip | undefined {
+  if (sameAs === undefined) return undefined
+  if (standing.has(sameAs)) return { why: 'duplicate', detail: 'the same hook runs for this event already' }
+  standing.add(sameAs)
+  return undefined
 }
 
 /** Explaining must not fail where running would: a condition or admission that throws is that hook's failure. */

@@ -3,7 +3,6 @@ import { hurry, unwatch, Watched, watch } from '../../src/core/deadlines.js'
 
 /** Writes down when it was overdue, and ends its watch. */
 class Waiting extends Watched {
-  dueAt: number
   readonly told: number[] = []
 
   constructor(inMs: number) {

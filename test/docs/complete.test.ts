@@ -26,6 +26,7 @@ const HOOK_RESULT: Keys<HookResult> = {
   userMessageLevel: true,
   userMessageSource: true,
   suppressOutput: true,
+  host: true,
 }
 
 const OUTCOME: Keys<Outcome> = {
@@ -37,6 +38,7 @@ const OUTCOME: Keys<Outcome> = {
   injections: true,
   messages: true,
   response: true,
+  host: true,
   approval: true,
   hooks: true,
   diagnostics: true,
@@ -53,6 +55,8 @@ const TRACE: Keys<Trace> = {
   answer: true,
   changed: true,
   countsAs: true,
+  stdout: true,
+  stderr: true,
   event: true,
 }
 

@@ -61,9 +61,11 @@ const LATEST_TIME = 8.64e15
 
 export class Engine {
   readonly registry = new HookRegistry({ scope: 'host' })
+  /** Hooks that come from files. */
+  readonly configured = new HookRegistry({ scope: 'project' })
   readonly layers: Layers
   readonly host: Host
-  readonly settings: Settings
+  settings: Settings
   closed = false
   readonly #store: SessionStore
   readonly #globals: HookRegistry | undefined
@@ -75,7 +77,8 @@ export class Engine {
     this.settings = settings
     this.#globals = globals
     this.#store = host.store ?? new MemoryStore()
-    this.layers = new Layers(globals ? [globals, this.registry] : [this.registry])
+    const own = [this.registry, this.configured]
+    this.layers = new Layers(globals ? [globals, ...own] : own)
   }
 
   /** The store for one user of it: what it fails at is reported there. */

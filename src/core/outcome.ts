@@ -227,7 +227,15 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
       failed = true
       messages.push(failureMessage(one))
     } else if (one.status === 'skipped' && isUnreviewed(one)) {
-      messages.push(unreviewedMessage(kind, one))
+      const message = unreviewedMessage(kind, one)
+      const { file, line } = hook.origin
+      messages.push(message)
+      diagnostics.push({
+        code: 'untrusted',
+        text: message.text,
+        ...(file !== undefined && { file }),
+        ...(line !== undefined && { line }),
+      })
     }
     if (answer.action !== 'continue') {
       const verdict =

@@ -65,4 +65,5 @@ export {
   type Trace,
   type Verdict,
 } from './core/index.js'
-export { createHooks, type Hooks, type HooksOptions, type ListedHook } from './runtime.js'
+export type { Hooks, ListedHook } from './hooks.js'
+export { createHooks, type HooksOptions } from './runtime.js'

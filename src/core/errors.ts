@@ -35,8 +35,9 @@ export const ERROR_CODES = {
     todo: 'Make the hook faster, or give it a larger timeout (seconds).',
   },
   ANSWER_INVALID: {
-    means: 'A hook answered something that is not a valid HookResult.',
-    todo: 'Return undefined, or what a constructor such as deny() or modify() makes; docs/results.md lists the fields.',
+    means:
+      'A hook answered something that is not valid: no HookResult, or JSON that its format does not know.',
+    todo: 'A function returns undefined or what a constructor such as deny() makes (docs/results.md); a program prints what docs/shell-hooks.md says.',
   },
   HOOK_NOT_STARTED: {
     means:
@@ -106,7 +107,7 @@ export const DIAGNOSTIC_CODES = {
     todo: 'Use inject(), or allow it with the setting protect_system_messages: false.',
   },
   'unknown-answer-key': {
-    means: 'An answer has a key that no HookResult has; the rest of the answer counts.',
+    means: 'An answer has a key that no answer of its kind has; the rest of the answer counts.',
     todo: 'Correct the spelling, or remove the key.',
   },
   'malformed-field': {

@@ -32,7 +32,7 @@ export const DEFAULT_SETTINGS: Settings = {
 const count = (value: unknown) => Number.isInteger(value) && (value as number) >= 0
 const countOrNull = (value: unknown) => value === null || count(value)
 
-const SETTINGS: Checks<Settings> = {
+export const SETTINGS: Checks<Settings> = {
   on_failure: isOneOf('continue', 'block'),
   injection_size_limit: [countOrNull, 'a number of bytes, or null'],
   injection_budget_per_turn: [countOrNull, 'a number of tokens, or null'],

@@ -1,8 +1,9 @@
 // The pages leave nothing out: every field, option, setting, constructor, event and code has its place.
 
 import type { HookResult, Host, Outcome, RegisterOptions, Settings, Trace } from 'carabiner'
-import { CATALOGUE, DEFAULT_SETTINGS, DIAGNOSTIC_CODES, ERROR_CODES } from 'carabiner/core'
+import { CATALOGUE, DIAGNOSTIC_CODES, ERROR_CODES } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
+import { DEFAULT_MERGED } from '../../src/config/merged-settings.js'
 import { allPages, readPage } from './markdown.js'
 
 /** The compiler refuses a list that lacks a key, or has one too many. */
@@ -88,6 +89,12 @@ const SETTINGS: Keys<Settings> = {
   stop_block_total: true,
   recheck: true,
   protect_system_messages: true,
+  enabled: true,
+  allow_user_hooks: true,
+  allow_project_hooks: true,
+  default_timeout: true,
+  max_timeout: true,
+  env: true,
 }
 
 const CONSTRUCTORS = [
@@ -134,7 +141,7 @@ describe('docs/lifecycle.md', () => {
   it('has a row for every setting, with its default', () => {
     const { text } = readPage('docs/lifecycle.md')
     for (const name of Object.keys(SETTINGS) as (keyof Settings)[]) {
-      const value = DEFAULT_SETTINGS[name]
+      const value = DEFAULT_MERGED[name]
       const shown =
         typeof value === 'number' ? `${value}` : `\`${JSON.stringify(value).replaceAll('"', "'")}\``
       expect(text).toContain(`\n| \`${name}\` | ${shown} |`)

@@ -32,13 +32,20 @@ describe('the pages', () => {
   it('have examples', () => {
     const pages = new Set(examples.map(({ path }) => path))
     expect(pages).toEqual(
-      new Set(['README.md', 'docs/lifecycle.md', 'docs/patterns.md', 'docs/results.md', 'docs/sessions.md']),
+      new Set([
+        'README.md',
+        'docs/lifecycle.md',
+        'docs/patterns.md',
+        'docs/results.md',
+        'docs/sessions.md',
+        'docs/shell-hooks.md',
+      ]),
     )
   })
 
   it('write JavaScript as `js`, so that it runs', () => {
     const languages = allPages().flatMap(({ blocks }) => blocks.map(({ language }) => language))
-    expect([...new Set(languages)].sort()).toEqual(['', 'js', 'text'])
+    expect([...new Set(languages)].sort()).toEqual(['', 'js', 'json', 'sh', 'text'])
   })
 
   it('import only the public package and Node', () => {

@@ -1,0 +1,58 @@
+// Every block of shell in README and docs/ runs as it stands, with the built program, and prints what the page says.
+
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { allPages, type Block, ROOT } from './markdown.js'
+
+const pages = allPages().flatMap(({ path, blocks }) => {
+  const shell = blocks.filter(({ language }) => language === 'sh')
+  return shell.length > 0 ? [{ path, shell }] : []
+})
+
+/** A folder as a newcomer has it: the examples are there, `carabiner` is on the path, nothing is configured. */
+function newcomer(): {
+  readonly project: string
+  readonly env: NodeJS.ProcessEnv
+  readonly remove: () => void
+} {
+  const folder = mkdtempSync(join(tmpdir(), 'carabiner-docs-'))
+  const [bin, home, project] = ['bin', 'home', 'project'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  for (const one of [bin, home, project]) mkdirSync(one)
+  writeFileSync(
+    join(bin, 'carabiner'),
+    `#!/bin/sh\nexec '${process.execPath}' '${ROOT}dist/bin/carabiner.js' "$@"\n`,
+  )
+  chmodSync(join(bin, 'carabiner'), 0o755)
+  symlinkSync(`${ROOT}examples`, join(project, 'examples'))
+  const env = { HOME: home, PATH: `${bin}:${process.env.PATH}`, NO_COLOR: '1' }
+  return { project, env, remove: () => rmSync(folder, { recursive: true }) }
+}
+
+async function run({ text }: Block, project: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const { stdout } = await promisify(execFile)('sh', ['-eu', '-c', text], { cwd: project, env })
+  return stdout.replaceAll(project, '.').replace(/\b\d+(?:\.\d+)? ms\b/g, 'N ms')
+}
+
+describe.concurrent('the shell blocks of', { timeout: 120_000 }, () => {
+  it.for(pages)('$path', async ({ path, shell }, { expect }) => {
+    const { project, env, remove } = newcomer()
+    for (const block of shell) {
+      const printed = await run(block, project, env)
+      const said = (block.output ?? '').replace(/\b\d+(?:\.\d+)? ms\b/g, 'N ms')
+      expect(printed, `${path}:${block.line}`).toBe(said)
+    }
+    remove()
+  })
+})
+
+it('there are some', () => {
+  expect(pages.map(({ path }) => path)).toEqual(['README.md', 'docs/shell-hooks.md'])
+})

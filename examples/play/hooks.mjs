@@ -1,4 +1,4 @@
-// The hooks of the played session beside examples/functions: each shows one thing a hook can do, or fails to.
+// The function hooks of the played session beside examples/functions: each shows one thing a hook can do, or fails to.
 
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -23,28 +23,6 @@ export function createJournal(lines) {
   return (event, data, { outcome }) => {
     lines.push([event, data.tool_name, outcome?.action].filter((word) => word !== undefined).join(' '))
   }
-}
-
-// ---- block ------------------------------------------------------------------------------------------------
-
-/**
- * Refuses `rm` with both "recursive" and "force". It looks at words, so a determined command gets past it; a
- * real guard reads the command as a shell would.
- *
- * @param {string} _event
- * @param {Payload<'PreToolUse'>} data
- * @returns {HookResult}
- */
-export function noRmRf(_event, data) {
-  for (const command of String(data.tool_input.command ?? '').split(/[;&|\n]+/)) {
-    const words = command.trim().split(/\s+/)
-    const flags = words.slice(words.indexOf('rm') + 1).filter((word) => word.startsWith('-'))
-    const recursive = flags.some((flag) => flag === '--recursive' || /^-\w*[rR]/.test(flag))
-    const force = flags.some((flag) => flag === '--force' || /^-\w*f/.test(flag))
-    if (words.includes('rm') && recursive && force)
-      return deny('rm -rf is refused here; remove files by name')
-  }
-  return proceed()
 }
 
 // ---- rewrite ----------------------------------------------------------------------------------------------
@@ -161,7 +139,6 @@ export function register(hooks) {
   hooks.register('*', createJournal([]), { name: 'journal', role: 'observe' })
   // First, so that every gate judges the command that will run.
   hooks.register('PreToolUse', forceWithLease, { name: 'force_with_lease', matcher: 'Bash', priority: -10 })
-  hooks.register('PreToolUse', noRmRf, { name: 'no_rm_rf', matcher: 'Bash' })
   hooks.register('ModelRequest', offerCountLines, { name: 'offer_count_lines' })
   hooks.register('PreToolUse', answerCountLines, { name: 'answer_count_lines', matcher: 'count_lines' })
   hooks.register('PreToolUse', deployGate, { name: 'deploy_gate', matcher: 'Deploy' })

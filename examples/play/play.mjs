@@ -4,8 +4,17 @@ import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { play } from './player.mjs'
-import { diagnosticLine, eventLines, painter, resultLine, stepLines, summaryLine } from './print.mjs'
-import { loadHooks, readScript, ScriptError } from './script.mjs'
+import {
+  diagnosticLine,
+  eventLines,
+  painter,
+  resultLine,
+  skippedLine,
+  stepLines,
+  summaryLine,
+} from './print.mjs'
+import { missingPrograms } from './programs.mjs'
+import { findPlugins, loadHooks, readScript, ScriptError } from './script.mjs'
 
 /** @import { Played } from './player.mjs' */
 
@@ -14,7 +23,7 @@ const HELP = `Plays a scripted agent session through real hooks. Needs no model,
 Usage: node examples/play/play.mjs [SCRIPT]
 
 SCRIPT is a JSON file; without it, the session.json beside this program is played.
-A script names hook modules, and they are run: play only what you would run.
+A script names hook modules and plugins, and they are run: play only what you would run.
 
 Example:
   node examples/play/play.mjs my-session.json
@@ -27,14 +36,21 @@ const USAGE_ERROR = 64
 /** @param {string} file */
 async function main(file) {
   const script = await readScript(file)
-  const registers = await loadHooks(script)
+  const missing = await missingPrograms([...script.plugins, ...script.steps].map(({ needs }) => needs))
+  const isMissing = (/** @type {string | undefined} */ needs) => needs !== undefined && missing.has(needs)
+  const cast = {
+    registers: await loadHooks(script),
+    plugins: await findPlugins(script, isMissing),
+    isMissing,
+  }
   const paint = painter(process.stdout.isTTY === true && !process.env.NO_COLOR)
   /** @param {readonly string[]} lines */
   const print = (lines) => console.log(lines.join('\n'))
   /** @type {Played[]} */
   const events = []
-  print([paint.bold(script.title ?? script.file)])
-  const diagnostics = await play(script, registers, {
+  const skipped = script.plugins.filter(({ needs }) => isMissing(needs))
+  print([paint.bold(script.title ?? script.file), ...skipped.map((one) => skippedLine(one, paint))])
+  const diagnostics = await play(script, cast, {
     onStep: (step) => print(stepLines(step, paint)),
     onEvent: (played) => {
       events.push(played)

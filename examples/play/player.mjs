@@ -11,6 +11,11 @@ import { openWorkspace } from './workspace.mjs'
 /**
  * @typedef {{ event: string, outcome: Outcome, ms: number }} Played one event that was played
  *
+ * @typedef {object} Cast who plays
+ * @property {readonly Register[]} registers
+ * @property {readonly string[]} plugins folders
+ * @property {(needs: string | undefined) => boolean} isMissing whether that program is not installed
+ *
  * @typedef {object} Audience is told as it happens
  * @property {(step: Step) => void} onStep
  * @property {(played: Played) => void} onEvent
@@ -21,14 +26,14 @@ import { openWorkspace } from './workspace.mjs'
  * Plays a script to its end. Rejects with a ScriptError where a step cannot be played.
  *
  * @param {Script} script
- * @param {readonly Register[]} registers
+ * @param {Cast} cast
  * @param {Audience} audience
- * @returns {Promise<readonly Diagnostic[]>} what went wrong off the path: in observers
+ * @returns {Promise<readonly Diagnostic[]>} what went wrong off the path: in plugins' files, in observers
  */
-export async function play(script, registers, audience) {
+export async function play(script, cast, audience) {
   const workspace = await openWorkspace()
   try {
-    return await playIn(workspace, script, registers, audience)
+    return await playIn(workspace, script, cast, audience)
   } finally {
     await workspace.remove()
   }
@@ -37,13 +42,18 @@ export async function play(script, registers, audience) {
 /**
  * @param {Workspace} workspace
  * @param {Script} script
- * @param {readonly Register[]} registers
+ * @param {Cast} cast
  * @param {Audience} audience
  */
-async function playIn(workspace, script, registers, audience) {
-  const player = new Player(audience, workspace)
+async function playIn(workspace, script, { registers, plugins, isMissing }, audience) {
+  const player = new Player(audience, workspace, isMissing)
   const hooks = await createHooks({
     globals: false,
+    projectDir: workspace.dir,
+    // No hooks of the reader's own: the session is the same for everybody.
+    home: workspace.dir,
+    plugins,
+    trust: 'all',
     approver: () => player.answer(),
     context: ({ role, content }) => player.hear({ role, content }),
     audit: ({ kind, ms }) => {
@@ -70,6 +80,8 @@ class Player {
   #audience
   /** @type {Workspace} */
   #workspace
+  /** @type {Cast['isMissing']} */
+  #isMissing
   /** @type {Step | undefined} */
   #step
   /** What the model is sent. @type {object[]} */
@@ -83,10 +95,12 @@ class Player {
   /**
    * @param {Audience} audience
    * @param {Workspace} workspace
+   * @param {Cast['isMissing']} isMissing
    */
-  constructor(audience, workspace) {
+  constructor(audience, workspace, isMissing) {
     this.#audience = audience
     this.#workspace = workspace
+    this.#isMissing = isMissing
   }
 
   /**
@@ -99,7 +113,8 @@ class Player {
       this.#audience.onStep(step)
       this.#step = step
       this.#wasAsked = false
-      if (this.#isOver(step)) this.#audience.onResult(`not played: a hook ended the ${this.#ended}`)
+      const skipped = this.#whySkipped(step)
+      if (skipped) this.#audience.onResult(skipped)
       else await this.#playStep(session, step, script.file)
       if (step.person !== undefined && !this.#wasAsked) this.#audience.onResult('the person was not asked')
     }
@@ -122,10 +137,14 @@ class Player {
     this.#ms = ms
   }
 
-  /** @param {Step} step */
-  #isOver({ verb }) {
-    if (this.#ended === 'agent') return verb !== 'end'
-    return this.#ended === 'turn' && IN_TURN.includes(verb)
+  /**
+   * @param {Step} step
+   * @returns {string | undefined}
+   */
+  #whySkipped({ verb, needs }) {
+    const over = this.#ended === 'agent' ? verb !== 'end' : this.#ended === 'turn' && IN_TURN.includes(verb)
+    if (over) return `not played: a hook ended the ${this.#ended}`
+    return this.#isMissing(needs) ? `skipped: ${needs} is not installed` : undefined
   }
 
   /**

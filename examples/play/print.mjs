@@ -2,7 +2,7 @@
 
 /** @import { Diagnostic, Outcome, Trace } from 'carabiner' */
 /** @import { Played } from './player.mjs' */
-/** @import { Step } from './script.mjs' */
+/** @import { Plugin, Step } from './script.mjs' */
 
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 }
 /** @typedef {Record<keyof typeof CODES, (text: string) => string>} Paint */
@@ -51,6 +51,9 @@ function said(step) {
   }
 }
 
+/** Of a hook: `command-logger:PreToolUse#1` fits. */
+const NAME_WIDTH = 28
+
 /**
  * One event: who ran, what each answered, what came of it, how long it took.
  *
@@ -66,7 +69,7 @@ export function eventLines({ event, outcome, ms }, paint) {
     ...(observers.length > 0 ? [`observed by ${observers.join(', ')}`] : []),
   ]
   return [
-    `    ${paint.cyan(event.padEnd(45))} ${paint.dim(duration(ms))}`,
+    `    ${paint.cyan(event.padEnd(NAME_WIDTH + 23))} ${paint.dim(duration(ms))}`,
     ...outcome.hooks
       .filter((trace) => !isIdle(trace) && !isAside(trace))
       .map((trace) => traceLine(trace, paint)),
@@ -103,7 +106,7 @@ function traceLine({ name, status, why, ms, answer, changed }, paint) {
   const word = status === 'ran' ? action : `${status}${why ? `: ${why}` : ''}`
   const what = (changed ? `${word} ${changed.join(', ')}` : word).padEnd(20)
   const shown = status === 'failed' ? paint.red(what) : (COLOURS[action]?.(paint, what) ?? what)
-  return `      ${name.padEnd(22)} ${shown} ${status === 'skipped' ? '' : paint.dim(duration(ms))}`.trimEnd()
+  return `      ${name.padEnd(NAME_WIDTH)} ${shown} ${status === 'skipped' ? '' : paint.dim(duration(ms))}`.trimEnd()
 }
 
 /** @type {Record<string, (paint: Paint, text: string) => string>} */
@@ -176,6 +179,16 @@ function verdict(event, { action, reason, response }, paint) {
  */
 export function diagnosticLine({ code, text }, paint) {
   return `${paint.yellow(`note ${code}`)} ${oneLine(text)}`
+}
+
+/**
+ * A plugin that is not played.
+ *
+ * @param {Plugin} plugin
+ * @param {Paint} paint
+ */
+export function skippedLine({ path, needs }, paint) {
+  return paint.yellow(`${oneLine(path)} is skipped: ${needs} is not installed`)
 }
 
 /**

@@ -1,15 +1,15 @@
-// A script: which hooks to load, which steps to play. Reads and checks it; problems name file and step.
+// A script: which hooks and plugins to load, which steps to play. Reads and checks it; problems name file and step.
 
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /** @import { Data, Hooks, Json } from 'carabiner' */
 
 /**
- * `person` is what the person answers if asked.
+ * `person` is what the person answers if asked; `needs` a program without which the step is skipped.
  *
- * @typedef {{ number: number, note?: string, person?: string }} Common
+ * @typedef {{ number: number, note?: string, needs?: string, person?: string }} Common
  * @typedef {Common & { verb: 'start', start: string }} StartStep
  * @typedef {Common & { verb: 'prompt', prompt: string }} PromptStep
  * @typedef {Common & { verb: 'model', model: string | Data }} ModelStep
@@ -18,7 +18,13 @@ import { pathToFileURL } from 'node:url'
  * @typedef {Common & { verb: 'stop', stop: string }} StopStep
  * @typedef {Common & { verb: 'end', end: string }} EndStep
  * @typedef {StartStep | PromptStep | ModelStep | ToolStep | FireStep | StopStep | EndStep} Step
- * @typedef {{ file: string, title?: string, hooks: readonly string[], steps: readonly Step[] }} Script
+ * @typedef {{ path: string, needs?: string }} Plugin
+ * @typedef {object} Script
+ * @property {string} file
+ * @property {string} [title]
+ * @property {readonly string[]} hooks
+ * @property {readonly Plugin[]} plugins
+ * @property {readonly Step[]} steps
  * @typedef {(hooks: Pick<Hooks, 'register'>) => unknown} Register
  */
 
@@ -35,11 +41,12 @@ export class ScriptError extends Error {
 }
 
 /**
- * @typedef {'text' | 'object' | 'text or object' | 'anything'} Shape
+ * @typedef {'text' | 'program' | 'object' | 'text or object' | 'anything'} Shape
  * @type {Record<Shape, readonly [(value: unknown) => boolean, string]>}
  */
 const SHAPES = {
   text: [(value) => typeof value === 'string' && value !== '', 'a non-empty string'],
+  program: [(value) => typeof value === 'string' && /^[\w.+-]+$/.test(value), 'the name of a program'],
   object: [isObject, 'an object'],
   'text or object': [(value) => isObject(value) || SHAPES.text[0](value), 'a non-empty string or an object'],
   anything: [() => true, 'anything'],
@@ -60,6 +67,13 @@ const VERBS = {
   end: { is: 'text', keys: {} },
 }
 const VERB_NAMES = Object.keys(VERBS)
+
+/**
+ * Keys that every step may have.
+ *
+ * @type {Record<string, Shape>}
+ */
+const COMMON_KEYS = { note: 'text', needs: 'program' }
 
 /**
  * Rejects with a ScriptError if the file cannot be read or is no script.
@@ -84,12 +98,14 @@ export async function readScript(file) {
 export function parseScript(text, file) {
   const json = parseJson(text, file)
   if (!isObject(json)) throw new ScriptError(file, [`a script must be an object, got ${kindOf(json)}`])
-  const problems = unknownKeys(json, ['title', 'hooks', 'steps'])
-  const { title, hooks = [], steps } = json
+  const problems = unknownKeys(json, ['title', 'hooks', 'plugins', 'steps'])
+  const { title, hooks = [], plugins = [], steps } = json
   if (title !== undefined && typeof title !== 'string')
     problems.push(`"title" must be a string, got ${kindOf(title)}`)
   if (!Array.isArray(hooks) || !hooks.every(SHAPES.text[0]))
     problems.push('"hooks" must be a list of module paths')
+  if (!Array.isArray(plugins)) problems.push('"plugins" must be a list of folders')
+  else problems.push(...plugins.flatMap((plugin, at) => pluginProblems(plugin, at + 1)))
   if (!Array.isArray(steps) || steps.length === 0)
     problems.push('"steps" must be a list of at least one step')
   else problems.push(...steps.flatMap((step, at) => stepProblems(step, at + 1)))
@@ -103,6 +119,7 @@ export function parseScript(text, file) {
     file,
     title: /** @type {string | undefined} */ (title),
     hooks: /** @type {string[]} */ (hooks),
+    plugins: /** @type {(string | Plugin)[]} */ (plugins).map((one) => (isObject(one) ? one : { path: one })),
     steps: /** @type {Step[]} */ (/** @type {unknown} */ (numbered)),
   }
 }
@@ -148,6 +165,40 @@ function answering(file, path, register) {
 }
 
 /**
+ * The folders that the script names, relative to its file.
+ *
+ * @param {Script} script
+ * @param {(program: string) => boolean} isMissing plugins that need it are left out
+ * @returns {Promise<string[]>}
+ */
+export async function findPlugins({ file, plugins }, isMissing) {
+  const found = plugins.filter(({ needs }) => needs === undefined || !isMissing(needs))
+  return Promise.all(
+    found.map(async ({ path }) => {
+      const folder = resolve(dirname(file), path)
+      const stats = await stat(folder).catch(() => undefined)
+      if (!stats?.isDirectory()) throw new ScriptError(file, [`plugins: ${path}: there is no such folder`])
+      return folder
+    }),
+  )
+}
+
+/**
+ * @param {unknown} plugin
+ * @param {number} number
+ * @returns {string[]}
+ */
+function pluginProblems(plugin, number) {
+  if (SHAPES.text[0](plugin)) return []
+  if (!isObject(plugin)) return [`plugin ${number}: must be a folder or an object, got ${kindOf(plugin)}`]
+  const problems = [
+    ...unknownKeys(plugin, ['path', 'needs']),
+    ...misshapen({ path: undefined, ...plugin }, { path: 'text', needs: 'program' }),
+  ]
+  return problems.map((problem) => `plugin ${number}: ${problem}`)
+}
+
+/**
  * @param {unknown} step
  * @param {number} number
  * @returns {string[]}
@@ -162,12 +213,8 @@ function stepProblems(step, number) {
   }
   const { is, keys } = VERBS[verb]
   /** @type {Record<string, Shape>} */
-  const shapes = { [verb]: is, ...keys, note: 'text' }
-  const problems = unknownKeys(step, Object.keys(shapes))
-  for (const [key, shape] of Object.entries(shapes)) {
-    const [fits, wanted] = SHAPES[shape]
-    if (key in step && !fits(step[key])) problems.push(`"${key}" must be ${wanted}, got ${kindOf(step[key])}`)
-  }
+  const shapes = { [verb]: is, ...keys, ...COMMON_KEYS }
+  const problems = [...unknownKeys(step, Object.keys(shapes)), ...misshapen(step, shapes)]
   if ('result' in step && 'fails' in step) problems.push('a tool has a "result" or "fails", not both')
   return problems.map((problem) => `step ${number} (${verb}): ${problem}`)
 }
@@ -188,6 +235,18 @@ function verbsOf(step) {
 function unknownKeys(value, known) {
   const unknown = Object.keys(value).filter((key) => !known.includes(key))
   return unknown.map((key) => `unknown key "${key}"; known are ${known.join(', ')}`)
+}
+
+/**
+ * @param {Record<string, unknown>} value
+ * @param {Record<string, Shape>} shapes
+ * @returns {string[]}
+ */
+function misshapen(value, shapes) {
+  return Object.entries(shapes).flatMap(([key, shape]) => {
+    const [fits, wanted] = SHAPES[shape]
+    return key in value && !fits(value[key]) ? [`"${key}" must be ${wanted}, got ${kindOf(value[key])}`] : []
+  })
 }
 
 /**
@@ -218,6 +277,7 @@ function isObject(value) {
 /** @param {unknown} value */
 function kindOf(value) {
   if (value === null) return 'null'
+  if (value === undefined) return 'nothing'
   if (Array.isArray(value)) return 'a list'
   if (value === '') return 'an empty string'
   return isObject(value) ? 'an object' : `a ${typeof value}`

@@ -23,6 +23,8 @@ export interface EventRow {
   readonly optional: Readonly<Record<string, FieldType>>
   /** Filled in where the host sent nothing. */
   readonly defaults?: Readonly<Record<string, string | readonly never[] | Readonly<Record<string, never>>>>
+  /** By alias: defaults that the name itself implies. */
+  readonly implied?: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly deny: DenyEffect
   /** In words, for people. */
   readonly denyMeans: string
@@ -234,7 +236,7 @@ export const CATALOGUE = {
   },
   SessionStart: {
     when: 'a session starts, resumes, is cleared or compacted',
-    aliases: ['session:start'],
+    aliases: ['session:start', 'session:resume'],
     matcher: 'source',
     required: {},
     optional: {
@@ -247,6 +249,7 @@ export const CATALOGUE = {
       estimated_cache_write_usd: 'number',
     },
     defaults: { source: 'startup' },
+    implied: { 'session:resume': { source: 'resume' } },
     deny: 'none',
     denyMeans: '–',
     onFailure: 'ignore',

@@ -115,6 +115,9 @@ for (const [name, row] of Object.entries<EventRow>(CATALOGUE)) {
   }))
   const kind: EventKind = { ...row, name, custom: false, checks, types, twins }
   for (const alias of [name, ...row.aliases, ...spellings(name)]) kinds.set(alias, kind)
+  for (const [alias, implied] of Object.entries(row.implied ?? {})) {
+    kinds.set(alias, { ...kind, defaults: { ...kind.defaults, ...implied } })
+  }
 }
 
 /** `PreToolUse` is also `preToolUse` and `pre_tool_use`. */

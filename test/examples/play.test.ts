@@ -2,17 +2,18 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { createHooks } from 'carabiner'
+import { createHooks, deny } from 'carabiner'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createJournal, createTestsFirst, forceWithLease, noRmRf } from '../../examples/play/hooks.mjs'
+import { createJournal, createTestsFirst, forceWithLease } from '../../examples/play/hooks.mjs'
 import { eventLines, painter, resultLine, summaryLine } from '../../examples/play/print.mjs'
 import { parseScript } from '../../examples/play/script.mjs'
-import { type Run, runExample } from './run-example.js'
+import { hasPython, pathWith, TOOLS } from './plugin-project.js'
+import { type Run, runExample, runExampleIn } from './run-example.js'
 
 let dir: string
 beforeAll(async () => {
@@ -26,40 +27,51 @@ const ESC = String.fromCharCode(0x1b)
 /** Writes files beside each other and plays the first. */
 async function playFiles(files: Record<string, unknown>): Promise<Run> {
   for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(dir, name)), { recursive: true })
     await writeFile(join(dir, name), typeof content === 'string' ? content : JSON.stringify(content))
   }
   return runExample('play/play.mjs', join(dir, Object.keys(files)[0] ?? ''))
 }
 
-/** What was printed for one step, with times left out: they differ. */
+/** Hooks of plugins are processes; how fast they are must not matter. */
+const PATIENCE = 120_000
+
+/** What was printed for one step, without columns and with times left out: they differ. */
 function stepOf(stdout: string, number: number): string[] {
   const blocks = stdout.split('\n\n')
   const block = blocks.find((text) => text.trimStart().startsWith(`${number}  `)) ?? ''
-  return block.split('\n').map((line) => line.replace(/\s+\d+(\.\d+)? ms$/, '').trim())
+  const lines = block.split('\n').map((line) => line.replace(/\s+\d+(\.\d+)? ms$/, '').trim())
+  return lines.map((line) => line.replace(/^([\w:#-]+) {2,}/, '$1 '))
 }
 
 describe('npm start', () => {
   let run: Run
   beforeAll(async () => {
     run = await runExample('play/play.mjs')
-  })
+  }, PATIENCE)
+  const withPython = it.skipIf(!hasPython)
 
   it('plays the whole session and ends well', () => {
     expect({ code: run.code, stderr: run.stderr }).toEqual({ code: 0, stderr: '' })
+  })
+
+  withPython('ends with what came of it (needs python3)', () => {
+    expect(run.stdout).not.toContain('skipped')
     expect(run.stdout.trimEnd().split('\n').at(-1)).toBe(
-      '29 events, 33 hooks run, 4 denied, 2 asked, 3 changed, 2 injected, 2 failed',
+      '33 events, 56 hooks run, 6 denied, 2 asked, 3 changed, 2 injected, 2 failed',
     )
   })
 
   it('has no colours without a terminal, and no path of this machine', () => {
     expect(run.stdout).not.toContain(ESC)
     expect(run.stdout).not.toContain(tmpdir())
+    expect(run.stdout).not.toContain(process.cwd())
   })
 
-  it('says how long every event and every hook that ran took', () => {
+  withPython('says how long every event and every hook that ran took (needs python3)', () => {
     const lines = run.stdout.split('\n')
-    expect(lines.filter((line) => /^ {4}[A-Z]\w+ +\d+(\.\d+)? ms$/.test(line))).toHaveLength(28)
-    expect(lines.filter((line) => /^ {6}\w+ .* \d+(\.\d+)? ms$/.test(line))).toHaveLength(33)
+    expect(lines.filter((line) => /^ {4}[A-Z]\w+ +\d+(\.\d+)? ms$/.test(line))).toHaveLength(32)
+    expect(lines.filter((line) => /^ {6}[\w:#-]+ .* \d+(\.\d+)? ms$/.test(line))).toHaveLength(56)
   })
 
   it('shows an observer', () => {
@@ -67,83 +79,123 @@ describe('npm start', () => {
   })
 
   it('shows a tool that is offered to the model, and answered', () => {
-    expect(stepOf(run.stdout, 3)).toContain('offer_count_lines      modify tools')
+    expect(stepOf(run.stdout, 3)).toContain('offer_count_lines modify tools')
     expect(stepOf(run.stdout, 3).at(-1)).toBe('= the model got 1 message and 1 tool')
-    expect(stepOf(run.stdout, 7).slice(3)).toEqual([
-      'answer_count_lines     respond',
-      '(4 not matched; observed by journal)',
-      'answered: {"for_llm":"src/sum.mjs: lines 1"}',
-      '= a hook answered in place of the tool',
-    ])
+    const answered = stepOf(run.stdout, 11)
+    expect(answered).toContain('answer_count_lines respond')
+    expect(answered.at(-1)).toBe('= a hook answered in place of the tool')
   })
 
-  it('shows an injection, which the next model call gets', () => {
+  it('shows a plugin that formats a file, and a function that warns the user alone', () => {
     const lines = stepOf(run.stdout, 4)
-    expect(lines).toContain('linter_feedback        inject_context')
-    expect(lines).toContain('to the model (linter_feedback) Linter found issues in src/sum.mjs:')
-    expect(lines).toContain('to the user, warning (linter_feedback) Found linting issues in src/sum.mjs')
-    expect(stepOf(run.stdout, 5).at(-1)).toBe('= the model got 4 messages and 1 tool')
+    expect(lines).toContain('formatter:PostToolUse#1 continue')
+    expect(lines.join('\n')).toContain('to the user, info (formatter:PostToolUse#1) Formatted src/sum.mjs: ')
+    expect(lines).toContain('to the user, warning (comprehensive) Found 1 warning: a TODO')
+    expect(lines.at(-1)).toBe('= the tool ran')
   })
 
-  it('shows a deny', () => {
-    expect(stepOf(run.stdout, 8).slice(2)).toEqual([
+  withPython('shows an injection of a plugin, which the next model call gets (needs python3)', () => {
+    const lines = stepOf(run.stdout, 5)
+    expect(lines).toContain('lint-feedback:PostToolUse#1 inject_context')
+    expect(lines).toContain(
+      'to the model (lint-feedback:PostToolUse#1) lint-feedback found in tools/check.py:',
+    )
+    expect(stepOf(run.stdout, 6).at(-1)).toBe('= the model got 5 messages and 1 tool')
+    expect(stepOf(run.stdout, 7)).toContain('lint-feedback:PostToolUse#1 continue')
+  })
+
+  it('shows a plugin that checks what is written before it is', () => {
+    const lines = stepOf(run.stdout, 8)
+    expect(lines).toContain('format-check:PreToolUse#1 deny')
+    expect(lines.at(-2)).toMatch(/^denied: release\.json was not written: .* not valid JSON/)
+    expect(lines.at(-1)).toBe('= the tool did not run')
+  })
+
+  it('shows a deny of a shell script, beside another that logs', () => {
+    expect(stepOf(run.stdout, 9).slice(2, 6)).toEqual([
       'PreToolUse',
-      'force_with_lease       continue',
-      'no_rm_rf               deny',
-      '(3 not matched; observed by journal)',
-      'denied: rm -rf is refused here; remove files by name',
-      '= the tool did not run',
+      'force_with_lease continue',
+      'bash-validator:PreToolUse#1 deny',
+      'command-logger:PreToolUse#1 continue',
     ])
+    expect(stepOf(run.stdout, 9).at(-2)).toMatch(/^denied: This command deletes a top-level folder/)
+    expect(stepOf(run.stdout, 9).at(-1)).toBe('= the tool did not run')
+    expect(stepOf(run.stdout, 11)).toContain('answered: {"for_llm":"bash-commands.log: lines 2"}')
   })
 
   it('shows a rewrite', () => {
-    const lines = stepOf(run.stdout, 9)
-    expect(lines).toContain('force_with_lease       modify tool_input')
+    const lines = stepOf(run.stdout, 10)
+    expect(lines).toContain('force_with_lease modify tool_input')
     expect(lines).toContain('changed tool_input: {"command":"git push --force-with-lease origin main"}')
     expect(lines.at(-1)).toBe('= the tool ran')
   })
 
+  withPython('shows a guarded file (needs python3)', () => {
+    const lines = stepOf(run.stdout, 12)
+    expect(lines).toContain('file-guard:PreToolUse#1 deny')
+    expect(lines.at(-2)).toMatch(/^denied: \.env\.production is a protected file/)
+  })
+
   it('shows an approval that a person gave, and one that was refused', () => {
     const options = 'among Allow once, Allow always, Deny'
-    const allowed = stepOf(run.stdout, 10)
+    const allowed = stepOf(run.stdout, 13)
     expect(allowed).toContain('asked Allow write to production file: deploy/production/app.yaml?')
     expect(allowed).toContain(`answered allow by person "Allow once" ${options}`)
     expect(allowed.at(-1)).toBe('= the tool ran')
-    const refused = stepOf(run.stdout, 11)
+    const refused = stepOf(run.stdout, 14)
     expect(refused).toContain(`answered deny by person "Deny" ${options}`)
     expect(refused.at(-1)).toBe('= the tool did not run')
   })
 
   it('shows a gate that crashed and stays closed', () => {
-    const lines = stepOf(run.stdout, 12)
-    expect(lines).toContain('deploy_gate            failed: HOOK_FAILED')
+    const lines = stepOf(run.stdout, 15)
+    expect(lines).toContain('deploy_gate failed: HOOK_FAILED')
     expect(lines.join('\n')).toContain('Hook deploy_gate failed; its gate stays closed.')
     expect(lines.join('\n')).toContain('denied: hook crashed (fail-safe deny): deploy_gate: ')
     expect(lines.at(-1)).toBe('= the tool did not run')
   })
 
   it('shows a hook that took too long, and that the operation went on', () => {
-    const lines = stepOf(run.stdout, 13)
-    expect(lines).toContain('slow_pager             failed: HOOK_TIMEOUT')
+    const lines = stepOf(run.stdout, 16)
+    expect(lines).toContain('slow_pager failed: HOOK_TIMEOUT')
     expect(lines.join('\n')).toContain('Hook slow_pager failed; the operation went on without it.')
     expect(lines.at(-1)).toBe('went on')
   })
 
   it('shows a tool that failed', () => {
-    expect(stepOf(run.stdout, 15)).toContain('PostToolUseFailure')
-    expect(stepOf(run.stdout, 15).at(-1)).toBe('= the tool failed: 503 Service Unavailable')
+    expect(stepOf(run.stdout, 18)).toContain('PostToolUseFailure')
+    expect(stepOf(run.stdout, 18).at(-1)).toBe('= the tool failed: 503 Service Unavailable')
   })
 
   it('shows a stop that is refused, then one that is not', () => {
-    expect(stepOf(run.stdout, 17).slice(-2)).toEqual([
+    expect(stepOf(run.stdout, 20).slice(-2)).toEqual([
       'refused to stop: Files were changed; run the tests before you stop',
       '= the agent goes on',
     ])
-    expect(stepOf(run.stdout, 19).slice(-2)).toEqual(['went on', '= the turn is over'])
+    expect(stepOf(run.stdout, 22).slice(-2)).toEqual(['went on', '= the turn is over'])
+  })
+
+  it('skips, visibly, what needs python3 where there is none, and ends well', {
+    timeout: PATIENCE,
+  }, async () => {
+    const { code, stdout, stderr } = await runExampleIn(
+      { PATH: pathWith(dir, ['node', ...TOOLS]) },
+      'play/play.mjs',
+    )
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.slice(1, 3)).toEqual([
+      '../file-guard is skipped: python3 is not installed',
+      '../lint-feedback is skipped: python3 is not installed',
+    ])
+    for (const step of [5, 6, 7, 12]) {
+      expect(stepOf(stdout, step).at(-1)).toBe('= skipped: python3 is not installed')
+    }
+    expect(lines.at(-1)).toBe('26 events, 33 hooks run, 5 denied, 2 asked, 2 changed, 1 injected, 2 failed')
   })
 })
 
-describe('another script', () => {
+describe('another script', { timeout: PATIENCE }, () => {
   const prompt = { prompt: 'Go.' }
 
   it('is played without any hook', async () => {
@@ -172,7 +224,7 @@ describe('another script', () => {
     })
     expect(stepOf(stdout, 2).slice(1)).toEqual([
       'PreToolUse',
-      'abort                  abort_turn',
+      'abort abort_turn',
       'ended the turn: enough',
       '= the person was not asked',
     ])
@@ -218,6 +270,54 @@ describe('another script', () => {
     expect(stdout).toContain('note late-failed log on ModelRequest: no disk.')
   })
 
+  it('plays a plugin in a folder with an odd name, beside hooks of its own', async () => {
+    const hooks = {
+      SessionStart: [{ hooks: [{ type: 'command', command: 'echo "$AMPLIFIER_PROJECT_DIR"' }] }],
+    }
+    const { code, stdout } = await playFiles({
+      'odd.json': { plugins: [`./it's "odd"`], steps: [{ start: 'startup' }] },
+      'it\'s "odd"/hooks.json': { hooks },
+    })
+    expect(code).toBe(0)
+    expect(stepOf(stdout, 1).join('\n')).toMatch(/SessionStart#1\) \S*carabiner-play-\w+$/m)
+  })
+
+  it('says what is wrong with a plugin, and plays on', async () => {
+    const { code, stdout } = await playFiles({
+      'broken.json': { plugins: ['./broken'], steps: [{ start: 'startup' }] },
+      'broken/hooks.json': '{ "hooks": ',
+    })
+    expect(code).toBe(0)
+    expect(stdout).toContain('note config-invalid ')
+    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^1 events, 0 hooks run, /)
+  })
+
+  it('runs none of the reader’s own hooks', async () => {
+    const home = join(dir, 'home')
+    const hooks = { SessionStart: [{ hooks: [{ type: 'command', command: 'true' }] }] }
+    await mkdir(join(home, '.amplifier/hooks'), { recursive: true })
+    await writeFile(join(home, '.amplifier/hooks/hooks.json'), JSON.stringify({ hooks }))
+    await writeFile(join(dir, 'alone.json'), JSON.stringify({ steps: [{ start: 'startup' }] }))
+    const { stdout } = await runExampleIn({ HOME: home }, 'play/play.mjs', join(dir, 'alone.json'))
+    expect(stdout).toContain('1 events, 0 hooks run, ')
+  })
+
+  it('skips steps that need what is not there', async () => {
+    const { code, stdout } = await playFiles({
+      'needs.json': {
+        plugins: [{ path: './never', needs: 'no-such-program' }],
+        steps: [
+          { start: 'startup', needs: 'no-such-program' },
+          { end: 'logout', needs: 'node' },
+        ],
+      },
+    })
+    expect(code).toBe(0)
+    expect(stdout.split('\n')[1]).toBe('./never is skipped: no-such-program is not installed')
+    expect(stepOf(stdout, 1)).toEqual(['1 start startup', '= skipped: no-such-program is not installed'])
+    expect(stepOf(stdout, 2)).toContain('SessionEnd')
+  })
+
   it('writes nowhere but in its workspace', async () => {
     const outside = join(dir, 'outside.txt')
     const steps = ['../outside.txt', outside, ''].map((file_path) => ({
@@ -230,14 +330,28 @@ describe('another script', () => {
   })
 })
 
-describe('a script that is none', () => {
+describe('a script that is none', { timeout: PATIENCE }, () => {
   it.for<[string, string]>([
     ['[]', 'a script must be an object, got a list'],
     ['{}', '"steps" must be a list of at least one step'],
     ['{"steps":[]}', '"steps" must be a list of at least one step'],
-    ['{"step":[],"steps":[{"end":"x"}]}', 'unknown key "step"; known are title, hooks, steps'],
+    ['{"step":[],"steps":[{"end":"x"}]}', 'unknown key "step"; known are title, hooks, plugins, steps'],
     ['{"title":1,"steps":[{"end":"x"}]}', '"title" must be a string, got a number'],
     ['{"hooks":"a.mjs","steps":[{"end":"x"}]}', '"hooks" must be a list of module paths'],
+    ['{"plugins":"a","steps":[{"end":"x"}]}', '"plugins" must be a list of folders'],
+    ['{"plugins":["a",7],"steps":[{"end":"x"}]}', 'plugin 2: must be a folder or an object, got a number'],
+    [
+      '{"plugins":[{"needs":"python3"}],"steps":[{"end":"x"}]}',
+      'plugin 1: "path" must be a non-empty string, got nothing',
+    ],
+    [
+      '{"plugins":[{"path":"a","need":"b"}],"steps":[{"end":"x"}]}',
+      'plugin 1: unknown key "need"; known are path, needs',
+    ],
+    [
+      '{"steps":[{"end":"x","needs":"rm -rf"}]}',
+      'step 1 (end): "needs" must be the name of a program, got a string',
+    ],
     ['{"steps":["stop"]}', 'step 1: must be an object, got a string'],
     [
       '{"steps":[{"note":"x"}]}',
@@ -258,13 +372,16 @@ describe('a script that is none', () => {
     ['{"steps":[{"tool":"Bash","input":"ls"}]}', 'step 1 (tool): "input" must be an object, got a string'],
     [
       '{"steps":[{"tool":"Bash","reslt":1}]}',
-      'step 1 (tool): unknown key "reslt"; known are tool, input, result, fails, person, note',
+      'step 1 (tool): unknown key "reslt"; known are tool, input, result, fails, person, note, needs',
     ],
     [
       '{"steps":[{"tool":"Bash","result":1,"fails":"no"}]}',
       'step 1 (tool): a tool has a "result" or "fails", not both',
     ],
-    ['{"steps":[{"end":"x","person":"Allow"}]}', 'step 1 (end): unknown key "person"; known are end, note'],
+    [
+      '{"steps":[{"end":"x","person":"Allow"}]}',
+      'step 1 (end): unknown key "person"; known are end, note, needs',
+    ],
   ])('%s', ([text, problem]) => {
     expect(() => parseScript(text, 'my.json')).toThrow(
       expect.objectContaining({ message: `my.json: ${problem}` }),
@@ -301,6 +418,11 @@ describe('a script that is none', () => {
       'gone.json: hooks: ./gone.mjs: there is no such module',
     ],
     [
+      'names a plugin that is not there',
+      { 'lost.json': { plugins: ['./lost'], steps: [{ end: 'x' }] } },
+      'lost.json: plugins: ./lost: there is no such folder',
+    ],
+    [
       'names a module that registers nothing',
       { 'idle.json': { hooks: ['./idle.mjs'], steps: [{ end: 'x' }] }, 'idle.mjs': 'export const a = 1' },
       'idle.json: hooks: ./idle.mjs: the module must export a function register(hooks)',
@@ -334,7 +456,7 @@ describe('a script that is none', () => {
   })
 })
 
-describe('the command line', () => {
+describe('the command line', { timeout: PATIENCE }, () => {
   it('explains itself', async () => {
     const { code, stdout, stderr } = await runExample('play/play.mjs', '--help')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -388,20 +510,6 @@ describe('print', () => {
 describe('the hooks of the session', () => {
   const bash = (command: string) => ({ tool_name: 'Bash', tool_input: { command, description: 'd' } })
 
-  it.for(['rm -rf build', 'cd x && rm -fr build', 'rm -r --force build', 'sudo rm -R -f build'])(
-    'deny %s',
-    (command) => {
-      expect(noRmRf('PreToolUse', bash(command)).action).toBe('deny')
-    },
-  )
-
-  it.for(['rm build/a.js', 'rm -f a.js', 'rm -r build', 'ls -rf', 'echo farm -rf'])(
-    'let %s pass',
-    (command) => {
-      expect(noRmRf('PreToolUse', bash(command)).action).toBe('continue')
-    },
-  )
-
   it('rewrite a forced push and keep the rest of the input', () => {
     expect(forceWithLease('PreToolUse', bash('git push -f origin')).data).toEqual({
       tool_input: { command: 'git push --force-with-lease origin', description: 'd' },
@@ -425,7 +533,7 @@ describe('the hooks of the session', () => {
     const lines: string[] = []
     const hooks = await createHooks({ globals: false })
     hooks.register('*', createJournal(lines), { role: 'observe' })
-    hooks.register('PreToolUse', noRmRf)
+    hooks.register('PreToolUse', () => deny('no'))
     const session = hooks.session()
     await session.fire('PreToolUse', bash('rm -rf /'))
     await session.fire('SessionEnd')

@@ -13,8 +13,18 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** `file` is relative to examples/. */
 export function runExample(file: string, ...args: readonly string[]): Promise<Run> {
+  return runExampleIn({}, file, ...args)
+}
+
+/** With these variables beside, or in place of, those of the tests. */
+export function runExampleIn(
+  env: Readonly<Record<string, string>>,
+  file: string,
+  ...args: readonly string[]
+): Promise<Run> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [`examples/${file}`, ...args], { cwd: root }, (error, stdout, stderr) => {
+    const options = { cwd: root, env: { ...process.env, ...env } }
+    execFile(process.execPath, [`examples/${file}`, ...args], options, (error, stdout, stderr) => {
       resolve({ code: error ? Number(error.code) : 0, stdout, stderr })
     })
   })

@@ -1,17 +1,20 @@
 // What createHooks() returns: the hooks of one host.
 
+import type { Configuration } from './configuration.js'
 import type { Grant } from './core/approval.js'
 import { type Engine, explainEvent } from './core/engine.js'
 import { type Diagnostic, HookError } from './core/errors.js'
 import type { EventAlias } from './core/events.js'
-import type { Handler, HookDef, RegisterOptions } from './core/hook.js'
+import type { FailurePolicy, Handler, Hook, HookDef, RegisterOptions } from './core/hook.js'
 import type { Plan } from './core/plan.js'
 import type { MaybePromise } from './core/promise.js'
 import { Session, type SessionOptions } from './core/session.js'
 import type { GuardedStore } from './core/session-store.js'
+import type { Programs } from './runners/command/programs.js'
 
 /** One hook, as `list()` shows it. */
 export interface ListedHook {
+  readonly id: string
   readonly name: string
   readonly kind: string
   readonly role: string
@@ -20,17 +23,29 @@ export interface ListedHook {
   readonly priority: number
   /** Seconds. */
   readonly timeout: number
+  readonly onFailure: FailurePolicy
   readonly scope: string
   readonly source: string
   readonly file?: string
   readonly line?: number
+  /** What a command hook runs. */
+  readonly command?: string
+  readonly state: 'ready' | 'disabled' | 'untrusted'
+  /** Where it is not ready. */
+  readonly why?: string
 }
 
 export class Hooks implements AsyncDisposable {
   readonly #engine: Engine
+  readonly #configuration: Configuration | undefined
+  readonly #programs: Programs
+  #reloading: Promise<void> = Promise.resolve()
 
-  constructor(engine: Engine) {
+  constructor(engine: Engine, programs: Programs, configuration?: Configuration) {
     this.#engine = engine
+    this.#configuration = configuration
+    this.#programs = programs
+    if (configuration) engine.configured.replaceAll(configuration.hooks)
   }
 
   /** A hook of every session. Returns its unregister, which may be called any number of times. */
@@ -57,8 +72,18 @@ export class Hooks implements AsyncDisposable {
 
   /** Every hook that could run in a new session. */
   list(): readonly ListedHook[] {
-    const hooks = this.#engine.layers.snapshot().all()
-    return hooks.map(({ name, kind, role, events, matcher, priority, timeoutMs, origin }) => ({
+    return this.#engine.layers
+      .snapshot()
+      .all()
+      .map((hook) => this.#listed(hook))
+  }
+
+  #listed(hook: Hook): ListedHook {
+    const { id, name, kind, role, events, matcher, priority, timeoutMs, onFailure, origin } = hook
+    const command = this.#configuration?.commandOf(hook)
+    const refusal = this.#configuration?.refusal(hook)
+    return {
+      id,
       name,
       kind,
       role,
@@ -66,8 +91,34 @@ export class Hooks implements AsyncDisposable {
       matcher: matcher?.pattern ?? null,
       priority,
       timeout: timeoutMs / 1000,
+      onFailure,
       ...origin,
-    }))
+      ...(command !== undefined && { command }),
+      state: refusal ? (refusal.why === 'disabled' ? 'disabled' : 'untrusted') : 'ready',
+      ...(refusal && { why: refusal.detail }),
+    }
+  }
+
+  /** Reads the configuration files again. One that became unreadable keeps what it said, and is reported. */
+  reload(): Promise<void> {
+    // One after another: an older read must not overtake a newer one.
+    this.#reloading = this.#reloading.then(() => this.#reload())
+    return this.#reloading
+  }
+
+  async #reload(): Promise<void> {
+    const configuration = this.#configuration
+    if (!configuration) return
+    await configuration.reload()
+    this.#engine.settings = configuration.settings
+    this.#engine.configured.replaceAll(configuration.hooks)
+  }
+
+  /** Reads the configuration files again, now and whenever one changes. */
+  async watch(): Promise<void> {
+    const note = (problem: Diagnostic) => this.#engine.note(problem)
+    await this.#configuration?.watch(() => void this.reload(), note)
+    await this.reload()
   }
 
   /** Who would run for this event in a new session, in which order, and who would not and why. Runs nothing. */
@@ -85,15 +136,17 @@ export class Hooks implements AsyncDisposable {
     return this.#withStore((store) => store.revokeGrant(grantId))
   }
 
-  /** The newest of what went wrong outside any outcome. */
+  /** What is wrong with configuration files, and the newest of what went wrong outside any outcome. */
   get diagnostics(): readonly Diagnostic[] {
-    return this.#engine.diagnostics
+    return [...(this.#configuration?.diagnostics ?? []), ...this.#engine.diagnostics]
   }
 
-  /** Waits for what runs aside. Sessions refuse to fire afterwards. */
+  /** Waits for what runs aside, and until every hook process is gone. Sessions refuse to fire afterwards. */
   async close(): Promise<void> {
     this.#engine.closed = true
+    await this.#configuration?.close()
     await this.#engine.idle()
+    await this.#programs.idle()
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -1,5 +1,6 @@
 // The front door of the library.
 
+export type { MergedSettings as Settings } from './config/merged-settings.js'
 export {
   type Action,
   type Admit,
@@ -58,7 +59,6 @@ export {
   type SessionOptions,
   type SessionState,
   type SessionStore,
-  type Settings,
   type Skip,
   type ToolCall,
   type ToolCallResult,

@@ -1,16 +1,44 @@
-// createHooks(): puts the engine together with what the host gives it.
+// createHooks(): puts the engine together with what the host gives it and what configuration files say.
 
+import { homedir } from 'node:os'
+import { resolve } from 'node:path'
+import type { ConfigSources } from './config/discovery.js'
+import { hostSettings, type MergedSettings } from './config/merged-settings.js'
+import { Configuration, type Makers } from './configuration.js'
 import { Engine } from './core/engine.js'
 import type { Host } from './core/host.js'
-import { anything, type Checks, checkOptions, isFunction } from './core/options.js'
+import {
+  anything,
+  type Checks,
+  checkOptions,
+  isFlag,
+  isFunction,
+  isList,
+  isOneOf,
+  isText,
+} from './core/options.js'
+import type { Admit } from './core/plan.js'
 import { globalHooks, HookRegistry } from './core/registry.js'
 import type { SessionStore } from './core/session-store.js'
-import { readSettings, type Settings } from './core/settings.js'
 import { Hooks } from './hooks.js'
+import { commandHook } from './runners/command/command-hook.js'
+import { Programs } from './runners/command/programs.js'
 
 export interface HooksOptions extends Host {
-  /** Under the names of a settings file. */
-  readonly settings?: Partial<Settings>
+  /** The project whose configuration files are read, and the user's with them. Without it neither is. */
+  readonly projectDir?: string
+  /** Folders of plugins, beside those of project and user. */
+  readonly plugins?: readonly string[]
+  /** Files beside those of project and user, each a hooks.json or settings.json. */
+  readonly configs?: readonly string[]
+  /** The user's home folder; default: that of the process. */
+  readonly home?: string
+  /** `enforce` (default) runs nothing that came with the project; `all` runs it. */
+  readonly trust?: 'enforce' | 'all'
+  /** Reads files again when they change. */
+  readonly watch?: boolean
+  /** Under the names of a settings file; they win over the user's file. */
+  readonly settings?: Partial<MergedSettings>
   /** The process-wide hooks; false isolates from them, another registry replaces them. */
   readonly globals?: boolean | HookRegistry
 }
@@ -25,7 +53,13 @@ const OPTIONS: Checks<HooksOptions> = {
   admit: isFunction,
   clock: isFunction,
   store: [isStore, `a SessionStore with ${STORE_METHODS.join(', ')}`],
-  settings: anything, // readSettings says more about them
+  projectDir: isText,
+  plugins: isList,
+  configs: isList,
+  home: isText,
+  trust: isOneOf('enforce', 'all'),
+  watch: isFlag,
+  settings: anything, // hostSettings says more about them
   globals: [
     (value) => typeof value === 'boolean' || isGlobal(value),
     "true, false, or a new HookRegistry({ scope: 'global' })",
@@ -43,7 +77,48 @@ function isGlobal(value: unknown): boolean {
 /** All options are optional. An unknown one is refused: a misspelt `approver` would otherwise never be asked. */
 export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
   checkOptions('createHooks', options, OPTIONS)
-  const { settings, globals = true, ...host } = options
+  const { trust = 'enforce', watch, settings, globals = true, display } = options
+  const given = hostSettings(settings)
+  const programs = new Programs()
+  const sources = sourcesOf(options)
+  const configuration =
+    sources && (await Configuration.load({ sources, trust, makers: makersWith(programs), display }))
   const registry = typeof globals === 'boolean' ? (globals ? globalHooks : undefined) : globals
-  return new Hooks(new Engine(host, readSettings(settings), registry))
+  const engine = configuration
+    ? new Engine(
+        { ...options, admit: admitting(configuration, options.admit) },
+        configuration.settings,
+        registry,
+      )
+    : new Engine(options, given, registry)
+  const hooks = new Hooks(engine, programs, configuration)
+  if (watch) await hooks.watch()
+  return hooks
+}
+
+/** The one table of ways to run a configured hook. */
+function makersWith(programs: Programs): Makers {
+  return { command: (spec, surroundings) => commandHook(spec, surroundings, programs) }
+}
+
+/** Undefined where no file is to be read. */
+function sourcesOf({
+  projectDir,
+  plugins,
+  configs,
+  home,
+  settings,
+}: HooksOptions): ConfigSources | undefined {
+  if (projectDir === undefined && !plugins?.length && !configs?.length) return undefined
+  return {
+    ...(projectDir !== undefined && { projectDir: resolve(projectDir), homeDir: home ?? homedir() }),
+    ...(plugins && { plugins }),
+    ...(configs && { files: configs }),
+    ...(settings && { settings }),
+  }
+}
+
+/** Files may say that a hook is off, trust that it may not run; then the host is asked. */
+function admitting(configuration: Configuration, admit: Admit | undefined): Admit {
+  return (hook) => configuration.refusal(hook) ?? (admit ? admit(hook) : true)
 }

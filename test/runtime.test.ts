@@ -144,6 +144,7 @@ describe('register and list', () => {
         line: 7,
       }),
       {
+        id: 'host:gate',
         name: 'gate',
         kind: 'function',
         role: 'intercept',
@@ -151,8 +152,10 @@ describe('register and list', () => {
         matcher: 'Write|Edit',
         priority: 5,
         timeout: 2.5,
+        onFailure: 'byEvent',
         scope: 'host',
         source: 'code',
+        state: 'ready',
       },
       expect.objectContaining({ name: 'watcher', role: 'observe', events: 'all', timeout: 60 }),
     ])

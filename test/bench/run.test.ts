@@ -9,6 +9,9 @@ const run = (...args: string[]) =>
 it('prints every question as JSON', () => {
   const { benches } = JSON.parse(run('--json'))
   expect(benches.map((bench: { name: string }) => bench.name)).toEqual([
+    'one command hook / bare spawn',
+    'execa / bare spawn',
+    '10 command hooks / 10 bare spawns at once',
     ...['that await', 'that answer at once'].flatMap((which) => [
       `emit, 10 async handlers ${which} / bare loop`,
       `emit, 10 async handlers ${which} / hookable`,
@@ -18,6 +21,7 @@ it('prints every question as JSON', () => {
     ]),
     'emit, no handler / async function',
     'session.fire, no handler / async function',
+    'load 200 plugins / read and parse their files',
     '10,000 hooks, 3 match / 3 hooks',
     'heap of a session, 10000 open',
   ])

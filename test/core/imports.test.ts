@@ -14,6 +14,8 @@ const FLOORS = [
   'pack',
   'author',
   'runtime.ts',
+  'hooks.ts',
+  'configuration.ts',
   'config',
   'trust',
   'approvals',

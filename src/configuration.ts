@@ -1,0 +1,127 @@
+// The hooks that come from files, kept up to date: made into hooks, admitted or refused, read again.
+
+import type { ConfiguredHook } from './config/configured-hook.js'
+import type { ConfigSources } from './config/discovery.js'
+import type { Handlers, HandlerType } from './config/handler.js'
+import { type LoadedConfig, loadConfig } from './config/load.js'
+import type { MergedSettings } from './config/merged-settings.js'
+import type { ConfigWatch } from './config/watch.js'
+import type { Diagnostic } from './core/errors.js'
+import type { Hook } from './core/hook.js'
+import type { Message } from './core/outcome.js'
+import type { Skip } from './core/plan.js'
+import type { HookSpec, Surroundings } from './runners/hook-spec.js'
+
+/** By type: how a specification becomes a hook. A type that is not here does not run. */
+export type Makers = {
+  readonly [T in HandlerType]?: (spec: HookSpec<Handlers[T]>, surroundings: Surroundings) => Hook
+}
+
+export interface ConfigurationOptions {
+  readonly sources: ConfigSources
+  /** `enforce` refuses what came with the project. */
+  readonly trust: 'enforce' | 'all'
+  readonly makers: Makers
+  readonly display?: ((message: Message) => void) | undefined
+}
+
+/** What is in force after a load. */
+interface InForce {
+  readonly config: LoadedConfig
+  readonly hooks: readonly Hook[]
+  readonly specs: ReadonlyMap<string, ConfiguredHook>
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export class Configuration {
+  readonly #options: ConfigurationOptions
+  #inForce: InForce
+  #watch: ConfigWatch | undefined
+
+  private constructor(options: ConfigurationOptions, config: LoadedConfig) {
+    this.#options = options
+    this.#inForce = made(config, options)
+  }
+
+  static async load(options: ConfigurationOptions): Promise<Configuration> {
+    return new Configuration(options, await loadConfig(options.sources))
+  }
+
+  /** Reads every file again. A file that cannot be read any more keeps what it said. */
+  async reload(): Promise<void> {
+    const { sources } = this.#options
+    this.#inForce = made(await loadConfig(sources, this.#inForce.config), this.#options)
+  }
+
+  /** Calls back after a file changed, until `close`. What changed before it began is not told. */
+  async watch(onChange: () => void, note: (problem: Diagnostic) => void): Promise<void> {
+    const { watchConfig } = await import('./config/watch.js')
+    this.#watch = await watchConfig(this.#options.sources, onChange, note)
+  }
+
+  async close(): Promise<void> {
+    await this.#watch?.close()
+  }
+
+  get hooks(): readonly Hook[] {
+    return this.#inForce.hooks
+  }
+
+  get settings(): MergedSettings {
+    return this.#inForce.config.settings
+  }
+
+  get diagnostics(): readonly Diagnostic[] {
+    return this.#inForce.diagnostics
+  }
+
+  /** What a hook runs, in the words of its file. */
+  commandOf({ id }: Hook): string | undefined {
+    const spec = this.#inForce.specs.get(id)
+    if (spec?.type !== 'command') return undefined
+    return [spec.handler.command, ...(spec.handler.args ?? [])].join(' ')
+  }
+
+  /** Why a hook of a file may not run; undefined if it may, or comes from elsewhere. */
+  refusal({ id, origin }: Hook): Skip | undefined {
+    const spec = this.#inForce.specs.get(id)
+    if (!spec) return undefined
+    if (spec.disabled !== undefined)
+      return { why: 'disabled', detail: `it is switched off: ${spec.disabled}` }
+    if (this.#options.trust === 'all' || origin.scope !== 'project') return undefined
+    return { why: 'untrusted', detail: `Look at ${placeOf(origin)}, then pass --trust-all, or trust: 'all'.` }
+  }
+}
+
+function placeOf({ file, line, source }: Hook['origin']): string {
+  return file === undefined ? source : `${file}:${line ?? 1}`
+}
+
+function made(config: LoadedConfig, { makers, display }: ConfigurationOptions): InForce {
+  const surroundings: Surroundings = { env: config.settings.env, display }
+  const hooks: Hook[] = []
+  const diagnostics = [...config.diagnostics]
+  for (const given of config.specs) {
+    const spec = config.settings.on_failure === 'block' ? closing(given) : given
+    const make = makers[spec.type] as ((spec: unknown, surroundings: Surroundings) => Hook) | undefined
+    if (make) hooks.push(make(spec, surroundings))
+    else diagnostics.push(unsupported(spec, Object.keys(makers)))
+  }
+  const specs = new Map(config.specs.map((spec) => [spec.hook.id, spec]))
+  return { config, hooks, specs, diagnostics }
+}
+
+/** The setting closes every gate, whatever its hook says. */
+function closing(spec: ConfiguredHook): ConfiguredHook {
+  return { ...spec, hook: { ...spec.hook, onFailure: 'block' } }
+}
+
+function unsupported({ type, hook }: ConfiguredHook, supported: readonly string[]): Diagnostic {
+  const { file, line } = hook.origin
+  return {
+    code: 'entry-unsupported',
+    text: `${hook.name} does not run: hooks of type "${type}" are not supported; use ${supported.join(', ')}`,
+    ...(file !== undefined && { file }),
+    ...(line !== undefined && { line }),
+  }
+}

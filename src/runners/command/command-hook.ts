@@ -1,0 +1,138 @@
+// A hook that is a command: the payload goes to its input, its exit code and output are its answer.
+
+import { statSync } from 'node:fs'
+import { HookError, textOf } from '../../core/errors.js'
+import type { Hook, HookContext, HookEvent, Printed } from '../../core/hook.js'
+import { isPromise } from '../../core/promise.js'
+import { byteLength, cutText, plainText } from '../../core/text.js'
+import { decode } from '../../dialects/claude-code/decode.js'
+import { encode } from '../../dialects/claude-code/encode.js'
+import type { HookSpec, Place, Surroundings } from '../hook-spec.js'
+import { expandArgument, foreignPlaceholder, forPowerShell, hookEnvironment } from './environment.js'
+import type { Ending } from './execution.js'
+import type { Program, Programs } from './programs.js'
+
+/** The fields that only a command hook has. */
+export interface CommandHandler {
+  readonly command: string
+  /** Present: no shell; `command` is the program, and each of these one argument. */
+  readonly args?: readonly string[]
+  readonly shell?: 'bash' | 'sh' | 'powershell'
+  /** Variables to inherit although the environment is minimal. */
+  readonly envPassthrough?: readonly string[]
+  /** Shown while it runs. */
+  readonly statusMessage?: string
+}
+
+export function commandHook(
+  spec: HookSpec<CommandHandler>,
+  surroundings: Surroundings,
+  programs: Programs,
+): Hook {
+  const { hook, handler, place } = spec
+  const asker = { name: hook.name, onFailure: hook.onFailure }
+  const run = async (event: HookEvent, context: HookContext) => {
+    const program = programFor(event, spec, surroundings)
+    announce(spec, surroundings, context)
+    const ending = await programs.run(program, context.signal)
+    report(ending, context)
+    return decode(event, ending, asker, context.note)
+  }
+  const foreign = foreignPlaceholder([handler.command, ...(handler.args ?? [])], place)
+  return { ...hook, run: foreign === undefined ? run : () => Promise.reject(noSuchPlaceholder(foreign)) }
+}
+
+// ---- what is run ----------------------------------------------------------------------------------------------
+
+function programFor(
+  event: HookEvent,
+  { handler, place }: HookSpec<CommandHandler>,
+  surroundings: Surroundings,
+): Program {
+  const { env: parent } = process
+  const env = hookEnvironment(
+    { parent, minimal: surroundings.env === 'minimal', passthrough: handler.envPassthrough },
+    { place, sessionId: sessionOf(event) },
+  )
+  return { ...commandLine(handler, env), cwd: workingFolder(event, place), env, input: encode(event) }
+}
+
+function commandLine(
+  { command, args, shell }: CommandHandler,
+  env: Readonly<Record<string, string>>,
+): Pick<Program, 'file' | 'args'> {
+  if (args) return { file: expandArgument(command, env), args: args.map((one) => expandArgument(one, env)) }
+  if (shell === 'bash') return { file: 'bash', args: ['-c', command] }
+  if (shell === 'powershell') return { file: 'pwsh', args: ['-Command', forPowerShell(command)] }
+  return { file: '/bin/sh', args: ['-c', command] }
+}
+
+function sessionOf({ session, data }: HookEvent): string | undefined {
+  if (session) return session.id
+  return typeof data.session_id === 'string' ? data.session_id : undefined
+}
+
+/** An agent may have removed the folder it works in; its gates run all the same. */
+function workingFolder({ data, session }: HookEvent, { projectDir }: Place): string {
+  const folder = [data.cwd, session?.cwd, projectDir].find(isFolder)
+  if (folder !== undefined) return folder
+  throw new HookError(
+    'HOOK_NOT_STARTED',
+    `There is no folder to run it in: even the project ${JSON.stringify(projectDir)} is gone`,
+    { hint: 'Start again in a folder that exists.' },
+  )
+}
+
+function isFolder(path: unknown): path is string {
+  try {
+    return typeof path === 'string' && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  } catch {
+    return false // a NUL, no permission, a file on the way
+  }
+}
+
+function noSuchPlaceholder(name: string): HookError {
+  return new HookError(
+    'HOOK_NOT_STARTED',
+    `Could not start: it mentions \${${name}}, which only hooks of a plugin have`,
+    { hint: `Use \${CLAUDE_PROJECT_DIR} or \${AMPLIFIER_HOOKS_DIR}, or make it a plugin.` },
+  )
+}
+
+// ---- what is told ---------------------------------------------------------------------------------------------
+
+function announce(
+  { hook, handler: { statusMessage } }: HookSpec<CommandHandler>,
+  { display }: Surroundings,
+  context: HookContext,
+): void {
+  if (!display || !statusMessage) return
+  const failed = (error: unknown) =>
+    context.note({ code: 'host-failed', text: `display failed: ${textOf(error)}` })
+  try {
+    const shown: unknown = display({ text: plainText(statusMessage), level: 'info', source: hook.name })
+    if (isPromise(shown)) void shown.then(undefined, failed)
+  } catch (error) {
+    failed(error)
+  }
+}
+
+function report(ending: Ending, context: HookContext): void {
+  const printed: Printed = {
+    ...(ending.stdout && { stdout: bounded(ending.stdout) }),
+    ...(ending.stderr && { stderr: bounded(ending.stderr) }),
+  }
+  if (ending.stdout || ending.stderr) context.printed(printed)
+  if (!ending.leftRunning) return
+  context.note({
+    code: 'left-running',
+    text: 'it left a process running outside its group that still held its output; what that prints from now on is lost',
+  })
+}
+
+/** Of each stream, for the trace. */
+const PRINTED_LIMIT = 4096
+
+function bounded(text: string): string {
+  return byteLength(text) > PRINTED_LIMIT ? cutText(text, PRINTED_LIMIT, '…') : text
+}

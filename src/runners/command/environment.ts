@@ -1,0 +1,73 @@
+// What a command hook finds in its environment, and the placeholders in its arguments.
+
+import type { Place } from '../hook-spec.js'
+
+/** Whose hook it is, in which session. */
+export interface Situation {
+  readonly place: Place
+  readonly sessionId: string | undefined
+}
+
+/** What a hook may inherit. */
+export interface Inheritance {
+  readonly parent: Readonly<Record<string, string | undefined>>
+  /** Only what programs need to start, and the names in `passthrough`. */
+  readonly minimal: boolean
+  readonly passthrough?: readonly string[] | undefined
+}
+
+/** What only hooks of a plugin have. */
+const OF_PLUGINS = ['CLAUDE_PLUGIN_ROOT', 'PLUGIN_ROOT', 'CLAUDE_PLUGIN_DATA'] as const
+const OF_SESSIONS = ['AMPLIFIER_SESSION_ID', 'CLAUDE_CODE_SESSION_ID'] as const
+const OF_PROJECTS = ['AMPLIFIER_PROJECT_DIR', 'CLAUDE_PROJECT_DIR', 'AMPLIFIER_HOOKS_DIR'] as const
+
+const PLACEHOLDERS: readonly string[] = [...OF_PROJECTS, ...OF_SESSIONS, ...OF_PLUGINS]
+const PLACEHOLDER = new RegExp(`\\$\\{(${PLACEHOLDERS.join('|')})\\}`, 'g')
+
+/** Ours, or nobody's: inside another agent the parent has them as well, and they are about its session, its plugin, its file. */
+const NOT_INHERITED: readonly string[] = [...PLACEHOLDERS, 'AMPLIFIER_ENV_FILE', 'CLAUDE_ENV_FILE']
+
+const MINIMAL = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TMPDIR|TZ|TERM)$/s
+
+export function hookEnvironment(inheritance: Inheritance, situation: Situation): Record<string, string> {
+  const env = inherited(inheritance)
+  for (const name of NOT_INHERITED) delete env[name]
+  return Object.assign(env, ourOwn(situation))
+}
+
+function inherited({ parent, minimal, passthrough = [] }: Inheritance): Record<string, string> {
+  if (!minimal) return { ...parent } as Record<string, string>
+  const names = Object.keys(parent).filter((name) => MINIMAL.test(name) || passthrough.includes(name))
+  return Object.fromEntries(names.map((name) => [name, parent[name] ?? '']))
+}
+
+function ourOwn({ place, sessionId }: Situation): Record<string, string> {
+  const { projectDir, hooksDir, plugin } = place
+  return {
+    AMPLIFIER_PROJECT_DIR: projectDir,
+    CLAUDE_PROJECT_DIR: projectDir,
+    AMPLIFIER_HOOKS_DIR: hooksDir,
+    ...(sessionId !== undefined && { AMPLIFIER_SESSION_ID: sessionId, CLAUDE_CODE_SESSION_ID: sessionId }),
+    ...(plugin && {
+      CLAUDE_PLUGIN_ROOT: plugin.root,
+      PLUGIN_ROOT: plugin.root,
+      CLAUDE_PLUGIN_DATA: plugin.dataDir,
+    }),
+  }
+}
+
+/** For the exec form: `${NAME}` of what we define is replaced, once; all else stays as it stands. One argument stays one. */
+export function expandArgument(argument: string, env: Readonly<Record<string, string>>): string {
+  return argument.replace(PLACEHOLDER, (text, name: string) => env[name] ?? text)
+}
+
+/** For PowerShell, which reads `${NAME}` as a variable of its own: the same name, but of the environment. No value enters the text. */
+export function forPowerShell(command: string): string {
+  return command.replace(PLACEHOLDER, (_, name: string) => `\${env:${name}}`)
+}
+
+/** A placeholder of plugins in a hook that has none: a shell would read it as nothing, and `${NAME}/x` as `/x`. */
+export function foreignPlaceholder(texts: readonly string[], { plugin }: Place): string | undefined {
+  if (plugin) return undefined
+  return OF_PLUGINS.find((name) => texts.some((text) => text.includes(`\${${name}}`)))
+}

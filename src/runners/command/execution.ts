@@ -1,0 +1,151 @@
+// One run of a program, from its start to its ending.
+
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import { onAbort } from '../../core/abort.js'
+import { Output } from './output.js'
+import type { ProcessGroup } from './process-group.js'
+
+/** How a program ended. */
+export interface Ending {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+  /** A stream was longer than the limit. */
+  readonly cut: boolean
+  /** A process outside the group still held the output when we stopped reading. */
+  readonly leftRunning: boolean
+}
+
+/** How long the output may outlast the program: `exec > >(tee log)` prints the answer after the shell has ended. */
+const DRAIN_MS = 150
+/** How long what is left of the group may take to die, before the answer goes out without knowing who held the output. */
+const PARTING_MS = 50
+
+/** Settles when the program has ended and its output with it, or soon after; never waits for `close`, which a grandchild can hold up for ever. */
+export function follow(
+  child: ChildProcessWithoutNullStreams,
+  group: ProcessGroup,
+  outputLimit: number,
+  signal: AbortSignal,
+): Promise<Ending> {
+  return new Promise((resolve, reject) => {
+    new Execution(child, group, outputLimit, { resolve, reject }).obey(signal)
+  })
+}
+
+type Exit = Pick<Ending, 'code' | 'signal'>
+
+interface Caller {
+  readonly resolve: (ending: Ending) => void
+  readonly reject: (reason: unknown) => void
+}
+
+class Execution {
+  readonly #child: ChildProcessWithoutNullStreams
+  readonly #group: ProcessGroup
+  readonly #stdout: Output
+  readonly #stderr: Output
+  readonly #caller: Caller
+  #exit: Exit | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #settled = false
+  #stopListening = () => {}
+
+  constructor(
+    child: ChildProcessWithoutNullStreams,
+    group: ProcessGroup,
+    outputLimit: number,
+    caller: Caller,
+  ) {
+    this.#child = child
+    this.#group = group
+    this.#caller = caller
+    const ended = () => this.#ended()
+    this.#stdout = new Output(child.stdout, outputLimit, ended)
+    this.#stderr = new Output(child.stderr, outputLimit, ended)
+    child.once('exit', (code, signal) => this.#exited(code, signal))
+  }
+
+  /** Ends the group when the signal is aborted; the caller does not wait for that. */
+  obey(signal: AbortSignal): void {
+    this.#stopListening = onAbort(signal, () => {
+      if (!this.#settle()) return
+      this.#caller.reject(signal.reason)
+      this.#endGroup()
+    })
+  }
+
+  get #silent(): boolean {
+    return this.#stdout.ended && this.#stderr.ended
+  }
+
+  #ended(): void {
+    if (this.#exit && this.#silent) this.#answer(this.#exit)
+  }
+
+  #exited(code: number | null, signal: NodeJS.Signals | null): void {
+    this.#exit = { code, signal }
+    if (this.#settled) this.#group.look()
+    else if (this.#silent) this.#answer(this.#exit)
+    else this.#drain(this.#exit)
+  }
+
+  /** Somebody still holds the output, or it was not read yet. */
+  #drain(exit: Exit): void {
+    this.#group.look()
+    this.#later(DRAIN_MS, () => {
+      this.#endGroup()
+      if (this.#group.isGone) return this.#answer(exit)
+      this.#later(PARTING_MS, () => {
+        this.#group.look()
+        this.#answer(exit)
+      })
+    })
+  }
+
+  /** What a process prints while it is being ended is no part of the answer. It is read, though: to be ended by SIGPIPE is no time to clean up. */
+  #endGroup(): void {
+    this.#stdout.close()
+    this.#stderr.close()
+    this.#group.end()
+    void this.#group.gone.then(() => this.#release())
+  }
+
+  #answer(exit: Exit): void {
+    if (!this.#settle()) return
+    this.#group.end()
+    this.#caller.resolve({
+      code: exit.code,
+      signal: exit.signal,
+      stdout: this.#stdout.text(),
+      stderr: this.#stderr.text(),
+      cut: this.#stdout.cut || this.#stderr.cut,
+      leftRunning: !this.#silent && this.#group.isGone,
+    })
+  }
+
+  /** False if the caller has its answer already. */
+  #settle(): boolean {
+    if (this.#settled) return false
+    this.#settled = true
+    clearTimeout(this.#timer)
+    this.#stopListening()
+    return true
+  }
+
+  /** In a loop that was blocked the time is over before anything was read: reads first. */
+  #later(ms: number, then: () => void): void {
+    this.#timer = setTimeout(() => {
+      setImmediate(() => {
+        if (!this.#settled) then()
+      })
+    }, ms)
+  }
+
+  /** Nothing of a program that is gone, or cannot be ended, may keep our own process alive. */
+  #release(): void {
+    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) stream.destroy()
+    this.#child.unref()
+  }
+}

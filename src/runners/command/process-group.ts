@@ -1,0 +1,98 @@
+// A process group: a program and everything it started that did not leave it. They end together.
+
+import { livesIn, livingMembers } from './process-table.js'
+
+/** From TERM to KILL. */
+const GRACE_MS = 500
+const LOOK_MS = 20
+/** Two seconds of KILL. What is there still is another user's, or stuck in the kernel. */
+const MOST_KILLS = 100
+
+/** One listener of the process, however many groups there are. */
+const living = new Set<ProcessGroup>()
+
+function killAll(): void {
+  for (const group of living) group.kill()
+}
+
+export class ProcessGroup {
+  /** Settles when nothing of it is left, or nothing that could be ended. */
+  readonly gone: Promise<void>
+  readonly #leader: number
+  readonly #leave: () => void
+  #isGone = false
+  #endingSince = Infinity
+  #kills = 0
+  #members: readonly number[] = []
+  #timer: ReturnType<typeof setInterval> | undefined
+
+  constructor(leader: number) {
+    this.#leader = leader
+    let resolve = () => {}
+    this.gone = new Promise((settle) => {
+      resolve = settle
+    })
+    this.#leave = resolve
+    if (living.size === 0) process.on('exit', killAll)
+    living.add(this)
+  }
+
+  get isGone(): boolean {
+    return this.#isGone
+  }
+
+  /** TERM now, KILL after the grace. */
+  end(): void {
+    if (this.#isGone || this.#timer !== undefined) return
+    if (!this.#send('SIGTERM')) return
+    this.#send('SIGCONT') // who is stopped gets no TERM before
+    this.#endingSince = performance.now()
+    this.#timer = setInterval(() => this.look(), LOOK_MS)
+  }
+
+  /** Finds out whether something is left. */
+  look(): void {
+    const ending = performance.now() - this.#endingSince
+    const overdue = ending >= GRACE_MS
+    if (!this.#send(overdue ? 'SIGKILL' : 0)) return
+    if (overdue) this.#kills++
+    const dead = ending >= LOOK_MS && this.#onlyZombies() // most are reaped by then, and nobody need look for them
+    if (dead) this.#send('SIGKILL') // for one that was born while we looked
+    if (dead || this.#kills > MOST_KILLS) this.#forget()
+  }
+
+  /** At once, for a process that is about to exit itself. */
+  kill(): void {
+    this.#send('SIGKILL')
+  }
+
+  /** Goes through all processes of the system only when those it knows are dead. */
+  #onlyZombies(): boolean {
+    if (this.#members.some((pid) => livesIn(this.#leader, pid))) return false
+    const members = livingMembers(this.#leader)
+    this.#members = members ?? []
+    return members?.length === 0
+  }
+
+  /** False if nobody is left. From then on the number may be somebody else's, and is never used again. */
+  #send(signal: NodeJS.Signals | 0): boolean {
+    if (this.#isGone) return false
+    try {
+      process.kill(-this.#leader, signal)
+      return true
+    } catch (error) {
+      // EPERM: there is somebody, but not one whom we may signal
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') return true
+      this.#forget()
+      return false
+    }
+  }
+
+  #forget(): void {
+    this.#isGone = true
+    clearInterval(this.#timer)
+    living.delete(this)
+    if (living.size === 0) process.off('exit', killAll)
+    this.#leave()
+  }
+}

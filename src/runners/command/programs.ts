@@ -1,0 +1,78 @@
+// The programs that one createHooks() runs, each in a process group of its own.
+
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { HookError } from '../../core/errors.js'
+import { type Ending, follow } from './execution.js'
+import { ProcessGroup } from './process-group.js'
+import { notStarted } from './start-failure.js'
+
+export interface Program {
+  readonly file: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  /** For its standard input; the program need not read it. */
+  readonly input: string
+  /** Bytes kept of each stream; default 1 MiB. */
+  readonly outputLimit?: number
+}
+
+const OUTPUT_LIMIT = 1024 * 1024
+
+export class Programs {
+  readonly #groups = new Set<ProcessGroup>()
+
+  /**
+   * Rejects with HOOK_NOT_STARTED, or with the reason of the signal as soon as it is aborted. Whatever is left of the
+   * group when the program has ended, or was aborted, is ended after the answer: TERM, half a second, KILL.
+   */
+  run(program: Program, signal: AbortSignal): Promise<Ending> {
+    if (signal.aborted) return Promise.reject(signal.reason)
+    if (process.platform === 'win32') return Promise.reject(noWindows(program))
+    let child: ChildProcessWithoutNullStreams
+    try {
+      child = start(program)
+    } catch (error) {
+      return Promise.reject(notStarted(program, error))
+    }
+    if (child.pid === undefined) return failure(child, program)
+    const group = this.#watched(child.pid)
+    child.stdin.on('error', ignore)
+    child.stdin.end(program.input)
+    return follow(child, group, program.outputLimit ?? OUTPUT_LIMIT, signal)
+  }
+
+  /** Settles when every group that was started here is gone. */
+  async idle(): Promise<void> {
+    while (this.#groups.size > 0) await Promise.all([...this.#groups].map((group) => group.gone))
+  }
+
+  #watched(leader: number): ProcessGroup {
+    const group = new ProcessGroup(leader)
+    this.#groups.add(group)
+    void group.gone.then(() => this.#groups.delete(group))
+    return group
+  }
+}
+
+/** Who closes its input early, or never reads it, may. */
+function ignore(): void {}
+
+function start({ file, args, cwd, env }: Program): ChildProcessWithoutNullStreams {
+  return spawn(file, args, { cwd, env, detached: true, stdio: 'pipe' })
+}
+
+/** Node tells most reasons later, as an event. */
+function failure(child: ChildProcessWithoutNullStreams, program: Program): Promise<never> {
+  return new Promise((_, reject) => {
+    child.once('error', (error) => reject(notStarted(program, error)))
+  })
+}
+
+function noWindows({ file }: Program): HookError {
+  return new HookError(
+    'HOOK_NOT_STARTED',
+    `Could not start ${JSON.stringify(file)}: command hooks need Linux or macOS`,
+    { hint: 'Write the hook as a function, or run the host in WSL.' },
+  )
+}

@@ -1,0 +1,230 @@
+// createHooks() with files: what is trusted, what is switched off, what a change of files does.
+
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createHooks, type Hooks, type HooksOptions } from 'carabiner'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { livingMembers } from '../src/runners/command/process-table.js'
+
+const CALL = { tool_name: 'Bash', tool_input: { command: 'ls' } }
+
+let folder: string
+let project: string
+let home: string
+const open: Hooks[] = []
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'carabiner-configuration-'))
+  project = join(folder, 'project')
+  home = join(folder, 'home')
+  mkdirSync(project)
+  mkdirSync(home)
+})
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((hooks) => hooks.close()))
+  rmSync(folder, { recursive: true })
+})
+
+function write(path: string, content: unknown): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content, null, 2))
+}
+
+const gate = (command: string, more: object = {}) => ({
+  hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command, ...more }] }] },
+})
+const DENIES = 'echo no >&2; exit 2'
+const rootFile = (base: string) => join(base, '.amplifier', 'hooks', 'hooks.json')
+
+async function hooksHere(options: HooksOptions = {}): Promise<Hooks> {
+  const hooks = await createHooks({ projectDir: project, home, globals: false, ...options })
+  open.push(hooks)
+  return hooks
+}
+
+const fired = (hooks: Hooks) => hooks.session({ cwd: project }).fire('PreToolUse', CALL)
+
+describe('trust', () => {
+  test('a hook that came with the project does not run, and that is said', async () => {
+    write(rootFile(project), gate(DENIES))
+    const hooks = await hooksHere()
+    const outcome = await fired(hooks)
+    expect(outcome.action).toBe('continue')
+    expect(outcome.hooks).toMatchObject([{ status: 'skipped', why: 'untrusted' }])
+    expect(outcome.messages).toMatchObject([{ level: 'warning' }])
+    expect(outcome.messages[0]?.text).toContain('--trust-all')
+    expect(outcome.messages[0]?.text).toContain(`${rootFile(project)}:`)
+    expect(outcome.diagnostics).toMatchObject([{ code: 'untrusted', file: rootFile(project) }])
+    expect(hooks.list()).toMatchObject([{ state: 'untrusted', why: expect.stringContaining('--trust-all') }])
+  })
+
+  test('with trust: "all" it runs', async () => {
+    write(rootFile(project), gate(DENIES))
+    expect(await fired(await hooksHere({ trust: 'all' }))).toMatchObject({ action: 'deny', reason: 'no' })
+  })
+
+  test('named plugins and files are not trusted by being named', async () => {
+    write(join(folder, 'guard', 'hooks.json'), gate(DENIES))
+    write(join(folder, 'own.json'), gate(`${DENIES} # own`))
+    const named = { plugins: [join(folder, 'guard')], configs: [join(folder, 'own.json')] }
+    const { action, hooks } = await fired(await hooksHere(named))
+    expect(action).toBe('continue')
+    expect(hooks.map(({ why }) => why)).toEqual(['untrusted', 'untrusted'])
+  })
+
+  test('the hooks of the user run', async () => {
+    write(rootFile(home), gate(DENIES))
+    expect((await fired(await hooksHere())).action).toBe('deny')
+  })
+
+  test('a copy of a user’s hook in the project runs once, as the user’s', async () => {
+    write(rootFile(home), gate('echo ran'))
+    write(rootFile(project), gate('echo ran'))
+    const { hooks } = await fired(await hooksHere({ trust: 'all' }))
+    expect(hooks.map(({ status, why }) => why ?? status).sort()).toEqual(['duplicate', 'ran'])
+  })
+
+  test('the host may refuse what files allow', async () => {
+    write(rootFile(home), gate(DENIES))
+    const admit = () => ({ why: 'disabled', detail: 'not today' }) as const
+    const { action, hooks } = await fired(await hooksHere({ admit }))
+    expect(action).toBe('continue')
+    expect(hooks).toMatchObject([{ status: 'skipped', why: 'disabled', detail: 'not today' }])
+  })
+})
+
+describe('what is read', () => {
+  test('nothing without projectDir, plugins or configs', async () => {
+    write(rootFile(home), gate(DENIES))
+    const hooks = await createHooks({ home, globals: false })
+    open.push(hooks)
+    expect(hooks.list()).toEqual([])
+  })
+
+  test('plugins alone, without the files of the user', async () => {
+    write(rootFile(home), gate(DENIES))
+    write(join(folder, 'guard', 'hooks.json'), gate('true'))
+    const hooks = await createHooks({ plugins: [join(folder, 'guard')], home, globals: false })
+    open.push(hooks)
+    expect(hooks.list().map(({ name }) => name)).toEqual(['guard:PreToolUse#1'])
+  })
+
+  test('a hook is listed with what it runs, where it stands and why it does not run', async () => {
+    write(rootFile(project), gate('check.sh', { timeout: 5, onFailure: 'block' }))
+    write(join(project, '.amplifier', 'settings.json'), { hooks: { allow_project_hooks: false } })
+    const [hook] = (await hooksHere({ trust: 'all' })).list()
+    expect(hook).toMatchObject({
+      name: 'project:PreToolUse#1',
+      kind: 'command',
+      command: 'check.sh',
+      timeout: 5,
+      onFailure: 'block',
+      file: rootFile(project),
+      line: 7,
+      state: 'disabled',
+    })
+    expect(hook?.why).toContain('settings.json:')
+  })
+
+  test('a kind of hook that does not run here is reported with file and line', async () => {
+    write(rootFile(project), { hooks: { Stop: [{ hooks: [{ type: 'prompt', prompt: 'Done?' }] }] } })
+    const hooks = await hooksHere({ trust: 'all' })
+    expect(hooks.list()).toEqual([])
+    expect(hooks.diagnostics).toMatchObject([
+      { code: 'entry-unsupported', file: rootFile(project), line: expect.any(Number) },
+    ])
+  })
+
+  test('settings of the host win over those of the user, and a project tightens them', async () => {
+    write(rootFile(home), gate('true'))
+    write(join(home, '.amplifier', 'settings.json'), { hooks: { default_timeout: 10 } })
+    const timeouts = async (options: HooksOptions) =>
+      (await hooksHere(options)).list().map((one) => one.timeout)
+    expect(await timeouts({})).toEqual([10])
+    expect(await timeouts({ settings: { default_timeout: 20 } })).toEqual([20])
+    write(rootFile(project), gate('true # project'))
+    write(join(project, '.amplifier', 'settings.json'), { hooks: { default_timeout: 5 } })
+    expect(await timeouts({ settings: { default_timeout: 20 } })).toEqual([20, 5])
+  })
+
+  test('on_failure: "block" in a project closes its gates', async () => {
+    write(rootFile(home), gate('exit 7'))
+    expect((await fired(await hooksHere())).action).toBe('continue')
+    write(join(project, '.amplifier', 'settings.json'), { hooks: { on_failure: 'block' } })
+    expect((await fired(await hooksHere())).action).toBe('deny')
+  })
+
+  test('on_failure: "block" closes a gate that exits oddly, whatever its JSON and its own onFailure say', async () => {
+    write(rootFile(home), gate(`echo '{"decision":"approve"}'; exit 7`, { onFailure: 'continue' }))
+    expect((await fired(await hooksHere())).action).toBe('continue')
+    const outcome = await fired(await hooksHere({ settings: { on_failure: 'block' } }))
+    expect(outcome).toMatchObject({ action: 'deny', hooks: [{ status: 'failed', why: 'HOOK_EXIT' }] })
+  })
+
+  test('wrong options are refused', async () => {
+    await expect(createHooks({ trust: 'some' as never })).rejects.toThrow(/trust/)
+    await expect(createHooks({ plugins: 'x' as never })).rejects.toThrow(/plugins/)
+    await expect(createHooks({ settings: { default_timeout: -1 } })).rejects.toThrow(/default_timeout/)
+    await expect(createHooks({ settings: { defaultTimeout: 1 } as never })).rejects.toThrow(/defaultTimeout/)
+  })
+})
+
+describe('a change of files', () => {
+  test('is in force after reload, in sessions that are open, too', async () => {
+    write(rootFile(project), gate('true'))
+    const hooks = await hooksHere({ trust: 'all' })
+    const session = hooks.session({ cwd: project })
+    expect((await session.fire('PreToolUse', CALL)).action).toBe('continue')
+    write(rootFile(project), gate(DENIES))
+    await hooks.reload()
+    expect((await session.fire('PreToolUse', CALL)).action).toBe('deny')
+  })
+
+  test('into something unreadable keeps what was said before, loudly', async () => {
+    write(rootFile(project), gate(DENIES))
+    const hooks = await hooksHere({ trust: 'all' })
+    write(rootFile(project), '{ "hooks": ')
+    await hooks.reload()
+    expect((await fired(hooks)).action).toBe('deny')
+    expect(hooks.diagnostics.map(({ code }) => code).sort()).toEqual(['config-invalid', 'config-kept'])
+  })
+
+  test('a file that is gone takes its hooks along', async () => {
+    write(rootFile(project), gate(DENIES))
+    const hooks = await hooksHere({ trust: 'all' })
+    rmSync(rootFile(project))
+    await hooks.reload()
+    expect(hooks.list()).toEqual([])
+  })
+
+  test('is noticed by itself with watch', async () => {
+    const hooks = await hooksHere({ trust: 'all', watch: true })
+    expect(hooks.list()).toEqual([])
+    write(rootFile(project), gate(DENIES))
+    await vi.waitFor(() => expect(hooks.list()).toHaveLength(1), { timeout: 20_000, interval: 50 })
+  }, 30_000)
+
+  test('does not touch an event under way', async () => {
+    write(rootFile(project), gate(`while [ ! -e '${folder}/go' ]; do sleep 0.02; done; ${DENIES}`))
+    const hooks = await hooksHere({ trust: 'all' })
+    const outcome = fired(hooks)
+    rmSync(rootFile(project))
+    await hooks.reload()
+    writeFileSync(join(folder, 'go'), '')
+    expect((await outcome).action).toBe('deny')
+  })
+})
+
+describe('close', () => {
+  test('returns when every process of a hook is gone', async () => {
+    const pidFile = join(folder, 'pid')
+    write(rootFile(project), gate(`trap '' TERM; echo $$ > '${pidFile}'; sleep 60`, { timeout: 0.3 }))
+    const hooks = await hooksHere({ trust: 'all' })
+    const outcome = await fired(hooks)
+    expect(outcome.hooks).toMatchObject([{ status: 'failed', why: 'HOOK_TIMEOUT' }])
+    await hooks.close()
+    expect(livingMembers(Number(readFileSync(pidFile, 'utf8')))).toEqual([])
+  })
+})

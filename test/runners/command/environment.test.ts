@@ -1,0 +1,160 @@
+// What a command hook finds in its environment, and what becomes of placeholders.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders are written like this
+
+import { describe, expect, test } from 'vitest'
+import {
+  expandArgument,
+  foreignPlaceholder,
+  forPowerShell,
+  hookEnvironment,
+  type Inheritance,
+} from '../../../src/runners/command/environment.js'
+import type { Place } from '../../../src/runners/hook-spec.js'
+
+const ROOT_FILE: Place = { projectDir: '/project', hooksDir: '/project/.amplifier/hooks' }
+const PLUGIN: Place = {
+  projectDir: '/project',
+  hooksDir: '/plugins',
+  plugin: { name: 'guard', root: '/plugins/guard', dataDir: '/data/guard' },
+}
+const OURS = {
+  AMPLIFIER_PROJECT_DIR: '/project',
+  CLAUDE_PROJECT_DIR: '/project',
+  AMPLIFIER_HOOKS_DIR: '/project/.amplifier/hooks',
+  AMPLIFIER_SESSION_ID: 's1',
+  CLAUDE_CODE_SESSION_ID: 's1',
+}
+
+function environment(parent: Record<string, string>, place = ROOT_FILE, more: Partial<Inheritance> = {}) {
+  return hookEnvironment({ parent, minimal: false, ...more }, { place, sessionId: 's1' })
+}
+
+describe('the environment', () => {
+  test('is what the parent has, and ours', () => {
+    expect(environment({ PATH: '/bin', API_KEY: 'secret', CLAUDECODE: '1' })).toEqual({
+      PATH: '/bin',
+      API_KEY: 'secret',
+      CLAUDECODE: '1',
+      ...OURS,
+    })
+  })
+
+  test('of a plugin has its folders', () => {
+    expect(environment({}, PLUGIN)).toEqual({
+      ...OURS,
+      AMPLIFIER_HOOKS_DIR: '/plugins',
+      CLAUDE_PLUGIN_ROOT: '/plugins/guard',
+      PLUGIN_ROOT: '/plugins/guard',
+      CLAUDE_PLUGIN_DATA: '/data/guard',
+    })
+  })
+
+  const foreign = Object.fromEntries(
+    [...Object.keys(environment({}, PLUGIN)), 'AMPLIFIER_ENV_FILE', 'CLAUDE_ENV_FILE'].map((name) => [
+      name,
+      'foreign',
+    ]),
+  )
+
+  test('has nothing of another agent around it, whose plugin, session or file it would take for its own', () => {
+    expect(environment(foreign)).toEqual(OURS)
+    expect(Object.values(environment(foreign, PLUGIN))).not.toContain('foreign')
+    const names = Object.keys(foreign)
+    expect(environment(foreign, ROOT_FILE, { minimal: true, passthrough: names })).toEqual(OURS)
+  })
+
+  test('without a session has no session', () => {
+    const { AMPLIFIER_SESSION_ID: _, CLAUDE_CODE_SESSION_ID: __, ...rest } = OURS
+    const env = hookEnvironment(
+      { parent: foreign, minimal: false },
+      { place: ROOT_FILE, sessionId: undefined },
+    )
+    expect(env).toEqual(rest)
+  })
+
+  test('leaves the parent as it is', () => {
+    const parent = Object.freeze({ PLUGIN_ROOT: 'foreign' })
+    environment(parent)
+    expect(parent).toEqual({ PLUGIN_ROOT: 'foreign' })
+  })
+})
+
+describe('a minimal environment', () => {
+  const needed = {
+    PATH: 'p',
+    HOME: 'h',
+    USER: 'u',
+    LOGNAME: 'l',
+    SHELL: 's',
+    LANG: 'C',
+    LC_ALL: 'C',
+    LC_TIME: 'C',
+    TMPDIR: 't',
+    TZ: 'UTC',
+    TERM: 'dumb',
+  }
+  const secrets = { API_KEY: 'secret', MY_PATH: 'p', PATH_2: 'p', NODE_OPTIONS: '-r x', LANGUAGE: 'de' }
+
+  test('is what programs need to start, and ours', () => {
+    expect(environment({ ...needed, ...secrets }, ROOT_FILE, { minimal: true })).toEqual({
+      ...needed,
+      ...OURS,
+    })
+  })
+
+  test('has what the hook asks for by its exact name, if it is there', () => {
+    const passthrough = ['API_KEY', 'MISSING', 'NODE']
+    const env = environment({ ...needed, ...secrets }, ROOT_FILE, { minimal: true, passthrough })
+    expect(env).toEqual({ ...needed, API_KEY: 'secret', ...OURS })
+  })
+})
+
+describe('an argument', () => {
+  const env = environment({ HOME: '/home' }, PLUGIN)
+
+  test('has our placeholders replaced, as often as they occur', () => {
+    expect(
+      expandArgument('${CLAUDE_PLUGIN_ROOT}/a:${AMPLIFIER_PROJECT_DIR}:${CLAUDE_PLUGIN_ROOT}', env),
+    ).toBe('/plugins/guard/a:/project:/plugins/guard')
+    expect(expandArgument('${AMPLIFIER_SESSION_ID} ${PLUGIN_ROOT} ${CLAUDE_PLUGIN_DATA}', env)).toBe(
+      's1 /plugins/guard /data/guard',
+    )
+  })
+
+  test.each([
+    '$CLAUDE_PLUGIN_ROOT',
+    '${HOME}',
+    '${CLAUDE_PLUGIN_ROOT:-x}',
+    '${claude_plugin_root}',
+    '${ CLAUDE_PLUGIN_ROOT }',
+    '${CLAUDE_PLUGIN_ROOT',
+    '$(id)',
+    '${user_config.key}',
+  ])('%s stays as it stands', (argument) => {
+    expect(expandArgument(argument, env)).toBe(argument)
+  })
+
+  test('takes a value as it is: nothing in it is special, nor replaced again', () => {
+    const hostile = 'a b\'c"d$(id)`id`\n$&$1${CLAUDE_PROJECT_DIR}'
+    expect(expandArgument('<${PLUGIN_ROOT}>', { ...env, PLUGIN_ROOT: hostile })).toBe(`<${hostile}>`)
+  })
+
+  test('of a placeholder without a value stays as it stands', () => {
+    expect(expandArgument('${PLUGIN_ROOT}', environment({}))).toBe('${PLUGIN_ROOT}')
+  })
+})
+
+test('PowerShell reads placeholders from the environment', () => {
+  expect(forPowerShell('& "${CLAUDE_PLUGIN_ROOT}/x.ps1" ${HOME} $env:A')).toBe(
+    '& "${env:CLAUDE_PLUGIN_ROOT}/x.ps1" ${HOME} $env:A',
+  )
+})
+
+test('a placeholder of plugins is foreign to a hook without a plugin', () => {
+  expect(foreignPlaceholder(['node', '${CLAUDE_PLUGIN_ROOT}/x'], ROOT_FILE)).toBe('CLAUDE_PLUGIN_ROOT')
+  expect(foreignPlaceholder(['${CLAUDE_PLUGIN_DATA}'], ROOT_FILE)).toBe('CLAUDE_PLUGIN_DATA')
+  expect(foreignPlaceholder(['${CLAUDE_PLUGIN_ROOT}/x'], PLUGIN)).toBeUndefined()
+  expect(
+    foreignPlaceholder(['${CLAUDE_PROJECT_DIR} ${CLAUDE_PLUGIN_ROOT:-x} $PLUGIN_ROOT'], ROOT_FILE),
+  ).toBeUndefined()
+})

@@ -38,7 +38,7 @@ function newcomer(): {
 
 async function run({ text }: Block, project: string, env: NodeJS.ProcessEnv): Promise<string> {
   const { stdout } = await promisify(execFile)('sh', ['-eu', '-c', text], { cwd: project, env })
-  return stdout.replaceAll(project, '.').replace(/\b\d+(?:\.\d+)? ms\b/g, 'N ms')
+  return stdout.replaceAll(project, '.').replace(/ +\d+(?:\.\d+)? m?s\b/g, ' N ms')
 }
 
 describe.concurrent('the shell blocks of', { timeout: 120_000 }, () => {
@@ -46,7 +46,7 @@ describe.concurrent('the shell blocks of', { timeout: 120_000 }, () => {
     const { project, env, remove } = newcomer()
     for (const block of shell) {
       const printed = await run(block, project, env)
-      const said = (block.output ?? '').replace(/\b\d+(?:\.\d+)? ms\b/g, 'N ms')
+      const said = (block.output ?? '').replace(/ +\d+(?:\.\d+)? m?s\b/g, ' N ms')
       expect(printed, `${path}:${block.line}`).toBe(said)
     }
     remove()

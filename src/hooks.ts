@@ -1,5 +1,6 @@
 // What createHooks() returns: the hooks of one host.
 
+import type { MergedSettings } from './config/merged-settings.js'
 import type { Configuration } from './configuration.js'
 import type { Grant } from './core/approval.js'
 import { type Engine, explainEvent } from './core/engine.js'
@@ -37,12 +38,14 @@ export interface ListedHook {
 
 export class Hooks implements AsyncDisposable {
   readonly #engine: Engine
+  readonly #settings: MergedSettings
   readonly #configuration: Configuration | undefined
   readonly #programs: Programs
   #reloading: Promise<void> = Promise.resolve()
 
-  constructor(engine: Engine, programs: Programs, configuration?: Configuration) {
+  constructor(engine: Engine, programs: Programs, settings: MergedSettings, configuration?: Configuration) {
     this.#engine = engine
+    this.#settings = settings
     this.#configuration = configuration
     this.#programs = programs
     if (configuration) engine.configured.replaceAll(configuration.hooks)
@@ -136,14 +139,23 @@ export class Hooks implements AsyncDisposable {
     return this.#withStore((store) => store.revokeGrant(grantId))
   }
 
+  /** What is in force: the host's settings, the user's and the project's as one. */
+  get settings(): MergedSettings {
+    return this.#configuration?.settings ?? this.#settings
+  }
+
   /** What is wrong with configuration files, and the newest of what went wrong outside any outcome. */
   get diagnostics(): readonly Diagnostic[] {
     return [...(this.#configuration?.diagnostics ?? []), ...this.#engine.diagnostics]
   }
 
-  /** Waits for what runs aside, and until every hook process is gone. Sessions refuse to fire afterwards. */
-  async close(): Promise<void> {
+  /**
+   * Waits for what runs aside, or ends it with `abort`, and until every hook process is gone. Sessions refuse to fire
+   * afterwards.
+   */
+  async close({ abort = false }: { readonly abort?: boolean } = {}): Promise<void> {
     this.#engine.closed = true
+    if (abort) this.#engine.endBackground()
     await this.#configuration?.close()
     await this.#engine.idle()
     await this.#programs.idle()

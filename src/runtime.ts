@@ -91,7 +91,7 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
         registry,
       )
     : new Engine(options, given, registry)
-  const hooks = new Hooks(engine, programs, configuration)
+  const hooks = new Hooks(engine, programs, given, configuration)
   if (watch) await hooks.watch()
   return hooks
 }

@@ -1,6 +1,6 @@
 // createHooks() with files: what is trusted, what is switched off, what a change of files does.
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createHooks, type Hooks, type HooksOptions } from 'carabiner'
@@ -227,4 +227,14 @@ describe('close', () => {
     await hooks.close()
     expect(livingMembers(Number(readFileSync(pidFile, 'utf8')))).toEqual([])
   })
+
+  test('waits for an async hook, or ends it with abort', async () => {
+    const command = `touch '${folder}/started'; sleep 60`
+    write(rootFile(project), gate(command, { async: true }))
+    const hooks = await hooksHere({ trust: 'all' })
+    expect((await fired(hooks)).hooks).toMatchObject([{ status: 'detached' }])
+    await vi.waitFor(() => expect(existsSync(join(folder, 'started'))).toBe(true), { timeout: 20_000 })
+    await hooks.close({ abort: true })
+    expect(hooks.diagnostics).toMatchObject([{ code: 'late-failed' }])
+  }, 30_000)
 })

@@ -1,6 +1,6 @@
 // What all sessions of one createHooks() share: registries, host, settings, store, and the work nobody waits for.
 
-import { type Diagnostic, textOf } from './errors.js'
+import { type Diagnostic, HookError, textOf } from './errors.js'
 import { openPayload, resolveEvent } from './events.js'
 import type { SessionInfo } from './hook.js'
 import { HookSet } from './hook-set.js'
@@ -71,6 +71,7 @@ export class Engine {
   readonly #globals: HookRegistry | undefined
   readonly #diagnostics: Diagnostic[] = []
   readonly #background = new Background()
+  readonly #ending = new AbortController()
 
   constructor(host: Host, settings: Settings, globals: HookRegistry | undefined) {
     this.host = host
@@ -115,6 +116,15 @@ export class Engine {
     )
     this.#background.add(done)
     session?.add(done)
+  }
+
+  /** For hooks that run aside: aborted when nobody is to wait for them. */
+  get ending(): AbortSignal {
+    return this.#ending.signal
+  }
+
+  endBackground(): void {
+    this.#ending.abort(new HookError('ABORTED', 'These hooks are closed, and what ran aside was ended'))
   }
 
   /** Settles when nothing runs aside any more, in any session. */

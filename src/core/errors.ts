@@ -200,6 +200,14 @@ export const DIAGNOSTIC_CODES = {
     means: 'A project may tighten a setting but not loosen it; this one was ignored.',
     todo: 'Put it into the settings of the user, if it is wanted.',
   },
+  bypassed: {
+    means: 'CARABINER_OFF=1 was set: the command line ran no hook.',
+    todo: 'Unset it; "bypass": false in the settings of the user makes it have no effect.',
+  },
+  'bypass-refused': {
+    means: 'CARABINER_OFF=1 was set and had no effect, because the settings of the user say "bypass": false.',
+    todo: 'Unset it, or change the setting.',
+  },
   untrusted: {
     means: 'A hook came with the project and was not trusted; it did not run.',
     todo: 'Look at what it runs, then pass --trust-all for one call, or trust: "all" to createHooks().',

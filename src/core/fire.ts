@@ -194,7 +194,7 @@ class Firing {
   }
 
   #options(kind: EventKind, listeners: Listeners): DispatchOptions {
-    const { settings } = this.#scene.engine
+    const { settings, ending } = this.#scene.engine
     const options: DispatchOptions = {
       admit: this.#admit(listeners.anyOnce),
       signal: this.#signal,
@@ -204,7 +204,7 @@ class Firing {
       protectSystemMessages: settings.protect_system_messages,
       detach: (hook, event) => {
         const startedAt = performance.now()
-        const running = runAlone(kind, hook, event, { ...options, signal: undefined, deadline: Infinity })
+        const running = runAlone(kind, hook, event, { ...options, signal: ending, deadline: Infinity })
         this.#afterwards.push(() => deliverLate(this.#session, kind, event, running, startedAt))
       },
     }

@@ -59,7 +59,11 @@ export function observe(
 ): void {
   const work = async () => {
     if (skipOf(kind, hook, event, matcherValue(kind, event.data), admit)) return
-    const { ran } = await runAlone(kind, hook, event, { ...ALONE_OPTIONS, outcome: seenOutcome(outcome) })
+    const { ran } = await runAlone(kind, hook, event, {
+      ...ALONE_OPTIONS,
+      signal: scene.engine.ending,
+      outcome: seenOutcome(outcome),
+    })
     if (ran.status === 'failed') {
       scene.engine.note({ code: 'late-failed', text: `${hook.name} on ${kind.name}: ${ran.detail}` })
     } else if (ran.effect !== CONTINUE) {

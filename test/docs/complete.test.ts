@@ -95,6 +95,7 @@ const SETTINGS: Keys<Settings> = {
   default_timeout: true,
   max_timeout: true,
   env: true,
+  bypass: true,
 }
 
 const CONSTRUCTORS = [

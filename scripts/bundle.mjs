@@ -1,0 +1,85 @@
+// Bundles the command line into dist/bin, or into the folder given: a small entry, `fire` in one file, the rest as it is needed.
+
+import { chmodSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const here = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url))
+const cli = (/** @type {string} */ name) => here(`../src/cli/${name}.ts`)
+const require = createRequire(import.meta.url)
+const { version } = JSON.parse(readFileSync(here('../package.json'), 'utf8'))
+
+const COMMON = {
+  bundle: true,
+  platform: /** @type {const} */ ('node'),
+  target: 'node20',
+  minify: true,
+  // The UMD main of jsonc-parser cannot be bundled.
+  mainFields: ['module', 'main'],
+  external: ['chokidar'],
+  logLevel: /** @type {const} */ ('warning'),
+}
+
+/** @param {string} outdir */
+export async function bundle(outdir) {
+  rmSync(outdir, { recursive: true, force: true })
+  const program = {
+    ...COMMON,
+    outdir,
+    format: /** @type {const} */ ('esm'),
+    define: { CARABINER_VERSION: JSON.stringify(version) },
+    inject: [cli('clock')],
+    plugins: [lateModules],
+  }
+  await Promise.all([
+    build({
+      ...COMMON,
+      outdir,
+      format: 'esm',
+      entryPoints: { carabiner: cli('main') },
+      external: ['./*-program.js'],
+    }),
+    build({ ...program, entryPoints: [cli('fire-program')] }),
+    build({ ...program, entryPoints: [cli('full-program')], splitting: true }),
+    build({ ...COMMON, outfile: join(outdir, REGEX_FILE), format: 'cjs', entryPoints: ['re2js'] }),
+  ])
+  chmodSync(join(outdir, 'carabiner.js'), 0o755)
+}
+
+// ---- what is loaded when first used ---------------------------------------------------------------------------
+
+/** A host starts this program for every event, and most events need none of these. */
+const LATE_BUILTINS = ['node:crypto', 'node:child_process']
+/** The regex engine; most matchers are lists of names. A file of its own, so that it is not even read. */
+const REGEX_FILE = 're2js.cjs'
+
+/** @type {import('esbuild').Plugin} */
+const lateModules = {
+  name: 'late-modules',
+  setup({ onResolve, onLoad }) {
+    const late = new RegExp(`^(?:re2js|${LATE_BUILTINS.join('|')})$`)
+    onResolve({ filter: late }, ({ path }) => ({ path, namespace: 'late', sideEffects: false }))
+    onLoad({ filter: /./, namespace: 'late' }, ({ path }) => ({
+      contents: path === 're2js' ? lateRegex() : lateFunctions(path),
+    }))
+  },
+}
+
+function lateRegex() {
+  return `
+    let engine
+    const load = () => process.getBuiltinModule('node:module').createRequire(import.meta.url)('./${REGEX_FILE}').RE2JS
+    export const RE2JS = { compile: (...args) => (engine ??= load()).compile(...args) }`
+}
+
+/** Every function of the module; those that nobody imports are dropped. @param {string} name */
+function lateFunctions(name) {
+  const functions = Object.entries(require(name)).filter(([, value]) => typeof value === 'function')
+  return functions
+    .map(([key]) => `export const ${key} = (...args) => process.getBuiltinModule('${name}').${key}(...args)`)
+    .join('\n')
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await bundle(process.argv[2] ?? here('../dist/bin'))

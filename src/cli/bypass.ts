@@ -1,0 +1,30 @@
+// CARABINER_OFF=1: the panic switch. It is obeyed unless the user's settings forbid it, and it is never quiet.
+
+import type { Diagnostic } from '../core/errors.js'
+import type { OpenHooks } from './sources.js'
+
+/** Only this very value: `0`, `no` or a slip leave the hooks on. */
+export function isSwitchedOff(): boolean {
+  return process.env.CARABINER_OFF === '1'
+}
+
+export function isBypassed({ settings }: OpenHooks): boolean {
+  return isSwitchedOff() && settings.bypass
+}
+
+/** Among diagnostics, so that a program that reads the JSON knows that nothing was judged. */
+export const BYPASSED: Diagnostic = {
+  code: 'bypassed',
+  text: 'CARABINER_OFF=1 is set: no hook runs and nothing is guarded; unset it to guard again',
+}
+
+const REFUSED: Diagnostic = {
+  code: 'bypass-refused',
+  text: 'CARABINER_OFF=1 is set and has no effect: the settings of the user say "bypass": false',
+}
+
+/** What is to be said about the switch. */
+export function bypassNotices(hooks: OpenHooks): readonly Diagnostic[] {
+  if (!isSwitchedOff()) return []
+  return [isBypassed(hooks) ? BYPASSED : REFUSED]
+}

@@ -1,0 +1,120 @@
+// What a command is, and how its command line is read: strictly, because a misspelt --trust-all must not pass for none.
+
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import type { Output } from './output.js'
+import { usage } from './refusal.js'
+import { didYouMean } from './suggestion.js'
+
+/** One option, as parseArgs takes it, with its words for the help. */
+export interface Option {
+  readonly type: 'string' | 'boolean'
+  readonly short?: string
+  /** May be given several times. */
+  readonly multiple?: boolean
+  /** What the value is called in the help. */
+  readonly value?: string
+  readonly help: string
+}
+
+export type OptionTable = Readonly<Record<string, Option>>
+
+type Values<T extends OptionTable> = {
+  readonly [K in keyof T]: T[K] extends { readonly type: 'boolean' }
+    ? boolean
+    : T[K] extends { readonly multiple: true }
+      ? readonly string[]
+      : string | undefined
+}
+
+/** A command line that was understood. */
+export interface Given<T extends OptionTable> {
+  readonly options: Values<T>
+  readonly positionals: readonly string[]
+}
+
+export interface Example {
+  readonly does: string
+  readonly line: string
+}
+
+export interface Command<T extends OptionTable = OptionTable> {
+  /** Empty for the bare `carabiner`. */
+  readonly name: string
+  readonly summary: string
+  /** What may stand after the name, in words of the help; its length is how many may. */
+  readonly positionals: readonly string[]
+  readonly about: string
+  readonly options: T
+  readonly examples: readonly Example[]
+  /** What its exit codes mean, where they say more than success. */
+  readonly exits?: readonly (readonly [code: number, means: string])[]
+  /** The exit code. A method, so that a table can hold commands with different options. */
+  run(given: Given<T>, output: Output): Promise<number>
+}
+
+/** Options that every command has. */
+export const COMMON_OPTIONS = {
+  json: { type: 'boolean', help: 'Print one JSON document and nothing else.' },
+  help: { type: 'boolean', short: 'h', help: 'Show this help.' },
+} as const satisfies OptionTable
+
+/** Throws a usage error that names what was not understood. */
+export function readCommandLine<T extends OptionTable>(
+  { name, options, positionals }: Command<T>,
+  args: readonly string[],
+): Given<T> {
+  const config = { args: [...args], options, allowPositionals: true } satisfies ParseArgsConfig
+  checkTokens(name, options, config)
+  const read = strictly(config, name)
+  const extra = read.positionals[positionals.length]
+  if (extra !== undefined) throw usage(`${called(name)} takes no ${JSON.stringify(extra)}`, helpFor(name))
+  const values = Object.entries(options).map(([key, { type, multiple }]) => [
+    key,
+    (read.values as Readonly<Record<string, unknown>>)[key] ??
+      (type === 'boolean' ? false : multiple ? [] : undefined),
+  ])
+  return { options: Object.fromEntries(values) as Values<T>, positionals: read.positionals }
+}
+
+/** What parseArgs would refuse in words for programmers, or take in silence. */
+function checkTokens(name: string, options: OptionTable, config: ParseArgsConfig): void {
+  const { tokens } = parseArgs({ ...config, strict: false, tokens: true })
+  const seen = new Set<string>()
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined
+    if (!option) {
+      const meant = didYouMean(token.rawName, Object.keys(options), '--')
+      throw usage(`${called(name)} has no option ${token.rawName}${meant}`, helpFor(name))
+    }
+    if (option.type === 'string' && !token.value) {
+      throw usage(
+        `${token.rawName} needs a value: ${token.rawName} ${option.value ?? 'VALUE'}`,
+        helpFor(name),
+      )
+    }
+    if (seen.has(token.name) && option.type === 'string' && !option.multiple) {
+      throw usage(`${token.rawName} was given twice; one of them would not count`, helpFor(name))
+    }
+    seen.add(token.name)
+  }
+}
+
+function strictly(config: ParseArgsConfig, name: string) {
+  try {
+    return parseArgs({ ...config, strict: true })
+  } catch (error) {
+    const [said = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
+    throw usage(said.replace(/\.$/, ''), helpFor(name))
+  }
+}
+
+function called(name: string): string {
+  return name === '' ? 'carabiner' : `carabiner ${name}`
+}
+
+export function helpFor(name: string): string {
+  return name === ''
+    ? 'carabiner --help shows what there is.'
+    : `carabiner ${name} --help shows what it takes.`
+}

@@ -1,0 +1,198 @@
+// `carabiner fire`: one event through the hooks of a project, as a host would fire it.
+
+import { onAbort } from '../../core/abort.js'
+import { type Diagnostic, isHookError } from '../../core/errors.js'
+import { knownEvents, lookalikeOf, resolveEvent } from '../../core/events.js'
+import type { Outcome, Verdict } from '../../core/outcome.js'
+import type { SessionOptions } from '../../core/session.js'
+import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
+import { COMMON_OPTIONS, type Command } from '../command.js'
+import { Interruption } from '../interruption.js'
+import type { Output } from '../output.js'
+import { eventOf, type Payload, readPayload } from '../payload.js'
+import { EXIT, Refusal, usage } from '../refusal.js'
+import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
+import { nearest } from '../suggestion.js'
+
+const EXITS: Readonly<Record<Verdict, number>> = {
+  continue: 0,
+  respond: 0,
+  deny: 2,
+  ask_user: 3,
+  abort_turn: 4,
+  hard_abort: 4,
+}
+
+const OPTIONS = {
+  payload: { type: 'string', value: 'FILE', help: 'Read the payload from a file; - is standard input.' },
+  ...SOURCE_OPTIONS,
+  timeout: {
+    type: 'string',
+    value: 'SECONDS',
+    help: 'Bound the whole fire; hooks that it cuts short have failed.',
+  },
+  ...COMMON_OPTIONS,
+} as const
+
+export const command: Command<typeof OPTIONS> = {
+  name: 'fire',
+  summary: 'Fire one event and print what the hooks decide.',
+  positionals: ['[EVENT]'],
+  about:
+    "Reads the payload as JSON from standard input, or from a file. Without EVENT the payload's hook_event_name " +
+    'decides. Never asks anybody, waits for async hooks, and returns when every hook process is gone.',
+  options: OPTIONS,
+  exits: [
+    [0, 'go on (continue, respond)'],
+    [1, 'could not be evaluated'],
+    [2, 'denied'],
+    [3, 'a person must approve'],
+    [4, 'the turn or the agent is aborted'],
+  ],
+  examples: [
+    {
+      does: 'Would this command be allowed?',
+      line: `echo '{"tool_name":"Bash","tool_input":{"command":"rm -rf /"}}' | carabiner fire PreToolUse`,
+    },
+    {
+      does: 'The event is in the payload; the answer is for a program.',
+      line: `echo '{"hook_event_name":"Stop"}' | carabiner fire --json`,
+    },
+    {
+      does: "Try another agent's settings, reviewed by you, on an event without a payload.",
+      line: 'carabiner fire Stop --config .claude/settings.json --trust-all < /dev/null',
+    },
+  ],
+  async run({ options, positionals: [named] }, output) {
+    const timeout = secondsOf(options.timeout)
+    if (isSwitchedOff() && (await mayBypass(options))) return bypass(options.payload, output)
+    const payload = (await readPayload(options.payload)) ?? nothingSent(named)
+    const event = eventOf('fire', named, payload)
+    const fired = await fire(event, payload, options, timeout)
+    await report(event, fired, output)
+    return EXITS[fired.outcome.action]
+  },
+}
+
+function secondsOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const seconds = Number(text)
+  if (text.trim() !== '' && Number.isFinite(seconds) && seconds > 0) return seconds
+  throw usage(`--timeout must be a number of seconds above 0, got ${JSON.stringify(text)}`)
+}
+
+/** Whoever names the event may have nothing to say about it. */
+function nothingSent(named: string | undefined): Payload {
+  if (named !== undefined) return {}
+  throw new Refusal('PAYLOAD_INVALID', 'The payload is empty, and no EVENT was given', {
+    hint: `Send it, as in: echo '{"hook_event_name":"Stop"}' | carabiner fire`,
+  })
+}
+
+// ---- firing ---------------------------------------------------------------------------------------------------
+
+interface Fired {
+  readonly outcome: Outcome
+  readonly notices: readonly Diagnostic[]
+  readonly ms: number
+}
+
+async function fire(
+  event: string,
+  payload: Payload,
+  sources: Sources,
+  timeout: number | undefined,
+): Promise<Fired> {
+  const interruption = new Interruption()
+  const hooks = await openHooks(sources)
+  const stopListening = onAbort(interruption.signal, () => void hooks.close({ abort: true }))
+  try {
+    const session = hooks.session(sessionOf(payload, projectOf(sources)))
+    try {
+      const startedAt = performance.now()
+      const outcome = await session.fire(event, payload, { timeout, signal: interruption.signal })
+      const ms = performance.now() - startedAt
+      await session.close()
+      return { outcome, notices: [...misspelt(event), ...noticesOf(hooks)], ms }
+    } catch (error) {
+      throw isHookError(error, 'PAYLOAD_INVALID') ? await withExample(event, error) : error
+    }
+  } finally {
+    await hooks.close()
+    stopListening()
+    interruption.end()
+  }
+}
+
+/** What the payload says about its session; the rest of it is the event's. */
+function sessionOf(payload: Payload, project: string): SessionOptions {
+  // The engine puts its own there, so that nothing else would notice.
+  if (typeof (payload.session_id ?? '') !== 'string') {
+    throw new Refusal('PAYLOAD_INVALID', 'session_id must be a string')
+  }
+  const said = {
+    id: payload.session_id,
+    cwd: payload.cwd,
+    transcriptPath: payload.transcript_path,
+    permissionMode: payload.permission_mode,
+    agentId: payload.agent_id,
+    agentType: payload.agent_type,
+    parentTurnId: payload.parent_turn_id,
+    channel: payload.channel,
+    chatId: payload.chat_id,
+  }
+  return { cwd: project, ...Object.fromEntries(Object.entries(said).filter(([, value]) => isText(value))) }
+}
+
+/** Anything else is left to the check of the payload, which names the field. */
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '' && !value.includes('\0')
+}
+
+/** A misspelt name is an event of its own, which goes on without the gates it was meant for. */
+function misspelt(event: string): readonly Diagnostic[] {
+  if (!resolveEvent(event).custom || lookalikeOf(event)) return []
+  const meant = nearest(
+    event,
+    knownEvents().map(({ name }) => name),
+  )
+  if (meant === undefined) return []
+  return [{ code: 'lookalike-event', text: `${event} is an event of your own here; did you mean ${meant}?` }]
+}
+
+async function withExample(event: string, error: Error): Promise<Refusal> {
+  const { examplePayload } = await import('../example-payload.js')
+  return new Refusal('PAYLOAD_INVALID', error.message, {
+    hint: `A payload of ${resolveEvent(event).name}: ${examplePayload(resolveEvent(event))}`,
+  })
+}
+
+// ---- telling --------------------------------------------------------------------------------------------------
+
+async function report(event: string, { outcome, notices, ms }: Fired, output: Output): Promise<void> {
+  const said = new Set(outcome.diagnostics.map(keyOf))
+  const diagnostics = [...notices.filter((one) => !said.has(keyOf(one))), ...outcome.diagnostics]
+  if (output.json) return output.document({ ...outcome, diagnostics })
+  const { outcomeLines } = await import('../print-outcome.js')
+  await output.print(outcomeLines(resolveEvent(event).name, { ...outcome, diagnostics }, ms))
+}
+
+function keyOf({ code, text, ...where }: Diagnostic): string {
+  return JSON.stringify([code, text, where])
+}
+
+/** A project that cannot be opened has nothing to say against it. */
+async function mayBypass(sources: Sources): Promise<boolean> {
+  const hooks = await openHooks(sources).catch(() => undefined)
+  return hooks === undefined || isBypassed(hooks)
+}
+
+/** Whatever the payload is, the switch lets it pass; the payload is still read, so that its sender is not cut off. */
+async function bypass(file: string | undefined, output: Output): Promise<number> {
+  const data = (await readPayload(file).catch(() => undefined)) ?? {}
+  await output.complain([`carabiner: ${BYPASSED.text}`])
+  const outcome = { action: 'continue', data, modified: false, injections: [], messages: [], hooks: [] }
+  if (output.json) await output.document({ ...outcome, diagnostics: [BYPASSED] })
+  else await output.print(['went on: no hook was asked'])
+  return EXIT.ok
+}

@@ -1,0 +1,89 @@
+// `carabiner list`: every hook there is, where it stands, what it runs, and whether it may.
+
+import type { Diagnostic } from '../../core/errors.js'
+import type { ListedHook } from '../../hooks.js'
+import { noHooks } from '../advice.js'
+import { COMMON_OPTIONS, type Command } from '../command.js'
+import { columns, counted, grouped, indented, nextLines, noticeLines, oneLine, shortPath } from '../lines.js'
+import { plainData } from '../output.js'
+import { type Paint, painter } from '../paint.js'
+import { EXIT } from '../refusal.js'
+import { noticesOf, openHooks, SOURCE_OPTIONS, type Sources } from '../sources.js'
+
+const OPTIONS = { ...SOURCE_OPTIONS, ...COMMON_OPTIONS } as const
+
+export const command: Command<typeof OPTIONS> = {
+  name: 'list',
+  summary: 'List every hook: where it stands, what it runs, whether it may.',
+  positionals: [],
+  about: 'Runs nothing. Files that are broken are reported, and do not hide the others.',
+  options: OPTIONS,
+  examples: [
+    { does: 'The hooks of this project and your own.', line: 'carabiner list' },
+    {
+      does: "What another agent's settings would bring.",
+      line: 'carabiner list --config .claude/settings.json',
+    },
+    { does: 'For a program: one entry for each hook.', line: 'carabiner list --json' },
+  ],
+  async run({ options }, output) {
+    const hooks = await openHooks(options)
+    const listed = hooks.list()
+    const diagnostics = noticesOf(hooks)
+    await hooks.close()
+    if (output.json) await output.document({ hooks: listed, diagnostics })
+    else await output.print(listLines(listed, diagnostics, options))
+    return EXIT.ok
+  },
+}
+
+export function listLines(
+  hooks: readonly ListedHook[],
+  diagnostics: readonly Diagnostic[],
+  sources: Sources,
+): readonly string[] {
+  const paint = painter(1)
+  const groups = grouped(plainData(hooks), ({ file, source }) => file ?? source)
+  return [
+    ...[...groups].flatMap(([file, group]) => [...groupLines(file, group, paint), '']),
+    summary(hooks),
+    ...noticeLines(plainData(diagnostics), paint),
+    ...(hooks.length === 0 && diagnostics.length === 0 ? nextLines(noHooks(sources).next, paint) : []),
+  ]
+}
+
+/** What runs stands whole on a line of its own: what is cut off cannot be reviewed. */
+function groupLines(file: string, hooks: readonly ListedHook[], paint: Paint): readonly string[] {
+  const cells = hooks.map(({ line, state, name, matcher }) => [
+    String(line ?? '').padStart(4),
+    state,
+    name,
+    matcher === null ? '' : oneLine(matcher),
+  ])
+  const rows = columns(cells)
+  return [
+    paint.bold(shortPath(file)),
+    ...hooks.flatMap((hook, i) => {
+      const [line = '', state = '', name = '', matcher = ''] = rows[i] ?? []
+      const head = `${paint.dim(line)}  ${stateColour(hook, state, paint)}  ${paint.cyan(name)}  ${matcher}`
+      return [head.trimEnd(), ...indented(ran(hook), 6).map(paint.dim)]
+    }),
+  ]
+}
+
+function ran({ command, kind, state, why, role }: ListedHook): string {
+  const what = command ?? `a hook of kind ${kind}`
+  const aside = role === 'intercept' ? '' : ` (${role})`
+  return state === 'disabled' && why ? `${what}${aside}\n${why}` : `${what}${aside}`
+}
+
+function stateColour({ state }: ListedHook, text: string, paint: Paint): string {
+  return state === 'ready' ? paint.green(text) : paint.yellow(text)
+}
+
+/** `3 hooks: 2 ready, 1 untrusted`. */
+export function summary(hooks: readonly Pick<ListedHook, 'state'>[]): string {
+  const states = grouped(hooks, ({ state }) => state)
+  const parts = [...states].map(([state, some]) => `${some.length} ${state}`)
+  return hooks.length === 0 ? 'no hooks' : `${counted(hooks.length, 'hook')}: ${parts.join(', ')}`
+}

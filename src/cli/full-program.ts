@@ -1,0 +1,10 @@
+// The program with all its commands.
+
+import { main } from './program.js'
+
+await main({
+  '': () => import('./commands/state.js'),
+  list: () => import('./commands/list.js'),
+  explain: () => import('./commands/explain.js'),
+  fire: () => import('./commands/fire.js'),
+})

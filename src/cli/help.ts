@@ -1,0 +1,96 @@
+// Help: made from what the commands say about themselves.
+
+import type { Command, Option } from './command.js'
+import { broken, columns } from './lines.js'
+import type { Output } from './output.js'
+import { type Paint, painter } from './paint.js'
+
+/** Of one command; of the program as a whole where it is the bare one. */
+export async function printHelp(command: Command, others: readonly Command[], output: Output): Promise<void> {
+  if (output.json) return output.document(helpDocument(command, others))
+  await output.print(helpLines(command, others, painter(1)))
+}
+
+export function helpLines(command: Command, others: readonly Command[], paint: Paint): readonly string[] {
+  return [
+    ...head(command, paint),
+    ...section(
+      'commands',
+      others.map((one) => [callOf(one), one.summary]),
+      paint,
+    ),
+    ...section(
+      'options',
+      Object.entries(command.options).map((entry) => optionCells(entry)),
+      paint,
+    ),
+    ...section(
+      'exit codes',
+      (command.exits ?? []).map(([code, means]) => [String(code), means]),
+      paint,
+    ),
+    ...(command.name === '' ? section('environment', ENVIRONMENT, paint) : []),
+    '',
+    paint.bold('examples'),
+    ...command.examples.flatMap(({ does, line }) => [`  ${paint.dim(`# ${does}`)}`, `  ${line}`]),
+  ]
+}
+
+const ENVIRONMENT = [
+  ['CARABINER_OFF=1', 'run no hook at all, and say so'],
+  ['CARABINER_DEBUG=1', 'show the stack of an internal error'],
+  ['NO_COLOR=1', 'no colours'],
+]
+
+function head(command: Command, paint: Paint): readonly string[] {
+  const { name, summary, about } = command
+  if (name === '') {
+    return [
+      `${paint.bold('carabiner')}: clip any hook onto any agent`,
+      '',
+      'usage: carabiner [COMMAND] [options]',
+      `  Without a command: ${summary.charAt(0).toLowerCase()}${summary.slice(1)}`,
+      '  carabiner help COMMAND says more about one.',
+    ]
+  }
+  return [
+    `${paint.bold(`carabiner ${name}`)}: ${summary}`,
+    '',
+    `usage: carabiner ${callOf(command)} [options]`,
+    ...broken(about, 78).map((line) => `  ${line}`),
+  ]
+}
+
+function callOf({ name, positionals }: Command): string {
+  return [name, ...positionals].join(' ')
+}
+
+function optionCells([name, { short, value, help }]: readonly [string, Option]): readonly string[] {
+  return [`${short ? `-${short}, ` : ''}--${name}${value ? ` ${value}` : ''}`, help]
+}
+
+function section(title: string, rows: readonly (readonly string[])[], paint: Paint): readonly string[] {
+  if (rows.length === 0) return []
+  return ['', paint.bold(title), ...columns(rows).map(([first = '', rest = '']) => `  ${first}  ${rest}`)]
+}
+
+function helpDocument(
+  { name, summary, positionals, options, exits, examples }: Command,
+  others: readonly Command[],
+) {
+  return {
+    command: name === '' ? 'carabiner' : `carabiner ${name}`,
+    summary,
+    positionals,
+    options: Object.entries(options).map(([option, { short, value, multiple = false, help }]) => ({
+      option: `--${option}`,
+      ...(short && { short: `-${short}` }),
+      ...(value && { value }),
+      repeatable: multiple,
+      help,
+    })),
+    ...(exits && { exits: Object.fromEntries(exits) }),
+    examples,
+    ...(others.length > 0 && { commands: others.map((one) => ({ name: one.name, summary: one.summary })) }),
+  }
+}

@@ -1,0 +1,88 @@
+// What goes out: text for people or one JSON document, written whole, and never anything that controls a terminal.
+
+import { writeSync } from 'node:fs'
+import { plainText } from '../core/text.js'
+import { isTerminal } from './terminal.js'
+
+const STDOUT = 1
+const STDERR = 2
+
+/** Where a command prints. With `json` people's text must go to `complain` alone. */
+export class Output {
+  readonly json: boolean
+  /** Something other than a closed pipe kept the output from being written. */
+  failure: Error | undefined
+
+  constructor(json: boolean) {
+    this.json = json
+  }
+
+  /** Lines for people, on standard output. */
+  async print(lines: readonly string[]): Promise<void> {
+    await this.#write(STDOUT, `${lines.join('\n')}\n`)
+  }
+
+  /** The one document. Indented for a person who looks at it, on one line for a program. */
+  async document(value: unknown): Promise<void> {
+    await this.#write(STDOUT, `${jsonText(value, isTerminal(STDOUT) ? 2 : 0)}\n`)
+  }
+
+  /** What is no result: problems, warnings. */
+  async complain(lines: readonly string[]): Promise<void> {
+    await this.#write(STDERR, `${lines.join('\n')}\n`)
+  }
+
+  async #write(fd: number, text: string): Promise<void> {
+    try {
+      await writeAll(fd, Buffer.from(text))
+    } catch (error) {
+      // Whoever reads may stop reading (`| head -1`); that is no failure.
+      if (fd === STDOUT && !isCode(error, 'EPIPE')) this.failure = error as Error
+    }
+  }
+}
+
+/** Synchronously where possible: a process that ends loses what is still on its way. */
+async function writeAll(fd: number, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += writeSync(fd, bytes, at)
+    } catch (error) {
+      if (!isCode(error, 'EAGAIN')) throw error
+      return writeLater(fd, bytes.subarray(at))
+    }
+  }
+}
+
+/** The other end made the pipe non-blocking, and it is full: only a stream can wait for it. */
+function writeLater(fd: number, bytes: Buffer): Promise<void> {
+  const stream = fd === STDOUT ? process.stdout : process.stderr
+  return new Promise((resolve, reject) => {
+    stream.once('error', reject)
+    stream.write(bytes, (error) => (error ? reject(error) : resolve()))
+  })
+}
+
+export function isCode(error: unknown, code: string): boolean {
+  return (error as NodeJS.ErrnoException | null)?.code === code
+}
+
+/** JSON that is safe to look at: what JSON leaves as it is but a terminal obeys is written as an escape. */
+function jsonText(value: unknown, indent: number): string {
+  return JSON.stringify(value, null, indent).replace(
+    /[\u007f-\u009f\u2028\u2029]|\p{Bidi_Control}/gu,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** A copy in which no text controls the terminal: made once, so that no line printed from it can. */
+export function plainData<T>(value: T): T {
+  return plain(value) as T
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === 'string') return plainText(value)
+  if (Array.isArray(value)) return value.map(plain)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [plainText(key), plain(item)]))
+}

@@ -1,0 +1,102 @@
+// Finds the command, runs it, and turns whatever comes of it into output and an exit code.
+
+import { isHookError, textOf } from '../core/errors.js'
+import { plainText } from '../core/text.js'
+import { type Command, readCommandLine } from './command.js'
+import { Output } from './output.js'
+import { EXIT, Refusal, usage } from './refusal.js'
+import { didYouMean } from './suggestion.js'
+
+export type Load = () => Promise<{ readonly command: Command }>
+
+/** Commands by name; the empty name is the bare `carabiner`. Loaded when asked for. */
+export type Commands = Readonly<Record<string, Load>>
+
+async function run(commands: Commands, args: readonly string[], output: Output): Promise<number> {
+  const [first = '', ...rest] = args
+  if (first === 'help') return help(commands, rest, output)
+  const isBare = first === '' || first.startsWith('-')
+  const { command } = await named(commands, isBare ? '' : first)()
+  const given = readCommandLine(command, isBare ? args : rest)
+  if (given.options.help) return help(commands, isBare ? [] : [first], output)
+  const exit = await command.run(given, output)
+  if (!output.failure) return exit
+  // A verdict reaches the host by its exit code all the same.
+  await output.complain([`carabiner: The output could not be written: ${output.failure.message}`])
+  return exit || EXIT.output
+}
+
+function named(commands: Commands, name: string): Load {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (command) return command
+  const meant = didYouMean(name, [...Object.keys(commands), 'help'])
+  throw usage(`There is no command ${JSON.stringify(name)}${meant}`, 'carabiner --help lists them.')
+}
+
+async function help(commands: Commands, args: readonly string[], output: Output): Promise<number> {
+  const [name = '', ...rest] = args.filter((arg) => arg !== '--json')
+  if (rest.length > 0) throw usage('carabiner help takes one command')
+  const { command } = await named(commands, name)()
+  const { printHelp } = await import('./help.js')
+  await printHelp(command, name === '' ? await others(commands) : [], output)
+  return EXIT.ok
+}
+
+async function others({ '': _, ...commands }: Commands): Promise<readonly Command[]> {
+  const loaded = await Promise.all(Object.values(commands).map((load) => load()))
+  return loaded.map(({ command }) => command)
+}
+
+// ---- failures -------------------------------------------------------------------------------------------------
+
+interface Failure {
+  readonly code: string
+  readonly message: string
+  readonly hint: string | undefined
+  readonly exit: number
+}
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof Refusal) return error
+  if (isHookError(error)) {
+    // An abort has its reason from whoever aborted.
+    if (error.cause instanceof Refusal) return error.cause
+    const { code, message, hint } = error
+    return { code, message, hint, exit: code === 'OPTIONS_INVALID' ? EXIT.usage : EXIT.failed }
+  }
+  return {
+    code: 'INTERNAL',
+    message: `This is a bug in carabiner: ${textOf(error)}`,
+    hint: 'Set CARABINER_DEBUG=1 to see where, and report it with the command you typed.',
+    exit: EXIT.internal,
+  }
+}
+
+/** One line and a hint; never a stack, unless somebody asked for it. */
+async function tell(error: unknown, output: Output): Promise<number> {
+  const { code, message, hint, exit } = failureOf(error)
+  if (output.json) await output.document({ error: { code, message, hint: hint ?? null } })
+  else await output.complain([`carabiner: ${oneLine(message)}`, ...(hint ? [`  ${oneLine(hint)}`] : [])])
+  if (process.env.CARABINER_DEBUG === '1' && error instanceof Error)
+    await output.complain([plainText(error.stack ?? '')])
+  return exit
+}
+
+function oneLine(text: string): string {
+  return plainText(text).replace(/\s+/g, ' ').trim()
+}
+
+// ---- the process ----------------------------------------------------------------------------------------------
+
+/** Does not return. */
+export async function main(commands: Commands): Promise<never> {
+  const args = process.argv.slice(2)
+  // Known before the command line is understood, so that a mistake in it is told in JSON too.
+  const output = new Output(args.slice(0, [...args, '--'].indexOf('--')).includes('--json'))
+  process.on('uncaughtException', (error) => {
+    void tell(error, output).then((exit) => process.exit(exit))
+  })
+  const exit = await run(commands, args, output).catch((error: unknown) => tell(error, output))
+  // All is written, and every hook process is gone: what something left open must not keep a host waiting.
+  process.exit(exit)
+}

@@ -1,0 +1,29 @@
+// Why a command did not do what was asked, in words for people and with a code and an exit for programs.
+
+/** Exit codes beside those of `fire`, as sysexits.h names them. */
+export const EXIT = { ok: 0, failed: 1, usage: 64, internal: 70, output: 74 } as const
+
+export interface RefusalOptions {
+  readonly hint?: string
+  readonly exit?: number
+}
+
+/** Not a bug: the message says what is wrong, the hint what to type or correct. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly code: string
+  readonly hint: string | undefined
+  readonly exit: number
+
+  constructor(code: string, message: string, { hint, exit = EXIT.failed }: RefusalOptions = {}) {
+    super(message)
+    this.code = code
+    this.hint = hint
+    this.exit = exit
+  }
+}
+
+/** The command line itself is wrong. */
+export function usage(message: string, hint?: string): Refusal {
+  return new Refusal('USAGE', message, { exit: EXIT.usage, ...(hint !== undefined && { hint }) })
+}

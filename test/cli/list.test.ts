@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { ListedHook } from '../../src/hooks.js'
+import { Project, withProgram } from './program.js'
+
+withProgram()
+
+let project: Project
+beforeEach(() => {
+  project = new Project()
+})
+afterEach(() => project.remove())
+
+const list = (...args: readonly string[]) => project.carabiner(['list', ...args])
+
+it('shows state, name, matcher and all of what runs, under the file and by the line', async () => {
+  project.hooks({ PreToolUse: [['Bash', './guard.sh --strict', 'true']], Stop: [['', 'make\ntest']] })
+  const { code, stdout, stderr } = await list()
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout).toBe(`.amplifier/hooks/hooks.json
+   7  untrusted  project:PreToolUse#1  Bash
+      ./guard.sh --strict
+  11  untrusted  project:PreToolUse#2  Bash
+      true
+  22  untrusted  project:Stop#1
+      make
+        test
+
+3 hooks: 3 untrusted
+`)
+})
+
+it('fits 80 columns', async () => {
+  project.hooks({ PreToolUse: [['Bash|Write|Edit', 'true']], PermissionRequest: [['mcp__.*', 'true']] })
+  const { stdout } = await list()
+  expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
+})
+
+it('as JSON: an entry for each handler', async () => {
+  const file = project.hooks({ PreToolUse: [['Bash', 'a', 'b']], Stop: [['', 'c']] })
+  const { stdout } = await list('--json', '--trust-all')
+  const { hooks, diagnostics } = JSON.parse(stdout) as { hooks: ListedHook[]; diagnostics: unknown[] }
+  expect(diagnostics).toEqual([])
+  expect(hooks.map(({ command }) => command)).toEqual(['a', 'b', 'c'])
+  expect(hooks[0]).toMatchObject({
+    name: 'project:PreToolUse#1',
+    kind: 'command',
+    events: ['PreToolUse'],
+    matcher: 'Bash',
+    state: 'ready',
+    scope: 'project',
+    file,
+    line: 7,
+  })
+})
+
+it('a broken file is told, also as JSON, and the others are listed', async () => {
+  project.hooks({ Stop: [['', 'true']] })
+  const file = project.file('.amplifier/hooks/plug/hooks.json', '{\n  "hooks": {,}\n}')
+  const { code, stdout } = await list()
+  expect(code).toBe(0)
+  expect(stdout).toContain('1 hook: 1 untrusted')
+  expect(stdout).toContain('note config-invalid .amplifier/hooks/plug/hooks.json:2 ')
+  const asJson = await list('--json')
+  expect(asJson.code).toBe(0)
+  expect(JSON.parse(asJson.stdout)).toMatchObject({
+    hooks: [{ name: 'project:Stop#1' }],
+    diagnostics: [{ code: 'config-invalid', file, line: 2 }],
+  })
+})
+
+it('the user’s own hooks are ready', async () => {
+  project.file('../home/.amplifier/hooks/hooks.json', {
+    hooks: { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] },
+  })
+  const { stdout } = await list()
+  expect(stdout).toMatch(/^~\/\.amplifier\/hooks\/hooks\.json\n +\d+ {2}ready {2}user:Stop#1\n/)
+})
+
+it('hooks that are switched off say by what', async () => {
+  project.hooks({ Stop: [['', 'true']] })
+  project.file('../home/.amplifier/settings.json', { hooks: { enabled: false } })
+  const { stdout } = await list()
+  expect(stdout).toContain('disabled  project:Stop#1')
+  expect(stdout).toContain('"enabled": false in ')
+})
+
+it('says what to type where there is nothing', async () => {
+  const { code, stdout } = await list()
+  expect(code).toBe(0)
+  expect(stdout).toContain('no hooks\nnext mkdir -p .amplifier/hooks && echo ')
+})
+
+it('finds the files of another agent, and says how to read them', async () => {
+  project.file('.claude/settings.json', { hooks: {} })
+  expect((await list()).stdout).toContain('next carabiner list --config .claude/settings.json')
+})
+
+it('says when everything is bypassed', async () => {
+  project.hooks({ Stop: [['', 'true']] })
+  const { stdout } = await project.carabiner(['list'], { env: { CARABINER_OFF: '1' } })
+  expect(stdout).toContain('note bypassed CARABINER_OFF=1 is set')
+})

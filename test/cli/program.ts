@@ -1,0 +1,150 @@
+// The real program, bundled once for a file of tests, run as a child process in a project of its own.
+
+import { spawn, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, vi } from 'vitest'
+import { bundle } from '../../scripts/bundle.mjs'
+
+export interface Run {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface RunOptions {
+  /** For standard input; without it there is none. */
+  readonly input?: string | object
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+}
+
+let folder = ''
+
+/** Call once at the top of a file of tests. */
+export function withProgram(): void {
+  // A busy machine takes its time to start processes.
+  vi.setConfig({ testTimeout: 60_000 })
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'carabiner-bin-'))
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+    await bundle(join(folder, 'bin'))
+  }, 60_000)
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+}
+
+export function programFile(): string {
+  return join(folder, 'bin', 'carabiner.js')
+}
+
+/** A project in a folder with a space in its name, and a home beside it. */
+export class Project {
+  readonly base = realpathSync(mkdtempSync(join(tmpdir(), 'carabiner-cli-')))
+  readonly folder = join(this.base, 'my project')
+  readonly home = join(this.base, 'home')
+
+  constructor() {
+    mkdirSync(this.folder)
+    mkdirSync(this.home)
+  }
+
+  path(name: string): string {
+    return join(this.folder, name)
+  }
+
+  /** Writes a file, folders and all, and returns its path. */
+  file(name: string, content: string | object, mode = 0o644): string {
+    const path = this.path(name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content, null, 2))
+    chmodSync(path, mode)
+    return path
+  }
+
+  read(name: string): string {
+    return readFileSync(this.path(name), 'utf8')
+  }
+
+  has(name: string): boolean {
+    return existsSync(this.path(name))
+  }
+
+  /** The hooks of the project: by event, groups of `[matcher, …commands]`. */
+  hooks(events: Readonly<Record<string, readonly (readonly string[])[]>>): string {
+    const groups = (list: readonly (readonly string[])[]) =>
+      list.map(([matcher, ...commands]) => ({
+        matcher,
+        hooks: commands.map((command) => ({ type: 'command', command })),
+      }))
+    const hooks = Object.fromEntries(Object.entries(events).map(([event, list]) => [event, groups(list)]))
+    return this.file('.amplifier/hooks/hooks.json', { hooks })
+  }
+
+  env(more: Readonly<Record<string, string>> = {}): Record<string, string> {
+    return { PATH: process.env.PATH ?? '', HOME: this.home, ...more }
+  }
+
+  carabiner(args: readonly string[], options: RunOptions = {}): Promise<Run> {
+    return this.run(process.execPath, [programFile(), ...args], options)
+  }
+
+  /** The same on a terminal of its own; standard error comes with standard output. */
+  async onTerminal(args: readonly string[], options: RunOptions = {}): Promise<Run> {
+    const script = 'import os,pty,sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'
+    return this.run('python3', ['-c', script, process.execPath, programFile(), ...args], options)
+  }
+
+  run(file: string, args: readonly string[], { input, env, cwd }: RunOptions = {}): Promise<Run> {
+    const stdin = input === undefined ? 'ignore' : 'pipe'
+    const child = spawn(file, args, {
+      cwd: cwd ?? this.folder,
+      env: this.env(env),
+      stdio: [stdin, 'pipe', 'pipe'],
+    })
+    child.stdin?.on('error', () => undefined)
+    child.stdin?.end(typeof input === 'object' ? JSON.stringify(input) : input)
+    return ended(child)
+  }
+
+  remove(): void {
+    rmSync(this.base, { recursive: true, force: true })
+  }
+}
+
+/** One that has ended and that nobody has buried yet does not run. */
+export function isRunning(pid: number): boolean {
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
+  return stdout.trim() !== '' && !stdout.startsWith('Z')
+}
+
+/** What became of a process. A signal that ended it is a negative code. */
+export function ended(child: ReturnType<typeof spawn>): Promise<Run> {
+  const out: Buffer[] = []
+  const err: Buffer[] = []
+  child.stdout?.on('data', (chunk: Buffer) => out.push(chunk))
+  child.stderr?.on('data', (chunk: Buffer) => err.push(chunk))
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => {
+      resolve({
+        code: code ?? -1,
+        stdout: Buffer.concat(out).toString(),
+        stderr: Buffer.concat(err).toString(),
+      })
+    })
+  })
+}
+
+export const BASH = { tool_name: 'Bash', tool_input: { command: 'rm -rf /' } }
+/** A gate for BASH. */
+export const GUARD = `grep -q 'rm -rf' && { echo 'rm -rf is not allowed here' >&2; exit 2; } || exit 0`

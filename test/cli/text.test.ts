@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { columns, counted, labelled } from '../../src/cli/lines.js'
+import { nearMiss } from '../../src/cli/near-miss.js'
+import { didYouMean, nearest } from '../../src/cli/suggestion.js'
+import { quoted } from '../../src/cli/typed.js'
+
+describe('what was meant', () => {
+  const WORDS = ['list', 'explain', 'fire', 'trust-all', 'PreToolUse']
+
+  it.each([
+    ['lst', 'list'],
+    ['lsit', 'list'],
+    ['exlpain', 'explain'],
+    ['trustall', 'trust-all'],
+    ['pre_tool_use', 'PreToolUse'],
+    ['PreTolUse', 'PreToolUse'],
+  ])('%s is %s', (word, meant) => {
+    expect(nearest(word, WORDS)).toBe(meant)
+  })
+
+  it.each(['', 'x', 'frobnicate', 'PostCompact', 'y'.repeat(100_000)])('%.20s is nothing', (word) => {
+    expect(nearest(word, WORDS)).toBeUndefined()
+  })
+
+  it('is said only where there is a guess', () => {
+    expect(didYouMean('jsn', ['json'], '--')).toBe('; did you mean --json?')
+    expect(didYouMean('zzz', ['json'], '--')).toBe('')
+  })
+})
+
+describe('matchers that nearly match', () => {
+  it.each([
+    ['Bash', 'bash'],
+    ['Write|Edit', 'edit'],
+    ['^mcp__.*$', 'MCP__x'],
+    ['Edit', 'MultiEdit'],
+    ['MultiEdit', 'Edit'],
+    ['Wirte', 'Write'],
+  ])('%s and %s', (pattern, value) => {
+    expect(nearMiss(pattern, value)).toEqual(expect.any(String))
+  })
+
+  it.each([
+    ['Bash', 'Write'],
+    ['Bash', ''],
+    ['\\W+', 'abc'],
+    ['(', 'abc'],
+    ['^Notebook', 'Bash'],
+  ])('not %s and %s', (pattern, value) => {
+    expect(nearMiss(pattern, value)).toBeUndefined()
+  })
+
+  it('a pattern that runs away does not', () => {
+    expect(nearMiss('^(A+)+$', `${'a'.repeat(200)}!`)).toBeUndefined()
+  })
+})
+
+describe('lines', () => {
+  const plain = (text: string) => text
+
+  it('break at spaces, and are indented after the first', () => {
+    expect(labelled('note x', 'one two three four', plain, 0, 16)).toEqual(['note x one two', '  three four'])
+  })
+
+  it('keep a long word whole', () => {
+    expect(labelled('n', `a ${'p'.repeat(30)} b`, plain, 2, 20)).toEqual([
+      '  n a',
+      `    ${'p'.repeat(30)}`,
+      '    b',
+    ])
+  })
+
+  it('keep the lines that a text has', () => {
+    expect(labelled('n', 'a\nb', plain, 0, 80)).toEqual(['n a', '  b'])
+  })
+
+  it('columns are as wide as their widest cell, the last as it is', () => {
+    expect(
+      columns([
+        ['a', 'b', 'c'],
+        ['aaa', '', 'cc'],
+      ]),
+    ).toEqual([
+      ['a  ', 'b', 'c'],
+      ['aaa', ' ', 'cc'],
+    ])
+  })
+
+  it('count', () => {
+    expect([counted(1, 'hook'), counted(2, 'hook')]).toEqual(['1 hook', '2 hooks'])
+  })
+})
+
+it('words for a shell stay what they are', () => {
+  expect(['a/b.json', 'a b', "it's", '$(x)', ''].map(quoted)).toEqual([
+    'a/b.json',
+    "'a b'",
+    `'it'\\''s'`,
+    "'$(x)'",
+    "''",
+  ])
+})

@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Project, programFile, withProgram } from './program.js'
+
+withProgram()
+
+let project: Project
+beforeEach(() => {
+  project = new Project()
+})
+afterEach(() => project.remove())
+
+const COMMANDS = ['fire', 'list', 'explain']
+
+describe('usage errors', () => {
+  it.each([
+    [['lst'], 'There is no command "lst"; did you mean list?'],
+    [['frobnicate'], 'There is no command "frobnicate"'],
+    [['toString'], 'There is no command "toString"'],
+    [['fire', '--trustall'], 'carabiner fire has no option --trustall; did you mean --trust-all?'],
+    [['fire', '--toString'], 'carabiner fire has no option --toString'],
+    [['list', '-x'], 'carabiner list has no option -x'],
+    [['--jsn'], 'carabiner has no option --jsn; did you mean --json?'],
+    [['fire', '--timeout'], '--timeout needs a value: --timeout SECONDS'],
+    [['fire', '--timeout', 'soon'], '--timeout must be a number of seconds above 0, got "soon"'],
+    [['fire', '--timeout=-1'], '--timeout must be a number of seconds above 0, got "-1"'],
+    [['list', '--project', '--trust-all'], '--project'],
+    [['list', '--project='], '--project needs a value: --project DIR'],
+    [['list', '--project', 'a', '--project', 'b'], '--project was given twice'],
+    [['list', '--trust-all=no'], '--trust-all'],
+    [['list', 'extra'], 'carabiner list takes no "extra"'],
+    [['fire', 'Stop', 'Stop'], 'carabiner fire takes no "Stop"'],
+    [['help', 'nothing'], 'There is no command "nothing"'],
+  ])('%j exits 64 and says why', async (args, expected) => {
+    const { code, stdout, stderr } = await project.carabiner(args)
+    expect([code, stdout]).toEqual([64, ''])
+    expect(stderr).toContain(expected)
+    expect(stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(2)
+  })
+
+  it('are a JSON document on standard output under --json', async () => {
+    for (const args of [
+      ['lst', '--json'],
+      ['list', '--jsonn', '--json'],
+      ['fire', '--json', '--timeout', 'x'],
+    ]) {
+      const { code, stdout, stderr } = await project.carabiner(args)
+      expect([code, stderr]).toEqual([64, ''])
+      expect(JSON.parse(stdout)).toEqual({
+        error: { code: 'USAGE', message: expect.any(String), hint: expect.toSatisfy(isTextOrNull) },
+      })
+    }
+  })
+
+  it('what comes after -- is no option', async () => {
+    const { code, stdout, stderr } = await project.carabiner(['explain', '--', '--json'])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toContain('there is no event "--json"')
+  })
+})
+
+describe('help', () => {
+  it.each([[['--help']], [['-h']], [['help']]])('%j lists the commands', async (args) => {
+    const { code, stdout, stderr } = await project.carabiner(args)
+    expect([code, stderr]).toEqual([0, ''])
+    for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
+  })
+
+  it.each(COMMANDS)('of %s is the same both ways, and fits 80 columns but for examples', async (command) => {
+    const { code, stdout } = await project.carabiner([command, '--help'])
+    expect(code).toBe(0)
+    expect(stdout).toContain(`usage: carabiner ${command}`)
+    expect(
+      stdout
+        .split('\nexamples')[0]
+        ?.split('\n')
+        .filter((line) => line.length > 80),
+    ).toEqual([])
+    expect((await project.carabiner(['help', command])).stdout).toBe(stdout)
+  })
+
+  it('is data under --json', async () => {
+    const { stdout } = await project.carabiner(['fire', '--help', '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ command: 'carabiner fire', exits: { 2: 'denied' } })
+    const all = JSON.parse((await project.carabiner(['help', '--json'])).stdout)
+    expect(all.commands.map(({ name }: { name: string }) => name).sort()).toEqual([...COMMANDS].sort())
+  })
+
+  it('has examples that work as they are written', async () => {
+    project.file('.claude/settings.json', {
+      hooks: { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] },
+    })
+    const bin = project.file(
+      'bin/carabiner',
+      `#!/bin/sh\nexec "${process.execPath}" "${programFile()}" "$@"\n`,
+      0o755,
+    )
+    for (const command of [undefined, ...COMMANDS]) {
+      const { stdout } = await project.carabiner([...(command ? ['help', command] : ['help']), '--json'])
+      for (const { line } of JSON.parse(stdout).examples as { line: string }[]) {
+        const env = { PATH: `${dirname(bin)}:${process.env.PATH}` }
+        const run = await project.run('sh', ['-c', line], { env })
+        expect([line, run.code, run.stderr]).toEqual([line, 0, ''])
+      }
+    }
+  })
+})
+
+it('a current directory that is gone is no bug of ours', async () => {
+  const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"'
+  const run = (...args: string[]) =>
+    project.run('sh', ['-c', script, process.execPath, programFile(), ...args])
+  expect(await run('list')).toMatchObject({ code: 1, stderr: expect.stringContaining('directory is gone') })
+  expect((await run('list', '--project', project.folder)).code).toBe(0)
+})
+
+it('fire loads one file, because a host starts it for every event', () => {
+  expect(readFileSync(programFile().replace('carabiner.js', 'fire-program.js'), 'utf8')).not.toContain(
+    'from"./',
+  )
+})
+
+describe('the version', () => {
+  it('is that of the package', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+    expect((await project.carabiner(['--version'])).stdout).toBe(`${version}\n`)
+    expect(JSON.parse((await project.carabiner(['-v', '--json'])).stdout)).toEqual({ version })
+  })
+})
+
+function isTextOrNull(value: unknown): boolean {
+  return value === null || typeof value === 'string'
+}

@@ -37,10 +37,11 @@ export class Configuration {
   readonly #options: ConfigurationOptions
   #inForce: InForce
   #watch: ConfigWatch | undefined
+  readonly #reported: Diagnostic[] = []
 
   private constructor(options: ConfigurationOptions, config: LoadedConfig) {
     this.#options = options
-    this.#inForce = made(config, options)
+    this.#inForce = this.#made(config)
   }
 
   static async load(options: ConfigurationOptions): Promise<Configuration> {
@@ -50,7 +51,7 @@ export class Configuration {
   /** Reads every file again. A file that cannot be read any more keeps what it said. */
   async reload(): Promise<void> {
     const { sources } = this.#options
-    this.#inForce = made(await loadConfig(sources, this.#inForce.config), this.#options)
+    this.#inForce = this.#made(await loadConfig(sources, this.#inForce.config))
   }
 
   /** Calls back after a file changed, until `close`. What changed before it began is not told. */
@@ -71,8 +72,19 @@ export class Configuration {
     return this.#inForce.config.settings
   }
 
+  /** Of the files, and the newest of what hooks left behind. */
   get diagnostics(): readonly Diagnostic[] {
-    return this.#inForce.diagnostics
+    return [...this.#inForce.diagnostics, ...this.#reported]
+  }
+
+  #made(config: LoadedConfig): InForce {
+    const { makers, display } = this.#options
+    return made(config, makers, { env: config.settings.env, display, report: (d) => this.#report(d) })
+  }
+
+  #report(d: Diagnostic): void {
+    this.#reported.push(d)
+    if (this.#reported.length > MAX_REPORTED) this.#reported.shift()
   }
 
   /** What a hook runs, in the words of its file. */
@@ -93,12 +105,13 @@ export class Configuration {
   }
 }
 
+const MAX_REPORTED = 100
+
 function placeOf({ file, line, source }: Hook['origin']): string {
   return file === undefined ? source : `${file}:${line ?? 1}`
 }
 
-function made(config: LoadedConfig, { makers, display }: ConfigurationOptions): InForce {
-  const surroundings: Surroundings = { env: config.settings.env, display }
+function made(config: LoadedConfig, makers: Makers, surroundings: Surroundings): InForce {
   const hooks: Hook[] = []
   const diagnostics = [...config.diagnostics]
   for (const given of config.specs) {

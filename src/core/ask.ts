@@ -238,9 +238,9 @@ class Inquiry {
   }
 }
 
-/** The reason of an ask that nobody has answered yet. */
-function openReason(asking: readonly Asking[]): string {
-  return asking.map(({ hook, answer }) => reasonOf(hook, answer)).join('; ')
+/** The reason of an ask that nobody has answered yet: the first in hook order gives it, the question has them all. */
+function openReason([first]: readonly Asking[]): string | undefined {
+  return first && reasonOf(first.hook, first.answer)
 }
 
 function digestOf({ kind }: Judgement, { data }: HookEvent): string {

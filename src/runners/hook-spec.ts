@@ -1,5 +1,6 @@
 // What configuration gives to a runner: a hook that lacks only its way to run.
 
+import type { Diagnostic } from '../core/errors.js'
 import type { Hook } from '../core/hook.js'
 import type { Message } from '../core/outcome.js'
 
@@ -31,4 +32,6 @@ export interface Surroundings {
   readonly env: 'inherit' | 'minimal'
   /** Shows a hook's statusMessage while it runs. */
   readonly display?: ((message: Message) => void) | undefined
+  /** For what comes to light after a hook has answered. */
+  readonly report: (d: Diagnostic) => void
 }

@@ -39,6 +39,7 @@ describe('defaults', () => {
       stop_block_cap: 8,
       stop_block_total: 50,
       env: 'inherit',
+      bypass: true,
       recheck: 'skipped',
       protect_system_messages: true,
     })

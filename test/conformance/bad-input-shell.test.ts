@@ -272,6 +272,9 @@ describe('a program that does not end', NO_HANG, () => {
 })
 
 describe('a program that leaves others behind', NO_HANG, () => {
+  /** Starts a process that has left the group when the next command runs. */
+  const FAR = `setsid sh -c 'touch far; exec sleep ${FOREVER}' & until [ -e far ]; do sleep 0.01; done;`
+
   it('in its group: they hold the answer up no longer than the drain, and are ended', async () => {
     bad(`sleep ${FOREVER} & (sleep ${FOREVER} | cat) & echo the parent denies >&2; exit 2`)
     const outcome = await project.fire('PreToolUse', BASH)
@@ -281,7 +284,7 @@ describe('a program that leaves others behind', NO_HANG, () => {
   })
 
   it.skipIf(!has('setsid'))('in a session of their own: reported, not hunted (needs setsid)', async () => {
-    bad(`setsid sleep ${FOREVER} & echo the parent denies >&2; exit 2`)
+    bad(`${FAR} echo the parent denies >&2; exit 2`)
     const outcome = await project.fire('PreToolUse', BASH)
     expect(outcome).toMatchObject({ action: 'deny', reason: 'the parent denies' })
     expect(codes(outcome.diagnostics)).toEqual(['left-running'])
@@ -294,7 +297,7 @@ describe('a program that leaves others behind', NO_HANG, () => {
   })
 
   it.skipIf(!has('setsid'))('after a time-out, too: reported, not hunted (needs setsid)', async () => {
-    bad({ command: `setsid sleep ${FOREVER} & sleep ${FOREVER}`, timeout: 0.4 })
+    bad({ command: `${FAR} sleep ${FOREVER}`, timeout: 3 })
     const hooks = await project.open()
     const outcome = await hooks.session({ cwd: project.dir }).fire('PreToolUse', BASH)
     expect(outcome.hooks).toMatchObject([{ why: 'HOOK_TIMEOUT' }])

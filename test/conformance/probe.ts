@@ -97,9 +97,11 @@ export async function play(probe: Probe, direction: Direction = {}): Promise<Pla
   }
 }
 
-/** What waits only so that others finish first need not wait long; what is to be overdue is so for good. */
+/** What waits only so that others finish first need not wait long. */
 const HASTE = 0.2
+/** What is to be overdue is so for good, and has had time to start on a busy machine. */
 const FOREVER = 300
+const PATIENCE = 3
 
 class ProbeStage {
   readonly project = new ShellProject()
@@ -167,7 +169,9 @@ class ProbeStage {
 
   #handler(hook: ProbeHook): object {
     if (hook.handler) return JSON.parse(this.#filled(JSON.stringify(hook.handler))) as object
-    return { type: 'command', command: this.#stub(hook), ...hook.fields }
+    const { timeout } = hook.fields ?? {}
+    const slower = typeof timeout === 'number' && { timeout: timeout * PATIENCE }
+    return { type: 'command', command: this.#stub(hook), ...hook.fields, ...slower }
   }
 
   /** A program that says what the hook said. */

@@ -2,7 +2,6 @@
 
 import { spawnSync } from 'node:child_process'
 import {
-  appendFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -101,10 +100,6 @@ export class ShellProject {
     return this.read(path)
       .split('\n')
       .filter((line) => line !== '')
-  }
-
-  append(path: string, text: string): void {
-    appendFileSync(this.path(path), text)
   }
 
   /** Everything that came with it is trusted, unless `options` say otherwise. */

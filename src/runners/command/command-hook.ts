@@ -34,7 +34,9 @@ export function commandHook(
   const run = async (event: HookEvent, context: HookContext) => {
     const program = programFor(event, spec, surroundings)
     announce(spec, surroundings, context)
-    const ending = await programs.run(program, context.signal)
+    const ending = await programs.run(program, context.signal, () =>
+      surroundings.report({ code: 'left-running', text: `${hook.name}: ${LEFT_RUNNING.outsider}` }),
+    )
     report(ending, context)
     return decode(event, ending, asker, context.note)
   }
@@ -123,12 +125,15 @@ function report(ending: Ending, context: HookContext): void {
     ...(ending.stderr && { stderr: bounded(ending.stderr) }),
   }
   if (ending.stdout || ending.stderr) context.printed(printed)
-  if (!ending.leftRunning) return
-  context.note({
-    code: 'left-running',
-    text: 'it left a process running outside its group that still held its output; what that prints from now on is lost',
-  })
+  if (ending.heldBy) context.note({ code: 'left-running', text: LEFT_RUNNING[ending.heldBy] })
 }
+
+const LEFT_RUNNING = {
+  group:
+    'it ended while a process it had started still held its output; that was ended with it, and what it had not printed yet is lost',
+  outsider:
+    'it left a process running outside its group that still held its output; what that prints from now on is lost',
+} as const
 
 /** Of each stream, for the trace. */
 const PRINTED_LIMIT = 4096

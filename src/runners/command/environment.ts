@@ -25,20 +25,21 @@ const PLACEHOLDERS: readonly string[] = [...OF_PROJECTS, ...OF_SESSIONS, ...OF_P
 const PLACEHOLDER = new RegExp(`\\$\\{(${PLACEHOLDERS.join('|')})\\}`, 'g')
 
 /** Ours, or nobody's: inside another agent the parent has them as well, and they are about its session, its plugin, its file. */
-const NOT_INHERITED: readonly string[] = [...PLACEHOLDERS, 'AMPLIFIER_ENV_FILE', 'CLAUDE_ENV_FILE']
+const NOT_INHERITED: ReadonlySet<string> = new Set([...PLACEHOLDERS, 'AMPLIFIER_ENV_FILE', 'CLAUDE_ENV_FILE'])
 
 const MINIMAL = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TMPDIR|TZ|TERM)$/s
 
 export function hookEnvironment(inheritance: Inheritance, situation: Situation): Record<string, string> {
-  const env = inherited(inheritance)
-  for (const name of NOT_INHERITED) delete env[name]
-  return Object.assign(env, ourOwn(situation))
+  return Object.assign(inherited(inheritance), ourOwn(situation))
 }
 
 function inherited({ parent, minimal, passthrough = [] }: Inheritance): Record<string, string> {
-  if (!minimal) return { ...parent } as Record<string, string>
-  const names = Object.keys(parent).filter((name) => MINIMAL.test(name) || passthrough.includes(name))
-  return Object.fromEntries(names.map((name) => [name, parent[name] ?? '']))
+  const env: Record<string, string> = {}
+  for (const name of Object.keys(parent)) {
+    if (NOT_INHERITED.has(name)) continue
+    if (!minimal || MINIMAL.test(name) || passthrough.includes(name)) env[name] = parent[name] ?? ''
+  }
+  return env
 }
 
 function ourOwn({ place, sessionId }: Situation): Record<string, string> {

@@ -13,8 +13,8 @@ export interface Ending {
   readonly stderr: string
   /** A stream was longer than the limit. */
   readonly cut: boolean
-  /** A process outside the group still held the output when we stopped reading. */
-  readonly leftRunning: boolean
+  /** Who still held the output when we stopped reading: others of the group, which are ended, or a process outside it. */
+  readonly heldBy?: 'group' | 'outsider'
 }
 
 /** How long the output may outlast the program: `exec > >(tee log)` prints the answer after the shell has ended. */
@@ -28,9 +28,10 @@ export function follow(
   group: ProcessGroup,
   outputLimit: number,
   signal: AbortSignal,
+  leftBehind: () => void,
 ): Promise<Ending> {
   return new Promise((resolve, reject) => {
-    new Execution(child, group, outputLimit, { resolve, reject }).obey(signal)
+    new Execution(child, group, outputLimit, { resolve, reject, leftBehind }).obey(signal)
   })
 }
 
@@ -39,6 +40,8 @@ type Exit = Pick<Ending, 'code' | 'signal'>
 interface Caller {
   readonly resolve: (ending: Ending) => void
   readonly reject: (reason: unknown) => void
+  /** After a rejection: a process outside the group still holds the output. */
+  readonly leftBehind: () => void
 }
 
 class Execution {
@@ -48,6 +51,8 @@ class Execution {
   readonly #stderr: Output
   readonly #caller: Caller
   #exit: Exit | undefined
+  #heldBy: Ending['heldBy']
+  #aborted = false
   #timer: ReturnType<typeof setTimeout> | undefined
   #settled = false
   #stopListening = () => {}
@@ -71,6 +76,7 @@ class Execution {
   obey(signal: AbortSignal): void {
     this.#stopListening = onAbort(signal, () => {
       if (!this.#settle()) return
+      this.#aborted = true
       this.#caller.reject(signal.reason)
       this.#endGroup()
     })
@@ -96,9 +102,11 @@ class Execution {
     this.#group.look()
     this.#later(DRAIN_MS, () => {
       this.#endGroup()
+      this.#heldBy = this.#group.isGone ? 'outsider' : 'group'
       if (this.#group.isGone) return this.#answer(exit)
       this.#later(PARTING_MS, () => {
         this.#group.look()
+        if (this.#group.isGone) this.#heldBy = 'outsider'
         this.#answer(exit)
       })
     })
@@ -109,19 +117,21 @@ class Execution {
     this.#stdout.close()
     this.#stderr.close()
     this.#group.end()
-    void this.#group.gone.then(() => this.#release())
+    // What was read last is heard of first.
+    void this.#group.gone.then(() => setImmediate(() => this.#release()))
   }
 
   #answer(exit: Exit): void {
     if (!this.#settle()) return
-    this.#group.end()
+    // Nearly always nobody is left, and to find that out takes longer than all else here: the caller need not wait for it.
+    setImmediate(() => this.#group.end())
     this.#caller.resolve({
       code: exit.code,
       signal: exit.signal,
       stdout: this.#stdout.text(),
       stderr: this.#stderr.text(),
       cut: this.#stdout.cut || this.#stderr.cut,
-      leftRunning: !this.#silent && this.#group.isGone,
+      ...(this.#heldBy && { heldBy: this.#heldBy }),
     })
   }
 
@@ -145,6 +155,7 @@ class Execution {
 
   /** Nothing of a program that is gone, or cannot be ended, may keep our own process alive. */
   #release(): void {
+    if (this.#aborted && !this.#silent) this.#caller.leftBehind()
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) stream.destroy()
     this.#child.unref()
   }

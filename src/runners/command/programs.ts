@@ -1,6 +1,7 @@
 // The programs that one createHooks() runs, each in a process group of its own.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { setImmediate } from 'node:timers/promises'
 import { HookError } from '../../core/errors.js'
 import { type Ending, follow } from './execution.js'
 import { ProcessGroup } from './process-group.js'
@@ -24,9 +25,10 @@ export class Programs {
 
   /**
    * Rejects with HOOK_NOT_STARTED, or with the reason of the signal as soon as it is aborted. Whatever is left of the
-   * group when the program has ended, or was aborted, is ended after the answer: TERM, half a second, KILL.
+   * group when the program has ended, or was aborted, is ended after the answer: TERM, half a second, KILL. An aborted
+   * program whose output is still held by a process outside the group is told to `leftBehind`.
    */
-  run(program: Program, signal: AbortSignal): Promise<Ending> {
+  run(program: Program, signal: AbortSignal, leftBehind = () => {}): Promise<Ending> {
     if (signal.aborted) return Promise.reject(signal.reason)
     if (process.platform === 'win32') return Promise.reject(noWindows(program))
     let child: ChildProcessWithoutNullStreams
@@ -39,12 +41,15 @@ export class Programs {
     const group = this.#watched(child.pid)
     child.stdin.on('error', ignore)
     child.stdin.end(program.input)
-    return follow(child, group, program.outputLimit ?? OUTPUT_LIMIT, signal)
+    return follow(child, group, program.outputLimit ?? OUTPUT_LIMIT, signal, leftBehind)
   }
 
-  /** Settles when every group that was started here is gone. */
+  /** Settles when every group that was started here is gone, and what was left behind is told. */
   async idle(): Promise<void> {
-    while (this.#groups.size > 0) await Promise.all([...this.#groups].map((group) => group.gone))
+    while (this.#groups.size > 0) {
+      await Promise.all([...this.#groups].map((group) => group.gone))
+      await setImmediate()
+    }
   }
 
   #watched(leader: number): ProcessGroup {

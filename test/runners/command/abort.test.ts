@@ -145,7 +145,7 @@ async function stopped(pid: number): Promise<void> {
 describe('when a program ends', () => {
   test('what is left of its group ends too', async () => {
     const ending = await run(workshop.script(`sleep ${FOREVER} >/dev/null 2>&1 & exit 0`))
-    expect(ending).toMatchObject({ code: 0, leftRunning: false })
+    expect(ending).toMatchObject({ code: 0 })
     await allGone()
   })
 
@@ -296,10 +296,10 @@ describe('a host', () => {
   test('that has nothing more to do ends by itself', async () => {
     const daemon = `'${process.execPath}' -e 'require("child_process").spawn("sleep", ["300"], { detached: true, stdio: "inherit" }).unref()'`
     const { code, stdout, stderr } = await host(`
-      const { leftRunning } = await start(${JSON.stringify(daemon)})
+      const { heldBy } = await start(${JSON.stringify(daemon)})
       await start('sleep 300 & exit 0')
-      console.log(leftRunning)`)
-    expect([code, stdout, stderr]).toEqual([0, 'true\n', ''])
+      console.log(heldBy)`)
+    expect([code, stdout, stderr]).toEqual([0, 'outsider\n', ''])
   })
 
   test('may run many programs from many places without a warning', async () => {

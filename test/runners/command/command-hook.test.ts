@@ -60,7 +60,12 @@ const placeOf = (more: Partial<Place> = {}): Place => ({
 
 function made(handler: CommandHandler, { place, surroundings }: Setup = {}) {
   const { run: _, ...hook } = laneHook('guard')
-  const outside: Surroundings = { env: 'inherit', display: (message) => shown.push(message), ...surroundings }
+  const outside: Surroundings = {
+    env: 'inherit',
+    display: (message) => shown.push(message),
+    report: () => {},
+    ...surroundings,
+  }
   return commandHook({ hook, handler, place: placeOf(place) }, outside, programs)
 }
 

@@ -37,7 +37,6 @@ describe('the ending', () => {
       stdout: 'payload\n',
       stderr: 'err\n',
       cut: false,
-      leftRunning: false,
     })
   })
 
@@ -53,7 +52,7 @@ describe('the ending', () => {
   })
 
   test('a program that closes its output early is awaited all the same', async () => {
-    expect(await sh('exec >&- 2>&-; sleep 0.3; exit 2')).toMatchObject({ code: 2, leftRunning: false })
+    expect(await sh('exec >&- 2>&-; sleep 0.3; exit 2')).toMatchObject({ code: 2 })
   })
 
   test('many at once, each with its own answer', async () => {
@@ -141,7 +140,7 @@ describe('output after the exit', () => {
 
   test('counts while a child of the program is still handing it on', oftenEnough, async () => {
     const ending = await sh('rm -f p; mkfifo p; cat p & exec >p; echo answer; exit 2')
-    expect(ending).toMatchObject({ code: 2, stdout: 'answer\n', leftRunning: false })
+    expect(ending).toMatchObject({ code: 2, stdout: 'answer\n' })
   })
 
   test('is read before time is called, however long the host was busy', oftenEnough, async () => {
@@ -162,13 +161,13 @@ describe('output after the exit', () => {
   test('of a process that is being ended is no part of the answer', async () => {
     const background = `trap 'echo bye; exit' TERM; echo x >ready; while :; do sleep 0.01; done`
     const ending = await sh(`(${background}) & while [ ! -e ready ]; do sleep 0.01; done; echo '{}'`)
-    expect(ending).toMatchObject({ code: 0, stdout: '{}\n', leftRunning: false })
+    expect(ending).toMatchObject({ code: 0, stdout: '{}\n' })
   })
 
   test("held by a child that ignores TERM is nobody's outside the group", async () => {
     const background = "trap '' TERM; echo x >ready; while :; do sleep 1; done"
     const ending = await sh(`(${background}) & while [ ! -e ready ]; do sleep 0.01; done; exit 2`)
-    expect(ending).toMatchObject({ code: 2, leftRunning: false })
+    expect(ending).toMatchObject({ code: 2 })
     expect(workshop.running()).not.toEqual([])
     await programs.idle()
     expect(workshop.running()).toEqual([])
@@ -176,12 +175,12 @@ describe('output after the exit', () => {
 
   test('that floods does not hold up the answer', async () => {
     const ending = await sh('yes & exit 0')
-    expect(ending).toMatchObject({ code: 0, cut: true, leftRunning: false })
+    expect(ending).toMatchObject({ code: 0, cut: true })
   })
 
   test('a child in the group that holds it does not hold up the answer, and is ended', async () => {
     const ending = await sh(`sleep ${FOREVER} & echo out; exit 0`)
-    expect(ending).toMatchObject({ code: 0, stdout: 'out\n', leftRunning: false })
+    expect(ending).toMatchObject({ code: 0, stdout: 'out\n' })
     await programs.idle()
     expect(workshop.running()).toEqual([])
   })
@@ -192,21 +191,21 @@ describe('output after the exit', () => {
 
   test('a process that left the group and holds it is reported, and left alone', async () => {
     const ending = await run(workshop.node(`${spawning} ${daemon}; console.log('out')`))
-    expect(ending).toMatchObject({ code: 0, stdout: 'out\n', leftRunning: true })
+    expect(ending).toMatchObject({ code: 0, stdout: 'out\n', heldBy: 'outsider' })
     await programs.idle()
     expect(workshop.running()).toHaveLength(1)
   })
 
   test('beside one in the group it is reported as well', async () => {
     const ending = await run(workshop.node(`${spawning} ${member}; ${daemon}`))
-    expect(ending).toMatchObject({ code: 0, leftRunning: true })
+    expect(ending).toMatchObject({ code: 0, heldBy: 'outsider' })
     await programs.idle()
     expect(workshop.running()).toHaveLength(1)
   })
 
   test('a process that left the group and holds nothing is no news', async () => {
     const quiet = daemon.replace('inherit', 'ignore')
-    expect(await run(workshop.node(`${spawning} ${quiet}`))).toMatchObject({ code: 0, leftRunning: false })
+    expect(await run(workshop.node(`${spawning} ${quiet}`))).toMatchObject({ code: 0 })
     expect(workshop.running()).toHaveLength(1)
   })
 })

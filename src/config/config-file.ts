@@ -1,0 +1,154 @@
+// Files as configuration reads them: bounded, never waiting, parsed; what became unreadable keeps its last good text.
+
+import { isUtf8 } from 'node:buffer'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs'
+import { textOf } from '../core/errors.js'
+import { JsonText, under } from './json-text.js'
+import type { Notes } from './notes.js'
+
+/** A file that could be read and parsed. */
+export interface ConfigFile {
+  readonly path: string
+  readonly json: JsonText
+  readonly value: unknown
+}
+
+/** What is wrong with a parsed value as a whole; undefined if nothing is. */
+export type Shape = (value: unknown) => { readonly problem: string; readonly key?: string } | undefined
+
+/** `missing` is normal; `broken` was reported. */
+export type Found = ConfigFile | 'missing' | 'broken'
+
+interface Problem {
+  readonly problem: string
+  readonly line?: number
+}
+
+/** The files of one load. Each is read once; synchronously, because waiting for the thread pool takes longer than small files do. */
+export class ConfigFiles {
+  /** The text in force of every file, by path. */
+  readonly texts = new Map<string, string>()
+  readonly #found = new Map<string, Found>()
+  readonly #previous: ReadonlyMap<string, string>
+  readonly #notes: Notes
+
+  constructor(previous: ReadonlyMap<string, string>, notes: Notes) {
+    this.#previous = previous
+    this.#notes = notes
+  }
+
+  /** Every path that was looked at, there or not. */
+  get paths(): readonly string[] {
+    return [...this.#found.keys()]
+  }
+
+  /** Paths that had good content at the last load. */
+  get previousPaths(): Iterable<string> {
+    return this.#previous.keys()
+  }
+
+  read(path: string, shape: Shape): Found {
+    const known = this.#found.get(path)
+    if (known !== undefined) return known
+    const found = this.#read(path, shape)
+    this.#found.set(path, found)
+    if (typeof found === 'object') this.texts.set(path, found.json.text)
+    return found
+  }
+
+  #read(path: string, shape: Shape): Found {
+    const bytes = readBounded(path)
+    if (bytes === undefined) return 'missing'
+    if ('problem' in bytes) return this.#broken(path, bytes, shape)
+    const text = bytes.toString('utf8')
+    const file = parse(path, text, shape)
+    if ('problem' in file) return this.#broken(path, file, shape)
+    if (text.includes('\uFFFD') && !isUtf8(bytes)) {
+      const damage = 'the file is not UTF-8: what could not be read was replaced by \uFFFD'
+      this.#notes.add('config-invalid', damage, { path, line: 1 })
+    }
+    return file
+  }
+
+  #broken(path: string, { problem, line = 1 }: Problem, shape: Shape): Found {
+    this.#notes.add('config-invalid', `the file ${problem}`, { path, line })
+    return this.#lastGood(path, shape)
+  }
+
+  /** A file that was good and is broken now is most likely being edited: a gate must not open for that. */
+  #lastGood(path: string, shape: Shape): Found {
+    const text = this.#previous.get(path)
+    if (text === undefined) return 'broken'
+    const file = parse(path, text, shape)
+    if ('problem' in file) return 'broken'
+    this.#notes.add('config-kept', 'what the file said before is still in force', { path, line: 1 })
+    return file
+  }
+}
+
+function parse(path: string, text: string, shape: Shape): ConfigFile | Problem {
+  const json = new JsonText(text)
+  const parsed = json.parse()
+  if ('problem' in parsed) return { problem: `is not valid JSON: ${parsed.problem}`, line: parsed.line }
+  const wrong = shape(parsed.value)
+  if (wrong)
+    return {
+      problem: wrong.problem,
+      line: json.lineOf(wrong.key === undefined ? null : under(null, wrong.key)),
+    }
+  return { path, json, value: parsed.value }
+}
+
+// ---- reading --------------------------------------------------------------------------------------------------
+
+const LIMIT = 1024 * 1024
+let scratch: Buffer | undefined
+
+/** Undefined where there is nothing. Valid until the next call. */
+function readBounded(path: string): Buffer | Problem | undefined {
+  try {
+    return readFile(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return isLink(path) ? { problem: 'is a link that leads nowhere' } : undefined
+    return code === 'ENOTDIR' ? undefined : { problem: `cannot be read: ${textOf(error)}` }
+  }
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink()
+  } catch {
+    return false
+  }
+}
+
+/** Does not wait for the writer of a pipe, becomes nobody's terminal. */
+const OPEN = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
+
+/** Looked at after it was opened: what is at the path may change, what is open does not. */
+function readFile(path: string): Buffer | Problem {
+  const fd = openSync(path, OPEN)
+  try {
+    const stats = fstatSync(fd)
+    const oddity = oddityOf(stats)
+    if (oddity) return oddity
+    scratch ??= Buffer.allocUnsafe(LIMIT + 1)
+    let length = 0
+    for (let read = 1; read > 0 && length < scratch.length; length += read) {
+      read =
+        length > 0 && length === stats.size ? 0 : readSync(fd, scratch, length, scratch.length - length, null)
+    }
+    return length > LIMIT ? TOO_LARGE : scratch.subarray(0, length)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+const TOO_LARGE: Problem = { problem: 'is larger than 1 MiB' }
+
+function oddityOf(stats: Stats): Problem | undefined {
+  if (stats.isFile()) return stats.size > LIMIT ? TOO_LARGE : undefined
+  if (stats.isDirectory()) return { problem: 'is a folder, not a file' }
+  return { problem: 'is a pipe, a socket or a device, not a file' }
+}

@@ -1,0 +1,164 @@
+// A configured hook: an entry of a file made into a hook that lacks only its way to run.
+
+import { hash } from 'node:crypto'
+import type { Hook, Origin } from '../core/hook.js'
+import { type Data, frozenCopy } from '../core/json.js'
+import { shown } from '../core/text.js'
+import type { HookSpec, Place } from '../runners/hook-spec.js'
+import type { Handlers, HandlerType } from './handler.js'
+import type { Entry, Group } from './hook-group.js'
+import { compileIf, type IfRule } from './if-rule.js'
+import { under } from './json-text.js'
+import type { Merge, Timeouts } from './merged-settings.js'
+import type { Names } from './names.js'
+import type { Notes } from './notes.js'
+
+/** A hook of one type, with the fields of that type. */
+type Configured<T extends HandlerType> = HookSpec<Handlers[T]> & {
+  readonly type: T
+  /** Why it does not run, with the file and line that say so. */
+  readonly disabled?: string
+}
+
+export type ConfiguredHook = { [T in HandlerType]: Configured<T> }[HandlerType]
+
+export interface Making {
+  readonly merge: Merge
+  readonly notes: Notes
+  readonly names: Names
+  /** The lane of each sequential group. */
+  readonly lanes: Map<Group, string>
+}
+
+/** Throws for what JSON cannot carry: values nested without end. */
+export function configure(entry: Entry, making: Making): ConfiguredHook {
+  const { owner, event, group, name } = entry
+  const { type, common } = entry.handler
+  const { merge, notes } = making
+  const handler = frozenCopy(entry.handler.fields, name) as Data
+  const id = making.names.id(`${owner.scope}:${owner.source}:${event.name}:${contentOf(entry)}`)
+  const rule = common.if === undefined ? NO_RULE : compileIf(common.if, event)
+  if (rule.problem) note(entry, 'if', 'unknown-key', `${name}: ${rule.problem}`, notes)
+  const onFailure = common.onFailure ?? 'continue'
+  const detached = handler.async === true || handler.asyncRewake === true
+  const hook: Omit<Hook, 'run'> & { condition?: Hook['condition'] } = {
+    id,
+    name,
+    kind: type,
+    origin: originOf(entry),
+    events: setOf(event.name),
+    matcher: group.matcher,
+    role: 'intercept',
+    priority: entry.priority,
+    lane: laneOf(group, id, making.lanes),
+    detached,
+    once: false,
+    sameAs: sameKey(entry, detached, onFailure),
+    timeoutMs: timeoutOf(entry, merge.timeouts[owner.scope], notes) * 1000,
+    onFailure,
+  }
+  if (rule.condition) hook.condition = rule.condition
+  const spec: Bare = { type, hook, handler, place: owner.place }
+  const disabled = merge.disabled[owner.scope]
+  if (disabled !== undefined) spec.disabled = disabled
+  return spec as unknown as ConfiguredHook
+}
+
+/** A hook whose fields the table of its type has checked, which the compiler cannot see. */
+interface Bare {
+  readonly type: HandlerType
+  readonly hook: Omit<Hook, 'run'>
+  readonly handler: Data
+  readonly place: Place
+  disabled?: string
+}
+
+const NO_RULE: IfRule = {}
+const sets = new Map<string, ReadonlySet<string>>()
+
+/** Hooks of one event share one set. */
+function setOf(event: string): ReadonlySet<string> {
+  const set = sets.get(event) ?? new Set([event])
+  sets.set(event, set)
+  return set
+}
+
+/** A short digest of matcher and handler: another command is another hook, to which no grant was given. */
+function contentOf({ group, handler: { type, fields, common } }: Entry): string {
+  const content = `${type} ${written(group.spec)}${listed(fields)}${listed(common)}`
+  return hash('sha256', content).slice(0, 16)
+}
+
+/** Keys come in the order of the table, and texts with their length, so that each content is written in one way, and no two alike. */
+function listed(fields: object): string {
+  let text = ''
+  for (const key in fields) text += `\n${key} ${written((fields as Record<string, unknown>)[key])}`
+  return text
+}
+
+function written(value: unknown): string {
+  return typeof value === 'string' ? `${value.length} ${value}` : JSON.stringify(value)
+}
+
+/** The line is looked up when somebody asks: most hooks are never shown. Enumerable, so that a copy of the origin has it. */
+function originOf({ owner, file, at }: Entry): Origin {
+  let line: number | undefined
+  return {
+    scope: owner.scope,
+    source: owner.source,
+    file: file.path,
+    get line() {
+      line ??= file.json.lineOf(at)
+      return line
+    },
+  }
+}
+
+/** Handlers of a sequential group share the lane of the first. */
+function laneOf(group: Group, id: string, lanes: Map<Group, string>): string {
+  if (!group.sequential) return id
+  const lane = lanes.get(group) ?? id
+  lanes.set(group, lane)
+  return lane
+}
+
+/**
+ * Command, arguments and `if` make a command the same, other types their whole content. Not the same are hooks that
+ * would count differently (async, onFailure), and commands that name a folder which is another for each file.
+ */
+function sameKey({ owner, handler }: Entry, detached: boolean, onFailure: string): string {
+  const { type, fields, common } = handler
+  const same = type === 'command' ? commandText(fields) : JSON.stringify(fields)
+  const folder = same.includes('HOOKS_DIR') ? owner.place.hooksDir : ''
+  return `${owner.realm}\0${folder}\0${type}\0${detached}\0${onFailure}\0${same}\0${common.if ?? ''}`
+}
+
+function commandText({ command, args }: { readonly command?: unknown; readonly args?: unknown }): string {
+  return args === undefined ? String(command) : `${command}\0${JSON.stringify(args)}`
+}
+
+// ---- time-outs ------------------------------------------------------------------------------------------------
+
+/** An agent takes longer than a command. Seconds. */
+const AGENT_TIMEOUT = 60
+/** From here on a number of seconds was most likely meant as milliseconds. */
+const LIKE_MILLISECONDS = 1000
+
+function timeoutOf(entry: Entry, { default_timeout, max_timeout }: Timeouts, notes: Notes): number {
+  const { timeout } = entry.handler.common
+  if (timeout === undefined) {
+    const usual = entry.handler.type === 'agent' ? Math.max(AGENT_TIMEOUT, default_timeout) : default_timeout
+    return Math.min(usual, max_timeout)
+  }
+  if (timeout <= max_timeout) return timeout
+  const guess = timeout >= LIKE_MILLISECONDS ? '; it looks like milliseconds, but time-outs are seconds' : ''
+  const text = `${entry.name}: the time-out of ${shown(timeout)} seconds was lowered to ${max_timeout}${guess}`
+  note(entry, 'timeout', 'timeout-clamped', text, notes)
+  return max_timeout
+}
+
+type Remark = 'unknown-key' | 'timeout-clamped'
+
+function note({ file, at }: Entry, key: string, code: Remark, text: string, notes: Notes): void {
+  notes.add(code, text, { file, at: under(at, key) })
+}

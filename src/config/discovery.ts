@@ -1,0 +1,169 @@
+// Where hooks come from: the user's files, the project's, and those that were named, in configuration order.
+
+import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { textOf } from '../core/errors.js'
+import type { ConfigFiles } from './config-file.js'
+import { dataHome } from './data-home.js'
+import { type HookDocument, hooksShape } from './hook-document.js'
+import type { MergedSettings } from './merged-settings.js'
+import type { Notes } from './notes.js'
+import { cleanName, type Owner } from './owner.js'
+import { type PluginSources, readPluginFolder } from './plugin-folder.js'
+
+export interface ConfigSources {
+  /** Absolute; without it no project file is read. */
+  readonly projectDir?: string
+  /** The user's home; without it no user file is read. */
+  readonly homeDir?: string
+  /** Plugin directories that were named; they count as the project's. */
+  readonly plugins?: readonly string[]
+  /** hooks.json or settings.json files that were named; they count as the project's. */
+  readonly files?: readonly string[]
+  /** What the host says in code: it wins over the user's files. */
+  readonly settings?: Partial<MergedSettings>
+  /** Plugins keep their data below it; default: where Carabiner keeps its own. */
+  readonly dataDir?: string
+}
+
+interface Search {
+  readonly sources: ConfigSources
+  readonly files: ConfigFiles
+  readonly notes: Notes
+}
+
+/** Every place where hooks may stand, in configuration order. A file or plugin that is named and found as well counts once. */
+export function discover(sources: ConfigSources, files: ConfigFiles, notes: Notes): readonly HookDocument[] {
+  const search = { sources, files, notes }
+  const { projectDir, homeDir } = sources
+  const documents: HookDocument[] = []
+  /** A place that defeats us must not take the others down. */
+  const look = (path: string, find: (path: string) => readonly HookDocument[]) => {
+    try {
+      documents.push(...find(resolve(path)))
+    } catch (error) {
+      notes.add('config-invalid', `it cannot be read: ${textOf(error)}`, { path: String(path), line: 1 })
+    }
+  }
+  if (homeDir !== undefined) look(homeDir, (base) => inBase(base, 'user', search))
+  if (projectDir !== undefined && !isSameFolder(projectDir, homeDir)) {
+    look(projectDir, (base) => inBase(base, 'project', search))
+  }
+  for (const file of sources.files ?? []) {
+    look(file, (path) => (isKnownFile(documents, path) ? [] : explicitFile(path, search)))
+  }
+  for (const folder of sources.plugins ?? []) {
+    look(folder, (root) => (isKnownPlugin(documents, root) ? [] : explicitPlugin(root, search)))
+  }
+  return documents
+}
+
+function isKnownFile(documents: readonly HookDocument[], path: string): boolean {
+  return documents.some(({ role, file }) => role !== 'plugin' && file.path === path)
+}
+
+function isKnownPlugin(documents: readonly HookDocument[], root: string): boolean {
+  return documents.some(({ owner }) => owner.place.plugin?.root === root)
+}
+
+function isSameFolder(a: string, b: string | undefined): boolean {
+  if (b === undefined) return false
+  try {
+    return resolve(a) === resolve(b) || realpathSync(a) === realpathSync(b)
+  } catch {
+    return false
+  }
+}
+
+// ---- .amplifier -----------------------------------------------------------------------------------------------
+
+export function hooksDirOf(base: string): string {
+  return join(resolve(base), '.amplifier', 'hooks')
+}
+
+function inBase(base: string, scope: Owner['scope'], search: Search): readonly HookDocument[] {
+  const { files, sources } = search
+  const hooksDir = hooksDirOf(base)
+  const place = { projectDir: projectDirOf(sources) ?? resolve(base), hooksDir }
+  const owner: Owner = { scope, source: scope, realm: 'settings', place }
+  const documents: HookDocument[] = []
+  const root = files.read(join(hooksDir, 'hooks.json'), hooksShape)
+  if (typeof root === 'object') documents.push({ owner, role: 'root', file: root, at: null })
+  const settings = files.read(join(dirname(hooksDir), 'settings.json'), hooksShape)
+  if (typeof settings === 'object') documents.push({ owner, role: 'settings', file: settings, at: null })
+  const plugin = pluginSources(scope, sources)
+  for (const name of pluginNames(hooksDir, search)) {
+    const path = hooksDir + sep + name
+    const folder = readPluginFolder(path, true, plugin, files, search.notes)
+    documents.push(...folder.documents)
+    if (!folder.isPlugin) checkLink(path, search.notes)
+  }
+  return documents
+}
+
+function projectDirOf({ projectDir, homeDir }: ConfigSources): string | undefined {
+  const dir = projectDir ?? homeDir
+  return dir === undefined ? undefined : resolve(dir)
+}
+
+function pluginSources(scope: Owner['scope'], sources: ConfigSources): PluginSources {
+  return { scope, projectDir: projectDirOf(sources), dataDir: resolve(sources.dataDir ?? dataHome()) }
+}
+
+/** Names that do not begin with a dot, in the order of their code units: the same on every machine. Not every one is a plugin. */
+function pluginNames(hooksDir: string, search: Search): readonly string[] {
+  try {
+    const names = readdirSync(hooksDir).filter((name) => !name.startsWith('.') && name !== 'hooks.json')
+    return names.sort()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    const text = `the folder cannot be read: ${textOf(error)}`
+    search.notes.add('config-invalid', text, { path: hooksDir, line: 1 })
+    return formerNames(hooksDir, search.files)
+  }
+}
+
+/** A plugin that was linked and is gone. */
+function checkLink(path: string, notes: Notes): void {
+  if (existsSync(path) || !lstatSync(path, { throwIfNoEntry: false })) return
+  notes.add('config-invalid', 'the link leads nowhere, so there are no hooks', { path, line: 1 })
+}
+
+/** The plugins that were there when the folder could be read: what they said stays in force. */
+function formerNames(hooksDir: string, files: ConfigFiles): readonly string[] {
+  const names = new Set<string>()
+  for (const path of files.previousPaths) {
+    const [name, ...rest] = relative(hooksDir, path).split(sep)
+    if (name && name !== '..' && rest.length > 0) names.add(name)
+  }
+  return [...names].sort()
+}
+
+// ---- named on the command line or by the host -----------------------------------------------------------------
+
+function explicitFile(path: string, { sources, files, notes }: Search): readonly HookDocument[] {
+  const file = files.read(path, hooksShape)
+  if (file === 'missing') notes.add('config-invalid', 'the file does not exist', { path, line: 1 })
+  if (typeof file !== 'object') return []
+  const hooksDir = dirname(path)
+  const place = { projectDir: projectDirOf(sources) ?? hooksDir, hooksDir }
+  const owner: Owner = {
+    scope: 'project',
+    source: cleanName(basename(path)) ?? 'file',
+    realm: 'settings',
+    place,
+  }
+  return [{ owner, role: 'explicit', file, at: null }]
+}
+
+function explicitPlugin(root: string, { sources, files, notes }: Search): readonly HookDocument[] {
+  const plugin = readPluginFolder(root, false, pluginSources('project', sources), files, notes)
+  if (!plugin.isPlugin) {
+    const expected = 'hooks/hooks.json, hooks.json, or what .claude-plugin/plugin.json names'
+    notes.add('config-invalid', `there is no plugin with hooks here: expected ${expected}`, {
+      path: root,
+      line: 1,
+    })
+  }
+  return plugin.documents
+}

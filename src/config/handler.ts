@@ -1,0 +1,202 @@
+// What a hook entry of each type may say, field by field; everything in a file is a stranger until it passed here.
+
+import { isObject } from '../core/json.js'
+import { type Check, isFlag, isOneOf, isSeconds, isText } from '../core/options.js'
+import { shown } from '../core/text.js'
+import type { CommandHandler } from '../runners/command/command-hook.js'
+
+export type HandlerType = 'command' | 'http' | 'prompt' | 'agent' | 'mcp_tool'
+
+/** For people, while the hook runs. */
+type Shown = Pick<CommandHandler, 'statusMessage'>
+
+export interface ConfiguredCommand extends CommandHandler {
+  readonly async?: boolean
+  /** Async, and exit 2 wakes the model. */
+  readonly asyncRewake?: boolean
+  readonly rewakeMessage?: string
+  readonly rewakeSummary?: string
+}
+
+export interface HttpHandler extends Shown {
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Variables that headers may name. */
+  readonly allowedEnvVars?: readonly string[]
+}
+
+export interface PromptHandler extends Shown {
+  readonly prompt: string
+  readonly model?: string
+  readonly continueOnBlock?: boolean
+}
+
+export interface AgentHandler extends Shown {
+  readonly prompt: string
+  readonly model?: string
+}
+
+export interface McpToolHandler extends Shown {
+  readonly server: string
+  readonly tool: string
+  readonly input?: Readonly<Record<string, unknown>>
+}
+
+export interface Handlers {
+  readonly command: ConfiguredCommand
+  readonly http: HttpHandler
+  readonly prompt: PromptHandler
+  readonly agent: AgentHandler
+  readonly mcp_tool: McpToolHandler
+}
+
+/** Fields that any handler may have and that the engine reads itself. */
+export interface CommonFields {
+  readonly timeout?: number
+  readonly if?: string
+  readonly onFailure?: 'block' | 'continue'
+  readonly once?: boolean
+}
+
+// ---- checks ---------------------------------------------------------------------------------------------------
+
+const isString: Check = [(value) => typeof value === 'string', 'a string']
+const isWritten: Check = [(value) => isText[0](value) && (value as string).trim() !== '', isText[1]]
+const isArgs: Check = [
+  (value) => Array.isArray(value) && value.every((item) => typeof item === 'string' && !item.includes('\0')),
+  'a list of strings',
+]
+const isUrl: Check = [
+  (value) =>
+    typeof value === 'string' && /^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : ''),
+  'a URL that begins with http:// or https://',
+]
+const isTextMap: Check = [
+  (value) => isObject(value) && Object.values(value).every((item) => typeof item === 'string'),
+  'an object of strings',
+]
+const isInput: Check = [isObject, 'an object']
+
+type Fields<T> = { readonly [K in keyof Required<T>]: Check }
+
+const COMMON: Fields<CommonFields> = {
+  timeout: isSeconds,
+  if: isString,
+  onFailure: isOneOf('block', 'continue'),
+  once: isFlag,
+}
+
+const FIELDS: { readonly [T in HandlerType]: Fields<Handlers[T]> } = {
+  command: {
+    command: isWritten,
+    args: isArgs,
+    shell: isOneOf('bash', 'sh', 'powershell'),
+    envPassthrough: isArgs,
+    async: isFlag,
+    asyncRewake: isFlag,
+    rewakeMessage: isString,
+    rewakeSummary: isString,
+    statusMessage: isString,
+  },
+  http: { url: isUrl, headers: isTextMap, allowedEnvVars: isArgs, statusMessage: isString },
+  prompt: { prompt: isWritten, model: isWritten, continueOnBlock: isFlag, statusMessage: isString },
+  agent: { prompt: isWritten, model: isWritten, statusMessage: isString },
+  mcp_tool: { server: isWritten, tool: isWritten, input: isInput, statusMessage: isString },
+}
+
+const REQUIRED: { readonly [T in HandlerType]: readonly string[] } = {
+  command: ['command'],
+  http: ['url'],
+  prompt: ['prompt'],
+  agent: ['prompt'],
+  mcp_tool: ['server', 'tool'],
+}
+
+const TYPES = Object.keys(FIELDS).map((type) => `"${type}"`)
+
+interface Known {
+  readonly key: string
+  readonly accepts: Check[0]
+  readonly wanted: string
+}
+
+/** As lists: walking a list of objects is what takes least time, and every entry of every file walks them. */
+const COMMON_KEYS = knownOf(COMMON)
+const OWN_KEYS = Object.fromEntries(
+  Object.entries(FIELDS).map(([type, fields]) => [type, knownOf(fields)]),
+) as unknown as { readonly [T in HandlerType]: readonly Known[] }
+
+function knownOf(fields: Readonly<Record<string, Check>> | object): readonly Known[] {
+  const entries = Object.entries(fields as Readonly<Record<string, Check>>)
+  return entries.map(([key, [accepts, wanted]]) => ({ key, accepts, wanted }))
+}
+
+type Raw = { readonly [key: string]: unknown }
+
+/** A valid entry, its own fields apart from those that the engine reads. */
+export interface ReadHandler {
+  readonly type: HandlerType
+  /** Keys in the order of the table, whatever the file's: equal content has one text. */
+  readonly fields: Raw
+  readonly common: CommonFields
+  /** Keys that mean nothing on this type. */
+  readonly others: readonly string[]
+}
+
+/** What is wrong, and under which key. */
+export interface HandlerProblem {
+  readonly problem: string
+  readonly key?: string
+}
+
+export function readHandler(entry: Raw): ReadHandler | HandlerProblem {
+  const { type } = entry
+  if (!isHandlerType(type)) return { problem: typeProblem(type), key: 'type' }
+  const fields: Record<string, unknown> = {}
+  const common: Record<string, unknown> = {}
+  const problem =
+    wanting(entry, type) ?? pick(entry, OWN_KEYS[type], fields) ?? pick(entry, COMMON_KEYS, common)
+  return problem ?? { type, fields, common, others: others(entry, type) }
+}
+
+function isHandlerType(type: unknown): type is HandlerType {
+  return typeof type === 'string' && Object.hasOwn(FIELDS, type)
+}
+
+function typeProblem(type: unknown): string {
+  const known = `the types are ${TYPES.join(', ')}`
+  return type === undefined ? `it has no "type"; ${known}` : `${shown(type)} is no type of hook; ${known}`
+}
+
+function wanting(entry: Raw, type: HandlerType): HandlerProblem | undefined {
+  const key = REQUIRED[type].find((required) => entry[required] === undefined)
+  return key === undefined ? undefined : { problem: `a hook of type ${type} needs "${key}"` }
+}
+
+/** Copies what is there and right. */
+function pick(
+  entry: Raw,
+  known: readonly Known[],
+  target: Record<string, unknown>,
+): HandlerProblem | undefined {
+  for (let i = 0; i < known.length; i++) {
+    const { key, accepts, wanted } = known[i] as Known
+    const value = entry[key]
+    if (value === undefined) continue
+    if (!accepts(value)) return { problem: `"${key}" must be ${wanted}, got ${shown(value)}`, key }
+    target[key] = value
+  }
+  return undefined
+}
+
+function others(entry: Raw, type: HandlerType): readonly string[] {
+  return Object.keys(entry).filter((key) => !isHandlerKey(key, type))
+}
+
+/** Whether the key has a meaning on a handler of this type; without a type, on any. */
+export function isHandlerKey(key: string, type?: HandlerType): boolean {
+  if (key === 'type' || Object.hasOwn(COMMON, key)) return true
+  return type
+    ? Object.hasOwn(FIELDS[type], key)
+    : Object.values(FIELDS).some((one) => Object.hasOwn(one, key))
+}

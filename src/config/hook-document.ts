@@ -1,0 +1,251 @@
+// What one configuration file says: its events, and the keys beside them. One reader for hooks.json, settings.json and plugin.json.
+
+import { isObject } from '../core/json.js'
+import { shown } from '../core/text.js'
+import type { ConfigFile, Shape } from './config-file.js'
+import { knownEvent, unknownEventText } from './event-name.js'
+import { type Entry, isRemark, type Reading, readGroup, readGroups, type Shared, say } from './hook-group.js'
+import { type JsonPath, under } from './json-text.js'
+import type { Matching } from './matchers.js'
+import { type GivenSetting, isSetting } from './merged-settings.js'
+import type { Owner } from './owner.js'
+
+/** A place where hooks may stand: a whole file, or a part of plugin.json. */
+export interface HookDocument {
+  readonly owner: Owner
+  /** `root`: .amplifier/hooks/hooks.json; `explicit` may be a hooks.json or a settings.json. */
+  readonly role: 'root' | 'settings' | 'explicit' | 'plugin'
+  readonly file: ConfigFile
+  readonly at: JsonPath
+}
+
+export interface Contents {
+  readonly entries: readonly Entry[]
+  readonly settings: readonly GivenSetting[]
+}
+
+interface DocumentReading extends Reading {
+  readonly role: HookDocument['role']
+  readonly settings: GivenSetting[]
+}
+
+type Fields = { readonly [key: string]: unknown }
+
+const DEFAULT_PRIORITY = 20
+
+/** What a hooks file must be to be read at all. */
+export const hooksShape: Shape = (value) => {
+  if (!isObject(value)) return { problem: `must be a JSON object, got ${shown(value)}` }
+  const { hooks } = value
+  if (!Object.hasOwn(value, 'hooks') || isObject(hooks) || Array.isArray(hooks)) return undefined
+  return { problem: `has "hooks" that are no object: ${shown(hooks)}`, key: 'hooks' }
+}
+
+export function readDocument(document: HookDocument, shared: Shared): Contents {
+  const { owner, role, file, at } = document
+  const fields = valueAt(file.value, at) as Fields
+  const reading: DocumentReading = {
+    shared,
+    owner,
+    role,
+    file,
+    matching: 'search',
+    priority: DEFAULT_PRIORITY,
+    entries: [],
+    settings: [],
+    hooksKeys: 0,
+  }
+  reading.matching = matchingOf(reading, fields.matching, at)
+  reading.priority = priorityOf(reading, fields.priority, at)
+  readSwitches(reading, fields, at)
+  if (fields.hooks !== undefined) {
+    readHooks(reading, fields.hooks, under(at, 'hooks'), 0)
+    noteStrayEvents(reading, fields, at)
+  } else readEvents(reading, fields, at, at === null ? BARE : 0)
+  noteDoubleKeys(reading)
+  return reading
+}
+
+function valueAt(value: unknown, at: JsonPath): unknown {
+  return at === null ? value : (valueAt(value, at.parent) as Record<string | number, unknown>)[at.key]
+}
+
+// ---- keys beside the events -----------------------------------------------------------------------------------
+
+function matchingOf(reading: Reading, matching: unknown, at: JsonPath): Matching {
+  if (matching === undefined || matching === 'search' || matching === 'fullmatch') return matching ?? 'search'
+  const text = `"matching" must be "search" or "fullmatch", got ${shown(matching)}; "search" is in force`
+  say(reading, 'setting-invalid', text, under(at, 'matching'))
+  return 'search'
+}
+
+function priorityOf(reading: DocumentReading, priority: unknown, at: JsonPath): number {
+  if (priority === undefined || reading.role === 'settings') return DEFAULT_PRIORITY
+  if (reading.role !== 'plugin') {
+    const text = '"priority" works in a plugin’s hooks.json alone; it is ignored'
+    say(reading, 'unknown-key', text, under(at, 'priority'))
+    return DEFAULT_PRIORITY
+  }
+  if (typeof priority === 'number' && Number.isFinite(priority)) return priority
+  const text = `"priority" must be a number, got ${shown(priority)}; ${DEFAULT_PRIORITY} is in force`
+  say(reading, 'setting-invalid', text, under(at, 'priority'))
+  return DEFAULT_PRIORITY
+}
+
+function readSwitches(reading: DocumentReading, fields: Fields, at: JsonPath): void {
+  const { role } = reading
+  if (fields.disableAllHooks !== undefined) {
+    if (role === 'plugin') {
+      const text = '"disableAllHooks" has no effect in a plugin: it may not silence others'
+      say(reading, 'unknown-key', text, under(at, 'disableAllHooks'))
+    } else give(reading, 'disableAllHooks', fields.disableAllHooks, under(at, 'disableAllHooks'))
+  }
+  // Other agents' settings files may have keys of these names.
+  if (role === 'settings') return
+  if (fields.enabled !== undefined) {
+    const text = '"enabled" is no key of a hooks file and is ignored; set it under "hooks" in settings.json'
+    say(reading, 'unknown-key', text, under(at, 'enabled'))
+  }
+  if (isObject(fields.processes)) {
+    for (const name of Object.keys(fields.processes)) {
+      const text = `the process ${shown(name)} was left out: resident hooks do not run here yet`
+      say(reading, 'entry-unsupported', text, under(under(at, 'processes'), name))
+    }
+  }
+}
+
+function give(reading: DocumentReading, key: GivenSetting['key'], value: unknown, at: JsonPath): void {
+  reading.settings.push({ key, value, scope: reading.owner.scope, file: reading.file, at })
+}
+
+// ---- events ---------------------------------------------------------------------------------------------------
+
+/** How deep in wrappers events stand: some plugins have `hooks` twice; more is nobody's format. */
+const DEEPEST_WRAPPER = 3
+/** The top of a file without `hooks`: other keys may have nothing to do with us. */
+const BARE = -1
+
+/** The value of `hooks`: events by name, or a list of `{ event, … }`. */
+function readHooks(reading: DocumentReading, value: unknown, at: JsonPath, depth: number): void {
+  reading.hooksKeys++
+  if (Array.isArray(value)) readList(reading, value, at)
+  else if (isObject(value)) readEvents(reading, value, at, depth)
+  else say(reading, 'entry-invalid', `"hooks" must be an object of events, got ${shown(value)}`, at)
+}
+
+function readList(reading: DocumentReading, list: readonly unknown[], at: JsonPath): void {
+  const written = new Set(list.map((group) => (isObject(group) ? group.event : undefined)))
+  for (const [i, group] of list.entries()) {
+    const where = under(at, i)
+    const name = isObject(group) ? group.event : undefined
+    if (typeof name !== 'string') {
+      const text = `an entry was left out: it must be an object with "event" and "hooks", got ${shown(group)}`
+      say(reading, 'entry-invalid', text, where)
+      continue
+    }
+    const event = knownEvent(name)
+    if (!event) say(reading, 'unknown-event', unknownEventText(name), where)
+    else if (name !== event.name && written.has(event.name)) sayTwice(reading, name, event.name, where)
+    else readGroup(reading, event, group, where)
+  }
+}
+
+function readEvents(reading: DocumentReading, events: Fields, at: JsonPath, depth: number): void {
+  for (const name of Object.keys(events)) {
+    const value = events[name]
+    const where = under(at, name)
+    const event = knownEvent(name)
+    if (!event)
+      depth === BARE
+        ? readOther(reading, name, value, where)
+        : readNoEvent(reading, name, value, where, depth)
+    else if (name === event.name || !Object.hasOwn(events, event.name)) {
+      // In a foreign file `stop` or `setup` may be anything.
+      if (depth === BARE && name !== event.name && !Array.isArray(value)) continue
+      readGroups(reading, event, value, where)
+    } else sayTwice(reading, name, event.name, where)
+  }
+}
+
+function sayTwice(reading: Reading, name: string, event: string, at: JsonPath): void {
+  const text = `${name} was left out: it is another name of ${event}, which this file has too; most likely it is for another agent, and its hooks would run twice`
+  say(reading, 'unknown-event', text, at)
+}
+
+/** Events beside `hooks` instead of under it. */
+function noteStrayEvents(reading: DocumentReading, fields: Fields, at: JsonPath): void {
+  for (const name of Object.keys(fields)) {
+    const value = fields[name]
+    if (name === 'hooks' || !Array.isArray(value) || !knownEvent(name) || !value.some(looksLikeGroup))
+      continue
+    const text = `${name} beside "hooks" was left out: events stand under "hooks"`
+    say(reading, 'entry-invalid', text, under(at, name))
+  }
+}
+
+/** Beside events, under `hooks`: remarks, settings, the wrapper once more, and slips. */
+function readNoEvent(
+  reading: DocumentReading,
+  name: string,
+  value: unknown,
+  at: JsonPath,
+  depth: number,
+): void {
+  const takesSettings = reading.role === 'settings' || reading.role === 'explicit'
+  if (isRemark(name)) return
+  if (name === 'hooks' && depth < DEEPEST_WRAPPER) readHooks(reading, value, at, depth + 1)
+  else if (isSetting(name)) {
+    if (takesSettings) give(reading, name, value, at)
+    else
+      say(
+        reading,
+        'unknown-key',
+        `${shown(name)} is a setting: it belongs into settings.json, under "hooks"`,
+        at,
+      )
+  } else if (takesSettings && (typeof value !== 'object' || value === null)) {
+    say(reading, 'setting-invalid', `there is no setting ${shown(name)}; it is ignored`, at)
+  } else say(reading, 'unknown-event', unknownEventText(name), at)
+}
+
+/** At the top of a file without `hooks`: speaks up only for what looks like hooks that would be lost. */
+function readOther(reading: DocumentReading, name: string, value: unknown, at: JsonPath): void {
+  if (isRemark(name) || OTHER_KEYS.has(name)) return
+  const ours = reading.role === 'root' || reading.role === 'plugin'
+  if (Array.isArray(value) && value.some(looksLikeGroup))
+    say(reading, 'unknown-event', unknownEventText(name), at)
+  else if (/^hooks?$/i.test(name))
+    say(reading, 'unknown-key', `${shown(name)} is ignored; did you mean "hooks"?`, at)
+  else if (ours && typeof value === 'object' && value !== null) {
+    say(reading, 'unknown-key', `${shown(name)} is no event and is ignored; events stand under "hooks"`, at)
+  }
+}
+
+const OTHER_KEYS = new Set(['matching', 'priority', 'processes', 'disableAllHooks', 'enabled'])
+
+function looksLikeGroup(value: unknown): boolean {
+  return isObject(value) && (Object.hasOwn(value, 'hooks') || Object.hasOwn(value, 'command'))
+}
+
+// ---- keys that stand twice ------------------------------------------------------------------------------------
+
+/**
+ * JSON.parse keeps the last of two equal keys: hooks that are lost so must not be lost in silence. Lost hooks show as
+ * keys called `hooks` that are in the text and were not met; only then the text is looked at closely.
+ */
+function noteDoubleKeys({ file, hooksKeys, shared }: Reading): void {
+  if (!has(file.json.text, '"hooks"', hooksKeys + 1)) return
+  for (const { key, line } of file.json.doubleKeys()) {
+    const lost = `the key ${shown(key)} stands twice in one object: what stands here is lost, the last one counts`
+    shared.notes.once(`double ${key} ${line}`, 'entry-invalid', lost, { path: file.path, line })
+  }
+}
+
+function has(text: string, part: string, times: number): boolean {
+  let at = -1
+  for (let i = 0; i < times; i++) {
+    at = text.indexOf(part, at + 1)
+    if (at < 0) return false
+  }
+  return true
+}

@@ -1,0 +1,193 @@
+// The text of a JSON file: comments and trailing commas are fine, and the line of every value can be asked for.
+
+/** The way to a value, from the value up: cheap to lengthen, and hardly ever walked. Null is the top of the file. */
+export type JsonPath = { readonly parent: JsonPath; readonly key: string | number } | null
+
+export function under(parent: JsonPath, key: string | number): JsonPath {
+  return { parent, key }
+}
+
+/** A value, or what is wrong with the text and in which line. */
+export type Parsed = { readonly value: unknown } | { readonly problem: string; readonly line: number }
+
+/** A key that stands twice in one object: JSON.parse keeps the last and says nothing. */
+export interface DoubleKey {
+  readonly key: string
+  /** Of the one that is lost. */
+  readonly line: number
+}
+
+/** One text. What takes time (where values stand) is worked out when first asked for, and remembered. */
+export class JsonText {
+  readonly text: string
+  #survey: Survey | undefined
+  #lineStarts: readonly number[] | undefined
+
+  constructor(text: string) {
+    this.text = text.startsWith('\uFEFF') ? text.slice(1) : text
+  }
+
+  parse(): Parsed {
+    try {
+      return { value: JSON.parse(this.text) }
+    } catch {
+      return this.#parsePlain()
+    }
+  }
+
+  /** Of the value at the path, from 1; where there is none, of what it would stand in. */
+  lineOf(path: JsonPath): number {
+    return this.#lineAt(find(this.#surveyed().root, path)?.at ?? 0)
+  }
+
+  doubleKeys(): readonly DoubleKey[] {
+    return this.#surveyed().doubles.map(({ key, at }) => ({ key, line: this.#lineAt(at) }))
+  }
+
+  #parsePlain(): Parsed {
+    try {
+      return { value: JSON.parse(plainJson(this.text)) }
+    } catch {
+      const at = this.#surveyed().brokenAt ?? 0
+      const found = /^[^\s]{1,20}/.exec(this.text.slice(at, at + 20))?.[0]
+      const problem = found ? `unexpected ${JSON.stringify(found)}` : 'the text ends too early'
+      return { problem, line: this.#lineAt(at) }
+    }
+  }
+
+  #surveyed(): Survey {
+    this.#survey ??= survey(this.text)
+    return this.#survey
+  }
+
+  #lineAt(at: number): number {
+    this.#lineStarts ??= [0, ...Array.from(this.text.matchAll(/\n/g), ({ index }) => index + 1)]
+    let low = 0
+    let high = this.#lineStarts.length
+    while (high - low > 1) {
+      const middle = (low + high) >> 1
+      if ((this.#lineStarts[middle] as number) <= at) low = middle
+      else high = middle
+    }
+    return low + 1
+  }
+}
+
+// ---- tokens ---------------------------------------------------------------------------------------------------
+
+/** Strings, marks, comments, words. Linear: a comment without an end is the rest of the text. */
+const TOKEN =
+  /"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"?|[{}[\],:]|\/\/[^\r\n]*|\/\*[\s\S]*?\*\/|\/\*[\s\S]*|[^ \t\r\n{}[\],:"/]+|\//g
+
+function isComment(token: string): boolean {
+  return token.startsWith('//') || (token.startsWith('/*') && token.length > 3 && token.endsWith('*/'))
+}
+
+/** The same text without comments and trailing commas, so that JSON.parse alone decides what is valid. */
+function plainJson(text: string): string {
+  const pieces: string[] = []
+  let before = ''
+  let comma = -1
+  for (const { 0: token } of text.matchAll(TOKEN)) {
+    if (isComment(token)) continue
+    if (comma >= 0 && (token === '}' || token === ']')) pieces[comma] = ' '
+    comma = token === ',' && !['', '{', '[', ','].includes(before) ? pieces.length : -1
+    pieces.push(token)
+    before = token
+  }
+  // A line break, which no string may contain: halves of a broken one must not become whole.
+  return pieces.join('\n')
+}
+
+// ---- where values stand ---------------------------------------------------------------------------------------
+
+interface Spot {
+  readonly at: number
+  /** By key or index; the last of a key that stands twice, as JSON.parse has it. */
+  readonly inside?: Map<string | number, Spot>
+}
+
+interface Survey {
+  readonly root: Spot | undefined
+  /** The first character that cannot stand where it does. */
+  readonly brokenAt: number | undefined
+  readonly doubles: readonly { readonly key: string; readonly at: number }[]
+}
+
+/** An object or list that is not closed yet. */
+interface Open {
+  readonly inside: Map<string | number, Spot>
+  readonly list: boolean
+  key: string | number
+  wants: 'key' | 'colon' | 'value' | 'comma'
+}
+
+/** Goes through the whole text once; nesting costs memory, not stack. */
+function survey(text: string): Survey {
+  const doubles: { key: string; at: number }[] = []
+  const stack: Open[] = []
+  let root: Spot | undefined
+  for (const { 0: token, index: at } of text.matchAll(TOKEN)) {
+    if (isComment(token)) continue
+    const open = stack.at(-1)
+    if (open && closes(open, token)) stack.pop()
+    else if (open && open.wants !== 'value') {
+      if (!advance(open, token)) return { root, brokenAt: at, doubles }
+    } else {
+      if ((!open && root) || !isValue(token)) return { root, brokenAt: at, doubles }
+      const inside = token === '{' || token === '[' ? new Map<string | number, Spot>() : undefined
+      const spot: Spot = inside ? { at, inside } : { at }
+      if (open) {
+        const lost = open.inside.get(open.key)
+        if (lost) doubles.push({ key: String(open.key), at: lost.at })
+        open.inside.set(open.key, spot)
+        open.wants = 'comma'
+      } else root = spot
+      if (inside) stack.push(opened(inside, token === '['))
+    }
+  }
+  return { root, brokenAt: stack.length > 0 || !root ? text.length : undefined, doubles }
+}
+
+/** The spot at the path, or the innermost around it. */
+function find(root: Spot | undefined, path: JsonPath): Spot | undefined {
+  if (path === null) return root
+  const around = find(root, path.parent)
+  return around?.inside?.get(path.key) ?? around
+}
+
+function opened(inside: Map<string | number, Spot>, list: boolean): Open {
+  return { inside, list, key: 0, wants: list ? 'value' : 'key' }
+}
+
+/** Also after a comma: that one is a trailing comma. */
+function closes({ list, wants }: Open, token: string): boolean {
+  return token === (list ? ']' : '}') && (wants === 'comma' || wants === (list ? 'value' : 'key'))
+}
+
+/** False if the token cannot stand there. */
+function advance(open: Open, token: string): boolean {
+  if (open.wants === 'key') {
+    if (!token.startsWith('"') || !isValue(token)) return false
+    open.key = JSON.parse(token) as string
+    open.wants = 'colon'
+  } else if (open.wants === 'colon') {
+    if (token !== ':') return false
+    open.wants = 'value'
+  } else {
+    if (token !== ',') return false
+    if (typeof open.key === 'number') open.key++
+    open.wants = open.list ? 'value' : 'key'
+  }
+  return true
+}
+
+function isValue(token: string): boolean {
+  if (token === '{' || token === '[') return true
+  try {
+    JSON.parse(token)
+    return true
+  } catch {
+    return false
+  }
+}

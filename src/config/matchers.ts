@@ -1,0 +1,86 @@
+// Matchers of configuration files: compiled once per pattern, never fatal, and suspicious ones are said aloud.
+
+import { type Diagnostic, textOf } from '../core/errors.js'
+import type { EventKind } from '../core/events.js'
+import { isObject } from '../core/json.js'
+import { compileMatcher, type Matcher } from '../core/matcher.js'
+import { shown } from '../core/text.js'
+
+export type Matching = 'search' | 'fullmatch'
+
+export interface CompiledMatcher {
+  readonly matcher: Matcher | null
+  readonly remarks: readonly Pick<Diagnostic, 'code' | 'text'>[]
+}
+
+/** Plugins repeat each other's patterns, and compiling one takes longer than reading its file. */
+export class Matchers {
+  readonly #compiled = new Map<string, Map<string, CompiledMatcher>>()
+
+  /** A problem if it is no matcher at all; an invalid pattern is compared as it stands. */
+  compile(
+    spec: unknown,
+    kind: EventKind,
+    matching: Matching,
+  ): CompiledMatcher | { readonly problem: string } {
+    if (spec === undefined) return NO_MATCHER
+    if (typeof spec !== 'string') return fromObject(spec, kind, matching)
+    const known = this.#ofEvent(kind, matching)
+    let compiled = known.get(spec)
+    if (!compiled) {
+      compiled = fromPattern(spec, kind, matching)
+      known.set(spec, compiled)
+    }
+    return compiled
+  }
+
+  #ofEvent({ name }: EventKind, matching: Matching): Map<string, CompiledMatcher> {
+    const key = matching === 'search' ? name : `${matching} ${name}`
+    let known = this.#compiled.get(key)
+    if (!known) {
+      known = new Map()
+      this.#compiled.set(key, known)
+    }
+    return known
+  }
+}
+
+const NO_MATCHER: CompiledMatcher = { matcher: null, remarks: [] }
+
+function fromPattern(spec: string, kind: EventKind, matching: Matching): CompiledMatcher {
+  const narrow = kind.name === 'FileChanged' || kind.name === 'StopFailure'
+  const remarks: Diagnostic[] = []
+  try {
+    const matcher = compileMatcher(spec, { matching, narrow, note: (d) => remarks.push(d) })
+    const held = matcher !== null && kind.matcher === 'tool_name' && remarks.length === 0
+    const guess = held ? suspicion(spec) : undefined
+    if (guess) remarks.push({ code: 'matcher-invalid', text: guess })
+    return { matcher, remarks }
+  } catch (error) {
+    const text = `${textOf(error)}; it matches only a value that is exactly this text`
+    return {
+      matcher: { pattern: spec, test: (value) => value === spec },
+      remarks: [{ code: 'matcher-invalid', text }],
+    }
+  }
+}
+
+/** BeamAgent's `{ tool_name }`; any other object is no matcher. */
+function fromObject(spec: unknown, kind: EventKind, matching: Matching): ReturnType<Matchers['compile']> {
+  const wanted = 'the matcher must be a string such as "Write|Edit"'
+  if (!isObject(spec)) return { problem: `${wanted}, got ${shown(spec)}` }
+  const { tool_name: pattern, ...others } = spec
+  if (Object.keys(others).length > 0 || (pattern !== undefined && typeof pattern !== 'string')) {
+    return { problem: `${wanted} or { "tool_name": … }, got ${shown(spec)}` }
+  }
+  return pattern === undefined ? NO_MATCHER : fromPattern(pattern as string, kind, matching)
+}
+
+/** What no tool's name has: a pattern that asks for it was written as a rule or an expression, and never matches. */
+function suspicion(pattern: string): string | undefined {
+  const outsideClasses = pattern.replace(/\\./g, '').replace(/\[[^\]]*\]/g, '')
+  if (!/[()*+?^$.=&"'/:]/.test(outsideClasses) || !/[\s/="'&]/.test(outsideClasses)) return undefined
+  const rule = /^\w+\(.+\)$/s.test(pattern)
+  const todo = rule ? `name the tool here and put the rule into "if"` : 'write a list such as "Write|Edit"'
+  return `the matcher ${shown(pattern)} looks like no pattern for names of tools, so it may never match; ${todo}`
+}

@@ -1,0 +1,230 @@
+// Settings of all files as one: the user's, then the project's, which may tighten and never loosen.
+
+import { type Check, type Checks, checkOptions, isFlag, isOneOf } from '../core/options.js'
+import { LONGEST_TIMER_MS } from '../core/seconds.js'
+import { DEFAULT_SETTINGS, SETTINGS, type Settings } from '../core/settings.js'
+import { shown } from '../core/text.js'
+import type { ConfigFile } from './config-file.js'
+import type { JsonPath } from './json-text.js'
+import type { Notes } from './notes.js'
+
+/** Every key of a settings file, in the names of the file. Time-outs are seconds. */
+export interface MergedSettings extends Settings {
+  readonly enabled: boolean
+  readonly allow_user_hooks: boolean
+  /** False also where the project switched its own hooks off. */
+  readonly allow_project_hooks: boolean
+  readonly default_timeout: number
+  readonly max_timeout: number
+  readonly env: 'inherit' | 'minimal'
+  /** Whether CARABINER_OFF=1 is obeyed. */
+  readonly bypass: boolean
+}
+
+export const DEFAULT_MERGED: MergedSettings = {
+  ...DEFAULT_SETTINGS,
+  enabled: true,
+  allow_user_hooks: true,
+  allow_project_hooks: true,
+  default_timeout: 30,
+  max_timeout: 300,
+  env: 'inherit',
+  bypass: true,
+}
+
+/** A setting as a file has it, not checked yet; `disableAllHooks` is Claude Code's. */
+export interface GivenSetting {
+  readonly key: keyof MergedSettings | 'disableAllHooks'
+  readonly value: unknown
+  readonly scope: 'user' | 'project'
+  readonly file: ConfigFile
+  readonly at: JsonPath
+}
+
+export interface Merge {
+  readonly settings: MergedSettings
+  /** For the hooks of each scope: a project's shorter time-outs must not make the user's gates fail. */
+  readonly timeouts: Readonly<Record<'user' | 'project', Timeouts>>
+  /** Why the hooks of a scope do not run. */
+  readonly disabled: Readonly<Record<'user' | 'project', string | undefined>>
+}
+
+export type Timeouts = Pick<MergedSettings, 'default_timeout' | 'max_timeout'>
+
+export function isSetting(key: string): key is keyof MergedSettings {
+  return Object.hasOwn(DEFAULT_MERGED, key)
+}
+
+/** Settings that a host gives in code, over the defaults. An unknown key or an impossible value throws OPTIONS_INVALID. */
+export function hostSettings(given: Partial<MergedSettings> = {}): MergedSettings {
+  checkOptions('settings', given, { ...SETTINGS, ...OWN_SETTINGS })
+  const present = Object.entries(given).filter(([, value]) => value !== undefined)
+  return { ...DEFAULT_MERGED, ...Object.fromEntries(present) }
+}
+
+/** What the host says wins over the user's files, and a project may tighten it. */
+export function mergeSettings(
+  given: readonly GivenSetting[],
+  host: Partial<MergedSettings>,
+  userHasHooks: boolean,
+  notes: Notes,
+): Merge {
+  const valid = given.filter((setting) => isValid(setting, notes))
+  const user = valid.filter(({ scope }) => scope === 'user')
+  const project = valid.filter(({ scope }) => scope === 'project')
+
+  const values: Record<string, unknown> = { ...DEFAULT_MERGED }
+  const off = new Map<Switch, string>()
+  for (const setting of user) {
+    if (isSetting(setting.key)) values[setting.key] = setting.value
+    flip(off, setting, reasonOf(setting))
+  }
+  for (const key of Object.keys(host) as (keyof MergedSettings)[]) {
+    if (host[key] === undefined) continue
+    values[key] = host[key]
+    flip(off, { key, value: host[key] }, `"${key}": ${host[key]} in the settings of the host`)
+  }
+  const everybody = off.get('enabled') ?? off.get('disableAllHooks')
+  const disabled = {
+    user: everybody ?? off.get('allow_user_hooks'),
+    project: everybody ?? off.get('allow_project_hooks'),
+  }
+  const userTimeouts = timeoutsOf(values)
+  for (const setting of project) {
+    const ignored = isSwitch(setting.key)
+      ? switchProject(setting, { ...values, disableAllHooks: !off.has('disableAllHooks') }, userHasHooks)
+      : tighten(setting as Tightened, values)
+    if (ignored) notes.add('setting-ignored', ignored, setting)
+    if (silencesProject(setting)) {
+      disabled.project ??= reasonOf(setting)
+      values.allow_project_hooks = false
+    }
+  }
+  return {
+    settings: values as unknown as MergedSettings,
+    timeouts: { user: userTimeouts, project: timeoutsOf(values) },
+    disabled,
+  }
+}
+
+// ---- checks ---------------------------------------------------------------------------------------------------
+
+const isTimeout: Check = [
+  (value) => typeof value === 'number' && value > 0 && value <= LONGEST_TIMER_MS / 1000,
+  'a number of seconds above 0',
+]
+
+const OWN_SETTINGS: Checks<Omit<MergedSettings, keyof Settings>> = {
+  enabled: isFlag,
+  allow_user_hooks: isFlag,
+  allow_project_hooks: isFlag,
+  default_timeout: isTimeout,
+  max_timeout: isTimeout,
+  env: isOneOf('inherit', 'minimal'),
+  bypass: isFlag,
+}
+
+const CHECKS: Readonly<Record<GivenSetting['key'], Check>> = {
+  ...SETTINGS,
+  ...OWN_SETTINGS,
+  disableAllHooks: isFlag,
+}
+
+function isValid(setting: GivenSetting, notes: Notes): boolean {
+  const problem = problemOf(setting.key, setting.value)
+  if (problem === undefined) return true
+  notes.add('setting-invalid', `${problem}; it is ignored`, setting)
+  return false
+}
+
+function problemOf(key: GivenSetting['key'], value: unknown): string | undefined {
+  const [accepts, wanted] = CHECKS[key]
+  return accepts(value) ? undefined : `"${key}" must be ${wanted}, got ${shown(value)}`
+}
+
+// ---- switches: whose hooks run --------------------------------------------------------------------------------
+
+type Switch = 'enabled' | 'allow_user_hooks' | 'allow_project_hooks' | 'disableAllHooks'
+
+const SWITCHES: ReadonlySet<string> = new Set<Switch>([
+  'enabled',
+  'allow_user_hooks',
+  'allow_project_hooks',
+  'disableAllHooks',
+])
+
+function isSwitch(key: string): key is Switch {
+  return SWITCHES.has(key)
+}
+
+type Switched = Pick<GivenSetting, 'key' | 'value'>
+
+function isOff({ key, value }: Switched): boolean {
+  return key === 'disableAllHooks' ? value === true : value === false
+}
+
+function flip(off: Map<Switch, string>, setting: Switched, reason: string): void {
+  if (!isSwitch(setting.key)) return
+  if (isOff(setting)) off.set(setting.key, reason)
+  else off.delete(setting.key)
+}
+
+function silencesProject(setting: GivenSetting): boolean {
+  return isSwitch(setting.key) && setting.key !== 'allow_user_hooks' && isOff(setting)
+}
+
+/** What of a project's switch is ignored: it may silence itself, and nobody else. */
+function switchProject(
+  setting: GivenSetting,
+  values: Readonly<Record<string, unknown>>,
+  userHasHooks: boolean,
+): string | undefined {
+  const { key } = setting
+  if (isOff(setting)) {
+    if (key === 'allow_project_hooks' || !userHasHooks) return undefined
+    const own = key === 'allow_user_hooks' ? '' : '; it holds for the project’s own'
+    return `"${key}" in a project does not switch the user’s hooks off${own}`
+  }
+  return values[key] === false ? `"${key}" in a project does not undo what was said before` : undefined
+}
+
+function reasonOf({ key, value, file, at }: GivenSetting): string {
+  return `"${key}": ${value} in ${file.path}:${file.json.lineOf(at)}`
+}
+
+// ---- values: smaller is tighter -------------------------------------------------------------------------------
+
+type TightenedKey = Exclude<keyof MergedSettings, Switch>
+type Tightened = GivenSetting & { readonly key: TightenedKey }
+
+const larger = (wanted: unknown, now: unknown) =>
+  now !== null && (wanted === null || (wanted as number) > (now as number))
+const insteadOf = (loose: unknown) => (wanted: unknown, now: unknown) => wanted === loose && now !== loose
+
+/** Whether the first value is looser than the second; null is no limit at all. */
+const LOOSER: { readonly [K in TightenedKey]: (wanted: unknown, now: unknown) => boolean } = {
+  default_timeout: larger,
+  max_timeout: larger,
+  on_failure: insteadOf('continue'),
+  injection_size_limit: larger,
+  injection_budget_per_turn: larger,
+  stop_block_cap: larger,
+  stop_block_total: larger,
+  env: insteadOf('inherit'),
+  bypass: insteadOf(true),
+  recheck: insteadOf('skipped'),
+  protect_system_messages: insteadOf(false),
+}
+
+function tighten({ key, value }: Tightened, values: Record<string, unknown>): string | undefined {
+  if (!LOOSER[key](value, values[key])) {
+    values[key] = value
+    return undefined
+  }
+  return `"${key}": ${shown(value)} in a project would loosen ${shown(values[key])}, which stays in force`
+}
+
+function timeoutsOf(values: Readonly<Record<string, unknown>>): Timeouts {
+  const { default_timeout, max_timeout } = values as unknown as MergedSettings
+  return { default_timeout, max_timeout }
+}

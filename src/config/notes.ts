@@ -1,0 +1,48 @@
+// What a load has to tell the user about files: diagnostics with file and line, bounded, each kind of slip said once.
+
+import type { Diagnostic, DiagnosticCode } from '../core/errors.js'
+import type { JsonPath, JsonText } from './json-text.js'
+
+/** Where in which file. */
+export type Where =
+  | { readonly file: { readonly path: string; readonly json: JsonText }; readonly at: JsonPath }
+  | { readonly path: string; readonly line: number }
+
+/** A file of junk entries must not fill the memory with complaints. */
+const MOST_PER_FILE = 500
+
+export class Notes {
+  readonly #list: Diagnostic[] = []
+  readonly #counts = new Map<string, number>()
+  readonly #said = new Set<string>()
+
+  add(code: DiagnosticCode, text: string, where: Where): void {
+    const file = 'file' in where ? where.file.path : where.path
+    const count = (this.#counts.get(file) ?? 0) + 1
+    this.#counts.set(file, count)
+    if (count > MOST_PER_FILE) return
+    const line = 'file' in where ? where.file.json.lineOf(where.at) : where.line
+    this.#list.push({ code, text, file, line })
+  }
+
+  /** The first of its kind in a file is enough. */
+  once(kind: string, code: DiagnosticCode, text: string, where: Where): void {
+    const key = `${'file' in where ? where.file.path : where.path}\0${kind}`
+    if (this.#said.has(key)) return
+    this.#said.add(key)
+    this.add(code, text, where)
+  }
+
+  all(): readonly Diagnostic[] {
+    const rest = [...this.#counts].filter(([, count]) => count > MOST_PER_FILE)
+    return [
+      ...this.#list,
+      ...rest.map(([file, count]) => ({
+        code: 'entry-invalid' as const,
+        text: `${count - MOST_PER_FILE} more problems in this file are not listed`,
+        file,
+        line: 1,
+      })),
+    ]
+  }
+}

@@ -1,0 +1,128 @@
+// One plugin folder: Claude Code's layout (.claude-plugin/plugin.json, hooks/hooks.json) and Amplifier's (hooks.json).
+
+import { existsSync } from 'node:fs'
+import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path'
+import { isObject } from '../core/json.js'
+import { shown } from '../core/text.js'
+import type { ConfigFile, ConfigFiles, Found, Shape } from './config-file.js'
+import { type HookDocument, hooksShape } from './hook-document.js'
+import { type JsonPath, under } from './json-text.js'
+import type { Notes } from './notes.js'
+import { cleanName, type Owner } from './owner.js'
+
+export interface PluginSources {
+  readonly scope: Owner['scope']
+  readonly projectDir: string | undefined
+  /** Below it each plugin has a folder for what it wants to find again. */
+  readonly dataDir: string
+}
+
+export interface PluginFolder {
+  readonly documents: readonly HookDocument[]
+  /** Whether there was anything to read, broken or not. */
+  readonly isPlugin: boolean
+}
+
+interface Open {
+  readonly root: string
+  readonly owner: Owner
+  readonly files: ConfigFiles
+  readonly notes: Notes
+  readonly documents: HookDocument[]
+}
+
+const manifestShape: Shape = (value) =>
+  isObject(value) ? undefined : { problem: `must be a JSON object, got ${shown(value)}` }
+
+/**
+ * `beside`: hooks.json counts beside Claude Code's layout too, as in .amplifier/hooks/NAME/; otherwise only where there
+ * is nothing else, because Claude Code does not read it and other agents' files are called so.
+ */
+export function readPluginFolder(
+  root: string,
+  beside: boolean,
+  sources: PluginSources,
+  files: ConfigFiles,
+  notes: Notes,
+): PluginFolder {
+  const manifest = read(files, root, '.claude-plugin', 'plugin.json', manifestShape)
+  const owner = ownerOf(root, typeof manifest === 'object' ? manifest.value : undefined, sources)
+  const open: Open = { root, owner, files, notes, documents: [] }
+  const named = typeof manifest === 'object' && readManifest(open, manifest)
+  const standard = add(open, read(files, root, 'hooks', 'hooks.json', hooksShape))
+  const own =
+    (beside || (!named && !standard)) && add(open, files.read(`${root}${sep}hooks.json`, hooksShape))
+  return { documents: open.documents, isPlugin: named || standard || own || manifest === 'broken' }
+}
+
+/** Most plugins lack the folder, and to ask for it costs less than to fail at opening a file in it. */
+function read(files: ConfigFiles, root: string, folder: string, name: string, shape: Shape): Found {
+  const path = root + sep + folder
+  return existsSync(path) ? files.read(path + sep + name, shape) : 'missing'
+}
+
+function ownerOf(root: string, manifest: unknown, sources: PluginSources): Owner {
+  const { scope, projectDir, dataDir } = sources
+  const name =
+    cleanName(isObject(manifest) ? manifest.name : undefined) ?? cleanName(basename(root)) ?? 'plugin'
+  const hooksDir = dirname(root)
+  return {
+    scope,
+    source: name,
+    realm: `plugin ${root}`,
+    place: {
+      projectDir: projectDir ?? hooksDir,
+      hooksDir,
+      plugin: {
+        name,
+        root,
+        dataDir: [dataDir, 'plugin-data', name.replace(/[^A-Za-z0-9_-]/g, '-')].join(sep),
+      },
+    },
+  }
+}
+
+/** False if there is no such file. */
+function add(open: Open, file: Found): boolean {
+  if (typeof file === 'object' && !open.documents.some((known) => known.file === file)) {
+    addDocument(open, file, null)
+  }
+  return file !== 'missing'
+}
+
+function addDocument({ documents, owner }: Open, file: ConfigFile, at: JsonPath): undefined {
+  documents.push({ owner, role: 'plugin', file, at })
+}
+
+const HOOKS = under(null, 'hooks')
+
+/** What plugin.json says of hooks: a path, an object of hooks, or a list of both. False if it says nothing. */
+function readManifest(open: Open, manifest: ConfigFile): boolean {
+  const { hooks } = manifest.value as { readonly hooks?: unknown }
+  if (hooks === undefined) return false
+  const parts: readonly (readonly [unknown, JsonPath])[] = Array.isArray(hooks)
+    ? hooks.map((part, i) => [part, under(HOOKS, i)])
+    : [[hooks, HOOKS]]
+  for (const [part, at] of parts) {
+    const problem = isObject(part) ? addDocument(open, manifest, at) : addNamed(open, part)
+    if (problem) open.notes.add('config-invalid', `"hooks" ${problem}`, { file: manifest, at })
+  }
+  return true
+}
+
+/** The file that plugin.json names, or why it is not read. */
+function addNamed(open: Open, path: unknown): string | undefined {
+  if (typeof path !== 'string') return `must be a path or an object, got ${shown(path)}`
+  const absolute = resolve(open.root, path)
+  if (isAbsolute(path) || !isInside(open.root, absolute)) {
+    return `names ${shown(path)}, which is outside the plugin’s folder; it is not read`
+  }
+  return add(open, open.files.read(absolute, hooksShape))
+    ? undefined
+    : `names ${shown(path)}, which does not exist`
+}
+
+function isInside(root: string, path: string): boolean {
+  const below = relative(root, path)
+  return below !== '' && below !== '..' && !below.startsWith(`..${sep}`) && !isAbsolute(below)
+}

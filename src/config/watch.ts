@@ -1,0 +1,178 @@
+// Watching configuration files, also those that are not there yet. Says that something changed, never what.
+
+import { existsSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import type { FSWatcher, watch } from 'chokidar'
+import { type Diagnostic, textOf } from '../core/errors.js'
+import { ConfigFiles } from './config-file.js'
+import { type ConfigSources, discover, hooksDirOf } from './discovery.js'
+import { Notes } from './notes.js'
+
+export interface ConfigWatch {
+  /** After it no call comes. */
+  close(): Promise<void>
+}
+
+/**
+ * Calls back some time after a file was added, changed or removed. Watching has begun when the promise is fulfilled:
+ * load after that, and nothing is missed. Never throws; what cannot be watched is told to `note`.
+ */
+export async function watchConfig(
+  sources: ConfigSources,
+  onChange: () => void,
+  note: (problem: Diagnostic) => void = () => {},
+): Promise<ConfigWatch> {
+  try {
+    const { watch } = await import('chokidar')
+    const watching = new Watching(watch, sources, onChange, note)
+    await watching.begin()
+    return watching
+  } catch (error) {
+    note(problemOf(error))
+    return { close: async () => {} }
+  }
+}
+
+function problemOf(error: unknown): Diagnostic {
+  return { code: 'host-failed', text: `changed files may go unnoticed until reload(): ${textOf(error)}` }
+}
+
+/** An editor writes a file in several steps; nobody wants each of them. */
+const QUIET_MS = 50
+/** Watching that does not get going must not hold up the rest. */
+const LONGEST_START_MS = 5000
+
+class Watching implements ConfigWatch {
+  readonly #start: typeof watch
+  readonly #sources: ConfigSources
+  readonly #onChange: () => void
+  readonly #note: (problem: Diagnostic) => void
+  readonly #territory: Territory
+  readonly #watchers: FSWatcher[] = []
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #closed = false
+
+  constructor(
+    start: typeof watch,
+    sources: ConfigSources,
+    onChange: () => void,
+    note: (problem: Diagnostic) => void,
+  ) {
+    this.#start = start
+    this.#sources = sources
+    this.#onChange = onChange
+    this.#note = note
+    this.#territory = new Territory(sources)
+  }
+
+  async begin(): Promise<void> {
+    this.#territory.extend(pathsOf(this.#sources))
+    await this.#watch([...this.#territory.roots])
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    await Promise.all(this.#watchers.map((watcher) => watcher.close()))
+  }
+
+  /** Fulfilled when changes are seen from then on. */
+  async #watch(roots: string[]): Promise<void> {
+    const watcher = this.#start(roots, {
+      ignored: (path) => !this.#territory.includes(resolve(path)),
+      ignoreInitial: true,
+      // A forgotten close() must not keep a program from ending. On Windows the watcher of a removed folder fails, and
+      // only persistent ones have somebody who listens to that.
+      persistent: process.platform === 'win32',
+    })
+    this.#watchers.push(watcher)
+    watcher.on('all', () => this.#stir())
+    watcher.on('error', (error) => this.#note(problemOf(error)))
+    let late: ReturnType<typeof setTimeout> | undefined
+    await new Promise<void>((done) => {
+      watcher.once('ready', done)
+      late = setTimeout(done, LONGEST_START_MS)
+    })
+    clearTimeout(late)
+  }
+
+  #stir(): void {
+    clearTimeout(this.#timer)
+    if (!this.#closed) this.#timer = setTimeout(() => void this.#tell(), QUIET_MS).unref()
+  }
+
+  /** What is new to watch is watched before the call, so that whoever loads then misses nothing. */
+  async #tell(): Promise<void> {
+    try {
+      const roots = this.#territory.extend(pathsOf(this.#sources))
+      if (roots.length > 0) await this.#watch(roots)
+      if (!this.#closed) this.#onChange()
+    } catch (error) {
+      this.#note(problemOf(error))
+    }
+  }
+}
+
+/** Every path that a load would look at, there or not: also what a plugin.json names. */
+function pathsOf(sources: ConfigSources): readonly string[] {
+  const notes = new Notes()
+  const files = new ConfigFiles(new Map(), notes)
+  discover(sources, files, notes)
+  return files.paths
+}
+
+/** What is watched: files that would be read, and the folders on the way to them. */
+class Territory {
+  /** Folders that exist, from which everything else can be seen to appear. */
+  readonly roots = new Set<string>()
+  readonly #paths = new Set<string>()
+  readonly #hooksDirs: readonly string[]
+
+  constructor({ homeDir, projectDir, files = [], plugins = [] }: ConfigSources) {
+    const bases = [homeDir, projectDir].filter((base) => base !== undefined).map((base) => resolve(base))
+    this.#hooksDirs = bases.map(hooksDirOf)
+    for (const base of bases) {
+      this.#take(join(hooksDirOf(base), 'hooks.json'), base)
+      this.#take(join(base, '.amplifier', 'settings.json'), base)
+    }
+    for (const file of files.map((path) => resolve(path))) this.#take(file, dirname(file))
+    for (const root of plugins.map((path) => resolve(path))) {
+      for (const file of PLUGIN_FILES) this.#take(join(root, file), dirname(root))
+    }
+  }
+
+  includes(path: string): boolean {
+    return (
+      this.#paths.has(path) || this.roots.has(path) || this.#hooksDirs.some((dir) => isPlugins(dir, path))
+    )
+  }
+
+  /** The folders from which those of the paths can be seen that could not be seen so far. */
+  extend(paths: readonly string[]): string[] {
+    const fresh = paths.filter((path) => !this.includes(path))
+    return [...new Set(fresh.map((path) => this.#take(path, dirname(path))))]
+  }
+
+  #take(path: string, from: string): string {
+    const root = existing(from)
+    this.roots.add(root)
+    for (let way = path; way !== root; way = dirname(way)) this.#paths.add(way)
+    return root
+  }
+}
+
+const PLUGIN_FILES = ['hooks.json', join('hooks', 'hooks.json'), join('.claude-plugin', 'plugin.json')]
+const PLUGIN_PATHS = new Set([...PLUGIN_FILES, 'hooks', '.claude-plugin'])
+
+/** Whether it is the folder of a plugin, or a place in it where hooks are looked for. */
+function isPlugins(hooksDir: string, path: string): boolean {
+  if (!path.startsWith(hooksDir + sep)) return false
+  const [, ...inside] = relative(hooksDir, path).split(sep)
+  return inside.length === 0 || PLUGIN_PATHS.has(inside.join(sep))
+}
+
+/** The folder, or the nearest one above it that exists. */
+function existing(folder: string): string {
+  const above = dirname(folder)
+  return above === folder || existsSync(folder) ? folder : existing(above)
+}

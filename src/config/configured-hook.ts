@@ -36,7 +36,7 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
   const { type, common } = entry.handler
   const { merge, notes } = making
   const handler = frozenCopy(entry.handler.fields, name) as Data
-  const id = making.names.id(`${owner.scope}:${owner.source}:${event.name}:${contentOf(entry)}`)
+  const id = making.names.id(owner, event.name, contentOf(entry))
   const rule = common.if === undefined ? NO_RULE : compileIf(common.if, event)
   if (rule.problem) note(entry, 'if', 'unknown-key', `${name}: ${rule.problem}`, notes)
   const onFailure = common.onFailure ?? 'continue'

@@ -189,8 +189,16 @@ function pick(
   return undefined
 }
 
+const NONE: readonly string[] = []
+
 function others(entry: Raw, type: HandlerType): readonly string[] {
-  return Object.keys(entry).filter((key) => !isHandlerKey(key, type))
+  let found: string[] | undefined
+  for (const key in entry) {
+    if (isHandlerKey(key, type)) continue
+    found ??= []
+    found.push(key)
+  }
+  return found ?? NONE
 }
 
 /** Whether the key has a meaning on a handler of this type; without a type, on any. */

@@ -13,6 +13,8 @@ export class Names {
   readonly #owners = new Map<Owner, Given>()
   readonly #sources = new Map<string, number>()
   readonly #ids = new Map<string, number>()
+  /** The first id of each content. */
+  readonly #contents = new Map<string, string>()
 
   /** `bash-validator:PreToolUse#2`: the second handler of that event there, those that were left out counted too. */
   next(owner: Owner, event: string): string {
@@ -26,8 +28,16 @@ export class Names {
     return `${owner.source}:${event}#${count}${given.suffix}`
   }
 
-  /** The text, with `~2`, `~3` if it was given before. */
-  id(text: string): string {
+  /** `~2`, `~3` are added where one owner has the same content for an event twice. */
+  id({ scope, source }: Owner, event: string, content: string): string {
+    const text = `${scope}:${source}:${event}:${content}`
+    const first = this.#contents.get(content)
+    if (first === undefined) {
+      this.#contents.set(content, text)
+      return text
+    }
+    // Counting costs more than remembering, and hardly any content comes twice.
+    if (!this.#ids.has(first)) this.#ids.set(first, 1)
     return text + repeated(this.#ids, text)
   }
 }

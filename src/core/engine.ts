@@ -2,7 +2,7 @@
 
 import { type Diagnostic, HookError, textOf } from './errors.js'
 import { openPayload, resolveEvent } from './events.js'
-import type { SessionInfo } from './hook.js'
+import type { Hook, SessionInfo } from './hook.js'
 import { HookSet } from './hook-set.js'
 import type { Host } from './host.js'
 import { type Admit, type Plan, planOf } from './plan.js'
@@ -14,28 +14,48 @@ import { timestamp } from './timestamp.js'
 
 const MAX_DIAGNOSTICS = 200
 
-/** A set of hooks made of several registries, made anew when one of them changed. */
+/** Hooks that may change as a whole. */
+interface Layer {
+  readonly version: number
+  snapshot(): HookSet
+}
+
+/** A set of hooks made of several layers, made anew when one of them changed. */
 export class Layers {
-  readonly #registries: readonly HookRegistry[]
+  readonly #layers: readonly Layer[]
   #versions: readonly number[] = []
   #set: HookSet | undefined
 
-  constructor(registries: readonly HookRegistry[]) {
-    this.#registries = registries
+  constructor(layers: readonly Layer[]) {
+    this.#layers = layers
   }
 
   /** The hooks as they are now. */
   snapshot(): HookSet {
-    if (this.#set && this.#registries.every((registry, i) => registry.version === this.#versions[i]))
-      return this.#set
-    this.#versions = this.#registries.map((registry) => registry.version)
-    this.#set = new HookSet(this.#registries.map((registry) => registry.snapshot().all()))
+    if (this.#set && this.#layers.every((layer, i) => layer.version === this.#versions[i])) return this.#set
+    this.#versions = this.#layers.map((layer) => layer.version)
+    this.#set = new HookSet(this.#layers.map((layer) => layer.snapshot().all()))
     return this.#set
   }
 
-  /** The same with another registry on top. */
-  with(registry: HookRegistry): Layers {
-    return new Layers([...this.#registries, registry])
+  /** The same with another layer on top. */
+  with(layer: Layer): Layers {
+    return new Layers([...this.#layers, layer])
+  }
+}
+
+/** Hooks that come and go together: those of files. */
+export class HookList implements Layer {
+  version = 0
+  #set = new HookSet([])
+
+  replace(hooks: readonly Hook[]): void {
+    this.#set = new HookSet([hooks])
+    this.version++
+  }
+
+  snapshot(): HookSet {
+    return this.#set
   }
 }
 
@@ -62,7 +82,7 @@ const LATEST_TIME = 8.64e15
 export class Engine {
   readonly registry = new HookRegistry({ scope: 'host' })
   /** Hooks that come from files. */
-  readonly configured = new HookRegistry({ scope: 'project' })
+  readonly configured = new HookList()
   readonly layers: Layers
   readonly host: Host
   settings: Settings

@@ -37,7 +37,7 @@ export const ERROR_CODES = {
   ANSWER_INVALID: {
     means:
       'A hook answered something that is not valid: no HookResult, or JSON that its format does not know.',
-    todo: 'A function returns undefined or what a constructor such as deny() makes (docs/results.md); a program prints what docs/shell-hooks.md says.',
+    todo: 'Return undefined, or what a constructor such as deny() or modify() makes; docs/results.md lists the fields, docs/shell-hooks.md what a program prints.',
   },
   HOOK_NOT_STARTED: {
     means:

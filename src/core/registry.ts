@@ -143,14 +143,6 @@ export class HookRegistry {
     this.#changed()
   }
 
-  /** Puts these hooks in the place of all it has, in one change. */
-  replaceAll(hooks: readonly Hook[]): void {
-    this.#hooks.clear()
-    this.#defs.clear()
-    for (const hook of hooks) this.#hooks.set(this.#freeName(hook.name), hook)
-    this.#changed()
-  }
-
   /** Removes a hook by name, or every hook made of this value. Unknown ones are no error. */
   unregister(which: string | HookDef): void {
     const names =

@@ -4,6 +4,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import type { Outcome } from 'carabiner'
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { until } from '../runners/command/workshop.js'
 import {
@@ -780,5 +781,68 @@ describe('a configuration file that is hostile', NO_HANG, () => {
     project.file('.amplifier/hooks/bad/hooks.json', `{"hooks":{"Notification":[{"hooks":[${handlers}]}]}}`)
     const ids = (await project.open()).list().map(({ id }) => id)
     expect(new Set(ids).size).toBe(10_000)
+  })
+})
+
+describe('in any company', NO_HANG, () => {
+  const allow = { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'allow' } }
+  const rewrite = { hookSpecificOutput: { hookEventName: 'PreToolUse', updatedInput: { command: 'ls' } } }
+  /** What a hook may do, and whether it has failed then. */
+  const COMPANY: readonly (readonly [string, boolean])[] = [
+    ['exit 0', false],
+    [printing(allow), false],
+    [printing(rewrite), false],
+    [printing({ contextInjection: 'note', systemMessage: 'hi' }), false],
+    [
+      printing({ ...allow, hookSpecificOutput: { ...allow.hookSpecificOutput, permissionDecision: 'ask' } }),
+      false,
+    ],
+    [printing({ async: true }), false],
+    ['cat', false],
+    ['echo plain; sleep 300 & exit 0', false],
+    ['exit 1', true],
+    ['kill -9 $$', true],
+    ['sleep 300', true],
+    ['/no/such/program', true],
+    [`echo '{"decision":}'`, true],
+    [printing({ decision: 'deny' }), true],
+    ['yes | head -c 2000000', true],
+  ]
+
+  it('a deny denies, with its own reason, and every failure is told', async () => {
+    const company = fc.array(fc.nat(COMPANY.length - 1), { maxLength: 5 })
+    const denies = fc.constantFrom('echo no >&2; exit 2', printing({ decision: 'block', reason: 'no' }))
+    const check = async (before: number[], deny: string, after: number[], sequential: boolean) => {
+      const own = new ShellProject()
+      try {
+        const commands = (list: number[]) => list.map((i) => (COMPANY[i] as [string, boolean])[0])
+        // Numbered, because the same command twice would run once.
+        const handlers = [...commands(before), deny, ...commands(after)].map((command, i) => ({
+          command: `: ${i}; ${command}`,
+          ...(command === 'sleep 300' && { timeout: 0.4 }),
+        }))
+        const groups = sequential
+          ? handlers.map((one) => ({ ...group(one), sequential }))
+          : [group(...handlers)]
+        own.plugin('bad', { PreToolUse: groups })
+        const outcome = await own.fire('PreToolUse', BASH)
+        expect(outcome).toMatchObject({ action: 'deny', reason: 'no' })
+        expect(outcome.permission).toBeUndefined()
+        const failing = [...before, ...after].filter((i) => COMPANY[i]?.[1])
+        const failed = traces(outcome, 'failed')
+        expect(failed).toHaveLength(failing.length)
+        for (const { name } of failed) {
+          expect(outcome.messages.filter(({ source }) => source === name)).toHaveLength(1)
+        }
+        await own.settled()
+        expect(own.running()).toEqual([])
+      } finally {
+        await own.remove()
+      }
+    }
+    await fc.assert(fc.asyncProperty(company, denies, company, fc.boolean(), check), {
+      numRuns: 20,
+      interruptAfterTimeLimit: 40_000,
+    })
   })
 })

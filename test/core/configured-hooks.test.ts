@@ -2,6 +2,7 @@
 
 import { createHooks, type Hook, HookRegistry } from 'carabiner'
 import { describe, expect, it } from 'vitest'
+import { HookList, Layers } from '../../src/core/engine.js'
 import { laneHook, madeHook } from './made-hook.js'
 
 const CALL = { tool_name: 'Bash', tool_input: { command: 'ls' } }
@@ -139,12 +140,23 @@ describe('a hook that was not trusted', () => {
   })
 })
 
-describe('replaceAll', () => {
-  it('puts hooks in place of all there were, in one change', () => {
-    const registry = registryOf(madeHook('old'))
-    const before = registry.version
-    registry.replaceAll([madeHook('a'), madeHook('b')])
-    expect(registry.listHandlers('PreToolUse')).toEqual({ PreToolUse: ['a', 'b'] })
-    expect(registry.version).toBe(before + 1)
+describe('a list of hooks', () => {
+  it('is replaced in one change, and seen by whoever is built on it', () => {
+    const list = new HookList()
+    const layers = new Layers([list])
+    list.replace([madeHook('a'), madeHook('b')])
+    expect(
+      layers
+        .snapshot()
+        .all()
+        .map(({ name }) => name),
+    ).toEqual(['a', 'b'])
+    list.replace([madeHook('c')])
+    expect(
+      layers
+        .snapshot()
+        .all()
+        .map(({ name }) => name),
+    ).toEqual(['c'])
   })
 })

@@ -237,4 +237,12 @@ describe('close', () => {
     await hooks.close({ abort: true })
     expect(hooks.diagnostics).toMatchObject([{ code: 'late-failed' }])
   }, 30_000)
+
+  test('tells of a process that a hook left running in its group', async () => {
+    write(rootFile(project), gate('sleep 60 >/dev/null 2>&1 &'))
+    const hooks = await hooksHere({ trust: 'all' })
+    expect((await fired(hooks)).action).toBe('continue')
+    await hooks.close()
+    expect(hooks.diagnostics).toMatchObject([{ code: 'left-running' }])
+  })
 })

@@ -192,7 +192,7 @@ function readNoEvent(
   depth: number,
 ): void {
   const takesSettings = reading.role === 'settings' || reading.role === 'explicit'
-  if (isRemark(name)) return
+  if (isRemark(name) && !holdsGroups(value)) return
   if (name === 'hooks' && depth < DEEPEST_WRAPPER) readHooks(reading, value, at, depth + 1)
   else if (isSetting(name)) {
     if (takesSettings) give(reading, name, value, at)
@@ -208,12 +208,16 @@ function readNoEvent(
   } else say(reading, 'unknown-event', unknownEventText(name), at)
 }
 
+/** Hooks that somebody may have switched off by a name such as `_PreToolUse`: whoever counts on them should know. */
+function holdsGroups(value: unknown): boolean {
+  return Array.isArray(value) && value.some(looksLikeGroup)
+}
+
 /** At the top of a file without `hooks`: speaks up only for what looks like hooks that would be lost. */
 function readOther(reading: DocumentReading, name: string, value: unknown, at: JsonPath): void {
-  if (isRemark(name) || OTHER_KEYS.has(name)) return
+  if ((isRemark(name) && !holdsGroups(value)) || OTHER_KEYS.has(name)) return
   const ours = reading.role === 'root' || reading.role === 'plugin'
-  if (Array.isArray(value) && value.some(looksLikeGroup))
-    say(reading, 'unknown-event', unknownEventText(name), at)
+  if (holdsGroups(value)) say(reading, 'unknown-event', unknownEventText(name), at)
   else if (/^hooks?$/i.test(name))
     say(reading, 'unknown-key', `${shown(name)} is ignored; did you mean "hooks"?`, at)
   else if (ours && typeof value === 'object' && value !== null) {

@@ -122,7 +122,7 @@ export const DIAGNOSTIC_CODES = {
   },
   'matcher-unsafe': {
     means:
-      'A pattern cannot be matched in linear time; it matches everything, or only natively on short values.',
+      'A pattern is too long, or cannot be matched in linear time; it matches everything, or only natively on short values.',
     todo: 'Use an exact list or a simpler pattern.',
   },
   'injection-cut': {

@@ -28,6 +28,8 @@ const EXACT = /^[A-Za-z0-9_\- ,|]+$/
 const EXACT_NARROW = /^[A-Za-z0-9_|]+$/
 /** A pattern that only backtracking can match is not tried on values longer than this. */
 const NATIVE_LIMIT = 256
+/** To compile a longer pattern takes seconds, and no list of tools needs one: lists are no patterns. */
+const PATTERN_LIMIT = 2000
 
 /** Null matches everything. Throws MATCHER_INVALID for what is no pattern at all. */
 export function compileMatcher(
@@ -67,6 +69,11 @@ function exactMatcher(pattern: string, separator: RegExp): Matcher {
 }
 
 function patternMatcher(pattern: string, { matching, note }: MatcherOptions): Matcher {
+  if (pattern.length > PATTERN_LIMIT) {
+    const text = `the matcher ${shown(pattern)} is longer than ${PATTERN_LIMIT} characters, so the hook runs for every value`
+    note?.({ code: 'matcher-unsafe', text })
+    return { pattern, test: () => true }
+  }
   const native = compileNative(pattern, matching === 'fullmatch')
   const linear = hasBackReference(pattern) ? undefined : compileLinear(native.source)
   if (linear) return { pattern, test: (value) => finds(value, (name) => linear.matcher(name).find()) }

@@ -361,3 +361,20 @@ describe('an event without a matcher field', () => {
     expect(await status('PreToolUse', { tool_name: 'Edit', tool_input: {} })).toEqual(['skipped'])
   })
 })
+
+describe('a pattern that nobody can have meant', () => {
+  it.each([
+    ['too long to compile', 'a?'.repeat(500_000)],
+    ['too deep for the engine', '(?!x)'.repeat(390)],
+  ])('%s matches, and never throws', (_what, pattern) => {
+    const noted: string[] = []
+    const matcher = compileMatcher(pattern, { note: ({ code }) => noted.push(code) })
+    expect([matcher?.test('Bash'), noted]).toEqual([true, ['matcher-unsafe']])
+  })
+
+  it('is no list, however long that is', () => {
+    const names = Array.from({ length: 1000 }, (_, i) => `mcp__server__tool_${i}`)
+    const matcher = compileMatcher(names.join('|'))
+    expect([matcher?.test('mcp__server__tool_999'), matcher?.test('Bash')]).toEqual([true, false])
+  })
+})

@@ -34,8 +34,8 @@ export function commandHook(
   const run = async (event: HookEvent, context: HookContext) => {
     const program = programFor(event, spec, surroundings)
     announce(spec, surroundings, context)
-    const ending = await programs.run(program, context.signal, () =>
-      surroundings.report({ code: 'left-running', text: `${hook.name}: ${LEFT_RUNNING.outsider}` }),
+    const ending = await programs.run(program, context.signal, (who) =>
+      surroundings.report({ code: 'left-running', text: `${hook.name}: ${LEFT_BEHIND[who]}` }),
     )
     report(ending, context)
     return decode(event, ending, asker, context.note)
@@ -125,14 +125,20 @@ function report(ending: Ending, context: HookContext): void {
     ...(ending.stderr && { stderr: bounded(ending.stderr) }),
   }
   if (ending.stdout || ending.stderr) context.printed(printed)
-  if (ending.heldBy) context.note({ code: 'left-running', text: LEFT_RUNNING[ending.heldBy] })
+  if (ending.heldBy) context.note({ code: 'left-running', text: HELD[ending.heldBy] })
 }
 
-const LEFT_RUNNING = {
+const HELD = {
   group:
     'it ended while a process it had started still held its output; that was ended with it, and what it had not printed yet is lost',
   outsider:
     'it left a process running outside its group that still held its output; what that prints from now on is lost',
+} as const
+
+const LEFT_BEHIND = {
+  group:
+    'it left a process running in its group, which was ended with it; a process of its own session runs on',
+  outsider: HELD.outsider,
 } as const
 
 /** Of each stream, for the trace. */

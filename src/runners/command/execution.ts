@@ -28,20 +28,23 @@ export function follow(
   group: ProcessGroup,
   outputLimit: number,
   signal: AbortSignal,
-  leftBehind: () => void,
+  leftBehind: LeftBehind,
 ): Promise<Ending> {
   return new Promise((resolve, reject) => {
     new Execution(child, group, outputLimit, { resolve, reject, leftBehind }).obey(signal)
   })
 }
 
+/** Who was still there when the program had ended or was aborted. */
+export type LeftBehind = (who: 'group' | 'outsider') => void
+
 type Exit = Pick<Ending, 'code' | 'signal'>
 
 interface Caller {
   readonly resolve: (ending: Ending) => void
   readonly reject: (reason: unknown) => void
-  /** After a rejection: a process outside the group still holds the output. */
-  readonly leftBehind: () => void
+  /** After the answer: others of the group had to be ended; or, after an abort, a process outside it holds the output. */
+  readonly leftBehind: LeftBehind
 }
 
 class Execution {
@@ -124,7 +127,9 @@ class Execution {
   #answer(exit: Exit): void {
     if (!this.#settle()) return
     // Nearly always nobody is left, and to find that out takes longer than all else here: the caller need not wait for it.
-    setImmediate(() => this.#group.end())
+    setImmediate(() => {
+      if (this.#group.end()) this.#caller.leftBehind('group')
+    })
     this.#caller.resolve({
       code: exit.code,
       signal: exit.signal,
@@ -155,7 +160,7 @@ class Execution {
 
   /** Nothing of a program that is gone, or cannot be ended, may keep our own process alive. */
   #release(): void {
-    if (this.#aborted && !this.#silent) this.#caller.leftBehind()
+    if (this.#aborted && !this.#silent) this.#caller.leftBehind('outsider')
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) stream.destroy()
     this.#child.unref()
   }

@@ -41,13 +41,15 @@ export class ProcessGroup {
     return this.#isGone
   }
 
-  /** TERM now, KILL after the grace. */
-  end(): void {
-    if (this.#isGone || this.#timer !== undefined) return
-    if (!this.#send('SIGTERM')) return
+  /** TERM now, KILL after the grace. Answers whether it ended somebody who lived. */
+  end(): boolean {
+    if (this.#timer !== undefined || !this.#send(0)) return false
+    const others = livingMembers(this.#leader) ?? []
+    if (!this.#send('SIGTERM')) return false
     this.#send('SIGCONT') // who is stopped gets no TERM before
     this.#endingSince = performance.now()
     this.#timer = setInterval(() => this.look(), LOOK_MS)
+    return others.length > 0
   }
 
   /** Finds out whether something is left. */

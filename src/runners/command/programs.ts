@@ -3,7 +3,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { setImmediate } from 'node:timers/promises'
 import { HookError } from '../../core/errors.js'
-import { type Ending, follow } from './execution.js'
+import { type Ending, follow, type LeftBehind } from './execution.js'
 import { ProcessGroup } from './process-group.js'
 import { notStarted } from './start-failure.js'
 
@@ -25,10 +25,10 @@ export class Programs {
 
   /**
    * Rejects with HOOK_NOT_STARTED, or with the reason of the signal as soon as it is aborted. Whatever is left of the
-   * group when the program has ended, or was aborted, is ended after the answer: TERM, half a second, KILL. An aborted
-   * program whose output is still held by a process outside the group is told to `leftBehind`.
+   * group when the program has ended, or was aborted, is ended after the answer: TERM, half a second, KILL. Whom it left
+   * behind without a word in the answer is told to `leftBehind`.
    */
-  run(program: Program, signal: AbortSignal, leftBehind = () => {}): Promise<Ending> {
+  run(program: Program, signal: AbortSignal, leftBehind: LeftBehind = () => {}): Promise<Ending> {
     if (signal.aborted) return Promise.reject(signal.reason)
     if (process.platform === 'win32') return Promise.reject(noWindows(program))
     let child: ChildProcessWithoutNullStreams

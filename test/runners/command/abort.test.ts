@@ -166,7 +166,7 @@ describe('a group', () => {
     })
     const group = new ProcessGroup(4_000_000)
     group.end()
-    expect([kill.mock.calls, group.isGone]).toEqual([[[-4_000_000, 'SIGTERM']], true])
+    expect([kill.mock.calls, group.isGone]).toEqual([[[-4_000_000, 0]], true])
     group.end()
     group.look()
     group.kill()

@@ -167,7 +167,7 @@ describe('output after the exit', () => {
   test("held by a child that ignores TERM is nobody's outside the group", async () => {
     const background = "trap '' TERM; echo x >ready; while :; do sleep 1; done"
     const ending = await sh(`(${background}) & while [ ! -e ready ]; do sleep 0.01; done; exit 2`)
-    expect(ending).toMatchObject({ code: 2 })
+    expect(ending).toMatchObject({ code: 2, heldBy: 'group' })
     expect(workshop.running()).not.toEqual([])
     await programs.idle()
     expect(workshop.running()).toEqual([])

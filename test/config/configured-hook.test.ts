@@ -78,9 +78,12 @@ describe('the id', () => {
   })
 
   it('cannot be forged by moving text from one field into another', async () => {
+    const messages = ['a\nif b', 'a\nif 1 b', 'a"\nif "b']
     const [one] = ids(await loadPlugin(hooksFile([command('x', { statusMessage: 'a', if: 'b' })])))
-    const [other] = ids(await loadPlugin(hooksFile([command('x', { statusMessage: 'a\nif 1 b' })])))
-    expect(other).not.toBe(one)
+    const others = ids(
+      await loadPlugin(hooksFile(messages.map((text) => command('x', { statusMessage: text })))),
+    )
+    expect(new Set([one, ...others]).size).toBe(4)
   })
 
   it('is unique if the same hook stands twice', async () => {

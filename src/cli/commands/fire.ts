@@ -106,17 +106,16 @@ async function fire(
   const interruption = new Interruption()
   const hooks = await openHooks(sources)
   const stopListening = onAbort(interruption.signal, () => void hooks.close({ abort: true }))
+  const startedAt = performance.now()
   try {
     const session = hooks.session(sessionOf(payload, projectOf(sources)))
-    try {
-      const startedAt = performance.now()
-      const outcome = await session.fire(event, payload, { timeout, signal: interruption.signal })
-      const ms = performance.now() - startedAt
-      await session.close()
-      return { outcome, notices: [...misspelt(event), ...noticesOf(hooks)], ms }
-    } catch (error) {
-      throw isHookError(error, 'PAYLOAD_INVALID') ? await withExample(event, error) : error
-    }
+    const outcome = await session.fire(event, payload, { timeout, signal: interruption.signal })
+    const ms = performance.now() - startedAt
+    await session.close()
+    await hooks.close()
+    return { outcome, notices: [...misspelt(event), ...noticesOf(hooks)], ms }
+  } catch (error) {
+    throw isHookError(error, 'PAYLOAD_INVALID') ? await withExample(event, error) : error
   } finally {
     await hooks.close()
     stopListening()

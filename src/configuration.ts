@@ -72,6 +72,11 @@ export class Configuration {
     return this.#inForce.config.settings
   }
 
+  /** What is wrong with the files. */
+  get problems(): readonly Diagnostic[] {
+    return this.#inForce.diagnostics
+  }
+
   /** Of the files, and the newest of what hooks left behind. */
   get diagnostics(): readonly Diagnostic[] {
     return [...this.#inForce.diagnostics, ...this.#reported]

@@ -48,7 +48,7 @@ export class Hooks implements AsyncDisposable {
     this.#settings = settings
     this.#configuration = configuration
     this.#programs = programs
-    if (configuration) engine.configured.replace(configuration.hooks)
+    if (configuration) engine.configured.replace(configuration.hooks, configuration.problems)
   }
 
   /** A hook of every session. Returns its unregister, which may be called any number of times. */
@@ -114,7 +114,7 @@ export class Hooks implements AsyncDisposable {
     if (!configuration) return
     await configuration.reload()
     this.#engine.settings = configuration.settings
-    this.#engine.configured.replace(configuration.hooks)
+    this.#engine.configured.replace(configuration.hooks, configuration.problems)
   }
 
   /** Reads the configuration files again, now and whenever one changes. */

@@ -1,11 +1,13 @@
 // createHooks(): puts the engine together with what the host gives it and what configuration files say.
 
+import { statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import type { ConfigSources } from './config/discovery.js'
 import { hostSettings, type MergedSettings } from './config/merged-settings.js'
 import { Configuration, type Makers } from './configuration.js'
 import { Engine } from './core/engine.js'
+import { HookError } from './core/errors.js'
 import type { Host } from './core/host.js'
 import {
   anything,
@@ -78,6 +80,7 @@ function isGlobal(value: unknown): boolean {
 export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
   checkOptions('createHooks', options, OPTIONS)
   const { trust = 'enforce', watch, settings, globals = true, display } = options
+  checkProject(options.projectDir)
   const given = hostSettings(settings)
   const programs = new Programs()
   const sources = sourcesOf(options)
@@ -99,6 +102,12 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
 /** The one table of ways to run a configured hook. */
 function makersWith(programs: Programs): Makers {
   return { command: (spec, surroundings) => commandHook(spec, surroundings, programs) }
+}
+
+/** A misspelt path would otherwise be a project without any gate. */
+function checkProject(projectDir: string | undefined): void {
+  if (projectDir === undefined || statSync(projectDir, { throwIfNoEntry: false })?.isDirectory()) return
+  throw new HookError('OPTIONS_INVALID', `createHooks: projectDir ${JSON.stringify(projectDir)} is no folder`)
 }
 
 /** Undefined where no file is to be read. */

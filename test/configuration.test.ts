@@ -171,6 +171,60 @@ describe('what is read', () => {
   })
 })
 
+describe('what a mistake in a file costs', () => {
+  const broken = [
+    ['a file that is no JSON', '{ "hooks": '],
+    ['an entry that is malformed', gate('exit 2', { onFailure: 'deny' })],
+    ['an event that does not exist', { hooks: { PreTolUse: gate('exit 2').hooks.PreToolUse } }],
+    ['a kind of hook that does not run', { hooks: { Stop: [{ hooks: [{ type: 'prompt', prompt: '?' }] }] } }],
+  ] as const
+
+  test.each(broken)('%s is told to the user of every session, once', async (_what, content) => {
+    write(rootFile(project), content)
+    const shown: string[] = []
+    const hooks = await hooksHere({ trust: 'all', display: ({ text }) => void shown.push(text) })
+    for (const session of [hooks.session(), hooks.session()]) {
+      const first = await session.fire('PreToolUse', CALL)
+      expect(first.messages).toMatchObject([{ level: 'warning', source: 'carabiner' }])
+      expect(first.messages[0]?.text).toContain(`${rootFile(project)}:`)
+      expect(first.diagnostics).toMatchObject([{ file: rootFile(project) }])
+      expect((await session.fire('PreToolUse', CALL)).messages).toEqual([])
+    }
+    expect(shown).toHaveLength(2)
+  })
+
+  test('comes up again with what a reload found', async () => {
+    write(rootFile(project), gate('true'))
+    const hooks = await hooksHere({ trust: 'all' })
+    const session = hooks.session({ cwd: project })
+    expect((await session.fire('PreToolUse', CALL)).messages).toEqual([])
+    write(rootFile(project), gate('true', { timeout: '5' }))
+    await hooks.reload()
+    expect((await session.fire('PreToolUse', CALL)).messages).toMatchObject([{ level: 'warning' }])
+  })
+
+  test('a failure names the place of the hook', async () => {
+    write(rootFile(project), gate('exit 3'))
+    const { messages } = await fired(await hooksHere({ trust: 'all' }))
+    expect(messages[0]?.text).toContain(`Hook project:PreToolUse#1 (${rootFile(project)}:`)
+  })
+
+  test('a project that is no folder is refused', async () => {
+    await expect(createHooks({ projectDir: join(folder, 'nowhere') })).rejects.toThrow(
+      /nowhere.* is no folder/,
+    )
+  })
+
+  test('an async deny that nobody heard is told when the session ends', async () => {
+    write(rootFile(project), gate(DENIES, { async: true }))
+    const hooks = await hooksHere({ trust: 'all' })
+    const session = hooks.session({ cwd: project })
+    await session.fire('PreToolUse', CALL)
+    await session.close()
+    expect(hooks.diagnostics).toMatchObject([{ code: 'async-verdict-ignored' }])
+  })
+})
+
 describe('a change of files', () => {
   test('is in force after reload, in sessions that are open, too', async () => {
     write(rootFile(project), gate('true'))

@@ -66,8 +66,7 @@ function coloured(status: Trace['status'], action: string, text: string, paint: 
 
 /** Some diagnostics are also told to the user as a message: once is enough here. */
 function unsaid({ diagnostics, messages }: ToldOutcome): readonly Diagnostic[] {
-  const said = new Set(messages.map(({ text }) => text))
-  return diagnostics.filter(({ text }) => !said.has(text))
+  return diagnostics.filter((one) => !messages.some(({ text }) => text.startsWith(one.text)))
 }
 
 type Effect = readonly [label: string, text: string, colour: (text: string) => string]

@@ -42,6 +42,11 @@ export class ConfigFiles {
     return [...this.#found.keys()]
   }
 
+  /** Whether the file had good content at the last load. */
+  knew(path: string): boolean {
+    return this.#previous.has(path)
+  }
+
   /** Paths that had good content at the last load. */
   get previousPaths(): Iterable<string> {
     return this.#previous.keys()
@@ -115,7 +120,7 @@ function readBounded(path: string): Buffer | Problem | undefined {
   }
 }
 
-function isLink(path: string): boolean {
+export function isLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink()
   } catch {

@@ -1,9 +1,10 @@
 // Where hooks come from: the user's files, the project's, and those that were named, in configuration order.
 
-import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { digest } from '../core/digest.js'
 import { textOf } from '../core/errors.js'
-import type { ConfigFiles } from './config-file.js'
+import { type ConfigFiles, isLink } from './config-file.js'
 import { dataHome } from './data-home.js'
 import { type HookDocument, hooksShape } from './hook-document.js'
 import type { MergedSettings } from './merged-settings.js'
@@ -37,14 +38,8 @@ export function discover(sources: ConfigSources, files: ConfigFiles, notes: Note
   const search = { sources, files, notes }
   const { projectDir, homeDir } = sources
   const documents: HookDocument[] = []
-  /** A place that defeats us must not take the others down. */
-  const look = (path: string, find: (path: string) => readonly HookDocument[]) => {
-    try {
-      documents.push(...find(resolve(path)))
-    } catch (error) {
-      notes.add('config-invalid', `it cannot be read: ${textOf(error)}`, { path: String(path), line: 1 })
-    }
-  }
+  const look = (path: string, find: (path: string) => readonly HookDocument[]) =>
+    documents.push(...attempt(path, notes, () => find(resolve(path))))
   if (homeDir !== undefined) look(homeDir, (base) => inBase(base, 'user', search))
   if (projectDir !== undefined && !isSameFolder(projectDir, homeDir)) {
     look(projectDir, (base) => inBase(base, 'project', search))
@@ -56,6 +51,16 @@ export function discover(sources: ConfigSources, files: ConfigFiles, notes: Note
     look(folder, (root) => (isKnownPlugin(documents, root) ? [] : explicitPlugin(root, search)))
   }
   return documents
+}
+
+/** A place that defeats us must not take the others down. */
+function attempt(path: string, notes: Notes, find: () => readonly HookDocument[]): readonly HookDocument[] {
+  try {
+    return find()
+  } catch (error) {
+    notes.add('config-invalid', `it cannot be read: ${textOf(error)}`, { path: String(path), line: 1 })
+    return []
+  }
 }
 
 function isKnownFile(documents: readonly HookDocument[], path: string): boolean {
@@ -94,10 +99,14 @@ function inBase(base: string, scope: Owner['scope'], search: Search): readonly H
   const plugin = pluginSources(scope, sources)
   for (const name of pluginNames(hooksDir, search)) {
     const path = hooksDir + sep + name
-    const folder = readPluginFolder(path, true, plugin, files, search.notes)
-    documents.push(...folder.documents)
-    if (!folder.isPlugin) checkLink(path, search.notes)
+    documents.push(...attempt(path, search.notes, () => foundPlugin(path, plugin, search)))
   }
+  return documents
+}
+
+function foundPlugin(path: string, plugin: PluginSources, { files, notes }: Search): readonly HookDocument[] {
+  const { documents, isPlugin } = readPluginFolder(path, true, plugin, files, notes)
+  if (!isPlugin) for (const way of ['', 'hooks', '.claude-plugin']) checkLink(join(path, way), notes)
   return documents
 }
 
@@ -106,8 +115,12 @@ function projectDirOf({ projectDir, homeDir }: ConfigSources): string | undefine
   return dir === undefined ? undefined : resolve(dir)
 }
 
+/** A project's plugin must not find the data of the user's, or of another project's, that goes by the same name. */
 function pluginSources(scope: Owner['scope'], sources: ConfigSources): PluginSources {
-  return { scope, projectDir: projectDirOf(sources), dataDir: resolve(sources.dataDir ?? dataHome()) }
+  const projectDir = projectDirOf(sources)
+  const owner = scope === 'user' ? 'user' : `project-${digest(projectDir ?? '').slice(0, 16)}`
+  const dataDir = join(resolve(sources.dataDir ?? dataHome()), 'plugin-data', owner)
+  return { scope, projectDir, dataDir }
 }
 
 /** Names that do not begin with a dot, in the order of their code units: the same on every machine. Not every one is a plugin. */
@@ -123,9 +136,9 @@ function pluginNames(hooksDir: string, search: Search): readonly string[] {
   }
 }
 
-/** A plugin that was linked and is gone. */
+/** A plugin, or the part of it with the hooks, that was linked and is gone. */
 function checkLink(path: string, notes: Notes): void {
-  if (existsSync(path) || !lstatSync(path, { throwIfNoEntry: false })) return
+  if (existsSync(path) || !isLink(path)) return
   notes.add('config-invalid', 'the link leads nowhere, so there are no hooks', { path, line: 1 })
 }
 

@@ -199,6 +199,8 @@ type Tightened = GivenSetting & { readonly key: TightenedKey }
 
 const larger = (wanted: unknown, now: unknown) =>
   now !== null && (wanted === null || (wanted as number) > (now as number))
+/** More lets an agent run on, fewer disarms the gates of the user: neither is a project's to choose. */
+const other = (wanted: unknown, now: unknown) => wanted !== now
 const insteadOf = (loose: unknown) => (wanted: unknown, now: unknown) => wanted === loose && now !== loose
 
 /** Whether the first value is looser than the second; null is no limit at all. */
@@ -208,8 +210,8 @@ const LOOSER: { readonly [K in TightenedKey]: (wanted: unknown, now: unknown) =>
   on_failure: insteadOf('continue'),
   injection_size_limit: larger,
   injection_budget_per_turn: larger,
-  stop_block_cap: larger,
-  stop_block_total: larger,
+  stop_block_cap: other,
+  stop_block_total: other,
   env: insteadOf('inherit'),
   bypass: insteadOf(true),
   recheck: insteadOf('skipped'),

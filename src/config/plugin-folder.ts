@@ -55,10 +55,11 @@ export function readPluginFolder(
   return { documents: open.documents, isPlugin: named || standard || own || manifest === 'broken' }
 }
 
-/** Most plugins lack the folder, and to ask for it costs less than to fail at opening a file in it. */
+/** Most plugins lack the folder, and to ask for it costs less than to fail at opening a file in it. One that was there may only be hidden. */
 function read(files: ConfigFiles, root: string, folder: string, name: string, shape: Shape): Found {
   const path = root + sep + folder
-  return existsSync(path) ? files.read(path + sep + name, shape) : 'missing'
+  const file = path + sep + name
+  return existsSync(path) || files.knew(file) ? files.read(file, shape) : 'missing'
 }
 
 function ownerOf(root: string, manifest: unknown, sources: PluginSources): Owner {
@@ -76,7 +77,7 @@ function ownerOf(root: string, manifest: unknown, sources: PluginSources): Owner
       plugin: {
         name,
         root,
-        dataDir: [dataDir, 'plugin-data', name.replace(/[^A-Za-z0-9_-]/g, '-')].join(sep),
+        dataDir: [dataDir, name.replace(/[^A-Za-z0-9_-]/g, '-')].join(sep),
       },
     },
   }

@@ -47,10 +47,13 @@ export class Layers {
 /** Hooks that come and go together: those of files. */
 export class HookList implements Layer {
   version = 0
+  /** What is wrong with where they come from: every session is told once. */
+  problems: readonly Diagnostic[] = []
   #set = new HookSet([])
 
-  replace(hooks: readonly Hook[]): void {
+  replace(hooks: readonly Hook[], problems: readonly Diagnostic[] = []): void {
     this.#set = new HookSet([hooks])
+    this.problems = problems
     this.version++
   }
 

@@ -147,6 +147,11 @@ export const DIAGNOSTIC_CODES = {
     means: 'An observer or an async hook failed after the answer was given.',
     todo: 'Fix the hook; its verdict never counts, its silence now shows.',
   },
+  'late-undelivered': {
+    means:
+      'An async hook had something to say, and the session ended before a later event could take it along.',
+    todo: 'Remove "async" from the hook if it must be heard.',
+  },
   'subscriber-failed': {
     means: 'A subscriber of the reload bus threw; it was removed.',
     todo: 'Fix the subscriber and subscribe it again.',
@@ -161,7 +166,8 @@ export const DIAGNOSTIC_CODES = {
     todo: 'Let the hook wait for its children, or close their output.',
   },
   'config-invalid': {
-    means: 'A configuration file cannot be read, or is not what it should be; its hooks do not run.',
+    means:
+      'A configuration file cannot be read, or is not what it should be; what it should have said is missing.',
     todo: 'Correct the file at the line that the diagnostic names.',
   },
   'config-kept': {

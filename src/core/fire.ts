@@ -11,13 +11,14 @@ import { type Data, frozenCopy } from './json.js'
 import { diagnosticsOf, type Judgement, judge, outcomeOf, quietOutcome } from './judge.js'
 import { deliverLate, observe } from './off-path.js'
 import { anything, type Checks, checkOptions, isSeconds } from './options.js'
-import { failureMessages, merge, type Outcome } from './outcome.js'
+import { failureMessages, type Message, merge, type Outcome } from './outcome.js'
 import { applyPatch } from './patch.js'
 import type { Admit } from './plan.js'
 import { isPromise, type MaybePromise, unlessAborted } from './promise.js'
 import type { Scene } from './scene.js'
 import { deadlineIn } from './seconds.js'
 import { hasPending, NOTHING_PENDING, type Pending, type SessionState } from './session-store.js'
+import { plainText } from './text.js'
 import { timestamp } from './timestamp.js'
 
 export interface FireOptions {
@@ -64,7 +65,8 @@ export async function fireEvent(
   const state = isPromise(loaded) ? await unlessAborted(loaded, options.signal) : loaded
   const listeners = scene.hooks().listeners(kind)
   const carries = CARRIERS.has(kind.name) && hasPending(state)
-  if (!listeners && !engine.host.audit && !carries && !options.signal?.aborted) {
+  const news = scene.takeNews()
+  if (!listeners && !engine.host.audit && !carries && news.length === 0 && !options.signal?.aborted) {
     const advanced = advance(scene, kind, state)
     if (isPromise(advanced)) await advanced
     for (const failure of scene.store.takeFailures()) engine.note(failure)
@@ -78,7 +80,8 @@ export async function fireEvent(
   try {
     const settled = await firing.decide(kind, listeners, event)
     const dropped = kind.name === 'UserPromptSubmit' && settled.action === 'deny'
-    const pending = carries && !dropped ? await takePending(scene) : NOTHING_PENDING
+    const late = carries && !dropped ? await takePending(scene) : NOTHING_PENDING
+    const pending = news.length > 0 ? withNews(news, late) : late
     const outcome = await conclude(scene, settled, state, pending, performance.now() - startedAt)
     if (listeners) firing.show(kind, listeners, settled.judgement.event, outcome)
     return { outcome, changed: changedKeys(payload, outcome.data) }
@@ -294,6 +297,31 @@ async function rememberOnce({ claimed, store, key }: Scene, { onceRan }: Session
   const ids = [...claimed].filter((id) => !onceRan.includes(id))
   if (ids.length === 0) return
   await store.update(key, (now) => ({ ...now, onceRan: [...new Set([...now.onceRan, ...ids])] }))
+}
+
+/** Problems that cost somebody a hook. The rest is in the diagnostics alone. */
+const LOSSES: ReadonlySet<string> = new Set([
+  'config-invalid',
+  'config-kept',
+  'entry-invalid',
+  'entry-unsupported',
+  'unknown-event',
+  'matcher-invalid',
+  'setting-invalid',
+])
+
+/** A gate that a mistake in a file took away must not look like one that approved. */
+function withNews(news: readonly Diagnostic[], { injections, messages, diagnostics }: Pending): Pending {
+  const losses = news.filter(({ code }) => LOSSES.has(code))
+  const warnings = losses.map(({ text, file, line }): Message => {
+    const place = file === undefined ? '' : ` (${file}${line === undefined ? '' : `:${line}`})`
+    return { text: plainText(`${text}${place}`), level: 'warning', source: 'carabiner' }
+  })
+  return {
+    injections,
+    messages: [...warnings, ...messages],
+    diagnostics: [...news, ...diagnostics],
+  }
 }
 
 async function takePending(scene: Scene): Promise<Pending> {

@@ -353,8 +353,10 @@ export function failureMessages(ran: readonly Ran[]): readonly Message[] {
 
 function failureMessage({ hook, effect: answer, detail }: Ran): Message {
   const effect = answer.action === 'deny' ? 'its gate stays closed' : 'the operation went on without it'
+  const { file, line } = hook.origin
+  const place = file === undefined ? '' : ` (${file}:${line ?? 1})`
   return {
-    text: plainText(`Hook ${hook.name} failed; ${effect}. ${detail ?? ''}`),
+    text: plainText(`Hook ${hook.name}${place} failed; ${effect}. ${detail ?? ''}`),
     level: 'warning',
     source: hook.name,
   }

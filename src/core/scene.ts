@@ -1,6 +1,7 @@
 // Where an event happens: one session of one engine.
 
 import type { Background, Engine } from './engine.js'
+import type { Diagnostic } from './errors.js'
 import type { SessionInfo } from './hook.js'
 import type { HookSet } from './hook-set.js'
 import type { GuardedStore } from './session-store.js'
@@ -18,4 +19,6 @@ export interface Scene {
   /** Hooks with `once` that have begun to run here, by id: two calls at the same time must not both run them. */
   readonly claimed: Set<string>
   hooks(): HookSet
+  /** What is wrong with the hooks of files, if this session was not told yet. */
+  takeNews(): readonly Diagnostic[]
 }

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { Background, type Engine, explainEvent, type Layers } from './engine.js'
-import { HookError } from './errors.js'
+import { type Diagnostic, HookError } from './errors.js'
 import type { EventAlias } from './events.js'
 import { type Fired, type FireOptions, fireEvent, nextTurn } from './fire.js'
 import type { Handler, HookDef, RegisterOptions, SessionInfo } from './hook.js'
@@ -19,6 +19,8 @@ import type { Injection, Outcome } from './outcome.js'
 import type { Plan } from './plan.js'
 import { HookRegistry } from './registry.js'
 import type { Scene } from './scene.js'
+import type { Pending } from './session-store.js'
+import { plainText } from './text.js'
 import {
   type CallOptions,
   guardToolCall,
@@ -74,6 +76,8 @@ export class Session implements AsyncDisposable {
   readonly #scene: Scene
   #layers: Layers
   #own: HookRegistry | undefined
+  /** The version of the hooks of files whose problems were told here. */
+  #told = 0
   #closed = false
   readonly #parent: Session | undefined
   readonly #children = new Set<Session>()
@@ -99,6 +103,7 @@ export class Session implements AsyncDisposable {
       base: payloadBase(options),
       claimed: new Set(),
       hooks: (): HookSet => this.#layers.snapshot(),
+      takeNews: () => this.#takeNews(),
     }
     if (options.hooks && options.hooks.length > 0) this.#registry().registerHooks(options.hooks)
   }
@@ -212,6 +217,8 @@ export class Session implements AsyncDisposable {
   async #close(): Promise<void> {
     await Promise.all([...this.#children].map((child) => child.close()))
     await this.#scene.background.idle()
+    const { pending } = await this.#scene.store.load(this.#scene.key)
+    for (const d of undelivered(pending)) this.#engine.note(d)
     await this.#scene.store.release(this.#scene.key)
     for (const failure of this.#scene.store.takeFailures()) this.#engine.note(failure)
     if (this.#parent) this.#parent.#children.delete(this)
@@ -244,6 +251,13 @@ export class Session implements AsyncDisposable {
     }))
   }
 
+  #takeNews(): readonly Diagnostic[] {
+    const { version, problems } = this.#engine.configured
+    if (this.#told === version) return []
+    this.#told = version
+    return problems
+  }
+
   #registry(): HookRegistry {
     if (!this.#own) {
       this.#own = new HookRegistry({
@@ -270,6 +284,14 @@ export class Session implements AsyncDisposable {
   #refuseClosed(): void {
     if (this.closed) throw new HookError('SESSION_CLOSED', `The session ${this.id} is closed`)
   }
+}
+
+/** What async hooks left, and no later event of the session took along. */
+function undelivered({ injections, messages, diagnostics }: Pending): readonly Diagnostic[] {
+  const told = [...injections, ...messages].map(({ source, text }): Diagnostic => {
+    return { code: 'late-undelivered', text: plainText(`${source}: ${text}`) }
+  })
+  return [...diagnostics, ...told]
 }
 
 function payloadBase(options: SessionOptions): Record<string, Json> {

@@ -248,6 +248,14 @@ describe('sources', () => {
   })
 })
 
+describe('a plugin or file that was named in vain', () => {
+  it.each(['--plugin', '--config'])('%s: exit 1, unless a hook denies', async (option) => {
+    expect((await fire(['PreToolUse', option, 'nope'], BASH)).code).toBe(1)
+    project.hooks({ PreToolUse: [['Bash', GUARD]] })
+    expect((await fire(['PreToolUse', option, 'nope'], BASH)).code).toBe(2)
+  })
+})
+
 describe('CARABINER_OFF=1', () => {
   const OFF = { env: { CARABINER_OFF: '1' } }
 

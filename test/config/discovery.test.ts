@@ -121,9 +121,14 @@ describe('a folder in hooks/', () => {
     const hooks = join(root, 'project/.amplifier/hooks')
     symlinkSync(join(root, 'elsewhere'), join(hooks, 'linked'))
     symlinkSync(join(root, 'nowhere'), join(hooks, 'lost'))
+    mkdirSync(join(hooks, 'part'))
+    symlinkSync(join(root, 'nowhere'), join(hooks, 'part/hooks'))
     const config = await loadConfig(sourcesIn(root))
     expect(namesOf(config)).toEqual(['linked:PreToolUse#1'])
-    expect(only(config)).toMatchObject({ code: 'config-invalid', file: join(hooks, 'lost') })
+    expect(config.diagnostics.map(({ code, file }) => [code, file])).toEqual([
+      ['config-invalid', join(hooks, 'lost')],
+      ['config-invalid', join(hooks, 'part/hooks')],
+    ])
   })
 })
 
@@ -246,7 +251,7 @@ describe('the place of a hook', () => {
       plugin: {
         name: 'my plugin!',
         root: join(hooksDir, 'my plugin!'),
-        dataDir: join(root, 'data/plugin-data/my-plugin-'),
+        dataDir: expect.stringMatching(/\/data\/plugin-data\/project-[0-9a-f]{16}\/my-plugin-$/),
       },
     })
   })
@@ -269,7 +274,7 @@ describe('the place of a hook', () => {
     })
     const config = await loadConfig({ plugins: [join(root, 'plug')], dataDir: join(root, 'data') })
     const plugin = config.specs[0]?.place.plugin
-    expect(plugin?.dataDir).toMatch(/\/data\/plugin-data\/------x-y+$/)
+    expect(plugin?.dataDir).toMatch(/\/data\/plugin-data\/[\w-]+\/------x-y+$/)
     expect(plugin?.name).toMatch(/^\.\.\/\.\.\/x y+$/)
     expect(plugin?.name.length).toBe(80)
   })
@@ -357,6 +362,26 @@ describe('files that come and go', () => {
     expect(config.diagnostics).toEqual([])
   })
 
+  it('a plugin that defeats us takes no other down', async () => {
+    const root = tree({
+      'project/.amplifier/hooks/a/hooks.json': named('a'),
+      'project/.amplifier/hooks/b/hooks.json': named('b'),
+      'project/.amplifier/hooks/c/hooks.json': named('c'),
+    })
+    const b = join(root, 'project/.amplifier/hooks/b')
+    afterFinding(join(b, 'hooks'), () => {
+      throw new Error('defeated')
+    })
+    const config = await loadConfig(sourcesIn(root))
+    expect(commandsOf(config)).toEqual(['a', 'c'])
+    expect(only(config)).toEqual({
+      code: 'config-invalid',
+      text: 'it cannot be read: defeated',
+      file: b,
+      line: 1,
+    })
+  })
+
   it('and become pipes are still not waited for', async () => {
     const root = tree({ 'project/.amplifier/hooks/a/hooks.json': named('a') })
     const file = join(root, 'project/.amplifier/hooks/a/hooks.json')
@@ -371,14 +396,19 @@ describe('files that come and go', () => {
 /** Does something at the moment when the folder was listed or found. */
 function afterFinding(folder: string, then: () => void): void {
   const { readdirSync, existsSync } = fs
+  let done = false
+  const once = () => {
+    if (!done) then()
+    done = true
+  }
   fs.readdirSync = ((path: string, ...rest: never[]) => {
     const names = readdirSync(path, ...rest)
-    if (path === folder) then()
+    if (path === folder) once()
     return names
   }) as typeof fs.readdirSync
   fs.existsSync = (path) => {
     const found = existsSync(path)
-    if (path === folder) then()
+    if (path === folder) once()
     return found
   }
   syncBuiltinESMExports()

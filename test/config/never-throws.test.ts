@@ -83,7 +83,9 @@ function expectSound({ specs, diagnostics, settings }: LoadedConfig): void {
     expect(hook.origin.line).toBeGreaterThanOrEqual(1)
     expect(typeof (hook.matcher?.test('Bash') ?? true)).toBe('boolean')
     expect(place.projectDir).toMatch(/^\//)
-    expect(place.plugin?.dataDir ?? '/data/plugin-data/x').toMatch(/\/data\/plugin-data\/[\w-]+$/)
+    expect(place.plugin?.dataDir ?? '/data/plugin-data/user/x').toMatch(
+      /\/data\/plugin-data\/[\w-]+\/[\w-]+$/,
+    )
   }
   expect(settings.max_timeout).toBeGreaterThan(0)
 }

@@ -82,14 +82,19 @@ describe('a file that was good', () => {
 
   it.runIf(process.platform !== 'win32')('in a folder that cannot be listed now is kept', async () => {
     const superuser = process.getuid?.() === 0
+    const before = {
+      [FILE]: named('good'),
+      'project/.amplifier/hooks/q/hooks/hooks.json': named('standard'),
+      'project/.amplifier/hooks/r/.claude-plugin/plugin.json': { name: 'are', hooks: named('inline') },
+    }
     try {
       const { second } = await reloaded((root) => {
         chmodSync(root, 0o755)
         chmodSync(join(root, 'project/.amplifier/hooks'), 0)
         if (superuser) process.seteuid?.(65534)
-      })
-      expect(commandsOf(second)).toEqual(['good'])
-      expect(codesOf(second)).toContain('config-kept')
+      }, before)
+      expect(commandsOf(second)).toEqual(['good', 'standard', 'inline'])
+      expect(codesOf(second).filter((code) => code === 'config-kept')).toHaveLength(3)
     } finally {
       if (superuser) process.seteuid?.(0)
     }

@@ -69,14 +69,23 @@ describe('the user', () => {
 
 describe('a project', () => {
   it.each([
+    ['stop_block_cap', 0],
+    ['stop_block_cap', 9],
+    ['stop_block_total', 0],
+    ['stop_block_total', 51],
+  ])('may not change %s, to %i neither: fewer would disarm the gates of the user', async (key, value) => {
+    const { config } = await merged(undefined, { [key]: value })
+    expect(config.settings).toEqual(DEFAULT_MERGED)
+    expect(only(config).code).toBe('setting-ignored')
+  })
+
+  it.each([
     ['default_timeout', 10, 40, undefined],
     ['max_timeout', 100, 301, undefined],
     ['on_failure', 'block', 'continue', 'block'],
     ['injection_size_limit', 100, null, undefined],
     ['injection_size_limit', 100, 20_000, undefined],
     ['injection_budget_per_turn', 0, null, 50],
-    ['stop_block_cap', 2, 9, undefined],
-    ['stop_block_total', 0, 51, undefined],
     ['env', 'minimal', 'inherit', 'minimal'],
     ['recheck', 'all', 'skipped', 'all'],
     ['protect_system_messages', true, false, true],

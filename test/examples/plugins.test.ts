@@ -51,7 +51,7 @@ describe.for(PLUGINS)('%s', AT_ONCE, (plugin) => {
     expect(() => accessSync(path, constants.X_OK)).not.toThrow()
     expect(statSync(path).mode & 0o022).toBe(0)
     expect(project.handler(plugin)).toMatchObject({
-      command: `"\${AMPLIFIER_HOOKS_DIR}/${plugin}/${program}"`,
+      command: `"\${CLAUDE_PLUGIN_ROOT}/${program}"`,
       timeout: expect.any(Number),
       matcher: expect.any(String),
     })

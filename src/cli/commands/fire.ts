@@ -1,5 +1,6 @@
 // `carabiner fire`: one event through the hooks of a project, as a host would fire it.
 
+import { resolve } from 'node:path'
 import { onAbort } from '../../core/abort.js'
 import { type Diagnostic, isHookError } from '../../core/errors.js'
 import { knownEvents, lookalikeOf, resolveEvent } from '../../core/events.js'
@@ -48,11 +49,12 @@ export const command: Command<typeof OPTIONS> = {
     [2, 'denied'],
     [3, 'a person must approve'],
     [4, 'the turn or the agent is aborted'],
+    [64, 'wrong usage'],
   ],
   examples: [
     {
       does: 'Would this command be allowed?',
-      line: `echo '{"tool_name":"Bash","tool_input":{"command":"rm -rf /"}}' | carabiner fire PreToolUse`,
+      line: `echo '{"tool_name":"Bash","tool_input":{"command":"rm -rf /"}}' | carabiner fire PreToolUse --trust-all`,
     },
     {
       does: 'The event is in the payload; the answer is for a program.',
@@ -70,8 +72,14 @@ export const command: Command<typeof OPTIONS> = {
     const event = eventOf('fire', named, payload)
     const fired = await fire(event, payload, options, timeout)
     await report(event, fired, output)
-    return EXITS[fired.outcome.action]
+    return EXITS[fired.outcome.action] || (namedInVain(options, fired.notices) ? EXIT.failed : EXIT.ok)
   },
+}
+
+/** Whoever names a file or a plugin means it: without its hooks the event was not evaluated as asked. */
+function namedInVain({ plugin, config }: Sources, notices: readonly Diagnostic[]): boolean {
+  const named = [...plugin, ...config].map((path) => resolve(path))
+  return notices.some(({ code, file }) => code === 'config-invalid' && named.includes(file ?? ''))
 }
 
 function secondsOf(text: string | undefined): number | undefined {

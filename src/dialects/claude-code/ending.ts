@@ -17,7 +17,7 @@ export function ending({ code, signal }: Ended): string {
 /** What a shell means by these is seldom what the command means. */
 const HINTS: Readonly<Record<number, string>> = {
   126: 'Make the file executable (chmod +x), or start it with its interpreter; exit 0 to go on, 2 to block.',
-  127: 'Install the program, or correct its path; exit 0 to go on, 2 to block.',
+  127: 'Install the program, or correct its path (it is relative to the folder of the session; "${CLAUDE_PLUGIN_ROOT}/…" is the plugin\'s); a script needs a first line such as #!/bin/sh that does not end in CR.',
 }
 
 /** A code other than 0 and 2, or a signal, and no answer that counts. */
@@ -30,9 +30,12 @@ export function exitError(reply: Ended, because?: string): HookError {
 
 const LONGEST_LINE = 300
 
-/** The first line that says something, for a message; empty where none does. */
+/** The line that says something, for a message; empty where none does. Most say it first, Python last. */
 export function firstLine(text: string): string {
-  const line = /\S[^\r\n]*/.exec(text)?.[0] ?? ''
+  const trimmed = text.trim()
+  const line = trimmed.startsWith('Traceback (most recent call last):')
+    ? trimmed.slice(trimmed.lastIndexOf('\n') + 1)
+    : (/[^\r\n]*/.exec(trimmed)?.[0] ?? '')
   const plain = plainText(line.slice(0, 4 * LONGEST_LINE)).trim()
   return plain.length > LONGEST_LINE ? `${plain.slice(0, LONGEST_LINE)}…` : plain
 }

@@ -16,8 +16,6 @@ const COMMON = {
   platform: /** @type {const} */ ('node'),
   target: 'node20',
   minify: true,
-  // The UMD main of jsonc-parser cannot be bundled.
-  mainFields: ['module', 'main'],
   external: ['chokidar'],
   logLevel: /** @type {const} */ ('warning'),
 }
@@ -30,7 +28,6 @@ export async function bundle(outdir) {
     outdir,
     format: /** @type {const} */ ('esm'),
     define: { CARABINER_VERSION: JSON.stringify(version) },
-    inject: [cli('clock')],
     plugins: [lateModules],
   }
   await Promise.all([

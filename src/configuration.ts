@@ -57,6 +57,7 @@ export class Configuration {
   /** Calls back after a file changed, until `close`. What changed before it began is not told. */
   async watch(onChange: () => void, note: (problem: Diagnostic) => void): Promise<void> {
     const { watchConfig } = await import('./config/watch.js')
+    await this.#watch?.close()
     this.#watch = await watchConfig(this.#options.sources, onChange, note)
   }
 
@@ -84,7 +85,7 @@ export class Configuration {
 
   #made(config: LoadedConfig): InForce {
     const { makers, display } = this.#options
-    return made(config, makers, { env: config.settings.env, display, report: (d) => this.#report(d) })
+    return made(config, makers, { display, report: (d) => this.#report(d) })
   }
 
   #report(d: Diagnostic): void {
@@ -105,7 +106,7 @@ export class Configuration {
     if (!spec) return undefined
     if (spec.disabled !== undefined)
       return { why: 'disabled', detail: `it is switched off: ${spec.disabled}` }
-    if (this.#options.trust === 'all' || origin.scope !== 'project') return undefined
+    if (this.#options.trust === 'all' || origin.scope === 'user') return undefined
     return { why: 'untrusted', detail: `Look at ${placeOf(origin)}, then pass --trust-all, or trust: 'all'.` }
   }
 }

@@ -105,7 +105,8 @@ export class Hooks implements AsyncDisposable {
   /** Reads the configuration files again. One that became unreadable keeps what it said, and is reported. */
   reload(): Promise<void> {
     // One after another: an older read must not overtake a newer one.
-    this.#reloading = this.#reloading.then(() => this.#reload())
+    const reload = () => this.#reload()
+    this.#reloading = this.#reloading.then(reload, reload)
     return this.#reloading
   }
 
@@ -120,7 +121,8 @@ export class Hooks implements AsyncDisposable {
   /** Reads the configuration files again, now and whenever one changes. */
   async watch(): Promise<void> {
     const note = (problem: Diagnostic) => this.#engine.note(problem)
-    await this.#configuration?.watch(() => void this.reload(), note)
+    const onChange = () => this.#engine.inBackground('reload', this.reload())
+    await this.#configuration?.watch(onChange, note)
     await this.reload()
   }
 

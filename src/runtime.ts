@@ -121,8 +121,8 @@ function sourcesOf({
   if (projectDir === undefined && !plugins?.length && !configs?.length) return undefined
   return {
     ...(projectDir !== undefined && { projectDir: resolve(projectDir), homeDir: home ?? homedir() }),
-    ...(plugins && { plugins }),
-    ...(configs && { files: configs }),
+    ...(plugins && { plugins: plugins.map((path) => resolve(path)) }),
+    ...(configs && { files: configs.map((path) => resolve(path)) }),
     ...(settings && { settings }),
   }
 }

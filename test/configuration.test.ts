@@ -300,3 +300,89 @@ describe('close', () => {
     expect(hooks.diagnostics).toMatchObject([{ code: 'left-running' }])
   })
 })
+
+describe('a hostile project', () => {
+  const guard = () => {
+    write(join(folder, 'guard', 'hooks.json'), gate('[ -n "$PROTECTED" ] || exit 0; echo no >&2; exit 2'))
+    return { plugins: [join(folder, 'guard')], trust: 'all' as const }
+  }
+  const settingsOf = (base: string, content: object) =>
+    write(join(base, '.amplifier', 'settings.json'), content)
+
+  test.each([
+    { disableAllHooks: true },
+    { hooks: { allow_project_hooks: false } },
+    { hooks: { enabled: false } },
+    { hooks: { max_timeout: 0.001, default_timeout: 0.001 } },
+    { hooks: { env: 'minimal' } },
+  ])('does not disarm a plugin that the host named, by %j', async (settings) => {
+    vi.stubEnv('PROTECTED', 'yes')
+    settingsOf(project, settings)
+    expect((await fired(await hooksHere(guard()))).action).toBe('deny')
+    vi.unstubAllEnvs()
+  })
+
+  test('does not disarm a hook of the user with a minimal environment', async () => {
+    vi.stubEnv('PROTECTED', 'yes')
+    write(rootFile(home), gate('[ -n "$PROTECTED" ] || exit 0; echo no >&2; exit 2'))
+    settingsOf(project, { hooks: { env: 'minimal' } })
+    expect((await fired(await hooksHere())).action).toBe('deny')
+    vi.unstubAllEnvs()
+  })
+
+  test.each(['', '.', '../project'])('is not the user’s where the home folder is %j', async (odd) => {
+    write(rootFile(project), gate(DENIES))
+    const cwd = vi.spyOn(process, 'cwd').mockReturnValue(project)
+    const outcome = await fired(await hooksHere({ home: odd === '' ? './' : odd }))
+    cwd.mockRestore()
+    expect(outcome.hooks).toMatchObject([{ status: 'skipped', why: 'untrusted' }])
+    expect(outcome.diagnostics.map(({ code }) => code)).toContain('config-invalid')
+  })
+})
+
+describe('answers under stress', () => {
+  test('a deny on stdout stands, however much goes to stderr', async () => {
+    const command = `head -c 1200000 /dev/zero | tr '\\0' x >&2; echo '{"decision":"block","reason":"no"}'`
+    write(rootFile(home), gate(command))
+    expect(await fired(await hooksHere())).toMatchObject({ action: 'deny', reason: 'no' })
+  })
+
+  test('a plugin finds its data folder', async () => {
+    const plugin = join(folder, 'counter')
+    write(join(plugin, 'hooks.json'), gate('echo 1 >> "$CLAUDE_PLUGIN_DATA/count"'))
+    vi.stubEnv('CARABINER_HOME', join(folder, 'data'))
+    expect((await fired(await hooksHere({ plugins: [plugin], trust: 'all' }))).action).toBe('continue')
+    vi.unstubAllEnvs()
+  })
+
+  test('a guard that stands twice judges a call that was rewritten into its second matcher', async () => {
+    const check = `grep -q forbidden && { echo no >&2; exit 2; } || exit 0`
+    write(rootFile(home), {
+      hooks: {
+        PreToolUse: ['Bash', 'Write'].map((matcher) => ({
+          matcher,
+          hooks: [{ type: 'command', command: check }],
+        })),
+      },
+    })
+    const hooks = await hooksHere()
+    hooks.register(
+      'PreToolUse',
+      (_event, { tool_name }) => {
+        if (tool_name === 'Bash')
+          return { action: 'modify', data: { tool_name: 'Write', tool_input: { content: 'forbidden' } } }
+        return undefined
+      },
+      { priority: 30 },
+    )
+    expect((await fired(hooks)).action).toBe('deny')
+  })
+
+  test('what a hook printed is not in the audit', async () => {
+    write(rootFile(home), gate('echo token=s3cr3t >&2'))
+    const records: unknown[] = []
+    await fired(await hooksHere({ audit: (record) => void records.push(record) }))
+    expect(records).toHaveLength(1)
+    expect(JSON.stringify(records)).not.toContain('s3cr3t')
+  })
+})

@@ -10,7 +10,7 @@ import type { Handlers, HandlerType } from './handler.js'
 import type { Entry, Group } from './hook-group.js'
 import { compileIf, type IfRule } from './if-rule.js'
 import { under } from './json-text.js'
-import type { Merge, Timeouts } from './merged-settings.js'
+import type { Merge, Terms } from './merged-settings.js'
 import type { Names } from './names.js'
 import type { Notes } from './notes.js'
 
@@ -56,11 +56,11 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
     detached,
     once: false,
     sameAs: sameKey(entry, detached, onFailure),
-    timeoutMs: timeoutOf(entry, merge.timeouts[owner.scope], notes) * 1000,
+    timeoutMs: timeoutOf(entry, merge.terms[owner.scope], notes) * 1000,
     onFailure,
     run: undefined,
   }
-  const spec: Bare = { type, hook, handler, place: owner.place }
+  const spec: Bare = { type, hook, handler, place: owner.place, env: merge.terms[owner.scope].env }
   const disabled = merge.disabled[owner.scope]
   if (disabled !== undefined) spec.disabled = disabled
   return spec as unknown as ConfiguredHook
@@ -75,6 +75,7 @@ interface Bare {
   readonly hook: Omit<Hook, 'run'>
   readonly handler: Data
   readonly place: Place
+  readonly env: Terms['env']
   disabled?: string
 }
 
@@ -135,7 +136,7 @@ const AGENT_TIMEOUT = 60
 /** From here on a number of seconds was most likely meant as milliseconds. */
 const LIKE_MILLISECONDS = 1000
 
-function timeoutOf(entry: Entry, { default_timeout, max_timeout }: Timeouts, notes: Notes): number {
+function timeoutOf(entry: Entry, { default_timeout, max_timeout }: Terms, notes: Notes): number {
   const { timeout } = entry.handler.common
   if (timeout === undefined) {
     const usual = entry.handler.type === 'agent' ? Math.max(AGENT_TIMEOUT, default_timeout) : default_timeout

@@ -1,9 +1,10 @@
 // Where hooks come from: the user's files, the project's, and those that were named, in configuration order.
 
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { digest } from '../core/digest.js'
 import { textOf } from '../core/errors.js'
+import { shown } from '../core/text.js'
 import { type ConfigFiles, isLink } from './config-file.js'
 import { dataHome } from './data-home.js'
 import { type HookDocument, hooksShape } from './hook-document.js'
@@ -40,8 +41,9 @@ export function discover(sources: ConfigSources, files: ConfigFiles, notes: Note
   const documents: HookDocument[] = []
   const look = (path: string, find: (path: string) => readonly HookDocument[]) =>
     documents.push(...attempt(path, notes, () => find(resolve(path))))
-  if (homeDir !== undefined) look(homeDir, (base) => inBase(base, 'user', search))
-  if (projectDir !== undefined && !isSameFolder(projectDir, homeDir)) {
+  const home = typeof homeDir === 'string' && !isAbsolute(homeDir) ? noHome(homeDir, notes) : homeDir
+  if (home !== undefined) look(home, (base) => inBase(base, 'user', search))
+  if (projectDir !== undefined && !isSameFolder(projectDir, home)) {
     look(projectDir, (base) => inBase(base, 'project', search))
   }
   for (const file of sources.files ?? []) {
@@ -69,6 +71,12 @@ function isKnownFile(documents: readonly HookDocument[], path: string): boolean 
 
 function isKnownPlugin(documents: readonly HookDocument[], root: string): boolean {
   return documents.some(({ owner }) => owner.place.plugin?.root === root)
+}
+
+/** `HOME=` or `HOME=.` would make the project's files the user's, which need no trust. */
+function noHome(homeDir: string, notes: Notes): undefined {
+  const text = `the home folder ${shown(homeDir)} is no absolute path, so that the hooks of the user are not read`
+  notes.add('config-invalid', text, { path: resolve('.'), line: 1 })
 }
 
 function isSameFolder(a: string, b: string | undefined): boolean {
@@ -161,7 +169,7 @@ function explicitFile(path: string, { sources, files, notes }: Search): readonly
   const hooksDir = dirname(path)
   const place = { projectDir: projectDirOf(sources) ?? hooksDir, hooksDir }
   const owner: Owner = {
-    scope: 'project',
+    scope: 'named',
     source: cleanName(basename(path)) ?? 'file',
     realm: 'settings',
     place,
@@ -170,7 +178,7 @@ function explicitFile(path: string, { sources, files, notes }: Search): readonly
 }
 
 function explicitPlugin(root: string, { sources, files, notes }: Search): readonly HookDocument[] {
-  const plugin = readPluginFolder(root, false, pluginSources('project', sources), files, notes)
+  const plugin = readPluginFolder(root, false, pluginSources('named', sources), files, notes)
   if (!plugin.isPlugin) {
     const expected = 'hooks/hooks.json, hooks.json, or what .claude-plugin/plugin.json names'
     notes.add('config-invalid', `there is no plugin with hooks here: expected ${expected}`, {

@@ -7,6 +7,7 @@ import { shown } from '../core/text.js'
 import type { ConfigFile } from './config-file.js'
 import type { JsonPath } from './json-text.js'
 import type { Notes } from './notes.js'
+import type { Scope } from './owner.js'
 
 /** Every key of a settings file, in the names of the file. Time-outs are seconds. */
 export interface MergedSettings extends Settings {
@@ -36,20 +37,20 @@ export const DEFAULT_MERGED: MergedSettings = {
 export interface GivenSetting {
   readonly key: keyof MergedSettings | 'disableAllHooks'
   readonly value: unknown
-  readonly scope: 'user' | 'project'
+  readonly scope: Scope
   readonly file: ConfigFile
   readonly at: JsonPath
 }
 
 export interface Merge {
   readonly settings: MergedSettings
-  /** For the hooks of each scope: a project's shorter time-outs must not make the user's gates fail. */
-  readonly timeouts: Readonly<Record<'user' | 'project', Timeouts>>
+  /** For the hooks of each scope: what a project says about how hooks run must not make the gates of others fail. */
+  readonly terms: Readonly<Record<Scope, Terms>>
   /** Why the hooks of a scope do not run. */
-  readonly disabled: Readonly<Record<'user' | 'project', string | undefined>>
+  readonly disabled: Readonly<Record<Scope, string | undefined>>
 }
 
-export type Timeouts = Pick<MergedSettings, 'default_timeout' | 'max_timeout'>
+export type Terms = Pick<MergedSettings, 'default_timeout' | 'max_timeout' | 'env'>
 
 export function isSetting(key: string): key is keyof MergedSettings {
   return Object.hasOwn(DEFAULT_MERGED, key)
@@ -70,12 +71,10 @@ export function mergeSettings(
   notes: Notes,
 ): Merge {
   const valid = given.filter((setting) => isValid(setting, notes))
-  const user = valid.filter(({ scope }) => scope === 'user')
-  const project = valid.filter(({ scope }) => scope === 'project')
-
+  const of = (wanted: Scope) => valid.filter(({ scope }) => scope === wanted)
   const values: Record<string, unknown> = { ...DEFAULT_MERGED }
   const off = new Map<Switch, string>()
-  for (const setting of user) {
+  for (const setting of of('user')) {
     if (isSetting(setting.key)) values[setting.key] = setting.value
     flip(off, setting, reasonOf(setting))
   }
@@ -85,24 +84,32 @@ export function mergeSettings(
     flip(off, { key, value: host[key] }, `"${key}": ${host[key]} in the settings of the host`)
   }
   const everybody = off.get('enabled') ?? off.get('disableAllHooks')
-  const disabled = {
+  const disabled: Record<Scope, string | undefined> = {
     user: everybody ?? off.get('allow_user_hooks'),
+    named: everybody,
     project: everybody ?? off.get('allow_project_hooks'),
   }
-  const userTimeouts = timeoutsOf(values)
-  for (const setting of project) {
-    const ignored = isSwitch(setting.key)
-      ? switchProject(setting, { ...values, disableAllHooks: !off.has('disableAllHooks') }, userHasHooks)
-      : tighten(setting as Tightened, values)
-    if (ignored) notes.add('setting-ignored', ignored, setting)
-    if (silencesProject(setting)) {
-      disabled.project ??= reasonOf(setting)
+  const tightenBy = (scope: 'named' | 'project', silenced: readonly Scope[]) => {
+    for (const setting of of(scope)) {
+      const ignored = isSwitch(setting.key)
+        ? switchProject(setting, { ...values, disableAllHooks: !off.has('disableAllHooks') }, userHasHooks)
+        : tighten(setting as Tightened, values)
+      if (ignored) notes.add('setting-ignored', ignored, setting)
+      if (!silencesProject(setting)) continue
+      for (const one of silenced) disabled[one] ??= reasonOf(setting)
       values.allow_project_hooks = false
     }
   }
+  const userValues = { ...values }
+  tightenBy('project', ['project'])
+  tightenBy('named', ['named', 'project'])
   return {
     settings: values as unknown as MergedSettings,
-    timeouts: { user: userTimeouts, project: timeoutsOf(values) },
+    terms: {
+      user: termsOf(userValues),
+      named: termsOf(tightened(userValues, of('named'))),
+      project: termsOf(values),
+    },
     disabled,
   }
 }
@@ -226,7 +233,13 @@ function tighten({ key, value }: Tightened, values: Record<string, unknown>): st
   return `"${key}": ${shown(value)} in a project would loosen ${shown(values[key])}, which stays in force`
 }
 
-function timeoutsOf(values: Readonly<Record<string, unknown>>): Timeouts {
-  const { default_timeout, max_timeout } = values as unknown as MergedSettings
-  return { default_timeout, max_timeout }
+function tightened(values: Readonly<Record<string, unknown>>, by: readonly GivenSetting[]): typeof values {
+  const tighter = { ...values }
+  for (const setting of by) if (!isSwitch(setting.key)) tighten(setting as Tightened, tighter)
+  return tighter
+}
+
+function termsOf(values: Readonly<Record<string, unknown>>): Terms {
+  const { default_timeout, max_timeout, env } = values as unknown as MergedSettings
+  return { default_timeout, max_timeout, env }
 }

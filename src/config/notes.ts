@@ -1,6 +1,7 @@
 // What a load has to tell the user about files: diagnostics with file and line, bounded, each kind of slip said once.
 
 import type { Diagnostic, DiagnosticCode } from '../core/errors.js'
+import { plainText } from '../core/text.js'
 import type { JsonPath, JsonText } from './json-text.js'
 
 /** Where in which file. */
@@ -22,7 +23,7 @@ export class Notes {
     this.#counts.set(file, count)
     if (count > MOST_PER_FILE) return
     const line = 'file' in where ? where.file.json.lineOf(where.at) : where.line
-    this.#list.push({ code, text, file, line })
+    this.#list.push({ code, text: plainText(text), file, line })
   }
 
   /** The first of its kind in a file is enough. */

@@ -179,7 +179,8 @@ function tellHost(
   return failures.filter((one) => one !== undefined)
 }
 
-function audited({ answer, ...trace }: Trace): AuditedHook {
+/** What a program printed may hold what nobody wants in a log. */
+function audited({ answer, stdout: _, stderr: __, ...trace }: Trace): AuditedHook {
   return {
     ...trace,
     ...(answer && { action: answer.action, ...(answer.reason && { reason: answer.reason }) }),

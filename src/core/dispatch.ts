@@ -286,9 +286,10 @@ class Walk extends Watched implements Dispatched, Occasion {
     if (joined !== this.event.data) this.#change(joined)
   }
 
-  /** What was allowed before, by an earlier step, was another call. */
+  /** What was allowed before, by an earlier step, was another call, and whoever judged that judged it for nobody else. */
   #change(data: Data): void {
     this.#allowsFrom = this.#stepFrom
+    this.#standing?.clear()
     this.event = { ...this.event, data }
   }
 

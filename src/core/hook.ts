@@ -13,7 +13,8 @@ export type HookKind = 'function' | 'command' | 'process' | 'http' | 'prompt' | 
 
 /** Where a hook comes from, for people. */
 export interface Origin {
-  readonly scope: 'global' | 'host' | 'session' | 'user' | 'project'
+  /** `named`: a file or plugin that the host or the command line named. */
+  readonly scope: 'global' | 'host' | 'session' | 'user' | 'project' | 'named'
   /** A plugin's or file's name; `code` for functions. */
   readonly source: string
   readonly file?: string

@@ -30,6 +30,8 @@ const EXACT_NARROW = /^[A-Za-z0-9_|]+$/
 const NATIVE_LIMIT = 256
 /** To compile a longer pattern takes seconds, and no list of tools needs one: lists are no patterns. */
 const PATTERN_LIMIT = 2000
+/** `[a-z]{1,1000}` is written out by the linear engine, and inside another repeat that many times over. */
+const REPEAT_LIMIT = 300
 
 /** Null matches everything. Throws MATCHER_INVALID for what is no pattern at all. */
 export function compileMatcher(
@@ -69,8 +71,8 @@ function exactMatcher(pattern: string, separator: RegExp): Matcher {
 }
 
 function patternMatcher(pattern: string, { matching, note }: MatcherOptions): Matcher {
-  if (pattern.length > PATTERN_LIMIT) {
-    const text = `the matcher ${shown(pattern)} is longer than ${PATTERN_LIMIT} characters, so the hook runs for every value`
+  if (pattern.length > PATTERN_LIMIT || repeats(pattern) > REPEAT_LIMIT) {
+    const text = `the matcher ${shown(pattern)} is too large a pattern, so the hook runs for every value`
     note?.({ code: 'matcher-unsafe', text })
     return { pattern, test: () => true }
   }
@@ -88,6 +90,12 @@ function patternMatcher(pattern: string, { matching, note }: MatcherOptions): Ma
     pattern,
     test: (value) => value.length > NATIVE_LIMIT || finds(value, (name) => native.test(name)),
   }
+}
+
+/** How often the counted repeats of a pattern write something out, at most. */
+function repeats(pattern: string): number {
+  const counts = [...pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)]
+  return counts.reduce((product, [, least, most]) => product * Math.max(1, Number(most || least)), 1)
 }
 
 /** An engine that gives up (a pattern of a hundred thousand characters overflows its stack) has found nothing out: more often, never less. */

@@ -288,7 +288,8 @@ export class Session implements AsyncDisposable {
 
 /** What async hooks left, and no later event of the session took along. */
 function undelivered({ injections, messages, diagnostics }: Pending): readonly Diagnostic[] {
-  const told = [...injections, ...messages].map(({ source, text }): Diagnostic => {
+  const unsaid = messages.filter(({ level }) => level !== 'warning') // a failure is among the diagnostics
+  const told = [...injections, ...unsaid].map(({ source, text }): Diagnostic => {
     return { code: 'late-undelivered', text: plainText(`${source}: ${text}`) }
   })
   return [...diagnostics, ...told]

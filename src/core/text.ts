@@ -9,7 +9,9 @@ function sequences(esc: number, csi: number, strings: readonly number[], bel: nu
   const char = (code: number) => `\\u${code.toString(16).padStart(4, '0')}`
   const [e, b, s] = [char(esc), char(bel), char(st)]
   const control = `(?:${e}\\[|${char(csi)})[0-?]*[ -/]*[@-~]`
-  const text = `(?:${e}[\\]PX^_]|[${strings.map(char).join('')}])[^${b}${e}${s}]{0,4096}(?:${b}|${s}|${e}\\\\)`
+  const begin = strings.map(char).join('')
+  // No introducer inside, so that a row of them is read once and not once for each.
+  const text = `(?:${e}[\\]PX^_]|[${begin}])[^${b}${e}${s}${begin}]{0,4096}(?:${b}|${s}|${e}\\\\)`
   return new RegExp(`${control}|${text}`, 'g')
 }
 

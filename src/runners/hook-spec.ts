@@ -9,6 +9,8 @@ export interface HookSpec<H> {
   readonly hook: Omit<Hook, 'run'>
   readonly handler: H
   readonly place: Place
+  /** `minimal` passes on only what programs need to start. */
+  readonly env: 'inherit' | 'minimal'
 }
 
 /** Where a configured hook lives. All paths are absolute. */
@@ -28,8 +30,6 @@ export interface PluginPlace {
 
 /** What every runner may use of the outside. */
 export interface Surroundings {
-  /** `minimal` passes on only what hooks need to start. */
-  readonly env: 'inherit' | 'minimal'
   /** Shows a hook's statusMessage while it runs. */
   readonly display?: ((message: Message) => void) | undefined
   /** For what comes to light after a hook has answered. */

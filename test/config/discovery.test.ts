@@ -39,7 +39,8 @@ describe('the order of configuration', () => {
     ])
     expect(config.specs.map(({ hook }) => hook.origin.scope)).toEqual([
       ...Array(4).fill('user'),
-      ...Array(6).fill('project'),
+      ...Array(4).fill('project'),
+      ...Array(2).fill('named'),
     ])
     expect(config.diagnostics).toEqual([])
   })
@@ -221,11 +222,11 @@ describe('an explicit plugin', () => {
 })
 
 describe('an explicit file', () => {
-  it('is named by its own name and counts as the project’s', async () => {
+  it('is named by its own name, and is nobody’s but whoever named it', async () => {
     const root = tree({ 'x/hooks.json': named('x') })
     const config = await loadConfig({ files: [join(root, 'x/hooks.json')] })
     const [spec] = config.specs
-    expect(spec?.hook).toMatchObject({ name: 'hooks.json:PreToolUse#1', origin: { scope: 'project' } })
+    expect(spec?.hook).toMatchObject({ name: 'hooks.json:PreToolUse#1', origin: { scope: 'named' } })
     expect(spec?.place).toEqual({ projectDir: join(root, 'x'), hooksDir: join(root, 'x') })
   })
 

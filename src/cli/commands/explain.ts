@@ -36,10 +36,11 @@ export const command: Command<typeof OPTIONS> = {
   ],
   async run({ options, positionals: [named] }, output) {
     const data = await dataOf(options)
-    const kind = resolveEvent(eventOf('explain', named, data))
+    const event = eventOf('explain', named, data)
+    const kind = resolveEvent(event)
     const value = matcherValue(kind, openPayload(kind, {}, data))
     const hooks = await openHooks(options)
-    const plan = hooks.explain(kind.name, data)
+    const plan = hooks.explain(event, data)
     const question: Question = {
       kind,
       plan,

@@ -1,6 +1,6 @@
 // `carabiner fire`: one event through the hooks of a project, as a host would fire it.
 
-import { resolve } from 'node:path'
+import { resolve, sep } from 'node:path'
 import { onAbort } from '../../core/abort.js'
 import { type Diagnostic, isHookError } from '../../core/errors.js'
 import { knownEvents, lookalikeOf, resolveEvent } from '../../core/events.js'
@@ -79,8 +79,11 @@ export const command: Command<typeof OPTIONS> = {
 /** Whoever names a file or a plugin means it: without its hooks the event was not evaluated as asked. */
 function namedInVain({ plugin, config }: Sources, notices: readonly Diagnostic[]): boolean {
   const named = [...plugin, ...config].map((path) => resolve(path))
-  return notices.some(({ code, file }) => code === 'config-invalid' && named.includes(file ?? ''))
+  const isNamed = (file = '') => named.some((path) => file === path || file.startsWith(path + sep))
+  return notices.some(({ code, file }) => LOSSES.has(code) && isNamed(file))
 }
+
+const LOSSES: ReadonlySet<string> = new Set(['config-invalid', 'entry-invalid', 'entry-unsupported'])
 
 function secondsOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
@@ -188,10 +191,8 @@ function keyOf({ code, text, ...where }: Diagnostic): string {
   return JSON.stringify([code, text, where])
 }
 
-/** A project that cannot be opened has nothing to say against it. */
 async function mayBypass(sources: Sources): Promise<boolean> {
-  const hooks = await openHooks(sources).catch(() => undefined)
-  return hooks === undefined || isBypassed(hooks)
+  return isBypassed(await openHooks(sources))
 }
 
 /** Whatever the payload is, the switch lets it pass; the payload is still read, so that its sender is not cut off. */

@@ -62,7 +62,7 @@ function groupLines(file: string, hooks: readonly ListedHook[], paint: Paint): r
   ])
   const rows = columns(cells)
   return [
-    paint.bold(shortPath(file)),
+    paint.bold(oneLine(shortPath(file))),
     ...hooks.flatMap((hook, i) => {
       const [line = '', state = '', name = '', matcher = ''] = rows[i] ?? []
       const head = `${paint.dim(line)}  ${stateColour(hook, state, paint)}  ${paint.cyan(name)}  ${matcher}`

@@ -16,7 +16,7 @@ export interface Reply {
   readonly signal: string | null
   readonly stdout: string
   readonly stderr: string
-  /** A stream was longer than the bound. */
+  /** Its stdout was longer than the bound. */
   readonly cut: boolean
 }
 

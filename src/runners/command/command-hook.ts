@@ -1,6 +1,6 @@
 // A hook that is a command: the payload goes to its input, its exit code and output are its answer.
 
-import { statSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { HookError, textOf } from '../../core/errors.js'
 import type { Hook, HookContext, HookEvent, Printed } from '../../core/hook.js'
 import { isPromise } from '../../core/promise.js'
@@ -32,7 +32,8 @@ export function commandHook(
   const { hook, handler, place } = spec
   const asker = { name: hook.name, onFailure: hook.onFailure }
   const run = async (event: HookEvent, context: HookContext) => {
-    const program = programFor(event, spec, surroundings)
+    prepare(place, context)
+    const program = programFor(event, spec)
     announce(spec, surroundings, context)
     const ending = await programs.run(program, context.signal, (who) =>
       surroundings.report({ code: 'left-running', text: `${hook.name}: ${LEFT_BEHIND[who]}` }),
@@ -48,12 +49,11 @@ export function commandHook(
 
 function programFor(
   event: HookEvent,
-  { handler, place }: HookSpec<CommandHandler>,
-  surroundings: Surroundings,
+  { handler, place, env: inheritance }: HookSpec<CommandHandler>,
 ): Program {
   const { env: parent } = process
   const env = hookEnvironment(
-    { parent, minimal: surroundings.env === 'minimal', passthrough: handler.envPassthrough },
+    { parent, minimal: inheritance === 'minimal', passthrough: handler.envPassthrough },
     { place, sessionId: sessionOf(event) },
   )
   return { ...commandLine(handler, env), cwd: workingFolder(event, place), env, input: encode(event) }
@@ -67,6 +67,16 @@ function commandLine(
   if (shell === 'bash') return { file: 'bash', args: ['-c', command] }
   if (shell === 'powershell') return { file: 'pwsh', args: ['-Command', forPowerShell(command)] }
   return { file: '/bin/sh', args: ['-c', command] }
+}
+
+/** A plugin that writes into its data folder must not fail because nobody made it. */
+function prepare({ plugin }: Place, context: HookContext): void {
+  if (!plugin || isFolder(plugin.dataDir)) return
+  try {
+    mkdirSync(plugin.dataDir, { recursive: true })
+  } catch (error) {
+    context.note({ code: 'host-failed', text: `its data folder cannot be made: ${textOf(error)}` })
+  }
 }
 
 function sessionOf({ session, data }: HookEvent): string | undefined {

@@ -11,14 +11,14 @@ export interface Ending {
   readonly signal: NodeJS.Signals | null
   readonly stdout: string
   readonly stderr: string
-  /** A stream was longer than the limit. */
+  /** Its standard output was longer than the limit; of standard error what is kept is enough. */
   readonly cut: boolean
   /** Who still held the output when we stopped reading: others of the group, which are ended, or a process outside it. */
   readonly heldBy?: 'group' | 'outsider'
 }
 
-/** How long the output may outlast the program: `exec > >(tee log)` prints the answer after the shell has ended. */
-const DRAIN_MS = 150
+/** How long the output may outlast the program: `exec > >(tee log)` prints the answer after the shell has ended; Claude Code waits as long. */
+const DRAIN_MS = 500
 /** How long what is left of the group may take to die, before the answer goes out without knowing who held the output. */
 const PARTING_MS = 50
 
@@ -135,7 +135,7 @@ class Execution {
       signal: exit.signal,
       stdout: this.#stdout.text(),
       stderr: this.#stderr.text(),
-      cut: this.#stdout.cut || this.#stderr.cut,
+      cut: this.#stdout.cut,
       ...(this.#heldBy && { heldBy: this.#heldBy }),
     })
   }

@@ -8,11 +8,31 @@ const LOOK_MS = 20
 /** Two seconds of KILL. What is there still is another user's, or stuck in the kernel. */
 const MOST_KILLS = 100
 
-/** One listener of the process, however many groups there are. */
+/** One listener of the process for each way to end, however many groups there are. */
 const living = new Set<ProcessGroup>()
 
 function killAll(): void {
   for (const group of living) group.kill()
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** A signal that nobody handles ends us without an `exit`, and does not reach groups of their own. Who handles it may want the hooks alive. */
+function killAllUnlessHandled(signal: NodeJS.Signals): void {
+  if (process.listenerCount(signal) > 1) return
+  killAll()
+  stopListening()
+  process.kill(process.pid, signal)
+}
+
+function startListening(): void {
+  process.on('exit', killAll)
+  for (const signal of SIGNALS) process.on(signal, killAllUnlessHandled)
+}
+
+function stopListening(): void {
+  process.off('exit', killAll)
+  for (const signal of SIGNALS) process.off(signal, killAllUnlessHandled)
 }
 
 export class ProcessGroup {
@@ -33,7 +53,7 @@ export class ProcessGroup {
       resolve = settle
     })
     this.#leave = resolve
-    if (living.size === 0) process.on('exit', killAll)
+    if (living.size === 0) startListening()
     living.add(this)
   }
 
@@ -94,7 +114,7 @@ export class ProcessGroup {
     this.#isGone = true
     clearInterval(this.#timer)
     living.delete(this)
-    if (living.size === 0) process.off('exit', killAll)
+    if (living.size === 0) stopListening()
     this.#leave()
   }
 }

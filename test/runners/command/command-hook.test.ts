@@ -47,6 +47,7 @@ afterEach(async () => {
 interface Setup {
   readonly place?: Partial<Place>
   readonly surroundings?: Partial<Surroundings>
+  readonly env?: 'inherit' | 'minimal'
   readonly data?: Data
   readonly session?: HookEvent['session']
   readonly signal?: AbortSignal
@@ -58,15 +59,14 @@ const placeOf = (more: Partial<Place> = {}): Place => ({
   ...more,
 })
 
-function made(handler: CommandHandler, { place, surroundings }: Setup = {}) {
+function made(handler: CommandHandler, { place, surroundings, env = 'inherit' }: Setup = {}) {
   const { run: _, ...hook } = laneHook('guard')
   const outside: Surroundings = {
-    env: 'inherit',
     display: (message) => shown.push(message),
     report: () => {},
     ...surroundings,
   }
-  return commandHook({ hook, handler, place: placeOf(place) }, outside, programs)
+  return commandHook({ hook, handler, place: placeOf(place), env }, outside, programs)
 }
 
 /** Runs the hook on a PreToolUse. */
@@ -169,7 +169,7 @@ describe('what it is given', () => {
   test('the environment of now, or the least of it', async () => {
     vi.stubEnv('CARABINER_SECRET', 'secret')
     const handler = { command: 'echo "$CARABINER_SECRET|$CARABINER_TEST_MARK"' }
-    const minimal = { surroundings: { env: 'minimal' as const } }
+    const minimal = { env: 'minimal' as const }
     expect(await printedBy(handler)).toBe(`secret|${workshop.mark}\n`)
     expect(await printedBy(handler, minimal)).toBe('|\n')
     expect(await printedBy({ ...handler, envPassthrough: ['CARABINER_SECRET'] }, minimal)).toBe('secret|\n')

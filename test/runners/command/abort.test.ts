@@ -281,6 +281,28 @@ describe('a host', () => {
     await workshop.noneRunning()
   })
 
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'])('that is ended by %s takes them with it', async (signal) => {
+    const { code } = await host(`
+      start(${stubborn})
+      await made('started')
+      process.kill(process.pid, '${signal}')
+      await new Promise(() => {})`)
+    expect(code).toBe(null)
+    await workshop.noneRunning()
+  })
+
+  test('that handles a signal itself keeps them', async () => {
+    const { code, stdout } = await host(`
+      process.on('SIGINT', () => {})
+      const ending = start('touch started; until [ -e go ]; do sleep 0.01; done; echo done')
+      await made('started')
+      process.kill(process.pid, 'SIGINT')
+      await new Promise(setImmediate)
+      await start('touch go')
+      console.log((await ending).stdout)`)
+    expect([code, stdout]).toEqual([0, 'done\n\n'])
+  })
+
   test('can wait for the end of everything', async () => {
     const { code, stdout } = await host(`
       const ending = start(${stubborn})

@@ -234,11 +234,16 @@ function looksLikeGroup(value: unknown): boolean {
 // ---- keys that stand twice ------------------------------------------------------------------------------------
 
 /**
- * JSON.parse keeps the last of two equal keys: hooks that are lost so must not be lost in silence. Lost hooks show as
- * keys called `hooks` that are in the text and were not met; only then the text is looked at closely.
+ * JSON.parse keeps the last of two equal keys: what is lost so must not be lost in silence. In plugins, of which there
+ * may be hundreds, it shows as more keys in the text than were met; only then the text is looked at closely.
  */
-function noteDoubleKeys({ file, hooksKeys, shared }: Reading): void {
-  if (!has(file.json.text, '"hooks"', hooksKeys + 1)) return
+function noteDoubleKeys({ file, hooksKeys, entries, role, shared }: DocumentReading): void {
+  const { text } = file.json
+  const suspicious =
+    has(text, '"hooks"', hooksKeys + 1) ||
+    has(text, '"matcher"', hooksKeys) ||
+    has(text, '"command"', 2 * entries.length + 1) // each has it as a type and as a key
+  if (role === 'plugin' && !suspicious) return
   for (const { key, line } of file.json.doubleKeys()) {
     const lost = `the key ${shown(key)} stands twice in one object: what stands here is lost, the last one counts`
     shared.notes.once(`double ${key} ${line}`, 'entry-invalid', lost, { path: file.path, line })

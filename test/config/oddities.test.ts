@@ -411,6 +411,14 @@ describe('hostile files', () => {
     expect(only(handlers)).toMatchObject({ code: 'entry-invalid', line: 1 })
   })
 
+  it.each([
+    ['command', '"type": "command", "command": "exit 2", "command": "true"', ''],
+    ['matcher', '"type": "command", "command": "true"', '"matcher": "Bash", "matcher": "Write",'],
+  ])('a %s that stands twice is said', async (key, handler, matcher) => {
+    const config = await loadPlugin(`{"hooks": {"PreToolUse": [{${matcher} "hooks": [{${handler}}]}]}}`)
+    expect(config.diagnostics).toMatchObject([{ text: expect.stringContaining(`"${key}" stands twice`) }])
+  })
+
   it('many bad entries leave a bounded number of diagnostics', async () => {
     const config = await loadPlugin({ hooks: { Stop: [{ hooks: Array(20_000).fill(7) }, group('fine')] } })
     expect(commandsOf(config)).toEqual(['fine'])

@@ -409,6 +409,13 @@ describe('output', NO_HANG, () => {
     expect(await project.fire('PreToolUse', BASH)).toMatchObject({ action: 'deny', reason: 'b' })
   })
 
+  it('with a deny that a later key of the same name takes back: that is said', async () => {
+    bad(`echo '{"decision":"block","reason":"a","decision":"approve"}'`)
+    const outcome = await project.fire('PreToolUse', BASH)
+    expect(outcome.action).toBe('continue')
+    expect(said(outcome)).toEqual([expect.stringContaining('stands twice')])
+  })
+
   it('with __proto__ and its kin decides nothing, pollutes nothing, and is reported', async () => {
     const inner = '{"decision":"block","permissionDecision":"deny","continue":false}'
     bad(`echo '{"__proto__":${inner},"constructor":{"prototype":${inner}}}'`)

@@ -27,6 +27,7 @@ export function readStdout(event: HookEvent, stdout: string, note: (d: Diagnosti
     return { kind: 'text', text }
   }
   const parsed = parse(text)
+  if ('source' in parsed) for (const d of repeatedVerdicts(text, parsed.source)) note(d)
   return 'problem' in parsed ? { kind: 'broken', ...parsed } : readSource(event, parsed.source, note)
 }
 
@@ -48,6 +49,15 @@ function parse(text: string): { readonly source: Source } | { readonly problem: 
       problem: `stdout looks like a JSON object but is not valid JSON: ${textOf(error).slice(0, 200)}`,
     }
   }
+}
+
+/** JSON keeps the last of two equal keys; a verdict that is lost so must not be lost in silence. */
+function repeatedVerdicts(text: string, source: Source): readonly Diagnostic[] {
+  return ['decision', 'permissionDecision', 'continue'].flatMap((key) => {
+    const written = text.split(`"${key}"`).length - 1
+    if (written < 2 || written <= JSON.stringify(source).split(`"${key}"`).length - 1) return []
+    return [{ code: 'malformed-field', text: `"${key}" stands twice in its answer; the last one counts` }]
+  })
 }
 
 function readSource(event: HookEvent, printed: Source, note: (d: Diagnostic) => void): Stdout {

@@ -1,9 +1,15 @@
-// The `if` of a hook: one permission rule, `Tool(pattern)`. For now the tool decides; more often, never less.
+// The `if` of a hook: one permission rule, `Tool` or `Tool(pattern)`. What cannot be judged runs: more often, never less.
 
+import { homedir } from 'node:os'
 import { FORMER_TOOL_NAMES } from '../core/catalogue.js'
 import type { EventKind } from '../core/events.js'
 import type { Hook } from '../core/hook.js'
+import { type Data, isObject } from '../core/json.js'
 import { shown } from '../core/text.js'
+import { commandPattern } from '../shell/command-pattern.js'
+import { pathPattern } from '../shell/path-pattern.js'
+import { readShell, type ShellReading } from '../shell/shell-reading.js'
+import { fits, piecesOf } from '../shell/wildcard.js'
 
 /** Without a condition the hook runs whenever its matcher does. */
 export interface IfRule {
@@ -12,7 +18,9 @@ export interface IfRule {
   readonly problem?: string
 }
 
-const RULE = /^([A-Za-z_][\w.:*-]*)(?:\([\s\S]*\))?$/
+const RULE = /^([A-Za-z_][\w.:*-]*)(?:\(([\s\S]*)\))?$/
+/** `Bash(a) || Write(b)`: to be read as one rule it would be for no command at all. */
+const TWO_RULES = /\)\s*(?:[|&,;]+|or|and)?\s*[A-Z]\w*\(/
 
 export function compileIf(rule: string, kind: EventKind): IfRule {
   const text = rule.trim()
@@ -21,17 +29,22 @@ export function compileIf(rule: string, kind: EventKind): IfRule {
     const reason = `"if" is for tool events; on ${kind.name} a hook with "if" never runs`
     return { condition: () => reason, problem: reason }
   }
-  const tool = RULE.exec(text)?.[1]
+  const [, tool, pattern] = TWO_RULES.test(text) ? [] : (RULE.exec(text) ?? [])
   if (tool === undefined) {
     const problem = `"if": ${shown(rule)} is not a rule like Bash(git *), so it has no effect: the hook runs as if it were not there`
     return { problem }
   }
-  return {
-    condition: ({ data }) => {
-      const called = String(data.tool_name)
-      return covers(tool, called) || `"if": ${shown(rule)} is for the tool ${tool}, not for ${shown(called)}`
-    },
+  const { test, problem } = compilePattern(tool, pattern?.trim() ?? '')
+  const condition: IfRule['condition'] = ({ data }) => {
+    const called = String(data.tool_name)
+    if (!covers(tool, called)) {
+      return `"if": ${shown(rule)} is for the tool ${tool}, not for ${shown(called)}`
+    }
+    // A tool under another name than the rule's may have another input.
+    if (!test || called !== tool || test(isObject(data.tool_input) ? data.tool_input : {}, data)) return true
+    return `"if": ${shown(rule)} is not for this call of ${tool}`
   }
+  return problem === undefined ? { condition } : { condition, problem: `"if": ${shown(rule)}: ${problem}` }
 }
 
 /** A renamed tool goes by its former names; `mcp__server` is every tool of that server; what follows a `*` is not looked at. */
@@ -41,4 +54,71 @@ function covers(tool: string, called: string): boolean {
   if (tool === called) return true
   if (tool.startsWith('mcp__') && called.startsWith(`${tool}__`)) return true
   return Object.hasOwn(FORMER_TOOL_NAMES, called) && (FORMER_TOOL_NAMES[called]?.includes(tool) ?? false)
+}
+
+// ---- patterns ---------------------------------------------------------------------------------------------------
+
+/** Whether the pattern is for this call. Without one, and for tools not named here, the tool alone decides. */
+interface Pattern {
+  readonly test?: (input: Data, data: Data) => boolean
+  readonly problem?: string
+}
+
+const PATH_FIELDS: ReadonlyMap<string, string> = new Map([
+  ['Read', 'file_path'],
+  ['Write', 'file_path'],
+  ['Edit', 'file_path'],
+  ['MultiEdit', 'file_path'],
+  ['NotebookRead', 'notebook_path'],
+  ['NotebookEdit', 'notebook_path'],
+])
+
+function compilePattern(tool: string, pattern: string): Pattern {
+  if (pattern === '' || pattern === '*') return {}
+  if (tool === 'Bash') return bashPattern(pattern)
+  if (tool === 'WebFetch') return domainPattern(pattern)
+  const field = PATH_FIELDS.get(tool)
+  return field === undefined ? {} : filePattern(tool, field, pattern)
+}
+
+function bashPattern(pattern: string): Pattern {
+  const matches = commandPattern(pattern)
+  return { test: ({ command }) => typeof command !== 'string' || matches(readingOf(command)) }
+}
+
+let last: ShellReading | undefined
+
+/** Many rules see the same command: it is read once. */
+function readingOf(command: string): ShellReading {
+  if (last?.source !== command) last = readShell(command)
+  return last
+}
+
+function filePattern(tool: string, field: string, pattern: string): Pattern {
+  const matches = pathPattern(pattern)
+  if (!matches) return { problem: `its pattern cannot be read: the hook runs for every ${tool}` }
+  return {
+    test: (input, { cwd }) => {
+      const path = input[field]
+      return typeof path !== 'string' || matches(path, { cwd: String(cwd ?? ''), home: homedir() })
+    },
+  }
+}
+
+function domainPattern(pattern: string): Pattern {
+  const domain = /^domain:\s*(\S+)$/.exec(pattern)?.[1]
+  if (!domain)
+    return { problem: 'its pattern is not like domain:example.com: the hook runs for every WebFetch' }
+  const pieces = piecesOf(domain.toLowerCase())
+  return {
+    test: ({ url }) => {
+      const host = hostOf(url)
+      return host === undefined || fits(pieces, host)
+    },
+  }
+}
+
+function hostOf(url: unknown): string | undefined {
+  if (typeof url !== 'string' || !URL.canParse(url)) return undefined
+  return new URL(url).hostname.replace(/\.$/, '')
 }

@@ -38,6 +38,7 @@ export function commandsBehind(words: readonly ShellWord[], options: Options): S
 /** `doubtful`: what stands there may be the value of the option before it. */
 function skipOptions(words: readonly ShellWord[], from: number, options: Options) {
   let doubtful = false
+  let ended = false
   let at = from
   for (; at < words.length; at++) {
     const word = words[at] as ShellWord
@@ -46,8 +47,8 @@ function skipOptions(words: readonly ShellWord[], from: number, options: Options
       doubtful = false
       continue
     }
-    if (text === '--') return { at: at + 1, doubtful: false }
-    if (!text.startsWith('-')) break
+    if (ended || !text.startsWith('-')) break
+    ended = text === '--'
     const takes = takesNext(text, options)
     doubtful = takes === undefined || (isOpen(word) && takes !== true)
     if (takes) at++
@@ -57,7 +58,7 @@ function skipOptions(words: readonly ShellWord[], from: number, options: Options
 
 /** Whether an option takes the next word; undefined where it is not known. */
 function takesNext(option: string, options: Options): boolean | undefined {
-  if (option === '-') return false
+  if (option === '-' || option === '--') return false
   if (option.startsWith('--')) {
     if (option.includes('=') || options.longFlags?.includes(option)) return false
     return options.long?.includes(option) ? true : undefined

@@ -12,11 +12,22 @@ export interface ShellWord {
   readonly shape: string
 }
 
+/** Further arguments, from elsewhere. */
+export const MORE: ShellWord = { text: '', shape: OPEN }
+
 export function isOpen({ text, shape }: ShellWord): boolean {
   return text !== shape
 }
 
+/** No quote, no expansion, no glob: spares the parser to take the word apart. */
+const PLAIN = /^[\w./:=@%+,-]+$/
+
+export function isPlain({ text }: Word): boolean {
+  return PLAIN.test(text)
+}
+
 export function wordOf(word: Word): ShellWord {
+  if (isPlain(word)) return literal(word.text)
   const { parts } = word
   const text = word.value
   return { text, shape: parts ? shapeOf(parts) : text }

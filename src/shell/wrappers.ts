@@ -1,7 +1,7 @@
 // Programs that run what their arguments say: which command or script that is.
 
 import { commandsBehind, type Options } from './command-options.js'
-import { isOpen, joined, literal, OPEN, type ShellWord } from './shell-word.js'
+import { isOpen, joined, MORE, OPEN, type ShellWord } from './shell-word.js'
 
 /** What a call runs beside itself. */
 export interface Inner {
@@ -62,7 +62,7 @@ const command: Wrapper = (args) => (/^-p?[vV]/.test(args[0]?.text ?? '') ? {} : 
 
 const SUDO: Options = {
   flags: 'AbBEeHiKklNnPSsVv',
-  valued: 'aCcDgHhpRrTtUu'.replace('H', ''),
+  valued: 'aCcDghpRrTtUu',
   long: [
     ...['--auth-type', '--chdir', '--chroot', '--close-from', '--command-timeout', '--group', '--host'],
     ...['--login-class', '--other-user', '--prompt', '--role', '--type', '--user'],
@@ -88,14 +88,14 @@ const ENV: Options = {
   assignments: true,
 }
 
-/** `-S 'rm x'` is a line that env splits itself. */
+/** `-S 'rm x'` is a line that env splits itself; or the option of a command behind it. */
 const env: Wrapper = (args) => {
+  const inner = before(ENV)(args)
   const at = args.findIndex(({ text }) => /^(-[iv0]*S|--split-string)/.test(text))
-  if (at < 0) return before(ENV)(args)
+  if (at < 0) return inner
   const line = joined(args.slice(at))
   const split = (text: string) => text.replace(/^(?:-[iv0]*S|--split-string=?)\s*/, '')
-  const script = { text: split(line.text), shape: split(line.shape) }
-  return { scripts: [script], commands: before(ENV)(args.slice(0, at)).commands ?? [] }
+  return { ...inner, scripts: [{ text: split(line.text), shape: split(line.shape) }] }
 }
 
 // ---- arguments from elsewhere ---------------------------------------------------------------------------------
@@ -115,8 +115,7 @@ const xargs: Wrapper = (args) => {
   const commands = commandsBehind(args, XARGS)
   if (!commands) return { unseen: true }
   const marker = markerOf(args)
-  const more: ShellWord = { text: '', shape: OPEN }
-  return { commands: commands.map((words) => (marker ? filled(words, marker) : [...words, more])) }
+  return { commands: commands.map((words) => (marker ? filled(words, marker) : [...words, MORE])) }
 }
 
 function markerOf(args: readonly ShellWord[]): string | undefined {
@@ -138,7 +137,10 @@ const find: Wrapper = (args) => {
     const { text } = word
     if (current && (text === ';' || text === '+')) current = undefined
     else if (current) current.push(word)
-    else if (FIND_EXEC.test(text)) commands.push((current = []))
+    else if (FIND_EXEC.test(text)) {
+      current = []
+      commands.push(current)
+    }
   }
   return { commands: commands.filter(({ length }) => length > 0).map((words) => filled(words, '{}')) }
 }
@@ -174,16 +176,21 @@ const shell: Wrapper = (args) => {
   return { unseen: isOpen(operand) }
 }
 
-/** `su -c`, `flock FILE -c`, `script -c`: a script for the shell; without one, a shell. */
-const withScript =
-  (options: Options, reads: boolean): Wrapper =>
-  (args) => {
-    const at = args.findIndex(({ text }) => /^(-[a-zA-Z]*c|--command(=.*)?)$/s.test(text))
-    const attached = args[at]?.text.startsWith('--command=')
-    const script = attached ? cutFront(args[at] as ShellWord, '--command='.length) : args[at + 1]
-    if (at >= 0) return script ? { scripts: [script] } : { unseen: true }
-    return reads ? { readsInput: true } : before(options)(args)
-  }
+/** `su -c`, `flock FILE -c`: a script for the shell. */
+function scriptBehindC(args: readonly ShellWord[]): Inner {
+  const at = args.findIndex(({ text }) => /^(-[a-zA-Z]*c|--command(=.*)?)$/s.test(text))
+  if (at < 0) return {}
+  const attached = args[at]?.text.startsWith('--command=')
+  const script = attached ? cutFront(args[at] as ShellWord, '--command='.length) : args[at + 1]
+  return script ? { scripts: [script] } : { unseen: true }
+}
+
+/** Without a script it starts a shell. */
+const su: Wrapper = (args) => ({ readsInput: true, ...scriptBehindC(args) })
+
+const flock: Wrapper = (args) => ({ ...before(FLOCK)(args), ...scriptBehindC(args) })
+
+const FLOCK: Options = { flags: 'enosuxFv', valued: 'wE', operands: 1 }
 
 function cutFront({ text, shape }: ShellWord, length: number): ShellWord {
   return { text: text.slice(length), shape: shape.slice(length) }
@@ -223,18 +230,12 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ['find', find],
   ['fd', find],
   ['fdfind', find],
-  ['su', withScript({}, true)],
-  ['runuser', withScript({}, true)],
-  ['flock', withScript({ flags: 'enosuxFv', valued: 'wE', operands: 1 }, false)],
-  ['script', withScript({}, true)],
+  ['su', su],
+  ['runuser', su],
+  ['flock', flock],
   ['eval', evaluate],
   ['trap', trap],
   ['watch', watch],
   ['source', source],
   ['.', source],
 ])
-
-/** The last part of a path: `/usr/bin/git` is `git`. */
-export function programName({ shape }: ShellWord): ShellWord {
-  return literal(shape.slice(shape.lastIndexOf('/') + 1))
-}

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compileIf } from '../../src/config/if-rule.js'
 import { resolveEvent } from '../../src/core/events.js'
+import type { Data } from '../../src/core/json.js'
 import { command, hooksFile, loadPlugin, only } from './temp-tree.js'
 
 const PRE = resolveEvent('PreToolUse')
@@ -11,6 +12,70 @@ function runs(rule: string, tool: string, event = PRE): boolean | string {
     condition?.({ name: event.name, data: { tool_name: tool, tool_input: {} }, session: undefined }) ?? true
   )
 }
+
+/** Whether the hook runs for this call, in /p. */
+function runsFor(rule: string, tool: string, input: object): boolean {
+  const data = { tool_name: tool, tool_input: input, cwd: '/p' } as Data
+  return compileIf(rule, PRE).condition?.({ name: 'PreToolUse', data, session: undefined }) === true
+}
+
+describe('a pattern', () => {
+  it.each([
+    ['Bash(git *)', 'Bash', { command: 'git status' }, true],
+    ['Bash(git *)', 'Bash', { command: 'ls' }, false],
+    ['Bash(*)', 'Bash', { command: 'ls' }, true],
+    ['Bash()', 'Bash', { command: 'ls' }, true],
+    ['Bash(rm:*)', 'Bash', { command: 'rmdir x' }, false],
+    ['Bash(npm test)', 'Bash', { command: 'npm test -s' }, false],
+    ['Bash(rm *)', 'Bash', { command: "sudo sh -c '/bin/rm x'" }, true],
+    ['Bash(rm *)', 'Bash', { command: 'echo "' }, true],
+    ['Bash(rm *)', 'Bash', { command: 7 }, true],
+    ['Bash(rm *)', 'Bash', {}, true],
+    ['Bash(rm *)', 'Bash', { command: 'x'.repeat(10_000_000) }, true],
+    ['Write(src/**)', 'Write', { file_path: '/p/src/a' }, true],
+    ['Write(src/**)', 'Write', { file_path: '/p/lib/../src/a' }, true],
+    ['Write(src/**)', 'Write', { file_path: '/p/lib/a' }, false],
+    ['Read(*.env)', 'Read', { file_path: '/p/x/.env' }, true],
+    ['Edit(src/**)', 'Edit', { file_path: '/q/src/a' }, false],
+    ['Edit(**/src/**)', 'Edit', { file_path: '/q/src/a' }, true],
+    ['Edit(src/**)', 'Write', { file_path: '/p/src/a' }, false],
+    ['MultiEdit(src/**)', 'MultiEdit', { file_path: '/p/a' }, false],
+    ['NotebookEdit(*.ipynb)', 'NotebookEdit', { notebook_path: '/p/a.ipynb' }, true],
+    ['NotebookEdit(src/**)', 'NotebookEdit', { notebook_path: '/p/a.ipynb' }, false],
+    ['Write(src/**)', 'Write', {}, true],
+    ['WebFetch(domain:example.com)', 'WebFetch', { url: 'https://EXAMPLE.com:8/x' }, true],
+    ['WebFetch(domain:example.com)', 'WebFetch', { url: 'https://example.com.evil.net' }, false],
+    ['WebFetch(domain:*.example.com)', 'WebFetch', { url: 'https://a.example.com./' }, true],
+    ['WebFetch(domain:example.com)', 'WebFetch', { url: 'no url' }, true],
+    ['mcp__x__y(anything)', 'mcp__x__y', { a: 1 }, true],
+    ['Agent(explore)', 'Agent', { subagent_type: 'other' }, true],
+  ])('%s on %s %j: %s', (rule, tool, input, expected) => {
+    expect(runsFor(rule, tool, input)).toBe(expected)
+    expect(compileIf(rule, PRE).problem).toBeUndefined()
+  })
+
+  it.each(['Write(!src/**)', 'WebFetch(example.com)', 'Bash(a) || Write(b)', 'Bash(a), Bash(b)'])(
+    '%j that cannot be read leaves the hook running, and that is said',
+    (rule) => {
+      const { condition, problem } = compileIf(rule, PRE)
+      const tool = rule.slice(0, rule.indexOf('('))
+      const data = {
+        tool_name: tool,
+        tool_input: { file_path: '/p/x', command: 'ls', url: 'http://y' },
+        cwd: '/p',
+      }
+      expect(condition?.({ name: 'PreToolUse', data, session: undefined }) ?? true).toBe(true)
+      expect(problem).toContain('"if": ')
+    },
+  )
+
+  it('that does not match says so', () => {
+    const data = { tool_name: 'Bash', tool_input: { command: 'ls' } }
+    expect(compileIf('Bash(git *)', PRE).condition?.({ name: 'PreToolUse', data, session: undefined })).toBe(
+      '"if": "Bash(git *)" is not for this call of Bash',
+    )
+  })
+})
 
 describe('a rule', () => {
   it.each([

@@ -215,7 +215,8 @@ class ProbeStage {
     const shown: Outcome[] = []
     const main = watched === null ? 'PreToolUse' : watched
     for (const event of this.#script()) {
-      const outcome = await session.fire(event, dataOf(this.#probe, event))
+      const data = JSON.parse(this.#filled(JSON.stringify(dataOf(this.#probe, event))))
+      const outcome = await session.fire(event, data)
       if (event === main) shown.push(outcome)
     }
     await this.project.settled()

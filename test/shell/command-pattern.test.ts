@@ -1,0 +1,123 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { commandPattern } from '../../src/shell/command-pattern.js'
+import { readShell } from '../../src/shell/shell-reading.js'
+import { fits, mayFit, piecesOf } from '../../src/shell/wildcard.js'
+
+const matches = (pattern: string, command: string) => commandPattern(pattern)(readShell(command))
+
+function table(name: string, expected: boolean, rows: readonly (readonly [string, string])[]): void {
+  describe(name, () => {
+    it.each(rows)('%j: %j', (pattern, command) => expect(matches(pattern, command)).toBe(expected))
+  })
+}
+
+table('matches', true, [
+  ['git *', 'git status'],
+  ['git *', 'git'],
+  ['git *', 'ls && git status'],
+  ['git *', 'echo "$(git status)"'],
+  ['git *', 'FOO=1 git status'],
+  ['git *', '"git" status'],
+  ['git *', '/usr/bin/git --version'],
+  ['/usr/bin/git *', '/usr/bin/git --version'],
+  ['git*', 'gitk'],
+  ['rm:*', 'rm -f x'],
+  ['rm:*', 'rm'],
+  ['rm *', 'sudo rm x'],
+  ['sudo *', 'sudo rm x'],
+  ['rm *', "bash -c 'rm -f x'"],
+  ['rm *', 'echo x | xargs rm -f'],
+  ['npm test', 'npm test'],
+  ['npm test', 'npm  test > out.txt 2>&1'],
+  ['npm test > *', 'npm test > out.txt'],
+  ['git push *', 'git push'],
+  ['git * --force', 'git push origin --force'],
+  ['* --force*', 'git push --force-with-lease'],
+  ['*push*', 'git push'],
+  ['*', 'ls'],
+  ['', 'ls'],
+  ['echo "a b"', 'echo "a b"'],
+  ['echo a b', 'echo "a b"'],
+  ['FOO=1 git *', 'FOO=1 git status'],
+  ['cd * && npm test', 'cd x && npm test'],
+  ['git push:*', 'git push origin'],
+  ['echo \\*', "echo '*'"],
+])
+
+table('does not match', false, [
+  ['git *', 'ls'],
+  ['git *', 'gitk'],
+  ['git *', 'Git status'],
+  ['git *', 'echo "git status"'],
+  ['git *', "echo '$(git status)'"],
+  ['git *', 'ls # git status'],
+  ['rm:*', 'rmdir x'],
+  ['npm test', 'npm test -s'],
+  ['git status', 'git status -s'],
+  ['git push *', 'git pull'],
+  ['git push *', 'ls *.ts'],
+  ['git push *', 'git add *.ts'],
+  ['rm *', "cat <<'EOF'\nrm x\nEOF"],
+  ['rm *', 'command -v rm'],
+  ['rm *', 'ls $X'],
+  ['rm *', 'echo `date`'],
+  ['git:* push', 'git push'],
+  ['echo \\*', 'echo x'],
+])
+
+table('matches what may be meant', true, [
+  ['git push *', 'X=push; git $X origin'],
+  ['git push *', 'echo `date`'],
+  ['git push *', 'echo $(date)'],
+  ['git', 'git $X'],
+  ['git push *', 'git pu{sh,ll}'],
+  ['git push *', 'git p*'],
+  ['git push *', 'echo push | xargs git'],
+  ['rm *', '$CMD x'],
+  ['rm *', 'echo "'],
+  ['rm *', 'cat <<EOF\nrm -f x\nEOF'],
+  ['rm *', 'curl x | sh'],
+  ['rm *', 'x'.repeat(100_000)],
+  ['x'.repeat(2000), 'ls'],
+])
+
+describe('a wildcard', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', ' '), maxLength: 12 })
+  const pattern = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '*'), maxLength: 8 })
+  const asRegExp = (p: string, hole: string) => new RegExp(`^${p.replaceAll(hole, '[^]*')}$`)
+
+  it('does not use a character twice', () => {
+    expect([fits(piecesOf('*a*a'), 'a'), fits(piecesOf('a*a'), 'a'), fits(piecesOf('*ab*b'), 'ab')]).toEqual([
+      false,
+      false,
+      false,
+    ])
+  })
+
+  it('means what a regular expression means', () => {
+    fc.assert(
+      fc.property(pattern, text, (p, t) => {
+        expect(fits(piecesOf(p), t)).toBe(asRegExp(p, '*').test(t))
+        expect(mayFit(piecesOf(p), t)).toBe(asRegExp(p, '*').test(t))
+      }),
+    )
+  })
+
+  it('may fit whatever a gap can become', () => {
+    fc.assert(
+      fc.property(pattern, text, text, text, (p, before, gap, after) => {
+        if (fits(piecesOf(p), before + gap + after)) {
+          expect(mayFit(piecesOf(p), `${before}\0${after}`)).toBe(true)
+        }
+      }),
+    )
+  })
+
+  it('comes to an end on hostile patterns', () => {
+    const long = 'a'.repeat(60_000)
+    expect(fits(piecesOf(`${'*a'.repeat(500)}b`), long)).toBe(false)
+    expect(mayFit(piecesOf(`${'*a'.repeat(500)}b`), `${long}\0`)).toBe(true)
+    expect(mayFit(piecesOf(`${'*a'.repeat(20)}b`), `${'a'.repeat(20_000)}`)).toBe(false)
+  })
+})

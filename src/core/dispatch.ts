@@ -197,7 +197,10 @@ class Walk extends Watched implements Dispatched, Occasion {
       const hook = this.#way.next(this.event, this.ran)
       if (hook === undefined) return undefined
       this.#stepFrom = this.ran.length
-      if (hook.lane !== null && this.#manner === PLAIN) return this.#step(this.#way.step())
+      if (hook.lane !== null && this.#manner === PLAIN) {
+        const step = this.#way.step()
+        if (step.length > 1) return this.#step(step) // one alone has nobody to run beside
+      }
       if (this.#mustAsk(hook) && (!this.#admits(hook) || leg !== this.#leg)) continue
       if (!this.#inTime(hook)) continue
       this.#hook = hook

@@ -31,8 +31,9 @@ export function commandHook(
 ): Hook {
   const { hook, handler, place } = spec
   const asker = { name: hook.name, onFailure: hook.onFailure }
+  let prepared = false
   const run = async (event: HookEvent, context: HookContext) => {
-    prepare(place, context)
+    prepared ||= prepare(place, context)
     const program = programFor(event, spec)
     announce(spec, surroundings, context)
     const ending = await programs.run(program, context.signal, (who) =>
@@ -70,12 +71,13 @@ function commandLine(
 }
 
 /** A plugin that writes into its data folder must not fail because nobody made it. */
-function prepare({ plugin }: Place, context: HookContext): void {
-  if (!plugin || isFolder(plugin.dataDir)) return
+function prepare({ plugin }: Place, context: HookContext): boolean {
   try {
-    mkdirSync(plugin.dataDir, { recursive: true })
+    if (plugin) mkdirSync(plugin.dataDir, { recursive: true })
+    return true
   } catch (error) {
     context.note({ code: 'host-failed', text: `its data folder cannot be made: ${textOf(error)}` })
+    return false
   }
 }
 

@@ -17,10 +17,16 @@ export async function race(contestants, { calls: given } = {}) {
   for (const name of names) await warmUp(contestants[name])
   for (const name of names) calls[name] = given ?? (await callsPerRound(contestants[name]))
   for (let round = 0; round < ROUNDS; round++) {
-    const order = round % 2 ? names : names.toReversed()
-    for (const name of order) times[name].push(await perCall(contestants[name], calls[name]))
+    for (const name of shuffled(names, round)) times[name].push(await perCall(contestants[name], calls[name]))
   }
   return Object.fromEntries(names.map((name) => [name, median(times[name])]))
+}
+
+/** Another order each round: what one leaves behind (garbage, heat) must not always meet the same neighbour. */
+function shuffled(names, seed) {
+  const key = (name) => [...`${name} ${seed}`].reduce((hash, char) => (hash * 31 + char.charCodeAt(0)) | 0, 7)
+  const mixed = (name) => Math.imul(key(name) ^ (key(name) >>> 15), 0x2c1b3c6d) >>> 0
+  return names.toSorted((a, b) => mixed(a) - mixed(b))
 }
 
 /** Long enough that the compiler has settled. */

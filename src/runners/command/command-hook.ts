@@ -1,7 +1,7 @@
 // A hook that is a command: the payload goes to its input, its exit code and output are its answer.
 
 import { mkdirSync, statSync } from 'node:fs'
-import { HookError, textOf } from '../../core/errors.js'
+import { HookError, isHookError, textOf } from '../../core/errors.js'
 import type { Hook, HookContext, HookEvent, Printed } from '../../core/hook.js'
 import { isPromise } from '../../core/promise.js'
 import { byteLength, cutText, plainText } from '../../core/text.js'
@@ -36,9 +36,15 @@ export function commandHook(
     prepared ||= prepare(place, context)
     const program = programFor(event, spec)
     announce(spec, surroundings, context)
-    const ending = await programs.run(program, context.signal, (who) =>
-      surroundings.report({ code: 'left-running', text: `${hook.name}: ${LEFT_BEHIND[who]}` }),
-    )
+    const start = (one: Program) =>
+      programs.run(one, context.signal, (who) =>
+        surroundings.report({ code: 'left-running', text: `${hook.name}: ${LEFT_BEHIND[who]}` }),
+      )
+    // An agent may have removed the folder it works in; to look first would cost every hook.
+    const ending = await start(program).catch((error: unknown) => {
+      if (!isHookError(error, 'HOOK_NOT_STARTED') || isFolder(program.cwd)) throw error
+      return start({ ...program, cwd: folderThatIsThere(event, place) })
+    })
     report(ending, context)
     return decode(event, ending, asker, context.note)
   }
@@ -57,7 +63,7 @@ function programFor(
     { parent, minimal: inheritance === 'minimal', passthrough: handler.envPassthrough },
     { place, sessionId: sessionOf(event) },
   )
-  return { ...commandLine(handler, env), cwd: workingFolder(event, place), env, input: encode(event) }
+  return { ...commandLine(handler, env), cwd: folders(event, place)[0] as string, env, input: encode(event) }
 }
 
 function commandLine(
@@ -86,20 +92,24 @@ function sessionOf({ session, data }: HookEvent): string | undefined {
   return typeof data.session_id === 'string' ? data.session_id : undefined
 }
 
-/** An agent may have removed the folder it works in; its gates run all the same. */
-function workingFolder({ data, session }: HookEvent, { projectDir }: Place): string {
-  const folder = [data.cwd, session?.cwd, projectDir].find(isFolder)
+/** Where it may run: the folder of the event, of the session, of the project. */
+function folders({ data, session }: HookEvent, { projectDir }: Place): readonly string[] {
+  return [data.cwd, session?.cwd, projectDir].filter((folder) => typeof folder === 'string' && folder !== '')
+}
+
+function folderThatIsThere(event: HookEvent, place: Place): string {
+  const folder = folders(event, place).find(isFolder)
   if (folder !== undefined) return folder
   throw new HookError(
     'HOOK_NOT_STARTED',
-    `There is no folder to run it in: even the project ${JSON.stringify(projectDir)} is gone`,
+    `There is no folder to run it in: even the project ${JSON.stringify(place.projectDir)} is gone`,
     { hint: 'Start again in a folder that exists.' },
   )
 }
 
-function isFolder(path: unknown): path is string {
+function isFolder(path: string): boolean {
   try {
-    return typeof path === 'string' && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
   } catch {
     return false // a NUL, no permission, a file on the way
   }

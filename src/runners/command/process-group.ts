@@ -25,14 +25,33 @@ function killAllUnlessHandled(signal: NodeJS.Signals): void {
   process.kill(process.pid, signal)
 }
 
+let listening = false
+let lingering: ReturnType<typeof setTimeout> | undefined
+/** To begin and to stop listening costs as much as all else about a group; where hooks run, more are to come. */
+const LINGER_MS = 1000
+
 function startListening(): void {
+  if (listening) return
+  listening = true
   process.on('exit', killAll)
   for (const signal of SIGNALS) process.on(signal, killAllUnlessHandled)
 }
 
 function stopListening(): void {
+  listening = false
   process.off('exit', killAll)
   for (const signal of SIGNALS) process.off(signal, killAllUnlessHandled)
+}
+
+/** Leaves the process as it was, unless a group lives. */
+export function stopListeningIfIdle(): void {
+  clearTimeout(lingering)
+  lingering = undefined
+  if (living.size === 0 && listening) stopListening()
+}
+
+function stopListeningSoon(): void {
+  lingering ??= setTimeout(stopListeningIfIdle, LINGER_MS).unref()
 }
 
 export class ProcessGroup {
@@ -53,7 +72,7 @@ export class ProcessGroup {
       resolve = settle
     })
     this.#leave = resolve
-    if (living.size === 0) startListening()
+    startListening()
     living.add(this)
   }
 
@@ -114,7 +133,7 @@ export class ProcessGroup {
     this.#isGone = true
     clearInterval(this.#timer)
     living.delete(this)
-    if (living.size === 0) stopListening()
+    if (living.size === 0) stopListeningSoon()
     this.#leave()
   }
 }

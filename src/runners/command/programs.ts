@@ -4,7 +4,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { setImmediate } from 'node:timers/promises'
 import { HookError } from '../../core/errors.js'
 import { type Ending, follow, type LeftBehind } from './execution.js'
-import { ProcessGroup } from './process-group.js'
+import { ProcessGroup, stopListeningIfIdle } from './process-group.js'
 import { notStarted } from './start-failure.js'
 
 export interface Program {
@@ -50,6 +50,7 @@ export class Programs {
       await Promise.all([...this.#groups].map((group) => group.gone))
       await setImmediate()
     }
+    stopListeningIfIdle()
   }
 
   #watched(leader: number): ProcessGroup {

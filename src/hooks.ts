@@ -11,7 +11,14 @@ import type { Plan } from './core/plan.js'
 import type { MaybePromise } from './core/promise.js'
 import { Session, type SessionOptions } from './core/session.js'
 import type { GuardedStore } from './core/session-store.js'
+import type { HandedOn } from './runners/command/handed-on.js'
 import type { Programs } from './runners/command/programs.js'
+
+/** What command hooks leave outside the process. */
+interface Running {
+  readonly programs: Programs
+  readonly handedOn: HandedOn
+}
 
 /** One hook, as `list()` shows it. */
 export interface ListedHook {
@@ -40,14 +47,15 @@ export class Hooks implements AsyncDisposable {
   readonly #engine: Engine
   readonly #settings: MergedSettings
   readonly #configuration: Configuration | undefined
-  readonly #programs: Programs
+  readonly #running: Running
   #reloading: Promise<void> = Promise.resolve()
 
-  constructor(engine: Engine, programs: Programs, settings: MergedSettings, configuration?: Configuration) {
+  constructor(engine: Engine, running: Running, settings: MergedSettings, configuration?: Configuration) {
     this.#engine = engine
     this.#settings = settings
     this.#configuration = configuration
-    this.#programs = programs
+    this.#running = running
+    engine.sessionEnded = (id) => running.handedOn.end(id)
     if (configuration) engine.configured.replace(configuration.hooks, configuration.problems)
   }
 
@@ -160,7 +168,8 @@ export class Hooks implements AsyncDisposable {
     if (abort) this.#engine.endBackground()
     await this.#configuration?.close()
     await this.#engine.idle()
-    await this.#programs.idle()
+    await this.#running.programs.idle()
+    this.#running.handedOn.close()
   }
 
   [Symbol.asyncDispose](): Promise<void> {

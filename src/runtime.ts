@@ -24,6 +24,7 @@ import { globalHooks, HookRegistry } from './core/registry.js'
 import type { SessionStore } from './core/session-store.js'
 import { Hooks } from './hooks.js'
 import { commandHook } from './runners/command/command-hook.js'
+import { HandedOn } from './runners/command/handed-on.js'
 import { Programs } from './runners/command/programs.js'
 
 export interface HooksOptions extends Host {
@@ -83,9 +84,10 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
   checkProject(options.projectDir)
   const given = hostSettings(settings)
   const programs = new Programs()
+  const handedOn = new HandedOn()
   const sources = sourcesOf(options)
   const configuration =
-    sources && (await Configuration.load({ sources, trust, makers: makersWith(programs), display }))
+    sources && (await Configuration.load({ sources, trust, makers: makersWith(programs, handedOn), display }))
   const registry = typeof globals === 'boolean' ? (globals ? globalHooks : undefined) : globals
   const engine = configuration
     ? new Engine(
@@ -94,14 +96,14 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
         registry,
       )
     : new Engine(options, given, registry)
-  const hooks = new Hooks(engine, programs, given, configuration)
+  const hooks = new Hooks(engine, { programs, handedOn }, given, configuration)
   if (watch) await hooks.watch()
   return hooks
 }
 
 /** The one table of ways to run a configured hook. */
-function makersWith(programs: Programs): Makers {
-  return { command: (spec, surroundings) => commandHook(spec, surroundings, programs) }
+function makersWith(programs: Programs, handedOn: HandedOn): Makers {
+  return { command: (spec, surroundings) => commandHook(spec, surroundings, programs, handedOn) }
 }
 
 /** A misspelt path would otherwise be a project without any gate. */

@@ -90,6 +90,8 @@ export class Engine {
   readonly host: Host
   settings: Settings
   closed = false
+  /** Told when a session is closed, so that what it left outside can go. */
+  sessionEnded: (id: string) => void = () => {}
   readonly #store: SessionStore
   readonly #globals: HookRegistry | undefined
   readonly #diagnostics: Diagnostic[] = []

@@ -220,6 +220,7 @@ export class Session implements AsyncDisposable {
     const { pending } = await this.#scene.store.load(this.#scene.key)
     for (const d of undelivered(pending)) this.#engine.note(d)
     await this.#scene.store.release(this.#scene.key)
+    if (!this.#parent) this.#engine.sessionEnded(this.id)
     for (const failure of this.#scene.store.takeFailures()) this.#engine.note(failure)
     if (this.#parent) this.#parent.#children.delete(this)
   }

@@ -2,6 +2,7 @@
 // every defect of it the right way round. A test that begins with a comment "≠" checks a rule of ours that differs from
 // upstream on purpose. Not here: prompt hooks ($ARGUMENTS, reading a model's answer), which come with their own issue.
 
+import { existsSync, readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   codes,
@@ -484,10 +485,72 @@ describe('executor', NO_HANG, () => {
     expect((await project.fire('tool:pre', BASH)).reason).toBe('nicht erlaubt: 日本語 💥')
   })
 
-  // AMPLIFIER_ENV_FILE and CLAUDE_ENV_FILE come with an issue of their own.
-  it.todo('env file: is there on SessionStart, Setup, CwdChanged and FileChanged')
-  it.todo('env file: what a hook writes reaches later hooks; quotes, export and comments are understood')
-  it.todo('env file: is removed with the session, and persists across hooks of one')
+  describe('the environment file', () => {
+    const say = 'echo "[$AMPLIFIER_ENV_FILE|$CLAUDE_ENV_FILE]" >> "$CLAUDE_PROJECT_DIR/files"'
+    const tell = 'printf %s "$GREETING" > "$CLAUDE_PROJECT_DIR/greeting"'
+
+    it('is there on SessionStart, Setup, CwdChanged and FileChanged, under both names, and nowhere else', async () => {
+      const events = ['SessionStart', 'Setup', 'CwdChanged', 'FileChanged', 'PreToolUse']
+      project.root(
+        Object.fromEntries(events.map((event) => [event, [{ hooks: [{ type: 'command', command: say }] }]])),
+      )
+      const session = (await project.open()).session({ cwd: project.dir })
+      const data = { old_cwd: '/', new_cwd: '/', file_path: '/x', event: 'change', ...BASH }
+      for (const event of events) await session.fire(event, data)
+      const files = project.lines('files')
+      expect(files.map((line) => /^\[(.+)\|\1\]$/.test(line))).toEqual([true, true, true, true, false])
+    })
+
+    it('reaches later hooks of the session; quotes, export and comments are understood', async () => {
+      project.root({
+        SessionStart: [
+          {
+            hooks: [
+              {
+                type: 'command',
+                command: `printf '# hi\\nexport GREETING="hello you"\\n' >> "$CLAUDE_ENV_FILE"`,
+              },
+            ],
+          },
+        ],
+        PreToolUse: [{ hooks: [{ type: 'command', command: tell }] }],
+      })
+      const hooks = await project.open()
+      const session = hooks.session({ cwd: project.dir })
+      await session.fire('SessionStart', {})
+      await session.fire('PreToolUse', BASH)
+      expect(project.lines('greeting')).toEqual(['hello you'])
+      await hooks.session({ cwd: project.dir }).fire('PreToolUse', BASH)
+      expect(project.lines('greeting')).toEqual([])
+    })
+
+    it('is removed with the session, and persists across its hooks', async () => {
+      project.root({
+        SessionStart: [{ hooks: [{ type: 'command', command: `${say}; echo A=1 >> "$CLAUDE_ENV_FILE"` }] }],
+      })
+      const session = (await project.open()).session({ cwd: project.dir })
+      await session.fire('SessionStart', {})
+      await session.fire('SessionStart', {})
+      const [first, second] = project.lines('files').map((line) => line.slice(1, line.indexOf('|')))
+      expect(second).toBe(first)
+      expect(readFileSync(first as string, 'utf8')).toBe('A=1\nA=1\n')
+      await session.close()
+      expect(existsSync(first as string)).toBe(false)
+    })
+
+    it('of a project’s hook does not reach hooks of the user, and overrides nothing of ours', async () => {
+      const set = `printf 'GREETING=evil\\nCLAUDE_PROJECT_DIR=/evil\\n' >> "$CLAUDE_ENV_FILE"`
+      project.root({ SessionStart: [{ hooks: [{ type: 'command', command: set }] }] })
+      project.json('../home/.amplifier/hooks/hooks.json', {
+        hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: tell }] }] },
+      })
+      const session = (await project.open()).session({ cwd: project.dir })
+      await session.fire('SessionStart', {})
+      await session.fire('PreToolUse', BASH)
+      expect(existsSync(project.path('greeting'))).toBe(true)
+      expect(project.lines('greeting')).toEqual([])
+    })
+  })
 })
 
 describe('guards', NO_HANG, () => {

@@ -10,6 +10,7 @@ import { encode } from '../../dialects/claude-code/encode.js'
 import type { HookSpec, Place, Surroundings } from '../hook-spec.js'
 import { expandArgument, foreignPlaceholder, forPowerShell, hookEnvironment } from './environment.js'
 import type { Ending } from './execution.js'
+import type { HandedOn } from './handed-on.js'
 import type { Program, Programs } from './programs.js'
 
 /** The fields that only a command hook has. */
@@ -28,13 +29,14 @@ export function commandHook(
   spec: HookSpec<CommandHandler>,
   surroundings: Surroundings,
   programs: Programs,
+  handedOn: HandedOn,
 ): Hook {
   const { hook, handler, place } = spec
   const asker = { name: hook.name, onFailure: hook.onFailure }
   let prepared = false
   const run = async (event: HookEvent, context: HookContext) => {
     prepared ||= prepare(place, context)
-    const program = programFor(event, spec)
+    const program = programFor(event, spec, handedOn)
     announce(spec, surroundings, context)
     const start = (one: Program) =>
       programs.run(one, context.signal, (who) =>
@@ -46,6 +48,7 @@ export function commandHook(
       return start({ ...program, cwd: folderThatIsThere(event, place) })
     })
     report(ending, context)
+    handOn(event, spec, handedOn, context)
     return decode(event, ending, asker, context.note)
   }
   const foreign = foreignPlaceholder([handler.command, ...(handler.args ?? [])], place)
@@ -56,14 +59,37 @@ export function commandHook(
 
 function programFor(
   event: HookEvent,
-  { handler, place, env: inheritance }: HookSpec<CommandHandler>,
+  { hook, handler, place, env: inheritance }: HookSpec<CommandHandler>,
+  handedOn: HandedOn,
 ): Program {
   const { env: parent } = process
+  const { scope } = hook.origin
+  const sessionId = sessionOf(event)
+  const hands = sessionId !== undefined && HANDS_ON.has(event.name)
   const env = hookEnvironment(
     { parent, minimal: inheritance === 'minimal', passthrough: handler.envPassthrough },
-    { place, sessionId: sessionOf(event) },
+    {
+      place,
+      sessionId,
+      handedOn: handedOn.variablesFor(sessionId, scope),
+      envFile: hands ? handedOn.fileFor(sessionId, scope) : undefined,
+    },
   )
   return { ...commandLine(handler, env), cwd: folders(event, place)[0] as string, env, input: encode(event) }
+}
+
+/** Events on which a hook may set variables for the rest of the session. */
+const HANDS_ON: ReadonlySet<string> = new Set(['SessionStart', 'Setup', 'CwdChanged', 'FileChanged'])
+
+function handOn(
+  event: HookEvent,
+  { hook }: HookSpec<CommandHandler>,
+  handedOn: HandedOn,
+  context: HookContext,
+): void {
+  const session = sessionOf(event)
+  if (session !== undefined && HANDS_ON.has(event.name))
+    handedOn.take(session, hook.origin.scope, context.note)
 }
 
 function commandLine(
@@ -94,7 +120,9 @@ function sessionOf({ session, data }: HookEvent): string | undefined {
 
 /** Where it may run: the folder of the event, of the session, of the project. */
 function folders({ data, session }: HookEvent, { projectDir }: Place): readonly string[] {
-  return [data.cwd, session?.cwd, projectDir].filter((folder) => typeof folder === 'string' && folder !== '')
+  return [data.cwd, session?.cwd, projectDir].filter(
+    (folder): folder is string => typeof folder === 'string' && folder !== '',
+  )
 }
 
 function folderThatIsThere(event: HookEvent, place: Place): string {

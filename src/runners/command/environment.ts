@@ -6,6 +6,10 @@ import type { Place } from '../hook-spec.js'
 export interface Situation {
   readonly place: Place
   readonly sessionId: string | undefined
+  /** What earlier hooks of the session handed on. */
+  readonly handedOn?: Readonly<Record<string, string>>
+  /** Where this one may hand something on. */
+  readonly envFile?: string | undefined
 }
 
 /** What a hook may inherit. */
@@ -30,7 +34,7 @@ const NOT_INHERITED: ReadonlySet<string> = new Set([...PLACEHOLDERS, 'AMPLIFIER_
 const MINIMAL = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TMPDIR|TZ|TERM)$/s
 
 export function hookEnvironment(inheritance: Inheritance, situation: Situation): Record<string, string> {
-  return Object.assign(inherited(inheritance), ourOwn(situation))
+  return Object.assign(inherited(inheritance), situation.handedOn, ourOwn(situation))
 }
 
 function inherited({ parent, minimal, passthrough = [] }: Inheritance): Record<string, string> {
@@ -42,13 +46,14 @@ function inherited({ parent, minimal, passthrough = [] }: Inheritance): Record<s
   return env
 }
 
-function ourOwn({ place, sessionId }: Situation): Record<string, string> {
+function ourOwn({ place, sessionId, envFile }: Situation): Record<string, string> {
   const { projectDir, hooksDir, plugin } = place
   return {
     AMPLIFIER_PROJECT_DIR: projectDir,
     CLAUDE_PROJECT_DIR: projectDir,
     AMPLIFIER_HOOKS_DIR: hooksDir,
     ...(sessionId !== undefined && { AMPLIFIER_SESSION_ID: sessionId, CLAUDE_CODE_SESSION_ID: sessionId }),
+    ...(envFile !== undefined && { AMPLIFIER_ENV_FILE: envFile, CLAUDE_ENV_FILE: envFile }),
     ...(plugin && {
       CLAUDE_PLUGIN_ROOT: plugin.root,
       PLUGIN_ROOT: plugin.root,

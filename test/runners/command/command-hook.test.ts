@@ -16,6 +16,7 @@ import { type HookEvent, HookRegistry } from 'carabiner/core'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Printed } from '../../../src/core/hook.js'
 import { type CommandHandler, commandHook } from '../../../src/runners/command/command-hook.js'
+import { HandedOn } from '../../../src/runners/command/handed-on.js'
 import { Programs } from '../../../src/runners/command/programs.js'
 import type { Place, Surroundings } from '../../../src/runners/hook-spec.js'
 import { laneHook } from '../../core/made-hook.js'
@@ -25,6 +26,7 @@ vi.setConfig({ testTimeout: 30_000 })
 
 let workshop: Workshop
 let programs: Programs
+const handedOn = new HandedOn()
 let shown: Message[]
 let notes: Diagnostic[]
 let prints: Printed[]
@@ -66,7 +68,7 @@ function made(handler: CommandHandler, { place, surroundings, env = 'inherit' }:
     report: () => {},
     ...surroundings,
   }
-  return commandHook({ hook, handler, place: placeOf(place), env }, outside, programs)
+  return commandHook({ hook, handler, place: placeOf(place), env }, outside, programs, handedOn)
 }
 
 /** Runs the hook on a PreToolUse. */

@@ -22,7 +22,7 @@ export function readEnvFile(text: string, inherited: Lookup): EnvFile {
     if (/^\s*(?:#|$)/.test(statement)) continue
     const [, name, value = ''] = ASSIGNMENT.exec(statement) ?? []
     if (name === undefined || /`|\$\(/.test(value.replace(/'[^']*'/g, ''))) skipped.push(statement.trim())
-    else variables[name] = valueOf(value, lookup)
+    else variables[name] = resolved(value, lookup)
   }
   return { variables, skipped }
 }
@@ -46,7 +46,7 @@ function isOpen(statement: string): boolean {
   return /['"\\]/.test(rest)
 }
 
-function valueOf(written: string, lookup: Lookup): string {
+function resolved(written: string, lookup: Lookup): string {
   return [...written.matchAll(PIECE)]
     .map(([, single, double, escaped, bare]) => {
       if (single !== undefined) return single

@@ -17,7 +17,7 @@ export function ending({ code, signal }: Ended): string {
 /** What a shell means by these is seldom what the command means. */
 const HINTS: Readonly<Record<number, string>> = {
   126: 'Make the file executable (chmod +x), or start it with its interpreter; exit 0 to go on, 2 to block.',
-  127: 'Install the program, or correct its path (it is relative to the folder of the session; "${CLAUDE_PLUGIN_ROOT}/…" is the plugin\'s); a script needs a first line such as #!/bin/sh that does not end in CR.',
+  127: `Install the program, or correct its path (it is relative to the folder of the session; "\${CLAUDE_PLUGIN_ROOT}/…" is the plugin's); a script needs a first line such as #!/bin/sh that does not end in CR.`,
 }
 
 /** A code other than 0 and 2, or a signal, and no answer that counts. */

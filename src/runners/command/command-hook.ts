@@ -35,7 +35,7 @@ export function commandHook(
   const asker = { name: hook.name, onFailure: hook.onFailure }
   let prepared = false
   const run = async (event: HookEvent, context: HookContext) => {
-    prepared ||= prepare(place, context)
+    if (!prepared) prepared = prepare(place, context)
     const program = programFor(event, spec, handedOn)
     announce(spec, surroundings, context)
     const start = (one: Program) =>

@@ -18,7 +18,7 @@ describe('an environment file', () => {
     ['an empty value', 'A=\nB=""', { A: '', B: '' }],
     [
       'variables',
-      'export PATH="$PATH:/opt/bin"\nA=${HOME}/x\nB=$A/y',
+      `export PATH="$PATH:/opt/bin"\nA=\${HOME}/x\nB=$A/y`,
       { PATH: '/bin:/opt/bin', A: '/root/x', B: '/root/x/y' },
     ],
     ['a variable that nobody set', 'A=[$NOBODY]', { A: '[]' }],

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 const run = (...args: string[]) =>
   execFileSync(process.execPath, ['--expose-gc', 'bench/run.mjs', '--quick', ...args], { encoding: 'utf8' })
 
-it('prints every question as JSON', () => {
+it('prints every question as JSON', { timeout: 120_000 }, () => {
   const { benches } = JSON.parse(run('--json'))
   expect(benches.map((bench: { name: string }) => bench.name)).toEqual([
     'one command hook / bare spawn',
@@ -32,7 +32,7 @@ it('prints every question as JSON', () => {
   }
 })
 
-it('prints one question as a table', () => {
+it('prints one question as a table', { timeout: 120_000 }, () => {
   const [header, ...rows] = run('idle').trimEnd().split('\n')
   expect(header).toMatch(/value +baseline +ratio +limit/)
   expect(rows).toHaveLength(2)

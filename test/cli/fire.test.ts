@@ -281,6 +281,10 @@ describe('CARABINER_OFF=1', () => {
     expect((await fire(['PreToolUse'], BASH, { env: { CARABINER_OFF: '0' } })).code).toBe(2)
   })
 
+  it('does not make a project that is not there pass', async () => {
+    expect((await fire(['PreToolUse', '--project', 'nope'], BASH, OFF)).code).toBe(1)
+  })
+
   it('has no effect where the settings of the user say "bypass": false', async () => {
     project.hooks({ PreToolUse: [['Bash', GUARD]] })
     project.file('home/.amplifier/settings.json', { hooks: { bypass: false } })

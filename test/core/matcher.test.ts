@@ -366,6 +366,8 @@ describe('a pattern that nobody can have meant', () => {
   it.each([
     ['too long to compile', 'a?'.repeat(500_000)],
     ['too deep for the engine', '(?!x)'.repeat(390)],
+    ['short, but long when written out', '[a-z]{1,1000}N.'],
+    ['short, and repeated inside a repeat', '([a-z]{1,100}){1,100}x'],
   ])('%s matches, and never throws', (_what, pattern) => {
     const noted: string[] = []
     const matcher = compileMatcher(pattern, { note: ({ code }) => noted.push(code) })

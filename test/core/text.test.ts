@@ -75,3 +75,8 @@ describe('byteLength', () => {
     expect(byteLength(text)).toBe(bytes)
   })
 })
+
+it('reads a row of introducers once, not once for each', () => {
+  const row = String.fromCodePoint(0x9d).repeat(500_000)
+  expect(plainText(`a${row}b`)).toBe('ab')
+})

@@ -79,10 +79,14 @@ async function geminiHooks(folder) {
     enableHooks: true,
     hooks: { BeforeTool: [{ matcher: 'Bash', hooks: [{ type: 'command', command: COMMAND }] }] },
   })
+  await config.storage.initialize()
+  core.debugLogger.debug = core.debugLogger.log = core.debugLogger.warn = () => {} // it logs every hook
   const system = new core.HookSystem(config)
   await system.initialize()
-  const events = system.getEventHandler()
-  return () => events.fireBeforeToolEvent('Bash', CALL.tool_input)
+  const fire = () => system.getEventHandler().fireBeforeToolEvent('Bash', CALL.tool_input)
+  const { success, errors } = await fire()
+  if (!success) throw new Error(`gemini-cli-core did not run its hook: ${errors.join(', ')}`)
+  return fire
 }
 
 function row(name, value, baseline, limit) {

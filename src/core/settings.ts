@@ -1,6 +1,6 @@
 // Settings that the kernel obeys, under the names they have in a settings file.
 
-import { type Checks, checkOptions, isFlag, isOneOf } from './options.js'
+import { type Checks, isFlag, isOneOf } from './options.js'
 
 export interface Settings {
   /** `block` closes every gate whose hook fails. */
@@ -40,13 +40,4 @@ export const SETTINGS: Checks<Settings> = {
   stop_block_total: [count, 'a whole number'],
   recheck: isOneOf('skipped', 'all'),
   protect_system_messages: isFlag,
-}
-
-/** Fills in the defaults. An unknown key or an impossible value throws OPTIONS_INVALID. */
-export function readSettings(given: Partial<Settings> = {}): Settings {
-  checkOptions('settings', given, SETTINGS)
-  return {
-    ...DEFAULT_SETTINGS,
-    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
-  }
 }

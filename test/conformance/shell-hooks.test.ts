@@ -538,6 +538,18 @@ describe('executor', NO_HANG, () => {
       expect(existsSync(first as string)).toBe(false)
     })
 
+    it.each([
+      ['a pipe that nobody fills', 'rm "$CLAUDE_ENV_FILE"; mkfifo "$CLAUDE_ENV_FILE"'],
+      ['a link', 'rm "$CLAUDE_ENV_FILE"; ln -s /etc/passwd "$CLAUDE_ENV_FILE"'],
+      ['a megabyte', 'head -c 1000000 /dev/zero >> "$CLAUDE_ENV_FILE"'],
+      ['nothing at all', 'rm "$CLAUDE_ENV_FILE"'],
+    ])('that became %s holds nobody up, and is reported', async (_what, command) => {
+      project.root({ SessionStart: [{ hooks: [{ type: 'command', command }] }] })
+      const session = (await project.open()).session({ cwd: project.dir })
+      const { diagnostics } = await session.fire('SessionStart', {})
+      expect(diagnostics).toMatchObject([{ code: 'host-failed' }])
+    })
+
     it('of a project’s hook does not reach hooks of the user, and overrides nothing of ours', async () => {
       const set = `printf 'GREETING=evil\\nCLAUDE_PROJECT_DIR=/evil\\n' >> "$CLAUDE_ENV_FILE"`
       project.root({ SessionStart: [{ hooks: [{ type: 'command', command: set }] }] })

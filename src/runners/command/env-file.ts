@@ -27,23 +27,26 @@ export function readEnvFile(text: string, inherited: Lookup): EnvFile {
   return { variables, skipped }
 }
 
-/** Lines, but for those that end inside quotes or in a backslash. */
-function statementsOf(text: string): readonly string[] {
+/** A line, but one that ends inside quotes or in a backslash goes on. Each alternative begins in its own way, so that no text is read twice. */
+const STATEMENT = /(?:'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]|#[^\n]*|[^\n'"\\#])+/y
+const REST_OF_LINE = /[^\n]*/y
+
+function statementsOf(given: string): readonly string[] {
+  const text = given.replaceAll('\r\n', '\n')
   const statements: string[] = []
-  let open = ''
-  for (const line of text.replaceAll('\r\n', '\n').split('\n')) {
-    open = open === '' ? line : `${open}\n${line}`
-    if (isOpen(open)) continue
-    statements.push(open)
-    open = ''
+  for (let at = 0; at < text.length; ) {
+    const end = endOf(STATEMENT, text, at)
+    // A quote that nobody closes: the line is no assignment, those after it may be.
+    const whole = text[end] === '\n' || end === text.length ? end : endOf(REST_OF_LINE, text, end)
+    statements.push(text.slice(at, whole))
+    at = whole + 1
   }
-  return open === '' ? statements : [...statements, open]
+  return statements
 }
 
-function isOpen(statement: string): boolean {
-  if (/^\s*#/.test(statement)) return false
-  const rest = statement.replace(/'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]|(?<=\s)#[^\n]*/g, '')
-  return /['"\\]/.test(rest)
+function endOf(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at
+  return pattern.test(text) ? pattern.lastIndex : at
 }
 
 function resolved(written: string, lookup: Lookup): string {

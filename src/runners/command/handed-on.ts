@@ -1,6 +1,15 @@
 // What hooks of a session hand on to later hooks of it: variables that they append to an environment file.
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Diagnostic, textOf } from '../../core/errors.js'
@@ -21,7 +30,7 @@ type SideName = 'user' | 'others'
 /** These name what a hook works on, and are ours alone. */
 const OURS = /^(?:AMPLIFIER_|CLAUDE_|PLUGIN_ROOT$)/
 const MOST_SESSIONS = 1000
-const LARGEST_FILE = 1024 * 1024
+const LARGEST_FILE = 64 * 1024
 
 export class HandedOn {
   readonly #sessions = new Map<string, Partial<Record<SideName, Side>>>()
@@ -48,8 +57,7 @@ export class HandedOn {
     const side = this.#sessions.get(session)?.[sideOf(scope)]
     if (!side) return
     try {
-      const text = readFileSync(side.file, 'utf8').slice(0, LARGEST_FILE)
-      const { variables, skipped } = readEnvFile(text, (name) => process.env[name])
+      const { variables, skipped } = readEnvFile(textOfFile(side.file), (name) => process.env[name])
       side.variables = Object.fromEntries(Object.entries(variables).filter(([name]) => !OURS.test(name)))
       for (const line of skipped.slice(0, 3)) {
         note({
@@ -87,6 +95,19 @@ const NOTHING: Readonly<Record<string, string>> = Object.freeze({})
 
 function sideOf(scope: Origin['scope']): SideName {
   return scope === 'user' ? 'user' : 'others'
+}
+
+/** A hook may have put anything in its place: what is no plain file would hold us up, and a link leads elsewhere. */
+function textOfFile(path: string): string {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
+  try {
+    const stats = fstatSync(fd)
+    if (!stats.isFile()) throw new Error('it is no plain file')
+    if (stats.size > LARGEST_FILE) throw new Error(`it is larger than ${LARGEST_FILE} bytes`)
+    return readFileSync(fd, 'utf8')
+  } finally {
+    closeSync(fd)
+  }
 }
 
 function newSide(): Side {

@@ -47,5 +47,7 @@ describe('an environment file', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => void read(text)))
     read(`A="${'\\'.repeat(50_000)}`)
     read(`A=${"''".repeat(20_000)}x y`)
+    read(`A='${'x\n'.repeat(30_000)}`)
+    read('"\n'.repeat(30_001))
   })
 })

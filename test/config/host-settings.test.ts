@@ -1,32 +1,19 @@
-import { createHooks } from 'carabiner'
-import { DEFAULT_SETTINGS, type Settings } from 'carabiner/core'
+import { createHooks, type Settings } from 'carabiner'
 import { describe, expect, it } from 'vitest'
-import { readSettings } from '../../src/core/settings.js'
+import { DEFAULT_MERGED, hostSettings } from '../../src/config/merged-settings.js'
 
 const refused = (message: string) => expect.objectContaining({ code: 'OPTIONS_INVALID', message })
 
 describe('defaults', () => {
-  it('are those of the documents', () => {
-    expect(DEFAULT_SETTINGS).toEqual({
-      on_failure: 'continue',
-      injection_size_limit: 10_240,
-      injection_budget_per_turn: 10_000,
-      stop_block_cap: 8,
-      stop_block_total: 50,
-      recheck: 'skipped',
-      protect_system_messages: true,
-    })
-  })
-
   it('fill in what is not given', () => {
-    expect(readSettings()).toEqual(DEFAULT_SETTINGS)
-    expect(readSettings({})).toEqual(DEFAULT_SETTINGS)
-    expect(readSettings({ stop_block_cap: 2 })).toEqual({ ...DEFAULT_SETTINGS, stop_block_cap: 2 })
+    expect(hostSettings()).toEqual(DEFAULT_MERGED)
+    expect(hostSettings({})).toEqual(DEFAULT_MERGED)
+    expect(hostSettings({ stop_block_cap: 2 })).toEqual({ ...DEFAULT_MERGED, stop_block_cap: 2 })
   })
 
   it('stand where a key is undefined', () => {
     const given = { recheck: undefined } as unknown as Partial<Settings>
-    expect(readSettings(given)).toEqual(DEFAULT_SETTINGS)
+    expect(hostSettings(given)).toEqual(DEFAULT_MERGED)
   })
 })
 
@@ -42,7 +29,7 @@ describe('values', () => {
     { recheck: 'all' },
     { protect_system_messages: false },
   ])('%j is taken', (given) => {
-    expect(readSettings(given)).toEqual({ ...DEFAULT_SETTINGS, ...given })
+    expect(hostSettings(given)).toEqual({ ...DEFAULT_MERGED, ...given })
   })
 
   it.each<[object, string]>([
@@ -64,12 +51,12 @@ describe('values', () => {
     [{ recheck: true }, 'settings: recheck must be "skipped" or "all", got true'],
     [{ protect_system_messages: 'no' }, 'settings: protect_system_messages must be true or false, got "no"'],
   ])('%j is refused', (given, message) => {
-    expect(() => readSettings(given)).toThrow(refused(message))
+    expect(() => hostSettings(given)).toThrow(refused(message))
   })
 
   it.each(['recheck_all', 'constructor', 'onFailure'])('%s is no setting', (key) => {
-    const known = Object.keys(DEFAULT_SETTINGS).join(', ')
-    expect(() => readSettings({ [key]: 1 })).toThrow(
+    const known = Object.keys(DEFAULT_MERGED).join(', ')
+    expect(() => hostSettings({ [key]: 1 })).toThrow(
       refused(`settings: there is no option ${key}; known are ${known}`),
     )
   })

@@ -29,7 +29,6 @@ export interface ConfigurationOptions {
 interface InForce {
   readonly config: LoadedConfig
   readonly hooks: readonly Hook[]
-  readonly specs: ReadonlyMap<string, ConfiguredHook>
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -37,6 +36,8 @@ export class Configuration {
   readonly #options: ConfigurationOptions
   #inForce: InForce
   #watch: ConfigWatch | undefined
+  /** Also of hooks that a reload took away: an event under way may still come to them. */
+  readonly #specs: Specs = new WeakMap()
   readonly #reported: Diagnostic[] = []
 
   private constructor(options: ConfigurationOptions, config: LoadedConfig) {
@@ -85,7 +86,7 @@ export class Configuration {
 
   #made(config: LoadedConfig): InForce {
     const { makers, display } = this.#options
-    return made(config, makers, { display, report: (d) => this.#report(d) })
+    return made(config, makers, this.#specs, { display, report: (d) => this.#report(d) })
   }
 
   #report(d: Diagnostic): void {
@@ -94,20 +95,23 @@ export class Configuration {
   }
 
   /** What a hook runs, in the words of its file. */
-  commandOf({ id }: Hook): string | undefined {
-    const spec = this.#inForce.specs.get(id)
+  commandOf(hook: Hook): string | undefined {
+    const spec = this.#specs.get(hook)
     if (spec?.type !== 'command') return undefined
     return [spec.handler.command, ...(spec.handler.args ?? [])].join(' ')
   }
 
   /** Why a hook of a file may not run; undefined if it may, or comes from elsewhere. */
-  refusal({ id, origin }: Hook): Skip | undefined {
-    const spec = this.#inForce.specs.get(id)
+  refusal(hook: Hook): Skip | undefined {
+    const spec = this.#specs.get(hook)
     if (!spec) return undefined
     if (spec.disabled !== undefined)
       return { why: 'disabled', detail: `it is switched off: ${spec.disabled}` }
-    if (this.#options.trust === 'all' || origin.scope === 'user') return undefined
-    return { why: 'untrusted', detail: `Look at ${placeOf(origin)}, then pass --trust-all, or trust: 'all'.` }
+    if (this.#options.trust === 'all' || hook.origin.scope === 'user') return undefined
+    return {
+      why: 'untrusted',
+      detail: `Look at ${placeOf(hook.origin)}, then pass --trust-all, or trust: 'all'.`,
+    }
   }
 }
 
@@ -117,17 +121,23 @@ function placeOf({ file, line, source }: Hook['origin']): string {
   return file === undefined ? source : `${file}:${line ?? 1}`
 }
 
-function made(config: LoadedConfig, makers: Makers, surroundings: Surroundings): InForce {
+type Specs = WeakMap<Hook, ConfiguredHook>
+
+function made(config: LoadedConfig, makers: Makers, specs: Specs, surroundings: Surroundings): InForce {
   const hooks: Hook[] = []
   const diagnostics = [...config.diagnostics]
   for (const given of config.specs) {
     const spec = config.settings.on_failure === 'block' ? closing(given) : given
     const make = makers[spec.type] as ((spec: unknown, surroundings: Surroundings) => Hook) | undefined
-    if (make) hooks.push(make(spec, surroundings))
-    else diagnostics.push(unsupported(spec, Object.keys(makers)))
+    if (!make) {
+      diagnostics.push(unsupported(spec, Object.keys(makers)))
+      continue
+    }
+    const hook = make(spec, surroundings)
+    specs.set(hook, spec)
+    hooks.push(hook)
   }
-  const specs = new Map(config.specs.map((spec) => [spec.hook.id, spec]))
-  return { config, hooks, specs, diagnostics }
+  return { config, hooks, diagnostics }
 }
 
 /** The setting closes every gate, whatever its hook says. */

@@ -271,6 +271,19 @@ describe('a change of files', () => {
   })
 })
 
+test('a hook that a reload took away while its event was under way stays untrusted', async () => {
+  write(rootFile(project), gate(`touch '${folder}/ran'; ${DENIES}`))
+  const hooks = await hooksHere()
+  hooks.register('PreToolUse', async () => {
+    rmSync(rootFile(project))
+    await hooks.reload()
+    return undefined
+  })
+  const outcome = await fired(hooks)
+  expect(outcome.hooks).toMatchObject([{ status: 'ran' }, { status: 'skipped', why: 'untrusted' }])
+  expect(existsSync(join(folder, 'ran'))).toBe(false)
+})
+
 describe('close', () => {
   test('returns when every process of a hook is gone', async () => {
     const pidFile = join(folder, 'pid')

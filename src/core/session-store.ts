@@ -2,8 +2,9 @@
 
 import type { Grant } from './approval.js'
 import { type Diagnostic, textOf } from './errors.js'
-import { isObject } from './json.js'
-import type { Injection, Message } from './outcome.js'
+import { isObject, type Json } from './json.js'
+import type { Injection } from './outcome.js'
+import { NOTHING_PENDING, type Pending } from './pending.js'
 import { inTime, isPromise, type MaybePromise } from './promise.js'
 
 export interface SessionState {
@@ -21,18 +22,16 @@ export interface SessionState {
   readonly pending: Pending
   /** Ephemeral injections that wait for the next model call. */
   readonly ephemeral: readonly Injection[]
+  /** Skills that are loaded and bring hooks, in the order they were loaded. */
+  readonly skills: readonly Skill[]
 }
 
-export interface Pending {
-  readonly injections: readonly Injection[]
-  readonly messages: readonly Message[]
-  readonly diagnostics: readonly Diagnostic[]
-}
-
-export const NOTHING_PENDING: Pending = { injections: [], messages: [], diagnostics: [] }
-
-export function hasPending({ pending }: SessionState): boolean {
-  return pending.injections.length + pending.messages.length + pending.diagnostics.length > 0
+export interface Skill {
+  readonly name: string
+  /** Where it lives; absolute. */
+  readonly directory: string
+  /** As in a configuration file: lists of groups by event. */
+  readonly hooks: Json
 }
 
 export const FRESH_STATE: SessionState = Object.freeze({
@@ -44,6 +43,7 @@ export const FRESH_STATE: SessionState = Object.freeze({
   onceRan: [],
   pending: NOTHING_PENDING,
   ephemeral: [],
+  skills: [],
 })
 
 /** `update` is atomic. A method that answers at once is not waited for. */
@@ -54,6 +54,8 @@ export interface SessionStore {
   release(session: string): MaybePromise<void>
   /** Keeps the full text of an injection that was cut; answers where. */
   keep(session: string, text: string): MaybePromise<string>
+  /** Where files of the session may stand that its hooks write, made if asked for; absent: nowhere that outlives the process. */
+  folderOf?(session: string, make?: boolean): string
   grants(): MaybePromise<readonly Grant[]>
   addGrant(grant: Grant): MaybePromise<void>
   /** False if there was no such grant. */

@@ -20,6 +20,7 @@ const FLOORS = [
   'trust',
   'approvals',
   'audit',
+  'state',
   'runners',
   'dialects',
   'rpc',

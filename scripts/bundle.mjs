@@ -29,6 +29,8 @@ export async function bundle(outdir) {
     format: /** @type {const} */ ('esm'),
     define: { CARABINER_VERSION: JSON.stringify(version) },
     plugins: [lateModules],
+    // Imported where a hook has an `if`, so a file of its own.
+    external: [...COMMON.external, './if-rule.js'],
   }
   await Promise.all([
     build({
@@ -40,7 +42,10 @@ export async function bundle(outdir) {
     }),
     build({ ...program, entryPoints: [cli('fire-program')] }),
     build({ ...program, entryPoints: [cli('full-program')], splitting: true }),
-    build({ ...COMMON, outfile: join(outdir, REGEX_FILE), format: 'cjs', entryPoints: ['re2js'] }),
+    build({ ...program, entryPoints: [here('../src/config/if-rule.ts')] }),
+    ...Object.keys(LATE_PACKAGES).map((name) =>
+      build({ ...COMMON, outfile: join(outdir, `${name}.cjs`), format: 'cjs', entryPoints: [name] }),
+    ),
   ])
   chmodSync(join(outdir, 'carabiner.js'), 0o755)
 }
@@ -49,26 +54,35 @@ export async function bundle(outdir) {
 
 /** A host starts this program for every event, and most events need none of these. */
 const LATE_BUILTINS = ['node:crypto', 'node:child_process']
-/** The regex engine; most matchers are lists of names. A file of its own, so that it is not even read. */
-const REGEX_FILE = 're2js.cjs'
+/**
+ * The regex engine, as most matchers are lists of names, and the parser of commands: files of their own, not even read
+ * before. Of each what is used here.
+ */
+const LATE_PACKAGES = {
+  re2js: 'export const RE2JS = { compile: (...args) => load().RE2JS.compile(...args) }',
+  unbash: `
+    export const parse = (source) => load().parse(source)
+    export const forEachChild = (...args) => load().forEachChild(...args)`,
+}
 
 /** @type {import('esbuild').Plugin} */
 const lateModules = {
   name: 'late-modules',
   setup({ onResolve, onLoad }) {
-    const late = new RegExp(`^(?:re2js|${LATE_BUILTINS.join('|')})$`)
+    const late = new RegExp(`^(?:${[...Object.keys(LATE_PACKAGES), ...LATE_BUILTINS].join('|')})$`)
     onResolve({ filter: late }, ({ path }) => ({ path, namespace: 'late', sideEffects: false }))
     onLoad({ filter: /./, namespace: 'late' }, ({ path }) => ({
-      contents: path === 're2js' ? lateRegex() : lateFunctions(path),
+      contents: path in LATE_PACKAGES ? latePackage(path) : lateFunctions(path),
     }))
   },
 }
 
-function lateRegex() {
+/** @param {string} name */
+function latePackage(name) {
   return `
-    let engine
-    const load = () => process.getBuiltinModule('node:module').createRequire(import.meta.url)('./${REGEX_FILE}').RE2JS
-    export const RE2JS = { compile: (...args) => (engine ??= load()).compile(...args) }`
+    let loaded
+    const load = () => (loaded ??= process.getBuiltinModule('node:module').createRequire(import.meta.url)('./${name}.cjs'))
+    ${LATE_PACKAGES[/** @type {keyof typeof LATE_PACKAGES} */ (name)]}`
 }
 
 /** Every function of the module; those that nobody imports are dropped. @param {string} name */

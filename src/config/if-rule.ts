@@ -35,14 +35,13 @@ export function compileIf(rule: string, kind: EventKind): IfRule {
     return { problem }
   }
   const { test, problem } = compilePattern(tool, pattern?.trim() ?? '')
+  const otherCall = `"if": ${shown(rule)} is not for this call of ${tool}`
   const condition: IfRule['condition'] = ({ data }) => {
-    const called = String(data.tool_name)
-    if (!covers(tool, called)) {
-      return `"if": ${shown(rule)} is for the tool ${tool}, not for ${shown(called)}`
-    }
+    const called = data.tool_name
     // A tool under another name than the rule's may have another input.
-    if (!test || called !== tool || test(isObject(data.tool_input) ? data.tool_input : {}, data)) return true
-    return `"if": ${shown(rule)} is not for this call of ${tool}`
+    if (called === tool) return !test || test(inputOf(data), data) || otherCall
+    if (covers(tool, String(called))) return true
+    return `"if": ${shown(rule)} is for the tool ${tool}, not for ${shown(String(called))}`
   }
   return problem === undefined ? { condition } : { condition, problem: `"if": ${shown(rule)}: ${problem}` }
 }
@@ -51,9 +50,12 @@ export function compileIf(rule: string, kind: EventKind): IfRule {
 function covers(tool: string, called: string): boolean {
   const star = tool.indexOf('*')
   if (star >= 0) return called.startsWith(tool.slice(0, star))
-  if (tool === called) return true
   if (tool.startsWith('mcp__') && called.startsWith(`${tool}__`)) return true
   return Object.hasOwn(FORMER_TOOL_NAMES, called) && (FORMER_TOOL_NAMES[called]?.includes(tool) ?? false)
+}
+
+function inputOf({ tool_input }: Data): Data {
+  return isObject(tool_input) ? tool_input : {}
 }
 
 // ---- patterns ---------------------------------------------------------------------------------------------------

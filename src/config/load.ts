@@ -1,15 +1,17 @@
 // loadConfig: every configured hook, the settings in force, and what the user should know. Never throws.
 
 import { type Diagnostic, textOf } from '../core/errors.js'
+import type { Skill } from '../core/session-store.js'
 import { ConfigFiles } from './config-file.js'
 import { type ConfiguredHook, configure, type Making } from './configured-hook.js'
 import { type ConfigSources, discover } from './discovery.js'
 import { type Contents, type HookDocument, readDocument } from './hook-document.js'
 import type { Entry, Shared } from './hook-group.js'
 import { Matchers } from './matchers.js'
-import { type GivenSetting, type MergedSettings, mergeSettings } from './merged-settings.js'
+import { type GivenSetting, type Merge, type MergedSettings, mergeSettings } from './merged-settings.js'
 import { Names } from './names.js'
 import { Notes } from './notes.js'
+import { skillDocument } from './skill.js'
 
 export type { ConfigSources }
 
@@ -17,6 +19,8 @@ export interface LoadedConfig {
   /** In configuration order: the user's, the project's, explicit files, explicit plugins. Disabled ones too. */
   readonly specs: readonly ConfiguredHook[]
   readonly settings: MergedSettings
+  /** What the settings mean for the hooks of each scope. */
+  readonly merge: Merge
   /** Each with file and line. */
   readonly diagnostics: readonly Diagnostic[]
   /** The text in force of every file, by path: what a later load falls back on. */
@@ -38,8 +42,19 @@ export async function loadConfig(sources: ConfigSources, previous?: LoadedConfig
   }
   const userHasHooks = entries.some(({ owner }) => owner.scope === 'user')
   const merge = mergeSettings(given, sources.settings ?? {}, userHasHooks, notes)
-  const specs = configureAll(entries, { merge, notes, names, lanes: new Map() })
-  return { specs, settings: merge.settings, diagnostics: notes.all(), files: files.texts }
+  const specs = await configureAll(entries, { merge, notes, names })
+  return { specs, settings: merge.settings, merge, diagnostics: notes.all(), files: files.texts }
+}
+
+/** The hooks that skills bring along, under the settings of the files. */
+export async function loadSkills(
+  skills: readonly Skill[],
+  sources: ConfigSources,
+  { merge }: LoadedConfig,
+): Promise<Pick<LoadedConfig, 'specs' | 'diagnostics'>> {
+  const shared = { notes: new Notes(), names: new Names(), matchers: new Matchers() }
+  const entries = skills.flatMap((skill) => contentsOf(skillDocument(skill, sources), shared).entries)
+  return { specs: await configureAll(entries, { merge, ...shared }), diagnostics: shared.notes.all() }
 }
 
 const NOTHING: Contents = { entries: [], settings: [] }
@@ -54,7 +69,18 @@ function contentsOf(document: HookDocument, shared: Shared): Contents {
   }
 }
 
-function configureAll(entries: readonly Entry[], making: Making): readonly ConfiguredHook[] {
+/** It comes with the parser of commands: a program without an `if`, started for every event, has no time for that. */
+async function ifCompiler(entries: readonly Entry[]): Promise<Making['compileIf']> {
+  if (entries.every(({ handler }) => handler.common.if === undefined)) return undefined
+  return (await import('./if-rule.js')).compileIf
+}
+
+async function configureAll(
+  entries: readonly Entry[],
+  { merge, notes, names }: Pick<Making, 'merge' | 'notes' | 'names'>,
+): Promise<readonly ConfiguredHook[]> {
+  const compileIf = await ifCompiler(entries)
+  const making: Making = { merge, notes, names, lanes: new Map(), compileIf }
   const specs: ConfiguredHook[] = []
   for (const entry of entries) {
     try {

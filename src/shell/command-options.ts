@@ -14,20 +14,23 @@ export interface Options {
   readonly longFlags?: readonly string[]
   /** Words between the options and the command. */
   readonly operands?: number
-  /** Whether `X=1` may stand before the command. */
+  /** Whether `X=1`, `a-b=1` and all that has a `=` may stand before the command. */
   readonly assignments?: boolean
 }
 
 /** An option that nobody knows may take the next word or not: each way to read it is a command. */
 const MOST_READINGS = 8
 
-/** The commands it may be; undefined where there are too many to tell. */
+/** The commands it may be; undefined where that cannot be told. */
 export function commandsBehind(words: readonly ShellWord[], options: Options): ShellWord[][] | undefined {
   const found: ShellWord[][] = []
   let from = 0
   while (found.length < MOST_READINGS) {
     const { at, doubtful } = skipOptions(words, from, options)
-    const command = words.slice(at + (options.operands ?? 0))
+    const start = at + (options.operands ?? 0)
+    // What becomes several words may bring a command of its own.
+    for (let i = from; i < start && i < words.length; i++) if (words[i]?.splits) return undefined
+    const command = words.slice(start)
     if (command.length > 0) found.push(command)
     if (!doubtful || at + 1 >= words.length) return found
     from = at + 1
@@ -43,7 +46,7 @@ function skipOptions(words: readonly ShellWord[], from: number, options: Options
   for (; at < words.length; at++) {
     const word = words[at] as ShellWord
     const { text } = word
-    if (options.assignments && /^[A-Za-z_]\w*\+?=/.test(text)) {
+    if (options.assignments && text.includes('=') && (ended || !text.startsWith('-'))) {
       doubtful = false
       continue
     }

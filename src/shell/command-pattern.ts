@@ -1,7 +1,8 @@
 // A pattern over what a command runs: `git *`, `rm:*`, `npm test`, as in the permission rules of Claude Code.
 
-import type { ShellReading, SimpleCommand } from './shell-reading.js'
+import type { ShellReading } from './shell-reading.js'
 import { OPEN } from './shell-word.js'
+import type { SimpleCommand } from './simple-command.js'
 import { fits, mayFit, type Pieces, piecesOf } from './wildcard.js'
 
 /** Longer patterns are not compared: they match. */
@@ -13,14 +14,14 @@ export type CommandPattern = (reading: ShellReading) => boolean
 export function commandPattern(pattern: string): CommandPattern {
   const text = pattern.trim().replace(/\s+/g, ' ').replace(/:\*$/, ' *')
   if (text === '' || text.length > LONGEST_PATTERN || text.includes(OPEN)) return () => true
-  const forms = formsOf(text)
+  const matches = commandMatcher(text)
   const beyondName = !NAME_ONLY.test(text)
-  const ofLines = /[&|;]/.test(text)
+  const lines = /[&|;]/.test(text) ? formsOf(text) : undefined
   return ({ commands, unknown, expands, heredoc, source }) => {
     // As observed: Claude Code looks no further where the shell expands.
     if (unknown || heredoc || (beyondName && expands)) return true
-    if (commands.some((command) => forms.some((form) => matches(form, command)))) return true
-    return ofLines && forms.some((form) => fits(form, inOneLine(source)))
+    for (const command of commands) if (matches(command)) return true
+    return lines?.some((form) => fits(form, inOneLine(source))) ?? false
   }
 }
 
@@ -34,15 +35,32 @@ function formsOf(text: string): readonly Pieces[] {
   return forms
 }
 
-function matches(form: Pieces, { name, words, dynamic, shape, source }: SimpleCommand): boolean {
-  const [program = ''] = words
-  const test = dynamic ? mayFit : fits
-  if (test(form, shape) || (name !== program && test(form, name + shape.slice(program.length)))) return true
+function commandMatcher(text: string): (command: SimpleCommand) => boolean {
+  const forms = formsOf(text)
+  // Most commands begin in another way, and need not be written out for that to be seen.
+  const [head = ''] = (forms[0]?.[0] ?? '').split(' ')
+  const anyOf = NAME_ONLY.test(text) && text.endsWith(' *') ? head : undefined
+  return (command) => {
+    if (command.name === anyOf) return true
+    return command.beginsWith(head) && fitsCommand(forms, command)
+  }
+}
+
+function fitsCommand(forms: readonly Pieces[], command: SimpleCommand): boolean {
+  const { name, program, shape, source } = command
+  const test = command.dynamic ? mayFit : fits
+  if (forms.some((form) => test(form, shape))) return true
+  if (name !== program) {
+    const bare = name + shape.slice(program.length)
+    if (forms.some((form) => test(form, bare))) return true
+  }
   if (source === undefined || source === shape) return false
   // Quotes, assignments and redirections in a pattern are those of the text.
-  return fits(form, inOneLine(source))
+  const line = inOneLine(source)
+  return line !== shape && forms.some((form) => fits(form, line))
 }
 
 function inOneLine(source: string): string {
-  return source.trim().replace(/\s+/g, ' ')
+  const line = source.trim()
+  return /[^\S ]| {2}/.test(line) ? line.replace(/\s+/g, ' ') : line
 }

@@ -1,39 +1,12 @@
 // What a bash command would run: every simple command in it, however it is wrapped, and whether some stay unseen.
 
-import {
-  type Command,
-  forEachChild,
-  type ParsedScript,
-  parse,
-  type Redirection,
-  type SyntaxNode,
-} from 'unbash'
-import {
-  assignedWord,
-  bodyOf,
-  isOpen,
-  isPlain,
-  joined,
-  literal,
-  MORE,
-  OPEN,
-  type ShellWord,
-  wordOf,
-} from './shell-word.js'
-import { type Inner, innerOf } from './wrappers.js'
-
-export interface SimpleCommand {
-  /** The program without its folder: `git` for `/usr/bin/git`. */
-  readonly name: string
-  /** The program and its arguments, without quotes; what only the running shell knows stands as it was written. */
-  readonly words: readonly string[]
-  /** Whether a word depends on the running shell: a variable, a substitution, a glob, more arguments. */
-  readonly dynamic: boolean
-  /** The words in a row, with OPEN for what is dynamic. */
-  readonly shape: string
-  /** As it was written, quotes, assignments and redirections included; not for one that another runs. */
-  readonly source?: string
-}
+import { type Command, forEachChild, type ParsedScript, parse, type SyntaxNode, type Word } from 'unbash'
+import { hiddenIn, short } from './hidden-text.js'
+import type { Inner } from './inner.js'
+import { type Input, inputOf, PIPED } from './shell-input.js'
+import { isOpen, isPlain, OPEN, type ShellWord, wordOf } from './shell-word.js'
+import { SimpleCommand, wordsOf } from './simple-command.js'
+import { isSpecial, wrapperOf } from './wrappers.js'
 
 export interface ShellReading {
   /** The command, as it was given. */
@@ -43,7 +16,7 @@ export interface ShellReading {
   /** More may run than the commands: a name or a script is dynamic, or the text cannot be read. */
   readonly unknown: boolean
   /** Why, in words. */
-  readonly why?: string
+  readonly why: string | undefined
   /** Whether `$( )`, backticks or a `$VARIABLE` stand anywhere in it. */
   readonly expands: boolean
   /** Whether it has a here-document in which the shell expands. */
@@ -61,6 +34,8 @@ const TOO_DEEP = 'it is nested too deeply'
 
 /** Never throws. Looks into no file, and into no language but the shell's. */
 export function readShell(text: string): ShellReading {
+  const only = onlyCommand(text)
+  if (only) return only
   const reader = new Reader(text)
   try {
     reader.script(text, undefined, 0)
@@ -71,10 +46,42 @@ export function readShell(text: string): ShellReading {
   return reader.reading()
 }
 
-/** What comes in: a text, open where it is not known. Undefined: nothing that the command says. */
-type Input = ShellWord | undefined
+/** Plain words with single spaces; the first assigns nothing. */
+const PLAIN_LINE = /^[\w./:@%+,-]+(?: [\w./:=@%+,-]+)*$/
 
-const PIPED: Input = { text: '', shape: OPEN }
+/** `npm test` is what it says: that takes no parser, which a program that starts for every event had to load first. */
+function onlyCommand(source: string): ShellReading | undefined {
+  if (source.length > LONGEST || !PLAIN_LINE.test(source)) return undefined
+  const space = source.indexOf(' ')
+  const program = space < 0 ? source : source.slice(0, space)
+  const command = new SimpleCommand(program, undefined, source)
+  if (isSpecial(command.name)) return undefined
+  const commands = [command]
+  return { source, commands, unknown: false, why: undefined, expands: false, heredoc: false }
+}
+
+interface Scope {
+  /** What positions point into. */
+  readonly source: string
+  /** Whether no word of it can hide anything. */
+  readonly plain: boolean
+  /** Whether words may be other than they are written. */
+  readonly quoted: boolean
+  readonly input: Input
+  readonly layer: number
+}
+
+/** All but words, quotes, lists, pipes and output to files: without it no word of a script can hide anything. */
+const HIDING = /[^\w./:=@%+, \t\n;|&>"'-]/
+
+const EXPANSIONS: ReadonlySet<SyntaxNode['type']> = new Set([
+  'CommandExpansion',
+  'ArithmeticCommandExpansion',
+  'ProcessSubstitution',
+  'SimpleExpansion',
+  'ParameterExpansion',
+  'ArithmeticExpansion',
+])
 
 class Reader {
   readonly #source: string
@@ -84,16 +91,24 @@ class Reader {
   #heredoc = false
   /** Of scripts in scripts, too. */
   #read = 0
+  /** A shell that reads its input, and whether `exec` put something else there. */
+  #listener: string | undefined
+  #replaced = false
 
   constructor(source: string) {
     this.#source = source
   }
 
   reading(): ShellReading {
-    const seen = { source: this.#source, commands: this.#commands }
-    const flags = { expands: this.#expands, heredoc: this.#heredoc }
-    if (this.#why === undefined) return { ...seen, ...flags, unknown: false }
-    return { ...seen, ...flags, unknown: true, why: this.#why }
+    if (this.#replaced && this.#listener !== undefined) this.#missScript(this.#listener)
+    return {
+      source: this.#source,
+      commands: this.#commands,
+      unknown: this.#why !== undefined,
+      why: this.#why,
+      expands: this.#expands,
+      heredoc: this.#heredoc,
+    }
   }
 
   /** Something may run that is not among the commands. The first reason is told. */
@@ -105,146 +120,158 @@ class Reader {
     this.#read += text.length
     if (text.length > LONGEST || this.#read > 4 * LONGEST) this.miss('it is too long to be read')
     else if (layer > MOST_LAYERS) this.miss(TOO_DEEP)
-    else if (text.includes(OPEN)) this.miss('it has a NUL character')
+    else if (!HIDING.test(text)) {
+      this.#parsed({
+        source: text,
+        plain: true,
+        quoted: text.includes('"') || text.includes("'"),
+        input,
+        layer,
+      })
+    } else if (text.includes(OPEN)) this.miss('it has a NUL character')
     else {
-      this.#visit(parse(text), { source: text, input, layer }, 0)
+      this.#parsed({ source: text, plain: false, quoted: true, input, layer })
       // Bash takes a carriage return for part of a word; who hands it the text may have dropped it before.
-      const lines = text.includes('\r') ? text.replace(/\r+(?=\n|$)/g, '') : text
-      if (lines !== text) this.#visit(parse(lines), { source: lines, input, layer }, 0)
+      if (text.includes('\r')) {
+        this.#parsed({ source: text.replace(/\r+(?=\n|$)/g, ''), plain: false, quoted: true, input, layer })
+      }
     }
   }
+
+  #parsed(scope: Scope): void {
+    this.#script(parse(scope.source), scope, 0)
+  }
+
+  // ---- the tree -------------------------------------------------------------------------------------------------
 
   #visit(node: SyntaxNode, scope: Scope, depth: number): void {
-    if (node.type === 'Word' && isPlain(node)) return
     if (depth > DEEPEST) this.miss(TOO_DEEP)
-    else if (!this.#visitWithInput(node, scope, depth + 1)) {
-      this.#note(node, scope)
-      forEachChild(node, (child) => this.#visit(child, scope, depth + 1))
+    else if (node.type === 'Statement') this.#visit(node.command, scope, depth + 1)
+    else if (node.type === 'Command') this.#command(node, scope, depth + 1)
+    else if (node.type === 'AndOr') this.#list(node.commands, scope, depth + 1)
+    else if (node.type === 'Pipeline') this.#pipeline(node.commands, scope, depth + 1)
+    else if (node.type === 'Word') this.#word(node, scope, depth + 1)
+    else if (node.type === 'Script') this.#script(node, scope, depth + 1)
+    else {
+      this.#note(node, scope.source)
+      const inner = withInput(node, scope)
+      forEachChild(node, (child) => {
+        this.#visit(child, isRedirection(child) ? scope : inner, depth + 1)
+      })
     }
   }
 
-  /** Nodes whose children have another input or source than the node itself. */
-  #visitWithInput(node: SyntaxNode, scope: Scope, depth: number): boolean {
-    const visit = (child: SyntaxNode, input: Input) => this.#visit(child, { ...scope, input }, depth)
-    if (node.type === 'Script') this.#scriptNode(node, scope, depth)
-    else if (node.type === 'Pipeline') {
-      for (const [i, command] of node.commands.entries()) visit(command, i === 0 ? scope.input : PIPED)
-    } else if (node.type === 'Redirected') {
-      visit(node.command, inputOf(node.redirects, scope.input))
-      for (const redirect of node.redirects) this.#visit(redirect, scope, depth)
-    } else if (node.type === 'ProcessSubstitution' && node.script) {
-      this.#expands = true
-      visit(node.script, PIPED)
-    } else return false
-    return true
-  }
-
-  #note(node: SyntaxNode, scope: Scope): void {
-    switch (node.type) {
-      case 'Command':
-        this.#simple(node, scope)
-        break
-      case 'CommandExpansion':
-      case 'ArithmeticCommandExpansion':
-      case 'ProcessSubstitution':
-        this.#expands = true
-        if (!node.script) this.miss(`${short(node.text)} cannot be read`)
-        break
-      case 'SimpleExpansion':
-        this.#expands = true
-        break
-      case 'ParameterExpansion':
-        this.#expands = true
-        if (node.operation?.type === 'Unknown') this.#missIn(node.text)
-        break
-      case 'ArithmeticExpansion':
-        this.#expands = true
-        if (!node.expression) this.#missIn(node.text)
-        break
-      case 'ArithmeticCommand':
-        if (!node.expression) this.#missIn(node.body)
-        break
-      case 'BraceExpansion':
-      case 'ExtendedGlob':
-        if (!node.parts) this.#missIn(node.text)
-        break
-      case 'HereDoc':
-        this.#heredoc ||= !node.delimiter?.quoted
-        break
-    }
-  }
-
-  #scriptNode(node: ParsedScript, scope: Scope, depth: number): void {
-    const [error] = node.errors ?? []
+  #script(node: ParsedScript, scope: Scope, depth: number): void {
+    const error = node.errors?.[0]
     if (error) this.miss(`it cannot be read: ${error.message}`)
     const inner = node.source === undefined ? scope : { ...scope, source: node.source }
-    for (const command of node.commands) this.#visit(command, inner, depth)
+    this.#list(node.commands, inner, depth)
   }
 
-  /** Text that the parser did not take apart may hide a command. */
-  #missIn(text: string): void {
-    if (/[$`]|[<>]\(/.test(text)) this.miss(`${short(text)} cannot be read`)
+  #list(commands: readonly SyntaxNode[], scope: Scope, depth: number): void {
+    for (const command of commands) this.#visit(command, scope, depth)
   }
 
-  #simple(node: Command, { source, input, layer }: Scope): void {
-    if (!node.name) return
-    const words = [wordOf(node.name)]
-    for (const arg of node.args) words.push(arg.type === 'Word' ? wordOf(arg) : assignedWord(arg))
-    this.#run(words, inputOf(node.redirects, input), layer, source.slice(node.pos, node.end))
+  #pipeline(commands: readonly SyntaxNode[], scope: Scope, depth: number): void {
+    this.#visit(commands[0] as SyntaxNode, scope, depth)
+    if (commands.length === 1) return
+    const piped = { ...scope, input: PIPED }
+    for (let i = 1; i < commands.length; i++) this.#visit(commands[i] as SyntaxNode, piped, depth)
   }
 
-  #run(words: readonly ShellWord[], input: Input, layer: number, source?: string): void {
-    const [first = literal(''), ...args] = words
-    const { text, shape } = joined(words)
-    const name = first.text.slice(first.text.lastIndexOf('/') + 1)
-    const texts = words.filter((word) => word !== MORE).map((word) => word.text)
-    const command = { name, words: texts, dynamic: text !== shape, shape }
-    this.#commands.push(source === undefined ? command : { ...command, source })
-    if (isOpen(first)) this.miss(`only the shell knows the command behind ${short(first.text)}`)
-    else this.#runInner(name, innerOf(name, args), input, layer + 1)
+  #word(node: Word, scope: Scope, depth: number): void {
+    if (isPlain(node.text)) return
+    if (node.parts) for (const part of node.parts) this.#visit(part, scope, depth)
+    else this.#note(node, scope.source)
   }
 
-  #runInner(name: string, inner: Inner | undefined, input: Input, layer: number): void {
-    if (!inner) return
+  /** What a node says beside its children. */
+  #note(node: SyntaxNode, source: string): void {
+    const why = hiddenIn(node, source)
+    if (why !== undefined) this.miss(why)
+    if (EXPANSIONS.has(node.type)) this.#expands = true
+    else if (node.type === 'HereDoc') this.#heredoc ||= !node.delimiter?.quoted
+  }
+
+  // ---- commands -------------------------------------------------------------------------------------------------
+
+  #command(node: Command, scope: Scope, depth: number): void {
+    const { name, prefix } = node
+    if (name) this.#written(name, node, scope)
+    if (scope.plain) {
+      for (const child of prefix) this.#note(child, scope.source)
+      return
+    }
+    for (const child of prefix) this.#visit(child, scope, depth)
+    if (name) this.#visit(name, scope, depth)
+    for (const child of node.suffix) this.#visit(child, scope, depth)
+  }
+
+  #written(name: Word, node: Command, scope: Scope): void {
+    const program = !scope.quoted || isPlain(name.text) ? undefined : wordOf(name)
+    const command = new SimpleCommand(program?.text ?? name.text, node, scope.source)
+    this.#commands.push(command)
+    if (program && isOpen(program)) this.#missCommand(program)
+    else {
+      const inner = wrapperOf(command.name)?.(wordsOf(node).slice(1))
+      if (inner) this.#inner(command.name, inner, inputOf(node.redirects, scope.input), scope.layer + 1)
+    }
+  }
+
+  #run(words: readonly ShellWord[], input: Input, layer: number): void {
+    const [first, ...args] = words
+    if (!first) return
+    const command = new SimpleCommand(first.text, words)
+    this.#commands.push(command)
+    if (isOpen(first)) this.#missCommand(first)
+    else {
+      const inner = wrapperOf(command.name)?.(args)
+      if (inner) this.#inner(command.name, inner, input, layer + 1)
+    }
+  }
+
+  #inner(name: string, inner: Inner, input: Input, layer: number): void {
     if (inner.unseen) this.miss(`only the shell knows what ${short(name)} runs`)
     if (layer > MOST_LAYERS) this.miss(TOO_DEEP)
     else for (const each of inner.commands ?? []) this.#run(each, input, layer)
-    for (const script of inner.scripts ?? []) this.#runScript(name, script, layer)
-    if (inner.readsInput && input) this.#runScript(name, input, layer)
+    for (const script of inner.scripts ?? []) this.#runScript(name, script, input, layer)
+    if (inner.readsInput) {
+      this.#listener = name
+      if (input) this.#runScript(name, input, undefined, layer)
+    }
+    // `exec <<<text` is for all that follows.
+    if (name === 'exec' && input && inner.commands?.length === 0) this.#replaced = true
   }
 
-  #runScript(name: string, script: ShellWord, layer: number): void {
-    if (isOpen(script)) this.miss(`only the shell knows the script that ${short(name)} runs`)
-    this.script(script.text, undefined, layer)
+  #runScript(name: string, script: ShellWord, input: Input, layer: number): void {
+    if (isOpen(script)) this.#missScript(name)
+    this.script(script.text, input, layer)
+  }
+
+  #missCommand({ text }: ShellWord): void {
+    this.miss(`only the shell knows the command behind ${short(text)}`)
+  }
+
+  #missScript(name: string): void {
+    this.miss(`only the shell knows the script that ${short(name)} runs`)
   }
 }
 
-interface Scope {
-  /** What positions point into. */
-  readonly source: string
-  readonly input: Input
-  readonly layer: number
-}
-
-/** The last redirection of standard input counts. A file is not looked into. */
-function inputOf(redirects: readonly Redirection[], outer: Input): Input {
-  let input = outer
-  for (const redirect of redirects) {
-    if (!isOfInput(redirect)) continue
-    if (redirect.type === 'HereDoc') input = bodyOf(redirect)
-    else if (!redirect.target) input = undefined
-    else if (redirect.type === 'HereString') input = wordOf(redirect.target)
-    else input = isOpen(wordOf(redirect.target)) ? PIPED : undefined
+/** What comes into the commands in a node. */
+function withInput(node: SyntaxNode, scope: Scope): Scope {
+  switch (node.type) {
+    case 'Redirected':
+      return { ...scope, input: inputOf(node.redirects, scope.input) }
+    case 'Function':
+    case 'Coproc':
+    case 'ProcessSubstitution':
+      // Up to who calls it or writes to it.
+      return { ...scope, input: PIPED }
+    default:
+      return scope
   }
-  return input
 }
 
-function isOfInput(redirect: Redirection): boolean {
-  const { descriptor } = redirect
-  if (descriptor && (descriptor.type !== 'FileDescriptor' || descriptor.value !== 0)) return false
-  return redirect.operator.startsWith('<')
-}
-
-function short(text: string): string {
-  return text.length > 40 ? `${text.slice(0, 37)}…` : text
+function isRedirection({ type }: SyntaxNode): boolean {
+  return type === 'Redirect' || type === 'HereDoc' || type === 'HereString'
 }

@@ -1,46 +1,37 @@
-// Programs that run what their arguments say: which command or script that is.
+// Programs that run what their arguments say, by name.
 
-import { commandsBehind, type Options } from './command-options.js'
-import { isOpen, joined, MORE, OPEN, type ShellWord } from './shell-word.js'
+import type { Options } from './command-options.js'
+import { before, type Inner, UNSEEN, type Wrapper } from './inner.js'
+import { LIST_RUNNERS } from './list-runners.js'
+import { SCRIPT_RUNNERS } from './script-runners.js'
+import { joined, type ShellWord } from './shell-word.js'
 
-/** What a call runs beside itself. */
-export interface Inner {
-  readonly commands?: readonly (readonly ShellWord[])[]
-  readonly scripts?: readonly ShellWord[]
-  /** It reads a script from its standard input. */
-  readonly readsInput?: boolean
-  /** It runs something that cannot be named. */
-  readonly unseen?: boolean
+/** What the program behind `name` does with its arguments; undefined for one that runs nothing else that is known. */
+export function wrapperOf(name: string): Wrapper | undefined {
+  return WRAPPERS.get(name)
 }
 
-type Wrapper = (args: readonly ShellWord[]) => Inner
-
-/** What the program behind `name` runs; undefined for one that runs nothing else that is known. */
-export function innerOf(name: string, args: readonly ShellWord[]): Inner | undefined {
-  return WRAPPERS.get(name)?.(args)
+/** Whether a line that begins with this may run more than what it begins with. */
+export function isSpecial(name: string): boolean {
+  return SPECIAL.has(name)
 }
 
-// ---- in front of a command ------------------------------------------------------------------------------------
-
-const before =
-  (options: Options): Wrapper =>
-  (args) => {
-    const commands = commandsBehind(args, options)
-    return commands ? { commands } : { unseen: true }
-  }
-
+/** Between a program and its command. */
 const BEFORE: Readonly<Record<string, Options>> = {
   builtin: {},
   busybox: {},
   caffeinate: { flags: 'dimsu', valued: 'tw' },
-  chroot: { operands: 1, long: ['--userspec', '--groups'], longFlags: ['--skip-chdir'] },
   chrt: { flags: 'abfiormpv', valued: 'TPD', operands: 1 },
-  doas: { flags: 'Lns', valued: 'uC' },
   exec: { flags: 'cl', valued: 'a' },
+  fakeroot: { flags: 'uhv', valued: 'lsib', long: ['--lib', '--faked'] },
   ionice: { flags: 't', valued: 'cnpPu', long: ['--class', '--classdata'], longFlags: ['--ignore'] },
+  ltrace: { flags: 'bcCfihLrStTV', valued: 'aADeFlnopsuwxX' },
   nice: { valued: 'n', long: ['--adjustment'] },
+  nocorrect: {},
+  noglob: {},
   nohup: {},
   pkexec: { long: ['--user'], longFlags: ['--disable-internal-agent', '--keep-cwd'] },
+  setpriv: { longFlags: ['--clear-groups', '--keep-groups', '--no-new-privs', '--init-groups'] },
   setsid: { flags: 'cfw', longFlags: ['--ctty', '--fork', '--wait'] },
   stdbuf: { valued: 'ioe', long: ['--input', '--output', '--error'] },
   strace: { flags: 'cCdDfFhikqrtTvVxyYzZ', valued: 'abeEIoOpPsSuUX' },
@@ -58,7 +49,11 @@ const BEFORE: Readonly<Record<string, Options>> = {
 }
 
 /** `command -v` only tells where a program is. */
-const command: Wrapper = (args) => (/^-p?[vV]/.test(args[0]?.text ?? '') ? {} : before({ flags: 'p' })(args))
+const command: Wrapper = (args) => (/^-p?[vV]/.test(args[0]?.text ?? '') ? {} : commandItself(args))
+
+const commandItself = before({ flags: 'p' })
+
+// ---- as another user, in another environment ------------------------------------------------------------------------
 
 const SUDO: Options = {
   flags: 'AbBEeHiKklNnPSsVv',
@@ -74,10 +69,22 @@ const SUDO: Options = {
   assignments: true,
 }
 
-const sudo: Wrapper = (args) => {
-  const inner = before(SUDO)(args)
-  const shell = args.some(({ text }) => /^(-[A-Za-z]*[si]|--shell|--login)$/.test(text))
-  return { ...inner, readsInput: shell && inner.commands?.length === 0 }
+/** These start a shell where no command stands. */
+const OR_SHELL: Readonly<Record<string, Options>> = {
+  chroot: { operands: 1, long: ['--userspec', '--groups'], longFlags: ['--skip-chdir'] },
+  doas: { flags: 'Lns', valued: 'uCa' },
+  nsenter: { flags: 'aeFZWmuinpCUT', valued: 'tSGwr', long: ['--target', '--setuid', '--setgid'] },
+  sudo: SUDO,
+  unshare: { flags: 'cfimnprTuUC', valued: 'GRSw', long: ['--root', '--wd', '--setuid', '--setgid'] },
+}
+
+const orShell = (options: Options): Wrapper => {
+  const behind = before(options)
+  return (args) => {
+    const inner = behind(args)
+    if (args.some(runsLater)) return { ...inner, unseen: true }
+    return { ...inner, readsInput: inner.commands?.length === 0 }
+  }
 }
 
 const ENV: Options = {
@@ -88,154 +95,69 @@ const ENV: Options = {
   assignments: true,
 }
 
+const behindEnv = before(ENV)
+
 /** `-S 'rm x'` is a line that env splits itself; or the option of a command behind it. */
 const env: Wrapper = (args) => {
-  const inner = before(ENV)(args)
-  const at = args.findIndex(({ text }) => /^(-[iv0]*S|--split-string)/.test(text))
+  const inner = args.some(runsLater) ? { ...behindEnv(args), unseen: true } : behindEnv(args)
+  const at = args.findIndex(({ text }) => SPLIT.test(text))
   if (at < 0) return inner
-  const line = joined(args.slice(at))
-  const split = (text: string) => text.replace(/^(?:-[iv0]*S|--split-string=?)\s*/, '')
-  return { ...inner, scripts: [{ text: split(line.text), shape: split(line.shape) }] }
+  const { text, shape, splits } = joined(args.slice(at))
+  const line = { text: text.replace(SPLIT, ''), shape: shape.replace(SPLIT, ''), splits }
+  // Its escapes are not the shell's: `rm\_x` is two words.
+  return { ...inner, scripts: [line], unseen: inner.unseen || text.includes('\\') }
 }
 
-// ---- arguments from elsewhere ---------------------------------------------------------------------------------
+/** GNU programs take long options that are cut short. */
+const SPLIT = /^(?:-[iv0]*S|--s(?:p(?:l(?:i(?:t(?:-\w*)?)?)?)?)?(?:=|$| ))\s*/
 
-const XARGS: Options = {
-  flags: '0oprtxielX',
-  valued: 'adEIJLnPRSsj',
-  long: [
-    ...['--arg-file', '--delimiter', '--max-args', '--max-chars', '--max-lines', '--max-procs', '--jobs'],
-    ...['--process-slot-var', '--replace', '--colsep'],
-  ],
-  longFlags: ['--null', '--no-run-if-empty', '--interactive', '--verbose', '--exit', '--open-tty'],
+// ---- what the shell runs later ----------------------------------------------------------------------------------
+
+/** Text that a shell runs when it is about to do something else; functions and aliases that come from the environment. */
+export function runsLater({ text }: { readonly text: string }): boolean {
+  return RUN_LATER.test(text) || (EXPANDED_LATER.test(text) && /[$`]/.test(text))
 }
 
-/** The command gets arguments that nobody sees, at its end or in the place of a marker. */
-const xargs: Wrapper = (args) => {
-  const commands = commandsBehind(args, XARGS)
-  if (!commands) return { unseen: true }
-  const marker = markerOf(args)
-  return { commands: commands.map((words) => (marker ? filled(words, marker) : [...words, MORE])) }
-}
+const RUN_LATER = /^(?:PROMPT_COMMAND|BASH_ALIASES|BASH_CMDS)[+=[]|^BASH_FUNC_/
+const EXPANDED_LATER = /^(?:PS[0-4]|BASH_ENV|ENV)\+?=/
 
-function markerOf(args: readonly ShellWord[]): string | undefined {
-  const at = args.findIndex(({ text }) => /^(-[IiJ]|--replace)/.test(text))
-  if (at < 0) return undefined
-  const attached = /^(?:-[IiJ]|--replace=?)(.*)$/s.exec(args[at]?.text ?? '')?.[1]
-  const next = args[at]?.text.startsWith('-i') ? undefined : args[at + 1]?.text
-  return attached || next || '{}'
-}
+const declare: Wrapper = (args) => (args.some(runsLater) ? UNSEEN : NOTHING)
 
-function filled(words: readonly ShellWord[], marker: string): ShellWord[] {
-  return words.map(({ text, shape }) => ({ text, shape: shape.replaceAll(marker, OPEN) }))
-}
+const NOTHING: Inner = {}
 
-const find: Wrapper = (args) => {
-  const commands: ShellWord[][] = []
-  let current: ShellWord[] | undefined
-  for (const word of args) {
-    const { text } = word
-    if (current && (text === ';' || text === '+')) current = undefined
-    else if (current) current.push(word)
-    else if (FIND_EXEC.test(text)) {
-      current = []
-      commands.push(current)
-    }
+/** What stands for a name from now on, in shells that expand aliases. */
+const alias: Wrapper = (args) => {
+  const scripts: ShellWord[] = []
+  for (const { text, shape, splits } of args) {
+    const at = text.indexOf('=')
+    if (at > 0 || splits) scripts.push({ text: text.slice(at + 1), shape: shape.slice(at + 1), splits })
   }
-  return { commands: commands.filter(({ length }) => length > 0).map((words) => filled(words, '{}')) }
+  // A here-document in it takes its text from what follows the alias.
+  return { scripts, unseen: scripts.some(({ text }) => /<<|\n/.test(text)) }
 }
 
-/** Of find and of fd. */
-const FIND_EXEC = /^(-exec|-execdir|-ok|-okdir|-x|-X|--exec|--exec-batch)$/
-
-// ---- scripts --------------------------------------------------------------------------------------------------
-
-/** A shell: its script is behind `-c`, in a file, or comes in. */
-const shell: Wrapper = (args) => {
-  let at = 0
-  let isGiven = false
-  let comesIn = false
-  for (; at < args.length; at++) {
-    const word = args[at] as ShellWord
-    const { text } = word
-    if (isOpen(word) || !/^[-+]/.test(text)) break
-    if (text === '--' || text === '-') {
-      at++
-      break
-    }
-    if (text.startsWith('--')) at += /^--(rcfile|init-file)$/.test(text) ? 1 : 0
-    else {
-      isGiven ||= /^-.*c/.test(text)
-      comesIn ||= /^-.*s/.test(text)
-      if (/[oO]/.test(text)) at++
-    }
-  }
-  const operand = args[at]
-  if (isGiven) return operand ? { scripts: [operand] } : { unseen: true }
-  if (!operand || comesIn) return { readsInput: true }
-  return { unseen: isOpen(operand) }
+/** `hash -p /bin/rm git` makes `git` another program. */
+const hash: Wrapper = (args) => {
+  const at = args.findIndex(({ text }) => /^-\w*p/.test(text))
+  if (at < 0) return NOTHING
+  return args[at]?.text.endsWith('p') && args[at + 1] ? { commands: [args.slice(at + 1)] } : UNSEEN
 }
-
-/** `su -c`, `flock FILE -c`: a script for the shell. */
-function scriptBehindC(args: readonly ShellWord[]): Inner {
-  const at = args.findIndex(({ text }) => /^(-[a-zA-Z]*c|--command(=.*)?)$/s.test(text))
-  if (at < 0) return {}
-  const attached = args[at]?.text.startsWith('--command=')
-  const script = attached ? cutFront(args[at] as ShellWord, '--command='.length) : args[at + 1]
-  return script ? { scripts: [script] } : { unseen: true }
-}
-
-/** Without a script it starts a shell. */
-const su: Wrapper = (args) => ({ readsInput: true, ...scriptBehindC(args) })
-
-const flock: Wrapper = (args) => ({ ...before(FLOCK)(args), ...scriptBehindC(args) })
-
-const FLOCK: Options = { flags: 'enosuxFv', valued: 'wE', operands: 1 }
-
-function cutFront({ text, shape }: ShellWord, length: number): ShellWord {
-  return { text: text.slice(length), shape: shape.slice(length) }
-}
-
-const evaluate: Wrapper = (args) => {
-  const words = args[0]?.text === '--' ? args.slice(1) : args
-  return words.length > 0 ? { scripts: [joined(words)] } : {}
-}
-
-const trap: Wrapper = (args) => {
-  const [script] = args[0]?.text === '--' ? args.slice(1) : args
-  if (!script || args.length < 2 || /^-[lpP]?$/.test(script.text)) return {}
-  return { scripts: [script] }
-}
-
-const WATCH: Options = { flags: 'bcCdegprtwx', valued: 'nqs', long: ['--interval', '--equexit'] }
-
-const watch: Wrapper = (args) => {
-  const commands = commandsBehind(args, WATCH)
-  return commands ? { scripts: commands.map(joined) } : { unseen: true }
-}
-
-/** A file is not looked into; but it must be clear which one it is. */
-const source: Wrapper = (args) => ({ unseen: args[0] !== undefined && isOpen(args[0]) })
-
-const SHELLS = ['sh', 'bash', 'dash', 'zsh', 'ksh', 'mksh', 'ash', 'rbash', 'fish']
 
 const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ...Object.entries(BEFORE).map(([name, options]) => [name, before(options)] as const),
-  ...SHELLS.map((name) => [name, shell] as const),
+  ...Object.entries(OR_SHELL).map(([name, options]) => [name, orShell(options)] as const),
+  ...SCRIPT_RUNNERS,
+  ...LIST_RUNNERS,
+  ...['export', 'declare', 'typeset', 'local', 'readonly'].map((name) => [name, declare] as const),
   ['command', command],
-  ['sudo', sudo],
   ['env', env],
-  ['xargs', xargs],
-  ['parallel', xargs],
-  ['find', find],
-  ['fd', find],
-  ['fdfind', find],
-  ['su', su],
-  ['runuser', su],
-  ['flock', flock],
-  ['eval', evaluate],
-  ['trap', trap],
-  ['watch', watch],
-  ['source', source],
-  ['.', source],
+  ['alias', alias],
+  ['hash', hash],
+])
+
+/** Words of the shell's own make something of what follows, too. */
+const SPECIAL: ReadonlySet<string> = new Set([
+  ...WRAPPERS.keys(),
+  ...['if', 'then', 'elif', 'else', 'fi', 'case', 'in', 'esac', 'for', 'while', 'until', 'do', 'done'],
+  ...['select', 'function', 'coproc', 'time'],
 ])

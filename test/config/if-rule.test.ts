@@ -1,8 +1,14 @@
-import { describe, expect, it } from 'vitest'
+import { parse } from 'unbash'
+import { describe, expect, it, vi } from 'vitest'
 import { compileIf } from '../../src/config/if-rule.js'
 import { resolveEvent } from '../../src/core/events.js'
 import type { Data } from '../../src/core/json.js'
 import { command, hooksFile, loadPlugin, only } from './temp-tree.js'
+
+vi.mock('unbash', async (original) => {
+  const unbash = await original<typeof import('unbash')>()
+  return { ...unbash, parse: vi.fn(unbash.parse) }
+})
 
 const PRE = resolveEvent('PreToolUse')
 
@@ -145,4 +151,72 @@ describe('a rule', () => {
     expect(condition?.(event('Bash'))).toBe(true)
     expect(condition?.(event('Read'))).toContain('not for "Read"')
   })
+})
+
+describe('a command is parsed', () => {
+  /** How often, where hooks with these rules are asked about it. */
+  function parses(rules: readonly string[], text: string): number {
+    runsFor('Bash(x *)', 'Bash', { command: 'another "one"' })
+    vi.mocked(parse).mockClear()
+    for (const rule of rules) runsFor(rule, 'Bash', { command: text })
+    return vi.mocked(parse).mock.calls.length
+  }
+  const TEXT = 'cd x && git "status"'
+
+  it('once, however many rules there are', () => {
+    const rules = Array.from({ length: 50 }, (_, i) => `Bash(program-${i} *)`)
+    expect(parses(rules, TEXT)).toBe(1)
+    expect(parses([...rules, 'Bash(git status)', 'Bash(* && *)'], TEXT)).toBe(1)
+  })
+
+  it('not for rules that do not look into it', () => {
+    expect(parses(['Bash', 'Bash(*)', 'Write(x)', 'Read', 'mcp__x'], TEXT)).toBe(0)
+  })
+
+  it('not where it is too long, or nothing but words', () => {
+    expect(parses(['Bash(git *)'], `echo "${'x'.repeat(10_000_000)}"`)).toBe(0)
+    expect(parses(['Bash(git *)'], 'git status -s')).toBe(0)
+  })
+})
+
+describe('garbage', () => {
+  it.each([
+    '\0',
+    '\ud800',
+    '(',
+    ')',
+    '()',
+    'Bash(',
+    'Bash)',
+    'Bash((',
+    'Bash()()',
+    '*',
+    '*(x)',
+    'Bash(\0)',
+    'Bash(\ud800 *)',
+    `Bash(${'*'.repeat(1000)})`,
+    `Bash(${'a*'.repeat(500)})`,
+    `Bash(${'x'.repeat(1_000_000)})`,
+    `${'('.repeat(100_000)}`,
+    `Bash${'()'.repeat(100_000)}`,
+    `Write(${'{a,'.repeat(5000)})`,
+    `Write(${'**/'.repeat(2000)}x)`,
+    `Write(${'['.repeat(4000)})`,
+    `WebFetch(domain:${'*.'.repeat(5000)}x)`,
+  ])('%#: a rule that is garbage is compiled and asked without trouble', (rule) => {
+    const { condition } = compileIf(rule, PRE)
+    for (const tool of ['Bash', 'Write', 'WebFetch', '', '\0', 'x'.repeat(100_000)]) {
+      const input = { command: 'ls "x"', file_path: '/p/a/b', url: 'http://a.b' }
+      const data = { tool_name: tool, tool_input: input, cwd: '/p' }
+      const answer = condition?.({ name: 'PreToolUse', data, session: undefined }) ?? true
+      expect(answer === true || typeof answer === 'string').toBe(true)
+    }
+  })
+
+  it.each([undefined, null, 7, [], {}, { command: null }, { command: ['git'] }, 'git'])(
+    'input that is garbage runs the hook: %j',
+    (input) => {
+      expect(runsFor('Bash(git *)', 'Bash', input as object)).toBe(true)
+    },
+  )
 })

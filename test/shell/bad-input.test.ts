@@ -1,0 +1,153 @@
+// Commands made to break the reader: it stops early, and says that it does not know.
+
+import fc from 'fast-check'
+import { parse } from 'unbash'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { commandPattern } from '../../src/shell/command-pattern.js'
+import { LONGEST, readShell } from '../../src/shell/shell-reading.js'
+
+vi.mock('unbash', async (original) => {
+  const unbash = await original<typeof import('unbash')>()
+  return { ...unbash, parse: vi.fn(unbash.parse) }
+})
+
+vi.setConfig({ testTimeout: 60_000 })
+beforeEach(() => void vi.mocked(parse).mockClear())
+
+/** How much text the parser was given: what bounds the work, on any machine. */
+const parsed = () => vi.mocked(parse).mock.calls.reduce((sum, [text]) => sum + text.length, 0)
+
+const matchesAnything = commandPattern('no-such-program *')
+
+function expectUnknown(text: string): void {
+  const reading = readShell(text)
+  expect([reading.unknown, typeof reading.why]).toEqual([true, 'string'])
+  expect(matchesAnything(reading)).toBe(true)
+  expect(parsed()).toBeLessThanOrEqual(8 * LONGEST)
+}
+
+describe('ten million characters', () => {
+  it.each([
+    ['of one word', 'x'],
+    ['of words', 'x '],
+    ['of commands', 'a; '],
+    ['of quotes', '"'],
+    ['of substitutions', '$('],
+    ['of lines', 'ls\n'],
+  ])('%s', (_, text) => {
+    expectUnknown(text.repeat(10_000_000 / text.length))
+    expect(parsed()).toBe(0)
+  })
+})
+
+const OPENINGS = [
+  ...[
+    '$(',
+    '`',
+    '(',
+    '((',
+    '{ ',
+    '"$(',
+    '${x:-',
+    '$((',
+    '$[',
+    'a <(',
+    'a >(',
+    'x=(',
+    'x[',
+    '+(',
+    '[[ ( ',
+    '"',
+    "'",
+  ],
+  ...[
+    'if a; then ',
+    'while a; do ',
+    'case a in a) ',
+    'f() { ',
+    'sudo ',
+    'eval ',
+    "bash -c '",
+    'bash <<E\n',
+    '! ( ',
+  ],
+]
+
+describe.each([1000, 100_000])('%i levels', (levels) => {
+  it.each(OPENINGS)('of %j that never end', (opening) => {
+    expectUnknown(`${opening.repeat(levels + 1)}rm x`)
+  })
+
+  it.each([
+    ['$(', ')'],
+    ['(', ')'],
+    ['"$(', ')"'],
+    ['${x:-', '}'],
+    ['$((1+', '))'],
+    ['<(', ')'],
+    ['{ ', '; }'],
+    ['$[1+', ']'],
+  ])('of %j that end', (opening, closing) => {
+    expectUnknown(`a ${opening.repeat(levels)}rm x${closing.repeat(levels)}`)
+  })
+})
+
+it('scripts in scripts are not read for ever', () => {
+  let text = 'rm x'
+  for (let i = 0; i < 10; i++) text = `eval '${text.replaceAll("'", "'\\''")}' '; ${'x'.repeat(100)}'`
+  readShell(text)
+  expect(parsed()).toBeLessThanOrEqual(8 * LONGEST)
+})
+
+it.each([
+  'echo "',
+  "echo '",
+  'echo `',
+  'echo $(',
+  'echo ${',
+  "echo $'",
+  'echo $"',
+  'echo "$(echo "',
+  "bash -c 'echo \"'",
+  'if true',
+  'case x in',
+  '<<',
+  'a <<<',
+])('what has no end, %j, may be anything', expectUnknown)
+
+it.each(['\0', 'a\0', 'echo "\0"', "eval 'a\0'"])('a NUL, %j, may be anything', expectUnknown)
+
+it.each(['\ud800', 'echo \udfff', '"\ud800" x', '\ud800; git', '\u2028git', '\ufeffgit'])(
+  'text that is no Unicode, %j, is read all the same',
+  (text) => {
+    const { commands, unknown } = readShell(text)
+    expect(unknown || commands.length > 0).toBe(true)
+  },
+)
+
+it('what is nothing but words is read without the parser, and to the same end', () => {
+  const word = fc.stringMatching(/^[\w./:@%+,=-]{1,6}$/)
+  const first = fc.oneof(
+    word,
+    fc.constantFrom('if', 'time', 'sudo', 'a=1', 'coproc', 'for', 'in', 'x/env', 'git'),
+  )
+  fc.assert(
+    fc.property(first, fc.array(word, { maxLength: 4 }), (name, words) => {
+      const text = [name, ...words].join(' ')
+      const shown = (command: string) => {
+        const { commands, unknown, why, expands, heredoc } = readShell(command)
+        const lines = commands.map(({ name, program, words, dynamic, shape }) => ({
+          name,
+          program,
+          words,
+          dynamic,
+          shape,
+        }))
+        return { lines, unknown, why, expands, heredoc }
+      }
+      // With a blank in front it goes the long way.
+      expect(shown(text)).toEqual(shown(` ${text}`))
+    }),
+    { numRuns: 500 },
+  )
+})

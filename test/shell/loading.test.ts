@@ -1,0 +1,62 @@
+// The parser of commands is loaded by who needs it: shown by taking it away.
+
+import { renameSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, expect, it, vi } from 'vitest'
+import { Project, programFile, withProgram } from '../cli/program.js'
+import { command, hooksFile, loadPlugin } from '../config/temp-tree.js'
+
+withProgram()
+
+const returned: (() => void)[] = []
+afterEach(() => {
+  for (const giveBack of returned.splice(0)) giveBack()
+})
+
+/** The bundled program without these of its files, until the test is over. */
+function without(...names: readonly string[]): void {
+  for (const name of names) {
+    const file = join(dirname(programFile()), name)
+    renameSync(file, `${file}.away`)
+    returned.push(() => renameSync(`${file}.away`, file))
+  }
+}
+
+/** What is printed where a hook with this `if` denies a call of Bash. */
+async function fired(rule: string | undefined, text: string): Promise<string> {
+  const project = new Project()
+  returned.push(() => project.remove())
+  const entry = { type: 'command', command: 'echo seen >&2; exit 2', if: rule }
+  project.file('.amplifier/hooks/hooks.json', { hooks: { PreToolUse: [{ hooks: [entry] }] } })
+  const input = { session_id: 's', cwd: project.folder, tool_name: 'Bash', tool_input: { command: text } }
+  const { stdout, stderr } = await project.carabiner(['fire', 'PreToolUse', '--trust-all'], { input })
+  return stdout + stderr
+}
+
+it('a program without an "if" needs neither rules nor parser', async () => {
+  without('if-rule.js', 'unbash.cjs')
+  expect(await fired(undefined, 'git status')).toContain('denied: seen')
+})
+
+it('a program with an "if" for another tool needs no parser', async () => {
+  without('unbash.cjs')
+  expect(await fired('Write(src/**)', 'git status')).toContain('skipped: if')
+})
+
+it('a program with an "if" for a command has both', async () => {
+  expect(await fired('Bash(git *)', 'git status')).toContain('denied: seen')
+  expect(await fired('Bash(git *)', 'echo "git"')).toContain('skipped: if')
+})
+
+it('a library without an "if" imports no rules', async () => {
+  const imported = vi.fn()
+  vi.doMock('../../src/config/if-rule.js', () => {
+    imported()
+    return { compileIf: () => ({}) }
+  })
+  returned.push(() => vi.doUnmock('../../src/config/if-rule.js'))
+  await loadPlugin(hooksFile([command('x')]))
+  expect(imported).not.toHaveBeenCalled()
+  await loadPlugin(hooksFile([command('x', { if: 'Bash(git *)' })]))
+  expect(imported).toHaveBeenCalledOnce()
+})

@@ -1,0 +1,70 @@
+// What does it cost to know that nothing changed since it was trusted?
+
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { createHooks } from 'carabiner'
+import { TrustStore } from '../dist/trust/trust-store.js'
+import { race } from './measure.mjs'
+
+const MANY = 1000
+const CALL = { tool_name: 'Bash', tool_input: { command: 'npm test' }, cwd: process.cwd() }
+/** Until the files are old enough for their stamps to count, as those of a project are. */
+const OF_AGE_MS = process.argv.includes('--quick') ? 0 : 2500
+
+export async function bench() {
+  const root = mkdtempSync(join(tmpdir(), 'carabiner-bench-'))
+  const small = folder(root, 'small', 4, 2)
+  const large = folder(root, 'large', MANY, 50)
+  await setTimeout(OF_AGE_MS)
+  const store = new TrustStore({ dataDir: join(root, 'data') })
+  for (const unit of [small, large]) store.trust(unit, store.look(unit).digest)
+  await setTimeout(OF_AGE_MS)
+  const hooks = await createHooks({ plugins: [small.path], trust: 'all', globals: false })
+  const session = hooks.session({ id: 'trust' })
+  const atFire = await race(
+    { command: () => session.fire('PreToolUse', CALL), standing: () => trusted(store, small) },
+    { calls: 8 },
+  )
+  await hooks.close()
+  const files = readdirSync(large.path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+  const many = await race({
+    bare: () => {
+      for (const file of files) lstatSync(file)
+    },
+    standing: () => trusted(store, large),
+  })
+  rmSync(root, { recursive: true })
+  return [
+    row('trust of a plugin of 4 files / one command hook', atFire.standing, atFire.command, 0.05),
+    row(`trust of ${MANY} unchanged files / lstat of the same`, many.standing, many.bare, 2),
+  ]
+}
+
+function trusted(store, unit) {
+  const standing = store.standingOf(unit)
+  if (standing.state !== 'trusted') throw new Error(`it is ${standing.state}: ${standing.why}`)
+}
+
+/** `width` files in each of its folders. */
+function folder(root, name, count, width) {
+  const path = join(root, name)
+  mkdirSync(path)
+  const command = 'true'
+  const groups = [{ matcher: 'Bash', hooks: [{ type: 'command', command }] }]
+  writeFileSync(join(path, 'hooks.json'), JSON.stringify({ hooks: { PreToolUse: groups } }))
+  for (let i = 1; i < count; i++) {
+    const below = join(path, `lib-${Math.floor(i / width)}`)
+    mkdirSync(below, { recursive: true })
+    writeFileSync(join(below, `file-${i}.js`), `export const number = ${i}\n`.repeat(40))
+  }
+  const hook = { name: `${name}:PreToolUse#1`, event: 'PreToolUse', matcher: 'Bash', command, hash: name }
+  return { kind: 'folder', path, name, projectDir: root, hooks: [hook] }
+}
+
+function row(name, value, baseline, limit) {
+  return { name, unit: 'ms', value: value / 1000, baseline: baseline / 1000, limit }
+}

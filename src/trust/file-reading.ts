@@ -1,0 +1,90 @@
+// One file, read once: its bytes, their hash, and the stamp that says so.
+
+import { hash } from 'node:crypto'
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { textOf } from '../core/errors.js'
+import { isSame, moment, type Stamp, stampOf } from './stamp.js'
+
+/** Does not wait for the writer of a pipe, becomes nobody's terminal. */
+const OPEN = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
+
+export interface FileReading {
+  readonly mode: number
+  readonly size: number
+  readonly sha256: string
+  readonly stamp: string
+  readonly bytes: Buffer
+}
+
+export type Read = FileReading | 'untouched' | { readonly problem: string }
+
+export interface ReadingOptions {
+  /** Whether a link may lead to it. */
+  readonly follow: boolean
+  /** In bytes. */
+  readonly limit: number
+  /** A file that still has it is not read. */
+  readonly stamp?: Stamp | undefined
+}
+
+/** `problem` goes behind the name of the file. */
+export function readFile(path: string, { follow, limit, stamp }: ReadingOptions): Read {
+  const seen = moment()
+  let fd: number
+  try {
+    fd = openSync(path, follow ? OPEN : OPEN | (constants.O_NOFOLLOW ?? 0))
+  } catch (error) {
+    return { problem: openingProblem(error) }
+  }
+  try {
+    const before = fstatSync(fd, { bigint: true })
+    const problem = problemOf(before, limit)
+    if (problem !== undefined) return { problem }
+    if (stamp && isSame(before, stamp)) return 'untouched'
+    const bytes = bytesOf(fd, Number(before.size))
+    const after = fstatSync(fd, { bigint: true })
+    if (bytes.length !== Number(before.size) || !isSame(before, after)) {
+      return { problem: 'changed while it was read; try again' }
+    }
+    return {
+      mode: Number(before.mode) & 0o777,
+      size: bytes.length,
+      sha256: sha256(bytes),
+      stamp: stampOf(before, seen),
+      bytes,
+    }
+  } catch (error) {
+    return { problem: `cannot be read (${textOf(error)})` }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+export function sha256(bytes: Buffer | string): string {
+  return hash('sha256', bytes)
+}
+
+function openingProblem(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'ELOOP' || code === 'EMLINK') return 'became a link while it was read'
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'is gone'
+  if (code === 'ENXIO') return 'is no plain file'
+  return `cannot be read (${textOf(error)})`
+}
+
+function problemOf(stats: BigIntStats, limit: number): string | undefined {
+  if (!stats.isFile()) return 'is no plain file'
+  if ((stats.mode & 0o7000n) !== 0n) return 'has a setuid, setgid or sticky bit; remove it (chmod ug-s,-t)'
+  if (stats.size > BigInt(limit)) return `is too large: ${stats.size} bytes, and ${limit} are left`
+  return undefined
+}
+
+/** Up to one byte more than expected: then it has grown. */
+function bytesOf(fd: number, size: number): Buffer {
+  const bytes = Buffer.allocUnsafe(size + 1)
+  let length = 0
+  for (let read = 1; read > 0 && length <= size; length += read) {
+    read = readSync(fd, bytes, length, size + 1 - length, null)
+  }
+  return bytes.subarray(0, length)
+}

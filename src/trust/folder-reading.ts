@@ -1,0 +1,286 @@
+// Everything in a unit's folder, each file read once: what is hashed is what is handed on to be copied or shown.
+
+import { isUtf8 } from 'node:buffer'
+import { type BigIntStats, lstatSync, opendirSync, realpathSync } from 'node:fs'
+import { posix } from 'node:path'
+import { textOf } from '../core/errors.js'
+import { type Read, readFile, sha256 } from './file-reading.js'
+import { OpenFolder } from './open-folder.js'
+import { isBelow, realOf } from './program-search.js'
+import { quoted } from './quoted.js'
+import { moment, parseStamp, stampOf } from './stamp.js'
+import type { TrustedFile, TrustedFolder } from './unit.js'
+
+export const MOST_FILES = 10_000
+export const MOST_BYTES = 256 * 1024 * 1024
+export const DEEPEST = 64
+/** Of a path below the folder, in bytes. */
+export const LONGEST_PATH = 1024
+const MOST_PROBLEMS = 20
+
+/** Neither hashed nor copied: it differs in every checkout, and nothing in it is part of the plugin. */
+const LEFT_OUT = '.git'
+
+export interface FolderReading {
+  /** Sorted by path. Empty folders do not count: git has none. */
+  readonly files: readonly TrustedFile[]
+  readonly folders: readonly TrustedFolder[]
+  /** Sentences. With any of them the rest is not complete. */
+  readonly problems: readonly string[]
+}
+
+export interface FolderReadingOptions {
+  /** A root that lies in here by its path must really do. */
+  readonly within?: string | undefined
+  /** Files that still have the stamp in here are not read, and not handed on. */
+  readonly known?: ReadonlyMap<string, TrustedFile>
+  /** Is handed every file with its bytes, in no special order. What it throws is thrown. */
+  readonly take?: (file: TrustedFile, bytes: Buffer) => void
+}
+
+/** Follows the root if it is a link, and no link below it. */
+export function readFolder(root: string, options: FolderReadingOptions = {}): FolderReading {
+  return new Reader(root, options).reading()
+}
+
+/** The bounds are reached: there is nothing more to say. */
+class Enough extends Error {}
+
+/** The trouble of who was handed a file, none of the folder. */
+class NotTaken extends Error {}
+
+interface Link {
+  readonly path: string
+  /** Where it leads, from the root; no link is in the way. */
+  readonly target: string
+}
+
+class Reader {
+  readonly #root: string
+  readonly #options: FolderReadingOptions
+  readonly #files: TrustedFile[] = []
+  readonly #folders: TrustedFolder[] = []
+  readonly #links: Link[] = []
+  readonly #problems: string[] = []
+  #entries = 0
+  #bytes = 0
+  #top: OpenFolder | undefined
+
+  constructor(root: string, options: FolderReadingOptions) {
+    this.#root = root
+    this.#options = options
+  }
+
+  reading(): FolderReading {
+    try {
+      this.#read()
+    } catch (error) {
+      if (error instanceof NotTaken) throw error.cause
+      // A folder that is moved or removed while it is read may fail at any step.
+      if (!(error instanceof Enough))
+        this.#problems.push(`The folder cannot be read (${textOf(error)}); try again.`)
+    }
+    const byPath = (a: { readonly path: string }, b: { readonly path: string }) => (a.path < b.path ? -1 : 1)
+    return {
+      files: this.#files.sort(byPath),
+      folders: this.#folders.sort(byPath),
+      problems: this.#problems,
+    }
+  }
+
+  #read(): void {
+    let top: OpenFolder
+    try {
+      top = new OpenFolder(realpathSync.native(this.#root))
+    } catch (error) {
+      this.#problem(`The folder ${quoted(this.#root)} cannot be read (${textOf(error)}).`)
+      return
+    }
+    this.#top = top
+    try {
+      this.#checkPlace(top)
+      this.#folder(top, '', 0)
+      this.#checkLinks()
+    } finally {
+      top.close()
+    }
+  }
+
+  /** Asked of the open folder: its path may lead elsewhere by now. */
+  #checkPlace(top: OpenFolder): void {
+    const { within } = this.#options
+    if (within === undefined || !isBelow(this.#root, within) || isBelow(top.realPath(), realOf(within)))
+      return
+    this.#problems.push(
+      `The folder ${quoted(this.#root)} is a link to the outside of the project; put the folder itself there.`,
+    )
+    throw new Enough()
+  }
+
+  /** Each of its folders is open only while it is read. */
+  #folder(folder: OpenFolder, path: string, depth: number): void {
+    const seen = moment()
+    const stats = lstatSync(folder.to('.'), { bigint: true })
+    this.#folders.push({ path, stamp: stampOf(stats, seen) })
+    for (const name of this.#namesIn(folder, path)) this.#entry(folder, name, posix.join(path, name), depth)
+    if (!folder.isInPlace()) this.#problem(`${named(path)} was replaced while it was read; try again.`)
+  }
+
+  #namesIn(folder: OpenFolder, path: string): readonly string[] {
+    const names: string[] = []
+    try {
+      const entries = opendirSync(folder.to(), { encoding: 'buffer' as BufferEncoding })
+      try {
+        for (let entry = entries.readSync(); entry; entry = entries.readSync()) {
+          const name = entry.name as unknown as Buffer
+          if (++this.#entries > MOST_FILES) {
+            throw this.#enough(`It holds more than ${MOST_FILES} files and folders.`)
+          }
+          if (isUtf8(name)) names.push(name.toString('utf8'))
+          else
+            this.#problem(`${named(path)} holds a file whose name is not UTF-8: ${inHex(name)}; rename it.`)
+        }
+      } finally {
+        entries.closeSync()
+      }
+    } catch (error) {
+      if (error instanceof Enough) throw error
+      this.#problem(`${named(path)} cannot be read (${textOf(error)}).`)
+    }
+    return names.filter((name) => name !== LEFT_OUT).sort()
+  }
+
+  #entry(folder: OpenFolder, name: string, path: string, depth: number): void {
+    if (Buffer.byteLength(path) > LONGEST_PATH) {
+      this.#problem(`${named(path)} has a path of more than ${LONGEST_PATH} bytes.`)
+      return
+    }
+    const stats = statsOf(folder.to(name))
+    if (!stats) this.#problem(`${named(path)} is gone, or cannot be read; try again.`)
+    else if (stats.isDirectory()) this.#below(folder.to(name), path, depth + 1)
+    else if (stats.isSymbolicLink()) this.#link(folder, name, path, stats)
+    else if (stats.isFile()) this.#file(folder, name, path)
+    else this.#problem(`${named(path)} is ${kindOf(stats)}, which cannot be copied; remove it.`)
+  }
+
+  #below(opened: string, path: string, depth: number): void {
+    if (depth > DEEPEST) {
+      this.#problem(`${named(path)} lies more than ${DEEPEST} folders deep.`)
+      return
+    }
+    let inner: OpenFolder
+    try {
+      inner = new OpenFolder(opened)
+    } catch (error) {
+      this.#problem(`${named(path)} cannot be read, or is no folder any more (${textOf(error)}).`)
+      return
+    }
+    try {
+      this.#folder(inner, path, depth)
+    } finally {
+      inner.close()
+    }
+  }
+
+  #file(folder: OpenFolder, name: string, path: string): void {
+    const known = this.#options.known?.get(path)
+    const stamp = known && parseStamp(known.stamp)
+    const read: Read = readFile(folder.to(name), { follow: false, limit: MOST_BYTES - this.#bytes, stamp })
+    if (known && read === 'untouched') {
+      this.#files.push(known)
+      return
+    }
+    if (read === 'untouched' || 'problem' in read) {
+      this.#problem(`${named(path)} ${read === 'untouched' ? 'cannot be read' : read.problem}.`)
+      return
+    }
+    const { bytes, ...rest } = read
+    const file: TrustedFile = { path, ...rest }
+    this.#bytes += bytes.length
+    this.#files.push(file)
+    try {
+      this.#options.take?.(file, bytes)
+    } catch (cause) {
+      throw new NotTaken('', { cause })
+    }
+  }
+
+  /** A link is recorded by where it really leads, so that in a copy it leads into the copy whatever is in its way here. */
+  #link(folder: OpenFolder, name: string, path: string, stats: BigIntStats): void {
+    const seen = moment()
+    let target: string
+    try {
+      target = realpathSync.native(folder.to(name))
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      const why = code === 'ELOOP' ? 'is a link that leads to itself' : 'is a link that leads nowhere'
+      this.#problem(`${named(path)} ${why}; remove it.`)
+      return
+    }
+    const root = (this.#top as OpenFolder).realPath()
+    if (target !== root && !target.startsWith(`${root}/`)) {
+      this.#problem(
+        `${named(path)} is a link to the outside, to ${quoted(target)}; put the file itself there.`,
+      )
+      return
+    }
+    const inside = target.slice(root.length + 1)
+    if (inside === '' || path.startsWith(`${inside}/`)) {
+      this.#problem(`${named(path)} is a link to a folder that it lies in, which has no end; remove it.`)
+      return
+    }
+    const link = posix.relative(posix.dirname(path), inside)
+    this.#links.push({ path, target: inside })
+    this.#files.push({ path, mode: 0o777, size: 0, sha256: sha256(link), link, stamp: stampOf(stats, seen) })
+  }
+
+  /** Only what was read itself may be led to: nothing that came, went or was left out. */
+  #checkLinks(): void {
+    if (this.#links.length === 0) return
+    const copied = new Set<string>()
+    for (const { path } of this.#files.filter(({ link }) => link === undefined)) {
+      for (let at = path; at !== '.' && !copied.has(at); at = posix.dirname(at)) copied.add(at)
+    }
+    for (const { path, target } of this.#links) {
+      if (!copied.has(target)) {
+        this.#problem(
+          `${named(path)} is a link to ${named(target)}, which is not part of what is copied; remove it.`,
+        )
+      }
+    }
+  }
+
+  #problem(text: string): void {
+    this.#problems.push(text)
+    if (this.#problems.length >= MOST_PROBLEMS) throw new Enough()
+  }
+
+  #enough(text: string): Enough {
+    this.#problems.push(`The folder ${quoted(this.#root)} is too large. ${text}`)
+    return new Enough()
+  }
+}
+
+function statsOf(path: string): BigIntStats | undefined {
+  try {
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
+function kindOf(stats: BigIntStats): string {
+  if (stats.isFIFO()) return 'a named pipe'
+  if (stats.isSocket()) return 'a socket'
+  return 'a device'
+}
+
+function named(path: string): string {
+  return path === '' ? 'The folder' : quoted(path)
+}
+
+function inHex(name: Buffer): string {
+  return name
+    .toString('latin1')
+    .replace(/[^ -~]/g, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`)
+}

@@ -1,0 +1,45 @@
+// The user's list of digests that need no review, for machines on which nobody can be asked.
+
+import { resolve } from 'node:path'
+import { textOf } from '../core/errors.js'
+import { readPlain } from '../state/plain-file.js'
+import { isWithin, realOf } from './program-search.js'
+import { quoted } from './quoted.js'
+import { isDigest } from './stored-record.js'
+
+const MOST_BYTES = 1024 * 1024
+
+/** One digest per line, `#` begins a comment. Throws for a file that the project could have brought, or that is not such a list. */
+export function preTrusted(file: string, projectDir: string): ReadonlySet<string> {
+  const path = resolve(file)
+  if (isWithin(path, projectDir)) {
+    throw new Error(
+      `the list of digests ${quoted(path)} lies in the project, which must not decide about itself; put it elsewhere`,
+    )
+  }
+  return digestsIn(textIn(path), path)
+}
+
+function textIn(path: string): string {
+  try {
+    const read = readPlain(realOf(path), MOST_BYTES)
+    if ('text' in read) return read.text
+    if (read.problem === 'is empty') return ''
+    throw new Error(`it ${read.problem}`)
+  } catch (error) {
+    throw new Error(`the list of digests ${quoted(path)} cannot be read: ${textOf(error)}`, { cause: error })
+  }
+}
+
+function digestsIn(text: string, path: string): ReadonlySet<string> {
+  const digests = new Set<string>()
+  for (const [i, line] of text.split('\n').entries()) {
+    const digest = line.replace(/#.*/s, '').trim().toLowerCase()
+    if (digest === '') continue
+    if (!isDigest(digest)) {
+      throw new Error(`${path}:${i + 1} is no SHA-256 in hexadecimal: ${quoted(digest.slice(0, 80))}`)
+    }
+    digests.add(digest)
+  }
+  return digests
+}

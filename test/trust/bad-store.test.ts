@@ -1,0 +1,220 @@
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { describe, expect, it } from 'vitest'
+import { filesBelow, later, type Project, project, trusted } from './hostile-project.js'
+
+/** The file with the only record. */
+function recordFile({ dataDir }: Project): string {
+  const folder = join(dataDir, 'trust', readdirSync(join(dataDir, 'trust'))[0] as string)
+  return join(folder, readdirSync(folder).find((name) => name.endsWith('.json')) as string)
+}
+
+type Change = (path: string) => void
+const edited =
+  (edit: (file: { format: number; value: Record<string, unknown> }) => void): Change =>
+  (path) => {
+    const file = JSON.parse(readFileSync(path, 'utf8'))
+    edit(file)
+    chmodSync(path, 0o600)
+    writeFileSync(path, JSON.stringify(file))
+  }
+
+describe('a record', () => {
+  const broken: Readonly<Record<string, readonly [Change, string]>> = {
+    'half-written': [(path) => truncateSync(path, 200), 'is not valid JSON'],
+    empty: [(path) => truncateSync(path, 0), 'is empty'],
+    'of a newer version': [
+      edited((file) => {
+        file.format = 2
+      }),
+      'was written by a newer version of Carabiner',
+    ],
+    'without a digest': [
+      edited(({ value }) => {
+        delete value.digest
+      }),
+      'the record.digest must be a string',
+    ],
+    'with another digest': [
+      edited(({ value }) => {
+        value.digest = '../x'
+      }),
+      'must be a SHA-256 in hexadecimal',
+    ],
+    'without files': [
+      edited(({ value }) => {
+        delete value.files
+      }),
+      'the record.files must be a list',
+    ],
+    'with a file that lacks its hash': [
+      edited(({ value }) => {
+        value.files = [{ path: 'x', mode: 1, size: 1, stamp: '' }]
+      }),
+      'the record.files[0].sha256 must be a string',
+    ],
+    'of another unit': [
+      edited(({ value }) => {
+        value.path = '/elsewhere'
+      }),
+      'is about "/elsewhere"; remove it',
+    ],
+  }
+
+  it.each(Object.entries(broken))('%s is never trusted, told once, and kept', (_, [change, why]) => {
+    const place = project()
+    const unit = place.plugin()
+    trusted(place.store, unit)
+    const path = recordFile(place)
+    change(path)
+    const standing = place.newStore().standingOf(unit)
+    expect(standing).toMatchObject({ state: 'untrusted', why: expect.stringContaining(why) })
+    expect(standing).toMatchObject({ why: expect.stringMatching(/^Whether it is trusted cannot be told: /) })
+    expect(place.newStore().standingOf(unit).state).toBe('untrusted')
+    expect(filesBelow(join(place.dataDir, 'trust')).some((name) => /broken-|\.json$/.test(name))).toBe(true)
+  })
+
+  it('can be made again', () => {
+    const place = project()
+    const unit = place.plugin()
+    trusted(place.store, unit)
+    truncateSync(recordFile(place), 100)
+    expect(place.store.standingOf(unit).state).toBe('untrusted')
+    trusted(place.store, unit)
+    expect(place.store.standingOf(unit).state).toBe('trusted')
+  })
+
+  it('under the name of another unit is not its own', () => {
+    const place = project()
+    const unit = place.plugin()
+    trusted(place.store, unit)
+    place.write('plugins/evil/x', '')
+    const evil = { ...unit, path: join(place.dir, 'plugins/evil') }
+    const { digest } = place.store.look(evil)
+    place.store.trust(evil, digest)
+    const [one, two] = readdirSync(join(place.dataDir, 'trust')).map((name) =>
+      join(place.dataDir, 'trust', name),
+    )
+    renameSync(one as string, `${one}-away`)
+    renameSync(two as string, one as string)
+    renameSync(`${one}-away`, two as string)
+    for (const each of [unit, evil]) expect(place.newStore().standingOf(each).state).toBe('untrusted')
+  })
+})
+
+describe('records', () => {
+  it('are listed, and removed with their copies unless another uses them', () => {
+    const { store, plugin, dataDir, root, dir } = project()
+    const unit = plugin()
+    const twin = { ...unit, path: join(dir, 'elsewhere/guard') }
+    mkdirSync(join(dir, 'elsewhere'))
+    execFileSync('cp', ['-rp', unit.path, twin.path])
+    const [one, two] = [trusted(store, unit), trusted(store, twin)]
+    expect(two.digest).toBe(one.digest)
+    expect(
+      store
+        .records()
+        .map(({ path }) => path)
+        .sort(),
+    ).toEqual([twin.path, unit.path])
+    expect(store.untrust('folder', unit.path)).toBe(true)
+    expect(store.standingOf(unit)).toEqual({ state: 'untrusted', why: 'It was not reviewed yet.' })
+    expect(store.standingOf(twin).state).toBe('trusted')
+    expect(store.untrust('folder', twin.path)).toBe(true)
+    expect(store.untrust('folder', twin.path)).toBe(false)
+    expect(store.untrust('folder', root)).toBe(false)
+    expect(store.records()).toEqual([])
+    expect(filesBelow(join(dataDir, 'copies'))).toEqual([])
+    expect(filesBelow(join(dataDir, 'trust'))).toEqual([])
+  })
+
+  it('of what was trusted before give way, with the copy', () => {
+    const { store, plugin, write, dataDir } = project()
+    const unit = plugin()
+    const before = trusted(store, unit)
+    write('plugins/guard/lib/data.txt', 'other')
+    expect(store.standingOf(unit).state).toBe('modified')
+    const { digest } = trusted(store, unit)
+    expect(digest).not.toBe(before.digest)
+    expect(store.records().map((record) => record.digest)).toEqual([digest])
+    const copies = readdirSync(join(dataDir, 'copies')).filter((name) => !name.endsWith('.bin'))
+    expect(copies).toEqual([digest])
+  })
+
+  it('are seen at once by a store that read them long ago', () => {
+    const { store, newStore, plugin } = project()
+    const unit = plugin()
+    trusted(store, unit)
+    for (let i = 0; i < 3; i++) expect(later(() => store.standingOf(unit)).state).toBe('trusted')
+    newStore().untrust('folder', unit.path)
+    expect(store.standingOf(unit).state).toBe('untrusted')
+    trusted(newStore(), unit)
+    expect(store.standingOf(unit).state).toBe('trusted')
+  })
+})
+
+describe('a store that cannot be written', { timeout: 60_000 }, () => {
+  /** What the worker prints; root may write everywhere, so it runs as another user. */
+  async function printed({ root }: Project, through = ':'): Promise<readonly string[]> {
+    const outfile = join(root, 'worker.mjs')
+    const entry = fileURLToPath(new URL('worker.ts', import.meta.url))
+    await build({ entryPoints: [entry], outfile, bundle: true, platform: 'node', format: 'esm' })
+    chmodSync(root, 0o755)
+    const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
+    const args = ['-c', `${through}; exec "$0" "$@"`, process.execPath, outfile, root]
+    return execFileSync('/bin/sh', args, { encoding: 'utf8', ...user })
+      .trim()
+      .split('\n')
+  }
+
+  it('because it is read-only, says so', async () => {
+    const place = project()
+    place.plugin()
+    mkdirSync(place.dataDir)
+    chmodSync(place.dataDir, 0o555)
+    const [standing, look, trust, after, records, untrust] = await printed(place)
+    expect([standing, look, after, records, untrust]).toEqual([
+      ...['standing: "untrusted"', 'look: []', 'after: "untrusted"', 'records: 0', 'untrust: false'],
+    ])
+    expect(trust).toMatch(
+      /^trust failed: the copy cannot be written to .*\/data\/copies: EACCES.*; set CARABINER_HOME to/,
+    )
+  })
+
+  it('because it is full, says so and leaves nothing behind', async () => {
+    const place = project()
+    place.plugin()
+    place.write('plugins/guard/large', 'x'.repeat(100_000))
+    mkdirSync(place.dataDir)
+    chmodSync(place.dataDir, 0o777)
+    const [, , trust, after, records] = await printed(place, 'trap "" XFSZ; ulimit -f 8')
+    expect(trust).toMatch(
+      /^trust failed: the copy cannot be written to .*: EFBIG.*; free some space, or set CARABINER_HOME/,
+    )
+    expect([after, records]).toEqual(['after: "untrusted"', 'records: 0'])
+    expect(filesBelow(place.dataDir)).toEqual(['copies'])
+  })
+
+  it('is read where it can be read', async () => {
+    const place = project()
+    const unit = { ...place.plugin(), hooks: [] }
+    trusted(place.store, unit)
+    execFileSync('chmod', ['-R', 'go+rX', place.dataDir])
+    if (process.getuid?.() === 0) {
+      const said = await printed(place)
+      expect(said.slice(0, 2)).toEqual(['standing: "trusted"', 'look: []'])
+      expect(said[5]).toMatch(/^untrust failed: the record of trust in .* cannot be written: EACCES/)
+    }
+  })
+})

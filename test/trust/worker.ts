@@ -1,0 +1,33 @@
+// A process of its own: `worker ROOT` trusts the plugin of the project in ROOT, and prints what each step says.
+
+import { textOf } from '../../src/core/errors.js'
+import { TrustStore } from '../../src/trust/trust-store.js'
+import type { Unit } from '../../src/trust/unit.js'
+
+const [root = ''] = process.argv.slice(2)
+const projectDir = `${root}/project`
+const unit: Unit = {
+  kind: 'folder',
+  path: `${projectDir}/plugins/guard`,
+  name: 'guard',
+  projectDir,
+  hooks: [],
+}
+const store = new TrustStore({ dataDir: `${root}/data` })
+
+const steps: Readonly<Record<string, () => unknown>> = {
+  standing: () => store.standingOf(unit).state,
+  look: () => store.look(unit).problems,
+  trust: () => store.trust(unit, store.look(unit).digest).name,
+  after: () => store.standingOf(unit).state,
+  records: () => store.records().length,
+  untrust: () => store.untrust('folder', unit.path),
+}
+
+for (const [name, step] of Object.entries(steps)) {
+  try {
+    console.log(`${name}: ${JSON.stringify(step())}`)
+  } catch (error) {
+    console.log(`${name} failed: ${textOf(error)}`)
+  }
+}

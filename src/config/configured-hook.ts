@@ -1,6 +1,7 @@
 // A configured hook: an entry of a file made into a hook that lacks only its way to run.
 
 import { hash } from 'node:crypto'
+import type { EventKind } from '../core/events.js'
 import type { Hook } from '../core/hook.js'
 import { type Data, frozenCopy } from '../core/json.js'
 import { shown } from '../core/text.js'
@@ -8,7 +9,7 @@ import type { HookSpec, Place } from '../runners/hook-spec.js'
 import { FileOrigin } from './file-origin.js'
 import type { Handlers, HandlerType } from './handler.js'
 import type { Entry, Group } from './hook-group.js'
-import { compileIf, type IfRule } from './if-rule.js'
+import type { IfRule } from './if-rule.js'
 import { under } from './json-text.js'
 import type { Merge, Terms } from './merged-settings.js'
 import type { Names } from './names.js'
@@ -29,6 +30,8 @@ export interface Making {
   readonly names: Names
   /** The lane of each sequential group. */
   readonly lanes: Map<Group, string>
+  /** Only where an entry has an `if`. */
+  readonly compileIf: ((rule: string, kind: EventKind) => IfRule) | undefined
 }
 
 /** Throws for what JSON cannot carry: values nested without end. */
@@ -37,30 +40,32 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
   const { type, common } = entry.handler
   const { merge, notes } = making
   const handler = frozenCopy(entry.handler.fields, name) as Data
-  const id = making.names.id(owner, event.name, contentOf(entry))
-  const rule = common.if === undefined ? NO_RULE : compileIf(common.if, event)
-  if (rule.problem) note(entry, 'if', 'unknown-key', `${name}: ${rule.problem}`, notes)
+  const content = contentOf(entry)
+  const id = making.names.id(owner, event.name, content.slice(0, SHORT))
+  const rule = common.if === undefined ? undefined : making.compileIf?.(common.if, event)
+  if (rule?.problem) note(entry, 'if', 'unknown-key', `${name}: ${rule.problem}`, notes)
   const onFailure = common.onFailure ?? 'continue'
   const detached = handler.async === true || handler.asyncRewake === true
   const hook: Unrun = {
     id,
     name,
     kind: type,
-    origin: new FileOrigin(owner, entry.file, entry.at),
+    origin: new FileOrigin(owner, entry.file, entry.at, content),
     events: setOf(event.name),
     matcher: group.matcher,
-    condition: rule.condition,
+    condition: rule?.condition,
     role: 'intercept',
     priority: entry.priority,
     lane: laneOf(group, id, making.lanes),
     detached,
-    once: false,
+    once: owner.place.skillDir !== undefined && common.once === true,
     sameAs: sameKey(entry, detached, onFailure),
     timeoutMs: timeoutOf(entry, merge.terms[owner.scope], notes) * 1000,
     onFailure,
     run: undefined,
   }
-  const spec: Bare = { type, hook, handler, place: owner.place, env: merge.terms[owner.scope].env }
+  const { env, max_timeout } = merge.terms[owner.scope]
+  const spec: Bare = { type, hook, handler, place: owner.place, env, longestMs: max_timeout * 1000 }
   const disabled = merge.disabled[owner.scope]
   if (disabled !== undefined) spec.disabled = disabled
   return spec as unknown as ConfiguredHook
@@ -76,10 +81,10 @@ interface Bare {
   readonly handler: Data
   readonly place: Place
   readonly env: Terms['env']
+  readonly longestMs: number
   disabled?: string
 }
 
-const NO_RULE: IfRule = {}
 const sets = new Map<string, ReadonlySet<string>>()
 
 /** Hooks of one event share one set. */
@@ -89,10 +94,14 @@ function setOf(event: string): ReadonlySet<string> {
   return set
 }
 
-/** A short digest of matcher and handler: another command is another hook, to which no grant was given. */
-function contentOf({ group, handler: { type, fields, common } }: Entry): string {
-  const content = `${type} ${written(group.spec)}${listed(fields)}${listed(common)}`
-  return hash('sha256', content).slice(0, 16)
+/** Of a digest, in an id. */
+const SHORT = 16
+
+/** A digest of event, matcher and handler: another command is another hook, to which no grant was given. */
+function contentOf({ event, priority, group, handler: { type, fields, common } }: Entry): string {
+  const { spec, matcher, sequential } = group
+  const when = `${event.name} ${priority} ${sequential} ${written(spec)} ${written(matcher?.pattern ?? null)}`
+  return hash('sha256', `${type} ${when}${listed(fields)}${listed(common)}`)
 }
 
 /** Keys come in the order of the table, and texts with their length, so that each content is written in one way, and no two alike. */

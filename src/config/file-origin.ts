@@ -10,6 +10,8 @@ export class FileOrigin implements Origin {
   readonly scope: Owner['scope']
   readonly source: string
   readonly file: string
+  /** SHA-256 of what the entry says: it decides whether these very words were trusted. */
+  readonly hash: string
   declare readonly line: number
   readonly #text: ConfigFile['json']
   readonly #at: JsonPath
@@ -24,10 +26,11 @@ export class FileOrigin implements Origin {
     },
   }
 
-  constructor({ scope, source }: Owner, { path, json }: ConfigFile, at: JsonPath) {
+  constructor({ scope, source }: Owner, { path, json }: ConfigFile, at: JsonPath, hash: string) {
     this.scope = scope
     this.source = source
     this.file = path
+    this.hash = hash
     this.#text = json
     this.#at = at
     Object.defineProperty(this, 'line', FileOrigin.#lineProperty)

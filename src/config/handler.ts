@@ -12,10 +12,6 @@ type Shown = Pick<CommandHandler, 'statusMessage'>
 
 export interface ConfiguredCommand extends CommandHandler {
   readonly async?: boolean
-  /** Async, and exit 2 wakes the model. */
-  readonly asyncRewake?: boolean
-  readonly rewakeMessage?: string
-  readonly rewakeSummary?: string
 }
 
 export interface HttpHandler extends Shown {

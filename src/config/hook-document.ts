@@ -14,7 +14,7 @@ import type { Owner } from './owner.js'
 export interface HookDocument {
   readonly owner: Owner
   /** `root`: .amplifier/hooks/hooks.json; `explicit` may be a hooks.json or a settings.json. */
-  readonly role: 'root' | 'settings' | 'explicit' | 'plugin'
+  readonly role: 'root' | 'settings' | 'explicit' | 'plugin' | 'skill'
   readonly file: ConfigFile
   readonly at: JsonPath
 }
@@ -92,6 +92,8 @@ function priorityOf(reading: DocumentReading, priority: unknown, at: JsonPath): 
   return DEFAULT_PRIORITY
 }
 
+const ABOUT_TRUST = /^(?:pre[-_]?)?trust(?:ed|s|[-_]?all|[-_]?level)?$/i
+
 function readSwitches(reading: DocumentReading, fields: Fields, at: JsonPath): void {
   const { role } = reading
   if (fields.disableAllHooks !== undefined) {
@@ -100,11 +102,16 @@ function readSwitches(reading: DocumentReading, fields: Fields, at: JsonPath): v
       say(reading, 'unknown-key', text, under(at, 'disableAllHooks'))
     } else give(reading, 'disableAllHooks', fields.disableAllHooks, under(at, 'disableAllHooks'))
   }
+  for (const key of Object.keys(fields).filter((name) => ABOUT_TRUST.test(name))) {
+    const text = `"${key}" is ignored: no file decides whether it is trusted; carabiner trust does`
+    say(reading, 'setting-ignored', text, under(at, key))
+  }
   // Other agents' settings files may have keys of these names.
   if (role === 'settings') return
-  if (fields.enabled !== undefined) {
-    const text = '"enabled" is no key of a hooks file and is ignored; set it under "hooks" in settings.json'
-    say(reading, 'unknown-key', text, under(at, 'enabled'))
+  const isOurs = (key: string) => key === 'enabled' || (role !== 'explicit' && isSetting(key))
+  for (const key of Object.keys(fields).filter(isOurs)) {
+    const text = `"${key}" is no key of a hooks file and is ignored; set it under "hooks" in settings.json`
+    say(reading, 'unknown-key', text, under(at, key))
   }
   if (isObject(fields.processes)) {
     for (const name of Object.keys(fields.processes)) {

@@ -143,7 +143,7 @@ function readEntry(reading: Reading, event: EventKind, group: Group, raw: unknow
     const where = { file, at: under(at, key) }
     shared.notes.once(`handler ${key}`, 'unknown-key', handlerKeyText(type, key), where)
   }
-  if (common.once) {
+  if (common.once && owner.place.skillDir === undefined) {
     const text = '"once" has no effect in a configuration file: the hook runs every time'
     shared.notes.once('once', 'unknown-key', text, { file, at: under(at, 'once') })
   }

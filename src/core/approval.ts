@@ -6,6 +6,7 @@ import type { Hook } from './hook.js'
 import type { Data } from './json.js'
 import { frozenCopy, isObject } from './json.js'
 import type { HookResult } from './result.js'
+import { withoutSecrets } from './secrets.js'
 import { plainText } from './text.js'
 import { timestamp } from './timestamp.js'
 
@@ -117,8 +118,8 @@ export function questionFor(
     call: callOf(data),
     asks: asking.map((one) => ({
       hook: one.hook.name,
-      prompt: plainText(one.answer.approvalPrompt ?? DEFAULT_PROMPT),
-      ...(one.answer.reason && { reason: plainText(one.answer.reason) }),
+      prompt: withoutSecrets(plainText(one.answer.approvalPrompt ?? DEFAULT_PROMPT)),
+      ...(one.answer.reason && { reason: withoutSecrets(plainText(one.answer.reason)) }),
     })),
     options,
     timeout,

@@ -337,7 +337,7 @@ export const CATALOGUE = {
   PreModelSwitch: {
     when: 'before another model is chosen',
     aliases: [],
-    matcher: null,
+    matcher: 'to_model',
     required: { from_model: 'string', to_model: 'string' },
     optional: modelSwitch,
     deny: 'block',
@@ -347,7 +347,7 @@ export const CATALOGUE = {
   PostModelSwitch: {
     when: 'after another model was chosen',
     aliases: [],
-    matcher: null,
+    matcher: 'to_model',
     required: { from_model: 'string', to_model: 'string' },
     optional: modelSwitch,
     deny: 'none',

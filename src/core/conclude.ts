@@ -5,6 +5,7 @@ import type { AuditedHook } from './audit-record.js'
 import { callDigest, digest } from './digest.js'
 import type { Diagnostic } from './errors.js'
 import type { HookEvent } from './hook.js'
+import type { ContextMessage } from './host.js'
 import { admitInjections } from './injection.js'
 import { diagnosticsOf, type Judgement, outcomeOf } from './judge.js'
 import {
@@ -15,8 +16,9 @@ import {
   type Trace,
   type Verdict,
 } from './outcome.js'
+import type { Pending } from './pending.js'
 import type { Scene } from './scene.js'
-import type { Pending, SessionState } from './session-store.js'
+import type { SessionState } from './session-store.js'
 import type { Settings } from './settings.js'
 import { byteLength } from './text.js'
 import { timestamp } from './timestamp.js'
@@ -44,7 +46,7 @@ export async function conclude(
 
   let { action, reason } = settled
   if (action === 'deny' && judgement.kind.deny === 'go-on') {
-    const capped = await countStop(scene, state)
+    const capped = await countStop(scene, state, judgement.event.data.stop_hook_active === true)
     if (capped) {
       action = 'continue'
       reason = undefined
@@ -87,14 +89,18 @@ function permissionTraces({ kind, ran }: Judgement): readonly Trace[] {
   return ran.map((one) => ({ ...one, event: kind.name }))
 }
 
-/** Counts a refused stop; says so when it was one too many. */
-async function countStop(scene: Scene, state: SessionState): Promise<string | undefined> {
+/** Counts a refused stop; says so when it was one too many. `again`: by the host's word it is not the first. */
+async function countStop(scene: Scene, state: SessionState, again: boolean): Promise<string | undefined> {
   const { settings } = scene.engine
   let excess = stopExcess(settings, state)
   await scene.store.update(scene.key, (now) => {
     excess = stopExcess(settings, now)
     return excess ? now : { ...now, stopsInRow: now.stopsInRow + 1, stopsTotal: now.stopsTotal + 1 }
   })
+  // Without a count, a hook that never lets go would keep the agent going for ever.
+  if (again && !excess && scene.store.hasFailed) {
+    return 'Stop was refused before, and how often cannot be told because the session store failed; it is allowed now'
+  }
   return excess
 }
 
@@ -115,7 +121,7 @@ function times(count: number): string {
 const MAX_EPHEMERAL = 100
 
 /** Admits injections against the budget as it is now: parallel calls of one session share it. `spent` is what it was before. */
-async function charge(
+export async function charge(
   scene: Scene,
   wanted: readonly Injection[],
   spent: number,
@@ -160,23 +166,29 @@ function tellHost(
   injections: readonly Injection[],
   messages: readonly Message[],
 ): Diagnostic[] {
-  const { engine, info, background } = scene
+  const { engine, background } = scene
   const { display, context } = engine.host
   const failures: (Diagnostic | undefined)[] = []
   if (display)
     for (const message of messages) failures.push(engine.tell('display', () => display(message), background))
-  for (const { role, text, source, ephemeral } of injections) {
-    if (ephemeral || !context) continue
-    const metadata = {
-      source: 'hook' as const,
-      hook: source,
-      event,
-      session: info.id,
-      timestamp: timestamp(engine.now()),
-    }
-    failures.push(engine.tell('context', () => context({ role, content: text, metadata }), background))
+  for (const injection of injections) {
+    if (injection.ephemeral || !context) continue
+    const message = contextMessage(scene, event, injection)
+    failures.push(engine.tell('context', () => context(message), background))
   }
   return failures.filter((one) => one !== undefined)
+}
+
+export function contextMessage({ engine, info }: Scene, event: string, injection: Injection): ContextMessage {
+  const { role, text, source } = injection
+  const metadata = {
+    source: 'hook' as const,
+    hook: source,
+    event,
+    session: info.id,
+    timestamp: timestamp(engine.now()),
+  }
+  return { role, content: text, metadata }
 }
 
 /** What a program printed may hold what nobody wants in a log. */

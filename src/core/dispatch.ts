@@ -5,7 +5,7 @@ import { hurry, unwatch, Watched, watch } from './deadlines.js'
 import { type Diagnostic, HookError, textOf } from './errors.js'
 import { type EventKind, matcherValue } from './events.js'
 import { answerOnFailure, hookError } from './failure.js'
-import type { Hook, HookEvent } from './hook.js'
+import { type Hook, type HookEvent, LateAnswer } from './hook.js'
 import { HookCall, type Occasion } from './hook-call.js'
 import { type Listeners, matches } from './hook-set.js'
 import { joinLanes } from './join.js'
@@ -283,7 +283,7 @@ class Walk extends Watched implements Dispatched, Occasion {
       if (lane.ended) this.ended = true
       if (!lane.quiet) this.quiet = false
     }
-    const ran = lanes.flatMap((lane) => lane.ran)
+    const ran = [...this.ran.splice(this.#stepFrom), ...lanes.flatMap((lane) => lane.ran)]
     this.ran.push(...ran.sort((a, b) => step.indexOf(a.hook) - step.indexOf(b.hook)))
     const joined = joinLanes(this.#kind, this.event.data, lanes, step, this.diagnostics)
     if (joined !== this.event.data) this.#change(joined)
@@ -331,6 +331,10 @@ class Walk extends Watched implements Dispatched, Occasion {
   }
 
   #take(hook: Hook, value: unknown, now?: number): void {
+    if (value instanceof LateAnswer) {
+      this.#setAside(hook, value, now)
+      return
+    }
     const call = this.#call as HookCall
     const answer = parseResult(value, call)
     if (answer.data === undefined || this.#manner.final) {
@@ -340,6 +344,13 @@ class Walk extends Watched implements Dispatched, Occasion {
     const { data, changed } = this.#patched(answer, answer.data, call)
     if (changed.length > 0) this.#change(data)
     this.#record(hook, 'ran', answer, changed.length > 0 ? { changed } : undefined, now)
+  }
+
+  /** The hook goes on by itself; so does the walk. */
+  #setAside(hook: Hook, { timeoutMs, finish }: LateAnswer, now?: number): void {
+    const rest: Hook = { ...hook, timeoutMs, run: (_, context) => finish(context) }
+    this.#options.detach(rest, this.event)
+    this.#record(hook, 'detached', CONTINUE, undefined, now)
   }
 
   /** A verdict that stands does so also where its change makes no valid call. */

@@ -8,8 +8,11 @@ import type { Host } from './host.js'
 import { type Admit, type Plan, planOf } from './plan.js'
 import { inTime, isPromise, type MaybePromise } from './promise.js'
 import { HookRegistry } from './registry.js'
-import { GuardedStore, MemoryStore, type SessionStore } from './session-store.js'
+import { redacted } from './secrets.js'
+import { GuardedStore, MemoryStore, type SessionStore, type Skill } from './session-store.js'
 import type { Settings } from './settings.js'
+import type { SkillHooks } from './skills.js'
+import { plainText } from './text.js'
 import { timestamp } from './timestamp.js'
 
 const MAX_DIAGNOSTICS = 200
@@ -78,7 +81,7 @@ export class Background {
 }
 
 /** A function of the host that has not settled by then has failed. */
-const HOST_TIMEOUT_MS = 5000
+export const HOST_TIMEOUT_MS = 5000
 /** What a Date can hold. */
 const LATEST_TIME = 8.64e15
 
@@ -92,6 +95,8 @@ export class Engine {
   closed = false
   /** Told when a session is closed, so that what it left outside can go. */
   sessionEnded: (id: string) => void = () => {}
+  /** Makes the hooks that skills bring along. Whoever reads files knows how; a kernel alone does not. */
+  skillHooks: (skills: readonly Skill[]) => Promise<SkillHooks> = withoutFiles
   readonly #store: SessionStore
   readonly #globals: HookRegistry | undefined
   readonly #diagnostics: Diagnostic[] = []
@@ -129,7 +134,7 @@ export class Engine {
   }
 
   note(d: Diagnostic): void {
-    this.#diagnostics.push(d)
+    this.#diagnostics.push(redacted(d, ['text']))
     if (this.#diagnostics.length > MAX_DIAGNOSTICS) this.#diagnostics.shift()
   }
 
@@ -167,6 +172,15 @@ export class Engine {
     } catch (error) {
       return { code: 'host-failed', text: `the ${what} of the host threw: ${textOf(error)}` }
     }
+  }
+}
+
+async function withoutFiles(skills: readonly Skill[]): Promise<SkillHooks> {
+  const text = (name: string) =>
+    `the hooks of the skill ${name} do not run: pass projectDir to createHooks(), as for those of files`
+  return {
+    hooks: [],
+    problems: skills.map(({ name }) => ({ code: 'entry-unsupported', text: plainText(text(name)) })),
   }
 }
 

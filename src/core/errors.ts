@@ -44,6 +44,11 @@ export const ERROR_CODES = {
       'The program of a hook could not be started: it is missing, not executable, or refused by the system.',
     todo: 'Check the command, the path and the permissions (chmod +x) of what the message names.',
   },
+  HOOK_NOT_TRUSTED: {
+    means:
+      'A file outside the trusted copy that a hook names, or a program it needs, is not what was reviewed; the hook was not started.',
+    todo: 'Look at what the message names, and trust it again: carabiner trust.',
+  },
   HOOK_EXIT: {
     means:
       'A command hook ended with a code other than 0 and 2, or by a signal, and printed no valid answer.',
@@ -152,6 +157,11 @@ export const DIAGNOSTIC_CODES = {
       'An async hook had something to say, and the session ended before a later event could take it along.',
     todo: 'Remove "async" from the hook if it must be heard.',
   },
+  'wake-waits': {
+    means:
+      'An async hook wanted to wake the model (asyncRewake, exit code 2), and nobody here can do that: what it says goes out with the next event.',
+    todo: 'Pass `wake` to createHooks(), and begin a turn with what it gets.',
+  },
   'subscriber-failed': {
     means: 'A subscriber of the reload bus threw; it was removed.',
     todo: 'Fix the subscriber and subscribe it again.',
@@ -215,8 +225,8 @@ export const DIAGNOSTIC_CODES = {
     todo: 'Unset it, or change the setting.',
   },
   untrusted: {
-    means: 'A hook came with the project and was not trusted; it did not run.',
-    todo: 'Look at what it runs, then pass --trust-all for one call, or trust: "all" to createHooks().',
+    means: 'A hook came with the project and was not trusted, or was changed since; it did not run.',
+    todo: 'Look at what it runs and trust it: carabiner trust. For one call: --trust-all, or trust: "all" of createHooks().',
   },
   'result-not-json': {
     means: 'A tool result cannot be carried as JSON (a cycle, a bigint); hooks saw its text form.',

@@ -13,11 +13,13 @@ import { deliverLate, observe } from './off-path.js'
 import { anything, type Checks, checkOptions, isSeconds } from './options.js'
 import { failureMessages, type Message, merge, type Outcome } from './outcome.js'
 import { applyPatch } from './patch.js'
-import type { Admit } from './plan.js'
+import { handUp, hasPending, NOTHING_PENDING, type Pending, takePending, told } from './pending.js'
+import type { Admit, Skip } from './plan.js'
 import { isPromise, type MaybePromise, unlessAborted } from './promise.js'
 import type { Scene } from './scene.js'
 import { deadlineIn } from './seconds.js'
-import { hasPending, NOTHING_PENDING, type Pending, type SessionState } from './session-store.js'
+import type { SessionState } from './session-store.js'
+import { changeSkills, isSkillEvent } from './skills.js'
 import { plainText } from './text.js'
 import { timestamp } from './timestamp.js'
 
@@ -61,14 +63,19 @@ export async function fireEvent(
   checkOptions('fire', options, OPTIONS)
   const deadline = deadlineIn(options.timeout)
   const scene = deadline === Infinity ? session : { ...session, store: session.store.until(deadline) }
+  if (isSkillEvent(kind.name)) await changeSkills(scene, kind.name, data)
   const loaded = scene.store.load(scene.key)
   const state = isPromise(loaded) ? await unlessAborted(loaded, options.signal) : loaded
+  const skills = scene.useSkills(state)
+  if (isPromise(skills)) await skills
   const listeners = scene.hooks().listeners(kind)
-  const carries = CARRIERS.has(kind.name) && hasPending(state)
+  const ends = kind.name === 'SessionEnd'
+  const carries = (ends || CARRIERS.has(kind.name)) && hasPending(state)
   const news = scene.takeNews()
   if (!listeners && !engine.host.audit && !carries && news.length === 0 && !options.signal?.aborted) {
     const advanced = advance(scene, kind, state)
     if (isPromise(advanced)) await advanced
+    if (kind.name === 'SubagentStop') await handUp(scene)
     for (const failure of scene.store.takeFailures()) engine.note(failure)
     return { outcome: quietOutcome(data, slipOf(kind)), changed: UNCHANGED }
   }
@@ -80,9 +87,11 @@ export async function fireEvent(
   try {
     const settled = await firing.decide(kind, listeners, event)
     const dropped = kind.name === 'UserPromptSubmit' && settled.action === 'deny'
-    const late = carries && !dropped ? await takePending(scene) : NOTHING_PENDING
+    const taken = carries && !dropped ? await takePending(scene) : NOTHING_PENDING
+    const late = ends ? told(taken) : taken
     const pending = news.length > 0 ? withNews(news, late) : late
     const outcome = await conclude(scene, settled, state, pending, performance.now() - startedAt)
+    if (kind.name === 'SubagentStop' && outcome.action === 'continue') await handUp(scene)
     if (listeners) firing.show(kind, listeners, settled.judgement.event, outcome)
     return { outcome, changed: changedKeys(payload, outcome.data) }
   } catch (error) {
@@ -155,11 +164,11 @@ class Firing {
     }
   }
 
-  /** Sets off what was kept for the end, and remembers what runs once. */
+  /** Sets off what was kept for the end, and gives back what ran once and failed. */
   async finish(): Promise<void> {
     for (const id of this.#failed) this.#scene.claimed.delete(id)
     for (const begin of this.#afterwards) begin()
-    await rememberOnce(this.#scene, this.#state)
+    await releaseOnce(this.#scene, this.#failed)
   }
 
   /** Nobody listens, but the fire is on record or carries what an async hook left. */
@@ -220,19 +229,20 @@ class Firing {
     const { admit } = engine.host
     if (!anyOnce) return admit
     return (hook) => {
-      const spent = claimed.has(hook.id) || this.#state.onceRan.includes(hook.id)
-      if (hook.once && spent && !this.#claims.has(hook.id)) {
-        return { why: 'once', detail: 'it has run in this session, and runs once' }
-      }
+      const { id, once } = hook
+      if (!once || this.#claims.has(id)) return admit ? admit(hook) : true
+      if (claimed.has(id) || this.#state.onceRan.includes(id)) return SPENT
       const admitted = admit ? admit(hook) : true
-      if (hook.once && admitted === true) {
-        claimed.add(hook.id)
-        this.#claims.add(hook.id)
-      }
-      return admitted
+      if (admitted !== true) return admitted
+      claimed.add(id)
+      if (!claimOnce(this.#scene, id)) return SPENT
+      this.#claims.add(id)
+      return true
     }
   }
 }
+
+const SPENT: Skip = { why: 'once', detail: 'it has run in this session, and runs once' }
 
 /** The second judgement, with what hooks of the first said who did not run again: an edit must not swallow it. */
 function afterEdit(before: Judgement, again: Judgement, noted: readonly Diagnostic[]): Judgement {
@@ -292,11 +302,24 @@ export function nextTurn(state: SessionState): SessionState {
   return { ...state, turn: state.turn + 1, turnTokens: 0 }
 }
 
-/** What has run once is remembered beyond this process, where the store is. */
-async function rememberOnce({ claimed, store, key }: Scene, { onceRan }: SessionState): Promise<void> {
-  const ids = [...claimed].filter((id) => !onceRan.includes(id))
-  if (ids.length === 0) return
-  await store.update(key, (now) => ({ ...now, onceRan: [...new Set([...now.onceRan, ...ids])] }))
+/**
+ * False if the hook runs, or has run, in another process. A store that answers at once decides on the spot; of two fires
+ * with a slower one both may run the hook, and neither is kept waiting.
+ */
+function claimOnce({ store, key, engine, background }: Scene, id: string): boolean {
+  let taken = false
+  const done = store.update(key, (now) => {
+    taken = now.onceRan.includes(id)
+    return taken ? now : { ...now, onceRan: [...now.onceRan, id] }
+  })
+  if (isPromise(done)) engine.inBackground(`remembering that ${id} has run`, done, background)
+  return isPromise(done) || !taken
+}
+
+/** A hook with `once` that failed has not done its work: it stays due. */
+async function releaseOnce({ store, key }: Scene, ids: ReadonlySet<string>): Promise<void> {
+  if (ids.size === 0) return
+  await store.update(key, (now) => ({ ...now, onceRan: now.onceRan.filter((id) => !ids.has(id)) }))
 }
 
 /** Problems that cost somebody a hook. The rest is in the diagnostics alone. */
@@ -322,13 +345,4 @@ function withNews(news: readonly Diagnostic[], { injections, messages, diagnosti
     messages: [...warnings, ...messages],
     diagnostics: [...news, ...diagnostics],
   }
-}
-
-async function takePending(scene: Scene): Promise<Pending> {
-  let taken = NOTHING_PENDING
-  await scene.store.update(scene.key, (now) => {
-    taken = now.pending
-    return { ...now, pending: NOTHING_PENDING }
-  })
-  return taken
 }

@@ -3,6 +3,7 @@
 import { type Diagnostic, type DiagnosticSink, HookError } from './errors.js'
 import type { Hook, HookContext, HookEvent, Printed, SessionInfo } from './hook.js'
 import type { Outcome } from './outcome.js'
+import { withoutSecrets } from './secrets.js'
 import { plainText } from './text.js'
 
 /** What all hooks of one event share. */
@@ -58,7 +59,10 @@ export class HookCall implements HookContext, DiagnosticSink {
   }
 
   push(d: Diagnostic): void {
-    this.#occasion.diagnostics.push({ ...d, text: plainText(`${this.#hook.name}: ${d.text}`) })
+    this.#occasion.diagnostics.push({
+      ...d,
+      text: withoutSecrets(plainText(`${this.#hook.name}: ${d.text}`)),
+    })
   }
 
   abort(reason: unknown): void {

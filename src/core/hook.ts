@@ -54,6 +54,20 @@ export interface Printed {
   readonly stderr?: string
 }
 
+/** For a hook that was waited for and says that it works on by itself: what it brings in the end counts as that of a detached one. */
+export class LateAnswer {
+  readonly timeoutMs: number
+  readonly finish: Finish
+
+  constructor(timeoutMs: number, finish: Finish) {
+    this.timeoutMs = timeoutMs
+    this.finish = finish
+  }
+}
+
+/** Waits for the answer, in a context of its own: the one the hook ran in is over. */
+type Finish = (context: HookContext) => Promise<unknown>
+
 /** Answers a HookResult (the dispatch validates it) or throws; obeys the signal; never decides policy. A late answer is dropped. */
 export type Run = (event: HookEvent, context: HookContext) => unknown
 
@@ -79,6 +93,8 @@ export interface Hook {
   readonly lane: string | null
   /** Nobody waits; effects go out with a later event. */
   readonly detached: boolean
+  /** Detached, and a deny does not come too late: it wakes the model, with its reason. */
+  readonly wakes?: boolean
   /** At most once in a session. */
   readonly once: boolean
   /** Of hooks with the same key that would run for one event, only the first does. */

@@ -26,6 +26,8 @@ export interface Host {
   readonly display?: (message: Message) => void
   /** Adds durable injections to the conversation; absent: the host reads outcome.injections itself. */
   readonly context?: (message: ContextMessage) => void | Promise<void>
+  /** An async hook with `asyncRewake` found something that cannot wait: begin a turn with it. Absent: it goes out with the next event. */
+  readonly wake?: (message: ContextMessage) => void | Promise<void>
   /** Gets one record per fire. */
   readonly audit?: AuditSink
   /** Memory by default. */

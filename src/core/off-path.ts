@@ -1,19 +1,30 @@
 // Off the path: async hooks, whose effects wait for a later event, and observers, who see what came of this one.
 
-import { record } from './conclude.js'
+import { charge, contextMessage, record } from './conclude.js'
 import { runAlone } from './dispatch.js'
-import type { Diagnostic } from './errors.js'
+import { HOST_TIMEOUT_MS } from './engine.js'
+import { type Diagnostic, textOf } from './errors.js'
 import { type EventKind, matcherValue } from './events.js'
 import type { Hook, HookEvent } from './hook.js'
 import { quietOutcome } from './judge.js'
-import { merge, type Outcome, type Ran, seenOutcome } from './outcome.js'
+import {
+  type Injection,
+  type Message,
+  merge,
+  type Outcome,
+  type Ran,
+  reasonOf,
+  seenOutcome,
+} from './outcome.js'
+import { addPending } from './pending.js'
 import { type Admit, skipOf } from './plan.js'
+import { inTime } from './promise.js'
 import { CONTINUE } from './result.js'
 import type { Scene } from './scene.js'
 
 type Running = ReturnType<typeof runAlone>
 
-/** What an async hook injects and says waits in the session; its verdict is ignored and reported. */
+/** What an async hook injects and says waits in the session. Its verdict is ignored and reported, unless it is to wake the model. */
 export function deliverLate(
   scene: Scene,
   kind: EventKind,
@@ -23,21 +34,53 @@ export function deliverLate(
 ): void {
   const deliver = async () => {
     const { ran, diagnostics: noted } = await running
-    const { injections, messages } = merge(kind, [ran])
-    const diagnostics = [...noted, ...lateDiagnostics(kind, ran)]
-    await scene.store.update(scene.key, (now) => ({
-      ...now,
-      pending: {
-        injections: [...now.pending.injections, ...injections],
-        messages: [...now.pending.messages, ...messages],
-        diagnostics: [...now.pending.diagnostics, ...diagnostics],
-      },
-    }))
+    const merged = merge(kind, [ran])
+    const call = wakeCall(ran)
+    const injections = call ? [call] : merged.injections
+    const messages = [...merged.messages]
+    const diagnostics = call ? [...noted] : [...noted, ...lateDiagnostics(kind, ran)]
+    const woken = call && (await wake(scene, event.name, call, { messages, diagnostics }))
+    const pending = { injections: woken ? [] : injections, messages, diagnostics }
+    // A subagent that stopped has no next event.
+    const key = kind.name === 'SubagentStop' ? scene.info.id : scene.key
+    await scene.store.update(key, (now) => ({ ...now, pending: addPending(now.pending, pending) }))
     const outcome = { ...quietOutcome(event.data), injections, hooks: [ran], diagnostics }
     const failed = record(scene, event, outcome, 'continue', performance.now() - startedAt, 'late')
-    if (failed) scene.engine.note(failed)
+    for (const d of [failed, ...scene.store.takeFailures()]) if (d) scene.engine.note(d)
   }
   scene.engine.inBackground(`an async hook on ${kind.name}`, deliver(), scene.background)
+}
+
+/** What is to wake the model, if the hook was made for that and found something. */
+function wakeCall({ hook, status, effect }: Ran): Injection | undefined {
+  if (!hook.wakes || status !== 'ran' || effect.action !== 'deny') return undefined
+  return { text: reasonOf(hook, effect), role: 'system', ephemeral: false, source: hook.name }
+}
+
+/** Whether the host took it. Where it cannot, it is told so, and the injection has to wait. */
+async function wake(scene: Scene, event: string, wanted: Injection, told: Told): Promise<boolean> {
+  const { engine } = scene
+  const { wake } = engine.host
+  if (!wake) {
+    const text = `${wanted.source} on ${event}: the host has no wake, so the model hears of it with the next event`
+    engine.note({ code: 'wake-waits', text })
+    return false
+  }
+  try {
+    for (const one of await charge(scene, [wanted], 0, told.messages, told.diagnostics)) {
+      await inTime(Promise.resolve(wake(contextMessage(scene, event, one))), HOST_TIMEOUT_MS)
+    }
+    return true
+  } catch (error) {
+    told.diagnostics.push({ code: 'host-failed', text: `the wake of the host failed: ${textOf(error)}` })
+    return false
+  }
+}
+
+/** What there is to say on the way. */
+interface Told {
+  readonly messages: Message[]
+  readonly diagnostics: Diagnostic[]
 }
 
 function lateDiagnostics(kind: EventKind, { name, status, effect, detail }: Ran): readonly Diagnostic[] {

@@ -6,7 +6,8 @@ import type { EventKind } from './events.js'
 import type { Hook, HookKind } from './hook.js'
 import { type Data, frozenCopy, type Json } from './json.js'
 import type { SkipReason } from './plan.js'
-import type { Action, HookResult } from './result.js'
+import { type Action, CONTINUE, type HookResult } from './result.js'
+import { redacted, withoutSecrets } from './secrets.js'
 import { plainText } from './text.js'
 
 export type Verdict = Exclude<Action, 'modify' | 'inject_context'>
@@ -88,6 +89,10 @@ export interface Outcome {
 /** What is said about a hook's part only where there is something to say. */
 export type TraceDetails = Pick<Trace, 'why' | 'detail' | 'changed' | 'stdout' | 'stderr'>
 
+/** Texts of an answer and of a trace that people read. */
+const SPOKEN = ['reason', 'userMessage', 'approvalPrompt', 'contextInjection'] as const
+const PRINTED = ['detail', 'stdout', 'stderr'] as const
+
 /** One hook's part in an event. Its own fields are the trace; what only the engine needs stays off the record. */
 export class Ran implements Trace {
   readonly name: string
@@ -119,12 +124,12 @@ export class Ran implements Trace {
     this.source = hook.origin.source
     this.status = status
     this.ms = ms
-    if (status === 'ran') this.answer = effect
+    if (status === 'ran') this.answer = effect === CONTINUE ? effect : redacted(effect, SPOKEN)
     else if (status === 'failed') this.countsAs = effect.action === 'deny' ? 'deny' : 'continue'
     this.#hook = hook
     this.#effect = effect
     this.#left = left
-    if (more) Object.assign(this, more)
+    if (more) Object.assign(this, redacted(more, PRINTED))
   }
 
   get hook(): Hook {
@@ -307,7 +312,7 @@ export function keptInjections(
 /** The reason of a verdict; a hook that gave none is named instead. */
 export function reasonOf(hook: Hook, answer: HookResult): string {
   const given = answer.reason ?? (answer.action === 'ask_user' ? answer.approvalPrompt : undefined)
-  const text = plainText(given ?? '')
+  const text = forPeople(given ?? '')
   if (text !== '') return text
   return `${answer.action === 'respond' ? 'Answered' : 'Blocked'} by hook ${hook.name}`
 }
@@ -340,10 +345,14 @@ function injectionOf(hook: Hook, answer: HookResult): Injection {
 
 function messageOf(hook: Hook, answer: HookResult): Message {
   return {
-    text: plainText(answer.userMessage ?? ''),
+    text: forPeople(answer.userMessage ?? ''),
     level: answer.userMessageLevel ?? 'info',
     source: answer.userMessageSource ?? hook.name,
   }
+}
+
+function forPeople(text: string): string {
+  return withoutSecrets(plainText(text))
 }
 
 /** A failure is told to the user whatever came after it. */
@@ -356,7 +365,7 @@ function failureMessage({ hook, effect: answer, detail }: Ran): Message {
   const { file, line } = hook.origin
   const place = file === undefined ? '' : ` (${file}:${line ?? 1})`
   return {
-    text: plainText(`Hook ${hook.name}${place} failed; ${effect}. ${detail ?? ''}`),
+    text: forPeople(`Hook ${hook.name}${place} failed; ${effect}. ${detail ?? ''}`),
     level: 'warning',
     source: hook.name,
   }

@@ -4,7 +4,8 @@ import type { Background, Engine } from './engine.js'
 import type { Diagnostic } from './errors.js'
 import type { SessionInfo } from './hook.js'
 import type { HookSet } from './hook-set.js'
-import type { GuardedStore } from './session-store.js'
+import type { MaybePromise } from './promise.js'
+import type { GuardedStore, SessionState } from './session-store.js'
 
 export interface Scene {
   readonly engine: Engine
@@ -19,6 +20,8 @@ export interface Scene {
   /** Hooks with `once` that have begun to run here, by id: two calls at the same time must not both run them. */
   readonly claimed: Set<string>
   hooks(): HookSet
-  /** What is wrong with the hooks of files, if this session was not told yet. */
+  /** Brings the hooks of skills up to what the state says is loaded. */
+  useSkills(state: SessionState): MaybePromise<void>
+  /** What is wrong with the hooks of files and skills, if this session was not told yet. */
   takeNews(): readonly Diagnostic[]
 }

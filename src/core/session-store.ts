@@ -137,6 +137,11 @@ export class GuardedStore implements SessionStore {
       : new GuardedStore(this.#store, deadline, this.#failures, this.#released)
   }
 
+  /** Whether something went wrong that nobody was told yet. */
+  get hasFailed(): boolean {
+    return this.#failures.length > 0
+  }
+
   /** What went wrong since it was last asked. */
   takeFailures(): readonly Diagnostic[] {
     return this.#failures.length === 0 ? this.#failures : this.#failures.splice(0)

@@ -16,11 +16,13 @@ import {
 } from './model-call.js'
 import { type Checks, checkOptions, isList, isText } from './options.js'
 import type { Injection, Outcome } from './outcome.js'
+import { undelivered } from './pending.js'
 import type { Plan } from './plan.js'
+import { isPromise, type MaybePromise } from './promise.js'
 import { HookRegistry } from './registry.js'
 import type { Scene } from './scene.js'
-import type { Pending } from './session-store.js'
-import { plainText } from './text.js'
+import type { SessionState, Skill } from './session-store.js'
+import { SkillLayer, skillsOf } from './skills.js'
 import {
   type CallOptions,
   guardToolCall,
@@ -76,8 +78,10 @@ export class Session implements AsyncDisposable {
   readonly #scene: Scene
   #layers: Layers
   #own: HookRegistry | undefined
-  /** The version of the hooks of files whose problems were told here. */
-  #told = 0
+  /** From when a skill with hooks was loaded here. */
+  #skills: SkillLayer | undefined
+  /** The versions of the hooks of files and skills whose problems were told here. */
+  #told = ''
   #closed = false
   readonly #parent: Session | undefined
   readonly #children = new Set<Session>()
@@ -102,7 +106,8 @@ export class Session implements AsyncDisposable {
       key: options.agentId === undefined ? this.id : `${this.id}\u0000${options.agentId}`,
       base: payloadBase(options),
       claimed: new Set(),
-      hooks: (): HookSet => this.#layers.snapshot(),
+      hooks: (): HookSet => this.#snapshot(),
+      useSkills: (state) => this.#useSkills(state),
       takeNews: () => this.#takeNews(),
     }
     if (options.hooks && options.hooks.length > 0) this.#registry().registerHooks(options.hooks)
@@ -140,7 +145,7 @@ export class Session implements AsyncDisposable {
     return guardModelCall(
       {
         fire: (event, data, how) => this.#fireForCall(event, data, how),
-        decides: (kind) => this.#layers.snapshot().listeners(kind)?.decides ?? false,
+        decides: (kind) => this.#snapshot().listeners(kind)?.decides ?? false,
         takeEphemeral: () => this.#takeEphemeral(),
         returnEphemeral: async (injections) =>
           this.#scene.store.update(this.#scene.key, (now) => ({
@@ -166,7 +171,7 @@ export class Session implements AsyncDisposable {
 
   /** Who would run for this event here, in which order, and who would not and why. Runs nothing. */
   explain<N extends EventAlias | (string & {})>(event: N, data: object = {}): Plan {
-    return explainEvent(this.#engine, this.#layers.snapshot(), event, data, this.#scene)
+    return explainEvent(this.#engine, this.#snapshot(), event, data, this.#scene)
   }
 
   /** The session of a subagent: the same id and hooks, its own turn and budget. */
@@ -214,6 +219,13 @@ export class Session implements AsyncDisposable {
     return this.#closing
   }
 
+  /** The same, but its state stays in the store, for whoever goes on with the session: another process, after the next event. */
+  leave(): Promise<void> {
+    this.#closed = true
+    this.#closing ??= this.#leave()
+    return this.#closing
+  }
+
   async #close(): Promise<void> {
     await Promise.all([...this.#children].map((child) => child.close()))
     await this.#scene.background.idle()
@@ -221,6 +233,16 @@ export class Session implements AsyncDisposable {
     for (const d of undelivered(pending)) this.#engine.note(d)
     await this.#scene.store.release(this.#scene.key)
     if (!this.#parent) this.#engine.sessionEnded(this.id)
+    this.#left()
+  }
+
+  async #leave(): Promise<void> {
+    await Promise.all([...this.#children].map((child) => child.leave()))
+    await this.#scene.background.idle()
+    this.#left()
+  }
+
+  #left(): void {
     for (const failure of this.#scene.store.takeFailures()) this.#engine.note(failure)
     if (this.#parent) this.#parent.#children.delete(this)
   }
@@ -253,10 +275,27 @@ export class Session implements AsyncDisposable {
   }
 
   #takeNews(): readonly Diagnostic[] {
-    const { version, problems } = this.#engine.configured
-    if (this.#told === version) return []
-    this.#told = version
-    return problems
+    const { configured } = this.#engine
+    const skills = this.#skills?.list
+    const versions = `${configured.version}.${skills?.version ?? 0}`
+    if (this.#told === versions) return []
+    this.#told = versions
+    return skills ? [...configured.problems, ...skills.problems] : configured.problems
+  }
+
+  #snapshot(): HookSet {
+    return (this.#skills?.over(this.#layers) ?? this.#layers).snapshot()
+  }
+
+  #useSkills(state: SessionState): MaybePromise<void> {
+    const skills = skillsOf(this.#scene, state)
+    return isPromise(skills) ? skills.then((loaded) => this.#use(loaded)) : this.#use(skills)
+  }
+
+  #use(skills: readonly Skill[]): MaybePromise<void> {
+    if (skills.length === 0 && !this.#skills) return
+    this.#skills ??= new SkillLayer(this.#engine)
+    return this.#skills.use(skills)
   }
 
   #registry(): HookRegistry {
@@ -285,15 +324,6 @@ export class Session implements AsyncDisposable {
   #refuseClosed(): void {
     if (this.closed) throw new HookError('SESSION_CLOSED', `The session ${this.id} is closed`)
   }
-}
-
-/** What async hooks left, and no later event of the session took along. */
-function undelivered({ injections, messages, diagnostics }: Pending): readonly Diagnostic[] {
-  const unsaid = messages.filter(({ level }) => level !== 'warning') // a failure is among the diagnostics
-  const told = [...injections, ...unsaid].map(({ source, text }): Diagnostic => {
-    return { code: 'late-undelivered', text: plainText(`${source}: ${text}`) }
-  })
-  return [...diagnostics, ...told]
 }
 
 function payloadBase(options: SessionOptions): Record<string, Json> {

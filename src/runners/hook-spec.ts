@@ -11,6 +11,8 @@ export interface HookSpec<H> {
   readonly place: Place
   /** `minimal` passes on only what programs need to start. */
   readonly env: 'inherit' | 'minimal'
+  /** The longest time-out that anything may ask for. */
+  readonly longestMs: number
 }
 
 /** Where a configured hook lives. All paths are absolute. */
@@ -19,6 +21,10 @@ export interface Place {
   /** The folder that contains the plugin's folder; for a root file its own folder. */
   readonly hooksDir: string
   readonly plugin?: PluginPlace
+  /** The folder of the skill that brought it. */
+  readonly skillDir?: string
+  /** `$PATH` in place of the inherited one: it leads to the programs that were there when the hook was trusted. */
+  readonly path?: string
 }
 
 export interface PluginPlace {

@@ -134,8 +134,8 @@ describe('the origin', () => {
     const file = join(root, 'project/.amplifier/hooks/p/hooks.json')
     const [a, b] = specs.map(({ hook }) => hook.origin)
     expect(a).toMatchObject({ scope: 'project', source: 'p', file, line: 3 })
-    expect({ ...b }).toEqual({ scope: 'project', source: 'p', file, line: 4 })
-    expect(JSON.parse(JSON.stringify(b))).toEqual({ scope: 'project', source: 'p', file, line: 4 })
+    expect({ ...b }).toMatchObject({ scope: 'project', source: 'p', file, line: 4 })
+    expect(JSON.parse(JSON.stringify(b))).toEqual({ ...b })
   })
 
   it('looks for the line when it is asked, not before', async () => {

@@ -26,8 +26,8 @@ describe('the same hook twice', () => {
     const { hooks } = await registryOf(named('a'), named('b')).emit('PreToolUse', CALL)
     expect(ran).toEqual(['a'])
     expect(hooks).toMatchObject([
-      { name: 'b', status: 'skipped', why: 'duplicate' },
       { name: 'a', status: 'ran' },
+      { name: 'b', status: 'skipped', why: 'duplicate' },
     ])
   })
 

@@ -679,6 +679,20 @@ describe('a stop that is refused', () => {
     expect(await stops(await refusing({ stop_block_cap: 0 }), 1)).toEqual(['continue'])
   })
 
+  test('only once where the store fails, so that nobody can count', async () => {
+    const store = new MemoryStore()
+    store.update = () => {
+      throw new Error('full')
+    }
+    const hooks = await createHooks({ globals: false, store })
+    hooks.register('Stop', () => deny('not done yet'))
+    const session = hooks.session()
+    expect((await session.fire('Stop', { stop_hook_active: false })).action).toBe('deny')
+    const second = await session.fire('Stop', { stop_hook_active: true })
+    expect(second.action).toBe('continue')
+    expect(codes(second)).toEqual(['stop-cap', 'host-failed'])
+  })
+
   test('a subagent has its own count', async () => {
     const hooks = await createHooks({ globals: false, settings: { stop_block_cap: 1 } })
     hooks.register('SubagentStop', () => deny('go on'))

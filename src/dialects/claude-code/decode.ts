@@ -24,6 +24,8 @@ export interface Reply {
 export interface Asker {
   readonly name: string
   readonly onFailure: FailurePolicy
+  /** Nobody waits for it: it cannot keep an agent from stopping any more, but what it says still reaches the model. */
+  readonly late?: boolean
 }
 
 /** All there is to know about one reply. */
@@ -138,7 +140,11 @@ const NO_ANSWER: Answer = { top: {}, specific: {}, ruling: {}, problems: [] }
 
 /** A deny or a stop in its right place counts whatever else is wrong with the answer. */
 function stands(event: HookEvent, answer: Answer): boolean {
-  return answer.top.continue === false || decisionOf(event, answer)?.kind === 'block'
+  return stopsTurn(event, answer) || decisionOf(event, answer)?.kind === 'block'
+}
+
+function stopsTurn(event: HookEvent, { top }: Answer): boolean {
+  return top.continue === false && !honouredOn(event).ignoresStop
 }
 
 function settle(one: Case, answer: Answer): HookResult {
@@ -153,12 +159,18 @@ function settle(one: Case, answer: Answer): HookResult {
     const text = `"decision":"${word}" at the top level does not decide ${event.name}; ${howToBlock(event)}`
     note({ code: 'verdict-ignored', text })
   }
+  if (answer.top.continue === false && !stopsTurn(event, answer)) {
+    note({
+      code: 'verdict-ignored',
+      text: `"continue":false stops nothing on ${event.name}, as in Claude Code`,
+    })
+  }
   return finish(one, answer, decision)
 }
 
 function finish(one: Case, answer: Answer, decision: Decision | undefined): HookResult {
   const { event, asker, note, honoured } = one
-  const stops = answer.top.continue === false
+  const stops = stopsTurn(event, answer)
   const refused = stops || decision?.kind === 'block'
   const effects = effectsOf(event, refused ? withoutGrant(answer) : answer, note)
   const reason = decision?.reason
@@ -173,7 +185,7 @@ function finish(one: Case, answer: Answer, decision: Decision | undefined): Hook
     const approvalPrompt = reason ?? `Hook ${asker.name} wants a person to decide`
     return { ...effects, action: 'ask_user', approvalPrompt, ...(reason && { reason }) }
   }
-  if (honoured.contextGoesOn && effects.contextInjection) {
+  if (honoured.contextGoesOn && !asker.late && effects.contextInjection) {
     // The text is the agent's next instruction, and so is not injected a second time.
     const { contextInjection, ...rest } = effects
     return { ...rest, action: 'deny', reason: contextInjection }

@@ -13,6 +13,8 @@ export interface Honoured {
   readonly decision?: true
   /** Plain text on stdout is context for the model. */
   readonly plainContext?: true
+  /** `continue: false` stops nothing. */
+  readonly ignoresStop?: true
   /** Context alone keeps the agent going. */
   readonly contextGoesOn?: true
   /** Every code but 0 blocks, and stdout must name a path. */
@@ -50,7 +52,7 @@ const ROWS = {
     exit2: 'block',
     decision: true,
   },
-  PostToolUseFailure: { fields: context, exit2: 'block', decision: true },
+  PostToolUseFailure: { fields: context, exit2: 'block', decision: true, ignoresStop: true },
   PostToolBatch: { fields: context, exit2: 'block', decision: true },
   UserPromptSubmit: {
     fields: { ...context, sessionTitle: 'text', suppressOriginalPrompt: 'flag' },
@@ -77,6 +79,7 @@ const ROWS = {
     },
     exit2: 'show',
     plainContext: true,
+    ignoresStop: true,
   },
   SessionEnd: { fields: null, exit2: 'show' },
   Setup: { fields: context, exit2: 'show' },
@@ -85,22 +88,35 @@ const ROWS = {
   SubagentStart: {
     fields: context,
     exit2: 'show',
+    ignoresStop: true,
     instead: 'to keep a subagent from starting, deny the Agent tool on PreToolUse',
   },
-  SubagentStop: { fields: context, exit2: 'block', decision: true, contextGoesOn: true },
-  PreCompact: { fields: null, exit2: 'block', decision: true, plainContext: true },
-  PostCompact: { fields: null, exit2: 'show', instead: 'to keep the context, block PreCompact' },
+  SubagentStop: {
+    fields: context,
+    exit2: 'block',
+    decision: true,
+    contextGoesOn: true,
+    ignoresStop: true,
+  },
+  PreCompact: { fields: null, exit2: 'block', decision: true, plainContext: true, ignoresStop: true },
+  PostCompact: {
+    fields: null,
+    exit2: 'show',
+    ignoresStop: true,
+    instead: 'to keep the context, block PreCompact',
+  },
   PreModelSwitch: {
     fields: { permissionDecision: ['allow', 'deny', 'ask'], ...verdict },
     exit2: 'block',
+    decision: true,
   },
   PostModelSwitch: { fields: context, exit2: 'ignore', instead: 'to keep the model, block PreModelSwitch' },
   Notification: { fields: context, exit2: 'ignore' },
   TeammateIdle: { fields: null, exit2: 'block' },
   TaskCreated: { fields: null, exit2: 'block', decision: true },
-  TaskCompleted: { fields: null, exit2: 'block' },
-  Elicitation: { fields: elicitation, exit2: 'block' },
-  ElicitationResult: { fields: elicitation, exit2: 'block' },
+  TaskCompleted: { fields: null, exit2: 'block', decision: true },
+  Elicitation: { fields: elicitation, exit2: 'block', decision: true },
+  ElicitationResult: { fields: elicitation, exit2: 'block', decision: true },
   ConfigChange: {
     fields: null,
     exit2: 'block',
@@ -117,7 +133,7 @@ const ROWS = {
   CwdChanged: { fields: { watchPaths: 'texts' }, exit2: 'show' },
   FileChanged: { fields: { watchPaths: 'texts' }, exit2: 'show' },
   DirectoryAdded: { fields: null, exit2: 'ignore' },
-  MessageDisplay: { fields: { displayContent: 'text' }, exit2: 'ignore' },
+  MessageDisplay: { fields: { displayContent: 'text' }, exit2: 'ignore', ignoresStop: true },
 } as const satisfies Record<EventName, Honoured>
 
 const rows: ReadonlyMap<string, Honoured> = new Map(Object.entries(ROWS))

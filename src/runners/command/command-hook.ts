@@ -2,13 +2,22 @@
 
 import { mkdirSync, statSync } from 'node:fs'
 import { HookError, isHookError, textOf } from '../../core/errors.js'
-import type { Hook, HookContext, HookEvent, Printed } from '../../core/hook.js'
+import { type Hook, type HookContext, type HookEvent, LateAnswer, type Printed } from '../../core/hook.js'
 import { isPromise } from '../../core/promise.js'
+import { deny, type HookResult } from '../../core/result.js'
 import { byteLength, cutText, plainText } from '../../core/text.js'
+import { afterAsyncLine, asyncTimeout, isAsyncLine } from '../../dialects/claude-code/async-line.js'
 import { decode } from '../../dialects/claude-code/decode.js'
 import { encode } from '../../dialects/claude-code/encode.js'
 import type { HookSpec, Place, Surroundings } from '../hook-spec.js'
-import { expandArgument, foreignPlaceholder, forPowerShell, hookEnvironment } from './environment.js'
+import {
+  expandArgument,
+  fileOfSkill,
+  foreignPlaceholder,
+  forPowerShell,
+  fromSkill,
+  hookEnvironment,
+} from './environment.js'
 import type { Ending } from './execution.js'
 import type { HandedOn } from './handed-on.js'
 import type { Program, Programs } from './programs.js'
@@ -23,6 +32,12 @@ export interface CommandHandler {
   readonly envPassthrough?: readonly string[]
   /** Shown while it runs. */
   readonly statusMessage?: string
+  /** Nobody waits for it, and exit code 2 wakes the model with what it printed. */
+  readonly asyncRewake?: boolean
+  /** Stands before that, for the model. */
+  readonly rewakeMessage?: string
+  /** For the user. */
+  readonly rewakeSummary?: string
 }
 
 export function commandHook(
@@ -36,70 +51,94 @@ export function commandHook(
   let prepared = false
   const run = async (event: HookEvent, context: HookContext) => {
     if (!prepared) prepared = prepare(place, context)
-    const program = programFor(event, spec, handedOn)
+    const { envFile, ...program } = programFor(event, spec, handedOn, context)
     announce(spec, surroundings, context)
     const start = (one: Program) =>
-      programs.run(one, context.signal, (who) =>
-        surroundings.report({ code: 'left-running', text: `${hook.name}: ${LEFT_BEHIND[who]}` }),
+      programs.run(
+        one,
+        context.signal,
+        (who) => surroundings.report({ code: 'left-running', text: `${hook.name}: ${LEFT_BEHIND[who]}` }),
+        hook.detached ? undefined : isAsyncLine,
       )
+    const answer = (ending: Ending, { note, printed }: HookContext, late: boolean) => {
+      report(ending, note, printed)
+      if (envFile !== undefined) handedOn.check(envFile, note)
+      if (handler.asyncRewake && ending.code === 2) return wakeUp(spec, ending)
+      const reply = { ...ending, stdout: afterAsyncLine(ending.stdout) }
+      const result = decode(event, reply, { ...asker, late }, note)
+      return handler.asyncRewake ? asleep(result, note) : result
+    }
     // An agent may have removed the folder it works in; to look first would cost every hook.
     const ending = await start(program).catch((error: unknown) => {
       if (!isHookError(error, 'HOOK_NOT_STARTED') || isFolder(program.cwd)) throw error
       return start({ ...program, cwd: folderThatIsThere(event, place) })
     })
-    report(ending, context)
-    handOn(event, spec, handedOn, context)
-    return decode(event, ending, asker, context.note)
+    if (!('rest' in ending)) return answer(ending, context, hook.detached)
+    const timeoutMs = Math.min(Math.max(asyncTimeout(ending.firstLine) ?? 0, hook.timeoutMs), spec.longestMs)
+    return new LateAnswer(timeoutMs, async (later) => answer(await ending.rest(later.signal), later, true))
   }
   const foreign = foreignPlaceholder([handler.command, ...(handler.args ?? [])], place)
-  return { ...hook, run: foreign === undefined ? run : () => Promise.reject(noSuchPlaceholder(foreign)) }
+  const made = {
+    ...hook,
+    run: foreign === undefined ? run : () => Promise.reject(noSuchPlaceholder(foreign)),
+  }
+  return handler.asyncRewake ? { ...made, wakes: true } : made
+}
+
+/** Any other deny of such a hook wakes nobody. */
+function asleep(result: HookResult, note: HookContext['note']): HookResult {
+  if (result.action !== 'deny') return result
+  note({
+    code: 'async-verdict-ignored',
+    text: 'its deny came too late to count; exit code 2 wakes the model',
+  })
+  const { reason: _, ...rest } = result
+  return { ...rest, action: rest.contextInjection ? 'inject_context' : 'continue' }
+}
+
+/** Exit code 2 of a hook that may wake the model. */
+function wakeUp({ hook, handler }: HookSpec<CommandHandler>, { stdout, stderr }: Ending): HookResult {
+  const said = [stderr, stdout].map((text) => text.trim()).find(Boolean) ?? `Hook ${hook.name} exited with 2`
+  const { rewakeMessage: before, rewakeSummary: summary } = handler
+  return deny(before ? `${before}\n${said}` : said, summary ? { userMessage: summary } : {})
 }
 
 // ---- what is run ----------------------------------------------------------------------------------------------
 
+/** With the file it may append variables to, if it has one. */
 function programFor(
   event: HookEvent,
   { hook, handler, place, env: inheritance }: HookSpec<CommandHandler>,
   handedOn: HandedOn,
-): Program {
+  { note }: HookContext,
+): Program & { readonly envFile: string | undefined } {
   const { env: parent } = process
   const { scope } = hook.origin
   const sessionId = sessionOf(event)
   const hands = sessionId !== undefined && HANDS_ON.has(event.name)
+  const envFile = hands ? handedOn.fileFor(sessionId, scope, note) : undefined
   const env = hookEnvironment(
     { parent, minimal: inheritance === 'minimal', passthrough: handler.envPassthrough },
-    {
-      place,
-      sessionId,
-      handedOn: handedOn.variablesFor(sessionId, scope),
-      envFile: hands ? handedOn.fileFor(sessionId, scope) : undefined,
-    },
+    { place, sessionId, handedOn: handedOn.variablesFor(sessionId, scope, note), envFile },
   )
-  return { ...commandLine(handler, env), cwd: folders(event, place)[0] as string, env, input: encode(event) }
+  const cwd = folders(event, place)[0] as string
+  return { ...commandLine(handler, place, env), cwd, env, input: encode(event), envFile }
 }
 
 /** Events on which a hook may set variables for the rest of the session. */
 const HANDS_ON: ReadonlySet<string> = new Set(['SessionStart', 'Setup', 'CwdChanged', 'FileChanged'])
 
-function handOn(
-  event: HookEvent,
-  { hook }: HookSpec<CommandHandler>,
-  handedOn: HandedOn,
-  context: HookContext,
-): void {
-  const session = sessionOf(event)
-  if (session !== undefined && HANDS_ON.has(event.name))
-    handedOn.take(session, hook.origin.scope, context.note)
-}
-
 function commandLine(
   { command, args, shell }: CommandHandler,
+  place: Place,
   env: Readonly<Record<string, string>>,
 ): Pick<Program, 'file' | 'args'> {
-  if (args) return { file: expandArgument(command, env), args: args.map((one) => expandArgument(one, env)) }
-  if (shell === 'bash') return { file: 'bash', args: ['-c', command] }
+  if (args) {
+    const file = fileOfSkill(expandArgument(command, env), place)
+    return { file, args: args.map((one) => expandArgument(one, env)) }
+  }
   if (shell === 'powershell') return { file: 'pwsh', args: ['-Command', forPowerShell(command)] }
-  return { file: '/bin/sh', args: ['-c', command] }
+  return { file: shell === 'bash' ? 'bash' : '/bin/sh', args: ['-c', fromSkill(command, place)] }
 }
 
 /** A plugin that writes into its data folder must not fail because nobody made it. */
@@ -146,7 +185,7 @@ function isFolder(path: string): boolean {
 function noSuchPlaceholder(name: string): HookError {
   return new HookError(
     'HOOK_NOT_STARTED',
-    `Could not start: it mentions \${${name}}, which only hooks of a plugin have`,
+    `Could not start: it mentions \${${name}}, which only hooks of a ${name.includes('SKILL') ? 'skill' : 'plugin'} have`,
     { hint: `Use \${CLAUDE_PROJECT_DIR} or \${AMPLIFIER_HOOKS_DIR}, or make it a plugin.` },
   )
 }
@@ -169,13 +208,13 @@ function announce(
   }
 }
 
-function report(ending: Ending, context: HookContext): void {
-  const printed: Printed = {
+function report(ending: Ending, note: HookContext['note'], printed: HookContext['printed']): void {
+  const output: Printed = {
     ...(ending.stdout && { stdout: bounded(ending.stdout) }),
     ...(ending.stderr && { stderr: bounded(ending.stderr) }),
   }
-  if (ending.stdout || ending.stderr) context.printed(printed)
-  if (ending.heldBy) context.note({ code: 'left-running', text: HELD[ending.heldBy] })
+  if (ending.stdout || ending.stderr) printed(output)
+  if (ending.heldBy) note({ code: 'left-running', text: HELD[ending.heldBy] })
 }
 
 const HELD = {

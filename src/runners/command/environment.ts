@@ -1,5 +1,6 @@
 // What a command hook finds in its environment, and the placeholders in its arguments.
 
+import { join } from 'node:path'
 import type { Place } from '../hook-spec.js'
 
 /** Whose hook it is, in which session. */
@@ -25,7 +26,9 @@ const OF_PLUGINS = ['CLAUDE_PLUGIN_ROOT', 'PLUGIN_ROOT', 'CLAUDE_PLUGIN_DATA'] a
 const OF_SESSIONS = ['AMPLIFIER_SESSION_ID', 'CLAUDE_CODE_SESSION_ID'] as const
 const OF_PROJECTS = ['AMPLIFIER_PROJECT_DIR', 'CLAUDE_PROJECT_DIR', 'AMPLIFIER_HOOKS_DIR'] as const
 
-const PLACEHOLDERS: readonly string[] = [...OF_PROJECTS, ...OF_SESSIONS, ...OF_PLUGINS]
+const OF_SKILLS = ['AMPLIFIER_SKILL_DIR', 'CLAUDE_SKILL_DIR'] as const
+
+const PLACEHOLDERS: readonly string[] = [...OF_PROJECTS, ...OF_SESSIONS, ...OF_PLUGINS, ...OF_SKILLS]
 const PLACEHOLDER = new RegExp(`\\$\\{(${PLACEHOLDERS.join('|')})\\}`, 'g')
 
 /** Ours, or nobody's: inside another agent the parent has them as well, and they are about its session, its plugin, its file. */
@@ -47,8 +50,9 @@ function inherited({ parent, minimal, passthrough = [] }: Inheritance): Record<s
 }
 
 function ourOwn({ place, sessionId, envFile }: Situation): Record<string, string> {
-  const { projectDir, hooksDir, plugin } = place
+  const { projectDir, hooksDir, plugin, skillDir, path } = place
   return {
+    ...(path !== undefined && { PATH: path }),
     AMPLIFIER_PROJECT_DIR: projectDir,
     CLAUDE_PROJECT_DIR: projectDir,
     AMPLIFIER_HOOKS_DIR: hooksDir,
@@ -59,6 +63,7 @@ function ourOwn({ place, sessionId, envFile }: Situation): Record<string, string
       PLUGIN_ROOT: plugin.root,
       CLAUDE_PLUGIN_DATA: plugin.dataDir,
     }),
+    ...(skillDir !== undefined && { AMPLIFIER_SKILL_DIR: skillDir, CLAUDE_SKILL_DIR: skillDir }),
   }
 }
 
@@ -72,8 +77,23 @@ export function forPowerShell(command: string): string {
   return command.replace(PLACEHOLDER, (_, name: string) => `\${env:${name}}`)
 }
 
-/** A placeholder of plugins in a hook that has none: a shell would read it as nothing, and `${NAME}/x` as `/x`. */
-export function foreignPlaceholder(texts: readonly string[], { plugin }: Place): string | undefined {
-  if (plugin) return undefined
-  return OF_PLUGINS.find((name) => texts.some((text) => text.includes(`\${${name}}`)))
+/** A command of a skill that begins with `./` or `../` means the folder of the skill. The shell puts it in, so that no name becomes syntax. */
+export function fromSkill(command: string, { skillDir }: Place): string {
+  return skillDir !== undefined && IN_FOLDER.test(command) ? `"$AMPLIFIER_SKILL_DIR"/${command}` : command
+}
+
+/** The same where there is no shell. */
+export function fileOfSkill(file: string, { skillDir }: Place): string {
+  return skillDir !== undefined && IN_FOLDER.test(file) ? join(skillDir, file) : file
+}
+
+const IN_FOLDER = /^\.\.?\//
+
+/** A placeholder of plugins or skills in a hook that has none: a shell would read it as nothing, and `${NAME}/x` as `/x`. */
+export function foreignPlaceholder(
+  texts: readonly string[],
+  { plugin, skillDir }: Place,
+): string | undefined {
+  const foreign = [...(plugin ? [] : OF_PLUGINS), ...(skillDir === undefined ? OF_SKILLS : [])]
+  return foreign.find((name) => texts.some((text) => text.includes(`\${${name}}`)))
 }

@@ -17,21 +17,34 @@ export interface Ending {
   readonly heldBy?: 'group' | 'outsider'
 }
 
+/** A program that said in its first line that it works on by itself: nobody waits for it any more. */
+export interface GoingOn {
+  readonly firstLine: string
+  /** Its ending after all. From now on this signal ends it, and the one it was started with does not. */
+  rest(signal: AbortSignal): Promise<Ending>
+}
+
+/** Whether this first line says so. */
+export type GoesOn = (firstLine: string) => boolean
+
 /** How long the output may outlast the program: `exec > >(tee log)` prints the answer after the shell has ended; Claude Code waits as long. */
 const DRAIN_MS = 500
+/** Bytes. */
+const LONGEST_FIRST_LINE = 4096
 /** How long what is left of the group may take to die, before the answer goes out without knowing who held the output. */
 const PARTING_MS = 50
 
-/** Settles when the program has ended and its output with it, or soon after; never waits for `close`, which a grandchild can hold up for ever. */
+/** Settles when the program has ended and its output with it, or soon after, or when it goes on by itself; never waits for `close`, which a grandchild can hold up for ever. */
 export function follow(
   child: ChildProcessWithoutNullStreams,
   group: ProcessGroup,
   outputLimit: number,
   signal: AbortSignal,
   leftBehind: LeftBehind,
-): Promise<Ending> {
+  goesOn?: GoesOn,
+): Promise<Ending | GoingOn> {
   return new Promise((resolve, reject) => {
-    new Execution(child, group, outputLimit, { resolve, reject, leftBehind }).obey(signal)
+    new Execution(child, group, outputLimit, { resolve, reject, leftBehind }, goesOn).obey(signal)
   })
 }
 
@@ -40,9 +53,12 @@ export type LeftBehind = (who: 'group' | 'outsider') => void
 
 type Exit = Pick<Ending, 'code' | 'signal'>
 
-interface Caller {
-  readonly resolve: (ending: Ending) => void
+interface Waiting {
+  readonly resolve: (ending: Ending | GoingOn) => void
   readonly reject: (reason: unknown) => void
+}
+
+interface Caller extends Waiting {
   /** After the answer: others of the group had to be ended; or, after an abort, a process outside it holds the output. */
   readonly leftBehind: LeftBehind
 }
@@ -53,6 +69,10 @@ class Execution {
   readonly #stdout: Output
   readonly #stderr: Output
   readonly #caller: Caller
+  /** Who waits for the ending: the caller, and later whoever takes the rest. */
+  #waiting: Waiting
+  /** Until the first line is known. */
+  #goesOn: GoesOn | undefined
   #exit: Exit | undefined
   #heldBy: Ending['heldBy']
   #aborted = false
@@ -65,12 +85,15 @@ class Execution {
     group: ProcessGroup,
     outputLimit: number,
     caller: Caller,
+    goesOn: GoesOn | undefined,
   ) {
     this.#child = child
     this.#group = group
     this.#caller = caller
+    this.#waiting = caller
+    this.#goesOn = goesOn
     const ended = () => this.#ended()
-    this.#stdout = new Output(child.stdout, outputLimit, ended)
+    this.#stdout = new Output(child.stdout, outputLimit, ended, goesOn && (() => this.#readOn()))
     this.#stderr = new Output(child.stderr, outputLimit, ended)
     child.once('exit', (code, signal) => this.#exited(code, signal))
   }
@@ -80,8 +103,35 @@ class Execution {
     this.#stopListening = onAbort(signal, () => {
       if (!this.#settle()) return
       this.#aborted = true
-      this.#caller.reject(signal.reason)
+      this.#waiting.reject(signal.reason)
       this.#endGroup()
+    })
+  }
+
+  /** Some print the first line without its end, and go on: what is there so far may be all of it. */
+  #readOn(): void {
+    if (!this.#goesOn || this.#settled) return
+    const text = this.#stdout.text().trimStart()
+    const [line = '', ...more] = text.split('\n', 2)
+    const goesOn = this.#goesOn(line)
+    if (goesOn || more.length > 0 || this.#stdout.size > LONGEST_FIRST_LINE) this.#goesOn = undefined
+    if (goesOn) this.#letGo(line)
+  }
+
+  /** Until somebody takes the rest, the signal it was started with ends it: an answer that nobody took must not run for ever. */
+  #letGo(firstLine: string): void {
+    const { resolve } = this.#waiting
+    const rest = new Promise<Ending | GoingOn>((resolve, reject) => {
+      this.#waiting = { resolve, reject }
+    }) as Promise<Ending>
+    rest.catch(() => undefined) // whoever takes the rest hears of it
+    resolve({
+      firstLine,
+      rest: (signal) => {
+        this.#stopListening()
+        if (!this.#settled) this.obey(signal)
+        return rest
+      },
     })
   }
 
@@ -130,7 +180,7 @@ class Execution {
     setImmediate(() => {
       if (this.#group.end()) this.#caller.leftBehind('group')
     })
-    this.#caller.resolve({
+    this.#waiting.resolve({
       code: exit.code,
       signal: exit.signal,
       stdout: this.#stdout.text(),

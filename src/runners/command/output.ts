@@ -14,15 +14,18 @@ export class Output {
   #cut = false
   #ended = false
 
-  /** `onEnd` is called once, when nobody holds the other end any more. */
-  constructor(stream: Readable, limit: number, onEnd: () => void) {
+  /** `onEnd` is called once, when nobody holds the other end any more; `onMore` after each piece that was kept. */
+  constructor(stream: Readable, limit: number, onEnd: () => void, onMore?: () => void) {
     this.#limit = limit
     const end = () => {
       if (this.#ended) return
       this.#ended = true
       onEnd()
     }
-    stream.on('data', (chunk: Buffer) => this.#keep(chunk))
+    stream.on('data', (chunk: Buffer) => {
+      this.#keep(chunk)
+      onMore?.()
+    })
     stream.on('end', end)
     stream.on('error', end)
   }
@@ -34,6 +37,11 @@ export class Output {
 
   get ended(): boolean {
     return this.#ended
+  }
+
+  /** Bytes kept. */
+  get size(): number {
+    return this.#size
   }
 
   /** Keeps nothing from now on, but goes on reading. */

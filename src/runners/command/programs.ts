@@ -3,7 +3,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { setImmediate } from 'node:timers/promises'
 import { HookError } from '../../core/errors.js'
-import { type Ending, follow, type LeftBehind } from './execution.js'
+import { type Ending, follow, type GoesOn, type GoingOn, type LeftBehind } from './execution.js'
 import { ProcessGroup, stopListeningIfIdle } from './process-group.js'
 import { notStarted } from './start-failure.js'
 
@@ -26,9 +26,21 @@ export class Programs {
   /**
    * Rejects with HOOK_NOT_STARTED, or with the reason of the signal as soon as it is aborted. Whatever is left of the
    * group when the program has ended, or was aborted, is ended after the answer: TERM, half a second, KILL. Whom it left
-   * behind without a word in the answer is told to `leftBehind`.
+   * behind without a word in the answer is told to `leftBehind`. With `goesOn` it need not end first.
    */
-  run(program: Program, signal: AbortSignal, leftBehind: LeftBehind = () => {}): Promise<Ending> {
+  run(program: Program, signal: AbortSignal, leftBehind?: LeftBehind): Promise<Ending>
+  run(
+    program: Program,
+    signal: AbortSignal,
+    leftBehind: LeftBehind,
+    goesOn: GoesOn | undefined,
+  ): Promise<Ending | GoingOn>
+  run(
+    program: Program,
+    signal: AbortSignal,
+    leftBehind: LeftBehind = () => {},
+    goesOn?: GoesOn,
+  ): Promise<Ending | GoingOn> {
     if (signal.aborted) return Promise.reject(signal.reason)
     if (process.platform === 'win32') return Promise.reject(noWindows(program))
     let child: ChildProcessWithoutNullStreams
@@ -41,7 +53,7 @@ export class Programs {
     const group = this.#watched(child.pid)
     child.stdin.on('error', ignore)
     child.stdin.end(program.input)
-    return follow(child, group, program.outputLimit ?? OUTPUT_LIMIT, signal, leftBehind)
+    return follow(child, group, program.outputLimit ?? OUTPUT_LIMIT, signal, leftBehind, goesOn)
   }
 
   /** Settles when every group that was started here is gone, and what was left behind is told. */

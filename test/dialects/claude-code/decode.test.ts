@@ -479,10 +479,14 @@ describe('verdicts', () => {
       'Stop',
       'SubagentStop',
       'PreCompact',
+      'PreModelSwitch',
       'TaskCreated',
+      'TaskCompleted',
+      'Elicitation',
+      'ElicitationResult',
       'ConfigChange',
     ])
-    expect(read('TaskCompleted', { stdout: BLOCK }).notes[0]?.text).toContain('exit with 2')
+    expect(read('TeammateIdle', { stdout: BLOCK }).notes[0]?.text).toContain('exit with 2')
     expect(read('TaskCompleted', { code: 2, stdout: BLOCK, stderr: 'E' }).result).toEqual({
       action: 'deny',
       reason: 'no',
@@ -510,10 +514,20 @@ describe('verdicts', () => {
     expect(read(BASH, { stdout: { continue: false } }).result?.reason).toBe('Stopped by hook guard')
   })
 
-  it('continue false ends the turn on every event', () => {
-    for (const { name } of knownEvents()) {
-      expect(read(name, { stdout: { continue: false } }).result?.action).toBe('abort_turn')
-    }
+  it('continue false ends the turn, but for the events where Claude Code ignores it, which is said', () => {
+    const ignored = knownEvents()
+      .map(({ name }) => ({ name, ...read(name, { stdout: { continue: false } }) }))
+      .filter(({ result }) => result?.action !== 'abort_turn')
+    expect(ignored.map(({ name }) => name).sort()).toEqual([
+      'MessageDisplay',
+      'PostCompact',
+      'PostToolUseFailure',
+      'PreCompact',
+      'SessionStart',
+      'SubagentStart',
+      'SubagentStop',
+    ])
+    for (const { notes } of ignored) expect(notes).toMatchObject([{ code: 'verdict-ignored' }])
   })
 
   it('continue true and a stopReason alone say nothing', () => {

@@ -127,9 +127,9 @@ describe('context', () => {
         reason: 'BR',
         contextInjection: 'CX',
       })
-      const stop = specific(name, { additionalContext: 'CX' }, { continue: false })
-      expect(read(name, { stdout: stop }).result?.action).toBe('abort_turn')
     }
+    const stop = specific('Stop', { additionalContext: 'CX' }, { continue: false })
+    expect(read('Stop', { stdout: stop }).result?.action).toBe('abort_turn')
     const { result } = read('SubagentStart', {
       stdout: specific('SubagentStart', { additionalContext: 'CX' }),
     })

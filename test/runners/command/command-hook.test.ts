@@ -68,7 +68,12 @@ function made(handler: CommandHandler, { place, surroundings, env = 'inherit' }:
     report: () => {},
     ...surroundings,
   }
-  return commandHook({ hook, handler, place: placeOf(place), env }, outside, programs, handedOn)
+  return commandHook(
+    { hook, handler, place: placeOf(place), env, longestMs: 300_000 },
+    outside,
+    programs,
+    handedOn,
+  )
 }
 
 /** Runs the hook on a PreToolUse. */

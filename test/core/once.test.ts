@@ -1,0 +1,93 @@
+// A hook that runs once in a session, also where two processes fire events of that session at the same time.
+
+import { createHooks, HookRegistry, MemoryStore, type SessionState } from 'carabiner'
+import type { Hook } from 'carabiner/core'
+import { describe, expect, test } from 'vitest'
+import { madeHook } from './made-hook.js'
+
+const BASH = { tool_name: 'Bash', tool_input: { command: 'ls' } }
+
+/** Another process in the session: hooks of its own, the same store. */
+async function another(store: MemoryStore, hooks: readonly Hook[]) {
+  const globals = new HookRegistry({ scope: 'global' })
+  for (const hook of hooks) globals.add(hook)
+  return (await createHooks({ globals, store })).session({ id: 's1' })
+}
+
+function counting(more: Partial<Hook> = {}) {
+  const ran: string[] = []
+  return { ran, hook: madeHook('once', { once: true, run: () => void ran.push('ran'), ...more }) }
+}
+
+describe('two processes at once', () => {
+  test('the one that comes second finds it taken, although it read the state before', async () => {
+    const store = new MemoryStore()
+    const { ran, hook } = counting()
+    let open = () => {}
+    const begun = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    let goOn = () => {}
+    const waits = madeHook('waits', {
+      priority: -1,
+      run: () => {
+        open()
+        return new Promise<void>((resolve) => {
+          goOn = resolve
+        })
+      },
+    })
+    const first = (await another(store, [waits, hook])).fire('PreToolUse', BASH)
+    await begun
+    await (await another(store, [hook])).fire('PreToolUse', BASH)
+    goOn()
+    expect((await first).hooks).toMatchObject([{ name: 'waits' }, { status: 'skipped', why: 'once' }])
+    expect(ran).toEqual(['ran'])
+  })
+
+  test('one that failed is due again, in any of them', async () => {
+    const store = new MemoryStore()
+    const answers = [() => Promise.reject(new Error('broken')), () => undefined, () => undefined]
+    const ran: number[] = []
+    const run = () => answers[ran.push(1) - 1]?.()
+    const hook = madeHook('once', { once: true, onFailure: 'continue', run })
+    const statuses: unknown[] = []
+    for (let i = 0; i < 3; i++) {
+      const session = await another(store, [hook])
+      statuses.push((await session.fire('PreToolUse', BASH)).hooks[0]?.status)
+      await session.leave()
+    }
+    expect(statuses).toEqual(['failed', 'ran', 'skipped'])
+  })
+
+  test('a store that cannot write keeps nobody from running it', async () => {
+    class Full extends MemoryStore {
+      override update(_session: string, change: (state: SessionState) => SessionState): void {
+        change(this.load('s1'))
+        throw new Error('no space left')
+      }
+    }
+    const { ran, hook } = counting()
+    const outcome = await (await another(new Full(), [hook])).fire('PreToolUse', BASH)
+    expect([ran, outcome.diagnostics.map(({ code }) => code)]).toEqual([['ran'], ['host-failed']])
+  })
+
+  test('a store that answers later keeps nobody waiting, and remembers it', async () => {
+    const memory = new MemoryStore()
+    const later = Object.create(memory) as MemoryStore
+    const updates: Promise<void>[] = []
+    later.update = (session, change) => {
+      const done = new Promise<void>((resolve) => setImmediate(resolve)).then(() =>
+        memory.update(session, change),
+      )
+      updates.push(done)
+      return done as unknown as undefined
+    }
+    later.load = (session) => memory.load(session)
+    const { ran, hook } = counting()
+    await (await another(later, [hook])).fire('PreToolUse', BASH)
+    await Promise.all(updates)
+    const next = await (await another(memory, [hook])).fire('PreToolUse', BASH)
+    expect([ran, next.hooks[0]?.why]).toEqual([['ran'], 'once'])
+  })
+})

@@ -136,7 +136,8 @@ const WROTE: Readonly<Record<string, readonly string[]>> = {
 const NAMED = 'a deny without a reason names the hook (§9)'
 const FAILED = 'a failure has the words of the kernel: whose, and what happened (§6)'
 const STEADY = 'among equals hook order counts, not who finished first or last (≠C, §3)'
-const STOPPED = 'continue: false is an abort of the turn, wherever it is said (≠C, §9)'
+const STOPPED =
+  'continue: false on PreToolUse: the tool does not run, so that nothing else about the call counts (≠C, §9)'
 const DEFERRED = 'defer is an ask (≠C, §9)'
 const SCHEMA = 'the schema of a tool is the host’s, who refuses what does not fit'
 const ENDED = 'ends the loop; that is what a deny of PostToolBatch means here (§1)'
@@ -183,7 +184,6 @@ const DIFFERENT: Readonly<Record<string, Difference>> = {
   'j-cont-false-allow': { permission: undefined, why: STOPPED },
   'r-contfalse-two-hooks': { permission: undefined, why: STOPPED },
   'r-contfalse-nobase': { decision: 'stop', why: STOPPED },
-  'ss-contfalse': { decision: 'stop', why: STOPPED },
   'g-ask-late+ask': { reason: 'AS', why: STEADY },
   'r-ask-late+ask#2': { reason: 'AS', why: STEADY },
   'r-ask-late+ask#3': { reason: 'AS', why: STEADY },
@@ -306,7 +306,7 @@ function differences(probe: Probe, ours: Played): object {
     left: [probe.name === 't2-daemon-gc' ? 0 : ours.left, 0], // whether a daemon gets away in time is luck
     ...(observed.no_verdict && { failed: [ours.failed, true] }),
     ...(input && { updated: [ours.updated, input] }),
-    ...(output && { updated: [text?.stdout ?? text, output] }),
+    ...(output !== undefined && { updated: [text?.stdout ?? text, output] }),
     ...(probe.event !== '*' && {
       decision: [ours.decision, observed.decision],
       context: [ours.context, observed.context],

@@ -3,6 +3,7 @@
 import { type Outcome, resolveEvent } from 'carabiner/core'
 import { readCorpus, type Seen, seen } from '../dialects/claude-code/replay.js'
 import { ShellProject, texts, traces } from './shell-project.js'
+import { stubText } from './stub.mjs'
 
 export interface Probe {
   readonly name: string
@@ -11,7 +12,11 @@ export interface Probe {
   readonly tool_name: string | null
   readonly tool_input?: unknown
   readonly hooks: readonly ProbeHook[]
-  readonly plugin?: readonly { readonly dir: string; readonly files: readonly string[] }[]
+  readonly plugin?: readonly {
+    readonly dir: string
+    readonly files?: readonly string[]
+    readonly manifest?: object
+  }[]
   /** Whole files, by source. */
   readonly raw_config?: Readonly<Record<string, string>>
   readonly observed: {
@@ -21,15 +26,15 @@ export interface Probe {
     readonly permission?: string
     readonly system_message?: string
     readonly updated_input?: object
-    readonly updated_output?: string
+    readonly updated_output?: unknown
     readonly no_verdict?: boolean
     readonly hooks_run?: readonly string[]
   }
 }
 
-interface ProbeHook {
+export interface ProbeHook {
   readonly event: string
-  /** `settings`, `project`, `user`, or `plugin:FILE`. */
+  /** `settings`, `project`, `user`, `plugin:FILE`, or `plugin/FOLDER:FILE` where there are several. */
   readonly source: string
   readonly group: number
   readonly matcher?: unknown
@@ -39,6 +44,8 @@ interface ProbeHook {
   readonly stdout?: string
   readonly stderr?: string
   readonly sleep?: number
+  /** The hook that must have ended before. */
+  readonly after?: string
   /** Runs before the output is printed. */
   readonly script?: string
   readonly script_pre?: string
@@ -55,6 +62,12 @@ export interface Played extends Seen {
   readonly messages: readonly string[]
   /** What hooks wrote to the files that some probes have: `okran`, and `log/count`. */
   readonly wrote: readonly string[]
+  /** Whether the host goes on with what it was about to do, at once or once it is allowed. */
+  readonly proceeds: boolean
+  /** What came of the watched event, each time. */
+  readonly each: readonly Seen[]
+  /** What was injected after the first event. */
+  readonly later: readonly string[]
   /** What came of the last event, where the watched one was fired more than once. */
   readonly last: Seen['decision']
   /** Entries of files that are reported as unsupported. */
@@ -65,8 +78,8 @@ export interface Played extends Seen {
 
 /** How a probe is played that its record alone does not tell. */
 export interface Direction {
-  /** The events in this order, in place of those that have hooks. */
-  readonly events?: readonly string[]
+  /** The events in this order, in place of those that have hooks; with what was sent, where that was kept. */
+  readonly events?: readonly (string | Fired)[]
   /** The answer of each hook, where the record has it shortened. */
   readonly stdout?: Readonly<Record<string, string>>
   /** In place of groups that the record leaves out. */
@@ -83,8 +96,20 @@ export interface Direction {
   readonly pluginFile?: string
   /** Programs of the plugin, or of the project where there is none. */
   readonly scripts?: Readonly<Record<string, string>>
+  /** Files of the project, each of which may be a program. */
+  readonly files?: Readonly<Record<string, string>>
+  /** Further keys of a settings file, by source. */
+  readonly keys?: Readonly<Record<string, object>>
+  /** Async hooks end before the next event. */
+  readonly settles?: boolean
   /** Settings of the host. */
   readonly host?: object
+}
+
+/** An event as it was sent to hooks. */
+export interface Fired {
+  readonly event: string
+  readonly data: object
 }
 
 export async function play(probe: Probe, direction: Direction = {}): Promise<Played> {
@@ -117,21 +142,25 @@ class ProbeStage {
 
   write(): void {
     const { hooks, raw_config = {}, plugin = [] } = this.#probe
-    const { settings, manifest, pluginFile, scripts = {} } = this.#direction
+    const { settings, manifest, pluginFile, scripts = {}, keys = {} } = this.#direction
     const files = new Map<string, object>()
     if (settings) files.set(this.#pathOf('project'), settings)
-    for (const { dir, files: names } of plugin) {
+    for (const [source, more] of Object.entries(keys)) files.set(this.#pathOf(source), more)
+    for (const { dir, files: names = ['.claude-plugin/plugin.json'], manifest: own } of plugin) {
       for (const name of names) if (name.endsWith('.json')) files.set(`plugins/${dir}/${name}`, {})
       if (names.includes('.claude-plugin/plugin.json'))
-        files.set(`plugins/${dir}/.claude-plugin/plugin.json`, { name: dir, ...manifest })
+        files.set(`plugins/${dir}/.claude-plugin/plugin.json`, { name: dir, ...manifest, ...own })
     }
+    for (const [path, text] of Object.entries(this.#direction.files ?? {}))
+      this.project.script(path, this.#filled(text))
     const folder = plugin[0] ? `plugins/${plugin[0].dir}` : '.'
     for (const [name, text] of Object.entries(scripts)) this.project.script(`${folder}/${name}`, text)
     for (const path of new Set(hooks.map(({ source }) => this.#pathOf(source)))) {
       const own = hooks.filter(({ source }) => this.#pathOf(source) === path)
       files.set(path, { ...files.get(path), hooks: this.#eventsOf(own) })
     }
-    for (const [path, value] of files) this.project.json(path, value)
+    for (const [path, value] of files)
+      this.project.file(path, this.#filled(JSON.stringify(value, undefined, 2)))
     for (const [source, text] of Object.entries(raw_config)) {
       this.project.file(this.#pathOf(source), this.#filled(text))
     }
@@ -142,8 +171,9 @@ class ProbeStage {
     if (source === 'settings') return 'session-settings.json'
     if (source === 'project') return '.amplifier/settings.json'
     if (source === 'user') return '../home/.amplifier/settings.json'
-    const [{ dir } = { dir: 'plug' }] = this.#probe.plugin ?? []
-    return `plugins/${dir}/${source.slice('plugin:'.length)}`
+    const [{ dir: only } = { dir: 'plug' }] = this.#probe.plugin ?? []
+    const [, dir = only, file] = /^plugin(?:\/([^:]+))?:(.*)$/.exec(source) ?? []
+    return `plugins/${dir}/${file}`
   }
 
   #eventsOf(hooks: readonly ProbeHook[]): object {
@@ -170,35 +200,28 @@ class ProbeStage {
   #handler(hook: ProbeHook): object {
     if (hook.handler) return JSON.parse(this.#filled(JSON.stringify(hook.handler))) as object
     const { timeout } = hook.fields ?? {}
-    const slower = typeof timeout === 'number' && { timeout: timeout * PATIENCE }
+    const slower = typeof timeout === 'number' && timeout > 0 && { timeout: timeout * PATIENCE }
     return { type: 'command', command: this.#stub(hook), ...hook.fields, ...slower }
   }
 
   /** A program that says what the hook said. */
   #stub(hook: ProbeHook): string {
-    const { id = '', exit = 0, stdout = '', stderr = '', sleep = 0, fields } = hook
-    const out = this.project.file(`stubs/${id}.out`, this.#direction.stdout?.[id] ?? stdout)
+    const { id = '', stdout = '', stderr = '', sleep = 0, fields } = hook
+    const out = this.project.file(`stubs/${id}.out`, this.#filled(this.#direction.stdout?.[id] ?? stdout))
     const err = this.project.file(`stubs/${id}.err`, stderr)
     const seconds = fields?.timeout !== undefined || sleep > 5 ? FOREVER : sleep * HASTE
-    return this.project.script(
-      `stubs/${id}`,
-      [
-        `#!${hook.script ? '/usr/bin/env bash' : '/bin/sh'}`,
-        hook.script_pre ?? '',
-        hook.reads_stdin === false ? '' : 'cat > /dev/null',
-        `echo ${id} >> ${this.project.path('ran')}`,
-        `cd ${this.project.dir}`,
-        sleep > 0 ? `sleep ${seconds}` : '',
-        hook.script ?? '',
-        `cat ${out}`,
-        `cat ${err} >&2`,
-        `exit ${exit}`,
-      ].join('\n'),
-    )
+    const text = stubText(hook, { dir: this.project.dir, out, err, seconds })
+    return this.project.script(`stubs/${id}`, text)
   }
 
   #filled(text: string): string {
-    return text.replaceAll('{{PROJECT}}', this.project.dir).replaceAll('{{DIR}}', this.project.dir)
+    const { dir, home, folder } = this.project
+    return text
+      .replaceAll('{{PROJECT}}', dir)
+      .replaceAll('{{DIR}}', dir)
+      .replaceAll('{{HOME}}', home)
+      .replaceAll('{{FOLDER}}', folder)
+      .replaceAll('{{NODE}}', process.execPath)
   }
 
   // ---- the host -------------------------------------------------------------------------------------------------
@@ -211,30 +234,42 @@ class ProbeStage {
       plugins: plugin.map(({ dir }) => this.project.path(`plugins/${dir}`)),
       settings: this.#direction.host ?? {},
     })
-    const session = hooks.session({ id: 'probe', cwd: this.project.dir })
+    const open = () => hooks.session({ id: 'probe', cwd: this.project.dir })
+    let session = open()
     const shown: Outcome[] = []
+    const all: Outcome[] = []
     const main = watched === null ? 'PreToolUse' : watched
-    for (const event of this.#script()) {
-      const data = JSON.parse(this.#filled(JSON.stringify(dataOf(this.#probe, event))))
-      const outcome = await session.fire(event, data)
+    for (const fired of this.#script()) {
+      const { event, data } =
+        typeof fired === 'string' ? { event: fired, data: dataOf(this.#probe, fired) } : fired
+      const outcome = await session.fire(event, JSON.parse(this.#filled(JSON.stringify(data))))
       if (event === main) shown.push(outcome)
+      all.push(outcome)
+      if (!this.#direction.settles) continue
+      await session.leave() // waits for async hooks
+      session = open()
     }
     await this.project.settled()
     const seens = shown.map((outcome) => seen(main, outcome))
     return {
       ...(seens[0] ?? { decision: 'continue' }),
+      each: seens,
+      later: all.slice(1).flatMap(({ injections }) => texts(injections)),
+      proceeds: shown.every(({ action }) => action === 'continue' || action === 'ask_user'),
       last: seens.at(-1)?.decision ?? 'continue',
       ran: this.project.lines('ran').sort(),
       failed: shown.some((outcome) => traces(outcome, 'failed').length > 0),
       messages: shown.flatMap((outcome) => texts(outcome.messages)),
-      wrote: [...this.project.lines('okran'), ...this.project.lines('log/count')],
+      wrote: [...this.project.lines('okran'), ...this.project.lines('log/count')].map((line) =>
+        line.replaceAll(this.project.dir, '{{PROJECT}}'),
+      ),
       unsupported: hooks.diagnostics.filter(({ code }) => code === 'entry-unsupported').length,
       left: this.project.running().length,
     }
   }
 
   /** What Claude Code fires when it is asked for one tool call, of the events that have hooks. */
-  #script(): readonly string[] {
+  #script(): readonly (string | Fired)[] {
     const { event: watched, hooks, observed } = this.#probe
     if (this.#direction.events) return this.#direction.events
     if (watched === null) return ['PreToolUse']

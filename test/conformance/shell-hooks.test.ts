@@ -539,15 +539,15 @@ describe('executor', NO_HANG, () => {
     })
 
     it.each([
-      ['a pipe that nobody fills', 'rm "$CLAUDE_ENV_FILE"; mkfifo "$CLAUDE_ENV_FILE"'],
-      ['a link', 'rm "$CLAUDE_ENV_FILE"; ln -s /etc/passwd "$CLAUDE_ENV_FILE"'],
-      ['a megabyte', 'head -c 1000000 /dev/zero >> "$CLAUDE_ENV_FILE"'],
-      ['nothing at all', 'rm "$CLAUDE_ENV_FILE"'],
-    ])('that became %s holds nobody up, and is reported', async (_what, command) => {
+      ['a pipe that nobody fills', 'rm "$CLAUDE_ENV_FILE"; mkfifo "$CLAUDE_ENV_FILE"', /no plain file/],
+      ['a link', 'rm "$CLAUDE_ENV_FILE"; ln -s /etc/passwd "$CLAUDE_ENV_FILE"', /cannot be read/],
+      ['a megabyte', 'head -c 1000000 /dev/zero >> "$CLAUDE_ENV_FILE"', /larger than 65536 bytes/],
+      ['nothing at all', 'rm "$CLAUDE_ENV_FILE"', /is gone/],
+    ])('that became %s holds nobody up, and is reported', async (_what, command, said) => {
       project.root({ SessionStart: [{ hooks: [{ type: 'command', command }] }] })
       const session = (await project.open()).session({ cwd: project.dir })
       const { diagnostics } = await session.fire('SessionStart', {})
-      expect(diagnostics).toMatchObject([{ code: 'host-failed' }])
+      expect(diagnostics.map(({ text }) => text)).toEqual([expect.stringMatching(said)])
     })
 
     it('of a project’s hook does not reach hooks of the user, and overrides nothing of ours', async () => {

@@ -5,7 +5,6 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -14,6 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createHooks, type Hooks, type HooksOptions, type Outcome, type Trace } from 'carabiner'
+import { endLiving, living } from './living.mjs'
 
 /** Generous: what takes longer hangs. */
 export const NO_HANG = { timeout: 60_000 }
@@ -128,42 +128,14 @@ export class ShellProject {
 
   /** Living processes that were started by hooks of this project, also those that left their group. */
   running(): readonly number[] {
-    return existsSync('/proc/self/environ') ? fromProc(this.folder) : fromPs(this.folder)
+    return living(this.folder)
   }
 
   /** Ends what is left, and removes the folder. */
   async remove(): Promise<void> {
     await this.settled()
-    for (const pid of this.running()) killIfThere(pid)
+    endLiving(this.folder)
     rmSync(this.folder, { recursive: true, force: true })
-  }
-}
-
-function fromProc(mark: string): number[] {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-  return pids.filter((pid) => environmentOf(pid).includes(mark)).map(Number)
-}
-
-function fromPs(mark: string): number[] {
-  const { stdout } = spawnSync('ps', ['-A', '-E', '-ww', '-o', 'pid=,command='], { encoding: 'utf8' })
-  const lines = stdout.split('\n').filter((line) => line.includes(mark))
-  return lines.map((line) => Number.parseInt(line, 10)).filter((pid) => pid !== process.pid)
-}
-
-/** Empty for a zombie, and for one that ended while we looked. */
-function environmentOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-function killIfThere(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // it was quicker
   }
 }
 

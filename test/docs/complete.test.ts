@@ -65,6 +65,7 @@ const HOST: Keys<Host> = {
   approver: true,
   display: true,
   context: true,
+  wake: true,
   audit: true,
   store: true,
   admit: true,

@@ -1,11 +1,12 @@
 // Every block of shell in README and docs/ runs as it stands, with the built program, and prints what the page says.
 
 import { execFile } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { removeAll } from '../trust/hostile-project.js'
 import { allPages, type Block, ROOT } from './markdown.js'
 
 const pages = allPages().flatMap(({ path, blocks }) => {
@@ -33,7 +34,7 @@ function newcomer(): {
   chmodSync(join(bin, 'carabiner'), 0o755)
   symlinkSync(`${ROOT}examples`, join(project, 'examples'))
   const env = { HOME: home, PATH: `${bin}:${process.env.PATH}`, NO_COLOR: '1' }
-  return { project, env, remove: () => rmSync(folder, { recursive: true }) }
+  return { project, env, remove: () => removeAll(folder) }
 }
 
 async function run({ text }: Block, project: string, env: NodeJS.ProcessEnv): Promise<string> {
@@ -54,5 +55,5 @@ describe.concurrent('the shell blocks of', { timeout: 120_000 }, () => {
 })
 
 it('there are some', () => {
-  expect(pages.map(({ path }) => path)).toEqual(['README.md', 'docs/shell-hooks.md'])
+  expect(pages.map(({ path }) => path)).toEqual(['README.md', 'docs/security.md', 'docs/shell-hooks.md'])
 })

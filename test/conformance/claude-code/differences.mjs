@@ -1,0 +1,364 @@
+// Where we differ from Claude Code on purpose: the rules, and the cases that show both behaviours.
+
+/**
+ * @typedef {{ rule: string, section?: string, reason: string, unshown?: string }} Rule
+ * @typedef {{ rule: string, ours: Readonly<Record<string, unknown>> }} Difference what we make of the case instead
+ */
+
+/**
+ * Names with a ≠C are those that the rules of Carabiner mark so, `section` is where they say it.
+ * @type {readonly Rule[]}
+ */
+export const RULES = [
+  {
+    rule: '≠C equal verdicts',
+    section: '§3',
+    reason:
+      'Among equal verdicts the first in hook order gives the reason, and contexts keep hook order; which hook ends first or last must not matter.',
+  },
+  {
+    rule: '≠C two changes',
+    section: '§3',
+    reason:
+      'Two hooks of one step that change the same key: the later in configuration order wins, not the last to finish.',
+  },
+  {
+    rule: '≠C PermissionRequest',
+    section: '§3',
+    reason: 'PermissionRequest follows the lattice: a deny wins, whoever answers first.',
+  },
+  {
+    rule: '≠C time-outs',
+    section: '§6',
+    reason:
+      'A command has 30 s, at most 300, not 600: a hook that hangs must not hold a person up for ten minutes.',
+    unshown: 'It would take ten minutes to show.',
+  },
+  {
+    rule: '≠C process group',
+    section: '§6',
+    reason:
+      'When a command hook ends, what is left of its process group is ended too: nothing is left behind.',
+  },
+  {
+    rule: '≠C malformed beside a deny',
+    section: '§9',
+    reason:
+      'A deny that stands in its right place is a deny even if another field is malformed: a deny must not be lost.',
+  },
+  {
+    rule: '≠C continue false',
+    section: '§9',
+    reason:
+      'continue: false on PreToolUse: the tool does not run, too. Whoever stops everything does not want one more call.',
+  },
+  {
+    rule: '≠C malformed entry',
+    section: '§9',
+    reason:
+      'A malformed entry drops that entry, never its neighbours: a typing error must not switch off other guards.',
+  },
+  {
+    rule: '≠C comments',
+    section: '§9',
+    reason:
+      'Comments and trailing commas in JSON are accepted: a file that people edit must not lose its guards to one.',
+  },
+  { rule: '≠C shell bash', section: '§9', reason: '"shell": "bash" runs bash: it is what the file says.' },
+  {
+    rule: '≠C if sees through',
+    section: '§9',
+    reason: 'sudo, env, sh -c, absolute paths and the like are seen through: more often, never less.',
+  },
+  {
+    rule: 'if fails open',
+    reason:
+      'An `if` that is no rule, or a command that hides what it runs, filters nothing: more often, never less. Claude Code runs no such hook.',
+  },
+  { rule: 'defer is an ask', section: '§9', reason: 'We do not keep a turn for later: the person is asked.' },
+  {
+    rule: 'a deny names its hook',
+    section: '§9',
+    reason: 'Where nobody gave a reason, the sentence names the hook; where stderr has one, it is not lost.',
+  },
+  {
+    rule: 'failure in our words',
+    section: '§6',
+    reason: 'A failure has the words of the engine: whose it was, and what happened.',
+  },
+  {
+    rule: 'PostToolBatch ends the loop',
+    section: '§1',
+    reason: 'What Claude Code reports as a stop of the loop is what a deny of PostToolBatch means here.',
+  },
+  {
+    rule: 'context keeps going',
+    section: '§9',
+    reason:
+      'On Stop and SubagentStop context alone keeps the agent going, as there: here it is the reason of a deny.',
+  },
+  {
+    rule: 'shapes of tools are the host’s',
+    reason: 'Whether a new output fits a tool only its host knows; it refuses what does not fit.',
+  },
+  {
+    rule: 'an answer is no text',
+    section: '§9',
+    reason: 'What is one JSON object is an answer, never text for the model.',
+  },
+  {
+    rule: 'only four events take text',
+    section: '§9',
+    reason:
+      'Plain text is context on SessionStart, UserPromptSubmit, UserPromptExpansion and PreCompact, and nothing elsewhere.',
+  },
+  {
+    rule: 'Setup context',
+    reason:
+      'additionalContext is documented on Setup, and lost by this version in -p; what to make of it is the host’s.',
+  },
+  {
+    rule: 'env file reaches hooks',
+    section: '§9',
+    reason: 'Env-file variables reach later hooks of the session, not only the tool.',
+  },
+  {
+    rule: 'size of an injection',
+    section: '§8',
+    reason:
+      'An injection is at most 10,240 bytes of UTF-8, its marker included; Claude Code counts 10,000 characters.',
+  },
+  {
+    rule: 'a project loosens nothing',
+    section: '§11',
+    reason: 'A file of the project does not switch off hooks that came from elsewhere.',
+  },
+  {
+    rule: 'more file shapes',
+    reason:
+      'Other shapes that real files have are read as well: a list of { event, hooks }, a single group, events without the wrapper, aliases of events, keys of other programs.',
+  },
+  {
+    rule: 'async words',
+    reason:
+      'What an async hook says to the user goes to the user, not to the model; its effects go out with the next event that may inject.',
+  },
+  {
+    rule: 'async words are kept',
+    reason:
+      'Claude Code drops the plain text of an async hook, and all that a hook with asyncRewake says unless it exits with 2; we hand it on.',
+  },
+  {
+    rule: 'tools are the host’s',
+    reason: 'The variables of an env file are for the host to hand to its tools; we run none.',
+  },
+  {
+    rule: 'stop_block_total',
+    section: '§9',
+    reason:
+      'Stop may be refused 50 times since the last prompt, also with tool calls between: an agent that never ends costs money.',
+    unshown: 'It would take fifty turns to show; the eight in a row are shown, and the same.',
+  },
+]
+
+/** By rule: each case, and what we make of it wherever that is something else. @type {Readonly<Record<string, Record<string, Record<string, unknown>>>>} */
+const SHOWN = {
+  '≠C equal verdicts': {
+    'two denies, the first is first': { reason: 'one' },
+    'two asks, the first is last': { reason: 'one' },
+    'two contexts, the first is last': { context: 'one\ntwo' },
+    'two prompt contexts, the first is last': { context: 'one\ntwo' },
+    'two blocks after, the first is last': { reason: 'one\ntwo' },
+    'two stops, the first is first': { reason: 'one' },
+    'two stops, the first is last': { reason: 'one' },
+  },
+  '≠C two changes': {
+    'two rewrites, the first is last': {
+      updated: { command: 'touch ran.txt && echo TOOL_RAN && echo TWO', description: 'd' },
+    },
+  },
+  '≠C PermissionRequest': {
+    'PermissionRequest allow then deny': { decision: 'deny', permission: null },
+  },
+  '≠C process group': {
+    'a child is left': { wrote: ['gone'] },
+  },
+  '≠C malformed beside a deny': {
+    'answer reason is a number': { decision: 'deny', failed: false, proceeds: false },
+    'answer reason is null': { decision: 'deny', failed: false, proceeds: false },
+    'answer block, reason is a number': { decision: 'deny', failed: false, proceeds: false },
+    'answer deny beside a bad systemMessage': { decision: 'deny', failed: false, proceeds: false },
+    'answer deny beside a bad continue': { decision: 'deny', failed: false, proceeds: false },
+    'answer deny beside a bad context': { decision: 'deny', failed: false, proceeds: false },
+    'answer block beside a bad part': { decision: 'deny', failed: false, proceeds: false },
+    'answer block beside a wrong event name': { decision: 'deny', failed: false, proceeds: false },
+  },
+  '≠C continue false': {
+    'answer continue false': { proceeds: false },
+    'answer continue false without reason': {
+      reason: 'Stopped by hook session-settings.json:PreToolUse#1',
+      proceeds: false,
+    },
+    'ask then halt': { proceeds: false },
+    'halt then ask': { proceeds: false },
+    'halt then allow': { proceeds: false },
+    'allow then halt': { proceeds: false },
+    'context then halt': { proceeds: false },
+    'halt then context': { proceeds: false },
+  },
+  '≠C malformed entry': {
+    'file PreToolUse, timeout is text': { ran: ['EVENT', 'GROUP', 'SIBLING'] },
+    'file PreToolUse, timeout is 0': { ran: ['EVENT', 'GROUP', 'SIBLING'] },
+    'file PreToolUse, timeout is negative': { ran: ['EVENT', 'GROUP', 'SIBLING'] },
+    'file PreToolUse, type unknown': { ran: ['EVENT', 'GROUP', 'SIBLING'] },
+    'file PreToolUse, type missing': { ran: ['EVENT', 'GROUP', 'SIBLING'] },
+    'file PreToolUse, command missing': { ran: ['EVENT', 'GROUP', 'SIBLING'] },
+    'file PreToolUse, command is a list': { ran: ['EVENT', 'GROUP', 'SIBLING'] },
+    'file PreToolUse, matcher is a number': { ran: ['EVENT', 'GROUP'] },
+    'file PreToolUse, matcher is null': { ran: ['EVENT', 'GROUP'] },
+    'file PreToolUse, matcher is a list': { ran: ['EVENT', 'GROUP'] },
+    'file PreToolUse, no hooks in the group': { ran: ['EVENT', 'GROUP'] },
+    'file PreToolUse, hooks is an object': { ran: ['EVENT', 'GROUP'] },
+    'file PreToolUse, a handler in place of a group': { ran: ['EVENT', 'GROUP'] },
+    'file PreToolUse, group is null': { ran: ['EVENT', 'GROUP'] },
+    'file PreToolUse, if is a number': { ran: ['EVENT', 'GROUP', 'SIBLING'] },
+    'file PreToolUse, onFailure unknown': { ran: ['EVENT', 'GROUP', 'SIBLING'] },
+    'file PreToolUse, shell unknown': { ran: ['EVENT', 'GROUP', 'SIBLING'] },
+    'file PreToolUse, async is text': { ran: ['EVENT', 'GROUP', 'SIBLING'] },
+    'file plugin, bad entry': { ran: ['EVENT', 'GROUP', 'SIBLING'] },
+  },
+  '≠C comments': {
+    'file comments': { ran: ['GROUP'] },
+    'file trailing comma': { ran: ['GROUP'] },
+  },
+  '≠C shell bash': {
+    'shell bash': { wrote: ['BASH'], failed: false },
+  },
+  '≠C if sees through': {
+    'if Bash(git *): /usr/bin/git --version': { ran: ['A', 'CONTROL'] },
+    'if Bash(git *): sudo -n git --version; true': { ran: ['A', 'CONTROL'] },
+    'if Bash(git *): env git --version': { ran: ['A', 'CONTROL'] },
+    'if Bash(git *): sh -c "git --version"': { ran: ['A', 'CONTROL'] },
+    'if Bash(git *): nohup git --version': { ran: ['A', 'CONTROL'] },
+    'if Bash(git *): command git --version': { ran: ['A', 'CONTROL'] },
+    'if Bash(git *): timeout 5 git --version': { ran: ['A', 'CONTROL'] },
+    'if Bash(git *): time git --version': { ran: ['A', 'CONTROL'] },
+    'if Bash(git *): eval "git --version"': { ran: ['A', 'CONTROL'] },
+  },
+  'if fails open': {
+    'if Bash(git push *): ls $HOME > /dev/null': { ran: ['A', 'CONTROL'] },
+    'if *: true': { ran: ['A', 'CONTROL'] },
+    'if Bash(git *)|Bash(true): true': { ran: ['A', 'CONTROL'] },
+    'if Bash(: true': { ran: ['A', 'CONTROL'] },
+    'if not a rule: true': { ran: ['A', 'CONTROL'] },
+    'if Read(!src/**): Read a.md': { ran: ['A', 'CONTROL'] },
+  },
+  'defer is an ask': {
+    'answer defer': { decision: 'ask', proceeds: true },
+  },
+  'a deny names its hook': {
+    'exit 2, no stderr': { reason: 'Blocked by hook session-settings.json:PreToolUse#1' },
+    'exit 2, json block without reason': { reason: 'on stderr' },
+    'exit 2, text only': { reason: 'Blocked by hook session-settings.json:PreToolUse#1' },
+    'answer deny without reason': { reason: 'Blocked by hook session-settings.json:PreToolUse#1' },
+    'answer block without reason': { reason: 'Blocked by hook session-settings.json:PreToolUse#1' },
+    'answer wrong event name, exit 2': { reason: 'on stderr', failed: false },
+    'UserPromptSubmit block without reason': {
+      reason: 'Blocked by hook session-settings.json:UserPromptSubmit#1',
+    },
+    'PostToolUse block without reason': { reason: 'Blocked by hook session-settings.json:PostToolUse#1' },
+    'PostToolUse exit 2 without stderr': { reason: 'Blocked by hook session-settings.json:PostToolUse#1' },
+    'Stop block without reason': { reason: 'Blocked by hook session-settings.json:Stop#1' },
+    'PermissionRequest deny without message': {
+      reason: 'Blocked by hook session-settings.json:PermissionRequest#1',
+    },
+    'WorktreeCreate exit 1': { reason: 'oops' },
+    'WorktreeCreate no path': {
+      reason: 'Hook session-settings.json:WorktreeCreate#1 succeeded but returned no worktree path',
+    },
+  },
+  'failure in our words': {
+    'onFailure block, exit 1, allow': {
+      reason:
+        'hook crashed (fail-safe deny): session-settings.json:PreToolUse#1: exited with 1; its answer does not count, because onFailure is "block"',
+    },
+    'onFailure block, exit 1': {
+      reason: 'hook crashed (fail-safe deny): session-settings.json:PreToolUse#1: exited with 1: oops',
+    },
+    'onFailure block, broken': { reason: { matching: '^hook crashed .*not valid JSON' } },
+    'onFailure block, bad field': {
+      reason:
+        'hook crashed (fail-safe deny): session-settings.json:PreToolUse#1: systemMessage must be a string, got 7',
+    },
+    'onFailure block, signal': {
+      reason: { matching: '^hook crashed .*(exited with 137|was ended by SIGKILL)' },
+    },
+    'onFailure block, no program': { reason: { matching: '^hook crashed .*exited with 127' } },
+    'onFailure block on PostToolUse': {
+      reason: 'hook crashed (fail-safe deny): session-settings.json:PostToolUse#1: exited with 1: oops',
+    },
+    'onFailure block on UserPromptSubmit': {
+      reason: 'hook crashed (fail-safe deny): session-settings.json:UserPromptSubmit#1: exited with 1: oops',
+    },
+    'onFailure block, time-out': {
+      reason:
+        'hook crashed (fail-safe deny): session-settings.json:PreToolUse#1: it did not answer within its 3 s',
+    },
+  },
+  'PostToolBatch ends the loop': {
+    'PostToolBatch exit 2': { decision: 'deny' },
+    'PostToolBatch block': { decision: 'deny' },
+  },
+  'context keeps going': {
+    'Stop context': { decision: 'deny', context: '' },
+    'Stop context always': { decision: 'deny', context: '' },
+    'SubagentStop context': { decision: 'deny', context: '' },
+  },
+  'shapes of tools are the host’s': {
+    'PostToolUse updatedToolOutput is text': { decision: 'modify', updated: 'REPLACED' },
+  },
+  'an answer is no text': {
+    'PreCompact halt': { decision: 'continue', context: '' },
+    'PreCompact systemMessage': { decision: 'continue', context: '' },
+  },
+  'only four events take text': {
+    'PostModelSwitch text': { decision: 'continue', context: '' },
+  },
+  'Setup context': {
+    'Setup context': { decision: 'inject', context: 'a hint' },
+  },
+  'env file reaches hooks': {
+    'env: file of SessionStart, in a later hook': { wrote: ['hook:yes'] },
+  },
+  'size of an injection': {
+    'a long context': { context: { matching: '^é{5000,5120}.*\\[' } },
+  },
+  'a project loosens nothing': {
+    'file disableAllHooks in the project': { ran: ['GROUP'] },
+  },
+  'more file shapes': {
+    'file event in camel case': { ran: ['EVENT', 'GROUP'] },
+    'file hooks is a list': { ran: ['LIST'] },
+    'file event is an object': { ran: ['EVENT', 'GROUP'] },
+    'file another bad key': { ran: ['GROUP'] },
+    'file plugin, no wrapper': { ran: ['GROUP'] },
+  },
+  'async words': {
+    'async everything': { later: ['a hint'] },
+  },
+  'async words are kept': {
+    'asyncRewake exit 0': { later: ['a hint'] },
+    'async text on UserPromptSubmit': { later: ['a line'] },
+  },
+  'tools are the host’s': {
+    'env: file of SessionStart, in Bash': { wrote: [] },
+    'env: file of CwdChanged, in Bash': { wrote: [] },
+  },
+}
+
+/** @type {Readonly<Record<string, Difference>>} */
+export const DIFFERENT = Object.fromEntries(
+  Object.entries(SHOWN).flatMap(([rule, cases]) =>
+    Object.entries(cases).map(([name, ours]) => [name, { rule, ours }]),
+  ),
+)

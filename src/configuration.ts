@@ -3,14 +3,19 @@
 import type { ConfiguredHook } from './config/configured-hook.js'
 import type { ConfigSources } from './config/discovery.js'
 import type { Handlers, HandlerType } from './config/handler.js'
-import { type LoadedConfig, loadConfig } from './config/load.js'
+import { type LoadedConfig, loadConfig, loadSkills } from './config/load.js'
 import type { MergedSettings } from './config/merged-settings.js'
+import { TrustGate, type Untrusted } from './config/trust-gate.js'
 import type { ConfigWatch } from './config/watch.js'
-import type { Diagnostic } from './core/errors.js'
+import { type Diagnostic, HookError, textOf } from './core/errors.js'
 import type { Hook } from './core/hook.js'
 import type { Message } from './core/outcome.js'
 import type { Skip } from './core/plan.js'
+import type { Skill } from './core/session-store.js'
+import type { SkillHooks } from './core/skills.js'
 import type { HookSpec, Surroundings } from './runners/hook-spec.js'
+import { preTrusted } from './trust/pre-trusted.js'
+import { TrustStore } from './trust/trust-store.js'
 
 /** By type: how a specification becomes a hook. A type that is not here does not run. */
 export type Makers = {
@@ -19,8 +24,10 @@ export type Makers = {
 
 export interface ConfigurationOptions {
   readonly sources: ConfigSources
-  /** `enforce` refuses what came with the project. */
+  /** `enforce` runs of what came with the project only what the user trusted. */
   readonly trust: 'enforce' | 'all'
+  /** A file of digests that need no other word of the user. */
+  readonly preTrusted?: string | undefined
   readonly makers: Makers
   readonly display?: ((message: Message) => void) | undefined
 }
@@ -40,8 +47,12 @@ export class Configuration {
   readonly #specs: Specs = new WeakMap()
   readonly #reported: Diagnostic[] = []
 
+  /** Without one everything may run. */
+  readonly #gate: TrustGate | undefined
+
   private constructor(options: ConfigurationOptions, config: LoadedConfig) {
     this.#options = options
+    this.#gate = options.trust === 'all' ? undefined : new TrustGate(trustStore(options))
     this.#inForce = this.#made(config)
   }
 
@@ -53,6 +64,14 @@ export class Configuration {
   async reload(): Promise<void> {
     const { sources } = this.#options
     this.#inForce = this.#made(await loadConfig(sources, this.#inForce.config))
+  }
+
+  /** The hooks that skills bring along: made, admitted and refused like those of files. */
+  async skillHooks(skills: readonly Skill[]): Promise<SkillHooks> {
+    const { sources } = this.#options
+    const { config } = this.#inForce
+    const { hooks, diagnostics } = this.#made({ ...config, ...(await loadSkills(skills, sources, config)) })
+    return { hooks, problems: diagnostics }
   }
 
   /** Calls back after a file changed, until `close`. What changed before it began is not told. */
@@ -85,8 +104,38 @@ export class Configuration {
   }
 
   #made(config: LoadedConfig): InForce {
-    const { makers, display } = this.#options
-    return made(config, makers, this.#specs, { display, report: (d) => this.#report(d) })
+    const hooks: Hook[] = []
+    const diagnostics = [...config.diagnostics]
+    const surroundings = { display: this.#options.display, report: (d: Diagnostic) => this.#report(d) }
+    for (const given of this.#gate?.settle(config.specs) ?? config.specs) {
+      const spec = config.settings.on_failure === 'block' ? closing(given) : given
+      const made = this.#make(spec, surroundings)
+      if (!made) diagnostics.push(unsupported(spec, Object.keys(this.#options.makers)))
+      else {
+        const hook = this.#guarded(made, given)
+        this.#specs.set(hook, given)
+        hooks.push(hook)
+      }
+    }
+    return { config, hooks, diagnostics }
+  }
+
+  #make(spec: ConfiguredHook, surroundings: Surroundings): Hook | undefined {
+    const make = this.#options.makers[spec.type] as Make | undefined
+    return make?.(spec, surroundings)
+  }
+
+  /** Files outside a copy can change between the plan and the start: they are looked at once more. */
+  #guarded(hook: Hook, spec: ConfiguredHook): Hook {
+    const gate = this.#gate
+    if (!gate || hook.origin.scope === 'user') return hook
+    const run: Hook['run'] = (event, context) => {
+      const cwd = event.data.cwd ?? event.session?.cwd ?? spec.place.projectDir
+      const problem = gate.problemAtStart(spec, String(cwd))
+      if (problem !== undefined) throw new HookError('HOOK_NOT_TRUSTED', problem)
+      return hook.run(event, context)
+    }
+    return { ...hook, run }
   }
 
   #report(d: Diagnostic): void {
@@ -107,38 +156,38 @@ export class Configuration {
     if (!spec) return undefined
     if (spec.disabled !== undefined)
       return { why: 'disabled', detail: `it is switched off: ${spec.disabled}` }
-    if (this.#options.trust === 'all' || hook.origin.scope === 'user') return undefined
-    return {
-      why: 'untrusted',
-      detail: `Look at ${placeOf(hook.origin)}, then pass --trust-all, or trust: 'all'.`,
-    }
+    return this.#gate?.refusal(spec)
+  }
+
+  /** What of the project waits for the user's trust, or was changed since. */
+  untrusted(): readonly Untrusted[] {
+    return this.#gate?.untrusted(this.#inForce.config.specs) ?? []
+  }
+}
+
+function trustStore({ sources, preTrusted: list }: ConfigurationOptions): TrustStore {
+  const { dataDir, projectDir } = sources
+  return new TrustStore({
+    ...(dataDir !== undefined && { dataDir }),
+    ...(list !== undefined && { preTrusted: digestsIn(list, projectDir ?? process.cwd()) }),
+  })
+}
+
+/** A list that cannot be read is a mistake of the host's: without it everything would merely wait. */
+function digestsIn(list: string, projectDir: string): ReadonlySet<string> {
+  try {
+    return preTrusted(list, projectDir)
+  } catch (error) {
+    throw new HookError('OPTIONS_INVALID', textOf(error), {
+      hint: 'carabiner trust --show prints the lines of such a file.',
+    })
   }
 }
 
 const MAX_REPORTED = 100
 
-function placeOf({ file, line, source }: Hook['origin']): string {
-  return file === undefined ? source : `${file}:${line ?? 1}`
-}
-
 type Specs = WeakMap<Hook, ConfiguredHook>
-
-function made(config: LoadedConfig, makers: Makers, specs: Specs, surroundings: Surroundings): InForce {
-  const hooks: Hook[] = []
-  const diagnostics = [...config.diagnostics]
-  for (const given of config.specs) {
-    const spec = config.settings.on_failure === 'block' ? closing(given) : given
-    const make = makers[spec.type] as ((spec: unknown, surroundings: Surroundings) => Hook) | undefined
-    if (!make) {
-      diagnostics.push(unsupported(spec, Object.keys(makers)))
-      continue
-    }
-    const hook = make(spec, surroundings)
-    specs.set(hook, spec)
-    hooks.push(hook)
-  }
-  return { config, hooks, diagnostics }
-}
+type Make = (spec: unknown, surroundings: Surroundings) => Hook
 
 /** The setting closes every gate, whatever its hook says. */
 function closing(spec: ConfiguredHook): ConfiguredHook {

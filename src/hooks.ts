@@ -1,6 +1,7 @@
 // What createHooks() returns: the hooks of one host.
 
 import type { MergedSettings } from './config/merged-settings.js'
+import type { Untrusted } from './config/trust-gate.js'
 import type { Configuration } from './configuration.js'
 import type { Grant } from './core/approval.js'
 import { type Engine, explainEvent } from './core/engine.js'
@@ -38,7 +39,7 @@ export interface ListedHook {
   readonly line?: number
   /** What a command hook runs. */
   readonly command?: string
-  readonly state: 'ready' | 'disabled' | 'untrusted'
+  readonly state: 'ready' | 'disabled' | 'untrusted' | 'modified'
   /** Where it is not ready. */
   readonly why?: string
 }
@@ -55,8 +56,10 @@ export class Hooks implements AsyncDisposable {
     this.#settings = settings
     this.#configuration = configuration
     this.#running = running
-    engine.sessionEnded = (id) => running.handedOn.end(id)
-    if (configuration) engine.configured.replace(configuration.hooks, configuration.problems)
+    engine.sessionEnded = (id) => running.handedOn.end(id, (d) => engine.note(d))
+    if (!configuration) return
+    engine.configured.replace(configuration.hooks, configuration.problems)
+    engine.skillHooks = (skills) => configuration.skillHooks(skills)
   }
 
   /** A hook of every session. Returns its unregister, which may be called any number of times. */
@@ -105,9 +108,14 @@ export class Hooks implements AsyncDisposable {
       onFailure,
       ...origin,
       ...(command !== undefined && { command }),
-      state: refusal ? (refusal.why === 'disabled' ? 'disabled' : 'untrusted') : 'ready',
+      state: (refusal?.why as ListedHook['state'] | undefined) ?? 'ready',
       ...(refusal && { why: refusal.detail }),
     }
+  }
+
+  /** What came with the project and waits for the user's trust, or was changed since. */
+  untrusted(): readonly Untrusted[] {
+    return this.#configuration?.untrusted() ?? []
   }
 
   /** Reads the configuration files again. One that became unreadable keeps what it said, and is reported. */
@@ -169,7 +177,7 @@ export class Hooks implements AsyncDisposable {
     await this.#configuration?.close()
     await this.#engine.idle()
     await this.#running.programs.idle()
-    this.#running.handedOn.close()
+    this.#running.handedOn.close((d) => this.#engine.note(d))
   }
 
   [Symbol.asyncDispose](): Promise<void> {

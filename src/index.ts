@@ -1,6 +1,7 @@
 // The front door of the library.
 
 export type { MergedSettings as Settings } from './config/merged-settings.js'
+export type { Untrusted } from './config/trust-gate.js'
 export {
   type Action,
   type Admit,
@@ -67,3 +68,4 @@ export {
 } from './core/index.js'
 export type { Hooks, ListedHook } from './hooks.js'
 export { createHooks, type HooksOptions } from './runtime.js'
+export { FileStore, type FileStoreOptions } from './state/file-store.js'

@@ -21,6 +21,7 @@ import {
 } from './core/options.js'
 import type { Admit } from './core/plan.js'
 import { globalHooks, HookRegistry } from './core/registry.js'
+import { keepSecret } from './core/secrets.js'
 import type { SessionStore } from './core/session-store.js'
 import { Hooks } from './hooks.js'
 import { commandHook } from './runners/command/command-hook.js'
@@ -36,8 +37,10 @@ export interface HooksOptions extends Host {
   readonly configs?: readonly string[]
   /** The user's home folder; default: that of the process. */
   readonly home?: string
-  /** `enforce` (default) runs nothing that came with the project; `all` runs it. */
+  /** `enforce` (default) runs of what came with the project only what the user trusted; `all` runs it. */
   readonly trust?: 'enforce' | 'all'
+  /** A file outside the project with digests, one a line, of what is trusted without another word: for CI. */
+  readonly preTrusted?: string
   /** Reads files again when they change. */
   readonly watch?: boolean
   /** Under the names of a settings file; they win over the user's file. */
@@ -52,6 +55,7 @@ const OPTIONS: Checks<HooksOptions> = {
   approver: [(value) => value === 'deny' || typeof value === 'function', 'a function or "deny"'],
   display: isFunction,
   context: isFunction,
+  wake: isFunction,
   audit: isFunction,
   admit: isFunction,
   clock: isFunction,
@@ -61,6 +65,7 @@ const OPTIONS: Checks<HooksOptions> = {
   configs: isList,
   home: isText,
   trust: isOneOf('enforce', 'all'),
+  preTrusted: isText,
   watch: isFlag,
   settings: anything, // hostSettings says more about them
   globals: [
@@ -82,12 +87,15 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
   checkOptions('createHooks', options, OPTIONS)
   const { trust = 'enforce', watch, settings, globals = true, display } = options
   checkProject(options.projectDir)
+  keepSecret(secretsIn(process.env))
   const given = hostSettings(settings)
   const programs = new Programs()
-  const handedOn = new HandedOn()
+  const { store } = options
+  const handedOn = new HandedOn(store?.folderOf?.bind(store))
   const sources = sourcesOf(options)
+  const makers = makersWith(programs, handedOn)
   const configuration =
-    sources && (await Configuration.load({ sources, trust, makers: makersWith(programs, handedOn), display }))
+    sources && (await Configuration.load({ sources, trust, preTrusted: options.preTrusted, makers, display }))
   const registry = typeof globals === 'boolean' ? (globals ? globalHooks : undefined) : globals
   const engine = configuration
     ? new Engine(
@@ -99,6 +107,16 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
   const hooks = new Hooks(engine, { programs, handedOn }, given, configuration)
   if (watch) await hooks.watch()
   return hooks
+}
+
+const SECRET_NAME =
+  /token|secret|passw|credential|api_?key|access_?key|private_?key|cookie|connection_string|_(?:key|pat|auth|dsn)$/i
+
+/** Variables that are called like secrets. A path is none: SSH_PRIVATE_KEY=/home/… says where one is. */
+function secretsIn(env: NodeJS.ProcessEnv): readonly string[] {
+  return Object.entries(env).flatMap(([name, value]) =>
+    value && SECRET_NAME.test(name) && !value.startsWith('/') ? [value] : [],
+  )
 }
 
 /** The one table of ways to run a configured hook. */

@@ -54,10 +54,12 @@ describe('trust', () => {
     expect(outcome.action).toBe('continue')
     expect(outcome.hooks).toMatchObject([{ status: 'skipped', why: 'untrusted' }])
     expect(outcome.messages).toMatchObject([{ level: 'warning' }])
-    expect(outcome.messages[0]?.text).toContain('--trust-all')
+    expect(outcome.messages[0]?.text).toContain('carabiner trust project (or --trust-all for one call)')
     expect(outcome.messages[0]?.text).toContain(`${rootFile(project)}:`)
     expect(outcome.diagnostics).toMatchObject([{ code: 'untrusted', file: rootFile(project) }])
-    expect(hooks.list()).toMatchObject([{ state: 'untrusted', why: expect.stringContaining('--trust-all') }])
+    expect(hooks.list()).toMatchObject([
+      { state: 'untrusted', why: expect.stringContaining('carabiner trust project') },
+    ])
   })
 
   test('with trust: "all" it runs', async () => {

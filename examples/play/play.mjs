@@ -15,6 +15,7 @@ import {
 } from './print.mjs'
 import { missingPrograms } from './programs.mjs'
 import { findPlugins, loadHooks, readScript, ScriptError } from './script.mjs'
+import { playTrust } from './trust.mjs'
 
 /** @import { Played } from './player.mjs' */
 
@@ -33,8 +34,11 @@ Options:
 
 const USAGE_ERROR = 64
 
-/** @param {string} file */
-async function main(file) {
+/**
+ * @param {string} file
+ * @param {boolean} isOwn the session that comes with this program
+ */
+async function main(file, isOwn) {
   const script = await readScript(file)
   const missing = await missingPrograms([...script.plugins, ...script.steps].map(({ needs }) => needs))
   const isMissing = (/** @type {string | undefined} */ needs) => needs !== undefined && missing.has(needs)
@@ -58,10 +62,11 @@ async function main(file) {
     },
     onResult: (text) => print([resultLine(text)]),
   })
+  if (isOwn) await playTrust(paint, print)
   print(['', ...diagnostics.map((one) => diagnosticLine(one, paint)), paint.bold(summaryLine(events))])
 }
 
-/** @returns {{ help: boolean, file: string } | string} or what is wrong with the command line */
+/** @returns {{ help: boolean, file: string, isOwn: boolean } | string} or what is wrong with the command line */
 function readArguments() {
   try {
     const { values, positionals } = parseArgs({
@@ -70,7 +75,7 @@ function readArguments() {
     })
     if (positionals.length > 1) return `one script at a time, got ${positionals.join(' ')}`
     const own = relative('', fileURLToPath(new URL('session.json', import.meta.url)))
-    return { help: values.help, file: positionals[0] ?? own }
+    return { help: values.help, file: positionals[0] ?? own, isOwn: positionals.length === 0 }
   } catch (error) {
     return /** @type {Error} */ (error).message
   }
@@ -88,7 +93,7 @@ if (typeof given === 'string') {
 } else if (given.help) {
   console.log(HELP)
 } else {
-  await main(given.file).catch((error) => {
+  await main(given.file, given.isOwn).catch((error) => {
     if (!(error instanceof ScriptError)) throw error
     console.error(error.message)
     process.exitCode = 1

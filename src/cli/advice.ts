@@ -12,7 +12,7 @@ import { nearMiss } from './near-miss.js'
 import { elsewhere, lookedIn } from './places.js'
 import { projectOf, type Sources } from './sources.js'
 import { nearest } from './suggestion.js'
-import { quoted, typed } from './typed.js'
+import { optionOf, quoted, typed, typedTrust } from './typed.js'
 
 export interface Advice {
   readonly reason: string
@@ -84,11 +84,14 @@ function refused(question: Question): Advice {
 }
 
 function untrusted({ kind, value, sources }: Question, those: readonly Candidate[]): Advice {
-  const they = those.length === 1 ? 'it' : 'them'
+  const [they, were] = those.length === 1 ? ['it', 'was'] : ['them', 'were']
+  const isModified = those.every(({ why }) => why === 'modified')
+  const why = isModified ? `${were} changed since you trusted ${they}` : `nobody trusted ${they} yet`
+  const names = those.map(({ origin }) => origin.source)
   return {
-    reason: `${counted(those.length, 'hook')} would, but came with the project, and nobody trusted ${they} yet`,
+    reason: `${counted(those.length, 'hook')} would, but came with the project, and ${why}`,
     next: [
-      `${typed(['list'], sources)}   # look at what ${they === 'it' ? 'it runs' : 'they run'}, then`,
+      `${typedTrust(names, sources)}   # shows what ${they === 'it' ? 'it runs' : 'they run'}, and asks; for one call:`,
       typed(['explain', kind.name, ...valueOption(kind, value)], sources, true),
     ],
   }
@@ -119,13 +122,14 @@ function unmatched(question: Question, those: readonly Candidate[]): Advice {
 
 /** The same question with another value of the matcher's field. */
 function asking({ kind, sources }: Question, value: string): string {
-  if (kind.matcher === 'tool_name') return typed(['explain', kind.name, '--tool', value], sources)
+  if (kind.matcher === 'tool_name')
+    return typed(['explain', kind.name, ...optionOf('--tool', value)], sources)
   const payload = JSON.stringify({ [kind.matcher ?? '']: value })
   return `echo ${quoted(payload)} | ${typed(['explain', kind.name, '--payload', '-'], sources)}`
 }
 
 function valueOption(kind: EventKind, value: string): readonly string[] {
-  return kind.matcher === 'tool_name' && value !== '' ? ['--tool', value] : []
+  return kind.matcher === 'tool_name' && value !== '' ? optionOf('--tool', value) : []
 }
 
 /** What the list says about a hook of the plan. */

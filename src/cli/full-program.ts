@@ -7,4 +7,6 @@ await main({
   list: () => import('./commands/list.js'),
   explain: () => import('./commands/explain.js'),
   fire: () => import('./commands/fire.js'),
+  trust: () => import('./commands/trust.js'),
+  untrust: () => import('./commands/untrust.js'),
 })

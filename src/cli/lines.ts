@@ -68,9 +68,9 @@ export function noticeLines(notices: readonly Diagnostic[], paint: Paint, by = 0
   })
 }
 
-/** What to type, whole, so that it can be copied. */
+/** What to type, whole, so that it can be copied. A name with a line break in it must not make up a line of its own. */
 export function nextLines(next: readonly string[], paint: Paint): readonly string[] {
-  return next.map((line) => `${paint.dim('next')} ${line}`)
+  return next.map((line) => `${paint.dim('next')} ${line.replace(/\s*\n\s*/g, ' ')}`)
 }
 
 /** A label and its text, broken into lines that fit. */

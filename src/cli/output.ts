@@ -22,6 +22,11 @@ export class Output {
     await this.#write(STDOUT, `${lines.join('\n')}\n`)
   }
 
+  /** The beginning of a line that somebody is to complete. */
+  async prompt(text: string): Promise<void> {
+    await this.#write(STDOUT, text)
+  }
+
   /** The one document. Indented for a person who looks at it, on one line for a program. */
   async document(value: unknown): Promise<void> {
     await this.#write(STDOUT, `${jsonText(value, isTerminal(STDOUT) ? 2 : 0)}\n`)

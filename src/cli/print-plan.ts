@@ -81,10 +81,12 @@ function idle(question: Question, advised: boolean, paint: Paint): readonly stri
   ]
 }
 
-/** Why not; of what only lacks trust, what would run: that is what has to be looked at. */
+/** Why not; of what only lacks trust also what would run: that is what has to be looked at. */
 function about(question: Question, one: Candidate, advised: boolean): string {
   const listed = listedOf(question, one)
-  if (one.why === 'untrusted' || one.why === 'modified') return listed?.command ?? one.detail ?? ''
+  if (one.why === 'untrusted' || one.why === 'modified') {
+    return [listed?.command, oneLine(one.detail ?? '')].filter(Boolean).join('\n')
+  }
   if (one.why !== 'matcher' || !listed?.matcher) return oneLine(one.detail ?? '')
   if (question.value === '') return `only for ${question.kind.matcher} ${oneLine(listed.matcher)}`
   const remark = advised ? undefined : nearMiss(listed.matcher, question.value)

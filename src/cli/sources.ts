@@ -3,12 +3,14 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Diagnostic } from '../core/errors.js'
+import type { SessionStore } from '../core/session-store.js'
 import { createHooks } from '../runtime.js'
 import { bypassNotices } from './bypass.js'
 import type { OptionTable } from './command.js'
 import { Refusal } from './refusal.js'
 
-export const SOURCE_OPTIONS = {
+/** Where to look. */
+export const PLACE_OPTIONS = {
   project: { type: 'string', value: 'DIR', help: 'The project; default: the current directory.' },
   plugin: {
     type: 'string',
@@ -22,20 +24,33 @@ export const SOURCE_OPTIONS = {
     value: 'FILE',
     help: 'A hooks.json or settings.json to add. Repeatable.',
   },
+  'pre-trusted': {
+    type: 'string',
+    value: 'FILE',
+    help: 'Digests trusted without a review, for CI.',
+  },
+} as const satisfies OptionTable
+
+export const SOURCE_OPTIONS = {
+  ...PLACE_OPTIONS,
   'trust-all': { type: 'boolean', help: 'Also run what came with the project and nobody reviewed.' },
 } as const satisfies OptionTable
 
-/** The options above, as given. */
-export interface Sources {
+export interface Places {
   readonly project: string | undefined
   readonly plugin: readonly string[]
   readonly config: readonly string[]
+  readonly 'pre-trusted': string | undefined
+}
+
+/** The options above, as given. */
+export interface Sources extends Places {
   readonly 'trust-all': boolean
 }
 
 export type OpenHooks = Awaited<ReturnType<typeof createHooks>>
 
-export function projectOf({ project }: Sources): string {
+export function projectOf({ project }: Pick<Places, 'project'>): string {
   try {
     return resolve(project ?? '.')
   } catch {
@@ -45,20 +60,31 @@ export function projectOf({ project }: Sources): string {
   }
 }
 
+/** The same, if it is a folder. */
+export function projectFolder(places: Pick<Places, 'project'>): string {
+  const folder = projectOf(places)
+  if (isFolder(folder)) return folder
+  throw new Refusal('PROJECT_NOT_FOUND', `There is no folder ${folder}`, {
+    hint: 'Give the folder of the project with --project DIR, or change into it.',
+  })
+}
+
+/** What the command line names, else the environment. */
+export function preTrustedFile(places: Pick<Places, 'pre-trusted'>): string | undefined {
+  return places['pre-trusted'] ?? (process.env.CARABINER_PRE_TRUSTED || undefined)
+}
+
 /** Broken files do not keep it from opening; they are in the diagnostics. */
-export async function openHooks(sources: Sources): Promise<OpenHooks> {
-  const projectDir = projectOf(sources)
-  if (!isFolder(projectDir)) {
-    throw new Refusal('PROJECT_NOT_FOUND', `There is no folder ${projectDir}`, {
-      hint: 'Give the folder of the project with --project DIR, or change into it.',
-    })
-  }
+export async function openHooks(sources: Sources, store?: SessionStore): Promise<OpenHooks> {
+  const preTrusted = preTrustedFile(sources)
   return createHooks({
-    projectDir,
+    projectDir: projectFolder(sources),
     plugins: sources.plugin,
     configs: sources.config,
     trust: sources['trust-all'] ? 'all' : 'enforce',
+    ...(preTrusted !== undefined && { preTrusted }),
     globals: false,
+    ...(store && { store }),
   })
 }
 

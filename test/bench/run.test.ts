@@ -21,9 +21,17 @@ it('prints every question as JSON', { timeout: 120_000 }, () => {
     ]),
     'emit, no handler / async function',
     'session.fire, no handler / async function',
+    'if: Bash(git *) / bare parser',
+    'if: Bash(git push *) / bare parser',
+    'if that never matches / bare parser',
+    '50 ifs / 50 parses',
+    '50 ifs / one',
     'load 200 plugins / read and parse their files',
     '10,000 hooks, 3 match / 3 hooks',
+    'update of a session / write and rename',
     'heap of a session, 10000 open',
+    'trust of a plugin of 4 files / one command hook',
+    'trust of 1000 unchanged files / lstat of the same',
   ])
   for (const bench of benches) {
     expect(Object.keys(bench).sort()).toEqual(['baseline', 'limit', 'name', 'ok', 'ratio', 'unit', 'value'])

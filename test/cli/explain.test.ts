@@ -103,7 +103,7 @@ describe('why nothing would run', () => {
     const { reason, next } = await why(['PreToolUse', '--tool', 'Bash'])
     expect(reason).toBe('1 hook would, but came with the project, and nobody trusted it yet')
     expect(next).toEqual([
-      'next carabiner list   # look at what it runs, then',
+      'next carabiner trust project   # shows what it runs, and asks; for one call:',
       'next carabiner explain PreToolUse --tool Bash --trust-all',
     ])
     expect(await lines(['PreToolUse', '--tool', 'Bash'])).toContain('./guard.sh')

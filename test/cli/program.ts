@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, vi } from 'vitest'
 import { bundle } from '../../scripts/bundle.mjs'
+import { removeAll } from '../trust/hostile-project.js'
 
 export interface Run {
   readonly code: number
@@ -117,7 +118,7 @@ export class Project {
   }
 
   remove(): void {
-    rmSync(this.base, { recursive: true, force: true })
+    removeAll(this.base)
   }
 }
 

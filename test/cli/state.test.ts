@@ -31,7 +31,10 @@ it('what is not trusted, and what is broken', async () => {
   expect(stdout).toContain('0 hooks ready\n  1 untrusted')
   expect(stdout).toContain('note unknown-event .amplifier/hooks/hooks.json:')
   expect(stdout).toContain('next Correct .amplifier/hooks/hooks.json:')
-  expect(stdout).toContain('next carabiner explain PreToolUse --tool Bash --trust-all')
+  expect(stdout).toContain(
+    '1 waits for trust\n    untrusted project (.amplifier/hooks/hooks.json): It was not',
+  )
+  expect(stdout).toContain('next carabiner trust project\n')
 })
 
 it('where there is nothing: what to type for a first hook, and it works', async () => {
@@ -69,8 +72,9 @@ it('as JSON', async () => {
   expect(JSON.parse(stdout)).toEqual({
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     project: project.folder,
-    hooks: { ready: 1, untrusted: 0, disabled: 0 },
+    hooks: { ready: 1, untrusted: 0, modified: 0, disabled: 0 },
     events: { Stop: 1 },
+    untrusted: [],
     diagnostics: [],
     next: ['carabiner explain Stop'],
   })

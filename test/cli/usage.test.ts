@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => project.remove())
 
-const COMMANDS = ['fire', 'list', 'explain']
+const COMMANDS = ['fire', 'list', 'explain', 'trust', 'untrust']
 
 describe('usage errors', () => {
   it.each([
@@ -31,6 +31,10 @@ describe('usage errors', () => {
     [['list', '--trust-all=no'], '--trust-all'],
     [['list', 'extra'], 'carabiner list takes no "extra"'],
     [['fire', 'Stop', 'Stop'], 'carabiner fire takes no "Stop"'],
+    [['untrust'], 'Give the name of what is not to be trusted any more, or --all'],
+    [['untrust', 'x', '--all'], 'Give the name'],
+    [['trust', '--show', '--yes'], '--show only shows, and --yes trusts'],
+    [['trust', '--trust-all'], 'carabiner trust has no option --trust-all'],
     [['help', 'nothing'], 'There is no command "nothing"'],
   ])('%j exits 64 and says why', async (args, expected) => {
     const { code, stdout, stderr } = await project.carabiner(args)

@@ -188,7 +188,10 @@ describe('for any JSON', () => {
           expect(parsed.line).toBeGreaterThanOrEqual(1)
           expect(parsed.line).toBeLessThanOrEqual(lines)
           expect(parsed.problem).toMatch(/^unexpected "|^the text ends too early$/)
-        } else if (errors.length === 0) expect(JSON.stringify(theirs)).toBe(JSON.stringify(parsed.value))
+        } else if (errors.length === 0 && !text.includes('__proto__')) {
+          // With that key jsonc-parser sets the prototype, and the key is gone.
+          expect(JSON.stringify(theirs)).toBe(JSON.stringify(parsed.value))
+        }
         // jsonc-parser is the more lenient of the two in places (numbers such as 01), never the stricter one.
         if (errors.length > 0) expect('problem' in parsed).toBe(true)
       }),

@@ -56,10 +56,29 @@ describe('npm start', () => {
   })
 
   withPython('ends with what came of it (needs python3)', () => {
-    expect(run.stdout).not.toContain('skipped')
+    expect(run.stdout).not.toContain('is not installed')
     expect(run.stdout.trimEnd().split('\n').at(-1)).toBe(
       '33 events, 56 hooks run, 6 denied, 2 asked, 3 changed, 2 injected, 2 failed',
     )
+  })
+
+  it('shows a hook that came with a project: blocked, released, blocked again', () => {
+    const scene = run.stdout.split('\nTrust: ')[1]?.split('\n\n')[0]?.split('\n') ?? []
+    expect(scene.slice(2)).toEqual([
+      '    $ carabiner fire PreToolUse',
+      '      bash-validator:PreToolUse#1 skipped: untrusted',
+      '      went on, unguarded, and says so',
+      '    $ carabiner trust bash-validator --yes',
+      '      (shows all of it; without --yes it asks)',
+      '      trusted bash-validator',
+      '    $ carabiner fire PreToolUse',
+      '      bash-validator:PreToolUse#1 ran',
+      expect.stringMatching(/^ {6}denied: This command deletes /),
+      "    $ echo 'exit 0' >> .amplifier/hooks/bash-validator/validate.sh",
+      '    $ carabiner fire PreToolUse',
+      '      bash-validator:PreToolUse#1 skipped: modified',
+      '      went on, unguarded, and says so',
+    ])
   })
 
   it('has no colours without a terminal, and no path of this machine', () => {

@@ -6,6 +6,7 @@ import { type Diagnostic, isHookError } from '../../core/errors.js'
 import { knownEvents, lookalikeOf, resolveEvent } from '../../core/events.js'
 import type { Outcome, Verdict } from '../../core/outcome.js'
 import type { SessionOptions } from '../../core/session.js'
+import { FileStore } from '../../state/file-store.js'
 import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { Interruption } from '../interruption.js'
@@ -30,7 +31,7 @@ const OPTIONS = {
   timeout: {
     type: 'string',
     value: 'SECONDS',
-    help: 'Bound the whole fire; hooks that it cuts short have failed.',
+    help: 'Bound the whole fire; what it cuts short has failed.',
   },
   ...COMMON_OPTIONS,
 } as const
@@ -115,16 +116,22 @@ async function fire(
   timeout: number | undefined,
 ): Promise<Fired> {
   const interruption = new Interruption()
-  const hooks = await openHooks(sources)
+  const project = projectOf(sources)
+  const options = sessionOf(payload, project)
+  // A session without a name has no next event.
+  const troubles: Diagnostic[] = []
+  const onTrouble = (text: string) => troubles.push({ code: 'host-failed', text })
+  const store = options.id === undefined ? undefined : new FileStore({ projectDir: project, onTrouble })
+  const hooks = await openHooks(sources, store)
   const stopListening = onAbort(interruption.signal, () => void hooks.close({ abort: true }))
   const startedAt = performance.now()
   try {
-    const session = hooks.session(sessionOf(payload, projectOf(sources)))
+    const session = hooks.session(options)
     const outcome = await session.fire(event, payload, { timeout, signal: interruption.signal })
     const ms = performance.now() - startedAt
-    await session.close()
+    await (store && goesOn(event) ? session.leave() : session.close())
     await hooks.close()
-    return { outcome, notices: [...misspelt(event), ...noticesOf(hooks)], ms }
+    return { outcome, notices: [...misspelt(event), ...noticesOf(hooks), ...troubles], ms }
   } catch (error) {
     throw isHookError(error, 'PAYLOAD_INVALID') ? await withExample(event, error) : error
   } finally {
@@ -132,6 +139,11 @@ async function fire(
     stopListening()
     interruption.end()
   }
+}
+
+/** The next event of a session is another process's: it finds what this one left. */
+function goesOn(event: string): boolean {
+  return resolveEvent(event).name !== 'SessionEnd'
 }
 
 /** What the payload says about its session; the rest of it is the event's. */

@@ -1,14 +1,27 @@
 // `carabiner list`: every hook there is, where it stands, what it runs, and whether it may.
 
+import type { Untrusted } from '../../config/trust-gate.js'
 import type { Diagnostic } from '../../core/errors.js'
 import type { ListedHook } from '../../hooks.js'
 import { noHooks } from '../advice.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
-import { columns, counted, grouped, indented, nextLines, noticeLines, oneLine, shortPath } from '../lines.js'
+import {
+  columns,
+  counted,
+  grouped,
+  indented,
+  labelled,
+  nextLines,
+  noticeLines,
+  oneLine,
+  shortPath,
+} from '../lines.js'
 import { plainData } from '../output.js'
 import { type Paint, painter } from '../paint.js'
 import { EXIT } from '../refusal.js'
 import { noticesOf, openHooks, SOURCE_OPTIONS, type Sources } from '../sources.js'
+import { typedTrust } from '../typed.js'
+import { visible, visibleName } from '../visible.js'
 
 const OPTIONS = { ...SOURCE_OPTIONS, ...COMMON_OPTIONS } as const
 
@@ -28,28 +41,41 @@ export const command: Command<typeof OPTIONS> = {
   ],
   async run({ options }, output) {
     const hooks = await openHooks(options)
-    const listed = hooks.list()
-    const diagnostics = noticesOf(hooks)
+    const found = { hooks: hooks.list(), untrusted: hooks.untrusted(), diagnostics: noticesOf(hooks) }
     await hooks.close()
-    if (output.json) await output.document({ hooks: listed, diagnostics })
-    else await output.print(listLines(listed, diagnostics, options))
+    if (output.json) await output.document(found)
+    else await output.print(listLines(found, options))
     return EXIT.ok
   },
 }
 
-export function listLines(
-  hooks: readonly ListedHook[],
-  diagnostics: readonly Diagnostic[],
-  sources: Sources,
-): readonly string[] {
+interface Found {
+  readonly hooks: readonly ListedHook[]
+  readonly untrusted: readonly Untrusted[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+function listLines({ hooks, untrusted, diagnostics }: Found, sources: Sources): readonly string[] {
   const paint = painter(1)
   const groups = grouped(plainData(hooks), ({ file, source }) => file ?? source)
   return [
     ...[...groups].flatMap(([file, group]) => [...groupLines(file, group, paint), '']),
     summary(hooks),
+    ...untrusted.flatMap((unit) => waitingLines(unit, paint)),
     ...noticeLines(plainData(diagnostics), paint),
     ...(hooks.length === 0 && diagnostics.length === 0 ? nextLines(noHooks(sources).next, paint) : []),
+    ...(untrusted.length > 0 ? nextLines([typedTrust(namesOf(untrusted), sources)], paint) : []),
   ]
+}
+
+function namesOf(units: readonly Untrusted[]): readonly string[] {
+  return units.map(({ name }) => name)
+}
+
+/** Why all of a unit waits for trust. */
+export function waitingLines({ state, name, path, why }: Untrusted, paint: Paint, by = 0): readonly string[] {
+  const text = `${visibleName(name)} (${visible(shortPath(path))}): ${visible(why)}`
+  return labelled(state, text, paint.yellow, by)
 }
 
 /** What runs stands whole on a line of its own: what is cut off cannot be reviewed. */

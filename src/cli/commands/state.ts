@@ -1,5 +1,6 @@
 // The bare `carabiner`: how this project stands, and the next command to type.
 
+import type { Untrusted } from '../../config/trust-gate.js'
 import type { Diagnostic } from '../../core/errors.js'
 import type { ListedHook } from '../../hooks.js'
 import { noHooks } from '../advice.js'
@@ -9,8 +10,9 @@ import { plainData } from '../output.js'
 import { painter } from '../paint.js'
 import { EXIT } from '../refusal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
-import { typed } from '../typed.js'
+import { typed, typedTrust } from '../typed.js'
 import { version } from '../version.js'
+import { waitingLines } from './list.js'
 
 const OPTIONS = {
   ...SOURCE_OPTIONS,
@@ -38,8 +40,9 @@ export const command: Command<typeof OPTIONS> = {
       return EXIT.ok
     }
     const hooks = await openHooks(options)
-    const state = stateOf(hooks.list(), noticesOf(hooks), options)
+    const found = { hooks: hooks.list(), untrusted: hooks.untrusted(), diagnostics: noticesOf(hooks) }
     await hooks.close()
+    const state = stateOf(found, options)
     await (output.json ? output.document(state) : output.print(stateLines(state)))
     return EXIT.ok
   },
@@ -52,15 +55,18 @@ export interface State {
   readonly hooks: Readonly<Record<ListedHook['state'], number>>
   /** How many listen to which event; `all` is every event. */
   readonly events: Readonly<Record<string, number>>
+  /** What waits for trust: plugins, skills and files of hooks. */
+  readonly untrusted: readonly Untrusted[]
   readonly diagnostics: readonly Diagnostic[]
   readonly next: readonly string[]
 }
 
-export function stateOf(
-  hooks: readonly ListedHook[],
-  diagnostics: readonly Diagnostic[],
-  sources: Sources,
-): State {
+interface Found extends Pick<State, 'untrusted' | 'diagnostics'> {
+  readonly hooks: readonly ListedHook[]
+}
+
+function stateOf(found: Found, sources: Sources): State {
+  const { hooks, untrusted, diagnostics } = found
   const count = (state: ListedHook['state']) => hooks.filter((hook) => hook.state === state).length
   const events = grouped(
     hooks.flatMap(({ events }) => events),
@@ -69,27 +75,28 @@ export function stateOf(
   return {
     version,
     project: projectOf(sources),
-    hooks: { ready: count('ready'), untrusted: count('untrusted'), disabled: count('disabled') },
+    hooks: {
+      ready: count('ready'),
+      untrusted: count('untrusted'),
+      modified: count('modified'),
+      disabled: count('disabled'),
+    },
     events: Object.fromEntries([...events].map(([event, some]) => [event, some.length])),
+    untrusted,
     diagnostics,
-    next: nextOf(hooks, diagnostics, sources),
+    next: nextOf(found, sources),
   }
 }
 
 /** What is most wrong comes first: off as a whole, broken, not trusted, not there. */
-function nextOf(
-  hooks: readonly ListedHook[],
-  diagnostics: readonly Diagnostic[],
-  sources: Sources,
-): readonly string[] {
+function nextOf({ hooks, untrusted, diagnostics }: Found, sources: Sources): readonly string[] {
   if (diagnostics.some(({ code }) => code === 'bypassed')) return ['unset CARABINER_OFF']
   const broken = diagnostics.find((one) => one.file !== undefined)
-  const untrusted = hooks.find(({ state }) => state === 'untrusted')
+  const names = untrusted.map(({ name }) => name)
   const ready = hooks.find(({ state }) => state === 'ready')
   const next = [
     ...(broken ? [`Correct ${placeOf(broken)}`] : []),
-    ...(untrusted ? [`${typed(['list'], sources)}   # look at what the untrusted would run, then`] : []),
-    ...(untrusted ? [typed(['explain', ...questionAbout(untrusted)], sources, true)] : []),
+    ...(names.length > 0 ? [typedTrust(names, sources)] : []),
     ...(ready ? [typed(['explain', ...questionAbout(ready)], sources)] : []),
     ...(hooks.length === 0 && !broken ? noHooks(sources).next : []),
   ]
@@ -106,17 +113,21 @@ function questionAbout({ events, matcher }: ListedHook): readonly string[] {
 export function stateLines(given: State): readonly string[] {
   const paint = painter(1)
   const state = plainData(given)
-  const { ready, untrusted, disabled } = state.hooks
+  const { ready, untrusted, modified, disabled } = state.hooks
+  const waiting = state.untrusted.length
   const events = Object.entries(state.events).map(([event, count]) => `${event} ${count}`)
   const rows = [
     `${counted(ready, 'hook')} ready`,
     ...(untrusted > 0 ? [paint.yellow(`${untrusted} untrusted: not run until trusted`)] : []),
+    ...(modified > 0 ? [paint.red(`${modified} modified since you trusted them: not run`)] : []),
     ...(disabled > 0 ? [paint.yellow(`${disabled} disabled`)] : []),
     ...(events.length > 0 ? [paint.dim(events.join(', '))] : []),
   ]
   return [
     `${paint.bold('carabiner')} ${state.version}  ${shortPath(state.project)}`,
     ...rows.map((row) => `  ${row}`),
+    ...(waiting > 0 ? [paint.yellow(`  ${waiting} ${waiting === 1 ? 'waits' : 'wait'} for trust`)] : []),
+    ...state.untrusted.flatMap((unit) => waitingLines(unit, paint, 4)),
     ...noticeLines(state.diagnostics, paint, 2),
     ...nextLines(state.next, paint),
   ]

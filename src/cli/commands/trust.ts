@@ -1,0 +1,254 @@
+// `carabiner trust`: shows what came with a project and would run, and trusts exactly what was shown. Runs nothing.
+
+import { realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Diagnostic } from '../../core/errors.js'
+import { textOf } from '../../core/errors.js'
+import { isExecutable, type Unit } from '../../trust/unit.js'
+import { answerOf } from '../answer.js'
+import { COMMON_OPTIONS, type Command } from '../command.js'
+import { counted, noticeLines } from '../lines.js'
+import { type Output, plainData } from '../output.js'
+import { painter } from '../paint.js'
+import { readPayload } from '../payload.js'
+import { diffLines, reviewLines } from '../print-review.js'
+import { EXIT, Refusal, usage } from '../refusal.js'
+import { PLACE_OPTIONS } from '../sources.js'
+import { nearest } from '../suggestion.js'
+import { isTerminal } from '../terminal.js'
+import { findUnits, type Shown, show, type Units } from '../trust-units.js'
+import { visible, visibleName } from '../visible.js'
+
+const OPTIONS = {
+  yes: { type: 'boolean', help: 'Do not ask: trust what is shown.' },
+  show: { type: 'boolean', help: 'Only show, also what is trusted already.' },
+  payload: {
+    type: 'string',
+    value: 'FILE',
+    help: 'A skill:loaded event: also review its hooks.',
+  },
+  ...PLACE_OPTIONS,
+  ...COMMON_OPTIONS,
+} as const
+
+export const command: Command<typeof OPTIONS> = {
+  name: 'trust',
+  summary: 'Review what came with the project, and let it run.',
+  positionals: ['[WHAT]'],
+  about:
+    'WHAT is the name or path of a plugin or of a file of hooks; without it, everything that waits. Shows what would ' +
+    'run on which events, every file, what changed since you trusted it last and what to look at closely; then asks. ' +
+    'What is trusted is what was shown: a plugin is copied, and the copy runs. Runs nothing.',
+  options: OPTIONS,
+  exits: [
+    [0, 'trusted, or nothing to do'],
+    [1, 'not trusted'],
+    [64, 'wrong usage'],
+  ],
+  examples: [
+    { does: 'What is there, and what is its digest, for --pre-trusted.', line: 'carabiner trust --show' },
+    { does: 'Look at everything that waits, and decide.', line: 'carabiner trust' },
+    { does: 'For a program: shows, and trusts nothing.', line: 'carabiner trust --json' },
+  ],
+  async run({ options, positionals: [what] }, output) {
+    if (options.yes && options.show) throw usage('--show only shows, and --yes trusts: give one of them')
+    const loaded = options.payload === undefined ? undefined : await readPayload(options.payload)
+    const found = await findUnits(options, loaded)
+    const units = [...found.units.keys()]
+    const asked = what === undefined ? units : unitsCalled(what, units)
+    if (options.yes) checkOne(what, asked)
+    // A program gets to know all; a person is bothered with what is to be decided.
+    const shown = asked.map((unit) => show(found, unit))
+    if (output.json) return document(shown, found, options.yes, output)
+    if (found.diagnostics.length > 0)
+      await output.complain(noticeLines(plainData(found.diagnostics), painter(2)))
+    if (options.show) return showAll(shown, output)
+    const waiting = shown.filter(({ state }) => state !== 'trusted')
+    if (waiting.length === 0) return nothingToDo(shown, what, output)
+    return decide(waiting, found, options.yes, output)
+  },
+}
+
+// ---- which ----------------------------------------------------------------------------------------------------
+
+/** By name, or by the path of the unit. */
+function unitsCalled(what: string, units: readonly Unit[]): readonly Unit[] {
+  const path = realOf(resolve(what))
+  const called = units.filter((unit) => unit.name === what || realOf(unit.path) === path)
+  if (called.length > 0) return called
+  const names = [...new Set(units.map(({ name }) => name))]
+  const meant = nearest(what, names)
+  throw new Refusal(
+    'UNKNOWN_UNIT',
+    `Nothing here is called ${visibleName(what)}${meant === undefined ? '' : `; did you mean ${visibleName(meant)}?`}`,
+    {
+      hint:
+        names.length === 0
+          ? 'Nothing came with this project. A plugin that lies elsewhere is named with --plugin DIR, a file with --config FILE.'
+          : `There is ${names.map(visibleName).join(', ')}. A plugin that lies elsewhere is named with --plugin DIR.`,
+    },
+  )
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+/** A second plugin that calls itself like the one that is meant must not come along without anybody looking. */
+function checkOne(what: string | undefined, units: readonly Unit[]): void {
+  if (what === undefined || units.length < 2 || units.every(({ kind }) => kind === 'file')) return
+  throw new Refusal('AMBIGUOUS_UNIT', `${counted(units.length, 'unit')} are called ${visibleName(what)}`, {
+    hint: `Give the path of the one you mean: ${units.map(({ path }) => visibleName(path)).join(' or ')}`,
+  })
+}
+
+// ---- for people -----------------------------------------------------------------------------------------------
+
+async function showAll(shown: readonly Shown[], output: Output): Promise<number> {
+  if (shown.length === 0) {
+    await output.print(['nothing came with this project: there is nothing to trust'])
+    return EXIT.ok
+  }
+  const lines = shown.flatMap((one) => [...reviewLines(one), ''])
+  const digests = shown.flatMap(({ unit, review, problems }) =>
+    review && problems.length === 0 ? [`${review.digest}  # ${visible(unit.name)}`] : [],
+  )
+  await output.print([...lines, ...(digests.length > 0 ? ['for --pre-trusted FILE:', ...digests] : [])])
+  return EXIT.ok
+}
+
+async function nothingToDo(
+  shown: readonly Shown[],
+  what: string | undefined,
+  output: Output,
+): Promise<number> {
+  const known = shown.length > 0
+  const said = what === undefined ? 'everything here' : visibleName(what)
+  await output.print([
+    known ? `${said} is trusted already` : 'nothing came with this project: there is nothing to trust',
+  ])
+  return EXIT.ok
+}
+
+async function decide(
+  waiting: readonly Shown[],
+  { store }: Units,
+  yes: boolean,
+  output: Output,
+): Promise<number> {
+  const canAsk = isTerminal(0) && isTerminal(1)
+  let isDone = true
+  for (const one of waiting) {
+    await output.print([...reviewLines(one), ''])
+    const { unit, review, problems } = one
+    const name = visibleName(unit.name)
+    if (!review || problems.length > 0) {
+      await output.complain([`carabiner: ${name} was not trusted: ${visible(problems[0] ?? '')}`])
+      isDone = false
+    } else if (yes || (canAsk && (await isYes(name, output)))) {
+      isDone = (await trust(one, store, output)) && isDone
+    } else isDone = false
+  }
+  if (!yes && !canAsk) {
+    throw new Refusal(
+      'NOT_TRUSTED',
+      `${counted(waiting.length, 'unit')} shown, and nothing was trusted: nobody can be asked here`,
+      {
+        hint: 'Look at the above; on a terminal the same command asks, and --yes trusts without asking.',
+      },
+    )
+  }
+  return isDone ? EXIT.ok : EXIT.failed
+}
+
+async function isYes(name: string, output: Output): Promise<boolean> {
+  await output.prompt('Trust this? [y/N] ')
+  const isAgreed = /^y(?:es)?$/i.test((await answerOf()).trim())
+  if (!isAgreed) await output.print([`${name} was not trusted`])
+  return isAgreed
+}
+
+async function trust({ unit, review }: Shown, store: Units['store'], output: Output): Promise<boolean> {
+  const name = visibleName(unit.name)
+  try {
+    store.trust(unit, review?.digest ?? '')
+    await output.print([`trusted ${name}`])
+    return true
+  } catch (error) {
+    await output.complain([`carabiner: ${name} was not trusted: ${visible(textOf(error))}`])
+    return false
+  }
+}
+
+// ---- for programs ---------------------------------------------------------------------------------------------
+
+interface TrustedUnit {
+  readonly name: string
+  readonly path: string
+  readonly digest: string
+}
+
+async function document(
+  shown: readonly Shown[],
+  { store, diagnostics }: Units,
+  yes: boolean,
+  output: Output,
+): Promise<number> {
+  const trusted: TrustedUnit[] = []
+  const failures: Diagnostic[] = []
+  for (const { unit, state, review, problems } of yes ? shown : []) {
+    if (state === 'trusted') continue
+    try {
+      if (!review || problems.length > 0) throw new Error(problems[0])
+      store.trust(unit, review.digest)
+      trusted.push({ name: unit.name, path: unit.path, digest: review.digest })
+    } catch (error) {
+      failures.push({
+        code: 'untrusted',
+        text: `${visibleName(unit.name)} was not trusted: ${textOf(error)}`,
+      })
+    }
+  }
+  const units = shown.map((one) => unitData(one, store))
+  await output.document({ units, trusted, diagnostics: [...diagnostics, ...failures] })
+  return failures.length > 0 ? EXIT.failed : EXIT.ok
+}
+
+function unitData({ unit, passthrough, review, risks, problems }: Shown, store: Units['store']) {
+  const { name, kind, path, hooks } = unit
+  const standing = store.standingOf(unit)
+  const files = (list: NonNullable<Shown['review']>['files'] = []) =>
+    list.map((file) => ({
+      path: file.path,
+      size: file.size,
+      sha256: file.sha256,
+      executable: isExecutable(file) && file.link === undefined,
+      ...(file.link !== undefined && { link: file.link }),
+    }))
+  return {
+    name,
+    kind,
+    path,
+    state: standing.state,
+    ...(standing.state !== 'trusted' && { why: standing.why }),
+    digest: review?.digest ?? null,
+    hooks: hooks.map((hook, i) => ({
+      ...hook,
+      ...(passthrough[i]?.length && { envPassthrough: passthrough[i] }),
+    })),
+    files: files(review?.files),
+    scripts: files(review?.scripts),
+    absent: review?.absent ?? [],
+    programs: review?.programs ?? {},
+    missing: review?.missing ?? [],
+    problems,
+    risks,
+    differences: (review?.differences ?? []).map((one) =>
+      'hook' in one ? one : { what: one.what, path: one.path, text: one.text, diff: diffLines(one) },
+    ),
+  }
+}

@@ -1,0 +1,122 @@
+// `carabiner untrust`: takes trust back, also from what is not there any more.
+
+import { realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { textOf } from '../../core/errors.js'
+import { TrustStore } from '../../trust/trust-store.js'
+import type { TrustRecord } from '../../trust/unit.js'
+import { COMMON_OPTIONS, type Command } from '../command.js'
+import { shortPath } from '../lines.js'
+import { EXIT, Refusal, usage } from '../refusal.js'
+import { projectOf } from '../sources.js'
+import { nearest } from '../suggestion.js'
+import { visible, visibleName } from '../visible.js'
+
+const OPTIONS = {
+  all: { type: 'boolean', help: 'Everything that you trusted in this project.' },
+  project: { type: 'string', value: 'DIR', help: 'The project; default: the current directory.' },
+  ...COMMON_OPTIONS,
+} as const
+
+type Gone = Pick<TrustRecord, 'kind' | 'name' | 'path'>
+
+export const command: Command<typeof OPTIONS> = {
+  name: 'untrust',
+  summary: 'Take trust back: it does not run any more.',
+  positionals: ['[WHAT]'],
+  about:
+    'WHAT is the name of a plugin or file of hooks in this project, or its path. Works from what you trusted, so that ' +
+    'the project need not be there any more. Its copy is removed.',
+  options: OPTIONS,
+  exits: [
+    [0, 'not trusted any more'],
+    [1, 'it was not trusted, or could not be taken back'],
+    [64, 'wrong usage'],
+  ],
+  examples: [{ does: 'Nothing that came with this project runs any more.', line: 'carabiner untrust --all' }],
+  async run({ options, positionals: [what] }, output) {
+    if ((what === undefined) !== options.all) {
+      throw usage(
+        'Give the name of what is not to be trusted any more, or --all',
+        'carabiner trust --show lists the names.',
+      )
+    }
+    const store = new TrustStore()
+    const project = projectOf(options)
+    const meant = what === undefined ? ofProject(recordsIn(store), project) : called(what, project, store)
+    const gone = meant
+      .filter((one) => taken(store, one))
+      .map(({ kind, name, path }) => ({ kind, name, path }))
+    if (what !== undefined && gone.length === 0) throw notTrusted(what, ofProject(recordsIn(store), project))
+    if (output.json) await output.document({ untrusted: gone })
+    else if (gone.length === 0) await output.print(['nothing of this project is trusted'])
+    else
+      await output.print(
+        gone.map((one) => `untrusted ${visibleName(one.name)}  ${visible(shortPath(one.path))}`),
+      )
+    return EXIT.ok
+  },
+}
+
+function taken(store: TrustStore, { kind, path }: Gone): boolean {
+  try {
+    return store.untrust(kind, path)
+  } catch (error) {
+    throw new Refusal('STORE_UNUSABLE', `${visibleName(path)} is still trusted: ${textOf(error)}`)
+  }
+}
+
+function recordsIn(store: TrustStore): readonly TrustRecord[] {
+  try {
+    return store.records()
+  } catch (error) {
+    throw new Refusal('STORE_UNUSABLE', textOf(error), {
+      hint: 'Give the path of what is not to be trusted any more: that needs no other record.',
+    })
+  }
+}
+
+function ofProject(records: readonly TrustRecord[], project: string): readonly TrustRecord[] {
+  return records.filter(({ projectDir }) => realOf(projectDir) === realOf(project))
+}
+
+/** By name among those of this project, by path everywhere. */
+function called(what: string, project: string, store: TrustStore): readonly Gone[] {
+  const path = resolve(what)
+  const records = what.includes('/') ? recordsOrNone(store) : recordsIn(store)
+  const byPath = records.filter((record) => record.path === path || realOf(record.path) === realOf(path))
+  const byName = ofProject(records, project).filter(({ name }) => name === what)
+  if (byPath.length + byName.length > 0) return [...new Set([...byPath, ...byName])]
+  // It may have a record that cannot be found because another one cannot be read.
+  return (['folder', 'file'] as const).map((kind) => ({ kind, name: what, path }))
+}
+
+function recordsOrNone(store: TrustStore): readonly TrustRecord[] {
+  try {
+    return store.records()
+  } catch {
+    return []
+  }
+}
+
+function notTrusted(what: string, own: readonly TrustRecord[]): Refusal {
+  const names = [...new Set(own.map(({ name }) => name))]
+  const meant = nearest(what, names)
+  const guess = meant === undefined ? '' : `; did you mean ${visibleName(meant)}?`
+  const list = names.map(visibleName).join(', ')
+  return new Refusal(
+    'UNKNOWN_UNIT',
+    `Nothing that you trust in this project is called ${visibleName(what)}${guess}`,
+    {
+      hint: names.length === 0 ? 'Nothing of this project is trusted.' : `You trust ${list}; or give a path.`,
+    },
+  )
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}

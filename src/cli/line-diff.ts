@@ -1,0 +1,106 @@
+// What changed between two texts, line by line, as `diff -u` writes it.
+
+/** Unchanged lines around a change. */
+const CONTEXT = 3
+/** Of lines before times lines after, without what both begin and end with: beyond it they are not compared one by one. */
+const MOST_CELLS = 4_000_000
+
+interface Line {
+  readonly sign: ' ' | '-' | '+'
+  readonly text: string
+}
+
+/** Hunks with their heads; empty where nothing changed. A last line without its end is said so. */
+export function lineDiff(before: string, after: string): readonly string[] {
+  const lines = compared(linesOf(before), linesOf(after))
+  const near = new Set<number>()
+  for (const [i, { sign }] of lines.entries()) {
+    if (sign === ' ') continue
+    for (let at = i - CONTEXT; at <= i + CONTEXT; at++) near.add(at)
+  }
+  const printed: string[] = []
+  let [old, fresh] = [1, 1]
+  for (let i = 0; i < lines.length; ) {
+    if (!near.has(i)) {
+      // Only what is the same on both sides is left out.
+      old++
+      fresh++
+      i++
+      continue
+    }
+    let end = i
+    while (end < lines.length && near.has(end)) end++
+    const hunk = lines.slice(i, end)
+    const [removed, added] = [hunk.filter(isOld).length, hunk.filter(isNew).length]
+    printed.push(`@@ -${range(old, removed)} +${range(fresh, added)} @@`)
+    printed.push(...hunk.map(({ sign, text }) => `${sign}${text}`))
+    old += removed
+    fresh += added
+    i = end
+  }
+  return printed
+}
+
+function isOld({ sign }: Line): boolean {
+  return sign !== '+'
+}
+
+function isNew({ sign }: Line): boolean {
+  return sign !== '-'
+}
+
+function range(start: number, count: number): string {
+  return count === 0 ? `${start - 1},0` : `${start},${count}`
+}
+
+function linesOf(text: string): readonly string[] {
+  if (text === '') return []
+  const lines = text.split('\n')
+  if (lines.at(-1) === '') lines.pop()
+  else lines.push(`${lines.pop()} (no newline at the end)`)
+  return lines
+}
+
+function compared(before: readonly string[], after: readonly string[]): readonly Line[] {
+  let start = 0
+  while (start < before.length && start < after.length && before[start] === after[start]) start++
+  let same = 0
+  const longest = Math.min(before.length, after.length) - start
+  while (same < longest && before.at(-1 - same) === after.at(-1 - same)) same++
+  const marked = (sign: Line['sign'], lines: readonly string[]) => lines.map((text) => ({ sign, text }))
+  return [
+    ...marked(' ', before.slice(0, start)),
+    ...middle(before.slice(start, before.length - same), after.slice(start, after.length - same)),
+    ...marked(' ', before.slice(before.length - same)),
+  ]
+}
+
+/** By the longest common row of lines. */
+function middle(before: readonly string[], after: readonly string[]): readonly Line[] {
+  const [rows, columns] = [before.length, after.length]
+  const lines: Line[] = []
+  let [i, j] = [0, 0]
+  if (rows * columns <= MOST_CELLS) {
+    const width = columns + 1
+    const common = new Uint32Array((rows + 1) * width)
+    const at = (row: number, column: number) => common[row * width + column] as number
+    for (let row = rows - 1; row >= 0; row--) {
+      for (let column = columns - 1; column >= 0; column--) {
+        common[row * width + column] =
+          before[row] === after[column]
+            ? at(row + 1, column + 1) + 1
+            : Math.max(at(row + 1, column), at(row, column + 1))
+      }
+    }
+    while (i < rows && j < columns) {
+      if (before[i] === after[j]) {
+        lines.push({ sign: ' ', text: before[i++] as string })
+        j++
+      } else if (at(i + 1, j) >= at(i, j + 1)) lines.push({ sign: '-', text: before[i++] as string })
+      else lines.push({ sign: '+', text: after[j++] as string })
+    }
+  }
+  while (i < rows) lines.push({ sign: '-', text: before[i++] as string })
+  while (j < columns) lines.push({ sign: '+', text: after[j++] as string })
+  return lines
+}

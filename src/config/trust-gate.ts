@@ -1,0 +1,149 @@
+// Between what files say and what runs: hooks that came with a project run as they were trusted, in their copy, or not at all.
+
+import { delimiter } from 'node:path'
+import { textOf } from '../core/errors.js'
+import type { Skip } from '../core/plan.js'
+import { scriptsChanged } from '../trust/changes.js'
+import { programGone, safePath } from '../trust/program-search.js'
+import { quoted } from '../trust/quoted.js'
+import { runPlace } from '../trust/run-place.js'
+import type { TrustStore } from '../trust/trust-store.js'
+import type { Standing, TrustRecord, Unit } from '../trust/unit.js'
+import type { ConfiguredHook } from './configured-hook.js'
+import { unitsOf } from './units.js'
+
+/** A unit that may not run. */
+export interface Untrusted {
+  readonly kind: Unit['kind']
+  readonly name: string
+  readonly path: string
+  readonly state: 'untrusted' | 'modified'
+  readonly why: string
+  /** Names of its hooks. */
+  readonly hooks: readonly string[]
+}
+
+/** A hook that was let in, or kept out, and by which record. */
+interface Held {
+  readonly unit: Unit
+  readonly record: TrustRecord | undefined
+}
+
+export class TrustGate {
+  readonly #store: TrustStore
+  readonly #held = new WeakMap<ConfiguredHook, Held>()
+  /** What was said of units when their hooks were read: a record that cannot be read says so only once. */
+  readonly #said = new Map<string, Standing>()
+  /** For the hooks of one step, which are asked about in one go. */
+  readonly #now = new Map<Unit, Standing>()
+
+  constructor(store: TrustStore) {
+    this.#store = store
+  }
+
+  /** The same hooks; those that are trusted live in their copy, with the programs they were trusted with. */
+  settle(specs: readonly ConfiguredHook[]): readonly ConfiguredHook[] {
+    const settled = new Map<ConfiguredHook, ConfiguredHook>()
+    for (const [unit, group] of unitsOf(specs)) {
+      const standing = this.#store.standingOf(unit)
+      this.#said.set(keyOf(unit), standing)
+      for (const spec of group) settled.set(spec, this.#settled(spec, unit, standing))
+    }
+    return specs.map((spec) => settled.get(spec) ?? spec)
+  }
+
+  #settled(spec: ConfiguredHook, unit: Unit, standing: Standing): ConfiguredHook {
+    const record = standing.state === 'trusted' ? standing.record : undefined
+    const place = runPlace(standing, spec.place)
+    const made: ConfiguredHook = record ? { ...spec, place: { ...place, path: this.#path(record) } } : spec
+    this.#held.set(made, { unit, record })
+    return made
+  }
+
+  #path(record: TrustRecord): string {
+    return [this.#store.binFolder(record), safePath(record.projectDir)].join(delimiter)
+  }
+
+  /** Why it may not run now. What is the user's may. */
+  refusal(spec: ConfiguredHook): Skip | undefined {
+    const held = this.#held.get(spec)
+    if (!held) return undefined
+    const standing = this.#standingOf(held.unit)
+    if (standing.state !== 'trusted')
+      return { why: standing.state, detail: detailOf(spec, held.unit, standing) }
+    if (standing.record.digest === held.record?.digest) return undefined
+    return { why: 'untrusted', detail: 'It was trusted after these hooks were read: reload them.' }
+  }
+
+  /** What is asked at the last moment: whether files outside the copy, and programs, are still those that were reviewed. */
+  problemAtStart(spec: ConfiguredHook, cwd: string): string | undefined {
+    const record = this.#held.get(spec)?.record
+    return record && (scriptsChanged(record, cwd) ?? programGone(record) ?? this.#binProblem(record))
+  }
+
+  /** The links that lead to the programs may be gone since: then whatever `$PATH` has by now would run. */
+  #binProblem(record: TrustRecord): string | undefined {
+    try {
+      this.#store.binFolder(record)
+      return undefined
+    } catch (error) {
+      return `The programs of this hook cannot be told: ${textOf(error)}.`
+    }
+  }
+
+  /** Units of these hooks that may not run. */
+  untrusted(specs: readonly ConfiguredHook[]): readonly Untrusted[] {
+    return [...unitsOf(specs).keys()].flatMap((unit) => {
+      const standing = this.#standingNow(unit)
+      if (standing.state === 'trusted') return []
+      const { kind, name, path } = unit
+      const hooks = unit.hooks.map((hook) => hook.name)
+      return [{ kind, name, path, state: standing.state, why: standing.why, hooks }]
+    })
+  }
+
+  #standingOf(unit: Unit): Standing {
+    const known = this.#now.get(unit)
+    if (known) return known
+    if (this.#now.size === 0) queueMicrotask(() => this.#now.clear())
+    const standing = this.#standingNow(unit)
+    this.#now.set(unit, standing)
+    return standing
+  }
+
+  /** Still untrusted is so for the reason that was found first. */
+  #standingNow(unit: Unit): Standing {
+    const standing = this.#store.standingOf(unit)
+    const before = this.#said.get(keyOf(unit))
+    return standing.state === 'untrusted' && before?.state === 'untrusted' ? before : standing
+  }
+}
+
+function keyOf({ kind, path }: Unit): string {
+  return `${kind} ${path}`
+}
+
+function detailOf({ hook }: ConfiguredHook, unit: Unit, { state, why }: NotTrusted): string {
+  const { file = '', line } = hook.origin
+  const place = ODD.test(file) ? quoted(file) : file
+  const look = state === 'modified' ? 'See what changed' : `Look at ${place}:${line}`
+  return `${why} ${look}, and trust it: ${trustCommand(hook.origin.scope, unit)} (or --trust-all for one call)`
+}
+
+/** In a path: what is not shown, or begins a line. */
+const ODD = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
+
+/**
+ * To be typed in the project. What comes from a stranger is in it only if no shell and no command line can take it for
+ * anything but a name; otherwise the command shows everything that waits.
+ */
+function trustCommand(scope: string, { kind, name, path, hooksDir }: Unit): string {
+  const what = /^[\w@][\w@.-]*$/.test(name) ? ` ${name}` : ''
+  if (kind === 'folder' && hooksDir === path)
+    return 'carabiner trust --payload FILE (with its skill:loaded event)'
+  if (scope !== 'named' || ODD.test(path)) return `carabiner trust${what}`
+  const place = /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+  return `carabiner trust${what} ${kind === 'folder' ? '--plugin' : '--config'} ${place}`
+}
+
+type NotTrusted = Exclude<Standing, { readonly state: 'trusted' }>

@@ -1,0 +1,112 @@
+// What a hook that may not run says: why, and a command that nobody's name can turn into another.
+
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { type ConfigSources, loadConfig } from '../../src/config/load.js'
+import { TrustGate } from '../../src/config/trust-gate.js'
+import { unitsOf } from '../../src/config/units.js'
+import { TrustStore } from '../../src/trust/trust-store.js'
+import { removeAll } from '../trust/hostile-project.js'
+
+let base: string
+let sources: ConfigSources
+
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), 'carabiner-gate-')))
+  sources = { projectDir: join(base, 'project'), homeDir: join(base, 'home') }
+  mkdirSync(join(base, 'project'))
+  onTestFinished(() => removeAll(base))
+})
+
+const store = () => new TrustStore({ dataDir: join(base, 'data') })
+
+function plugin(name: string, folder = join(base, 'project/.amplifier/hooks')): string {
+  const path = join(folder, name)
+  mkdirSync(path, { recursive: true })
+  const hooks = { Stop: [{ hooks: [{ type: 'command', command: '"$CLAUDE_PLUGIN_ROOT"/a.sh' }] }] }
+  writeFileSync(join(path, 'hooks.json'), JSON.stringify({ hooks }))
+  writeFileSync(join(path, 'a.sh'), '#!/bin/sh\n')
+  chmodSync(join(path, 'a.sh'), 0o755)
+  return path
+}
+
+async function settled(gate = new TrustGate(store())) {
+  const { specs } = await loadConfig(sources)
+  return { gate, specs: gate.settle(specs) }
+}
+
+async function detail(): Promise<string> {
+  const { gate, specs } = await settled()
+  return specs.map((spec) => gate.refusal(spec)?.detail ?? '').join('\n')
+}
+
+async function trustAll(): Promise<void> {
+  const { specs } = await loadConfig(sources)
+  const now = store()
+  for (const unit of unitsOf(specs).keys()) now.trust(unit, now.look(unit).digest)
+}
+
+describe('the command to type', () => {
+  it('names the plugin', async () => {
+    plugin('guard')
+    expect(await detail()).toMatch(
+      /It was not reviewed yet\. Look at .*hooks\.json:1, and trust it: carabiner trust guard \(or --trust-all/,
+    )
+  })
+
+  it.each(['--yes', '-h', '--', '$(id)', '`id`', 'a b', "a'b", 'a"b', 'a;id', '*', '~', '.', 'x\ny'])(
+    'never holds the name %j',
+    async (name) => {
+      plugin(name === '.' ? '.x' : name)
+      for (const line of (await detail()).split('\n').filter(Boolean)) {
+        expect(line).toContain('carabiner trust (or --trust-all')
+      }
+    },
+  )
+
+  it('says where what was named lies, in quotes that hold', async () => {
+    const path = plugin('guard', join(base, "it's $(here)"))
+    sources = { ...sources, plugins: [path] }
+    const command = /trust it: (.*) \(or/.exec(await detail())?.[1] ?? ''
+    const { execFileSync } = await import('node:child_process')
+    const words = execFileSync('sh', ['-c', `carabiner() { printf '%s\\n' "$@"; }; ${command}`], {
+      encoding: 'utf8',
+    })
+    expect(words).toBe(`trust\nguard\n--plugin\n${path}\n`)
+  })
+})
+
+it('what was trusted after it was read waits for a reload', async () => {
+  plugin('guard')
+  const { gate, specs } = await settled()
+  await trustAll()
+  expect(gate.refusal(specs[0] as never)).toMatchObject({
+    why: 'untrusted',
+    detail: expect.stringContaining('reload'),
+  })
+  const again = await settled(gate)
+  expect(again.specs.map((spec) => gate.refusal(spec))).toEqual([undefined])
+})
+
+it('a trusted hook lives in its copy, with a PATH that begins with its programs', async () => {
+  const path = plugin('guard')
+  await trustAll()
+  const { specs } = await settled()
+  const place = specs[0]?.place
+  expect(place?.plugin?.root).toMatch(new RegExp(`^${join(base, 'data/copies')}/[0-9a-f]{64}/guard$`))
+  expect(dirname(place?.plugin?.root ?? '')).toBe(place?.hooksDir)
+  expect(place?.path?.startsWith(join(base, 'data/copies'))).toBe(true)
+  writeFileSync(join(path, 'a.sh'), 'evil')
+  const { gate, specs: after } = await settled()
+  expect(after.map((spec) => gate.refusal(spec)?.why)).toEqual(['modified'])
+  expect(gate.untrusted(after)).toMatchObject([{ name: 'guard', state: 'modified', hooks: ['guard:Stop#1'] }])
+})
+
+it('hooks of the user are nobody’s unit', async () => {
+  plugin('guard', join(base, 'home/.amplifier/hooks'))
+  const { gate, specs } = await settled()
+  expect(specs.map((spec) => gate.refusal(spec))).toEqual([undefined])
+  expect(gate.untrusted(specs)).toEqual([])
+})

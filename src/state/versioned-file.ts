@@ -138,6 +138,7 @@ export class VersionedFile<T> {
     try {
       return { version, value: this.#parsed(text.text) }
     } catch (error) {
+      if (error instanceof NewerFile) throw new NewerFile(`${path} ${error.message}`)
       return { version, problem: `${path} ${textOf(error)}` }
     }
   }
@@ -150,7 +151,7 @@ export class VersionedFile<T> {
       throw new Error('is not valid JSON')
     }
     if (!isObject(file) || !Number.isInteger(file.format)) throw new Error('is not in a format of Carabiner')
-    if ((file.format as number) > FORMAT) throw new Error('was written by a newer version of Carabiner')
+    if ((file.format as number) > FORMAT) throw new NewerFile(NEWER)
     return this.#options.check(file.value)
   }
 
@@ -190,6 +191,11 @@ export class VersionedFile<T> {
 }
 
 class BrokenFile extends Error {}
+
+/** Not broken: it stays where it is, for the program that can read it. */
+class NewerFile extends Error {}
+const NEWER =
+  'was written by a newer version of Carabiner; update this one, or set CARABINER_HOME to a folder of its own'
 
 const ELSEWHERE = 'set CARABINER_HOME to a folder'
 

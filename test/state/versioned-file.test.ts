@@ -216,7 +216,6 @@ describe('what cannot be read', () => {
     ['another file', put('[]'), 'is not in a format of Carabiner'],
     ['no value', put('{"format":1}'), 'is not valid: the number must be a whole number from 0 up'],
     ['a wrong value', put('{"format":1,"value":-1}'), 'is not valid: the number must be a whole number'],
-    ['a newer format', put('{"format":2,"value":5}'), 'was written by a newer version of Carabiner'],
     ['a folder', (file) => mkdirSync(path(file, 'full'), { recursive: true }), 'is no plain file'],
     ['a pipe that nobody writes to', (file) => execFileSync('mkfifo', [file]), 'is no plain file'],
     ['a link', (file) => symlinkSync('../elsewhere', file), 'is a link'],
@@ -244,6 +243,18 @@ describe('what cannot be read', () => {
     expect(readdirSync(folder)).toEqual(['6.json', expect.stringMatching(/^broken-4-/)])
   })
 
+  it('what a newer version wrote stays where it is, and nothing is written over it', () => {
+    const folder = newFolder()
+    mkdirSync(folder)
+    put('{"format":2,"value":5}')(path(folder, '7.json'))
+    const told = `${folder}/7.json was written by a newer version of Carabiner; update this one, or set CARABINER_HOME to a folder of its own`
+    for (let i = 0; i < 2; i++) {
+      expect(() => counter(folder).load()).toThrow(told)
+      expect(() => counter(folder).update(plusOne)).toThrow(told)
+    }
+    expect(readdirSync(folder)).toEqual(['7.json'])
+  })
+
   it('fails an update as well, and the next one counts', () => {
     const folder = newFolder()
     mkdirSync(folder)
@@ -256,7 +267,7 @@ describe('what cannot be read', () => {
   it('keeps its content', () => {
     const folder = newFolder()
     mkdirSync(folder)
-    put('{"format":9,"value":"precious"}')(path(folder, '1.json'))
+    put('{"format":0.5,"value":"precious"}')(path(folder, '1.json'))
     expect(() => counter(folder).load()).toThrow()
     const [aside = ''] = readdirSync(folder).filter((name) => name.startsWith('broken-1-'))
     expect(readFileSync(path(folder, aside), 'utf8')).toContain('precious')

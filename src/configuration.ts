@@ -13,6 +13,7 @@ import type { Message } from './core/outcome.js'
 import type { Skip } from './core/plan.js'
 import type { Skill } from './core/session-store.js'
 import type { SkillHooks } from './core/skills.js'
+import { startFolder } from './runners/command/start-folder.js'
 import type { HookSpec, Surroundings } from './runners/hook-spec.js'
 import { preTrusted } from './trust/pre-trusted.js'
 import { TrustStore } from './trust/trust-store.js'
@@ -130,8 +131,7 @@ export class Configuration {
     const gate = this.#gate
     if (!gate || hook.origin.scope === 'user') return hook
     const run: Hook['run'] = (event, context) => {
-      const cwd = event.data.cwd ?? event.session?.cwd ?? spec.place.projectDir
-      const problem = gate.problemAtStart(spec, String(cwd))
+      const problem = gate.problemAtStart(spec, startFolder(event, spec.place) ?? spec.place.projectDir)
       if (problem !== undefined) throw new HookError('HOOK_NOT_TRUSTED', problem)
       return hook.run(event, context)
     }

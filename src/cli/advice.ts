@@ -31,7 +31,7 @@ export interface Question {
   readonly sources: Sources
 }
 
-export function runsNothing({ steps, approvers, observers }: Plan): boolean {
+function runsNothing({ steps, approvers, observers }: Plan): boolean {
   return steps.length + approvers.length + observers.length === 0
 }
 

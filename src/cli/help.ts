@@ -11,7 +11,7 @@ export async function printHelp(command: Command, others: readonly Command[], ou
   await output.print(helpLines(command, others, painter(1)))
 }
 
-export function helpLines(command: Command, others: readonly Command[], paint: Paint): readonly string[] {
+function helpLines(command: Command, others: readonly Command[], paint: Paint): readonly string[] {
   return [
     ...head(command, paint),
     ...section(

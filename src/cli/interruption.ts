@@ -27,10 +27,10 @@ export class Interruption {
     return this.#controller.signal
   }
 
-  /** From here on signals end the program at once. Throws if one came. */
-  end(): void {
+  /** From here on signals end the program at once. Throws if one came, unless all that matters was told by then. */
+  end(told: boolean): void {
     for (const [name, listener] of this.#listeners) process.off(name, listener)
-    this.#controller.signal.throwIfAborted()
+    if (!told) this.#controller.signal.throwIfAborted()
   }
 }
 

@@ -3,6 +3,7 @@
 import type { Approval } from '../core/approval.js'
 import type { Diagnostic } from '../core/errors.js'
 import type { Outcome, Trace } from '../core/outcome.js'
+import { redactedData } from '../core/secrets.js'
 import { duration, indented, labelled, noticeLines, oneLine } from './lines.js'
 import { plainData } from './output.js'
 import { type Paint, painter } from './paint.js'
@@ -13,7 +14,8 @@ export interface ToldOutcome extends Omit<Outcome, 'diagnostics'> {
 
 export function outcomeLines(event: string, told: ToldOutcome, ms: number): readonly string[] {
   const paint = painter(1)
-  const outcome = plainData(told)
+  // What the model gets may hold a secret; a person who looks on need not see it.
+  const outcome = redactedData(plainData(told))
   const shown = outcome.hooks.filter((trace) => !isIdle(trace))
   const names = Math.max(22, ...shown.map(({ name }) => name.length))
   return [

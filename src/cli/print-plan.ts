@@ -95,6 +95,6 @@ function about(question: Question, one: Candidate, advised: boolean): string {
 
 // ---- what now -------------------------------------------------------------------------------------------------
 
-export function adviceLines({ reason, next }: Advice, paint: Paint): readonly string[] {
+function adviceLines({ reason, next }: Advice, paint: Paint): readonly string[] {
   return [...labelled('nothing would run:', reason, paint.yellow), ...nextLines(next, paint)]
 }

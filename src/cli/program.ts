@@ -7,7 +7,7 @@ import { Output } from './output.js'
 import { EXIT, Refusal, usage } from './refusal.js'
 import { didYouMean } from './suggestion.js'
 
-export type Load = () => Promise<{ readonly command: Command }>
+type Load = () => Promise<{ readonly command: Command }>
 
 /** Commands by name; the empty name is the bare `carabiner`. Loaded when asked for. */
 export type Commands = Readonly<Record<string, Load>>

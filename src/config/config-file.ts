@@ -19,6 +19,9 @@ export type Shape = (value: unknown) => { readonly problem: string; readonly key
 /** `missing` is normal; `broken` was reported. */
 export type Found = ConfigFile | 'missing' | 'broken'
 
+/** Of all files together. The user's are read first: a repository of many large files cannot take their place. */
+const MOST_BYTES = 16 * 1024 * 1024
+
 interface Problem {
   readonly problem: string
   readonly line?: number
@@ -31,6 +34,7 @@ export class ConfigFiles {
   readonly #found = new Map<string, Found>()
   readonly #previous: ReadonlyMap<string, string>
   readonly #notes: Notes
+  #room = MOST_BYTES
 
   constructor(previous: ReadonlyMap<string, string>, notes: Notes) {
     this.#previous = previous
@@ -65,6 +69,8 @@ export class ConfigFiles {
     const bytes = readBounded(path)
     if (bytes === undefined) return 'missing'
     if ('problem' in bytes) return this.#broken(path, bytes, shape)
+    if (this.#room < bytes.length) return this.#broken(path, TOO_MUCH, shape)
+    this.#room -= bytes.length
     const text = bytes.toString('utf8')
     const file = parse(path, text, shape)
     if ('problem' in file) return this.#broken(path, file, shape)
@@ -150,6 +156,7 @@ function readFile(path: string): Buffer | Problem {
   }
 }
 
+const TOO_MUCH: Problem = { problem: 'was not read: there are more than 16 MiB of configuration before it' }
 const TOO_LARGE: Problem = { problem: 'is larger than 1 MiB' }
 
 function oddityOf(stats: Stats): Problem | undefined {

@@ -131,11 +131,18 @@ function pluginSources(scope: Owner['scope'], sources: ConfigSources): PluginSou
   return { scope, projectDir, dataDir }
 }
 
+/** In one folder. A repository must not make every event take minutes. */
+const MOST_PLUGINS = 1000
+
 /** Names that do not begin with a dot, in the order of their code units: the same on every machine. Not every one is a plugin. */
 function pluginNames(hooksDir: string, search: Search): readonly string[] {
   try {
     const names = readdirSync(hooksDir).filter((name) => !name.startsWith('.') && name !== 'hooks.json')
-    return names.sort()
+    if (names.length > MOST_PLUGINS) {
+      const text = `there are ${names.length} plugins here, and only the first ${MOST_PLUGINS} are read`
+      search.notes.add('config-invalid', text, { path: hooksDir, line: 1 })
+    }
+    return names.sort().slice(0, MOST_PLUGINS)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     const text = `the folder cannot be read: ${textOf(error)}`

@@ -61,7 +61,8 @@ export class TrustGate {
   }
 
   #path(record: TrustRecord): string {
-    return [this.#store.binFolder(record), safePath(record.projectDir)].join(delimiter)
+    // An empty entry would be the folder the hook starts in.
+    return [this.#store.binFolder(record), safePath(record.projectDir)].filter(Boolean).join(delimiter)
   }
 
   /** Why it may not run now. What is the user's may. */

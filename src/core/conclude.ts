@@ -18,6 +18,7 @@ import {
 } from './outcome.js'
 import type { Pending } from './pending.js'
 import type { Scene } from './scene.js'
+import { redacted, redactedData, withoutSecrets } from './secrets.js'
 import type { SessionState } from './session-store.js'
 import type { Settings } from './settings.js'
 import { byteLength } from './text.js'
@@ -63,7 +64,17 @@ export async function conclude(
   const kept = keptInjections(judgement.kind, action, wanted)
   const injections =
     kept.length === 0 ? kept : await charge(scene, kept, state.turnTokens, messages, diagnostics)
-  diagnostics.push(...scene.store.takeFailures())
+  for (const failure of scene.store.takeFailures()) {
+    diagnostics.push(failure)
+    // A gate that the session remembered (a skill's), or a count, may be missing.
+    messages.push({
+      text: `${failure.text}; what the session remembers may be lost`,
+      level: 'warning',
+      source: 'carabiner',
+    })
+  }
+  redactEach(diagnostics)
+  redactEach(messages)
   const outcome = withPermissions(
     outcomeOf(judgement, { action, reason, injections, messages }, diagnostics, settled.approval),
     permissions,
@@ -72,6 +83,11 @@ export async function conclude(
   if (failed) diagnostics.push(failed)
   diagnostics.push(...tellHost(scene, judgement.event.name, injections, messages))
   return outcome
+}
+
+/** What host and store threw is in them, too. */
+function redactEach<T extends Diagnostic | Message>(texts: T[]): void {
+  for (const [i, one] of texts.entries()) texts[i] = redacted(one, ['text'])
 }
 
 /** PermissionRequest hooks that were asked on the way are in the trace, too, and speak to the host. */
@@ -98,7 +114,7 @@ async function countStop(scene: Scene, state: SessionState, again: boolean): Pro
     return excess ? now : { ...now, stopsInRow: now.stopsInRow + 1, stopsTotal: now.stopsTotal + 1 }
   })
   // Without a count, a hook that never lets go would keep the agent going for ever.
-  if (again && !excess && scene.store.hasFailed) {
+  if (again && !excess && scene.store.failures > 0) {
     return 'Stop was refused before, and how often cannot be told because the session store failed; it is allowed now'
   }
   return excess
@@ -222,15 +238,15 @@ export function record(
         event: event.name,
         digest: callDigest(event.name, event.data),
         action,
-        ...(reason !== undefined && { reason }),
+        ...(reason !== undefined && { reason: withoutSecrets(reason) }),
         hooks: hooks.map(audited),
         injections: outcome.injections.map(({ source, text }) => ({
           source,
           digest: digest(text),
           bytes: byteLength(text),
         })),
-        ...(approval && { approval }),
-        diagnostics,
+        ...(approval && { approval: redactedData(approval) }),
+        diagnostics: diagnostics.map((one) => redacted(one, ['text'])),
         ms,
       }),
     background,

@@ -170,7 +170,8 @@ export class Engine {
         this.inBackground(`the ${what} of the host`, inTime(done, HOST_TIMEOUT_MS), session)
       return undefined
     } catch (error) {
-      return { code: 'host-failed', text: `the ${what} of the host threw: ${textOf(error)}` }
+      const text = `the ${what} of the host threw: ${textOf(error)}`
+      return redacted<Diagnostic>({ code: 'host-failed', text }, ['text'])
     }
   }
 }

@@ -63,6 +63,10 @@ export const ERROR_CODES = {
       'Hooks were still changing the call after three rounds, so no version of it was judged by all of them. The call is denied.',
     todo: 'Find the hooks that rewrite each other (outcome.hooks, changed) and let one of them go.',
   },
+  STORE_FAILED: {
+    means: 'The session store failed where hooks would be lost without it: those of a skill that was loaded.',
+    todo: 'Mend what the message names, and fire the event again.',
+  },
   ABORTED: {
     means:
       'The signal given to fire, callTool or callModel was aborted. Running hooks were told to stop; the tool did not run.',

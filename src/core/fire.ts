@@ -11,9 +11,9 @@ import { type Data, frozenCopy } from './json.js'
 import { diagnosticsOf, type Judgement, judge, outcomeOf, quietOutcome } from './judge.js'
 import { deliverLate, observe } from './off-path.js'
 import { anything, type Checks, checkOptions, isSeconds } from './options.js'
-import { failureMessages, type Message, merge, type Outcome } from './outcome.js'
+import { endsChain, failureMessages, type Message, merge, type Outcome } from './outcome.js'
 import { applyPatch } from './patch.js'
-import { handUp, hasPending, NOTHING_PENDING, type Pending, takePending, told } from './pending.js'
+import { handUp, hasPending, NOTHING_PENDING, type Pending, takeAll, takePending } from './pending.js'
 import type { Admit, Skip } from './plan.js'
 import { isPromise, type MaybePromise, unlessAborted } from './promise.js'
 import type { Scene } from './scene.js'
@@ -70,9 +70,16 @@ export async function fireEvent(
   if (isPromise(skills)) await skills
   const listeners = scene.hooks().listeners(kind)
   const ends = kind.name === 'SessionEnd'
-  const carries = (ends || CARRIERS.has(kind.name)) && hasPending(state)
+  const carries = CARRIERS.has(kind.name) && hasPending(state)
   const news = scene.takeNews()
-  if (!listeners && !engine.host.audit && !carries && news.length === 0 && !options.signal?.aborted) {
+  if (
+    !listeners &&
+    !ends &&
+    !engine.host.audit &&
+    !carries &&
+    news.length === 0 &&
+    !options.signal?.aborted
+  ) {
     const advanced = advance(scene, kind, state)
     if (isPromise(advanced)) await advanced
     if (kind.name === 'SubagentStop') await handUp(scene)
@@ -86,9 +93,12 @@ export async function fireEvent(
   const firing = new Firing(scene, session, state, deadline, options.signal)
   try {
     const settled = await firing.decide(kind, listeners, event)
-    const dropped = kind.name === 'UserPromptSubmit' && settled.action === 'deny'
-    const taken = carries && !dropped ? await takePending(scene) : NOTHING_PENDING
-    const late = ends ? told(taken) : taken
+    const dropped = kind.name === 'UserPromptSubmit' && endsChain(settled.action)
+    const late = ends
+      ? await takeAll(scene)
+      : carries && !dropped
+        ? await takePending(scene)
+        : NOTHING_PENDING
     const pending = news.length > 0 ? withNews(news, late) : late
     const outcome = await conclude(scene, settled, state, pending, performance.now() - startedAt)
     if (kind.name === 'SubagentStop' && outcome.action === 'continue') await handUp(scene)

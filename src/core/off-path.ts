@@ -16,7 +16,7 @@ import {
   reasonOf,
   seenOutcome,
 } from './outcome.js'
-import { addPending } from './pending.js'
+import { leavePending, NOTHING_PENDING } from './pending.js'
 import { type Admit, skipOf } from './plan.js'
 import { inTime } from './promise.js'
 import { CONTINUE } from './result.js'
@@ -33,7 +33,7 @@ export function deliverLate(
   startedAt: number,
 ): void {
   const deliver = async () => {
-    const { ran, diagnostics: noted } = await running
+    const { ran, diagnostics: noted } = await running.catch((error: unknown) => cutShort(scene, kind, error))
     const merged = merge(kind, [ran])
     const call = wakeCall(ran)
     const injections = call ? [call] : merged.injections
@@ -43,12 +43,19 @@ export function deliverLate(
     const pending = { injections: woken ? [] : injections, messages, diagnostics }
     // A subagent that stopped has no next event.
     const key = kind.name === 'SubagentStop' ? scene.info.id : scene.key
-    await scene.store.update(key, (now) => ({ ...now, pending: addPending(now.pending, pending) }))
+    await leavePending(scene, key, pending)
     const outcome = { ...quietOutcome(event.data), injections, hooks: [ran], diagnostics }
     const failed = record(scene, event, outcome, 'continue', performance.now() - startedAt, 'late')
     for (const d of [failed, ...scene.store.takeFailures()]) if (d) scene.engine.note(d)
   }
   scene.engine.inBackground(`an async hook on ${kind.name}`, deliver(), scene.background)
+}
+
+/** It was ended before it had answered: whoever goes on with the session is told. */
+async function cutShort(scene: Scene, kind: EventKind, error: unknown): Promise<never> {
+  const text = `an async hook on ${kind.name} was ended before it had answered: ${textOf(error)}`
+  await leavePending(scene, scene.key, { ...NOTHING_PENDING, diagnostics: [{ code: 'late-failed', text }] })
+  throw error
 }
 
 /** What is to wake the model, if the hook was made for that and found something. */

@@ -63,7 +63,7 @@ export interface Trace {
 /** What all hooks together decided: plain JSON. */
 export interface Outcome {
   readonly action: Verdict
-  /** Of the winning answer. */
+  /** Of the winning answer, as the hook gave it: for the model. Who shows or logs it takes secrets out. */
   readonly reason?: string
   /** A hook explicitly allowed and nothing higher won: the host need not ask. */
   readonly permission?: 'allow'
@@ -306,13 +306,13 @@ export function keptInjections(
   action: Verdict,
   injections: readonly Injection[],
 ): readonly Injection[] {
-  return kind.name === 'UserPromptSubmit' && action === 'deny' ? [] : injections
+  return kind.name === 'UserPromptSubmit' && endsChain(action) ? [] : injections
 }
 
-/** The reason of a verdict; a hook that gave none is named instead. */
+/** The reason of a verdict; a hook that gave none is named instead. For the model, so that no secret is taken out. */
 export function reasonOf(hook: Hook, answer: HookResult): string {
   const given = answer.reason ?? (answer.action === 'ask_user' ? answer.approvalPrompt : undefined)
-  const text = forPeople(given ?? '')
+  const text = plainText(given ?? '')
   if (text !== '') return text
   return `${answer.action === 'respond' ? 'Answered' : 'Blocked'} by hook ${hook.name}`
 }
@@ -379,7 +379,7 @@ function isUnreviewed({ why }: Ran): boolean {
 function unreviewedMessage({ name, deny }: EventKind, { hook, why, detail }: Ran): Message {
   const effect = deny === 'block' ? `${name} went on without its gate` : `${name} went on without it`
   return {
-    text: plainText(`Hook ${hook.name} is ${why} and did not run; ${effect}. ${detail ?? ''}`),
+    text: forPeople(`Hook ${hook.name} is ${why} and did not run; ${effect}. ${detail ?? ''}`),
     level: 'warning',
     source: hook.name,
   }

@@ -17,6 +17,8 @@ export function hasPending({ pending }: { readonly pending: Pending }): boolean 
   return pending.injections.length + pending.messages.length + pending.diagnostics.length > 0
 }
 
+/** Subagents whose leavings are remembered. */
+const MOST_AGENTS = 1000
 /** Of each kind; an agent that goes on for days without a prompt must not fill memory and disk. */
 const MOST = 100
 /** Bytes of one text while it waits, and of all of its kind as a store writes them: one that is asked for more keeps nothing. */
@@ -62,22 +64,42 @@ function overflow(dropped: number): readonly Diagnostic[] {
   return [{ code: 'late-undelivered', text }]
 }
 
-/** Takes all of it; whoever comes at the same time gets nothing. */
-export async function takePending(scene: Scene): Promise<Pending> {
+/** Takes all of it; whoever comes at the same time gets nothing. Where the store cannot say that it is taken, it waits on. */
+export async function takePending({ store, key }: Scene, of = key): Promise<Pending> {
   let taken = NOTHING_PENDING
-  await scene.store.update(scene.key, (now) => {
+  const failures = store.failures
+  await store.update(of, (now) => {
     taken = now.pending
     return hasPending(now) ? { ...now, pending: NOTHING_PENDING } : now
   })
-  return taken
+  return store.failures > failures ? NOTHING_PENDING : taken
+}
+
+/** At the end of a session: also what hooks of subagents left that never stopped. The user can still be told. */
+export async function takeAll(scene: Scene): Promise<Pending> {
+  const { store, info } = scene
+  const { agents } = await store.load(info.id)
+  let all = await takePending(scene, info.id)
+  for (const key of agents) all = addPending(all, await takePending(scene, key))
+  return told(all)
+}
+
+/** Leaves it for a later event. What a subagent has is known to its session, too. */
+export async function leavePending({ store, info }: Scene, key: string, added: Pending): Promise<void> {
+  if (!hasPending({ pending: added })) return
+  await store.update(key, (now) => ({ ...now, pending: addPending(now.pending, added) }))
+  if (key === info.id) return
+  await store.update(info.id, (now) => {
+    if (now.agents.includes(key)) return now
+    return { ...now, agents: [...now.agents, key].slice(-MOST_AGENTS) }
+  })
 }
 
 /** A subagent is done: what its async hooks left is for those who go on. */
 export async function handUp(scene: Scene): Promise<void> {
   const { store, key, info } = scene
   if (key === info.id || !hasPending(await store.load(key))) return
-  const left = await takePending(scene)
-  await store.update(info.id, (now) => ({ ...now, pending: addPending(now.pending, left) }))
+  await leavePending(scene, info.id, await takePending(scene))
 }
 
 /** What no later event of the session took along, for a session that is closed without another word. */

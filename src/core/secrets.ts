@@ -1,69 +1,136 @@
 // Secrets in what people and logs get to see: what looks like one, and values that were named as such, become a mark.
 
+import { plainText } from './text.js'
+
 /** Stands in place of a secret. */
 const REDACTED = '[redacted]'
 
+/** Texts are looked at no further, and what was not looked at is not shown. */
+const LONGEST_TEXT = 65_536
+/** Cut off with it: a secret that begins before the end of what is shown was seen as a whole, or for most of it. */
+const MARGIN = 4096
+const CUT = '… [cut]'
+
+/** As many as there may be: what begins like a secret is one to its end. */
+const REST = `,${LONGEST_TEXT}}`
+
+/** Where a word begins; also after `\n` in a text as JSON writes it, and after `%3D` in an address. */
+const START = String.raw`(?:(?<![\w-])|(?<=\\[bfnrt])|(?<=%[0-9A-F]{2}))`
+/** Words have none. */
+const HAS_DIGIT = String.raw`(?=[A-Za-z_-]{0,64}\d)`
+
 /** Forms that services give their secrets; each is long enough, or marked enough, not to be anything else. */
 const FORMS: readonly string[] = [
-  'sk-[A-Za-z0-9_-]{16,}', // OpenAI, Anthropic and others
-  'gh[oprsu]_[A-Za-z0-9]{20,}',
-  'github_pat_[A-Za-z0-9_]{20,}',
-  'gl[a-z]{2,5}-[A-Za-z0-9_-]{20,}',
-  'xox[a-z]-[A-Za-z0-9-]{10,}',
-  'xapp-[A-Za-z0-9-]{20,}',
+  `sk-${HAS_DIGIT}[A-Za-z0-9_-]{16${REST}`, // OpenAI, Anthropic and others
+  `gh[oprsu]_[A-Za-z0-9]{20${REST}`,
+  `github_pat_[A-Za-z0-9_]{20${REST}`,
+  `gl[a-z]{2,5}-${HAS_DIGIT}[A-Za-z0-9_.-]{20${REST}`,
+  `xox[a-z]-[A-Za-z0-9-]{10${REST}`,
+  `xapp-${HAS_DIGIT}[A-Za-z0-9-]{20${REST}`,
   '(?:AKIA|ASIA)[A-Z0-9]{16}',
-  'AIza[A-Za-z0-9_-]{30,}',
-  String.raw`ya29\.[A-Za-z0-9_-]{20,}`,
-  '(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}',
-  'whsec_[A-Za-z0-9]{20,}',
-  String.raw`SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`,
-  'npm_[A-Za-z0-9]{30,}',
-  'pypi-[A-Za-z0-9_-]{30,}',
-  'hf_[A-Za-z0-9]{20,}',
-  'dop_v1_[a-f0-9]{40,}',
-  'shpat_[a-f0-9]{20,}',
-  String.raw`hvs\.[A-Za-z0-9_-]{20,}`,
-  'dckr_pat_[A-Za-z0-9_-]{20,}',
-  String.raw`eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`, // a JSON web token
+  `AIza[A-Za-z0-9_-]{30${REST}`,
+  String.raw`ya29\.[A-Za-z0-9_-]{20${REST}`,
+  `(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10${REST}`,
+  `whsec_[A-Za-z0-9]{20${REST}`,
+  String.raw`SG\.[A-Za-z0-9_-]{16${REST}\.[A-Za-z0-9_-]{16${REST}`,
+  `npm_[A-Za-z0-9]{30${REST}`,
+  `pypi-${HAS_DIGIT}[A-Za-z0-9_-]{30${REST}`,
+  `hf_[A-Za-z0-9]{20${REST}`,
+  `dop_v1_[a-f0-9]{40${REST}`,
+  `shpat_[a-f0-9]{20${REST}`,
+  String.raw`hvs\.[A-Za-z0-9_-]{20${REST}`,
+  `dckr_pat_[A-Za-z0-9_-]{20${REST}`,
+  String.raw`eyJ[A-Za-z0-9_-]{8${REST}\.eyJ[A-Za-z0-9_-]{8${REST}(?:\.[A-Za-z0-9_-]{0${REST})?`, // a JSON web token
 ]
+
+/** To its end, or to the end of the text. */
+const PRIVATE_KEY = `-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^]{0${REST}?(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)`
+
+const PASSWORD = 'passw(?:or)?d|passphrase'
+const LABEL = `${PASSWORD}|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|authorization`
+/** Also as it is in a text within a text. */
+const QUOTE = String.raw`\\{0,3}["']`
+const IS = String.raw`(?:${QUOTE})?\s{0,4}[:=]\s{0,4}`
+const VALUE = String.raw`[^\s"',;&]`
+/** Where a secret comes from, and what stands in its place: `$TOKEN`, `<TOKEN>`, `process.env.TOKEN`, `~/.token`, `read(…)`. */
+const NO_VALUE = String.raw`(?!\$[A-Za-z_{(]|[<{]|https?:|(?:process|import\.meta)\.|os\.|env\.|~\/|\.{1,2}\/|\/(?:[a-z]{2,8}|Users)\/|[A-Z]:[\\/]|[A-Za-z_][\w.]{0,64}\()`
+/** So many characters decide whether it is a word; more would be read again for each label in them. */
+const MIXED = String.raw`(?=[^\s"',;&\d]{0,64}\d)(?=[^\s"',;&A-Za-z]{0,64}[A-Za-z])`
 
 /** A word before it says what it is: the word stays, the secret goes. */
 const LABELLED: readonly string[] = [
-  String.raw`(?<=:\/\/[^\s/:@]{0,64}:)[^\s/@]{1,256}(?=@)`, // https://user:password@host
-  String.raw`(?<=\b(?:bearer|basic)\s{1,4})[A-Za-z0-9._~+/=-]{12,}`,
-  String.raw`(?<=(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)["']?\s{0,4}[:=]\s{0,4}["']?)[^\s"',;&]{6,}`,
+  String.raw`:\/\/[^\s/:@]{0,256}:)(?!\$|<)[^\s/@]{1${REST}(?=@)`, // https://user:password@host
+  String.raw`:\/\/)(?=[^\s/:@\d]{0,64}\d)[^\s/:@]{20${REST}(?=@)`, // https://token@host
+  String.raw`\bauthorization${IS}(?:${QUOTE})?(?:basic|bearer|token|digest|negotiate|apikey)\s{1,4})[A-Za-z0-9._~+/=-]{8${REST}`,
+  String.raw`\bbearer\s{1,4})(?=[A-Za-z._~+/=-]{0,64}\d)[A-Za-z0-9._~+/=-]{12${REST}`,
+  `(?:${LABEL})${IS}${QUOTE})${NO_VALUE}${VALUE}{8${REST}`,
+  String.raw`(?:${PASSWORD})${IS}")${NO_VALUE}[^"\r\n]{8${REST}`,
+  `(?:${PASSWORD})=)(?!undefined|required)${NO_VALUE}${VALUE}{8${REST}`,
+  `(?:${LABEL})${IS})${NO_VALUE}${MIXED}${VALUE}{12${REST}`,
 ]
 
-/** To its end, or to the end of the text. Begins with no letter, so that no word begins there either. */
-const PRIVATE_KEY = String.raw`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`
-
-const SECRET = new RegExp([...FORMS.map((form) => `\\b${form}`), PRIVATE_KEY, ...LABELLED].join('|'), 'gi')
-/** Hardly any text has one of these, and those that have none need no closer look. */
-const HINT =
-  /sk-|gh[oprsu]_|github_pat|gl[a-z]{2,5}-|xox|xapp-|AKIA|ASIA|AIza|ya29|_live_|_test_|whsec_|SG\.|npm_|pypi-|hf_|dop_|shpat_|hvs\.|dckr_|eyJ|PRIVATE KEY|:\/\/|bearer|basic|passw|secret|token|key|credential/i
+/** Each reads a text in one go: its quantifiers are bounded, and what one has read in vain none reads again from within. */
+export const PATTERNS: readonly RegExp[] = [
+  new RegExp(`()(?:${PRIVATE_KEY})`, 'g'),
+  new RegExp(`()${START}(?:${FORMS.join('|')})`, 'g'),
+  ...LABELLED.map((form) => new RegExp(`(${form}`, 'gi')),
+]
 
 /** Shorter ones would hide half of what is said: `true`, `1234`. */
 const SHORTEST = 8
+/** Of longer ones each piece is looked for, too: a text may have been cut within them. */
+const PIECE = 1024
+/** The oldest go first. */
+const MOST = 1024
+/** `production`, `read-only`, `128000000`: hiding them everywhere would hide what is said, and tell what they are. */
+const ORDINARY = /^(?:(?:[A-Z]?[a-z]+|[A-Z]+)(?:[-_. ](?:[A-Z]?[a-z]+|[A-Z]+)){0,3}|\d+)$/
+const LONGEST_ORDINARY = 20
+
 const values = new Set<string>()
-let known: RegExp | undefined
+let longestFirst: readonly string[] = []
 
 /** Values that are never to be shown from now on, in this whole process: where they come from is the process's, too. */
 export function keepSecret(secrets: Iterable<string>): void {
-  const before = values.size
-  for (const secret of secrets) if (secret.length >= SHORTEST) values.add(secret)
-  if (values.size === before) return
-  const longestFirst = [...values].sort((a, b) => b.length - a.length)
-  known = new RegExp(longestFirst.map(escaped).join('|'), 'g')
+  for (const secret of secrets) {
+    const value = secret.trim()
+    if (value.length < SHORTEST || (value.length < LONGEST_ORDINARY && ORDINARY.test(value))) continue
+    for (const form of [...pieces(value), value, plainText(value), JSON.stringify(value).slice(1, -1)]) {
+      if (form.length < SHORTEST || form.length > LONGEST_TEXT) continue
+      values.delete(form)
+      values.add(form)
+    }
+  }
+  for (const value of values) {
+    if (values.size <= MOST) break
+    values.delete(value)
+  }
+  longestFirst = [...values].sort((a, b) => b.length - a.length)
 }
 
-function escaped(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+/** All about as long, so that none is so short that it is found everywhere; no more than a text can show. */
+function pieces(value: string): readonly string[] {
+  const length = Math.min(value.length, 2 * LONGEST_TEXT)
+  const count = Math.ceil(length / PIECE)
+  const size = Math.ceil(length / count)
+  return Array.from({ length: count }, (_, i) => value.slice(i * size, (i + 1) * size))
 }
 
-/** For messages, the trace and the record. What the model or a tool gets is left alone: there a secret may be the work. */
+/** For messages, the trace and the record. What the model or a tool gets is left alone: there a secret may be the work. Never throws. */
 export function withoutSecrets(text: string): string {
-  const named = known ? text.replace(known, REDACTED) : text
-  return HINT.test(named) ? named.replace(SECRET, REDACTED) : named
+  try {
+    if (text.length <= LONGEST_TEXT) return shown(text)
+    const seen = shown(text.slice(0, LONGEST_TEXT))
+    return `${seen.slice(0, -MARGIN).replace(/[\uD800-\uDBFF]$/, '')}${CUT}`
+  } catch {
+    return REDACTED
+  }
+}
+
+function shown(text: string): string {
+  let left = text
+  for (const value of longestFirst) left = left.replaceAll(value, REDACTED)
+  for (const pattern of PATTERNS) left = left.replace(pattern, `$1${REDACTED}`)
+  return left
 }
 
 /** The same object where none of these texts holds a secret. */
@@ -77,4 +144,21 @@ export function redacted<T extends object>(value: T, texts: readonly (keyof T)[]
     copy[key] = shown as T[keyof T]
   }
   return copy ?? value
+}
+
+const SECRET_KEY = new RegExp(`(?:${LABEL})$`, 'i')
+
+/** A copy of plain data in which no text, however deep, holds a secret; a key may say that its text is one. */
+export function redactedData<T>(data: T): T {
+  return copied(data, false) as T
+}
+
+function copied(value: unknown, isSecret: boolean): unknown {
+  if (typeof value === 'string')
+    return isSecret && value.length >= SHORTEST ? REDACTED : withoutSecrets(value)
+  if (Array.isArray(value)) return value.map((one) => copied(one, isSecret))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [key, copied(one, SECRET_KEY.test(key))]),
+  )
 }

@@ -22,6 +22,8 @@ export interface SessionState {
   readonly pending: Pending
   /** Ephemeral injections that wait for the next model call. */
   readonly ephemeral: readonly Injection[]
+  /** Keys of subagents of this session whose async hooks left something. */
+  readonly agents: readonly string[]
   /** Skills that are loaded and bring hooks, in the order they were loaded. */
   readonly skills: readonly Skill[]
 }
@@ -43,6 +45,7 @@ export const FRESH_STATE: SessionState = Object.freeze({
   onceRan: [],
   pending: NOTHING_PENDING,
   ephemeral: [],
+  agents: [],
   skills: [],
 })
 
@@ -137,9 +140,9 @@ export class GuardedStore implements SessionStore {
       : new GuardedStore(this.#store, deadline, this.#failures, this.#released)
   }
 
-  /** Whether something went wrong that nobody was told yet. */
-  get hasFailed(): boolean {
-    return this.#failures.length > 0
+  /** How much went wrong that nobody was told yet. */
+  get failures(): number {
+    return this.#failures.length
   }
 
   /** What went wrong since it was last asked. */

@@ -29,20 +29,36 @@ export function isSkillEvent(event: string): boolean {
   return event === LOADED || event === UNLOADED
 }
 
-/** A skill comes or goes; loaded again, it replaces what it brought before. Rejects with PAYLOAD_INVALID rather than lose hooks without a word. */
+/**
+ * A skill comes or goes; loaded again from the same folder, it replaces what it brought before. One of the same name from
+ * elsewhere stands beside it: a project must not take a gate of the user's away. Rejects rather than lose hooks without
+ * a word.
+ */
 export async function changeSkills(scene: Scene, event: string, data: object): Promise<void> {
+  const { store, info } = scene
   const given = data as Readonly<Record<string, unknown>>
   const name = nameOf(event, given.skill_name)
+  const { skill_directory: directory } = given
+  const isMeant = (one: Skill) =>
+    one.name === name && (directory === undefined || one.directory === directory)
   const brings = event === LOADED && given.hooks !== undefined && given.hooks !== null
   const skill = brings ? read(name, given) : undefined
+  const { failures } = store
   let full = false
-  await scene.store.update(scene.info.id, (now) => {
-    const others = now.skills.filter((one) => one.name !== name)
+  await store.update(info.id, (now) => {
+    const others = now.skills.filter((one) => !isMeant(one))
     full = skill !== undefined && !hasRoom([...others, skill])
     if (full || (!skill && others.length === now.skills.length)) return now
     return { ...now, skills: skill ? [...others, skill] : others }
   })
-  if (full) throw invalid(`too many skills with hooks are loaded already; unload one first (skill:unloaded)`)
+  if (full) throw invalid('too many skills with hooks are loaded already; unload one first (skill:unloaded)')
+  if (skill && store.failures > failures) throw unkept(name, store.takeFailures())
+}
+
+/** Its gate would not be there for the next event. */
+function unkept(name: string, failures: readonly Diagnostic[]): HookError {
+  const why = failures.map(({ text }) => text).join('; ')
+  return new HookError('STORE_FAILED', `the hooks of the skill ${shown(name)} cannot be kept: ${why}`)
 }
 
 function hasRoom(skills: readonly Skill[]): boolean {

@@ -1,16 +1,30 @@
 // A folder for this user alone.
 
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 
-/** Answers the first folder that it had to make, if any. */
-export function makePrivate(folder: string): string | undefined {
+/** A sweep may take a folder above it, which was empty by then; where that goes on, it is no sweep. */
+const MOST_TRIES = 8
+
+/**
+ * Answers the first folder that it had to make, if any. One after another: the recursive mkdir of Node goes on for ever
+ * where the system says of an existing folder that it does not exist, as in /proc.
+ */
+export function makePrivate(folder: string, tries = MOST_TRIES): string | undefined {
   try {
-    return mkdirSync(folder, PRIVATE)
+    mkdirSync(folder, 0o700)
+    return folder
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    // A sweep took a folder above it, which was empty by then.
-    return mkdirSync(folder, PRIVATE)
+    const { code } = error as NodeJS.ErrnoException
+    if ((code === 'EEXIST' || code === 'EISDIR') && isFolder(folder)) return undefined
+    const above = dirname(folder)
+    if (code !== 'ENOENT' || above === folder || tries === 0) throw error
+    const first = makePrivate(above)
+    const own = makePrivate(folder, tries - 1)
+    return first ?? own
   }
 }
 
-const PRIVATE = { recursive: true, mode: 0o700 } as const
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}

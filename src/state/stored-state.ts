@@ -65,6 +65,7 @@ const STATE: { readonly [K in keyof SessionState]-?: Reader<SessionState[K]> } =
   onceRan: listOf(text),
   pending: (value, where) => readFields(value, where, PENDING, FRESH_STATE.pending),
   ephemeral: listOf(injection),
+  agents: listOf(text),
   skills: listOf(skill),
 }
 

@@ -89,10 +89,7 @@ export function compare(record: TrustRecord): Comparison {
 }
 
 /** Both are sorted by path. */
-export function firstDifference(
-  before: readonly TrustedFile[],
-  now: readonly TrustedFile[],
-): string | undefined {
+function firstDifference(before: readonly TrustedFile[], now: readonly TrustedFile[]): string | undefined {
   for (let i = 0; i < Math.max(before.length, now.length); i++) {
     const [a, b] = [before[i], now[i]]
     if (a && b && isSameFile(a, b)) continue

@@ -110,7 +110,7 @@ export class CopyDraft {
 }
 
 /** Whether exactly these files are there, read again. */
-export function isCopyOf(path: string, files: readonly TrustedFile[]): boolean {
+function isCopyOf(path: string, files: readonly TrustedFile[]): boolean {
   if (!isFolder(path)) return false
   const copy = readFolder(path)
   return (

@@ -15,7 +15,7 @@ export const MOST_FILES = 10_000
 export const MOST_BYTES = 256 * 1024 * 1024
 export const DEEPEST = 64
 /** Of a path below the folder, in bytes. */
-export const LONGEST_PATH = 1024
+const LONGEST_PATH = 1024
 const MOST_PROBLEMS = 20
 
 /** Neither hashed nor copied: it differs in every checkout, and nothing in it is part of the plugin. */

@@ -24,6 +24,9 @@ export interface TrustStoreOptions {
   readonly preTrusted?: ReadonlySet<string>
 }
 
+/** What a record is kept by. The project belongs to it: a plugin that names files of the project is another one in another. */
+type Where = Pick<Unit, 'kind' | 'path' | 'projectDir'>
+
 /** A record, ready to be compared. */
 interface Held {
   readonly record: TrustRecord
@@ -60,7 +63,7 @@ export class TrustStore {
   /** Never throws: trouble with the store means `untrusted`, and `why` says so. */
   standingOf(unit: Unit): Standing {
     try {
-      const standing = this.#standing(unit, this.#load(unit.kind, unit.path))
+      const standing = this.#standing(unit, this.#load(unit))
       if (standing.state === 'trusted' || this.#preTrusted.size === 0) return standing
       return this.#listedStanding(unit) ?? standing
     } catch (error) {
@@ -70,7 +73,7 @@ export class TrustStore {
 
   /** For the review: reads and hashes everything, writes nothing. */
   look(unit: Unit): Review {
-    const record = this.#load(unit.kind, unit.path)?.record
+    const record = this.#load(unit)?.record
     return reviewOf(unit, record, record && this.#copyOf(record))
   }
 
@@ -78,28 +81,28 @@ export class TrustStore {
   trust(unit: Unit, expected: string): TrustRecord {
     if (!isDigest(expected))
       throw new Error(`${quoted(expected)} is no digest of a review; look at the unit first`)
-    const before = this.#load(unit.kind, unit.path)?.record
+    const before = this.#load(unit)?.record
     const content = this.#copied(unit, expected)
     const record = recordOf(unit, content)
     this.#makeBin(record)
-    this.#file(unit.kind, unit.path).update(() => record)
+    this.#file(unit).update(() => record)
     this.#forget(unit)
     if (before) this.#removeUnused(before)
     return record
   }
 
   /** False if it was not trusted. */
-  untrust(kind: Unit['kind'], path: string): boolean {
-    const file = this.#file(kind, path)
+  untrust(where: Where): boolean {
+    const file = this.#file(where)
     const removed: { record: TrustRecord | null } = { record: null }
     // First on the disk for good, then out of sight.
     file.update((now) => {
       removed.record = now
       return null
     })
-    this.#forget({ kind, path })
+    this.#forget(where)
     if (removed.record === null) return false
-    discard(this.#folder(kind, path))
+    discard(this.#folder(where))
     this.#removeUnused(removed.record)
     return true
   }
@@ -157,7 +160,7 @@ export class TrustStore {
     }
     try {
       // For the next process. Whatever somebody decided meanwhile stays.
-      this.#file(unit.kind, unit.path).update((stored) =>
+      this.#file(unit).update((stored) =>
         stored && stored.digest === before.digest && stored.at === before.at ? now : stored,
       )
     } catch {
@@ -236,19 +239,19 @@ export class TrustStore {
 
   // ---- records --------------------------------------------------------------------------------------------------
 
-  #load(kind: Unit['kind'], path: string): Held | undefined {
-    const key = keyOf({ kind, path })
+  #load(where: Where): Held | undefined {
+    const key = keyOf(where)
     const seen = moment()
-    const stats = statSync(this.#folder(kind, path), { bigint: true, throwIfNoEntry: false })
+    const stats = statSync(this.#folder(where), { bigint: true, throwIfNoEntry: false })
     if (!stats) {
       this.#loaded.delete(key)
       return undefined
     }
     const known = this.#loaded.get(key)
     if (known?.stamp && isSame(stats, known.stamp)) return known.held
-    const record = this.#file(kind, path).load()
-    if (record && (record.kind !== kind || record.path !== path)) {
-      throw new Error(`the record in ${this.#folder(kind, path)} is about ${quoted(record.path)}; remove it`)
+    const record = this.#file(where).load()
+    if (record && keyOf(record) !== key) {
+      throw new Error(`the record in ${this.#folder(where)} is about ${quoted(record.path)}; remove it`)
     }
     const held = record ? this.#held(record) : undefined
     this.#loaded.set(key, { stamp: parseStamp(stampOf(stats, seen)), held })
@@ -260,16 +263,16 @@ export class TrustStore {
     return { record, watch: new Watch(record), hooks, copy: this.#copyOf(record) }
   }
 
-  #forget(unit: Pick<Unit, 'kind' | 'path'>): void {
-    this.#loaded.delete(keyOf(unit))
+  #forget(where: Where): void {
+    this.#loaded.delete(keyOf(where))
   }
 
-  #folder(kind: Unit['kind'], path: string): string {
-    return join(this.#records, digest([kind, path]).slice(0, 32))
+  #folder({ kind, path, projectDir }: Where): string {
+    return join(this.#records, digest([kind, path, projectDir]).slice(0, 32))
   }
 
-  #file(kind: Unit['kind'], path: string): VersionedFile<TrustRecord | null> {
-    return this.#fileIn(this.#folder(kind, path))
+  #file(where: Where): VersionedFile<TrustRecord | null> {
+    return this.#fileIn(this.#folder(where))
   }
 
   #fileIn(folder: string): VersionedFile<TrustRecord | null> {
@@ -325,8 +328,8 @@ function hasHooks({ hooks }: Held, unit: Unit): boolean {
   return now.size === hooks.size && [...now].every((hash) => hooks.has(hash))
 }
 
-function keyOf({ kind, path }: Pick<Unit, 'kind' | 'path'>): string {
-  return `${kind}\0${path}`
+function keyOf({ kind, path, projectDir }: Where): string {
+  return [kind, path, projectDir].join('\0')
 }
 
 function namesIn(folder: string): readonly string[] {

@@ -32,6 +32,30 @@ describe('time and processes', () => {
     expect([code, outcome.hooks[0]?.status, project.has('done')]).toEqual([0, 'detached', true])
   })
 
+  it('has printed its verdict by the time it waits for async hooks, and keeps it if it is ended then', async () => {
+    const hooks = [
+      { type: 'command', command: 'echo no >&2; exit 2' },
+      { type: 'command', command: 'echo $$ > pid; sleep 300', async: true },
+    ]
+    project.file('.amplifier/hooks/hooks.json', { hooks: { PreToolUse: [{ hooks }] } })
+    project.file('call.json', { ...BASH, session_id: 's1' })
+    const args = ['fire', 'PreToolUse', '--payload', 'call.json', '--trust-all', '--json']
+    const child = spawn(process.execPath, [programFile(), ...args], {
+      cwd: project.folder,
+      env: project.env(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const run = ended(child)
+    await new Promise((resolve) => child.stdout.once('data', resolve))
+    await until('the async hook runs', () => project.has('pid') && project.read('pid').endsWith('\n'))
+    child.kill('SIGTERM')
+    const { code, stdout } = await run
+    expect([code, JSON.parse(stdout).action]).toEqual([2, 'deny'])
+    expect(isRunning(Number(project.read('pid')))).toBe(false)
+    const next = await json(['PreToolUse', '--payload', 'call.json'])
+    expect(next.outcome.diagnostics).toMatchObject([{ code: 'late-failed' }])
+  })
+
   it('leaves no process behind', async () => {
     project.hooks({ Stop: [['', 'sleep 300 & echo $! > pid']] })
     expect((await json(['Stop'])).code).toBe(0)
@@ -57,7 +81,7 @@ describe('time and processes', () => {
     expect(isRunning(Number(project.read('pid')))).toBe(false)
   })
 
-  it('SIGTERM ends an async hook that nobody would wait for', async () => {
+  it('SIGTERM ends an async hook that nobody would wait for; the verdict was told, and stands', async () => {
     const command = `trap '' TERM; echo $$ > pid; sleep 300 & wait`
     project.file('.amplifier/hooks/hooks.json', {
       hooks: { Stop: [{ hooks: [{ type: 'command', command, async: true }] }] },
@@ -70,7 +94,7 @@ describe('time and processes', () => {
     const run = ended(child)
     await until('the hook runs', () => project.has('pid') && project.read('pid').endsWith('\n'))
     child.kill('SIGTERM')
-    expect((await run).code).toBe(143)
+    expect((await run).code).toBe(0)
     expect(isRunning(Number(project.read('pid')))).toBe(false)
   })
 })

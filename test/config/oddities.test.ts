@@ -16,6 +16,7 @@ import {
   loadPlugin,
   namesOf,
   only,
+  sourcesIn,
   tree,
 } from './temp-tree.js'
 
@@ -427,6 +428,35 @@ describe('hostile files', () => {
       text: '19500 more problems in this file are not listed',
       line: 1,
     })
+  })
+
+  it('of more plugins than anybody has reads the first thousand, and says so', async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 1002 }, (_, i) => [
+        `project/.amplifier/hooks/p${String(i).padStart(4, '0')}/hooks.json`,
+        JSON.stringify({ hooks: { Stop: [{ hooks: [command()] }] } }),
+      ]),
+    )
+    const config = await loadConfig(sourcesIn(tree(files)))
+    expect(config.specs).toHaveLength(1000)
+    expect(config.diagnostics.map(({ code, text }) => [code, text])).toEqual([
+      ['config-invalid', expect.stringContaining('1002 plugins')],
+    ])
+  })
+
+  it('of more text than anybody writes keeps the user’s hooks, and says what was not read', async () => {
+    const large = JSON.stringify({
+      description: 'x'.repeat(1_000_000),
+      hooks: { Stop: [{ hooks: [command()] }] },
+    })
+    const files = Object.fromEntries(
+      Array.from({ length: 18 }, (_, i) => [`project/.amplifier/hooks/p${10 + i}/hooks.json`, large]),
+    )
+    const root = tree({ ...files, 'home/.amplifier/hooks/hooks.json': large })
+    const config = await loadConfig(sourcesIn(root))
+    expect(config.specs[0]?.hook.origin.scope).toBe('user')
+    expect(config.specs).toHaveLength(16)
+    expect(config.diagnostics.filter(({ text }) => text.includes('16 MiB'))).toHaveLength(3)
   })
 
   it('many good entries load', async () => {

@@ -14,7 +14,16 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { askUser, deny, type HookResult, type Hooks, memoryAudit, type Outcome, proceed } from 'carabiner'
+import {
+  askUser,
+  deny,
+  type HookResult,
+  type Hooks,
+  inject,
+  memoryAudit,
+  type Outcome,
+  proceed,
+} from 'carabiner'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { examplePayload } from '../../src/cli/example-payload.js'
 import { resolveEvent } from '../../src/core/events.js'
@@ -426,9 +435,9 @@ describe('secrets (13)', () => {
 
   it.each(Object.entries(CHANNELS))(
     '%s shows none of them to people, in the trace or in the record',
-    async (_, command) => {
+    async (name, command) => {
       const repo = new Repository()
-      for (const [name, value] of Object.entries(planted())) vi.stubEnv(name, value)
+      for (const [variable, value] of Object.entries(planted())) vi.stubEnv(variable, value)
       const secrets = [...Object.values(planted()), ...FORMS]
       expect(secrets.length).toBeGreaterThanOrEqual(30)
       const file = repo.write(join(repo.base, 'secrets'), secrets.map((one) => `have ${one} here`).join('\n'))
@@ -436,7 +445,7 @@ describe('secrets (13)', () => {
       const audit = memoryAudit()
       const shown: string[] = []
       const hooks = await repo.hooks({ audit, display: ({ text }) => void shown.push(text) })
-      const { messages, hooks: traces, diagnostics, approval } = await fired(hooks, repo.dir)
+      const { messages, hooks: traces, diagnostics, approval, reason } = await fired(hooks, repo.dir)
       await hooks.close()
       const people = JSON.stringify([
         messages,
@@ -450,8 +459,45 @@ describe('secrets (13)', () => {
       expect(audit.records).toHaveLength(1)
       expect(secrets.filter((one) => people.includes(one))).toEqual([])
       expect(people).toContain('[redacted]')
+      // The model gets what the hook said.
+      if (name === 'a reason on standard error') {
+        expect(secrets.filter((one) => !reason?.includes(one))).toEqual([])
+        expect(secrets.filter((one) => audit.records[0]?.reason?.includes(one))).toEqual([])
+      }
     },
   )
+
+  it('a very long value of a variable loses no deny, and is not shown', async () => {
+    const repo = new Repository()
+    const long = Array.from({ length: 4000 }, (_, i) => `(${i * 7919}+)[`)
+      .join('')
+      .slice(0, 40_000)
+    vi.stubEnv('PLANTED_TOKEN_0', long)
+    const hooks = await repo.hooks()
+    hooks.register('PreToolUse', () => ({ ...deny(`no ${long}`), userMessage: `no ${long}` }))
+    const outcome = await fired(hooks, repo.dir)
+    expect([outcome.action, outcome.reason]).toEqual(['deny', `no ${long}`])
+    expect(outcome.messages.map(({ text }) => text)).toEqual(['no [redacted]'])
+    expect(JSON.stringify([outcome.hooks, outcome.diagnostics])).not.toContain(long.slice(0, 40))
+  })
+
+  it('an injection, and what wakes the model, are what the hook said', async () => {
+    const repo = new Repository()
+    for (const [name, value] of Object.entries(planted())) vi.stubEnv(name, value)
+    const text = [...Object.values(planted()), ...FORMS].join(' ')
+    const woken: string[] = []
+    const hooks = await repo.hooks({ wake: ({ content }) => void woken.push(content) })
+    hooks.register('PreToolUse', () => inject(text))
+    const file = repo.write(join(repo.base, 'secrets'), text)
+    repo.ofUser(
+      'hooks/hooks.json',
+      gate({ type: 'command', command: `cat '${file}' >&2; exit 2`, asyncRewake: true }),
+    )
+    await hooks.reload()
+    const { injections } = await fired(hooks, repo.dir)
+    await hooks.close()
+    expect([injections.map((one) => one.text), woken]).toEqual([[text], [text]])
+  })
 })
 
 describe('an ask or an allow beside a deny (23)', () => {

@@ -6,6 +6,7 @@ import {
   HookRegistry,
   type HooksOptions,
   inject,
+  MemoryStore,
   type Outcome,
   type Session,
 } from 'carabiner'
@@ -213,6 +214,43 @@ describe('in a session', () => {
     expect(texts(await session.fire('PreToolUse', BASH))).toEqual([])
     await child.fire('SubagentStop', {})
     expect(texts(await session.fire('PreToolUse', BASH))).toEqual(['left'])
+  })
+
+  test.each(['deny', 'abort_turn'] as const)(
+    'is not lost to a prompt that is not sent: %s',
+    async (action) => {
+      const { hooks, session } = await opened(() => inject('left'))
+      await setOff(session)
+      const off = hooks.register('UserPromptSubmit', () => ({
+        action,
+        reason: 'no',
+        contextInjection: 'own',
+      }))
+      expect(texts(await session.fire('UserPromptSubmit', { prompt: 'x' }))).toEqual([])
+      off()
+      expect(texts(await session.fire('UserPromptSubmit', { prompt: 'y' }))).toEqual(['left'])
+    },
+  )
+
+  test('waits on where the store cannot say that it was taken', async () => {
+    const store = new MemoryStore()
+    const { session } = await opened(() => inject('left'), { store })
+    await setOff(session)
+    const { update } = store
+    store.update = () => {
+      throw new Error('full')
+    }
+    const outcome = await session.fire('PreToolUse', BASH)
+    expect([texts(outcome), outcome.messages[0]?.text]).toEqual([[], expect.stringContaining('may be lost')])
+    store.update = update
+    expect(texts(await session.fire('PreToolUse', BASH))).toEqual(['left'])
+  })
+
+  test('of subagents that never stopped is told at the end of the session', async () => {
+    const { session } = await opened(() => inject('left'))
+    await setOff(session.child({ agentId: 'a1' }))
+    const { diagnostics } = await session.fire('SessionEnd', { reason: 'other' })
+    expect(diagnostics).toMatchObject([{ code: 'late-undelivered', text: 'async: left' }])
   })
 
   test('of a subagent that must go on stays with it', async () => {

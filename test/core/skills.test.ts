@@ -62,6 +62,30 @@ describe('a skill with hooks', NO_HANG, () => {
     expect(names(await session.fire('Stop'))).toEqual([])
   })
 
+  it('of the same name from elsewhere stands beside it, and takes no gate away', async () => {
+    const session = await opened()
+    await load(session, GATE)
+    await load(session, { Stop: [group('exit 0')] }, { skill_directory: folder('elsewhere/mine') })
+    expect(await reasonOf(session)).toBe('no')
+    await session.fire('skill:unloaded', {
+      skill_name: 'mine',
+      skill_directory: project.path('elsewhere/mine'),
+    })
+    expect(await reasonOf(session)).toBe('no')
+  })
+
+  it('that the store cannot keep is refused: its gate would be gone with the next event', async () => {
+    const store = new MemoryStore()
+    store.update = () => {
+      throw new Error('full')
+    }
+    const session = await opened({ store })
+    await expect(load(session, GATE)).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringContaining('full'),
+    })
+  })
+
   it.each([
     ['nothing', undefined],
     ['null', null],

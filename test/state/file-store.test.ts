@@ -187,6 +187,14 @@ describe('kept texts', () => {
 })
 
 describe('a place that does not play along', () => {
+  it.runIf(existsSync('/proc/self'))(
+    'where folders cannot be made and always seem to be missing is an error, no hang',
+    () => {
+      const store = new FileStore({ projectDir: '/p', stateDir: '/proc/carabiner/state' })
+      expect(() => store.update('s', (state) => ({ ...state, turn: 1 }))).toThrow(/cannot be written: ENOENT/)
+    },
+  )
+
   it('says what, where and what to do: read-only', async () => {
     const { root } = workplace()
     const how = asNobody(root)

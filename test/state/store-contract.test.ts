@@ -21,6 +21,7 @@ const FULL: SessionState = {
     ],
   },
   ephemeral: [{ text: 'e', role: 'system', ephemeral: true, source: 'h', appendToLastToolResult: true }],
+  agents: ['s1\u0000a1'],
   skills: [{ name: 's', directory: '/skills/s', hooks: { Stop: [{ hooks: [{ type: 'command' }] }] } }],
 }
 

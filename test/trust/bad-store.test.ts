@@ -128,15 +128,23 @@ describe('records', () => {
         .map(({ path }) => path)
         .sort(),
     ).toEqual([twin.path, unit.path])
-    expect(store.untrust('folder', unit.path)).toBe(true)
+    expect(store.untrust(unit)).toBe(true)
     expect(store.standingOf(unit)).toEqual({ state: 'untrusted', why: 'It was not reviewed yet.' })
     expect(store.standingOf(twin).state).toBe('trusted')
-    expect(store.untrust('folder', twin.path)).toBe(true)
-    expect(store.untrust('folder', twin.path)).toBe(false)
-    expect(store.untrust('folder', root)).toBe(false)
+    expect(store.untrust(twin)).toBe(true)
+    expect(store.untrust(twin)).toBe(false)
+    expect(store.untrust({ ...unit, path: root })).toBe(false)
     expect(store.records()).toEqual([])
     expect(filesBelow(join(dataDir, 'copies'))).toEqual([])
     expect(filesBelow(join(dataDir, 'trust'))).toEqual([])
+  })
+
+  it('are of one project: in another the same plugin is another, since it may name files of the project', () => {
+    const { store, plugin, dir } = project()
+    const unit = plugin()
+    trusted(store, unit)
+    expect(store.standingOf({ ...unit, projectDir: join(dir, 'other') }).state).toBe('untrusted')
+    expect(store.standingOf(unit).state).toBe('trusted')
   })
 
   it('of what was trusted before give way, with the copy', () => {
@@ -157,7 +165,7 @@ describe('records', () => {
     const unit = plugin()
     trusted(store, unit)
     for (let i = 0; i < 3; i++) expect(later(() => store.standingOf(unit)).state).toBe('trusted')
-    newStore().untrust('folder', unit.path)
+    newStore().untrust(unit)
     expect(store.standingOf(unit).state).toBe('untrusted')
     trusted(newStore(), unit)
     expect(store.standingOf(unit).state).toBe('trusted')

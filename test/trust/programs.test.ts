@@ -83,7 +83,7 @@ describe('programs', () => {
     const folder = place.store.binFolder(record)
     expect(readdirSync(folder).sort()).toEqual(['jq', 'python3'])
     expect(readlinkSync(join(folder, 'jq'))).toBe(join(bin, 'jq'))
-    place.store.untrust('folder', record.path)
+    place.store.untrust(record)
     expect(readdirSync(join(place.dataDir, 'copies'))).toEqual([])
     expect(readdirSync(place.store.binFolder(record)).sort()).toEqual(['jq', 'python3'])
   })

@@ -234,7 +234,7 @@ describe('stamps', () => {
       ...rest,
       // Asked for when the record was read, and before the stamps are written.
       get hooks() {
-        newStore().untrust('folder', rest.path)
+        newStore().untrust(rest)
         return hooks
       },
     }

@@ -21,7 +21,7 @@ const steps: Readonly<Record<string, () => unknown>> = {
   trust: () => store.trust(unit, store.look(unit).digest).name,
   after: () => store.standingOf(unit).state,
   records: () => store.records().length,
-  untrust: () => store.untrust('folder', unit.path),
+  untrust: () => store.untrust(unit),
 }
 
 for (const [name, step] of Object.entries(steps)) {

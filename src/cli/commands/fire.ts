@@ -6,6 +6,8 @@ import { type Diagnostic, isHookError } from '../../core/errors.js'
 import { knownEvents, lookalikeOf, resolveEvent } from '../../core/events.js'
 import type { Outcome, Verdict } from '../../core/outcome.js'
 import type { SessionOptions } from '../../core/session.js'
+import { isSkillEvent } from '../../core/skills.js'
+import { plainText } from '../../core/text.js'
 import { FileStore } from '../../state/file-store.js'
 import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
@@ -71,8 +73,7 @@ export const command: Command<typeof OPTIONS> = {
     if (isSwitchedOff() && (await mayBypass(options))) return bypass(options.payload, output)
     const payload = (await readPayload(options.payload)) ?? nothingSent(named)
     const event = eventOf('fire', named, payload)
-    const fired = await fire(event, payload, options, timeout)
-    await report(event, fired, output)
+    const fired = await fire(event, payload, options, timeout, output)
     return EXITS[fired.outcome.action] || (namedInVain(options, fired.notices) ? EXIT.failed : EXIT.ok)
   },
 }
@@ -114,30 +115,40 @@ async function fire(
   payload: Payload,
   sources: Sources,
   timeout: number | undefined,
+  output: Output,
 ): Promise<Fired> {
   const interruption = new Interruption()
   const project = projectOf(sources)
-  const options = sessionOf(payload, project)
-  // A session without a name has no next event.
+  const options = sessionOf(event, payload, project)
   const troubles: Diagnostic[] = []
   const onTrouble = (text: string) => troubles.push({ code: 'host-failed', text })
+  // A session without a name has no next event.
   const store = options.id === undefined ? undefined : new FileStore({ projectDir: project, onTrouble })
   const hooks = await openHooks(sources, store)
+  const notices = () => [...misspelt(event), ...noticesOf(hooks), ...troubles]
   const stopListening = onAbort(interruption.signal, () => void hooks.close({ abort: true }))
   const startedAt = performance.now()
+  let early = false
   try {
     const session = hooks.session(options)
     const outcome = await session.fire(event, payload, { timeout, signal: interruption.signal })
     const ms = performance.now() - startedAt
+    // A verdict does not wait for those whose verdict does not count: a host that loses patience has it by then.
+    early = outcome.hooks.some(({ status }) => status === 'detached')
+    const told = early ? notices() : []
+    if (early) await report(event, { outcome, notices: told, ms }, output)
     await (store && goesOn(event) ? session.leave() : session.close())
     await hooks.close()
-    return { outcome, notices: [...misspelt(event), ...noticesOf(hooks), ...troubles], ms }
+    const fired = { outcome, notices: notices(), ms }
+    if (early) await reportLate([...told, ...outcome.diagnostics], fired.notices, output)
+    else await report(event, fired, output)
+    return fired
   } catch (error) {
     throw isHookError(error, 'PAYLOAD_INVALID') ? await withExample(event, error) : error
   } finally {
     await hooks.close()
     stopListening()
-    interruption.end()
+    interruption.end(early)
   }
 }
 
@@ -147,23 +158,35 @@ function goesOn(event: string): boolean {
 }
 
 /** What the payload says about its session; the rest of it is the event's. */
-function sessionOf(payload: Payload, project: string): SessionOptions {
-  // The engine puts its own there, so that nothing else would notice.
-  if (typeof (payload.session_id ?? '') !== 'string') {
-    throw new Refusal('PAYLOAD_INVALID', 'session_id must be a string')
-  }
+function sessionOf(event: string, payload: Payload, project: string): SessionOptions {
+  checkSessionId(event, payload.session_id ?? undefined)
   const said = {
     id: payload.session_id,
     cwd: payload.cwd,
     transcriptPath: payload.transcript_path,
     permissionMode: payload.permission_mode,
-    agentId: payload.agent_id,
+    // A session ends as a whole.
+    agentId: goesOn(event) ? payload.agent_id : undefined,
     agentType: payload.agent_type,
     parentTurnId: payload.parent_turn_id,
     channel: payload.channel,
     chatId: payload.chat_id,
   }
   return { cwd: project, ...Object.fromEntries(Object.entries(said).filter(([, value]) => isText(value))) }
+}
+
+const LONGEST_ID = 4096
+
+/** The engine puts its own there, so that nothing else would notice. */
+function checkSessionId(event: string, id: unknown): void {
+  if (id === undefined && isSkillEvent(event)) {
+    throw new Refusal('PAYLOAD_INVALID', `${event} needs session_id: a skill is loaded in a session`)
+  }
+  if (id === undefined || (typeof id === 'string' && id.length <= LONGEST_ID && !id.includes('\0'))) return
+  throw new Refusal(
+    'PAYLOAD_INVALID',
+    `session_id must be a string of at most ${LONGEST_ID} characters, without NUL`,
+  )
 }
 
 /** Anything else is left to the check of the payload, which names the field. */
@@ -197,6 +220,17 @@ async function report(event: string, { outcome, notices, ms }: Fired, output: Ou
   if (output.json) return output.document({ ...outcome, diagnostics })
   const { outcomeLines } = await import('../print-outcome.js')
   await output.print(outcomeLines(resolveEvent(event).name, { ...outcome, diagnostics }, ms))
+}
+
+/** The document is out: what came to light since goes to standard error. */
+async function reportLate(
+  told: readonly Diagnostic[],
+  notices: readonly Diagnostic[],
+  output: Output,
+): Promise<void> {
+  const said = new Set(told.map(keyOf))
+  const late = notices.filter((one) => !said.has(keyOf(one)))
+  if (late.length > 0) await output.complain(late.map(({ code, text }) => plainText(`note ${code} ${text}`)))
 }
 
 function keyOf({ code, text, ...where }: Diagnostic): string {

@@ -110,7 +110,7 @@ function questionAbout({ events, matcher }: ListedHook): readonly string[] {
   return /ToolUse|Permission/.test(event) ? [event, '--tool', tool ?? 'Bash'] : [event]
 }
 
-export function stateLines(given: State): readonly string[] {
+function stateLines(given: State): readonly string[] {
   const paint = painter(1)
   const state = plainData(given)
   const { ready, untrusted, modified, disabled } = state.hooks

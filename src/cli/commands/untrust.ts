@@ -18,7 +18,7 @@ const OPTIONS = {
   ...COMMON_OPTIONS,
 } as const
 
-type Gone = Pick<TrustRecord, 'kind' | 'name' | 'path'>
+type Gone = Pick<TrustRecord, 'kind' | 'name' | 'path' | 'projectDir'>
 
 export const command: Command<typeof OPTIONS> = {
   name: 'untrust',
@@ -58,11 +58,11 @@ export const command: Command<typeof OPTIONS> = {
   },
 }
 
-function taken(store: TrustStore, { kind, path }: Gone): boolean {
+function taken(store: TrustStore, record: Gone): boolean {
   try {
-    return store.untrust(kind, path)
+    return store.untrust(record)
   } catch (error) {
-    throw new Refusal('STORE_UNUSABLE', `${visibleName(path)} is still trusted: ${textOf(error)}`)
+    throw new Refusal('STORE_UNUSABLE', `${visibleName(record.path)} is still trusted: ${textOf(error)}`)
   }
 }
 
@@ -88,7 +88,7 @@ function called(what: string, project: string, store: TrustStore): readonly Gone
   const byName = ofProject(records, project).filter(({ name }) => name === what)
   if (byPath.length + byName.length > 0) return [...new Set([...byPath, ...byName])]
   // It may have a record that cannot be found because another one cannot be read.
-  return (['folder', 'file'] as const).map((kind) => ({ kind, name: what, path }))
+  return (['folder', 'file'] as const).map((kind) => ({ kind, name: what, path, projectDir: project }))
 }
 
 function recordsOrNone(store: TrustStore): readonly TrustRecord[] {

@@ -14,10 +14,9 @@ export function asyncTimeout(line: string): number | undefined {
 
 /** What it printed after that line: its answer in the end. Where that line is all, it stays, and says so. */
 export function afterAsyncLine(stdout: string): string {
-  const text = stdout.trimStart()
-  const end = text.indexOf('\n')
-  if (end < 0 || !isAsyncLine(text.slice(0, end))) return stdout
-  const rest = text.slice(end + 1)
+  const end = stdout.indexOf('\n')
+  if (end < 0 || !isAsyncLine(stdout.slice(0, end))) return stdout
+  const rest = stdout.slice(end + 1)
   return rest.trim() === '' ? stdout : rest
 }
 

@@ -1,6 +1,6 @@
 // A hook that is a command: the payload goes to its input, its exit code and output are its answer.
 
-import { mkdirSync, statSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { HookError, isHookError, textOf } from '../../core/errors.js'
 import { type Hook, type HookContext, type HookEvent, LateAnswer, type Printed } from '../../core/hook.js'
 import { isPromise } from '../../core/promise.js'
@@ -21,6 +21,7 @@ import {
 import type { Ending } from './execution.js'
 import type { HandedOn } from './handed-on.js'
 import type { Program, Programs } from './programs.js'
+import { isFolder, startFolder, startFolders } from './start-folder.js'
 
 /** The fields that only a command hook has. */
 export interface CommandHandler {
@@ -121,7 +122,7 @@ function programFor(
     { parent, minimal: inheritance === 'minimal', passthrough: handler.envPassthrough },
     { place, sessionId, handedOn: handedOn.variablesFor(sessionId, scope, note), envFile },
   )
-  const cwd = folders(event, place)[0] as string
+  const cwd = startFolders(event, place)[0] as string
   return { ...commandLine(handler, place, env), cwd, env, input: encode(event), envFile }
 }
 
@@ -157,29 +158,14 @@ function sessionOf({ session, data }: HookEvent): string | undefined {
   return typeof data.session_id === 'string' ? data.session_id : undefined
 }
 
-/** Where it may run: the folder of the event, of the session, of the project. */
-function folders({ data, session }: HookEvent, { projectDir }: Place): readonly string[] {
-  return [data.cwd, session?.cwd, projectDir].filter(
-    (folder): folder is string => typeof folder === 'string' && folder !== '',
-  )
-}
-
 function folderThatIsThere(event: HookEvent, place: Place): string {
-  const folder = folders(event, place).find(isFolder)
+  const folder = startFolder(event, place)
   if (folder !== undefined) return folder
   throw new HookError(
     'HOOK_NOT_STARTED',
     `There is no folder to run it in: even the project ${JSON.stringify(place.projectDir)} is gone`,
     { hint: 'Start again in a folder that exists.' },
   )
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-  } catch {
-    return false // a NUL, no permission, a file on the way
-  }
 }
 
 function noSuchPlaceholder(name: string): HookError {

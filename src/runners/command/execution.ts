@@ -111,8 +111,7 @@ class Execution {
   /** Some print the first line without its end, and go on: what is there so far may be all of it. */
   #readOn(): void {
     if (!this.#goesOn || this.#settled) return
-    const text = this.#stdout.text().trimStart()
-    const [line = '', ...more] = text.split('\n', 2)
+    const [line = '', ...more] = this.#stdout.text().split('\n', 2)
     const goesOn = this.#goesOn(line)
     if (goesOn || more.length > 0 || this.#stdout.size > LONGEST_FIRST_LINE) this.#goesOn = undefined
     if (goesOn) this.#letGo(line)

@@ -11,7 +11,7 @@ import { type EnvFile, readEnvFile } from './env-file.js'
 type Variables = Readonly<Record<string, string>>
 type Note = (d: Diagnostic) => void
 /** Where the files of a session stand, if they are to outlive this process. */
-export type FolderOf = (session: string, make?: boolean) => string
+type FolderOf = (session: string, make?: boolean) => string
 
 /** What a project's hook hands on never reaches a hook of the user. */
 const FILES = { user: 'user.env', others: 'others.env' } as const

@@ -58,7 +58,7 @@ describe('what comes after it', () => {
     ['is the answer', `${LINE}\n{"systemMessage": "done"}\n`, '{"systemMessage": "done"}\n'],
     ['may be text', `${LINE}\nplain text`, 'plain text'],
     ['may be more lines', `${LINE}\n{\n"a": 1}\n`, '{\n"a": 1}\n'],
-    ['counts behind empty lines before the line', `\n \n${LINE}\r\n{}`, '{}'],
+    ['is not read behind an empty line', `\n${LINE}\r\n{}`, `\n${LINE}\r\n{}`],
     ['may be such a line again', `${LINE}\n${LINE}`, LINE],
   ])('%s', (_what, stdout, rest) => {
     expect(afterAsyncLine(stdout)).toBe(rest)

@@ -69,7 +69,7 @@ describe('a hook whose first line says that it works on', NO_HANG, () => {
     ['with a time-out', `echo '{"async":true,"asyncTimeout":60000}'`],
     ['without its end', `printf '{"async":true}'`],
     ['in two pieces', `printf '{"async":'; sleep 0.1; echo 'true}'`],
-    ['behind empty lines', `printf '\\n\\n  {"async": true}\\n'`],
+    ['behind blanks', `printf '  {"async": true}\\n'`],
     ['behind a byte order mark', `printf '\\357\\273\\277{"async": true}\\n'`],
     ['with the end of a Windows line', `printf '{"async": true}\\r\\n'`],
     ['of a program in another language', `node -e 'console.log(JSON.stringify({async: true}))'`],

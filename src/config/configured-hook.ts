@@ -31,7 +31,9 @@ export interface Making {
   /** The lane of each sequential group. */
   readonly lanes: Map<Group, string>
   /** Only where an entry has an `if`. */
-  readonly compileIf: ((rule: string, kind: EventKind) => IfRule) | undefined
+  readonly compileIf: ((rule: string, kind: EventKind, home?: string) => IfRule) | undefined
+  /** What `~` is in an `if`; the user's own folder where it is not said. */
+  readonly home: string | undefined
 }
 
 /** Throws for what JSON cannot carry: values nested without end. */
@@ -42,7 +44,7 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
   const handler = frozenCopy(entry.handler.fields, name) as Data
   const content = contentOf(entry)
   const id = making.names.id(owner, event.name, content.slice(0, SHORT))
-  const rule = common.if === undefined ? undefined : making.compileIf?.(common.if, event)
+  const rule = common.if === undefined ? undefined : making.compileIf?.(common.if, event, making.home)
   if (rule?.problem) note(entry, 'if', 'unknown-key', `${name}: ${rule.problem}`, notes)
   const onFailure = common.onFailure ?? 'continue'
   const detached = handler.async === true || handler.asyncRewake === true

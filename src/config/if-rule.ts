@@ -22,7 +22,8 @@ const RULE = /^([A-Za-z_][\w.:*-]*)(?:\(([\s\S]*)\))?$/
 /** `Bash(a) || Write(b)`: to be read as one rule it would be for no command at all. */
 const TWO_RULES = /\)\s*(?:[|&,;]+|or|and)?\s*[A-Z]\w*\(/
 
-export function compileIf(rule: string, kind: EventKind): IfRule {
+/** `home` is what `~` stands for. */
+export function compileIf(rule: string, kind: EventKind, home = homedir()): IfRule {
   const text = rule.trim()
   if (text === '') return {}
   if (kind.matcher !== 'tool_name') {
@@ -34,7 +35,7 @@ export function compileIf(rule: string, kind: EventKind): IfRule {
     const problem = `"if": ${shown(rule)} is not a rule like Bash(git *), so it has no effect: the hook runs as if it were not there`
     return { problem }
   }
-  const { test, problem } = compilePattern(tool, pattern?.trim() ?? '')
+  const { test, problem } = compilePattern(tool, pattern?.trim() ?? '', home)
   const otherCall = `"if": ${shown(rule)} is not for this call of ${tool}`
   const condition: IfRule['condition'] = ({ data }) => {
     const called = data.tool_name
@@ -75,12 +76,12 @@ const PATH_FIELDS: ReadonlyMap<string, string> = new Map([
   ['NotebookEdit', 'notebook_path'],
 ])
 
-function compilePattern(tool: string, pattern: string): Pattern {
+function compilePattern(tool: string, pattern: string, home: string): Pattern {
   if (pattern === '' || pattern === '*') return {}
   if (tool === 'Bash') return bashPattern(pattern)
   if (tool === 'WebFetch') return domainPattern(pattern)
   const field = PATH_FIELDS.get(tool)
-  return field === undefined ? {} : filePattern(tool, field, pattern)
+  return field === undefined ? {} : filePattern(tool, field, pattern, home)
 }
 
 function bashPattern(pattern: string): Pattern {
@@ -96,13 +97,13 @@ function readingOf(command: string): ShellReading {
   return last
 }
 
-function filePattern(tool: string, field: string, pattern: string): Pattern {
+function filePattern(tool: string, field: string, pattern: string, home: string): Pattern {
   const matches = pathPattern(pattern)
   if (!matches) return { problem: `its pattern cannot be read: the hook runs for every ${tool}` }
   return {
     test: (input, { cwd }) => {
       const path = input[field]
-      return typeof path !== 'string' || matches(path, { cwd: String(cwd ?? ''), home: homedir() })
+      return typeof path !== 'string' || matches(path, { cwd: String(cwd ?? ''), home })
     },
   }
 }

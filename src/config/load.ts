@@ -37,12 +37,20 @@ export async function loadConfig(sources: ConfigSources, previous?: LoadedConfig
   const given: GivenSetting[] = []
   for (const document of discover(sources, files, notes)) {
     const contents = contentsOf(document, { notes, names, matchers })
-    entries.push(...contents.entries)
     given.push(...contents.settings)
+    if (document.owner.scope === 'user' || entries.length + contents.entries.length <= MOST_HOOKS) {
+      for (const entry of contents.entries) entries.push(entry)
+    } else if (contents.entries.length > 0) {
+      notes.add(
+        'config-invalid',
+        `its hooks were left out: there are more than ${MOST_HOOKS} before them`,
+        document,
+      )
+    }
   }
   const userHasHooks = entries.some(({ owner }) => owner.scope === 'user')
   const merge = mergeSettings(given, sources.settings ?? {}, userHasHooks, notes)
-  const specs = await configureAll(entries, { merge, notes, names })
+  const specs = await configureAll(entries, { merge, notes, names, home: sources.homeDir })
   return { specs, settings: merge.settings, merge, diagnostics: notes.all(), files: files.texts }
 }
 
@@ -54,8 +62,12 @@ export async function loadSkills(
 ): Promise<Pick<LoadedConfig, 'specs' | 'diagnostics'>> {
   const shared = { notes: new Notes(), names: new Names(), matchers: new Matchers() }
   const entries = skills.flatMap((skill) => contentsOf(skillDocument(skill, sources), shared).entries)
-  return { specs: await configureAll(entries, { merge, ...shared }), diagnostics: shared.notes.all() }
+  const specs = await configureAll(entries, { merge, ...shared, home: sources.homeDir })
+  return { specs, diagnostics: shared.notes.all() }
 }
+
+/** Beside the user's own. */
+const MOST_HOOKS = 20_000
 
 const NOTHING: Contents = { entries: [], settings: [] }
 
@@ -77,10 +89,10 @@ async function ifCompiler(entries: readonly Entry[]): Promise<Making['compileIf'
 
 async function configureAll(
   entries: readonly Entry[],
-  { merge, notes, names }: Pick<Making, 'merge' | 'notes' | 'names'>,
+  { merge, notes, names, home }: Pick<Making, 'merge' | 'notes' | 'names' | 'home'>,
 ): Promise<readonly ConfiguredHook[]> {
   const compileIf = await ifCompiler(entries)
-  const making: Making = { merge, notes, names, lanes: new Map(), compileIf }
+  const making: Making = { merge, notes, names, home, lanes: new Map(), compileIf }
   const specs: ConfiguredHook[] = []
   for (const entry of entries) {
     try {

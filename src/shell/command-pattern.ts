@@ -6,23 +6,28 @@ import type { SimpleCommand } from './simple-command.js'
 import { fits, mayFit, type Pieces, piecesOf } from './wildcard.js'
 
 /** Longer patterns are not compared: they match. */
-export const LONGEST_PATTERN = 1024
+const LONGEST_PATTERN = 1024
 
 /** Whether the pattern matches one of the commands, or one that cannot be seen: more often, never less. */
 export type CommandPattern = (reading: ShellReading) => boolean
 
 export function commandPattern(pattern: string): CommandPattern {
-  const text = pattern.trim().replace(/\s+/g, ' ').replace(/:\*$/, ' *')
+  const text = unescaped(pattern).trim().replace(/\s+/g, ' ').replace(/:\*$/, ' *')
   if (text === '' || text.length > LONGEST_PATTERN || text.includes(OPEN)) return () => true
   const matches = commandMatcher(text)
   const beyondName = !NAME_ONLY.test(text)
   const lines = /[&|;]/.test(text) ? formsOf(text) : undefined
-  return ({ commands, unknown, expands, heredoc, source }) => {
-    // As observed: Claude Code looks no further where the shell expands.
-    if (unknown || heredoc || (beyondName && expands)) return true
+  return ({ commands, unknown, beyond, expands, heredoc, source }) => {
+    // As observed: Claude Code looks no further where the shell expands, and not at all into what is beyond it.
+    if (unknown || beyond || heredoc || (beyondName && expands)) return true
     for (const command of commands) if (matches(command)) return true
     return lines?.some((form) => fits(form, inOneLine(source))) ?? false
   }
+}
+
+/** Parentheses and backslashes of a rule have a backslash before them. In this order: `\\(` is `\(`. */
+function unescaped(pattern: string): string {
+  return pattern.replace(/\\([()])/g, '$1').replaceAll('\\\\', '\\')
 }
 
 /** Says nothing about arguments, so that what the shell expands cannot matter. */

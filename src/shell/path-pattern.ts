@@ -1,4 +1,5 @@
-// A pattern over paths, `src/**` or `*.ts`: gitignore's syntax, as in the permission rules of Claude Code. No files.
+// A pattern over paths, `src/**` or `*.ts`: gitignore's syntax, as in the permission rules of Claude Code. Neither looks
+// at case: on many disks `SRC` is `src`. No files.
 
 export interface Places {
   /** Where relative paths and patterns begin. */
@@ -20,7 +21,7 @@ export function pathPattern(pattern: string): PathPattern | undefined {
   const alternatives = alternativesOf(text)?.map(anchored)
   if (!alternatives) return undefined
   return (path, places) => {
-    if (path.length > LONGEST || !isAbsolute(places.cwd)) return true
+    if (path.length > LONGEST || !isAbsolute(places.cwd) || !isAbsolute(places.home)) return true
     const parts = partsOf(resolved(path.normalize('NFC'), places))
     return alternatives.some((each) => each(parts, places))
   }
@@ -36,11 +37,12 @@ function anchored(pattern: string): Anchored {
   if (/^~(?:\/|$)/.test(pattern)) return below(partsOf(pattern.slice(1)), ({ home }) => [partsOf(home)])
   // Claude Code begins at the project, which may be the working folder or one above it.
   if (pattern.startsWith('/')) return below(partsOf(pattern), ({ cwd }) => foldersDownTo(partsOf(cwd)))
-  if (pattern.startsWith('**/')) return below(partsOf(pattern), () => [[]])
   const parts = partsOf(pattern)
   const [only] = parts
+  // As observed: what begins with a star is for any folder, outside the project, too.
+  if (pattern.startsWith('*')) return below(['**', ...parts], () => [[]])
   // A name alone stands for files of that name at any depth.
-  const anyDepth = parts.length === 1 && only !== '..' && !/^\.\//.test(pattern)
+  const anyDepth = parts.length === 1 && only !== '..'
   if (anyDepth) return below(['**', ...parts], ({ cwd }) => [partsOf(cwd)])
   return below(parts, ({ cwd }) => [partsOf(cwd)])
 }
@@ -50,7 +52,7 @@ function below(pattern: Parts, startsOf: (places: Places) => readonly Parts[]): 
   return (path, places) =>
     startsOf(places).some((start) => {
       if (leadsUp) return matchesParts(normal([...start.map(quoted), ...pattern]), path)
-      if (start.some((part, i) => part !== path[i])) return false
+      if (start.some((part, i) => !isSame(part, path[i] ?? ''))) return false
       return matchesParts(pattern, path.slice(start.length))
     })
 }
@@ -147,13 +149,18 @@ function tokenAt(pattern: string, at: number): Token | undefined {
   if (end > 0) return { length: end + 1 - at, any: false, matches: classOf(pattern.slice(at + 1, end)) }
   const escaped = char === '\\' && at + 1 < pattern.length
   const literal = escaped ? pattern[at + 1] : char
-  return { length: escaped ? 2 : 1, any: false, matches: (c) => c === literal }
+  return { length: escaped ? 2 : 1, any: false, matches: (c) => isSame(c, literal as string) }
 }
 
+function isSame(a: string, b: string): boolean {
+  return a === b || a.toLowerCase() === b.toLowerCase()
+}
+
+/** A letter is in it if its small or its capital form is. */
 function classOf(text: string): (char: string) => boolean {
   const negated = /^[!^]/.test(text)
   const chars = negated ? text.slice(1) : text
-  return (char) => {
+  const has = (char: string) => {
     let found = false
     for (let i = 0; i < chars.length; i++) {
       const from = chars[i] as string
@@ -163,6 +170,7 @@ function classOf(text: string): (char: string) => boolean {
     }
     return found !== negated
   }
+  return (char) => has(char) || has(char.toLowerCase()) || has(char.toUpperCase())
 }
 
 function quoted(part: string): string {

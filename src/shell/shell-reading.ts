@@ -1,6 +1,15 @@
 // What a bash command would run: every simple command in it, however it is wrapped, and whether some stay unseen.
 
-import { type Command, forEachChild, type ParsedScript, parse, type SyntaxNode, type Word } from 'unbash'
+import {
+  type Command,
+  forEachChild,
+  type ParsedScript,
+  type Pipeline,
+  parse,
+  type SyntaxNode,
+  type Word,
+} from 'unbash'
+import { type Beyond, beyondIn, isAlone, isBeyondBuiltin, isBeyondText } from './beyond.js'
 import { hiddenIn, short } from './hidden-text.js'
 import type { Inner } from './inner.js'
 import { type Input, inputOf, PIPED } from './shell-input.js'
@@ -21,10 +30,14 @@ export interface ShellReading {
   readonly expands: boolean
   /** Whether it has a here-document in which the shell expands. */
   readonly heredoc: boolean
+  /** Whether Claude Code would not take it apart. We do: it says nothing about what is unknown. */
+  readonly beyond: boolean
 }
 
-/** UTF-16 units; longer commands are not read. */
-export const LONGEST = 65_536
+/** UTF-16 units; longer commands are not read, by Claude Code neither. */
+export const LONGEST = 10_000
+/** Of each kind: the parser looks for the end of every one, and goes through the rest of the text for that. */
+const MOST_OPENINGS = 300
 /** Of the syntax tree, in nodes. The parser gives up deeper down, not always with an error. */
 const DEEPEST = 400
 /** Commands that run commands, and scripts in scripts. */
@@ -47,7 +60,7 @@ export function readShell(text: string): ShellReading {
 }
 
 /** Plain words with single spaces; the first assigns nothing. */
-const PLAIN_LINE = /^[\w./:@%+,-]+(?: [\w./:=@%+,-]+)*$/
+const PLAIN_LINE = /^[\w./:@%+,-]+(?: (?!=)[\w./:=@%+,-]+)*$/
 
 /** `npm test` is what it says: that takes no parser, which a program that starts for every event had to load first. */
 function onlyCommand(source: string): ShellReading | undefined {
@@ -57,7 +70,7 @@ function onlyCommand(source: string): ShellReading | undefined {
   const command = new SimpleCommand(program, undefined, source)
   if (isSpecial(command.name)) return undefined
   const commands = [command]
-  return { source, commands, unknown: false, why: undefined, expands: false, heredoc: false }
+  return { source, commands, unknown: false, why: undefined, expands: false, heredoc: false, beyond: false }
 }
 
 interface Scope {
@@ -89,6 +102,8 @@ class Reader {
   #why: string | undefined
   #expands = false
   #heredoc = false
+  #beyond: Beyond | undefined
+  #alone = true
   /** Of scripts in scripts, too. */
   #read = 0
   /** A shell that reads its input, and whether `exec` put something else there. */
@@ -108,6 +123,7 @@ class Reader {
       why: this.#why,
       expands: this.#expands,
       heredoc: this.#heredoc,
+      beyond: this.#beyond === 'anywhere' || (this.#beyond !== undefined && !this.#alone),
     }
   }
 
@@ -119,7 +135,7 @@ class Reader {
   script(text: string, input: Input, layer: number): void {
     this.#read += text.length
     if (text.length > LONGEST || this.#read > 4 * LONGEST) this.miss('it is too long to be read')
-    else if (layer > MOST_LAYERS) this.miss(TOO_DEEP)
+    else if (layer > MOST_LAYERS || opensTooOften(text)) this.miss(TOO_DEEP)
     else if (!HIDING.test(text)) {
       this.#parsed({
         source: text,
@@ -133,13 +149,18 @@ class Reader {
       this.#parsed({ source: text, plain: false, quoted: true, input, layer })
       // Bash takes a carriage return for part of a word; who hands it the text may have dropped it before.
       if (text.includes('\r')) {
-        this.#parsed({ source: text.replace(/\r+(?=\n|$)/g, ''), plain: false, quoted: true, input, layer })
+        this.#parsed({ source: withoutReturns(text), plain: false, quoted: true, input, layer })
       }
     }
   }
 
   #parsed(scope: Scope): void {
-    this.#script(parse(scope.source), scope, 0)
+    const script = parse(scope.source)
+    if (scope.layer === 0) {
+      this.#alone = isAlone(script)
+      if (isBeyondText(scope.source, scope.plain)) this.#beyond = 'anywhere'
+    }
+    this.#script(script, scope, 0)
   }
 
   // ---- the tree -------------------------------------------------------------------------------------------------
@@ -149,11 +170,11 @@ class Reader {
     else if (node.type === 'Statement') this.#visit(node.command, scope, depth + 1)
     else if (node.type === 'Command') this.#command(node, scope, depth + 1)
     else if (node.type === 'AndOr') this.#list(node.commands, scope, depth + 1)
-    else if (node.type === 'Pipeline') this.#pipeline(node.commands, scope, depth + 1)
+    else if (node.type === 'Pipeline') this.#pipeline(node, scope, depth + 1)
     else if (node.type === 'Word') this.#word(node, scope, depth + 1)
     else if (node.type === 'Script') this.#script(node, scope, depth + 1)
     else {
-      this.#note(node, scope.source)
+      this.#note(node, scope)
       const inner = withInput(node, scope)
       forEachChild(node, (child) => {
         this.#visit(child, isRedirection(child) ? scope : inner, depth + 1)
@@ -172,7 +193,9 @@ class Reader {
     for (const command of commands) this.#visit(command, scope, depth)
   }
 
-  #pipeline(commands: readonly SyntaxNode[], scope: Scope, depth: number): void {
+  #pipeline({ prefixes, commands }: Pipeline, scope: Scope, depth: number): void {
+    // `time ( … )`
+    if (prefixes.length > 0 && commands[0]?.type !== 'Command') this.#beyond = 'anywhere'
     this.#visit(commands[0] as SyntaxNode, scope, depth)
     if (commands.length === 1) return
     const piped = { ...scope, input: PIPED }
@@ -181,16 +204,18 @@ class Reader {
 
   #word(node: Word, scope: Scope, depth: number): void {
     if (isPlain(node.text)) return
-    if (node.parts) for (const part of node.parts) this.#visit(part, scope, depth)
-    else this.#note(node, scope.source)
+    if (!node.parts || scope.layer === 0) this.#note(node, scope)
+    for (const part of node.parts ?? []) this.#visit(part, scope, depth)
   }
 
   /** What a node says beside its children. */
-  #note(node: SyntaxNode, source: string): void {
+  #note(node: SyntaxNode, { source, layer }: Scope): void {
     const why = hiddenIn(node, source)
     if (why !== undefined) this.miss(why)
     if (EXPANSIONS.has(node.type)) this.#expands = true
     else if (node.type === 'HereDoc') this.#heredoc ||= !node.delimiter?.quoted
+    // What another program makes of its arguments Claude Code does not look at.
+    if (layer === 0 && this.#beyond !== 'anywhere') this.#beyond = beyondIn(node) ?? this.#beyond
   }
 
   // ---- commands -------------------------------------------------------------------------------------------------
@@ -199,7 +224,7 @@ class Reader {
     const { name, prefix } = node
     if (name) this.#written(name, node, scope)
     if (scope.plain) {
-      for (const child of prefix) this.#note(child, scope.source)
+      for (const child of prefix) this.#note(child, scope)
       return
     }
     for (const child of prefix) this.#visit(child, scope, depth)
@@ -215,6 +240,8 @@ class Reader {
     else {
       const inner = wrapperOf(command.name)?.(wordsOf(node).slice(1))
       if (inner) this.#inner(command.name, inner, inputOf(node.redirects, scope.input), scope.layer + 1)
+      const builtin = scope.layer === 0 && (inner || command.name === 'unset')
+      if (builtin && isBeyondBuiltin(command.name, node)) this.#beyond = 'anywhere'
     }
   }
 
@@ -255,6 +282,24 @@ class Reader {
   #missScript(name: string): void {
     this.miss(`only the shell knows the script that ${short(name)} runs`)
   }
+}
+
+const OPENINGS = [/\{/g, /\(/g, /\[/g, /`/g, /<</g]
+
+function opensTooOften(text: string): boolean {
+  return (
+    text.length > MOST_OPENINGS && OPENINGS.some((each) => (text.match(each)?.length ?? 0) > MOST_OPENINGS)
+  )
+}
+
+/** Those at the end of a line. Not by an expression: it would try each of many returns that no end of line follows. */
+function withoutReturns(text: string): string {
+  const lines = text.split('\n').map((line) => {
+    let end = line.length
+    while (line[end - 1] === '\r') end--
+    return line.slice(0, end)
+  })
+  return lines.join('\n')
 }
 
 /** What comes into the commands in a node. */

@@ -2,13 +2,13 @@
 
 import { OPEN } from './shell-word.js'
 
-/** A pattern cut at its stars; `\*` is a star itself. */
+/** A pattern cut at its stars; `\*` is a star itself, `\\` a backslash. */
 export type Pieces = readonly string[]
 
 export function piecesOf(pattern: string): Pieces {
   const pieces = ['']
   for (let i = 0; i < pattern.length; i++) {
-    const escaped = pattern[i] === '\\' && pattern[i + 1] === '*'
+    const escaped = pattern[i] === '\\' && (pattern[i + 1] === '*' || pattern[i + 1] === '\\')
     if (escaped) i++
     if (!escaped && pattern[i] === '*') pieces.push('')
     else pieces[pieces.length - 1] += pattern[i] as string

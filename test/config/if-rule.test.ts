@@ -75,6 +75,13 @@ describe('a pattern', () => {
     },
   )
 
+  it('has the home that is given', () => {
+    const data = { tool_name: 'Write', tool_input: { file_path: '/h/x.md' }, cwd: '/p' }
+    const runsAt = (home?: string) =>
+      compileIf('Write(~/*.md)', PRE, home).condition?.({ name: 'PreToolUse', data, session: undefined })
+    expect([runsAt('/h'), runsAt('/other') === true, runsAt() === true]).toEqual([true, false, false])
+  })
+
   it('that does not match says so', () => {
     const data = { tool_name: 'Bash', tool_input: { command: 'ls' } }
     expect(compileIf('Bash(git *)', PRE).condition?.({ name: 'PreToolUse', data, session: undefined })).toBe(

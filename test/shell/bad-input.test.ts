@@ -40,6 +40,13 @@ describe('ten million characters', () => {
   })
 })
 
+describe('ten thousand characters that the parser would go through again and again', () => {
+  it.each(['{', 'a{', '{a,', '$[', '$[1+', '$(', '(', '[', '`', '<<A', '<<A ', '{1..'])('of %j', (text) => {
+    expectUnknown(text.repeat(LONGEST / text.length))
+    expect(parsed()).toBe(0)
+  })
+})
+
 const OPENINGS = [
   ...[
     '$(',

@@ -1,3 +1,5 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell's own
+
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { commandPattern } from '../../src/shell/command-pattern.js'
@@ -43,6 +45,10 @@ table('matches', true, [
   ['cd * && npm test', 'cd x && npm test'],
   ['git push:*', 'git push origin'],
   ['echo \\*', "echo '*'"],
+  ['echo \\(a\\)', 'echo "(a)"'],
+  ['echo \\(*', 'echo "(a)"'],
+  ['echo a\\\\b', "echo 'a\\b'"],
+  ['echo \\\\', "echo '\\'"],
 ])
 
 table('does not match', false, [
@@ -81,6 +87,57 @@ table('matches what may be meant', true, [
   ['rm *', 'x'.repeat(100_000)],
   ['x'.repeat(2000), 'ls'],
 ])
+
+// What Claude Code does not take apart; test/conformance/claude-code/cases/if-syntax.mjs asked it.
+table(
+  'matches what is beyond Claude Code',
+  true,
+  [
+    ...['echo {a,b}', 'f() { true; }; f', "echo $'a'", 'case x in x) true;; esac', '((1))', '{ true; }'],
+    ...['select x in a; do break; done', 'echo a\\ b', 'echo a\\\n b', 'echo ${HOME}', 'echo <(true)'],
+    ...['echo a > $HOME/x', 'for i in a; do echo $i; done', 'echo a\u00a0b', 'echo "$FOO"', 'ls $FOO; ls'],
+    ...[
+      'echo "$(a; b)"',
+      'a && echo $(b)',
+      'x=(a b)',
+      'IFS=x ls',
+      'declare -a x',
+      'echo =ls',
+      'a <> b',
+      'a 2>&-',
+    ],
+    ...['(a; b)', 'time (a)', `echo ${'a'.repeat(10_000)}`],
+  ].flatMap((command) => [
+    ['git *', command],
+    ['git push *', command],
+  ]),
+)
+
+table(
+  'does not match what Claude Code takes apart',
+  false,
+  [
+    ...[
+      'a && b || c; d | e',
+      'echo "a" \'b\'',
+      'A=1 ls',
+      'ls > x 2>&1',
+      '(a && b)',
+      'echo {}',
+      'echo $HOME; ls',
+    ],
+    ...[
+      'echo $(a)',
+      'echo "$(a)"',
+      'echo `a`',
+      'ls $FOO',
+      'a \\\n  b',
+      '[[ a == b ]]',
+      'for i in a; do b; done',
+    ],
+    ...['bash -c \'a; echo "$FOO"\'', `echo ${'a'.repeat(9_995)}`],
+  ].map((command) => ['git *', command]),
+)
 
 describe('a wildcard', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', ' '), maxLength: 12 })

@@ -35,6 +35,15 @@ describe('a path pattern', () => {
     ['\\*.ts', '*.ts'],
     ['caf\u00e9', 'cafe\u0301'],
     ['[', '['],
+    ['*.ts', '/elsewhere/x.ts'],
+    ['**', '/elsewhere/x.ts'],
+    ['*/x.ts', 'a/src/x.ts'],
+    ['./*.ts', 'a/x.ts'],
+    ['*.TS', 'x.ts'],
+    ['SRC/**', 'src/a'],
+    ['src/**', '/HOME/me/app/Src/a'],
+    ['[A-C].md', 'b.md'],
+    ['~/*.md', '/home/me/X.MD'],
   ])('%j: %j', (pattern, path) => expect(matches(pattern, path)).toBe(true))
 
   it.each([
@@ -43,8 +52,8 @@ describe('a path pattern', () => {
     ['src/**', '/home/me/app/src/../lib/a.ts'],
     ['src/**', 'srcs/a.ts'],
     ['*.ts', 'x.tsx'],
-    ['*.ts', '/elsewhere/x.ts'],
-    ['*.TS', 'x.ts'],
+    ['x*.ts', '/elsewhere/x.ts'],
+    ['s*/x.ts', 'a/src/x.ts'],
     ['//tmp/**', '/home/me/app/tmp/x'],
     ['~/notes/*', 'notes/x'],
     ['/src/**', '/elsewhere/src/a'],
@@ -55,6 +64,7 @@ describe('a path pattern', () => {
 
   it('takes what it cannot judge', () => {
     expect(matches('src/**', 'x', { ...places, cwd: '' })).toBe(true)
+    expect(matches('~/x', '/y', { ...places, home: 'relative' })).toBe(true)
     expect(matches('src/**', 'x'.repeat(10_000))).toBe(true)
   })
 

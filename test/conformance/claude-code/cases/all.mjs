@@ -7,7 +7,9 @@ import { events } from './events.mjs'
 import { exits } from './exits.mjs'
 import { failures } from './failures.mjs'
 import { files } from './files.mjs'
+import { ifPaths } from './if-paths.mjs'
 import { ifRules } from './if-rules.mjs'
+import { ifSyntax } from './if-syntax.mjs'
 import { matchers } from './matchers.mjs'
 import { several } from './several.mjs'
 
@@ -19,6 +21,8 @@ export const cases = [
   ...several,
   ...asyncHooks,
   ...ifRules,
+  ...ifSyntax,
+  ...ifPaths,
   ...failures,
   ...files,
   ...environment,

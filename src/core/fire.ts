@@ -69,7 +69,7 @@ export async function fireEvent(
   const skills = scene.useSkills(state)
   if (isPromise(skills)) await skills
   const listeners = scene.hooks().listeners(kind)
-  const ends = kind.name === 'SessionEnd'
+  const ends = kind.name === 'SessionEnd' && mayHaveLeft(scene, state)
   const carries = CARRIERS.has(kind.name) && hasPending(state)
   const news = scene.takeNews()
   if (
@@ -112,6 +112,11 @@ export async function fireEvent(
   } finally {
     await firing.finish()
   }
+}
+
+/** Whether async hooks of the session or its subagents may have left something that nobody took. */
+function mayHaveLeft({ key, info }: Scene, state: SessionState): boolean {
+  return key !== info.id || state.agents.length > 0 || hasPending(state)
 }
 
 /** One event on its way. */

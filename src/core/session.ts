@@ -81,7 +81,8 @@ export class Session implements AsyncDisposable {
   /** From when a skill with hooks was loaded here. */
   #skills: SkillLayer | undefined
   /** The versions of the hooks of files and skills whose problems were told here. */
-  #told = ''
+  #toldFiles = 0
+  #toldSkills = 0
   #closed = false
   readonly #parent: Session | undefined
   readonly #children = new Set<Session>()
@@ -277,9 +278,10 @@ export class Session implements AsyncDisposable {
   #takeNews(): readonly Diagnostic[] {
     const { configured } = this.#engine
     const skills = this.#skills?.list
-    const versions = `${configured.version}.${skills?.version ?? 0}`
-    if (this.#told === versions) return []
-    this.#told = versions
+    const version = skills?.version ?? 0
+    if (this.#toldFiles === configured.version && this.#toldSkills === version) return NO_NEWS
+    this.#toldFiles = configured.version
+    this.#toldSkills = version
     return skills ? [...configured.problems, ...skills.problems] : configured.problems
   }
 
@@ -325,6 +327,8 @@ export class Session implements AsyncDisposable {
     if (this.closed) throw new HookError('SESSION_CLOSED', `The session ${this.id} is closed`)
   }
 }
+
+const NO_NEWS: readonly Diagnostic[] = []
 
 function payloadBase(options: SessionOptions): Record<string, Json> {
   const base: Record<string, Json> = {}

@@ -97,7 +97,8 @@ export class SkillLayer {
   readonly #engine: Engine
   #loaded: readonly Skill[] = []
   #madeFor = -1
-  #turns = 0
+  #waiting = 0
+  #queue: Promise<void> = Promise.resolve()
   #base: Layers | undefined
   #layers: Layers | undefined
 
@@ -105,13 +106,26 @@ export class SkillLayer {
     this.#engine = engine
   }
 
-  /** Makes them anew if other skills are loaded than before, or files changed: their settings hold for skills, too. */
-  async use(skills: readonly Skill[]): Promise<void> {
+  /**
+   * Makes them anew if other skills are loaded than before, or files changed: their settings hold for skills, too. One
+   * after another: an event must not go on before the hooks of its skills are there, and later events know better.
+   */
+  use(skills: readonly Skill[]): MaybePromise<void> {
+    if (this.#waiting === 0 && this.#isMade(skills)) return undefined
+    this.#waiting++
+    const done = this.#queue.then(() => this.#make(skills)).finally(() => this.#waiting--)
+    this.#queue = done.catch(() => undefined)
+    return done
+  }
+
+  #isMade(skills: readonly Skill[]): boolean {
+    return this.#engine.configured.version === this.#madeFor && sameSkills(skills, this.#loaded)
+  }
+
+  async #make(skills: readonly Skill[]): Promise<void> {
+    if (this.#isMade(skills)) return
     const { version } = this.#engine.configured
-    if (version === this.#madeFor && sameSkills(skills, this.#loaded)) return
-    const turn = ++this.#turns
     const { hooks, problems } = await this.#engine.skillHooks(skills)
-    if (turn < this.#turns) return // a later event knows better what is loaded
     this.list.replace(hooks, problems)
     this.#loaded = skills
     this.#madeFor = version

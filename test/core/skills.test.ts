@@ -4,6 +4,9 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createHooks, type HooksOptions, MemoryStore, type Outcome, type Session } from 'carabiner'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Engine } from '../../src/core/engine.js'
+import type { Skill } from '../../src/core/session-store.js'
+import { type SkillHooks, SkillLayer } from '../../src/core/skills.js'
 import {
   codes,
   group,
@@ -13,6 +16,7 @@ import {
   ShellProject,
   texts,
 } from '../conformance/shell-project.js'
+import { madeHook } from './made-hook.js'
 
 const BASH = { tool_name: 'Bash', tool_input: { command: 'ls' } }
 const GATE = { PreToolUse: [matching('Bash', 'echo no >&2; exit 2')] }
@@ -479,5 +483,24 @@ describe('mistakes', NO_HANG, () => {
     await load(session, GATE)
     writeFileSync(join(skill, 'SKILL.md'), '---\nhooks: {}\n---\n')
     expect((await call(session)).action).toBe('deny')
+  })
+})
+
+describe('the layer of hooks', () => {
+  it('is there for an event before it goes on, also while a later event already has other skills made', async () => {
+    const made: ((hooks: SkillHooks) => void)[] = []
+    const skillHooks = () => new Promise<SkillHooks>((resolve) => made.push(resolve))
+    const layer = new SkillLayer({ configured: { version: 1 }, skillHooks } as unknown as Engine)
+    const one: Skill = { name: 'one', directory: '/one', hooks: {} }
+    const first = layer.use([one])
+    const second = layer.use([one, { ...one, name: 'two' }])
+    await Promise.resolve()
+    made[0]?.({ hooks: [madeHook('gate')], problems: [] })
+    await first
+    expect(layer.list.snapshot().all()).toHaveLength(1)
+    await new Promise((resolve) => setImmediate(resolve))
+    made[1]?.({ hooks: [madeHook('gate'), madeHook('other')], problems: [] })
+    await second
+    expect(layer.list.snapshot().all()).toHaveLength(2)
   })
 })

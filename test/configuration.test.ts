@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createHooks, type Hooks, type HooksOptions } from 'carabiner'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { livingMembers } from '../src/runners/command/process-table.js'
+import { livingMembers } from '../src/runners/program/process-table.js'
 
 const CALL = { tool_name: 'Bash', tool_input: { command: 'ls' } }
 

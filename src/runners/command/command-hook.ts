@@ -17,7 +17,7 @@ import {
   forPowerShell,
   fromSkill,
   hookEnvironment,
-} from './environment.js'
+} from '../program/environment.js'
 import type { Ending } from './execution.js'
 import type { HandedOn } from './handed-on.js'
 import type { Program, Programs } from './programs.js'

@@ -2,8 +2,8 @@
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { onAbort } from '../../core/abort.js'
+import type { ProcessGroup } from '../program/process-group.js'
 import { Output } from './output.js'
-import type { ProcessGroup } from './process-group.js'
 
 /** How a program ended. */
 export interface Ending {

@@ -3,9 +3,9 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { setImmediate } from 'node:timers/promises'
 import { HookError } from '../../core/errors.js'
+import { ProcessGroup, stopListeningIfIdle } from '../program/process-group.js'
+import { notStarted } from '../program/start-failure.js'
 import { type Ending, follow, type GoesOn, type GoingOn, type LeftBehind } from './execution.js'
-import { ProcessGroup, stopListeningIfIdle } from './process-group.js'
-import { notStarted } from './start-failure.js'
 
 export interface Program {
   readonly file: string

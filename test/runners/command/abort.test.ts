@@ -3,9 +3,9 @@
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { ProcessGroup } from '../../../src/runners/command/process-group.js'
-import { livesIn, livingMembers } from '../../../src/runners/command/process-table.js'
 import { type Program, Programs } from '../../../src/runners/command/programs.js'
+import { ProcessGroup } from '../../../src/runners/program/process-group.js'
+import { livesIn, livingMembers } from '../../../src/runners/program/process-table.js'
 import { FOREVER, until, Workshop } from './workshop.js'
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })

@@ -4,8 +4,8 @@ import { mkdirSync } from 'node:fs'
 import { HookError } from 'carabiner'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Program, Programs } from '../../../src/runners/command/programs.js'
-import { notStarted } from '../../../src/runners/command/start-failure.js'
-import { Workshop } from './workshop.js'
+import { notStarted } from '../../../src/runners/program/start-failure.js'
+import { Workshop } from '../command/workshop.js'
 
 vi.setConfig({ testTimeout: 30_000 })
 

@@ -2,14 +2,14 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders are written like this
 
 import { describe, expect, test } from 'vitest'
+import type { Place } from '../../../src/runners/hook-spec.js'
 import {
   expandArgument,
   foreignPlaceholder,
   forPowerShell,
   hookEnvironment,
   type Inheritance,
-} from '../../../src/runners/command/environment.js'
-import type { Place } from '../../../src/runners/hook-spec.js'
+} from '../../../src/runners/program/environment.js'
 
 const ROOT_FILE: Place = { projectDir: '/project', hooksDir: '/project/.amplifier/hooks' }
 const PLUGIN: Place = {

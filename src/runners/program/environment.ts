@@ -1,4 +1,4 @@
-// What a command hook finds in its environment, and the placeholders in its arguments.
+// What the program of a hook finds in its environment, and the placeholders in its arguments.
 
 import { join } from 'node:path'
 import type { Place } from '../hook-spec.js'

@@ -1,6 +1,7 @@
 // Runs a plan: order, threading, deadlines, failures, rounds. Everything that decides who runs when is in this file.
 
 import { onAbort } from './abort.js'
+import { changesBetween } from './changes.js'
 import { hurry, unwatch, Watched, watch } from './deadlines.js'
 import { type Diagnostic, HookError, textOf } from './errors.js'
 import { type EventKind, matcherValue } from './events.js'
@@ -296,10 +297,10 @@ class Walk extends Watched implements Dispatched, Occasion {
     this.event = { ...this.event, data }
   }
 
-  #watch({ timeoutMs }: Hook): void {
+  #watch(hook: Hook): void {
     if (!this.#watching) watch(this)
     this.#watching = true
-    this.dueAt = Math.min(this.#now + timeoutMs, this.#deadline)
+    this.dueAt = Math.min(this.#now + longestOf(hook), this.#deadline)
     hurry(this.dueAt)
   }
 
@@ -315,8 +316,8 @@ class Walk extends Watched implements Dispatched, Occasion {
   }
 
   #miss(hook: Hook, now: number): void {
-    const own = now >= this.#now + hook.timeoutMs
-    const limit = own ? `within its ${hook.timeoutMs / 1000} s` : 'before the deadline of the fire'
+    const own = now >= this.#now + longestOf(hook)
+    const limit = own ? `within its ${longestOf(hook) / 1000} s` : 'before the deadline of the fire'
     const error = new HookError('HOOK_TIMEOUT', `it did not answer ${limit}`)
     this.#rest()
     this.#call?.abort(error)
@@ -341,9 +342,11 @@ class Walk extends Watched implements Dispatched, Occasion {
       this.#record(hook, 'ran', answer, undefined, now)
       return
     }
+    const before = this.event.data
     const { data, changed } = this.#patched(answer, answer.data, call)
     if (changed.length > 0) this.#change(data)
-    this.#record(hook, 'ran', answer, changed.length > 0 ? { changed } : undefined, now)
+    const more = changed.length > 0 ? { changed, changes: changesBetween(before, data, changed) } : undefined
+    this.#record(hook, 'ran', answer, more, now)
   }
 
   /** The hook goes on by itself; so does the walk. */
@@ -426,6 +429,10 @@ function ignored(answer: unknown): undefined {
 }
 
 const itself = (dispatched: Dispatched): Dispatched => dispatched
+
+function longestOf({ timeoutMs, startupMs = 0 }: Hook): number {
+  return timeoutMs + startupMs
+}
 
 /** A gate that let an older version of the call pass has not judged the one that runs. */
 function noteStale(kind: EventKind, walk: Walk): void {

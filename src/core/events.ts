@@ -136,6 +136,14 @@ export function resolveEvent(name: string): EventKind {
   return { ...CUSTOM, name }
 }
 
+/** Kinds of observation that an event goes by as well: whoever notifies of them does not fire the event. */
+const OBSERVED: ReadonlySet<string> = new Set(['turn_end', 'subturn_spawn', 'subturn_end'])
+
+/** What a host tells observers of, under a name of its own. */
+export function resolveNotice(name: string): EventKind {
+  return OBSERVED.has(name) ? { ...CUSTOM, name } : resolveEvent(name)
+}
+
 const folded = new Map([...kinds].map(([alias, kind]) => [fold(alias), kind.name]))
 
 function fold(name: string): string {

@@ -52,13 +52,12 @@ const UNCHANGED: ReadonlySet<string> = new Set()
 /** Rejects only for invalid data or options, an aborted signal, or a closed session. */
 export async function fireEvent(
   session: Scene,
-  name: string,
+  kind: EventKind,
   data: object,
   options: FireOptions,
 ): Promise<Fired> {
   const { engine } = session
   const startedAt = performance.now()
-  const kind = resolveEvent(name)
   checkRequired(kind, data)
   checkOptions('fire', options, OPTIONS)
   const deadline = deadlineIn(options.timeout)
@@ -69,6 +68,8 @@ export async function fireEvent(
   const skills = scene.useSkills(state)
   if (isPromise(skills)) await skills
   const listeners = scene.hooks().listeners(kind)
+  const turn = begins(kind, state) ? state.turn + 1 : state.turn
+  scene.turns.goTo(turn, kind.name === 'ModelRequest')
   const ends = kind.name === 'SessionEnd' && mayHaveLeft(scene, state)
   const carries = CARRIERS.has(kind.name) && hasPending(state)
   const news = scene.takeNews()
@@ -88,7 +89,7 @@ export async function fireEvent(
   }
   const time = timestamp(engine.now())
   const payload = openPayload(kind, scene.base, data, { timestamp: time, session_id: scene.info.id })
-  const event: HookEvent = { name: kind.name, data: payload, session: scene.info }
+  const event: HookEvent = { name: kind.name, data: payload, session: scene.turns.info }
   await advance(scene, kind, state)
   const firing = new Firing(scene, session, state, deadline, options.signal)
   try {
@@ -297,6 +298,10 @@ function recordAborted(scene: Scene, event: HookEvent, { outcome }: HookError, m
 }
 
 // ---- the session's memory -------------------------------------------------------------------------------------
+
+function begins(kind: EventKind, { announced }: SessionState): boolean {
+  return kind.name === 'UserPromptSubmit' && !announced
+}
 
 /** A prompt starts a turn, unless the host announced it; a tool call ends a row of refused stops. */
 function advance(scene: Scene, kind: EventKind, state: SessionState): MaybePromise<void> {

@@ -25,6 +25,14 @@ export interface Origin {
 export interface SessionInfo {
   readonly id: string
   readonly cwd?: string
+  /** The turn that the event belongs to: `turn-1` is the first. */
+  readonly turnId?: string
+  /** The host says itself when turns begin and end (startTurn, endTurn); otherwise prompts and stops do. */
+  readonly announcesTurns?: boolean
+  /** Of a subagent: the turn it was started from. */
+  readonly parentTurnId?: string
+  /** Model calls of the turn before the one that the event belongs to. */
+  readonly iteration?: number
 }
 
 /** What happened, as one hook sees it. */
@@ -100,6 +108,8 @@ export interface Hook {
   /** Of hooks with the same key that would run for one event, only the first does. */
   readonly sameAs?: string
   readonly timeoutMs: number
+  /** What a start may take beside it: of a process that has to be started for the call. */
+  readonly startupMs?: number
   readonly onFailure: FailurePolicy
   readonly run: Run
 }

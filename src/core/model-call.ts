@@ -65,6 +65,8 @@ interface ModelScene {
   readonly takeEphemeral: () => Promise<readonly Injection[]>
   /** The call was not made after all: they wait for the next one. */
   readonly returnEphemeral: (injections: readonly Injection[]) => Promise<void>
+  /** The call was made, and the model failed. */
+  readonly failed: (error: unknown) => void
 }
 
 const OPTIONS: Checks<CallModelOptions<unknown, unknown>> = {
@@ -105,6 +107,7 @@ export async function guardModelCall<T, D>(
     else response = answered
   } catch (error) {
     await scene.returnEphemeral(ephemeral)
+    scene.failed(error)
     throw error
   }
   const [seen, problem] = asJson(response)

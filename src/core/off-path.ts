@@ -4,7 +4,7 @@ import { charge, contextMessage, record } from './conclude.js'
 import { runAlone } from './dispatch.js'
 import { HOST_TIMEOUT_MS } from './engine.js'
 import { type Diagnostic, textOf } from './errors.js'
-import { type EventKind, matcherValue } from './events.js'
+import { type EventKind, matcherValue, openPayload, resolveNotice } from './events.js'
 import type { Hook, HookEvent } from './hook.js'
 import { quietOutcome } from './judge.js'
 import {
@@ -21,6 +21,7 @@ import { type Admit, skipOf } from './plan.js'
 import { inTime } from './promise.js'
 import { CONTINUE } from './result.js'
 import type { Scene } from './scene.js'
+import { timestamp } from './timestamp.js'
 
 type Running = ReturnType<typeof runAlone>
 
@@ -122,6 +123,18 @@ export function observe(
     }
   }
   scene.engine.inBackground(`${hook.name} on ${kind.name}`, work(), scene.background)
+}
+
+/** Tells observers, and nobody else, of what is no event by itself: a turn begins, a model fails. */
+export function tellObservers(scene: Scene, name: string, data: object): void {
+  const { engine } = scene
+  const kind = resolveNotice(name)
+  const observers = scene.hooks().listeners(kind)?.observers ?? []
+  if (observers.length === 0) return
+  const owned = { timestamp: timestamp(engine.now()), session_id: scene.info.id }
+  const payload = openPayload(kind, scene.base, data, owned)
+  const event: HookEvent = { name, data: payload, session: scene.turns.info }
+  for (const hook of observers) observe(scene, kind, hook, event, quietOutcome(payload), engine.host.admit)
 }
 
 const ALONE_OPTIONS = {

@@ -1,6 +1,7 @@
 // Many answers become one. The merge is pure and total: it depends on the plan's order, never on the clock.
 
 import type { Approval, Asking } from './approval.js'
+import type { Change } from './changes.js'
 import type { Diagnostic, DiagnosticCode } from './errors.js'
 import type { EventKind } from './events.js'
 import type { Hook, HookKind } from './hook.js'
@@ -55,6 +56,8 @@ export interface Trace {
   readonly countsAs?: 'deny' | 'continue'
   /** Keys of the event data that it changed. */
   readonly changed?: readonly string[]
+  /** What it changed there, value by value, within bounds. */
+  readonly changes?: readonly Change[]
   /** What it printed, within bounds, unless its answer suppresses it. */
   readonly stdout?: string
   readonly stderr?: string
@@ -87,7 +90,7 @@ export interface Outcome {
 }
 
 /** What is said about a hook's part only where there is something to say. */
-export type TraceDetails = Pick<Trace, 'why' | 'detail' | 'changed' | 'stdout' | 'stderr'>
+export type TraceDetails = Pick<Trace, 'why' | 'detail' | 'changed' | 'changes' | 'stdout' | 'stderr'>
 
 /** Texts of an answer and of a trace that people read. */
 const SPOKEN = ['reason', 'userMessage', 'approvalPrompt', 'contextInjection'] as const
@@ -105,6 +108,7 @@ export class Ran implements Trace {
   declare readonly why?: NonNullable<Trace['why']>
   declare readonly detail?: string
   declare readonly changed?: readonly string[]
+  declare readonly changes?: readonly Change[]
   declare readonly stdout?: string
   declare readonly stderr?: string
   readonly #hook: Hook

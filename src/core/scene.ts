@@ -6,6 +6,7 @@ import type { SessionInfo } from './hook.js'
 import type { HookSet } from './hook-set.js'
 import type { MaybePromise } from './promise.js'
 import type { GuardedStore, SessionState } from './session-store.js'
+import type { Turns } from './turns.js'
 
 export interface Scene {
   readonly engine: Engine
@@ -13,6 +14,7 @@ export interface Scene {
   /** What runs on for this session. */
   readonly background: Background
   readonly info: SessionInfo
+  readonly turns: Turns
   /** Key of the session's state in the store. */
   readonly key: string
   /** Fields of every payload. */

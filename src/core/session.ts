@@ -2,8 +2,8 @@
 
 import { randomUUID } from 'node:crypto'
 import { Background, type Engine, explainEvent, type Layers } from './engine.js'
-import { type Diagnostic, HookError } from './errors.js'
-import type { EventAlias } from './events.js'
+import { type Diagnostic, HookError, textOf } from './errors.js'
+import { type EventAlias, resolveEvent, resolveNotice } from './events.js'
 import { type Fired, type FireOptions, fireEvent, nextTurn } from './fire.js'
 import type { Handler, HookDef, RegisterOptions, SessionInfo } from './hook.js'
 import type { HookSet } from './hook-set.js'
@@ -14,6 +14,7 @@ import {
   type ModelCallResult,
   type ModelRequest,
 } from './model-call.js'
+import { tellObservers } from './off-path.js'
 import { type Checks, checkOptions, isList, isText } from './options.js'
 import type { Injection, Outcome } from './outcome.js'
 import { undelivered } from './pending.js'
@@ -30,6 +31,7 @@ import {
   type ToolCall,
   type ToolCallResult,
 } from './tool-call.js'
+import { Turns } from './turns.js'
 
 export interface SessionOptions {
   /** Made up if absent. */
@@ -95,14 +97,18 @@ export class Session implements AsyncDisposable {
     this.#options = options
     this.#layers = layers
     this.#parent = parent
-    const info: SessionInfo = Object.freeze(
-      options.cwd === undefined ? { id: this.id } : { id: this.id, cwd: options.cwd },
-    )
+    const parentTurnId = options.parentTurnId ?? parent?.turnId
+    const info: SessionInfo = Object.freeze({
+      id: this.id,
+      ...(options.cwd !== undefined && { cwd: options.cwd }),
+      ...(parentTurnId !== undefined && { parentTurnId }),
+    })
     this.#scene = {
       engine,
       store: engine.openStore(),
       background: new Background(),
       info,
+      turns: new Turns(info),
       // No id holds this character, so that no session has the key of another's child.
       key: options.agentId === undefined ? this.id : `${this.id}\u0000${options.agentId}`,
       base: payloadBase(options),
@@ -153,6 +159,7 @@ export class Session implements AsyncDisposable {
             ...now,
             ephemeral: [...injections, ...now.ephemeral],
           })),
+        failed: (error) => tellObservers(this.#scene, 'error', { stage: 'llm', message: textOf(error) }),
       },
       request,
       run,
@@ -181,7 +188,7 @@ export class Session implements AsyncDisposable {
     if (typeof agent?.agentId !== 'string' || agent.agentId === '') {
       throw new HookError('OPTIONS_INVALID', 'child() needs a non-empty agentId')
     }
-    const { hooks: _, agentType: __, ...options } = this.#options
+    const { hooks: _, agentType: __, parentTurnId: ___, ...options } = this.#options
     this.#registry()
     const child = new Session(this.#engine, { ...options, id: this.id, ...agent }, this.#layers, this)
     this.#children.add(child)
@@ -191,7 +198,14 @@ export class Session implements AsyncDisposable {
   /** Begins a turn: the injection budget is whole again. A UserPromptSubmit begins one itself if the host did not. */
   async startTurn(): Promise<void> {
     this.#refuseClosed()
-    await this.#scene.store.update(this.#scene.key, (state) => ({ ...nextTurn(state), announced: true }))
+    let turn = 0
+    await this.#scene.store.update(this.#scene.key, (state) => {
+      const next = nextTurn(state)
+      turn = next.turn
+      return { ...next, announced: true }
+    })
+    this.#scene.turns.announce(turn)
+    tellObservers(this.#scene, 'turn_start', {})
   }
 
   /** Ends a turn: ephemeral injections that no model call took are dropped. */
@@ -202,11 +216,18 @@ export class Session implements AsyncDisposable {
       announced: false,
       ephemeral: [],
     }))
+    tellObservers(this.#scene, 'turn_end', { status: 'completed' })
   }
 
   /** Tells observers what happened, under a name of the host's own. Nobody waits; a failure is in hooks.diagnostics. */
   notify(kind: string, payload: object = {}): void {
-    this.#engine.inBackground(`notify ${kind}`, this.#fire(kind, payload, {}), this.#scene.background)
+    const telling = this.#fire(kind, payload, {}, resolveNotice)
+    this.#engine.inBackground(`notify ${kind}`, telling, this.#scene.background)
+  }
+
+  /** The turn it is in: `turn-1` is the first. Undefined before that. */
+  get turnId(): string | undefined {
+    return this.#scene.turns.id
   }
 
   get closed(): boolean {
@@ -252,15 +273,15 @@ export class Session implements AsyncDisposable {
     return this.close()
   }
 
-  async #fire(event: string, data: object, options: FireOptions): Promise<Fired> {
+  async #fire(event: string, data: object, options: FireOptions, resolve = resolveEvent): Promise<Fired> {
     this.#refuseClosed()
-    return fireEvent(this.#scene, event, data, options)
+    return fireEvent(this.#scene, resolve(event), data, options)
   }
 
   /** A call that was begun is finished, also where the session was closed meanwhile: hooks must see what was done. */
   async #fireForCall(event: string, data: object, options: FireOptions): Promise<Fired> {
     if (event === 'PreToolUse' || event === 'ModelRequest') this.#refuseClosed()
-    const fired = await fireEvent(this.#scene, event, data, options)
+    const fired = await fireEvent(this.#scene, resolveEvent(event), data, options)
     if (event !== 'ModelRequest') await this.#keepForModel(fired.outcome)
     return fired
   }

@@ -184,7 +184,7 @@ describe('the payload', () => {
     })
     await session.fire('PreToolUse', BASH)
     expect(seen).toEqual({
-      session: { id: 's1', cwd: '/project' },
+      session: { id: 's1', cwd: '/project', turnId: 'turn-1', parentTurnId: 'p1', iteration: 0 },
       data: {
         ...BASH,
         session_id: 's1',
@@ -616,7 +616,9 @@ describe('notify', () => {
     session.notify('after:close')
     await hooks.close()
     expect(hooks.diagnostics.map(({ code }) => code)).toEqual(['late-failed', 'late-failed', 'late-failed'])
-    expect(hooks.diagnostics[0]?.text).toMatch(/PreToolUse.*tool_name/)
+    expect(hooks.diagnostics.map(({ text }) => text)).toContainEqual(
+      expect.stringMatching(/PreToolUse.*tool_name/),
+    )
   })
 })
 

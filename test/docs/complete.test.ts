@@ -55,6 +55,7 @@ const TRACE: Keys<Trace> = {
   detail: true,
   answer: true,
   changed: true,
+  changes: true,
   countsAs: true,
   stdout: true,
   stderr: true,

@@ -4,8 +4,8 @@ import { resolveEvent } from '../../core/events.js'
 import type { HookEvent } from '../../core/hook.js'
 import type { Data, Json } from '../../core/json.js'
 import { shown } from '../../core/text.js'
+import { type Fields, pick, type Shapes } from '../shape.js'
 import { honouredOn } from './honoured.js'
-import { type Fields, pick, type Shapes } from './shape.js'
 
 /** A JSON object as it was printed. */
 export type Source = Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@
 
 import type { EventName } from '../../core/events.js'
 import type { HookEvent } from '../../core/hook.js'
-import type { Shapes } from './shape.js'
+import type { Shapes } from '../shape.js'
 
 export interface Honoured {
   /** What hookSpecificOutput may hold beside hookEventName; null where the event has none. */

@@ -1,7 +1,7 @@
 // What a field of an answer may hold, and the check that it does.
 
-import { type Data, isObject, type Json } from '../../core/json.js'
-import { shown } from '../../core/text.js'
+import { type Data, isObject, type Json } from '../core/json.js'
+import { shown } from '../core/text.js'
 
 /** `texts` is a list of strings; `json` is anything but null; a list of words means one of them. */
 export type Shape = keyof Shaped | readonly string[]

@@ -1,0 +1,221 @@
+// Connection: calls, requests and notifications, both ways, over two streams. It knows no process and no hook.
+
+import type { Readable, Writable } from 'node:stream'
+import { textOf } from '../core/errors.js'
+import type { Json } from '../core/json.js'
+import { shown } from '../core/text.js'
+import { Answers } from './answers.js'
+import { callNumber, type Message, notificationLine, readMessage, requestLine } from './message.js'
+import { abortedError, PendingCall, PendingCalls, type RpcCallOptions } from './pending-calls.js'
+import { Problems, type RpcProblem } from './problem.js'
+import { LineReader } from './reader.js'
+import { RpcError, remoteError } from './rpc-error.js'
+import { LineWriter } from './writer.js'
+
+export interface ConnectionOptions {
+  readonly input: Readable
+  readonly output: Writable
+  /** Bytes of one line that is read; default 1 MiB. A longer one is skipped and reported. */
+  readonly maxLineBytes?: number
+  /**
+   * Requests of the other side. Absent: each is answered with -32601 and reported. What it throws is the error reply: code,
+   * message and data of an RpcError, of anything else the message with -32000. May be async; answers go out in any order.
+   */
+  readonly onRequest?: (method: string, params: Json | undefined) => unknown
+  /** Absent: each is reported. So is what it throws. */
+  readonly onNotification?: (method: string, params: Json | undefined) => void
+  /** Noise, over-long lines, late, unknown or doubled replies, what nobody handles: bounded in number and length. Must not throw. */
+  readonly onProblem?: (problem: RpcProblem) => void
+  /** The other side is gone (its output ended, a write failed) or close() was called. Called once, after every call has failed. Must not throw. */
+  readonly onClose?: (reason: Error) => void
+  /** Bytes that may wait for a slow reader before notifications are dropped; default 1 MiB. */
+  readonly maxQueuedBytes?: number
+  /** The same before calls fail with 'overloaded' and answers are dropped; default 64 MiB. */
+  readonly maxPendingBytes?: number
+}
+
+const MIB = 1_048_576
+
+export class Connection {
+  readonly #options: ConnectionOptions
+  readonly #calls = new PendingCalls()
+  readonly #problems: Problems
+  readonly #answers: Answers
+  readonly #reader: LineReader
+  readonly #writer: LineWriter
+  readonly #maxLineBytes: number
+  readonly #maxQueuedBytes: number
+  readonly #maxPendingBytes: number
+  #closedBy: Error | undefined
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options
+    this.#maxLineBytes = options.maxLineBytes ?? MIB
+    this.#maxQueuedBytes = options.maxQueuedBytes ?? MIB
+    this.#maxPendingBytes = options.maxPendingBytes ?? 64 * MIB
+    this.#problems = new Problems(options.onProblem)
+    this.#answers = new Answers(options.onRequest, this.#problems, (line) =>
+      this.#send(line, this.#maxPendingBytes),
+    )
+    this.#writer = new LineWriter(options.output, (error) => this.close(error))
+    this.#reader = new LineReader(options.input, this.#maxLineBytes, {
+      line: (text) => this.#receive(text),
+      tooLong: (beginning) => this.#tooLong(beginning),
+      end: (error) => this.#otherSideGone(error ?? new Error('the other side closed its output')),
+    })
+  }
+
+  get inFlight(): number {
+    return this.#calls.size
+  }
+
+  get closed(): boolean {
+    return this.#closedBy !== undefined
+  }
+
+  /**
+   * Ids are 1, 2, 3, … Rejects with RpcError; with what JSON.stringify throws, if JSON cannot carry the params. A reply
+   * that comes after the call was given up is dropped and reported.
+   */
+  call(method: string, params: Json, options: RpcCallOptions = {}): Promise<Json> {
+    return new Promise((resolve, reject) => {
+      if (this.#closedBy) throw closedError(this.#closedBy)
+      if (options.signal?.aborted) throw abortedError(method, options.signal)
+      const line = requestLine(this.#calls.nextId, method, params)
+      if (!this.#send(line, this.#maxPendingBytes)) throw overloadedError(method)
+      const call = new PendingCall(this.#calls, method, resolve, reject)
+      this.#calls.add(call)
+      call.begin(options)
+    })
+  }
+
+  /** False: dropped, because the other side does not read (queue full) or is gone, or JSON cannot carry it. Never blocks, never throws. */
+  notify(method: string, params: Json): boolean {
+    if (this.#closedBy) return false
+    try {
+      return this.#send(notificationLine(method, params), this.#maxQueuedBytes)
+    } catch {
+      return false // told by the answer
+    }
+  }
+
+  /** Settles when every request that came is answered and everything is written, or nothing can be written any more. */
+  async finished(): Promise<void> {
+    await this.#answers.given()
+    await this.#writer.flushed()
+  }
+
+  /**
+   * Every call under way fails at once with 'closed'. Idempotent. Does not touch processes; ends the output stream, after
+   * what waits for it.
+   */
+  close(reason: Error = new Error('the connection was closed')): void {
+    this.#otherSideGone(reason)
+    this.#writer.end()
+    this.#answers.abandon()
+  }
+
+  /** Who has asked may still read the answers: the output stays open until close(). */
+  #otherSideGone(reason: Error): void {
+    if (this.#closedBy) return
+    this.#closedBy = reason
+    this.#reader.stop()
+    this.#calls.failAll(closedError(reason))
+    this.#problems.end()
+    this.#options.onClose?.(reason)
+  }
+
+  #send(line: string, bound: number): boolean {
+    const bytes = Buffer.byteLength(line)
+    if (!this.#writer.hasRoom(bytes, bound)) return false
+    this.#writer.write(line, bytes)
+    return true
+  }
+
+  #tooLong(beginning: string): void {
+    this.#problems.add(
+      'too-long',
+      () => `A line of more than ${this.#maxLineBytes} bytes was skipped; it begins: ${beginning}`,
+    )
+  }
+
+  #receive(line: string): void {
+    const message = readMessage(line)
+    switch (message?.type) {
+      case 'result':
+        this.#callOf(message.id)?.succeed(message.result)
+        break
+      case 'error':
+        this.#callOf(message.id)?.fail(remoteError(message.error))
+        break
+      case 'request':
+        this.#answers.to(message)
+        break
+      case 'notification':
+        this.#onNotification(message.method, message.params)
+        break
+      case 'malformed':
+        this.#onMalformed(line, message)
+    }
+  }
+
+  /** The call that a reply is for. A reply for none is reported. */
+  #callOf(id: unknown): PendingCall | undefined {
+    const number = callNumber(id)
+    const call = number === undefined ? undefined : this.#calls.take(number)
+    if (call === undefined) this.#reportReply(id, number)
+    return call
+  }
+
+  #reportReply(id: unknown, number: number | undefined): void {
+    if (number === undefined || !this.#calls.made(number)) {
+      const shownId = id === undefined ? 'without an id' : `with the id ${shown(id)}`
+      this.#problems.add('unknown-id', () => `A reply ${shownId} was dropped: no call has it`)
+      return
+    }
+    const method = this.#calls.takeLate(number)
+    if (method === undefined) {
+      this.#problems.add('doubled', () => `Another reply to call ${number} was dropped: the first counts`)
+    } else {
+      this.#problems.add(
+        'late',
+        () => `The reply to call ${number} (${method}) came too late and was dropped`,
+      )
+    }
+  }
+
+  /** A reply that cannot be read ends its call: who sent it thinks that it has answered. */
+  #onMalformed(line: string, { why, replyTo }: Extract<Message, { readonly type: 'malformed' }>): void {
+    this.#problems.add('malformed', () => `A line was skipped, since ${why}: ${line.slice(0, 1000)}`)
+    const number = callNumber(replyTo)
+    if (number === undefined) return
+    this.#calls.take(number)?.fail(new RpcError('malformed', `The reply cannot be read: ${why}`))
+  }
+
+  #onNotification(method: string, params: Json | undefined): void {
+    const { onNotification } = this.#options
+    if (!onNotification) {
+      this.#problems.add(
+        'notification',
+        () => `The notification ${shown(method)} was dropped: nobody expects one`,
+      )
+      return
+    }
+    try {
+      onNotification(method, params)
+    } catch (error) {
+      this.#problems.add('notification', () => `The handler of ${shown(method)} failed: ${textOf(error)}`)
+    }
+  }
+}
+
+function closedError(reason: Error): RpcError {
+  return new RpcError('closed', reason.message, { cause: reason })
+}
+
+function overloadedError(method: string): RpcError {
+  return new RpcError(
+    'overloaded',
+    `${method} was not sent: the other side does not read, and too much waits for it`,
+  )
+}

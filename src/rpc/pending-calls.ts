@@ -1,0 +1,137 @@
+// The calls that wait for a reply: their numbers, their ends (reply, time-out, signal, close), and what is known of those given up.
+
+import { onAbort } from '../core/abort.js'
+import { hurry, unwatch, Watched, watch } from '../core/deadlines.js'
+import type { Json } from '../core/json.js'
+import { RpcError } from './rpc-error.js'
+
+export interface RpcCallOptions {
+  /** From now on; without it the call waits until the connection is closed. */
+  readonly timeoutMs?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** So many calls that were given up are remembered, to tell a late reply from a second one. */
+const MOST_GIVEN_UP = 4096
+
+export class PendingCall extends Watched {
+  readonly id: number
+  readonly method: string
+  readonly #calls: PendingCalls
+  readonly #resolve: (result: Json) => void
+  readonly #reject: (error: Error) => void
+  #timeoutMs: number | undefined
+  #stopListening: (() => void) | undefined
+
+  constructor(
+    calls: PendingCalls,
+    method: string,
+    resolve: (result: Json) => void,
+    reject: (error: Error) => void,
+  ) {
+    super()
+    this.id = calls.nextId
+    this.method = method
+    this.#calls = calls
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  /** The signal is not aborted. */
+  begin({ timeoutMs, signal }: RpcCallOptions): void {
+    if (timeoutMs !== undefined) {
+      this.#timeoutMs = timeoutMs
+      this.dueAt = performance.now() + timeoutMs
+      watch(this)
+      hurry(this.dueAt)
+    }
+    if (signal) this.#stopListening = onAbort(signal, () => this.#giveUp(abortedError(this.method, signal)))
+  }
+
+  overdue(): void {
+    const text = `${this.method} was not answered within ${Math.round(this.#timeoutMs ?? 0)} ms`
+    this.#giveUp(new RpcError('timeout', text))
+  }
+
+  #giveUp(error: RpcError): void {
+    this.#calls.giveUp(this)
+    this.fail(error)
+  }
+
+  succeed(result: Json): void {
+    this.#end()
+    this.#resolve(result)
+  }
+
+  fail(error: Error): void {
+    this.#end()
+    this.#reject(error)
+  }
+
+  #end(): void {
+    if (this.#timeoutMs !== undefined) unwatch(this, performance.now())
+    this.#stopListening?.()
+  }
+}
+
+export function abortedError(method: string, signal: AbortSignal): RpcError {
+  return new RpcError('aborted', `${method} was given up, since its signal was aborted`, {
+    cause: signal.reason,
+  })
+}
+
+export class PendingCalls {
+  readonly #waiting = new Map<number, PendingCall>()
+  /** Number and method, the oldest first. */
+  readonly #givenUp = new Map<number, string>()
+  #last = 0
+
+  get size(): number {
+    return this.#waiting.size
+  }
+
+  get nextId(): number {
+    return this.#last + 1
+  }
+
+  add(call: PendingCall): void {
+    this.#last = call.id
+    this.#waiting.set(call.id, call)
+  }
+
+  /** The call that a reply is for; another reply is one too many. */
+  take(id: number): PendingCall | undefined {
+    const call = this.#waiting.get(id)
+    if (call) this.#waiting.delete(id)
+    return call
+  }
+
+  /** Its reply, should it come, is late. */
+  giveUp(call: PendingCall): void {
+    this.#waiting.delete(call.id)
+    this.#givenUp.set(call.id, call.method)
+    if (this.#givenUp.size <= MOST_GIVEN_UP) return
+    for (const oldest of this.#givenUp.keys()) {
+      this.#givenUp.delete(oldest)
+      return
+    }
+  }
+
+  /** The method of a call that was given up; asked again, nothing: then it is a second reply. */
+  takeLate(id: number): string | undefined {
+    const method = this.#givenUp.get(id)
+    this.#givenUp.delete(id)
+    return method
+  }
+
+  /** Whether there ever was a call of this number. */
+  made(id: number): boolean {
+    return id <= this.#last
+  }
+
+  failAll(error: RpcError): void {
+    const calls = [...this.#waiting.values()]
+    this.#waiting.clear()
+    for (const call of calls) call.fail(error)
+  }
+}

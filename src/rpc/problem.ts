@@ -1,0 +1,74 @@
+// What is wrong with what the other side sends: told in bounded number and bounded text, however much there is of it.
+
+import { byteLength, cutText, plainText } from '../core/text.js'
+
+/**
+ * malformed: a line that is no message. too-long: a line that was skipped. late: a reply to a call that was given up.
+ * doubled: a second reply. unknown-id: a reply to no call. request, notification: one that nobody here handles, or whose
+ * handler failed.
+ */
+export type RpcProblemKind =
+  | 'malformed'
+  | 'too-long'
+  | 'late'
+  | 'doubled'
+  | 'unknown-id'
+  | 'request'
+  | 'notification'
+
+export interface RpcProblem {
+  readonly kind: RpcProblemKind
+  /** For people: short, without control characters. */
+  readonly text: string
+}
+
+const LONGEST_TEXT = 500
+/** So many of a kind are told one by one; then the tenth, the hundredth and so on, and the sum at the end. */
+const ONE_BY_ONE = 5
+
+interface Tally {
+  count: number
+  told: number
+  next: number
+}
+
+export class Problems {
+  readonly #tell: ((problem: RpcProblem) => void) | undefined
+  readonly #tallies = new Map<RpcProblemKind, Tally>()
+
+  constructor(tell: ((problem: RpcProblem) => void) | undefined) {
+    this.#tell = tell
+  }
+
+  /** The text is made only if it is told. */
+  add(kind: RpcProblemKind, text: () => string): void {
+    const tally = this.#tallies.get(kind) ?? { count: 0, told: 0, next: 10 }
+    this.#tallies.set(kind, tally)
+    tally.count++
+    if (tally.count <= ONE_BY_ONE) this.#say(kind, tally, text())
+    if (tally.count < tally.next) return
+    tally.next *= 10
+    this.#say(kind, tally, `${text()} (${tally.count} like this so far)`)
+  }
+
+  /** Tells how many there were of the kinds that were not told one by one. */
+  end(): void {
+    for (const [kind, tally] of this.#tallies) {
+      if (tally.count > tally.told)
+        this.#say(kind, tally, `${tally.count} problems of the kind "${kind}" in all`)
+    }
+  }
+
+  #say(kind: RpcProblemKind, tally: Tally, text: string): void {
+    tally.told = tally.count
+    this.#tell?.({ kind, text: boundedText(text, LONGEST_TEXT) })
+  }
+}
+
+/** One line of a stranger's text, at most so many bytes. No more of it is looked at than could be shown. */
+export function boundedText(text: string, limit: number): string {
+  const beginning = plainText(text.slice(0, limit * 2)).replace(/\s+/g, ' ')
+  return beginning.length < limit / 4 || byteLength(beginning) <= limit
+    ? beginning
+    : cutText(beginning, limit, '…')
+}

@@ -1,0 +1,242 @@
+// What the actions of an answer mean, row by row of the seed's table, and what is no answer.
+
+import { describe, expect, it } from 'vitest'
+import { INTERCEPTORS, RESULT, read } from './asked.js'
+
+const changed = {
+  before_llm: { request: { model: 'other' } },
+  after_llm: { response: { role: 'assistant', content: 'Bye!' } },
+  before_tool: { call: { arguments: { text: 'modified hello' } } },
+  after_tool: { result: { for_llm: 'redacted' } },
+} as const
+const patches = {
+  before_llm: { model: 'other' },
+  after_llm: { response: { role: 'assistant', content: 'Bye!' } },
+  before_tool: { tool_input: { text: 'modified hello' } },
+  after_tool: { tool_response: 'redacted' },
+} as const
+
+describe.each(INTERCEPTORS)('%s', (intercept) => {
+  it('continue, an empty action and {} go on', () => {
+    for (const answer of [
+      { action: 'continue' },
+      { action: '' },
+      { action: null },
+      {},
+      { action: 'continue', reason: '' },
+    ]) {
+      expect(read(intercept, answer)).toMatchObject({ result: { action: 'continue' }, notes: [] })
+    }
+    expect(read(intercept, { action: 'continue', reason: 'fine' }).result).toEqual({
+      action: 'continue',
+      reason: 'fine',
+    })
+  })
+
+  it('modify changes', () => {
+    const { result, notes } = read(intercept, { action: 'modify', ...changed[intercept] })
+    expect(result).toEqual({ action: 'modify', data: patches[intercept] })
+    expect(notes).toEqual([])
+  })
+
+  it('continue with a changed object changes as well, and so does no action', () => {
+    for (const action of [{ action: 'continue' }, { action: '' }, {}]) {
+      const { result } = read(intercept, { ...action, ...changed[intercept] })
+      expect(result).toEqual({ action: 'modify', data: patches[intercept] })
+    }
+  })
+
+  it('modify without its object keeps the original, and that is said', () => {
+    const object = Object.keys(changed[intercept])[0]
+    for (const empty of [{}, { [String(object)]: null }]) {
+      const { result, notes } = read(intercept, { action: 'modify', ...empty })
+      expect(result).toEqual({ action: 'continue' })
+      expect(notes).toEqual([{ code: 'verdict-ignored', text: expect.stringContaining(`"${object}"`) }])
+    }
+  })
+
+  it('an object that is none is a failure', () => {
+    const object = Object.keys(changed[intercept])[0]
+    for (const value of [5, 'text', [], true]) {
+      const { error } = read(intercept, { action: 'modify', [String(object)]: value })
+      expect(error?.message).toContain(`${object} must be an object`)
+    }
+  })
+
+  it('abort_turn and hard_abort keep their reason', () => {
+    for (const action of ['abort_turn', 'hard_abort'] as const) {
+      expect(read(intercept, { action, reason: 'enough' })).toMatchObject({
+        result: { action, reason: 'enough' },
+        notes: [],
+      })
+      expect(read(intercept, { action }).result?.reason).toMatch(/gave no reason/)
+    }
+  })
+
+  it('deny_tool denies; where the protocol has none that is said', () => {
+    const { result, codes } = read(intercept, { action: 'deny_tool', reason: 'Invalid arguments' })
+    expect(result).toEqual({ action: 'deny', reason: 'Invalid arguments' })
+    expect(codes).toEqual(intercept === 'before_tool' ? [] : ['answer-misplaced'])
+    expect(read(intercept, { action: 'deny_tool', reason: ' ' }).result?.reason).toMatch(/gave no reason/)
+  })
+
+  it('a deny or an abort stands beside malformed fields', () => {
+    const object = String(Object.keys(changed[intercept])[0])
+    for (const action of ['deny_tool', 'abort_turn', 'hard_abort']) {
+      const { result, notes } = read(intercept, { action, reason: 7, [object]: 'x' })
+      expect(result?.action).toBe(action === 'deny_tool' ? 'deny' : action)
+      const malformed = notes.filter(({ code }) => code === 'malformed-field').map(({ text }) => text)
+      expect(malformed).toEqual([
+        expect.stringMatching(/^reason must be a string, got 7; the \w+ stands$/),
+        expect.stringMatching(new RegExp(`^${object} must be an object`)),
+      ])
+    }
+  })
+
+  it('what changes beside a deny or abort counts', () => {
+    const { result } = read(intercept, { action: 'abort_turn', reason: 'no', ...changed[intercept] })
+    expect(result).toEqual({ action: 'abort_turn', reason: 'no', data: patches[intercept] })
+  })
+
+  it('a misspelt deny or abort counts, and is said', () => {
+    for (const [action, counts, meant] of [
+      ['deny', 'deny', 'deny_tool'],
+      ['block', 'deny', 'deny_tool'],
+      ['Deny-Tool', 'deny', 'deny_tool'],
+      ['abort', 'abort_turn', 'abort_turn'],
+      ['stop', 'abort_turn', 'abort_turn'],
+      ['hardAbort', 'hard_abort', 'hard_abort'],
+    ]) {
+      const { result, notes } = read(intercept, { action, reason: 'no' })
+      expect(result).toEqual({ action: counts, reason: 'no' })
+      expect(notes[0]).toMatchObject({
+        code: 'answer-misplaced',
+        text: `action "${action}" counts as ${meant}; write that`,
+      })
+    }
+  })
+
+  it('an unknown action is a failure that names the nearest', () => {
+    for (const [action, meant] of [
+      ['allow', 'continue'],
+      ['Continue', 'continue'],
+      ['modified', 'modify'],
+      ['reply', 'respond'],
+    ]) {
+      expect(read(intercept, { action }).error?.message).toMatch(
+        new RegExp(`^action "${action}" is unknown.*; did you mean ${meant}\\?$`),
+      )
+    }
+    expect(read(intercept, { action: 'zzz' }).error?.message).toMatch(
+      /one of continue, modify, .*hard_abort$/,
+    )
+    for (const action of [1, true, [], {}, ['continue']]) {
+      expect(read(intercept, { action }).error?.message).toMatch(/is unknown/)
+    }
+  })
+
+  it('no action beside fields that nobody knows, or beside a reason, is a failure', () => {
+    for (const answer of [
+      { decision: 'deny' },
+      { approved: false },
+      { verdict: 'block' },
+      { action: '', zz: 1 },
+    ]) {
+      expect(read(intercept, answer).error?.message).toMatch(/^there is no action, and no answer has /)
+    }
+    expect(read(intercept, { decision: 'deny' }).error?.message).toContain('did you mean action?')
+    expect(read(intercept, { reason: 'dangerous' }).error?.message).toMatch(/a reason says nothing without/)
+  })
+
+  it('what is no object is a failure', () => {
+    for (const answer of [null, 'continue', 1, true, [], [{ action: 'continue' }]]) {
+      const { error } = read(intercept, answer)
+      expect(error?.message).toMatch(/^an answer must be an object, got /)
+      expect(error?.hint).toContain(`hook.${intercept}`)
+    }
+  })
+
+  it('reason of another type is a failure', () => {
+    expect(read(intercept, { action: 'continue', reason: { a: 1 } }).error?.message).toMatch(
+      /^reason must be/,
+    )
+  })
+
+  it('unknown fields beside an action are said, and the rest counts', () => {
+    const { result, notes } = read(intercept, { action: 'continue', message: 'hi', zz: 1 })
+    expect(result).toEqual({ action: 'continue' })
+    expect(notes).toEqual([
+      {
+        code: 'unknown-answer-key',
+        text: `no answer to hook.${intercept} has "message" (did you mean reason?), "zz"`,
+      },
+    ])
+  })
+})
+
+describe('respond', () => {
+  const result = { for_llm: 'done', for_user: '', silent: false, is_error: false }
+
+  it('gives its whole result in place of the tool’s', () => {
+    const call = { tool: 'echo_text', arguments: { text: 'hello' } }
+    expect(read('before_tool', { action: 'respond', call, result })).toMatchObject({
+      result: { action: 'respond', response: result },
+      notes: [],
+    })
+    const whole = { ...RESULT, media: ['a.png'], response_handled: true }
+    expect(read('before_tool', { action: 'respond', result: whole }).result?.response).toEqual(whole)
+  })
+
+  it('tells the user what is for the user, unless it is silent', () => {
+    const spoken = read('before_tool', { action: 'respond', result: { for_llm: 'x', for_user: 'Look!' } })
+    expect(spoken.result).toMatchObject({ userMessage: 'Look!', userMessageLevel: 'info' })
+    for (const more of [{ for_user: 'Look!', silent: true }, { for_user: '' }, { for_user: null }]) {
+      const quiet = read('before_tool', { action: 'respond', result: { for_llm: 'x', ...more } })
+      expect(quiet.result).not.toHaveProperty('userMessage')
+      expect(quiet.result?.action).toBe('respond')
+    }
+  })
+
+  it('does not use the call beside it, and says so where that would change something', () => {
+    const call = { tool: 'other', arguments: { rm: true } }
+    const { result: answer, notes } = read('before_tool', { action: 'respond', call, result })
+    expect(answer).toEqual({ action: 'respond', response: result })
+    expect(notes).toEqual([
+      { code: 'verdict-ignored', text: expect.stringContaining('call.tool, call.arguments is ignored') },
+    ])
+  })
+
+  it('needs a result with for_llm', () => {
+    for (const [answer, message] of [
+      [{ action: 'respond' }, /respond needs "result"/],
+      [{ action: 'respond', result: null }, /respond needs "result"/],
+      [{ action: 'respond', result: {} }, /result\.for_llm is missing/],
+      [{ action: 'respond', result: { for_llm: null } }, /result\.for_llm is missing/],
+      [{ action: 'respond', result: { output: 'x' } }, /result\.for_llm is missing/],
+      [{ action: 'respond', result: { for_llm: { a: 1 } } }, /result\.for_llm must be a string/],
+      [{ action: 'respond', result: 'done' }, /result must be an object/],
+      [{ action: 'respond', result: { for_llm: 'x', silent: 'no' } }, /result\.silent must be true or false/],
+      [{ action: 'respond', result: { for_llm: 'x' }, call: 5 }, /call must be an object/],
+    ] as const) {
+      expect(read('before_tool', answer).error?.message).toMatch(message)
+    }
+    const { notes } = read('before_tool', { action: 'respond', result: { output: 'x' } })
+    expect(notes[0]?.text).toBe('no result of an answer has "output" (did you mean result.for_llm?)')
+  })
+
+  it('works on before_tool alone', () => {
+    for (const intercept of ['before_llm', 'after_llm', 'after_tool'] as const) {
+      expect(read(intercept, { action: 'respond', result }).error?.message).toContain(
+        'hook.before_tool alone',
+      )
+    }
+  })
+
+  it('is what makes a result count', () => {
+    for (const action of ['continue', 'modify', 'deny_tool']) {
+      const { codes, result: answer } = read('before_tool', { action, result, call: {} })
+      expect(codes).toEqual(['answer-misplaced'])
+      expect(answer?.response).toBeUndefined()
+    }
+  })
+})

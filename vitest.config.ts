@@ -7,6 +7,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^carabiner$/, replacement: here('./src/index.ts') },
+      { find: /^carabiner\/author$/, replacement: here('./src/author/index.ts') },
       { find: /^carabiner\/core$/, replacement: here('./src/core/index.ts') },
     ],
   },

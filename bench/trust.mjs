@@ -62,7 +62,7 @@ function folder(root, name, count, width) {
     writeFileSync(join(below, `file-${i}.js`), `export const number = ${i}\n`.repeat(40))
   }
   const hook = { name: `${name}:PreToolUse#1`, event: 'PreToolUse', matcher: 'Bash', command, hash: name }
-  return { kind: 'folder', path, name, projectDir: root, hooks: [hook] }
+  return { kind: 'folder', path, name, projectDir: join(root, 'project'), hooks: [hook] }
 }
 
 function row(name, value, baseline, limit) {

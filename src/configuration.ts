@@ -1,6 +1,8 @@
 // The hooks that come from files, kept up to date: made into hooks, admitted or refused, read again.
 
 import type { ConfiguredHook } from './config/configured-hook.js'
+import type { ConfiguredProcess } from './config/configured-process.js'
+import { runFromCopy } from './config/copy-failure.js'
 import type { ConfigSources } from './config/discovery.js'
 import type { Handlers, HandlerType } from './config/handler.js'
 import { type LoadedConfig, loadConfig, loadSkills } from './config/load.js'
@@ -15,13 +17,21 @@ import type { Skill } from './core/session-store.js'
 import type { SkillHooks } from './core/skills.js'
 import { startFolder } from './runners/command/start-folder.js'
 import type { HookSpec, Surroundings } from './runners/hook-spec.js'
+import type { StartProblem } from './runners/process/process-hooks.js'
 import { preTrusted } from './trust/pre-trusted.js'
 import { TrustStore } from './trust/trust-store.js'
 
 /** By type: how a specification becomes a hook. A type that is not here does not run. */
 export type Makers = {
   readonly [T in HandlerType]?: (spec: HookSpec<Handlers[T]>, surroundings: Surroundings) => Hook
-}
+} & { readonly process?: MakeProcess }
+
+/** One process makes several hooks. `problem` says, right before a start, why it may not be. */
+type MakeProcess = (
+  spec: ConfiguredProcess,
+  surroundings: Surroundings,
+  problem: StartProblem,
+) => readonly Hook[]
 
 export interface ConfigurationOptions {
   readonly sources: ConfigSources
@@ -30,6 +40,8 @@ export interface ConfigurationOptions {
   /** A file of digests that need no other word of the user. */
   readonly preTrusted?: string | undefined
   readonly makers: Makers
+  /** Makes all hooks of files, anew: what only the earlier ones needed may go. */
+  readonly renew: <T>(make: () => T) => T
   readonly display?: ((message: Message) => void) | undefined
 }
 
@@ -54,7 +66,7 @@ export class Configuration {
   private constructor(options: ConfigurationOptions, config: LoadedConfig) {
     this.#options = options
     this.#gate = options.trust === 'all' ? undefined : new TrustGate(trustStore(options))
-    this.#inForce = this.#made(config)
+    this.#inForce = options.renew(() => this.#made(config))
   }
 
   static async load(options: ConfigurationOptions): Promise<Configuration> {
@@ -63,8 +75,9 @@ export class Configuration {
 
   /** Reads every file again. A file that cannot be read any more keeps what it said. */
   async reload(): Promise<void> {
-    const { sources } = this.#options
-    this.#inForce = this.#made(await loadConfig(sources, this.#inForce.config))
+    const { sources, renew } = this.#options
+    const config = await loadConfig(sources, this.#inForce.config)
+    this.#inForce = renew(() => this.#made(config))
   }
 
   /** The hooks that skills bring along: made, admitted and refused like those of files. */
@@ -110,10 +123,9 @@ export class Configuration {
     const surroundings = { display: this.#options.display, report: (d: Diagnostic) => this.#report(d) }
     for (const given of this.#gate?.settle(config.specs) ?? config.specs) {
       const spec = config.settings.on_failure === 'block' ? closing(given) : given
-      const made = this.#make(spec, surroundings)
+      const made = this.#make(spec, given, surroundings)
       if (!made) diagnostics.push(unsupported(spec, Object.keys(this.#options.makers)))
-      else {
-        const hook = this.#guarded(made, given)
+      for (const hook of made ?? []) {
         this.#specs.set(hook, given)
         hooks.push(hook)
       }
@@ -121,9 +133,20 @@ export class Configuration {
     return { config, hooks, diagnostics }
   }
 
-  #make(spec: ConfiguredHook, surroundings: Surroundings): Hook | undefined {
-    const make = this.#options.makers[spec.type] as Make | undefined
-    return make?.(spec, surroundings)
+  #make(
+    spec: ConfiguredHook,
+    given: ConfiguredHook,
+    surroundings: Surroundings,
+  ): readonly Hook[] | undefined {
+    const { makers } = this.#options
+    if (spec.type === 'process') {
+      // Where its own folder leads from there was reviewed with it.
+      const problem = () => this.#gate?.problemAtStart(given, given.place.projectDir)
+      return makers.process?.(spec, surroundings, problem)
+    }
+    const make = makers[spec.type] as Make | undefined
+    const hook = make?.(spec, surroundings)
+    return hook && [this.#guarded(hook, given)]
   }
 
   /** Files outside a copy can change between the plan and the start: they are looked at once more. */
@@ -133,7 +156,8 @@ export class Configuration {
     const run: Hook['run'] = (event, context) => {
       const problem = gate.problemAtStart(spec, startFolder(event, spec.place) ?? spec.place.projectDir)
       if (problem !== undefined) throw new HookError('HOOK_NOT_TRUSTED', problem)
-      return hook.run(event, context)
+      const copied = gate.copiedOf(spec)
+      return copied ? runFromCopy(hook.run, copied, event, context) : hook.run(event, context)
     }
     return { ...hook, run }
   }
@@ -146,6 +170,7 @@ export class Configuration {
   /** What a hook runs, in the words of its file. */
   commandOf(hook: Hook): string | undefined {
     const spec = this.#specs.get(hook)
+    if (spec?.type === 'process') return spec.handler.command.join(' ')
     if (spec?.type !== 'command') return undefined
     return [spec.handler.command, ...(spec.handler.args ?? [])].join(' ')
   }

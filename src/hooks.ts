@@ -14,11 +14,13 @@ import { Session, type SessionOptions } from './core/session.js'
 import type { GuardedStore } from './core/session-store.js'
 import type { HandedOn } from './runners/command/handed-on.js'
 import type { Programs } from './runners/command/programs.js'
+import type { Residents } from './runners/process/residents.js'
 
-/** What command hooks leave outside the process. */
+/** What hooks of files leave outside the process. */
 interface Running {
   readonly programs: Programs
   readonly handedOn: HandedOn
+  readonly residents: Residents
 }
 
 /** One hook, as `list()` shows it. */
@@ -37,7 +39,7 @@ export interface ListedHook {
   readonly source: string
   readonly file?: string
   readonly line?: number
-  /** What a command hook runs. */
+  /** What a command or a process runs. */
   readonly command?: string
   readonly state: 'ready' | 'disabled' | 'untrusted' | 'modified'
   /** Where it is not ready. */
@@ -176,6 +178,7 @@ export class Hooks implements AsyncDisposable {
     if (abort) this.#engine.endBackground()
     await this.#configuration?.close()
     await this.#engine.idle()
+    await this.#running.residents.close()
     await this.#running.programs.idle()
     this.#running.handedOn.close((d) => this.#engine.note(d))
   }

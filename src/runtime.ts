@@ -5,7 +5,7 @@ import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import type { ConfigSources } from './config/discovery.js'
 import { hostSettings, type MergedSettings } from './config/merged-settings.js'
-import { Configuration, type Makers } from './configuration.js'
+import { Configuration, type ConfigurationOptions, type Makers } from './configuration.js'
 import { Engine } from './core/engine.js'
 import { HookError } from './core/errors.js'
 import type { Host } from './core/host.js'
@@ -27,6 +27,8 @@ import { Hooks } from './hooks.js'
 import { commandHook } from './runners/command/command-hook.js'
 import { HandedOn } from './runners/command/handed-on.js'
 import { Programs } from './runners/command/programs.js'
+import { processHooks } from './runners/process/process-hooks.js'
+import { Residents } from './runners/process/residents.js'
 
 export interface HooksOptions extends Host {
   /** The project whose configuration files are read, and the user's with them. Without it neither is. */
@@ -92,10 +94,15 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
   const programs = new Programs()
   const { store } = options
   const handedOn = new HandedOn(store?.folderOf?.bind(store))
-  const sources = sourcesOf(options)
-  const makers = makersWith(programs, handedOn)
-  const configuration =
-    sources && (await Configuration.load({ sources, trust, preTrusted: options.preTrusted, makers, display }))
+  const residents = new Residents()
+  const configuration = await configurationFor({
+    sources: sourcesOf(options),
+    trust,
+    preTrusted: options.preTrusted,
+    makers: makersWith(programs, handedOn, residents),
+    renew: (make) => residents.renew(make),
+    display,
+  })
   const registry = typeof globals === 'boolean' ? (globals ? globalHooks : undefined) : globals
   const engine = configuration
     ? new Engine(
@@ -104,7 +111,7 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
         registry,
       )
     : new Engine(options, given, registry)
-  const hooks = new Hooks(engine, { programs, handedOn }, given, configuration)
+  const hooks = new Hooks(engine, { programs, handedOn, residents }, given, configuration)
   if (watch) await hooks.watch()
   return hooks
 }
@@ -123,8 +130,21 @@ function secretsIn(env: NodeJS.ProcessEnv): readonly string[] {
 }
 
 /** The one table of ways to run a configured hook. */
-function makersWith(programs: Programs, handedOn: HandedOn): Makers {
-  return { command: (spec, surroundings) => commandHook(spec, surroundings, programs, handedOn) }
+function makersWith(programs: Programs, handedOn: HandedOn, residents: Residents): Makers {
+  return {
+    command: (spec, surroundings) => commandHook(spec, surroundings, programs, handedOn),
+    process: (spec, surroundings, problem) => processHooks(spec, surroundings, residents, problem),
+  }
+}
+
+/** Undefined where no file is to be read. */
+async function configurationFor({
+  sources,
+  ...rest
+}: Omit<ConfigurationOptions, 'sources'> & {
+  readonly sources: ConfigSources | undefined
+}): Promise<Configuration | undefined> {
+  return sources && Configuration.load({ sources, ...rest })
 }
 
 /** A misspelt path would otherwise be a project without any gate. */

@@ -14,6 +14,7 @@ import {
   summaryLine,
 } from './print.mjs'
 import { missingPrograms } from './programs.mjs'
+import { playResident } from './resident.mjs'
 import { findPlugins, loadHooks, readScript, ScriptError } from './script.mjs'
 import { playTrust } from './trust.mjs'
 
@@ -62,6 +63,7 @@ async function main(file, isOwn) {
     },
     onResult: (text) => print([resultLine(text)]),
   })
+  if (isOwn) await playResident(paint, print)
   if (isOwn) await playTrust(paint, print)
   print(['', ...diagnostics.map((one) => diagnosticLine(one, paint)), paint.bold(summaryLine(events))])
 }

@@ -6,13 +6,14 @@ import { type EventKind, knownEvents } from '../core/events.js'
 import type { Candidate, Plan, SkipReason } from '../core/plan.js'
 import { shown } from '../core/text.js'
 import type { ListedHook } from '../hooks.js'
+import { shellQuoted } from '../shell/shell-quoted.js'
 import { BYPASSED } from './bypass.js'
 import { counted, fromHere, grouped, placeOf } from './lines.js'
 import { nearMiss } from './near-miss.js'
 import { elsewhere, lookedIn } from './places.js'
 import { projectOf, type Sources } from './sources.js'
 import { nearest } from './suggestion.js'
-import { optionOf, quoted, typed, typedTrust } from './typed.js'
+import { optionOf, typed, typedTrust } from './typed.js'
 
 export interface Advice {
   readonly reason: string
@@ -125,7 +126,7 @@ function asking({ kind, sources }: Question, value: string): string {
   if (kind.matcher === 'tool_name')
     return typed(['explain', kind.name, ...optionOf('--tool', value)], sources)
   const payload = JSON.stringify({ [kind.matcher ?? '']: value })
-  return `echo ${quoted(payload)} | ${typed(['explain', kind.name, '--payload', '-'], sources)}`
+  return `echo ${shellQuoted(payload)} | ${typed(['explain', kind.name, '--payload', '-'], sources)}`
 }
 
 function valueOption(kind: EventKind, value: string): readonly string[] {
@@ -188,8 +189,8 @@ const FIRST_HOOKS =
 
 function writeFirst(project: string): string {
   const folder = join(fromHere(project), '.amplifier/hooks')
-  const file = quoted(join(folder, 'hooks.json'))
-  return `mkdir -p ${quoted(folder)} && echo '${FIRST_HOOKS}' > ${file}   # a first hook: no rm -rf`
+  const file = shellQuoted(join(folder, 'hooks.json'))
+  return `mkdir -p ${shellQuoted(folder)} && echo '${FIRST_HOOKS}' > ${file}   # a first hook: no rm -rf`
 }
 
 /** Nothing was found at all. */

@@ -1,86 +1,128 @@
 // The review screen: all that is to be known about a unit before it is trusted, and nothing that could pass for something else.
 
-import type { Difference, ReviewedFile } from '../trust/review.js'
+import { shellQuoted } from '../shell/shell-quoted.js'
+import { inReadingOrder } from '../trust/reading-order.js'
+import type { Difference, Review, ReviewedFile } from '../trust/review.js'
 import type { RiskNote } from '../trust/risks.js'
 import { isExecutable, type UnitHook } from '../trust/unit.js'
 import { lineDiff } from './line-diff.js'
-import { columns, counted, shortPath } from './lines.js'
-import { type Paint, painter } from './paint.js'
+import { columns, counted, grouped, shortPath } from './lines.js'
+import { margined, type Row } from './margin.js'
+import { type Paint, painter, width } from './paint.js'
 import type { Shown } from './trust-units.js'
-import { quoted } from './typed.js'
 import { visible, visibleLines, visibleName } from './visible.js'
 
-const MOST_FILES = 200
-/** Of the differences of one file, and of all together. */
-const MOST_DIFF_LINES = 200
-const MOST_LINES = 1000
-/** Of a difference. Commands are never cut. */
-const LONGEST_LINE = 400
-const MOST_RISKS = 40
+/** How much is shown; the rest is counted. Commands are never cut. */
+interface Bounds {
+  readonly files: number
+  /** Of one file, and of all together. */
+  readonly linesOfFile: number
+  readonly lines: number
+  /** In characters, of a line of a file. */
+  readonly line: number
+  readonly risksOfKind: number
+}
 
-export function reviewLines(shown: Shown): readonly string[] {
+const USUAL: Bounds = { files: 40, linesOfFile: 200, lines: 1000, line: 1000, risksOfKind: 5 }
+const FULL: Bounds = {
+  files: Infinity,
+  linesOfFile: Infinity,
+  lines: Infinity,
+  line: Infinity,
+  risksOfKind: Infinity,
+}
+
+/** Into a pipe, too: a pager folds what is longer, and would have it begin a line. */
+const PIPE_COLUMNS = 100
+
+/** What runs first; then what is wrong with it, what changed, what is in the files; a summary last, above the question. */
+export function reviewLines(shown: Shown, isFull = false): readonly string[] {
   const paint = painter(1)
   const { unit, passthrough, review, risks, problems } = shown
+  const bounds = isFull ? FULL : USUAL
+  const sections: Readonly<Record<string, readonly Row[]>> = {
+    runs: unit.hooks.flatMap((hook, i) => hookRows(hook, passthrough[i] ?? [], paint)),
+    'cannot be trusted': problems.map((text) => ({ text: visible(text), colour: paint.red })),
+    'look closely': riskRows(risks, bounds),
+    [`changed since ${visible(review?.record?.at ?? '')}`]: changeRows(review, bounds, paint),
+    'what is in the files that run': review ? contentRows(review, isFull, bounds) : [],
+    'files, copied when you trust them': fileRows(review?.files ?? [], bounds),
+    'scripts outside, not copied': fileRows(review?.scripts ?? [], bounds),
+    'files that a command names, and that are not there': (review?.absent ?? []).map(named),
+    programs: review ? programRows(review) : [],
+  }
   return [
     ...head(shown, paint),
-    ...section(
-      'runs',
-      unit.hooks.flatMap((hook, i) => hookLines(hook, passthrough[i] ?? [], paint)),
-      paint,
+    ...Object.entries(sections).flatMap(([title, rows]) =>
+      rows.length === 0 ? [] : ['', `  ${paint.bold(title)}`, ...margined(rows, screenWidth())],
     ),
-    ...section(`files, copied when you trust them`, fileLines(review?.files ?? []), paint),
-    ...section('scripts outside, not copied', fileLines(review?.scripts ?? []), paint),
-    ...section(
-      'files that a command names, and that are not there',
-      (review?.absent ?? []).map(named),
-      paint,
-    ),
-    ...section('programs', review ? programLines(review, paint) : [], paint),
-    ...section(
-      `changed since ${review?.record?.at ?? 'it was trusted'}`,
-      bounded(
-        (review?.differences ?? []).flatMap((one) => differenceLines(one, paint)),
-        MOST_LINES,
-      ),
-      paint,
-    ),
-    ...section('look closely', bounded(risks.map(riskLine), MOST_RISKS), paint),
-    ...section('cannot be trusted', problems.map(visible), paint),
-    ...(review ? ['', `  digest ${review.digest}`] : []),
+    '',
+    ...(review ? [`  digest ${review.digest}`] : []),
+    `  ${paint.bold(summaryOf(shown))}`,
   ]
+}
+
+/** What is different although it is trusted: hooks that are gone, a setting that the file does not say any more. */
+export function changeLines(shown: Shown): readonly string[] {
+  const paint = painter(1)
+  const rows = changeRows(shown.review, USUAL, paint)
+  return rows.length === 0 ? [] : ['', ...head(shown, paint), ...margined(rows, screenWidth())]
+}
+
+function screenWidth(): number {
+  const columns = width()
+  return columns === Infinity ? PIPE_COLUMNS : columns
 }
 
 function head({ unit, state, why }: Shown, paint: Paint): readonly string[] {
-  const place = visible(shortPath(unit.path))
-  const what = unit.kind === 'folder' ? 'folder' : 'file'
+  const place = `${unit.kind} ${visible(shortPath(unit.path))}`
   const colour = state === 'trusted' ? paint.green : paint.yellow
+  const rows = [{ text: place }, ...(why === undefined ? [] : [{ text: visible(why) }])]
+  return [`${paint.bold(shortName(unit.name))}  ${colour(state)}`, ...margined(rows, screenWidth())]
+}
+
+const LONGEST_NAME = 60
+
+/** A name so long that it folds is nobody's name. */
+function shortName(name: string): string {
+  const text = visibleName(name)
+  return text.length > LONGEST_NAME ? `${text.slice(0, LONGEST_NAME)}… (${name.length} characters)` : text
+}
+
+/** What somebody should have seen who reads nothing but the last line. */
+function summaryOf({ unit, review, risks, problems }: Shown): string {
+  const kinds = [...grouped(risks, ({ kind }) => kind)].map(([kind, notes]) => `${notes.length} ${kind}`)
+  const files = (review?.files.length ?? 0) + (review?.scripts.length ?? 0)
+  const changes = review?.differences.length ?? 0
   return [
-    `${paint.bold(visibleName(unit.name))}  ${colour(state)}  ${what} ${place}`,
-    ...(why === undefined ? [] : [`  ${visible(why)}`]),
-  ]
+    `${shortName(unit.name)}: ${counted(unit.hooks.length, 'hook')}, ${counted(files, 'file')}`,
+    ...(changes > 0 ? [counted(changes, 'change')] : []),
+    ...(kinds.length > 0 ? [`look closely at ${kinds.join(', ')}`] : []),
+    ...(problems.length > 0 ? ['cannot be trusted'] : []),
+  ].join('; ')
 }
 
-function section(title: string, lines: readonly string[], paint: Paint): readonly string[] {
-  return lines.length === 0 ? [] : ['', `  ${paint.bold(title)}`, ...lines.map((line) => `    ${line}`)]
-}
-
-function named(path: string): string {
-  return visibleName(path)
+function named(path: string): Row {
+  return { text: visibleName(path) }
 }
 
 // ---- what runs ------------------------------------------------------------------------------------------------
 
-/** Whole: what is cut off cannot be reviewed. Each line of it stands behind a bar, so that none looks like ours. */
-function hookLines(hook: UnitHook, passthrough: readonly string[], paint: Paint): readonly string[] {
-  const { event, matcher, line } = hook
+/** Whole: what is cut off cannot be reviewed. */
+function hookRows(hook: UnitHook, passthrough: readonly string[], paint: Paint): readonly Row[] {
+  const { event, matcher, line, name, terms = [], dir, env = {} } = hook
   const filter = matcher === null || matcher === '' ? '' : ` on ${visibleName(matcher)}`
-  const place = line === undefined ? '' : paint.dim(` line ${line}`)
-  const gets =
-    passthrough.length > 0 ? [`  gets ${passthrough.map(visibleName).join(', ')} of the environment`] : []
+  const place = line === undefined ? '' : `, line ${line}`
+  const gets = passthrough.map(visibleName).join(', ')
   return [
-    `${paint.cyan(visible(event))}${filter}${wayOf(hook)}${place}`,
-    ...commandLines(hook).map(barred),
-    ...gets,
+    { text: `${visible(event)}${filter}${wayOf(hook)}: ${visibleName(name)}${place}`, colour: paint.cyan },
+    ...commandLines(hook).map(asQuoted),
+    ...terms.map((term) => ({ text: `with ${visible(term)}` })),
+    ...(dir === undefined ? [] : [{ text: `starts in ${visibleName(dir)}` }]),
+    ...Object.entries(env).map(([key, value]) => ({
+      text: `sets ${visibleName(key)} to ${visibleName(value)}`,
+    })),
+    ...(gets === '' ? [] : [{ text: `gets ${gets} of the environment` }]),
   ]
 }
 
@@ -92,27 +134,70 @@ function wayOf({ type, shell, args }: UnitHook): string {
 
 /** Without a shell each word is one argument, which quotes make plain. */
 function commandLines({ command, args }: UnitHook): readonly string[] {
-  return args === undefined ? visibleLines(command) : visibleLines([command, ...args].map(quoted).join(' '))
+  return args === undefined
+    ? visibleLines(command)
+    : visibleLines([command, ...args].map(shellQuoted).join(' '))
 }
 
-function barred(line: string): string {
-  return `  | ${line}`
+function asQuoted(text: string): Row {
+  return { text, isQuoted: true }
+}
+
+function riskRows(risks: readonly RiskNote[], { risksOfKind }: Bounds): readonly Row[] {
+  return [...grouped(risks, ({ kind }) => kind)].flatMap(([kind, notes]): readonly Row[] => [
+    ...notes.slice(0, risksOfKind).map(({ where, line, text }) => ({
+      text: `${kind}: ${visibleName(where)}${line === undefined ? '' : `:${line}`} ${visible(text)}`,
+    })),
+    ...moreOf(notes.length - risksOfKind, `${kind} note`),
+  ])
 }
 
 // ---- files and programs ---------------------------------------------------------------------------------------
 
-function fileLines(files: readonly ReviewedFile[]): readonly string[] {
+/** Of what a command names, and what that names; where that was trusted before, the changes say what is new. */
+function contentRows(review: Review, isFull: boolean, bounds: Bounds): readonly Row[] {
+  const isNew = !review.record || review.differences.some(({ what }) => what === 'hook-added')
+  if (!isNew && !isFull) return []
+  const read = inReadingOrder(review).filter(
+    ({ file, part }) => file.text !== undefined && (isFull || part === 'named'),
+  )
+  let left = bounds.lines
+  return read.flatMap(({ file }): readonly Row[] => {
+    const lines = textLines(file.text ?? '')
+    const shown = cut(lines, Math.min(bounds.linesOfFile, left), bounds.line)
+    left -= shown.length
+    return [
+      { text: `${visibleName(file.path)}, ${counted(lines.length, 'line')}${remarkOf(file)}` },
+      ...shown.map(asQuoted),
+      ...moreOf(lines.length - shown.length, 'line'),
+    ]
+  })
+}
+
+function textLines(text: string): readonly string[] {
+  const lines = visibleLines(text)
+  return lines.at(-1) === '' ? lines.slice(0, -1) : lines
+}
+
+function cut(lines: readonly string[], most: number, longest: number): readonly string[] {
+  return lines
+    .slice(0, most)
+    .map((line) => (line.length > longest ? `${line.slice(0, longest)}… (${line.length} characters)` : line))
+}
+
+function fileRows(files: readonly ReviewedFile[], bounds: Bounds): readonly Row[] {
   const cells = files
-    .slice(0, MOST_FILES)
-    .map((file) => [sizeOf(file).padStart(9), `${named(file.path)}${remarkOf(file)}`])
-  const more = files.slice(MOST_FILES)
-  const bytes = more.reduce((sum, { size }) => sum + size, 0)
+    .slice(0, bounds.files)
+    .map((file) => [sizeOf(file).padStart(9), `${visibleName(file.path)}${remarkOf(file)}`])
   return [
-    ...columns(cells).map((row) => row.join('  ')),
-    ...(more.length > 0
-      ? [`and ${counted(more.length, 'file')} more of ${bytes} bytes: --json lists all`]
-      : []),
+    ...columns(cells).map((row) => ({ text: row.join('  ') })),
+    ...moreOf(files.length - bounds.files, 'file'),
   ]
+}
+
+/** In words of ours, which no text from outside can stand before. */
+function moreOf(count: number, noun: string): readonly Row[] {
+  return count > 0 ? [{ text: `and ${counted(count, noun)} more: --full shows all` }] : []
 }
 
 function sizeOf({ size, link }: ReviewedFile): string {
@@ -120,36 +205,38 @@ function sizeOf({ size, link }: ReviewedFile): string {
 }
 
 function remarkOf(file: ReviewedFile): string {
-  if (file.link !== undefined) return ` to ${named(file.link)}`
+  if (file.link !== undefined) return ` to ${visibleName(file.link)}`
   return `${isExecutable(file) ? ', executable' : ''}${file.isText ? '' : ', no text'}`
 }
 
-function programLines(review: NonNullable<Shown['review']>, paint: Paint): readonly string[] {
-  const found = columns(Object.entries(review.programs).map(([name, path]) => [named(name), named(path)]))
-  return [
-    ...found.map((row) => row.join('  ')),
-    ...review.missing.map((name) => `${named(name)}  ${paint.yellow('not found')}`),
-  ]
-}
-
-function riskLine({ kind, where, line, text }: RiskNote): string {
-  return `${kind}: ${named(where)}${line === undefined ? '' : `:${line}`} ${visible(text)}`
+function programRows({ programs, missing }: Review): readonly Row[] {
+  const found = Object.entries(programs).map(([name, path]) => [visibleName(name), visibleName(path)])
+  const rows = columns([...found, ...missing.map((name) => [visibleName(name), 'not found'])])
+  return rows.map((row) => ({ text: row.join('  ') }))
 }
 
 // ---- what changed ---------------------------------------------------------------------------------------------
 
-function differenceLines(one: Difference, paint: Paint): readonly string[] {
-  if ('hook' in one) {
-    const [sign, colour] = one.what === 'hook-added' ? ['+', paint.green] : ['-', paint.red]
-    const lines = [hookTitle(one.hook), ...commandLines(one.hook)]
-    return [visible(one.text), ...lines.map((line) => colour(`  ${sign}${line}`))]
-  }
-  const changed = diffLines(one).map((line) => `  ${coloured(line, paint)}`)
-  return [visible(one.text), ...bounded(changed, MOST_DIFF_LINES)]
+/** Empty where it was not trusted before. */
+function changeRows(review: Review | undefined, bounds: Bounds, paint: Paint): readonly Row[] {
+  let left = bounds.lines
+  return (review?.differences ?? []).flatMap((one): readonly Row[] => {
+    const lines = 'hook' in one ? hookDiff(one) : diffLines(one)
+    const shown = cut(lines, 'hook' in one ? Infinity : Math.min(bounds.linesOfFile, left), bounds.line)
+    left -= shown.length
+    return [
+      { text: visible(one.text) },
+      ...shown.map((text) => ({ text, isQuoted: true, colour: colourOf(text, paint) })),
+      ...moreOf(lines.length - shown.length, 'line'),
+    ]
+  })
 }
 
-function hookTitle({ event, matcher }: UnitHook): string {
-  return `${visible(event)}${matcher ? ` on ${visibleName(matcher)}` : ''}:`
+function hookDiff({ what, hook }: Extract<Difference, { readonly hook: UnitHook }>): readonly string[] {
+  const sign = what === 'hook-added' ? '+' : '-'
+  const title = `${visible(hook.event)}${hook.matcher ? ` on ${visibleName(hook.matcher)}` : ''}:`
+  const terms = (hook.terms ?? []).map((term) => `with ${visible(term)}`)
+  return [title, ...commandLines(hook), ...terms].map((line) => `${sign}${line}`)
 }
 
 /** Without what both have in common; empty where a side is no text, or not known any more. */
@@ -157,21 +244,11 @@ export function diffLines(one: Exclude<Difference, { readonly hook: UnitHook }>)
   const { what, before, after } = one
   const isKnown =
     (what === 'file-added' || before !== undefined) && (what === 'file-removed' || after !== undefined)
-  if (!isKnown || what === 'mode-changed') return []
-  return lineDiff(before ?? '', after ?? '').flatMap((line) => {
-    const [text = ''] = visibleLines(line)
-    return text.length > LONGEST_LINE
-      ? [`${text.slice(0, LONGEST_LINE)}… (${text.length} characters)`]
-      : [text]
-  })
+  if (!isKnown || what === 'mode-changed' || what === 'program-moved') return []
+  return lineDiff(before ?? '', after ?? '').flatMap(visibleLines)
 }
 
-function coloured(line: string, paint: Paint): string {
-  if (line.startsWith('+')) return paint.green(line)
-  return line.startsWith('-') ? paint.red(line) : paint.dim(line)
-}
-
-function bounded(lines: readonly string[], most: number): readonly string[] {
-  if (lines.length <= most) return lines
-  return [...lines.slice(0, most), `and ${counted(lines.length - most, 'line')} more: --json shows all`]
+function colourOf(line: string, paint: Paint): Paint['green'] {
+  if (line.startsWith('+')) return paint.green
+  return line.startsWith('-') ? paint.red : paint.dim
 }

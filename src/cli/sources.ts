@@ -1,9 +1,9 @@
 // Where a command looks for hooks: the options that several commands share, and the hooks they lead to.
 
-import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Diagnostic } from '../core/errors.js'
 import type { SessionStore } from '../core/session-store.js'
+import { isFolder } from '../runners/command/start-folder.js'
 import { createHooks } from '../runtime.js'
 import { bypassNotices } from './bypass.js'
 import type { OptionTable } from './command.js'
@@ -91,12 +91,4 @@ export async function openHooks(sources: Sources, store?: SessionStore): Promise
 /** What went wrong outside any outcome, and whether hooks are switched off as a whole. */
 export function noticesOf(hooks: OpenHooks): readonly Diagnostic[] {
   return [...bypassNotices(hooks), ...hooks.diagnostics]
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-  } catch {
-    return false
-  }
 }

@@ -1,5 +1,6 @@
 // Command lines to type next: they carry over what the user gave, and can be pasted into a shell as they are.
 
+import { shellQuoted } from '../shell/shell-quoted.js'
 import type { Places, Sources } from './sources.js'
 
 type Given = Places & Partial<Pick<Sources, 'trust-all'>>
@@ -16,7 +17,7 @@ export function typed(words: readonly string[], sources: Given, trustAll = sourc
     ...(preTrusted === undefined ? [] : optionOf('--pre-trusted', preTrusted)),
     ...(trustAll ? ['--trust-all'] : []),
   ]
-    .map(quoted)
+    .map(shellQuoted)
     .join(' ')
 }
 
@@ -38,8 +39,4 @@ export function typedTrust(names: readonly string[], sources: Given): string {
 /** Nobody takes it for an option, and it means the same in every shell. */
 function isWord(name: string): boolean {
   return /^[\w@][\w@.-]*$/.test(name)
-}
-
-export function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

@@ -6,8 +6,9 @@ import type { Hook } from '../core/hook.js'
 import { type Data, frozenCopy } from '../core/json.js'
 import { shown } from '../core/text.js'
 import type { HookSpec, Place } from '../runners/hook-spec.js'
+import type { ConfiguredProcess } from './configured-process.js'
 import { FileOrigin } from './file-origin.js'
-import type { Handlers, HandlerType } from './handler.js'
+import type { CommonFields, Handlers, HandlerType } from './handler.js'
 import type { Entry, Group } from './hook-group.js'
 import type { IfRule } from './if-rule.js'
 import { under } from './json-text.js'
@@ -18,11 +19,13 @@ import type { Notes } from './notes.js'
 /** A hook of one type, with the fields of that type. */
 type Configured<T extends HandlerType> = HookSpec<Handlers[T]> & {
   readonly type: T
+  /** As its file says them. */
+  readonly common: CommonFields
   /** Why it does not run, with the file and line that say so. */
   readonly disabled?: string
 }
 
-export type ConfiguredHook = { [T in HandlerType]: Configured<T> }[HandlerType]
+export type ConfiguredHook = { [T in HandlerType]: Configured<T> }[HandlerType] | ConfiguredProcess
 
 export interface Making {
   readonly merge: Merge
@@ -67,7 +70,7 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
     run: undefined,
   }
   const { env, max_timeout } = merge.terms[owner.scope]
-  const spec: Bare = { type, hook, handler, place: owner.place, env, longestMs: max_timeout * 1000 }
+  const spec: Bare = { type, hook, handler, common, place: owner.place, env, longestMs: max_timeout * 1000 }
   const disabled = merge.disabled[owner.scope]
   if (disabled !== undefined) spec.disabled = disabled
   return spec as unknown as ConfiguredHook
@@ -81,6 +84,7 @@ interface Bare {
   readonly type: HandlerType
   readonly hook: Omit<Hook, 'run'>
   readonly handler: Data
+  readonly common: CommonFields
   readonly place: Place
   readonly env: Terms['env']
   readonly longestMs: number

@@ -197,6 +197,13 @@ function others(entry: Raw, type: HandlerType): readonly string[] {
   return found ?? NONE
 }
 
+/** The key that is the same but for case and separators: `on_failure` for `onFailure`. */
+export function likelyKey(key: string, type: HandlerType): string | undefined {
+  const plain = (text: string) => text.replace(/[_\s-]/g, '').toLowerCase()
+  const wanted = plain(key)
+  return [...COMMON_KEYS, ...OWN_KEYS[type]].find((known) => plain(known.key) === wanted)?.key
+}
+
 /** Whether the key has a meaning on a handler of this type; without a type, on any. */
 export function isHandlerKey(key: string, type?: HandlerType): boolean {
   if (key === 'type' || Object.hasOwn(COMMON, key)) return true

@@ -9,6 +9,7 @@ import { type JsonPath, under } from './json-text.js'
 import type { Matching } from './matchers.js'
 import { type GivenSetting, isSetting } from './merged-settings.js'
 import type { Owner } from './owner.js'
+import { type ProcessEntry, readProcesses } from './process-entry.js'
 
 /** A place where hooks may stand: a whole file, or a part of plugin.json. */
 export interface HookDocument {
@@ -21,11 +22,13 @@ export interface HookDocument {
 
 export interface Contents {
   readonly entries: readonly Entry[]
+  readonly processes: readonly ProcessEntry[]
   readonly settings: readonly GivenSetting[]
 }
 
 interface DocumentReading extends Reading {
   readonly role: HookDocument['role']
+  readonly processes: ProcessEntry[]
   readonly settings: GivenSetting[]
 }
 
@@ -52,12 +55,14 @@ export function readDocument(document: HookDocument, shared: Shared): Contents {
     matching: 'search',
     priority: DEFAULT_PRIORITY,
     entries: [],
+    processes: [],
     settings: [],
     hooksKeys: 0,
   }
   reading.matching = matchingOf(reading, fields.matching, at)
   reading.priority = priorityOf(reading, fields.priority, at)
   readSwitches(reading, fields, at)
+  readAllProcesses(reading, fields, at)
   if (fields.hooks !== undefined) {
     readHooks(reading, fields.hooks, under(at, 'hooks'), 0)
     noteStrayEvents(reading, fields, at)
@@ -113,11 +118,22 @@ function readSwitches(reading: DocumentReading, fields: Fields, at: JsonPath): v
     const text = `"${key}" is no key of a hooks file and is ignored; set it under "hooks" in settings.json`
     say(reading, 'unknown-key', text, under(at, key))
   }
-  if (isObject(fields.processes)) {
-    for (const name of Object.keys(fields.processes)) {
-      const text = `the process ${shown(name)} was left out: resident hooks do not run here yet`
-      say(reading, 'entry-unsupported', text, under(under(at, 'processes'), name))
-    }
+}
+
+/** Beside `hooks`; or under it, as PicoClaw's own file has them, with the time-outs of all processes. */
+function readAllProcesses(reading: DocumentReading, fields: Fields, at: JsonPath): void {
+  const { processes, hooks } = fields
+  if (processes !== undefined && reading.role !== 'settings') {
+    readProcesses(reading, processes, under(at, 'processes'), undefined)
+  }
+  if (!isObject(hooks)) return
+  const inside = under(at, 'hooks')
+  if (isObject(hooks.processes)) {
+    readProcesses(reading, hooks.processes, under(inside, 'processes'), hooks.defaults)
+  }
+  for (const name of isObject(hooks.builtins) ? Object.keys(hooks.builtins) : []) {
+    const text = `the built-in hook ${shown(name)} was left out: it is part of PicoClaw; register a function instead`
+    say(reading, 'entry-unsupported', text, under(under(inside, 'builtins'), name))
   }
 }
 
@@ -200,6 +216,7 @@ function readNoEvent(
 ): void {
   const takesSettings = reading.role === 'settings' || reading.role === 'explicit'
   if (isRemark(name) && !holdsGroups(value)) return
+  if (OF_PROCESSES.has(name) && isObject(value)) return // read above
   if (name === 'hooks' && depth < DEEPEST_WRAPPER) readHooks(reading, value, at, depth + 1)
   else if (isSetting(name)) {
     if (takesSettings) give(reading, name, value, at)
@@ -232,6 +249,7 @@ function readOther(reading: DocumentReading, name: string, value: unknown, at: J
   }
 }
 
+const OF_PROCESSES = new Set(['processes', 'defaults', 'builtins'])
 const OTHER_KEYS = new Set(['matching', 'priority', 'processes', 'disableAllHooks', 'enabled'])
 
 function looksLikeGroup(value: unknown): boolean {

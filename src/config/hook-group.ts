@@ -10,6 +10,7 @@ import {
   type HandlerProblem,
   type HandlerType,
   isHandlerKey,
+  likelyKey,
   type ReadHandler,
   readHandler,
 } from './handler.js'
@@ -183,7 +184,8 @@ function groupKeyText(key: string, value: unknown): string {
 
 function handlerKeyText(type: HandlerType, key: string): string {
   if (isHandlerKey(key)) return `${shown(key)} has no effect on a hook of type ${type}`
-  const todo = own(HANDLER_TODO, key)
+  const meant = likelyKey(key, type)
+  const todo = meant === undefined ? own(HANDLER_TODO, key) : `did you mean "${meant}"?`
   return `${shown(key)} is no key of a hook and is ignored${todo ? `: ${todo}` : ''}`
 }
 

@@ -4,6 +4,7 @@ import { type Diagnostic, textOf } from '../core/errors.js'
 import type { Skill } from '../core/session-store.js'
 import { ConfigFiles } from './config-file.js'
 import { type ConfiguredHook, configure, type Making } from './configured-hook.js'
+import { configureProcess } from './configured-process.js'
 import { type ConfigSources, discover } from './discovery.js'
 import { type Contents, type HookDocument, readDocument } from './hook-document.js'
 import type { Entry, Shared } from './hook-group.js'
@@ -11,6 +12,7 @@ import { Matchers } from './matchers.js'
 import { type GivenSetting, type Merge, type MergedSettings, mergeSettings } from './merged-settings.js'
 import { Names } from './names.js'
 import { Notes } from './notes.js'
+import type { ProcessEntry } from './process-entry.js'
 import { skillDocument } from './skill.js'
 
 export type { ConfigSources }
@@ -34,13 +36,16 @@ export async function loadConfig(sources: ConfigSources, previous?: LoadedConfig
   const matchers = new Matchers()
   const files = new ConfigFiles(previous?.files ?? new Map(), notes)
   const entries: Entry[] = []
+  const processes: ProcessEntry[] = []
   const given: GivenSetting[] = []
   for (const document of discover(sources, files, notes)) {
     const contents = contentsOf(document, { notes, names, matchers })
     given.push(...contents.settings)
-    if (document.owner.scope === 'user' || entries.length + contents.entries.length <= MOST_HOOKS) {
+    const more = contents.entries.length + contents.processes.length
+    if (document.owner.scope === 'user' || entries.length + processes.length + more <= MOST_HOOKS) {
       for (const entry of contents.entries) entries.push(entry)
-    } else if (contents.entries.length > 0) {
+      for (const process of contents.processes) processes.push(process)
+    } else if (more > 0) {
       notes.add(
         'config-invalid',
         `its hooks were left out: there are more than ${MOST_HOOKS} before them`,
@@ -48,9 +53,9 @@ export async function loadConfig(sources: ConfigSources, previous?: LoadedConfig
       )
     }
   }
-  const userHasHooks = entries.some(({ owner }) => owner.scope === 'user')
+  const userHasHooks = [...entries, ...processes].some(({ owner }) => owner.scope === 'user')
   const merge = mergeSettings(given, sources.settings ?? {}, userHasHooks, notes)
-  const specs = await configureAll(entries, { merge, notes, names, home: sources.homeDir })
+  const specs = await configureAll(entries, processes, { merge, notes, names, home: sources.homeDir })
   return { specs, settings: merge.settings, merge, diagnostics: notes.all(), files: files.texts }
 }
 
@@ -62,14 +67,14 @@ export async function loadSkills(
 ): Promise<Pick<LoadedConfig, 'specs' | 'diagnostics'>> {
   const shared = { notes: new Notes(), names: new Names(), matchers: new Matchers() }
   const entries = skills.flatMap((skill) => contentsOf(skillDocument(skill, sources), shared).entries)
-  const specs = await configureAll(entries, { merge, ...shared, home: sources.homeDir })
+  const specs = await configureAll(entries, [], { merge, ...shared, home: sources.homeDir })
   return { specs, diagnostics: shared.notes.all() }
 }
 
 /** Beside the user's own. */
 const MOST_HOOKS = 20_000
 
-const NOTHING: Contents = { entries: [], settings: [] }
+const NOTHING: Contents = { entries: [], processes: [], settings: [] }
 
 /** One file that defeats the reader must not take the others down. */
 function contentsOf(document: HookDocument, shared: Shared): Contents {
@@ -89,17 +94,20 @@ async function ifCompiler(entries: readonly Entry[]): Promise<Making['compileIf'
 
 async function configureAll(
   entries: readonly Entry[],
+  processes: readonly ProcessEntry[],
   { merge, notes, names, home }: Pick<Making, 'merge' | 'notes' | 'names' | 'home'>,
 ): Promise<readonly ConfiguredHook[]> {
   const compileIf = await ifCompiler(entries)
   const making: Making = { merge, notes, names, home, lanes: new Map(), compileIf }
   const specs: ConfiguredHook[] = []
-  for (const entry of entries) {
+  const add = (make: () => ConfiguredHook, name: string, where: Entry | ProcessEntry) => {
     try {
-      specs.push(configure(entry, making))
+      specs.push(make())
     } catch (error) {
-      making.notes.add('entry-invalid', `${entry.name} was left out: ${textOf(error)}`, entry)
+      notes.add('entry-invalid', `${name} was left out: ${textOf(error)}`, where)
     }
   }
+  for (const entry of entries) add(() => configure(entry, making), entry.name, entry)
+  for (const entry of processes) add(() => configureProcess(entry, making), entry.key, entry)
   return specs
 }

@@ -16,13 +16,23 @@ export class Names {
   /** The first id of each content. */
   readonly #contents = new Map<string, string>()
 
-  /** `bash-validator:PreToolUse#2`: the second handler of that event there, those that were left out counted too. */
-  next(owner: Owner, event: string): string {
+  /** `project:review-gate` */
+  ofProcess(owner: Owner, key: string): string {
+    return `${owner.source}:${key}${this.#givenTo(owner).suffix}`
+  }
+
+  #givenTo(owner: Owner): Given {
     let given = this.#owners.get(owner)
     if (!given) {
       given = { suffix: repeated(this.#sources, owner.source), counts: new Map() }
       this.#owners.set(owner, given)
     }
+    return given
+  }
+
+  /** `bash-validator:PreToolUse#2`: the second handler of that event there, those that were left out counted too. */
+  next(owner: Owner, event: string): string {
+    const given = this.#givenTo(owner)
     const count = (given.counts.get(event) ?? 0) + 1
     given.counts.set(event, count)
     return `${owner.source}:${event}#${count}${given.suffix}`

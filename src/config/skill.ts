@@ -1,8 +1,8 @@
 // The hooks of a skill as a document: they come with an event, not from a file, but say the same things in the same way.
 
-import { realpathSync } from 'node:fs'
 import { join, resolve, sep } from 'node:path'
 import type { Skill } from '../core/session-store.js'
+import { realOf } from '../state/within.js'
 import type { ConfigSources } from './discovery.js'
 import type { HookDocument } from './hook-document.js'
 import { JsonText } from './json-text.js'
@@ -32,12 +32,4 @@ function isOfUser(directory: string, { homeDir, projectDir }: ConfigSources): bo
   const inside = (folder: string) => real.startsWith(realOf(folder) + sep)
   if (projectDir !== undefined && realOf(projectDir) !== realOf(homeDir) && inside(projectDir)) return false
   return OF_USER.some((name) => inside(join(homeDir, name)))
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path // nothing there, so nothing of the user's either
-  }
 }

@@ -3,6 +3,7 @@
 import { delimiter } from 'node:path'
 import { textOf } from '../core/errors.js'
 import type { Skip } from '../core/plan.js'
+import { shellQuoted } from '../shell/shell-quoted.js'
 import { scriptsChanged } from '../trust/changes.js'
 import { programGone, safePath } from '../trust/program-search.js'
 import { quoted } from '../trust/quoted.js'
@@ -10,6 +11,7 @@ import { runPlace } from '../trust/run-place.js'
 import type { TrustStore } from '../trust/trust-store.js'
 import type { Standing, TrustRecord, Unit } from '../trust/unit.js'
 import type { ConfiguredHook } from './configured-hook.js'
+import type { Copied } from './copy-failure.js'
 import { unitsOf } from './units.js'
 
 /** A unit that may not run. */
@@ -27,6 +29,8 @@ export interface Untrusted {
 interface Held {
   readonly unit: Unit
   readonly record: TrustRecord | undefined
+  /** Where it runs from, if it was copied. */
+  readonly copied: Copied | undefined
 }
 
 export class TrustGate {
@@ -56,7 +60,11 @@ export class TrustGate {
     const record = standing.state === 'trusted' ? standing.record : undefined
     const place = runPlace(standing, spec.place)
     const made: ConfiguredHook = record ? { ...spec, place: { ...place, path: this.#path(record) } } : spec
-    this.#held.set(made, { unit, record })
+    const copied =
+      standing.state === 'trusted' && standing.copy !== undefined
+        ? { copy: standing.copy, original: unit.path }
+        : undefined
+    this.#held.set(made, { unit, record, copied })
     return made
   }
 
@@ -80,6 +88,10 @@ export class TrustGate {
   problemAtStart(spec: ConfiguredHook, cwd: string): string | undefined {
     const record = this.#held.get(spec)?.record
     return record && (scriptsChanged(record, cwd) ?? programGone(record) ?? this.#binProblem(record))
+  }
+
+  copiedOf(spec: ConfiguredHook): Copied | undefined {
+    return this.#held.get(spec)?.copied
   }
 
   /** The links that lead to the programs may be gone since: then whatever `$PATH` has by now would run. */
@@ -143,8 +155,7 @@ function trustCommand(scope: string, { kind, name, path, hooksDir }: Unit): stri
   if (kind === 'folder' && hooksDir === path)
     return 'carabiner trust --payload FILE (with its skill:loaded event)'
   if (scope !== 'named' || ODD.test(path)) return `carabiner trust${what}`
-  const place = /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
-  return `carabiner trust${what} ${kind === 'folder' ? '--plugin' : '--config'} ${place}`
+  return `carabiner trust${what} ${kind === 'folder' ? '--plugin' : '--config'} ${shellQuoted(path)}`
 }
 
 type NotTrusted = Exclude<Standing, { readonly state: 'trusted' }>

@@ -2,6 +2,7 @@
 
 import type { Unit, UnitHook } from '../trust/unit.js'
 import type { ConfiguredHook } from './configured-hook.js'
+import type { ConfiguredProcess } from './configured-process.js'
 
 /** The units of these hooks, in their order, each with the hooks it has. What is the user's is in none. */
 export function unitsOf(specs: readonly ConfiguredHook[]): ReadonlyMap<Unit, readonly ConfiguredHook[]> {
@@ -38,18 +39,53 @@ function unitWith(specs: readonly ConfiguredHook[]): Unit {
 function unitHook(spec: ConfiguredHook): UnitHook {
   const { name, events, matcher, origin } = spec.hook
   const { line, hash = '' } = origin
-  const what = { name, event: [...events].join(', '), matcher: matcher?.pattern ?? null, hash }
-  return { ...what, ...running(spec), ...(line !== undefined && { line }) }
+  const event = spec.type === 'process' ? takenBy(spec) : [...events].join(', ')
+  const what = { name, event, matcher: matcher?.pattern ?? null, hash }
+  const terms = termsOf(spec)
+  return {
+    ...what,
+    ...running(spec),
+    ...(terms.length > 0 && { terms }),
+    ...(line !== undefined && { line }),
+  }
 }
 
-function running(spec: ConfiguredHook): Pick<UnitHook, 'type' | 'command' | 'args' | 'shell'> {
+/** In the words of the file: each of them decides whether, when or with which effect it runs. */
+function termsOf(spec: ConfiguredHook): readonly string[] {
+  if (spec.type === 'process') return []
+  const { common } = spec
+  const { async = false, asyncRewake = false } = spec.type === 'command' ? spec.handler : {}
+  return [
+    ...(common.if === undefined ? [] : [`if ${common.if}`]),
+    ...(async ? ['async'] : []),
+    ...(asyncRewake ? ['asyncRewake'] : []),
+    ...(common.timeout === undefined ? [] : [`timeout ${common.timeout}`]),
+    ...(common.onFailure === undefined ? [] : [`onFailure ${common.onFailure}`]),
+    ...(common.once ? ['once'] : []),
+  ]
+}
+
+/** What a process is asked and told, in the words of its file. */
+function takenBy({ handler: { intercept, observe } }: ConfiguredProcess): string {
+  return [...intercept, ...observe.map((kind) => `observes ${kind}`)].join(', ')
+}
+
+type Running = Pick<UnitHook, 'type' | 'command' | 'args' | 'shell' | 'dir' | 'env'>
+
+function running(spec: ConfiguredHook): Running {
+  if (spec.type === 'process') return ofProcess(spec)
   if (spec.type !== 'command') return { type: spec.type, command: describe(spec) }
   const { command, args, shell } = spec.handler
   return { command, ...(args && { args }), ...(shell && { shell }) }
 }
 
+function ofProcess({ handler: { command, dir, env } }: ConfiguredProcess): Running {
+  const [program = '', ...args] = command
+  return { type: 'process', command: program, args, ...(dir !== undefined && { dir }), ...(env && { env }) }
+}
+
 /** What hooks of other types do, in a line. */
-function describe(spec: Exclude<ConfiguredHook, { readonly type: 'command' }>): string {
+function describe(spec: Exclude<ConfiguredHook, { readonly type: 'command' | 'process' }>): string {
   switch (spec.type) {
     case 'http':
       return spec.handler.url

@@ -176,8 +176,26 @@ export const DIAGNOSTIC_CODES = {
   },
   'left-running': {
     means:
-      'A command hook left a process behind that is outside its process group and still holds its output.',
+      'The program of a hook left a process behind that is outside its process group and still holds its output.',
     todo: 'Let the hook wait for its children, or close their output.',
+  },
+  'rpc-noise': {
+    means:
+      'A resident hook wrote something that is no answer: noise on its standard output, a line that is too long, a late, second or unknown reply, a request.',
+    todo: 'Let it print nothing but replies to its standard output; logs belong to standard error.',
+  },
+  'process-ended': {
+    means: 'The process of a resident hook ended while nobody asked it.',
+    todo: 'Find out why; it is started again when it is needed next.',
+  },
+  'process-restarted': {
+    means: 'The process of a resident hook had ended, and was started again.',
+    todo: 'Find out why it ended; what it remembered is lost.',
+  },
+  'observer-dropped': {
+    means:
+      'A resident hook was not told of events: it does not read them in time, or its process is not there.',
+    todo: 'Let it read faster than events come, or observe fewer kinds of them.',
   },
   'config-invalid': {
     means:

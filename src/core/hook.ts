@@ -255,7 +255,7 @@ export function handlerOf(def: HookDef): Handler<never> {
   return handler as unknown as Handler<never>
 }
 
-function snakeCase(name: string): string {
+export function snakeCase(name: string): string {
   return (
     name.charAt(0).toLowerCase() + name.slice(1).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   )

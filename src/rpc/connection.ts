@@ -132,11 +132,14 @@ export class Connection {
     return true
   }
 
+  /** Whoever sent it thinks that it has answered: nobody need wait for another reply. */
   #tooLong(beginning: string): void {
-    this.#problems.add(
-      'too-long',
-      () => `A line of more than ${this.#maxLineBytes} bytes was skipped; it begins: ${beginning}`,
-    )
+    const text = `A line of more than ${this.#maxLineBytes} bytes was skipped; it begins: ${beginning}`
+    this.#problems.add('too-long', () => text)
+    const number = callNumber(idIn(beginning))
+    if (number === undefined) return
+    const why = `The reply is longer than ${this.#maxLineBytes} bytes`
+    this.#calls.take(number)?.fail(new RpcError('malformed', why))
   }
 
   #receive(line: string): void {
@@ -207,6 +210,13 @@ export class Connection {
       this.#problems.add('notification', () => `The handler of ${shown(method)} failed: ${textOf(error)}`)
     }
   }
+}
+
+/** Of a line that was not read to its end. A method would make it a request, with an id of the other side. */
+function idIn(beginning: string): unknown {
+  if (/"method"\s*:/.test(beginning)) return undefined
+  const [, id] = /^\s*\{(?:[^{}]*,)?\s*"id"\s*:\s*"?(\d{1,15})"?\s*,/.exec(beginning) ?? []
+  return id
 }
 
 function closedError(reason: Error): RpcError {

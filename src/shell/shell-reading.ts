@@ -45,11 +45,14 @@ const MOST_LAYERS = 16
 
 const TOO_DEEP = 'it is nested too deeply'
 
+/** Is shown the nodes that are read, and the text that their positions point into. */
+export type NodeListener = (node: SyntaxNode, source: string) => void
+
 /** Never throws. Looks into no file, and into no language but the shell's. */
-export function readShell(text: string): ShellReading {
-  const only = onlyCommand(text)
+export function readShell(text: string, seen?: NodeListener): ShellReading {
+  const only = seen ? undefined : onlyCommand(text)
   if (only) return only
-  const reader = new Reader(text)
+  const reader = new Reader(text, seen)
   try {
     reader.script(text, undefined, 0)
   } catch (error) {
@@ -98,6 +101,7 @@ const EXPANSIONS: ReadonlySet<SyntaxNode['type']> = new Set([
 
 class Reader {
   readonly #source: string
+  readonly #seen: NodeListener | undefined
   readonly #commands: SimpleCommand[] = []
   #why: string | undefined
   #expands = false
@@ -110,8 +114,9 @@ class Reader {
   #listener: string | undefined
   #replaced = false
 
-  constructor(source: string) {
+  constructor(source: string, seen: NodeListener | undefined) {
     this.#source = source
+    this.#seen = seen
   }
 
   reading(): ShellReading {
@@ -156,6 +161,7 @@ class Reader {
 
   #parsed(scope: Scope): void {
     const script = parse(scope.source)
+    this.#seen?.(script, scope.source)
     if (scope.layer === 0) {
       this.#alone = isAlone(script)
       if (isBeyondText(scope.source, scope.plain)) this.#beyond = 'anywhere'
@@ -166,6 +172,7 @@ class Reader {
   // ---- the tree -------------------------------------------------------------------------------------------------
 
   #visit(node: SyntaxNode, scope: Scope, depth: number): void {
+    this.#seen?.(node, scope.source)
     if (depth > DEEPEST) this.miss(TOO_DEEP)
     else if (node.type === 'Statement') this.#visit(node.command, scope, depth + 1)
     else if (node.type === 'Command') this.#command(node, scope, depth + 1)

@@ -14,6 +14,7 @@ import { storedGrants } from './stored-grants.js'
 import { storedState } from './stored-state.js'
 import { sweep } from './sweep.js'
 import { VersionedFile } from './versioned-file.js'
+import { isInProject } from './within.js'
 
 export interface FileStoreOptions {
   /** Sessions and grants are a project's. */
@@ -34,6 +35,15 @@ const NO_GRANTS: readonly Grant[] = []
 const AGENTS = 'agents'
 const KEPT = 'kept'
 
+/** What a session remembers, and what was always allowed, must not come with a repository. */
+function checkOutside(projectDir: string, folders: readonly string[]): void {
+  const inside = folders.find((folder) => isInProject(folder, projectDir))
+  if (inside === undefined) return
+  throw new Error(
+    `sessions and grants cannot be kept in ${JSON.stringify(inside)}, which lies in the project ${JSON.stringify(projectDir)}: the project would decide about itself; set CARABINER_HOME to a folder outside of it (CARABINER_HOME, XDG_STATE_HOME, XDG_DATA_HOME and HOME say where it is)`,
+  )
+}
+
 /** Every method answers at once, and throws an Error that says what happened, where, and what to do. */
 export class FileStore implements SessionStore {
   readonly #sessions: string
@@ -44,6 +54,7 @@ export class FileStore implements SessionStore {
   constructor(options: FileStoreOptions) {
     checkOptions('FileStore', { ...options, projectDir: options?.projectDir ?? null }, CHECKS)
     const { projectDir, stateDir = stateHome(), dataDir = dataHome() } = options
+    checkOutside(resolve(projectDir), [resolve(stateDir), resolve(dataDir)])
     const project = folderName(resolve(projectDir))
     this.#sessions = join(resolve(stateDir), 'sessions')
     this.#project = join(this.#sessions, project)

@@ -27,7 +27,7 @@ function userHome(): string {
 }
 
 /** As the system knows it, if it knows this user. */
-function registeredHome(): string | undefined {
+export function registeredHome(): string | undefined {
   try {
     return xdgFolder(userInfo().homedir)
   } catch {

@@ -1,8 +1,9 @@
-// A folder of links to the programs that were found when a unit was trusted: first in `$PATH`, so that no later shim wins.
+// A folder that leads to the programs that were found when a unit was trusted: first in `$PATH`, so that no later shim wins.
 
-import { mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { digest } from '../core/digest.js'
+import { inQuotes } from '../shell/shell-quoted.js'
 import { nonce } from '../state/nonce.js'
 import { makePrivate } from '../state/private-folder.js'
 import type { TrustRecord } from './unit.js'
@@ -19,7 +20,9 @@ export function makeBin(path: string, { programs }: TrustRecord): void {
   const draft = `${path}.${nonce()}.tmp`
   try {
     mkdirSync(draft, 0o700)
-    for (const [name, target] of Object.entries(programs)) symlinkSync(target, join(draft, name))
+    for (const [name, target] of Object.entries(programs)) {
+      writeFileSync(join(draft, name), callOf(target), { mode: MODE, flag: 'wx' })
+    }
     rmSync(path, { recursive: true, force: true })
     renameSync(draft, path)
   } catch (error) {
@@ -29,16 +32,30 @@ export function makeBin(path: string, { programs }: TrustRecord): void {
   }
 }
 
+/** Nobody changes it by mistake. */
+const MODE = 0o500
+
+/** No link: a program that looks for its files beside itself, as that of a venv does, would look here. */
+function callOf(target: string): string {
+  return `#!/bin/sh\nexec ${inQuotes(target)} "$@"\n`
+}
+
 function isBinOf(path: string, programs: TrustRecord['programs']): boolean {
   try {
     const names = readdirSync(path)
     return (
       names.length === Object.keys(programs).length &&
-      names.every(
-        (name) => Object.hasOwn(programs, name) && readlinkSync(join(path, name)) === programs[name],
-      )
+      names.every((name) => {
+        const target = Object.hasOwn(programs, name) ? programs[name] : undefined
+        return target !== undefined && isCallOf(join(path, name), target)
+      })
     )
   } catch {
     return false
   }
+}
+
+function isCallOf(path: string, target: string): boolean {
+  const stats = lstatSync(path)
+  return stats.isFile() && (stats.mode & 0o777) === MODE && readFileSync(path, 'utf8') === callOf(target)
 }

@@ -1,8 +1,8 @@
 // Whether a unit is still what was trusted: by stamps where they tell, by reading where they do not.
 
-import { type BigIntStats, lstatSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { lstatSync, statSync } from 'node:fs'
 import { isSameFile } from './copies.js'
+import { pathAt, typeAt } from './file-place.js'
 import { readFile } from './file-reading.js'
 import { MOST_BYTES, readFolder } from './folder-reading.js'
 import { quoted } from './quoted.js'
@@ -51,14 +51,8 @@ const STAT = { bigint: true, throwIfNoEntry: false } as const
 
 /** Also where something is in the way of looking. */
 function isThere(path: string): boolean {
-  let stats: BigIntStats | undefined
-  try {
-    stats = statSync(path, STAT)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    return code !== 'ENOTDIR' && code !== 'ENAMETOOLONG' && code !== 'ENOENT'
-  }
-  return stats !== undefined && !stats.isDirectory()
+  const type = typeAt(path)
+  return type !== undefined && type !== 'folder'
 }
 
 export type Comparison =
@@ -139,8 +133,8 @@ export function scriptsChanged(record: TrustRecord, cwd = record.projectDir): st
 
 function elsewhere({ words, scripts, projectDir }: TrustRecord, cwd: string): string | undefined {
   for (const word of words) {
-    const path = resolve(cwd, word)
-    const meant = resolve(projectDir, word)
+    const path = pathAt(cwd, word)
+    const meant = pathAt(projectDir, word)
     if (path === meant || !isThere(path)) continue
     const reviewed = scripts.find((script) => script.path === meant)
     const now = reviewed && scriptNow({ ...reviewed, path }, false)

@@ -4,9 +4,9 @@ import { isUtf8 } from 'node:buffer'
 import { type BigIntStats, lstatSync, opendirSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
 import { textOf } from '../core/errors.js'
+import { isBelow, realOf } from '../state/within.js'
 import { type Read, readFile, sha256 } from './file-reading.js'
 import { OpenFolder } from './open-folder.js'
-import { isBelow, realOf } from './program-search.js'
 import { quoted } from './quoted.js'
 import { moment, parseStamp, stampOf } from './stamp.js'
 import type { TrustedFile, TrustedFolder } from './unit.js'
@@ -18,8 +18,11 @@ export const DEEPEST = 64
 const LONGEST_PATH = 1024
 const MOST_PROBLEMS = 20
 
-/** Neither hashed nor copied: it differs in every checkout, and nothing in it is part of the plugin. */
-const LEFT_OUT = '.git'
+/**
+ * Neither hashed nor copied: nothing in them is part of the plugin, and they come and go by themselves. What Python
+ * compiled could run in place of what was reviewed; in the copy there is none of it.
+ */
+const LEFT_OUT: ReadonlySet<string> = new Set(['.git', '.DS_Store', '__pycache__'])
 
 export interface FolderReading {
   /** Sorted by path. Empty folders do not count: git has none. */
@@ -147,7 +150,7 @@ class Reader {
       if (error instanceof Enough) throw error
       this.#problem(`${named(path)} cannot be read (${textOf(error)}).`)
     }
-    return names.filter((name) => name !== LEFT_OUT).sort()
+    return names.filter((name) => !LEFT_OUT.has(name)).sort()
   }
 
   #entry(folder: OpenFolder, name: string, path: string, depth: number): void {

@@ -2,6 +2,8 @@
 
 import { homedir } from 'node:os'
 import { dirname } from 'node:path'
+import { inQuotes } from '../shell/shell-quoted.js'
+import { nonce } from '../state/nonce.js'
 import type { Unit, UnitHook } from './unit.js'
 
 /** A folder that a variable stands for. */
@@ -25,8 +27,9 @@ export function variablesOf({ kind, path, projectDir, hooksDir = dirname(path) }
   ]
 }
 
-/** Plain for every reader of shell, and no name that anybody has. */
-const MARK = /\/%carabiner(\d)%/g
+/** Plain for every reader of shell. Another in every process: no folder of a project can be called like it. */
+const SIGN = `/%${nonce()}`
+const MARK = new RegExp(`${SIGN}(\\d)%`, 'g')
 
 /** As a shell would read it, with a mark for each variable of ours. */
 export function markedText(hook: UnitHook, unit: Unit, variables: readonly Variable[]): string {
@@ -35,8 +38,19 @@ export function markedText(hook: UnitHook, unit: Unit, variables: readonly Varia
   const text =
     hook.args === undefined
       ? inSkill(hook.command)
-      : [inSkill(hook.command), ...hook.args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
-  return variables.reduce((marked, { name }, i) => marked.replace(patternOf(name), `/%carabiner${i}%`), text)
+      : `${circumstances(hook, unit)}${[inSkill(hook.command), ...hook.args].map(inQuotes).join(' ')}`
+  return variables.reduce((marked, { name }, i) => marked.replace(patternOf(name), `${SIGN}${i}%`), text)
+}
+
+/** Where a process starts, and with which variables: as a shell would be told. */
+function circumstances({ dir, env = {} }: UnitHook, { kind }: Unit): string {
+  const variables = Object.entries(env).map(([name, value]) =>
+    /^[A-Za-z_]\w*$/.test(name) ? `${name}=${inQuotes(value)} ` : '',
+  )
+  if (dir === undefined) return variables.join('')
+  const isBelow = !/^[/$]/.test(dir)
+  const folder = isBelow && kind === 'folder' ? `\${CLAUDE_PLUGIN_ROOT}/${dir}` : dir
+  return `cd ${inQuotes(folder)} && ${variables.join('')}`
 }
 
 /** `$NAME`, `${NAME}`, and `${NAME:-x}`, which is NAME since it is always set. */
@@ -58,4 +72,17 @@ export function unmarked(word: string, variables: readonly Variable[]): Lead {
     return variables[Number(i)]?.folder ?? ''
   })
   return { text, variable }
+}
+
+/** For people: with the names of the variables in place of the marks, also of one that was cut short. */
+export function readable(text: string, variables: readonly Variable[]): string {
+  const named = text.replace(MARK, (_, i: string) => `$${variables[Number(i)]?.name}`)
+  return named.replace(/\/%[0-9a-f]*\d?…$/, (cut) =>
+    `${SIGN}0`.startsWith(cut.slice(0, -1)) || cut.startsWith(SIGN) ? '/…' : cut,
+  )
+}
+
+/** As it is written: a shell does not fill in what is in single quotes, or behind a backslash. */
+export function isUnfilled(written: string): boolean {
+  return written.startsWith(`'${SIGN}`) || written.startsWith(`\\${SIGN}`)
 }

@@ -1,14 +1,15 @@
 // What the commands of a unit name: files outside its copy, programs, and what only the running shell knows.
 
-import { statSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { readShell } from '../shell/shell-reading.js'
 import type { SimpleCommand } from '../shell/simple-command.js'
-import { markedText, unmarked, type Variable, variablesOf } from './hook-text.js'
-import { isBelow } from './program-search.js'
+import { INTERPRETERS, isReader, isWriter, SHELLS } from './data-readers.js'
+import { pathAt, tidy, typeAt } from './file-place.js'
+import { FileSearch, type Remarks, type Wanted } from './file-search.js'
+import { operandsOf, soughtBy } from './finders.js'
+import { type HookReading, readHook, unreadHook } from './hook-reading.js'
+import { isUnfilled, markedText, readable, unmarked, type Variable, variablesOf } from './hook-text.js'
 import { quoted } from './quoted.js'
 import type { Unit, UnitHook } from './unit.js'
+import { expandedHome, type WorkFolder, workFolders } from './work-folders.js'
 
 /** What a person who reviews should know about a hook, and what cannot be seen from its text. */
 export interface HookNote {
@@ -17,29 +18,29 @@ export interface HookNote {
 }
 
 export interface Named {
-  /** Absolute paths of files outside the copy. */
+  /** Absolute paths of files outside the copy, as the kernel follows them: `..` stays where it is. */
   readonly files: readonly string[]
   /** Paths where a command looks for a file, and none is. */
   readonly absent: readonly string[]
-  /** Relative words that name them, or would. */
+  /** Relative paths that name them, or would, from where a hook starts. */
   readonly words: readonly string[]
   /** Names for `$PATH` to find. */
   readonly programs: readonly string[]
-  /** Paths below the unit's folder that are read from its copy. */
-  readonly copied: readonly string[]
   readonly notes: readonly HookNote[]
+  /** Sentences: what commands may run that is not part of what is trusted. */
+  readonly unseen: readonly string[]
 }
 
 /** `systemFolders`: a file in one of them is a program, not a script. */
 export function namedBy(unit: Unit, systemFolders: readonly string[]): Named {
   const search = new Search(unit, systemFolders)
-  for (const hook of unit.hooks) if (hook.type === undefined || hook.type === 'command') search.hook(hook)
+  for (const hook of unit.hooks) if (runsProgram(hook)) search.hook(hook)
   return search.named()
 }
 
-const SYSTEM = ['/bin', '/sbin', '/usr/bin', '/usr/sbin', '/usr/local/bin', '/opt/homebrew/bin']
-/** Nothing in there is a file that stays. */
-const NEVER = ['/proc', '/sys', '/dev']
+function runsProgram({ type = 'command' }: UnitHook): boolean {
+  return type === 'command' || type === 'process'
+}
 
 /** What the shell does itself. */
 const BUILTINS = new Set(
@@ -49,196 +50,220 @@ const BUILTINS = new Set(
   umask unalias unset until wait while`.split(/\s+/),
 )
 
-/** They write to the files that they name, and run none. */
-const WRITERS = new Set(['tee', 'touch', 'mkdir', 'rm', 'rmdir', 'truncate'])
-
-/** Their first operand is a program, however it is called. */
-const INTERPRETERS =
-  /^(?:(?:ba|da|z|k|a)?sh|\.|source|node|nodejs|bun|deno|tsx|python[\d.]*|perl|ruby|php|pwsh)$/
-
 /** A word that most likely means a file: a path, or a name with an ending. */
 const LIKE_A_FILE = /\/|^[\w@%+-][\w.@%+-]*\.[A-Za-z]\w{0,5}$/
 
-const GLOB = /[*?[\]{}]/
+/** Only the running shell makes a name of it; or the name holds such a character itself. */
+const FILLED_IN = /[*?[\]{}$`]/
+
+/** Programs whose own program is in the file behind this option. */
+const WITH_PROGRAM = /^(?:[gmn]?awk|g?sed|g?make|jq)$/
+const PROGRAM_OPTION = /^(?:-\w*f|--(?:file|from-file|makefile))(?:=|$)/
+
+/** Variables by which programs load other files than those that are named. */
+const LOADING =
+  /^(?:LD_\w+|DYLD_\w+|NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|HOME|STARTUP)|PERL5\w+|RUBY(?:LIB|OPT)|GIT_\w+|(?:BASH_)?ENV)=/
+
+/** Of one hook. */
+const MOST_WORDS = 2000
+/** Of a PATH that it sets, which is told in any case. */
+const MOST_ENTRIES = 32
+/** Folders that are only named, not entered. */
+const MOST_NAMED_FOLDERS = 16
 
 class Search {
   readonly #unit: Unit
-  readonly #system: readonly string[]
   readonly #variables: readonly Variable[]
-  readonly #files = new Set<string>()
-  readonly #words = new Set<string>()
-  readonly #absent = new Set<string>()
+  readonly #search: FileSearch
   readonly #programs = new Set<string>()
-  readonly #copied = new Set<string>()
-  readonly #notes: HookNote[] = []
+  readonly #notes = new Map<string, HookNote>()
+  readonly #unseen = new Set<string>()
 
   constructor(unit: Unit, systemFolders: readonly string[]) {
     this.#unit = unit
-    this.#system = [...SYSTEM, ...systemFolders]
     this.#variables = variablesOf(unit)
+    this.#search = new FileSearch(unit, systemFolders, this.#variables)
   }
 
   named(): Named {
+    const { files, absent, words } = this.#search
     return {
-      files: [...this.#files].sort(),
-      absent: [...this.#absent].sort(),
-      words: [...this.#words].sort(),
+      files: [...files].sort(),
+      absent: [...absent].sort(),
+      words: [...words].sort(),
       programs: [...this.#programs].sort(),
-      copied: [...this.#copied].sort(),
-      notes: this.#notes,
+      notes: [...this.#notes.values()],
+      unseen: [...this.#unseen],
     }
   }
 
   hook(hook: UnitHook): void {
     const text = markedText(hook, this.#unit, this.#variables)
     const isShell = hook.shell !== 'powershell' || hook.args !== undefined
+    const remarks = this.#remarks(hook)
     if (hook.args === undefined && hook.shell === 'bash') this.#programs.add('bash')
     if (!isShell) {
       this.#programs.add('pwsh')
-      this.#note(hook, 'It is PowerShell, which is not read: look at the command itself.')
+      remarks.note('It is PowerShell, which is not read: look at the command itself.')
     }
-    const { commands, why } = isShell ? readShell(text) : { commands: [], why: undefined }
-    if (why !== undefined) this.#note(hook, `Not everything that it runs can be seen: ${this.#plain(why)}.`)
-    const names = new Set<string>()
-    const words = new Set<string>()
-    const outputs = new Set<string>()
-    for (const command of commands) {
-      const [program = '', ...others] = command.words
-      if (program.includes('/')) words.add(program)
-      else this.#program(program, names)
-      for (const word of others) (WRITERS.has(command.name) ? outputs : words).add(word)
-      this.#dynamicWords(hook, command)
+    const reading = isShell ? readHook(text) : unreadHook(text)
+    const { why, commands } = reading
+    if (why !== undefined) remarks.note(`Not everything that it runs can be seen: ${this.#plain(why)}.`)
+    const names = this.#programsOf(reading)
+    const wanted = [...wantedBy(reading), ...this.#behindPath(reading, names)]
+    for (const command of commands) this.#dynamicWords(command, remarks)
+    for (const what of [...commands.flatMap((one) => soughtBy(one).unseen), ...this.#doubts(hook, reading)]) {
+      remarks.unseen(what)
     }
-    // Words in quotes keep their spaces; pieces also come from redirections, assignments, and code in other languages.
-    const known = [words, outputs, names]
-    const pieces = piecesOf(text).filter((piece) => !known.some((set) => set.has(piece)))
-    const bases = this.#bases([...words, ...pieces])
-    for (const word of words) this.#word(word, bases, hook, isLikeAFile(word, commands))
-    for (const piece of pieces) this.#word(piece, bases, hook, false)
+    const known = new Set([...wanted.map(({ word }) => word), ...names])
+    const pieces = reading.pieces.filter((piece) => !known.has(piece)).flatMap(variantsOf)
+    const all = distinct([...wanted, ...pieces])
+    if (all.length > MOST_WORDS) remarks.unseen('it has more words than are looked at')
+    const some = all.slice(0, MOST_WORDS)
+    const folders = this.#folders(reading, some, remarks)
+    for (const one of some) this.#search.look(one, folders, remarks)
   }
 
-  #program(name: string, names: Set<string>): void {
-    names.add(name)
-    if (/^[\w.+@-]+$/.test(name) && !/^\.+$/.test(name) && !BUILTINS.has(name)) this.#programs.add(name)
-  }
-
-  /** A folder that is named may be where the words are looked for: `cd hooks && ./check.sh`. */
-  #bases(words: readonly string[]): readonly Base[] {
-    const project: Base = { folder: this.#unit.projectDir, isCopied: false, isStart: true }
-    const named = words.flatMap((word): Base[] => {
-      const { text, variable } = unmarked(word, this.#variables)
-      const folder = resolve(this.#unit.projectDir, expanded(text))
-      const isCopied = variable?.isCopied ?? false
-      return typeAt(folder) === 'folder' ? [{ folder, isCopied, isStart: false }] : []
-    })
-    return [project, ...named]
-  }
-
-  /** `expected`: it most likely means a file, so that it counts too if there is none. */
-  #word(word: string, bases: readonly Base[], hook: UnitHook, expected: boolean): void {
-    const { text, variable } = unmarked(word, this.#variables)
-    if (text === '' || text.includes('\0') || text.includes('://')) return
-    const path = expanded(text)
-    if (isAbsolute(path)) {
-      this.#path(resolve(path), variable?.isCopied ?? false, expected, hook)
-      return
-    }
-    if (/[$`]/.test(path) || GLOB.test(path) || path.startsWith('-')) return
-    for (const { folder, isCopied, isStart } of bases) {
-      const at = resolve(folder, path)
-      this.#path(at, isCopied, expected && isStart, hook)
-      if (isStart && (this.#files.has(at) || this.#absent.has(at))) this.#words.add(path)
-    }
-  }
-
-  #path(path: string, isCopied: boolean, expected: boolean, hook: UnitHook): void {
-    const { kind, path: own } = this.#unit
-    if (/[$`]/.test(path) || GLOB.test(path) || NEVER.some((folder) => isBelow(path, folder))) return
-    if (kind === 'folder' && isCopied) {
-      if (isBelow(path, own)) this.#copied.add(path)
-      else if (typeAt(path) === 'file') {
-        this.#note(
-          hook,
-          `It names ${quoted(path)}, which is outside the folder, and will not find it from the copy.`,
+  #remarks({ name }: UnitHook): Remarks {
+    return {
+      note: (text) => {
+        this.#notes.set(`${name}\0${text}`, { hook: name, text })
+      },
+      unseen: (what) => {
+        this.#unseen.add(
+          `The hook ${quoted(name)} may run files that are not part of what is trusted: ${what}.`,
         )
-      }
-      return
+      },
     }
-    if (kind === 'file' && path === own) return
-    const type = typeAt(path)
-    if (type === 'file' && !this.#system.includes(dirname(path))) {
-      this.#files.add(path)
-      if (kind === 'folder' && isBelow(path, own)) {
-        this.#note(hook, `It names ${quoted(path)} in the project, so that this file runs and not its copy.`)
-      }
-    } else if (type === undefined && expected) this.#absent.add(path)
   }
 
-  #dynamicWords(hook: UnitHook, command: SimpleCommand): void {
+  /** Names that `$PATH` has to find. What a shell is told to run is a file: `sh run`. */
+  #programsOf({ commands, scripts }: HookReading): ReadonlySet<string> {
+    const ofShells = commands.filter(({ name }) => SHELLS.test(name))
+    const files = new Set(ofShells.flatMap(({ words }) => operandsOf(words)))
+    const names = new Set<string>()
+    for (const { program } of commands) {
+      if (program.includes('/') || (files.has(program) && !scripts.has(program))) continue
+      names.add(program)
+      const isProgram = /^[\w.+@-]+$/.test(program) && !/^\.+$/.test(program) && !BUILTINS.has(program)
+      if (isProgram) this.#programs.add(program)
+    }
+    return names
+  }
+
+  /** Where a command is looked for first if the hook changes `$PATH` itself. */
+  #behindPath({ assignments }: HookReading, names: ReadonlySet<string>): readonly Wanted[] {
+    const entries = assignments
+      .filter((one) => one.startsWith('PATH='))
+      .flatMap((one) => one.slice('PATH='.length).split(':'))
+      .filter((entry) => !FILLED_IN.test(entry))
+      .slice(0, MOST_ENTRIES)
+    return entries.flatMap((entry) =>
+      [...names].map((name) => ({ word: `${entry || '.'}/${name}`, isExpected: true })),
+    )
+  }
+
+  #doubts(hook: UnitHook, { assignments, written }: HookReading): readonly string[] {
+    const names = new Set(this.#variables.map(({ name }) => name))
+    const ofAssignments = assignments.flatMap((one) => {
+      const [name = ''] = one.split('=', 1)
+      if (name === 'PATH')
+        return ['it changes PATH, so that programs may be others than those that were found']
+      if (LOADING.test(one)) return [`programs load other files because of ${name}`]
+      return names.has(name) ? [`it makes ${name} another folder`] : []
+    })
+    const unfilled = hook.args === undefined ? written.filter(isUnfilled) : []
+    const plain = (word: string) =>
+      `${quoted(this.#plain(word))} is quoted, and perhaps a path in the project as it is`
+    return [...ofAssignments, ...unfilled.map(plain)]
+  }
+
+  /** Also a folder that is only named may be where files are looked for, by a program that goes there itself. */
+  #folders(reading: HookReading, wanted: readonly Wanted[], remarks: Remarks): readonly WorkFolder[] {
+    const { folders, unseen } = workFolders(this.#unit.projectDir, reading, this.#variables)
+    for (const what of unseen) remarks.unseen(what)
+    const found = new Map<string, WorkFolder>()
+    for (const { word } of wanted) {
+      const { text, variable } = unmarked(word, this.#variables)
+      const path = pathAt(this.#unit.projectDir, expandedHome(text))
+      if (found.has(path) || path.includes('\0') || typeAt(path) !== 'folder') continue
+      if (found.size === MOST_NAMED_FOLDERS) {
+        remarks.unseen('it names more folders than are looked at')
+        break
+      }
+      const from = /^[/~]/.test(text) ? undefined : tidy(text)
+      found.set(path, { path, isCopied: variable?.isCopied ?? false, from, isEntered: false })
+    }
+    const entered = new Set(folders.map(({ path }) => path))
+    return [...folders, ...[...found.values()].filter(({ path }) => !entered.has(path))]
+  }
+
+  #dynamicWords(command: SimpleCommand, remarks: Remarks): void {
     if (!command.dynamic) return
     const [, ...words] = command.words
-    const first = INTERPRETERS.test(command.name) ? operand(command.words) : undefined
+    const operands = INTERPRETERS.test(command.name) ? operandsOf(command.words) : []
     for (const word of words) {
-      const isPath = word === first || word.includes('/')
-      if (isPath && /[$`*?]/.test(word) && !/\s/.test(word)) {
-        this.#note(hook, `Only the shell knows which file ${quoted(this.#plain(word))} is.`)
+      const isPath = operands.includes(word) || word.includes('/')
+      if (isPath && FILLED_IN.test(word) && !/\s/.test(word)) {
+        remarks.note(`Only the shell knows which file ${quoted(this.#plain(word))} is.`)
       }
     }
   }
 
   #plain(text: string): string {
-    return text.replace(/\/%carabiner(\d)%/g, (_, i: string) => `$${this.#variables[Number(i)]?.name}`)
+    return readable(text, this.#variables)
   }
+}
 
-  #note({ name }: UnitHook, text: string): void {
-    if (!this.#notes.some((note) => note.hook === name && note.text === text)) {
-      this.#notes.push({ hook: name, text })
+/** The programs and what they run first: should there be too much to look at, the rest is left out. */
+function wantedBy({ commands, isDataSafe }: HookReading): readonly Wanted[] {
+  const first: Wanted[] = []
+  const rest: Wanted[] = []
+  for (const command of commands) {
+    const { program, name, words } = command
+    // In quotes such a character is part of the name.
+    const isKnown = (word: string) => !command.dynamic || !FILLED_IN.test(word)
+    if (program.includes('/')) first.push({ word: program, isExpected: isKnown(program) })
+    if (INTERPRETERS.test(name)) {
+      const isExpected = (word: string) => !CODE.test(word) && isKnown(word)
+      first.push(...operandsOf(words).map((word) => ({ word, isExpected: isExpected(word), by: name })))
     }
+    first.push(...soughtBy(command).paths.map((word) => ({ word, isExpected: true })))
+    if (WITH_PROGRAM.test(name)) first.push(...programFiles(words))
+    if (isWriter(command) || (isDataSafe && isReader(command))) continue
+    rest.push(...words.slice(1).flatMap(variantsOf))
   }
+  return [...first, ...rest]
 }
 
-interface Base {
-  readonly folder: string
-  readonly isCopied: boolean
-  /** Where hooks are started, most of the time. */
-  readonly isStart: boolean
+function distinct(wanted: readonly Wanted[]): readonly Wanted[] {
+  const keyOf = ({ word, isExpected, by }: Wanted) => [word, isExpected, by].join('\0')
+  return [...new Map(wanted.map((one) => [keyOf(one), one])).values()]
 }
 
-/** A log that a hook writes is none of its scripts. `<>` is for reading as well. */
-const OUTPUT = /(?<![<=-])(?:\d|&)?>{1,2}[|&]?\s*(?:"[^"]*"|'[^']*'|[^\s;|&<>()"']+)/g
-
-/** Pieces between blanks, quotes and operators. */
-function piecesOf(text: string): readonly string[] {
-  const pieces = text.replace(OUTPUT, ' ').split(/[\s"'`;|&<>()=,:{}\\]+/)
-  return [...new Set(pieces)].filter((piece) => piece !== '' && piece.length < 4096)
+/** `-f FILE`, `-fFILE`, `--file=FILE` */
+function programFiles(words: readonly string[]): readonly Wanted[] {
+  return words.flatMap((word, i) => {
+    const isBehind = PROGRAM_OPTION.test(words[i - 1] ?? '') && !(words[i - 1] ?? '').includes('=')
+    const [, glued] = /^(?:-f|--(?:file|from-file|makefile)=)(.+)$/s.exec(word) ?? []
+    const file = isBehind ? word : glued
+    return file === undefined ? [] : [{ word: file, isExpected: isName(file) }]
+  })
 }
 
-/** Code that is an operand has blanks and brackets. */
-function isLikeAFile(word: string, commands: readonly SimpleCommand[]): boolean {
-  if (/[\s;()]/.test(word)) return false
-  return (
-    LIKE_A_FILE.test(word) ||
-    commands.some(({ name, words }) => INTERPRETERS.test(name) && operand(words) === word)
-  )
+/** A word, and the value that may be glued to an option: `-f./x`. */
+function variantsOf(word: string): readonly Wanted[] {
+  const whole = { word, isExpected: LIKE_A_FILE.test(word) && isName(word) && !word.includes('://') }
+  if (!word.startsWith('-')) return [whole]
+  const [, path] = /^--?\w{0,4}?((?:\.{1,2}|~)?\/.*)$/s.exec(word) ?? []
+  const glued =
+    path === undefined ? { word: word.slice(2), isExpected: false } : { word: path, isExpected: isName(path) }
+  return [{ ...whole, isExpected: false }, glued]
 }
 
-function operand([, ...words]: readonly string[]): string | undefined {
-  return words.find((word) => !word.startsWith('-'))
-}
+/** An operand that is no name has blanks and brackets. */
+const CODE = /[\s;()]/
 
-function expanded(text: string): string {
-  return text.startsWith('~/') ? join(homedir(), text.slice(2)) : text
-}
-
-function typeAt(path: string): 'file' | 'folder' | 'other' | undefined {
-  try {
-    const stats = statSync(path, { throwIfNoEntry: false })
-    if (!stats) return undefined
-    if (stats.isFile()) return 'file'
-    return stats.isDirectory() ? 'folder' : 'other'
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    // Anything else (no permission, a circle of links) stands for something that is there.
-    return code === 'ENOTDIR' || code === 'ENAMETOOLONG' ? undefined : 'other'
-  }
+function isName(word: string): boolean {
+  return !CODE.test(word) && !FILLED_IN.test(word)
 }

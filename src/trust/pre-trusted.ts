@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import { textOf } from '../core/errors.js'
 import { readPlain } from '../state/plain-file.js'
-import { isWithin, realOf } from './program-search.js'
+import { isWithin, realOf } from '../state/within.js'
 import { quoted } from './quoted.js'
 import { isDigest } from './stored-record.js'
 
@@ -27,6 +27,8 @@ function textIn(path: string): string {
     if (read.problem === 'is empty') return ''
     throw new Error(`it ${read.problem}`)
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+      throw new Error(`there is no list of digests ${quoted(path)}`, { cause: error })
     throw new Error(`the list of digests ${quoted(path)} cannot be read: ${textOf(error)}`, { cause: error })
   }
 }

@@ -1,11 +1,16 @@
 // Where `$PATH` leads to a program, without the folders that a project can fill.
 
-import { accessSync, constants, realpathSync, statSync } from 'node:fs'
-import { delimiter, isAbsolute, join, sep } from 'node:path'
+import { accessSync, constants, statSync } from 'node:fs'
+import { delimiter, dirname, isAbsolute, join } from 'node:path'
+import { isWithin } from '../state/within.js'
+import { shebangOf } from './shebang.js'
 import type { Programs } from './unit.js'
 
+/** Where no entry counts, as in a project that is `/`: without any folder a shell would use one of its own making. */
+const FALLBACK = ['/usr/bin', '/bin']
+
 export interface SearchPath {
-  /** Folders that count, in order. */
+  /** Folders that count, in order; never none. */
   readonly folders: readonly string[]
   /** Entries that are relative, or lie in the project. */
   readonly skipped: readonly string[]
@@ -20,7 +25,7 @@ export function searchPath(projectDir: string, path = process.env.PATH ?? ''): S
     ;(counts ? folders : skipped).push(entry)
   }
   return {
-    folders: [...new Set(folders)],
+    folders: folders.length > 0 ? [...new Set(folders)] : FALLBACK,
     skipped: [...new Set(skipped)].filter((entry) => entry !== '' || path !== ''),
   }
 }
@@ -48,7 +53,8 @@ export function findPrograms(
   const inProject: string[] = []
   for (const name of new Set(names)) {
     const found = folders.map((folder) => join(folder, name)).filter(isProgram)
-    const own = found.filter((path) => isWithin(path, projectDir))
+    // A folder in the project is here only where there was no other.
+    const own = found.filter((path) => isWithin(path, projectDir) && !isWithin(dirname(path), projectDir))
     const path = found.find((one) => !own.includes(one))
     inProject.push(...own)
     if (path !== undefined) programs.push([name, path])
@@ -77,30 +83,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Whether it lies in the folder, or is it, by its name or by where links lead. */
-export function isWithin(path: string, folder: string): boolean {
-  return isBelow(path, folder) || isBelow(realOf(path), realOf(folder))
-}
-
-export function isBelow(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
-}
-
-/** Of what is not there: of the nearest folder above that is. */
-export function realOf(path: string): string {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    const at = path.lastIndexOf(sep)
-    return at <= 0 ? path : join(realOf(path.slice(0, at)), path.slice(at + 1))
-  }
-}
-
 /** What `#!/usr/bin/env NAME` in the first line looks up in `$PATH`. */
 export function shebangProgram(bytes: Buffer): string | undefined {
-  if (bytes[0] !== 0x23 || bytes[1] !== 0x21) return undefined
-  const [line = ''] = bytes.toString('latin1', 2, 256).split('\n', 1)
-  const [interpreter = '', ...words] = line.trim().split(/\s+/)
-  if (!/(?:^|\/)env$/.test(interpreter)) return undefined
-  return words.find((word) => !word.startsWith('-') && !word.includes('='))
+  return shebangOf(bytes).program
 }

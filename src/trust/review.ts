@@ -1,10 +1,9 @@
 // What a person is shown before trusting: everything as it was read and hashed, and what is different from last time.
 
-import { isUtf8 } from 'node:buffer'
 import { join } from 'node:path'
 import { changeText } from './changes.js'
 import { isSameFile } from './copies.js'
-import { readFile } from './file-reading.js'
+import { isReadable, type KeptFiles, LONGEST_TEXT, textAt } from './kept-files.js'
 import { quoted } from './quoted.js'
 import { isExecutable, type TrustedFile, type TrustRecord, type Unit, type UnitHook } from './unit.js'
 import { readContent, type Takers, type UnitContent } from './unit-content.js'
@@ -28,37 +27,43 @@ export interface Review extends UnitContent {
 export type Difference =
   | { readonly what: 'hook-added' | 'hook-removed'; readonly hook: UnitHook; readonly text: string }
   | {
-      readonly what: 'file-added' | 'file-removed' | 'file-changed' | 'mode-changed'
+      readonly what: 'file-added' | 'file-removed' | 'file-changed' | 'mode-changed' | 'program-moved'
+      /** Of a program, its name. */
       readonly path: string
       /** A sentence. */
       readonly text: string
-      /** What was in it, where it is text; of a link, where it led. A script outside the folder has no old text. */
+      /** What was in it, where it is text and still known; of a link or a program, where it led. */
       readonly before?: string
       readonly after?: string
     }
 
-/** Of one file, and of all together, in bytes. */
-const LONGEST_TEXT = 1024 * 1024
+/** Of all files together, in bytes. */
 const MOST_TEXT = 32 * 1024 * 1024
 
-/** Writes nothing. `copy`: where the last one is. */
-export function reviewOf(unit: Unit, record: TrustRecord | undefined, copy: string | undefined): Review {
+/** What was trusted the last time, and where its texts are. */
+export interface Before {
+  readonly record: TrustRecord
+  readonly copy: string | undefined
+  readonly kept: KeptFiles
+}
+
+/** Writes nothing. */
+export function reviewOf(unit: Unit, before: Before | undefined): Review {
   const texts = new Map<TrustedFile, Pick<ReviewedFile, 'text' | 'isText'>>()
   let left = MOST_TEXT
   const take: Takers['file'] = (file, bytes) => {
-    const isText = isUtf8(bytes) && !bytes.includes(0)
+    const isText = isReadable(bytes)
     const isShown = isText && bytes.length <= Math.min(LONGEST_TEXT, left)
     if (isShown) left -= bytes.length
     texts.set(file, { isText, ...(isShown && { text: bytes.toString('utf8') }) })
   }
-  const content = readContent(unit, { file: take, script: take })
+  const { source, ...content } = readContent(unit, { file: take, script: take, source: take })
   const withText = (file: TrustedFile): ReviewedFile => ({ ...file, isText: true, ...texts.get(file) })
   const files = content.files.map(withText)
   const scripts = content.scripts.map(withText)
-  const differences = record
-    ? [...hooksChanged(record, unit), ...filesChanged(record, { files, scripts }, copy)]
-    : []
-  return { ...content, unit, files, scripts, record, differences }
+  const now: Now = { files, scripts, source: source && withText(source), programs: content.programs }
+  const differences = before ? [...hooksChanged(before.record, unit), ...filesChanged(before, now)] : []
+  return { ...content, unit, files, scripts, record: before?.record, differences }
 }
 
 function hooksChanged({ hooks }: TrustRecord, unit: Unit): readonly Difference[] {
@@ -85,18 +90,33 @@ function hooksChanged({ hooks }: TrustRecord, unit: Unit): readonly Difference[]
   ]
 }
 
-interface Files {
+interface Now extends Pick<UnitContent, 'programs'> {
   readonly files: readonly ReviewedFile[]
   readonly scripts: readonly ReviewedFile[]
+  readonly source: ReviewedFile | undefined
 }
 
-function filesChanged(record: TrustRecord, now: Files, copy: string | undefined): readonly Difference[] {
-  const oldText = (file: TrustedFile) =>
-    copy === undefined ? undefined : textAt(join(copy, file.path), file)
+function filesChanged({ record, copy, kept }: Before, now: Now): readonly Difference[] {
+  const copied = (file: TrustedFile) => (copy === undefined ? undefined : textAt(join(copy, file.path), file))
+  const outside = (file: TrustedFile) => kept.textOf(file)
+  // A file of hooks counts by its hooks; hooks that it lost, and keys that tighten, are seen in its text alone.
+  const sources = record.source && now.source ? changesBetween([record.source], [now.source], outside) : []
   return [
-    ...changesBetween(record.files, now.files, oldText),
-    ...changesBetween(record.scripts, now.scripts, () => undefined),
+    ...sources,
+    ...changesBetween(record.files, now.files, copied),
+    ...changesBetween(record.scripts, now.scripts, outside),
+    ...programsMoved(record, now),
   ]
+}
+
+function programsMoved(record: TrustRecord, { programs }: Now): readonly Difference[] {
+  return Object.entries(record.programs).flatMap(([name, before]): Difference[] => {
+    const after = Object.hasOwn(programs, name) ? programs[name] : undefined
+    if (after === before) return []
+    const is = after === undefined ? 'is not found any more' : `is ${quoted(after)} now`
+    const text = `The program ${quoted(name)} was ${quoted(before)} when it was trusted, and ${is}.`
+    return [{ what: 'program-moved', path: name, text, before, ...(after !== undefined && { after }) }]
+  })
 }
 
 function changesBetween(
@@ -123,11 +143,4 @@ function changesBetween(
 
 function byPath<F extends TrustedFile>(files: readonly F[]): ReadonlyMap<string, F> {
   return new Map(files.map((file) => [file.path, file]))
-}
-
-/** Only if it is still what was trusted. */
-function textAt(path: string, { sha256 }: TrustedFile): string | undefined {
-  const read = readFile(path, { follow: false, limit: LONGEST_TEXT })
-  if (read === 'untouched' || 'problem' in read || read.sha256 !== sha256) return undefined
-  return isUtf8(read.bytes) && !read.bytes.includes(0) ? read.bytes.toString('utf8') : undefined
 }

@@ -1,21 +1,10 @@
 // Remarks on a review for the person who decides. Advisory: they find the usual, and nobody may rely on their silence.
 
+import { basename } from 'node:path'
+import { inReadingOrder, type RankedFile } from './reading-order.js'
 import type { Review, ReviewedFile } from './review.js'
+import { RISK_KINDS, type RiskKind, RULES } from './risk-rules.js'
 import { isExecutable } from './unit.js'
-
-export type RiskKind =
-  | 'launcher'
-  | 'pipe-to-shell'
-  | 'network'
-  | 'writes-outside'
-  | 'secrets'
-  | 'obfuscation'
-  | 'hidden-text'
-  | 'root'
-  | 'background'
-  | 'binary'
-  | 'program'
-  | 'unseen'
 
 export interface RiskNote {
   readonly kind: RiskKind
@@ -26,134 +15,58 @@ export interface RiskNote {
   readonly text: string
 }
 
-interface Rule {
-  readonly kind: RiskKind
-  readonly pattern: RegExp
-  readonly text: string
-  /** Only in what a shell reads. */
-  readonly isShell?: true
-}
-
-const SHELL = String.raw`(?:\S{0,40}\/)?(?:(?:ba|z|da|k|a)?sh|python[\d.]*|node|perl|ruby)\b`
-const OUTSIDE = String.raw`["']?(?:~|\$\{?HOME\b|\.\.\/|\/(?!dev\/(?:null|stdout|stderr|tty|fd)\b|tmp\/))`
-
-/** Every repetition is bounded: a line is a stranger, too. */
-const RULES: readonly Rule[] = [
-  {
-    kind: 'launcher',
-    pattern:
-      /\b(?:npx|uvx|bunx|pnpx)\s|\bpipx\s{1,9}run\b|\b(?:pnpm|yarn)\s{1,9}dlx\b|\bnpm\s{1,9}(?:exec|x)\s|\buv\s{1,9}tool\s{1,9}run\b|\bgo\s{1,9}run\s{1,9}\S{1,200}@/,
-    text: 'It runs a package from a registry: whatever is published there by then, which nobody reviewed.',
-  },
-  {
-    kind: 'pipe-to-shell',
-    pattern: new RegExp(
-      String.raw`\b(?:curl|wget|fetch)\b[^|]{0,400}\|\s{0,9}(?:sudo\s{1,9})?${SHELL}|(?:<|\$)\(\s{0,9}(?:curl|wget)\b|\x60\s{0,9}(?:curl|wget)\b`,
-    ),
-    text: 'It runs what it downloads.',
-  },
-  {
-    kind: 'network',
-    pattern:
-      /\b(?:curl|wget|ncat|netcat|socat|ssh|scp|sftp|rsync|telnet)\s|\bnc\s{1,9}-?\w|\/dev\/(?:tcp|udp)\/|\bfetch\(|\bhttps?\.(?:get|request)\(|\burllib\b|\brequests\.(?:get|post|put|request)\(|\bhttpx\.|\bnet\.(?:connect|createConnection)\(|\bWebSocket\(|\bInvoke-WebRequest\b/,
-    text: 'It talks to the network.',
-  },
-  {
-    kind: 'writes-outside',
-    pattern: new RegExp(
-      String.raw`>{1,2}\s{0,9}${OUTSIDE}|\b(?:tee|touch|mkdir|rm|rmdir|install|chmod|chown)\s(?:[^|;&]{0,200}\s)?${OUTSIDE}|\b(?:cp|mv|ln)\s[^|;&]{1,200}\s${OUTSIDE}`,
-    ),
-    text: 'It writes outside the project.',
-    isShell: true,
-  },
-  {
-    kind: 'writes-outside',
-    pattern:
-      /\.(?:bashrc|bash_profile|zshrc|profile|gitconfig)\b|\.git\/hooks\b|\bcrontab\b|\bLaunchAgents\b/,
-    text: 'It names a file that other programs run or obey.',
-  },
-  {
-    kind: 'secrets',
-    pattern:
-      /\.ssh\b|\bid_(?:rsa|dsa|ecdsa|ed25519)\b|\.aws\b|\.netrc\b|\.npmrc\b|\.pypirc\b|\.kube\/config|\.docker\/config|\.gnupg\b|\.git-credentials\b|(?:^|[\s"'`/=])\.env(?![\w-])(?!\.(?:example|sample))|\bfind-(?:generic|internet)-password\b|\bkeychain\b|\bsecret-tool\b|\/proc\/\S{1,40}\/environ/i,
-    text: 'It names a place where secrets are kept.',
-  },
-  {
-    kind: 'secrets',
-    pattern:
-      /\bprintenv\b|(?:^|[;&|(]\s{0,9})(?:env|export\s{1,9}-p|set)\s{0,9}(?:[|>]|$)|JSON\.stringify\(\s{0,9}process\.env\b|\bos\.environ\b(?!\s{0,9}(?:\[|\.get))/,
-    text: 'It reads the whole environment, with the secrets in it.',
-  },
-  {
-    kind: 'obfuscation',
-    pattern:
-      /\bbase64\s{1,9}(?:-[a-zA-Z]{0,5}[dD]|--decode)|\bb64decode\(|\batob\(|,\s{0,9}["']base64["']\)|\bxxd\s{1,9}-\w{0,5}r|\bopenssl\s{1,9}enc\b[^|]{0,200}-d\b|fromCharCode\(|(?:\\x[0-9a-fA-F]{2}){8}|\bexec\(\s{0,9}(?:compile|bytes|zlib|marshal|__import__)/,
-    text: 'It decodes text that cannot be read here.',
-  },
-  {
-    kind: 'obfuscation',
-    pattern:
-      /\beval\s{1,9}["']?[^#]{0,200}[$`]|\beval\(|\bnew\s{1,9}Function\(|\bexec\(\s{0,9}[a-z_]{1,40}\s{0,9}\)/,
-    text: 'It runs text that is only made when it runs.',
-  },
-  { kind: 'root', pattern: /\b(?:sudo|doas|pkexec)\s|\bsu\s{1,9}-/, text: 'It asks for the rights of root.' },
-  {
-    kind: 'background',
-    pattern:
-      /\b(?:nohup|setsid|disown|daemonize)\b|\bsystemctl\s|\blaunchctl\s|\bstart_new_session\b|\bdetached:\s{0,9}true/,
-    text: 'It starts something that goes on when the hook has ended.',
-  },
-  {
-    kind: 'background',
-    pattern: /[^\s&|<>]\s{0,9}&\s{0,9}(?:$|[;)}#])/,
-    text: 'It starts something in the background.',
-    isShell: true,
-  },
-  {
-    kind: 'hidden-text',
-    pattern: /[\p{Bidi_Control}\u200b\u2060\ufeff\u{e0000}-\u{e007f}]|(?![\t\r\f])\p{Cc}/u,
-    text: 'It holds characters that are not shown, or that change the order in which text is shown.',
-  },
-]
-
 /** Of a line; what is behind it is not looked at. */
 const LONGEST_LINE = 4000
 const MOST_TEXT = 4 * 1024 * 1024
 /** Of one kind in one file. */
 const MOST_LINES = 3
 
-/** In the order of hooks, files and programs. */
+/** The worst first; of one kind, in the order of hooks, files as they should be read, and programs. */
 export function risksOf(review: Review): readonly RiskNote[] {
   let left = MOST_TEXT
-  const inFiles = [...review.files, ...review.scripts].flatMap((file): readonly RiskNote[] => {
-    if (file.link !== undefined) return []
-    if (!file.isText) return [note('binary', file.path, 'It is no text: nobody can review it here.')]
+  const inFiles = inReadingOrder(review).flatMap(({ file, part }): readonly RiskNote[] => {
+    const inName = aboutName(file.path)
+    if (file.link !== undefined) return inName
+    if (!file.isText)
+      return [...inName, note('binary', file.path, 'It is no text: nobody can review it here.')]
     if (file.text === undefined || file.text.length > left) {
-      return [note('unseen', file.path, 'It is too large to be looked at here.')]
+      return [...inName, note('unseen', file.path, 'It is too large to be looked at here.')]
     }
     left -= file.text.length
-    return isDocument(file) ? [] : inText(file.path, file.text, isShellScript(file))
+    return [...inName, ...inFile(file, file.text, part)]
   })
-  return [...inHooks(review), ...inFiles, ...aboutPrograms(review)]
+  const unseen = review.unseen.map((text) => note('unseen', review.unit.name, text))
+  const notes = [...inHooks(review), ...unseen, ...inFiles, ...aboutPrograms(review)]
+  return RISK_KINDS.flatMap((kind) => notes.filter((one) => one.kind === kind))
 }
 
 function inHooks({ unit, notes }: Review): readonly RiskNote[] {
   return unit.hooks.flatMap((hook) => {
     const text = [hook.command, ...(hook.args ?? [])].join(' ')
-    const found = inText(hook.name, text, true).map(({ line: _, ...rest }) => rest)
+    const found = inText(hook.name, text, 'command').map(({ line: _, ...rest }) => rest)
     const unseen = notes.filter((one) => one.hook === hook.name)
     return [...found, ...unseen.map((one) => note('unseen', hook.name, one.text))]
   })
 }
 
-function inText(where: string, text: string, isShell: boolean): readonly RiskNote[] {
+/** What a text is written in, as far as rules and comments differ. */
+type Language = 'command' | 'shell' | 'slashes' | 'other'
+
+/** A text for people, or data, holds no commands; unless something names it: `sh notes.txt` runs it. */
+function inFile(file: ReviewedFile, text: string, part: RankedFile['part']): readonly RiskNote[] {
+  const found = inText(file.path, text, languageOf(file, text))
+  return isDocument(file) && part !== 'named' ? found.filter(({ kind }) => kind === 'hidden-text') : found
+}
+
+function inText(where: string, text: string, language: Language): readonly RiskNote[] {
   const lines = text.split('\n')
+  const isShell = language === 'command' || language === 'shell'
   return RULES.flatMap((rule) => {
-    if (rule.isShell && !isShell) return []
+    if ((rule.isShell && !isShell) || (rule.isCommand && language !== 'command')) return []
     const found: RiskNote[] = []
     for (let i = 0; i < lines.length && found.length < MOST_LINES; i++) {
       const line = lines[i] as string
-      if (rule.kind !== 'hidden-text' && COMMENT.test(line)) continue
+      if (rule.kind !== 'hidden-text' && COMMENTS[language].test(line)) continue
       if (rule.pattern.test(line.slice(0, LONGEST_LINE)))
         found.push({ ...note(rule.kind, where, rule.text), line: i + 1 })
     }
@@ -161,8 +74,21 @@ function inText(where: string, text: string, isShell: boolean): readonly RiskNot
   }).concat(longLines(where, lines))
 }
 
-/** Alone on its line, and no `#!`. */
-const COMMENT = /^\s{0,200}(?:#(?!!)|\/\/)/
+/** Alone on its line, and no `#!`. `//usr/bin/curl` is a comment for one language, and a program for every shell. */
+const COMMENTS: Readonly<Record<Language, RegExp>> = {
+  command: /^\s{0,200}#(?!!)/,
+  shell: /^\s{0,200}#(?!!)/,
+  slashes: /^\s{0,200}\/\/(?!\/{0,9}[\w.]{1,200}\/)/,
+  other: /^\s{0,200}#(?!!)/,
+}
+
+function languageOf({ path }: ReviewedFile, text: string): Language {
+  if (/\.(?:ba|z|k|da)?sh$/.test(path) || /^#!.{0,80}\b(?:ba|z|k|da|a)?sh\b/.test(text)) return 'shell'
+  if (/\.(?:[cm]?[jt]s|[jt]sx|go|rs|php)$/i.test(path) || /^#!.{0,80}\b(?:node|bun|deno)\b/.test(text))
+    return 'slashes'
+  // Whatever has no ending of another language may be run by a shell.
+  return /\.(?:py|rb|pl|lua|json|ya?ml|toml|css|html?)$/i.test(path) ? 'other' : 'shell'
+}
 
 function longLines(where: string, lines: readonly string[]): readonly RiskNote[] {
   const at = lines.findIndex((line) => line.length > LONGEST_LINE)
@@ -175,19 +101,25 @@ function isDocument(file: ReviewedFile): boolean {
   return !isExecutable(file) && /(?:\.(?:md|json|txt|rst)|(?:^|\/)LICENSE)$/i.test(file.path)
 }
 
-function isShellScript({ path, text = '' }: ReviewedFile): boolean {
-  return /\.(?:sh|bash|zsh|ksh)$/.test(path) || /^#!.{0,80}\b(?:ba|z|k|da|a)?sh\b/.test(text)
+/** Of a name every letter counts: none of it is prose. */
+function aboutName(path: string): readonly RiskNote[] {
+  return RULES.filter(({ kind, pattern }) => kind === 'hidden-text' && pattern.test(path)).map(({ text }) =>
+    note('hidden-text', path, text.replace(/^It /, 'Its name ')),
+  )
 }
 
 function aboutPrograms({ unit, missing, inProject, skippedPath }: Review): readonly RiskNote[] {
+  const own = new Set(inProject.map((path) => basename(path)))
   return [
-    ...missing.map((name) =>
-      note(
-        'program',
-        unit.name,
-        `The program ${JSON.stringify(name)} is not on PATH: one that is put there later will run.`,
+    ...missing
+      .filter((name) => !own.has(name))
+      .map((name) =>
+        note(
+          'program',
+          unit.name,
+          `The program ${JSON.stringify(name)} is not on PATH: one that is put there later will run.`,
+        ),
       ),
-    ),
     ...inProject.map((path) =>
       note(
         'program',

@@ -2,7 +2,7 @@
 
 import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../state/fields.js'
 import { isStamp } from './stamp.js'
-import type { Programs, TrustedFile, TrustedFolder, TrustRecord, UnitHook } from './unit.js'
+import type { CopyStamps, TrustedFile, TrustedFolder, TrustRecord, UnitHook } from './unit.js'
 
 const SHA256 = /^[0-9a-f]{64}$/
 
@@ -22,6 +22,11 @@ const stamp: Reader<string> = (value, where) => {
 
 const nullable: Reader<string | null> = (value, where) => (value === null ? null : text(value, where))
 
+const texts: Reader<Readonly<Record<string, string>>> = (value, where) => {
+  const entries = Object.entries(fieldsOf(value, where))
+  return Object.fromEntries(entries.map(([name, one]) => [name, text(one, `${where}.${name}`)]))
+}
+
 const hook: Reader<UnitHook> = (value, where) => {
   const fields = fieldsOf(value, where)
   return {
@@ -32,6 +37,9 @@ const hook: Reader<UnitHook> = (value, where) => {
     command: text(fields.command, `${where}.command`),
     ...optional('args', fields.args, listOf(text), where),
     ...optional('shell', fields.shell, oneOf('bash', 'sh', 'powershell'), where),
+    ...optional('dir', fields.dir, text, where),
+    ...optional('env', fields.env, texts, where),
+    ...optional('terms', fields.terms, listOf(text), where),
     hash: text(fields.hash, `${where}.hash`),
     ...optional('line', fields.line, count, where),
   }
@@ -54,9 +62,12 @@ const folder: Reader<TrustedFolder> = (value, where) => {
   return { path: text(fields.path, `${where}.path`), stamp: stamp(fields.stamp, `${where}.stamp`) }
 }
 
-const programs: Reader<Programs> = (value, where) => {
-  const entries = Object.entries(fieldsOf(value, where))
-  return Object.fromEntries(entries.map(([name, path]) => [name, text(path, `${where}.${name}`)]))
+const copied: Reader<CopyStamps> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    files: listOf(stamp)(fields.files, `${where}.files`),
+    folders: listOf(folder)(fields.folders, `${where}.folders`),
+  }
 }
 
 /** Null: not trusted any more. */
@@ -74,9 +85,11 @@ export function storedRecord(value: unknown): TrustRecord | null {
     files: listOf(file)(fields.files, `${where}.files`),
     folders: listOf(folder)(fields.folders, `${where}.folders`),
     scripts: listOf(file)(fields.scripts, `${where}.scripts`),
+    ...optional('source', fields.source, file, where),
+    ...optional('copied', fields.copied, copied, where),
     absent: listOf(text)(fields.absent, `${where}.absent`),
     words: listOf(text)(fields.words, `${where}.words`),
-    programs: programs(fields.programs, `${where}.programs`),
+    programs: texts(fields.programs, `${where}.programs`),
     at: text(fields.at, `${where}.at`),
   }
 }

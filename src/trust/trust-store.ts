@@ -1,20 +1,21 @@
 // What the user trusts: records and copies in the user's data directory, and what they say about a unit now.
 
-import { readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { digest } from '../core/digest.js'
 import { textOf } from '../core/errors.js'
-import { discard, isDiscarded } from '../state/discard.js'
+import { discard } from '../state/discard.js'
 import { dataHome } from '../state/homes.js'
-import { VersionedFile } from '../state/versioned-file.js'
 import { binPath, makeBin } from './bin-folder.js'
 import { compare, Watch } from './changes.js'
+import { CopiedUnit } from './copied-unit.js'
 import { CopyDraft, copyFailure, copyPath, isFolder, removeCopy } from './copies.js'
+import { KeptFiles } from './kept-files.js'
+import { programGone } from './program-search.js'
 import { quoted } from './quoted.js'
 import { type Review, reviewOf } from './review.js'
-import { isSame, moment, parseStamp, type Stamp, stampOf } from './stamp.js'
-import { isDigest, storedRecord } from './stored-record.js'
-import type { Standing, TrustRecord, Unit } from './unit.js'
+import { StorePlace } from './store-place.js'
+import { isDigest } from './stored-record.js'
+import { keyOf, recordOf, stampsOf, TrustRecords, type Where } from './trust-records.js'
+import type { Standing, TrustedFile, TrustRecord, Unit } from './unit.js'
 import { readContent, type UnitContent } from './unit-content.js'
 
 export interface TrustStoreOptions {
@@ -24,46 +25,44 @@ export interface TrustStoreOptions {
   readonly preTrusted?: ReadonlySet<string>
 }
 
-/** What a record is kept by. The project belongs to it: a plugin that names files of the project is another one in another. */
-type Where = Pick<Unit, 'kind' | 'path' | 'projectDir'>
-
 /** A record, ready to be compared. */
 interface Held {
   readonly record: TrustRecord
   readonly watch: Watch
   readonly hooks: ReadonlySet<string>
-  readonly copy: string | undefined
+  /** Of a folder. */
+  readonly copy: CopiedUnit | undefined
 }
-
-/** What was read from the store, and the stamp of its folder by then: a record is never changed but by a new file in it. */
-interface Loaded {
-  readonly stamp: Stamp | undefined
-  readonly held: Held | undefined
-}
-
-/** Ten thousand files with long names. */
-const MOST_BYTES = 16 * 1024 * 1024
 
 export class TrustStore {
-  readonly #records: string
+  readonly #place: StorePlace
+  readonly #records: TrustRecords
   readonly #copies: string
+  readonly #kept: KeptFiles
   readonly #preTrusted: ReadonlySet<string>
-  readonly #loaded = new Map<string, Loaded>()
+  readonly #held = new WeakMap<TrustRecord, Held>()
   /** Of units that were trusted by the list of digests. Not in the store: who shortens the list means it. */
   readonly #listed = new Map<string, Held>()
   /** Of units that are not on the list, so that they are not read each time. */
   readonly #unlisted = new Map<string, Held>()
 
   constructor({ dataDir = dataHome(), preTrusted = new Set() }: TrustStoreOptions = {}) {
-    this.#records = join(resolve(dataDir), 'trust')
-    this.#copies = join(resolve(dataDir), 'copies')
+    const root = resolve(dataDir)
+    this.#place = new StorePlace(root)
+    this.#records = new TrustRecords(join(root, 'trust'), () => this.#place.checkPrivate())
+    this.#copies = join(root, 'copies')
+    this.#kept = new KeptFiles(join(root, 'texts'))
     this.#preTrusted = preTrusted
   }
 
   /** Never throws: trouble with the store means `untrusted`, and `why` says so. */
   standingOf(unit: Unit): Standing {
     try {
-      const standing = this.#standing(unit, this.#load(unit))
+      this.#place.checkOutside(unit.projectDir)
+      const record = this.#records.load(unit)
+      const standing: Standing = record
+        ? this.#standing(unit, this.#heldOf(record))
+        : { state: 'untrusted', why: 'It was not reviewed yet.' }
       if (standing.state === 'trusted' || this.#preTrusted.size === 0) return standing
       return this.#listedStanding(unit) ?? standing
     } catch (error) {
@@ -71,47 +70,37 @@ export class TrustStore {
     }
   }
 
-  /** For the review: reads and hashes everything, writes nothing. */
+  /** For the review: reads and hashes everything, writes nothing. Throws where the store may not be relied on. */
   look(unit: Unit): Review {
-    const record = this.#load(unit)?.record
-    return reviewOf(unit, record, record && this.#copyOf(record))
+    this.#check(unit)
+    const record = this.#records.load(unit)
+    return reviewOf(unit, record && { record, copy: this.#copyOf(record), kept: this.#kept })
   }
 
   /** Throws if it cannot be trusted, or is not any more what has the digest `expected`: what was shown is what is trusted. */
   trust(unit: Unit, expected: string): TrustRecord {
     if (!isDigest(expected))
       throw new Error(`${quoted(expected)} is no digest of a review; look at the unit first`)
-    const before = this.#load(unit)?.record
-    const content = this.#copied(unit, expected)
-    const record = recordOf(unit, content)
+    this.#check(unit)
+    const before = this.#records.load(unit)
+    const record = recordOf(unit, this.#copied(unit, expected))
     this.#makeBin(record)
-    this.#file(unit).update(() => record)
-    this.#forget(unit)
+    this.#records.write(unit, record)
     if (before) this.#removeUnused(before)
     return record
   }
 
   /** False if it was not trusted. */
   untrust(where: Where): boolean {
-    const file = this.#file(where)
-    const removed: { record: TrustRecord | null } = { record: null }
-    // First on the disk for good, then out of sight.
-    file.update((now) => {
-      removed.record = now
-      return null
-    })
-    this.#forget(where)
-    if (removed.record === null) return false
-    discard(this.#folder(where))
-    this.#removeUnused(removed.record)
+    const removed = this.#records.remove(where)
+    if (!removed) return false
+    this.#removeUnused(removed)
     return true
   }
 
   /** Throws if one of them cannot be read. */
   records(): readonly TrustRecord[] {
-    return namesIn(this.#records)
-      .filter((name) => !isDiscarded(name))
-      .flatMap((name) => this.#fileIn(join(this.#records, name)).load() ?? [])
+    return this.#records.all()
   }
 
   /** First in the `$PATH` of a hook of this record. Made where it is missing. */
@@ -121,53 +110,44 @@ export class TrustStore {
     return path
   }
 
-  // ---- standing -------------------------------------------------------------------------------------------------
-
-  #standing(unit: Unit, held: Held | undefined): Standing {
-    if (!held) return { state: 'untrusted', why: 'It was not reviewed yet.' }
-    const { record, copy } = held
-    const stranger = unit.hooks.find(({ hash }) => !held.hooks.has(hash))
-    if (stranger) {
-      const why = `The hook ${stranger.name} was added or changed since it was trusted.`
-      return { state: 'modified', why, record }
-    }
-    if (!this.#isUntouched(held)) {
-      const now = compare(record)
-      if ('why' in now) return { state: 'modified', why: now.why, record }
-      this.#refresh(unit, record, now.record)
-    }
-    if (copy !== undefined && !isFolder(copy)) {
-      return { state: 'untrusted', why: `Its copy ${quoted(copy)} is gone: trust it again.`, record }
-    }
-    return { state: 'trusted', record, copy }
+  #check({ projectDir }: Where): void {
+    this.#place.checkOutside(projectDir)
+    this.#place.checkPrivate()
   }
 
-  #isUntouched({ watch }: Held): boolean {
-    try {
-      return watch.isUntouched()
-    } catch {
-      return false // to be read, which says what is wrong
+  // ---- standing -------------------------------------------------------------------------------------------------
+
+  #standing(unit: Unit, held: Held): Standing {
+    const { record, copy } = held
+    const stranger = unit.hooks.find(({ hash }) => !held.hooks.has(hash))
+    if (stranger)
+      return modified(`The hook ${stranger.name} was added or changed since it was trusted.`, record)
+    let now = record
+    if (!isUntouched(held.watch)) {
+      const found = compare(record)
+      if ('why' in found) return modified(found.why, record)
+      now = found.record
     }
+    if (copy && !copy.isThere()) {
+      return { state: 'untrusted', why: `Its copy ${quoted(copy.path)} is gone: trust it again.`, record }
+    }
+    if (copy && !isUntouched(copy)) {
+      const found = copy.compare()
+      if (typeof found === 'string') return modified(copyChanged(copy, found), record)
+      now = { ...now, copied: found }
+    }
+    const gone = programGone(record)
+    if (gone !== undefined) return modified(gone, record)
+    this.#refresh(unit, held, now)
+    return { state: 'trusted', record, copy: copy?.path }
   }
 
   /** The same content under other stamps: from now on these are looked at. */
-  #refresh(unit: Unit, before: TrustRecord, now: TrustRecord): void {
-    if (stampsOf(now) === stampsOf(before)) return
+  #refresh(unit: Unit, held: Held, now: TrustRecord): void {
+    if (stampsOf(now) === stampsOf(held.record)) return
     const key = keyOf(unit)
-    if (this.#listed.get(key)?.record === before) {
-      this.#listed.set(key, this.#held(now))
-      return
-    }
-    try {
-      // For the next process. Whatever somebody decided meanwhile stays.
-      this.#file(unit).update((stored) =>
-        stored && stored.digest === before.digest && stored.at === before.at ? now : stored,
-      )
-    } catch {
-      // A store that cannot be written: the next process reads the files again, this one need not.
-      const loaded = this.#loaded.get(key)
-      if (loaded) this.#loaded.set(key, { ...loaded, held: this.#held(now) })
-    }
+    if (this.#listed.get(key) === held) this.#listed.set(key, this.#heldOf(now))
+    else this.#records.refresh(unit, held.record, now)
   }
 
   #listedStanding(unit: Unit): Standing | undefined {
@@ -179,35 +159,58 @@ export class TrustStore {
       this.#listed.delete(key)
     }
     const refused = this.#unlisted.get(key)
-    if (refused && hasHooks(refused, unit) && this.#isUntouched(refused)) return undefined
+    if (refused && hasHooks(refused, unit) && isUntouched(refused.watch)) return undefined
     const content = readContent(unit)
     const { digest: now, problems } = content
     if (problems.length > 0 || !this.#preTrusted.has(now)) {
-      if (problems.length === 0) this.#unlisted.set(key, this.#held(recordOf(unit, content)))
+      if (problems.length === 0) this.#unlisted.set(key, this.#heldOf(recordOf(unit, content)))
       return undefined
     }
     const record = recordOf(unit, this.#copied(unit, now))
     this.#makeBin(record)
-    const held = this.#held(record)
+    const held = this.#heldOf(record)
     this.#listed.set(key, held)
-    return { state: 'trusted', record, copy: held.copy }
+    return { state: 'trusted', record, copy: held.copy?.path }
+  }
+
+  #heldOf(record: TrustRecord): Held {
+    const known = this.#held.get(record)
+    if (known) return known
+    const path = this.#copyOf(record)
+    const held: Held = {
+      record,
+      watch: new Watch(record),
+      hooks: new Set(record.hooks.map(({ hash }) => hash)),
+      copy: path === undefined ? undefined : new CopiedUnit(path, record),
+    }
+    this.#held.set(record, held)
+    return held
   }
 
   // ---- copies ---------------------------------------------------------------------------------------------------
 
-  /** Reads the unit, and makes the copy of what was read if it has the digest. */
+  /** Reads the unit, and makes the copy of what was read if it has the digest; the text of what is not copied is kept. */
   #copied(unit: Unit, expected: string): UnitContent {
-    if (unit.kind === 'file') return checked(unit, readContent(unit), expected)
-    const draft = this.#writing(() => new CopyDraft(copyPath(this.#copies, expected, unit.path)))
+    const draft =
+      unit.kind === 'folder'
+        ? this.#writing(() => new CopyDraft(copyPath(this.#copies, expected, unit.path)))
+        : undefined
+    const outside: (readonly [TrustedFile, Buffer])[] = []
+    const keep = (file: TrustedFile, bytes: Buffer) => void outside.push([file, bytes])
     try {
       const content = readContent(unit, {
-        file: (file, bytes) => this.#writing(() => draft.file(file, bytes)),
+        ...(draft && { file: (file, bytes) => this.#writing(() => draft.file(file, bytes)) }),
+        script: keep,
+        source: keep,
       })
       checked(unit, content, expected)
-      this.#writing(() => draft.publish(content.files))
+      this.#writing(() => {
+        draft?.publish(content.files)
+        for (const [file, bytes] of outside) this.#kept.keep(file, bytes)
+      })
       return content
     } finally {
-      draft.end()
+      draft?.end()
     }
   }
 
@@ -226,6 +229,7 @@ export class TrustStore {
       const [copy, bin] = [this.#copyOf(old), binPath(this.#copies, old)]
       if (copy !== undefined && !others.some((one) => this.#copyOf(one) === copy)) removeCopy(copy)
       if (!others.some((one) => binPath(this.#copies, one) === bin)) discard(bin)
+      this.#kept.removeAllBut(old, others)
     } catch {}
   }
 
@@ -236,74 +240,21 @@ export class TrustStore {
       throw copyFailure(this.#copies, error)
     }
   }
-
-  // ---- records --------------------------------------------------------------------------------------------------
-
-  #load(where: Where): Held | undefined {
-    const key = keyOf(where)
-    const seen = moment()
-    const stats = statSync(this.#folder(where), { bigint: true, throwIfNoEntry: false })
-    if (!stats) {
-      this.#loaded.delete(key)
-      return undefined
-    }
-    const known = this.#loaded.get(key)
-    if (known?.stamp && isSame(stats, known.stamp)) return known.held
-    const record = this.#file(where).load()
-    if (record && keyOf(record) !== key) {
-      throw new Error(`the record in ${this.#folder(where)} is about ${quoted(record.path)}; remove it`)
-    }
-    const held = record ? this.#held(record) : undefined
-    this.#loaded.set(key, { stamp: parseStamp(stampOf(stats, seen)), held })
-    return held
-  }
-
-  #held(record: TrustRecord): Held {
-    const hooks = new Set(record.hooks.map(({ hash }) => hash))
-    return { record, watch: new Watch(record), hooks, copy: this.#copyOf(record) }
-  }
-
-  #forget(where: Where): void {
-    this.#loaded.delete(keyOf(where))
-  }
-
-  #folder({ kind, path, projectDir }: Where): string {
-    return join(this.#records, digest([kind, path, projectDir]).slice(0, 32))
-  }
-
-  #file(where: Where): VersionedFile<TrustRecord | null> {
-    return this.#fileIn(this.#folder(where))
-  }
-
-  #fileIn(folder: string): VersionedFile<TrustRecord | null> {
-    return new VersionedFile<TrustRecord | null>({
-      folder,
-      what: 'the record of trust',
-      fresh: null,
-      check: storedRecord,
-      durable: true,
-      maxBytes: MOST_BYTES,
-    })
-  }
 }
 
-function recordOf({ kind, path, name, projectDir, hooks }: Unit, content: UnitContent): TrustRecord {
-  const { digest: of, files, folders, scripts, absent, words, programs } = content
-  const at = new Date().toISOString()
-  return {
-    kind,
-    path,
-    name,
-    projectDir,
-    digest: of,
-    hooks,
-    files,
-    folders,
-    scripts,
-    absent,
-    words,
-    programs,
-    at,
+function modified(why: string, record: TrustRecord): Standing {
+  return { state: 'modified', why, record }
+}
+
+function copyChanged({ path }: CopiedUnit, why: string): string {
+  return `The trusted copy ${quoted(path)} was changed, and does not run: run carabiner trust again. In it: ${why}`
+}
+
+function isUntouched(one: Watch | CopiedUnit): boolean {
+  try {
+    return one.isUntouched()
+  } catch {
+    return false // to be read, which says what is wrong
   }
 }
 
@@ -319,24 +270,7 @@ function checked(unit: Unit, content: UnitContent, expected: string): UnitConten
   )
 }
 
-function stampsOf({ files, folders, scripts }: TrustRecord): string {
-  return [...folders, ...files, ...scripts].map(({ stamp }) => stamp).join('\n')
-}
-
 function hasHooks({ hooks }: Held, unit: Unit): boolean {
   const now = new Set(unit.hooks.map(({ hash }) => hash))
   return now.size === hooks.size && [...now].every((hash) => hooks.has(hash))
-}
-
-function keyOf({ kind, path, projectDir }: Where): string {
-  return [kind, path, projectDir].join('\0')
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw new Error(`the records of trust in ${folder} cannot be read: ${textOf(error)}`, { cause: error })
-  }
 }

@@ -14,6 +14,8 @@ export interface UnitContent {
   readonly folders: readonly TrustedFolder[]
   /** Files outside the copy that commands name. */
   readonly scripts: readonly TrustedFile[]
+  /** Of a file of hooks, the file itself: what it says beside its hooks is no part of the digest. */
+  readonly source?: TrustedFile
   readonly absent: readonly string[]
   readonly words: readonly string[]
   readonly programs: Programs
@@ -25,6 +27,8 @@ export interface UnitContent {
   readonly skippedPath: readonly string[]
   /** What cannot be seen from the commands. */
   readonly notes: readonly HookNote[]
+  /** What commands may run that is not part of what is trusted. Sentences. */
+  readonly unseen: readonly string[]
   /** What prevents trust. Sentences. */
   readonly problems: readonly string[]
 }
@@ -33,6 +37,7 @@ export interface UnitContent {
 export interface Takers {
   readonly file?: (file: TrustedFile, bytes: Buffer) => void
   readonly script?: (script: TrustedFile, bytes: Buffer) => void
+  readonly source?: (source: TrustedFile, bytes: Buffer) => void
 }
 
 export function readContent(unit: Unit, takers: Takers = {}): UnitContent {
@@ -45,19 +50,34 @@ export function readContent(unit: Unit, takers: Takers = {}): UnitContent {
   }
   const folder = unit.kind === 'folder' ? read(unit, takers, look) : NOTHING
   const { scripts, problems } = readScripts(named.files, takers, look)
+  const source = unit.kind === 'file' ? readSource(unit.path, takers) : undefined
+  const own = ownNames(unit)
   const found = findPrograms(names, path.folders, unit.projectDir)
   return {
     digest: unitDigest(unit, { files: folder.files, scripts }),
     files: folder.files,
     folders: folder.folders,
     scripts,
+    ...(source && { source }),
     absent: named.absent,
     words: named.words,
     ...found,
+    missing: found.missing.filter((name) => !own.has(name)),
     skippedPath: path.skipped,
     notes: named.notes,
+    unseen: named.unseen,
     problems: [...folder.problems, ...problems],
   }
+}
+
+const DEFINITION =
+  /(?:^|[\s;&|({])(?:function\s{1,9}([\w.+@-]{1,99})|([\w.+@-]{1,99})\s{0,9}\(\s{0,9}\)|alias\s{1,9}([\w.+@-]{1,99})=)/g
+
+/** Functions and aliases that commands define: nobody has to find these. */
+function ownNames({ hooks }: Unit): ReadonlySet<string | undefined> {
+  return new Set(
+    hooks.flatMap(({ command }) => [...command.matchAll(DEFINITION)].flatMap((found) => found.slice(1))),
+  )
 }
 
 const NOTHING = { files: [], folders: [], problems: [] }
@@ -70,6 +90,16 @@ function read({ path, projectDir }: Unit, takers: Takers, look: (bytes: Buffer) 
       takers.file?.(file, bytes)
     },
   })
+}
+
+/** Where it cannot be read now, nothing can be shown of it; its hooks were read before. */
+function readSource(path: string, takers: Takers): TrustedFile | undefined {
+  const read = readFile(path, { follow: true, limit: MOST_BYTES })
+  if (read === 'untouched' || 'problem' in read) return undefined
+  const { bytes, ...rest } = read
+  const source: TrustedFile = { path, ...rest }
+  takers.source?.(source, bytes)
+  return source
 }
 
 function readScripts(paths: readonly string[], takers: Takers, look: (bytes: Buffer) => void) {

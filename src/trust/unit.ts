@@ -12,6 +12,11 @@ export interface UnitHook {
   /** Present: no shell reads it; `command` is the program, and each of these one argument. */
   readonly args?: readonly string[]
   readonly shell?: 'bash' | 'sh' | 'powershell'
+  /** Of a process: the folder it starts in, as its file has it, and variables of its own. */
+  readonly dir?: string
+  readonly env?: Readonly<Record<string, string>>
+  /** What else its file says of it and decides when or how it runs, for people: `if Bash(git *)`, `async`, `timeout 5`. */
+  readonly terms?: readonly string[]
   /** SHA-256 of event, matcher and every field: another command is another hook. */
   readonly hash: string
   readonly line?: number
@@ -54,6 +59,12 @@ export interface TrustedFolder {
   readonly stamp: string
 }
 
+/** Of each file in the order of `TrustRecord.files`, and of each folder. */
+export interface CopyStamps {
+  readonly files: readonly string[]
+  readonly folders: readonly TrustedFolder[]
+}
+
 /** What the user trusted, exactly. */
 export interface TrustRecord {
   readonly kind: Unit['kind']
@@ -71,6 +82,10 @@ export interface TrustRecord {
   readonly folders: readonly TrustedFolder[]
   /** Files outside the copy that commands name. */
   readonly scripts: readonly TrustedFile[]
+  /** Of a file of hooks, the file as it was; only to show what changed, since hooks are what counts. */
+  readonly source?: TrustedFile
+  /** Stamps of the copy. Without them it is read. */
+  readonly copied?: CopyStamps
   /** Absolute paths that commands name and where nothing was: what appears there was not reviewed. */
   readonly absent: readonly string[]
   /** Relative words among those that named them: where a hook starts in another folder, they mean another file. */

@@ -207,6 +207,18 @@ describe('what is printed', () => {
     )
   })
 
+  it('a misspelt event is told on standard error as well, and the outcome decides about the exit code', async () => {
+    for (const event of ['PreToolUze', 'preTooluse']) {
+      const { code, stderr } = await project.carabiner(['fire', event, '--json'], { input: {} })
+      expect([code, stderr]).toEqual([
+        0,
+        `carabiner: ${event} is an event of your own here; did you mean PreToolUse?\n`,
+      ])
+    }
+    const own = await project.carabiner(['fire', 'deploy:done', '--json'], { input: {} })
+    expect([own.code, own.stderr]).toEqual([0, ''])
+  })
+
   it('a misspelt event is told', async () => {
     const { outcome } = await json(['PreToolUes'], BASH)
     expect(outcome.diagnostics).toContainEqual({

@@ -30,6 +30,39 @@ export interface RunOptions {
   readonly cwd?: string
 }
 
+interface TerminalOptions extends RunOptions {
+  readonly ahead?: string
+  readonly columns?: number
+}
+
+/** Answers each `[y/N] ` with the next line. The program waits on a pipe until what is typed ahead is in the terminal. */
+const TERMINAL = `
+import fcntl, json, os, pty, struct, sys, termios
+plan = json.loads(sys.argv[1])
+ready, go = os.pipe()
+pid, master = pty.fork()
+if pid == 0:
+    os.read(ready, 1)
+    os.execv(sys.argv[2], sys.argv[2:])
+fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack('HHHH', 50, plan['columns'], 0, 0))
+os.write(master, plan['ahead'].encode())
+os.write(go, b'x')
+said, answers = b'', plan['answers']
+while True:
+    try:
+        data = os.read(master, 4096)
+    except OSError:
+        break
+    if not data:
+        break
+    os.write(1, data)
+    said += data
+    while answers and b'[y/N] ' in said:
+        said = said.split(b'[y/N] ', 1)[1]
+        os.write(master, answers.pop(0).encode())
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+`
+
 let folder = ''
 
 /** Call once at the top of a file of tests. */
@@ -99,10 +132,14 @@ export class Project {
     return this.run(process.execPath, [programFile(), ...args], options)
   }
 
-  /** The same on a terminal of its own; standard error comes with standard output. */
-  async onTerminal(args: readonly string[], options: RunOptions = {}): Promise<Run> {
-    const script = 'import os,pty,sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'
-    return this.run('python3', ['-c', script, process.execPath, programFile(), ...args], options)
+  /**
+   * The same on a terminal of its own; standard error comes with standard output. Each line of the input is typed when
+   * it is asked for; `ahead` before the program has even begun.
+   */
+  async onTerminal(args: readonly string[], options: TerminalOptions = {}): Promise<Run> {
+    const { input = '', ahead = '', columns = 80, ...rest } = options
+    const plan = JSON.stringify({ answers: String(input).match(/[^\n]*\n|[^\n]+/g) ?? [], ahead, columns })
+    return this.run('python3', ['-c', TERMINAL, plan, process.execPath, programFile(), ...args], rest)
   }
 
   run(file: string, args: readonly string[], { input, env, cwd }: RunOptions = {}): Promise<Run> {

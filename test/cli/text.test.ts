@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { columns, counted, labelled } from '../../src/cli/lines.js'
 import { nearMiss } from '../../src/cli/near-miss.js'
 import { didYouMean, nearest } from '../../src/cli/suggestion.js'
-import { quoted } from '../../src/cli/typed.js'
+import { shellQuoted } from '../../src/shell/shell-quoted.js'
 
 describe('what was meant', () => {
   const WORDS = ['list', 'explain', 'fire', 'trust-all', 'PreToolUse']
@@ -92,7 +92,7 @@ describe('lines', () => {
 })
 
 it('words for a shell stay what they are', () => {
-  expect(['a/b.json', 'a b', "it's", '$(x)', ''].map(quoted)).toEqual([
+  expect(['a/b.json', 'a b', "it's", '$(x)', ''].map(shellQuoted)).toEqual([
     'a/b.json',
     "'a b'",
     `'it'\\''s'`,

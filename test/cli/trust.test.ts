@@ -43,9 +43,13 @@ describe('carabiner trust', () => {
     const { code, stdout, stderr } = await carabiner('trust', 'guard')
     expect(code).toBe(1)
     expect(stdout).toMatch(
-      /^guard {2}untrusted {2}folder \.amplifier\/hooks\/guard\n {2}It was not reviewed yet\.\n/,
+      /^guard {2}untrusted\n {2}│ folder \.amplifier\/hooks\/guard\n {2}│ It was not reviewed yet\.\n/,
     )
-    expect(stdout).toContain('PreToolUse on Bash line 7\n      | "$CLAUDE_PLUGIN_ROOT"/check.sh\n')
+    expect(stdout).toContain(
+      '  │ PreToolUse on Bash: guard:PreToolUse#1, line 7\n  │   │ "$CLAUDE_PLUGIN_ROOT"/check.sh\n',
+    )
+    expect(stdout).toContain('  │ check.sh, 4 lines, executable\n  │   │ #!/bin/sh\n  │   │ # a rule\n')
+    expect(stdout).toMatch(/\n {2}guard: 1 hook, 2 files\n$/)
     expect(stdout).toMatch(/ {2}44 B {2}check\.sh, executable\n/)
     expect(stdout).toMatch(/\n {2}digest [0-9a-f]{64}\n/)
     expect(stderr).toContain('nothing was trusted: nobody can be asked here')
@@ -73,6 +77,16 @@ describe('carabiner trust', () => {
     expect((await fire()).why).toEqual(['untrusted'])
     expect((await project.onTerminal(['trust', 'guard'], { input: 'y\n' })).code).toBe(0)
     expect(await fire()).toMatchObject({ code: 2 })
+  })
+
+  it('what was typed before it asks is no answer', async () => {
+    guard()
+    for (const ahead of ['y\n', 'y', 'y\ny\ny\ny']) {
+      const { code, stdout } = await project.onTerminal(['trust', 'guard'], { ahead, input: '\n' })
+      expect([ahead, code, stdout.includes('guard was not trusted')]).toEqual([ahead, 1, true])
+    }
+    expect((await fire()).why).toEqual(['untrusted'])
+    expect((await project.onTerminal(['trust', 'guard'], { ahead: 'n\n', input: 'y\n' })).code).toBe(0)
   })
 
   it('asks about each; an answer is for one', async () => {
@@ -105,8 +119,8 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     await carabiner('trust', 'guard', '--yes')
     const { code, stdout, stderr } = await carabiner('trust', '--show')
     expect([code, stderr]).toEqual([0, ''])
-    expect(stdout).toMatch(/^project {2}untrusted {2}file/m)
-    expect(stdout).toMatch(/^guard {2}trusted {2}folder/m)
+    expect(stdout).toMatch(/^project {2}untrusted\n {2}│ file /m)
+    expect(stdout).toMatch(/^guard {2}trusted\n {2}│ folder /m)
     const lines = stdout.split('for --pre-trusted FILE:\n')[1]
     expect(lines).toMatch(/^[0-9a-f]{64} {2}# project\n[0-9a-f]{64} {2}# guard\n$/)
     project.file('../digests', lines ?? '')
@@ -151,13 +165,13 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     const { stdout } = await carabiner('trust')
     expect(stdout).toContain(
       [
-        '"check.sh" was changed since it was trusted.',
-        '      @@ -1,4 +1,4 @@',
-        '       #!/bin/sh',
-        '       # a rule',
-        '      -echo reviewed >&2',
-        '      +echo evil >&2',
-        '       exit 2',
+        '  │ "check.sh" was changed since it was trusted.',
+        '  │   │ @@ -1,4 +1,4 @@',
+        '  │   │  #!/bin/sh',
+        '  │   │  # a rule',
+        '  │   │ -echo reviewed >&2',
+        '  │   │ +echo evil >&2',
+        '  │   │  exit 2',
       ].join('\n'),
     )
     await carabiner('trust', '--yes')
@@ -176,7 +190,7 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     expect(stdout).toContain('-echo one')
     expect(stdout).toContain('"check.sh" became not executable since it was trusted.')
     expect(stdout).toContain(
-      '"more.sh" was added since it was trusted.\n      @@ -0,0 +1,1 @@\n      +echo more',
+      '  │ "more.sh" was added since it was trusted.\n  │   │ @@ -0,0 +1,1 @@\n  │   │ +echo more',
     )
   })
 
@@ -188,14 +202,17 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     guard('guard', 'b\n'.repeat(3000))
     project.hooks({ Stop: [['', `${long}y`]] })
     const { stdout } = await carabiner('trust')
-    expect(stdout).toMatch(/and 580\d lines more: --json shows all/)
-    expect(stdout).toContain(`| ${long}y\n`)
+    expect(stdout).toMatch(/and 580\d lines more: --full shows all/)
+    expect(stdout.replaceAll(/\n {2}│ {3}┆ /g, '')).toContain(`  │   │ ${long}y\n`)
+    const full = (await carabiner('trust', '--full')).stdout
+    expect(full.match(/^ {2}│ {3}│ [-+][ab]$/gm)).toHaveLength(6000)
   })
 
   it('as JSON: one document; without --yes it trusts nothing', async () => {
     const path = guard()
     const first = await carabiner('trust', '--json')
-    expect([first.code, first.stderr]).toEqual([0, ''])
+    // A script may rely on it: something waits.
+    expect([first.code, first.stderr]).toEqual([1, ''])
     expect(JSON.parse(first.stdout)).toEqual({
       units: [
         {
@@ -229,6 +246,9 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
       trusted: [{ name: 'guard', path, digest: second.units[0].digest }],
     })
     expect((await fire()).code).toBe(2)
+    expect((await carabiner('trust', '--json')).code).toBe(0)
+    const full = await shown('--full')
+    expect(full.units[0].files[0].text).toBe(DENY)
   })
 
   it('what cannot be trusted is said, and is not trusted', async () => {
@@ -238,7 +258,7 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     symlinkSync(join(project.base, 'secret'), join(folder, 'link'))
     const { code, stdout, stderr } = await carabiner('trust', '--yes')
     expect(code).toBe(1)
-    expect(stdout).toContain('cannot be trusted\n    "link" is a link to the outside')
+    expect(stdout).toContain('cannot be trusted\n  │ "link" is a link to the outside')
     expect(stderr).toContain('guard was not trusted: "link" is a link to the outside')
     const asJson = await carabiner('trust', '--yes', '--json')
     expect(asJson.code).toBe(1)
@@ -252,6 +272,56 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     expect(code).toBe(1)
     expect(stderr).toContain('Nothing here is called gaurd; did you mean guard?')
     expect(stderr).toContain('There is guard.')
+  })
+
+  it('a path of what is no part of the project: how to add it', async () => {
+    renameSync(guard(), join(project.base, 'guard'))
+    const { code, stderr } = await carabiner('trust', '../guard')
+    expect([
+      code,
+      stderr.includes('If ../guard is a plugin, type: carabiner trust --plugin ../guard'),
+    ]).toEqual([1, true])
+    project.file('other.json', { hooks: {} })
+    expect((await carabiner('trust', './other.json')).stderr).toContain(
+      'carabiner trust --config ./other.json',
+    )
+  })
+
+  it('says of what is trusted which hooks its file lost', async () => {
+    project.hooks({ Stop: [['', 'echo one', 'echo two']] })
+    await carabiner('trust', '--yes')
+    project.hooks({ Stop: [['', 'echo one']] })
+    const { code, stdout } = await carabiner('trust')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^everything here is trusted already\n/)
+    expect(stdout).toMatch(/^ {2}│ The hook .* was removed or changed since it was trusted\.$/m)
+    expect(stdout).toContain('  │   │ -echo two')
+  })
+
+  it('a hook that fails in its copy says which file to mend, and where it may write', async () => {
+    const folder = guard(
+      'guard',
+      '#!/bin/sh\necho started >&2\necho "$0: cannot create $0.log: Permission denied" >&2\nexit 1\n',
+    )
+    await carabiner('trust', '--yes')
+    const { code, messages } = await fire()
+    expect(code).toBe(0)
+    expect(messages[0].text).toContain(`/guard is the trusted copy of ${folder})`)
+    expect(messages[0].text).toContain('let it write to "$CLAUDE_PLUGIN_DATA"')
+    guard('guard', '#!/bin/sh\necho bad luck >&2\nexit 1\n')
+    await carabiner('trust', '--yes')
+    const [other] = (await fire()).messages
+    expect(other.text).toContain('bad luck')
+    expect(other.text).not.toContain('copy')
+  })
+
+  it('a store in the project: nothing is trusted, and it says why', async () => {
+    guard()
+    const env = { CARABINER_HOME: project.path('.store') }
+    const { code, stderr } = await project.carabiner(['trust', '--yes'], { env })
+    expect([code, project.has('.store')]).toEqual([1, false])
+    expect(stderr).toContain('lies in the project')
+    expect((await project.carabiner(['list'], { env })).stdout).toContain('lies in the project')
   })
 
   it('takes a path, also through a link and of what is named with --plugin', async () => {
@@ -344,7 +414,9 @@ describe('the review screen', () => {
     for (const args of [['--show'], []]) {
       const { stdout } = await carabiner('trust', ...args)
       expect(stdout).not.toMatch(/(?![\n\t])\p{Cc}|\p{Cf}|\u00a0/u)
-      expect(stdout).toContain('x⟨U+000A⟩  digest 00⟨U+001B⟩[2J⟨U+202E⟩⟨U+200B⟩⟨U+00A0⟩⟨U+27E8⟩')
+      expect(stdout.replaceAll(/\n {2}[│┆](?: {3}┆)? /g, '')).toContain(
+        'x⟨U+000A⟩  digest 00⟨U+001B⟩[2J⟨U+202E⟩⟨U+200B⟩⟨U+00A0⟩⟨U+27E8⟩',
+      )
       expect(stdout.match(/^ {2}digest /gm)).toHaveLength(1)
       expect(stdout).not.toMatch(/^Trust this/m)
       expect(stdout).toContain('look closely')
@@ -366,7 +438,7 @@ describe('the review screen', () => {
     const { messages } = await fire()
     for (const { text } of messages) expect(text).not.toMatch(/carabiner trust (?:-|\$|"|')/)
     // As a value it is a name; as an option it is one only where the user typed it as such.
-    expect((await carabiner('trust', '--', '--yes')).stdout).toMatch(/^"?--yes"? {2}untrusted/)
+    expect((await carabiner('trust', '--', '--yes')).stdout).toMatch(/^"?--yes"? {2}untrusted\n/)
     expect((await fire()).why.every((why: string) => why === 'untrusted')).toBe(true)
     expect((await carabiner('trust', '--yes', '--', '--trust-all')).code).toBe(0)
     const after = await fire()

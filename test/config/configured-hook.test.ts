@@ -430,6 +430,17 @@ describe('lanes', () => {
   })
 })
 
+describe('a key of a hook', () => {
+  it.each([
+    ['on_failure', '"on_failure" is no key of a hook and is ignored: did you mean "onFailure"?'],
+    ['async-rewake', '"async-rewake" is no key of a hook and is ignored: did you mean "asyncRewake"?'],
+    ['blocking', '"blocking" is no key of a hook and is ignored: a command blocks with exit code 2'],
+  ])('%s is told, with what was meant', async (key, text) => {
+    const config = await loadPlugin(hooksFile([{ ...command('a'), [key]: 'block' }]))
+    expect(only(config)).toMatchObject({ code: 'unknown-key', text })
+  })
+})
+
 describe('priority', () => {
   it('is the plugin’s', async () => {
     expect(first(await loadPlugin({ priority: -5, ...hooksFile() })).hook.priority).toBe(-5)

@@ -36,6 +36,7 @@ describe('the pages', () => {
         'README.md',
         'docs/lifecycle.md',
         'docs/patterns.md',
+        'docs/resident-hooks.md',
         'docs/results.md',
         'docs/sessions.md',
         'docs/shell-hooks.md',
@@ -51,7 +52,7 @@ describe('the pages', () => {
   it('import only the public package and Node', () => {
     for (const { path, line, text: code } of examples) {
       for (const [, from] of code.matchAll(/^import .* from '(.*)'$/gm)) {
-        expect(from, `${path}:${line}`).toMatch(/^(carabiner|carabiner\/core|node:.*)$/)
+        expect(from, `${path}:${line}`).toMatch(/^(carabiner|carabiner\/(core|author)|node:.*)$/)
       }
     }
   })

@@ -55,5 +55,10 @@ describe.concurrent('the shell blocks of', { timeout: 120_000 }, () => {
 })
 
 it('there are some', () => {
-  expect(pages.map(({ path }) => path)).toEqual(['README.md', 'docs/security.md', 'docs/shell-hooks.md'])
+  expect(pages.map(({ path }) => path)).toEqual([
+    'README.md',
+    'docs/resident-hooks.md',
+    'docs/security.md',
+    'docs/shell-hooks.md',
+  ])
 })

@@ -71,6 +71,21 @@ describe('a call', () => {
     expect(other.kinds()).toEqual(['malformed', 'malformed', 'malformed'])
   })
 
+  it('fails at once with a reply that is too long to be read, if it says first whose it is', async () => {
+    const other = new OtherSide({ maxLineBytes: 1000 })
+    const long = 'x'.repeat(2000)
+    const calls = [1, 2, 3].map(() => other.connection.call('m', {}))
+    const kinds = calls.map((call, i) => (i < 2 ? failureKind(call) : call))
+    other.say(`{"jsonrpc": "2.0", "id": 1, "result": "${long}"}`, `{"id":"2","error":{"message":"${long}"}}`)
+    other.say(
+      { id: 3, method: 'a request of its own', params: long },
+      { result: { id: 3 }, text: long },
+      { id: 3, result: 'ok' },
+    )
+    expect(await Promise.all(kinds)).toEqual(['malformed', 'malformed', 'ok'])
+    expect(other.kinds()).toEqual(['too-long', 'too-long', 'too-long', 'too-long'])
+  })
+
   it('rejects with the reason when JSON cannot carry its params, and takes no id', async () => {
     const other = new OtherSide()
     await expect(other.connection.call('m', 1n as unknown as Json)).rejects.toThrow(TypeError)

@@ -195,6 +195,17 @@ describe('a place that does not play along', () => {
     },
   )
 
+  it('in the project itself is refused, also behind a link: the repository would bring grants along', () => {
+    const { root, projectDir, stateDir, dataDir } = workplace()
+    mkdirSync(join(projectDir, 'kept'), { recursive: true })
+    symlinkSync(join(projectDir, 'kept'), join(root, 'link'))
+    for (const inside of [projectDir, join(projectDir, 'kept'), join(root, 'link')]) {
+      expect(() => new FileStore({ projectDir, stateDir, dataDir: inside })).toThrow(/lies in the project/)
+      expect(() => new FileStore({ projectDir, dataDir, stateDir: inside })).toThrow(/CARABINER_HOME/)
+    }
+    expect(() => new FileStore({ projectDir, stateDir, dataDir: `${projectDir}-beside` })).not.toThrow()
+  })
+
   it('says what, where and what to do: read-only', async () => {
     const { root } = workplace()
     const how = asNobody(root)

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -204,8 +205,8 @@ describe('a store that cannot be written', { timeout: 60_000 }, () => {
     const place = project()
     place.plugin()
     place.write('plugins/guard/large', 'x'.repeat(100_000))
-    mkdirSync(place.dataDir)
-    chmodSync(place.dataDir, 0o777)
+    mkdirSync(place.dataDir, 0o700)
+    if (process.getuid?.() === 0) chownSync(place.dataDir, 65534, 65534)
     const [, , trust, after, records] = await printed(place, 'trap "" XFSZ; ulimit -f 8')
     expect(trust).toMatch(
       /^trust failed: the copy cannot be written to .*: EFBIG.*; free some space, or set CARABINER_HOME/,

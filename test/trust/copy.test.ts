@@ -41,16 +41,18 @@ describe('the copy', () => {
     expect(modes).toEqual(['555', '555', '555', '444', '444', '555'])
   })
 
-  it('holds no .git, and keeps names with any characters', () => {
+  it('holds no .git, .DS_Store or __pycache__, and keeps names with any characters', () => {
     const place = project()
     const names = ['a\nb', 'c\u001b[31m\r', ' d ', '"e\'', '\u202efdp', '-rf', '%s\\n', 'ü']
     for (const name of names) place.write(`plugins/guard/odd/${name}`, name)
     place.write('plugins/guard/.git/config', 'x')
     place.write('plugins/guard/lib/.git', 'gitdir: elsewhere')
+    place.write('plugins/guard/.DS_Store', 'x')
+    place.write('plugins/guard/lib/__pycache__/rules.pyc', 'x')
     const copy = copied(place)
     expect(readdirSync(join(copy, 'odd')).sort()).toEqual([...names].sort())
     for (const name of names) expect(readFileSync(join(copy, 'odd', name), 'utf8')).toBe(name)
-    expect(filesBelow(copy).filter((path) => path.includes('.git'))).toEqual([])
+    expect(filesBelow(copy).filter((path) => /\.git|DS_Store|pycache/.test(path))).toEqual([])
   })
 
   it('makes links inside the folder anew, relative, to what they really lead to', () => {
@@ -180,6 +182,13 @@ describe('a folder cannot be trusted', () => {
         truncateSync(`${f}/large`, 256 * 1024 * 1024 + 1)
       },
       '"large" is too large: 268435457 bytes',
+    ],
+    'with a terabyte of nothing, which nobody reads': [
+      (f) => {
+        writeFileSync(`${f}/sparse`, '')
+        truncateSync(`${f}/sparse`, 2 ** 40)
+      },
+      '"sparse" is too large: 1099511627776 bytes',
     ],
     'with folders 65 deep': [
       (f) => mkdirSync(`${f}/${'d/'.repeat(65)}`, { recursive: true }),

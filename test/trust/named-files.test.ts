@@ -28,6 +28,13 @@ function withScripts(): Project {
   return place
 }
 
+it('a word with quotes in it is one word: nothing is looked for behind the quote', () => {
+  const place = withScripts()
+  for (const command of ['"$CLAUDE_PROJECT_DIR"/scripts/a.sh', 'sh "$CLAUDE_PROJECT_DIR"/scripts/a.sh']) {
+    expect(named(place, command)).toMatchObject({ scripts: ['scripts/a.sh'], absent: [] })
+  }
+})
+
 describe('files that a command names', () => {
   const D = '$CLAUDE_PROJECT_DIR'
   const commands: Readonly<Record<string, readonly string[]>> = {
@@ -75,8 +82,8 @@ describe('files that a command names', () => {
 
   it('are remembered too where there is none yet', () => {
     const place = withScripts()
-    expect(named(place, `sh "${D}/later.sh"; node scripts/new.js; bash build -x; echo hello`).absent).toEqual(
-      [...['build', 'later.sh', 'scripts/new.js']],
+    expect(named(place, `sh "${D}/later.sh"; perl scripts/new.pl; bash build -x; echo hello`).absent).toEqual(
+      [...['build', 'later.sh', 'scripts/new.pl']],
     )
   })
 
@@ -121,6 +128,10 @@ describe('files that a command names', () => {
     const { store, plugin } = withScripts()
     const unit = plugin(undefined, [hook('./check.sh'), hook('$CLAUDE_SKILL_DIR/lib/rules.sh')])
     expect(store.look({ ...unit, hooksDir: unit.path })).toMatchObject({ scripts: [], absent: [], notes: [] })
+  })
+
+  it('are no programs that PATH has to find', () => {
+    expect(named(withScripts(), 'bash run; . lib.sh; sh -c jq').programs).toEqual(['bash', 'jq', 'sh'])
   })
 
   it('do not come from hooks that run no command', () => {

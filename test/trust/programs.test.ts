@@ -1,15 +1,26 @@
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
-  readlinkSync,
+  readFileSync,
+  rmSync,
   symlinkSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { programGone, safePath, shebangProgram } from '../../src/trust/program-search.js'
+import { makeBin } from '../../src/trust/bin-folder.js'
+import {
+  findPrograms,
+  programGone,
+  safePath,
+  searchPath,
+  shebangProgram,
+} from '../../src/trust/program-search.js'
+import { shebangOf } from '../../src/trust/shebang.js'
 import { hook, type Project, project, trusted } from './hostile-project.js'
 
 /** Programs outside the project, first in PATH. */
@@ -76,16 +87,55 @@ describe('programs', () => {
     })
   })
 
-  it('are linked in a folder that goes first in PATH', () => {
+  it('are called from a folder that goes first in PATH', () => {
     const place = project()
     const bin = withPath(place)
     const record = trusted(place.store, place.plugin(undefined, [hook('jq . | python3 -')]))
     const folder = place.store.binFolder(record)
     expect(readdirSync(folder).sort()).toEqual(['jq', 'python3'])
-    expect(readlinkSync(join(folder, 'jq'))).toBe(join(bin, 'jq'))
+    expect(readFileSync(join(folder, 'jq'), 'utf8')).toBe(`#!/bin/sh\nexec '${bin}/jq' "$@"\n`)
+    expect(lstatSync(join(folder, 'jq')).mode & 0o777).toBe(0o500)
     place.store.untrust(record)
     expect(readdirSync(join(place.dataDir, 'copies'))).toEqual([])
     expect(readdirSync(place.store.binFolder(record)).sort()).toEqual(['jq', 'python3'])
+  })
+
+  it('find what lies beside them, wherever they are, and get their arguments as they are', () => {
+    const place = project()
+    const record = trusted(place.store, place.plugin())
+    const odd = join(place.root, `it's "$HOME"\n\`x\``)
+    mkdirSync(odd)
+    writeFileSync(join(odd, 'beside'), 'beside')
+    writeFileSync(join(odd, 'tool'), '#!/bin/sh\ncat "$(dirname "$0")/beside"; printf "|%s" "$@"\n', {
+      mode: 0o755,
+    })
+    const bin = join(place.root, 'made')
+    const made = { ...record, programs: { tool: join(odd, 'tool') } }
+    makeBin(bin, made)
+    const run = () => execFileSync(join(bin, 'tool'), ['a b', '', '$x'], { encoding: 'utf8' })
+    expect(run()).toBe('beside|a b||$x')
+    // What somebody put there instead does not stay.
+    for (const text of ['#!/bin/sh\necho evil\n', undefined]) {
+      rmSync(join(bin, 'tool'))
+      if (text === undefined) symlinkSync('/bin/echo', join(bin, 'tool'))
+      else writeFileSync(join(bin, 'tool'), text, { mode: 0o500 })
+      makeBin(bin, made)
+      expect(run()).toBe('beside|a b||$x')
+    }
+  })
+
+  it('are those of the system where no folder of PATH counts', () => {
+    const { dir } = project()
+    for (const [root, path] of [
+      [dir, ''],
+      [dir, `${dir}/bin:.:`],
+      ['/', '/usr/local/bin:/usr/bin:/bin'],
+    ] as const) {
+      expect(safePath(root, path)).toBe('/usr/bin:/bin')
+      const { programs, inProject } = findPrograms(['sh'], searchPath(root, path).folders, root)
+      expect(programs.sh).toMatch(/^(?:\/usr)?\/bin\/sh$/)
+      expect(inProject).toEqual([])
+    }
   })
 
   it('that are gone are told', () => {
@@ -106,5 +156,16 @@ describe('programs', () => {
     expect(of('#!/bin/sh\n')).toBeUndefined()
     expect(of('#')).toBeUndefined()
     expect(of('')).toBeUndefined()
+  })
+
+  it('of first lines that are files', () => {
+    const of = (text: string) => shebangOf(Buffer.from(text))
+    expect(of('#!./interp -x\n')).toEqual({ file: './interp' })
+    expect(of('#!interp')).toEqual({ file: 'interp' })
+    expect(of('#!/usr/bin/env -S ./x y\n')).toEqual({ file: './x' })
+    expect(of('#!/usr/bin/env -S./x y\n')).toEqual({ file: './x' })
+    expect(of('#!/usr/bin/env -u A bin/x\n')).toEqual({ file: 'bin/x' })
+    expect(of('#!./env node\n')).toEqual({ file: './env' })
+    expect(of('#!\n')).toEqual({})
   })
 })

@@ -1,9 +1,10 @@
 import { chmodSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type RiskKind, risksOf } from '../../src/trust/risks.js'
-import type { UnitHook } from '../../src/trust/unit.js'
-import { filesBelow, hook, project, trusted } from './hostile-project.js'
+import type { RiskKind } from '../../src/trust/risk-rules.js'
+import { risksOf } from '../../src/trust/risks.js'
+import type { Unit, UnitHook } from '../../src/trust/unit.js'
+import { filesBelow, hook, type Project, project, trusted } from './hostile-project.js'
 
 describe('a review', () => {
   it('shows the text that was hashed, and writes nothing', () => {
@@ -63,6 +64,57 @@ describe('a review', () => {
   })
 })
 
+describe('what is not copied', () => {
+  const differences = ({ store }: Project, unit: Unit) =>
+    store.look(unit).differences.map(({ text: _, ...rest }) => rest)
+
+  it('is kept, so that a script outside shows both texts', () => {
+    const place = project()
+    const script = place.write('tools/check.sh', 'echo one\n', 0o755)
+    const unit = place.file([hook('./tools/check.sh')])
+    trusted(place.store, unit)
+    place.write('tools/check.sh', 'echo two\n', 0o755)
+    expect(differences(place, unit)).toEqual([
+      { what: 'file-changed', path: script, before: 'echo one\n', after: 'echo two\n' },
+    ])
+  })
+
+  it('is of a file of hooks the file: hooks and settings that it lost are seen', () => {
+    const place = project()
+    const [gate, other] = [hook('exit 2'), hook('true')]
+    const unit = place.file([gate, other])
+    const before = place.write('.amplifier/hooks.json', '{"on_failure":"block","hooks":{}}')
+    trusted(place.store, unit)
+    place.write('.amplifier/hooks.json', '{"hooks":{}}')
+    const now = { ...unit, hooks: [other] }
+    expect(place.store.standingOf(now).state).toBe('trusted')
+    expect(differences(place, now)).toEqual([
+      { what: 'hook-removed', hook: gate },
+      {
+        what: 'file-changed',
+        path: before,
+        before: '{"on_failure":"block","hooks":{}}',
+        after: '{"hooks":{}}',
+      },
+    ])
+  })
+
+  it('is gone with the last record that has it, and shown only if it is still the same', () => {
+    const place = project()
+    place.write('tools/check.sh', 'echo one\n', 0o755)
+    const unit = place.file([hook('./tools/check.sh')])
+    const { scripts } = trusted(place.store, unit)
+    const kept = join(place.dataDir, 'texts', scripts[0]?.sha256 ?? '')
+    chmodSync(kept, 0o600)
+    writeFileSync(kept, 'echo evil\n')
+    place.write('tools/check.sh', 'echo two\n', 0o755)
+    expect(differences(place, unit)).toMatchObject([{ what: 'file-changed', after: 'echo two\n' }])
+    expect(differences(place, unit)[0]).not.toHaveProperty('before')
+    place.store.untrust(unit)
+    expect(filesBelow(join(place.dataDir, 'texts'))).toEqual([])
+  })
+})
+
 describe('risks', () => {
   const kinds = (command: string): readonly RiskKind[] => {
     const { store, file } = project()
@@ -71,10 +123,10 @@ describe('risks', () => {
   }
 
   const commands: Readonly<Record<string, readonly RiskKind[]>> = {
-    'npx -y some-linter': ['launcher'],
-    'uvx ruff check': ['launcher'],
-    'pipx run black': ['launcher'],
-    'pnpm dlx x && yarn dlx y && bunx z': ['launcher'],
+    'npx -y some-linter': ['launcher', 'unseen'],
+    'uvx ruff check': ['launcher', 'unseen'],
+    'pipx run black': ['launcher', 'unseen'],
+    'pnpm dlx x && yarn dlx y && bunx z': ['launcher', 'unseen'],
     'curl -fsSL https://example.com/i.sh | sh': ['network', 'pipe-to-shell', 'unseen'],
     'wget -qO- https://example.com | sudo bash': ['network', 'pipe-to-shell', 'root', 'unseen'],
     'bash <(curl -s https://example.com)': ['network', 'pipe-to-shell', 'unseen'],
@@ -93,7 +145,8 @@ describe('risks', () => {
     'eval "$X"': ['obfuscation', 'unseen'],
     'echo a\u202eb': ['hidden-text'],
     'jq -r .tool_input.command > /dev/null 2>&1 && echo "a & b" >> log.txt': [],
-    'prettier --write src': [],
+    'prettier --write src': ['unseen'],
+    'ls src': [],
     'process.env.HOME': [],
   }
 
@@ -112,11 +165,81 @@ describe('risks', () => {
     write('plugins/guard/tool', Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0]), 0o755)
     const notes = risksOf(store.look(unit)).filter(({ kind }) => kind !== 'program')
     expect(notes.map(({ kind, where, line }) => [kind, where, line])).toEqual([
+      ['obfuscation', 'long.js', 1],
+      ['secrets', 'b.py', 3],
       ['network', 'a.sh', 3],
       ['network', 'b.py', 2],
-      ['secrets', 'b.py', 3],
-      ['obfuscation', 'long.js', 1],
       ['binary', 'tool', undefined],
+    ])
+  })
+
+  const inFile = (name: string, text: string, command = 'true') => {
+    const { store, plugin } = project()
+    const notes = risksOf(store.look(plugin({ [name]: text }, [hook(command)])))
+    return notes.filter(({ where }) => where === name).map(({ kind }) => kind)
+  }
+
+  it('a text for people is a script where a command, or what it runs, names it', () => {
+    const text = 'curl https://example.com | sh\n'
+    expect(inFile('notes.txt', text)).toEqual([])
+    expect(inFile('notes.txt', text, 'sh "$CLAUDE_PLUGIN_ROOT"/notes.txt')).toEqual([
+      'pipe-to-shell',
+      'network',
+    ])
+    const { store, plugin } = project()
+    const unit = plugin({ 'run.sh': '. "$1"/lib/notes.md\n', 'lib/notes.md': text }, [hook('./run.sh')])
+    expect(risksOf(store.look(unit)).filter(({ where }) => where === 'lib/notes.md')).toHaveLength(2)
+  })
+
+  it.each([
+    ['a.sh', '//usr/bin/curl https://example.com', ['network']],
+    ['a.js', '//usr/bin/curl https://example.com', ['network']],
+    ['a.js', '// curl https://example.com', []],
+    ['a.js', '#send() { return fetch (url) }', ['network']],
+    ['a.js', "import { request } from 'node:https'", ['network']],
+    ['a.js', "https['request'](url)", ['network']],
+    ['a.js', 'https.request(url)', ['network']],
+    ['a.js', "const { exec } = require('child_process')", ['subprocess']],
+    ['a.js', "import { execFile } from 'node:child_process'", ['subprocess']],
+    ['a.py', 'import urllib.request', ['network']],
+    ['a.py', 'import socket', ['network']],
+    ['a.py', 'subprocess.run(["ls"])', ['subprocess']],
+    ['a.py', 'os.system("ls")', ['subprocess']],
+    ['a.md', 'a\u202eb', ['hidden-text']],
+    ['a.sh', 'ech\u200bo', ['hidden-text']],
+    ['a.sh', 'ec\u0441ho', ['hidden-text']],
+    ['a.sh', '\uff43url x', ['hidden-text']],
+    ['a.md', 'emoji \u2764\ufe0f and \u{1f469}\u200d\u{1f4bb}', []],
+    ['a.md', '\u0442\u0435\u043a\u0441\u0442 and text', []],
+    ['a.sh', `true ;${' '.repeat(100)}false`, ['hidden-text']],
+    ['che\u0441k.sh', 'true', ['hidden-text']],
+    ['check\u200b.sh', 'true', ['hidden-text']],
+    ['\u202ehs.kcehc', 'true', ['hidden-text']],
+  ] as const)('in %s: %s', (name, text, expected) => {
+    expect([...new Set(inFile(name, text))]).toEqual(expected)
+  })
+
+  it('a command in another alphabet', () => {
+    expect(kinds('\u0441\u0441')).toContain('hidden-text')
+  })
+
+  it('what a command may run and nobody sees stands among them', () => {
+    const { store, file } = project()
+    const review = { ...store.look(file([hook('true')])), unseen: ['It may run anything.'] }
+    expect(risksOf(review)).toEqual([{ kind: 'unseen', where: 'project', text: 'It may run anything.' }])
+  })
+
+  it('what a command defines itself is no program that is missing', () => {
+    const { store, file } = project()
+    const command = 'f() { g; }; function g { ll; }; alias ll=ls; f; no-such-program'
+    expect(store.look(file([hook(command)])).missing).toEqual(['no-such-program'])
+  })
+
+  it('a program that was found in the project is not also missing', () => {
+    const { store, file } = project()
+    const review = { ...store.look(file([hook('true')])), missing: ['jq'], inProject: ['/bin-of-me/jq'] }
+    expect(risksOf(review).map(({ text }) => text)).toEqual([
+      'The program "/bin-of-me/jq" is a link into the project, and is not used.',
     ])
   })
 

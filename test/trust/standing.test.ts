@@ -13,8 +13,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { Watch } from '../../src/trust/changes.js'
+import { CopiedUnit } from '../../src/trust/copied-unit.js'
 import { moment, stampOf } from '../../src/trust/stamp.js'
 import { hook, later, type Project, project, removeAll, trusted } from './hostile-project.js'
 
@@ -140,7 +141,7 @@ describe('a folder', () => {
     expect(store.standingOf({ ...unit, hooks: [] }).state).toBe('trusted')
   })
 
-  it('is not modified by what does not count: times, a rewrite with the same bytes, .git, empty folders, other bits', () => {
+  it('is not modified by what does not count: times, a rewrite with the same bytes, .git, what Python and macOS leave, empty folders, other bits', () => {
     const { store, plugin, newStore } = project()
     const unit = plugin()
     const { digest } = trusted(store, unit)
@@ -150,6 +151,9 @@ describe('a folder', () => {
     writeFileSync(join(unit.path, 'lib/rules.sh'), text, { mode: 0o755 })
     mkdirSync(join(unit.path, '.git/objects'), { recursive: true })
     writeFileSync(join(unit.path, '.git/HEAD'), 'x')
+    mkdirSync(join(unit.path, 'lib/__pycache__'))
+    writeFileSync(join(unit.path, 'lib/__pycache__/rules.pyc'), 'x')
+    writeFileSync(join(unit.path, '.DS_Store'), 'x')
     mkdirSync(join(unit.path, 'empty'))
     chmodSync(join(unit.path, 'hooks.json'), 0o600)
     linkSync(join(unit.path, 'hooks.json'), join(unit.path, '..', 'other-name'))
@@ -191,6 +195,94 @@ describe('a folder', () => {
       state: 'untrusted',
       why: expect.stringContaining('is gone: trust it again'),
     })
+  })
+})
+
+describe('the copy', () => {
+  const attacks: Readonly<Record<string, readonly [(copy: string) => void, string]>> = {
+    'a changed file': [(c) => writeFileSync(`${c}/check.sh`, 'evil'), '"check.sh" was changed'],
+    'an added file': [
+      (c) => writeFileSync(`${c}/lib/sitecustomize.py`, ''),
+      '"lib/sitecustomize.py" was added',
+    ],
+    'a removed file': [(c) => unlinkSync(`${c}/lib/data.txt`), '"lib/data.txt" was removed'],
+    'a link in place of a file': [
+      (c) => {
+        unlinkSync(`${c}/check.sh`)
+        symlinkSync('/bin/true', `${c}/check.sh`)
+      },
+      '"check.sh" is a link to the outside',
+    ],
+  }
+
+  it.each(Object.entries(attacks))('with %s does not run until it is made anew', (_, [attack, why]) => {
+    for (const when of [(work: () => unknown) => work(), later]) {
+      const place = project()
+      const unit = place.plugin()
+      trusted(place.store, unit)
+      expect(when(() => place.store.standingOf(unit))).toMatchObject({ state: 'trusted' })
+      const copy = copyOf(place)
+      for (const path of [copy, `${copy}/lib`, `${copy}/check.sh`]) chmodSync(path, 0o755)
+      attack(copy)
+      for (const store of [place.store, place.newStore()]) {
+        expect(store.standingOf(unit)).toMatchObject({
+          state: 'modified',
+          why: expect.stringMatching(/^The trusted copy .* was changed.*run carabiner trust again/),
+        })
+        expect(store.standingOf(unit)).toMatchObject({ why: expect.stringContaining(why) })
+      }
+      trusted(place.store, unit)
+      expect(place.store.standingOf(unit).state).toBe('trusted')
+    }
+  })
+
+  it('that is a link to another folder is none', () => {
+    const place = project()
+    const unit = place.plugin()
+    trusted(place.store, unit)
+    const copy = copyOf(place)
+    renameSync(copy, `${copy}-away`)
+    symlinkSync(`${copy}-away`, copy)
+    expect(place.store.standingOf(unit)).toMatchObject({ state: 'untrusted' })
+  })
+
+  it('is known by its stamps once they count, and is not read again', () => {
+    const place = project()
+    const unit = place.plugin()
+    const fresh = trusted(place.store, unit)
+    expect(new CopiedUnit(copyOf(place), fresh).isUntouched()).toBe(false)
+    later(() => place.store.standingOf(unit))
+    const [aged] = place.newStore().records()
+    expect(new CopiedUnit(copyOf(place), aged as typeof fresh).isUntouched()).toBe(true)
+  })
+
+  function copyOf({ newStore, dataDir }: Project): string {
+    return join(dataDir, 'copies', newStore().records()[0]?.digest ?? '', 'guard')
+  }
+})
+
+describe('a program', () => {
+  afterEach(() => vi.unstubAllEnvs())
+
+  it('that moved is to be reviewed again, and the review says where it was and is', () => {
+    const place = project()
+    const [one, two] = ['one', 'two'].map((name) => join(place.root, name)) as [string, string]
+    for (const folder of [one, two]) mkdirSync(folder)
+    vi.stubEnv('PATH', `${one}:${two}:/usr/bin:/bin`)
+    writeFileSync(join(one, 'linter'), '#!/bin/sh\n', { mode: 0o755 })
+    const unit = place.file([hook('linter --fast')])
+    trusted(place.store, unit)
+    expect(place.store.standingOf(unit).state).toBe('trusted')
+    renameSync(join(one, 'linter'), join(two, 'linter'))
+    expect(place.store.standingOf(unit)).toMatchObject({
+      state: 'modified',
+      why: expect.stringContaining(`${one}/linter`),
+    })
+    expect(place.store.look(unit).differences).toMatchObject([
+      { what: 'program-moved', path: 'linter', before: `${one}/linter`, after: `${two}/linter` },
+    ])
+    trusted(place.store, unit)
+    expect(place.store.standingOf(unit).state).toBe('trusted')
   })
 })
 

@@ -20,8 +20,10 @@ const OPTIONS = {
 export const command: Command<typeof OPTIONS> = {
   name: 'explain',
   summary: 'Say which hooks would run for an event, and why not.',
-  positionals: ['EVENT'],
-  about: 'Runs nothing. When nothing would run it says the most likely reason and what to type next.',
+  positionals: ['[EVENT]'],
+  about:
+    "Runs nothing. EVENT may be left out where the payload's hook_event_name says it. " +
+    'When nothing would run it says the most likely reason and what to type next.',
   options: OPTIONS,
   examples: [
     { does: 'Why does my hook not run?', line: 'carabiner explain PreToolUse --tool Bash' },

@@ -3,7 +3,7 @@
 import { resolve, sep } from 'node:path'
 import { onAbort } from '../../core/abort.js'
 import { type Diagnostic, isHookError } from '../../core/errors.js'
-import { knownEvents, lookalikeOf, resolveEvent } from '../../core/events.js'
+import { knownEvents, lookalikeOf, resolveEvent, slipOf } from '../../core/events.js'
 import type { Outcome, Verdict } from '../../core/outcome.js'
 import type { SessionOptions } from '../../core/session.js'
 import { isSkillEvent } from '../../core/skills.js'
@@ -73,6 +73,9 @@ export const command: Command<typeof OPTIONS> = {
     if (isSwitchedOff() && (await mayBypass(options))) return bypass(options.payload, output)
     const payload = (await readPayload(options.payload)) ?? nothingSent(named)
     const event = eventOf('fire', named, payload)
+    // Also for who reads only what the hooks decided: without the gates that were meant, everything goes on.
+    const slips = [...slipOf(resolveEvent(event)), ...misspelt(event)]
+    if (slips.length > 0) await output.complain(slips.map(({ text }) => plainText(`carabiner: ${text}`)))
     const fired = await fire(event, payload, options, timeout, output)
     return EXITS[fired.outcome.action] || (namedInVain(options, fired.notices) ? EXIT.failed : EXIT.ok)
   },

@@ -1,27 +1,31 @@
 // `carabiner trust`: shows what came with a project and would run, and trusts exactly what was shown. Runs nothing.
 
-import { realpathSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Diagnostic } from '../../core/errors.js'
 import { textOf } from '../../core/errors.js'
+import { isFolder } from '../../runners/command/start-folder.js'
+import { realOf } from '../../state/within.js'
 import { isExecutable, type Unit } from '../../trust/unit.js'
-import { answerOf } from '../answer.js'
+import { answerOf, forgetTyped } from '../answer.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { counted, noticeLines } from '../lines.js'
 import { type Output, plainData } from '../output.js'
 import { painter } from '../paint.js'
 import { readPayload } from '../payload.js'
-import { diffLines, reviewLines } from '../print-review.js'
+import { changeLines, diffLines, reviewLines } from '../print-review.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import { PLACE_OPTIONS } from '../sources.js'
+import { PLACE_OPTIONS, type Places } from '../sources.js'
 import { nearest } from '../suggestion.js'
 import { isTerminal } from '../terminal.js'
 import { findUnits, type Shown, show, type Units } from '../trust-units.js'
+import { typed } from '../typed.js'
 import { visible, visibleName } from '../visible.js'
 
 const OPTIONS = {
   yes: { type: 'boolean', help: 'Do not ask: trust what is shown.' },
   show: { type: 'boolean', help: 'Only show, also what is trusted already.' },
+  full: { type: 'boolean', help: 'Show the whole text of every file, and every remark.' },
   payload: {
     type: 'string',
     value: 'FILE',
@@ -37,12 +41,13 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['[WHAT]'],
   about:
     'WHAT is the name or path of a plugin or of a file of hooks; without it, everything that waits. Shows what would ' +
-    'run on which events, every file, what changed since you trusted it last and what to look at closely; then asks. ' +
+    'run on which events, what to look at closely, what changed since you trusted it last, the files that run and the ' +
+    'names of the others; then asks. ' +
     'What is trusted is what was shown: a plugin is copied, and the copy runs. Runs nothing.',
   options: OPTIONS,
   exits: [
     [0, 'trusted, or nothing to do'],
-    [1, 'not trusted'],
+    [1, 'something was left untrusted; with --json also if it was only shown'],
     [64, 'wrong usage'],
   ],
   examples: [
@@ -55,47 +60,56 @@ export const command: Command<typeof OPTIONS> = {
     const loaded = options.payload === undefined ? undefined : await readPayload(options.payload)
     const found = await findUnits(options, loaded)
     const units = [...found.units.keys()]
-    const asked = what === undefined ? units : unitsCalled(what, units)
+    const asked = what === undefined ? units : unitsCalled(what, units, options)
     if (options.yes) checkOne(what, asked)
     // A program gets to know all; a person is bothered with what is to be decided.
     const shown = asked.map((unit) => show(found, unit))
-    if (output.json) return document(shown, found, options.yes, output)
+    if (output.json) return document(shown, found, options, output)
     if (found.diagnostics.length > 0)
       await output.complain(noticeLines(plainData(found.diagnostics), painter(2)))
-    if (options.show) return showAll(shown, output)
+    if (options.show) return showAll(shown, options.full, output)
     const waiting = shown.filter(({ state }) => state !== 'trusted')
     if (waiting.length === 0) return nothingToDo(shown, what, output)
-    return decide(waiting, found, options.yes, output)
+    return decide(waiting, found, options, output)
   },
+}
+
+interface How {
+  readonly yes: boolean
+  readonly full: boolean
 }
 
 // ---- which ----------------------------------------------------------------------------------------------------
 
 /** By name, or by the path of the unit. */
-function unitsCalled(what: string, units: readonly Unit[]): readonly Unit[] {
+function unitsCalled(what: string, units: readonly Unit[], given: Places): readonly Unit[] {
   const path = realOf(resolve(what))
   const called = units.filter((unit) => unit.name === what || realOf(unit.path) === path)
   if (called.length > 0) return called
   const names = [...new Set(units.map(({ name }) => name))]
   const meant = nearest(what, names)
+  const places =
+    otherPlace(what, given) ??
+    'A plugin that lies elsewhere is named with --plugin DIR, a file with --config FILE.'
   throw new Refusal(
     'UNKNOWN_UNIT',
     `Nothing here is called ${visibleName(what)}${meant === undefined ? '' : `; did you mean ${visibleName(meant)}?`}`,
     {
       hint:
         names.length === 0
-          ? 'Nothing came with this project. A plugin that lies elsewhere is named with --plugin DIR, a file with --config FILE.'
-          : `There is ${names.map(visibleName).join(', ')}. A plugin that lies elsewhere is named with --plugin DIR.`,
+          ? `Nothing came with this project. ${places}`
+          : `There is ${names.map(visibleName).join(', ')}. ${places}`,
     },
   )
 }
 
-function realOf(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
+/** What is there, but no hooks of this project: how to add it. */
+function otherPlace(what: string, given: Places): string | undefined {
+  if (!existsSync(what)) return undefined
+  const [kind, more] = isFolder(what)
+    ? ['a plugin', { plugin: [...given.plugin, what] }]
+    : ['a file of hooks', { config: [...given.config, what] }]
+  return `If ${visibleName(what)} is ${kind}, type: ${visible(typed(['trust'], { ...given, ...more }))}`
 }
 
 /** A second plugin that calls itself like the one that is meant must not come along without anybody looking. */
@@ -108,12 +122,12 @@ function checkOne(what: string | undefined, units: readonly Unit[]): void {
 
 // ---- for people -----------------------------------------------------------------------------------------------
 
-async function showAll(shown: readonly Shown[], output: Output): Promise<number> {
+async function showAll(shown: readonly Shown[], isFull: boolean, output: Output): Promise<number> {
   if (shown.length === 0) {
     await output.print(['nothing came with this project: there is nothing to trust'])
     return EXIT.ok
   }
-  const lines = shown.flatMap((one) => [...reviewLines(one), ''])
+  const lines = shown.flatMap((one) => [...reviewLines(one, isFull), ''])
   const digests = shown.flatMap(({ unit, review, problems }) =>
     review && problems.length === 0 ? [`${review.digest}  # ${visible(unit.name)}`] : [],
   )
@@ -130,6 +144,7 @@ async function nothingToDo(
   const said = what === undefined ? 'everything here' : visibleName(what)
   await output.print([
     known ? `${said} is trusted already` : 'nothing came with this project: there is nothing to trust',
+    ...shown.flatMap(changeLines),
   ])
   return EXIT.ok
 }
@@ -137,13 +152,13 @@ async function nothingToDo(
 async function decide(
   waiting: readonly Shown[],
   { store }: Units,
-  yes: boolean,
+  { yes, full }: How,
   output: Output,
 ): Promise<number> {
   const canAsk = isTerminal(0) && isTerminal(1)
   let isDone = true
   for (const one of waiting) {
-    await output.print([...reviewLines(one), ''])
+    await output.print(reviewLines(one, full))
     const { unit, review, problems } = one
     const name = visibleName(unit.name)
     if (!review || problems.length > 0) {
@@ -166,6 +181,8 @@ async function decide(
 }
 
 async function isYes(name: string, output: Output): Promise<boolean> {
+  // What was typed before the question is no answer to it.
+  forgetTyped()
   await output.prompt('Trust this? [y/N] ')
   const isAgreed = /^y(?:es)?$/i.test((await answerOf()).trim())
   if (!isAgreed) await output.print([`${name} was not trusted`])
@@ -195,7 +212,7 @@ interface TrustedUnit {
 async function document(
   shown: readonly Shown[],
   { store, diagnostics }: Units,
-  yes: boolean,
+  { yes, full }: How,
   output: Output,
 ): Promise<number> {
   const trusted: TrustedUnit[] = []
@@ -213,12 +230,16 @@ async function document(
       })
     }
   }
-  const units = shown.map((one) => unitData(one, store))
+  const units = shown.map((one) => unitData(one, store, full))
   await output.document({ units, trusted, diagnostics: [...diagnostics, ...failures] })
-  return failures.length > 0 ? EXIT.failed : EXIT.ok
+  return units.every(({ state }) => state === 'trusted') ? EXIT.ok : EXIT.failed
 }
 
-function unitData({ unit, passthrough, review, risks, problems }: Shown, store: Units['store']) {
+function unitData(
+  { unit, passthrough, review, risks, problems }: Shown,
+  store: Units['store'],
+  isFull: boolean,
+) {
   const { name, kind, path, hooks } = unit
   const standing = store.standingOf(unit)
   const files = (list: NonNullable<Shown['review']>['files'] = []) =>
@@ -228,6 +249,7 @@ function unitData({ unit, passthrough, review, risks, problems }: Shown, store: 
       sha256: file.sha256,
       executable: isExecutable(file) && file.link === undefined,
       ...(file.link !== undefined && { link: file.link }),
+      ...(isFull && file.text !== undefined && { text: file.text }),
     }))
   return {
     name,

@@ -1,8 +1,8 @@
 // `carabiner untrust`: takes trust back, also from what is not there any more.
 
-import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { textOf } from '../../core/errors.js'
+import { realOf } from '../../state/within.js'
 import { TrustStore } from '../../trust/trust-store.js'
 import type { TrustRecord } from '../../trust/unit.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
@@ -23,7 +23,7 @@ type Gone = Pick<TrustRecord, 'kind' | 'name' | 'path' | 'projectDir'>
 export const command: Command<typeof OPTIONS> = {
   name: 'untrust',
   summary: 'Take trust back: it does not run any more.',
-  positionals: ['[WHAT]'],
+  positionals: ['WHAT|--all'],
   about:
     'WHAT is the name of a plugin or file of hooks in this project, or its path. Works from what you trusted, so that ' +
     'the project need not be there any more. Its copy is removed.',
@@ -111,12 +111,4 @@ function notTrusted(what: string, own: readonly TrustRecord[]): Refusal {
       hint: names.length === 0 ? 'Nothing of this project is trusted.' : `You trust ${list}; or give a path.`,
     },
   )
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
 }

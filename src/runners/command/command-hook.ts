@@ -1,6 +1,5 @@
 // A hook that is a command: the payload goes to its input, its exit code and output are its answer.
 
-import { mkdirSync } from 'node:fs'
 import { HookError, isHookError, textOf } from '../../core/errors.js'
 import { type Hook, type HookContext, type HookEvent, LateAnswer, type Printed } from '../../core/hook.js'
 import { isPromise } from '../../core/promise.js'
@@ -10,6 +9,7 @@ import { afterAsyncLine, asyncTimeout, isAsyncLine } from '../../dialects/claude
 import { decode } from '../../dialects/claude-code/decode.js'
 import { encode } from '../../dialects/claude-code/encode.js'
 import type { HookSpec, Place, Surroundings } from '../hook-spec.js'
+import { madeDataFolder } from '../program/data-folder.js'
 import {
   expandArgument,
   fileOfSkill,
@@ -18,6 +18,7 @@ import {
   fromSkill,
   hookEnvironment,
 } from '../program/environment.js'
+import { noSuchPlaceholder } from '../program/start-failure.js'
 import type { Ending } from './execution.js'
 import type { HandedOn } from './handed-on.js'
 import type { Program, Programs } from './programs.js'
@@ -51,7 +52,7 @@ export function commandHook(
   const asker = { name: hook.name, onFailure: hook.onFailure }
   let prepared = false
   const run = async (event: HookEvent, context: HookContext) => {
-    if (!prepared) prepared = prepare(place, context)
+    if (!prepared) prepared = madeDataFolder(place, context.note)
     const { envFile, ...program } = programFor(event, spec, handedOn, context)
     announce(spec, surroundings, context)
     const start = (one: Program) =>
@@ -142,17 +143,6 @@ function commandLine(
   return { file: shell === 'bash' ? 'bash' : '/bin/sh', args: ['-c', fromSkill(command, place)] }
 }
 
-/** A plugin that writes into its data folder must not fail because nobody made it. */
-function prepare({ plugin }: Place, context: HookContext): boolean {
-  try {
-    if (plugin) mkdirSync(plugin.dataDir, { recursive: true })
-    return true
-  } catch (error) {
-    context.note({ code: 'host-failed', text: `its data folder cannot be made: ${textOf(error)}` })
-    return false
-  }
-}
-
 function sessionOf({ session, data }: HookEvent): string | undefined {
   if (session) return session.id
   return typeof data.session_id === 'string' ? data.session_id : undefined
@@ -165,14 +155,6 @@ function folderThatIsThere(event: HookEvent, place: Place): string {
     'HOOK_NOT_STARTED',
     `There is no folder to run it in: even the project ${JSON.stringify(place.projectDir)} is gone`,
     { hint: 'Start again in a folder that exists.' },
-  )
-}
-
-function noSuchPlaceholder(name: string): HookError {
-  return new HookError(
-    'HOOK_NOT_STARTED',
-    `Could not start: it mentions \${${name}}, which only hooks of a ${name.includes('SKILL') ? 'skill' : 'plugin'} have`,
-    { hint: `Use \${CLAUDE_PROJECT_DIR} or \${AMPLIFIER_HOOKS_DIR}, or make it a plugin.` },
   )
 }
 

@@ -18,6 +18,15 @@ export function notStarted(attempt: Attempt, error: unknown): HookError {
   })
 }
 
+/** HOOK_NOT_STARTED, for a placeholder of plugins or skills in a hook that is of none. */
+export function noSuchPlaceholder(name: string): HookError {
+  return new HookError(
+    'HOOK_NOT_STARTED',
+    `Could not start: it mentions \${${name}}, which only hooks of a ${name.includes('SKILL') ? 'skill' : 'plugin'} have`,
+    { hint: `Use \${CLAUDE_PROJECT_DIR} or \${AMPLIFIER_HOOKS_DIR}, or make it a plugin.` },
+  )
+}
+
 function reason(attempt: Attempt, error: unknown): string {
   const code = (error as NodeJS.ErrnoException | null)?.code ?? ''
   return REASONS[code]?.(attempt) ?? textOf(error)

@@ -1,0 +1,43 @@
+// For people who write hooks: a resident hook in TypeScript.
+
+export {
+  type Abort,
+  type AfterLlmAnswer,
+  type AfterToolAnswer,
+  type Approval,
+  abortTurn,
+  approve,
+  type BeforeLlmAnswer,
+  type BeforeToolAnswer,
+  type DenyTool,
+  denyTool,
+  hardAbort,
+  type ModifyCall,
+  type ModifyRequest,
+  type ModifyResponse,
+  type ModifyResult,
+  modifyCall,
+  modifyRequest,
+  modifyResponse,
+  modifyResult,
+  type Proceed,
+  proceed,
+  type Respond,
+  refuse,
+  respondWith,
+} from './answers.js'
+export type {
+  AfterLlm,
+  AfterTool,
+  ApproveTool,
+  BeforeLlm,
+  BeforeTool,
+  LlmMessage,
+  LlmRequest,
+  Meta,
+  Observed,
+  ToolCall,
+  ToolDefinition,
+  ToolResult,
+} from './params.js'
+export { type ResidentHook, type ServeOptions, serveHook } from './serve-hook.js'

@@ -1,0 +1,226 @@
+// Entries under `processes`: what each may say, field by field, and what is said about those that say something else.
+
+import { isObject } from '../core/json.js'
+import { type Check, isFlag, isOneOf, isSeconds, isText } from '../core/options.js'
+import { shown } from '../core/text.js'
+import { INTERCEPTS, type Intercept } from '../dialects/picoclaw/methods.js'
+import type { ProcessHandler } from '../runners/process/process-hooks.js'
+import type { ConfigFile } from './config-file.js'
+import { isRemark, type Reading, say } from './hook-group.js'
+import { type JsonPath, under } from './json-text.js'
+import { cleanName, type Owner } from './owner.js'
+
+/** A valid entry, and where it stands. */
+export interface ProcessEntry {
+  readonly owner: Owner
+  readonly file: ConfigFile
+  readonly at: JsonPath
+  /** Its key: what the process is told in its handshake. */
+  readonly key: string
+  readonly handler: ProcessHandler
+  readonly priority: number
+  /** Absent: by role. */
+  readonly onFailure?: 'block' | 'continue'
+  readonly enabled: boolean
+}
+
+type Fields = { readonly [key: string]: unknown }
+type Timeouts = ProcessHandler['timeouts']
+
+/** Seconds; PicoClaw's. */
+const TIMEOUTS: Timeouts = { observe: 0.5, intercept: 5, approve: 60, hello: 5 }
+const RESTART: ProcessHandler['restart'] = { delay: 0.25, maxDelay: 30, attempts: 5 }
+const NEVER: ProcessHandler['restart'] = { ...RESTART, attempts: 0 }
+
+/** `processes` of a file; `defaults` are PicoClaw's time-outs, which stand beside it. */
+export function readProcesses(
+  reading: Reading & { readonly processes: ProcessEntry[] },
+  value: unknown,
+  at: JsonPath,
+  defaults: unknown,
+): void {
+  if (!isObject(value)) {
+    say(reading, 'entry-invalid', `"processes" must be an object of processes, got ${shown(value)}`, at)
+    return
+  }
+  const usual = usualTimeouts(defaults)
+  for (const key of Object.keys(value)) {
+    const where = under(at, key)
+    const entry = readProcess(reading, key, value[key], where, usual)
+    if ('problem' in entry) {
+      const place = entry.key === undefined ? where : under(where, entry.key)
+      say(reading, 'entry-invalid', `the process ${shown(key)} was left out: ${entry.problem}`, place)
+    } else reading.processes.push(entry)
+  }
+}
+
+interface Problem {
+  readonly problem: string
+  readonly key?: string
+}
+
+function readProcess(
+  reading: Reading,
+  key: string,
+  raw: unknown,
+  at: JsonPath,
+  usual: Timeouts,
+): ProcessEntry | Problem {
+  if (!isObject(raw)) return { problem: `it must be an object with "command", got ${shown(raw)}` }
+  const name = cleanName(key)
+  if (name === undefined) return { problem: 'it needs a name' }
+  const problem = problemIn(raw)
+  if (problem) return problem
+  for (const other of Object.keys(raw).filter((one) => !isKnown(one) && !isRemark(one))) {
+    say(reading, 'unknown-key', otherText(other), under(at, other))
+  }
+  const given = raw as Fields & Given
+  const { command, dir, env, observe = [], intercept = [], timeouts, restart, maxLineBytes } = given
+  return {
+    owner: reading.owner,
+    file: reading.file,
+    at,
+    key: name,
+    enabled: given.enabled ?? true,
+    priority: given.priority ?? 0,
+    ...(given.onFailure && { onFailure: given.onFailure }),
+    handler: {
+      command,
+      ...(dir !== undefined && { dir }),
+      ...(env && { env }),
+      observe: [...new Set(observe)],
+      intercept: [...new Set(intercept)].filter((one) => (one as string) !== ''),
+      timeouts: { ...usual, ...timeouts },
+      ...(maxLineBytes !== undefined && { maxLineBytes }),
+      restart: restart === false ? NEVER : { ...RESTART, ...(isObject(restart) && restart) },
+    },
+  }
+}
+
+// ---- checks ---------------------------------------------------------------------------------------------------
+
+/** An entry that passed. */
+interface Given {
+  readonly enabled?: boolean
+  readonly command: readonly string[]
+  readonly dir?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly priority?: number
+  readonly transport?: 'stdio'
+  readonly observe?: readonly string[]
+  readonly intercept?: readonly Intercept[]
+  readonly timeouts?: Partial<Timeouts>
+  readonly onFailure?: 'block' | 'continue'
+  readonly restart?: boolean | Partial<ProcessHandler['restart']>
+  readonly maxLineBytes?: number
+}
+
+const isCommand: Check = [
+  (value) => isTexts(value) && isText[0](value[0]) && value.every((word) => !word.includes('\0')),
+  'a list: the program, then each of its arguments, such as ["python3", "hook.py"]',
+]
+const isEnv: Check = [
+  (value) => isObject(value) && Object.entries(value).every(([name, one]) => isVariable(name, one)),
+  'an object of strings',
+]
+const isNumber: Check = [Number.isFinite, 'a number']
+const isKinds: Check = [isTexts, 'a list of kinds, such as ["tool_exec_start"], or ["*"]']
+const POINTS = Object.keys(INTERCEPTS)
+const isPoints: Check = [
+  // PicoClaw passes over an empty one.
+  (value) => isTexts(value) && value.every((one) => one === '' || POINTS.includes(one)),
+  `a list of ${POINTS.map((point) => `"${point}"`).join(', ')}`,
+]
+const isTimeouts: Check = [
+  (value) =>
+    isObject(value) && Object.entries(value).every(([key, one]) => key in TIMEOUTS && isSeconds[0](one)),
+  `an object of seconds for ${Object.keys(TIMEOUTS).join(', ')}`,
+]
+const isRestart: Check = [
+  (value) => typeof value === 'boolean' || (isObject(value) && Object.entries(value).every(isRestartTerm)),
+  'true, false, or an object with delay and maxDelay (seconds) and attempts',
+]
+
+const LONGEST_LINE = 256 * 1024 * 1024
+const isLineLength: Check = [
+  (value) => Number.isInteger(value) && (value as number) >= 1024 && (value as number) <= LONGEST_LINE,
+  `a number of bytes from 1024 to ${LONGEST_LINE}`,
+]
+
+const CHECKS: { readonly [K in keyof Required<Given>]: Check } = {
+  enabled: isFlag,
+  command: isCommand,
+  dir: isText,
+  env: isEnv,
+  priority: isNumber,
+  transport: isOneOf('stdio'),
+  observe: isKinds,
+  intercept: isPoints,
+  timeouts: isTimeouts,
+  onFailure: isOneOf('block', 'continue'),
+  restart: isRestart,
+  maxLineBytes: isLineLength,
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
+}
+
+function isVariable(name: string, value: unknown): boolean {
+  return /^[^=\0]+$/.test(name) && typeof value === 'string' && !value.includes('\0')
+}
+
+function isRestartTerm([key, value]: [string, unknown]): boolean {
+  if (key === 'attempts') return Number.isInteger(value) && (value as number) >= 0
+  return (key === 'delay' || key === 'maxDelay') && Number.isFinite(value) && (value as number) >= 0
+}
+
+function problemIn(raw: Fields): Problem | undefined {
+  if (raw.command === undefined) return { problem: 'it needs "command"' }
+  for (const [key, [accepts, wanted]] of Object.entries(CHECKS)) {
+    const value = raw[key]
+    if (value !== undefined && !accepts(value))
+      return { problem: `"${key}" must be ${wanted}, got ${shown(value)}`, key }
+  }
+  const { observe, intercept } = raw as Fields & Given
+  const listens = (observe?.length ?? 0) > 0 || intercept?.some((one) => (one as string) !== '')
+  return listens ? undefined : { problem: 'it has nothing to do: "intercept" and "observe" are empty' }
+}
+
+function isKnown(key: string): boolean {
+  return Object.hasOwn(CHECKS, key)
+}
+
+const MEANT: Readonly<Record<string, string>> = {
+  args: 'write them into "command", after the program',
+  cwd: 'write "dir"',
+  on_failure: 'write "onFailure"',
+  timeout: 'write "timeouts": {"intercept": …}, in seconds',
+  modes: 'they follow from "intercept" and "observe"',
+  events: 'write "observe"',
+  matcher: 'a process gets the calls of every tool',
+  type: 'everything under "processes" is a process',
+}
+
+function otherText(key: string): string {
+  const meant = Object.hasOwn(MEANT, key) ? `: ${MEANT[key]}` : ''
+  return `${shown(key)} is no key of a process and is ignored${meant}`
+}
+
+// ---- PicoClaw's own file ------------------------------------------------------------------------------------------
+
+const DEFAULT_KEYS = {
+  observe: 'observer_timeout_ms',
+  intercept: 'interceptor_timeout_ms',
+  approve: 'approval_timeout_ms',
+} as const
+
+/** In PicoClaw's file they are milliseconds, for all processes; what is not above zero keeps the usual. */
+function usualTimeouts(defaults: unknown): Timeouts {
+  if (!isObject(defaults)) return TIMEOUTS
+  const given = Object.entries(DEFAULT_KEYS).flatMap(([role, key]) => {
+    const ms = defaults[key]
+    return Number.isFinite(ms) && (ms as number) > 0 ? [[role, (ms as number) / 1000]] : []
+  })
+  return { ...TIMEOUTS, ...Object.fromEntries(given) }
+}

@@ -1,0 +1,197 @@
+// One life of a resident process: from its start, over the hello, until nothing of its group is left.
+
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import type { Socket } from 'node:net'
+import type { Json } from '../../core/json.js'
+import { Connection } from '../../rpc/connection.js'
+import type { RpcCallOptions } from '../../rpc/pending-calls.js'
+import type { RpcProblem } from '../../rpc/problem.js'
+import { type ChildGroup, groupOf } from './child-group.js'
+import { inputOf } from './child-input.js'
+import { Stall } from './stall.js'
+import { StderrLines } from './stderr-lines.js'
+
+export interface LifeEvents {
+  /** It can be asked no more. Called once; how it ended may be known a little later (`ended`). */
+  readonly over: () => void
+  /** What could not be handed over may be tried again. */
+  readonly drained: () => void
+  readonly problem: (problem: RpcProblem) => void
+  /** A process outside its group still held its pipes when nothing else was left. */
+  readonly leftBehind: () => void
+}
+
+/** From the end of its input to TERM. */
+const FAREWELL_MS = 500
+/** Between its exit and the end of its output, or the other way round: whoever waits for an answer waits for both, but not for somebody who inherited the pipe. */
+const DRAIN_MS = 100
+/** A call must not wait behind many events; those that do not fit wait elsewhere. */
+const MOST_EVENT_BYTES = 64 * 1024
+
+export class Life {
+  readonly stderr: StderrLines
+  /** Settles when `how` is final, or nothing can be learned any more. */
+  readonly ended: Promise<void>
+  readonly #child: ChildProcessWithoutNullStreams
+  readonly #group: ChildGroup
+  readonly #connection: Connection
+  readonly #events: LifeEvents
+  readonly #stall: Stall
+  #over = false
+  #loss: string | undefined
+  #exit: string | undefined
+  #ending: string | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #retrying = false
+  #watching: NodeJS.Immediate | undefined
+  #heldOpen = false
+  #settle = () => {}
+
+  constructor(child: ChildProcessWithoutNullStreams, maxLineBytes: number | undefined, events: LifeEvents) {
+    this.#child = child
+    this.#events = events
+    this.#group = groupOf(child)
+    this.ended = new Promise((resolve) => {
+      this.#settle = resolve
+    })
+    this.stderr = new StderrLines(child.stderr)
+    this.#stall = new Stall(child.stdin as Socket, () => this.#stalled())
+    this.#connection = new Connection({
+      input: child.stdout,
+      output: inputOf(child, () => this.#lost('it closed its input')),
+      maxQueuedBytes: MOST_EVENT_BYTES,
+      ...(maxLineBytes !== undefined && { maxLineBytes }),
+      onProblem: events.problem,
+      onClose: () => this.#lost('it closed its output'),
+    })
+    child.once('exit', (code, signal) => this.#exited(code, signal))
+    this.#rest()
+    // Not before its output was read: the last reply may be in it.
+    void Promise.all([this.#group.gone, this.ended]).then(() => this.#release())
+  }
+
+  /** Settles when nothing of its group is left. */
+  get gone(): Promise<void> {
+    return this.#group.gone
+  }
+
+  get isOver(): boolean {
+    return this.#over
+  }
+
+  /** How it ended, for people. */
+  get how(): string {
+    return this.#ending ?? this.#exit ?? this.#loss ?? 'it runs'
+  }
+
+  /** Rejects with RpcError. Its time-out keeps our process alive meanwhile. */
+  call(method: string, params: Json, options: RpcCallOptions): Promise<Json> {
+    return this.#connection.call(method, params, options)
+  }
+
+  /** To be told of a call that was not answered: perhaps it was not even read. */
+  unanswered(): void {
+    this.#watchInput()
+  }
+
+  /** False: it could not be handed over, and `drained` may follow. */
+  notify(method: string, params: Json): boolean {
+    const taken = !this.#over && this.#connection.notify(method, params)
+    if (!taken && !this.#over) this.#retry()
+    // What is written in this tick is with the stream after it.
+    this.#watching ??= setImmediate(() => this.#watchInput()).unref()
+    return taken
+  }
+
+  /** In order: the end of its input, then TERM, then KILL. */
+  end(why: string): void {
+    if (this.#over) return
+    this.#ending = why
+    this.#leave()
+    this.#connection.close(new Error(why))
+    this.#settle()
+    this.#timer = setTimeout(() => this.#group.end(), FAREWELL_MS)
+  }
+
+  /** At once: TERM, then KILL. */
+  terminate(why: string): void {
+    this.#ending ??= why
+    this.#leave()
+    clearTimeout(this.#timer)
+    this.#connection.close(new Error(why))
+    this.#group.end()
+    this.#settle()
+  }
+
+  /** A host that forgot to close must be able to end. */
+  #rest(): void {
+    this.#child.unref()
+    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr])
+      (stream as Socket).unref()
+  }
+
+  #retry(): void {
+    if (this.#retrying) return
+    this.#retrying = true
+    void this.#connection.finished().then(() => {
+      this.#retrying = false
+      if (!this.#over) this.#events.drained()
+    })
+  }
+
+  /** A process that closed a pipe is most likely about to exit, which says more. */
+  #lost(what: string): void {
+    if (this.#over) return
+    this.#loss = what
+    this.#leave()
+    this.#soon(() => {
+      if (this.#exit === undefined) this.terminate(what)
+    })
+  }
+
+  #exited(code: number | null, signal: NodeJS.Signals | null): void {
+    this.#exit = code === null ? `it was ended by ${signal}` : `it exited with code ${code}`
+    this.#leave()
+    clearTimeout(this.#timer)
+    this.#group.end() // whatever it started
+    const finish = (stillOpen: boolean) => {
+      this.#heldOpen = stillOpen
+      clearTimeout(this.#timer)
+      this.#connection.close(new Error(this.how))
+      this.#settle()
+    }
+    this.#child.once('close', () => finish(false))
+    this.#soon(() => finish(!this.#child.stdout.closed || !this.#child.stderr.closed))
+  }
+
+  /** In a loop that was blocked the time is over before anything was read: reads first. */
+  #soon(then: () => void): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => setImmediate(then), DRAIN_MS)
+  }
+
+  #watchInput(): void {
+    this.#watching = undefined
+    if (!this.#over) this.#stall.watch()
+  }
+
+  /** Who is asked has a time-out of its own. */
+  #stalled(): void {
+    if (this.#connection.inFlight === 0) this.terminate('it stopped reading its input')
+    else this.#stall.watch()
+  }
+
+  #leave(): void {
+    if (this.#over) return
+    this.#over = true
+    this.#stall.end()
+    this.#events.over()
+  }
+
+  /** A process outside the group may hold the pipes for ever. */
+  #release(): void {
+    clearTimeout(this.#timer)
+    if (this.#heldOpen) this.#events.leftBehind()
+    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) stream.destroy()
+  }
+}

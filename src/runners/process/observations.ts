@@ -1,0 +1,135 @@
+// Events on their way to an observer: they wait for the hello, or while the process does not read, within bounds. Nobody waits for them.
+
+import type { Diagnostic } from '../../core/errors.js'
+import type { Json } from '../../core/json.js'
+
+const MOST_WAITING = 1000
+/** Characters of all that wait. */
+const MOST_TEXT = 1024 * 1024
+
+interface Waiting {
+  readonly observation: Json
+  readonly size: number
+  readonly since: number
+}
+
+export interface ObservationsOptions {
+  /** False: it cannot be handed over now. */
+  readonly send: (observation: Json) => boolean
+  /** How long the process may take to read again. */
+  readonly patienceMs: number
+  readonly report: (d: Diagnostic) => void
+}
+
+export class Observations {
+  readonly #options: ObservationsOptions
+  readonly #waiting: Waiting[] = []
+  #size = 0
+  /** The process has said hello: from then on the patience counts. */
+  #open = false
+  #openedAt = 0
+  #dropped = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #onEmpty: (() => void)[] = []
+
+  constructor(options: ObservationsOptions) {
+    this.#options = options
+  }
+
+  push(observation: Json): void {
+    if (this.#open && this.#waiting.length === 0 && this.#options.send(observation)) return
+    const size = JSON.stringify(observation).length
+    if (this.#waiting.length >= MOST_WAITING || this.#size + size > MOST_TEXT) {
+      this.#drop(1, this.#open ? UNREAD : 'more events came than can wait for its start')
+      return
+    }
+    this.#waiting.push({ observation, size, since: performance.now() })
+    this.#size += size
+    if (this.#open) this.#expireLater()
+  }
+
+  /** The process is ready. */
+  open(): void {
+    this.#tellTotal()
+    this.#open = true
+    this.#openedAt = performance.now()
+    this.flush()
+  }
+
+  /** Hands over what the process takes. */
+  flush(): void {
+    let sent = 0
+    while (sent < this.#waiting.length && this.#options.send((this.#waiting[sent] as Waiting).observation))
+      sent++
+    this.#remove(sent)
+    this.#expireLater()
+  }
+
+  /** The process is not there any more, or could not be started; `why` is for people. */
+  close(why: string): void {
+    this.#open = false
+    this.#drop(this.#waiting.length, why)
+    this.#remove(this.#waiting.length)
+    this.#expireLater()
+    this.#tellTotal()
+  }
+
+  /** One that could not even wait. */
+  refuse(why: string): void {
+    this.#drop(1, why)
+  }
+
+  /** Settles when none waits any more: each was handed over or dropped. */
+  empty(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#waiting.length === 0) resolve()
+      else this.#onEmpty.push(resolve)
+    })
+  }
+
+  #remove(count: number): void {
+    for (const { size } of this.#waiting.splice(0, count)) this.#size -= size
+    if (this.#waiting.length > 0) return
+    for (const tell of this.#onEmpty.splice(0)) tell()
+  }
+
+  /** One timer, for the oldest. */
+  #expireLater(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const oldest = this.#waiting[0]
+    if (!this.#open || !oldest) return
+    const left = this.#dueAt(oldest) - performance.now()
+    this.#timer = setTimeout(() => this.#expire(), Math.max(0, Math.ceil(left))).unref()
+  }
+
+  #expire(): void {
+    const now = performance.now()
+    const young = this.#waiting.findIndex((one) => this.#dueAt(one) > now)
+    const old = young < 0 ? this.#waiting.length : young
+    this.#drop(old, UNREAD)
+    this.#remove(old)
+    this.#expireLater()
+  }
+
+  #dueAt({ since }: Waiting): number {
+    return Math.max(since, this.#openedAt) + this.#options.patienceMs
+  }
+
+  /** Told when it begins; how many they were, when it is over. */
+  #drop(count: number, why: string): void {
+    if (count === 0) return
+    const first = this.#dropped === 0
+    this.#dropped += count
+    if (first) this.#options.report({ code: 'observer-dropped', text: `events for it are dropped: ${why}` })
+  }
+
+  #tellTotal(): void {
+    if (this.#dropped === 0) return
+    const text = `it was not told of ${this.#dropped} event${this.#dropped === 1 ? '' : 's'}`
+    this.#dropped = 0
+    this.#options.report({ code: 'observer-dropped', text })
+  }
+}
+
+const UNREAD = 'it does not read them in time'

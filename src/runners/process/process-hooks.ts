@@ -1,0 +1,137 @@
+// An entry of resident hooks: up to three hooks, which intercept, approve and observe, and share one process.
+
+import { HookError } from '../../core/errors.js'
+import type { FailurePolicy, Hook, HookContext, HookEvent } from '../../core/hook.js'
+import { canonicalJson, type Json } from '../../core/json.js'
+import { decodeAnswer } from '../../dialects/picoclaw/decode.js'
+import { encodeCall } from '../../dialects/picoclaw/encode.js'
+import { helloParams } from '../../dialects/picoclaw/hello.js'
+import {
+  INTERCEPTS,
+  type Intercept,
+  type InterceptRow,
+  interceptFor,
+  modesOf,
+} from '../../dialects/picoclaw/methods.js'
+import { eventsObserved, observationsOf, observedKind } from '../../dialects/picoclaw/observation.js'
+import type { HookSpec, Surroundings } from '../hook-spec.js'
+import { madeDataFolder } from '../program/data-folder.js'
+import { foreignPlaceholder } from '../program/environment.js'
+import { noSuchPlaceholder } from '../program/start-failure.js'
+import type { Restart } from './back-off.js'
+import { type Launch, type LaunchFields, launchOf } from './launch.js'
+import type { Resident } from './resident.js'
+import type { Residents } from './residents.js'
+
+/** The fields that only resident hooks have, checked and complete. */
+export interface ProcessHandler extends LaunchFields {
+  /** Kinds of events it is told of. */
+  readonly observe: readonly string[]
+  readonly intercept: readonly Intercept[]
+  /** Seconds. */
+  readonly timeouts: {
+    readonly observe: number
+    readonly intercept: number
+    readonly approve: number
+    readonly hello: number
+  }
+  readonly restart: Restart
+  /** Bytes of one line that it prints; default 1 MiB. */
+  readonly maxLineBytes?: number
+}
+
+export interface ProcessSpec extends HookSpec<ProcessHandler> {
+  /** What the process is called in its hello. */
+  readonly processName: string
+}
+
+/** Why it may not be started now: what it names is not what was reviewed. Asked right before each start. */
+export type StartProblem = () => string | undefined
+
+type Role = Hook['role']
+
+export function processHooks(
+  spec: ProcessSpec,
+  surroundings: Surroundings,
+  residents: Residents,
+  problem?: StartProblem,
+): readonly Hook[] {
+  const { hook, handler, place } = spec
+  const foreign = foreignPlaceholder([...handler.command, handler.dir ?? ''], place)
+  const report: Surroundings['report'] = (d) => surroundings.report({ ...d, text: `${hook.name}: ${d.text}` })
+  const resident = residents.of(keyOf(spec), {
+    launch: () => {
+      const launch = trusted(launchOf(spec), problem)
+      madeDataFolder(place, report)
+      return launch
+    },
+    hello: helloParams(spec.processName, modesOf(handler.intercept, handler.observe.length > 0)),
+    helloMs: handler.timeouts.hello * 1000,
+    observeMs: handler.timeouts.observe * 1000,
+    restart: handler.restart,
+    maxLineBytes: handler.maxLineBytes,
+    report,
+  })
+  const made = (role: Role, events: Hook['events'], run: Hook['run']): Hook => ({
+    ...hook,
+    id: `${hook.id}/${role}`,
+    ...(hook.sameAs !== undefined && { sameAs: `${hook.sameAs}\0${role}` }),
+    role,
+    events,
+    timeoutMs: handler.timeouts[role] * 1000,
+    startupMs: handler.timeouts.hello * 1000,
+    onFailure: hook.onFailure === 'byEvent' ? ON_FAILURE[role] : hook.onFailure,
+    run: foreign === undefined ? run : () => Promise.reject(noSuchPlaceholder(foreign)),
+  })
+  const asked = (['intercept', 'approve'] as const).flatMap((role) => {
+    const events = eventsOf(handler.intercept, role)
+    return events.size === 0 ? [] : [made(role, events, asking(role, spec, resident))]
+  })
+  if (handler.observe.length === 0) return asked
+  return [...asked, made('observe', eventsObserved(handler.observe), telling(handler, resident))]
+}
+
+function trusted(launch: Launch, problem: StartProblem | undefined): Launch {
+  const found = problem?.()
+  if (found !== undefined) throw new HookError('HOOK_NOT_TRUSTED', found)
+  return launch
+}
+
+/** For an entry that does not say: a gate that nobody minds is closed, and nothing else is held up. */
+const ON_FAILURE: Readonly<Record<Role, FailurePolicy>> = {
+  intercept: 'continue',
+  approve: 'block',
+  observe: 'continue',
+}
+
+/** Two entries with one key are one process: all that it is started with is in it. */
+function keyOf({ hook, handler, place, env, processName }: ProcessSpec): string {
+  const content = { name: hook.name, hash: hook.origin.hash ?? '', handler, place, env, processName }
+  return canonicalJson(JSON.parse(JSON.stringify(content)) as Json)
+}
+
+function eventsOf(intercept: readonly Intercept[], role: InterceptRow['role']): ReadonlySet<string> {
+  const rows = intercept.map((one) => INTERCEPTS[one]).filter((row) => row.role === role)
+  return new Set(rows.flatMap((row) => row.events))
+}
+
+function asking(role: InterceptRow['role'], { handler }: ProcessSpec, resident: Resident): Hook['run'] {
+  const timeoutMs = handler.timeouts[role] * 1000
+  return async (event: HookEvent, context: HookContext) => {
+    const intercept = interceptFor(handler.intercept, role, event.name)
+    if (intercept === undefined) return undefined // the engine asks for no other event
+    const { method } = INTERCEPTS[intercept]
+    const answer = await resident.ask({ method, params: encodeCall(intercept, event), timeoutMs }, context)
+    return decodeAnswer(intercept, event, answer, context.note)
+  }
+}
+
+function telling({ observe }: ProcessHandler, resident: Resident): Hook['run'] {
+  const everything = eventsObserved(observe) === 'all'
+  const kinds = new Set(observe.map(observedKind))
+  return (event, context) => {
+    for (const one of observationsOf(event, context.outcome)) {
+      if (everything || kinds.has(one.Kind)) resident.observe({ ...one })
+    }
+  }
+}

@@ -1,0 +1,74 @@
+// What a process writes to standard error: the last lines, fit for people; the rest is read and dropped.
+
+import type { Readable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
+import { byteLength, cutText, plainText } from '../../core/text.js'
+
+const MOST_LINES = 64
+/** Of all lines together. */
+const MOST_BYTES = 4096
+/** Of a line, so that one without an end does not push out the others. */
+const LONGEST_LINE = 1024
+/** Characters of one piece that are looked at: whoever floods is known by the end of it. */
+const LONGEST_PIECE = 8192
+
+export class StderrLines {
+  readonly #decoder = new StringDecoder('utf8')
+  readonly #lines: string[] = []
+  #bytes = 0
+  /** Lines that came so far, those that are gone among them. */
+  #count = 0
+  /** The beginning of a line whose end has not come. */
+  #begun = ''
+
+  constructor(stream: Readable) {
+    stream.on('data', (chunk: Buffer) => this.#read(this.#decoder.write(chunk)))
+    stream.on('end', () => this.#read(this.#begun === '' ? '' : '\n'))
+    stream.on('error', () => undefined) // the process is gone, and the connection or its exit tells why
+  }
+
+  /** A place in the stream, for `since`. */
+  get mark(): number {
+    return this.#count
+  }
+
+  /** What came after that place, as far as it is kept. */
+  since(mark: number): string {
+    return this.#tail(this.#count - mark)
+  }
+
+  /** At most so many of the last lines. */
+  last(lines: number): readonly string[] {
+    return this.#lines.slice(-lines)
+  }
+
+  #tail(lines: number): string {
+    return lines > 0 ? this.last(lines).join('\n') : ''
+  }
+
+  #read(text: string): void {
+    const recent = text.length > LONGEST_PIECE ? text.slice(-LONGEST_PIECE) : text
+    const [first = '', ...more] = recent.split('\n')
+    this.#begun = begun(this.#begun + first)
+    for (const line of more) {
+      this.#keep(this.#begun)
+      this.#begun = begun(line)
+    }
+  }
+
+  #keep(written: string): void {
+    const plain = plainText(written).trimEnd()
+    if (plain === '') return
+    const line = byteLength(plain) > LONGEST_LINE ? cutText(plain, LONGEST_LINE, '…') : plain
+    this.#count++
+    this.#bytes += byteLength(line)
+    this.#lines.push(line)
+    while (this.#lines.length > MOST_LINES || this.#bytes > MOST_BYTES) {
+      this.#bytes -= byteLength(this.#lines.shift() ?? '')
+    }
+  }
+}
+
+function begun(line: string): string {
+  return line.slice(0, LONGEST_LINE + 1)
+}

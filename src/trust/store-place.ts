@@ -1,0 +1,46 @@
+// Whether a store may be relied on: where a project, or another user, can put records, nobody has trusted anything.
+
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { isInProject } from '../state/within.js'
+import { quoted } from './quoted.js'
+
+const ELSEWHERE = 'set CARABINER_HOME to a folder'
+
+/** Links may lead elsewhere at either step. */
+const WITHIN = ['trust', 'copies', 'texts'] as const
+
+export class StorePlace {
+  readonly #root: string
+  readonly #folders: readonly string[]
+  /** By project: links on the way are followed once. */
+  readonly #inside = new Map<string, boolean>()
+
+  constructor(root: string) {
+    this.#root = root
+    this.#folders = [root, ...WITHIN.map((name) => join(root, name))]
+  }
+
+  /** Throws where the project itself holds the store: its records would come with the repository. */
+  checkOutside(projectDir: string): void {
+    const inside =
+      this.#inside.get(projectDir) ?? this.#folders.some((folder) => isInProject(folder, projectDir))
+    this.#inside.set(projectDir, inside)
+    if (!inside) return
+    throw new Error(
+      `the folder of what you trust, ${quoted(this.#root)}, lies in the project ${quoted(projectDir)}, which must not decide about itself; ${ELSEWHERE} outside of it (CARABINER_HOME, XDG_DATA_HOME and HOME say where it is)`,
+    )
+  }
+
+  /** Throws where others may write: nobody knows who wrote what is in it. */
+  checkPrivate(): void {
+    if (process.platform === 'win32') return
+    for (const folder of this.#folders) {
+      const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0
+      if ((mode & 0o022) === 0) continue
+      throw new Error(
+        `the folder of what you trust, ${quoted(folder)}, can be written by others (mode ${(mode & 0o7777).toString(8)}), who could have put anything there; if all in it is yours, chmod go-w it, else ${ELSEWHERE} that only you can write`,
+      )
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { namedBy } from '../../src/trust/named-files.js'
+import { hook, project } from './hostile-project.js'
+
+describe('data', () => {
+  const scripts = (command: string) => {
+    const place = project()
+    for (const name of ['TODO.md', 'run', 'cat', 'check.sh']) place.write(name, '')
+    chmodSync(join(place.dir, 'cat'), 0o755)
+    const { files, absent } = namedBy(place.file([hook(command)]), [])
+    return { files: files.map((path) => path.slice(place.dir.length + 1)), absent }
+  }
+
+  it.each([
+    'cat TODO.md',
+    '/bin/cat TODO.md other.md',
+    'jq -r .x TODO.md package.json',
+    'grep -q x < TODO.md && exit 2',
+    'cat TODO.md | jq -Rs . | uniq >> log.txt',
+    '[ -f TODO.md ] && cat TODO.md',
+    '[[ -f TODO.md ]] && echo "$(cat TODO.md)"',
+    'if test -e TODO.md; then wc -l TODO.md; fi',
+    'cd "$CLAUDE_PROJECT_DIR" && head -n 3 TODO.md',
+  ])('is what %s names', (command) => {
+    expect(scripts(command)).toEqual({ files: [], absent: [] })
+  })
+
+  it('is not what runs', () => {
+    expect(scripts('cat TODO.md | ./check.sh')).toEqual({ files: ['check.sh'], absent: [] })
+    expect(scripts('cat TODO.md | sh check.sh')).toEqual({ files: ['check.sh'], absent: [] })
+  })
+
+  it.each([
+    'cat run | sh',
+    'cat run | python3',
+    'cat run | unknown-tool',
+    'sh -c "$(cat run)"',
+    'eval "$(cat run)"',
+    'node -e "$(cat run)"',
+    'cat run > x; sh ./x',
+    'cat run | tee x; ./x',
+    'X=./x; cat run > "$X"; sh ./x',
+    'sort run -o x; ./x',
+    'uniq run x; ./x',
+    'read PATH; cat run',
+    'printf -v PATH .; cat run',
+    'cat() { sh "$1"; }; cat run',
+    'cat() { ./check.sh "$@"; }; cat run',
+    'alias cat=sh; cat run',
+    'PATH=.:$PATH cat run',
+    './cat run',
+    'jq -n -f run',
+    'jq -nf --arg a b run',
+    'gdb -x./run',
+    'gdb -xrun',
+    'sort --compress-program=x run',
+    'awk -f run TODO.md',
+    'cat run | xargs -I{} sh -c {}',
+    'source <(cat run)',
+    'python3 check.sh run',
+  ])('is in doubt in %s', (command) => {
+    expect(scripts(command).files).toContain('run')
+  })
+})

@@ -1,0 +1,136 @@
+// Resident hooks that came with a project: not started until they were trusted, started from their copy, not once something changed.
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { loadConfig } from '../../src/config/load.js'
+import { unitsOf } from '../../src/config/units.js'
+import { createHooks } from '../../src/runtime.js'
+import { TrustStore } from '../../src/trust/trust-store.js'
+import type { Unit } from '../../src/trust/unit.js'
+import { hook, type Project, project } from './hostile-project.js'
+
+/** Writes down where it was started from, and denies. */
+const HOOK = `
+import { appendFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+appendFileSync(process.env.CANARY, import.meta.dirname + '\\n')
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method } = JSON.parse(line)
+  const result = method === 'hook.hello' ? { ok: true } : { action: 'deny_tool', reason: 'reviewed' }
+  process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n')
+}
+`
+
+/** A project with the hook in a plugin, or named by the root file; and the user's home beside it. */
+function withProcess(isPlugin: boolean) {
+  const place = project()
+  const canary = join(place.root, 'canary')
+  const below = isPlugin ? '.amplifier/hooks/guard' : '.amplifier/hooks'
+  const script = place.write(isPlugin ? `${below}/hook.mjs` : 'tools/hook.mjs', HOOK)
+  const where = isPlugin ? { dir: '.' } : { dir: 'tools' }
+  const entry = {
+    command: [process.execPath, 'hook.mjs'],
+    ...where,
+    env: { CANARY: canary },
+    intercept: ['before_tool'],
+    observe: ['*'],
+  }
+  place.write(`${below}/hooks.json`, JSON.stringify({ processes: { guard: entry } }))
+  const home = join(place.root, 'home')
+  mkdirSync(home)
+  const starts = () => (existsSync(canary) ? readFileSync(canary, 'utf8').trimEnd().split('\n') : [])
+  return { place, script, home, starts }
+}
+
+async function opened({ place, home }: ReturnType<typeof withProcess>) {
+  process.env.CARABINER_HOME = place.dataDir
+  const hooks = await createHooks({ projectDir: place.dir, home, globals: false })
+  onTestFinished(async () => {
+    await hooks.close()
+    delete process.env.CARABINER_HOME
+  })
+  const fire = () => hooks.session().fire('PreToolUse', { tool_name: 'bash', tool_input: {} })
+  return { hooks, fire }
+}
+
+async function unitIn({ place, home }: ReturnType<typeof withProcess>): Promise<Unit> {
+  const { specs } = await loadConfig({ projectDir: place.dir, homeDir: home, dataDir: place.dataDir })
+  return [...unitsOf(specs).keys()][0] as Unit
+}
+
+async function trust(made: ReturnType<typeof withProcess>): Promise<void> {
+  const store = new TrustStore({ dataDir: made.place.dataDir })
+  const unit = await unitIn(made)
+  store.trust(unit, store.look(unit).digest)
+}
+
+describe.each([
+  ['in a plugin', true],
+  ['named by the root file', false],
+])('a process %s', (_, isPlugin) => {
+  it('is not started before it was trusted, neither to be asked nor to be told', async () => {
+    const made = withProcess(isPlugin)
+    const { hooks, fire } = await opened(made)
+    expect(hooks.untrusted()).toHaveLength(1)
+    const { action, hooks: trace, messages } = await fire()
+    expect(action).toBe('continue')
+    expect(trace[0]).toMatchObject({ status: 'skipped', why: 'untrusted' })
+    expect(messages).toMatchObject([{ level: 'warning', text: expect.stringContaining('carabiner trust') }])
+    await hooks.close()
+    expect(made.starts()).toEqual([])
+  })
+
+  it('runs once it was, from its copy if it has one', async () => {
+    const made = withProcess(isPlugin)
+    await trust(made)
+    const { fire, hooks } = await opened(made)
+    expect(await fire()).toMatchObject({ action: 'deny', reason: 'reviewed' })
+    await hooks.close()
+    const [from] = made.starts()
+    expect(made.starts()).toHaveLength(1)
+    if (isPlugin) expect(from).toContain(made.place.dataDir)
+    else expect(from).toBe(join(made.place.dir, 'tools'))
+  })
+
+  it('is not started, nor asked, once a byte of it changed', async () => {
+    const made = withProcess(isPlugin)
+    await trust(made)
+    const { fire } = await opened(made)
+    expect(await fire()).toMatchObject({ action: 'deny' })
+    writeFileSync(made.script, `${HOOK}// evil\n`)
+    const { action, hooks: trace } = await fire()
+    expect(action).toBe('continue')
+    expect(trace[0]).toMatchObject({ status: 'skipped', why: 'modified' })
+    expect(made.starts()).toHaveLength(1)
+  })
+})
+
+describe('what a process names', () => {
+  const named = ({ store, file, dir }: Project, more: object) => {
+    const { scripts, unseen } = store.look(file([hook('sh', { type: 'process', ...more })]))
+    return { scripts: scripts.map(({ path }) => path.slice(dir.length + 1)), unseen }
+  }
+
+  it('is looked for in its folder', () => {
+    const place = project()
+    place.write('tools/a.sh', 'true\n')
+    expect(named(place, { args: ['a.sh'], dir: 'tools' }).scripts).toEqual(['tools/a.sh'])
+    expect(named(place, { args: ['tools/a.sh'] }).scripts).toEqual(['tools/a.sh'])
+  })
+
+  it('is also what its variables load', () => {
+    const place = project()
+    place.write('evil.sh', 'true\n')
+    const { scripts, unseen } = named(place, { args: ['-c', 'true'], env: { BASH_ENV: './evil.sh' } })
+    expect(scripts).toEqual(['evil.sh'])
+    expect(unseen.join()).toContain('BASH_ENV')
+  })
+
+  it('a word of the shell’s own is a word', () => {
+    const place = project()
+    place.write('if', 'true\n', 0o755)
+    const { scripts } = place.store.look(place.file([hook('./if', { type: 'process', args: ['then', ';'] })]))
+    expect(scripts.map(({ path }) => path)).toEqual([join(place.dir, 'if')])
+  })
+})

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createJournal, createTestsFirst, forceWithLease } from '../../examples/play/hooks.mjs'
 import { eventLines, painter, resultLine, summaryLine } from '../../examples/play/print.mjs'
 import { parseScript } from '../../examples/play/script.mjs'
-import { hasPython, pathWith, TOOLS } from './plugin-project.js'
+import { hasJq, hasPython, pathWith, TOOLS } from './plugin-project.js'
 import { type Run, runExample, runExampleIn } from './run-example.js'
 
 let dir: string
@@ -79,6 +79,18 @@ describe('npm start', () => {
       '      bash-validator:PreToolUse#1 skipped: modified',
       '      went on, unguarded, and says so',
     ])
+  })
+
+  it.skipIf(!hasPython || !hasJq)('plays resident hooks in three languages (needs python3 and jq)', () => {
+    const scene = run.stdout.split('\nResident hooks: ')[1]?.split('\n\n')[0]?.split('\n') ?? []
+    const inEach = [
+      '      tool-provider: changed tools/0; the model was offered 1 tool',
+      '      tool-provider: responded word_count: 4 words',
+      expect.stringMatching(/^ {6}review-gate: denied: This command deletes a folder/),
+      '      audit-observer: wrote 5 events: llm_request, llm_response, tool_exec_start, tool_exec_end, tool_exec_skipped',
+    ]
+    const languages = ['Python', 'Node', 'POSIX shell and jq']
+    expect(scene.slice(1)).toEqual(languages.flatMap((language) => [`    ${language}`, ...inEach]))
   })
 
   it('has no colours without a terminal, and no path of this machine', () => {

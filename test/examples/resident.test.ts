@@ -1,6 +1,5 @@
 // The resident examples, each in three languages: real processes, spoken to over their pipes.
 
-import { spawnSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -17,12 +16,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Wire } from '../author/wire.js'
-import { EXAMPLES, hasPython } from './plugin-project.js'
+import { EXAMPLES, hasJq, hasPython } from './plugin-project.js'
 
 const EXAMPLE_NAMES = ['review-gate', 'tool-provider', 'audit-observer'] as const
 type Example = (typeof EXAMPLE_NAMES)[number]
 
-const hasJq = spawnSync('jq', ['-n', '1']).status === 0
 const LANGUAGES = [
   { language: 'py', program: 'python3', there: hasPython },
   { language: 'node', program: 'node', there: true },

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createHooks } from 'carabiner'
-import rpc from 'vscode-jsonrpc/node.js'
+import rpc from 'vscode-jsonrpc/node'
 import { Connection } from '../dist/rpc/connection.js'
 import { race } from './measure.mjs'
 

@@ -13,8 +13,10 @@ import { type Diagnostic, HookError, textOf } from './core/errors.js'
 import type { Hook } from './core/hook.js'
 import type { Message } from './core/outcome.js'
 import type { Skip } from './core/plan.js'
+import { withoutSecrets } from './core/secrets.js'
 import type { Skill } from './core/session-store.js'
 import type { SkillHooks } from './core/skills.js'
+import { plainText } from './core/text.js'
 import { startFolder } from './runners/command/start-folder.js'
 import type { HookSpec, Surroundings } from './runners/hook-spec.js'
 import type { StartProblem } from './runners/process/process-hooks.js'
@@ -142,7 +144,7 @@ export class Configuration {
     if (spec.type === 'process') {
       // Where its own folder leads from there was reviewed with it.
       const problem = () => this.#gate?.problemAtStart(given, given.place.projectDir)
-      return makers.process?.(spec, surroundings, problem)
+      return makers.process?.(spec, surroundings, problem).map((hook) => this.#fromCopy(hook, given))
     }
     const make = makers[spec.type] as Make | undefined
     const hook = make?.(spec, surroundings)
@@ -153,17 +155,24 @@ export class Configuration {
   #guarded(hook: Hook, spec: ConfiguredHook): Hook {
     const gate = this.#gate
     if (!gate || hook.origin.scope === 'user') return hook
+    const fromCopy = this.#fromCopy(hook, spec)
     const run: Hook['run'] = (event, context) => {
       const problem = gate.problemAtStart(spec, startFolder(event, spec.place) ?? spec.place.projectDir)
       if (problem !== undefined) throw new HookError('HOOK_NOT_TRUSTED', problem)
-      const copied = gate.copiedOf(spec)
-      return copied ? runFromCopy(hook.run, copied, event, context) : hook.run(event, context)
+      return fromCopy.run(event, context)
     }
     return { ...hook, run }
   }
 
+  /** What it throws says more, where the copy it runs from has to do with it. */
+  #fromCopy(hook: Hook, spec: ConfiguredHook): Hook {
+    const copied = this.#gate?.copiedOf(spec)
+    if (!copied) return hook
+    return { ...hook, run: (event, context) => runFromCopy(hook.run, copied, event, context) }
+  }
+
   #report(d: Diagnostic): void {
-    this.#reported.push(d)
+    this.#reported.push({ ...d, text: withoutSecrets(plainText(d.text)) })
     if (this.#reported.length > MAX_REPORTED) this.#reported.shift()
   }
 

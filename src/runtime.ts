@@ -21,7 +21,7 @@ import {
 } from './core/options.js'
 import type { Admit } from './core/plan.js'
 import { globalHooks, HookRegistry } from './core/registry.js'
-import { keepSecret } from './core/secrets.js'
+import { keepSecret, secretsIn } from './core/secrets.js'
 import type { SessionStore } from './core/session-store.js'
 import { Hooks } from './hooks.js'
 import { commandHook } from './runners/command/command-hook.js'
@@ -114,19 +114,6 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
   const hooks = new Hooks(engine, { programs, handedOn, residents }, given, configuration)
   if (watch) await hooks.watch()
   return hooks
-}
-
-const SECRET_NAME =
-  /token|secret|passw|credential|api_?key|access_?key|private_?key|cookie|connection_string|_(?:key|pat|auth|dsn)$/i
-
-/** `/home/me/key`, `~/key`, `./key`: a secret that begins with a slash hardly goes on like the name of a folder. */
-const PATH = /^(?:(?:~|\.{1,2})\/|\/(?:[a-z][a-z0-9_.-]{0,64}|Users|Library|Volumes)(?:\/|$)|[A-Za-z]:\\)/
-
-/** Variables that are called like secrets. A path is none: SSH_PRIVATE_KEY=/home/… says where one is. */
-function secretsIn(env: NodeJS.ProcessEnv): readonly string[] {
-  return Object.entries(env).flatMap(([name, value]) =>
-    value && SECRET_NAME.test(name) && !PATH.test(value) ? [value] : [],
-  )
 }
 
 /** The one table of ways to run a configured hook. */

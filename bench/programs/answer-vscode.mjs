@@ -1,6 +1,6 @@
 // The same over vscode-jsonrpc, with its own framing.
 
-import rpc from 'vscode-jsonrpc/node.js'
+import rpc from 'vscode-jsonrpc/node'
 
 const connection = rpc.createMessageConnection(
   new rpc.StreamMessageReader(process.stdin),

@@ -7,8 +7,9 @@ process.stdin.on('data', (text) => {
   rest = lines.pop()
   let answers = ''
   for (const line of lines) {
-    const { id } = JSON.parse(line)
-    answers += `${JSON.stringify({ jsonrpc: '2.0', id, result: { ok: true, action: 'continue' } })}\n`
+    const { id, method } = JSON.parse(line)
+    const result = method === 'hook.hello' ? { ok: true } : { action: 'continue' }
+    answers += `${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`
   }
   process.stdout.write(answers)
 })

@@ -4,6 +4,6 @@ import sys
 
 for line in sys.stdin:
     message = json.loads(line)
-    answer = {"jsonrpc": "2.0", "id": message["id"], "result": {"ok": True, "action": "continue"}}
-    sys.stdout.write(json.dumps(answer) + "\n")
+    result = {"ok": True} if message["method"] == "hook.hello" else {"action": "continue"}
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}) + "\n")
     sys.stdout.flush()

@@ -1,6 +1,8 @@
 // npm start: plays a scripted agent session through real hooks and prints what came of every event.
 
-import { relative } from 'node:path'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { play } from './player.mjs'
@@ -95,9 +97,14 @@ if (typeof given === 'string') {
 } else if (given.help) {
   console.log(HELP)
 } else {
-  await main(given.file, given.isOwn).catch((error) => {
-    if (!(error instanceof ScriptError)) throw error
-    console.error(error.message)
-    process.exitCode = 1
-  })
+  // What plugins keep, they keep here: nothing is left in the home of whoever looks on.
+  const kept = await mkdtemp(join(tmpdir(), 'carabiner-play-'))
+  process.env.CARABINER_HOME = kept
+  await main(given.file, given.isOwn)
+    .catch((error) => {
+      if (!(error instanceof ScriptError)) throw error
+      console.error(error.message)
+      process.exitCode = 1
+    })
+    .finally(() => rm(kept, { recursive: true, force: true }))
 }

@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import type { Diagnostic, DiagnosticCode } from '../core/errors.js'
 import { type EventKind, knownEvents } from '../core/events.js'
+import { nearest } from '../core/nearest.js'
 import type { Candidate, Plan, SkipReason } from '../core/plan.js'
 import { shown } from '../core/text.js'
 import type { ListedHook } from '../hooks.js'
@@ -12,7 +13,6 @@ import { counted, fromHere, grouped, placeOf } from './lines.js'
 import { nearMiss } from './near-miss.js'
 import { elsewhere, lookedIn } from './places.js'
 import { projectOf, type Sources } from './sources.js'
-import { nearest } from './suggestion.js'
 import { optionOf, typed, typedTrust } from './typed.js'
 
 export interface Advice {

@@ -1,9 +1,9 @@
 // What a command is, and how its command line is read: strictly, because a misspelt --trust-all must not pass for none.
 
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { didYouMean } from '../core/nearest.js'
 import type { Output } from './output.js'
 import { usage } from './refusal.js'
-import { didYouMean } from './suggestion.js'
 
 /** One option, as parseArgs takes it, with its words for the help. */
 export interface Option {

@@ -1,7 +1,7 @@
 // Why a matcher that looks right does not match: the mistakes people make.
 
 import { compileMatcher } from '../core/matcher.js'
-import { nearest } from './suggestion.js'
+import { nearest } from '../core/nearest.js'
 
 const EXACT = /^[A-Za-z0-9_\- ,|]+$/
 

@@ -17,7 +17,7 @@ export function outcomeLines(event: string, told: ToldOutcome, ms: number): read
   // What the model gets may hold a secret; a person who looks on need not see it.
   const outcome = redactedData(plainData(told))
   const shown = outcome.hooks.filter((trace) => !isIdle(trace))
-  const names = Math.max(22, ...shown.map(({ name }) => name.length))
+  const names = Math.max(22, ...shown.map((trace) => nameOf(trace).length))
   return [
     `${paint.cyan(oneLine(plainData(event)).padEnd(names + 23))} ${paint.dim(duration(ms))}`,
     ...shown.flatMap((trace) => traceLines(trace, names, paint)),
@@ -26,6 +26,11 @@ export function outcomeLines(event: string, told: ToldOutcome, ms: number): read
     ...noticeLines(unsaid(outcome), paint, 2),
     `  ${verdict(event, outcome, paint)}`,
   ]
+}
+
+/** One process may be several hooks of one name. */
+function nameOf({ name, role }: Trace): string {
+  return role === undefined ? name : `${name} (${role})`
 }
 
 /** Hooks for other tools are counted, not listed: they would hide the ones that ran. */
@@ -40,12 +45,12 @@ function idleLines({ hooks }: ToldOutcome, paint: Paint): readonly string[] {
 }
 
 function traceLines(trace: Trace, names: number, paint: Paint): readonly string[] {
-  const { name, status, why, ms, answer, changed } = trace
+  const { status, why, ms, answer, changed } = trace
   const action = answer?.action ?? 'continue'
   const word = status === 'ran' ? action : `${status}${why ? `: ${why}` : ''}`
   const what = (changed ? `${word} ${changed.join(', ')}` : word).padEnd(20)
   const time = status === 'skipped' ? '' : paint.dim(duration(ms))
-  const line = `  ${name.padEnd(names)} ${coloured(status, action, what, paint)} ${time}`.trimEnd()
+  const line = `  ${nameOf(trace).padEnd(names)} ${coloured(status, action, what, paint)} ${time}`.trimEnd()
   return status === 'failed' && trace.stderr ? [line, ...indented(trace.stderr, 4).map(paint.dim)] : [line]
 }
 

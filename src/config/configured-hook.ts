@@ -158,10 +158,15 @@ function timeoutOf(entry: Entry, { default_timeout, max_timeout }: Terms, notes:
     return Math.min(usual, max_timeout)
   }
   if (timeout <= max_timeout) return timeout
-  const guess = timeout >= LIKE_MILLISECONDS ? '; it looks like milliseconds, but time-outs are seconds' : ''
-  const text = `${entry.name}: the time-out of ${shown(timeout)} seconds was lowered to ${max_timeout}${guess}`
+  const text = `${entry.name}: the time-out of ${loweredText(timeout, max_timeout)}`
   note(entry, 'timeout', 'timeout-clamped', text, notes)
   return max_timeout
+}
+
+/** For a time-out that was more than may be. */
+export function loweredText(seconds: number, most: number): string {
+  const guess = seconds >= LIKE_MILLISECONDS ? '; it looks like milliseconds, but time-outs are seconds' : ''
+  return `${shown(seconds)} seconds was lowered to ${most}${guess}`
 }
 
 type Remark = 'unknown-key' | 'timeout-clamped'

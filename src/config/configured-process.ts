@@ -3,13 +3,12 @@
 import { hash } from 'node:crypto'
 import type { Hook } from '../core/hook.js'
 import { canonicalJson, frozenCopy, type Json } from '../core/json.js'
-import { shown } from '../core/text.js'
 import type { HookSpec } from '../runners/hook-spec.js'
 import type { ProcessHandler } from '../runners/process/process-hooks.js'
-import type { Making } from './configured-hook.js'
+import { loweredText, type Making } from './configured-hook.js'
 import { FileOrigin } from './file-origin.js'
 import { under } from './json-text.js'
-import type { ProcessEntry } from './process-entry.js'
+import { type ProcessEntry, USUAL_TIMEOUTS } from './process-entry.js'
 
 /** `hook` is what its hooks share; `byEvent` as a failure policy leaves the choice to their roles. */
 export interface ConfiguredProcess extends HookSpec<ProcessHandler> {
@@ -75,7 +74,8 @@ function withinLimits(
   const { max_timeout } = merge.terms[owner.scope]
   const timeouts = Object.entries(handler.timeouts).map(([role, seconds]) => {
     if (seconds <= max_timeout) return [role, seconds]
-    const text = `${key}: the ${role} time-out of ${shown(seconds)} seconds was lowered to ${max_timeout}`
+    if (seconds === USUAL_TIMEOUTS[role as keyof typeof USUAL_TIMEOUTS]) return [role, max_timeout]
+    const text = `${key}: the ${role} time-out of ${loweredText(seconds, max_timeout)}`
     notes.add('timeout-clamped', text, { file, at: under(under(at, 'timeouts'), role) })
     return [role, max_timeout]
   })

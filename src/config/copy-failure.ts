@@ -11,6 +11,9 @@ export interface Copied {
 
 const READ_ONLY = /\bEACCES\b|\bEROFS\b|permission denied|read-only file system/i
 
+/** What the program itself came to, and not the system that could not start it. */
+const OF_PROGRAMS: ReadonlySet<string> = new Set(['HOOK_EXIT', 'HOOK_FAILED'])
+
 /** Runs it; what it throws says more, where the copy has to do with it. */
 export async function runFromCopy(
   run: Run,
@@ -19,13 +22,14 @@ export async function runFromCopy(
   context: HookContext,
 ): Promise<unknown> {
   let said = ''
-  const { session, outcome, note } = context
+  const { session, outcome, note, onAbort } = context
   try {
     return await run(event, {
       // Made when it is first asked for, which most never do.
       get signal() {
         return context.signal
       },
+      onAbort,
       session,
       outcome,
       note,
@@ -43,7 +47,7 @@ function explained(error: unknown, said: string, { copy, original }: Copied): un
   if (!isHookError(error)) return error
   const text = `${error.message}\n${said}`
   const isNamed = text.includes(copy)
-  const isReadOnly = error.code === 'HOOK_EXIT' && READ_ONLY.test(text)
+  const isReadOnly = OF_PROGRAMS.has(error.code) && READ_ONLY.test(text)
   if (!isNamed && !isReadOnly) return error
   const place = isNamed ? ` (${copy} is the trusted copy of ${original})` : ''
   const hint = isReadOnly

@@ -123,6 +123,12 @@ function readSwitches(reading: DocumentReading, fields: Fields, at: JsonPath): v
 /** Beside `hooks`; or under it, as PicoClaw's own file has them, with the time-outs of all processes. */
 function readAllProcesses(reading: DocumentReading, fields: Fields, at: JsonPath): void {
   const { processes, hooks } = fields
+  for (const key of Object.keys(fields).filter(
+    (name) => /^process(?:es)?$/i.test(name) && name !== 'processes',
+  )) {
+    if (reading.role === 'settings' || !isObject(fields[key])) continue
+    say(reading, 'entry-invalid', `${shown(key)} was left out; did you mean "processes"?`, under(at, key))
+  }
   if (processes !== undefined && reading.role !== 'settings') {
     readProcesses(reading, processes, under(at, 'processes'), undefined)
   }
@@ -239,7 +245,8 @@ function holdsGroups(value: unknown): boolean {
 
 /** At the top of a file without `hooks`: speaks up only for what looks like hooks that would be lost. */
 function readOther(reading: DocumentReading, name: string, value: unknown, at: JsonPath): void {
-  if ((isRemark(name) && !holdsGroups(value)) || OTHER_KEYS.has(name)) return
+  if ((isRemark(name) && !holdsGroups(value)) || OTHER_KEYS.has(name) || /^process(?:es)?$/i.test(name))
+    return
   const ours = reading.role === 'root' || reading.role === 'plugin'
   if (holdsGroups(value)) say(reading, 'unknown-event', unknownEventText(name), at)
   else if (/^hooks?$/i.test(name))

@@ -17,6 +17,19 @@ export interface DoubleKey {
   readonly line: number
 }
 
+/** Where a value stands in the text. Positions are of `JsonText.text`, which has no byte order mark. */
+export interface Spot {
+  readonly at: number
+  /** After its last character. */
+  readonly end: number
+  /** Of its key, in an object. */
+  readonly keyAt: number | undefined
+  /** The comma after it, also a trailing one. */
+  readonly comma: number | undefined
+  /** Of an object or list: by key or index; the last of a key that stands twice, as JSON.parse has it. */
+  readonly inside: ReadonlyMap<string | number, Spot> | undefined
+}
+
 /** One text. What takes time (where values stand) is worked out when first asked for, and remembered. */
 export class JsonText {
   readonly text: string
@@ -38,6 +51,12 @@ export class JsonText {
   /** Of the value at the path, from 1; where there is none, of what it would stand in. */
   lineOf(path: JsonPath): number {
     return this.#lineAt(find(this.#surveyed().root, path)?.at ?? 0)
+  }
+
+  /** Of the value at the path, if there is one. */
+  spotOf(path: JsonPath): Spot | undefined {
+    if (path === null) return this.#surveyed().root
+    return this.spotOf(path.parent)?.inside?.get(path.key)
   }
 
   doubleKeys(): readonly DoubleKey[] {
@@ -101,10 +120,11 @@ function plainJson(text: string): string {
 
 // ---- where values stand ---------------------------------------------------------------------------------------
 
-interface Spot {
-  readonly at: number
-  /** By key or index; the last of a key that stands twice, as JSON.parse has it. */
-  readonly inside?: Map<string | number, Spot>
+/** A spot in the making. */
+interface Found extends Spot {
+  end: number
+  comma: number | undefined
+  readonly inside: Map<string | number, Spot> | undefined
 }
 
 interface Survey {
@@ -116,9 +136,12 @@ interface Survey {
 
 /** An object or list that is not closed yet. */
 interface Open {
+  readonly spot: Found
   readonly inside: Map<string | number, Spot>
   readonly list: boolean
   key: string | number
+  keyAt: number | undefined
+  last: Found | undefined
   wants: 'key' | 'colon' | 'value' | 'comma'
 }
 
@@ -130,20 +153,23 @@ function survey(text: string): Survey {
   for (const { 0: token, index: at } of text.matchAll(TOKEN)) {
     if (isComment(token)) continue
     const open = stack.at(-1)
-    if (open && closes(open, token)) stack.pop()
-    else if (open && open.wants !== 'value') {
-      if (!advance(open, token)) return { root, brokenAt: at, doubles }
+    if (open && closes(open, token)) {
+      open.spot.end = at + 1
+      stack.pop()
+    } else if (open && open.wants !== 'value') {
+      if (!advance(open, token, at)) return { root, brokenAt: at, doubles }
     } else {
       if ((!open && root) || !isValue(token)) return { root, brokenAt: at, doubles }
       const inside = token === '{' || token === '[' ? new Map<string | number, Spot>() : undefined
-      const spot: Spot = inside ? { at, inside } : { at }
+      const spot: Found = { at, end: at + token.length, keyAt: open?.keyAt, comma: undefined, inside }
       if (open) {
         const lost = open.inside.get(open.key)
         if (lost) doubles.push({ key: String(open.key), at: lost.at })
         open.inside.set(open.key, spot)
+        open.last = spot
         open.wants = 'comma'
       } else root = spot
-      if (inside) stack.push(opened(inside, token === '['))
+      if (inside) stack.push(opened(spot, inside, token === '['))
     }
   }
   return { root, brokenAt: stack.length > 0 || !root ? text.length : undefined, doubles }
@@ -156,8 +182,8 @@ function find(root: Spot | undefined, path: JsonPath): Spot | undefined {
   return around?.inside?.get(path.key) ?? around
 }
 
-function opened(inside: Map<string | number, Spot>, list: boolean): Open {
-  return { inside, list, key: 0, wants: list ? 'value' : 'key' }
+function opened(spot: Found, inside: Map<string | number, Spot>, list: boolean): Open {
+  return { spot, inside, list, key: 0, keyAt: undefined, last: undefined, wants: list ? 'value' : 'key' }
 }
 
 /** Also after a comma: that one is a trailing comma. */
@@ -166,16 +192,18 @@ function closes({ list, wants }: Open, token: string): boolean {
 }
 
 /** False if the token cannot stand there. */
-function advance(open: Open, token: string): boolean {
+function advance(open: Open, token: string, at: number): boolean {
   if (open.wants === 'key') {
     if (!token.startsWith('"') || !isValue(token)) return false
     open.key = JSON.parse(token) as string
+    open.keyAt = at
     open.wants = 'colon'
   } else if (open.wants === 'colon') {
     if (token !== ':') return false
     open.wants = 'value'
   } else {
     if (token !== ',') return false
+    if (open.last) open.last.comma = at
     if (typeof open.key === 'number') open.key++
     open.wants = open.list ? 'value' : 'key'
   }

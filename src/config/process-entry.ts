@@ -1,9 +1,11 @@
 // Entries under `processes`: what each may say, field by field, and what is said about those that say something else.
 
 import { isObject } from '../core/json.js'
+import { nearest } from '../core/nearest.js'
 import { type Check, isFlag, isOneOf, isSeconds, isText } from '../core/options.js'
 import { shown } from '../core/text.js'
 import { INTERCEPTS, type Intercept } from '../dialects/picoclaw/methods.js'
+import { likelyKind } from '../dialects/picoclaw/observation.js'
 import type { ProcessHandler } from '../runners/process/process-hooks.js'
 import type { ConfigFile } from './config-file.js'
 import { isRemark, type Reading, say } from './hook-group.js'
@@ -28,7 +30,7 @@ type Fields = { readonly [key: string]: unknown }
 type Timeouts = ProcessHandler['timeouts']
 
 /** Seconds; PicoClaw's. */
-const TIMEOUTS: Timeouts = { observe: 0.5, intercept: 5, approve: 60, hello: 5 }
+export const USUAL_TIMEOUTS: Timeouts = { observe: 0.5, intercept: 5, approve: 60, hello: 5 }
 const RESTART: ProcessHandler['restart'] = { delay: 0.25, maxDelay: 30, attempts: 5 }
 const NEVER: ProcessHandler['restart'] = { ...RESTART, attempts: 0 }
 
@@ -75,6 +77,11 @@ function readProcess(
     say(reading, 'unknown-key', otherText(other), under(at, other))
   }
   const given = raw as Fields & Given
+  for (const kind of given.observe ?? []) {
+    const meant = likelyKind(kind)
+    const text = `${name} observes ${shown(kind)}, which nothing brings about but session.notify; did you mean ${meant}?`
+    if (meant !== undefined) say(reading, 'unknown-key', text, under(at, 'observe'))
+  }
   const { command, dir, env, observe = [], intercept = [], timeouts, restart, maxLineBytes } = given
   return {
     owner: reading.owner,
@@ -115,9 +122,12 @@ interface Given {
   readonly maxLineBytes?: number
 }
 
+/** What somebody most likely wants to write. */
+const LIKE_THIS = '["python3", "${CLAUDE_PLUGIN_ROOT}/hook.py"]'
+
 const isCommand: Check = [
   (value) => isTexts(value) && isText[0](value[0]) && value.every((word) => !word.includes('\0')),
-  'a list: the program, then each of its arguments, such as ["python3", "hook.py"]',
+  `a list: the program, then each of its arguments, such as ${LIKE_THIS}`,
 ]
 const isEnv: Check = [
   (value) => isObject(value) && Object.entries(value).every(([name, one]) => isVariable(name, one)),
@@ -133,8 +143,9 @@ const isPoints: Check = [
 ]
 const isTimeouts: Check = [
   (value) =>
-    isObject(value) && Object.entries(value).every(([key, one]) => key in TIMEOUTS && isSeconds[0](one)),
-  `an object of seconds for ${Object.keys(TIMEOUTS).join(', ')}`,
+    isObject(value) &&
+    Object.entries(value).every(([key, one]) => Object.hasOwn(USUAL_TIMEOUTS, key) && isSeconds[0](one)),
+  `an object of seconds for ${Object.keys(USUAL_TIMEOUTS).join(', ')}`,
 ]
 const isRestart: Check = [
   (value) => typeof value === 'boolean' || (isObject(value) && Object.entries(value).every(isRestartTerm)),
@@ -176,15 +187,27 @@ function isRestartTerm([key, value]: [string, unknown]): boolean {
 }
 
 function problemIn(raw: Fields): Problem | undefined {
-  if (raw.command === undefined) return { problem: 'it needs "command"' }
+  if (raw.command === undefined)
+    return { problem: `it needs "command"${slipIn(Object.keys(raw), ['command'])}` }
   for (const [key, [accepts, wanted]] of Object.entries(CHECKS)) {
     const value = raw[key]
     if (value !== undefined && !accepts(value))
-      return { problem: `"${key}" must be ${wanted}, got ${shown(value)}`, key }
+      return { problem: `"${key}" must be ${wanted}, got ${shown(value)}${slipsOf(key, value)}`, key }
   }
   const { observe, intercept } = raw as Fields & Given
   const listens = (observe?.length ?? 0) > 0 || intercept?.some((one) => (one as string) !== '')
   return listens ? undefined : { problem: 'it has nothing to do: "intercept" and "observe" are empty' }
+}
+
+/** What was probably meant by the parts of a value that are not known. */
+function slipsOf(key: string, value: unknown): string {
+  if (key === 'intercept' && isTexts(value)) return slipIn(value, POINTS)
+  return key === 'timeouts' && isObject(value) ? slipIn(Object.keys(value), Object.keys(USUAL_TIMEOUTS)) : ''
+}
+
+function slipIn(words: readonly string[], known: readonly string[]): string {
+  const slip = words.find((word) => !known.includes(word) && nearest(word, known) !== undefined)
+  return slip === undefined ? '' : `; ${shown(slip)} is not known; did you mean "${nearest(slip, known)}"?`
 }
 
 function isKnown(key: string): boolean {
@@ -203,7 +226,12 @@ const MEANT: Readonly<Record<string, string>> = {
 }
 
 function otherText(key: string): string {
-  const meant = Object.hasOwn(MEANT, key) ? `: ${MEANT[key]}` : ''
+  const near = nearest(key, Object.keys(CHECKS))
+  const meant = Object.hasOwn(MEANT, key)
+    ? `: ${MEANT[key]}`
+    : near === undefined
+      ? ''
+      : `; did you mean "${near}"?`
   return `${shown(key)} is no key of a process and is ignored${meant}`
 }
 
@@ -217,10 +245,10 @@ const DEFAULT_KEYS = {
 
 /** In PicoClaw's file they are milliseconds, for all processes; what is not above zero keeps the usual. */
 function usualTimeouts(defaults: unknown): Timeouts {
-  if (!isObject(defaults)) return TIMEOUTS
+  if (!isObject(defaults)) return USUAL_TIMEOUTS
   const given = Object.entries(DEFAULT_KEYS).flatMap(([role, key]) => {
     const ms = defaults[key]
     return Number.isFinite(ms) && (ms as number) > 0 ? [[role, (ms as number) / 1000]] : []
   })
-  return { ...TIMEOUTS, ...Object.fromEntries(given) }
+  return { ...USUAL_TIMEOUTS, ...Object.fromEntries(given) }
 }

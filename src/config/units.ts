@@ -3,6 +3,7 @@
 import type { Unit, UnitHook } from '../trust/unit.js'
 import type { ConfiguredHook } from './configured-hook.js'
 import type { ConfiguredProcess } from './configured-process.js'
+import { USUAL_TIMEOUTS } from './process-entry.js'
 
 /** The units of these hooks, in their order, each with the hooks it has. What is the user's is in none. */
 export function unitsOf(specs: readonly ConfiguredHook[]): ReadonlyMap<Unit, readonly ConfiguredHook[]> {
@@ -52,7 +53,7 @@ function unitHook(spec: ConfiguredHook): UnitHook {
 
 /** In the words of the file: each of them decides whether, when or with which effect it runs. */
 function termsOf(spec: ConfiguredHook): readonly string[] {
-  if (spec.type === 'process') return []
+  if (spec.type === 'process') return termsOfProcess(spec)
   const { common } = spec
   const { async = false, asyncRewake = false } = spec.type === 'command' ? spec.handler : {}
   return [
@@ -62,6 +63,21 @@ function termsOf(spec: ConfiguredHook): readonly string[] {
     ...(common.timeout === undefined ? [] : [`timeout ${common.timeout}`]),
     ...(common.onFailure === undefined ? [] : [`onFailure ${common.onFailure}`]),
     ...(common.once ? ['once'] : []),
+  ]
+}
+
+/** What is as usual is not said. */
+function termsOfProcess({ hook, handler, disabled }: ConfiguredProcess): readonly string[] {
+  const { timeouts, restart } = handler
+  const others = (Object.keys(timeouts) as (keyof typeof timeouts)[]).filter(
+    (role) => timeouts[role] !== USUAL_TIMEOUTS[role],
+  )
+  return [
+    ...(disabled === undefined ? [] : ['enabled false']),
+    ...(hook.onFailure === 'byEvent' ? [] : [`onFailure ${hook.onFailure}`]),
+    ...others.map((role) => `timeouts.${role} ${timeouts[role]}`),
+    ...(hook.priority === 0 ? [] : [`priority ${hook.priority}`]),
+    ...(restart.attempts === 0 ? ['restart false'] : []),
   ]
 }
 

@@ -6,7 +6,7 @@ import type { Trace, Verdict } from './outcome.js'
 import type { Action } from './result.js'
 
 /** What one candidate did, without the texts and data of its answer. */
-export interface AuditedHook extends Omit<Trace, 'answer'> {
+export interface AuditedHook extends Omit<Trace, 'answer' | 'changes' | 'stdout' | 'stderr'> {
   readonly action?: Action
   readonly reason?: string
 }

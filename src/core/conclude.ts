@@ -12,11 +12,13 @@ import {
   type Injection,
   keptInjections,
   type Message,
+  NOTHING_SAID,
   type Outcome,
   type Trace,
   type Verdict,
 } from './outcome.js'
-import type { Pending } from './pending.js'
+import { NOTHING_PENDING, type Pending } from './pending.js'
+import type { MaybePromise } from './promise.js'
 import type { Scene } from './scene.js'
 import { redacted, redactedData, withoutSecrets } from './secrets.js'
 import type { SessionState } from './session-store.js'
@@ -25,7 +27,33 @@ import { byteLength } from './text.js'
 import { timestamp } from './timestamp.js'
 
 /** From the verdict to the Outcome. */
-export async function conclude(
+export function conclude(
+  scene: Scene,
+  settled: Settled,
+  state: SessionState,
+  pending: Pending,
+  ms: number,
+): MaybePromise<Outcome> {
+  if (!isQuiet(scene, settled, pending)) return concludeAloud(scene, settled, state, pending, ms)
+  return outcomeOf(settled.judgement, NOTHING_SAID, NO_DIAGNOSTICS)
+}
+
+const NO_DIAGNOSTICS: readonly Diagnostic[] = Object.freeze([])
+
+/** Everybody went on, nobody said anything, and nobody writes it down: most events. */
+function isQuiet({ engine, store }: Scene, settled: Settled, pending: Pending): boolean {
+  const { judgement, permissions, diagnostics } = settled
+  return (
+    judgement.merged === NOTHING_SAID &&
+    pending === NOTHING_PENDING &&
+    permissions.length + diagnostics.length + judgement.diagnostics.length === 0 &&
+    !judgement.kind.custom &&
+    !engine.host.audit &&
+    store.failures === 0
+  )
+}
+
+async function concludeAloud(
   scene: Scene,
   settled: Settled,
   state: SessionState,
@@ -207,8 +235,8 @@ export function contextMessage({ engine, info }: Scene, event: string, injection
   return { role, content: text, metadata }
 }
 
-/** What a program printed may hold what nobody wants in a log. */
-function audited({ answer, stdout: _, stderr: __, ...trace }: Trace): AuditedHook {
+/** What a hook changed or printed may hold what nobody wants in a log. */
+function audited({ answer, changes: _, stdout: __, stderr: ___, ...trace }: Trace): AuditedHook {
   return {
     ...trace,
     ...(answer && { action: answer.action, ...(answer.reason && { reason: answer.reason }) }),

@@ -17,6 +17,7 @@ import { type Admit, lanesOf, refusal, repetition, type Skip } from './plan.js'
 import { isPromise } from './promise.js'
 import { CONTINUE, type HookResult, parseResult, STANDS } from './result.js'
 import { Lane, Route, type Way } from './route.js'
+import { redactedData } from './secrets.js'
 
 export interface DispatchOptions extends PatchRules {
   readonly admit?: Admit | undefined
@@ -344,9 +345,13 @@ class Walk extends Watched implements Dispatched, Occasion {
     }
     const before = this.event.data
     const { data, changed } = this.#patched(answer, answer.data, call)
-    if (changed.length > 0) this.#change(data)
-    const more = changed.length > 0 ? { changed, changes: changesBetween(before, data, changed) } : undefined
-    this.#record(hook, 'ran', answer, more, now)
+    if (changed.length === 0) {
+      this.#record(hook, 'ran', answer, undefined, now)
+      return
+    }
+    const changes = redactedData(changesBetween(before, data, changed))
+    this.#change(data)
+    this.#record(hook, 'ran', answer, { changed, changes }, now)
   }
 
   /** The hook goes on by itself; so does the walk. */

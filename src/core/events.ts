@@ -98,8 +98,27 @@ const CUSTOM: Omit<EventKind, 'name'> = {
   twins: [],
 }
 
+/** Every name that an event goes by. */
+const canonical = new Map<string, EventName>()
+/** By any of those names; made when first asked for, because a program that is started for every event needs one of them. */
 const kinds = new Map<string, EventKind>()
-for (const [name, row] of Object.entries<EventRow>(CATALOGUE)) {
+for (const [name, { aliases }] of Object.entries<EventRow>(CATALOGUE)) {
+  for (const alias of [name, ...aliases, ...spellings(name)]) canonical.set(alias, name as EventName)
+}
+
+function kindOf(alias: string): EventKind | undefined {
+  const known = kinds.get(alias)
+  const name = canonical.get(alias)
+  if (known || name === undefined) return known
+  const row: EventRow = CATALOGUE[name]
+  const kind = alias === name ? madeKind(name, row) : (kindOf(name) as EventKind)
+  const implied = row.implied?.[alias]
+  const made = implied ? { ...kind, defaults: { ...kind.defaults, ...implied } } : kind
+  kinds.set(alias, made)
+  return made
+}
+
+function madeKind(name: string, row: EventRow): EventKind {
   const types: Record<string, FieldType | undefined> = {
     __proto__: null,
     ...COMMON,
@@ -113,11 +132,7 @@ for (const [name, row] of Object.entries<EventRow>(CATALOGUE)) {
     type,
     twin: twins.find(([a]) => a === field)?.[1],
   }))
-  const kind: EventKind = { ...row, name, custom: false, checks, types, twins }
-  for (const alias of [name, ...row.aliases, ...spellings(name)]) kinds.set(alias, kind)
-  for (const [alias, implied] of Object.entries(row.implied ?? {})) {
-    kinds.set(alias, { ...kind, defaults: { ...kind.defaults, ...implied } })
-  }
+  return { ...row, name, custom: false, checks, types, twins }
 }
 
 /** `PreToolUse` is also `preToolUse` and `pre_tool_use`. */
@@ -128,7 +143,7 @@ function spellings(name: string): string[] {
 
 /** The event behind any of its names. An unknown name is a custom event of the notification class. */
 export function resolveEvent(name: string): EventKind {
-  const known = kinds.get(name)
+  const known = kinds.get(name) ?? kindOf(name)
   if (known) return known
   if (typeof name !== 'string' || name === '') {
     throw new HookError('EVENT_INVALID', `An event name must be a non-empty string, got ${shown(name)}`)
@@ -144,16 +159,28 @@ export function resolveNotice(name: string): EventKind {
   return OBSERVED.has(name) ? { ...CUSTOM, name } : resolveEvent(name)
 }
 
-const folded = new Map([...kinds].map(([alias, kind]) => [fold(alias), kind.name]))
+/** Made when first asked for, too. */
+let folded: ReadonlyMap<string, EventName> | undefined
 
-function fold(name: string): string {
+function unfolded(name: string): EventName | undefined {
+  folded ??= new Map([...canonical].map(([alias, event]) => [fold(alias), event]))
+  return folded.get(fold(name))
+}
+
+/** A name without case and separators. */
+export function fold(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '')
+}
+
+/** The known event behind a name in any case and with any separators: for who reads what others send. */
+export function canonicalEvent(name: string): EventName | undefined {
+  return canonical.get(name) ?? unfolded(name)
 }
 
 /** A custom event whose name is that of a known one but for case and separators is most likely a slip. */
 export function lookalikeOf(name: string): Diagnostic | undefined {
-  if (kinds.has(name)) return undefined
-  const meant = folded.get(fold(name))
+  if (canonical.has(name)) return undefined
+  const meant = unfolded(name)
   if (meant === undefined) return undefined
   return { code: 'lookalike-event', text: `${name} is an event of your own here; did you mean ${meant}?` }
 }

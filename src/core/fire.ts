@@ -90,7 +90,8 @@ export async function fireEvent(
   const time = timestamp(engine.now())
   const payload = openPayload(kind, scene.base, data, { timestamp: time, session_id: scene.info.id })
   const event: HookEvent = { name: kind.name, data: payload, session: scene.turns.info }
-  await advance(scene, kind, state)
+  const advanced = advance(scene, kind, state)
+  if (isPromise(advanced)) await advanced
   const firing = new Firing(scene, session, state, deadline, options.signal)
   try {
     const settled = await firing.decide(kind, listeners, event)
@@ -101,7 +102,9 @@ export async function fireEvent(
         ? await takePending(scene)
         : NOTHING_PENDING
     const pending = news.length > 0 ? withNews(news, late) : late
-    const outcome = await conclude(scene, settled, state, pending, performance.now() - startedAt)
+    const concluded = conclude(scene, settled, state, pending, performance.now() - startedAt)
+    const outcome = isPromise(concluded) ? await concluded : concluded
+    if (outcome.action === 'abort_turn' || outcome.action === 'hard_abort') scene.turns.fail('aborted')
     if (kind.name === 'SubagentStop' && outcome.action === 'continue') await handUp(scene)
     if (listeners) firing.show(kind, listeners, settled.judgement.event, outcome)
     return { outcome, changed: changedKeys(payload, outcome.data) }
@@ -111,7 +114,8 @@ export async function fireEvent(
     }
     throw error
   } finally {
-    await firing.finish()
+    const finished = firing.finish()
+    if (finished) await finished
   }
 }
 
@@ -181,10 +185,10 @@ class Firing {
   }
 
   /** Sets off what was kept for the end, and gives back what ran once and failed. */
-  async finish(): Promise<void> {
+  finish(): Promise<void> | undefined {
     for (const id of this.#failed) this.#scene.claimed.delete(id)
     for (const begin of this.#afterwards) begin()
-    await releaseOnce(this.#scene, this.#failed)
+    return this.#failed.size === 0 ? undefined : releaseOnce(this.#scene, this.#failed)
   }
 
   /** Nobody listens, but the fire is on record or carries what an async hook left. */
@@ -338,7 +342,6 @@ function claimOnce({ store, key, engine, background }: Scene, id: string): boole
 
 /** A hook with `once` that failed has not done its work: it stays due. */
 async function releaseOnce({ store, key }: Scene, ids: ReadonlySet<string>): Promise<void> {
-  if (ids.size === 0) return
   await store.update(key, (now) => ({ ...now, onceRan: now.onceRan.filter((id) => !ids.has(id)) }))
 }
 

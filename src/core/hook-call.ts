@@ -19,6 +19,7 @@ export class HookCall implements HookContext, DiagnosticSink {
   readonly #occasion: Occasion
   #controller: AbortController | undefined
   #output: Printed | undefined
+  #listeners: readonly (() => void)[] | undefined
   #aborted: { readonly reason: unknown } | undefined
 
   constructor(hook: Hook, occasion: Occasion) {
@@ -38,6 +39,13 @@ export class HookCall implements HookContext, DiagnosticSink {
     this.#controller ??= new AbortController()
     if (this.#aborted) this.#controller.abort(this.#aborted.reason)
     return this.#controller.signal
+  }
+
+  get onAbort() {
+    return (listener: () => void) => {
+      if (this.#aborted) listener()
+      else this.#listeners = this.#listeners ? [...this.#listeners, listener] : [listener]
+    }
   }
 
   get note() {
@@ -68,5 +76,6 @@ export class HookCall implements HookContext, DiagnosticSink {
   abort(reason: unknown): void {
     this.#aborted = { reason }
     this.#controller?.abort(reason)
+    for (const listener of this.#listeners ?? []) listener()
   }
 }

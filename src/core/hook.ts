@@ -47,6 +47,8 @@ export interface HookEvent {
 export interface HookContext {
   /** Aborted when the hook is overdue or the fire is aborted. */
   readonly signal: AbortSignal
+  /** The same for who only wants to be told: costs no signal. */
+  readonly onAbort: (listener: () => void) => void
   readonly session: SessionInfo | undefined
   /** For observers: what came of the event. */
   readonly outcome: Outcome | undefined

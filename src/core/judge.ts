@@ -16,10 +16,11 @@ import {
   NOTHING_SAID,
   ONE_VERSION,
   type Outcome,
-  type Ran,
+  Ran,
   type Trace,
 } from './outcome.js'
-import { idleSkip } from './plan.js'
+import { type Admit, idleSkip, skipOrProblem } from './plan.js'
+import { CONTINUE } from './result.js'
 
 /** What the hooks made of an event, before budget and person. */
 export interface Judgement {
@@ -52,12 +53,41 @@ export function judge<T>(
   options: DispatchOptions,
   finish: (judgement: Judgement) => T,
 ): Promise<T> {
+  const end = (judgement: Judgement) => finish(withUnaskedObservers(judgement, listeners, options.admit))
   return dispatch(kind, listeners, event, options, (dispatched) => {
     const rechecked = options.recheck === 'all' && dispatched.event !== event
     const judgement = judgementOf(kind, listeners, event, dispatched, rechecked)
     const done = listeners.approvers.length === 0 || endsChain(judgement.merged.action)
-    return done ? finish(judgement) : approved(judgement, listeners, options).then(finish)
+    return done ? end(judgement) : approved(judgement, listeners, options).then(end)
   })
+}
+
+/** Observers who may not run are in the trace as such, and one that nobody reviewed is told of: it must not look as if it watched. */
+function withUnaskedObservers(
+  judgement: Judgement,
+  { observers }: Listeners,
+  admit: Admit | undefined,
+): Judgement {
+  if (observers.length === 0 || !admit) return judgement
+  const { kind, event, merged } = judgement
+  const value = matcherValue(kind, event.data)
+  const skipped = observers.flatMap((hook) => {
+    const skip = skipOrProblem(kind, hook, event, value, admit)
+    return skip && skip.why !== 'matcher' ? [new Ran(hook, 'skipped', 0, CONTINUE, event.data, skip)] : []
+  })
+  if (skipped.length === 0) return judgement
+  const said = new Set(merged.messages.map(({ text }) => text))
+  const isNew = ({ text }: { readonly text: string }) => !said.has(text)
+  const { messages, diagnostics } = merge(kind, skipped)
+  return {
+    ...judgement,
+    ran: [...judgement.ran, ...skipped],
+    merged: {
+      ...merged,
+      messages: [...merged.messages, ...messages.filter(isNew)],
+      diagnostics: [...merged.diagnostics, ...diagnostics.filter(isNew)],
+    },
+  }
 }
 
 function judgementOf(
@@ -204,14 +234,15 @@ function wholeTrace({ kind, event, ran }: Judgement, listeners: Listeners): read
   for (const hook of [...listeners.interceptors, ...listeners.approvers]) {
     if (!seen.has(hook)) traces.push(idleTrace(kind, hook, value))
   }
-  for (const hook of listeners.observers) traces.push(observerTrace(kind, hook, value))
+  for (const hook of listeners.observers) if (!seen.has(hook)) traces.push(observerTrace(kind, hook, value))
   return traces
 }
 
 /** Observers run after the outcome is made, so that all it can say is that they were set off. */
 function observerTrace(kind: EventKind, hook: Hook, value: string): Trace {
   if (kind.matcher !== null && !matches(hook, value)) return idleTrace(kind, hook, value)
-  return { name: hook.name, kind: hook.kind, source: hook.origin.source, status: 'detached', ms: 0 }
+  const { name, origin, role } = hook
+  return { name, kind: hook.kind, source: origin.source, role, status: 'detached', ms: 0 }
 }
 
 /** Remembered with the hook: the same tools are called again and again. */
@@ -223,11 +254,12 @@ function idleTrace(kind: EventKind, hook: Hook, value: string): Trace {
   const key = `${kind.name} ${value}`
   let trace = known.get(key)
   if (trace === undefined) {
-    const { name, origin } = hook
+    const { name, origin, role } = hook
     trace = Object.freeze({
       name,
       kind: hook.kind,
       source: origin.source,
+      ...(role !== 'intercept' && { role }),
       status: 'skipped',
       ms: 0,
       ...idleSkip(kind, hook, value),

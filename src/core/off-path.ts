@@ -125,8 +125,16 @@ export function observe(
   scene.engine.inBackground(`${hook.name} on ${kind.name}`, work(), scene.background)
 }
 
-/** Tells observers, and nobody else, of what is no event by itself: a turn begins, a model fails. */
+/** Tells observers, and nobody else, of what is no event by itself: a turn begins, a model fails. Never throws. */
 export function tellObservers(scene: Scene, name: string, data: object): void {
+  try {
+    showNotice(scene, name, data)
+  } catch (error) {
+    scene.engine.note({ code: 'late-failed', text: `observers were not told of ${name}: ${textOf(error)}` })
+  }
+}
+
+function showNotice(scene: Scene, name: string, data: object): void {
   const { engine } = scene
   const kind = resolveNotice(name)
   const observers = scene.hooks().listeners(kind)?.observers ?? []

@@ -43,6 +43,8 @@ export interface Trace {
   readonly name: string
   readonly kind: HookKind
   readonly source: string
+  /** Where it does not intercept. */
+  readonly role?: Hook['role']
   readonly status: 'ran' | 'skipped' | 'failed' | 'detached'
   readonly ms: number
   /** Where it ran for another event than the one fired: PermissionRequest, on the way of an ask. */
@@ -103,6 +105,7 @@ export class Ran implements Trace {
   readonly source: string
   readonly status: Trace['status']
   readonly ms: number
+  declare readonly role?: Hook['role']
   declare readonly answer?: HookResult
   declare readonly countsAs?: 'deny' | 'continue'
   declare readonly why?: NonNullable<Trace['why']>
@@ -126,6 +129,7 @@ export class Ran implements Trace {
     this.name = hook.name
     this.kind = hook.kind
     this.source = hook.origin.source
+    if (hook.role !== 'intercept') this.role = hook.role
     this.status = status
     this.ms = ms
     if (status === 'ran') this.answer = effect === CONTINUE ? effect : redacted(effect, SPOKEN)
@@ -237,6 +241,8 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
       messages.push(failureMessage(one))
     } else if (one.status === 'skipped' && isUnreviewed(one)) {
       const message = unreviewedMessage(kind, one)
+      // One process may be several hooks, and is told of once.
+      if (messages.some(({ text }) => text === message.text)) continue
       const { file, line } = hook.origin
       messages.push(message)
       diagnostics.push({

@@ -93,7 +93,7 @@ export function repetition({ sameAs }: Hook, standing: Set<string>): Skip | unde
 }
 
 /** Explaining must not fail where running would: a condition or admission that throws is that hook's failure. */
-function skipOrProblem(...args: Parameters<typeof skipOf>): Skip | undefined {
+export function skipOrProblem(...args: Parameters<typeof skipOf>): Skip | undefined {
   try {
     return skipOf(...args)
   } catch (error) {

@@ -107,6 +107,20 @@ export function keepSecret(secrets: Iterable<string>): void {
   longestFirst = [...values].sort((a, b) => b.length - a.length)
 }
 
+const SECRET_NAME =
+  /token|secret|passw|credential|api_?key|access_?key|private_?key|cookie|connection_string|_(?:key|pat|auth|dsn)$/i
+
+/** `/home/me/key`, `~/key`, `./key`: a secret that begins with a slash hardly goes on like the name of a folder. */
+const PATH_VALUE =
+  /^(?:(?:~|\.{1,2})\/|\/(?:[a-z][a-z0-9_.-]{0,64}|Users|Library|Volumes)(?:\/|$)|[A-Za-z]:\\)/
+
+/** Variables that are called like secrets. A path is none: SSH_PRIVATE_KEY=/home/… says where one is. */
+export function secretsIn(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return Object.entries(env).flatMap(([name, value]) =>
+    value && SECRET_NAME.test(name) && !PATH_VALUE.test(value) ? [value] : [],
+  )
+}
+
 /** All about as long, so that none is so short that it is found everywhere; no more than a text can show. */
 function pieces(value: string): readonly string[] {
   const length = Math.min(value.length, 2 * LONGEST_TEXT)
@@ -126,9 +140,13 @@ export function withoutSecrets(text: string): string {
   }
 }
 
+/** A word, a number, an id: none of the patterns can be in it, and to find that out with them takes longest the first time. */
+export const FORMLESS = /^(?:[A-Za-z]{0,19}|[0-9a-f-]{0,64})$/
+
 function shown(text: string): string {
   let left = text
   for (const value of longestFirst) left = left.replaceAll(value, REDACTED)
+  if (FORMLESS.test(left)) return left
   for (const pattern of PATTERNS) left = left.replace(pattern, `$1${REDACTED}`)
   return left
 }

@@ -31,7 +31,7 @@ import {
   type ToolCall,
   type ToolCallResult,
 } from './tool-call.js'
-import { Turns } from './turns.js'
+import { type TurnStatus, Turns } from './turns.js'
 
 export interface SessionOptions {
   /** Made up if absent. */
@@ -159,7 +159,7 @@ export class Session implements AsyncDisposable {
             ...now,
             ephemeral: [...injections, ...now.ephemeral],
           })),
-        failed: (error) => tellObservers(this.#scene, 'error', { stage: 'llm', message: textOf(error) }),
+        failed: (error) => this.#modelFailed(error),
       },
       request,
       run,
@@ -195,8 +195,8 @@ export class Session implements AsyncDisposable {
     return child
   }
 
-  /** Begins a turn: the injection budget is whole again. A UserPromptSubmit begins one itself if the host did not. */
-  async startTurn(): Promise<void> {
+  /** Begins a turn: the injection budget is whole again, and observers are told, with the prompt if it is given. A UserPromptSubmit begins one itself if the host did not. */
+  async startTurn({ prompt }: { readonly prompt?: string } = {}): Promise<void> {
     this.#refuseClosed()
     let turn = 0
     await this.#scene.store.update(this.#scene.key, (state) => {
@@ -205,18 +205,18 @@ export class Session implements AsyncDisposable {
       return { ...next, announced: true }
     })
     this.#scene.turns.announce(turn)
-    tellObservers(this.#scene, 'turn_start', {})
+    tellObservers(this.#scene, 'turn_start', { prompt })
   }
 
-  /** Ends a turn: ephemeral injections that no model call took are dropped. */
-  async endTurn(): Promise<void> {
+  /** Ends a turn: ephemeral injections that no model call took are dropped, and observers are told. Its status: as hooks and models left it, unless it is given. */
+  async endTurn({ status }: { readonly status?: TurnStatus } = {}): Promise<void> {
     this.#refuseClosed()
     await this.#scene.store.update(this.#scene.key, (state) => ({
       ...state,
       announced: false,
       ephemeral: [],
     }))
-    tellObservers(this.#scene, 'turn_end', { status: 'completed' })
+    tellObservers(this.#scene, 'turn_end', { status: status ?? this.#scene.turns.status })
   }
 
   /** Tells observers what happened, under a name of the host's own. Nobody waits; a failure is in hooks.diagnostics. */
@@ -294,6 +294,11 @@ export class Session implements AsyncDisposable {
       ...now,
       ephemeral: [...now.ephemeral, ...durable],
     }))
+  }
+
+  #modelFailed(error: unknown): void {
+    this.#scene.turns.fail('error')
+    tellObservers(this.#scene, 'error', { stage: 'llm', message: textOf(error) })
   }
 
   #takeNews(): readonly Diagnostic[] {

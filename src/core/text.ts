@@ -1,9 +1,24 @@
 // Text from strangers, made fit for a model or a terminal.
 
-/** C0 and C1 controls but tab, newline and carriage return; lone surrogates. */
-const CONTROLS = /(?![\t\n\r])\p{Cc}|\p{Surrogate}/gu
-/** Escape sequences as a whole (CSI; OSC, DCS and kin with their text), so that no part stays behind. One without an end loses its introducer alone. */
-const SEQUENCES = sequences(0x1b, 0x9b, [0x9d, 0x90, 0x98, 0x9e, 0x9f], 0x07, 0x9c)
+interface Unfit {
+  /** C0 and C1 controls but tab, newline and carriage return; lone surrogates. */
+  readonly controls: RegExp
+  /** Escape sequences as a whole (CSI; OSC, DCS and kin with their text), so that no part stays behind. One without an end loses its introducer alone. */
+  readonly sequences: RegExp
+  readonly bidi: RegExp
+}
+
+let made: Unfit | undefined
+
+/** When first needed: to look up the properties of characters takes longer than what most hooks do. */
+function unfit(): Unfit {
+  made ??= {
+    controls: /(?![\t\n\r])\p{Cc}|\p{Surrogate}/gu,
+    sequences: sequences(0x1b, 0x9b, [0x9d, 0x90, 0x98, 0x9e, 0x9f], 0x07, 0x9c),
+    bidi: /\p{Bidi_Control}/gu,
+  }
+  return made
+}
 
 function sequences(esc: number, csi: number, strings: readonly number[], bel: number, st: number): RegExp {
   const char = (code: number) => `\\u${code.toString(16).padStart(4, '0')}`
@@ -15,16 +30,15 @@ function sequences(esc: number, csi: number, strings: readonly number[], bel: nu
   return new RegExp(`${control}|${text}`, 'g')
 }
 
-const BIDI = /\p{Bidi_Control}/gu
-
 /** For a terminal: no escape sequences, no controls (a carriage return overwrites a line), no bidirectional overrides. */
 export function plainText(text: string): string {
-  return text.replace(SEQUENCES, '').replace(CONTROLS, '').replace(BIDI, '').replaceAll('\r', '')
+  const { sequences, controls, bidi } = unfit()
+  return text.replace(sequences, '').replace(controls, '').replace(bidi, '').replaceAll('\r', '')
 }
 
 /** For a model: no controls, no lone surrogates. */
 export function cleanText(text: string): string {
-  return text.replace(CONTROLS, '')
+  return text.replace(unfit().controls, '')
 }
 
 /** Cut to at most `limit` bytes of UTF-8, marker included where it fits, at a character boundary. */

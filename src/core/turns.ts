@@ -2,12 +2,15 @@
 
 import type { SessionInfo } from './hook.js'
 
+export type TurnStatus = 'completed' | 'error' | 'aborted'
+
 export class Turns {
   readonly #session: SessionInfo
   #turn = 0
   /** Model calls of the turn. */
   #calls = 0
   #announced = false
+  #status: TurnStatus = 'completed'
   #info: SessionInfo | undefined
 
   constructor(session: SessionInfo) {
@@ -26,11 +29,22 @@ export class Turns {
     if (turn !== this.#turn) {
       this.#turn = turn
       this.#calls = 0
+      this.#status = 'completed'
       this.#info = undefined
     }
     if (!callsModel) return
     this.#calls++
     this.#info = undefined
+  }
+
+  /** How it ended, if it ended now. */
+  get status(): TurnStatus {
+    return this.#status
+  }
+
+  /** A hook ended it, or the model failed; what comes first tells why the rest did not. */
+  fail(status: Exclude<TurnStatus, 'completed'>): void {
+    if (this.#status === 'completed') this.#status = status
   }
 
   /** Undefined before the first. */

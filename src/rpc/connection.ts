@@ -54,9 +54,11 @@ export class Connection {
     this.#maxQueuedBytes = options.maxQueuedBytes ?? MIB
     this.#maxPendingBytes = options.maxPendingBytes ?? 64 * MIB
     this.#problems = new Problems(options.onProblem)
-    this.#answers = new Answers(options.onRequest, this.#problems, (line) =>
-      this.#send(line, this.#maxPendingBytes),
-    )
+    // A refusal that nobody reads is not worth the memory of an answer.
+    const mostAnswers = options.onRequest
+      ? this.#maxPendingBytes
+      : Math.min(this.#maxPendingBytes, this.#maxQueuedBytes)
+    this.#answers = new Answers(options.onRequest, this.#problems, (line) => this.#send(line, mostAnswers))
     this.#writer = new LineWriter(options.output, (error) => this.close(error))
     this.#reader = new LineReader(options.input, this.#maxLineBytes, {
       line: (text) => this.#receive(text),

@@ -9,6 +9,8 @@ export interface RpcCallOptions {
   /** From now on; without it the call waits until the connection is closed. */
   readonly timeoutMs?: number | undefined
   readonly signal?: AbortSignal | undefined
+  /** For who has no signal: gets how to give the call up. */
+  readonly onStart?: ((giveUp: () => void) => void) | undefined
 }
 
 /** So many calls that were given up are remembered, to tell a late reply from a second one. */
@@ -38,13 +40,16 @@ export class PendingCall extends Watched {
   }
 
   /** The signal is not aborted. */
-  begin({ timeoutMs, signal }: RpcCallOptions): void {
+  begin({ timeoutMs, signal, onStart }: RpcCallOptions): void {
     if (timeoutMs !== undefined) {
       this.#timeoutMs = timeoutMs
       this.dueAt = performance.now() + timeoutMs
       watch(this)
       hurry(this.dueAt)
     }
+    onStart?.(() => {
+      if (this.#calls.isWaiting(this)) this.#giveUp(new RpcError('aborted', `${this.method} was given up`))
+    })
     if (signal) this.#stopListening = onAbort(signal, () => this.#giveUp(abortedError(this.method, signal)))
   }
 
@@ -104,6 +109,10 @@ export class PendingCalls {
     const call = this.#waiting.get(id)
     if (call) this.#waiting.delete(id)
     return call
+  }
+
+  isWaiting({ id }: PendingCall): boolean {
+    return this.#waiting.has(id)
   }
 
   /** Its reply, should it come, is late. */

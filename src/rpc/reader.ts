@@ -15,6 +15,8 @@ const NEWLINE = 0x0a
 /** Of a line that is too long, so many bytes are shown. */
 const BEGINNING_BYTES = 200
 const NOTHING = Buffer.alloc(0)
+/** Of work on one chunk; then others get their turn. */
+const LONGEST_STRETCH_MS = 5
 
 export class LineReader {
   readonly #input: Readable
@@ -63,6 +65,18 @@ export class LineReader {
   }
 
   readonly #onData = (data: Buffer | string): void => {
+    const startedAt = performance.now()
+    this.#take(data)
+    if (performance.now() - startedAt > LONGEST_STRETCH_MS) this.#rest()
+  }
+
+  /** A full pipe gives chunk after chunk in one turn of the loop: whoever has a deadline must get a turn as well. */
+  #rest(): void {
+    this.#input.pause()
+    setImmediate(() => this.#input.resume())
+  }
+
+  #take(data: Buffer | string): void {
     const chunk = typeof data === 'string' ? Buffer.from(data) : data
     const first = chunk.indexOf(NEWLINE)
     if (first < 0) {

@@ -21,8 +21,9 @@ function xdgFolder(value: string | undefined): string | undefined {
 }
 
 /** `HOME=` or `HOME=.` would put the files into whatever folder this runs in. */
-function userHome(): string {
-  const home = homedir()
+export function userHome(): string {
+  // As homedir() begins; the module that has it takes longer to load than all of this.
+  const home = (process.platform !== 'win32' && process.env.HOME) || homedir()
   return isAbsolute(home) ? home : (registeredHome() ?? resolve('/'))
 }
 

@@ -28,7 +28,7 @@ export function realOf(path: string): string {
  * their home, or on `/`, has it in there, and did not clone it.
  */
 export function isInProject(folder: string, projectDir: string): boolean {
+  if (!isWithin(folder, projectDir)) return false
   const home = registeredHome()
-  if (home !== undefined && isWithin(home, projectDir)) return false
-  return isWithin(folder, projectDir)
+  return home === undefined || !isWithin(home, projectDir)
 }

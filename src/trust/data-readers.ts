@@ -56,11 +56,14 @@ export function isWriter({ program, name }: Call): boolean {
   return isOfSystem(program) && WRITERS.has(name)
 }
 
+/** What another command writes comes out of there: `cat x | python3 /dev/stdin`. */
+const NO_FILE = /^\/+(?:dev|proc|sys)(?:\/|$)/
+
 /** Whether it runs one file and nothing that another command writes for it. */
 export function isRunner({ program, name, words }: Call): boolean {
   if (!isOfSystem(program)) return program.includes('/')
   const [, first = '-'] = words
-  return INTERPRETERS.test(name) && !first.startsWith('-')
+  return INTERPRETERS.test(name) && !first.startsWith('-') && !NO_FILE.test(first)
 }
 
 /** Whether nothing that other commands read can become a program by it. Commands in it are judged by themselves. */

@@ -7,6 +7,9 @@ import { quoted } from './quoted.js'
 
 const ELSEWHERE = 'set CARABINER_HOME to a folder'
 
+/** May write anywhere. */
+const ROOT = 0
+
 /** Links may lead elsewhere at either step. */
 const WITHIN = ['trust', 'copies', 'texts'] as const
 
@@ -36,7 +39,12 @@ export class StorePlace {
   checkPrivate(): void {
     if (process.platform === 'win32') return
     for (const folder of this.#folders) {
-      const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0
+      const { mode = 0, uid = ROOT } = statSync(folder, { throwIfNoEntry: false }) ?? {}
+      if (uid !== ROOT && uid !== process.getuid?.()) {
+        throw new Error(
+          `the folder of what you trust, ${quoted(folder)}, belongs to another user (${uid}), who could have put anything there; ${ELSEWHERE} of your own`,
+        )
+      }
       if ((mode & 0o022) === 0) continue
       throw new Error(
         `the folder of what you trust, ${quoted(folder)}, can be written by others (mode ${(mode & 0o7777).toString(8)}), who could have put anything there; if all in it is yours, chmod go-w it, else ${ELSEWHERE} that only you can write`,

@@ -569,3 +569,131 @@ describe('configuration', () => {
     expect(methods(lines()).slice(3)).toEqual(['hook.hello', 'hook.before_tool'])
   })
 })
+
+describe('observers, in odd moments', () => {
+  test('one that starts slowly hears what happened before it was closed', async () => {
+    const { hooks, session, lines, log, folder } = await opened()
+    writeFileSync(
+      join(folder, 'slow'),
+      `#!/bin/sh\nsleep 1\nexec '${process.execPath}' '${HOOK}' '${log}' '{}'\n`,
+      {
+        mode: 0o755,
+      },
+    )
+    writeProcesses(folder, { slow: { command: ['./slow'], observe: ['*'] } })
+    await hooks.reload()
+    await session.fire('PreToolUse', { tool_name: 'bash', tool_input: {} })
+    await hooks.close()
+    expect(methods(lines())).toEqual(['hook.hello', 'hook.event'])
+  })
+
+  test('one whose entry was removed while an event was under way is not started for it', async () => {
+    const { hooks, session, folder, lines } = await opened({ entry: { intercept: [], observe: ['*'] } })
+    let go = () => {}
+    const held = new Promise<void>((resolve) => {
+      go = resolve
+    })
+    hooks.register('PreToolUse', () => held)
+    const firing = session.fire('PreToolUse', { tool_name: 'bash', tool_input: {} })
+    writeProcesses(folder, {})
+    await hooks.reload()
+    go()
+    await firing
+    await session.close()
+    expect(lines()).toEqual([])
+    expect(hooks.diagnostics).toMatchObject([{ code: 'observer-dropped' }])
+  })
+
+  test('an event is told by its name, denied or not, also where the host announces its turns', async () => {
+    const entry = { intercept: [], observe: ['UserPromptSubmit', 'PreToolUse'] }
+    const { hooks, session, lines } = await opened({ entry })
+    hooks.register('UserPromptSubmit', (_, { prompt }) => (prompt === 'bad' ? deny('no') : undefined))
+    hooks.register('PreToolUse', () => deny('no'))
+    await session.fire('UserPromptSubmit', { prompt: 'bad' })
+    await session.startTurn()
+    await session.fire('UserPromptSubmit', { prompt: 'good' })
+    await session.fire('PreToolUse', { tool_name: 'bash', tool_input: {} })
+    await hooks.close()
+    expect(lines().flatMap(({ params }) => params.Kind ?? [])).toEqual([
+      'user_prompt_submit',
+      'user_prompt_submit',
+      'tool_exec_skipped',
+    ])
+  })
+
+  test('one that nobody trusted is skipped, and that is said', async () => {
+    const entry = { intercept: ['before_tool'], observe: ['*'] }
+    const { session, lines } = await opened({ entry, options: { trust: 'enforce' } })
+    const { hooks: trace, messages } = await session.fire('PreToolUse', { tool_name: 'bash', tool_input: {} })
+    expect(trace).toMatchObject([
+      { status: 'skipped', why: 'untrusted' },
+      { status: 'skipped', why: 'untrusted', role: 'observe' },
+    ])
+    expect(messages).toHaveLength(1)
+    expect(lines()).toEqual([])
+  })
+})
+
+test('what a turn came to is told: as hooks and models left it, or as the host says', async () => {
+  const { hooks, session, lines } = await opened({
+    entry: { intercept: [], observe: ['turn_start', 'turn_end'] },
+  })
+  await session.startTurn({ prompt: 'hello' })
+  await session.endTurn()
+  await session.startTurn()
+  await session.callModel(REQUEST, () => Promise.reject(new Error('down'))).catch(() => undefined)
+  await session.endTurn()
+  await session.startTurn()
+  await session.endTurn({ status: 'aborted' })
+  await hooks.close()
+  const told = lines().flatMap(({ params }) => (params.Payload ? [params.Payload] : []))
+  expect(told).toMatchObject([
+    { UserMessage: 'hello' },
+    { Status: 'completed' },
+    { UserMessage: '' },
+    { Status: 'error' },
+    { UserMessage: '' },
+    { Status: 'aborted' },
+  ])
+})
+
+test('what a hook changed is not in the audit, and a secret in it not in the trace', async () => {
+  const secret = `ghp_${'a1B2'.repeat(9)}`
+  const records: object[] = []
+  const { session } = await opened({
+    answers: {
+      'hook.before_tool': [{ action: 'modify', call: { arguments: { command: `curl -H ${secret}` } } }],
+    },
+    entry: { intercept: ['before_tool'] },
+    options: { audit: (record) => void records.push(record) },
+  })
+  const { outcome } = await session.callTool(BASH, () => '')
+  expect(outcome.hooks[0]?.changes).toMatchObject([{ path: 'tool_input/command', before: 'ls' }])
+  expect(JSON.stringify(outcome.hooks[0]?.changes)).not.toContain(secret)
+  expect(JSON.stringify(records)).not.toContain(secret)
+  expect(JSON.stringify(records)).not.toContain('curl')
+})
+
+test('what a hook writes to standard error is in the trace of this call, or of the next', async () => {
+  const { hooks, session, folder } = await opened()
+  const chatty = `
+import { createInterface } from 'node:readline'
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method } = JSON.parse(line)
+  process.stdout.write(JSON.stringify({ id, result: method === 'hook.hello' ? { ok: true } : { action: 'continue' } }) + '\\n')
+  process.stderr.write('saw ' + id + '\\n')
+}`
+  writeFileSync(join(folder, 'chatty.mjs'), chatty)
+  writeProcesses(folder, {
+    chatty: { command: [process.execPath, 'chatty.mjs'], intercept: ['before_tool'] },
+  })
+  await hooks.reload()
+  const printed: string[] = []
+  for (let i = 0; i < 50; i++) {
+    const { hooks: trace } = await session.fire('PreToolUse', { tool_name: 'bash', tool_input: {} })
+    printed.push(trace[0]?.stderr ?? '')
+  }
+  const seen = printed.join('\n').match(/saw \d+/g) ?? []
+  expect(seen.length).toBeGreaterThanOrEqual(49)
+  expect(new Set(seen).size).toBe(seen.length)
+})

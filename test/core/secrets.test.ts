@@ -1,5 +1,13 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { keepSecret, PATTERNS, redacted, redactedData, withoutSecrets } from '../../src/core/secrets.js'
+import {
+  FORMLESS,
+  keepSecret,
+  PATTERNS,
+  redacted,
+  redactedData,
+  withoutSecrets,
+} from '../../src/core/secrets.js'
 import { FORMS, planted } from '../conformance/planted-secrets.js'
 
 const noise = 'q7Xw2Lr9Zt4Bn8Vc1Mk6'
@@ -197,5 +205,22 @@ it('data may hold one at any depth, and a key may say that it does', () => {
     a: [{ b: 'token=[redacted]' }, 1, null, true],
     'db-password': '[redacted]',
     token: 'short',
+  })
+})
+
+describe('a text without a form', () => {
+  it('holds what none of the patterns is looking for', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(FORMLESS), (text) => {
+        for (const pattern of PATTERNS) expect(text.replace(pattern, '')).toBe(text)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('is hidden all the same where it is the value of a secret', () => {
+    keepSecret(['0123456789abcdef0123', 'qwertzuiopasdfghjkly'])
+    expect(withoutSecrets('0123456789abcdef0123')).toBe('[redacted]')
+    expect(withoutSecrets('qwertzuiopasdfghjkly')).toBe('[redacted]')
   })
 })

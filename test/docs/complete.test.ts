@@ -49,6 +49,7 @@ const TRACE: Keys<Trace> = {
   name: true,
   kind: true,
   source: true,
+  role: true,
   status: true,
   ms: true,
   why: true,

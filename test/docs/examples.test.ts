@@ -40,6 +40,7 @@ describe('the pages', () => {
         'docs/results.md',
         'docs/sessions.md',
         'docs/shell-hooks.md',
+        'docs/write-a-hook.md',
       ]),
     )
   })

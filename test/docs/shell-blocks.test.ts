@@ -34,8 +34,18 @@ function newcomer(): {
   )
   chmodSync(join(bin, 'carabiner'), 0o755)
   symlinkSync(`${ROOT}examples`, join(project, 'examples'))
+  installPackages(project)
   const env = { HOME: home, PATH: `${bin}:${process.env.PATH}`, NO_COLOR: '1' }
   return { project, env, remove: () => removeAll(folder) }
+}
+
+/** What `npm install carabiner esbuild` leaves there. */
+function installPackages(project: string): void {
+  const modules = join(project, 'node_modules')
+  mkdirSync(join(modules, '.bin'), { recursive: true })
+  symlinkSync(ROOT, join(modules, 'carabiner'))
+  symlinkSync(`${ROOT}node_modules/esbuild`, join(modules, 'esbuild'))
+  symlinkSync('../esbuild/bin/esbuild', join(modules, '.bin', 'esbuild'))
 }
 
 async function run({ text }: Block, project: string, env: NodeJS.ProcessEnv): Promise<string> {
@@ -43,11 +53,11 @@ async function run({ text }: Block, project: string, env: NodeJS.ProcessEnv): Pr
   return stdout.replaceAll(project, '.').replace(/ +\d+(?:\.\d+)? m?s\b/g, ' N ms')
 }
 
-const NEEDS_PYTHON = 'docs/resident-hooks.md'
+const NEED_PYTHON = ['docs/resident-hooks.md', 'docs/write-a-hook.md']
 
 describe.concurrent('the shell blocks of', { timeout: 120_000 }, () => {
   it.for(pages)('$path', async ({ path, shell }, { expect, skip }) => {
-    skip(path === NEEDS_PYTHON && !hasPython, 'needs python3')
+    skip(NEED_PYTHON.includes(path) && !hasPython, 'needs python3')
     const { project, env, remove } = newcomer()
     for (const block of shell) {
       const printed = await run(block, project, env)
@@ -61,8 +71,11 @@ describe.concurrent('the shell blocks of', { timeout: 120_000 }, () => {
 it('there are some', () => {
   expect(pages.map(({ path }) => path)).toEqual([
     'README.md',
+    'docs/pack.md',
     'docs/resident-hooks.md',
     'docs/security.md',
     'docs/shell-hooks.md',
+    'docs/under-claude-code.md',
+    'docs/write-a-hook.md',
   ])
 })

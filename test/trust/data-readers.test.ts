@@ -35,6 +35,11 @@ describe('data', () => {
   it.each([
     'cat run | sh',
     'cat run | python3',
+    'cat run | python3 /dev/stdin',
+    'cat run | node /dev/fd/0',
+    'cat run | perl /proc/self/fd/0',
+    'cat run | ruby //dev/stdin',
+    'cat run | php /dev/stdin',
     'cat run | unknown-tool',
     'sh -c "$(cat run)"',
     'eval "$(cat run)"',

@@ -2,6 +2,7 @@
 
 import type { Untrusted } from '../../config/trust-gate.js'
 import type { Diagnostic } from '../../core/errors.js'
+import { resolveEvent } from '../../core/events.js'
 import type { ListedHook } from '../../hooks.js'
 import { noHooks } from '../advice.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
@@ -68,10 +69,7 @@ interface Found extends Pick<State, 'untrusted' | 'diagnostics'> {
 function stateOf(found: Found, sources: Sources): State {
   const { hooks, untrusted, diagnostics } = found
   const count = (state: ListedHook['state']) => hooks.filter((hook) => hook.state === state).length
-  const events = grouped(
-    hooks.flatMap(({ events }) => events),
-    (event) => event,
-  )
+  const events = grouped(hooks.flatMap(knownEventsOf), (event) => event)
   return {
     version,
     project: projectOf(sources),
@@ -103,9 +101,15 @@ function nextOf({ hooks, untrusted, diagnostics }: Found, sources: Sources): rea
   return next.length > 0 ? next : [typed(['list'], sources)]
 }
 
+/** Without names that only an observer has heard of. */
+function knownEventsOf({ events }: ListedHook): readonly string[] {
+  return events === 'all' ? ['all'] : events.filter((event) => !resolveEvent(event).custom)
+}
+
 /** The event of a hook, and a tool that it takes. */
-function questionAbout({ events, matcher }: ListedHook): readonly string[] {
-  const event = events === 'all' ? 'PreToolUse' : (events[0] ?? 'PreToolUse')
+function questionAbout(hook: ListedHook): readonly string[] {
+  const { matcher } = hook
+  const event = hook.events === 'all' ? 'PreToolUse' : (knownEventsOf(hook)[0] ?? 'PreToolUse')
   const tool = /^[A-Za-z0-9_-]+/.exec(matcher ?? '')?.[0]
   return /ToolUse|Permission/.test(event) ? [event, '--tool', tool ?? 'Bash'] : [event]
 }

@@ -58,6 +58,8 @@ export interface Reading {
   readonly note: Note
   /** What is malformed, in words. */
   readonly problems: string[]
+  /** Keys that no answer has, in words. */
+  readonly unknown: string[]
 }
 
 /** Keys at the top that no answer to this method has. Each is said, with what its author probably meant. */
@@ -103,10 +105,11 @@ export function withoutNulls(source: Data): Data {
 /** Enough to find the line in a program. */
 const MOST = 5
 
-function noteUnknown({ intercept, note }: Reading, where: string, keys: readonly string[]): void {
+function noteUnknown({ intercept, note, unknown }: Reading, where: string, keys: readonly string[]): void {
   if (keys.length === 0) return
   const more = keys.length > MOST ? `; and ${keys.length - MOST} more` : ''
   const named = keys.slice(0, MOST).map((key) => `${told(key)}${meant(intercept, key)}`)
+  unknown.push(...named)
   const place = where === '' ? `no answer to ${INTERCEPTS[intercept].method}` : `no ${where} of an answer`
   note({ code: 'unknown-answer-key', text: `${place} has ${named.join(', ')}${more}` })
 }

@@ -42,9 +42,7 @@ export function changesOf(reading: Reading, event: HookEvent, source: Data): Eff
       return patched(responsePatch(reading, source, sent))
     case 'before_tool': {
       const call = innerObject(reading, source, 'call', CALL_FIELDS)
-      if (!call) return {}
-      const emptied = isObject(source.call) && source.call.arguments === null
-      return patched(callPatch(reading, 'call', emptied ? { ...call, arguments: {} } : call, sent))
+      return call ? patched(callPatch(reading, 'call', call, sent)) : {}
     }
     case 'after_tool':
       return afterTool(reading, event, source, sent)

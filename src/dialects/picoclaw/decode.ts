@@ -28,7 +28,7 @@ const STOPS = ['deny_tool', 'abort_turn', 'hard_abort'] as const satisfies reado
 /** Throws HookError ANSWER_INVALID, and nothing else. */
 export function decodeAnswer(intercept: Intercept, event: HookEvent, result: Json, note: Note): HookResult {
   if (!isObject(result)) throw invalid(intercept, `an answer must be an object, got ${told(result)}`)
-  const reading: Reading = { intercept, note, problems: [] }
+  const reading: Reading = { intercept, note, problems: [], unknown: [] }
   const source = withoutNulls(result as Data)
   return intercept === 'approve_tool' ? approval(reading, source) : interception(reading, event, source)
 }
@@ -37,34 +37,65 @@ export function decodeAnswer(intercept: Intercept, event: HookEvent, result: Jso
 
 function interception(reading: Reading, event: HookEvent, source: Data): HookResult {
   const { intercept, problems } = reading
-  const action = actionOf(reading, source)
   const unknown = noteUnknownTop(reading, source)
+  const action = refusedElsewhere(reading, source) ?? actionOf(reading, source)
   const reason = reasonOf(reading, source)
   if (!action) refuseVerdictless(intercept, unknown, reason)
   if (action === 'respond') return responded(reading, event, source, reason)
   const effects = changesOf(reading, event, source)
   if (problems.length > 0) failOrNote(reading, action)
-  noteIdle(reading, action ?? 'continue', source)
+  if (action === 'modify' && !effects.data) refuseIdle(reading, source)
+  noteIdle(reading, source)
   return stop(reading, action, reason, effects) ?? going(effects, reason)
 }
 
+/** A refusal in a field of another method, or of another system: it must not be lost, whatever stands beside it. */
+function refusedElsewhere({ note }: Reading, source: Data): Action | undefined {
+  const stops = STOPS.find((one) => one === source.action)
+  const [field] =
+    Object.entries(source).find(([key, value]) => key !== 'action' && isRefusal(key, value)) ?? []
+  if (stops || field === undefined) return stops
+  const text = `${told(field)}:${told(source[field])} counts as "action":"deny_tool"; write that`
+  note({ code: 'answer-misplaced', text })
+  return 'deny_tool'
+}
+
+const VERDICTS: ReadonlySet<string> = new Set([
+  'decision',
+  'verdict',
+  'permission',
+  'permissionDecision',
+  'behavior',
+])
+
+function isRefusal(key: string, value: Json): boolean {
+  if (key === 'approved' || key === 'allowed') return value === false
+  return VERDICTS.has(key) && typeof value === 'string' && likelyAction(value) === 'deny_tool'
+}
+
 /** Undefined where none is given. */
-function actionOf({ intercept, note }: Reading, { action }: Data): Action | undefined {
+function actionOf(reading: Reading, source: Data): Action | undefined {
+  const { intercept } = reading
+  const { action } = source
   if (action === undefined || action === '') return undefined
   const known = ACTIONS.find((one) => one === action)
   if (known) return known
+  const stops = misspeltStop(reading, source)
+  if (stops) return stops
   const near = typeof action === 'string' ? likelyAction(action) : undefined
-  // A deny must never be lost, also where it is misspelt.
-  const stops = STOPS.find((one) => one === near)
-  if (stops) {
-    note({ code: 'answer-misplaced', text: `action ${told(action)} counts as ${stops}; write that` })
-    return stops
-  }
   const guess = near ? `; did you mean ${near}?` : ''
   throw invalid(
     intercept,
     `action ${told(action)} is unknown; it must be one of ${ACTIONS.join(', ')}${guess}`,
   )
+}
+
+/** A deny must never be lost, also where it is misspelt. */
+function misspeltStop({ note }: Reading, { action }: Data): Action | undefined {
+  const near = typeof action === 'string' ? likelyAction(action) : undefined
+  const stops = STOPS.find((one) => one === near)
+  if (stops) note({ code: 'answer-misplaced', text: `action ${told(action)} counts as ${stops}; write that` })
+  return stops
 }
 
 /** Whoever gives a reason, or a field of another system, means a verdict: it must not look like an approval. */
@@ -125,13 +156,18 @@ function failOrNote({ intercept, problems, note }: Reading, action: Action | und
   for (const problem of problems) note({ code: 'malformed-field', text: `${problem}; the ${action} stands` })
 }
 
-/** What was given and has no effect, or has an effect and was not given. */
-function noteIdle({ intercept, note }: Reading, action: Action, source: Data): void {
-  const object = intercept === 'approve_tool' ? undefined : CHANGED_OBJECT[intercept]
-  if (action === 'modify' && object !== undefined && source[object] === undefined) {
-    const text = `modify changes nothing without ${JSON.stringify(object)}; the original is kept`
-    note({ code: 'verdict-ignored', text })
+/** Who wants to change something, and does not, must not see the original go on as if all was well. */
+function refuseIdle({ intercept, unknown }: Reading, source: Data): void {
+  const object = intercept === 'approve_tool' ? '' : CHANGED_OBJECT[intercept]
+  if (source[object] === undefined) {
+    throw invalid(intercept, `modify changes nothing without ${JSON.stringify(object)}`)
   }
+  if (unknown.length > 0)
+    throw invalid(intercept, `modify changes nothing: no answer has ${unknown.join(', ')}`)
+}
+
+/** What was given and has no effect. */
+function noteIdle({ intercept, note }: Reading, source: Data): void {
   if (intercept === 'before_tool' && source.result !== undefined) {
     note({ code: 'answer-misplaced', text: `"result" counts only beside "action":"respond"; it is ignored` })
   }
@@ -196,7 +232,7 @@ function approval(reading: Reading, source: Data): HookResult {
 
 /** A refusal in either form stands, whatever else is there. */
 function refused(reading: Reading, source: Data, reason: string | undefined): HookResult | undefined {
-  const action = ACTIONS.find((one) => one === source.action)
+  const action = ACTIONS.find((one) => one === source.action) ?? misspeltStop(reading, source)
   if (action === 'abort_turn' || action === 'hard_abort') {
     const text = `${action} is no answer of an approver ("approved" is); it counts all the same`
     reading.note({ code: 'answer-misplaced', text })

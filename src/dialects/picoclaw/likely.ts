@@ -64,12 +64,12 @@ export function likely(key: string, paths: readonly string[]): string | undefine
 
 /** How words for an action begin. */
 const ACTION_STEMS: readonly (readonly [RegExp, string])[] = [
-  [/^(den|block|refus|reject|forbid|veto|disallow|prevent)/, 'deny_tool'],
+  [/^(den(y|ied|ies)|block(s|ed|ing)?$|blocktool|refus|reject|forbid|veto|disallow|prevent)/, 'deny_tool'],
   [/^(cont|allow|approv|pass|proceed|accept|permit|ok$|noop|none|skip)/, 'continue'],
   [/^(mod|change|updat|rewrit|patch|replac|edit|transform)/, 'modify'],
   [/^(resp|answer|repl(y|ied)|return|mock|result)/, 'respond'],
   [/^(hard|kill|exit|shutdown|terminat)/, 'hard_abort'],
-  [/^(abo|stop|cancel|halt|end|turn)/, 'abort_turn'],
+  [/^(abort|stop|cancel|halt|end(s|ed)?$|endturn)/, 'abort_turn'],
 ]
 
 /** The action nearest to a word that is none. */

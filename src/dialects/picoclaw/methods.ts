@@ -34,12 +34,3 @@ export function modesOf(intercept: readonly Intercept[], observes: boolean): rea
   const used = new Set<Mode>(intercept.map((one) => INTERCEPTS[one].mode))
   return MODES.filter((mode) => (mode === 'observe' ? observes : used.has(mode)))
 }
-
-/** The one of those configured that an event goes to in this role. */
-export function interceptFor(
-  configured: readonly Intercept[],
-  role: InterceptRow['role'],
-  event: string,
-): Intercept | undefined {
-  return configured.find((one) => INTERCEPTS[one].role === role && INTERCEPTS[one].events.includes(event))
-}

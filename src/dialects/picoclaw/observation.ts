@@ -1,8 +1,9 @@
 // What observers are told of an event: the protocol's kinds, and for everything else a kind named after the event.
 
-import { resolveEvent } from '../../core/events.js'
+import { knownEvents, resolveEvent } from '../../core/events.js'
 import { type HookEvent, snakeCase } from '../../core/hook.js'
 import type { Data, Json } from '../../core/json.js'
+import { nearest } from '../../core/nearest.js'
 import type { Outcome } from '../../core/outcome.js'
 import { metaOf } from './meta.js'
 import {
@@ -74,38 +75,49 @@ const shortNames: ReadonlyMap<string, string> = new Map(
   Object.entries(KINDS).map(([short, { runtimeName }]) => [runtimeName, short]),
 )
 
-/** The first kind that lists an event is the one it has in the normal course of things. */
-const kindOfEvent: ReadonlyMap<string, string> = new Map(
-  Object.entries(KINDS)
-    .flatMap(([short, { events }]) => events.map((event) => [event, short] as const))
-    .reverse(),
-)
+const EVERYTHING: ReadonlySet<string> = new Set(['*', 'all', ''])
 
-const EVERYTHING = '*'
-
-/**
- * The kind that a name in an `observe` list stands for: short and current names of the protocol, and any name of an
- * event. A kind of the host's own is what it is; `*`, `all` and the empty text are everything, as `*`.
- */
-export function observedKind(name: string): string {
-  if (name === '' || name === 'all' || name === EVERYTHING) return EVERYTHING
-  const short = shortNames.get(name)
-  if (short !== undefined) return short
-  const event = resolveEvent(name)
-  return event.custom ? name : (kindOfEvent.get(event.name) ?? snakeCase(event.name))
+/** The kind behind a name of it: short ones and those of current versions. A kind of the host's own is what it is. */
+function kindOf(name: string): string {
+  return shortNames.get(name) ?? name
 }
 
-/** The events that must be listened to for these kinds. */
-export function eventsObserved(observe: readonly string[]): 'all' | ReadonlySet<string> {
-  const events = new Set<string>()
-  for (const name of observe) {
-    const observed = observedKind(name)
-    if (observed === EVERYTHING) return 'all'
-    const row = Object.hasOwn(KINDS, observed) ? KINDS[observed] : undefined
-    if (!row) events.add(resolveEvent(observed).name)
-    else for (const event of [observed, row.runtimeName, ...row.events]) events.add(event)
+/** What an observer wants to be told of. */
+export interface Observing {
+  /** The events that must be listened to. */
+  readonly events: 'all' | ReadonlySet<string>
+  /** Whether this observation of that event is for it. */
+  wants(event: string, kind: string): boolean
+}
+
+/**
+ * By a list of names: one of the protocol's kinds stands for that kind, whichever event it comes from; one of an event
+ * for all that comes of the event, denied or not; any other for what a host notifies of.
+ */
+export function observing(names: readonly string[]): Observing {
+  if (names.some((name) => EVERYTHING.has(name))) return { events: 'all', wants: () => true }
+  const kinds = new Set<string>()
+  const named = new Set<string>()
+  const heard = new Set<string>()
+  for (const name of names) {
+    const kind = kindOf(name)
+    const row = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined
+    if (row) {
+      kinds.add(kind)
+      for (const event of [kind, row.runtimeName, ...row.events]) heard.add(event)
+    } else named.add(resolveEvent(name).name)
   }
-  return events
+  return {
+    events: new Set([...heard, ...named]),
+    wants: (event, kind) => named.has(event) || kinds.has(kind),
+  }
+}
+
+/** For a name that is neither: the kind or event it is nearest to. */
+export function likelyKind(name: string): string | undefined {
+  if (EVERYTHING.has(name) || Object.hasOwn(KINDS, kindOf(name)) || !resolveEvent(name).custom)
+    return undefined
+  return nearest(name, [...Object.keys(KINDS), ...shortNames.keys(), ...knownEvents().map((one) => one.name)])
 }
 
 /** For a call that hooks changed this is the call as it was made: the event holds the final data. */

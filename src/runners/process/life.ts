@@ -38,6 +38,7 @@ export class Life {
   readonly #events: LifeEvents
   readonly #stall: Stall
   #over = false
+  #isDismissed = false
   #loss: string | undefined
   #exit: string | undefined
   #ending: string | undefined
@@ -46,6 +47,7 @@ export class Life {
   #watching: NodeJS.Immediate | undefined
   #heldOpen = false
   #settle = () => {}
+  #part = () => {}
 
   constructor(child: ChildProcessWithoutNullStreams, maxLineBytes: number | undefined, events: LifeEvents) {
     this.#child = child
@@ -66,8 +68,11 @@ export class Life {
     })
     child.once('exit', (code, signal) => this.#exited(code, signal))
     this.#rest()
+    const parted = new Promise<void>((resolve) => {
+      this.#part = resolve
+    })
     // Not before its output was read: the last reply may be in it.
-    void Promise.all([this.#group.gone, this.ended]).then(() => this.#release())
+    void Promise.all([this.#group.gone, parted]).then(() => this.#release())
   }
 
   /** Settles when nothing of its group is left. */
@@ -77,6 +82,11 @@ export class Life {
 
   get isOver(): boolean {
     return this.#over
+  }
+
+  /** It was told to end, and had done nothing wrong. */
+  get isDismissed(): boolean {
+    return this.#isDismissed
   }
 
   /** How it ended, for people. */
@@ -106,6 +116,7 @@ export class Life {
   /** In order: the end of its input, then TERM, then KILL. */
   end(why: string): void {
     if (this.#over) return
+    this.#isDismissed = true
     this.#ending = why
     this.#leave()
     this.#connection.close(new Error(why))
@@ -159,6 +170,7 @@ export class Life {
       clearTimeout(this.#timer)
       this.#connection.close(new Error(this.how))
       this.#settle()
+      this.#part()
     }
     this.#child.once('close', () => finish(false))
     this.#soon(() => finish(!this.#child.stdout.closed || !this.#child.stderr.closed))

@@ -79,6 +79,10 @@ export class Observations {
     this.#drop(1, why)
   }
 
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0
+  }
+
   /** Settles when none waits any more: each was handed over or dropped. */
   empty(): Promise<void> {
     return new Promise((resolve) => {

@@ -6,14 +6,8 @@ import { canonicalJson, type Json } from '../../core/json.js'
 import { decodeAnswer } from '../../dialects/picoclaw/decode.js'
 import { encodeCall } from '../../dialects/picoclaw/encode.js'
 import { helloParams } from '../../dialects/picoclaw/hello.js'
-import {
-  INTERCEPTS,
-  type Intercept,
-  type InterceptRow,
-  interceptFor,
-  modesOf,
-} from '../../dialects/picoclaw/methods.js'
-import { eventsObserved, observationsOf, observedKind } from '../../dialects/picoclaw/observation.js'
+import { INTERCEPTS, type Intercept, type InterceptRow, modesOf } from '../../dialects/picoclaw/methods.js'
+import { type Observing, observationsOf, observing } from '../../dialects/picoclaw/observation.js'
 import type { HookSpec, Surroundings } from '../hook-spec.js'
 import { madeDataFolder } from '../program/data-folder.js'
 import { foreignPlaceholder } from '../program/environment.js'
@@ -88,7 +82,8 @@ export function processHooks(
     return events.size === 0 ? [] : [made(role, events, asking(role, spec, resident))]
   })
   if (handler.observe.length === 0) return asked
-  return [...asked, made('observe', eventsObserved(handler.observe), telling(handler, resident))]
+  const wanted = observing(handler.observe)
+  return [...asked, made('observe', wanted.events, telling(wanted, resident))]
 }
 
 function trusted(launch: Launch, problem: StartProblem | undefined): Launch {
@@ -117,21 +112,23 @@ function eventsOf(intercept: readonly Intercept[], role: InterceptRow['role']): 
 
 function asking(role: InterceptRow['role'], { handler }: ProcessSpec, resident: Resident): Hook['run'] {
   const timeoutMs = handler.timeouts[role] * 1000
-  return async (event: HookEvent, context: HookContext) => {
-    const intercept = interceptFor(handler.intercept, role, event.name)
-    if (intercept === undefined) return undefined // the engine asks for no other event
-    const { method } = INTERCEPTS[intercept]
-    const answer = await resident.ask({ method, params: encodeCall(intercept, event), timeoutMs }, context)
-    return decodeAnswer(intercept, event, answer, context.note)
+  const points = new Map(
+    handler.intercept
+      .filter((point) => INTERCEPTS[point].role === role)
+      .flatMap((point) => INTERCEPTS[point].events.map((event) => [event, point] as const)),
+  )
+  return (event: HookEvent, context: HookContext) => {
+    const point = points.get(event.name)
+    if (point === undefined) return undefined // the engine asks for no other event
+    const question = { method: INTERCEPTS[point].method, params: encodeCall(point, event), timeoutMs }
+    return resident.ask(question, context, (answer) => decodeAnswer(point, event, answer, context.note))
   }
 }
 
-function telling({ observe }: ProcessHandler, resident: Resident): Hook['run'] {
-  const everything = eventsObserved(observe) === 'all'
-  const kinds = new Set(observe.map(observedKind))
+function telling(wanted: Observing, resident: Resident): Hook['run'] {
   return (event, context) => {
     for (const one of observationsOf(event, context.outcome)) {
-      if (everything || kinds.has(one.Kind)) resident.observe({ ...one })
+      if (wanted.wants(event.name, one.Kind)) resident.observe({ ...one })
     }
   }
 }

@@ -64,30 +64,57 @@ export class Resident {
     })
   }
 
-  /** Rejects with a HookError that says what happened to the process, or with the reason of the signal. */
-  async ask({ method, params, timeoutMs }: Question, context: HookContext): Promise<Json> {
+  /** What `read` makes of the answer. Rejects with a HookError that says what happened to the process. */
+  ask<T>(question: Question, context: HookContext, read: (answer: Json) => T): Promise<T> {
     this.#asking.add(context)
-    let life: Life | undefined
-    let mark = 0
+    return this.#life
+      ? this.#asked(this.#life, question, context, read)
+      : this.#askLater(question, context, read)
+  }
+
+  /** It has to be started first. */
+  async #askLater<T>(question: Question, context: HookContext, read: (answer: Json) => T): Promise<T> {
+    let life: Life
     try {
-      life = this.#life ?? (await this.#started())
-      mark = life.stderr.mark
-      return await life.call(method, params, { timeoutMs, signal: context.signal })
+      life = await this.#started()
     } catch (error) {
-      if (!life) throw error
-      life.unanswered()
-      throw await callFailure(error, life, { method, timeoutMs, signal: context.signal })
-    } finally {
-      this.#asking.delete(context)
-      const stderr = life?.stderr.since(mark)
-      if (stderr) context.printed({ stderr })
-      if (this.#retired) this.#endIfIdle()
+      this.#answered(context)
+      throw error
     }
+    return this.#asked(life, question, context, read)
+  }
+
+  /** One promise and no more: this is how long the agent waits. */
+  #asked<T>(life: Life, question: Question, context: HookContext, read: (answer: Json) => T): Promise<T> {
+    const { method, params, timeoutMs } = question
+    // Not by the signal of the context: to make one takes as long as the call.
+    const onStart = (giveUp: () => void) => context.onAbort(giveUp)
+    return life.call(method, params, { timeoutMs, onStart }).then(
+      (answer) => {
+        this.#answered(context, life)
+        return read(answer)
+      },
+      async (error: unknown) => {
+        life.unanswered()
+        const failure = await callFailure(error, life, question)
+        this.#answered(context, life)
+        throw failure
+      },
+    )
+  }
+
+  #answered(context: HookContext, life?: Life): void {
+    this.#asking.delete(context)
+    const stderr = life?.stderr.takeNew()
+    if (stderr) context.printed({ stderr })
+    if (this.#retired) this.#endIfIdle()
   }
 
   /** Hands it an event; nobody waits, and nothing is thrown. */
   observe(observation: Json): void {
     try {
+      // A start would be nobody's: its entry is gone, and so is whoever would end it.
+      if (this.#retired && !this.#life && !this.#starting) throw new Error(RETIRED)
       if (!this.#life && !this.#starting) void this.#started().catch((error: unknown) => this.#tellOf(error))
       this.#observations.push(observation)
     } catch (error) {
@@ -107,7 +134,7 @@ export class Resident {
     this.#endIfIdle()
   }
 
-  /** Events that wait for its hello get the time that an event has; then it is ended, whoever asks it. */
+  /** Events that wait for its hello get it, and then the time that an event has; then it is ended, whoever asks it. */
   async close(): Promise<void> {
     await this.#handedOver()
     this.#life?.end(CLOSED)
@@ -115,7 +142,9 @@ export class Resident {
   }
 
   async #handedOver(): Promise<void> {
-    if (!this.#life && !this.#starting) return
+    if (this.#observations.isEmpty) return
+    await this.#starting?.catch(() => undefined) // who started it is told
+    if (!this.#life) return
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, this.#options.observeMs)

@@ -18,6 +18,7 @@ export class StderrLines {
   #bytes = 0
   /** Lines that came so far, those that are gone among them. */
   #count = 0
+  #taken = 0
   /** The beginning of a line whose end has not come. */
   #begun = ''
 
@@ -27,23 +28,16 @@ export class StderrLines {
     stream.on('error', () => undefined) // the process is gone, and the connection or its exit tells why
   }
 
-  /** A place in the stream, for `since`. */
-  get mark(): number {
-    return this.#count
-  }
-
-  /** What came after that place, as far as it is kept. */
-  since(mark: number): string {
-    return this.#tail(this.#count - mark)
+  /** What came since this was asked last, as far as it is kept: what comes after an answer is with the next one. */
+  takeNew(): string {
+    const lines = this.#count - this.#taken
+    this.#taken = this.#count
+    return lines > 0 ? this.last(lines).join('\n') : ''
   }
 
   /** At most so many of the last lines. */
   last(lines: number): readonly string[] {
     return this.#lines.slice(-lines)
-  }
-
-  #tail(lines: number): string {
-    return lines > 0 ? this.last(lines).join('\n') : ''
   }
 
   #read(text: string): void {

@@ -64,8 +64,11 @@ describe('an approver', () => {
   })
 
   it('that approves and acts at once has not approved', () => {
-    for (const action of ['modify', 'respond', 'deny', 5]) {
+    for (const action of ['modify', 'respond', 5]) {
       expect(read('approve_tool', { approved: true, action }).error?.message).toMatch(/approves or refuses/)
+    }
+    for (const action of ['deny', 'deny_tool', 'Block']) {
+      expect(read('approve_tool', { approved: true, action }).result?.action).toBe('deny')
     }
     for (const action of ['continue', '', null]) {
       expect(read('approve_tool', { approved: true, action }).result).toEqual({ action: 'continue' })

@@ -141,8 +141,12 @@ describe('a call', () => {
     expect(change({}).result).toEqual({ action: 'continue' })
   })
 
-  it('with null for arguments has none', () => {
-    expect(change({ arguments: null }).result?.data).toEqual({ tool_input: {} })
+  it('with null for a field keeps what was there, as Go writes what is not given', () => {
+    expect(change({ tool: 'sh', arguments: null }).result?.data).toEqual({ tool_name: 'sh' })
+    expect(read('before_tool', { action: 'continue', call: { tool: '', arguments: null } })).toMatchObject({
+      result: { action: 'continue' },
+      notes: [],
+    })
   })
 
   it('of the wrong types is a failure', () => {

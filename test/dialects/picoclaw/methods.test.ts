@@ -3,13 +3,7 @@
 import { HookError, type Json, knownEvents } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
 import { checkHello, HELLO_METHOD, helloParams } from '../../../src/dialects/picoclaw/hello.js'
-import {
-  EVENT_METHOD,
-  INTERCEPTS,
-  type Intercept,
-  interceptFor,
-  modesOf,
-} from '../../../src/dialects/picoclaw/methods.js'
+import { EVENT_METHOD, INTERCEPTS, type Intercept, modesOf } from '../../../src/dialects/picoclaw/methods.js'
 
 const ALL = Object.keys(INTERCEPTS) as Intercept[]
 
@@ -41,17 +35,6 @@ describe('methods', () => {
     expect(modesOf(['before_llm'], false)).toEqual(['llm'])
     expect(modesOf([], true)).toEqual(['observe'])
     expect(modesOf([], false)).toEqual([])
-  })
-
-  it('are found by event and role, among those configured', () => {
-    expect(interceptFor(ALL, 'intercept', 'PreToolUse')).toBe('before_tool')
-    expect(interceptFor(ALL, 'approve', 'PreToolUse')).toBe('approve_tool')
-    expect(interceptFor(ALL, 'intercept', 'PostToolUse')).toBe('after_tool')
-    expect(interceptFor(ALL, 'intercept', 'PostToolUseFailure')).toBe('after_tool')
-    expect(interceptFor(ALL, 'intercept', 'ModelRequest')).toBe('before_llm')
-    expect(interceptFor(ALL, 'intercept', 'ModelResponse')).toBe('after_llm')
-    expect(interceptFor(['approve_tool'], 'intercept', 'PreToolUse')).toBeUndefined()
-    expect(interceptFor(ALL, 'approve', 'PostToolUse')).toBeUndefined()
   })
 })
 

@@ -2,7 +2,7 @@
 
 import { type HookEvent, knownEvents, type Outcome } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
-import { eventsObserved, observationsOf, observedKind } from '../../../src/dialects/picoclaw/observation.js'
+import { likelyKind, observationsOf, observing } from '../../../src/dialects/picoclaw/observation.js'
 import { ASKED, CALL, eventOf, MESSAGE, RESULT, ran, SESSION } from './asked.js'
 
 function outcomeOf(event: HookEvent, more: Partial<Outcome> = {}): Outcome {
@@ -276,40 +276,53 @@ describe('observed kinds', () => {
     ['error', 'agent.error'],
   ] as const
 
+  const wanted = (names: string[], event: string, kind: string) => observing(names).wants(event, kind)
+
   it.each(SHORT)('%s is also %s', (short, current) => {
-    expect(observedKind(short)).toBe(short)
-    expect(observedKind(current)).toBe(short)
-    expect(eventsObserved([current])).toEqual(eventsObserved([short]))
-    expect(eventsObserved([short])).toContain(short)
+    for (const name of [short, current]) {
+      expect(wanted([name], 'whatever', short)).toBe(true)
+      expect(wanted([name], 'whatever', 'another')).toBe(false)
+      expect(observing([name]).events).toContain(short)
+    }
+    expect(observing([current]).events).toEqual(observing([short]).events)
   })
 
-  it('may be named by an event, or be the host’s own', () => {
-    expect(['PreToolUse', 'tool:post', 'before_llm', 'Stop', 'SubagentStop'].map(observedKind)).toEqual([
-      'tool_exec_start',
-      'tool_exec_end',
-      'llm_request',
-      'turn_end',
-      'subturn_end',
-    ])
-    expect(['SessionStart', 'session_start', 'session:start'].map(observedKind)).toEqual([
-      'session_start',
-      'session_start',
-      'session_start',
-    ])
-    expect(['gateway.ready', 'deploy', 'toString', '__proto__'].map(observedKind)).toEqual([
-      'gateway.ready',
-      'deploy',
-      'toString',
-      '__proto__',
-    ])
+  it('may be named by an event: then it is all that comes of it, denied or not', () => {
+    for (const name of ['PreToolUse', 'tool:pre', 'before_tool']) {
+      expect(observing([name]).events).toEqual(new Set(['PreToolUse']))
+      for (const kind of ['tool_exec_start', 'tool_exec_end', 'tool_exec_skipped']) {
+        expect(wanted([name], 'PreToolUse', kind)).toBe(true)
+      }
+      expect(wanted([name], 'PostToolUse', 'tool_exec_end')).toBe(false)
+    }
+    expect(wanted(['UserPromptSubmit'], 'UserPromptSubmit', 'user_prompt_submit')).toBe(true)
+    expect(observing(['session:start']).events).toEqual(new Set(['SessionStart']))
+  })
+
+  it('may be the host’s own', () => {
+    for (const name of ['gateway.ready', 'deploy', 'toString', '__proto__']) {
+      expect(observing([name]).events).toEqual(new Set([name]))
+      expect(wanted([name], name, name)).toBe(true)
+    }
   })
 
   it('may be everything', () => {
     for (const name of ['*', 'all', '']) {
-      expect(observedKind(name)).toBe('*')
-      expect(eventsObserved(['turn_start', name])).toBe('all')
+      expect(observing(['turn_start', name]).events).toBe('all')
+      expect(wanted(['turn_start', name], 'any', 'thing')).toBe(true)
     }
-    expect(eventsObserved([])).toEqual(new Set())
+    expect(observing([]).events).toEqual(new Set())
+  })
+
+  it('that are misspelt have a nearest', () => {
+    expect(['tool_exec_strat', 'agent.turn.strat', 'PreToolUze'].map(likelyKind)).toEqual([
+      'tool_exec_start',
+      'agent.turn.start',
+      'PreToolUse',
+    ])
+    expect(['*', 'turn_start', 'agent.error', 'Stop', 'deploy'].map(likelyKind)).toEqual(
+      Array(5).fill(undefined),
+    )
   })
 
   it('come from the events that bring them about', () => {
@@ -335,9 +348,9 @@ describe('observed kinds', () => {
       [eventOf('gateway.ready', {}), {}],
     ]
     for (const [event, outcome] of cases) {
-      for (const [kind] of told(event, outcome)) expect(eventsObserved([kind])).toContain(event.name)
+      for (const [kind] of told(event, outcome)) expect(observing([kind]).events).toContain(event.name)
     }
-    expect(eventsObserved(['tool_exec_skipped', 'SessionStart', 'deploy'])).toEqual(
+    expect(observing(['tool_exec_skipped', 'SessionStart', 'deploy']).events).toEqual(
       new Set(['tool_exec_skipped', 'agent.tool.exec_skipped', 'PreToolUse', 'SessionStart', 'deploy']),
     )
   })

@@ -210,6 +210,7 @@ describe('its time', NO_HANG, () => {
     const made = commandHook(spec, { report: () => {} }, programs, new HandedOn())
     const context: HookContext = {
       signal: new AbortController().signal,
+      onAbort: () => {},
       session: undefined,
       outcome: undefined,
       note: () => {},

@@ -87,6 +87,7 @@ function answer(handler: CommandHandler, setup: Setup = {}): Promise<unknown> {
   }
   const context: HookContext = {
     signal: setup.signal ?? new AbortController().signal,
+    onAbort: () => {},
     session,
     outcome: undefined,
     note: (d) => notes.push(d),

@@ -16,7 +16,7 @@ import { laneHook } from '../../core/made-hook.js'
 import { Workshop } from '../command/workshop.js'
 
 /** A hook that says hello and lets everything pass. `on[method] = (params, id) => …` changes that. */
-const MANNERS = `
+export const MANNERS = `
 const { appendFileSync, existsSync, writeFileSync } = require('node:fs')
 const { spawn } = require('node:child_process')
 const on = {
@@ -27,7 +27,7 @@ const write = (text, then) => process.stdout.write(text + '\\n', then)
 const send = (message, then) => write(JSON.stringify({ jsonrpc: '2.0', ...message }), then)
 const reply = (id, result, then) => send({ id, result }, then)
 const deny = (id, reason, then) => reply(id, { action: 'deny_tool', reason }, then)
-const other = (message) => deny(message.id, String(process.pid))
+let other = (message) => deny(message.id, String(process.pid))
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
   const message = JSON.parse(line)
   const known = on[message.method]
@@ -145,6 +145,7 @@ function contextOf(
 ): HookContext {
   return {
     signal,
+    onAbort: (listener) => signal.addEventListener('abort', listener, { once: true }),
     session: undefined,
     outcome,
     note: (d) => notes.push(d),

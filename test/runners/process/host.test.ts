@@ -50,8 +50,8 @@ function host(text: string): Promise<{ code: number | null; stdout: string; stde
       restart: { delay: 1, maxDelay: 1, attempts: 1 },
       report: (d) => console.log(d.text),
     })
-    const context = { signal: new AbortController().signal, note: console.log, printed: console.log }
-    const ask = (method) => resident.ask({ method, params: {}, timeoutMs: 60000 }, context)
+    const context = { signal: new AbortController().signal, onAbort() {}, note: console.log, printed: console.log }
+    const ask = (method) => resident.ask({ method, params: {}, timeoutMs: 60000 }, context, (answer) => answer)
     ${text}`
   return new Promise((resolve) => {
     const args = ['--input-type=module', '-e', source]

@@ -78,15 +78,6 @@ describe('calls', () => {
     expect(second.notes).toEqual([{ code: 'rpc-noise', text: expect.stringContaining('too late') }])
   })
 
-  test('that are aborted reject with the reason of their signal', async () => {
-    const hook = hall.hook(`on['hook.before_tool'] = () => writeFileSync('asked', 'x')`)
-    const controller = new AbortController()
-    const asked = ask(hook, {}, controller.signal)
-    await hall.workshop.made('asked')
-    controller.abort('enough')
-    await expect(asked.answer).rejects.toBe('enough')
-  })
-
   test('that are answered with an error fail with its text', async () => {
     const hook = hall.hook(
       `on['hook.before_tool'] = (_, id) => send({ id, error: { code: -32000, message: 'no database' } })`,
@@ -102,10 +93,14 @@ describe('calls', () => {
     const hook = hall.hook(`
       console.error('before')
       on['hook.before_tool'] = (_, id) => process.stderr.write('thinking\\n', () => deny(id, 'no'))`)
-    await ask(hook).answer
-    const second = ask(hook)
-    await second.answer
-    expect(second.prints).toEqual([{ stderr: 'thinking' }])
+    const printed: string[] = []
+    for (let i = 0; i < 3; i++) {
+      const asked = ask(hook)
+      await asked.answer
+      printed.push(...asked.prints.map(({ stderr = '' }) => stderr))
+    }
+    // What came after an answer was read is with the next.
+    expect(printed.join('\n')).toMatch(/^before\nthinking\nthinking(\nthinking)?$/)
   })
 })
 

@@ -47,12 +47,12 @@ describe('the last lines', () => {
     expect(lines.last(9).join('').length).toBe(4000)
   })
 
-  test('since a mark are those that came after it', async () => {
+  test('are new once', async () => {
     await write('before\n')
-    const { mark } = lines
-    expect(lines.since(mark)).toBe('')
+    expect(lines.takeNew()).toBe('before')
+    expect(lines.takeNew()).toBe('')
     await write('one\ntwo\n')
-    expect(lines.since(mark)).toBe('one\ntwo')
+    expect(lines.takeNew()).toBe('one\ntwo')
   })
 
   test('survive a stream that breaks', async () => {

@@ -1,6 +1,7 @@
-// Bundles the command line into dist/bin, or into the folder given: a small entry, `fire` in one file, the rest as it is needed.
+// Bundles the command line into dist/bin, or into the folder given: a small entry, `hook` and `fire` in one file each, the rest as it is needed.
 
-import { chmodSync, readFileSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,40 +21,54 @@ const COMMON = {
   logLevel: /** @type {const} */ ('warning'),
 }
 
+/** What src/cli/compiled.ts calls. */
+const AS_FUNCTION = `(function (exports, require, module, __filename) {
+'use strict'
+const importMetaUrl = require('node:url').pathToFileURL(__filename).href`
+
 /** @param {string} outdir */
 export async function bundle(outdir) {
   rmSync(outdir, { recursive: true, force: true })
-  const program = {
-    ...COMMON,
-    outdir,
+  const program = { ...COMMON, outdir, define: { CARABINER_VERSION: JSON.stringify(version) } }
+  const modules = {
+    ...program,
     format: /** @type {const} */ ('esm'),
-    define: { CARABINER_VERSION: JSON.stringify(version) },
-    plugins: [lateModules],
-    // Imported where a hook has an `if`, so a file of its own.
-    external: [...COMMON.external, './if-rule.js'],
+    outExtension: { '.js': '.mjs' },
+    plugins: [lateModules(), filesOfTheirOwn],
   }
   await Promise.all([
     build({
-      ...COMMON,
-      outdir,
-      format: 'esm',
+      ...program,
+      format: 'cjs',
       entryPoints: { carabiner: cli('main') },
-      external: ['./*-program.js'],
+      plugins: [lateModules(), filesOfTheirOwn],
     }),
-    build({ ...program, entryPoints: [cli('fire-program')] }),
-    build({ ...program, entryPoints: [cli('full-program')], splitting: true }),
-    build({ ...program, entryPoints: [here('../src/config/if-rule.ts')] }),
+    build({
+      ...program,
+      format: 'cjs',
+      banner: { js: AS_FUNCTION },
+      footer: { js: '})' },
+      define: { ...program.define, 'import.meta.url': 'importMetaUrl' },
+      entryPoints: [cli('hook-program')],
+      // Every command that is guarded is parsed.
+      plugins: [lateModules(['unbash'])],
+    }),
+    build({ ...modules, entryPoints: [cli('fire-program')] }),
+    build({ ...modules, entryPoints: [cli('full-program')], splitting: true }),
+    build({ ...modules, entryPoints: [here('../src/config/if-rule.ts')] }),
     ...Object.keys(LATE_PACKAGES).map((name) =>
       build({ ...COMMON, outfile: join(outdir, `${name}.cjs`), format: 'cjs', entryPoints: [name] }),
     ),
   ])
+  writeFileSync(join(outdir, 'package.json'), '{ "type": "commonjs" }\n')
   chmodSync(join(outdir, 'carabiner.js'), 0o755)
+  execFileSync(process.execPath, [join(outdir, 'carabiner.js'), 'hook', '--compile'], { stdio: 'ignore' })
 }
 
 // ---- what is loaded when first used ---------------------------------------------------------------------------
 
 /** A host starts this program for every event, and most events need none of these. */
-const LATE_BUILTINS = ['node:crypto', 'node:child_process']
+const LATE_BUILTINS = ['node:crypto', 'node:child_process', 'node:os']
 /**
  * The regex engine, as most matchers are lists of names, and the parser of commands: files of their own, not even read
  * before. Of each what is used here.
@@ -65,15 +80,34 @@ const LATE_PACKAGES = {
     export const forEachChild = (...args) => load().forEachChild(...args)`,
 }
 
-/** @type {import('esbuild').Plugin} */
-const lateModules = {
-  name: 'late-modules',
-  setup({ onResolve, onLoad }) {
-    const late = new RegExp(`^(?:${[...Object.keys(LATE_PACKAGES), ...LATE_BUILTINS].join('|')})$`)
-    onResolve({ filter: late }, ({ path }) => ({ path, namespace: 'late', sideEffects: false }))
-    onLoad({ filter: /./, namespace: 'late' }, ({ path }) => ({
-      contents: path in LATE_PACKAGES ? latePackage(path) : lateFunctions(path),
-    }))
+/** @param {readonly string[]} [atOnce] @returns {import('esbuild').Plugin} */
+function lateModules(atOnce = []) {
+  const names = [...Object.keys(LATE_PACKAGES), ...LATE_BUILTINS].filter((name) => !atOnce.includes(name))
+  return {
+    name: 'late-modules',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: new RegExp(`^(?:${names.join('|')})$`) }, ({ path }) => ({
+        path,
+        namespace: 'late',
+        sideEffects: false,
+      }))
+      onLoad({ filter: /./, namespace: 'late' }, ({ path }) => ({
+        contents: path in LATE_PACKAGES ? latePackage(path) : lateFunctions(path),
+      }))
+    },
+  }
+}
+
+/**
+ * What is imported late and has a file of its own: the programs beside the entry, and what only a hook with an `if` needs.
+ * @type {import('esbuild').Plugin}
+ */
+const filesOfTheirOwn = {
+  name: 'files-of-their-own',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/(?:fire-program|full-program|if-rule)\.js$/ }, ({ path, kind }) =>
+      kind === 'dynamic-import' ? { path: path.replace('.js', '.mjs'), external: true } : undefined,
+    )
   },
 }
 

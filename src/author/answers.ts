@@ -1,5 +1,7 @@
 // What a resident hook answers: one type for each method, and a constructor for each answer, so that none is misspelt.
+// Those that runHook() takes as well have room for the rest of a HookResult.
 
+import type { HookResult } from '../core/result.js'
 import type { LlmMessage, LlmRequest, ToolCall, ToolResult } from './params.js'
 
 export interface Proceed {
@@ -54,10 +56,12 @@ export type AfterLlmAnswer = Proceed | ModifyResponse | Abort
 export type BeforeToolAnswer = Proceed | ModifyCall | DenyTool | Respond | Abort
 export type AfterToolAnswer = Proceed | ModifyResult | Abort
 
-/** No objection; the same as to answer nothing. */
-export function proceed(): Proceed {
-  return { action: 'continue' }
+/** No objection; the same as to answer nothing. The rest is for runHook(). */
+export function proceed(more: More = {}): Proceed & HookResult {
+  return { ...more, action: 'continue' }
 }
+
+type More = Omit<Partial<HookResult>, 'action' | 'reason'>
 
 /** The tool does not run, and the model reads why. */
 export function denyTool(reason: string): DenyTool {
@@ -99,11 +103,11 @@ export function refuse(reason: string): Approval {
 }
 
 /** Ends this turn. */
-export function abortTurn(reason: string): Abort {
-  return { action: 'abort_turn', reason }
+export function abortTurn(reason: string, more: More = {}): Abort & HookResult {
+  return { ...more, action: 'abort_turn', reason }
 }
 
 /** Ends the agent. */
-export function hardAbort(reason: string): Abort {
-  return { action: 'hard_abort', reason }
+export function hardAbort(reason: string, more: More = {}): Abort & HookResult {
+  return { ...more, action: 'hard_abort', reason }
 }

@@ -1,5 +1,9 @@
-// For people who write hooks: a resident hook in TypeScript.
+// For people who write hooks in TypeScript: one that is started for every event, and one that stays.
 
+export type { EventName } from '../core/events.js'
+export type { Data, Json } from '../core/json.js'
+export { askUser, deny, type HookResult, inject, modify, respond } from '../core/result.js'
+export type { HostAnswer } from '../dialects/host-answer.js'
 export {
   type Abort,
   type AfterLlmAnswer,
@@ -26,6 +30,15 @@ export {
   refuse,
   respondWith,
 } from './answers.js'
+export {
+  type HookInput,
+  type HostName,
+  type InputOf,
+  InvalidHookInput,
+  type ParseOptions,
+  parseHookInput,
+  type UnknownInput,
+} from './hook-input.js'
 export type {
   AfterLlm,
   AfterTool,
@@ -40,4 +53,5 @@ export type {
   ToolDefinition,
   ToolResult,
 } from './params.js'
+export { type HookHandler, type HookHandlers, type RunHookOptions, runHook } from './run-hook.js'
 export { type ResidentHook, type ServeOptions, serveHook } from './serve-hook.js'

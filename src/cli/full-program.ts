@@ -9,4 +9,6 @@ await main({
   fire: () => import('./commands/fire.js'),
   trust: () => import('./commands/trust.js'),
   untrust: () => import('./commands/untrust.js'),
+  hook: () => import('./commands/hook.js'),
+  setup: () => import('./commands/setup.js'),
 })

@@ -1,11 +1,11 @@
 // Finds the command, runs it, and turns whatever comes of it into output and an exit code.
 
 import { isHookError, textOf } from '../core/errors.js'
+import { didYouMean } from '../core/nearest.js'
 import { plainText } from '../core/text.js'
 import { type Command, readCommandLine } from './command.js'
 import { Output } from './output.js'
 import { EXIT, Refusal, usage } from './refusal.js'
-import { didYouMean } from './suggestion.js'
 
 type Load = () => Promise<{ readonly command: Command }>
 

@@ -178,7 +178,7 @@ function quoted(part: string): string {
 }
 
 /** `*.{ts,js}` is two patterns (Claude Code takes braces as they are, and the rule for none). */
-function alternativesOf(pattern: string): readonly string[] | undefined {
+export function alternativesOf(pattern: string): readonly string[] | undefined {
   let patterns = [pattern]
   for (;;) {
     const next = patterns.flatMap((text) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { columns, counted, labelled } from '../../src/cli/lines.js'
 import { nearMiss } from '../../src/cli/near-miss.js'
-import { didYouMean, nearest } from '../../src/cli/suggestion.js'
+import { didYouMean, nearest } from '../../src/core/nearest.js'
 import { shellQuoted } from '../../src/shell/shell-quoted.js'
 
 describe('what was meant', () => {

@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => project.remove())
 
-const COMMANDS = ['fire', 'list', 'explain', 'trust', 'untrust']
+const COMMANDS = ['fire', 'list', 'explain', 'trust', 'untrust', 'hook', 'setup']
 
 describe('usage errors', () => {
   it.each([
@@ -120,7 +120,7 @@ it('a current directory that is gone is no bug of ours', async () => {
 })
 
 it('fire loads one file, because a host starts it for every event', () => {
-  expect(readFileSync(programFile().replace('carabiner.js', 'fire-program.js'), 'utf8')).not.toContain(
+  expect(readFileSync(programFile().replace('carabiner.js', 'fire-program.mjs'), 'utf8')).not.toContain(
     'from"./',
   )
 })

@@ -34,7 +34,7 @@ async function fired(rule: string | undefined, text: string): Promise<string> {
 }
 
 it('a program without an "if" needs neither rules nor parser', async () => {
-  without('if-rule.js', 'unbash.cjs')
+  without('if-rule.mjs', 'unbash.cjs')
   expect(await fired(undefined, 'git status')).toContain('denied: seen')
 })
 

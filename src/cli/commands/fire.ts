@@ -4,19 +4,19 @@ import { resolve, sep } from 'node:path'
 import { onAbort } from '../../core/abort.js'
 import { type Diagnostic, isHookError } from '../../core/errors.js'
 import { knownEvents, lookalikeOf, resolveEvent, slipOf } from '../../core/events.js'
+import { nearest } from '../../core/nearest.js'
 import type { Outcome, Verdict } from '../../core/outcome.js'
-import type { SessionOptions } from '../../core/session.js'
-import { isSkillEvent } from '../../core/skills.js'
 import { plainText } from '../../core/text.js'
 import { FileStore } from '../../state/file-store.js'
 import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
+import { goesOn, sessionOf } from '../fired-session.js'
+import { HostReply, lossOf, projectOfHost } from '../host-reply.js'
 import { Interruption } from '../interruption.js'
 import type { Output } from '../output.js'
 import { eventOf, type Payload, readPayload } from '../payload.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
-import { nearest } from '../suggestion.js'
 
 const EXITS: Readonly<Record<Verdict, number>> = {
   continue: 0,
@@ -35,6 +35,11 @@ const OPTIONS = {
     value: 'SECONDS',
     help: 'Bound the whole fire; what it cuts short has failed.',
   },
+  as: {
+    type: 'string',
+    value: 'HOST',
+    help: 'Read and answer as this agent does, to be its hook.',
+  },
   ...COMMON_OPTIONS,
 } as const
 
@@ -44,7 +49,9 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['[EVENT]'],
   about:
     "Reads the payload as JSON from standard input, or from a file. Without EVENT the payload's hook_event_name " +
-    'decides. Never asks anybody, waits for async hooks, and returns when every hook process is gone.',
+    'decides. Never asks anybody, waits for async hooks, and returns when every hook process is gone. With --as the ' +
+    "payload, the answer and the exit code are the agent's own; what cannot be evaluated in its time, and a question " +
+    'that nobody answered, is a deny.',
   options: OPTIONS,
   exits: [
     [0, 'go on (continue, respond)'],
@@ -67,25 +74,63 @@ export const command: Command<typeof OPTIONS> = {
       does: "Try another agent's settings, reviewed by you, on an event without a payload.",
       line: 'carabiner fire Stop --config .claude/settings.json --trust-all < /dev/null',
     },
+    {
+      does: 'As a hook of Claude Code: `carabiner fire --as claude-code` is its command.',
+      line: `echo '{"hook_event_name":"Stop"}' | carabiner fire --as claude-code`,
+    },
   ],
   async run({ options, positionals: [named] }, output) {
     const timeout = secondsOf(options.timeout)
+    if (options.as !== undefined) {
+      return replyAs(new HostReply(options.as, named, output), options, timeout, output)
+    }
     if (isSwitchedOff() && (await mayBypass(options))) return bypass(options.payload, output)
     const payload = (await readPayload(options.payload)) ?? nothingSent(named)
     const event = eventOf('fire', named, payload)
     // Also for who reads only what the hooks decided: without the gates that were meant, everything goes on.
     const slips = [...slipOf(resolveEvent(event)), ...misspelt(event)]
     if (slips.length > 0) await output.complain(slips.map(({ text }) => plainText(`carabiner: ${text}`)))
-    const fired = await fire(event, payload, options, timeout, output)
-    return EXITS[fired.outcome.action] || (namedInVain(options, fired.notices) ? EXIT.failed : EXIT.ok)
+    const told = (one: Fired) => report(event, one, output)
+    const fired = await fire({ event, payload, sources: options, timeout, told }, output)
+    return (
+      EXITS[fired.outcome.action] || (lossesOf(options, fired.notices).length > 0 ? EXIT.failed : EXIT.ok)
+    )
   },
 }
 
+interface ReplyOptions extends Sources {
+  readonly payload: string | undefined
+}
+
+async function replyAs(
+  reply: HostReply,
+  options: ReplyOptions,
+  timeout: number | undefined,
+  output: Output,
+): Promise<number> {
+  try {
+    const sources = { ...options, project: projectOfHost(options.project) }
+    if (isSwitchedOff() && (await mayBypass(sources))) return await reply.bypass()
+    const { name: event, data: payload } = reply.read((await readPayload(options.payload)) ?? {})
+    const until = timeout ?? reply.patience
+    const told = ({ outcome, notices }: Fired) => {
+      const losses = lossesOf(sources, notices)
+      // A deny stands whatever else is missing.
+      const counts = losses.length === 0 || EXITS[outcome.action] !== EXIT.ok
+      return counts ? reply.give(outcome) : reply.refuse(lossOf(losses))
+    }
+    await fire({ event, payload, sources, until, told }, output)
+  } catch (error) {
+    await reply.refuse(error)
+  }
+  return reply.exit
+}
+
 /** Whoever names a file or a plugin means it: without its hooks the event was not evaluated as asked. */
-function namedInVain({ plugin, config }: Sources, notices: readonly Diagnostic[]): boolean {
+function lossesOf({ plugin, config }: Sources, notices: readonly Diagnostic[]): readonly Diagnostic[] {
   const named = [...plugin, ...config].map((path) => resolve(path))
   const isNamed = (file = '') => named.some((path) => file === path || file.startsWith(path + sep))
-  return notices.some(({ code, file }) => LOSSES.has(code) && isNamed(file))
+  return notices.filter(({ code, file }) => LOSSES.has(code) && isNamed(file))
 }
 
 const LOSSES: ReadonlySet<string> = new Set(['config-invalid', 'entry-invalid', 'entry-unsupported'])
@@ -113,11 +158,20 @@ interface Fired {
   readonly ms: number
 }
 
+interface Firing {
+  readonly event: string
+  readonly payload: Payload
+  readonly sources: Sources
+  /** Seconds: hooks that are not done by then have failed. */
+  readonly timeout?: number | undefined
+  /** Seconds: if the hooks are not done by then, nothing was decided. */
+  readonly until?: number
+  /** As soon as there is a verdict. */
+  readonly told: (fired: Fired) => Promise<void>
+}
+
 async function fire(
-  event: string,
-  payload: Payload,
-  sources: Sources,
-  timeout: number | undefined,
+  { event, payload, sources, timeout, until, told }: Firing,
   output: Output,
 ): Promise<Fired> {
   const interruption = new Interruption()
@@ -129,22 +183,24 @@ async function fire(
   const store = options.id === undefined ? undefined : new FileStore({ projectDir: project, onTrouble })
   const hooks = await openHooks(sources, store)
   const notices = () => [...misspelt(event), ...noticesOf(hooks), ...troubles]
-  const stopListening = onAbort(interruption.signal, () => void hooks.close({ abort: true }))
+  const signal =
+    until === undefined ? interruption.signal : AbortSignal.any([interruption.signal, late(until)])
+  const stopListening = onAbort(signal, () => void hooks.close({ abort: true }))
   const startedAt = performance.now()
   let early = false
   try {
     const session = hooks.session(options)
-    const outcome = await session.fire(event, payload, { timeout, signal: interruption.signal })
+    const outcome = await session.fire(event, payload, { timeout, signal })
     const ms = performance.now() - startedAt
     // A verdict does not wait for those whose verdict does not count: a host that loses patience has it by then.
     early = outcome.hooks.some(({ status }) => status === 'detached')
-    const told = early ? notices() : []
-    if (early) await report(event, { outcome, notices: told, ms }, output)
+    const atOnce = early ? notices() : []
+    if (early) await told({ outcome, notices: atOnce, ms })
     await (store && goesOn(event) ? session.leave() : session.close())
     await hooks.close()
     const fired = { outcome, notices: notices(), ms }
-    if (early) await reportLate([...told, ...outcome.diagnostics], fired.notices, output)
-    else await report(event, fired, output)
+    if (early) await reportLate([...atOnce, ...outcome.diagnostics], fired.notices, output)
+    else await told(fired)
     return fired
   } catch (error) {
     throw isHookError(error, 'PAYLOAD_INVALID') ? await withExample(event, error) : error
@@ -155,46 +211,11 @@ async function fire(
   }
 }
 
-/** The next event of a session is another process's: it finds what this one left. */
-function goesOn(event: string): boolean {
-  return resolveEvent(event).name !== 'SessionEnd'
-}
-
-/** What the payload says about its session; the rest of it is the event's. */
-function sessionOf(event: string, payload: Payload, project: string): SessionOptions {
-  checkSessionId(event, payload.session_id ?? undefined)
-  const said = {
-    id: payload.session_id,
-    cwd: payload.cwd,
-    transcriptPath: payload.transcript_path,
-    permissionMode: payload.permission_mode,
-    // A session ends as a whole.
-    agentId: goesOn(event) ? payload.agent_id : undefined,
-    agentType: payload.agent_type,
-    parentTurnId: payload.parent_turn_id,
-    channel: payload.channel,
-    chatId: payload.chat_id,
-  }
-  return { cwd: project, ...Object.fromEntries(Object.entries(said).filter(([, value]) => isText(value))) }
-}
-
-const LONGEST_ID = 4096
-
-/** The engine puts its own there, so that nothing else would notice. */
-function checkSessionId(event: string, id: unknown): void {
-  if (id === undefined && isSkillEvent(event)) {
-    throw new Refusal('PAYLOAD_INVALID', `${event} needs session_id: a skill is loaded in a session`)
-  }
-  if (id === undefined || (typeof id === 'string' && id.length <= LONGEST_ID && !id.includes('\0'))) return
-  throw new Refusal(
-    'PAYLOAD_INVALID',
-    `session_id must be a string of at most ${LONGEST_ID} characters, without NUL`,
-  )
-}
-
-/** Anything else is left to the check of the payload, which names the field. */
-function isText(value: unknown): boolean {
-  return typeof value === 'string' && value !== '' && !value.includes('\0')
+function late(seconds: number): AbortSignal {
+  const controller = new AbortController()
+  const why = new Refusal('ABORTED', `The hooks were not done within ${seconds} seconds`)
+  setTimeout(() => controller.abort(why), seconds * 1000).unref()
+  return controller.signal
 }
 
 /** A misspelt name is an event of its own, which goes on without the gates it was meant for. */

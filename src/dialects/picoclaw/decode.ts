@@ -25,6 +25,15 @@ const ACTIONS = ['continue', 'modify', 'respond', 'deny_tool', 'abort_turn', 'ha
 type Action = (typeof ACTIONS)[number]
 const STOPS = ['deny_tool', 'abort_turn', 'hard_abort'] as const satisfies readonly Action[]
 
+/** Whether it is the plain answer that most calls get: nothing in it needs a closer look. */
+export function goesOn(intercept: Intercept, result: Json): boolean {
+  if (!isObject(result)) return false
+  for (const key in result) if (key !== 'action' && key !== 'approved') return false
+  return intercept === 'approve_tool'
+    ? result.approved === true && result.action === undefined
+    : result.action === 'continue' && result.approved === undefined
+}
+
 /** Throws HookError ANSWER_INVALID, and nothing else. */
 export function decodeAnswer(intercept: Intercept, event: HookEvent, result: Json, note: Note): HookResult {
   if (!isObject(result)) throw invalid(intercept, `an answer must be an object, got ${told(result)}`)

@@ -3,7 +3,7 @@
 import { HookError } from '../../core/errors.js'
 import type { FailurePolicy, Hook, HookContext, HookEvent } from '../../core/hook.js'
 import { canonicalJson, type Json } from '../../core/json.js'
-import { decodeAnswer } from '../../dialects/picoclaw/decode.js'
+import { decodeAnswer, goesOn } from '../../dialects/picoclaw/decode.js'
 import { encodeCall } from '../../dialects/picoclaw/encode.js'
 import { helloParams } from '../../dialects/picoclaw/hello.js'
 import { INTERCEPTS, type Intercept, type InterceptRow, modesOf } from '../../dialects/picoclaw/methods.js'
@@ -121,7 +121,9 @@ function asking(role: InterceptRow['role'], { handler }: ProcessSpec, resident: 
     const point = points.get(event.name)
     if (point === undefined) return undefined // the engine asks for no other event
     const question = { method: INTERCEPTS[point].method, params: encodeCall(point, event), timeoutMs }
-    return resident.ask(question, context, (answer) => decodeAnswer(point, event, answer, context.note))
+    return resident.ask(question, context, (answer) =>
+      goesOn(point, answer) ? undefined : decodeAnswer(point, event, answer, context.note),
+    )
   }
 }
 

@@ -18,14 +18,16 @@ const MODEL = 'claude-sonnet-4-5'
 /**
  * @param {Case} one @param {string} binary
  * @param {(text: string) => void} [show] told what the model and the user saw
+ * @param {(stage: Stage) => void} [prepare] what is done in the project and the home before it starts
  */
-export async function runCase(one, binary, show) {
+export async function runCase(one, binary, show, prepare) {
   const stage = new Stage(one)
   const { run = {}, tool_name, tool_input } = one
   const call = tool_name ? [{ tools: [{ name: tool_name, input: filledIn(tool_input, stage) }] }] : []
   const model = new MockModel(run.turns ?? call, run.subagent)
   const address = await model.start()
   try {
+    prepare?.(stage)
     /** @type {Message[]} */
     const messages = []
     for (const args of [run.args ?? [], ...(run.again ?? [])]) {

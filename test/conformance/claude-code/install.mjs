@@ -12,14 +12,18 @@ const PINNED = '0.3.325'
 /** Says what happened and what to do; shown without a stack. */
 export class RecordingError extends Error {}
 
+/** Where it is if it was fetched before: who may not fetch does without. @returns {string | undefined} */
+export function cachedClaudeCode() {
+  return binaryIn(cacheFolder())
+}
+
+function cacheFolder() {
+  return join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'carabiner', 'claude-code', PINNED)
+}
+
 /** @returns {{ binary: string, version: string }} */
 export function claudeCode() {
-  const cache = join(
-    process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'),
-    'carabiner',
-    'claude-code',
-    PINNED,
-  )
+  const cache = cacheFolder()
   const binary = binaryIn(cache) ?? install(cache)
   const { status, stdout, stderr, error } = spawnSync(binary, ['--version'], {
     encoding: 'utf8',

@@ -3,6 +3,7 @@
 import type { Json } from 'carabiner/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { goesOn } from '../../../src/dialects/picoclaw/decode.js'
 import type { Intercept } from '../../../src/dialects/picoclaw/methods.js'
 import { ASKED, eventOf, RESULT, ran, read } from './asked.js'
 
@@ -50,7 +51,7 @@ describe('decodeAnswer', () => {
         const answer = { ...given, ...(verb !== undefined && { action: verb }) }
         const { result, error, notes } = read(intercept, answer, event) // throws what is no ANSWER_INVALID
         expect(result === undefined).toBe(error !== undefined)
-        expect(notes.length).toBeLessThan(12)
+        expect(notes.length).toBeLessThan(16)
         for (const { text } of notes) expect(text.length).toBeLessThan(800)
         expect(error?.message.length ?? 0).toBeLessThan(1500)
       }),
@@ -93,6 +94,22 @@ describe('decodeAnswer', () => {
       }),
       { numRuns: 1000 },
     )
+  })
+})
+
+describe('goesOn', () => {
+  it('says so only where a closer look says the same', () => {
+    fc.assert(
+      fc.property(asked, fc.option(action, { nil: undefined }), fields, ([intercept, event], verb, given) => {
+        const answer = { ...given, ...(verb !== undefined && { action: verb }) } as Json
+        if (!goesOn(intercept, answer)) return
+        expect(read(intercept, answer, event)).toMatchObject({ result: { action: 'continue' }, notes: [] })
+      }),
+      { numRuns: 2000 },
+    )
+    expect(goesOn('before_tool', { action: 'continue' })).toBe(true)
+    expect(goesOn('approve_tool', { approved: true })).toBe(true)
+    expect(goesOn('approve_tool', { action: 'continue' })).toBe(false)
   })
 })
 

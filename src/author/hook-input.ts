@@ -1,0 +1,162 @@
+// What a hook reads: the payload of any agent as one type, discriminated by its event.
+
+import type { EventName } from '../core/events.js'
+import { type Data, isObject, type Json } from '../core/json.js'
+import {
+  type HostPayload,
+  InvalidHookInput,
+  parseJson,
+  type ReadOptions,
+  readHostPayload,
+} from '../dialects/host-payload.js'
+import type { HostName } from '../dialects/hosts.js'
+
+export { InvalidHookInput } from '../dialects/host-payload.js'
+export type { HostName } from '../dialects/hosts.js'
+
+interface InputBase {
+  readonly sessionId?: string
+  readonly transcriptPath?: string
+  readonly cwd?: string
+  readonly permissionMode?: string
+  /** Who sent it; Claude Code where it looks like nobody else's. */
+  readonly host: HostName
+  /** Every other field of the payload, under the wire's names: `extra.source`, `extra.reason`, … Nobody checked them. */
+  readonly extra: Data
+}
+
+interface ToolCallInput {
+  readonly toolName: string
+  /** Mostly an object; null where there is none. */
+  readonly toolInput: Json
+}
+
+interface StopInput {
+  /** The agent goes on already because of a hook. */
+  readonly stopHookActive?: boolean
+}
+
+interface OwnFields {
+  readonly PreToolUse: ToolCallInput
+  readonly PermissionRequest: ToolCallInput
+  readonly PermissionDenied: ToolCallInput
+  readonly PostToolUse: ToolCallInput & { readonly toolResult?: Json }
+  readonly PostToolUseFailure: ToolCallInput
+  readonly UserPromptSubmit: { readonly userPrompt?: string }
+  readonly Stop: StopInput
+  readonly SubagentStop: StopInput
+}
+
+/** A valid payload of an event that is not known yet. */
+export interface UnknownInput extends InputBase {
+  readonly event: 'Unknown'
+  /** As it was sent. */
+  readonly eventName: string
+}
+
+/** The input of one event. */
+export type InputOf<E extends EventName | 'Unknown'> = E extends EventName
+  ? { readonly event: E } & InputBase & (E extends keyof OwnFields ? OwnFields[E] : unknown)
+  : UnknownInput
+
+export type HookInput = { [E in EventName]: InputOf<E> }[EventName] | UnknownInput
+
+export interface ParseOptions extends Pick<ReadOptions, 'event' | 'host'> {}
+
+/**
+ * Reads one JSON object. `event` is what a payload that names none is read as; one that it names is never overridden.
+ * Throws InvalidHookInput.
+ */
+export function parseHookInput(text: string, options: ParseOptions = {}): HookInput {
+  return inputOf(readHostPayload(parsePayload(text), options))
+}
+
+/** The one object of a text, as it was sent. */
+export function parsePayload(text: string): Data {
+  const trimmed = text.replace(/^\uFEFF/, '')
+  if (trimmed.trim() === '') throw new InvalidHookInput('the input is empty')
+  const value = parseJson(trimmed, (problem) => new InvalidHookInput(`the input cannot be read: ${problem}`))
+  if (isObject(value)) return value as Data
+  throw new InvalidHookInput(
+    `the input must be a JSON object, not ${value === null ? 'null' : kindOf(value)}`,
+  )
+}
+
+// ---- from payload to input ------------------------------------------------------------------------------------
+
+type Type = 'string' | 'boolean' | 'json'
+
+/** Fields that every input has. */
+const COMMON = {
+  session_id: ['sessionId', 'string'],
+  transcript_path: ['transcriptPath', 'string'],
+  cwd: ['cwd', 'string'],
+  permission_mode: ['permissionMode', 'string'],
+} as const satisfies Fields
+
+type Fields = Readonly<Record<string, readonly [name: string, type: Type, required?: 'required']>>
+
+const TOOL_CALL: Fields = {
+  tool_name: ['toolName', 'string', 'required'],
+  tool_input: ['toolInput', 'json', 'required'],
+}
+const STOP: Fields = { stop_hook_active: ['stopHookActive', 'boolean'] }
+
+const OWN: Readonly<Record<keyof OwnFields, Fields>> = {
+  PreToolUse: TOOL_CALL,
+  PermissionRequest: TOOL_CALL,
+  PermissionDenied: TOOL_CALL,
+  PostToolUse: { ...TOOL_CALL, tool_response: ['toolResult', 'json'] },
+  PostToolUseFailure: { ...TOOL_CALL, tool_input: ['toolInput', 'json'] },
+  UserPromptSubmit: { prompt: ['userPrompt', 'string'] },
+  Stop: STOP,
+  SubagentStop: STOP,
+}
+
+/** What an author knows a field as, where the wire has another name for it. */
+const SEED_NAMES: Readonly<Record<string, string>> = { prompt: 'user_prompt', tool_response: 'tool_result' }
+
+export function inputOf({ host, known, event }: HostPayload): HookInput {
+  const name = known ?? 'Unknown'
+  const own: Fields = Object.hasOwn(OWN, name) ? OWN[name as keyof OwnFields] : {}
+  const fields: Fields = { ...COMMON, ...own }
+  const typed = Object.entries(fields).flatMap(([field, [camel, type, required]]) => {
+    const value = checked(name, field, event.data, type, required !== undefined)
+    return value === undefined ? [] : [[camel, value] as const]
+  })
+  const extra = Object.entries(event.data).filter(([key]) => !Object.hasOwn(fields, key))
+  return {
+    event: name,
+    ...(known === undefined && { eventName: event.name }),
+    host: host.name,
+    // The type says that it is there.
+    ...(name === 'PostToolUseFailure' && { toolInput: null }),
+    ...Object.fromEntries(typed),
+    extra: Object.fromEntries(extra),
+  } as HookInput
+}
+
+/** Null counts as absent, but for an input, which may be anything as long as it is there. */
+function checked(
+  event: string,
+  field: string,
+  data: Data,
+  type: Type,
+  isRequired: boolean,
+): Json | undefined {
+  const value = data[field]
+  const named = SEED_NAMES[field] ?? field
+  if (value === undefined || (value === null && type !== 'json')) {
+    if (isRequired)
+      throw new InvalidHookInput(`the required field ${named} is missing`, { event, field: named })
+    return undefined
+  }
+  if (type === 'json' || typeof value === type) return value
+  const problem = `${named} must be a ${type}, not ${value === null ? 'null' : kindOf(value)}`
+  throw new InvalidHookInput(problem, { event, field: named })
+}
+
+function kindOf(value: Json): string {
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}

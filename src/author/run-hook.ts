@@ -1,0 +1,181 @@
+// runHook: a hook in TypeScript that is started for every event. Reads the event, calls its handler, answers the agent.
+
+import { basename } from 'node:path'
+import { type Diagnostic, textOf } from '../core/errors.js'
+import { canonicalEvent, type EventName, resolveEvent } from '../core/events.js'
+import { inTime, type MaybePromise } from '../core/promise.js'
+import { type HookResult, parseResult } from '../core/result.js'
+import { withoutSecrets } from '../core/secrets.js'
+import { plainText, shown } from '../core/text.js'
+import {
+  type HostAnswer,
+  type HostEvent,
+  type HostVerdict,
+  verdictOfResult,
+} from '../dialects/host-answer.js'
+import { askedBy, eventOf, InvalidHookInput, type ReadOptions, senderOf } from '../dialects/host-payload.js'
+import { type Host, hostNamed } from '../dialects/hosts.js'
+import { type HookInput, type HostName, type InputOf, inputOf, parsePayload } from './hook-input.js'
+import { beforeTheEnd, keepStdoutClean, leave, tellLate, type Unanswered } from './hook-process.js'
+import { readStandardInput } from './standard-input.js'
+
+/** To return nothing is to have no objection. What is thrown is a failure of the hook. */
+export type HookHandler<E extends EventName | 'Unknown'> = (
+  input: InputOf<E>,
+  // biome-ignore lint/suspicious/noConfusingVoidType: a handler without a return statement is one that has no objection
+) => MaybePromise<HookResult | undefined | void>
+
+/** `Unknown` is asked about events that no version of this library knows yet. */
+export type HookHandlers = { readonly [E in EventName | 'Unknown']?: HookHandler<E> }
+
+export interface RunHookOptions {
+  /** For telemetry and messages; default: the name of the script. */
+  readonly name?: string
+  /**
+   * What happens where the hook throws, answers nonsense, or cannot read its input. `open`, the default: it goes on,
+   * and the user is told. `closed`: it is refused; an agent that wants to stop may stop all the same.
+   */
+  readonly onFailure?: 'open' | 'closed'
+  /** The event of a payload that names none. */
+  readonly event?: string
+  /** Who asks; default: by how the payload looks. */
+  readonly host?: HostName
+  /** Seconds. An agent that loses patience goes on without the answer, so a gate should give up earlier. */
+  readonly timeout?: number
+  /** In place of standard input, */
+  readonly stdin?: string
+  /** and in place of the process's output and exit code. Telemetry is the last line of `stderr`. */
+  readonly answered?: (answer: HostAnswer) => void
+}
+
+/** Answers once. Never rejects. The process ends with the answer, whatever a handler has left open. */
+export async function runHook(handlers: HookHandlers, options: RunHookOptions = {}): Promise<void> {
+  const run = new Run(options)
+  if (!options.answered) {
+    keepStdoutClean()
+    beforeTheEnd(run)
+  }
+  try {
+    const result = await run.ask(handlers)
+    run.succeed(result)
+  } catch (error) {
+    run.fail(error)
+  }
+}
+
+/** Where nothing is known yet. */
+const NOTHING: HostEvent = { name: 'Unknown', sentAs: '', data: {} }
+
+class Run implements Unanswered {
+  readonly #options: RunHookOptions
+  readonly #name: string
+  /** Not performance.now(): to load it takes longer than the rest. */
+  readonly #startedAt = process.hrtime.bigint()
+  #host: Host
+  #event: HostEvent
+  #notes: readonly string[] = []
+  #done = false
+
+  constructor(options: RunHookOptions) {
+    this.#options = options
+    this.#name = options.name ?? basename(process.argv[1] ?? 'hook')
+    this.#host = hostNamed(options.host ?? 'claude-code') as Host
+    this.#event = { ...NOTHING, name: canonicalEvent(options.event ?? '') ?? NOTHING.name }
+  }
+
+  get isAnswered(): boolean {
+    return this.#done
+  }
+
+  async ask(handlers: HookHandlers): Promise<HookResult> {
+    checkHandlers(handlers)
+    const input = this.#read(this.#options.stdin ?? (await readStandardInput()))
+    const handler = handlers[input.event] as ((input: HookInput) => unknown) | undefined
+    const answer = await this.#inTime(Promise.resolve(handler?.(input)))
+    const diagnostics: Diagnostic[] = []
+    const result = parseResult(answer, diagnostics)
+    this.#notes = diagnostics.map(({ text }) => text)
+    return result
+  }
+
+  /** Step by step, so that a refusal of the input reaches whoever sent it, about what it asked. */
+  #read(text: string): HookInput {
+    const payload = parsePayload(text)
+    const options: ReadOptions = { ...this.#options, env: process.env }
+    this.#host = senderOf(payload, options.event ?? '', options)
+    const asked = askedBy(payload, options)
+    this.#host = asked.host
+    this.#event = { name: asked.name, sentAs: asked.sentAs, data: {} }
+    const event = eventOf(payload, asked)
+    const input = inputOf({ ...asked, event })
+    this.#event = event
+    return input
+  }
+
+  #inTime(work: Promise<unknown>): Promise<unknown> {
+    const { timeout } = this.#options
+    return timeout === undefined ? work : inTime(work, timeout * 1000)
+  }
+
+  succeed(result: HookResult): void {
+    if (this.#done) return
+    this.#finish(verdictOfResult(result), {
+      result: 'ok',
+      ...(this.#notes.length > 0 && { notes: this.#notes }),
+    })
+  }
+
+  fail(error: unknown): void {
+    if (this.#done) tellLate(this.#name, oneLine(textOf(error)))
+    else this.#failed(error)
+  }
+
+  #failed(error: unknown): void {
+    const isInvalid = error instanceof InvalidHookInput
+    const said = isInvalid ? error.message : oneLine(textOf(error))
+    const reason = `Hook ${this.#name} ${isInvalid ? 'cannot read its input' : 'failed'}: ${said}`
+    const verdict: HostVerdict = this.#closes()
+      ? { action: 'deny', reason, injections: [], messages: [] }
+      : { action: 'continue', injections: [], messages: [`${reason}. It checked nothing.`] }
+    this.#finish(verdict, { result: isInvalid ? 'invalid_input' : 'error', error: said })
+  }
+
+  /** A hook that is broken must not keep an agent from ever stopping. */
+  #closes(): boolean {
+    return this.#options.onFailure === 'closed' && resolveEvent(this.#event.name).deny !== 'go-on'
+  }
+
+  #finish(verdict: HostVerdict, outcome: object): void {
+    this.#done = true
+    const answer = this.#host.encode(this.#event, verdict)
+    const duration = Number((process.hrtime.bigint() - this.#startedAt) / 1000n)
+    // A name that is not known is a text out of the payload.
+    const event = canonicalEvent(this.#event.name) ?? 'Unknown'
+    const telemetry = `${JSON.stringify({ hook: this.#name, event, duration_us: duration, ...outcome })}\n`
+    const { answered } = this.#options
+    if (answered) answered({ ...answer, stderr: `${answer.stderr ?? ''}${telemetry}` })
+    else leave(answer, telemetry, verdict.action !== 'continue')
+  }
+}
+
+/** A misspelt handler would be a gate that lets everything pass. */
+function checkHandlers(handlers: HookHandlers): void {
+  for (const [key, value] of Object.entries(handlers)) {
+    if (key !== 'Unknown' && canonicalEvent(key) !== key) throw unknownHandler(key)
+    if (value !== undefined && typeof value !== 'function') {
+      throw new TypeError(`${key} of runHook() must be a function, got ${shown(value)}`)
+    }
+  }
+}
+
+function unknownHandler(key: string): TypeError {
+  const meant = canonicalEvent(key)
+  return new TypeError(`runHook() knows no event ${shown(key)}${meant ? `; did you mean ${meant}?` : ''}`)
+}
+
+const LONGEST = 500
+
+/** What a handler throws may be anything, and as long as it likes. */
+function oneLine(text: string): string {
+  return plainText(withoutSecrets(text)).replace(/\s+/g, ' ').trim().slice(0, LONGEST)
+}

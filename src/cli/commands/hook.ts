@@ -1,0 +1,123 @@
+// `carabiner hook NAME`: what a host's settings file runs for an event; and the lock that keeps an agent from stopping.
+
+import { fileURLToPath } from 'node:url'
+import { textOf } from '../../core/errors.js'
+import { didYouMean } from '../../core/nearest.js'
+import { lockOf, removeLock, setLock } from '../../pack/lock.js'
+import { PACK_NAMES, type PackName, packName } from '../../pack/names.js'
+import { projectDirOf } from '../../pack/project-dir.js'
+import { runPackHook } from '../../pack/run-pack-hook.js'
+import { openState, type PackState } from '../../pack/state.js'
+import { userHome } from '../../state/homes.js'
+import { COMMON_OPTIONS, type Command, type Given, helpFor } from '../command.js'
+import type { Output } from '../output.js'
+import { EXIT, Refusal, usage } from '../refusal.js'
+import { version } from '../version.js'
+
+const OPTIONS = {
+  lock: { type: 'boolean', help: 'With stop: keep the agent of this project from stopping.' },
+  unlock: { type: 'boolean', help: 'With stop: let it stop again.' },
+  compile: { type: 'boolean', help: 'Make the hooks start faster with this version of Node.' },
+  goal: { type: 'string', value: 'TEXT', help: 'With --lock: what the agent is told to do.' },
+  ...COMMON_OPTIONS,
+} as const
+
+export const command: Command<typeof OPTIONS> = {
+  name: 'hook',
+  summary: 'Run a hook of the standard pack (for settings files)',
+  positionals: ['NAME'],
+  about: `Reads an event from standard input and answers in the way of the host that sent it. NAME is one of ${PACK_NAMES.join(', ')}. carabiner setup writes these commands into settings files.`,
+  options: OPTIONS,
+  examples: [
+    {
+      does: 'what comes with a prompt?',
+      line: `echo '{"prompt":"Fix it"}' | carabiner hook workflow-classification-reminder 2>/dev/null`,
+    },
+    {
+      does: 'keep the agent going until the tests pass',
+      line: 'carabiner hook stop --lock --goal "All tests pass."',
+    },
+    { does: 'let it stop again', line: 'carabiner hook stop --unlock' },
+  ],
+  exits: [
+    [0, 'answered; the answer is on standard output'],
+    [2, 'blocked, or a guard could not judge'],
+    [64, 'the command line is wrong'],
+  ],
+  async run(given, output) {
+    if (given.options.compile) return compile(given, output)
+    const name = nameIn(given)
+    const { lock, unlock, goal } = given.options
+    if (lock || unlock || goal !== undefined) return changeLock(name, given, output)
+    await runPackHook(name, { script: process.argv[1] ?? '', version })
+    return Number(process.exitCode ?? EXIT.ok)
+  },
+}
+
+function nameIn({ positionals: [word] }: Given<typeof OPTIONS>): PackName {
+  if (word === undefined)
+    throw usage(`carabiner hook needs a name: ${PACK_NAMES.join(', ')}`, helpFor('hook'))
+  const name = packName(word)
+  if (name) return name
+  throw usage(
+    `There is no hook ${JSON.stringify(word)}${didYouMean(word, PACK_NAMES)}`,
+    `There are ${PACK_NAMES.join(', ')}.`,
+  )
+}
+
+/** In the folder of this program; what is bundled has its files beside it. */
+async function compile({ positionals, options }: Given<typeof OPTIONS>, output: Output): Promise<number> {
+  const { lock, unlock, goal } = options
+  if (positionals.length > 0 || lock || unlock || goal !== undefined)
+    throw usage('--compile stands alone', helpFor('hook'))
+  const { compileHooks } = await import('../compile.js')
+  try {
+    const file = await compileHooks(fileURLToPath(new URL('hook-program.js', import.meta.url)))
+    if (output.json) await output.document({ compiled: file })
+    else await output.print([`Compiled for Node ${process.version}: ${file}`])
+    return EXIT.ok
+  } catch (error) {
+    throw new Refusal('COMPILE_FAILED', `The hooks could not be compiled: ${textOf(error)}`, {
+      hint: 'They run all the same, and only start more slowly.',
+    })
+  }
+}
+
+// ---- the lock -------------------------------------------------------------------------------------------------
+
+async function changeLock(
+  name: PackName,
+  { options: { lock, unlock, goal } }: Given<typeof OPTIONS>,
+  output: Output,
+): Promise<number> {
+  if (name !== 'stop') throw usage('--lock, --unlock and --goal are for carabiner hook stop', helpFor('hook'))
+  if (lock === unlock) throw usage('Give one of --lock and --unlock', helpFor('hook'))
+  if (unlock && goal !== undefined) throw usage('--goal goes with --lock', helpFor('hook'))
+  const projectDir = projectDirOf(undefined, process.env, userHome())
+  const state = openState({ projectDir })
+  const said = lock ? locked(state, projectDir, goal) : unlocked(state, projectDir)
+  if (output.json) await output.document({ project: projectDir, locked: lock, ...(goal && { goal }) })
+  else await output.print([said])
+  return EXIT.ok
+}
+
+function locked(state: PackState, projectDir: string, goal: string | undefined): string {
+  attempt(() => setLock(state, Date.now(), goal))
+  return `Locked: the agent in ${projectDir} does not stop. carabiner hook stop --unlock lets it.`
+}
+
+function unlocked(state: PackState, projectDir: string): string {
+  const was = lockOf(state) !== undefined
+  attempt(() => removeLock(state))
+  return was ? `Unlocked: the agent in ${projectDir} may stop.` : `${projectDir} was not locked.`
+}
+
+function attempt(work: () => unknown): void {
+  try {
+    work()
+  } catch (error) {
+    throw new Refusal('STATE_FAILED', `The lock could not be changed: ${textOf(error)}`, {
+      hint: 'CARABINER_HOME names another folder for what Carabiner keeps.',
+    })
+  }
+}

@@ -1,0 +1,195 @@
+// `carabiner setup`: registers hooks with a host, and takes them out again. Shows what it changes before it does.
+
+import { realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { textOf } from '../../core/errors.js'
+import { didYouMean } from '../../core/nearest.js'
+import { type Entry, engineEntries, type Program, packEntries } from '../../hosts/claude-code/entries.js'
+import { disablesHooks } from '../../hosts/claude-code/settings-text.js'
+import {
+  carryOut,
+  type Plan,
+  planInstall,
+  planRemove,
+  projectSettings,
+  userSettings,
+} from '../../hosts/claude-code/setup.js'
+import { SetupProblem } from '../../hosts/setup-problem.js'
+import { COMMON_OPTIONS, type Command } from '../command.js'
+import { lineDiff } from '../line-diff.js'
+import { counted, labelled, nextLines, shortPath } from '../lines.js'
+import type { Output } from '../output.js'
+import { type Paint, painter } from '../paint.js'
+import { EXIT, Refusal, usage } from '../refusal.js'
+import { projectFolder } from '../sources.js'
+import { visible, visibleLines } from '../visible.js'
+
+const HOSTS = ['claude-code']
+/** Each time somebody else changed the file while this one showed what it would change. */
+const MOST_TRIES = 5
+
+const OPTIONS = {
+  user: { type: 'boolean', help: 'In your own settings, for all projects: the default.' },
+  project: { type: 'boolean', help: "In .claude/settings.json here, for this project's users." },
+  engine: { type: 'boolean', help: "The project's own hooks in place of the standard pack." },
+  'dry-run': { type: 'boolean', help: 'Show what would change, and change nothing.' },
+  remove: { type: 'boolean', help: 'Take everything of Carabiner out again.' },
+  ...COMMON_OPTIONS,
+} as const
+
+interface Wish {
+  readonly remove: boolean
+  readonly dry: boolean
+  readonly plan: () => Plan
+  readonly entries: readonly Entry[]
+  readonly notes: readonly string[]
+}
+
+export const command: Command<typeof OPTIONS> = {
+  name: 'setup',
+  summary: 'Register hooks with a host: claude-code.',
+  positionals: ['HOST'],
+  about:
+    'Writes the standard pack into settings.json of Claude Code, or with --engine one entry for each event that runs ' +
+    'the hooks of the project you are in. What others wrote there stays as it is. Run it again after an update, or ' +
+    'when Node or Carabiner moved: it puts right what is not as it should be.',
+  options: OPTIONS,
+  exits: [
+    [0, 'done, or nothing to do'],
+    [1, 'the settings were left alone; the message says why'],
+    [64, 'wrong usage'],
+  ],
+  examples: [
+    { does: 'What would be written?', line: 'carabiner setup claude-code --dry-run' },
+    { does: 'Run the hooks of any project you are in.', line: 'carabiner setup claude-code --engine' },
+    { does: 'As if it had never been there.', line: 'carabiner setup claude-code --remove' },
+  ],
+  async run({ options, positionals: [host] }, output) {
+    checkHost(host)
+    if (options.user && options.project) throw usage('Give --user or --project, not both')
+    if (options.remove && options.engine) throw usage('--remove takes everything out; leave out --engine')
+    try {
+      const place = options.project ? projectSettings(projectFolder({ project: undefined })) : userSettings()
+      const program = thisProgram()
+      const entries = options.engine ? engineEntries(program) : packEntries(program)
+      const plan = () => (options.remove ? planRemove(place) : planInstall(place, entries))
+      const notes = options.remove ? [] : notesOn(program)
+      await setUp({ remove: options.remove, dry: options['dry-run'], plan, entries, notes }, output)
+      return EXIT.ok
+    } catch (error) {
+      if (!(error instanceof SetupProblem)) throw error
+      throw new Refusal(
+        'SETTINGS_UNUSABLE',
+        error.message,
+        error.hint === undefined ? {} : { hint: error.hint },
+      )
+    }
+  },
+}
+
+function checkHost(host: string | undefined): void {
+  if (host !== undefined && HOSTS.includes(host)) return
+  const known = `carabiner setup knows ${HOSTS.join(', ')}.`
+  if (host === undefined) throw usage('Give the host to set up', known)
+  throw usage(`There is no host ${JSON.stringify(host)}${didYouMean(host, HOSTS)}`, known)
+}
+
+/** What Claude Code is to start: this very Node and this very program, wherever somebody works. */
+function thisProgram(): Program {
+  const [, script = ''] = process.argv
+  try {
+    return { node: process.execPath, script: realpathSync(resolve(script)) }
+  } catch (error) {
+    throw new Refusal('PROGRAM_NOT_FOUND', `Carabiner cannot find its own file: ${textOf(error)}`)
+  }
+}
+
+/** What will not last. */
+function notesOn({ script }: Program): readonly string[] {
+  if (!/[\\/]_npx[\\/]/.test(script)) return []
+  return [
+    `${script} is in the cache of npx, which may be emptied; npm install -g carabiner, and run this again`,
+  ]
+}
+
+// ---- doing it -------------------------------------------------------------------------------------------------
+
+async function setUp(wish: Wish, output: Output): Promise<void> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const plan = wish.plan()
+    if (!plan.changes || wish.dry) return tell(wish, plan, undefined, output)
+    if (!output.json) await output.print(changeLines(plan, painter(1)))
+    const done = await carryOut(plan, wish.plan)
+    if (done) return tell(wish, plan, done, output)
+  }
+  throw new SetupProblem(
+    'The settings were changed by others each time they were to be changed',
+    'Try again.',
+  )
+}
+
+async function tell(
+  wish: Wish,
+  plan: Plan,
+  done: { readonly backup: string | undefined } | undefined,
+  output: Output,
+): Promise<void> {
+  const notes = [
+    ...wish.notes,
+    ...(plan.after !== undefined && disablesHooks(plan.after) ? [SWITCHED_OFF] : []),
+  ]
+  if (output.json) {
+    return output.document({
+      file: plan.file.path,
+      changes: plan.changes,
+      written: done !== undefined,
+      hooks: wish.remove ? 0 : wish.entries.length,
+      diff: diffOf(plan).join('\n'),
+      backup: done?.backup ?? null,
+      notes,
+    })
+  }
+  const paint = painter(1)
+  const shown = done === undefined && plan.changes ? changeLines(plan, paint) : []
+  await output.print([
+    ...shown,
+    sentence(wish, plan, done !== undefined),
+    ...(done?.backup === undefined ? [] : [`${paint.dim('before')} ${visible(shortPath(done.backup))}`]),
+    ...notes.flatMap((note) => labelled('note', visible(note), paint.yellow)),
+    ...(done && !wish.remove ? nextLines(['start Claude Code anew, or /hooks in it shows them'], paint) : []),
+  ])
+}
+
+const SWITCHED_OFF =
+  'disableAllHooks is true in this file: Claude Code runs no hook at all, none of these either'
+
+function sentence({ remove, entries }: Wish, { file, changes, after }: Plan, done: boolean): string {
+  const where = visible(shortPath(file.path))
+  const hooks = counted(entries.length, 'hook')
+  if (!changes)
+    return remove ? `nothing of Carabiner is in ${where}` : `${hooks} registered in ${where}: nothing to do`
+  if (!done)
+    return `nothing was written; ${remove ? 'they would be taken out' : `${hooks} would be registered`}`
+  if (!remove) return `registered ${hooks} in ${where}`
+  return after === undefined ? `removed ${where}, which was made for them` : `taken out of ${where}`
+}
+
+function changeLines(plan: Plan, paint: Paint): readonly string[] {
+  const { path, real, text } = plan.file
+  const name = visible(shortPath(path))
+  const title = real === path ? name : `${name} -> ${visible(real)}`
+  const coloured = (line: string) => {
+    if (line.startsWith('+')) return paint.green(line)
+    return line.startsWith('-') ? paint.red(line) : line
+  }
+  return [
+    paint.bold(text === undefined ? `${title} (new)` : title),
+    ...visibleLines(diffOf(plan).join('\n')).map(coloured),
+  ]
+}
+
+/** The ends of lines stay as they are, and are not shown. */
+function diffOf({ file, after, changes }: Plan): readonly string[] {
+  const lines = (text = '') => text.replaceAll('\r\n', '\n')
+  return changes ? lineDiff(lines(file.text), lines(after)) : []
+}

@@ -1,0 +1,149 @@
+// What Carabiner registers in Claude Code, and how its own entries are told from those of others.
+
+import { CATALOGUE, type EventRow } from '../../core/catalogue.js'
+import { isObject } from '../../core/json.js'
+import { claudeCode } from '../../dialects/claude-code/host.js'
+import type { PackName } from '../../pack/names.js'
+
+/** A hook of the pack as Claude Code is to run it. */
+interface PackRow {
+  readonly event: string
+  readonly hook: PackName
+  readonly matcher?: '*'
+  /** Seconds; absent: Claude Code's own. */
+  readonly timeout?: number
+}
+
+/** In this order, which counts: the reminder comes before the preferences. */
+export const PACK_TABLE: readonly PackRow[] = [
+  { event: 'SessionStart', hook: 'session-start', timeout: 10 },
+  { event: 'Stop', hook: 'stop', timeout: 120 },
+  { event: 'PreToolUse', hook: 'pre-tool-use', matcher: '*' },
+  { event: 'PostToolUse', hook: 'post-tool-use', matcher: '*' },
+  { event: 'UserPromptSubmit', hook: 'workflow-classification-reminder', timeout: 5 },
+  { event: 'UserPromptSubmit', hook: 'user-prompt-submit', timeout: 10 },
+  { event: 'PreCompact', hook: 'pre-compact', timeout: 30 },
+  { event: 'SessionEnd', hook: 'session-end', timeout: 30 },
+]
+
+/** Why no entry is made for an event of the catalogue. */
+const NOT_REGISTERED: Readonly<Record<string, string>> = {
+  ModelRequest: 'Claude Code has no such event',
+  ModelResponse: 'Claude Code has no such event',
+  WorktreeCreate: 'whoever listens must make the worktree, in place of git',
+  WorktreeRemove: 'belongs to WorktreeCreate',
+  MessageDisplay: 'would start a process for every piece of text that is shown',
+}
+
+export const ENGINE_EVENTS: readonly string[] = Object.keys(CATALOGUE).filter(
+  (event) => !Object.hasOwn(NOT_REGISTERED, event),
+)
+
+/** What is put into a list of settings.json: a group with one handler. */
+export interface Group {
+  readonly matcher?: string
+  readonly hooks: readonly [Handler]
+}
+
+interface Handler {
+  readonly type: 'command'
+  readonly command: string
+  readonly timeout?: number
+  readonly onFailure?: 'block'
+}
+
+export interface Entry {
+  readonly event: string
+  readonly group: Group
+}
+
+/** The program that Claude Code is to start: absolute paths. */
+export interface Program {
+  readonly node: string
+  readonly script: string
+}
+
+export function packEntries(program: Program): readonly Entry[] {
+  return PACK_TABLE.map(({ event, hook, matcher, timeout }) => ({
+    event,
+    group: {
+      ...(matcher !== undefined && { matcher }),
+      hooks: [
+        {
+          type: 'command',
+          command: commandLine(program, ['hook', hook]),
+          ...(timeout !== undefined && { timeout }),
+        },
+      ],
+    },
+  }))
+}
+
+/** One for each event, for the hooks of the project. */
+export function engineEntries(program: Program): readonly Entry[] {
+  return ENGINE_EVENTS.map((event) => ({
+    event,
+    group: {
+      hooks: [
+        {
+          type: 'command',
+          command: commandLine(program, ['fire', event, '--as', 'claude-code']),
+          // As `fire` has it, which answers before.
+          timeout: claudeCode.patienceWith?.[event] ?? claudeCode.patience,
+          // A gate that cannot be asked is closed: also where the program is gone, or Claude Code ran out of patience.
+          ...(isGate(event) && { onFailure: 'block' }),
+        },
+      ],
+    },
+  }))
+}
+
+function isGate(event: string): boolean {
+  const row: EventRow | undefined = (CATALOGUE as Readonly<Record<string, EventRow>>)[event]
+  return row?.deny === 'block' && row.onFailure === 'deny'
+}
+
+/** For `sh -c`; paths in double quotes, also plain ones. */
+function commandLine({ node, script }: Program, words: readonly string[]): string {
+  const quoted = (path: string) => `"${path.replace(/[\\"$`]/g, '\\$&')}"`
+  return [quoted(node), quoted(script), ...words].join(' ')
+}
+
+// ---- whose entry is it? ---------------------------------------------------------------------------------------
+
+/**
+ * Whether a handler is one that some Carabiner registered, wherever it was installed and whatever became of its other
+ * fields. A command that does anything beside is somebody's own.
+ */
+export function isOurs(handler: unknown): boolean {
+  if (!isObject(handler) || typeof handler.command !== 'string') return false
+  const { type = 'command', args } = handler
+  const words = type === 'command' && args === undefined ? wordsOf(handler.command) : undefined
+  if (!words) return false
+  const [program = '', ...rest] = /^node(?:js)?(?:\.exe)?$/i.test(baseName(words[0])) ? words.slice(1) : words
+  return /^carabiner(?:\.js)?$/.test(baseName(program)) && isOwnCall(rest)
+}
+
+function isOwnCall([command, what = '', ...options]: readonly string[]): boolean {
+  if (command === 'hook') return /^[a-z][a-z-]*$/i.test(what) && options.length === 0
+  return command === 'fire' && ENGINE_EVENTS.includes(what) && options.join(' ') === '--as claude-code'
+}
+
+const WORD = /[ \t]*(?:"((?:[^"\\$`]|\\[\\"$`])*)"|'([^']*)'|([\w@%+=:,./~-]+))(?=[ \t]|$)/y
+
+/** Undefined where a shell would do more than run one program with these words. */
+function wordsOf(command: string): readonly string[] | undefined {
+  const words: string[] = []
+  const text = command.trimEnd()
+  WORD.lastIndex = 0
+  while (WORD.lastIndex < text.length) {
+    const match = WORD.exec(text)
+    if (!match) return undefined
+    words.push(match[1]?.replace(/\\(.)/gs, '$1') ?? match[2] ?? match[3] ?? '')
+  }
+  return words
+}
+
+function baseName(path = ''): string {
+  return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
+}

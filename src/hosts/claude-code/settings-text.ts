@@ -1,0 +1,223 @@
+// The text of a settings.json with our entries in it, and without them. All that others wrote stays as they wrote it.
+
+import { isDeepStrictEqual } from 'node:util'
+import { JsonText, type Spot, under } from '../../config/json-text.js'
+import { textOf } from '../../core/errors.js'
+import { frozenCopy, isObject } from '../../core/json.js'
+import { appended, type Edit, edited, layoutOf, prepended, removed } from '../json-edit.js'
+import { SetupProblem } from '../setup-problem.js'
+import { type Entry, isOurs } from './entries.js'
+
+const MARK = '\uFEFF'
+const HOOKS = under(null, 'hooks')
+
+type Values = Readonly<Record<string, unknown>>
+
+/** A file that was not there. */
+export function freshText(entries: readonly Entry[]): string {
+  return `${JSON.stringify({ hooks: groupsByEvent(entries) }, null, 2)}\n`
+}
+
+/** Ours first, in their order, then what is there. The text has none of ours. */
+export function withEntries(text: string, entries: readonly Entry[], file: string): string {
+  if (text.replace(MARK, '').trim() === '') return (text.startsWith(MARK) ? MARK : '') + freshText(entries)
+  const json = new JsonText(text)
+  const settings = settingsIn(json, file)
+  const hooks = hooksOf(settings, json, file)
+  const groups = groupsByEvent(entries)
+  const expected: Record<string, unknown> = { ...hooks }
+  for (const [event, ours] of Object.entries(groups)) {
+    expected[event] = [...ours, ...listOf(hooks, event, json, file)]
+  }
+  refuseDoubles(json, file)
+  return checked(text, edited(json.text, additions(json, groups)), { ...settings, hooks: expected })
+}
+
+/** What our entries alone kept there goes with them: their groups, lists, and `hooks`. */
+export function withoutEntries(text: string, file: string): string {
+  if (text.replace(MARK, '').trim() === '') return text
+  const json = new JsonText(text)
+  const settings = settingsIn(json, file)
+  const rest = stripped(settings)
+  if (rest === settings) return text
+  refuseDoubles(json, file)
+  return checked(text, edited(json.text, removals(json, settings)), rest)
+}
+
+/** Whether two texts say the same, however they are laid out. */
+export function saysTheSame(a: string, b: string): boolean {
+  const [one, other] = [new JsonText(a).parse(), new JsonText(b).parse()]
+  return 'value' in one && 'value' in other && isDeepStrictEqual(one.value, other.value)
+}
+
+/** Whether this file switches all hooks off, ours too. */
+export function disablesHooks(text: string): boolean {
+  const parsed = new JsonText(text).parse()
+  return 'value' in parsed && isObject(parsed.value) && parsed.value.disableAllHooks === true
+}
+
+function groupsByEvent(entries: readonly Entry[]): Readonly<Record<string, readonly unknown[]>> {
+  const groups: Record<string, readonly unknown[]> = {}
+  for (const { event, group } of entries) groups[event] = [...(groups[event] ?? []), group]
+  return groups
+}
+
+/** The last guard: whatever the layout was, the file says what it is meant to say, or it is not written. */
+function checked(before: string, after: string, expected: unknown): string {
+  const parsed = new JsonText(after).parse()
+  if (!('value' in parsed) || !isDeepStrictEqual(parsed.value, expected)) {
+    throw new Error('the changed settings would not say what they are meant to; nothing was written')
+  }
+  return before.startsWith(MARK) ? MARK + after : after
+}
+
+// ---- reading --------------------------------------------------------------------------------------------------
+
+function settingsIn(json: JsonText, file: string): Values {
+  const parsed = json.parse()
+  if ('problem' in parsed) {
+    throw new SetupProblem(`${file}:${parsed.line} is not valid JSON: ${parsed.problem}`, 'Correct it first.')
+  }
+  if (!isObject(parsed.value)) {
+    throw new SetupProblem(`${file} holds no JSON object`, 'Settings are an object: { … }. Correct it first.')
+  }
+  try {
+    frozenCopy(parsed.value, file)
+  } catch (error) {
+    // Too deep, or too much, for all that looks at it.
+    throw new SetupProblem(textOf(error), 'It was left as it is.')
+  }
+  return parsed.value
+}
+
+/** Which of the two counts is for others to say; and taking out one would bring back the other. */
+function refuseDoubles(json: JsonText, file: string): void {
+  const [double] = json.doubleKeys()
+  if (!double) return
+  throw new SetupProblem(
+    `${file}:${double.line} ${JSON.stringify(double.key)} is there twice`,
+    'Keep one first.',
+  )
+}
+
+function hooksOf(settings: Values, json: JsonText, file: string): Values {
+  if (!Object.hasOwn(settings, 'hooks')) return {}
+  if (isObject(settings.hooks)) return settings.hooks
+  throw new SetupProblem(
+    `${file}:${json.lineOf(HOOKS)} "hooks" is not an object`,
+    'Correct or remove it first.',
+  )
+}
+
+function listOf(hooks: Values, event: string, json: JsonText, file: string): readonly unknown[] {
+  if (!Object.hasOwn(hooks, event)) return []
+  const list = hooks[event]
+  if (Array.isArray(list)) return list
+  const line = json.lineOf(under(HOOKS, event))
+  throw new SetupProblem(`${file}:${line} "${event}" is not a list`, 'Correct or remove it first.')
+}
+
+// ---- putting in -----------------------------------------------------------------------------------------------
+
+function additions(json: JsonText, groups: Readonly<Record<string, readonly unknown[]>>): readonly Edit[] {
+  const { text } = json
+  const root = spotOf(json, null)
+  const layout = layoutOf(text, root)
+  const hooks = json.spotOf(HOOKS)
+  if (!hooks) return appended(text, root, [['hooks', groups]], layout)
+  const isThere = ([event]: readonly [string, unknown]) => hooks.inside?.has(event) === true
+  const all = Object.entries(groups)
+  const missing = all.filter((entry) => !isThere(entry))
+  return [
+    ...all
+      .filter(isThere)
+      .flatMap(([event, ours]) => prepended(text, spotOf(json, under(HOOKS, event)), ours, layout)),
+    ...(missing.length > 0 ? appended(text, hooks, missing, layout) : []),
+  ]
+}
+
+function spotOf(json: JsonText, path: Parameters<JsonText['spotOf']>[0]): Spot {
+  const spot = json.spotOf(path)
+  if (!spot) throw new Error('a value of the settings stands nowhere in their text')
+  return spot
+}
+
+// ---- taking out -----------------------------------------------------------------------------------------------
+
+/** The same object where there is nothing of ours. */
+function stripped(settings: Values): Values {
+  if (!isObject(settings.hooks)) return settings
+  const events = without(settings.hooks, strippedList)
+  if (events === settings.hooks) return settings
+  const { hooks: _, ...rest } = settings
+  return events === undefined ? rest : { ...rest, hooks: events }
+}
+
+/** Undefined where nothing is left. */
+function without(hooks: Values, change: (list: unknown) => unknown): Values | undefined {
+  const changed = Object.entries(hooks).map(([event, list]) => [event, list, change(list)] as const)
+  if (changed.every(([, list, rest]) => list === rest)) return hooks
+  const left = changed.flatMap(([event, , rest]) => (rest === undefined ? [] : [[event, rest] as const]))
+  return left.length > 0 ? Object.fromEntries(left) : undefined
+}
+
+function strippedList(list: unknown): unknown {
+  return Array.isArray(list) ? fewer(list, strippedGroup) : list
+}
+
+function strippedGroup(group: unknown): unknown {
+  if (!isObject(group) || !Array.isArray(group.hooks)) return group
+  const hooks = fewer(group.hooks, (handler) => (isOurs(handler) ? undefined : handler))
+  if (hooks === group.hooks) return group
+  return hooks === undefined ? undefined : { ...group, hooks }
+}
+
+function fewer(list: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] | undefined {
+  const changed = list.map(change)
+  if (changed.every((item, i) => item === list[i])) return list
+  const left = changed.filter((item) => item !== undefined)
+  return left.length > 0 ? left : undefined
+}
+
+/** The same in the text: the outermost of what is gone is taken out. */
+function removals(json: JsonText, settings: Values): readonly Edit[] {
+  const hooks = spotOf(json, HOOKS)
+  const values = settings.hooks as Values
+  if (without(values, strippedList) === undefined)
+    return removed(json.text, spotOf(json, null), new Set([hooks]))
+  return goneFrom(json.text, hooks, Object.entries(values), strippedList, (list, listSpot) =>
+    goneFrom(
+      json.text,
+      listSpot,
+      [...(list as readonly unknown[]).entries()],
+      strippedGroup,
+      (group, spot) => {
+        const handlers = (group as { readonly hooks: readonly unknown[] }).hooks
+        const own = spot.inside?.get('hooks')
+        return own
+          ? goneFrom(json.text, own, [...handlers.entries()], (one) => (isOurs(one) ? undefined : one))
+          : []
+      },
+    ),
+  )
+}
+
+/** Takes out the children of which nothing is left, and goes into those of which something is. */
+function goneFrom(
+  text: string,
+  container: Spot,
+  children: readonly (readonly [key: string | number, value: unknown])[],
+  change: (value: unknown) => unknown,
+  inside?: (value: unknown, spot: Spot) => readonly Edit[],
+): readonly Edit[] {
+  const gone = new Set<Spot>()
+  const edits: Edit[] = []
+  for (const [key, value] of children) {
+    const rest = change(value)
+    const spot = container.inside?.get(key)
+    if (!spot || rest === value) continue
+    if (rest === undefined) gone.add(spot)
+    else edits.push(...(inside?.(value, spot) ?? []))
+  }
+  return gone.size > 0 ? [...edits, ...removed(text, container, gone)] : edits
+}

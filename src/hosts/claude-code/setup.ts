@@ -1,0 +1,102 @@
+// Registers hooks in Claude Code's settings, and takes them out again: first a plan that can be shown, then the change.
+
+import { join, resolve } from 'node:path'
+import { userHome } from '../../state/homes.js'
+import {
+  deleteSettings,
+  missingAbove,
+  readSettings,
+  replaceSettings,
+  type SettingsFile,
+  type SettingsPlace,
+} from '../settings-file.js'
+import { digestOf, type Installed, SetupRecord } from '../setup-record.js'
+import type { Entry } from './entries.js'
+import { freshText, saysTheSame, withEntries, withoutEntries } from './settings-text.js'
+
+export function userSettings(env: NodeJS.ProcessEnv = process.env): SettingsPlace {
+  const home = userHome()
+  const folder = env.CLAUDE_CONFIG_DIR ? resolve(env.CLAUDE_CONFIG_DIR) : join(home, '.claude')
+  return { path: join(folder, 'settings.json'), within: env.CLAUDE_CONFIG_DIR ? [home, folder] : [home] }
+}
+
+export function projectSettings(projectDir: string): SettingsPlace {
+  return { path: join(projectDir, '.claude', 'settings.json'), within: [projectDir] }
+}
+
+export interface Plan {
+  readonly file: SettingsFile
+  /** What the file is to say; undefined: there is to be none. */
+  readonly after: string | undefined
+  /** The same without our entries. */
+  readonly base: string | undefined
+  readonly installed: Installed | undefined
+  readonly changes: boolean
+}
+
+/** Reads only. Throws a SetupProblem where the settings are to be left alone. */
+export function planInstall(place: SettingsPlace, entries: readonly Entry[]): Plan {
+  const known = knownAbout(place)
+  const { file, base } = known
+  const after = base === undefined ? freshText(entries) : withEntries(base, entries, file.path)
+  return { ...known, after, changes: file.text === undefined || !saysTheSame(file.text, after) }
+}
+
+/** Reads only. Throws a SetupProblem where the settings are to be left alone. */
+export function planRemove(place: SettingsPlace): Plan {
+  const known = knownAbout(place)
+  return { ...known, after: known.base, changes: known.file.text !== known.base }
+}
+
+/** Of the change: where what was there is kept, if anything was. Undefined: the file is not what it was; plan again. */
+export async function carryOut(
+  shown: Plan,
+  planAgain: () => Plan,
+): Promise<{ readonly backup: string | undefined } | undefined> {
+  const record = new SetupRecord(shown.file.real)
+  return record.alone((save) => {
+    const plan = planAgain()
+    if (!isSamePlan(plan, shown)) return undefined
+    const { file, after, base, installed } = plan
+    const backup = file.text === undefined ? undefined : record.keep(file.text)
+    // Only what is taken out leaves the file without our entries.
+    if (after === base) {
+      if (after === undefined) deleteSettings(file, installed?.folders ?? [])
+      else replaceSettings(file, after)
+      save(null)
+    } else if (after !== undefined) {
+      // First: after a crash in between both the old and the new text lead to the original.
+      save(recordOf(plan, after))
+      replaceSettings(file, after)
+    }
+    return { backup }
+  })
+}
+
+function isSamePlan(a: Plan, b: Plan): boolean {
+  return a.file.real === b.file.real && a.file.text === b.file.text && a.after === b.after
+}
+
+function recordOf({ file, base, installed }: Plan, after: string): Installed {
+  return {
+    file: file.path,
+    original: base ?? null,
+    written: [after, ...(file.text === undefined ? [] : [file.text])].map(digestOf),
+    folders: [...(base === undefined ? (installed?.folders ?? []) : []), ...missingAbove(file.real)],
+  }
+}
+
+function knownAbout(place: SettingsPlace): Pick<Plan, 'file' | 'base' | 'installed'> {
+  const file = readSettings(place)
+  const installed = new SetupRecord(file.real).load()
+  return { file, installed, base: baseOf(file, installed) }
+}
+
+/** What the file says without us: byte for byte, unless somebody else changed it since. */
+function baseOf({ text, path }: SettingsFile, installed: Installed | undefined): string | undefined {
+  if (text === undefined) return undefined
+  if (installed?.written.includes(digestOf(text))) return installed.original ?? undefined
+  const rest = withoutEntries(text, path)
+  // A file that was made for us, and in which others left nothing.
+  return installed?.original === null && /^\s*\{\s*\}\s*$/.test(rest) ? undefined : rest
+}

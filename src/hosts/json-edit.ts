@@ -1,0 +1,202 @@
+// Changes to the text of a JSON file that leave the rest as it is: comments, order, indentation, ends of lines.
+
+import type { Spot } from '../config/json-text.js'
+
+/** What stands in a text between two positions, and what is to stand there. */
+export interface Edit {
+  readonly at: number
+  readonly end: number
+  readonly text: string
+}
+
+/** How a text is laid out. */
+export interface Layout {
+  readonly eol: '\n' | '\r\n'
+  /** One step of indentation; undefined where all of it is on one line. */
+  readonly unit: string | undefined
+}
+
+/** Edits of one text; they do not overlap, and those at one position come in the order given. */
+export function edited(text: string, edits: readonly Edit[]): string {
+  let result = ''
+  let from = 0
+  for (const { at, end, text: fresh } of edits.toSorted((a, b) => a.at - b.at)) {
+    result += text.slice(from, at) + fresh
+    from = end
+  }
+  return result + text.slice(from)
+}
+
+export function layoutOf(text: string, root: Spot): Layout {
+  const eol = /\r?\n/.exec(text)?.[0] === '\r\n' ? '\r\n' : '\n'
+  const [first] = inOrder(root)
+  if (!first) return { eol, unit: '  ' }
+  return {
+    eol,
+    unit: ownIndent(text, first) ?? (text.slice(root.at, root.end).includes('\n') ? '  ' : undefined),
+  }
+}
+
+// ---- putting in -----------------------------------------------------------------------------------------------
+
+/** Items at the front of a list. */
+export function prepended(
+  text: string,
+  list: Spot,
+  items: readonly unknown[],
+  layout: Layout,
+): readonly Edit[] {
+  const [first] = inOrder(list)
+  if (!first)
+    return [
+      filled(
+        text,
+        list,
+        items.map((item) => ({ item })),
+        layout,
+      ),
+    ]
+  const indent = ownIndent(text, first)
+  if (indent === undefined) {
+    const gap = layout.unit === undefined ? ',' : ', '
+    return [inserted(startOf(first), items.map((item) => JSON.stringify(item) + gap).join(''))]
+  }
+  // What is said about the list, on the line where it begins, stays there.
+  const remark = /^[ \t]*\/\/[^\r\n]*/.exec(text.slice(list.at + 1, first.at))?.[0] ?? ''
+  const lines = items.map((item) => `${layout.eol}${indent}${written(item, indent, layout)},`)
+  return [inserted(list.at + 1 + remark.length, lines.join(''))]
+}
+
+/** Keys at the end of an object that does not have them. */
+export function appended(
+  text: string,
+  object: Spot,
+  entries: readonly (readonly [key: string, value: unknown])[],
+  layout: Layout,
+): readonly Edit[] {
+  const children = inOrder(object)
+  const [first, last] = [children[0], children.at(-1)]
+  if (!first || !last) {
+    return [
+      filled(
+        text,
+        object,
+        entries.map(([key, item]) => ({ key, item })),
+        layout,
+      ),
+    ]
+  }
+  const indent = ownIndent(text, first)
+  const trailing = last.comma !== undefined
+  if (indent === undefined) {
+    const [comma, colon] = layout.unit === undefined ? [',', ':'] : [', ', ': ']
+    const pairs = entries.map(([key, value]) => JSON.stringify(key) + colon + JSON.stringify(value))
+    const joined = pairs.join(comma)
+    return [
+      inserted(
+        last.comma === undefined ? last.end : last.comma + 1,
+        trailing ? ` ${joined},` : comma + joined,
+      ),
+    ]
+  }
+  const lines = entries.map(
+    ([key, value]) => `${layout.eol}${indent}${JSON.stringify(key)}: ${written(value, indent, layout)}`,
+  )
+  // Behind remarks on the last one.
+  const behind = text.slice(0, object.end - 1).trimEnd().length
+  return [
+    ...(trailing ? [] : [inserted(last.end, ',')]),
+    inserted(behind, lines.join(',') + (trailing ? ',' : '')),
+  ]
+}
+
+/** An object or list that has nothing in it; remarks in it stay. */
+function filled(
+  text: string,
+  { at, end }: Spot,
+  children: readonly { readonly key?: string; readonly item: unknown }[],
+  layout: Layout,
+): Edit {
+  const { eol, unit } = layout
+  const named = (key: string | undefined, value: string) =>
+    key === undefined ? value : JSON.stringify(key) + (unit === undefined ? ':' : ': ') + value
+  if (unit === undefined) {
+    return inserted(at + 1, children.map(({ key, item }) => named(key, JSON.stringify(item))).join(','))
+  }
+  const outer = indentAt(text, at)
+  const indent = outer + unit
+  const lines = children.map(({ key, item }) => eol + indent + named(key, written(item, indent, layout)))
+  const isBlank = text.slice(at + 1, end - 1).trim() === ''
+  return { at: at + 1, end: isBlank ? end - 1 : at + 1, text: lines.join(',') + eol + outer }
+}
+
+function written(value: unknown, indent: string, { eol, unit }: Layout): string {
+  return JSON.stringify(value, null, unit).replaceAll('\n', eol + indent)
+}
+
+function inserted(at: number, text: string): Edit {
+  return { at, end: at, text }
+}
+
+// ---- taking out -----------------------------------------------------------------------------------------------
+
+/** Some of what is in an object or list, with their commas. */
+export function removed(text: string, container: Spot, gone: ReadonlySet<Spot>): readonly Edit[] {
+  const children = inOrder(container)
+  const stay = children.filter((child) => !gone.has(child))
+  if (stay.length === 0 && isBare(text, container, children)) {
+    return [{ at: container.at + 1, end: container.end - 1, text: '' }]
+  }
+  const edits = children.filter((child) => gone.has(child)).map((child) => without(text, child))
+  // What is the last one now has a comma too many, unless the last one always had one.
+  const last = stay.at(-1)
+  const isLast = last === children.at(-1)
+  if (last?.comma === undefined || isLast || children.at(-1)?.comma !== undefined) return edits
+  return [...edits, { at: last.comma, end: last.comma + 1, text: '' }]
+}
+
+/** Nothing but these, commas and blanks. */
+function isBare(text: string, { at, end }: Spot, children: readonly Spot[]): boolean {
+  const rest = edited(text, [
+    ...children.map((child) => ({ at: startOf(child), end: child.end, text: '' })),
+    { at: end - 1, end: text.length, text: '' },
+  ])
+  return /^[\s,]*$/.test(rest.slice(at + 1))
+}
+
+function without(text: string, child: Spot): Edit {
+  const start = startOf(child)
+  const end = child.comma === undefined ? child.end : child.comma + 1
+  const before = text.slice(0, start).trimEnd().length
+  const blanks = /^[ \t]*/.exec(text.slice(end))?.[0].length ?? 0
+  const isLastOnLine = /^[\r\n]?$/.test(text.charAt(end + blanks))
+  const ownLine = text.slice(before, start).includes('\n')
+  const isFirst = '[{'.includes(text.charAt(before - 1))
+  // What follows on its line must not come to stand behind a remark on the line before.
+  if ((ownLine && !isLastOnLine) || (!ownLine && isFirst)) {
+    return { at: start, end: end + blanks, text: '' }
+  }
+  return { at: before, end, text: '' }
+}
+
+// ---- positions ------------------------------------------------------------------------------------------------
+
+/** As they stand in the text. */
+function inOrder({ inside }: Spot): readonly Spot[] {
+  return [...(inside?.values() ?? [])].sort((a, b) => a.at - b.at)
+}
+
+function startOf({ keyAt, at }: Spot): number {
+  return keyAt ?? at
+}
+
+/** The blanks before it, if nothing else stands before it on its line. */
+function ownIndent(text: string, child: Spot): string | undefined {
+  return /\n([ \t]*)$/.exec(text.slice(0, startOf(child)))?.[1]
+}
+
+/** Of the line in which this stands. */
+function indentAt(text: string, at: number): string {
+  const line = text.lastIndexOf('\n', at - 1) + 1
+  return /^[ \t]*/.exec(text.slice(line, at))?.[0] ?? ''
+}

@@ -1,0 +1,163 @@
+// The settings file of a host: found where it is expected, read as somebody else's, replaced whole or not at all.
+
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  type Stats,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { textOf } from '../core/errors.js'
+import { nonce } from '../state/nonce.js'
+import { readPlain } from '../state/plain-file.js'
+import { isBelow, realOf } from '../state/within.js'
+import { SetupProblem } from './setup-problem.js'
+
+/** Larger than anybody's settings. */
+const MOST_BYTES = 4 * 1024 * 1024
+
+export interface SettingsPlace {
+  readonly path: string
+  /** Folders in which it may lie, wherever links lead. */
+  readonly within: readonly string[]
+}
+
+export interface SettingsFile {
+  /** As it is called. */
+  readonly path: string
+  /** Where it is: behind links. */
+  readonly real: string
+  /** Undefined where there is none. */
+  readonly text: string | undefined
+  readonly stats: Stats | undefined
+}
+
+/** Throws a SetupProblem where it is not to be touched. */
+export function readSettings({ path, within }: SettingsPlace): SettingsFile {
+  const real = realPathOf(path)
+  if (!within.some((folder) => isBelow(real, realOf(folder)))) {
+    throw new SetupProblem(
+      `${path} leads to ${real}, out of ${within.join(' and ')}`,
+      'Remove the link, or register the hooks in that file by hand.',
+    )
+  }
+  const stats = attempt(path, () => statSync(real, { throwIfNoEntry: false }))
+  if (!stats) return { path, real, text: undefined, stats: undefined }
+  const problem = problemOf(stats)
+  if (problem) throw new SetupProblem(`${path} ${problem}`, 'It was left as it is.')
+  return { path, real, text: stats.size === 0 ? '' : textIn(path, real), stats }
+}
+
+function realPathOf(path: string): string {
+  const isLink = attempt(path, () => lstatSync(path, { throwIfNoEntry: false }))?.isSymbolicLink()
+  if (!isLink) return join(realOf(dirname(path)), basename(path))
+  try {
+    return realpathSync.native(path)
+  } catch {
+    throw new SetupProblem(
+      `${path} is a link that leads nowhere`,
+      'Remove the link, or make what it leads to.',
+    )
+  }
+}
+
+function problemOf(stats: Stats): string | undefined {
+  if (stats.isDirectory()) return 'is a folder'
+  if (!stats.isFile()) return 'is no plain file'
+  // Also where the system would let this user write: somebody did not want it changed.
+  return (stats.mode & 0o200) === 0 ? 'is read-only' : undefined
+}
+
+function textIn(path: string, real: string): string {
+  const read = attempt(path, () => readPlain(real, MOST_BYTES))
+  if ('text' in read) return read.text
+  throw new SetupProblem(`${path} ${read.problem}`, 'It was left as it is.')
+}
+
+function attempt<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new SetupProblem(`${path} cannot be read: ${textOf(error)}`, 'It was left as it is.')
+  }
+}
+
+// ---- writing --------------------------------------------------------------------------------------------------
+
+/** Folders that are missing above a path, from the top down. */
+export function missingAbove(path: string): readonly string[] {
+  const folder = dirname(path)
+  if (folder === path || statSync(folder, { throwIfNoEntry: false })) return []
+  return [...missingAbove(folder), folder]
+}
+
+/** At one stroke: readers find the old file or the new one, with the mode and the owner of the old one. */
+export function replaceSettings({ path, real, stats }: SettingsFile, text: string): void {
+  const draft = join(dirname(real), `.${basename(real)}.${nonce()}.tmp`)
+  try {
+    for (const folder of missingAbove(real)) mkdirSync(folder)
+    writeDraft(draft, text, stats)
+    renameSync(draft, real)
+  } catch (error) {
+    removeDraft(draft)
+    throw unwritten(path, error)
+  }
+}
+
+function writeDraft(draft: string, text: string, stats: Stats | undefined): void {
+  const fd = openSync(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, stats ? 0o600 : 0o666)
+  try {
+    writeFileSync(fd, text)
+    if (stats) {
+      const { uid, gid } = fstatSync(fd)
+      if (uid !== stats.uid || gid !== stats.gid) fchownSync(fd, stats.uid, stats.gid)
+      fchmodSync(fd, stats.mode & 0o7777)
+    }
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function removeDraft(draft: string): void {
+  try {
+    unlinkSync(draft)
+  } catch {
+    // It was never made, or the folder does not let go of it; why nothing was written is said by the first error.
+  }
+}
+
+/** And the folders that were made for it, where nobody put anything else there. */
+export function deleteSettings({ path, real }: SettingsFile, folders: readonly string[]): void {
+  try {
+    unlinkSync(real)
+    for (const folder of folders.toReversed()) removeEmpty(folder)
+  } catch (error) {
+    throw unwritten(path, error)
+  }
+}
+
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST' && code !== 'ENOENT') throw error
+  }
+}
+
+function unwritten(path: string, error: unknown): SetupProblem {
+  return new SetupProblem(`${path} cannot be written: ${textOf(error)}`, 'It was left as it was.')
+}

@@ -1,0 +1,41 @@
+// CARABINER_OFF=1 for the hooks of the pack: obeyed unless the user's settings forbid it, and never quiet.
+
+import { join } from 'node:path'
+import { isObject } from '../core/json.js'
+import { readPlain } from '../state/plain-file.js'
+import { realOf } from '../state/within.js'
+
+const MAX_BYTES = 1024 * 1024
+
+export interface Bypass {
+  readonly on: boolean
+  readonly message: string
+}
+
+/** Undefined where nobody asks for it. */
+export function bypassOf(env: NodeJS.ProcessEnv, home: string): Bypass | undefined {
+  if (env.CARABINER_OFF !== '1') return undefined
+  const file = join(home, '.amplifier', 'settings.json')
+  switch (mayBypass(file)) {
+    case true:
+      return { on: true, message: 'CARABINER_OFF=1 is set: nothing is guarded; unset it to guard again' }
+    case false:
+      return { on: false, message: `CARABINER_OFF=1 is set and has no effect: ${file} says "bypass": false` }
+    default:
+      return { on: false, message: `CARABINER_OFF=1 is set and has no effect: ${file} could not be read` }
+  }
+}
+
+/** Undefined where the file is there and cannot be read: it may forbid it. */
+function mayBypass(file: string): boolean | undefined {
+  try {
+    const found = readPlain(realOf(file), MAX_BYTES)
+    if ('problem' in found) return undefined
+    const settings: unknown = JSON.parse(found.text.replace(/^\uFEFF/, ''))
+    const hooks = isObject(settings) && isObject(settings.hooks) ? settings.hooks : {}
+    return hooks.bypass !== false
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' || code === 'ENOTDIR' ? true : undefined
+  }
+}

@@ -1,0 +1,28 @@
+// The context is about to be compacted: the transcript is exported, so that what is lost can be looked up.
+
+import { textOf } from '../core/errors.js'
+import { saying } from './answer.js'
+import { exportTranscript } from './exports.js'
+import { sessionOf } from './memory.js'
+import type { PackHook } from './pack-hook.js'
+import { transcriptTail } from './transcript.js'
+
+const MAX_BYTES = 4 * 1024 * 1024
+
+export const preCompact: PackHook = {
+  name: 'pre-compact',
+  event: 'PreCompact',
+  run(input, { settings, state, now }) {
+    if (!settings.memory.enabled) return undefined
+    try {
+      const tail = transcriptTail(input.transcriptPath, MAX_BYTES)
+      if (!tail || tail.lines.length === 0) return undefined
+      const path = exportTranscript(state, tail, sessionOf(input.sessionId), now())
+      return path === undefined
+        ? undefined
+        : saying([], [`The transcript before this compaction is in ${path}`])
+    } catch (error) {
+      return saying([], [`The transcript could not be exported: ${textOf(error)}`])
+    }
+  },
+}

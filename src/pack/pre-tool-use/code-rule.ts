@@ -1,0 +1,88 @@
+// Code in other languages: nobody here reads it, so what it names decides, and what hides what it names is asked about.
+
+import { shown } from '../../core/text.js'
+import { asked, denied, type Finding } from './finding.js'
+import type { Places } from './places.js'
+import type { Call, Script } from './shell-script.js'
+
+const INTERPRETERS =
+  /^(?:python[\d.]*|pypy[\d.]*|node|nodejs|bun|deno|tsx|ts-node|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua[\d.]*|luajit|tclsh|wish|Rscript|R|pwsh|powershell|osascript|awk|gawk|mawk|nawk|ghci|runghc|scala|groovy|julia|elixir|iex|guile|racket|jshell|sqlite3|expect|m4|bc)$/
+
+export function isInterpreter(name: string): boolean {
+  return INTERPRETERS.test(name)
+}
+
+/** Options behind which code stands. */
+const CODE = /^(?:-[a-zA-Z]*[ceErpn]|--(?:eval|print|execute|command|expression|run))(?:=|$)/
+
+/** Longer code is not looked through. */
+const LONGEST = 200_000
+
+/** What makes names that nobody can read. */
+const HIDING =
+  /\b(?:b64decode|a85decode|unhexlify|fromhex|fromCharCode|fromCodePoint|atob|decodeURIComponent|rot13|pack\s*\(|codecs\.decode|bytes\.fromhex|zlib\.decompress|marshal\.loads|base64_decode|hex2bin)|Buffer\.from\([^)]*['"](?:base64|hex)['"]|\bchr\s*\(\s*\d+\s*\)\s*[.+]/
+
+/** A tree that is the working folder, or above it. */
+const WIPING =
+  /\b(?:rmtree|rmSync|rmdirSync|rm|rm_rf|rm_r|remove_entry|rimraf(?:\.sync)?|remove_tree|remove_dir_all|unlinkSync)\s*\(?\s*['"](?:\.{1,2}\/?|\/|~\/?|\.\.\/[./]*)['"]/
+
+export function codeFindings(call: Call, script: Script, places: Places): Finding[] {
+  if (!isInterpreter(call.name)) return []
+  const code = codeOf(call, script)
+  if (code === undefined) return []
+  if (code.length > LONGEST)
+    return [
+      asked(
+        'not-understood',
+        `The code that \`${call.name}\` runs is too long to be looked through. Put it into a file.`,
+      ),
+    ]
+  const named = piecesOf(code).find((piece) => isGuarded(piece, call, places))
+  if (named !== undefined) {
+    return [
+      asked(
+        'self-protection',
+        `The code that \`${call.name}\` runs names ${shown(named)}, which agents may read but not change. To read it, use a command such as cat.`,
+      ),
+    ]
+  }
+  if (WIPING.test(code)) {
+    return [
+      denied(
+        'destructive-delete',
+        `The code that \`${call.name}\` runs deletes a folder that holds all the others. Name the files or folders in it that you mean.`,
+      ),
+    ]
+  }
+  if (!HIDING.test(code) && !(/awk$/.test(call.name) && /\bsystem\s*\(/.test(code))) return []
+  return [
+    asked(
+      'not-understood',
+      `The code that \`${call.name}\` runs hides what it works on. Write names and code out.`,
+    ),
+  ]
+}
+
+/** Undefined where it runs a file. */
+function codeOf({ name, args, input, readsFrom }: Call, script: Script): string | undefined {
+  const texts = args.map(({ text }) => text)
+  const at = texts.findIndex((text) => CODE.test(text))
+  const file = texts.find((text) => !text.startsWith('-') && text !== '')
+  const given = [...input]
+  if (/awk$/.test(name)) return [...texts, ...given].join('\n')
+  if (at >= 0) return [...texts.slice(at), ...given].join('\n')
+  if (texts[0] === '-m' || (file !== undefined && file !== '-' && !texts.includes('-'))) return undefined
+  // It reads its program: from what comes in, or from nobody.
+  return readsFrom.length > 0 ? [...given, script.text].join('\n') : given.join('\n')
+}
+
+function piecesOf(code: string): readonly string[] {
+  const pieces = code.split(/[\s"'`;|&<>()=,{}\\[\]]+/)
+  return [...new Set(pieces)].filter((piece) => piece.length > 3 && piece.length < 1024).slice(0, 5000)
+}
+
+function isGuarded(text: string, { folders }: Call, places: Places): boolean {
+  const word = { text, known: true, glob: true }
+  // `os.path.join('.claude', 'settings.json')`
+  return places.hitBy(word, folders, /^\.[\w-]+\/?$/.test(text))?.verdict === 'deny'
+}

@@ -1,0 +1,131 @@
+// Deletes that nobody gets back: of the working folder, of what is above it, of the home; and of who knows what.
+
+import { posix } from 'node:path'
+import { shown } from '../../core/text.js'
+import { realOf } from '../../state/within.js'
+import type { Deed, Effect } from './effect.js'
+import { asked, denied, type Finding } from './finding.js'
+import { isAny, partsOf } from './path-overlap.js'
+import { type Places, SOMEWHERE } from './places.js'
+import type { Call } from './shell-script.js'
+import { isWild, type Word } from './word.js'
+
+/** Without them the system does not run. */
+const OF_THE_SYSTEM = new Set(
+  `/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /libx32 /media /mnt /opt /proc /root /run /sbin /srv /sys /tmp /usr
+  /usr/bin /usr/lib /usr/local /usr/sbin /usr/share /var /var/lib /users /system /library /applications /volumes
+  /private`.split(/\s+/),
+)
+
+const VERBS: Readonly<Record<Deed, string>> = {
+  delete: 'deletes',
+  move: 'moves',
+  change: 'changes',
+  write: 'writes',
+  link: 'links',
+}
+
+export function destructionBy(call: Call, effects: readonly Effect[], places: Places): Finding[] {
+  return effects.flatMap((effect) => {
+    const { deed, target } = effect
+    if (deed !== 'delete' && deed !== 'move' && !(deed === 'change' && isRecursive(call))) return []
+    if (!target.known) return unresolved(call, effect)
+    const folders = effect.folders ?? call.folders
+    return folders.flatMap((folder) => at(call, effect, folder, places) ?? [])
+  })
+}
+
+/** A variable that is empty, or a list that has `/` in it: with `-r` that is the end. */
+function unresolved(call: Call, { deed, target }: Effect): Finding[] {
+  if (deed === 'change') return []
+  if (deed === 'delete' && isRecursive(call)) {
+    return [
+      denied(
+        'unresolved-delete',
+        `${called(call)} deletes ${shown(target.text)} with all that is in it, and only the running shell knows what that is. Write the path out.`,
+      ),
+    ]
+  }
+  return [
+    asked(
+      'not-understood',
+      `Only the running shell knows what ${called(call)} ${VERBS[deed]}: ${shown(target.text)}. Write the path out.`,
+    ),
+  ]
+}
+
+function at(call: Call, effect: Effect, folder: string, places: Places): Finding | undefined {
+  const { target, deed } = effect
+  const isRelative = !/^[/~]|^file:/.test(target.text)
+  if (folder === SOMEWHERE && isRelative) return lost(call, effect)
+  places.count()
+  const path = places.absolute(target.text, folder)
+  const reason = greatLoss(path, isWild(target), places, effect)
+  if (reason === undefined) return undefined
+  const sentence = `${called(call)} ${VERBS[deed]} ${shown(target.text)}, ${reason}. Name the files or folders in it that you mean.`
+  // To sort all files into a folder is no loss.
+  if (deed === 'move' && isWild(target)) return asked('destructive-delete', sentence)
+  // Nothing is lost by it, but the guard's own files are among them.
+  if (deed === 'change' && /working folder$|project$/.test(reason))
+    return asked('destructive-delete', sentence)
+  return denied('destructive-delete', sentence)
+}
+
+function lost(call: Call, { deed, target }: Effect): Finding | undefined {
+  if (deed !== 'delete' || !isRecursive(call)) return undefined
+  const reason = `${called(call)} deletes ${shown(target.text)} in a folder that only the running shell knows. Write the path out.`
+  return goesUp(target) ? denied('unresolved-delete', reason) : asked('not-understood', reason)
+}
+
+function goesUp(word: Word): boolean {
+  return isWild(word) || partsOf(word.text).includes('..') || partsOf(word.text).length === 0
+}
+
+/** Why what is at a path must stay; undefined where it may go. */
+function greatLoss(path: string, wild: boolean, places: Places, { deed }: Effect): string | undefined {
+  const lexical = posix.normalize(path).replace(/(.)\/+$/, '$1')
+  // All that is in a folder is as much as the folder.
+  const parts = lexical.split('/')
+  const isAll = wild && isEvery(parts.at(-1) ?? '')
+  while (wild && isEvery(parts.at(-1) ?? '')) parts.pop()
+  const folder = isAll ? parts.join('/') || '/' : lexical
+  if (wild && /[*?[]/.test(folder)) return undefined
+  const isMode = deed === 'change'
+  for (const one of new Set([posix.normalize(folder), realOf(folder)])) {
+    const found = lossOf(one.replace(/(.)\/+$/, '$1'), places, isMode)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function isEvery(part: string): boolean {
+  return part === '**' || isAny(part)
+}
+
+function lossOf(path: string, { cwd, projectDir, home }: Places, isMode: boolean): string | undefined {
+  const folders: readonly (readonly [string, string])[] = [
+    [cwd, 'the working folder'],
+    [projectDir, 'the project'],
+    [home, 'the home folder'],
+  ]
+  if (OF_THE_SYSTEM.has(path.toLowerCase())) return 'a folder of the system'
+  for (const [folder, name] of folders) {
+    for (const one of new Set([posix.normalize(folder).replace(/(.)\/+$/, '$1'), realOf(folder)])) {
+      if (path === one) return `which is ${name}`
+      if (one.startsWith(`${path}/`)) return `which holds ${name}`
+    }
+  }
+  if (!isMode && path === `${projectDir}/.git`) return "which is the project's history"
+  return undefined
+}
+
+/** For git, find and rsync every delete is. */
+function isRecursive({ name, args }: Call): boolean {
+  if (/^(?:unlink|shred|rmdir|mv)$/.test(name)) return false
+  if (!/^(?:rm|chmod|chown|chgrp|srm|trash)$/.test(name)) return true
+  return args.some(({ text }) => /^-\w*[rR]|^--r/.test(text))
+}
+
+function called({ name }: Call): string {
+  return `\`${name}\``
+}

@@ -1,0 +1,116 @@
+// What a call does to a file.
+
+import type { Call } from './shell-script.js'
+import { type Word, withText } from './word.js'
+
+export type Deed = 'write' | 'delete' | 'move' | 'change' | 'link'
+
+export interface Effect {
+  readonly deed: Deed
+  readonly target: Word
+  /** Whether what is below a folder is meant, too. */
+  readonly deep: boolean
+  /** The target may be a folder: then what arrives gets a name in it (`maybe`), or comes with names of its own (`names`). */
+  readonly arrives?: 'maybe' | 'names'
+  /** Of a folder other than where the call is. */
+  readonly folders?: readonly string[]
+  /** Whether names that begin with a dot go with a star: find is no shell. */
+  readonly dots?: boolean
+}
+
+/** What stands behind a program, sorted. */
+export interface Arguments {
+  readonly operands: readonly Word[]
+  /** Whether one of the letters, or a long option that begins like this, is there. */
+  has(letters: string, ...long: readonly string[]): boolean
+  /** Of options with a value. */
+  valuesOf(letters: string, ...long: readonly string[]): readonly Word[]
+}
+
+export interface OptionShape {
+  /** Letters that take a value. */
+  readonly valued?: string
+  /** Long options that take the next word. */
+  readonly long?: readonly string[]
+}
+
+interface Option {
+  readonly name: string
+  readonly value: Word | undefined
+}
+
+export function argumentsOf(args: readonly Word[], { valued = '', long = [] }: OptionShape = {}): Arguments {
+  const options: Option[] = []
+  const operands: Word[] = []
+  for (let i = 0; i < args.length; i++) {
+    const word = args[i] as Word
+    const { text } = word
+    if (text === '--') {
+      operands.push(...args.slice(i + 1))
+      break
+    }
+    if (!text.startsWith('-') || text === '-') operands.push(word)
+    else if (text.startsWith('--')) {
+      const [name = '', value] = splitAt(text, '=')
+      const takesNext = value === undefined && long.includes(name)
+      options.push({
+        name,
+        value: takesNext ? args[++i] : value === undefined ? undefined : withText(word, value),
+      })
+    } else if (cluster(word, valued, options, args[i + 1])) i++
+  }
+  return {
+    operands,
+    has: (letters, ...names) => options.some((option) => isOne(option, letters, names)),
+    valuesOf: (letters, ...names) => {
+      const values = options.flatMap((option) =>
+        option.value && isOne(option, letters, names) ? [option.value] : [],
+      )
+      // Of several that may stand behind an option only the first does so here.
+      return values.some(({ either }) => either)
+        ? [...values, ...operands.filter(({ either }) => either)]
+        : values
+    },
+  }
+}
+
+/** `-rf`, `-tDIR`. Answers whether it takes the next word. */
+function cluster(word: Word, valued: string, options: Option[], next: Word | undefined): boolean {
+  for (let i = 1; i < word.text.length; i++) {
+    const letter = word.text[i] as string
+    if (!valued.includes(letter)) {
+      options.push({ name: letter, value: undefined })
+      continue
+    }
+    const rest = word.text.slice(i + 1)
+    options.push({ name: letter, value: rest === '' ? next : withText(word, rest) })
+    return rest === ''
+  }
+  return false
+}
+
+/** GNU programs take a long option that is cut short. */
+function isOne({ name }: Option, letters: string, long: readonly string[]): boolean {
+  if (!name.startsWith('--')) return name !== '' && letters.includes(name)
+  return name.length > 2 && long.some((one) => one.startsWith(name))
+}
+
+function splitAt(text: string, separator: string): [string, string | undefined] {
+  const at = text.indexOf(separator)
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+/** A name in a folder. */
+export function inFolder(folder: Word, name: string): Word {
+  return withText(folder, `${folder.text.replace(/\/+$/, '')}/${name}`)
+}
+
+export function baseOf({ text }: Word): string {
+  return text.replace(/\/+$/, '').split('/').at(-1) ?? ''
+}
+
+export function literalWord(text: string): Word {
+  return { text, known: true, glob: false }
+}
+
+export type EffectReader = (call: Call) => readonly Effect[]

@@ -1,0 +1,266 @@
+// Which files a call changes, by its program. What is not known here is judged by what it names.
+
+import {
+  argumentsOf,
+  baseOf,
+  type Deed,
+  type Effect,
+  type EffectReader,
+  inFolder,
+  literalWord,
+} from './effect.js'
+import { findEffects } from './find-effects.js'
+import { gitEffects } from './git-effects.js'
+import { patched, pathsInPatch } from './patch-paths.js'
+import { type Word, withText } from './word.js'
+
+/** Undefined for a program that nobody here knows. */
+export function effectsOf(name: string): EffectReader | undefined {
+  return EFFECTS.get(name) ?? (READERS.has(name) ? () => [] : undefined)
+}
+
+const one = (deed: Deed, target: Word, deep = false): Effect => ({ deed, target, deep })
+const each = (deed: Deed, targets: readonly Word[], deep = false): Effect[] =>
+  targets.map((target) => one(deed, target, deep))
+
+// ---- what removes, moves, copies ------------------------------------------------------------------------------------
+
+/** A link is removed as a file is, so what is below it counts in any case. */
+const remove: EffectReader = ({ args }) => each('delete', argumentsOf(args).operands, true)
+
+const TARGET = { valued: 'tSmogZ', long: ['--target-directory', '--suffix', '--mode', '--owner', '--group'] }
+
+/** Where things end up: the last word, or what `-t` says; and in it, by their names. */
+function destinations(
+  operands: readonly Word[],
+  folders: readonly Word[],
+): [readonly Word[], readonly Word[]] {
+  const last = operands.at(-1)
+  const sources = folders.length > 0 || operands.length < 2 ? operands : operands.slice(0, -1)
+  const targets = folders.length > 0 ? folders : last && operands.length > 1 ? [last] : []
+  const others = operands.filter(({ either }) => either)
+  return [others.length > 0 ? operands : sources, [...new Set([...targets, ...others])]]
+}
+
+function arriving(sources: readonly Word[], targets: readonly Word[], deed: Deed): Effect[] {
+  return targets.flatMap((target) => [
+    { ...one(deed, target, true), arrives: 'maybe' },
+    ...sources
+      // All that is in a folder comes by its own names, which are looked up.
+      .filter((source) => !/^[.*]*$/.test(baseOf(source)))
+      .map((source) => {
+        const { known, glob } = { known: source.known && target.known, glob: source.glob || target.glob }
+        return one(deed, { ...inFolder(target, baseOf(source)), known, glob }, true)
+      }),
+  ])
+}
+
+const move: EffectReader = ({ args }) => {
+  const { operands, valuesOf } = argumentsOf(args, TARGET)
+  const [sources, targets] = destinations(operands, valuesOf('t', '--target-directory'))
+  return [...each('move', sources, true), ...arriving(sources, targets, 'write')]
+}
+
+const copy: EffectReader = ({ args }) => {
+  const { operands, valuesOf, has } = argumentsOf(args, TARGET)
+  const [sources, targets] = destinations(operands, valuesOf('t', '--target-directory'))
+  const links = has('ls', '--link', '--symbolic-link') ? each('link', sources, true) : []
+  return [...links, ...arriving(sources, targets, 'write')]
+}
+
+/** `install -d` makes folders. */
+const install: EffectReader = (call) => {
+  const { operands, has } = argumentsOf(call.args, TARGET)
+  return has('d', '--directory') ? each('write', operands) : copy(call)
+}
+
+const RSYNC = {
+  valued: 'efBTM',
+  long: ['--rsh', '--exclude', '--include', '--files-from', '--filter', '--backup-dir'],
+}
+
+const rsync: EffectReader = ({ args }) => {
+  const { operands, has } = argumentsOf(args, RSYNC)
+  const [sources, targets] = destinations(operands, [])
+  const arrived = arriving(sources, targets, 'write')
+  const gone = has('', '--remove-source-files') ? each('move', sources, true) : []
+  // `--delete` and its kin remove what is not in the source.
+  return has('', '--delete') || args.some(({ text }) => /^--del/.test(text))
+    ? [...arrived, ...gone, ...each('delete', targets, true)]
+    : [...arrived, ...gone]
+}
+
+/** What a link leads to is as good as changed: by its other name nobody would see it. */
+const link: EffectReader = ({ args }) => {
+  const { operands, valuesOf } = argumentsOf(args, TARGET)
+  const [sources, targets] = destinations(operands, valuesOf('t', '--target-directory'))
+  const beside = targets.flatMap((target) =>
+    sources.filter(({ text }) => !/^[/~]/.test(text)).map((source) => inFolder(target, `../${source.text}`)),
+  )
+  return [
+    ...each('link', sources, true),
+    ...each('link', beside, true),
+    ...arriving(sources, targets, 'write'),
+  ]
+}
+
+// ---- what writes -----------------------------------------------------------------------------------------------------
+
+const write: EffectReader = ({ args }) => each('write', argumentsOf(args, { valued: 'mrstd' }).operands)
+
+/** A mode counts as a file that is not there. A folder that nobody may enter hides what is in it. */
+const change: EffectReader = ({ name, args }) => {
+  const valued = name === 'setfacl' ? 'mxMX' : ''
+  return each('change', argumentsOf(args, { valued, long: ['--reference', '--modify'] }).operands, true)
+}
+
+const edit: EffectReader = ({ args }) => each('write', argumentsOf(args, { valued: 'cST' }).operands)
+
+const dd: EffectReader = ({ args }) =>
+  args
+    .filter(({ text }) => text.startsWith('of='))
+    .map((word) => one('write', withText(word, word.text.slice(3))))
+
+/** With `-i` its files; `w` and `s///w` in its script write as well. */
+const sed: EffectReader = ({ args }) => {
+  const { operands, has, valuesOf } = argumentsOf(args, { valued: 'efl', long: ['--expression', '--file'] })
+  const inPlace = args.some(({ text }) => /^-[nErsuz]*[iI]|^--in-/.test(text))
+  const isGiven = has('ef', '--expression', '--file')
+  const scripts = [...valuesOf('e', '--expression'), ...(isGiven ? [] : operands.slice(0, 1))]
+  const written = scripts.flatMap(({ text }) =>
+    [...text.matchAll(/(?:^|[;\n{}/|#,\dgpIi$!])\s*w\s+([^\n;}]+)/g)].map(([, file = '']) =>
+      literalWord(file.trim()),
+    ),
+  )
+  const files = isGiven ? operands : operands.slice(1)
+  // `e` runs a command.
+  const runs = scripts.some(({ text }) =>
+    /(?:^|[;\n{}/$\d])\s{0,20}e\s+\S|\/[gpiI\d]*e[gpiI\d]*\s*(?:$|[;}\n])/.test(text),
+  )
+  if (runs) written.push({ text: 'what its e command runs', known: false, glob: false })
+  return [...each('write', written), ...(inPlace ? each('write', files) : [])]
+}
+
+/** Into a folder, or where the call is. */
+function unpacked(folders: readonly Word[]): Effect[] {
+  const targets = folders.length > 0 ? folders : [literalWord('.')]
+  return targets.map((target) => ({ ...one('write', target, true), arrives: 'names' }))
+}
+
+const tar: EffectReader = ({ args }) => {
+  const [first] = args
+  const bundled =
+    first && /^[a-zA-Z]+$/.test(first.text) ? [withText(first, `-${first.text}`), ...args.slice(1)] : args
+  const { operands, has, valuesOf } = argumentsOf(bundled, {
+    valued: 'fCTXbIg',
+    long: ['--file', '--directory'],
+  })
+  if (!has('x', '--extract', '--get'))
+    return has('cruA', '--create') ? each('write', valuesOf('f', '--file')) : []
+  return [...unpacked(valuesOf('C', '--directory')), ...each('write', operands, true)]
+}
+
+const unzip: EffectReader = ({ args }) => {
+  const { operands, valuesOf } = argumentsOf(args, { valued: 'dP' })
+  return [...unpacked(valuesOf('d')), ...each('write', operands.slice(1))]
+}
+
+/** What is behind such options is written. */
+const outputs =
+  (letters: string, ...long: readonly string[]): EffectReader =>
+  ({ args }) =>
+    each('write', argumentsOf(args, { valued: letters, long }).valuesOf(letters, ...long))
+
+const CURL = ['--output', '--output-dir', '--dump-header', '--cookie-jar']
+
+/** With `-O` by the last part of the address. */
+const curl: EffectReader = (call) => {
+  const { operands, has } = argumentsOf(call.args, {
+    valued: 'oDcHXdAbeFuTx',
+    long: [...CURL, '--header', '--data'],
+  })
+  const named = has('OJ', '--remote-name', '--remote-header-name') ? operands.map(lastPart) : []
+  return [...outputs('oDc', ...CURL)(call), ...each('write', named)]
+}
+
+const WGET = ['--output-document', '--directory-prefix', '--output-file']
+
+const wget: EffectReader = (call) => {
+  const { operands, has } = argumentsOf(call.args, { valued: 'OPoaUe', long: [...WGET, '--header'] })
+  const named = has('O', '--output-document') ? [] : operands.map(lastPart)
+  return [...outputs('OPoa', ...WGET)(call), ...each('write', named)]
+}
+
+function lastPart(address: Word): Word {
+  return withText(address, baseOf(withText(address, address.text.replace(/[?#].*$/s, ''))))
+}
+
+const second: EffectReader = ({ args }) => each('write', argumentsOf(args).operands.slice(1))
+
+const patch: EffectReader = (call) => {
+  const { operands, valuesOf } = argumentsOf(call.args, {
+    valued: 'pioBdDFrVYz',
+    long: ['--input', '--output'],
+  })
+  const named = [...operands.slice(0, 1), ...valuesOf('orB', '--output')]
+  const files = [...operands.slice(1), ...valuesOf('i', '--input'), ...call.inputFiles]
+  return [...each('write', named), ...patched(call, files)]
+}
+
+/** What an agent calls from its shell to change files. */
+const applyPatch: EffectReader = ({ args, input }) =>
+  each('write', [...args.map(({ text }) => text), ...input].flatMap(pathsInPatch).map(literalWord), true)
+
+const EFFECTS: ReadonlyMap<string, EffectReader> = new Map<string, EffectReader>([
+  ...['rm', 'rmdir', 'unlink', 'shred', 'srm', 'trash', 'trash-put', 'rimraf', 'del-cli'].map(
+    (name) => [name, remove] as const,
+  ),
+  ...['touch', 'tee', 'truncate', 'mkdir', 'mkfifo', 'mknod', 'sponge', 'split', 'gzip', 'gunzip', 'xz'].map(
+    (name) => [name, write] as const,
+  ),
+  ...['bzip2', 'zip', 'dos2unix', 'unix2dos', 'logrotate', 'mount', 'umount'].map(
+    (name) => [name, write] as const,
+  ),
+  ...['chmod', 'chown', 'chgrp', 'chattr', 'setfacl', 'xattr', 'chflags', 'chcon'].map(
+    (name) => [name, change] as const,
+  ),
+  ...['vi', 'vim', 'nvim', 'ex', 'ed', 'nano', 'emacs', 'pico', 'micro'].map((name) => [name, edit] as const),
+  ...['cp', 'scp', 'ditto', 'gcp'].map((name) => [name, copy] as const),
+  ...['ln', 'link', 'symlink'].map((name) => [name, link] as const),
+  ['mv', move],
+  ['gmv', move],
+  ['rename', ({ args }) => each('move', args, true)],
+  ['install', install],
+  ['rsync', rsync],
+  ['dd', dd],
+  ['sed', sed],
+  ['gsed', sed],
+  ['tar', tar],
+  ['bsdtar', tar],
+  ['unzip', unzip],
+  ['sort', outputs('o', '--output')],
+  ['curl', curl],
+  ['wget', wget],
+  [
+    'openssl',
+    ({ args }) =>
+      args.flatMap((_, i) => (args[i - 1]?.text === '-out' ? each('write', args.slice(i, i + 1)) : [])),
+  ],
+  ['uniq', second],
+  ['xxd', second],
+  ['patch', patch],
+  ['apply_patch', applyPatch],
+  ['applypatch', applyPatch],
+  ['find', findEffects],
+  ['git', gitEffects],
+])
+
+/** They change no file that they name. */
+const READERS: ReadonlySet<string> = new Set(
+  `: [ alias awk b2sum base32 base64 basename bat batcat cal cat cd chdir cksum clear cloc cmp column comm cut date df
+  diff difft dirname dirs du echo egrep exa export eza false fgrep file fmt fold getfacl getopts grep hash head help
+  hexdump hostname id jobs join jq less local ls lsattr lsof man md5 md5sum more nl od paste pathchk popd printenv printf
+  ps pushd pwd read readlink readonly realpath return rev rg set sha1sum sha256sum sha512sum shasum shellcheck shift
+  sleep stat strings sum tac tail test tr tree true type typeset declare uname unset wait wc which whereis whoami xmllint
+  yamllint zcat zgrep`.split(/\s+/),
+)

@@ -1,0 +1,67 @@
+// What find removes, and which names its expression allows: what it hands to `-exec` and to xargs is the same.
+
+import { baseOf, type Effect, type EffectReader } from './effect.js'
+import { canBe } from './path-overlap.js'
+import type { Call } from './shell-script.js'
+import type { Word } from './word.js'
+
+const NAMED = /^-(?:name|iname|lname|path|ipath|wholename|iwholename|regex|iregex)$/
+
+/** What it may find, as paths with stars. */
+export function foundBy({ args }: Call): readonly Word[] {
+  const start = args.findIndex(({ text }) => /^[-(!]/.test(text) && !/^-[HLPO]/.test(text))
+  const before = (start < 0 ? args : args.slice(0, start)).filter(({ text }) => !/^-[HLPO]/.test(text))
+  const roots = before.length > 0 ? before : [{ text: '.', known: true, glob: false }]
+  const names = namesIn(start < 0 ? [] : args.slice(start))
+  return roots.flatMap((root) => {
+    if (!names) return [root, { text: `${root.text}/**/*`, known: root.known, glob: true }]
+    const isOne = names.some((name) => canBe(name.toLowerCase(), baseOf(root).toLowerCase(), true, true))
+    const below = names.map((name) => ({ text: `${root.text}/**/${name}`, known: root.known, glob: true }))
+    return isOne ? [root, ...below] : below
+  })
+}
+
+/** Undefined where it may be anything: each way through the expression must ask for a name, or for empty folders. */
+function namesIn(expression: readonly Word[]): readonly string[] | undefined {
+  const names: string[] = []
+  let found: boolean | undefined
+  for (const [i, { text, known }] of expression.entries()) {
+    if (/^-o(?:r)?$|^,$/.test(text)) {
+      if (!found) return undefined
+      found = false
+    } else if (NAMED.test(text) && !/^(?:!|-not)$/.test(expression[i - 1]?.text ?? '')) {
+      const name = nameOf(text, expression[i + 1])
+      if (name === undefined) return undefined
+      names.push(name)
+      found = true
+    } else if (text === '-empty' && !/^(?:!|-not)$/.test(expression[i - 1]?.text ?? '')) {
+      names.push('an-empty-one')
+      found = true
+    } else if (!known) return undefined
+  }
+  return found ? names : undefined
+}
+
+function nameOf(test: string, pattern: Word | undefined): string | undefined {
+  if (!pattern?.known || /regex/.test(test)) return undefined
+  const last =
+    pattern.text
+      .split('/')
+      .filter((part) => part !== '')
+      .at(-1) ?? '*'
+  return /^[*?]*$/.test(last) ? undefined : last
+}
+
+export const findEffects: EffectReader = (call) => {
+  const { args } = call
+  const effects: Effect[] = []
+  if (args.some(({ text }) => text === '-delete')) {
+    for (const target of foundBy(call)) effects.push({ deed: 'delete', target, deep: true, dots: true })
+  }
+  for (const [i, { text }] of args.entries()) {
+    const file = args[i + 1]
+    if (/^-f(?:print0?|printf|ls)$/.test(text) && file)
+      effects.push({ deed: 'write', target: file, deep: false })
+  }
+  return effects
+}

@@ -1,0 +1,40 @@
+// What a rule of the guard says about a call.
+
+export type RuleName =
+  | 'allow-list'
+  | 'deny-list'
+  | 'destructive-delete'
+  | 'unresolved-delete'
+  | 'skipped-checks'
+  | 'protected-branch'
+  | 'disk'
+  | 'fork-bomb'
+  | 'self-protection'
+  | 'agent-not-skill'
+  | 'not-understood'
+
+export interface Finding {
+  readonly rule: RuleName
+  /** A person decides what is not understood. */
+  readonly verdict: 'deny' | 'ask'
+  /** A sentence: what, and what to do instead. */
+  readonly reason: string
+}
+
+export function denied(rule: RuleName, reason: string): Finding {
+  return { rule, verdict: 'deny', reason }
+}
+
+export function asked(rule: RuleName, reason: string): Finding {
+  return { rule, verdict: 'ask', reason }
+}
+
+/** A deny goes before every question; otherwise the first. */
+export function worstOf(findings: Iterable<Finding>): Finding | undefined {
+  let worst: Finding | undefined
+  for (const finding of findings) {
+    if (finding.verdict === 'deny') return finding
+    worst ??= finding
+  }
+  return worst
+}

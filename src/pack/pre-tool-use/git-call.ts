@@ -1,0 +1,37 @@
+// The words of a call of git taken apart: where it works, what it is told by options, which command, and with what.
+
+export interface GitCall {
+  /** `commit`; undefined where there is none. */
+  readonly verb: string | undefined
+  /** Behind the verb. */
+  readonly args: readonly string[]
+  /** Of `-C`, one after the other. */
+  readonly folders: readonly string[]
+  readonly gitDir: string | undefined
+  /** Of `-c` and `--config-env`, as `name=value`. */
+  readonly settings: readonly string[]
+}
+
+const VALUED: ReadonlySet<string> = new Set([
+  ...['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--exec-path', '--super-prefix', '--config-env'],
+  '--attr-source',
+])
+
+/** The words behind `git`. */
+export function gitCall(words: readonly string[]): GitCall {
+  const folders: string[] = []
+  const settings: string[] = []
+  let gitDir: string | undefined
+  let at = 0
+  for (; at < words.length; at++) {
+    const word = words[at] as string
+    if (!word.startsWith('-')) break
+    const [name = '', attached] = /^(--[\w-]+)=(.*)$/s.exec(word)?.slice(1) ?? [word]
+    if (!VALUED.has(name)) continue
+    const value = attached ?? words[++at] ?? ''
+    if (name === '-C') folders.push(value)
+    else if (name === '--git-dir') gitDir = value
+    else if (name === '-c' || name === '--config-env') settings.push(value)
+  }
+  return { verb: words[at], args: words.slice(at + 1), folders, gitDir, settings }
+}

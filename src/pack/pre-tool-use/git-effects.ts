@@ -1,0 +1,81 @@
+// Which files a call of git changes that it names itself. What a branch or a merge brings is not among them.
+
+import { argumentsOf, type Effect, type EffectReader } from './effect.js'
+import { gitCall } from './git-call.js'
+import { patched } from './patch-paths.js'
+import type { Call } from './shell-script.js'
+import type { Word } from './word.js'
+
+const SHAPES: Readonly<Record<string, string>> = {
+  checkout: 'bB',
+  restore: 's',
+  worktree: 'b',
+  clone: 'bcoj',
+}
+
+export const gitEffects: EffectReader = (call) => {
+  const { verb, count } = verbOf(call)
+  const words = call.args.slice(count)
+  const { operands, has, valuesOf } = argumentsOf(words, { valued: SHAPES[verb] ?? 'o' })
+  const made = (targets: readonly Word[], deed: Effect['deed'] = 'write', deep = true): Effect[] =>
+    targets.map((target) => ({ deed, target, deep, folders: gitFolders(call) }))
+  switch (verb) {
+    case 'rm':
+      return has('', '--cached') ? [] : made(operands, 'delete')
+    case 'mv':
+      return [...made(operands.slice(0, -1), 'move'), ...made(operands.slice(-1))]
+    case 'checkout':
+    case 'restore':
+      return made(operands)
+    case 'clean':
+      return cleaned(words, operands, has('n', '--dry-run'), made)
+    case 'worktree':
+    case 'clone':
+    case 'submodule':
+      return made(operands.slice(1))
+    case 'init':
+      return made(operands)
+    case 'stash':
+      return made(operands.slice(1))
+    case 'apply':
+    case 'am':
+      return words.some(({ text }) => /^--(?:check|stat|numstat|summary|abort|skip|continue)$/.test(text))
+        ? []
+        : [...patched(call, [...operands, ...call.inputFiles])]
+    case 'config':
+      return made(argumentsOf(words, { valued: 'f', long: ['--file'] }).valuesOf('f', '--file'))
+    default:
+      return made(valuesOf('o', '--output'), 'write', false)
+  }
+}
+
+/** Without a folder it is all of the working tree. */
+function cleaned(
+  words: readonly Word[],
+  operands: readonly Word[],
+  isDry: boolean,
+  made: (targets: readonly Word[], deed: Effect['deed']) => Effect[],
+): Effect[] {
+  const isForced = words.some(({ text }) => /^-\w*f|^--f/.test(text))
+  if (isDry || !isForced) return []
+  return made(operands.length > 0 ? operands : [{ text: '.', known: true, glob: false }], 'delete')
+}
+
+/** The command of git, and how many words there are up to it. */
+export function verbOf({ args }: Call): { readonly verb: string; readonly count: number } {
+  const rest = gitCall(args.map(({ text }) => text))
+  return { verb: rest.verb ?? '', count: args.length - rest.args.length }
+}
+
+/** With `-C`, and with another working tree. */
+export function gitFolders({ args, folders }: Call): readonly string[] {
+  const { folders: moves } = gitCall(args.map(({ text }) => text))
+  const tree = args
+    .map(({ text }) => /^--work-tree=(.*)$/s.exec(text)?.[1])
+    .filter((path) => path !== undefined)
+  const steps = [...moves, ...tree]
+  return steps.reduce<readonly string[]>(
+    (from, step) => from.map((folder) => (step.startsWith('/') ? step : `${folder}/${step}`)),
+    folders,
+  )
+}

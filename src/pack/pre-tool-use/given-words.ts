@@ -1,0 +1,92 @@
+// What xargs and `find -exec` hand to the command that they run, as far as it can be told where that comes from.
+
+import { argumentsOf } from './effect.js'
+import { foundBy } from './find-effects.js'
+import type { Call } from './shell-script.js'
+import type { Word } from './word.js'
+
+const UNKNOWN: Word = { text: 'what comes in', known: false, glob: false }
+
+/** They leave names out, and change none. */
+const FILTERS = /^(?:[ef]?grep|sort|uniq|head|tail|tac|shuf)$/
+
+/** The same calls, each with the words that it gets from elsewhere. */
+export function withGivenWords(calls: readonly Call[]): readonly Call[] {
+  let given: readonly Word[] | undefined
+  let found: readonly Word[] | undefined
+  return calls.map((call) => {
+    if (!call.isInner) {
+      given = undefined
+      found = undefined
+    }
+    const filled = call.isInner ? { ...call, args: filledIn(call.args, given, found) } : call
+    if (call.name === 'xargs' || call.name === 'parallel') given = printedBy(call.readsFrom)
+    else if (call.name === 'find') found = foundBy(call)
+    else if (call.name === 'fd' || call.name === 'fdfind') found = [UNKNOWN]
+    return filled
+  })
+}
+
+/** `{}` is what find found; the rest of xargs comes at the end, or in the place of a marker. */
+function filledIn(
+  args: readonly Word[],
+  given: readonly Word[] | undefined,
+  found: readonly Word[] | undefined,
+): readonly Word[] {
+  const put = (words: readonly Word[], marker: string) =>
+    words.flatMap((word) => {
+      const values = found ?? given ?? []
+      if (!word.text.includes(marker) || values.length === 0) return [word]
+      return values.map((value) => ({
+        ...value,
+        text: word.text.replaceAll(marker, value.text),
+        either: true,
+      }))
+    })
+  const filled = found || given ? put(args, '{}') : args
+  return given ? [...filled, ...given] : filled
+}
+
+function printedBy(sources: readonly Call[]): readonly Word[] {
+  const producer = sources.find(({ name, args }) => !FILTERS.test(name) || listsFiles(args))
+  return producer ? printed(producer) : [UNKNOWN]
+}
+
+function printed(call: Call): readonly Word[] {
+  const { name, args } = call
+  const { operands } = argumentsOf(args, {
+    valued: 'eABCmgt',
+    long: ['--include', '--exclude', '--type', '--glob'],
+  })
+  if (name === 'find') return foundBy(call)
+  if (name === 'echo' || name === 'printf') return operands.flatMap(wordsIn)
+  if (name === 'ls') return listed(operands)
+  if (/^(?:[ef]?grep|rg)$/.test(name) && listsFiles(args)) {
+    const roots = args.some(({ text }) => /^-e/.test(text)) ? operands : operands.slice(1)
+    return anythingIn(roots)
+  }
+  if (name === 'git' && /^(?:ls-files|diff|status|grep|show)$/.test(args[0]?.text ?? ''))
+    return anythingIn([])
+  return [UNKNOWN]
+}
+
+function listsFiles(args: readonly Word[]): boolean {
+  return args.some(({ text }) => /^-\w*[lL]|^--files/.test(text))
+}
+
+function anythingIn(roots: readonly Word[]): readonly Word[] {
+  if (roots.length === 0) return [{ text: './**/*', known: true, glob: true }]
+  return roots.map((root) => ({ text: `${root.text}/**/*`, known: root.known, glob: true }))
+}
+
+/** Of a folder it prints the names that are in it. */
+function listed(operands: readonly Word[]): readonly Word[] {
+  const all: Word = { text: '*', known: true, glob: true }
+  const wild = operands.filter(({ text, glob }) => glob && /[*?[]/.test(text))
+  return operands.length > 0 && wild.length === operands.length ? wild : [all, ...operands]
+}
+
+function wordsIn(word: Word): readonly Word[] {
+  const texts = word.text.split(/(?:\s|\\[nt0])+/).filter((text) => text !== '')
+  return texts.map((text) => ({ ...word, text }))
+}

@@ -1,0 +1,57 @@
+// What is there: nothing here throws, for what cannot be looked at is not there for this user either.
+
+import { type Dirent, lstatSync, readdirSync, statSync } from 'node:fs'
+import { canBe } from './path-overlap.js'
+
+/** Of one pattern; more are not looked at. */
+const MOST_PATHS = 2000
+
+/** By where a link leads. */
+export function isFolder(path: string): boolean {
+  return attempt(() => statSync(path).isDirectory()) ?? false
+}
+
+export function isFile(path: string): boolean {
+  return attempt(() => statSync(path).isFile()) ?? false
+}
+
+export function namesIn(folder: string): readonly string[] {
+  return attempt(() => readdirSync(folder)) ?? []
+}
+
+/** With all that is below, by their paths from the folder on. */
+export function treeOf(folder: string): readonly string[] {
+  return attempt(() => readdirSync(folder, { recursive: true, encoding: 'utf8' })) ?? []
+}
+
+/** The links among what a pattern stands for, and what is reached through them. */
+export function linksBy(pattern: string, dots: boolean): readonly string[] {
+  let paths: { readonly path: string; readonly linked: boolean }[] = [{ path: '', linked: false }]
+  for (const part of pattern.split('/').filter((one) => one !== '' && one !== '.')) {
+    const next: typeof paths = []
+    for (const { path, linked } of paths) {
+      for (const name of /[*?[]/.test(part) ? namesLike(part, `${path}/`, dots) : [part]) {
+        const found = `${path}/${name}`
+        const isLink = linked || (attempt(() => lstatSync(found).isSymbolicLink()) ?? false)
+        if (next.length < MOST_PATHS) next.push({ path: found, linked: isLink })
+      }
+    }
+    paths = next
+  }
+  return paths.filter(({ linked }) => linked).map(({ path }) => path)
+}
+
+function namesLike(part: string, folder: string, dots: boolean): readonly string[] {
+  const entries: readonly Dirent[] = attempt(() => readdirSync(folder, { withFileTypes: true })) ?? []
+  return entries
+    .map(({ name }) => name)
+    .filter((name) => canBe(part.toLowerCase(), name.normalize('NFC').toLowerCase(), true, dots))
+}
+
+function attempt<R>(look: () => R): R | undefined {
+  try {
+    return look()
+  } catch {
+    return undefined
+  }
+}

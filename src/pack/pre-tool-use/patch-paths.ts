@@ -1,0 +1,64 @@
+// The files that a patch changes, by its text: the envelope of apply_patch, and diffs.
+
+import { isAbsolute, join } from 'node:path'
+import { readPlain } from '../../state/plain-file.js'
+import { realOf } from '../../state/within.js'
+import { type Effect, literalWord } from './effect.js'
+import type { Call } from './shell-script.js'
+import type { Word } from './word.js'
+
+const HEADERS = [
+  /^\*\*\* (?:Add|Update|Delete) File: (.+)$/,
+  /^\*\*\* Move to: (.+)$/,
+  /^(?:---|\+\+\+) (?:[ab]\/)?([^\t]+)/,
+  /^(?:rename|copy) (?:from|to) (.+)$/,
+]
+const GIT_HEADER = 'diff --git '
+
+export function pathsInPatch(text: string): readonly string[] {
+  const paths = new Set<string>()
+  for (const raw of text.split('\n')) {
+    const line = raw.trim()
+    if (!/^[*\-+rcd]/.test(line)) continue
+    for (const header of HEADERS) {
+      const path = header
+        .exec(line)?.[1]
+        ?.trim()
+        .replace(/^"(.*)"$/, '$1')
+      if (path !== undefined && path !== '/dev/null') paths.add(path)
+    }
+    // The same name twice; where the names differ, other lines say so.
+    if (line.startsWith(GIT_HEADER)) {
+      const names = line.slice(GIT_HEADER.length)
+      paths.add(names.slice(0, names.length / 2).replace(/^"?a\/|"$/g, ''))
+    }
+  }
+  return [...paths]
+}
+
+const MAX_BYTES = 1024 * 1024
+
+/** What a call changes by the patches that it reads. A patch that is not there yet says nothing. */
+export function patched({ input, folders }: Call, files: readonly Word[]): readonly Effect[] {
+  const made = (target: Word): Effect => ({ deed: 'write', target, deep: false })
+  const texts = [...input]
+  const effects: Effect[] = []
+  for (const file of files) {
+    const text = folders.map((folder) => textOf(file, folder)).find((one) => one !== undefined)
+    if (text === undefined)
+      effects.push(made({ text: `the files of ${file.text}`, known: false, glob: false }))
+    else texts.push(text)
+  }
+  return [...effects, ...texts.flatMap(pathsInPatch).map((path) => made(literalWord(path)))]
+}
+
+function textOf({ text, known }: Word, folder: string): string | undefined {
+  if (!known) return undefined
+  try {
+    const found = readPlain(realOf(isAbsolute(text) ? text : join(folder, text)), MAX_BYTES)
+    return 'text' in found ? found.text : undefined
+  } catch {
+    // Then a person has to look into it.
+    return undefined
+  }
+}

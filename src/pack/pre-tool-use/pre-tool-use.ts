@@ -1,0 +1,121 @@
+// pre-tool-use: looks at every call of a tool before it runs. Denies what destroys, what switches checks off, what changes the guard.
+
+import { resolve } from 'node:path'
+import type { HookInput } from '../../author/hook-input.js'
+import { askUser, deny, type HookResult } from '../../core/result.js'
+import { shown } from '../../core/text.js'
+import type { PackContext, PackHook } from '../pack-hook.js'
+import { asked, denied, type Finding, worstOf } from './finding.js'
+import { Places } from './places.js'
+import { skillFindings } from './skill-redirect.js'
+import { type ToolCall, toolCall } from './tool-call.js'
+
+const HINT = 'Whoever owns this machine can change the rules in ~/.amplifier/pack.json.'
+
+export const preToolUse: PackHook = {
+  name: 'pre-tool-use',
+  event: 'PreToolUse',
+  onFailure: 'closed',
+  async run(input, context) {
+    if (input.event !== 'PreToolUse') return undefined
+    const started = context.now()
+    const finding = worstOf(await findingsOf(input, context))
+    context.state.append('metrics', {
+      event: 'PreToolUse',
+      tool: input.toolName,
+      verdict: finding?.verdict ?? 'none',
+      ms: context.now() - started,
+      ...(finding ? { rule: finding.rule } : {}),
+      ...(input.sessionId === undefined ? {} : { session: input.sessionId }),
+    })
+    return finding && answerOf(finding)
+  },
+}
+
+type Input = Extract<HookInput, { event: 'PreToolUse' }>
+
+function answerOf({ verdict, rule, reason }: Finding): HookResult {
+  if (verdict === 'deny') return deny(`${reason} (${rule}. ${HINT})`)
+  return askUser(`${reason} (${rule})`, { reason: `${reason} (${rule}. ${HINT})` })
+}
+
+async function findingsOf(input: Input, context: PackContext): Promise<readonly Finding[]> {
+  const { settings } = context
+  const call = toolCall(input.toolName, input.toolInput)
+  if (call.kind === 'other') {
+    return skillFindings(input.toolName, input.toolInput, [context.projectDir, context.home])
+  }
+  const cwd = resolve(context.projectDir, input.cwd ?? '.')
+  const places = new Places(context, cwd)
+  switch (call.kind) {
+    case 'shell':
+      return commandFindings(call, cwd, context, places)
+    case 'files':
+      return fileFindings(input.toolName, call, cwd, context, places)
+    case 'unclear': {
+      const matters =
+        call.missing === 'path' ? settings.selfProtection : settings.bash.denyList || settings.selfProtection
+      return matters
+        ? [
+            asked(
+              'not-understood',
+              `${shown(input.toolName)} does not say which ${call.missing} it is about.`,
+            ),
+          ]
+        : []
+    }
+  }
+}
+
+async function commandFindings(
+  { commands, folder, isPowerShell }: Extract<ToolCall, { kind: 'shell' }>,
+  cwd: string,
+  context: PackContext,
+  places: Places,
+): Promise<readonly Finding[]> {
+  const { bash, selfProtection } = context.settings
+  if (!bash.denyList && !selfProtection && bash.allow.length === 0 && bash.deny.length === 0) return []
+  // Loaded only for a command: other tools are called more often.
+  const { shellFindings } = await import('./shell-guard.js')
+  const start = folder === undefined ? cwd : places.absolute(folder, cwd)
+  const findings: Finding[] = []
+  for (const text of commands) {
+    findings.push(...(await shellFindings(text, start, context, places)))
+    if (isPowerShell && !/^[\w./:=@%+, -]*$/.test(text)) {
+      findings.push(
+        asked('not-understood', 'This is PowerShell, of which only plain commands are understood here.'),
+      )
+    }
+  }
+  return findings
+}
+
+function fileFindings(
+  toolName: string,
+  { paths, deep, deletes, writes }: Extract<ToolCall, { kind: 'files' }>,
+  cwd: string,
+  { settings }: PackContext,
+  places: Places,
+): readonly Finding[] {
+  const findings: Finding[] = []
+  for (const text of paths) {
+    const forms = [...new Set([text, text.replaceAll('\\', '/')])]
+    for (const path of forms.map((form) => places.absolute(form, cwd))) {
+      const hit = settings.selfProtection ? places.hit({ path, wild: false, deep }) : undefined
+      if (hit) {
+        const sentence = `${shown(toolName)} would change ${shown(text)}: ${hit.what}, which agents may read but not change. Tell the user what should change, and let them do it.`
+        const isSure = writes && hit.verdict === 'deny'
+        findings.push(isSure ? denied('self-protection', sentence) : asked('self-protection', sentence))
+      }
+      if (deletes && settings.bash.denyList && places.isAbove(path)) {
+        findings.push(
+          denied(
+            'destructive-delete',
+            `${shown(toolName)} would delete ${shown(text)}, which is or holds the working folder, the project or the home folder. Name what you mean in it.`,
+          ),
+        )
+      }
+    }
+  }
+  return findings
+}

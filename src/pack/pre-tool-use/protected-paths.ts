@@ -1,0 +1,63 @@
+// Which files make an agent's guards: its hooks, its settings, and what Carabiner keeps. Of every agent in use, and of git.
+
+/** Below any folder; a slash at the end is for all that is in it, a star for a part of a name. */
+export const OF_AGENTS: readonly string[] = [
+  ...['.amplifier/', '.claude/hooks/', '.claude/plugins/', '.claude/settings*.json', '.claude.json'],
+  ...[
+    '.codex/hooks/',
+    '.codex/hooks.json',
+    '.codex/config.toml',
+    '.codex/requirements.toml',
+    '.codex/plugins/',
+  ],
+  ...['.gemini/hooks/', '.gemini/settings.json', '.gemini/config/', '.gemini/extensions/'],
+  ...['.gemini/trusted*.json', '.agents/hooks/', '.agents/hooks.json'],
+  ...['.qwen/hooks/', '.qwen/settings.json', '.qwen/extensions/'],
+  ...['.cursor/hooks/', '.cursor/hooks.json', '.cursor/cli*.json', '.cursor/permissions.json'],
+  ...[
+    '.github/hooks/',
+    '.github/copilot/',
+    '.copilot/hooks/',
+    '.copilot/settings*.json',
+    '.copilot/config.json',
+  ],
+  ...['.factory/hooks/', '.factory/hooks.json', '.factory/settings*.json'],
+  ...['.cline/hooks/', '.clinerules/hooks/', 'Documents/Cline/Hooks/'],
+  ...['.kiro/hooks/', '.kiro/agents/', '.amazonq/cli-agents/', '.aws/amazonq/cli-agents/'],
+  ...['.windsurf/hooks/', '.windsurf/hooks.json', '.codeium/windsurf/hooks.json'],
+  ...['.openhands/hooks/', '.openhands/hooks.json', '.grok/hooks/', '.junie/config.json'],
+  ...['.devin/hooks*.json', '.augment/settings.json', '.vibe/hooks.toml', '.vibe/config.toml'],
+  ...['.opencode/plugin/', '.opencode/plugins/', '.config/opencode/', 'opencode.json', 'opencode.jsonc'],
+  ...[
+    'crush.json',
+    '.crush.json',
+    '.config/crush/',
+    '.kimi/config.toml',
+    '.pi/extensions/',
+    '.pi/settings.json',
+  ],
+  ...['.letta/settings*.json', '.letta/hooks/', '.codebuddy/hooks/', '.codebuddy/settings*.json'],
+  ...['.trae/hooks/', '.trae/hooks.json'],
+]
+
+/** What checks commits. To set them up is an ordinary wish, so a person decides. */
+export const OF_GIT: readonly string[] = ['.git/hooks/', '.git/config']
+
+/** Managed by an administrator. */
+export const OF_SYSTEM: readonly string[] = [
+  ...[
+    '/etc/claude-code',
+    '/etc/codex',
+    '/etc/cursor',
+    '/etc/windsurf',
+    '/etc/github-copilot',
+    '/etc/gemini-cli',
+  ],
+  ...['/Library/Application Support/ClaudeCode', '/Library/Application Support/Cursor'],
+]
+
+/** Folders that hold much else: to remove one is a matter of these files only where they are there. */
+export const SHARED: ReadonlySet<string> = new Set([
+  ...['.github', '.git', '.config', '.codeium', '.codeium/windsurf', 'documents', 'documents/cline'],
+  ...['.aws', '.aws/amazonq', '.clinerules', '.agents'],
+])

@@ -1,0 +1,64 @@
+// Which commands lead elsewhere: to another folder, to another branch, to the end.
+
+import { posix } from 'node:path'
+import { gitCall } from './git-call.js'
+import { SOMEWHERE } from './places.js'
+import type { Scene } from './scene.js'
+import type { Variables } from './variables.js'
+
+export function moveOf(
+  given: readonly string[],
+  scene: Scene,
+  seen: Scene,
+  variables: Variables,
+  home: string,
+): Scene | 'ends' | undefined {
+  const words = /^(?:builtin|command)$/.test(given[0] ?? '') ? given.slice(1) : given
+  const [name, ...args] = words
+  if (name === 'exit' || name === 'return' || name === 'exec') return endOf(name, args)
+  if (name === 'popd') return { ...scene, folders: seen.folders }
+  if (name === 'cd' || name === 'chdir' || name === 'pushd') {
+    const target = args.find((word) => word === '-' || !/^[-+]./.test(word))
+    if (target === '-' || (name === 'pushd' && target === undefined))
+      return { ...scene, folders: seen.folders }
+    return { ...scene, folders: new Set(foldersBehind(target ?? home, scene, variables, home)) }
+  }
+  if (name !== 'git') return undefined
+  const branch = switchedTo(args)
+  return branch === undefined ? undefined : { ...scene, branches: new Set([branch]) }
+}
+
+/** `exec >file` goes on. */
+function endOf(name: string, args: readonly string[]): 'ends' | undefined {
+  return name === 'exec' && args.length === 0 ? undefined : 'ends'
+}
+
+function foldersBehind(
+  target: string,
+  { folders }: Scene,
+  variables: Variables,
+  home: string,
+): readonly string[] {
+  return variables.wordsOf(target, true).flatMap(({ text, known }) => {
+    if (!known) return [SOMEWHERE]
+    return [...folders].map((folder) => reached(folder, text, home))
+  })
+}
+
+function reached(folder: string, text: string, home: string): string {
+  if (text.startsWith('/')) return posix.normalize(text)
+  if (/^~(?:\/|$)/.test(text)) return posix.normalize(home + text.slice(1))
+  return folder === SOMEWHERE ? SOMEWHERE : posix.normalize(`${folder}/${text}`)
+}
+
+/** `git switch x`, `git checkout -b x`, as far as that is sure. */
+function switchedTo(args: readonly string[]): string | undefined {
+  const { verb, args: rest, folders } = gitCall(args)
+  if ((verb !== 'checkout' && verb !== 'switch') || folders.length > 0) return undefined
+  const made = rest.findIndex((word) => /^(?:-[bBcC]|--(?:create|force-create|orphan))$/.test(word))
+  if (made >= 0) return rest[made + 1]
+  const operands = rest.filter((word) => !word.startsWith('-'))
+  // More words are files.
+  if (operands.length !== 1 || rest.includes('--') || /[$`*.]/.test(operands[0] ?? '')) return undefined
+  return operands[0]
+}

@@ -1,0 +1,161 @@
+// The guard's own files: hooks, settings of agents, what Carabiner keeps. An agent may read them, and not change them.
+
+import { join } from 'node:path'
+import { shown } from '../../core/text.js'
+import { isNoFile } from './allow-list.js'
+import { argumentsOf, type Effect, inFolder } from './effect.js'
+import { effectsOf } from './file-effects.js'
+import { asked, denied, type Finding } from './finding.js'
+import { namesIn } from './on-disk.js'
+import { type Depth, type Hit, type Places, SOMEWHERE } from './places.js'
+import type { Call, Script } from './shell-script.js'
+import { isWild, type Word } from './word.js'
+
+const DEEDS: Readonly<Record<Effect['deed'], string>> = {
+  write: 'writes',
+  delete: 'deletes',
+  move: 'moves',
+  change: 'changes the permissions of',
+  link: 'links',
+}
+
+const MOST_ENTRIES = 1000
+
+const INSTEAD = 'Tell the user what should change, and let them do it.'
+
+export function protectionFindings(
+  call: Call,
+  effects: readonly Effect[],
+  script: Script,
+  places: Places,
+): Finding[] {
+  const findings = effects.flatMap((effect) => ofEffect(call, effect, script, places))
+  if (effectsOf(call.name) === undefined) findings.push(...mentions(call, places))
+  if (/^(?:cp|mv|rsync|ditto)$/.test(call.name)) findings.push(...copiedTrees(call, places))
+  return findings
+}
+
+/** What `>` writes. */
+export function outputFindings(script: Script, places: Places): Finding[] {
+  return script.outputs.flatMap(({ words, folders }) =>
+    words.flatMap((word) => {
+      if (isNoFile(word.text)) return []
+      if (!word.known) return [unknown('It', 'writes', word)]
+      return (
+        lostFolder(word, folders, 'It writes') ??
+        found('It', 'writes', word, places.hitBy(word, folders, false))
+      )
+    }),
+  )
+}
+
+function ofEffect(call: Call, effect: Effect, { dots }: Script, places: Places): Finding[] {
+  const { deed, target } = effect
+  const folders = effect.folders ?? call.folders
+  const who = `\`${call.name}\``
+  if (isNoFile(target.text)) return []
+  if (!target.known) return deed === 'delete' ? [] : [unknown(who, DEEDS[deed], target)]
+  const hit = places.hitBy(target, folders, depthOf(effect, folders, places), effect.dots || dots)
+  // Of what is only found while it runs, nobody knows that it is one of these.
+  const isVague = isWild(target) && /\*\*\/\*?$/.test(target.text)
+  if (hit) return found(who, DEEDS[deed], target, isVague ? { ...hit, verdict: 'ask' } : hit)
+  if (deed === 'link' && leadsUp(target, folders, places)) {
+    return [
+      asked(
+        'self-protection',
+        `${who} links ${shown(target.text)}, by which protected files get another name. Link what you need in it.`,
+      ),
+    ]
+  }
+  return lostFolder(target, folders, `${who} ${DEEDS[deed]}`) ?? []
+}
+
+function depthOf({ deep, arrives, target }: Effect, folders: readonly string[], places: Places): Depth {
+  if (arrives === undefined) return deep
+  return arrives === 'maybe' && places.isFolder(target, folders) ? false : 'names'
+}
+
+function found(who: string, does: string, { text }: Word, hit: Hit | undefined): Finding[] {
+  if (!hit) return []
+  const sentence = `${who} ${does} ${shown(text)}: ${hit.what}, which agents may read but not change. ${INSTEAD}`
+  return [hit.verdict === 'deny' ? denied('self-protection', sentence) : asked('self-protection', sentence)]
+}
+
+function unknown(who: string, does: string, { text }: Word): Finding {
+  return asked(
+    'not-understood',
+    `${who} ${does} ${shown(text)}, and only the running shell knows which file that is. Write the path out.`,
+  )
+}
+
+/** Relative to a folder that nobody knows. */
+function lostFolder({ text }: Word, folders: readonly string[], does: string): Finding[] | undefined {
+  if (!folders.includes(SOMEWHERE) || /^[/~]/.test(text)) return undefined
+  return [
+    asked(
+      'not-understood',
+      `${does} ${shown(text)} in a folder that only the running shell knows. Write the path out.`,
+    ),
+  ]
+}
+
+function leadsUp({ text }: Word, folders: readonly string[], places: Places): boolean {
+  return folders.some((folder) => {
+    const path = join(places.absolute(text, folder), '.')
+    return [places.home, places.projectDir, places.cwd].some((one) =>
+      `${one}/`.startsWith(path === '/' ? '/' : `${path}/`),
+    )
+  })
+}
+
+/** A program that nobody here knows: if it names such a file, a person decides. */
+function mentions(call: Call, places: Places): Finding[] {
+  const words = call.args.flatMap((word) => [word, ...valuesIn(word)])
+  // An interpreter runs the file that it names first; that changes nothing.
+  const runs = /^(?:(?:ba|da|z|k)?sh|source|\.|python[\d.]*|node|bun|deno|tsx|ruby|perl|php)$/.test(call.name)
+  const behind = call.args[0]?.text === '-m' ? 2 : 0
+  const first = runs ? call.args.slice(behind).find(({ text }) => !text.startsWith('-')) : undefined
+  for (const word of words) {
+    if (word === first || !word.known || /\s/.test(word.text)) continue
+    const hit = places.hitBy(word, call.folders, true)
+    if (hit?.verdict === 'deny') {
+      return [
+        asked(
+          'self-protection',
+          `\`${call.name}\` is given ${shown(word.text)}: ${hit.what}, which agents may read but not change. ${INSTEAD}`,
+        ),
+      ]
+    }
+  }
+  return []
+}
+
+/** `--out=x`, `-ox`, `if=x`. */
+function valuesIn(word: Word): readonly Word[] {
+  const [, value] = /^(?:--?[\w-]+=|\w+=|-\w(?=[./~]))(.+)$/s.exec(word.text) ?? []
+  return value === undefined ? [] : [{ ...word, text: value }]
+}
+
+/** `cp -r x/. .`: what is in the source comes by its own names. */
+function copiedTrees({ name, args, folders }: Call, places: Places): Finding[] {
+  const { operands, valuesOf } = argumentsOf(args, { valued: 't' })
+  const [target] = [...valuesOf('t', '--target-directory'), ...operands.slice(-1)]
+  const sources = operands.filter(({ text }) => /(?:^|\/)\.?\/?$|(?:^|\/)\*$/.test(text))
+  for (const source of sources) {
+    for (const entry of folders.flatMap((folder) => entriesOf(source, folder, places))) {
+      const hit = target && places.hitBy(inFolder(target, entry), folders, true)
+      if (!hit) continue
+      return [
+        asked(
+          'self-protection',
+          `\`${name}\` copies all of ${shown(source.text)}, and with it ${shown(entry)}: ${hit.what}. Name the files that you mean.`,
+        ),
+      ]
+    }
+  }
+  return []
+}
+
+function entriesOf({ text }: Word, folder: string, places: Places): readonly string[] {
+  return namesIn(places.absolute(text, folder).replace(/\*$/, '')).slice(0, MOST_ENTRIES)
+}

@@ -1,0 +1,80 @@
+// Judges a command line: reads it, and asks each rule about each call in it.
+
+import type { PackContext } from '../pack-hook.js'
+import { listFindings } from './allow-list.js'
+import { codeFindings } from './code-rule.js'
+import { destructionBy } from './delete-rule.js'
+import { diskFindings, diskOutputs } from './disk-rule.js'
+import { effectsOf } from './file-effects.js'
+import { asked, type Finding } from './finding.js'
+import { forkBombs } from './fork-bomb.js'
+import { gitFindings } from './git-rule.js'
+import { withGivenWords } from './given-words.js'
+import { hiddenScripts } from './hidden-scripts.js'
+import { type Places, TooMuch } from './places.js'
+import { outputFindings, protectionFindings } from './self-protection.js'
+import { type Call, readScript, type Script } from './shell-script.js'
+
+/** Command lines in words of command lines. */
+const MOST_LAYERS = 3
+
+export async function shellFindings(
+  text: string,
+  folder: string,
+  context: PackContext,
+  places: Places,
+  layer = 0,
+): Promise<readonly Finding[]> {
+  try {
+    return await readFindings(text, folder, context, places, layer)
+  } catch (error) {
+    if (!(error instanceof TooMuch)) throw error
+    return [asked('not-understood', 'It names more files than are looked at. Do it in several steps.')]
+  }
+}
+
+async function readFindings(
+  text: string,
+  folder: string,
+  context: PackContext,
+  places: Places,
+  layer: number,
+): Promise<readonly Finding[]> {
+  const { settings } = context
+  const read = await readScript(text, folder, context)
+  const script: Script = { ...read, calls: withGivenWords(read.calls) }
+  const findings = script.calls.flatMap((call) => callFindings(call, script, context, places))
+  if (settings.bash.denyList) findings.push(...forkBombs(script), ...diskOutputs(script.outputs))
+  if (settings.selfProtection) findings.push(...outputFindings(script, places))
+  findings.push(...listFindings(script, settings.bash))
+  for (const hidden of hiddenScripts(script)) {
+    if (layer >= MOST_LAYERS) break
+    // What a list allows is what the text itself runs.
+    const inner = { ...context, settings: { ...settings, bash: { ...settings.bash, allow: [] } } }
+    findings.push(...(await shellFindings(hidden, folder, inner, places, layer + 1)))
+  }
+  const { unknown, why } = script.reading
+  if (unknown) {
+    findings.push(
+      asked(
+        'not-understood',
+        `Not all that this command runs can be seen: ${why}. Write it out, in steps if need be.`,
+      ),
+    )
+  }
+  return findings
+}
+
+function callFindings(call: Call, script: Script, { settings }: PackContext, places: Places): Finding[] {
+  const { bash, selfProtection } = settings
+  const effects = effectsOf(call.name)?.(call) ?? []
+  const findings: Finding[] = []
+  if (bash.denyList) {
+    findings.push(...destructionBy(call, effects, places), ...diskFindings(call, effects))
+    findings.push(...gitFindings(call, script, bash.protectedBranches))
+  }
+  if (selfProtection) {
+    findings.push(...protectionFindings(call, effects, script, places), ...codeFindings(call, script, places))
+  }
+  return findings
+}

@@ -1,0 +1,260 @@
+// A command line as the guard sees it: each call in it, what it is called with, and where it may be then.
+
+import type { Assignment, Command, HereDoc, SyntaxNode } from 'unbash'
+import { readShell, type ShellReading } from '../../shell/shell-reading.js'
+import { bodyOf, wordOf } from '../../shell/shell-word.js'
+import type { SimpleCommand } from '../../shell/simple-command.js'
+import { isSpecial } from '../../shell/wrappers.js'
+import { SOMEWHERE } from './places.js'
+import { AS_IT_IS, type Mover, type Scene } from './scene.js'
+import { moveOf } from './scene-moves.js'
+import { type Surroundings, Variables } from './variables.js'
+import type { Word } from './word.js'
+
+export interface Call {
+  /** Without a folder. */
+  readonly name: string
+  readonly command: SimpleCommand
+  /** Behind the name. */
+  readonly args: readonly Word[]
+  /** Absolute; SOMEWHERE for one that only the shell knows. */
+  readonly folders: readonly string[]
+  readonly branches: ReadonlySet<string>
+  /** Whether another command starts it: `sudo`, `xargs`, `find -exec`. */
+  readonly isInner: boolean
+  /** Of the command that stands in the text. */
+  readonly node: Command | undefined
+  /** The calls whose output it reads, the nearest first. */
+  readonly readsFrom: readonly Call[]
+  /** Here-documents and here-strings that it is given. */
+  readonly input: readonly string[]
+  /** By `<`. */
+  readonly inputFiles: readonly Word[]
+}
+
+export interface WrittenFile {
+  readonly words: readonly Word[]
+  readonly folders: readonly string[]
+}
+
+export interface ShellFunction {
+  readonly name: string
+  /** As it is written. */
+  readonly body: string
+}
+
+export interface Script {
+  readonly text: string
+  readonly reading: ShellReading
+  readonly calls: readonly Call[]
+  /** By `>` and its kin. */
+  readonly outputs: readonly WrittenFile[]
+  /** As `NAME=value`. */
+  readonly assignments: readonly string[]
+  readonly functions: readonly ShellFunction[]
+  /** Whether a star stands for names that begin with a dot, too. */
+  readonly dots: boolean
+}
+
+/** Words and blanks alone; the first assigns nothing. */
+const PLAIN = /^[\w./:@%+,-]+(?: [\w./:=@%+, -]*)?$/
+
+export async function readScript(text: string, folder: string, known: Surroundings): Promise<Script> {
+  const only = onlyCall(text, folder, known)
+  return only ?? withWalk(text, folder, known)
+}
+
+/** `npm test` needs no parser, which takes longer to load than all of this. */
+function onlyCall(text: string, folder: string, known: Surroundings): Script | undefined {
+  const name = /^\S*/.exec(text)?.[0] ?? ''
+  if (!PLAIN.test(text) || isSpecial(name.slice(name.lastIndexOf('/') + 1))) return undefined
+  const reading = readShell(text)
+  const [command] = reading.commands
+  if (reading.commands.length !== 1 || !command || command.source !== text) return undefined
+  const variables = new Variables(known)
+  const args = command.words.slice(1).flatMap((word) => variables.wordsOf(word, false))
+  const call: Call = {
+    name: command.name,
+    command,
+    args,
+    folders: [folder],
+    branches: new Set([AS_IT_IS]),
+    isInner: false,
+    node: undefined,
+    readsFrom: [],
+    input: [],
+    inputFiles: [],
+  }
+  return { text, reading, calls: [call], outputs: [], assignments: [], functions: [], dots: false }
+}
+
+async function withWalk(text: string, folder: string, known: Surroundings): Promise<Script> {
+  const { ShellWalk } = await import('./shell-walk.js')
+  const nodes: SyntaxNode[] = []
+  const functions: ShellFunction[] = []
+  const reading = readShell(text, (node, source) => {
+    nodes.push(node)
+    if (node.type !== 'Function') return
+    functions.push({ name: node.name.text, body: source.slice(node.body.pos, node.body.end) })
+  })
+  const variables = new Variables(known)
+  const assignments = assignmentsIn(nodes, reading, variables)
+  const start: Scene = { folders: new Set([folder]), branches: new Set([AS_IT_IS]) }
+  const sought = known.env.CDPATH !== undefined || text.includes('CDPATH')
+  const move: Mover = (words, scene, seen) => {
+    const moved = moveOf(words, scene, seen, variables, known.home)
+    if (!sought || typeof moved !== 'object') return moved
+    return { ...moved, folders: new Set([...moved.folders, SOMEWHERE]) }
+  }
+  const walk = new ShellWalk(start, move)
+  walk.take(nodes.filter(({ type }) => type === 'Script'))
+  const calls = callsOf(reading, nodes, variables, (node) => walk.sceneOf(node))
+  const outputs = walk.outputs.map((output) => ({
+    words: variables.wordsOf(output.target, true),
+    folders: [...walk.sceneOfOutput(output).folders],
+  }))
+  return {
+    text,
+    reading,
+    calls: withSources(calls, walk.sources),
+    outputs,
+    assignments,
+    functions,
+    dots: /dotglob|GLOBIGNORE|setopt|emulate/i.test(text),
+  }
+}
+
+// ---- variables ------------------------------------------------------------------------------------------------------
+
+function assignmentsIn(nodes: readonly SyntaxNode[], reading: ShellReading, variables: Variables): string[] {
+  const all: string[] = []
+  for (const node of nodes) {
+    if (node.type === 'Assignment') assign(node, variables, all)
+    else if (node.type === 'Command') {
+      for (const item of [...node.prefix, ...node.args])
+        if (item.type === 'Assignment') assign(item, variables, all)
+    } else if (node.type === 'For' || node.type === 'Select') {
+      const words = node.wordlist?.map((word) => wordOf(word).text) ?? [undefined]
+      for (const word of words) variables.add(node.name.text, word)
+    } else if (node.type === 'ParameterExpansion' && /^:?=/.test(node.operation?.operator ?? '')) {
+      variables.add(node.parameter, undefined)
+    } else if (node.type === 'Coproc') variables.forgetAll()
+  }
+  for (const command of reading.commands) fromCommand(command, variables, all)
+  return all
+}
+
+function assign({ name, value, append, index }: Assignment, variables: Variables, all: string[]): void {
+  const words = value.type === 'ArrayValue' ? value.elements : [value]
+  for (const word of words) {
+    const { text } = wordOf(word)
+    variables.add(name, append && value.type !== 'ArrayValue' ? undefined : text)
+    all.push(`${name}=${text}`)
+  }
+  if (index !== undefined) variables.add(name, undefined)
+}
+
+/** `read x`, `env X=1`, `export X=1`, `printf -v x`. */
+function fromCommand({ name, words }: SimpleCommand, variables: Variables, all: string[]): void {
+  if (name === 'source' || name === '.') variables.forgetAll()
+  for (const word of words.slice(1)) {
+    const [, left, right] = /^(\w+)\+?=(.*)$/s.exec(word) ?? []
+    if (left !== undefined && right !== undefined) {
+      variables.add(left, word.includes('+=') ? undefined : right)
+      all.push(`${left}=${right}`)
+    } else if (READERS.has(name) && /^\w+$/.test(word)) variables.add(word, undefined)
+  }
+}
+
+/** They give a variable what they read, or what they make. */
+const READERS: ReadonlySet<string> = new Set([
+  ...['read', 'mapfile', 'readarray', 'getopts', 'printf', 'let', 'unset', 'local', 'declare', 'typeset'],
+])
+
+// ---- calls ----------------------------------------------------------------------------------------------------------
+
+/** Those with a source stand in the text, in the order of the nodes; the others are run by the one before them. */
+function callsOf(
+  reading: ShellReading,
+  nodes: readonly SyntaxNode[],
+  variables: Variables,
+  sceneOf: (node: Command | undefined) => Scene,
+): Call[] {
+  const named = nodes.filter((node): node is Command => node.type === 'Command' && node.name !== undefined)
+  const written = reading.commands.filter(({ source }) => source !== undefined)
+  // Where they do not go together nobody knows where a command is.
+  const areAligned = named.length === written.length
+  let at = -1
+  let moved: readonly string[] = []
+  return reading.commands.map((command) => {
+    const isInner = command.source === undefined
+    if (!isInner) {
+      at++
+      moved = []
+    }
+    const node = areAligned ? named[at] : undefined
+    const scene = sceneOf(node)
+    const args = command.words.slice(1).flatMap((word) => variables.wordsOf(word, command.dynamic))
+    const folders = [...new Set([...scene.folders, ...moved])]
+    moved = [...moved, ...startFolders(command.name, args, folders)]
+    return {
+      name: command.name,
+      command,
+      args,
+      folders: areAligned ? folders : [...folders, SOMEWHERE],
+      branches: scene.branches,
+      isInner,
+      node,
+      readsFrom: [],
+      input: node ? inputOf(node) : [],
+      inputFiles: node ? inputFilesOf(node, variables) : [],
+    }
+  })
+}
+
+/** `env -C x rm y`, `sudo -D x`: what they run is elsewhere. */
+function startFolders(name: string, args: readonly Word[], folders: readonly string[]): readonly string[] {
+  if (!/^(?:env|sudo|unshare|nsenter|systemd-run|find|fd)$/.test(name)) return []
+  // Of what it finds nobody knows the folder.
+  if (/^f/.test(name)) return args.some(({ text }) => /^-(?:exec|ok)dir$/.test(text)) ? [SOMEWHERE] : []
+  const found: string[] = []
+  for (const [i, { text }] of args.entries()) {
+    const [, value] = /^(?:-C|-D|-w|--(?:chdir|wd|working-directory|working-dir))=?(.*)$/s.exec(text) ?? []
+    if (value === undefined) continue
+    const target = value === '' ? args[i + 1] : { text: value, known: args[i]?.known ?? false }
+    if (!target?.known) found.push(SOMEWHERE)
+    else
+      for (const folder of folders)
+        found.push(target.text.startsWith('/') ? target.text : `${folder}/${target.text}`)
+  }
+  return found
+}
+
+function inputOf({ redirects }: Command): readonly string[] {
+  return redirects.flatMap((redirect) => {
+    if (redirect.type === 'HereDoc') return [bodyOf(redirect as HereDoc).text]
+    return redirect.type === 'HereString' && redirect.target ? [wordOf(redirect.target).text] : []
+  })
+}
+
+function inputFilesOf({ redirects }: Command, variables: Variables): readonly Word[] {
+  return redirects.flatMap((redirect) => {
+    if (redirect.type !== 'Redirect' || redirect.operator !== '<' || !redirect.target) return []
+    return variables.wordsOf(wordOf(redirect.target).text, true)
+  })
+}
+
+function withSources(calls: readonly Call[], sources: ReadonlyMap<Command, SyntaxNode>): readonly Call[] {
+  const outer = new Map(calls.filter(({ isInner }) => !isInner).map((call) => [call.node, call]))
+  return calls.map((call) => {
+    const readsFrom: Call[] = []
+    let node: SyntaxNode | undefined = call.node && sources.get(call.node)
+    while (node?.type === 'Command' && readsFrom.length < 32) {
+      const source = outer.get(node)
+      if (!source) break
+      readsFrom.push(source)
+      node = sources.get(node)
+    }
+    return { ...call, readsFrom }
+  })
+}

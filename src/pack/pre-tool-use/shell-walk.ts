@@ -1,0 +1,195 @@
+// Where each command of a script may be when it runs, and on which branch: follows `cd` and `git switch` through && and ||.
+
+import { type Command, forEachChild, type Redirect, type SyntaxNode } from 'unbash'
+import { assignedWord, wordOf } from '../../shell/shell-word.js'
+import { SOMEWHERE } from './places.js'
+import type { Mover, Scene } from './scene.js'
+
+/** After a command that went well, and after one that did not. */
+interface After {
+  readonly ok: Scene
+  readonly fail: Scene
+}
+
+export interface Output {
+  readonly target: string
+  readonly scene: Scene
+}
+
+const MOST_FOLDERS = 16
+const DEEPEST = 400
+
+const NOWHERE: Scene = { folders: new Set(), branches: new Set() }
+
+const OWN_SHELL: ReadonlySet<SyntaxNode['type']> = new Set([
+  ...([
+    'Subshell',
+    'CommandExpansion',
+    'ArithmeticCommandExpansion',
+    'ProcessSubstitution',
+    'Coproc',
+  ] as const),
+])
+const REPEATING: ReadonlySet<SyntaxNode['type']> = new Set(['While', 'For', 'ArithmeticFor', 'Select'])
+
+export class ShellWalk {
+  readonly scenes = new Map<Command, Scene>()
+  /** What comes before a command in its pipeline. */
+  readonly sources = new Map<Command, SyntaxNode>()
+  readonly outputs: Output[] = []
+  readonly #move: Mover
+  readonly #visited = new Set<SyntaxNode>()
+  #seen: Scene
+  /** Whether a command may run elsewhere than where it stands. */
+  #isLoose = false
+  #isLooping = false
+
+  constructor(start: Scene, move: Mover) {
+    this.#seen = start
+    this.#move = move
+  }
+
+  /** Scripts that commands of others run are among them, each after the one that it stands in. */
+  take(scripts: readonly SyntaxNode[]): void {
+    for (const [i, script] of scripts.entries()) {
+      if (this.#visited.has(script)) continue
+      const before = this.#seen
+      this.#walk(script, this.#seen, 0)
+      // What `eval` and its kin change holds for what follows them.
+      if (i > 0 && this.#seen !== before) this.#isLoose = true
+    }
+  }
+
+  sceneOf(command: Command | undefined): Scene {
+    const scene = command && !this.#isLoose ? this.scenes.get(command) : undefined
+    return scene && scene.folders.size > 0 ? scene : this.#seen
+  }
+
+  sceneOfOutput({ scene }: Output): Scene {
+    return this.#isLoose || scene.folders.size === 0 ? this.#seen : scene
+  }
+
+  #walk(node: SyntaxNode, scene: Scene, depth: number): After {
+    this.#visited.add(node)
+    if (depth > DEEPEST) return both(scene)
+    if (node.type === 'Command') return this.#command(node, scene, depth)
+    if (node.type === 'AndOr') return this.#andOr(node, scene, depth)
+    if (node.type === 'Pipeline') return this.#pipeline(node, scene, depth)
+    if (node.type === 'Statement') {
+      const after = this.#walk(node.command, scene, depth + 1)
+      return node.background ? both(scene) : after
+    }
+    if (node.type === 'Function') this.#isLoose = true
+    if (node.type === 'Redirected') for (const each of node.redirects) this.#output(each, scene)
+    const inner = this.#children(node, scene, depth)
+    if (OWN_SHELL.has(node.type)) return both(scene)
+    return isList(node) ? inner : both(joined(inner.ok, inner.fail))
+  }
+
+  #children(node: SyntaxNode, scene: Scene, depth: number): After {
+    let after = both(scene)
+    // Loops in it come round with it; each for itself would double all that is in them.
+    const isLoop = REPEATING.has(node.type) && !this.#isLooping
+    const rounds = isLoop ? 2 : 1
+    this.#isLooping ||= isLoop
+    for (let round = 0; round < rounds; round++) {
+      const before = this.#seen
+      forEachChild(node, (child) => {
+        // In a list each follows the other; elsewhere it may be left out.
+        const from = joined(after.ok, after.fail)
+        const next = this.#walk(child, from, depth + 1)
+        after = isList(node) ? next : both(joined(from, joined(next.ok, next.fail)))
+      })
+      // `cd ..` again and again leads to who knows where.
+      if (round === 1 && this.#seen !== before) {
+        this.#see({ folders: new Set([SOMEWHERE]), branches: new Set() })
+        this.#isLoose = true
+      }
+    }
+    if (isLoop) this.#isLooping = false
+    return after
+  }
+
+  #andOr(node: Extract<SyntaxNode, { type: 'AndOr' }>, scene: Scene, depth: number): After {
+    let after: After | undefined
+    for (const [i, command] of node.commands.entries()) {
+      if (!after) after = this.#walk(command, scene, depth + 1)
+      else if (node.operators[i - 1] === '&&') {
+        const next = this.#walk(command, after.ok, depth + 1)
+        after = { ok: next.ok, fail: joined(after.fail, next.fail) }
+      } else {
+        const next = this.#walk(command, after.fail, depth + 1)
+        after = { ok: joined(after.ok, next.ok), fail: next.fail }
+      }
+    }
+    return after ?? both(scene)
+  }
+
+  #pipeline(node: Extract<SyntaxNode, { type: 'Pipeline' }>, scene: Scene, depth: number): After {
+    const [only] = node.commands
+    if (node.commands.length === 1 && only) {
+      const after = this.#walk(only, scene, depth + 1)
+      return node.prefixes.length > 0 ? both(joined(after.ok, after.fail)) : after
+    }
+    let last = both(scene)
+    for (const [i, command] of node.commands.entries()) {
+      const before = node.commands[i - 1]
+      if (before && command.type === 'Command') this.sources.set(command, before)
+      last = this.#walk(command, scene, depth + 1)
+    }
+    // In some shells the last one is no shell of its own.
+    return both(joined(scene, joined(last.ok, last.fail)))
+  }
+
+  #command(node: Command, scene: Scene, depth: number): After {
+    this.scenes.set(node, joined(this.scenes.get(node) ?? NOWHERE, scene))
+    for (const each of node.redirects) this.#output(each, scene)
+    forEachChild(node, (child) => {
+      this.#walk(child, scene, depth + 1)
+    })
+    const words = [...(node.name ? [wordOf(node.name).text] : []), ...node.args.map(textOf)]
+    const moved = this.#move(words, scene, this.#seen)
+    if (moved === undefined) return both(scene)
+    if (moved === 'ends') return both(NOWHERE)
+    this.#see(moved)
+    return { ok: moved, fail: scene }
+  }
+
+  #output(redirect: SyntaxNode, scene: Scene): void {
+    if (redirect.type !== 'Redirect' || !isOutput(redirect)) return
+    if (redirect.target) this.outputs.push({ target: wordOf(redirect.target).text, scene })
+  }
+
+  #see(scene: Scene): void {
+    const all = joined(this.#seen, scene)
+    if (all.folders.size > this.#seen.folders.size || all.branches.size > this.#seen.branches.size)
+      this.#seen = all
+  }
+}
+
+/** `<>` opens for writing, too. */
+function isOutput({ operator, target }: Redirect): boolean {
+  if (!operator.includes('>')) return false
+  return !(operator === '>&' && target && /^(?:\d+-?|-)$/.test(target.text))
+}
+
+function textOf(arg: Command['args'][number]): string {
+  return arg.type === 'Word' ? wordOf(arg).text : assignedWord(arg).text
+}
+
+function isList({ type }: SyntaxNode): boolean {
+  return type === 'Script' || type === 'CompoundList' || type === 'BraceGroup'
+}
+
+function both(scene: Scene): After {
+  return { ok: scene, fail: scene }
+}
+
+function joined(a: Scene, b: Scene): Scene {
+  if (a === b || b.folders.size === 0) return a
+  if (a.folders.size === 0) return b
+  const folders = new Set([...a.folders, ...b.folders])
+  const capped =
+    folders.size > MOST_FOLDERS ? new Set([...[...folders].slice(0, MOST_FOLDERS), SOMEWHERE]) : folders
+  return { folders: capped, branches: new Set([...a.branches, ...b.branches]) }
+}

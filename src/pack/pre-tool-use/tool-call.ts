@@ -1,0 +1,209 @@
+// What a call of a tool is about, whatever the host calls it: command lines, files that it changes, or neither.
+
+import { isObject, type Json } from '../../core/json.js'
+import { shellQuoted } from '../../shell/shell-quoted.js'
+import { pathsInPatch } from './patch-paths.js'
+
+export type ToolCall =
+  | {
+      readonly kind: 'shell'
+      readonly commands: readonly string[]
+      /** Where they begin, if the call says so. */
+      readonly folder: string | undefined
+      /** Whether it is PowerShell, of which only plain words are the same. */
+      readonly isPowerShell: boolean
+    }
+  | {
+      readonly kind: 'files'
+      readonly paths: readonly string[]
+      /** Whether what is below a folder goes with it. */
+      readonly deep: boolean
+      readonly deletes: boolean
+      /** Whether it is known to change files. */
+      readonly writes: boolean
+    }
+  /** It should say what it is about, and does not. */
+  | { readonly kind: 'unclear'; readonly missing: 'command' | 'path' }
+  | { readonly kind: 'other' }
+
+const OTHER: ToolCall = { kind: 'other' }
+
+const SHELLS = new Set(
+  `bash bashtool cmd command commandline console containerexec developershell exec execbash execcommand execute
+  executebash executecommand executeshell executeshellcommand interactiveshell interactwithprocess localshell monitor
+  powershell process pwsh run runbash runcommand runcommandline runcommands runinterminal runprocess runscript runshell
+  runshellcommand runterminal runterminalcmd runterminalcommand sendinput sh shell shellcommand shellexec shelltool
+  startprocess terminal terminalcommand unifiedexec userbash writestdin zsh`.split(/\s+/),
+)
+
+const COMMAND_KEYS = [
+  ...[
+    'command',
+    'cmd',
+    'script',
+    'commands',
+    'cmds',
+    'commandLine',
+    'command_line',
+    'shell_command',
+    'shellCommand',
+  ],
+  ...['argv', 'bash_command', 'code', 'chars', 'input', 'powershell', 'bash'],
+]
+const FOLDER_KEYS = [
+  'workdir',
+  'cwd',
+  'working_directory',
+  'workingDirectory',
+  'working_dir',
+  'directory',
+  'dir_path',
+  'dir',
+]
+
+const READS =
+  /read|^get|^list|search|^find|view|glob|grep|stat|info|^ls$|^cat$|show|fetch|tree|exists|lookup|query|open|diagnostic/
+const WRITES =
+  /write|edit|create|delete|remove|move|rename|replace|patch|insert|append|copy|link|save|update|download|mkdir|truncate|touch|chmod|modify|overwrite|applydiff|multiedit|^put|^set/
+const DEEP = /delete|remove|move|rename|copy|link|chmod|^rm/
+const PATH_KEY =
+  /^(?:(?:target|source|destination|dest|src|old|new|from|to|notebook|absolute|relative|abs|full|output|input|link|base)?_?(?:file_?)?(?:path|name|file|uri|dir|directory|folder)s?|files?|targets?|source|destination|dest|src|from|to|edits|changes|operations|moves|uri)$/i
+const PATCH_KEYS = [
+  'patch',
+  'input',
+  'command',
+  'diff',
+  'patch_text',
+  'patchText',
+  'content',
+  'cmd',
+  'changes',
+]
+
+export function toolCall(toolName: string, given: Json): ToolCall {
+  const name = plainName(toolName)
+  const input = parsed(given)
+  if (/^(?:apply|git)?patch$|^applydiff$/.test(name)) return patchCall(input)
+  const isEditor = isObject(input) && /edit|strreplace/.test(name) && typeof input.path === 'string'
+  const commands = isEditor ? [] : commandsIn(input, SHELLS.has(name))
+  if (SHELLS.has(name) || (commands.length > 0 && !WRITES.test(name) && !READS.test(name))) {
+    if (commands.length === 0) return isEmpty(input) ? OTHER : { kind: 'unclear', missing: 'command' }
+    return {
+      kind: 'shell',
+      commands,
+      folder: textAt(input, FOLDER_KEYS),
+      isPowerShell: /powershell|pwsh/.test(name),
+    }
+  }
+  return fileCall(name, input)
+}
+
+/** `mcp__fs__write_file`, `MCP:write_file`, `developer__shell`, `functions.exec_command`. */
+function plainName(toolName: string): string {
+  const last =
+    toolName
+      .split(/__|[:./]/)
+      .filter((part) => part !== '')
+      .at(-1) ?? toolName
+  return last
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '')
+    .replace(/(?:tool|v\d)$/, '')
+}
+
+/** Some hosts send the input as a text. */
+function parsed(input: Json): Json {
+  if (typeof input !== 'string' || !/^\s*[[{]/.test(input)) return input
+  try {
+    return JSON.parse(input) as Json
+  } catch {
+    return input
+  }
+}
+
+function isEmpty(input: Json): boolean {
+  return input === null || input === '' || (typeof input === 'object' && Object.keys(input).length === 0)
+}
+
+// ---- shells -----------------------------------------------------------------------------------------------------
+
+/** A text, or a list: of words, or of texts. Every field counts: nobody knows which of them the host takes. */
+function commandsIn(input: Json, isShell: boolean): readonly string[] {
+  if (typeof input === 'string') return isShell ? [input] : []
+  if (Array.isArray(input)) return isShell ? commandsOf(input, 'argv') : []
+  if (!isObject(input)) return []
+  const keys = isShell ? COMMAND_KEYS : COMMAND_KEYS.slice(0, 9)
+  return keys.flatMap((key) => (Object.hasOwn(input, key) ? commandsOf(parsed(input[key] as Json), key) : []))
+}
+
+function commandsOf(value: Json, key: string): readonly string[] {
+  if (typeof value === 'string') return value.trim() === '' ? [] : [value]
+  if (!Array.isArray(value)) return isObject(value) ? commandsIn(value as Json, true) : []
+  const texts = value.filter((item): item is string => typeof item === 'string')
+  if (/s$/.test(key)) return value.flatMap((item: Json) => commandsOf(item, 'argv'))
+  return texts.length > 0 ? [texts.map(shellQuoted).join(' ')] : []
+}
+
+function textAt(input: Json, keys: readonly string[]): string | undefined {
+  if (!isObject(input)) return undefined
+  for (const key of keys) {
+    const value = input[key]
+    if (typeof value === 'string' && value !== '') return value
+  }
+  return undefined
+}
+
+// ---- files ------------------------------------------------------------------------------------------------------
+
+function patchCall(input: Json): ToolCall {
+  const texts =
+    typeof input === 'string' ? [input] : PATCH_KEYS.flatMap((key) => textsIn(fieldOf(input, key)))
+  const paths = [...texts.flatMap(pathsInPatch), ...pathsIn(input, 0)]
+  if (paths.length === 0) return isEmpty(input) ? OTHER : { kind: 'unclear', missing: 'path' }
+  return { kind: 'files', paths, deep: true, deletes: false, writes: true }
+}
+
+function fieldOf(input: Json, key: string): Json {
+  return isObject(input) && Object.hasOwn(input, key) ? (input[key] as Json) : null
+}
+
+/** `["apply_patch", "*** Begin Patch …"]`, and by files: `{ "a.txt": … }`. */
+function textsIn(value: Json): readonly string[] {
+  if (typeof value === 'string') return [value]
+  if (Array.isArray(value)) return value.filter((item): item is string => typeof item === 'string')
+  return isObject(value) ? Object.keys(value).map((path) => `*** Update File: ${path}`) : []
+}
+
+function fileCall(name: string, input: Json): ToolCall {
+  const writes = WRITES.test(name) && !/^(?:todo|task|plan|memory|note(?!book)|issue|pull)/.test(name)
+  // `str_replace_editor` has a command for looking.
+  if (fieldOf(input, 'command') === 'view') return OTHER
+  if (!writes && READS.test(name)) return OTHER
+  const paths = pathsIn(input, 0)
+  if (paths.length === 0) {
+    const isFileTool =
+      /^(?:write|edit|multiedit|create|writefile|editfile|notebookedit|strreplace.*|deletefile|movefile)$/.test(
+        name,
+      )
+    return isFileTool && !isEmpty(input) ? { kind: 'unclear', missing: 'path' } : OTHER
+  }
+  return { kind: 'files', paths, deep: DEEP.test(name), deletes: /delete|remove|^rm/.test(name), writes }
+}
+
+const DEEPEST = 4
+const LONGEST_PATH = 4096
+
+function pathsIn(value: Json, depth: number): readonly string[] {
+  if (typeof value !== 'object' || value === null || depth > DEEPEST) return []
+  if (Array.isArray(value)) return value.slice(0, 1000).flatMap((item) => pathsIn(item, depth + 1))
+  return Object.entries(value).flatMap(([key, item]: [string, Json]) => {
+    if (!PATH_KEY.test(key)) return []
+    const items = Array.isArray(item) ? item : [item]
+    const texts = items.filter((one): one is string => typeof one === 'string' && isPath(one))
+    return [...texts, ...pathsIn(item, depth + 1)]
+  })
+}
+
+function isPath(text: string): boolean {
+  return text !== '' && text.length <= LONGEST_PATH && !text.includes('\n')
+}

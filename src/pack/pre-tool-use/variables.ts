@@ -1,0 +1,136 @@
+// What the variables and substitutions in a word can be, as far as the command itself says it.
+
+import { alternativesOf } from '../../shell/path-pattern.js'
+import type { Word } from './word.js'
+
+/** What is known before the command sets anything. */
+export interface Surroundings {
+  readonly home: string
+  readonly projectDir: string
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** Of one word; more are not told apart. */
+const MOST_MEANINGS = 32
+const MOST_LAYERS = 5
+/** A longer word with an expansion in it is not taken apart. */
+const LONGEST = 2000
+
+/** Names whose value a shell sets itself, and which is a number. */
+const NUMBERS = /^(?:[$?#!]|RANDOM|SRANDOM|UID|EUID|PPID|BASHPID|SECONDS|LINENO|EPOCHSECONDS)$/
+
+/** What a shell of the host has, too. */
+const GIVEN = /^(?:TMPDIR|USER|LOGNAME|XDG_\w+|CARABINER_HOME)$/
+
+/** `$x`, `${x}`, `${x[@]}`, `${x:-y}`; `$( )` and backticks with nothing of the kind inside; `$(( ))`. */
+const EXPANSION =
+  /\$(?:(\w+|[$?#!@*-])|\{(\w+)(?:\[[@*\d]+\])?(?::?[-=]([^{}$`]*))?\}|(\(\([^()]*\)\))|\(([^()`]*)\))|`([^`]*)`/
+
+export class Variables {
+  readonly #values = new Map<string, readonly string[] | undefined>()
+  readonly #surroundings: Surroundings
+  /** A file that is read in may set them all, and another IFS cuts them elsewhere. */
+  #areKnown = true
+
+  constructor(surroundings: Surroundings) {
+    this.#surroundings = surroundings
+  }
+
+  /** One more value that it may have; undefined: any. */
+  add(name: string, value: string | undefined): void {
+    if (name === 'IFS') this.#areKnown = false
+    const values = this.#values.has(name) ? this.#values.get(name) : []
+    this.#values.set(name, value === undefined || !values ? undefined : [...values, value])
+  }
+
+  forgetAll(): void {
+    this.#areKnown = false
+  }
+
+  /** Each word that the shell may make of it. */
+  wordsOf(text: string, dynamic: boolean): readonly Word[] {
+    if (!dynamic || !/[$`{]|^~/.test(text)) return [{ text, known: !isOtherHome(text), glob: dynamic }]
+    const meanings =
+      text.length > LONGEST ? undefined : this.#meanings(text, 0)?.flatMap((one) => alternativesOf(one) ?? [])
+    if (!meanings || meanings.length > MOST_MEANINGS) return [{ text, known: false, glob: true }]
+    const all = [...new Set(meanings)]
+    const either = all.length > 1
+    return all.map((one) => ({ text: one, known: !isOtherHome(one), glob: true, either }))
+  }
+
+  /** Undefined where only the shell knows. */
+  #meanings(text: string, layer: number): readonly string[] | undefined {
+    const found = EXPANSION.exec(text)
+    if (!found) return /[$`]/.test(text) ? undefined : [text]
+    if (layer > MOST_LAYERS) return undefined
+    const [all] = found
+    const values: string[] = []
+    for (const value of this.#valuesOf(found) ?? [undefined]) {
+      const meanings = value === undefined ? undefined : this.#meanings(value, layer + 1)
+      if (!meanings) return undefined
+      values.push(...meanings.flatMap(cut))
+    }
+    const rests = this.#meanings(text.slice(found.index + all.length), layer)
+    if (!rests) return undefined
+    if (values.length * rests.length > MOST_MEANINGS) return undefined
+    const head = text.slice(0, found.index)
+    if (/[$`]/.test(head)) return undefined
+    return values.flatMap((value) => rests.map((rest) => head + value + rest))
+  }
+
+  #valuesOf(found: RegExpExecArray): readonly string[] | undefined {
+    const [, plain, braced, otherwise, arithmetic, script, old] = found
+    if (arithmetic !== undefined) return ['*']
+    const text = script ?? old
+    if (text !== undefined) return this.#printed(text.trim())
+    const name = plain ?? braced ?? ''
+    if (NUMBERS.test(name)) return ['*']
+    const values = this.#ofName(name)
+    if (otherwise === undefined) return values
+    if (values) return [...values, otherwise]
+    return this.#areKnown && !this.#values.has(name) && GIVEN.test(name) ? [otherwise] : undefined
+  }
+
+  #ofName(name: string): readonly string[] | undefined {
+    if (!this.#areKnown) return undefined
+    const given = this.#given(name)
+    if (!this.#values.has(name)) return given === undefined ? undefined : [given]
+    const values = this.#values.get(name)
+    if (!values) return undefined
+    return given === undefined ? values : [given, ...values]
+  }
+
+  #given(name: string): string | undefined {
+    const { home, projectDir, env } = this.#surroundings
+    if (name === 'HOME') return home
+    if (name === 'PWD') return '.'
+    if (name === 'CLAUDE_PROJECT_DIR') return projectDir
+    return GIVEN.test(name) ? env[name] || undefined : undefined
+  }
+
+  /** What a well-known command prints. */
+  #printed(script: string): readonly string[] | undefined {
+    const tmp = this.#surroundings.env.TMPDIR || '/tmp'
+    if (/^mktemp(?: -[dqu]+)*(?: [\w.-]*X{3,}[\w.-]*| -t [\w.-]+)?$/.test(script))
+      return [`${tmp}/mktemp-*`, 'mktemp-*']
+    if (script === 'pwd' || script === 'pwd -P') return ['.']
+    if (script === 'git rev-parse --show-toplevel') return [this.#surroundings.projectDir]
+    if (
+      /^(?:date(?: -u)?(?: ["']?\+(?:%[a-zA-Z]|[:._ T-])*["']?)?|nproc|whoami|hostname|uname(?: -\w)?|id -\w+|git rev-parse (?:--short )?HEAD)$/.test(
+        script,
+      )
+    )
+      return ['*']
+    return undefined
+  }
+}
+
+/** Without quotes the shell makes several words of it. */
+function cut(text: string): readonly string[] {
+  return /\s/.test(text) ? [text, ...text.trim().split(/\s+/)] : [text]
+}
+
+/** `~bob`, `~+`: a home of somebody else, or a folder of the shell's. */
+function isOtherHome(text: string): boolean {
+  return /^~[^/]/.test(text)
+}

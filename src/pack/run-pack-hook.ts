@@ -1,0 +1,47 @@
+// Runs one hook of the pack as a program: its context, its answer, and what the user has to be told besides.
+
+import type { HookInput } from '../author/hook-input.js'
+import { type HookHandlers, type RunHookOptions, runHook } from '../author/run-hook.js'
+import { type HookResult, proceed } from '../core/result.js'
+import { keepSecret, secretsIn } from '../core/secrets.js'
+import { userHome } from '../state/homes.js'
+import { withMessages } from './answer.js'
+import { bypassOf } from './bypass.js'
+import { PACK } from './index.js'
+import type { PackName } from './names.js'
+import type { PackHook, ThisProgram } from './pack-hook.js'
+import { projectDirOf } from './project-dir.js'
+import { readSettings } from './settings.js'
+import { openState } from './state.js'
+
+/** Reads standard input, prints the answer, and sets the exit code, or what is given instead. */
+export async function runPackHook(
+  name: PackName,
+  program: ThisProgram,
+  instead: Pick<RunHookOptions, 'stdin' | 'answered'> = {},
+): Promise<void> {
+  const hook = await PACK[name]()
+  const { env } = process
+  keepSecret(secretsIn(env))
+  const handler = (input: HookInput) => answerOf(hook, input, env, program)
+  const handlers: HookHandlers = Object.fromEntries(
+    [hook.event, ...(hook.also ?? [])].map((event) => [event, handler]),
+  )
+  await runHook(handlers, { name, event: hook.event, onFailure: hook.onFailure ?? 'open', ...instead })
+}
+
+async function answerOf(
+  hook: PackHook,
+  input: HookInput,
+  env: NodeJS.ProcessEnv,
+  program: ThisProgram,
+): Promise<HookResult | undefined> {
+  const home = userHome()
+  const bypass = bypassOf(env, home)
+  if (bypass?.on) return proceed({ userMessage: bypass.message, userMessageLevel: 'warning' })
+  const projectDir = projectDirOf(input.cwd, env, home)
+  const settings = readSettings(home, projectDir)
+  const state = openState({ projectDir, env })
+  const result = await hook.run(input, { projectDir, home, settings, state, env, now: Date.now, program })
+  return withMessages(result, [...(bypass ? [bypass.message] : []), ...settings.problems, ...state.problems])
+}

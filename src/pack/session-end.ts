@@ -1,0 +1,27 @@
+// A session ends: what it leaves for the next one is saved once more, and its end is noted.
+
+import { textOf } from '../core/errors.js'
+import { saying } from './answer.js'
+import { bounded } from './fenced.js'
+import { conversationOf, saveMemory, sessionOf } from './memory.js'
+import type { PackHook } from './pack-hook.js'
+
+export const sessionEnd: PackHook = {
+  name: 'session-end',
+  event: 'SessionEnd',
+  run(input, context) {
+    if (input.event !== 'SessionEnd') return undefined
+    const { reason } = input.extra
+    context.state.append('metrics', {
+      event: 'SessionEnd',
+      session: sessionOf(input.sessionId),
+      ...(typeof reason === 'string' && { reason: bounded(reason, 100) }),
+    })
+    try {
+      saveMemory(input, conversationOf(input), context)
+      return undefined
+    } catch (error) {
+      return saying([], [`The memory of this session could not be saved: ${textOf(error)}`])
+    }
+  },
+}

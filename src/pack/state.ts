@@ -1,0 +1,239 @@
+// What the pack remembers: logs of JSON lines in the user's state directory, bounded, without secrets, written by many at once.
+
+import { closeSync, lstatSync, openSync, readdirSync, unlinkSync, writeSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { textOf } from '../core/errors.js'
+import { type Data, isObject } from '../core/json.js'
+import { redactedData } from '../core/secrets.js'
+import { cutText } from '../core/text.js'
+import { timestamp } from '../core/timestamp.js'
+import { stateHome } from '../state/homes.js'
+import { readPlain } from '../state/plain-file.js'
+import { makePrivate } from '../state/private-folder.js'
+import { isInProject } from '../state/within.js'
+
+export type LogName = 'metrics' | 'memory' | 'agents' | 'reflections' | 'lock'
+
+/** Nothing here throws: a guard must not fail because the disk is full. What went wrong is in `problems`. */
+export interface PackState {
+  /** Of this project, for this user alone. Made when something is written. */
+  readonly folder: string
+  /** Where a file of its own may be in it; undefined where the pack must keep nothing. The folder may have to be made. */
+  place(name: string): string | undefined
+  /** Adds one record with the time; answers whether it was written. */
+  append(log: LogName, record: Data): boolean
+  /** The newest records of a log, the newest first. */
+  recent(log: LogName, most?: number): readonly Data[]
+  /** What went wrong so far, for the user to read. */
+  readonly problems: readonly string[]
+}
+
+/** A line is one write of at most this: the system does not mix two of them. */
+const MAX_LINE = 4096
+/** A log goes on in the next file after so many bytes, and only the newest files are kept. */
+const SEGMENT_BYTES = 256 * 1024
+const SEGMENTS = 2
+const SEGMENT = /^([a-z]+)\.(\d{8})\.jsonl$/
+
+export interface PackStateOptions {
+  readonly projectDir: string
+  readonly env?: NodeJS.ProcessEnv
+  readonly now?: () => number
+}
+
+export function openState({ projectDir, env = process.env, now = Date.now }: PackStateOptions): PackState {
+  return new FilePackState(resolve(stateHome(env), 'pack'), resolve(projectDir), now)
+}
+
+class FilePackState implements PackState {
+  readonly folder: string
+  readonly problems: string[] = []
+  readonly #projectDir: string
+  readonly #now: () => number
+  #outside: boolean | undefined
+
+  constructor(home: string, projectDir: string, now: () => number) {
+    this.folder = join(home, projectFolder(projectDir))
+    this.#projectDir = projectDir
+    this.#now = now
+  }
+
+  place(name: string): string | undefined {
+    return this.#isOutside() ? join(this.folder, name) : undefined
+  }
+
+  append(log: LogName, record: Data): boolean {
+    return (
+      this.#attempt('written', () => {
+        if (!this.#isOutside()) return false
+        const line = lineOf(timestamp(this.#now()), record)
+        const path = join(this.folder, this.#segmentToWrite(log))
+        if (!appended(path, line)) {
+          makePrivate(this.folder)
+          if (!appended(path, line)) throw new Error('the folder is gone again')
+        }
+        return true
+      }) ?? false
+    )
+  }
+
+  recent(log: LogName, most = 1000): readonly Data[] {
+    const records = this.#attempt('read', () => {
+      if (!this.#isOutside()) return []
+      const segments = this.#segments(log).toReversed()
+      const found: Data[] = []
+      for (const name of segments) {
+        if (found.length < most) found.push(...recordsIn(join(this.folder, name)).toReversed())
+      }
+      return found.slice(0, most)
+    })
+    return records ?? []
+  }
+
+  /** What a project could write would be what the model is told. */
+  #isOutside(): boolean {
+    if (this.#outside !== undefined) return this.#outside
+    this.#outside = !isInProject(this.folder, this.#projectDir)
+    if (!this.#outside) {
+      this.problems.push(
+        `the pack keeps nothing: ${this.folder} lies in the project; set CARABINER_HOME to a folder outside of it`,
+      )
+    }
+    return this.#outside
+  }
+
+  /** Names by age. A listing takes no lock: who sees the same newest file writes into the same one. */
+  #segments(log: LogName): readonly string[] {
+    return namesIn(this.folder)
+      .filter((name) => SEGMENT.exec(name)?.[1] === log)
+      .sort()
+  }
+
+  #segmentToWrite(log: LogName): string {
+    const segments = this.#segments(log)
+    const newest = segments.at(-1)
+    if (newest === undefined) return segmentName(log, 1)
+    if (sizeOf(join(this.folder, newest)) < SEGMENT_BYTES) return newest
+    for (const old of segments.slice(0, 1 - SEGMENTS)) remove(join(this.folder, old))
+    return segmentName(log, Number(SEGMENT.exec(newest)?.[2]) + 1)
+  }
+
+  #attempt<R>(done: 'read' | 'written', work: () => R): R | undefined {
+    try {
+      return work()
+    } catch (error) {
+      const problem = `what the pack remembers in ${this.folder} cannot be ${done}: ${textOf(error)}`
+      if (!this.problems.includes(problem)) this.problems.push(problem)
+      return undefined
+    }
+  }
+}
+
+/** One name for one path, and a readable one; no digest, because that library takes longer to load than all of this. */
+function projectFolder(projectDir: string): string {
+  const name = encodeURIComponent(projectDir)
+  // A name may have 255 bytes. The end of a path says more than its beginning.
+  return name.length <= 200 ? name : `${sum(projectDir)}-${name.slice(-160)}`
+}
+
+/** 52 bits; it only keeps apart paths of the same last 160 letters. */
+function sum(text: string): string {
+  let [a, b] = [0x811c9dc5, 0x1b873593]
+  for (let i = 0; i < text.length; i++) {
+    a = Math.imul(a ^ text.charCodeAt(i), 0x01000193)
+    b = Math.imul(b ^ text.charCodeAt(i), 0x85ebca6b)
+    b ^= b >>> 13
+  }
+  return (a >>> 0).toString(16).padStart(8, '0') + (b >>> 0).toString(16).padStart(8, '0')
+}
+
+function segmentName(log: LogName, number: number): string {
+  return `${log}.${String(number).padStart(8, '0')}.jsonl`
+}
+
+// ---- lines ----------------------------------------------------------------------------------------------------
+
+/** Cut at the longest texts until it fits. Without secrets before it is cut: half of one is still one. */
+function lineOf(time: string, record: Data): string {
+  let fitted = redactedData(record)
+  for (let most = MAX_LINE / 2; most >= 16; most /= 2) {
+    const line = `${JSON.stringify({ time, ...fitted })}\n`
+    if (Buffer.byteLength(line) <= MAX_LINE) return line
+    fitted = shortened(fitted, most) as Data
+  }
+  return `${JSON.stringify({ time, cut: true })}\n`
+}
+
+function shortened(value: unknown, most: number): unknown {
+  if (typeof value === 'string') return value.length * 4 <= most ? value : cutText(value, most, '…')
+  if (Array.isArray(value)) return value.slice(0, most / 8).map((one) => shortened(one, most))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, shortened(one, most)]))
+}
+
+/** False where there is no folder to write in. */
+function appended(path: string, line: string): boolean {
+  const bytes = Buffer.from(line)
+  const fd = opened(path)
+  if (fd === undefined) return false
+  try {
+    const written = writeSync(fd, bytes)
+    if (written < bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes could be written`)
+    return true
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function opened(path: string): number | undefined {
+  try {
+    return openSync(path, 'a', 0o600)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** A line that is no record (cut short by a full disk) is no reason to lose the others. */
+function recordsIn(path: string): readonly Data[] {
+  // Another process has just made it, or removed it.
+  if (sizeOf(path) === 0) return []
+  const found = readPlain(path, SEGMENT_BYTES + 64 * MAX_LINE)
+  if ('problem' in found) throw new Error(`${path} ${found.problem}`)
+  return found.text.split('\n').flatMap((line) => {
+    const value = parsed(line)
+    return isObject(value) ? [value as Data] : []
+  })
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+// ---- files ----------------------------------------------------------------------------------------------------
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+function sizeOf(path: string): number {
+  return lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** Another process may have been faster. */
+function remove(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}

@@ -1,0 +1,94 @@
+// The agent wants to stop: its memory is saved, lock mode keeps it going, and what it did is reflected on.
+
+import type { InputOf } from '../author/hook-input.js'
+import { textOf } from '../core/errors.js'
+import type { Data } from '../core/json.js'
+import { deny, type HookResult } from '../core/result.js'
+import { saying, withMessages } from './answer.js'
+import { bounded } from './fenced.js'
+import { replaceFile } from './kept-file.js'
+import { countStop, lockOf, removeLock } from './lock.js'
+import { conversationOf, kept, saveMemory, sessionOf } from './memory.js'
+import type { PackContext, PackHook } from './pack-hook.js'
+import { REFLECTING, reflect, reflectionPrompt } from './reflection.js'
+import type { Conversation } from './transcript.js'
+
+const MAX_REFLECTION = 3000
+const MAX_GOAL = 4096
+const GO_ON =
+  'Lock mode is on: do not stop. Go on with the work that is not done; when all is done, check it again.'
+
+type Stop = InputOf<'Stop'>
+
+export const stop: PackHook = {
+  name: 'stop',
+  event: 'Stop',
+  async run(input, context) {
+    // The agent that reflects stops, too.
+    if (input.event !== 'Stop' || context.env[REFLECTING]) return undefined
+    const messages: string[] = []
+    const conversation = remembered(input, context, messages)
+    const lock = locked(input, context)
+    if (lock?.action === 'deny') return withMessages(lock, messages)
+    if (conversation) await reflected(input, conversation, context, messages)
+    return withMessages(lock ?? saying([]), messages)
+  },
+}
+
+function remembered(input: Stop, context: PackContext, messages: string[]): Conversation | undefined {
+  try {
+    const conversation = conversationOf(input)
+    saveMemory(input, conversation, context)
+    return conversation
+  } catch (error) {
+    messages.push(`The memory of this session could not be saved: ${textOf(error)}`)
+    return undefined
+  }
+}
+
+/** A deny keeps the agent going, whatever other hooks already did: that is what somebody locked it for. */
+function locked(input: Stop, { state, settings }: PackContext): HookResult | undefined {
+  const lock = lockOf(state)
+  if (!lock) return undefined
+  if ('problem' in lock) return saying([], [lock.problem])
+  const most = settings.lock.maxIterations
+  const count = countStop(state, lock, sessionOf(input.sessionId))
+  // What cannot be counted cannot be capped.
+  if (count === undefined) return saying([], ['Lock mode could not count, so the agent may stop.'])
+  if (count <= most) {
+    const goal = lock.message === undefined ? '' : `\n${bounded(lock.message, MAX_GOAL)}`
+    return deny(`${GO_ON} (${count} of at most ${most})${goal}`)
+  }
+  removeLock(state)
+  return saying([], [`Lock mode ended: the agent was kept from stopping ${most} times.`])
+}
+
+/** Not while another hook already keeps the agent going: the session is not over. */
+async function reflected(
+  input: Stop,
+  conversation: Conversation,
+  { settings, state, env, projectDir, now }: PackContext,
+  messages: string[],
+): Promise<void> {
+  if (!settings.memory.enabled || input.stopHookActive || conversation.said.length === 0) return
+  try {
+    const place = state.place('reflection-prompt.md')
+    if (place === undefined) return
+    const prompt = reflectionPrompt(conversation)
+    replaceFile(place, `${prompt}\n`)
+    const { reflection } = settings
+    if (!reflection || !isDue(state.recent('reflections', 1)[0]?.time, reflection.interval, now())) return
+    const answer = await reflect(reflection, prompt, { cwd: projectDir, env })
+    if ('problem' in answer) messages.push(`The reflection failed: ${answer.problem}`)
+    // A failure is noted as well: a command that always fails must not run at every stop.
+    const noted: Data = 'problem' in answer ? { failed: true } : { text: kept(answer.text, MAX_REFLECTION) }
+    state.append('reflections', { session: sessionOf(input.sessionId), ...noted })
+  } catch (error) {
+    messages.push(`The reflection failed: ${textOf(error)}`)
+  }
+}
+
+function isDue(last: unknown, interval: number, now: number): boolean {
+  const at = typeof last === 'string' ? Date.parse(last) : Number.NaN
+  return Number.isNaN(at) || now - at >= interval * 1000
+}

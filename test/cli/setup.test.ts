@@ -1,0 +1,220 @@
+import { spawnSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { engineEntries, packEntries } from '../../src/hosts/claude-code/entries.js'
+import { Project, programFile, withProgram } from './program.js'
+
+withProgram()
+
+let project: Project
+beforeEach(() => {
+  project = new Project()
+})
+afterEach(() => project.remove())
+
+const program = () => ({ node: process.execPath, script: realpathSync(programFile()) })
+const user = () => join(project.home, '.claude/settings.json')
+const setup = (...args: string[]) => project.carabiner(['setup', 'claude-code', ...args])
+const read = (path: string) => readFileSync(path, 'utf8')
+const hooksIn = (path: string) => JSON.parse(read(path)).hooks
+
+function userFile(text: string): string {
+  mkdirSync(join(project.home, '.claude'), { recursive: true })
+  writeFileSync(user(), text)
+  return user()
+}
+
+describe('carabiner setup claude-code', () => {
+  it("registers the pack in the user's settings, and shows what it writes first", async () => {
+    const { code, stdout, stderr } = await setup()
+    expect([code, stderr]).toEqual([0, ''])
+    const lines = stdout.split('\n')
+    expect(lines[0]).toBe('~/.claude/settings.json (new)')
+    expect(lines).toContain('+    "SessionStart": [')
+    expect(stdout.indexOf('+    "SessionStart"')).toBeLessThan(stdout.indexOf('registered 8 hooks'))
+    expect(hooksIn(user()).Stop).toEqual([packEntries(program())[1]?.group])
+    expect(existsSync(project.path('.claude'))).toBe(false)
+  })
+
+  it('registers commands that a shell starts', async () => {
+    await setup('--engine')
+    const [{ hooks }] = hooksIn(user()).PreToolUse
+    const version = hooks[0].command.replace(/ fire .*/, ' --version')
+    const { status, stdout } = spawnSync('sh', ['-c', version], { encoding: 'utf8', env: project.env() })
+    expect([status, stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)])
+  })
+
+  it('has nothing to do the second time', async () => {
+    await setup()
+    const before = read(user())
+    const { code, stdout } = await setup()
+    expect([code, stdout]).toEqual([0, '8 hooks registered in ~/.claude/settings.json: nothing to do\n'])
+    expect(read(user())).toBe(before)
+  })
+
+  it('--project registers them in this project', async () => {
+    project.file('.claude/settings.json', '{\n\t"model": "x"\n}')
+    const { code, stdout } = await setup('--project')
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining('registered 8 hooks in .claude/settings.json'),
+    ])
+    expect(existsSync(user())).toBe(false)
+    await setup('--project', '--remove')
+    expect(project.read('.claude/settings.json')).toBe('{\n\t"model": "x"\n}')
+  })
+
+  it('--engine registers one entry for each event in place of the pack', async () => {
+    await setup()
+    const { stdout } = await setup('--engine')
+    const entries = engineEntries(program())
+    expect(stdout).toContain(`registered ${entries.length} hooks`)
+    const hooks = hooksIn(user())
+    expect(Object.keys(hooks).sort()).toEqual(entries.map(({ event }) => event).sort())
+    for (const { event, group } of entries) expect(hooks[event]).toEqual([group])
+  })
+
+  it('--dry-run shows it and writes nothing at all', async () => {
+    userFile('{}\n')
+    for (const args of [[], ['--engine'], ['--project']]) {
+      const { code, stdout } = await setup('--dry-run', ...args)
+      expect([code, stdout]).toEqual([0, expect.stringContaining('nothing was written')])
+      expect(stdout).toContain('+    "PreToolUse": [')
+    }
+    expect(read(user())).toBe('{}\n')
+    expect(readdirSync(project.home)).toEqual(['.claude'])
+    expect(readdirSync(project.folder)).toEqual([])
+  })
+
+  it('--remove gives back the bytes, and what it replaced is kept', async () => {
+    const original = '\uFEFF{ "permissions": {},\r\n  "hooks": {} }'
+    userFile(original)
+    await setup()
+    const installed = read(user())
+    const { stdout } = await setup('--remove')
+    expect(read(user())).toBe(original)
+    expect(stdout).toContain('taken out of ~/.claude/settings.json')
+    const kept = /^before ~(.*)$/m.exec(stdout)?.[1] ?? ''
+    expect(read(project.home + kept)).toBe(installed)
+    expect((await setup('--remove')).stdout).toBe('nothing of Carabiner is in ~/.claude/settings.json\n')
+  })
+
+  it('--remove takes away a file that was made for it', async () => {
+    await setup()
+    const { stdout } = await setup('--remove')
+    expect(stdout).toContain('removed ~/.claude/settings.json, which was made for them')
+    expect(existsSync(join(project.home, '.claude'))).toBe(false)
+  })
+
+  it('goes where CLAUDE_CONFIG_DIR says', async () => {
+    const folder = join(project.base, 'elsewhere')
+    const env = { CLAUDE_CONFIG_DIR: folder }
+    const { code } = await project.carabiner(['setup', 'claude-code'], { env })
+    expect(code).toBe(0)
+    expect(hooksIn(join(folder, 'settings.json'))).toHaveProperty('Stop')
+    await project.carabiner(['setup', 'claude-code', '--remove'], { env })
+    expect([existsSync(folder), existsSync(user())]).toEqual([false, false])
+  })
+
+  it('says where all hooks are switched off', async () => {
+    userFile('{"disableAllHooks": true}')
+    expect((await setup()).stdout).toContain('note disableAllHooks is true in this file')
+  })
+
+  it('shows what could control a terminal as numbers', async () => {
+    userFile('{\n  "note": "\u009b2J\u202e",\n  "model": "x"\n}')
+    const { stdout } = await setup()
+    expect(stdout).toContain('⟨U+009B⟩2J⟨U+202E⟩')
+    expect(stdout).not.toContain('\u009b')
+  })
+
+  it('is one document under --json', async () => {
+    userFile('{}')
+    const { stdout } = await setup('--json')
+    expect(JSON.parse(stdout)).toEqual({
+      file: user(),
+      changes: true,
+      written: true,
+      hooks: 8,
+      diff: expect.stringContaining('+    "Stop": ['),
+      backup: expect.stringContaining(project.home),
+      notes: [],
+    })
+    const again = JSON.parse((await setup('--json', '--dry-run')).stdout)
+    expect(again).toMatchObject({ changes: false, written: false, diff: '', backup: null })
+  })
+
+  it('of several at once all end well, with each hook registered once', async () => {
+    userFile('{"model": "x"}')
+    const runs = await Promise.all([setup(), setup(), setup(), setup()])
+    for (const { code, stderr } of runs) expect([code, stderr]).toEqual([0, ''])
+    for (const groups of Object.values(hooksIn(user())))
+      expect((groups as unknown[]).length).toBeLessThanOrEqual(2)
+    expect(hooksIn(user()).Stop).toHaveLength(1)
+    await setup('--remove')
+    expect(read(user())).toBe('{"model": "x"}')
+  })
+})
+
+describe('settings that are left alone', () => {
+  it.each([
+    ['[1]', 'holds no JSON object'],
+    ['{', ':1 is not valid JSON: the text ends too early'],
+    ['{"hooks": 1}', ':1 "hooks" is not an object'],
+  ])('%j exits 1, says why, and changes nothing', async (text, why) => {
+    userFile(text)
+    const { code, stdout, stderr } = await setup()
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toContain(why)
+    expect(stderr).toContain(user())
+    expect(read(user())).toBe(text)
+  })
+
+  it('where what they were could not be kept', async () => {
+    userFile('{}')
+    const env = { CARABINER_HOME: project.file('no-folder', '') }
+    const { code, stderr } = await project.carabiner(['setup', 'claude-code'], { env })
+    expect([code, stderr]).toEqual([1, expect.stringContaining('What setup changed in')])
+    expect(stderr).not.toContain('bug')
+    expect(read(user())).toBe('{}')
+  })
+
+  it('a link that leads out of the project, for a program too', async () => {
+    const outside = join(project.base, 'outside.json')
+    writeFileSync(outside, '{}')
+    mkdirSync(project.path('.claude'))
+    symlinkSync(outside, project.path('.claude/settings.json'))
+    const { code, stdout } = await setup('--project', '--json')
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout)).toEqual({
+      error: {
+        code: 'SETTINGS_UNUSABLE',
+        message: expect.stringContaining(outside),
+        hint: expect.stringContaining('by hand'),
+      },
+    })
+    expect(read(outside)).toBe('{}')
+  })
+})
+
+describe('usage', () => {
+  it.each([
+    [['setup'], 'Give the host to set up'],
+    [['setup', 'claudecode'], 'There is no host "claudecode"; did you mean claude-code?'],
+    [['setup', 'claude-code', '--user', '--project'], 'Give --user or --project, not both'],
+    [['setup', 'claude-code', '--remove', '--engine'], '--remove takes everything out'],
+    [['setup', 'claude-code', '--project', 'dir'], 'carabiner setup takes no "dir"'],
+  ])('%j exits 64', async (args, why) => {
+    const { code, stderr } = await project.carabiner(args)
+    expect([code, stderr]).toEqual([64, expect.stringContaining(why)])
+  })
+})

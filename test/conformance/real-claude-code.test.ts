@@ -1,0 +1,101 @@
+// Hooks that `carabiner setup` registered, in the real Claude Code: offline, against a scripted model. What they block does not run.
+
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { programFile, withProgram } from '../cli/program.js'
+import type { Case } from './claude-code/case.mjs'
+import { runCase } from './claude-code/claude-code.mjs'
+import { cachedClaudeCode } from './claude-code/install.mjs'
+import type { Stage } from './claude-code/stage.mjs'
+
+withProgram()
+
+const binary = cachedClaudeCode()
+
+/** A call that leaves a trace where it runs. */
+const call = (command: string): Case => ({
+  name: 'setup',
+  about: 'hooks that setup registered',
+  event: 'PreToolUse',
+  tool_name: 'Bash',
+  tool_input: { command: `echo RAN >> okran; ${command}` },
+  hooks: [],
+  run: { spy: null },
+})
+
+function carabiner(stage: Stage, ...args: string[]): void {
+  execFileSync(process.execPath, [programFile(), ...args], {
+    cwd: stage.dir,
+    env: { HOME: stage.home, PATH: process.env.PATH },
+    stdio: 'pipe',
+  })
+}
+
+/** A gate that came with the project. */
+function withProjectHook(stage: Stage): void {
+  const script = `grep -q forbidden && { echo 'not in this project' >&2; exit 2; } || exit 0`
+  const hooks = { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: script }] }] }
+  mkdirSync(join(stage.dir, '.amplifier/hooks'), { recursive: true })
+  writeFileSync(join(stage.dir, '.amplifier/hooks/hooks.json'), JSON.stringify({ hooks }))
+}
+
+const run = (command: string, prepare: (stage: Stage) => void) =>
+  runCase(call(command), binary as string, undefined, prepare).then(({ observed }) => observed)
+
+describe.skipIf(binary === undefined)(
+  'in the real Claude Code (from the cache of npm run conformance)',
+  () => {
+    const NO_VERIFY = 'git commit --no-verify -m x'
+
+    it('a hook of the pack blocks a call', async () => {
+      const free = await run(NO_VERIFY, () => undefined)
+      expect(free).toMatchObject({ tool_ran: true, wrote: ['RAN'] })
+      const guarded = await run(NO_VERIFY, (stage) => carabiner(stage, 'setup', 'claude-code'))
+      expect(guarded).toMatchObject({ decision: 'deny', tool_ran: false })
+      expect(guarded.reason).toContain('--no-verify')
+      expect(guarded).not.toHaveProperty('wrote')
+    })
+
+    it('the pack lets other calls pass, and is gone after --remove', async () => {
+      const passed = await run('true', (stage) => carabiner(stage, 'setup', 'claude-code', '--project'))
+      expect(passed).toMatchObject({ tool_ran: true, wrote: ['RAN'] })
+      const removed = await run(NO_VERIFY, (stage) => {
+        carabiner(stage, 'setup', 'claude-code')
+        carabiner(stage, 'setup', 'claude-code', '--remove')
+      })
+      expect(removed).toMatchObject({ tool_ran: true, wrote: ['RAN'] })
+    })
+
+    it('a hook of the project blocks a call through the engine, once it is trusted', async () => {
+      const engine = (stage: Stage) => {
+        withProjectHook(stage)
+        carabiner(stage, 'trust', '--yes')
+        carabiner(stage, 'setup', 'claude-code', '--engine')
+      }
+      const denied = await run('echo forbidden', engine)
+      expect(denied).toMatchObject({ decision: 'deny', tool_ran: false })
+      expect(denied.reason).toContain('not in this project')
+      expect(denied).not.toHaveProperty('wrote')
+      expect(await run('true', engine)).toMatchObject({ tool_ran: true, wrote: ['RAN'] })
+    })
+
+    it('an engine that is not there any more blocks, and is no open door', async () => {
+      const gone = await run('true', (stage) => {
+        carabiner(stage, 'setup', 'claude-code', '--engine')
+        const file = join(stage.home, '.claude/settings.json')
+        const { PreToolUse } = JSON.parse(readFileSync(file, 'utf8')).hooks
+        PreToolUse[0].hooks[0].command = PreToolUse[0].hooks[0].command.replace('carabiner.js', 'gone.js')
+        writeFileSync(file, JSON.stringify({ hooks: { PreToolUse } }))
+      })
+      expect(gone).toMatchObject({ decision: 'deny', tool_ran: false })
+      expect(gone).not.toHaveProperty('wrote')
+    })
+  },
+)
+
+it.skipIf(binary !== undefined)(
+  'the real Claude Code is not in the cache: npm run conformance fetches it; setup was not tried in it',
+  () => {},
+)

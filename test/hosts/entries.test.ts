@@ -1,0 +1,60 @@
+import { CATALOGUE } from 'carabiner/core'
+import { describe, expect, it } from 'vitest'
+import { ENGINE_EVENTS, engineEntries, packEntries } from '../../src/hosts/claude-code/entries.js'
+import { PACK_NAMES } from '../../src/pack/names.js'
+
+const PROGRAM = { node: '/n/node', script: '/c/carabiner.js' }
+const ENGINE = engineEntries(PROGRAM)
+const handler = (event: string) => ENGINE.find((one) => one.event === event)?.group.hooks[0]
+
+describe('the entries of the engine', () => {
+  it('are for every event of Claude Code, but for those where listening alone changes what happens', () => {
+    const left = Object.keys(CATALOGUE).filter((event) => !ENGINE_EVENTS.includes(event))
+    expect(left.sort()).toEqual([
+      'MessageDisplay',
+      'ModelRequest',
+      'ModelResponse',
+      'WorktreeCreate',
+      'WorktreeRemove',
+    ])
+    expect(ENGINE.map(({ event }) => event)).toEqual(ENGINE_EVENTS)
+  })
+
+  it('fire that event, in that dialect, for every tool', () => {
+    for (const { event, group } of ENGINE) {
+      expect(group.hooks[0].command).toBe(`"/n/node" "/c/carabiner.js" fire ${event} --as claude-code`)
+      expect(group).not.toHaveProperty('matcher')
+    }
+  })
+
+  it('are given the time that fire takes for granted', () => {
+    expect(handler('PreToolUse')?.timeout).toBe(600)
+    expect(handler('UserPromptSubmit')?.timeout).toBe(30)
+    expect(handler('SessionEnd')?.timeout).toBe(60)
+  })
+
+  it('close gates that cannot be asked, and nothing that only tells', () => {
+    for (const gate of ['PreToolUse', 'PermissionRequest', 'UserPromptSubmit', 'ConfigChange']) {
+      expect(handler(gate)?.onFailure).toBe('block')
+    }
+    // An agent that may not stop, or a tool that has run, is no gate.
+    for (const other of ['Stop', 'SubagentStop', 'PostToolUse', 'SessionStart', 'SessionEnd']) {
+      expect(handler(other)).not.toHaveProperty('onFailure')
+    }
+  })
+})
+
+describe('the entries of the pack', () => {
+  it('are all its hooks, each once and in their order; a failure of theirs blocks nothing', () => {
+    const handlers = packEntries(PROGRAM).map(({ group }) => group.hooks[0])
+    expect(handlers.map(({ command }) => command.split(' ').at(-1))).toEqual([...PACK_NAMES])
+    for (const one of handlers) expect(one).not.toHaveProperty('onFailure')
+  })
+
+  it('name paths that a shell would take apart as they are', () => {
+    const [first] = packEntries({ node: '/a b/$HOME/`x`/node', script: '/c"d\\e/carabiner.js' })
+    expect(first?.group.hooks[0].command).toBe(
+      '"/a b/\\$HOME/\\`x\\`/node" "/c\\"d\\\\e/carabiner.js" hook session-start',
+    )
+  })
+})

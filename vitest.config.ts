@@ -13,6 +13,8 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
+    // Most of them wait for programs they have started.
+    maxWorkers: 3,
     typecheck: { enabled: false },
   },
 })

@@ -11,7 +11,7 @@ export async function bench() {
   const store = new FileStore({
     stateDir: join(root, 'state'),
     dataDir: join(root, 'data'),
-    projectDir: root,
+    projectDir: join(root, 'project'),
   })
   store.update('session', (state) => ({ ...state, onceRan: ['one', 'two'] }))
   const content = JSON.stringify({ format: 1, value: store.load('session') })

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { PackName } from '../pack/names.js'
-import { cacheFile, evaluated, scriptOf } from './compiled.js'
+import { cacheFile, evaluated, scriptOf, sealed } from './compiled.js'
 
 /** What hosts ask most: commands, files, and what comes after them. */
 const EVENTS: readonly (readonly [PackName, object])[] = [
@@ -32,7 +32,7 @@ export async function compileHooks(filename: string): Promise<string> {
       const stdin = JSON.stringify({ session_id: 's', cwd: home, ...event })
       await runPackHook(name, { script: filename, version: '' }, { stdin, answered: () => undefined })
     }
-    return written(cacheFile(filename), script.createCachedData())
+    return written(cacheFile(filename), sealed(script.createCachedData()))
   } finally {
     rmSync(home, { recursive: true, force: true })
   }

@@ -1,5 +1,6 @@
 // Code that was compiled beforehand: to compile it at every start would take as long as to run it.
 
+import { hash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { Script } from 'node:vm'
 
@@ -38,8 +39,25 @@ export function cacheFile(filename: string): string {
 
 function cacheOf(filename: string): Buffer | undefined {
   try {
-    return readFileSync(cacheFile(filename))
+    return unsealed(readFileSync(cacheFile(filename)))
   } catch {
     return undefined // it only saves time
   }
+}
+
+const SEAL_BYTES = 20
+
+/** Node does not look whether it is damaged, and would end without a word. */
+export function sealed(code: Buffer): Buffer {
+  return Buffer.concat([sealOf(code), code])
+}
+
+/** Undefined for what is not as it was written. */
+function unsealed(content: Buffer): Buffer | undefined {
+  const code = content.subarray(SEAL_BYTES)
+  return sealOf(code).equals(content.subarray(0, SEAL_BYTES)) ? code : undefined
+}
+
+function sealOf(code: Buffer): Buffer {
+  return hash('sha1', code, 'buffer')
 }

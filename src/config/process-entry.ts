@@ -123,6 +123,7 @@ interface Given {
 }
 
 /** What somebody most likely wants to write. */
+// biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the file
 const LIKE_THIS = '["python3", "${CLAUDE_PLUGIN_ROOT}/hook.py"]'
 
 const isCommand: Check = [

@@ -115,7 +115,7 @@ export async function fireEvent(
     throw error
   } finally {
     const finished = firing.finish()
-    if (finished) await finished
+    if (finished !== undefined) await finished
   }
 }
 

@@ -1,6 +1,7 @@
 // Whether a path lies in a folder, by its name or by where links lead.
 
 import { realpathSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join, sep } from 'node:path'
 import { registeredHome } from './homes.js'
 
@@ -29,6 +30,5 @@ export function realOf(path: string): string {
  */
 export function isInProject(folder: string, projectDir: string): boolean {
   if (!isWithin(folder, projectDir)) return false
-  const home = registeredHome()
-  return home === undefined || !isWithin(home, projectDir)
+  return ![homedir(), registeredHome()].some((home) => home !== undefined && isWithin(home, projectDir))
 }

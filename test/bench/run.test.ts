@@ -1,7 +1,10 @@
 // The benches run and print what they promise; how fast anything is, is not for a test to say.
 
 import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { expect, it } from 'vitest'
+
+const hasPython = existsSync('/usr/bin/python3')
 
 const run = (...args: string[]) =>
   execFileSync(process.execPath, ['--expose-gc', 'bench/run.mjs', '--quick', ...args], { encoding: 'utf8' })
@@ -34,6 +37,12 @@ it('prints every question as JSON', { timeout: 120_000 }, () => {
     'carabiner hook post-tool-use / node -e 0',
     'carabiner hook user-prompt-submit / node -e 0',
     'bash -c true / node -e 0',
+    'resident Node hook / bare echo',
+    'resident Node hook / vscode-jsonrpc',
+    ...(hasPython ? ['resident Python hook / bare echo'] : []),
+    '64 calls at once, rpc connection / bare echo',
+    '64 calls at once, through the engine / bare echo',
+    'the same hook as a shell command / resident',
     'update of a session / write and rename',
     'heap of a session, 10000 open',
     'trust of a plugin of 4 files / one command hook',

@@ -58,6 +58,7 @@ afterAll(() => {
 /** As the engine starts it. */
 function start(example: Example, { language }: Language, env: Record<string, string> = {}): Wire {
   const [, entry] = Object.entries(entriesOf(example)).find(([name]) => name.startsWith(`${language}_`)) ?? []
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the file
   const command = entry?.command.map((one) => one.replaceAll('${CLAUDE_PLUGIN_ROOT}', join(dir, example)))
   const wire = new Wire(command ?? [], {
     cwd: project,

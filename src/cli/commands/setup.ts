@@ -1,5 +1,6 @@
 // `carabiner setup`: registers hooks with a host, and takes them out again. Shows what it changes before it does.
 
+import { spawnSync } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { textOf } from '../../core/errors.js'
@@ -75,6 +76,7 @@ export const command: Command<typeof OPTIONS> = {
       const plan = () => (options.remove ? planRemove(place) : planInstall(place, entries))
       const notes = options.remove ? [] : notesOn(program)
       await setUp({ remove: options.remove, dry: options['dry-run'], plan, entries, notes }, output)
+      if (!options.remove && !options['dry-run'] && !options.engine) compileFor(program)
       return EXIT.ok
     } catch (error) {
       if (!(error instanceof SetupProblem)) throw error
@@ -111,6 +113,13 @@ function notesOn({ script }: Program): readonly string[] {
     `${script} is in the cache of npx, which may be emptied; npm install -g carabiner, and run this again`,
   ]
 }
+
+/** The build compiled them for its own Node; the one here may be another. Without that they only start slower. */
+function compileFor({ node, script }: Program): void {
+  spawnSync(node, [script, 'hook', '--compile'], { stdio: 'ignore', timeout: COMPILE_MS })
+}
+
+const COMPILE_MS = 20_000
 
 // ---- doing it -------------------------------------------------------------------------------------------------
 

@@ -66,7 +66,7 @@ function at(call: Call, effect: Effect, folder: string, places: Places): Finding
   // To sort all files into a folder is no loss.
   if (deed === 'move' && isWild(target)) return asked('destructive-delete', sentence)
   // Nothing is lost by it, but the guard's own files are among them.
-  if (deed === 'change' && /working folder$|project$/.test(reason))
+  if (deed === 'change' && /^which is the (?:working folder|project)$/.test(reason))
     return asked('destructive-delete', sentence)
   return denied('destructive-delete', sentence)
 }

@@ -69,9 +69,10 @@ export class CanaryWorld {
 function below(path: string): readonly string[] {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   if (!stats) return []
-  const isGuarded = /\/(?:\.claude\/hooks|\.amplifier)(?:\/|$)|\.claude\/settings[^/]*\.json$|\.claude$/.test(
-    path,
-  )
+  const isGuarded =
+    /\/(?:\.claude\/hooks|\.amplifier)(?:\/|$)|\.claude\/settings[^/]*\.json$|(?<!\.claude)\/\.claude$/.test(
+      path,
+    )
   const kind = `${path} ${(stats.mode & 0o7777).toString(8)}`
   if (stats.isSymbolicLink()) return isGuarded ? [`${path} is a link`] : []
   if (!stats.isDirectory()) return isGuarded ? [`${kind} ${readFileSync(path, 'utf8')}`] : []

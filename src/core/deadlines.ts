@@ -27,13 +27,14 @@ export function watch(one: Watched): void {
 }
 
 /** A timer that is due soon is left to fire in vain: that costs less than to clear it. */
-export function unwatch(one: Watched, now: number): void {
+export function unwatch(one: Watched, now?: number): void {
   if (one.previous) one.previous.next = one.next
   else if (first === one) first = one.next
   if (one.next) one.next.previous = one.previous
   one.previous = undefined
   one.next = undefined
-  if (first === undefined && timer !== undefined && lookAt - now > FIRST_LOOK_MS) disarm()
+  if (first !== undefined || timer === undefined) return
+  if (lookAt - (now ?? performance.now()) > FIRST_LOOK_MS) disarm()
 }
 
 /** Sees to it that the timer looks in time. */

@@ -74,7 +74,7 @@ export class PendingCall extends Watched {
   }
 
   #end(): void {
-    if (this.#timeoutMs !== undefined) unwatch(this, performance.now())
+    if (this.#timeoutMs !== undefined) unwatch(this)
     this.#stopListening?.()
   }
 }

@@ -31,13 +31,16 @@ export class LineWriter {
     return waiting === 0 || waiting + bytes <= bound
   }
 
-  /** At the end of this tick, with the others of it: a write costs more than all else about a message. */
+  /**
+   * The first of a tick at once, so that the other side is at work while this one goes on; the others of it together, since
+   * a write costs more than all else about a message.
+   */
   write(line: string, bytes: number): void {
     if (this.#ended) return
     this.#lines.push(line)
     this.#queuedBytes += bytes
-    if (this.#queuedBytes >= BATCH_BYTES) this.#flush()
-    else if (!this.#scheduled) this.#schedule()
+    if (!this.#scheduled || this.#queuedBytes >= BATCH_BYTES) this.#flush()
+    if (!this.#scheduled) this.#schedule()
   }
 
   /** Settles when everything was written, or nothing can be. */

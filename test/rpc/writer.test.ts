@@ -28,13 +28,15 @@ function writing() {
   return { output, errors, writer, write }
 }
 
-it('writes the lines of one tick at once', async () => {
+it('writes the first line of a tick at once, and the others of it together', async () => {
   const { output, write } = writing()
   write('a\n')
-  queueMicrotask(() => write('b\n'))
-  expect(output.writes).toEqual([])
+  expect(output.writes).toEqual(['a\n'])
+  write('b\n')
+  queueMicrotask(() => write('c\n'))
+  expect(output.writes).toEqual(['a\n'])
   await tick()
-  expect(output.writes).toEqual(['a\nb\n'])
+  expect(output.writes).toEqual(['a\n', 'b\nc\n'])
 })
 
 it('does not wait for the end of the tick with a lot', () => {

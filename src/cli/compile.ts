@@ -4,8 +4,9 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Script } from 'node:vm'
 import type { PackName } from '../pack/names.js'
-import { cacheFile, evaluated, scriptOf, sealed } from './compiled.js'
+import { cacheFile, evaluated, sealed, sourceOf } from './compiled.js'
 
 /** What hosts ask most: commands, files, and what comes after them. */
 const EVENTS: readonly (readonly [PackName, object])[] = [
@@ -22,7 +23,8 @@ export async function compileHooks(filename: string): Promise<string> {
   const home = mkdtempSync(join(tmpdir(), 'carabiner-compile-'))
   Object.assign(process.env, { HOME: home, CARABINER_HOME: join(home, 'carabiner') })
   try {
-    const script = scriptOf(filename)
+    const source = sourceOf(filename)
+    const script = new Script(source, { filename })
     const { runPackHook } = evaluated<typeof import('./hook-program.js')>(
       script,
       filename,
@@ -32,7 +34,7 @@ export async function compileHooks(filename: string): Promise<string> {
       const stdin = JSON.stringify({ session_id: 's', cwd: home, ...event })
       await runPackHook(name, { script: filename, version: '' }, { stdin, answered: () => undefined })
     }
-    return written(cacheFile(filename), sealed(script.createCachedData()))
+    return written(cacheFile(filename), sealed(script.createCachedData(), source))
   } finally {
     rmSync(home, { recursive: true, force: true })
   }

@@ -1,6 +1,6 @@
 // Code that was compiled beforehand: to compile it at every start would take as long as to run it.
 
-import { hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { Script } from 'node:vm'
 
@@ -13,12 +13,14 @@ type Bundle = (
 
 /** The exports of a bundle that is one function, as scripts/bundle.mjs writes it. */
 export function compiled<T>(filename: string): T {
-  return evaluated<T>(scriptOf(filename, cacheOf(filename)), filename, require)
+  const source = sourceOf(filename)
+  const cachedData = cacheOf(filename, source)
+  return evaluated<T>(new Script(source, { filename, ...(cachedData && { cachedData }) }), filename, require)
 }
 
-export function scriptOf(filename: string, cachedData?: Buffer): Script {
-  // All of it is ASCII, which needs no decoding.
-  return new Script(readFileSync(filename, 'latin1'), { filename, ...(cachedData && { cachedData }) })
+/** All of it is ASCII, which needs no decoding. */
+export function sourceOf(filename: string): string {
+  return readFileSync(filename, 'latin1')
 }
 
 export function evaluated<T>(script: Script, filename: string, require: NodeJS.Require): T {
@@ -37,9 +39,9 @@ export function cacheFile(filename: string): string {
   return `${filename}.${process.version}-${process.arch}-${size}-${Math.floor(mtimeMs)}.cache`
 }
 
-function cacheOf(filename: string): Buffer | undefined {
+function cacheOf(filename: string, source: string): Buffer | undefined {
   try {
-    return unsealed(readFileSync(cacheFile(filename)))
+    return unsealed(readFileSync(cacheFile(filename)), source)
   } catch {
     return undefined // it only saves time
   }
@@ -47,17 +49,17 @@ function cacheOf(filename: string): Buffer | undefined {
 
 const SEAL_BYTES = 20
 
-/** Node does not look whether it is damaged, and would end without a word. */
-export function sealed(code: Buffer): Buffer {
-  return Buffer.concat([sealOf(code), code])
+/** Node looks neither whether it is damaged, and would end without a word, nor whether it is the code of this very source. */
+export function sealed(code: Buffer, source: string): Buffer {
+  return Buffer.concat([code, sealOf(code, source)])
 }
 
 /** Undefined for what is not as it was written. */
-function unsealed(content: Buffer): Buffer | undefined {
-  const code = content.subarray(SEAL_BYTES)
-  return sealOf(code).equals(content.subarray(0, SEAL_BYTES)) ? code : undefined
+function unsealed(content: Buffer, source: string): Buffer | undefined {
+  const code = content.subarray(0, -SEAL_BYTES)
+  return sealOf(code, source).equals(content.subarray(-SEAL_BYTES)) ? code : undefined
 }
 
-function sealOf(code: Buffer): Buffer {
-  return hash('sha1', code, 'buffer')
+function sealOf(code: Buffer, source: string): Buffer {
+  return createHash('sha1').update(source, 'latin1').update(code).digest()
 }

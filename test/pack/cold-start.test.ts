@@ -42,9 +42,24 @@ describe('the program of the pack', () => {
 
   it('comes with code for this very Node, and no other', () => {
     expect(CACHE()).toContain(`${process.version}-${process.arch}-${statSync(process.execPath).size}-`)
-    const cachedData = readFileSync(CACHE()).subarray(20) // behind its checksum
+    const cachedData = readFileSync(CACHE()).subarray(0, -20) // before its checksum
     const script = new Script(readFileSync(FILE(), 'latin1'), { filename: FILE(), cachedData })
     expect(script.cachedDataRejected).toBe(false)
+  })
+
+  it('is not run in its old form once its source says something else, of the same length', async () => {
+    const project = new Project()
+    const source = readFileSync(FILE(), 'latin1')
+    const asked = () => project.carabiner(['hook', 'pre-tool-use'], { input: 'no JSON' })
+    const before = await asked()
+    expect(before.stderr).toContain('invalid_input')
+    try {
+      writeFileSync(FILE(), source.replaceAll('invalid_input', 'INVALID_INPUT'), 'latin1')
+      expect((await asked()).stderr).toContain('INVALID_INPUT')
+    } finally {
+      writeFileSync(FILE(), source, 'latin1')
+      project.remove()
+    }
   })
 
   it('runs all the same where that code is for another version, broken, or not there', async () => {

@@ -34,8 +34,9 @@ it('writes the first line of a tick at once, and the others of it together', asy
   expect(output.writes).toEqual(['a\n'])
   write('b\n')
   queueMicrotask(() => write('c\n'))
-  expect(output.writes).toEqual(['a\n'])
   await tick()
+  expect(output.writes).toEqual(['a\n'])
+  await output.written()
   expect(output.writes).toEqual(['a\n', 'b\nc\n'])
 })
 

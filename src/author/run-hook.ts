@@ -17,6 +17,7 @@ import { askedBy, eventOf, InvalidHookInput, type ReadOptions, senderOf } from '
 import { type Host, hostNamed } from '../dialects/hosts.js'
 import { type HookInput, type HostName, type InputOf, inputOf, parsePayload } from './hook-input.js'
 import { beforeTheEnd, keepStdoutClean, leave, tellLate, type Unanswered } from './hook-process.js'
+import { checkedOptions, InvalidOption } from './run-options.js'
 import { readStandardInput } from './standard-input.js'
 
 /** To return nothing is to have no objection. What is thrown is a failure of the hook. */
@@ -33,9 +34,10 @@ export interface RunHookOptions {
   readonly name?: string
   /**
    * What happens where the hook throws, answers nonsense, or cannot read its input. `open`, the default: it goes on,
-   * and the user is told. `closed`: it is refused; an agent that wants to stop may stop all the same.
+   * and the user is told. `closed`: it is refused; an agent that wants to stop may stop all the same. `continue` and
+   * `block` are the same two. Options that do not exist are a failure that is always closed.
    */
-  readonly onFailure?: 'open' | 'closed'
+  readonly onFailure?: 'open' | 'closed' | 'continue' | 'block'
   /** The event of a payload that names none. */
   readonly event?: string
   /** Who asks; default: by how the payload looks. */
@@ -49,8 +51,9 @@ export interface RunHookOptions {
 }
 
 /** Answers once. Never rejects. The process ends with the answer, whatever a handler has left open. */
-export async function runHook(handlers: HookHandlers, options: RunHookOptions = {}): Promise<void> {
-  const run = new Run(options)
+export async function runHook(handlers: HookHandlers, given: RunHookOptions = {}): Promise<void> {
+  const { options, problem } = checkedOptions(given)
+  const run = new Run(options, problem)
   if (!options.answered) {
     keepStdoutClean()
     beforeTheEnd(run)
@@ -75,9 +78,11 @@ class Run implements Unanswered {
   #event: HostEvent
   #notes: readonly string[] = []
   #done = false
+  #problem: InvalidOption | undefined
 
-  constructor(options: RunHookOptions) {
+  constructor(options: RunHookOptions, problem: InvalidOption | undefined) {
     this.#options = options
+    this.#problem = problem
     this.#name = options.name ?? basename(process.argv[1] ?? 'hook')
     this.#host = hostNamed(options.host ?? 'claude-code') as Host
     this.#event = { ...NOTHING, name: canonicalEvent(options.event ?? '') ?? NOTHING.name }
@@ -90,6 +95,8 @@ class Run implements Unanswered {
   async ask(handlers: HookHandlers): Promise<HookResult> {
     checkHandlers(handlers)
     const input = this.#read(this.#options.stdin ?? (await readStandardInput()))
+    // Not before: who asks about what decides how it is told.
+    if (this.#problem) throw this.#problem
     const handler = handlers[input.event] as ((input: HookInput) => unknown) | undefined
     const answer = await this.#inTime(Promise.resolve(handler?.(input)))
     const diagnostics: Diagnostic[] = []
@@ -106,6 +113,7 @@ class Run implements Unanswered {
     const asked = askedBy(payload, options)
     this.#host = asked.host
     this.#event = { name: asked.name, sentAs: asked.sentAs, data: {} }
+    if (asked.known === undefined && asked.sentAs === '') this.#problem ??= unknownEvent(asked.name)
     const event = eventOf(payload, asked)
     const input = inputOf({ ...asked, event })
     this.#event = event
@@ -130,7 +138,8 @@ class Run implements Unanswered {
     else this.#failed(error)
   }
 
-  #failed(error: unknown): void {
+  #failed(why: unknown): void {
+    const error = this.#problem ?? why
     const isInvalid = error instanceof InvalidHookInput
     const said = isInvalid ? error.message : oneLine(textOf(error))
     const reason = `Hook ${this.#name} ${isInvalid ? 'cannot read its input' : 'failed'}: ${said}`
@@ -142,7 +151,9 @@ class Run implements Unanswered {
 
   /** A hook that is broken must not keep an agent from ever stopping. */
   #closes(): boolean {
-    return this.#options.onFailure === 'closed' && resolveEvent(this.#event.name).deny !== 'go-on'
+    const { onFailure } = this.#options
+    const isClosed = onFailure === 'closed' || onFailure === 'block' || this.#problem !== undefined
+    return isClosed && resolveEvent(this.#event.name).deny !== 'go-on'
   }
 
   #finish(verdict: HostVerdict, outcome: object): void {
@@ -171,6 +182,11 @@ function checkHandlers(handlers: HookHandlers): void {
 function unknownHandler(key: string): TypeError {
   const meant = canonicalEvent(key)
   return new TypeError(`runHook() knows no event ${shown(key)}${meant ? `; did you mean ${meant}?` : ''}`)
+}
+
+/** The payload names none, so that no handler but that of unknown events would ever be asked. */
+function unknownEvent(name: string): InvalidOption {
+  return new InvalidOption(`event of runHook() must be a known event, got ${shown(name)}`)
 }
 
 const LONGEST = 500

@@ -14,6 +14,8 @@ export interface Option {
   /** What the value is called in the help. */
   readonly value?: string
   readonly help: string
+  /** For programs of our own; the help does not list it. */
+  readonly hidden?: true
 }
 
 export type OptionTable = Readonly<Record<string, Option>>

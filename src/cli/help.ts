@@ -1,6 +1,6 @@
 // Help: made from what the commands say about themselves.
 
-import type { Command, Option } from './command.js'
+import type { Command, Option, OptionTable } from './command.js'
 import { broken, columns } from './lines.js'
 import type { Output } from './output.js'
 import { type Paint, painter } from './paint.js'
@@ -21,7 +21,7 @@ function helpLines(command: Command, others: readonly Command[], paint: Paint): 
     ),
     ...section(
       'options',
-      Object.entries(command.options).map((entry) => optionCells(entry)),
+      listed(command.options).map((entry) => optionCells(entry)),
       paint,
     ),
     ...section(
@@ -84,7 +84,7 @@ function helpDocument(
     command: name === '' ? 'carabiner' : `carabiner ${name}`,
     summary,
     positionals,
-    options: Object.entries(options).map(([option, { short, value, multiple = false, help }]) => ({
+    options: listed(options).map(([option, { short, value, multiple = false, help }]) => ({
       option: `--${option}`,
       ...(short && { short: `-${short}` }),
       ...(value && { value }),
@@ -95,4 +95,8 @@ function helpDocument(
     examples,
     ...(others.length > 0 && { commands: others.map((one) => ({ name: one.name, summary: one.summary })) }),
   }
+}
+
+function listed(options: OptionTable): readonly (readonly [string, Option])[] {
+  return Object.entries(options).filter(([, { hidden }]) => !hidden)
 }

@@ -1,14 +1,17 @@
 // `fire --as HOST`: the payload as that agent sends it, the outcome as it understands it. What cannot be evaluated is refused.
 
-import { isAbsolute } from 'node:path'
 import { type Diagnostic, isHookError, textOf } from '../core/errors.js'
-import { resolveEvent } from '../core/events.js'
+import { knownEvents, resolveEvent } from '../core/events.js'
 import type { Data } from '../core/json.js'
+import { nearest } from '../core/nearest.js'
 import type { Outcome } from '../core/outcome.js'
 import { plainText } from '../core/text.js'
 import { type HostEvent, type HostVerdict, verdictOfOutcome } from '../dialects/host-answer.js'
-import { askedBy, readHostPayload } from '../dialects/host-payload.js'
+import { type Asked, askedBy, eventOf, isAboutTool } from '../dialects/host-payload.js'
+import { claudeToolNames } from '../dialects/host-tools.js'
 import { HOST_NAMES, type Host, hostNamed } from '../dialects/hosts.js'
+import { projectDirOf } from '../pack/project-dir.js'
+import { userHome } from '../state/homes.js'
 import { BYPASSED } from './bypass.js'
 import type { Output } from './output.js'
 import type { Payload } from './payload.js'
@@ -24,31 +27,81 @@ export class HostReply {
   readonly #named: string | undefined
   readonly #output: Output
   #event: HostEvent
+  /** It is not clear what is asked, and it may be about something that a gate guards. */
+  #isDoubtful = false
   #exit: number | undefined
 
   constructor(host: string, named: string | undefined, output: Output) {
     this.#host = hostNamed(host) ?? unknownHost(host)
     this.#named = named
     this.#output = output
-    this.#event = { name: named ? this.#nameOf(named) : 'Unknown', sentAs: named ?? '', data: {} }
+    // Without what the agent calls it: that decides about the shape of answers, and only the payload knows it.
+    this.#event = { name: named ? this.#meantBy(named) : 'Unknown', sentAs: '', data: {} }
   }
 
-  #nameOf(event: string): string {
-    return askedBy({}, { event, host: this.#host.name }).name
+  #asked(event: string): Asked {
+    return askedBy({}, { event, host: this.#host.name })
   }
 
-  /** The event in canonical terms. Throws where the payload is none of this agent's. */
+  /** The canonical name; of a misspelt one the event that was most likely meant. */
+  #meantBy(event: string): string {
+    const { known, name } = this.#asked(event)
+    if (known !== undefined) return known
+    const names = knownEvents().flatMap(({ name, aliases }) => [name, ...aliases])
+    const meant = nearest(event, [...names, ...Object.keys(this.#host.events ?? {})])
+    return meant === undefined ? name : this.#asked(meant).name
+  }
+
+  /** The event in canonical terms. Throws where the payload is none of this agent's, or of another event. */
   read(payload: Payload): HostEvent {
-    const event = { ...(this.#named !== undefined && { event: this.#named }), host: this.#host.name }
-    const { event: read } = readHostPayload(payload as Data, event)
-    if (this.#named !== undefined && this.#nameOf(this.#named) !== read.name) {
-      throw usage(
-        `The command line says ${this.#named}, the payload says ${read.sentAs}`,
-        'Leave the EVENT out, or send the payload of that event.',
-      )
-    }
-    this.#event = { ...read, sentAs: read.sentAs || this.#event.sentAs }
+    const named = this.#named
+    const asked = askedBy(payload as Data, {
+      ...(named !== undefined && { event: named }),
+      host: this.#host.name,
+    })
+    const { name, sentAs } = asked
+    this.#event = { name, sentAs, data: {} }
+    if (named !== undefined && this.#asked(named).name !== name) this.#disagree(named, sentAs, payload)
+    if (asked.known === undefined) this.#checkSpelling(name, payload)
+    this.#event = eventOf(payload as Data, asked)
     return this.#event
+  }
+
+  #disagree(named: string, sentAs: string, payload: Payload): never {
+    const meant = [sentAs, named].map((name) => this.#meantBy(name))
+    this.#doubt(meant.find(isGate) ?? (meant[0] as string), payload)
+    throw usage(
+      `The command line says ${named}, the payload says ${sentAs}${this.#didYouMean(named)}`,
+      'Leave the EVENT out, or send the payload of that event.',
+    )
+  }
+
+  /** A misspelt event would go on without the gates it was meant for. Agents have events that are not known here, too. */
+  #checkSpelling(called: string, payload: Payload): void {
+    const meant = this.#meantBy(called)
+    const isSlip = meant !== called && (this.#named !== undefined || isGate(meant))
+    if (!isSlip && !(this.#named !== undefined && isAboutTool(payload as Data))) return
+    this.#doubt(meant === called ? 'PreToolUse' : meant, payload)
+    throw usage(
+      `There is no event ${called}${this.#didYouMean(called)}`,
+      'Leave the EVENT out where the payload names it.',
+    )
+  }
+
+  #didYouMean(called: string): string {
+    const meant = this.#meantBy(called)
+    return meant === called || this.#asked(called).known !== undefined ? '' : `; did you mean ${meant}?`
+  }
+
+  #doubt(name: string, payload: Payload): void {
+    this.#event = { ...this.#event, name }
+    this.#isDoubtful = isGate(name) || isAboutTool(payload as Data)
+  }
+
+  /** What Claude Code calls the tool that it is about. */
+  get toolNames(): readonly string[] {
+    const { tool_name: tool } = this.#event.data
+    return typeof tool === 'string' ? claudeToolNames(this.#host.name, tool) : []
   }
 
   /** Seconds until the answer must be out. */
@@ -78,10 +131,11 @@ export class HostReply {
   async refuse(why: unknown): Promise<void> {
     if (this.isGiven) throw why
     const reason = plainText(`carabiner could not evaluate the hooks: ${wordsOf(why)}`)
-    const { deny, custom } = resolveEvent(this.#event.name)
-    const isGate = deny === 'block' || (custom && this.#named === undefined)
+    const { name } = this.#event
+    const mayBeGate = resolveEvent(name).custom && this.#named === undefined
+    const closes = isGate(name) || mayBeGate || this.#isDoubtful
     await this.#say(
-      isGate ? { action: 'deny', reason, ...QUIET } : { action: 'continue', ...QUIET, messages: [reason] },
+      closes ? { action: 'deny', reason, ...QUIET } : { action: 'continue', ...QUIET, messages: [reason] },
     )
   }
 
@@ -101,6 +155,10 @@ export class HostReply {
 
 const REFUSED = 2
 
+function isGate(event: string): boolean {
+  return resolveEvent(event).deny === 'block'
+}
+
 /** An abort has its reason from whoever aborted. */
 function wordsOf(why: unknown): string {
   const told = isHookError(why) && why.cause instanceof Refusal ? why.cause : why
@@ -112,10 +170,10 @@ function unknownHost(name: string): never {
   throw usage(`There is no host ${JSON.stringify(name)}`, `--as takes one of ${HOST_NAMES.join(', ')}.`)
 }
 
-/** Agents start hooks where they work just then; the project is where they began. */
-export function projectOfHost(given: string | undefined): string | undefined {
-  const { CLAUDE_PROJECT_DIR: folder } = process.env
-  return given ?? (folder !== undefined && isAbsolute(folder) ? folder : undefined)
+/** Agents start hooks anywhere; the project is where they say that it is, by a variable or by the event's `cwd`. */
+export function projectOfHost(given: string | undefined, event?: HostEvent): string {
+  const cwd = event?.data.cwd
+  return given ?? projectDirOf(typeof cwd === 'string' ? cwd : undefined, process.env, userHome())
 }
 
 /** Why an outcome does not count as evaluated. */

@@ -3,15 +3,46 @@
 // CommonJS, without await at the top, because the loader of modules takes as long to start as a hook takes to answer.
 
 import { join } from 'node:path'
-import { packName } from '../pack/names.js'
+import { type PackName, packName } from '../pack/names.js'
 import { compiled } from './compiled.js'
 import { version } from './version.js'
 
 const [, script = '', command, word = '', ...more] = process.argv
 const hook = command === 'hook' && more.length === 0 ? packName(word) : undefined
 
-if (hook) {
+if (hook) void startHook(hook).catch((error: unknown) => hookIsBroken(hook, error))
+else if (command === 'fire') import('./fire-program.js').catch(isBroken)
+else import('./full-program.js').catch(isBroken)
+
+async function startHook(name: PackName): Promise<void> {
   const program = compiled<typeof import('./hook-program.js')>(join(__dirname, 'hook-program.js'))
-  void program.runPackHook(hook, { script, version })
-} else if (command === 'fire') void import('./fire-program.js')
-else void import('./full-program.js')
+  await program.runPackHook(name, { script, version })
+}
+
+// ---- a broken installation ------------------------------------------------------------------------------------
+
+const REFUSED = 2
+const FAILED = 1
+
+/** A guard that cannot start is closed; what only helps must not stand in the way. */
+function hookIsBroken(name: PackName, error: unknown): void {
+  const isGuard = name === 'pre-tool-use'
+  if (!isGuard) process.stdout.write(`${JSON.stringify({ systemMessage: problemOf(error) })}\n`)
+  complain(error, isGuard ? REFUSED : 0)
+}
+
+/** For an agent any code but 2 is leave to go on. */
+function isBroken(error: unknown): void {
+  const isGate = process.argv.some((arg) => arg === '--as' || arg.startsWith('--as='))
+  complain(error, isGate ? REFUSED : FAILED)
+}
+
+function complain(error: unknown, exit: number): void {
+  process.stderr.write(`${problemOf(error)}\n`)
+  process.exitCode = exit
+}
+
+function problemOf(error: unknown): string {
+  const [why = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
+  return `carabiner cannot start: ${why}. Install it again.`
+}

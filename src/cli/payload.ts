@@ -1,6 +1,6 @@
 // The payload of an event: read whole from a file or standard input, and which event it is of.
 
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { resolveEvent } from '../core/events.js'
 import { frozenCopy, isObject } from '../core/json.js'
 import { isCode } from './output.js'
@@ -14,12 +14,12 @@ const STDIN = 0
 const LARGEST = 64 * 1024 * 1024
 const CHUNK = 64 * 1024
 
-/** An empty input has no payload. */
-export async function readPayload(file: string | undefined): Promise<Payload | undefined> {
+/** An empty input has no payload. `seconds` bound the wait for standard input, which its sender may never close. */
+export async function readPayload(file: string | undefined, seconds?: number): Promise<Payload | undefined> {
   const stdin = file === undefined || file === '-'
   if (stdin && isTerminal(STDIN)) throw nothingPiped()
   const what = stdin ? 'standard input' : file
-  const text = decoded(stdin ? await readInput() : readFile(file), what).trim()
+  const text = decoded(stdin ? await readInput(seconds) : readFile(file), what).trim()
   return text === '' ? undefined : parsed(text, what)
 }
 
@@ -79,19 +79,56 @@ function readFile(file: string): Buffer {
   }
 }
 
-/** Synchronously, which spares the start of every stream; as a stream only where the input cannot wait. */
-async function readInput(): Promise<Buffer> {
+/** Synchronously, which spares the start of every stream; as a stream only where the input or the reader cannot wait. */
+async function readInput(seconds?: number): Promise<Buffer> {
   const chunks: Buffer[] = []
+  if (seconds !== undefined && mayBlock()) {
+    await inSeconds(seconds, readStream(chunks))
+    return Buffer.concat(chunks)
+  }
   try {
     readChunks(STDIN, chunks, 'standard input')
   } catch (error) {
     if (!isCode(error, 'EAGAIN')) throw error instanceof Refusal ? error : unreadable('standard input', error)
+    await readStream(chunks)
+  }
+  return Buffer.concat(chunks)
+}
+
+async function readStream(chunks: Buffer[]): Promise<void> {
+  try {
     for await (const chunk of process.stdin) {
       chunks.push(chunk as Buffer)
       checkSize(chunks, 'standard input')
     }
+  } catch (error) {
+    throw error instanceof Refusal ? error : unreadable('standard input', error)
   }
-  return Buffer.concat(chunks)
+}
+
+/** A file has an end; a pipe has one when its sender says so. */
+function mayBlock(): boolean {
+  try {
+    const stat = fstatSync(STDIN)
+    return stat.isFIFO() || stat.isSocket()
+  } catch {
+    return false // closed: reading it says so
+  }
+}
+
+async function inSeconds(seconds: number, reading: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    const why = new Refusal('PAYLOAD_UNREADABLE', `The payload was not there within ${seconds} seconds`, {
+      hint: 'Whoever sends it must close standard input after it.',
+    })
+    timer = setTimeout(() => reject(why), seconds * 1000)
+  })
+  try {
+    await Promise.race([reading, late])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 function readChunks(fd: number, chunks: Buffer[], what: string): void {

@@ -73,14 +73,17 @@ function failureOf(error: unknown): Failure {
 }
 
 /** One line and a hint; never a stack, unless somebody asked for it. */
-async function tell(error: unknown, output: Output): Promise<number> {
+async function tell(error: unknown, output: Output, isGate: boolean): Promise<number> {
   const { code, message, hint, exit } = failureOf(error)
-  if (output.json) await output.document({ error: { code, message, hint: hint ?? null } })
+  if (output.json && !isGate) await output.document({ error: { code, message, hint: hint ?? null } })
   else await output.complain([`carabiner: ${oneLine(message)}`, ...(hint ? [`  ${oneLine(hint)}`] : [])])
   if (process.env.CARABINER_DEBUG === '1' && error instanceof Error)
     await output.complain([plainText(error.stack ?? '')])
-  return exit
+  return isGate ? REFUSED : exit
 }
+
+/** Agents take any other code for leave to go on, and a mistake in the command line would open the gate. */
+const REFUSED = 2
 
 function oneLine(text: string): string {
   return plainText(text).replace(/\s+/g, ' ').trim()
@@ -92,11 +95,13 @@ function oneLine(text: string): string {
 export async function main(commands: Commands): Promise<never> {
   const args = process.argv.slice(2)
   // Known before the command line is understood, so that a mistake in it is told in JSON too.
-  const output = new Output(args.slice(0, [...args, '--'].indexOf('--')).includes('--json'))
+  const options = args.slice(0, [...args, '--'].indexOf('--'))
+  const output = new Output(options.includes('--json'))
+  const isGate = options.some((option) => option === '--as' || option.startsWith('--as='))
   process.on('uncaughtException', (error) => {
-    void tell(error, output).then((exit) => process.exit(exit))
+    void tell(error, output, isGate).then((exit) => process.exit(exit))
   })
-  const exit = await run(commands, args, output).catch((error: unknown) => tell(error, output))
+  const exit = await run(commands, args, output).catch((error: unknown) => tell(error, output, isGate))
   // All is written, and every hook process is gone: what something left open must not keep a host waiting.
   process.exit(exit)
 }

@@ -100,6 +100,13 @@ export function eventOf(payload: Data, { host, known, name, sentAs }: Asked): Ho
   return { name, sentAs, data: fieldsOf(payload, known ?? 'Unknown', own) }
 }
 
+const TOOL_NAMES = [...(NAMES.tool_name ?? []), ...(NAMES.tool_input ?? [])]
+
+/** Whatever its event is called, it has to do with the call of a tool. */
+export function isAboutTool(payload: Data): boolean {
+  return TOOL_NAMES.some((name) => (payload[name] ?? undefined) !== undefined)
+}
+
 function nameIn({ events = {} }: Host, name: string): EventName | undefined {
   return Object.hasOwn(events, name) ? (events[name] as EventName) : undefined
 }

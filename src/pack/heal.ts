@@ -1,12 +1,12 @@
-// Registrations of an older install, whose program is gone, taken out of the user's settings: those of this program replace them.
+// Hooks of the pack whose program is gone, taken out of the user's settings by the installer.
 
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { isAbsolute, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { textOf } from '../core/errors.js'
 import { isObject } from '../core/json.js'
 import { realOf } from '../state/within.js'
 import { inline } from './fenced.js'
+import { userSettingsFolder } from './own-command.js'
 import type { PackContext } from './pack-hook.js'
 import { type Registration, registrationsIn } from './registrations.js'
 
@@ -14,53 +14,58 @@ import { type Registration, registrationsIn } from './registrations.js'
 const PATIENCE = 5000
 
 /**
- * What was done about them, in words for the user. Another install that works is a choice, and only reported; so is what a
- * project brings along: nobody writes into a repository because a session starts.
+ * What was done about them, in words for the user. Nothing is put in their place: which hooks run is the user's choice.
+ * What a project brings along is only reported: nobody writes into a repository because a session starts.
  */
 export function healed(context: PackContext): readonly string[] {
-  const { home, program } = context
-  const file = realOf(join(home, '.claude', 'settings.json'))
-  const [stale] = staleIn(file)
-  if (!program || !stale) return []
-  const which = `the hooks of an older install in ${file} (${inline(stale.script, 400)}, which is not there)`
-  const problem = setUp(context, program.script)
-  return [
-    problem === undefined
-      ? `${which} were replaced by those of this one`
-      : `${which} do not run, and could not be replaced: ${problem}`,
-  ]
+  const { home, program, env } = context
+  const file = join(userSettingsFolder(home, env), 'settings.json')
+  const [dead] = deadIn(realOf(file))
+  if (!program || !dead) return []
+  const done = pruned(context, program.script, file)
+  const which = `hooks of the pack in ${file} whose program is gone (${inline(dead.script, 400)})`
+  if ('problem' in done) return [`${which} could not be taken out: ${done.problem}`]
+  // Another session may have been faster, and has told it.
+  return done.written
+    ? [`${which} were taken out; carabiner setup claude-code registers those of this program`]
+    : []
 }
 
 /** What cannot be read is told by whoever checks the registrations. */
-function staleIn(file: string): readonly Registration[] {
+function deadIn(file: string): readonly Registration[] {
   try {
-    return registrationsIn(file).filter(({ script }) => isAbsolute(script) && !existsSync(script))
+    return registrationsIn(file).filter(({ dead }) => dead)
   } catch {
     return []
   }
 }
 
-/** As somebody would who types it: the installer keeps a backup, other people's entries, and how the file is written. */
-function setUp({ home, projectDir, env }: PackContext, script: string): string | undefined {
-  const args = [script, 'setup', 'claude-code', '--user', '--json']
+/** As somebody would who types it: the installer keeps a backup, all other entries, and how the file is written. */
+function pruned(
+  { home, env }: PackContext,
+  script: string,
+  file: string,
+): { readonly written: boolean } | { readonly problem: string } {
+  const args = [script, 'setup', 'claude-code', '--user', '--prune', '--json']
   const { status, stdout, error } = spawnSync(process.execPath, args, {
-    cwd: projectDir,
-    env: { ...env, HOME: home },
+    cwd: home,
+    // From another folder: a relative one would be another.
+    env: { ...env, HOME: home, ...(env.CLAUDE_CONFIG_DIR && { CLAUDE_CONFIG_DIR: dirname(file) }) },
     encoding: 'utf8',
     timeout: PATIENCE,
   })
-  if (status === 0) return undefined
-  return error ? textOf(error) : problemIn(stdout)
+  if (error) return { problem: textOf(error) }
+  const { written, error: refusal } = objectIn(stdout)
+  if (status === 0 && typeof written === 'boolean') return { written }
+  const problem = isObject(refusal) ? refusal.message : undefined
+  return { problem: typeof problem === 'string' ? inline(problem, 600) : 'carabiner setup did not say why' }
 }
 
-function problemIn(stdout: string): string {
+function objectIn(text: string): Readonly<Record<string, unknown>> {
   try {
-    const said: unknown = JSON.parse(stdout)
-    const problem = isObject(said) && isObject(said.error) ? said.error.message : undefined
-    return inline(typeof problem === 'string' ? problem : UNSAID, 600)
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : {}
   } catch {
-    return UNSAID
+    return {}
   }
 }
-
-const UNSAID = 'carabiner setup did not say why'

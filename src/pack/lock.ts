@@ -59,6 +59,7 @@ export function lockOf(state: PackState): Lock | { readonly problem: string } | 
 /** How often this session was kept from stopping by this lock, this time included; undefined where it could not be noted. */
 export function countStop(state: PackState, lock: Lock, session: string): number | undefined {
   if (!state.append('lock', { lock: lock.id, session })) return undefined
-  return state.recent('lock', Infinity).filter((one) => one.lock === lock.id && one.session === session)
-    .length
+  const all = state.recent('lock', Infinity)
+  // At least the one that was just noted is there, or the log cannot be read.
+  return all.filter((one) => one.lock === lock.id && one.session === session).length || undefined
 }

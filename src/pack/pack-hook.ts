@@ -32,7 +32,7 @@ export interface PackHook {
   /** What a payload without an event is read as. */
   readonly event: EventName
   /** Other events that it answers. What it does not answer goes on. */
-  readonly also?: readonly EventName[]
+  readonly also?: readonly (EventName | 'Unknown')[]
   /** What happens where it throws, or its input cannot be read; default `open`. A guard is `closed`: the call does not go on. */
   readonly onFailure?: 'open' | 'closed'
   /** What could not be judged or read must come back as an answer that says so; what is thrown is a failure. */

@@ -1,42 +1,27 @@
 // Which hooks of the pack a host's settings files name, and whether they are those of this program.
 
-import { existsSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
 import { isObject } from '../core/json.js'
 import { readPlain } from '../state/plain-file.js'
 import { realOf } from '../state/within.js'
 import { bounded, inline } from './fenced.js'
+import { isDead, isGone, type OwnCommand, ownCommand, userSettingsFolder } from './own-command.js'
 import type { ThisProgram } from './pack-hook.js'
 
 const MAX_BYTES = 1024 * 1024
-const SCRIPT = /^carabiner(?:\.js)?$/
 
 /** One command of a settings file that starts a hook of the pack. */
-export interface Registration {
+export interface Registration extends OwnCommand {
   readonly file: string
-  /** After `hook`. */
-  readonly name: string
-  /** As it is written; a bare name is looked for in PATH. */
-  readonly script: string
-  readonly node: string | undefined
-}
-
-/** The command line of a hook of the pack, however it is quoted; undefined for other people's. */
-export function registeredIn(command: string): Omit<Registration, 'file'> | undefined {
-  const words = [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? '')
-  const at = words.indexOf('hook')
-  const script = words[at - 1]
-  const name = words[at + 1]
-  if (at < 1 || script === undefined || name === undefined) return undefined
-  if (!SCRIPT.test(script.split(/[\\/]/).at(-1) ?? '')) return undefined
-  return { name, script, node: words[at - 2] }
+  /** Whether its program is not there. */
+  readonly dead: boolean
 }
 
 /** Where Claude Code looks: user, project, and the project's local file. */
-export function settingsFiles(home: string, projectDir: string): readonly string[] {
+export function settingsFiles(home: string, projectDir: string, env: NodeJS.ProcessEnv): readonly string[] {
   const project = join(projectDir, '.claude')
   const files = [
-    join(home, '.claude', 'settings.json'),
+    join(userSettingsFolder(home, env), 'settings.json'),
     join(project, 'settings.json'),
     join(project, 'settings.local.json'),
   ]
@@ -52,10 +37,9 @@ export function registrationsIn(file: string): readonly Registration[] {
   return Object.values(hooks)
     .flatMap(listOf)
     .flatMap((group) => (isObject(group) ? listOf(group.hooks) : []))
-    .flatMap((one) => (isObject(one) && typeof one.command === 'string' ? [one.command] : []))
-    .flatMap((command) => {
-      const found = registeredIn(command)
-      return found ? [{ file, ...found }] : []
+    .flatMap((handler) => {
+      const own = ownCommand(handler)
+      return own?.call === 'hook' ? [{ file, ...own, dead: isDead(handler) }] : []
     })
 }
 
@@ -113,11 +97,11 @@ function groups(all: readonly Registration[]): ReadonlyMap<string, readonly Regi
 
 function staleIn(file: string, ones: readonly Registration[], program: ThisProgram): readonly string[] {
   const problems = new Set<string>()
-  for (const { script, node } of ones) {
-    if (node !== undefined && isAbsolute(node) && !existsSync(node))
+  for (const { script, node, dead } of ones) {
+    if (node !== undefined && isAbsolute(node) && isGone(node))
       problems.add(`${file} names ${inline(node, 400)}, which is not there: those hooks do not run; ${HEAL}`)
     if (!isAbsolute(script)) continue
-    if (!existsSync(script))
+    if (dead)
       problems.add(
         `${file} names ${inline(script, 400)}, which is not there: those hooks do not run; ${HEAL}`,
       )

@@ -51,6 +51,8 @@ function projectContext({ projectDir, env }: PackContext): string | undefined {
 function statusLines(projectDir: string, env: NodeJS.ProcessEnv): readonly string[] {
   const status = gitStatus(projectDir, env)
   if (!status) return ['Status: git did not answer']
+  if (status === 'unsafe')
+    return ["Status: not asked for, because the repository's configuration names programs to run"]
   const { changed, untracked } = status
   if (changed.length + untracked.length === 0) return ['Status: clean']
   return [`Status: ${changed.length} changed, ${untracked.length} untracked`, ...listed(changed)]
@@ -78,10 +80,10 @@ function beforeCompaction(context: PackContext): string | undefined {
   )
 }
 
-function installationProblems({ home, projectDir, program }: PackContext): readonly string[] {
+function installationProblems({ home, projectDir, program, env }: PackContext): readonly string[] {
   if (!program) return []
   try {
-    return registrationProblems(settingsFiles(home, projectDir), PACK_NAMES, program)
+    return registrationProblems(settingsFiles(home, projectDir, env), PACK_NAMES, program)
   } catch (error) {
     return [`the registration of the hooks could not be checked: ${textOf(error)}`]
   }

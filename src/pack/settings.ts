@@ -1,12 +1,8 @@
 // The settings of the pack: one file of the user, and one of the project that can only tighten it.
 
-import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { textOf } from '../core/errors.js'
-import { isObject } from '../core/json.js'
-import { shown } from '../core/text.js'
-import { readPlain } from '../state/plain-file.js'
 import { realOf } from '../state/within.js'
+import { Reader, type Told } from './settings-reader.js'
 
 export interface BashSettings {
   /**
@@ -32,6 +28,7 @@ export interface ReflectionSettings {
 
 export interface PackSettings {
   readonly bash: BashSettings
+  /** Of the paths that the pack knows; `protect` counts also without it. */
   readonly selfProtection: boolean
   /** Paths besides those that self-protection knows: `~/…`, absolute, or relative to the project. */
   readonly protect: readonly string[]
@@ -54,6 +51,11 @@ export interface PackSettings {
   readonly reflection: ReflectionSettings | undefined
   /** What is wrong with the files, for the user to read. */
   readonly problems: readonly string[]
+  /**
+   * Which rules of the user are lost, because the file, `bash`, or a list of rules cannot be read: the first problem of
+   * that kind. A guard must not go on as if there had been none.
+   */
+  readonly unreadable: string | undefined
 }
 
 export const DEFAULTS: PackSettings = {
@@ -66,26 +68,30 @@ export const DEFAULTS: PackSettings = {
   lock: { maxIterations: 50 },
   reflection: undefined,
   problems: [],
+  unreadable: undefined,
 }
 
-const MAX_BYTES = 256 * 1024
-/** Far more than anybody writes by hand, and few enough to be looked at for every call. */
-const MOST_ITEMS = 1000
+/** Whether any path is guarded: those that the pack knows, or those that the settings name. */
+export function guardsPaths({ selfProtection, protect }: PackSettings): boolean {
+  return selfProtection || protect.length > 0
+}
+
 const FILE = join('.amplifier', 'pack.json')
 
 export function settingsFile(folder: string): string {
   return join(folder, FILE)
 }
 
-/** Never throws: what cannot be read is a problem, and what it would have said stays as it is without it. */
+/** Never throws: what cannot be read is a problem. What it would have said stays as it is without it. */
 export function readSettings(home: string, projectDir: string): PackSettings {
-  const problems: string[] = []
+  const told: Told = { problems: [], unreadable: undefined }
   const user = settingsFile(home)
   const project = settingsFile(projectDir)
-  const own = fromUser(new Reader(user, problems))
-  const both = new Reader(project, problems)
+  const own = fromUser(new Reader(user, told))
+  const { unreadable } = told
+  const both = new Reader(project, told)
   const all = both.isEmpty || realOf(user) === realOf(project) ? own : tightened(own, both)
-  return { ...all, problems }
+  return { ...all, problems: told.problems, unreadable }
 }
 
 function fromUser(file: Reader): PackSettings {
@@ -115,6 +121,7 @@ function fromUser(file: Reader): PackSettings {
     lock: { maxIterations: file.section('lock').count('maxIterations', 0, 10_000) ?? lock.maxIterations },
     reflection: reflectionOf(file),
     problems: [],
+    unreadable: undefined,
   }
   file.tellUnknown(KEYS)
   return settings
@@ -180,118 +187,3 @@ const KEYS = {
 } as const satisfies Readonly<Record<string, readonly string[]>>
 
 const USER_ONLY = ['preferences', 'workflow', 'reflection'] as const
-
-// ---- reading --------------------------------------------------------------------------------------------------
-
-type Fields = { readonly [key: string]: unknown }
-
-/** One file, or a section of it. A value of the wrong type is told and counts as not given; a null as well, untold. */
-class Reader {
-  readonly #where: string
-  readonly #fields: Fields
-  readonly #problems: string[]
-
-  constructor(path: string, problems: string[], fields?: Fields) {
-    this.#where = path
-    this.#problems = problems
-    this.#fields = fields ?? this.#read(path)
-  }
-
-  get isEmpty(): boolean {
-    return Object.keys(this.#fields).length === 0
-  }
-
-  tell(problem: string): void {
-    this.#problems.push(`${this.#where}: ${problem}`)
-  }
-
-  has(key: string): boolean {
-    return Object.hasOwn(this.#fields, key) && this.#fields[key] !== null
-  }
-
-  section(key: string): Reader {
-    const value = this.#value(key, isObject, 'an object')
-    return new Reader(`${this.#where}: ${key}`, this.#problems, value ?? {})
-  }
-
-  flag(key: string): boolean | undefined {
-    return this.#value(key, (value) => typeof value === 'boolean', 'true or false')
-  }
-
-  /** Only `true` has an effect; `false` is told. */
-  switchedOn(key: string): boolean {
-    const value = this.flag(key)
-    if (value === false)
-      this.tell(`${key}: false has no effect in a project: only the user may switch it off`)
-    return value === true
-  }
-
-  text(key: string): string | undefined {
-    return this.#value(key, (value) => typeof value === 'string', 'a text')
-  }
-
-  count(key: string, least: number, most: number): number | undefined {
-    const fits = (value: unknown): value is number =>
-      Number.isInteger(value) && (value as number) >= least && (value as number) <= most
-    return this.#value(key, fits, `a whole number from ${least} to ${most}`)
-  }
-
-  /** What is no text in it is told and left out: the rest still guards. */
-  texts(key: string): readonly string[] | undefined {
-    const list = this.#value<readonly unknown[]>(key, Array.isArray, 'a list of texts')
-    if (list === undefined) return undefined
-    const good = list.filter((one): one is string => typeof one === 'string' && one.trim() !== '')
-    if (good.length < list.length) this.tell(`${key}: what is no text, or an empty one, was left out`)
-    if (good.length > MOST_ITEMS) this.tell(`${key}: only the first ${MOST_ITEMS} of ${good.length} count`)
-    return good.slice(0, MOST_ITEMS)
-  }
-
-  /** None, or one. A list that cannot be read allows nothing: whoever wrote it did not mean everything. */
-  allowLists(): readonly (readonly string[])[] {
-    if (!this.has('allow')) return []
-    return [this.texts('allow') ?? []]
-  }
-
-  tellUnknown(known: Readonly<Record<string, readonly string[]>>): void {
-    for (const [key, value] of Object.entries(this.#fields)) {
-      const inner = Object.hasOwn(known, key) ? known[key] : undefined
-      if (!inner) this.tell(`there is no setting ${shown(key)}; known are ${Object.keys(known).join(', ')}`)
-      else if (inner.length > 0 && isObject(value)) {
-        const odd = Object.keys(value).filter((name) => !inner.includes(name))
-        for (const name of odd.slice(0, 5)) {
-          this.tell(`${key} has no setting ${shown(name)}; known are ${inner.join(', ')}`)
-        }
-      }
-    }
-  }
-
-  #value<T>(key: string, fits: (value: unknown) => value is T, wanted: string): T | undefined
-  #value<T>(key: string, fits: (value: unknown) => boolean, wanted: string): T | undefined
-  #value<T>(key: string, fits: (value: unknown) => boolean, wanted: string): T | undefined {
-    if (!this.has(key)) return undefined
-    const value = this.#fields[key]
-    if (fits(value)) return value as T
-    this.tell(`${key} must be ${wanted}, got ${shown(value)}`)
-    return undefined
-  }
-
-  #read(path: string): Fields {
-    try {
-      // Most have none, and to be told so by an error takes longer.
-      if (!lstatSync(path, { throwIfNoEntry: false })) return {}
-      const found = readPlain(realOf(path), MAX_BYTES)
-      if ('problem' in found) throw new Error(`the file ${found.problem}`)
-      const value: unknown = JSON.parse(found.text.replace(/^\uFEFF/, ''))
-      if (isObject(value)) return value
-      throw new Error('the file must hold one object')
-    } catch (error) {
-      this.tell(`${brokenness(error)}; nothing in it counts`)
-      return {}
-    }
-  }
-}
-
-/** The parser's message holds text of the file. */
-function brokenness(error: unknown): string {
-  return error instanceof SyntaxError ? 'the file is not valid JSON' : textOf(error)
-}

@@ -1,6 +1,16 @@
 // What the pack remembers: logs of JSON lines in the user's state directory, bounded, without secrets, written by many at once.
 
-import { closeSync, lstatSync, openSync, readdirSync, unlinkSync, writeSync } from 'node:fs'
+import { isUtf8 } from 'node:buffer'
+import {
+  closeSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { textOf } from '../core/errors.js'
 import { type Data, isObject } from '../core/json.js'
@@ -8,7 +18,7 @@ import { redactedData } from '../core/secrets.js'
 import { cutText } from '../core/text.js'
 import { timestamp } from '../core/timestamp.js'
 import { stateHome } from '../state/homes.js'
-import { readPlain } from '../state/plain-file.js'
+import { readPlainBytes } from '../state/plain-file.js'
 import { makePrivate } from '../state/private-folder.js'
 import { isInProject } from '../state/within.js'
 
@@ -33,6 +43,7 @@ const MAX_LINE = 4096
 /** A log goes on in the next file after so many bytes, and only the newest files are kept. */
 const SEGMENT_BYTES = 256 * 1024
 const SEGMENTS = 2
+const NEWLINE = 10
 const SEGMENT = /^([a-z]+)\.(\d{8})\.jsonl$/
 
 export interface PackStateOptions {
@@ -173,10 +184,10 @@ function shortened(value: unknown, most: number): unknown {
 
 /** False where there is no folder to write in. */
 function appended(path: string, line: string): boolean {
-  const bytes = Buffer.from(line)
   const fd = opened(path)
   if (fd === undefined) return false
   try {
+    const bytes = Buffer.from(endsWithLine(fd) ? line : `\n${line}`)
     const written = writeSync(fd, bytes)
     if (written < bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes could be written`)
     return true
@@ -187,23 +198,35 @@ function appended(path: string, line: string): boolean {
 
 function opened(path: string): number | undefined {
   try {
-    return openSync(path, 'a', 0o600)
+    return openSync(path, 'a+', 0o600)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
 }
 
-/** A line that is no record (cut short by a full disk) is no reason to lose the others. */
+/** A disk that was full may have cut the last line short: what follows must not become a part of it. */
+function endsWithLine(fd: number): boolean {
+  const { size } = fstatSync(fd)
+  const last = Buffer.alloc(1)
+  return size === 0 || readSync(fd, last, 0, 1, size - 1) === 0 || last[0] === NEWLINE
+}
+
+/** A line that is no record (cut short by a full disk, or no text) is no reason to lose the others. */
 function recordsIn(path: string): readonly Data[] {
   // Another process has just made it, or removed it.
   if (sizeOf(path) === 0) return []
-  const found = readPlain(path, SEGMENT_BYTES + 64 * MAX_LINE)
+  const found = readPlainBytes(path, SEGMENT_BYTES + 64 * MAX_LINE)
   if ('problem' in found) throw new Error(`${path} ${found.problem}`)
-  return found.text.split('\n').flatMap((line) => {
-    const value = parsed(line)
-    return isObject(value) ? [value as Data] : []
-  })
+  const records: Data[] = []
+  for (let at = 0; at < found.bytes.length; ) {
+    const end = found.bytes.indexOf(NEWLINE, at)
+    const line = found.bytes.subarray(at, end < 0 ? undefined : end)
+    const value = isUtf8(line) ? parsed(line.toString('utf8')) : undefined
+    if (isObject(value)) records.push(value as Data)
+    at += line.length + 1
+  }
+  return records
 }
 
 function parsed(line: string): unknown {

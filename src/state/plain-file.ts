@@ -13,8 +13,17 @@ const UNREADABLE: readonly unknown[] = ['ELOOP', 'EMLINK', 'ENXIO', 'EACCES', 'E
 
 export type Text = { readonly text: string } | { readonly problem: string }
 
+export type Bytes = { readonly bytes: Buffer } | { readonly problem: string }
+
 /** Throws what may pass (no such file, too many open files, an I/O error); the rest is a problem of the file. */
 export function readPlain(path: string, limit: number): Text {
+  const read = readPlainBytes(path, limit)
+  if ('problem' in read) return read
+  return isUtf8(read.bytes) ? { text: read.bytes.toString('utf8') } : { problem: 'is not UTF-8' }
+}
+
+/** The same for a file of which a part may be no text. */
+export function readPlainBytes(path: string, limit: number): Bytes {
   let fd: number
   try {
     fd = openSync(path, OPEN)
@@ -27,7 +36,7 @@ export function readPlain(path: string, limit: number): Text {
   try {
     const stats = fstatSync(fd)
     const problem = problemOf(stats, limit)
-    return problem ? { problem } : textIn(fd, stats.size)
+    return problem ? { problem } : { bytes: bytesIn(fd, stats.size) }
   } finally {
     closeSync(fd)
   }
@@ -39,12 +48,11 @@ function problemOf(stats: Stats, limit: number): string | undefined {
   return stats.size === 0 ? 'is empty' : undefined
 }
 
-function textIn(fd: number, size: number): Text {
+function bytesIn(fd: number, size: number): Buffer {
   const bytes = Buffer.allocUnsafe(size)
   let length = 0
   for (let read = 1; read > 0 && length < size; length += read) {
     read = readSync(fd, bytes, length, size - length, null)
   }
-  const whole = bytes.subarray(0, length)
-  return isUtf8(whole) ? { text: whole.toString('utf8') } : { problem: 'is not UTF-8' }
+  return bytes.subarray(0, length)
 }

@@ -16,15 +16,16 @@ export function makePrivate(folder: string, tries = MOST_TRIES): string | undefi
     return folder
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if ((code === 'EEXIST' || code === 'EISDIR') && isFolder(folder)) return undefined
+    if (code === 'EEXIST' || code === 'EISDIR') {
+      const what = statSync(folder, { throwIfNoEntry: false })
+      if (what?.isDirectory()) return undefined
+      // Somebody else has removed it meanwhile.
+      if (!what && tries > 0) return makePrivate(folder, tries - 1)
+    }
     const above = dirname(folder)
     if (code !== 'ENOENT' || above === folder || tries === 0) throw error
     const first = makePrivate(above)
     const own = makePrivate(folder, tries - 1)
     return first ?? own
   }
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }

@@ -261,6 +261,39 @@ describe('with everything handed in', () => {
     expect(answer).toMatchObject({ exit: 2, stdout: expect.stringContaining('did not answer within') })
   })
 
+  const CALL = { hook_event_name: 'PreToolUse', tool_name: 'x', tool_input: {} }
+  const { hook_event_name: _, ...UNNAMED } = CALL
+
+  it.each<[string, object, object]>([
+    ['a policy that does not exist', { onFailure: 'close' }, CALL],
+    ['an agent that does not exist', { host: 'copilt' }, CALL],
+    ['an option that does not exist', { onfailure: 'closed' }, CALL],
+    ['no number of seconds', { timeout: Number.NaN }, CALL],
+    ['an event that does not exist, where nobody else names one', { event: 'preToolUs' }, UNNAMED],
+    ['a text that is none', { stdin: 7 }, CALL],
+  ])('%s is a failure that closes, whatever else', async (_, options, payload) => {
+    const given = { onFailure: 'open', ...options } as RunHookOptions
+    const { exit, stdout, stderr } = await answerTo(payload, { PreToolUse: () => undefined }, given)
+    expect([exit, stderr]).toEqual([2, expect.stringContaining('runHook()')])
+    expect(stdout).toMatch(/deny|block/)
+  })
+
+  it('such an option does not keep an agent from stopping', async () => {
+    const options = { onFailure: 'close' } as never
+    const { exit, stdout } = await answerTo({ hook_event_name: 'Stop' }, {}, options)
+    expect([exit, stdout]).toEqual([0, expect.stringContaining("must be 'open' or 'closed'")])
+  })
+
+  it('a policy goes by two names', async () => {
+    const broken: HookHandlers = {
+      PreToolUse() {
+        throw new Error('it broke')
+      },
+    }
+    expect((await answerTo(CALL, broken, { onFailure: 'block' })).exit).toBe(2)
+    expect((await answerTo(CALL, broken, { onFailure: 'continue' })).exit).toBe(0)
+  })
+
   it('what an answer has too much is noted', async () => {
     const handlers = { Stop: () => ({ ...deny('no'), decision: 'block' }) }
     const { stderr = '' } = await answerTo({ hook_event_name: 'Stop' }, handlers)

@@ -1,8 +1,9 @@
 // `carabiner fire --as HOST`: the program as the hook of an agent.
 
+import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { BASH, GUARD, Project, type RunOptions, withProgram } from './program.js'
+import { BASH, ended, GUARD, Project, programFile, type RunOptions, withProgram } from './program.js'
 
 withProgram()
 
@@ -44,10 +45,20 @@ describe('the answer', () => {
       toolName: 'Bash',
       toolArgs: JSON.stringify(BASH.tool_input),
     }
-    expect(JSON.parse((await fireAs('copilot', ['preToolUse'], copilot)).stdout)).toEqual({
-      permissionDecision: 'deny',
-      permissionDecisionReason: 'rm -rf is not allowed here',
-    })
+    // However the command line spells the event: the payload is Copilot's own, and so must the answer be.
+    for (const event of ['preToolUse', 'PreToolUse']) {
+      expect(JSON.parse((await fireAs('copilot', [event], copilot)).stdout)).toEqual({
+        permissionDecision: 'deny',
+        permissionDecisionReason: 'rm -rf is not allowed here',
+      })
+    }
+  })
+
+  it('has the shape that the payload asks for also where a field of it cannot be read', async () => {
+    const broken = { hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: '{oops' }
+    expect(JSON.parse((await fireAs('copilot', [], broken)).stdout)).toEqual(
+      specific({ permissionDecision: 'deny', permissionDecisionReason: expect.stringContaining('not JSON') }),
+    )
   })
 
   it('is none where nobody objects', async () => {
@@ -59,9 +70,66 @@ describe('the answer', () => {
   it('is found from any folder of the project', async () => {
     mkdirSync(project.path('below'))
     const cwd = project.path('below')
-    const env = { CLAUDE_PROJECT_DIR: project.folder }
-    expect((await fireAs('claude-code', [], CALL, { cwd, env })).code).toBe(2)
-    expect((await fireAs('claude-code', [], CALL, { cwd })).code).toBe(0)
+    expect((await fireAs('claude-code', [], CALL, { cwd })).code).toBe(2)
+    const elsewhere = { cwd: project.home }
+    expect((await fireAs('claude-code', [], CALL, elsewhere)).code).toBe(0)
+    for (const name of ['CLAUDE_PROJECT_DIR', 'GEMINI_PROJECT_DIR']) {
+      const env = { [name]: project.folder }
+      expect((await fireAs('claude-code', [], CALL, { ...elsewhere, env })).code).toBe(2)
+    }
+    // As the payload says it.
+    expect((await fireAs('claude-code', [], { ...CALL, cwd }, elsewhere)).code).toBe(2)
+    expect((await fireAs('claude-code', ['--project', project.home], { ...CALL, cwd })).code).toBe(0)
+  })
+})
+
+describe('a tool that the agent calls by another name', () => {
+  const SHELL = { tool_input: BASH.tool_input, hook_event_name: 'BeforeTool', tool_name: 'run_shell_command' }
+  const PATCH = { ...CALL, tool_name: 'apply_patch', tool_input: { command: 'rm -rf' } }
+  const OTHER = 'cat > /dev/null'
+
+  it.each<[string, object, readonly (readonly string[])[]]>([
+    ['gemini', SHELL, [['Bash', GUARD]]],
+    // Whoever wrote its own name is not forgotten.
+    ['gemini', SHELL, [['run_shell_command', GUARD]]],
+    [
+      'gemini',
+      SHELL,
+      [
+        ['', OTHER],
+        ['Bash|run_shell_command', GUARD],
+      ],
+    ],
+    ['codex', PATCH, [['Write', GUARD]]],
+    ['codex', PATCH, [['Edit', GUARD]]],
+    ['codex', PATCH, [['apply_patch', GUARD]]],
+  ])('%s: %j is guarded by %j', async (host, input, groups) => {
+    project.hooks({ PreToolUse: groups })
+    const { stdout } = await fireAs(host, [], input)
+    expect(stdout).toContain('deny')
+    expect(stdout).toContain('rm -rf is not allowed here')
+  })
+
+  it('has both names for the hook', async () => {
+    project.hooks({ PreToolUse: [['Bash', 'cat > seen.json']] })
+    await fireAs('gemini', [], SHELL)
+    expect(JSON.parse(project.read('seen.json'))).toMatchObject({
+      tool_name: 'Bash',
+      host_tool_name: 'run_shell_command',
+    })
+  })
+
+  it('is refused where no one name would ask every gate', async () => {
+    project.hooks({
+      PreToolUse: [
+        ['Bash', OTHER],
+        ['run_shell_command', GUARD],
+      ],
+    })
+    expect(JSON.parse((await fireAs('gemini', [], SHELL)).stdout)).toEqual({
+      decision: 'deny',
+      reason: expect.stringContaining('write Bash|run_shell_command as their matcher'),
+    })
   })
 })
 
@@ -118,6 +186,13 @@ describe('what cannot be evaluated', () => {
     ['a payload that lacks a field', ['PreToolUse'], { tool_name: 'Bash' }],
     ['arguments that are no JSON', ['PreToolUse'], { tool_name: 'Bash', toolArgs: '{oops' }],
     ['another event', ['PreToolUse'], { hook_event_name: 'Stop' }],
+    ['a gate where another event was named', ['Stop'], CALL],
+    ['another event about a tool', ['Stop'], { ...CALL, hook_event_name: 'PostToolUse' }],
+    ['a misspelt gate', ['preToolUs'], BASH],
+    ['a misspelt gate about nothing', ['UserPromtSubmit'], {}],
+    ['a misspelt gate in the payload', [], { ...CALL, hook_event_name: 'PreTolUse' }],
+    ['a misspelt gate and no JSON', ['preToolUs'], '{oops'],
+    ['an event that nobody knows, about a tool', ['Whatever'], BASH],
     ['a session that is no text', ['PreToolUse'], { ...CALL, session_id: 7 }],
     ['no project', ['PreToolUse', '--project', 'none'], CALL],
     ['a configuration that is gone', ['PreToolUse', '--config', 'none.json'], CALL],
@@ -135,6 +210,30 @@ describe('what cannot be evaluated', () => {
       0,
       { cancel: true, errorMessage: expect.stringContaining('could not evaluate') },
     ])
+  })
+
+  it('of a misspelt event says what was meant, in the words of the agent', async () => {
+    const { stdout } = await fireAs('gemini', ['BeforeTol'], BASH)
+    expect(JSON.parse(stdout)).toEqual({
+      decision: 'deny',
+      reason: expect.stringContaining('There is no event BeforeTol; did you mean PreToolUse?'),
+    })
+    const { code, stdout: told } = await fireAs('claude-code', ['SessionStrat'], {})
+    expect([code, JSON.parse(told).systemMessage]).toEqual([0, expect.stringContaining('SessionStart?')])
+  })
+
+  it('is none of the events that only the agent knows', async () => {
+    const input = { hook_event_name: 'BrandNewThing', tool_name: 'Bash', tool_input: {} }
+    expect(await fireAs('claude-code', [], input)).toEqual({ code: 0, stdout: '', stderr: '' })
+  })
+
+  it('as standard input stays open is a deny in time', async () => {
+    project.hooks({ PreToolUse: [['Bash', GUARD]] })
+    const args = [programFile(), 'fire', '--as', 'claude-code', '--timeout', '0.3']
+    const child = spawn(process.execPath, args, { cwd: project.folder, env: project.env() })
+    child.stdin.write(JSON.stringify(CALL))
+    const { code, stderr } = await ended(child)
+    expect([code, stderr]).toEqual([2, expect.stringContaining('was not there within 0.3 seconds')])
   })
 
   it('does not keep an agent from stopping', async () => {
@@ -165,7 +264,21 @@ describe('the switch', () => {
   })
 })
 
-it('an agent that is not known is wrong usage', async () => {
-  const { code, stderr } = await fireAs('claude', ['PreToolUse'], CALL)
-  expect([code, stderr]).toEqual([64, expect.stringContaining('claude-code, cline, codex')])
+describe('wrong usage is a refusal: any code but 2 would open the gate', () => {
+  it.each<[readonly string[], string]>([
+    [['fire', '--as', 'claude', 'PreToolUse'], 'claude-code, cline, codex'],
+    [['fire', '--as', 'claude', '--json'], 'There is no host "claude"'],
+    [['fire', '--as=claude-code', '--timeout', 'soon'], '--timeout must be a number'],
+    [['fire', '--as', 'claude-code', '--trustall'], 'did you mean --trust-all?'],
+    [['fire', '--as', 'claude-code', 'PreToolUse', 'Stop'], 'takes no "Stop"'],
+    [['fire', '--as'], '--as needs a value'],
+    [['fier', '--as', 'claude-code'], 'did you mean fire?'],
+  ])('%j', async (args, says) => {
+    const { code, stdout, stderr } = await project.carabiner(args, { input: CALL })
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(says)])
+  })
+
+  it('without an agent it stays one', async () => {
+    expect((await project.carabiner(['fire', '--timeout', 'soon', '--', '--as'])).code).toBe(64)
+  })
 })

@@ -218,3 +218,23 @@ describe('usage', () => {
     expect([code, stderr]).toEqual([64, expect.stringContaining(why)])
   })
 })
+
+describe('--prune', () => {
+  it('takes out hooks of the pack whose program is gone, and registers nothing', async () => {
+    const dead = packEntries({ node: '/nowhere/node', script: '/nowhere/carabiner.js' })[1]?.group
+    const engine = engineEntries({ node: '/nowhere/node', script: '/nowhere/carabiner.js' })[0]
+    userFile(JSON.stringify({ hooks: { Stop: [dead], [engine?.event ?? '']: [engine?.group] } }))
+    const { code, stdout } = await setup('--user', '--prune', '--json')
+    expect([code, JSON.parse(stdout)]).toEqual([
+      0,
+      expect.objectContaining({ written: true, backup: expect.any(String) }),
+    ])
+    expect(hooksIn(user())).toEqual({ [engine?.event ?? '']: [engine?.group] })
+    expect(JSON.parse((await setup('--prune', '--json')).stdout)).toMatchObject({
+      written: false,
+      changes: false,
+    })
+    expect((await setup('--prune', '--remove')).code).toBe(64)
+    expect((await setup('--help')).stdout).not.toContain('--prune')
+  })
+})

@@ -61,7 +61,8 @@ describe('a wrapper', () => {
 
   it('has no time-out where none is meant, not even an empty one', () => {
     const [handler] = ENTRIES[2]?.group.hooks ?? []
-    expect(Object.keys(handler ?? {})).toEqual(['type', 'command'])
+    expect(Object.keys(handler ?? {})).toEqual(['type', 'command', 'onFailure'])
+    expect(Object.keys(ENTRIES[3]?.group.hooks[0] ?? {})).toEqual(['type', 'command'])
     expect(ENTRIES[2]?.group.matcher).toBe('*')
   })
 

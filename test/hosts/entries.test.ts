@@ -45,10 +45,12 @@ describe('the entries of the engine', () => {
 })
 
 describe('the entries of the pack', () => {
-  it('are all its hooks, each once and in their order; a failure of theirs blocks nothing', () => {
+  it('are all its hooks, each once and in their order; where the guard cannot run, nothing does', () => {
     const handlers = packEntries(PROGRAM).map(({ group }) => group.hooks[0])
     expect(handlers.map(({ command }) => command.split(' ').at(-1))).toEqual([...PACK_NAMES])
-    for (const one of handlers) expect(one).not.toHaveProperty('onFailure')
+    expect(handlers.filter((one) => 'onFailure' in one)).toEqual([
+      { type: 'command', command: '"/n/node" "/c/carabiner.js" hook pre-tool-use', onFailure: 'block' },
+    ])
   })
 
   it('name paths that a shell would take apart as they are', () => {

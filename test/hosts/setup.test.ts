@@ -127,6 +127,69 @@ describe('a file that was not there', () => {
   })
 })
 
+describe('pruning', () => {
+  const THERE = { node: '/nowhere/node', script: '' }
+  const alive = (root: string) => {
+    const script = join(root, 'carabiner.js')
+    writeFileSync(script, '')
+    return packEntries({ ...THERE, script })
+  }
+
+  it('leaves alone what runs, the hooks of the project, and what is somebody’s own', async () => {
+    const { root, write, text, install, prune } = workplace()
+    for (const entries of [alive(root), ENGINE]) {
+      await install(entries)
+      expect((await prune()).changes).toBe(false)
+    }
+    const mine = { type: 'command', command: `${PACK[1]?.group.hooks[0].command} && ./mine.sh` }
+    const original = JSON.stringify({
+      hooks: { Stop: [{ hooks: [mine, { type: 'command', command: 'carabiner hook stop' }] }] },
+    })
+    write(original)
+    expect((await prune()).changes).toBe(false)
+    expect(text()).toBe(original)
+  })
+
+  it('takes out what is dead, and remembers how the rest came there', async () => {
+    const { root, write, text, install, remove, prune } = workplace()
+    write('{ "model": "x" }')
+    const entries = alive(root)
+    await install(entries)
+    const installed = JSON.parse(text() ?? '')
+    write(
+      JSON.stringify({
+        ...installed,
+        hooks: { ...installed.hooks, Stop: [PACK[1]?.group, ...installed.hooks.Stop] },
+      }),
+    )
+    expect((await prune()).changes).toBe(true)
+    expect(JSON.parse(text() ?? '')).toEqual(installed)
+    expect((await prune()).changes).toBe(false)
+    await remove()
+    expect(JSON.parse(text() ?? '')).toEqual({ model: 'x' })
+  })
+
+  it.each(Object.entries(ORIGINALS))(
+    'gives back the bytes where nothing else of ours is there: %s',
+    async (_, original) => {
+      const { write, text, install, prune } = workplace()
+      write(original)
+      await install(PACK)
+      await prune()
+      expect(text()).toBe(original)
+    },
+  )
+
+  it('makes no file, and removes one that was made for them', async () => {
+    const { files, install, prune } = workplace()
+    expect((await prune()).changes).toBe(false)
+    expect(files()).toEqual([])
+    await install(PACK)
+    await prune()
+    expect(files()).toEqual([])
+  })
+})
+
 describe('a file that others changed since', () => {
   it('loses ours alone', async () => {
     const { text, write, install, remove } = workplace()

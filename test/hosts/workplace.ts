@@ -17,6 +17,7 @@ import {
   carryOut,
   type Plan,
   planInstall,
+  planPrune,
   planRemove,
   projectSettings,
 } from '../../src/hosts/claude-code/setup.js'
@@ -37,6 +38,7 @@ export interface Workplace {
   readonly forget: () => void
   readonly install: (entries: readonly Entry[]) => Promise<Plan>
   readonly remove: () => Promise<Plan>
+  readonly prune: () => Promise<Plan>
 }
 
 export function workplace(): Workplace {
@@ -70,5 +72,6 @@ export function workplace(): Workplace {
     forget: () => removeAll(home),
     install: (entries) => done(() => planInstall(place, entries)),
     remove: () => done(() => planRemove(place)),
+    prune: () => done(() => planPrune(place)),
   }
 }

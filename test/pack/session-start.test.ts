@@ -68,7 +68,47 @@ describe('the project', () => {
     const mark = join(place.root, 'ran')
     git(place, 'config', 'core.fsmonitor', `touch '${mark}'; false`)
     await injected(place)
-    expect(() => execFileSync('test', ['-e', mark])).toThrow()
+    expect(existsSync(mark)).toBe(false)
+  })
+
+  it.each([
+    ['itself', (place: Workplace, key: string, value: string) => git(place, 'config', key, value)],
+    [
+      'in a file that it includes',
+      (place: Workplace, key: string, value: string) => {
+        git(place, 'config', '-f', join(place.root, 'more'), key, value)
+        git(place, 'config', 'include.path', join(place.root, 'more'))
+      },
+    ],
+    [
+      'for this worktree',
+      (place: Workplace, key: string, value: string) => {
+        git(place, 'config', 'extensions.worktreeConfig', 'true')
+        git(place, 'config', '--worktree', key, value)
+      },
+    ],
+  ])('starts no filter that the repository names %s', async (_, configure) => {
+    const place = new Workplace()
+    git(place, 'init', '-q', '-b', 'side')
+    place.file('a.txt', 'a')
+    git(place, 'add', '.')
+    git(place, 'commit', '-q', '-m', 'first')
+    const mark = join(place.root, 'ran')
+    configure(place, 'filter.x.clean', `touch '${mark}'; cat`)
+    place.file('.gitattributes', '*.txt filter=x\n')
+    place.file('a.txt', 'b')
+    expect(await injected(place)).toContain('Branch: "side"\nStatus: not asked for')
+    expect(existsSync(mark)).toBe(false)
+    // The canary can sing.
+    git(place, 'status')
+    expect(existsSync(mark)).toBe(true)
+  })
+
+  it('has its status, too, where the user has filters', async () => {
+    const place = new Workplace()
+    git(place, 'init', '-q')
+    git(place, 'config', '--global', 'filter.lfs.clean', 'cat')
+    expect(await injected(place)).toContain('Status: clean')
   })
 })
 
@@ -192,26 +232,58 @@ describe('the installation', () => {
     expect(await told(place, program(place))).toMatch(/runs hooks of another copy/)
   })
 
-  it('of an older install that is gone is replaced in the user’s settings, by the installer', async () => {
-    const place = new Workplace()
-    const script = program(place)
-    place.file(script, 'require("fs").writeFileSync("asked", process.argv.slice(2).join(" "))')
-    place.file(userFile(place), registered('/nowhere/dist/bin/carabiner.js'))
-    expect(await told(place, script)).toMatch(
-      /older install .*"\/nowhere.*which is not there\) were replaced/,
+  const DEAD = '/nowhere/dist/bin/carabiner.js'
+  /** A program that notes what it was called with, and answers as setup does. */
+  const installer = (place: Workplace, answer: object = { written: true }, code = 0) =>
+    place.file(
+      program(place),
+      `require("fs").appendFileSync(${JSON.stringify(join(place.root, 'asked'))}, process.argv.slice(2).join(" ") + " " + process.env.CLAUDE_CONFIG_DIR + "\\n")
+      console.log(${JSON.stringify(JSON.stringify(answer))}); process.exit(${code})`,
     )
-    expect(readFileSync(join(place.project, 'asked'), 'utf8')).toBe('setup claude-code --user --json')
+  const asked = (place: Workplace) => {
+    const path = join(place.root, 'asked')
+    return existsSync(path) ? readFileSync(path, 'utf8') : undefined
+  }
+
+  it('whose program is gone is taken out of the user’s settings, by the installer', async () => {
+    const place = new Workplace()
+    const script = installer(place)
+    place.file(userFile(place), registered(DEAD))
+    expect(await told(place, script)).toMatch(/whose program is gone \("\/nowhere.*\) were taken out/)
+    expect(asked(place)).toBe('setup claude-code --user --prune --json undefined\n')
   })
 
-  it('that could not be replaced is told, with the reason of the installer', async () => {
+  it('is looked for where the host has its settings', async () => {
     const place = new Workplace()
-    const script = program(place)
-    place.file(
-      script,
-      'console.log(JSON.stringify({ error: { message: "it is a folder" } })); process.exit(1)',
-    )
-    place.file(userFile(place), registered('/nowhere/dist/bin/carabiner.js'))
-    expect(await told(place, script)).toMatch(/could not be replaced: "?it is a folder/)
+    const script = installer(place)
+    place.file(userFile(place), registered(DEAD))
+    const folder = join(place.root, 'configured')
+    place.env.CLAUDE_CONFIG_DIR = folder
+    expect(await told(place, script)).toBeUndefined()
+    expect(asked(place)).toBeUndefined()
+    place.file(join(folder, 'settings.json'), registered(DEAD))
+    expect(await told(place, script)).toContain(`${folder}/settings.json whose program is gone`)
+    expect(asked(place)).toBe(`setup claude-code --user --prune --json ${folder}\n`)
+  })
+
+  it.each([
+    ['the hooks of the project', `"node" "${DEAD}" fire Stop --as claude-code`],
+    ['a command that does more', `"node" "${DEAD}" hook stop && ./mine.sh`],
+    ['a command of somebody’s', `./wrap "${DEAD}" hook stop`],
+    ['one that is looked for in PATH', 'carabiner hook stop'],
+  ])('leaves %s alone', async (_, command) => {
+    const place = new Workplace()
+    const script = installer(place)
+    place.file(userFile(place), { hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } })
+    expect((await told(place, script)) ?? '').not.toMatch(/gone|not there/)
+    expect(asked(place)).toBeUndefined()
+  })
+
+  it('that could not be taken out is told, with the reason of the installer', async () => {
+    const place = new Workplace()
+    const script = installer(place, { error: { message: 'it is a folder' } }, 1)
+    place.file(userFile(place), registered(DEAD))
+    expect(await told(place, script)).toMatch(/could not be taken out: "?it is a folder/)
   })
 
   it('that a project brings along is only told', async () => {
@@ -260,10 +332,11 @@ describe('the installation', () => {
   it('of a stranger does not flood the user', async () => {
     const place = new Workplace()
     const groups = Array.from({ length: 500 }, (_, i) => ({
-      hooks: [{ command: `/nowhere/${i}\u001b[2J/carabiner hook stop` }],
+      hooks: [{ command: `"/nowhere/${i}\u001b[2J/carabiner" hook stop` }],
     }))
     place.file('.claude/settings.json', { hooks: { Stop: groups } })
     const message = await told(place, program(place))
+    expect(message).toContain('/nowhere/0')
     expect(message?.length).toBeLessThan(2100)
     expect(message).not.toContain('\u001b')
   })

@@ -44,7 +44,9 @@ describe('the settings of the user', () => {
   })
 
   it.each([
-    ['no JSON', '{ "selfProtection": false, "sk-secret', /not valid JSON; nothing in it counts/],
+    ['no JSON', '{ "selfProtection": false, "sk-secret', /not valid JSON \(line 1\); nothing in it counts/],
+    ['broken further down', '{\n  "protect": [\n}', /not valid JSON \(line 3\)/],
+    ['one with comments', '{} // mine', /not valid JSON \(line 1\)/],
     ['a list', '[]', /must hold one object; nothing/],
     ['empty', '', /is empty; nothing/],
     ['no text', '\u0000\u0000', /not valid JSON/],
@@ -52,8 +54,9 @@ describe('the settings of the user', () => {
   ])('are the defaults, and it is told, where the file is %s', (_, content, problem) => {
     const place = new Workplace()
     const path = place.userSettings(content)
-    const { problems, ...settings } = place.settings()
+    const { problems, unreadable, ...settings } = place.settings()
     expect({ ...settings, problems: [] }).toEqual(DEFAULTS)
+    expect(unreadable).toBe(problems[0])
     expect(problems).toEqual([expect.stringMatching(problem)])
     expect(problems[0]).toContain(path)
     expect(problems[0]).not.toContain('sk-secret')
@@ -92,7 +95,8 @@ describe('the settings of the user', () => {
       gaurd: true,
       workflow: { txt: 'x' },
     })
-    const { problems, ...settings } = place.settings()
+    const { problems, unreadable, ...settings } = place.settings()
+    expect(unreadable).toMatch(/pack\.json: bash: deny: what is no text/)
     expect({ ...settings, problems: [] }).toEqual({
       ...DEFAULTS,
       bash: { ...DEFAULTS.bash, deny: ['curl *'] },
@@ -111,6 +115,29 @@ describe('the settings of the user', () => {
       'workflow has no setting "txt"',
     ])
       expect(told).toContain(what)
+  })
+
+  it.each([
+    ['bash', { bash: ['rm *'] }],
+    ['bash: allow', { bash: { allow: 'git *' } }],
+    ['bash: deny', { bash: { deny: 'rm *' } }],
+    ['bash: deny', { bash: { deny: [['rm *']] } }],
+    ['bash: protectedBranches', { bash: { protectedBranches: 'main' } }],
+    ['protect', { protect: '~/notes' }],
+    ['protect', { protect: Array.from({ length: 1001 }, (_, i) => `~/${i}`) }],
+  ])('tell that rules are lost with %s (%#)', (where, settings) => {
+    const place = new Workplace()
+    const path = place.userSettings({ memory: 7, ...settings })
+    expect(place.settings().unreadable).toContain(`${path}: ${where}`)
+  })
+
+  it('lose no rules with what is none, nor with the file of a project', () => {
+    const place = new Workplace()
+    place.userSettings({ memory: [], lock: 'x', preferences: 7, reflection: {}, selfProtection: 'no' })
+    place.projectSettings('{')
+    const { unreadable, problems } = place.settings()
+    expect(problems).toHaveLength(6)
+    expect(unreadable).toBeUndefined()
   })
 
   it('allow nothing where an allow-list cannot be read', () => {

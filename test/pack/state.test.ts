@@ -100,6 +100,19 @@ describe('a log', () => {
     expect(state.recent('metrics').map(({ tool }) => tool)).toEqual(['c', 'a'])
   })
 
+  it('passes over a line that is no text, and goes on after one without an end', () => {
+    const place = new Workplace()
+    const state = place.state()
+    state.append('metrics', { tool: 'a' })
+    const [name = ''] = readdirSync(state.folder)
+    appendFileSync(join(state.folder, name), Buffer.from('\xff\n{"tool":"\xff"}\n', 'latin1'))
+    state.append('metrics', { tool: 'b' })
+    appendFileSync(join(state.folder, name), '{"tool": "cut sh')
+    state.append('metrics', { tool: 'c' })
+    expect(state.recent('metrics').map(({ tool }) => tool)).toEqual(['c', 'b', 'a'])
+    expect(state.problems).toEqual([])
+  })
+
   it('holds none of the planted secrets', () => {
     const place = new Workplace()
     const secrets = [...Object.values(planted()), ...FORMS]

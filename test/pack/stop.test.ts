@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { lockOf, removeLock, setLock } from '../../src/pack/lock.js'
 import { sessionEnd } from '../../src/pack/session-end.js'
 import { stop } from '../../src/pack/stop.js'
@@ -119,6 +119,23 @@ describe('lock mode', () => {
     expect(await stopped(place)).toBeUndefined()
   })
 
+  it('counts on where a byte of the log is no text', async () => {
+    const place = new Workplace()
+    place.userSettings({ lock: { maxIterations: 1 } })
+    setLock(place.state(), place.time, undefined)
+    expect(await stopped(place)).toMatchObject({ action: 'deny' })
+    const log = join(place.state().folder, 'lock.00000001.jsonl')
+    appendFileSync(log, Buffer.from([0xff]))
+    expect((await stopped(place))?.userMessage).toMatch(/Lock mode ended: /)
+  })
+
+  it('lets go where what was noted cannot be read', async () => {
+    const place = new Workplace()
+    setLock(place.state(), place.time, undefined)
+    const state = Object.assign(place.state(), { recent: () => [] })
+    expect((await place.run(stop, {}, { state }))?.userMessage).toMatch(/could not count/)
+  })
+
   it('counts each session, and each lock, by itself', async () => {
     const place = new Workplace()
     place.userSettings({ lock: { maxIterations: 1 } })
@@ -235,8 +252,9 @@ describe('reflection', () => {
     reflecting(place, `sleep 600 & echo $! > '${pid}'; wait`, { timeout: 1 })
     const result = await run(place)
     expect(result?.userMessage).toMatch(/sh was not done after 1 s and was ended/)
-    expect(isAlive(Number(readFileSync(pid, 'utf8')))).toBe(false)
-  })
+    const left = Number(readFileSync(pid, 'utf8'))
+    await vi.waitUntil(() => !isAlive(left), { timeout: 60_000 })
+  }, 90_000)
 
   it('that cannot be started is told', async () => {
     const place = new Workplace()

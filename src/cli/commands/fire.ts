@@ -17,6 +17,7 @@ import type { Output } from '../output.js'
 import { eventOf, type Payload, readPayload } from '../payload.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
+import { withToolName } from '../tool-names.js'
 
 const EXITS: Readonly<Record<Verdict, number>> = {
   continue: 0,
@@ -80,9 +81,10 @@ export const command: Command<typeof OPTIONS> = {
     },
   ],
   async run({ options, positionals: [named] }, output) {
+    const startedAt = performance.now()
     const timeout = secondsOf(options.timeout)
     if (options.as !== undefined) {
-      return replyAs(new HostReply(options.as, named, output), options, timeout, output)
+      return replyAs(new HostReply(options.as, named, output), { ...options, timeout, startedAt }, output)
     }
     if (isSwitchedOff() && (await mayBypass(options))) return bypass(options.payload, output)
     const payload = (await readPayload(options.payload)) ?? nothingSent(named)
@@ -100,26 +102,30 @@ export const command: Command<typeof OPTIONS> = {
 
 interface ReplyOptions extends Sources {
   readonly payload: string | undefined
+  readonly timeout: number | undefined
+  readonly startedAt: number
 }
 
 async function replyAs(
   reply: HostReply,
-  options: ReplyOptions,
-  timeout: number | undefined,
+  { timeout, startedAt, ...options }: ReplyOptions,
   output: Output,
 ): Promise<number> {
   try {
-    const sources = { ...options, project: projectOfHost(options.project) }
-    if (isSwitchedOff() && (await mayBypass(sources))) return await reply.bypass()
-    const { name: event, data: payload } = reply.read((await readPayload(options.payload)) ?? {})
-    const until = timeout ?? reply.patience
+    const here = { ...options, project: projectOfHost(options.project) }
+    if (isSwitchedOff() && (await mayBypass(here))) return await reply.bypass()
+    const sent = await readPayload(options.payload, timeout ?? reply.patience)
+    const read = reply.read(sent ?? {})
+    const { name: event, data: payload } = read
+    const sources = { ...options, project: projectOfHost(options.project, read) }
+    const until = { seconds: timeout ?? reply.patience, startedAt }
     const told = ({ outcome, notices }: Fired) => {
       const losses = lossesOf(sources, notices)
       // A deny stands whatever else is missing.
       const counts = losses.length === 0 || EXITS[outcome.action] !== EXIT.ok
       return counts ? reply.give(outcome) : reply.refuse(lossOf(losses))
     }
-    await fire({ event, payload, sources, until, told }, output)
+    await fire({ event, payload, sources, until, told, toolNames: reply.toolNames }, output)
   } catch (error) {
     await reply.refuse(error)
   }
@@ -158,20 +164,28 @@ interface Fired {
   readonly ms: number
 }
 
+interface Deadline {
+  readonly seconds: number
+  /** On the clock of performance.now(). */
+  readonly startedAt: number
+}
+
 interface Firing {
   readonly event: string
   readonly payload: Payload
+  /** Other names of the tool that it is about. */
+  readonly toolNames?: readonly string[]
   readonly sources: Sources
   /** Seconds: hooks that are not done by then have failed. */
   readonly timeout?: number | undefined
-  /** Seconds: if the hooks are not done by then, nothing was decided. */
-  readonly until?: number
+  /** If the hooks are not done by then, nothing was decided. */
+  readonly until?: Deadline
   /** As soon as there is a verdict. */
   readonly told: (fired: Fired) => Promise<void>
 }
 
 async function fire(
-  { event, payload, sources, timeout, until, told }: Firing,
+  { event, payload, toolNames = [], sources, timeout, until, told }: Firing,
   output: Output,
 ): Promise<Fired> {
   const interruption = new Interruption()
@@ -190,7 +204,8 @@ async function fire(
   let early = false
   try {
     const session = hooks.session(options)
-    const outcome = await session.fire(event, payload, { timeout, signal })
+    const data = withToolName(payload, toolNames, (one) => session.explain(event, one))
+    const outcome = await session.fire(event, data, { timeout, signal })
     const ms = performance.now() - startedAt
     // A verdict does not wait for those whose verdict does not count: a host that loses patience has it by then.
     early = outcome.hooks.some(({ status }) => status === 'detached')
@@ -211,10 +226,11 @@ async function fire(
   }
 }
 
-function late(seconds: number): AbortSignal {
+function late({ seconds, startedAt }: Deadline): AbortSignal {
   const controller = new AbortController()
   const why = new Refusal('ABORTED', `The hooks were not done within ${seconds} seconds`)
-  setTimeout(() => controller.abort(why), seconds * 1000).unref()
+  const left = startedAt + seconds * 1000 - performance.now()
+  setTimeout(() => controller.abort(why), Math.max(left, 0)).unref()
   return controller.signal
 }
 

@@ -11,6 +11,7 @@ import {
   carryOut,
   type Plan,
   planInstall,
+  planPrune,
   planRemove,
   projectSettings,
   userSettings,
@@ -35,10 +36,12 @@ const OPTIONS = {
   engine: { type: 'boolean', help: "The project's own hooks in place of the standard pack." },
   'dry-run': { type: 'boolean', help: 'Show what would change, and change nothing.' },
   remove: { type: 'boolean', help: 'Take everything of Carabiner out again.' },
+  prune: { type: 'boolean', help: 'Take out hooks of the pack whose program is gone.', hidden: true },
   ...COMMON_OPTIONS,
 } as const
 
 interface Wish {
+  /** Takes entries out: all of ours, or the dead ones. */
   readonly remove: boolean
   readonly dry: boolean
   readonly plan: () => Plan
@@ -69,14 +72,22 @@ export const command: Command<typeof OPTIONS> = {
     checkHost(host)
     if (options.user && options.project) throw usage('Give --user or --project, not both')
     if (options.remove && options.engine) throw usage('--remove takes everything out; leave out --engine')
+    if (options.prune && (options.remove || options.engine))
+      throw usage('Give --prune without --remove or --engine')
     try {
       const place = options.project ? projectSettings(projectFolder({ project: undefined })) : userSettings()
       const program = thisProgram()
       const entries = options.engine ? engineEntries(program) : packEntries(program)
-      const plan = () => (options.remove ? planRemove(place) : planInstall(place, entries))
-      const notes = options.remove ? [] : notesOn(program)
-      await setUp({ remove: options.remove, dry: options['dry-run'], plan, entries, notes }, output)
-      if (!options.remove && !options['dry-run'] && !options.engine) compileFor(program)
+      const remove = options.remove || options.prune
+      const plan = () => {
+        if (options.prune) return planPrune(place)
+        return options.remove ? planRemove(place) : planInstall(place, entries)
+      }
+      await setUp(
+        { remove, dry: options['dry-run'], plan, entries, notes: remove ? [] : notesOn(program) },
+        output,
+      )
+      if (!remove && !options['dry-run'] && !options.engine) compileFor(program)
       return EXIT.ok
     } catch (error) {
       if (!(error instanceof SetupProblem)) throw error

@@ -37,10 +37,11 @@ export const codex: HostDialect<'codex'> = {
 
 function encode(event: HostEvent, verdict: HostVerdict): HostAnswer {
   const told = feasible(codex.title, abilityOn(CAN, event), event, verdict)
-  return inClaudeShape(event, strict({ ...told, host: {} }))
+  return inClaudeShape(event, strict(event, { ...told, host: {} }))
 }
 
-/** A changed input must come with an allow. */
-function strict(told: Feasible): Feasible {
+/** A changed input must come with an allow; where nothing can be blocked, a stop must come without a decision. */
+function strict(event: HostEvent, told: Feasible): Feasible {
+  if (told.stops && !abilityOn(CAN, event)?.includes('B')) return { ...told, act: 'go' }
   return told.input ? { ...told, act: 'allow' } : told
 }

@@ -7,6 +7,13 @@ export const goose: HostDialect<'goose'> = {
   name: 'goose',
   title: 'goose',
   sends: (payload) => typeof payload.event === 'string' && 'matcher_context' in payload,
+  // Asked beside PreToolUse about the same calls.
+  events: {
+    beforeshellexecution: 'PreToolUse',
+    beforereadfile: 'PreToolUse',
+    aftershellexecution: 'PostToolUse',
+    afterfileedit: 'PostToolUse',
+  },
   patience: 30,
   encode: byExitCode('goose', { PreToolUse: 'B' }),
 }

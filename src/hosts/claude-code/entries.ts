@@ -1,9 +1,9 @@
 // What Carabiner registers in Claude Code, and how its own entries are told from those of others.
 
 import { CATALOGUE, type EventRow } from '../../core/catalogue.js'
-import { isObject } from '../../core/json.js'
 import { claudeCode } from '../../dialects/claude-code/host.js'
 import type { PackName } from '../../pack/names.js'
+import { ownCommand } from '../../pack/own-command.js'
 
 /** A hook of the pack as Claude Code is to run it. */
 interface PackRow {
@@ -12,13 +12,15 @@ interface PackRow {
   readonly matcher?: '*'
   /** Seconds; absent: Claude Code's own. */
   readonly timeout?: number
+  readonly onFailure?: 'block'
 }
 
 /** In this order, which counts: the reminder comes before the preferences. */
 export const PACK_TABLE: readonly PackRow[] = [
   { event: 'SessionStart', hook: 'session-start', timeout: 10 },
   { event: 'Stop', hook: 'stop', timeout: 120 },
-  { event: 'PreToolUse', hook: 'pre-tool-use', matcher: '*' },
+  // The guard is closed, too, where Node or Carabiner moved, and nothing of it can run.
+  { event: 'PreToolUse', hook: 'pre-tool-use', matcher: '*', onFailure: 'block' },
   { event: 'PostToolUse', hook: 'post-tool-use', matcher: '*' },
   { event: 'UserPromptSubmit', hook: 'workflow-classification-reminder', timeout: 5 },
   { event: 'UserPromptSubmit', hook: 'user-prompt-submit', timeout: 10 },
@@ -64,7 +66,7 @@ export interface Program {
 }
 
 export function packEntries(program: Program): readonly Entry[] {
-  return PACK_TABLE.map(({ event, hook, matcher, timeout }) => ({
+  return PACK_TABLE.map(({ event, hook, matcher, timeout, onFailure }) => ({
     event,
     group: {
       ...(matcher !== undefined && { matcher }),
@@ -73,6 +75,7 @@ export function packEntries(program: Program): readonly Entry[] {
           type: 'command',
           command: commandLine(program, ['hook', hook]),
           ...(timeout !== undefined && { timeout }),
+          ...(onFailure !== undefined && { onFailure }),
         },
       ],
     },
@@ -111,39 +114,8 @@ function commandLine({ node, script }: Program, words: readonly string[]): strin
 
 // ---- whose entry is it? ---------------------------------------------------------------------------------------
 
-/**
- * Whether a handler is one that some Carabiner registered, wherever it was installed and whatever became of its other
- * fields. A command that does anything beside is somebody's own.
- */
+/** Whether a handler is one that some Carabiner registered. An entry for an event that setup leaves out is somebody's own. */
 export function isOurs(handler: unknown): boolean {
-  if (!isObject(handler) || typeof handler.command !== 'string') return false
-  const { type = 'command', args } = handler
-  const words = type === 'command' && args === undefined ? wordsOf(handler.command) : undefined
-  if (!words) return false
-  const [program = '', ...rest] = /^node(?:js)?(?:\.exe)?$/i.test(baseName(words[0])) ? words.slice(1) : words
-  return /^carabiner(?:\.js)?$/.test(baseName(program)) && isOwnCall(rest)
-}
-
-function isOwnCall([command, what = '', ...options]: readonly string[]): boolean {
-  if (command === 'hook') return /^[a-z][a-z-]*$/i.test(what) && options.length === 0
-  return command === 'fire' && ENGINE_EVENTS.includes(what) && options.join(' ') === '--as claude-code'
-}
-
-const WORD = /[ \t]*(?:"((?:[^"\\$`]|\\[\\"$`])*)"|'([^']*)'|([\w@%+=:,./~-]+))(?=[ \t]|$)/y
-
-/** Undefined where a shell would do more than run one program with these words. */
-function wordsOf(command: string): readonly string[] | undefined {
-  const words: string[] = []
-  const text = command.trimEnd()
-  WORD.lastIndex = 0
-  while (WORD.lastIndex < text.length) {
-    const match = WORD.exec(text)
-    if (!match) return undefined
-    words.push(match[1]?.replace(/\\(.)/gs, '$1') ?? match[2] ?? match[3] ?? '')
-  }
-  return words
-}
-
-function baseName(path = ''): string {
-  return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
+  const own = ownCommand(handler)
+  return own !== undefined && (own.call === 'hook' || ENGINE_EVENTS.includes(own.name))
 }

@@ -12,6 +12,8 @@ const MARK = '\uFEFF'
 const HOOKS = under(null, 'hooks')
 
 type Values = Readonly<Record<string, unknown>>
+/** Whether a handler is to be taken out. */
+type IsOut = (handler: unknown) => boolean
 
 /** A file that was not there. */
 export function freshText(entries: readonly Entry[]): string {
@@ -33,15 +35,16 @@ export function withEntries(text: string, entries: readonly Entry[], file: strin
   return checked(text, edited(json.text, additions(json, groups)), { ...settings, hooks: expected })
 }
 
-/** What our entries alone kept there goes with them: their groups, lists, and `hooks`. */
-export function withoutEntries(text: string, file: string): string {
+/** What the entries alone kept there goes with them: their groups, lists, and `hooks`. */
+export function withoutEntries(text: string, file: string, isOut: IsOut = isOurs): string {
   if (text.replace(MARK, '').trim() === '') return text
   const json = new JsonText(text)
   const settings = settingsIn(json, file)
-  const rest = stripped(settings)
+  const cut = new Cut(isOut)
+  const rest = cut.settings(settings)
   if (rest === settings) return text
   refuseDoubles(json, file)
-  return checked(text, edited(json.text, removals(json, settings)), rest)
+  return checked(text, edited(json.text, removals(json, settings, cut)), rest)
 }
 
 /** Whether two texts say the same, however they are laid out. */
@@ -144,13 +147,32 @@ function spotOf(json: JsonText, path: Parameters<JsonText['spotOf']>[0]): Spot {
 
 // ---- taking out -----------------------------------------------------------------------------------------------
 
-/** The same object where there is nothing of ours. */
-function stripped(settings: Values): Values {
-  if (!isObject(settings.hooks)) return settings
-  const events = without(settings.hooks, strippedList)
-  if (events === settings.hooks) return settings
-  const { hooks: _, ...rest } = settings
-  return events === undefined ? rest : { ...rest, hooks: events }
+/** What is left of each part: the same value where nothing is to be taken out of it, undefined where nothing is left. */
+class Cut {
+  readonly #isOut: IsOut
+
+  constructor(isOut: IsOut) {
+    this.#isOut = isOut
+  }
+
+  settings(settings: Values): Values {
+    if (!isObject(settings.hooks)) return settings
+    const events = without(settings.hooks, this.list)
+    if (events === settings.hooks) return settings
+    const { hooks: _, ...rest } = settings
+    return events === undefined ? rest : { ...rest, hooks: events }
+  }
+
+  readonly list = (list: unknown): unknown => (Array.isArray(list) ? fewer(list, this.group) : list)
+
+  readonly group = (group: unknown): unknown => {
+    if (!isObject(group) || !Array.isArray(group.hooks)) return group
+    const hooks = fewer(group.hooks, this.handler)
+    if (hooks === group.hooks) return group
+    return hooks === undefined ? undefined : { ...group, hooks }
+  }
+
+  readonly handler = (handler: unknown): unknown => (this.#isOut(handler) ? undefined : handler)
 }
 
 /** Undefined where nothing is left. */
@@ -161,17 +183,6 @@ function without(hooks: Values, change: (list: unknown) => unknown): Values | un
   return left.length > 0 ? Object.fromEntries(left) : undefined
 }
 
-function strippedList(list: unknown): unknown {
-  return Array.isArray(list) ? fewer(list, strippedGroup) : list
-}
-
-function strippedGroup(group: unknown): unknown {
-  if (!isObject(group) || !Array.isArray(group.hooks)) return group
-  const hooks = fewer(group.hooks, (handler) => (isOurs(handler) ? undefined : handler))
-  if (hooks === group.hooks) return group
-  return hooks === undefined ? undefined : { ...group, hooks }
-}
-
 function fewer(list: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] | undefined {
   const changed = list.map(change)
   if (changed.every((item, i) => item === list[i])) return list
@@ -180,25 +191,17 @@ function fewer(list: readonly unknown[], change: (item: unknown) => unknown): re
 }
 
 /** The same in the text: the outermost of what is gone is taken out. */
-function removals(json: JsonText, settings: Values): readonly Edit[] {
+function removals(json: JsonText, settings: Values, cut: Cut): readonly Edit[] {
+  const { text } = json
   const hooks = spotOf(json, HOOKS)
   const values = settings.hooks as Values
-  if (without(values, strippedList) === undefined)
-    return removed(json.text, spotOf(json, null), new Set([hooks]))
-  return goneFrom(json.text, hooks, Object.entries(values), strippedList, (list, listSpot) =>
-    goneFrom(
-      json.text,
-      listSpot,
-      [...(list as readonly unknown[]).entries()],
-      strippedGroup,
-      (group, spot) => {
-        const handlers = (group as { readonly hooks: readonly unknown[] }).hooks
-        const own = spot.inside?.get('hooks')
-        return own
-          ? goneFrom(json.text, own, [...handlers.entries()], (one) => (isOurs(one) ? undefined : one))
-          : []
-      },
-    ),
+  if (without(values, cut.list) === undefined) return removed(text, spotOf(json, null), new Set([hooks]))
+  return goneFrom(text, hooks, Object.entries(values), cut.list, (list, listSpot) =>
+    goneFrom(text, listSpot, [...(list as readonly unknown[]).entries()], cut.group, (group, spot) => {
+      const handlers = (group as { readonly hooks: readonly unknown[] }).hooks
+      const own = spot.inside?.get('hooks')
+      return own ? goneFrom(text, own, [...handlers.entries()], cut.handler) : []
+    }),
   )
 }
 

@@ -1,6 +1,7 @@
 // Registers hooks in Claude Code's settings, and takes them out again: first a plan that can be shown, then the change.
 
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { isDead, userSettingsFolder } from '../../pack/own-command.js'
 import { userHome } from '../../state/homes.js'
 import {
   deleteSettings,
@@ -16,7 +17,7 @@ import { freshText, saysTheSame, withEntries, withoutEntries } from './settings-
 
 export function userSettings(env: NodeJS.ProcessEnv = process.env): SettingsPlace {
   const home = userHome()
-  const folder = env.CLAUDE_CONFIG_DIR ? resolve(env.CLAUDE_CONFIG_DIR) : join(home, '.claude')
+  const folder = userSettingsFolder(home, env)
   return { path: join(folder, 'settings.json'), within: env.CLAUDE_CONFIG_DIR ? [home, folder] : [home] }
 }
 
@@ -46,6 +47,17 @@ export function planInstall(place: SettingsPlace, entries: readonly Entry[]): Pl
 export function planRemove(place: SettingsPlace): Plan {
   const known = knownAbout(place)
   return { ...known, after: known.base, changes: known.file.text !== known.base }
+}
+
+/** Takes out hooks of the pack whose program is gone, and nothing else. Reads only. */
+export function planPrune(place: SettingsPlace): Plan {
+  const known = knownAbout(place)
+  const { text, path } = known.file
+  const pruned = text === undefined ? undefined : withoutEntries(text, path, isDead)
+  if (text === undefined || pruned === text) return { ...known, after: text, changes: false }
+  // Where nothing of ours is left, it is as if all had been taken out: the bytes that were there before.
+  const after = pruned === withoutEntries(text, path) ? known.base : pruned
+  return { ...known, after, changes: true }
 }
 
 /** Of the change: where what was there is kept, if anything was. Undefined: the file is not what it was; plan again. */

@@ -15,6 +15,11 @@ export function isInterpreter(name: string): boolean {
 /** Options behind which code stands. */
 const CODE = /^(?:-[a-zA-Z]*[ceErpn]|--(?:eval|print|execute|command|expression|run))(?:=|$)/
 
+/** `-c'…'`: the code is in the same word. */
+const ATTACHED = /^-(?!m)[a-zA-Z]*[ceEr]./s
+
+const STDIN = /^(?:-|\/dev\/stdin|\/dev\/fd\/0|\/proc\/self\/fd\/0)$/
+
 /** Longer code is not looked through. */
 const LONGEST = 200_000
 
@@ -23,8 +28,30 @@ const HIDING =
   /\b(?:b64decode|a85decode|unhexlify|fromhex|fromCharCode|fromCodePoint|atob|decodeURIComponent|rot13|pack\s*\(|codecs\.decode|bytes\.fromhex|zlib\.decompress|marshal\.loads|base64_decode|hex2bin)|Buffer\.from\([^)]*['"](?:base64|hex)['"]|\bchr\s*\(\s*\d+\s*\)\s*[.+]/
 
 /** A tree that is the working folder, or above it. */
-const WIPING =
-  /\b(?:rmtree|rmSync|rmdirSync|rm|rm_rf|rm_r|remove_entry|rimraf(?:\.sync)?|remove_tree|remove_dir_all|unlinkSync)\s*\(?\s*['"](?:\.{1,2}\/?|\/|~\/?|\.\.\/[./]*)['"]/
+const REMOVES =
+  'rmtree|rmSync|rmdirSync|rmdir|rm|rm_rf|rm_r|remove_entry|rimraf(?:\\.sync)?|remove_tree|remove_dir_all|unlinkSync|removeSync|remove'
+const WIPING = new RegExp(`\\b(?:${REMOVES})\\s*\\(?\\s*['"]([^'"\\n]{1,300})['"]`, 'g')
+
+/** The same, by what tells where it is. */
+const WIPING_HERE = new RegExp(
+  `\\b(?:${REMOVES})\\s*\\(?\\s*(?:(?:os\\.getcwdb?|process\\.cwd|Deno\\.cwd|(?:pathlib\\.)?Path\\.(?:cwd|home)|os\\.homedir|getcwd|cwd)\\(\\)|Dir\\.(?:pwd|home)|os\\.path\\.expanduser\\(\\s*['"]~/?['"]\\s*\\)|(?:os\\.environ|ENV)\\[['"](?:HOME|PWD)['"]\\]|process\\.env\\.(?:HOME|PWD)|\\$ENV\\{(?:HOME|PWD)\\})\\s*(?:[,);]|$)`,
+)
+
+function wipes(code: string, { folders }: Call, places: Places): boolean {
+  if (WIPING_HERE.test(code)) return true
+  const paths = new Set([...code.matchAll(WIPING)].map(([, path = '']) => path))
+  return [...paths]
+    .slice(0, 100)
+    .some((path) => folders.some((folder) => places.isAbove(places.absolute(path, folder))))
+}
+
+/** What awk prints into a program whose name it makes up, or reads from one. */
+function pipesAnywhere(code: string): boolean {
+  const bare = code
+    .replace(/"(?:[^"\\\n]|\\.){0,2000}"/g, '""')
+    .replace(/(^|[~(,!&|{;\n])(\s{0,9})\/(?:[^/\\\n]|\\.){1,2000}\//g, '$1$2')
+  return /\bprintf?\b[^;{}\n|]{0,2000}\|(?!\||&?\s{0,9}"")|[^"\s|]\s{0,9}\|\s{0,9}getline/.test(bare)
+}
 
 export function codeFindings(call: Call, script: Script, places: Places): Finding[] {
   if (!isInterpreter(call.name)) return []
@@ -46,7 +73,7 @@ export function codeFindings(call: Call, script: Script, places: Places): Findin
       ),
     ]
   }
-  if (WIPING.test(code)) {
+  if (wipes(code, call, places)) {
     return [
       denied(
         'destructive-delete',
@@ -54,7 +81,8 @@ export function codeFindings(call: Call, script: Script, places: Places): Findin
       ),
     ]
   }
-  if (!HIDING.test(code) && !(/awk$/.test(call.name) && /\bsystem\s*\(/.test(code))) return []
+  if (!HIDING.test(code) && !(/awk$/.test(call.name) && (/\bsystem\s*\(/.test(code) || pipesAnywhere(code))))
+    return []
   return [
     asked(
       'not-understood',
@@ -64,14 +92,16 @@ export function codeFindings(call: Call, script: Script, places: Places): Findin
 }
 
 /** Undefined where it runs a file. */
-function codeOf({ name, args, input, readsFrom }: Call, script: Script): string | undefined {
+export function codeOf({ name, args, input, readsFrom }: Call, script: Script): string | undefined {
   const texts = args.map(({ text }) => text)
-  const at = texts.findIndex((text) => CODE.test(text))
+  const at = texts.findIndex(
+    (text) => CODE.test(text) || ATTACHED.test(text) || (name === 'deno' && text === 'eval'),
+  )
   const file = texts.find((text) => !text.startsWith('-') && text !== '')
   const given = [...input]
-  if (/awk$/.test(name)) return [...texts, ...given].join('\n')
+  if (/awk$|^sqlite3$/.test(name)) return [...texts, ...given].join('\n')
   if (at >= 0) return [...texts.slice(at), ...given].join('\n')
-  if (texts[0] === '-m' || (file !== undefined && file !== '-' && !texts.includes('-'))) return undefined
+  if (texts[0] === '-m' || (file !== undefined && !texts.some((text) => STDIN.test(text)))) return undefined
   // It reads its program: from what comes in, or from nobody.
   return readsFrom.length > 0 ? [...given, script.text].join('\n') : given.join('\n')
 }

@@ -5,7 +5,7 @@ import { shown } from '../../core/text.js'
 import { realOf } from '../../state/within.js'
 import type { Deed, Effect } from './effect.js'
 import { asked, denied, type Finding } from './finding.js'
-import { isAny, partsOf } from './path-overlap.js'
+import { canBe, isAny, type Parts, partsOf } from './path-overlap.js'
 import { type Places, SOMEWHERE } from './places.js'
 import type { Call } from './shell-script.js'
 import { isWild, type Word } from './word.js'
@@ -82,14 +82,14 @@ function goesUp(word: Word): boolean {
 }
 
 /** Why what is at a path must stay; undefined where it may go. */
-function greatLoss(path: string, wild: boolean, places: Places, { deed }: Effect): string | undefined {
+function greatLoss(path: string, wild: boolean, places: Places, { deed, dots }: Effect): string | undefined {
   const lexical = posix.normalize(path).replace(/(.)\/+$/, '$1')
   // All that is in a folder is as much as the folder.
   const parts = lexical.split('/')
   const isAll = wild && isEvery(parts.at(-1) ?? '')
   while (wild && isEvery(parts.at(-1) ?? '')) parts.pop()
   const folder = isAll ? parts.join('/') || '/' : lexical
-  if (wild && /[*?[]/.test(folder)) return undefined
+  if (wild && /[*?[]/.test(folder)) return wildLoss(partsOf(folder), places, dots ?? false)
   const isMode = deed === 'change'
   for (const one of new Set([posix.normalize(folder), realOf(folder)])) {
     const found = lossOf(one.replace(/(.)\/+$/, '$1'), places, isMode)
@@ -98,24 +98,53 @@ function greatLoss(path: string, wild: boolean, places: Places, { deed }: Effect
   return undefined
 }
 
+/** A pattern that fits a folder that must stay, or one above it. */
+function wildLoss(pattern: Parts, places: Places, dots: boolean): string | undefined {
+  for (const path of OF_THE_SYSTEM) if (reaches(pattern, partsOf(path), dots)) return 'a folder of the system'
+  for (const [folder, name] of staying(places)) {
+    for (const one of new Set([folder, realOf(folder)])) {
+      const parts = partsOf(one)
+      for (let end = parts.length; end > 0; end--) {
+        if (!reaches(pattern, parts.slice(0, end), dots)) continue
+        return `which ${end === parts.length ? 'is' : 'holds'} ${name}`
+      }
+    }
+  }
+  return undefined
+}
+
+/** `**` stands for any number of folders; a second one for what the first leaves. */
+function reaches(pattern: Parts, names: Parts, dots: boolean): boolean {
+  const fitsAt = (parts: Parts, at: number) =>
+    parts.every((part, i) => part === '**' || canBe(part, names[at + i] ?? '', true, dots))
+  const gap = pattern.indexOf('**')
+  if (gap < 0) return pattern.length === names.length && fitsAt(pattern, 0)
+  const end = pattern.slice(gap + 1).filter((part) => part !== '**')
+  const start = names.length - end.length
+  return start >= gap && fitsAt(pattern.slice(0, gap), 0) && fitsAt(end, start)
+}
+
 function isEvery(part: string): boolean {
   return part === '**' || isAny(part)
 }
 
-function lossOf(path: string, { cwd, projectDir, home }: Places, isMode: boolean): string | undefined {
-  const folders: readonly (readonly [string, string])[] = [
+function staying({ cwd, projectDir, home }: Places): readonly (readonly [string, string])[] {
+  return [
     [cwd, 'the working folder'],
     [projectDir, 'the project'],
     [home, 'the home folder'],
   ]
+}
+
+function lossOf(path: string, places: Places, isMode: boolean): string | undefined {
   if (OF_THE_SYSTEM.has(path.toLowerCase())) return 'a folder of the system'
-  for (const [folder, name] of folders) {
+  for (const [folder, name] of staying(places)) {
     for (const one of new Set([posix.normalize(folder).replace(/(.)\/+$/, '$1'), realOf(folder)])) {
       if (path === one) return `which is ${name}`
       if (one.startsWith(`${path}/`)) return `which holds ${name}`
     }
   }
-  if (!isMode && path === `${projectDir}/.git`) return "which is the project's history"
+  if (!isMode && path === `${places.projectDir}/.git`) return "which is the project's history"
   return undefined
 }
 

@@ -113,4 +113,12 @@ export function literalWord(text: string): Word {
   return { text, known: true, glob: false }
 }
 
+export function one(deed: Deed, target: Word, deep = false): Effect {
+  return { deed, target, deep }
+}
+
+export function each(deed: Deed, targets: readonly Word[], deep = false): Effect[] {
+  return targets.map((target) => one(deed, target, deep))
+}
+
 export type EffectReader = (call: Call) => readonly Effect[]

@@ -1,13 +1,18 @@
 // Which files a call changes, by its program. What is not known here is judged by what it names.
 
+import { tarEffects, unzipEffects, zipEffects } from './archive-effects.js'
+import { curlEffects, wgetEffects } from './download-effects.js'
+import { editEffects } from './editor-effects.js'
 import {
   argumentsOf,
   baseOf,
   type Deed,
   type Effect,
   type EffectReader,
+  each,
   inFolder,
   literalWord,
+  one,
 } from './effect.js'
 import { findEffects } from './find-effects.js'
 import { gitEffects } from './git-effects.js'
@@ -18,10 +23,6 @@ import { type Word, withText } from './word.js'
 export function effectsOf(name: string): EffectReader | undefined {
   return EFFECTS.get(name) ?? (READERS.has(name) ? () => [] : undefined)
 }
-
-const one = (deed: Deed, target: Word, deep = false): Effect => ({ deed, target, deep })
-const each = (deed: Deed, targets: readonly Word[], deep = false): Effect[] =>
-  targets.map((target) => one(deed, target, deep))
 
 // ---- what removes, moves, copies ------------------------------------------------------------------------------------
 
@@ -114,8 +115,6 @@ const change: EffectReader = ({ name, args }) => {
   return each('change', argumentsOf(args, { valued, long: ['--reference', '--modify'] }).operands, true)
 }
 
-const edit: EffectReader = ({ args }) => each('write', argumentsOf(args, { valued: 'cST' }).operands)
-
 const dd: EffectReader = ({ args }) =>
   args
     .filter(({ text }) => text.startsWith('of='))
@@ -128,7 +127,7 @@ const sed: EffectReader = ({ args }) => {
   const isGiven = has('ef', '--expression', '--file')
   const scripts = [...valuesOf('e', '--expression'), ...(isGiven ? [] : operands.slice(0, 1))]
   const written = scripts.flatMap(({ text }) =>
-    [...text.matchAll(/(?:^|[;\n{}/|#,\dgpIi$!])\s*w\s+([^\n;}]+)/g)].map(([, file = '']) =>
+    [...text.matchAll(/(?:^|[;\n{}/|#,\dgpIi$!])\s*w\s*([^\n;}]+)/g)].map(([, file = '']) =>
       literalWord(file.trim()),
     ),
   )
@@ -141,70 +140,22 @@ const sed: EffectReader = ({ args }) => {
   return [...each('write', written), ...(inPlace ? each('write', files) : [])]
 }
 
-/** Into a folder, or where the call is. */
-function unpacked(folders: readonly Word[]): Effect[] {
-  const targets = folders.length > 0 ? folders : [literalWord('.')]
-  return targets.map((target) => ({ ...one('write', target, true), arrives: 'names' }))
-}
-
-const tar: EffectReader = ({ args }) => {
-  const [first] = args
-  const bundled =
-    first && /^[a-zA-Z]+$/.test(first.text) ? [withText(first, `-${first.text}`), ...args.slice(1)] : args
-  const { operands, has, valuesOf } = argumentsOf(bundled, {
-    valued: 'fCTXbIg',
-    long: ['--file', '--directory'],
-  })
-  if (!has('x', '--extract', '--get'))
-    return has('cruA', '--create') ? each('write', valuesOf('f', '--file')) : []
-  return [...unpacked(valuesOf('C', '--directory')), ...each('write', operands, true)]
-}
-
-const unzip: EffectReader = ({ args }) => {
-  const { operands, valuesOf } = argumentsOf(args, { valued: 'dP' })
-  return [...unpacked(valuesOf('d')), ...each('write', operands.slice(1))]
-}
-
 /** What is behind such options is written. */
 const outputs =
   (letters: string, ...long: readonly string[]): EffectReader =>
   ({ args }) =>
     each('write', argumentsOf(args, { valued: letters, long }).valuesOf(letters, ...long))
 
-const CURL = ['--output', '--output-dir', '--dump-header', '--cookie-jar']
-
-/** With `-O` by the last part of the address. */
-const curl: EffectReader = (call) => {
-  const { operands, has } = argumentsOf(call.args, {
-    valued: 'oDcHXdAbeFuTx',
-    long: [...CURL, '--header', '--data'],
-  })
-  const named = has('OJ', '--remote-name', '--remote-header-name') ? operands.map(lastPart) : []
-  return [...outputs('oDc', ...CURL)(call), ...each('write', named)]
-}
-
-const WGET = ['--output-document', '--directory-prefix', '--output-file']
-
-const wget: EffectReader = (call) => {
-  const { operands, has } = argumentsOf(call.args, { valued: 'OPoaUe', long: [...WGET, '--header'] })
-  const named = has('O', '--output-document') ? [] : operands.map(lastPart)
-  return [...outputs('OPoa', ...WGET)(call), ...each('write', named)]
-}
-
-function lastPart(address: Word): Word {
-  return withText(address, baseOf(withText(address, address.text.replace(/[?#].*$/s, ''))))
-}
-
 const second: EffectReader = ({ args }) => each('write', argumentsOf(args).operands.slice(1))
 
 const patch: EffectReader = (call) => {
   const { operands, valuesOf } = argumentsOf(call.args, {
     valued: 'pioBdDFrVYz',
-    long: ['--input', '--output'],
+    long: ['--input', '--output', '--directory'],
   })
   const named = [...operands.slice(0, 1), ...valuesOf('orB', '--output')]
   const files = [...operands.slice(1), ...valuesOf('i', '--input'), ...call.inputFiles]
-  return [...each('write', named), ...patched(call, files)]
+  return [...each('write', named), ...patched(call, files, valuesOf('d', '--directory'))]
 }
 
 /** What an agent calls from its shell to change files. */
@@ -218,13 +169,13 @@ const EFFECTS: ReadonlyMap<string, EffectReader> = new Map<string, EffectReader>
   ...['touch', 'tee', 'truncate', 'mkdir', 'mkfifo', 'mknod', 'sponge', 'split', 'gzip', 'gunzip', 'xz'].map(
     (name) => [name, write] as const,
   ),
-  ...['bzip2', 'zip', 'dos2unix', 'unix2dos', 'logrotate', 'mount', 'umount'].map(
-    (name) => [name, write] as const,
-  ),
+  ...['bzip2', 'dos2unix', 'unix2dos', 'logrotate', 'mount', 'umount'].map((name) => [name, write] as const),
   ...['chmod', 'chown', 'chgrp', 'chattr', 'setfacl', 'xattr', 'chflags', 'chcon'].map(
     (name) => [name, change] as const,
   ),
-  ...['vi', 'vim', 'nvim', 'ex', 'ed', 'nano', 'emacs', 'pico', 'micro'].map((name) => [name, edit] as const),
+  ...['vi', 'vim', 'nvim', 'view', 'ex', 'ed', 'red', 'nano', 'emacs', 'pico', 'micro'].map(
+    (name) => [name, editEffects] as const,
+  ),
   ...['cp', 'scp', 'ditto', 'gcp'].map((name) => [name, copy] as const),
   ...['ln', 'link', 'symlink'].map((name) => [name, link] as const),
   ['mv', move],
@@ -232,15 +183,20 @@ const EFFECTS: ReadonlyMap<string, EffectReader> = new Map<string, EffectReader>
   ['rename', ({ args }) => each('move', args, true)],
   ['install', install],
   ['rsync', rsync],
-  ['dd', dd],
+  ...['dd', 'dcfldd', 'dc3dd'].map((name) => [name, dd] as const),
+  ['ddrescue', second],
+  ['dd_rescue', second],
+  ['history', ({ args }) => each('write', argumentsOf(args).operands)],
   ['sed', sed],
   ['gsed', sed],
-  ['tar', tar],
-  ['bsdtar', tar],
-  ['unzip', unzip],
+  ['tar', tarEffects],
+  ['bsdtar', tarEffects],
+  ['gtar', tarEffects],
+  ['unzip', unzipEffects],
+  ['zip', zipEffects],
   ['sort', outputs('o', '--output')],
-  ['curl', curl],
-  ['wget', wget],
+  ['curl', curlEffects],
+  ['wget', wgetEffects],
   [
     'openssl',
     ({ args }) =>

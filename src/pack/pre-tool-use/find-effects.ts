@@ -5,14 +5,16 @@ import { canBe } from './path-overlap.js'
 import type { Call } from './shell-script.js'
 import type { Word } from './word.js'
 
+const RUNS = /^-(?:exec|ok)(?:dir)?$/
+
 const NAMED = /^-(?:name|iname|lname|path|ipath|wholename|iwholename|regex|iregex)$/
 
 /** What it may find, as paths with stars. */
-export function foundBy({ args }: Call): readonly Word[] {
+export function foundBy({ args }: Call, action: RegExp = RUNS): readonly Word[] {
   const start = args.findIndex(({ text }) => /^[-(!]/.test(text) && !/^-[HLPO]/.test(text))
   const before = (start < 0 ? args : args.slice(0, start)).filter(({ text }) => !/^-[HLPO]/.test(text))
   const roots = before.length > 0 ? before : [{ text: '.', known: true, glob: false }]
-  const names = namesIn(start < 0 ? [] : args.slice(start))
+  const names = namesIn(start < 0 ? [] : testsBefore(args.slice(start), action))
   return roots.flatMap((root) => {
     if (!names) return [root, { text: `${root.text}/**/*`, known: root.known, glob: true }]
     const isOne = names.some((name) => canBe(name.toLowerCase(), baseOf(root).toLowerCase(), true, true))
@@ -21,11 +23,25 @@ export function foundBy({ args }: Call): readonly Word[] {
   })
 }
 
+/** What stands behind an action holds it back no more; the words of a command are no tests. */
+function testsBefore(expression: readonly Word[], action: RegExp): readonly Word[] {
+  const tests: Word[] = []
+  for (let i = 0; i < expression.length; i++) {
+    const word = expression[i] as Word
+    if (action.test(word.text)) break
+    if (!RUNS.test(word.text)) tests.push(word)
+    else while (i + 1 < expression.length && !/^[;+]$/.test(expression[i]?.text ?? '')) i++
+  }
+  return tests
+}
+
 /** Undefined where it may be anything: each way through the expression must ask for a name, or for empty folders. */
 function namesIn(expression: readonly Word[]): readonly string[] | undefined {
   const names: string[] = []
   let found: boolean | undefined
   for (const [i, { text, known }] of expression.entries()) {
+    // A group of names that it does not want.
+    if (/^(?:!|-not)$/.test(text) && expression[i + 1]?.text === '(') return undefined
     if (/^-o(?:r)?$|^,$/.test(text)) {
       if (!found) return undefined
       found = false
@@ -56,7 +72,8 @@ export const findEffects: EffectReader = (call) => {
   const { args } = call
   const effects: Effect[] = []
   if (args.some(({ text }) => text === '-delete')) {
-    for (const target of foundBy(call)) effects.push({ deed: 'delete', target, deep: true, dots: true })
+    for (const target of foundBy(call, /^-delete$/))
+      effects.push({ deed: 'delete', target, deep: true, dots: true })
   }
   for (const [i, { text }] of args.entries()) {
     const file = args[i + 1]

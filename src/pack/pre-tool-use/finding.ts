@@ -10,6 +10,7 @@ export type RuleName =
   | 'disk'
   | 'fork-bomb'
   | 'self-protection'
+  | 'settings-unreadable'
   | 'agent-not-skill'
   | 'not-understood'
 

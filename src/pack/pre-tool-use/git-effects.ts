@@ -41,12 +41,23 @@ export const gitEffects: EffectReader = (call) => {
     case 'am':
       return words.some(({ text }) => /^--(?:check|stat|numstat|summary|abort|skip|continue)$/.test(text))
         ? []
-        : [...patched(call, [...operands, ...call.inputFiles])]
+        : [
+            ...patched(
+              call,
+              [...plain(words, '--directory'), ...call.inputFiles],
+              argumentsOf(words, { long: ['--directory'] }).valuesOf('', '--directory'),
+            ),
+          ]
     case 'config':
       return made(argumentsOf(words, { valued: 'f', long: ['--file'] }).valuesOf('f', '--file'))
     default:
       return made(valuesOf('o', '--output'), 'write', false)
   }
+}
+
+/** What is left without the values of a long option. */
+function plain(words: readonly Word[], long: string): readonly Word[] {
+  return argumentsOf(words, { valued: 'pC', long: [long] }).operands
 }
 
 /** Without a folder it is all of the working tree. */

@@ -6,7 +6,9 @@ import { branchAt } from './git-branch.js'
 import { type GitCall, gitCall } from './git-call.js'
 import { gitFolders } from './git-effects.js'
 import { SOMEWHERE } from './places.js'
+import { ProtectedBranches } from './protected-branches.js'
 import { AS_IT_IS } from './scene.js'
+import { BEFORE } from './scene-moves.js'
 import type { Call, Script } from './shell-script.js'
 
 /** Commands that run hooks which `--no-verify` leaves out; of what is not known the alias may be one. */
@@ -22,14 +24,15 @@ const INSTEAD = 'Repair what the checks complain about, or let the user run it.'
 export function gitFindings(call: Call, script: Script, protectedBranches: readonly string[]): Finding[] {
   if (call.name !== 'git') return []
   const git = gitCall(call.args.map(({ text }) => text))
-  const branches = new Set(protectedBranches)
+  const branches = new ProtectedBranches(protectedBranches)
   return [
     ...skippedChecks(git),
+    ...hiddenOptions(call, git),
     ...otherHooks(git),
     ...switchedOff(git, script),
     ...commitTo(call, git, script, branches),
     ...forced(call, git, branches),
-    ...movedBranch(git, branches),
+    ...movedBranch(call, git, branches),
   ]
 }
 
@@ -44,6 +47,23 @@ function skippedChecks({ verb = '', args }: GitCall): Finding[] {
   if (word === undefined) return []
   return [
     denied('skipped-checks', `\`git ${verb} ${word}\` leaves out the checks of this repository. ${INSTEAD}`),
+  ]
+}
+
+/** Where an option may stand, and only the shell knows what does. What git itself prints is a name. */
+function hiddenOptions({ args }: Call, { verb = '', args: behind }: GitCall): Finding[] {
+  if (HARMLESS_VERBS.has(verb)) return []
+  const unknown = new Set(args.filter(({ known }) => !known).map(({ text }) => text))
+  const isSure = verb === 'commit' ? /^$/ : /^[^$`]|^\$\w|^\$\{|^(?:\$\(|`)\s*git\s/
+  const found = withoutValues(behind).find(
+    (word) => unknown.has(word) && /^[$`]|^what comes in$/.test(word) && !isSure.test(word),
+  )
+  if (found === undefined) return []
+  return [
+    asked(
+      'not-understood',
+      `\`git ${verb}\` is given ${shown(found)}, which may be an option. Write it out.`,
+    ),
   ]
 }
 
@@ -74,6 +94,9 @@ function otherHooks({ verb = '', args, settings }: GitCall): Finding[] {
       ),
     ]
   }
+  const included = settings.find((setting) => /^include(?:if)?\./i.test(setting))
+  if (included !== undefined)
+    return [asked('skipped-checks', `\`git -c ${shown(included)}\` brings settings from another file.`)]
   const alias = settings.find((setting) => /^alias\./i.test(setting))
   if (alias !== undefined) {
     return [
@@ -129,15 +152,36 @@ function switchedOff({ verb = '' }: GitCall, { assignments }: Script): Finding[]
 
 // ---- branches -------------------------------------------------------------------------------------------------------
 
-function commitTo(call: Call, git: GitCall, script: Script, branches: ReadonlySet<string>): Finding[] {
-  const isCommit = git.verb === 'commit' && !git.args.some((word) => /^--(?:dry-run|help)$|^-h$/.test(word))
-  if (!isCommit || branches.size === 0) return []
+function commitTo(call: Call, git: GitCall, script: Script, branches: ProtectedBranches): Finding[] {
+  if (!commits(git) || branches.any === undefined) return []
   const found = branchesOf(call, git, script).find((branch) => branches.has(branch))
-  if (found === undefined) return []
+  if (found === undefined) return unsure(call, git, script, branches)
   return [
     denied(
       'protected-branch',
-      `\`git commit\` would go to the protected branch ${shown(found)}. Make a branch first: git switch -c NAME && git commit …`,
+      `\`git ${git.verb}\` would go to the protected branch ${shown(found)}. Make a branch first: git switch -c NAME && git commit …`,
+    ),
+  ]
+}
+
+/** What makes commits on the branch that is there. */
+function commits({ verb = '', args }: GitCall): boolean {
+  if (!/^(?:commit|merge|cherry-pick|revert|am)$/.test(verb)) return false
+  const isNone = verb === 'commit' ? /^--(?:dry-run|help)$|^-h$/ : /^--(?:abort|quit|no-commit|help)$|^-h$/
+  return !args.some((word) => isNone.test(word))
+}
+
+/** The branch of before, and a working tree that is only made. */
+function unsure(call: Call, { verb }: GitCall, { calls }: Script, branches: ProtectedBranches): Finding[] {
+  const isMade = calls.some(({ name, args }) => {
+    const other = gitCall(args.map(({ text }) => text))
+    return name === 'git' && other.verb === 'worktree' && other.args.some((word) => branches.has(word))
+  })
+  if (!isMade && !call.branches.has(BEFORE)) return []
+  return [
+    asked(
+      'protected-branch',
+      `\`git ${verb}\` may go to a protected branch. Name the branch, and see which it is first.`,
     ),
   ]
 }
@@ -152,7 +196,7 @@ function branchesOf(call: Call, git: GitCall, script: Script): readonly string[]
   })
 }
 
-function forced(call: Call, git: GitCall, branches: ReadonlySet<string>): Finding[] {
+function forced(call: Call, git: GitCall, branches: ProtectedBranches): Finding[] {
   if (git.verb !== 'push') return []
   const { args } = git
   const words = args.filter((word) => !word.startsWith('-'))
@@ -167,8 +211,8 @@ function forced(call: Call, git: GitCall, branches: ReadonlySet<string>): Findin
     (args.some((word) => /^--(?:all|mirror|branches)$/.test(word)) ||
       specs.some((spec) => /[*$`]|^HEAD$|^@$/.test(spec)))
   const own = isForced && specs.length === 0 ? ownBranch(call, git, branches) : undefined
-  const name = target ?? own ?? (isOpen ? (ownBranch(call, git, branches) ?? [...branches][0]) : undefined)
-  if (name === undefined || branches.size === 0) return []
+  const name = target ?? own ?? (isOpen ? (ownBranch(call, git, branches) ?? branches.any) : undefined)
+  if (name === undefined || branches.any === undefined) return []
   return [
     denied(
       'protected-branch',
@@ -177,7 +221,7 @@ function forced(call: Call, git: GitCall, branches: ReadonlySet<string>): Findin
   ]
 }
 
-function ownBranch(call: Call, git: GitCall, branches: ReadonlySet<string>): string | undefined {
+function ownBranch(call: Call, git: GitCall, branches: ProtectedBranches): string | undefined {
   const folders = gitFolders(call).filter((folder) => !folder.startsWith(SOMEWHERE))
   const own = [...call.branches].flatMap((branch) =>
     branch === AS_IT_IS ? folders.map((folder) => branchAt(folder, git.gitDir)) : [branch],
@@ -194,9 +238,28 @@ function targetOf(spec: string, isForced: boolean): string | undefined {
 }
 
 /** Commands that put a branch elsewhere without a commit. */
-function movedBranch({ verb, args }: GitCall, branches: ReadonlySet<string>): Finding[] {
-  const named = args.find((word) => branches.has(word.replace(/^refs\/heads\//, '')))
+function movedBranch(call: Call, git: GitCall, branches: ProtectedBranches): Finding[] {
+  const { verb, args } = git
+  if (verb === 'symbolic-ref' && args.some((word) => branches.has(word.replace(/^refs\/heads\//, ''))))
+    return [
+      asked(
+        'protected-branch',
+        '`git symbolic-ref` would go to a protected branch by a side door. Use git switch.',
+      ),
+    ]
+  if (verb === 'update-ref' && args.includes('--stdin'))
+    return [
+      asked(
+        'not-understood',
+        '`git update-ref --stdin` moves branches that are not named here. Write them out.',
+      ),
+    ]
+  const isOwn =
+    verb === 'update-ref' && args.includes('HEAD') && args.find((word) => !word.startsWith('-')) === 'HEAD'
+  const own = isOwn ? ownBranch(call, git, branches) : undefined
+  const named = own ?? args.find((word) => branches.has(word.replace(/^refs\/heads\//, '')))
   const isMoved =
+    own !== undefined ||
     (verb === 'update-ref' && args.some((word) => /^refs\/heads\//.test(word) && word === named)) ||
     (verb === 'branch' && args.some((word) => /^-[^-]*[fDMd]|^--(?:force|delete)/.test(word)))
   if (named === undefined || !isMoved) return []

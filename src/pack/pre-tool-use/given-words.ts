@@ -14,14 +14,18 @@ const FILTERS = /^(?:[ef]?grep|sort|uniq|head|tail|tac|shuf)$/
 export function withGivenWords(calls: readonly Call[]): readonly Call[] {
   let given: readonly Word[] | undefined
   let found: readonly Word[] | undefined
+  let marker = '{}'
   return calls.map((call) => {
     if (!call.isInner) {
       given = undefined
       found = undefined
+      marker = '{}'
     }
-    const filled = call.isInner ? { ...call, args: filledIn(call.args, given, found) } : call
-    if (call.name === 'xargs' || call.name === 'parallel') given = printedBy(call.readsFrom)
-    else if (call.name === 'find') found = foundBy(call)
+    const filled = call.isInner ? { ...call, args: filledIn(call.args, given, found, marker) } : call
+    if (call.name === 'xargs' || call.name === 'parallel') {
+      given = printedBy(call.readsFrom)
+      marker = markerOf(call.args)
+    } else if (call.name === 'find') found = foundBy(call)
     else if (call.name === 'fd' || call.name === 'fdfind') found = [UNKNOWN]
     return filled
   })
@@ -32,19 +36,30 @@ function filledIn(
   args: readonly Word[],
   given: readonly Word[] | undefined,
   found: readonly Word[] | undefined,
+  marker: string,
 ): readonly Word[] {
-  const put = (words: readonly Word[], marker: string) =>
+  const put = (words: readonly Word[], sign: string) =>
     words.flatMap((word) => {
       const values = found ?? given ?? []
-      if (!word.text.includes(marker) || values.length === 0) return [word]
+      if (!word.text.includes(sign) || values.length === 0) return [word]
       return values.map((value) => ({
         ...value,
-        text: word.text.replaceAll(marker, value.text),
+        text: word.text.replaceAll(sign, value.text),
         either: true,
       }))
     })
-  const filled = found || given ? put(args, '{}') : args
+  const filled = found || given ? put(args, found ? '{}' : marker) : args
   return given ? [...filled, ...given] : filled
+}
+
+/** `-I%`, `-I %`, `--replace=%`. */
+function markerOf(args: readonly Word[]): string {
+  for (const [i, { text }] of args.entries()) {
+    if (text === '-I') return args[i + 1]?.text || '{}'
+    const [, sign] = /^(?:-[0rtp]*[Ii]|--replace=)(.+)$/s.exec(text) ?? []
+    if (sign !== undefined) return sign
+  }
+  return '{}'
 }
 
 function printedBy(sources: readonly Call[]): readonly Word[] {
@@ -59,14 +74,15 @@ function printed(call: Call): readonly Word[] {
     long: ['--include', '--exclude', '--type', '--glob'],
   })
   if (name === 'find') return foundBy(call)
-  if (name === 'echo' || name === 'printf') return operands.flatMap(wordsIn)
+  // An option of the one is none of the other.
+  if (name === 'echo' || name === 'printf') return args.flatMap(wordsIn)
   if (name === 'ls') return listed(operands)
   if (/^(?:[ef]?grep|rg)$/.test(name) && listsFiles(args)) {
     const roots = args.some(({ text }) => /^-e/.test(text)) ? operands : operands.slice(1)
     return anythingIn(roots)
   }
   if (name === 'git' && /^(?:ls-files|diff|status|grep|show)$/.test(args[0]?.text ?? ''))
-    return anythingIn([])
+    return args[0]?.text === 'ls-files' ? anythingLike(operands.slice(1)) : anythingIn([])
   return [UNKNOWN]
 }
 
@@ -77,6 +93,13 @@ function listsFiles(args: readonly Word[]): boolean {
 function anythingIn(roots: readonly Word[]): readonly Word[] {
   if (roots.length === 0) return [{ text: './**/*', known: true, glob: true }]
   return roots.map((root) => ({ text: `${root.text}/**/*`, known: root.known, glob: true }))
+}
+
+/** Patterns without a folder are for the names in all of them. */
+function anythingLike(patterns: readonly Word[]): readonly Word[] {
+  if (!patterns.every(({ text, known }) => known && /^[*][\w.*-]*[\w-]$/.test(text)) || patterns.length === 0)
+    return anythingIn([])
+  return patterns.map(({ text }) => ({ text: `./**/${text}`, known: true, glob: true }))
 }
 
 /** Of a folder it prints the names that are in it. */

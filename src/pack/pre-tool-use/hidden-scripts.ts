@@ -1,5 +1,8 @@
 // Command lines that stand in a word, for a program to run: git's own, and those that a variable hands over.
 
+import { runByTar } from './archive-effects.js'
+import { scriptsInCode } from './code-scripts.js'
+import { runByEditor } from './editor-effects.js'
 import { gitCall } from './git-call.js'
 import type { Call, Script } from './shell-script.js'
 
@@ -15,9 +18,12 @@ const RUN_BY_GIT =
 const STRING_RUNNERS =
   /^(?:npm|npx|pnpm|pnpx|yarn|bunx|nix-shell|tmux|screen|concurrently|nodemon|entr|hyperfine|watchexec|make|gmake|just)$/
 
-export function hiddenScripts({ calls, assignments }: Script): readonly string[] {
+export function hiddenScripts(script: Script): readonly string[] {
+  const { calls, assignments } = script
   const found = assignments.flatMap((one) => RUN.exec(one)?.[1] ?? [])
   for (const call of calls) {
+    found.push(...scriptsInCode(call, script), ...runByEditor(call))
+    if (/^(?:bsd|g)?tar$/.test(call.name)) found.push(...runByTar(texts(call)))
     if (call.name === 'git') found.push(...runByGit(call))
     else if (STRING_RUNNERS.test(call.name)) found.push(...texts(call).filter((text) => /\s/.test(text)))
   }

@@ -3,13 +3,16 @@
 import { isAbsolute, join } from 'node:path'
 import { readPlain } from '../../state/plain-file.js'
 import { realOf } from '../../state/within.js'
-import { type Effect, literalWord } from './effect.js'
+import { type Effect, inFolder, literalWord } from './effect.js'
 import type { Call } from './shell-script.js'
 import type { Word } from './word.js'
 
 const HEADERS = [
   /^\*\*\* (?:Add|Update|Delete) File: (.+)$/,
   /^\*\*\* Move to: (.+)$/,
+  // Of a diff with context, and of one that Subversion made.
+  /^\*\*\* (?!(?:Add|Update|Delete) File: |Move to: |Begin |End |\d+(?:,\d+)? \*)(?:[ab]\/)?([^\t]+)/,
+  /^Index: (.+)$/,
   /^(?:---|\+\+\+) (?:[ab]\/)?([^\t]+)/,
   /^(?:rename|copy) (?:from|to) (.+)$/,
 ]
@@ -19,12 +22,9 @@ export function pathsInPatch(text: string): readonly string[] {
   const paths = new Set<string>()
   for (const raw of text.split('\n')) {
     const line = raw.trim()
-    if (!/^[*\-+rcd]/.test(line)) continue
+    if (!/^[*\-+rcdI]/.test(line)) continue
     for (const header of HEADERS) {
-      const path = header
-        .exec(line)?.[1]
-        ?.trim()
-        .replace(/^"(.*)"$/, '$1')
+      const path = unquoted(header.exec(line)?.[1]?.trim())
       if (path !== undefined && path !== '/dev/null') paths.add(path)
     }
     // The same name twice; where the names differ, other lines say so.
@@ -36,10 +36,24 @@ export function pathsInPatch(text: string): readonly string[] {
   return [...paths]
 }
 
+/** git writes names of other characters in quotes, as numbers of their bytes. */
+function unquoted(name: string | undefined): string | undefined {
+  const [, inner] = /^"(?:[ab]\/)?(.*)"$/.exec(name ?? '') ?? []
+  return inner === undefined
+    ? name
+    : inner
+        .replace(/\\([0-3][0-7]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)))
+        .replace(/\\(.)/g, '$1')
+}
+
 const MAX_BYTES = 1024 * 1024
 
 /** What a call changes by the patches that it reads. A patch that is not there yet says nothing. */
-export function patched({ input, folders }: Call, files: readonly Word[]): readonly Effect[] {
+export function patched(
+  { input, folders }: Call,
+  files: readonly Word[],
+  into: readonly Word[] = [],
+): readonly Effect[] {
   const made = (target: Word): Effect => ({ deed: 'write', target, deep: false })
   const texts = [...input]
   const effects: Effect[] = []
@@ -49,7 +63,9 @@ export function patched({ input, folders }: Call, files: readonly Word[]): reado
       effects.push(made({ text: `the files of ${file.text}`, known: false, glob: false }))
     else texts.push(text)
   }
-  return [...effects, ...texts.flatMap(pathsInPatch).map((path) => made(literalWord(path)))]
+  const paths = texts.flatMap(pathsInPatch)
+  const placed = into.flatMap((folder) => paths.map((path) => made(inFolder(folder, path))))
+  return [...effects, ...paths.map((path) => made(literalWord(path))), ...placed]
 }
 
 function textOf({ text, known }: Word, folder: string): string | undefined {

@@ -64,15 +64,18 @@ export class Places {
     this.cwd = cwd
     this.home = home
     this.projectDir = projectDir
-    this.#anywhere = [
+    const { selfProtection } = settings
+    const known = [
       ...OF_AGENTS.map((path) => placeOf(path, 'hooks and settings of agents', 'deny')),
       ...OF_GIT.map((path) => placeOf(path, 'what git checks commits with', 'ask')),
     ]
+    // Who switches it off still means the paths that the settings name.
+    this.#anywhere = selfProtection ? known : []
     const own = [dataHome(env), stateHome(env), ...ownProgram()]
     const named = settings.protect.map((path) => this.absolute(path, projectDir))
     this.#fixed = [
-      ...fixed(own, "Carabiner's own files"),
-      ...fixed(OF_SYSTEM, 'settings that an administrator manages'),
+      ...fixed(selfProtection ? own : [], "Carabiner's own files"),
+      ...fixed(selfProtection ? OF_SYSTEM : [], 'settings that an administrator manages'),
       ...fixed(named, 'a path that your settings protect'),
     ]
   }

@@ -2,9 +2,11 @@
 
 import { resolve } from 'node:path'
 import type { HookInput } from '../../author/hook-input.js'
+import type { Json } from '../../core/json.js'
 import { askUser, deny, type HookResult } from '../../core/result.js'
 import { shown } from '../../core/text.js'
 import type { PackContext, PackHook } from '../pack-hook.js'
+import { guardsPaths } from '../settings.js'
 import { asked, denied, type Finding, worstOf } from './finding.js'
 import { Places } from './places.js'
 import { skillFindings } from './skill-redirect.js'
@@ -15,13 +17,15 @@ const HINT = 'Whoever owns this machine can change the rules in ~/.amplifier/pac
 export const preToolUse: PackHook = {
   name: 'pre-tool-use',
   event: 'PreToolUse',
+  also: ['PermissionRequest', 'Unknown'],
   onFailure: 'closed',
-  async run(input, context) {
-    if (input.event !== 'PreToolUse') return undefined
+  async run(given, context) {
+    const input = callIn(given)
+    if (!input) return undefined
     const started = context.now()
-    const finding = worstOf(await findingsOf(input, context))
+    const finding = worstOf([...lostRules(input, context), ...(await findingsOf(input, context))])
     context.state.append('metrics', {
-      event: 'PreToolUse',
+      event: given.event,
       tool: input.toolName,
       verdict: finding?.verdict ?? 'none',
       ms: context.now() - started,
@@ -32,11 +36,41 @@ export const preToolUse: PackHook = {
   },
 }
 
-type Input = Extract<HookInput, { event: 'PreToolUse' }>
+interface Input {
+  readonly sessionId?: string
+  readonly toolName: string
+  readonly toolInput: Json
+  readonly cwd?: string
+}
+
+/** Whatever the event is called: a tool that is about to run is looked at. One that has run is not. */
+function callIn(input: HookInput): Input | undefined {
+  if (input.event === 'PreToolUse' || input.event === 'PermissionRequest') return input
+  const { tool_name: toolName, tool_input: toolInput } = input.extra
+  if (input.event !== 'Unknown' || typeof toolName !== 'string' || toolInput === undefined) return undefined
+  const { cwd, sessionId } = input
+  return {
+    toolName,
+    toolInput,
+    ...(cwd !== undefined && { cwd }),
+    ...(sessionId !== undefined && { sessionId }),
+  }
+}
 
 function answerOf({ verdict, rule, reason }: Finding): HookResult {
   if (verdict === 'deny') return deny(`${reason} (${rule}. ${HINT})`)
   return askUser(`${reason} (${rule})`, { reason: `${reason} (${rule}. ${HINT})` })
+}
+
+/** What the user's rules would have said of this call, nobody knows. */
+function lostRules({ toolName, toolInput }: Input, { settings }: PackContext): readonly Finding[] {
+  if (settings.unreadable === undefined || toolCall(toolName, toolInput).kind === 'other') return []
+  return [
+    asked(
+      'settings-unreadable',
+      `Your rules cannot be read, so every command and every call for files is asked about until that is corrected: ${settings.unreadable}.`,
+    ),
+  ]
 }
 
 async function findingsOf(input: Input, context: PackContext): Promise<readonly Finding[]> {
@@ -53,8 +87,7 @@ async function findingsOf(input: Input, context: PackContext): Promise<readonly 
     case 'files':
       return fileFindings(input.toolName, call, cwd, context, places)
     case 'unclear': {
-      const matters =
-        call.missing === 'path' ? settings.selfProtection : settings.bash.denyList || settings.selfProtection
+      const matters = guardsPaths(settings) || (call.missing !== 'path' && settings.bash.denyList)
       return matters
         ? [
             asked(
@@ -73,8 +106,9 @@ async function commandFindings(
   context: PackContext,
   places: Places,
 ): Promise<readonly Finding[]> {
-  const { bash, selfProtection } = context.settings
-  if (!bash.denyList && !selfProtection && bash.allow.length === 0 && bash.deny.length === 0) return []
+  const { bash } = context.settings
+  if (!bash.denyList && !guardsPaths(context.settings) && bash.allow.length === 0 && bash.deny.length === 0)
+    return []
   // Loaded only for a command: other tools are called more often.
   const { shellFindings } = await import('./shell-guard.js')
   const start = folder === undefined ? cwd : places.absolute(folder, cwd)
@@ -101,7 +135,7 @@ function fileFindings(
   for (const text of paths) {
     const forms = [...new Set([text, text.replaceAll('\\', '/')])]
     for (const path of forms.map((form) => places.absolute(form, cwd))) {
-      const hit = settings.selfProtection ? places.hit({ path, wild: false, deep }) : undefined
+      const hit = guardsPaths(settings) ? places.hit({ path, wild: false, deep }) : undefined
       if (hit) {
         const sentence = `${shown(toolName)} would change ${shown(text)}: ${hit.what}, which agents may read but not change. Tell the user what should change, and let them do it.`
         const isSure = writes && hit.verdict === 'deny'

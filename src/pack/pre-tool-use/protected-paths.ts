@@ -33,6 +33,7 @@ export const OF_AGENTS: readonly string[] = [
     '.crush.json',
     '.config/crush/',
     '.kimi/config.toml',
+    '.kimi-code/config.toml',
     '.pi/extensions/',
     '.pi/settings.json',
   ],
@@ -41,7 +42,7 @@ export const OF_AGENTS: readonly string[] = [
 ]
 
 /** What checks commits. To set them up is an ordinary wish, so a person decides. */
-export const OF_GIT: readonly string[] = ['.git/hooks/', '.git/config']
+export const OF_GIT: readonly string[] = [...['.git/hooks/', '.git/config', '.gitconfig', '.config/git/']]
 
 /** Managed by an administrator. */
 export const OF_SYSTEM: readonly string[] = [

@@ -6,6 +6,12 @@ import { SOMEWHERE } from './places.js'
 import type { Scene } from './scene.js'
 import type { Variables } from './variables.js'
 
+/** Each folder of a path is looked at; nobody goes further down in one command. */
+const LONGEST = 512
+
+/** A branch that only git knows: the one before. */
+export const BEFORE = '-'
+
 export function moveOf(
   given: readonly string[],
   scene: Scene,
@@ -48,7 +54,9 @@ function foldersBehind(
 function reached(folder: string, text: string, home: string): string {
   if (text.startsWith('/')) return posix.normalize(text)
   if (/^~(?:\/|$)/.test(text)) return posix.normalize(home + text.slice(1))
-  return folder === SOMEWHERE ? SOMEWHERE : posix.normalize(`${folder}/${text}`)
+  if (folder === SOMEWHERE) return SOMEWHERE
+  const path = posix.normalize(`${folder}/${text}`)
+  return path.length > LONGEST ? SOMEWHERE : path
 }
 
 /** `git switch x`, `git checkout -b x`, as far as that is sure. */
@@ -57,7 +65,8 @@ function switchedTo(args: readonly string[]): string | undefined {
   if ((verb !== 'checkout' && verb !== 'switch') || folders.length > 0) return undefined
   const made = rest.findIndex((word) => /^(?:-[bBcC]|--(?:create|force-create|orphan))$/.test(word))
   if (made >= 0) return rest[made + 1]
-  const operands = rest.filter((word) => !word.startsWith('-'))
+  const operands = rest.filter((word) => word === BEFORE || !word.startsWith('-'))
+  if (operands.length === 1 && /^(?:-|@\{-\d+\})$/.test(operands[0] ?? '')) return BEFORE
   // More words are files.
   if (operands.length !== 1 || rest.includes('--') || /[$`*.]/.test(operands[0] ?? '')) return undefined
   return operands[0]

@@ -8,7 +8,7 @@ import { effectsOf } from './file-effects.js'
 import { asked, denied, type Finding } from './finding.js'
 import { namesIn } from './on-disk.js'
 import { type Depth, type Hit, type Places, SOMEWHERE } from './places.js'
-import type { Call, Script } from './shell-script.js'
+import type { Call, Script, WrittenFile } from './shell-script.js'
 import { isWild, type Word } from './word.js'
 
 const DEEDS: Readonly<Record<Effect['deed'], string>> = {
@@ -37,7 +37,7 @@ export function protectionFindings(
 
 /** What `>` writes. */
 export function outputFindings(script: Script, places: Places): Finding[] {
-  return script.outputs.flatMap(({ words, folders }) =>
+  return [...script.outputs, ...histories(script)].flatMap(({ words, folders }) =>
     words.flatMap((word) => {
       if (isNoFile(word.text)) return []
       if (!word.known) return [unknown('It', 'writes', word)]
@@ -47,6 +47,18 @@ export function outputFindings(script: Script, places: Places): Finding[] {
       )
     }),
   )
+}
+
+/** Where `history -w` and the end of a shell write. */
+function histories({ assignments, calls }: Script): readonly WrittenFile[] {
+  if (!assignments.some((one) => one.startsWith('HISTFILE='))) return []
+  const folders = [...new Set(calls.flatMap((call) => call.folders))]
+  return assignments.flatMap((one) => {
+    const [, path] = /^HISTFILE=(.+)$/s.exec(one) ?? []
+    return path === undefined
+      ? []
+      : [{ words: [{ text: path, known: !/[$`]/.test(path), glob: true }], folders }]
+  })
 }
 
 function ofEffect(call: Call, effect: Effect, { dots }: Script, places: Places): Finding[] {
@@ -139,8 +151,11 @@ function valuesIn(word: Word): readonly Word[] {
 /** `cp -r x/. .`: what is in the source comes by its own names. */
 function copiedTrees({ name, args, folders }: Call, places: Places): Finding[] {
   const { operands, valuesOf } = argumentsOf(args, { valued: 't' })
-  const [target] = [...valuesOf('t', '--target-directory'), ...operands.slice(-1)]
-  const sources = operands.filter(({ text }) => /(?:^|\/)\.?\/?$|(?:^|\/)\*$/.test(text))
+  const named = valuesOf('t', '--target-directory')
+  const [target] = [...named, ...operands.slice(-1)]
+  const sources = (named.length > 0 ? operands : operands.slice(0, -1)).filter(({ text }) =>
+    /(?:^|\/)\.?\/?$|(?:^|\/)\*$/.test(text),
+  )
   for (const source of sources) {
     for (const entry of folders.flatMap((folder) => entriesOf(source, folder, places))) {
       const hit = target && places.hitBy(inFolder(target, entry), folders, true)

@@ -1,6 +1,7 @@
 // Judges a command line: reads it, and asks each rule about each call in it.
 
 import type { PackContext } from '../pack-hook.js'
+import { guardsPaths } from '../settings.js'
 import { listFindings } from './allow-list.js'
 import { codeFindings } from './code-rule.js'
 import { destructionBy } from './delete-rule.js'
@@ -11,6 +12,9 @@ import { forkBombs } from './fork-bomb.js'
 import { gitFindings } from './git-rule.js'
 import { withGivenWords } from './given-words.js'
 import { hiddenScripts } from './hidden-scripts.js'
+import { withInner } from './inner-calls.js'
+import { makeFindings } from './make-rule.js'
+import { ownProgramFindings } from './own-program-rule.js'
 import { type Places, TooMuch } from './places.js'
 import { outputFindings, protectionFindings } from './self-protection.js'
 import { type Call, readScript, type Script } from './shell-script.js'
@@ -42,10 +46,10 @@ async function readFindings(
 ): Promise<readonly Finding[]> {
   const { settings } = context
   const read = await readScript(text, folder, context)
-  const script: Script = { ...read, calls: withGivenWords(read.calls) }
+  const script: Script = { ...read, calls: withGivenWords(read.calls).flatMap(withInner) }
   const findings = script.calls.flatMap((call) => callFindings(call, script, context, places))
   if (settings.bash.denyList) findings.push(...forkBombs(script), ...diskOutputs(script.outputs))
-  if (settings.selfProtection) findings.push(...outputFindings(script, places))
+  if (guardsPaths(settings)) findings.push(...outputFindings(script, places))
   findings.push(...listFindings(script, settings.bash))
   for (const hidden of hiddenScripts(script)) {
     if (layer >= MOST_LAYERS) break
@@ -66,15 +70,20 @@ async function readFindings(
 }
 
 function callFindings(call: Call, script: Script, { settings }: PackContext, places: Places): Finding[] {
-  const { bash, selfProtection } = settings
+  const { bash } = settings
   const effects = effectsOf(call.name)?.(call) ?? []
   const findings: Finding[] = []
   if (bash.denyList) {
     findings.push(...destructionBy(call, effects, places), ...diskFindings(call, effects))
+    findings.push(...makeFindings(call))
     findings.push(...gitFindings(call, script, bash.protectedBranches))
   }
-  if (selfProtection) {
+  if (guardsPaths(settings)) {
     findings.push(...protectionFindings(call, effects, script, places), ...codeFindings(call, script, places))
+    findings.push(...ownProgramFindings(call))
   }
-  return findings
+  // `aws-like rm "$x"`: the word need not be the program that it looks like.
+  return findings.map((finding) =>
+    call.isGuess && finding.rule === 'unresolved-delete' ? asked(finding.rule, finding.reason) : finding,
+  )
 }

@@ -22,6 +22,8 @@ export interface Call {
   readonly branches: ReadonlySet<string>
   /** Whether another command starts it: `sudo`, `xargs`, `find -exec`. */
   readonly isInner: boolean
+  /** Whether it is only guessed that a program runs it. */
+  readonly isGuess?: boolean
   /** Of the command that stands in the text. */
   readonly node: Command | undefined
   /** The calls whose output it reads, the nearest first. */
@@ -156,13 +158,18 @@ function assign({ name, value, append, index }: Assignment, variables: Variables
 
 /** `read x`, `env X=1`, `export X=1`, `printf -v x`. */
 function fromCommand({ name, words }: SimpleCommand, variables: Variables, all: string[]): void {
-  if (name === 'source' || name === '.') variables.forgetAll()
+  // A second name for a variable: by it any of them may change.
+  const isSecond = /^(?:declare|local|typeset)$/.test(name) && words.some((word) => /^-\w*n/.test(word))
+  if (name === 'source' || name === '.' || isSecond) variables.forgetAll()
   for (const word of words.slice(1)) {
     const [, left, right] = /^(\w+)\+?=(.*)$/s.exec(word) ?? []
     if (left !== undefined && right !== undefined) {
       variables.add(left, word.includes('+=') ? undefined : right)
       all.push(`${left}=${right}`)
-    } else if (READERS.has(name) && /^\w+$/.test(word)) variables.add(word, undefined)
+    } else if (READERS.has(name)) {
+      const [, given] = /^(?:-v)?(\w+)(?:\[.*\])?$/s.exec(word) ?? []
+      if (given !== undefined) variables.add(given, undefined)
+    }
   }
 }
 

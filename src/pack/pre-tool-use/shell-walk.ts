@@ -18,6 +18,8 @@ export interface Output {
 
 const MOST_FOLDERS = 16
 const DEEPEST = 400
+/** Each leads from each folder to another; after so many nobody knows where it is. */
+const MOST_MOVES = 100
 
 const NOWHERE: Scene = { folders: new Set(), branches: new Set() }
 
@@ -43,6 +45,7 @@ export class ShellWalk {
   /** Whether a command may run elsewhere than where it stands. */
   #isLoose = false
   #isLooping = false
+  #moves = 0
 
   constructor(start: Scene, move: Mover) {
     this.#seen = start
@@ -152,6 +155,8 @@ export class ShellWalk {
     if (moved === undefined) return both(scene)
     if (moved === 'ends') return both(NOWHERE)
     this.#see(moved)
+    if (moved.folders !== scene.folders && ++this.#moves > MOST_MOVES)
+      return both({ folders: new Set([...this.#seen.folders, SOMEWHERE]), branches: moved.branches })
     return { ok: moved, fail: scene }
   }
 

@@ -33,7 +33,9 @@ const SHELLS = new Set(
   executebash executecommand executeshell executeshellcommand interactiveshell interactwithprocess localshell monitor
   powershell process pwsh run runbash runcommand runcommandline runcommands runinterminal runprocess runscript runshell
   runshellcommand runterminal runterminalcmd runterminalcommand sendinput sh shell shellcommand shellexec shelltool
-  startprocess terminal terminalcommand unifiedexec userbash writestdin zsh`.split(/\s+/),
+  startprocess createandruntask createterminal openterminal newterminal executeintask runtask terminal terminalcommand unifiedexec userbash writestdin zsh`.split(
+    /\s+/,
+  ),
 )
 
 const COMMAND_KEYS = [
@@ -67,7 +69,7 @@ const WRITES =
   /write|edit|create|delete|remove|move|rename|replace|patch|insert|append|copy|link|save|update|download|mkdir|truncate|touch|chmod|modify|overwrite|applydiff|multiedit|^put|^set/
 const DEEP = /delete|remove|move|rename|copy|link|chmod|^rm/
 const PATH_KEY =
-  /^(?:(?:target|source|destination|dest|src|old|new|from|to|notebook|absolute|relative|abs|full|output|input|link|base)?_?(?:file_?)?(?:path|name|file|uri|dir|directory|folder)s?|files?|targets?|source|destination|dest|src|from|to|edits|changes|operations|moves|uri)$/i
+  /^(?:(?:target|source|destination|dest|src|old|new|from|to|notebook|absolute|relative|abs|full|output|input|link|base)?_?(?:file_?)?(?:path|name|file|uri|dir|directory|folder)s?|files?|targets?|source|destination|dest|src|from|to|edits|replacements|changes|operations|moves|uri)$/i
 const PATCH_KEYS = [
   'patch',
   'input',
@@ -85,7 +87,7 @@ export function toolCall(toolName: string, given: Json): ToolCall {
   const input = parsed(given)
   if (/^(?:apply|git)?patch$|^applydiff$/.test(name)) return patchCall(input)
   const isEditor = isObject(input) && /edit|strreplace/.test(name) && typeof input.path === 'string'
-  const commands = isEditor ? [] : commandsIn(input, SHELLS.has(name))
+  const commands = isEditor ? [] : [...commandsIn(input, SHELLS.has(name)), ...codeIn(name, input)]
   if (SHELLS.has(name) || (commands.length > 0 && !WRITES.test(name) && !READS.test(name))) {
     if (commands.length === 0) return isEmpty(input) ? OTHER : { kind: 'unclear', missing: 'command' }
     return {
@@ -132,8 +134,33 @@ function commandsIn(input: Json, isShell: boolean): readonly string[] {
   if (typeof input === 'string') return isShell ? [input] : []
   if (Array.isArray(input)) return isShell ? commandsOf(input, 'argv') : []
   if (!isObject(input)) return []
+  const own =
+    typeof input.command === 'string' && Array.isArray(input.args) ? withArgs(input.command, input.args) : []
+  const nested = isShell && isObject(input.task) ? commandsIn(input.task as Json, true) : []
   const keys = isShell ? COMMAND_KEYS : COMMAND_KEYS.slice(0, 9)
-  return keys.flatMap((key) => (Object.hasOwn(input, key) ? commandsOf(parsed(input[key] as Json), key) : []))
+  const found = keys.flatMap((key) =>
+    Object.hasOwn(input, key) ? commandsOf(parsed(input[key] as Json), key) : [],
+  )
+  return [...own, ...nested, ...found]
+}
+
+/** A program, and its words apart from it. */
+function withArgs(command: string, args: readonly Json[]): readonly string[] {
+  const words = args.filter((item): item is string => typeof item === 'string')
+  return [[command, ...words.map(shellQuoted)].join(' ')]
+}
+
+const RUNS_CODE =
+  /^(?:python3?|ipython|jupyter|javascript|node|(?:execute|run|eval|interpret)(?:python|code|javascript|js|cell|snippet)?(?:code)?|codeinterpreter|codeexecution|repl)$/
+
+/** Code in another language is looked at as if an interpreter had been given it. */
+function codeIn(name: string, input: Json): readonly string[] {
+  if (!RUNS_CODE.test(name) || SHELLS.has(name)) return []
+  const code =
+    typeof input === 'string' ? input : textAt(input, ['code', 'source', 'script', 'input', 'snippet'])
+  if (code === undefined) return []
+  const language = textAt(input, ['language', 'lang', 'kernel']) ?? ''
+  return [/sh$|^shell/i.test(language) ? code : `python3 -c ${shellQuoted(code)}`]
 }
 
 function commandsOf(value: Json, key: string): readonly string[] {
@@ -177,7 +204,7 @@ function textsIn(value: Json): readonly string[] {
 function fileCall(name: string, input: Json): ToolCall {
   const writes = WRITES.test(name) && !/^(?:todo|task|plan|memory|note(?!book)|issue|pull)/.test(name)
   // `str_replace_editor` has a command for looking.
-  if (fieldOf(input, 'command') === 'view') return OTHER
+  if (fieldOf(input, 'command') === 'view' && isLooking(name, input)) return OTHER
   if (!writes && READS.test(name)) return OTHER
   const paths = pathsIn(input, 0)
   if (paths.length === 0) {
@@ -190,6 +217,24 @@ function fileCall(name: string, input: Json): ToolCall {
   return { kind: 'files', paths, deep: DEEP.test(name), deletes: /delete|remove|^rm/.test(name), writes }
 }
 
+/** An editor of many commands; a field that writes is for another of them. */
+function isLooking(name: string, input: Json): boolean {
+  const written = [
+    'content',
+    'contents',
+    'file_text',
+    'new_str',
+    'new_string',
+    'insert_text',
+    'edits',
+    'old_string',
+  ]
+  return (
+    /^strreplace|editor$|^texteditor|^fileeditor/.test(name) &&
+    written.every((key) => fieldOf(input, key) === null)
+  )
+}
+
 const DEEPEST = 4
 const LONGEST_PATH = 4096
 
@@ -200,7 +245,9 @@ function pathsIn(value: Json, depth: number): readonly string[] {
     if (!PATH_KEY.test(key)) return []
     const items = Array.isArray(item) ? item : [item]
     const texts = items.filter((one): one is string => typeof one === 'string' && isPath(one))
-    return [...texts, ...pathsIn(item, depth + 1)]
+    // `{ "a.txt": "its text" }`
+    const keys = /^files$/i.test(key) && isObject(item) ? Object.keys(item).filter(isPath) : []
+    return [...texts, ...keys, ...pathsIn(item, depth + 1)]
   })
 }
 

@@ -22,9 +22,9 @@ const NUMBERS = /^(?:[$?#!]|RANDOM|SRANDOM|UID|EUID|PPID|BASHPID|SECONDS|LINENO|
 /** What a shell of the host has, too. */
 const GIVEN = /^(?:TMPDIR|USER|LOGNAME|XDG_\w+|CARABINER_HOME)$/
 
-/** `$x`, `${x}`, `${x[@]}`, `${x:-y}`; `$( )` and backticks with nothing of the kind inside; `$(( ))`. */
+/** `$x`, `${x}`, `${x[@]}`, `${x:-y}`, `${x%y}`; `$( )` and backticks with nothing of the kind inside; `$(( ))`. */
 const EXPANSION =
-  /\$(?:(\w+|[$?#!@*-])|\{(\w+)(?:\[[@*\d]+\])?(?::?[-=]([^{}$`]*))?\}|(\(\([^()]*\)\))|\(([^()`]*)\))|`([^`]*)`/
+  /\$(?:(\w+|[$?#!@*-])|\{(\w+)(?:\[[@*\d]+\])?(?:(?::?[-=]([^{}$`]*))|(%%?|##?)([^{}$`]*))?\}|(\(\([^()]*\)\))|\(([^()`]*)\))|`([^`]*)`/
 
 export class Variables {
   readonly #values = new Map<string, readonly string[] | undefined>()
@@ -79,13 +79,14 @@ export class Variables {
   }
 
   #valuesOf(found: RegExpExecArray): readonly string[] | undefined {
-    const [, plain, braced, otherwise, arithmetic, script, old] = found
+    const [, plain, braced, otherwise, cutting, part, arithmetic, script, old] = found
     if (arithmetic !== undefined) return ['*']
     const text = script ?? old
     if (text !== undefined) return this.#printed(text.trim())
     const name = plain ?? braced ?? ''
     if (NUMBERS.test(name)) return ['*']
     const values = this.#ofName(name)
+    if (cutting !== undefined) return values && shortened(values, cutting, part ?? '')
     if (otherwise === undefined) return values
     if (values) return [...values, otherwise]
     return this.#areKnown && !this.#values.has(name) && GIVEN.test(name) ? [otherwise] : undefined
@@ -113,6 +114,9 @@ export class Variables {
     const tmp = this.#surroundings.env.TMPDIR || '/tmp'
     if (/^mktemp(?: -[dqu]+)*(?: [\w.-]*X{3,}[\w.-]*| -t [\w.-]+)?$/.test(script))
       return [`${tmp}/mktemp-*`, 'mktemp-*']
+    // Numbers; and the name of a commit, which is no file's.
+    if (/^seq(?: -?\d+){1,3}$/.test(script)) return ['*']
+    if (/^git merge-base(?: [\w./@~^-]+){2}$/.test(script)) return ['0'.repeat(40)]
     if (script === 'pwd' || script === 'pwd -P') return ['.']
     if (script === 'git rev-parse --show-toplevel') return [this.#surroundings.projectDir]
     if (
@@ -123,6 +127,21 @@ export class Variables {
       return ['*']
     return undefined
   }
+}
+
+/** Without a plain ending, or without its folders; undefined for what would have to be tried out. */
+function shortened(values: readonly string[], cutting: string, part: string): readonly string[] | undefined {
+  if (values.some((value) => /[$`]/.test(value))) return undefined
+  if (cutting === '##' && part === '*/') return values.map((value) => value.slice(value.lastIndexOf('/') + 1))
+  if (!cutting.startsWith('%') || !/^\.[\w.-]+$/.test(part)) return undefined
+  // What does not end so for sure may stay as it is.
+  return values.flatMap((value) =>
+    value.endsWith(part)
+      ? [value.slice(0, -part.length)]
+      : /[*?[\]]$/.test(value)
+        ? [value, `${value}*`]
+        : [value],
+  )
 }
 
 /** Without quotes the shell makes several words of it. */

@@ -17,6 +17,7 @@ import {
 } from '../../../src/core/result.js'
 import { decode } from '../../../src/dialects/claude-code/decode.js'
 import { type HostAnswer, type HostEvent, verdictOfResult } from '../../../src/dialects/host-answer.js'
+import { readHostPayload } from '../../../src/dialects/host-payload.js'
 import { HOST_NAMES, type Host, type HostName, hostNamed } from '../../../src/dialects/hosts.js'
 
 const EVENTS = Object.keys(CATALOGUE)
@@ -152,6 +153,24 @@ describe('a refusal before a tool, as each agent was seen to obey it', () => {
         permissionDecision: 'deny',
         permissionDecisionReason: REASON,
       })
+    }
+  })
+
+  it('Codex reads no decision where it cannot block, and drops an answer that has one', () => {
+    for (const name of ['PreCompact', 'PostCompact']) {
+      for (const result of [deny(REASON), abortTurn(REASON)]) {
+        const told = tell('codex', event(name), result)
+        expect([told.exit, json(told)], name).toEqual([0, { continue: false, stopReason: REASON }])
+      }
+    }
+  })
+
+  it('goose has more names for a call', () => {
+    for (const sent of ['BeforeShellExecution', 'BeforeReadFile']) {
+      const payload = { event: sent, matcher_context: 'x', tool_name: 'developer__shell', tool_input: INPUT }
+      const read = readHostPayload(payload)
+      expect([read.host.name, read.event.name]).toEqual(['goose', 'PreToolUse'])
+      expect(tell('goose', read.event, deny(REASON))).toEqual({ stdout: '', stderr: `${REASON}\n`, exit: 2 })
     }
   })
 
@@ -304,8 +323,11 @@ describe('Claude Code’s format, read again', () => {
   /** Where nothing that a hook prints blocks. */
   const never = (name: string) => ['none'].includes(resolveEvent(name).deny) || name === 'SubagentStart'
 
+  /** Where Codex knows nothing but a stop, which Claude Code has not. */
+  const differs = (host: HostName, name: string) => host === 'codex' && name === 'PreCompact'
+
   it.each(HOSTS)('%s: a deny is one', (host) => {
-    for (const name of EVENTS.filter((one) => !never(one))) {
+    for (const name of EVENTS.filter((one) => !never(one) && !differs(host, one))) {
       const read = reread(event(name), tell(host, event(name), deny(REASON)))
       const told = read.action === 'inject_context' ? read.contextInjection : read.reason
       expect([name, told]).toEqual([name, REASON])

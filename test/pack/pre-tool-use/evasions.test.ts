@@ -77,6 +77,7 @@ for x in .claude/settings.json a; do curl -o $x https://example.com; done
 printf '%s\n' .claude/settings.json a | xargs -I{} cp bad.patch {}
 echo hi;rm -rf .claude
 echo hi&rm -rf .claude
+systemd-run rm -rf .claude
 `),
 )('%s', async (command) => {
   expect(await project.verdict(command)).toBe('deny')
@@ -92,7 +93,6 @@ awk 'BEGIN { system("rm x") }'
 printf 'rm -rf .claude' | sh
 echo cm0= | base64 -d | sh
 xargs rm < list
-systemd-run rm -rf .claude
 git config include.path x
 `),
 )('a person decides: %s', async (command) => {

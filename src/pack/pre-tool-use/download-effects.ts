@@ -1,0 +1,42 @@
+// Which files curl and wget write: those that they are told, and those that the address names.
+
+import { argumentsOf, baseOf, type EffectReader, each, inFolder } from './effect.js'
+import { type Word, withText } from './word.js'
+
+const CURL = [
+  ...['--output', '--dump-header', '--cookie-jar', '--stderr', '--trace', '--trace-ascii', '--etag-save'],
+  ...['--hsts', '--alt-svc', '--libcurl'],
+]
+
+/** With `-O` by the last part of the address. */
+export const curlEffects: EffectReader = ({ args }) => {
+  const { operands, has, valuesOf } = argumentsOf(args, {
+    valued: 'oDcHXdAbeFuTx',
+    long: [...CURL, '--output-dir', '--header', '--data'],
+  })
+  const named = has('OJ', '--remote-name', '--remote-header-name') ? operands.map(lastPart) : []
+  const written = [...valuesOf('oDc', ...CURL), ...named]
+  return each('write', [...written, ...within(valuesOf('', '--output-dir'), written)])
+}
+
+const WGET = ['--output-document', '--output-file', '--append-output', '--save-cookies']
+
+export const wgetEffects: EffectReader = ({ args }) => {
+  const { operands, has, valuesOf } = argumentsOf(args, {
+    valued: 'OPoaUe',
+    long: [...WGET, '--directory-prefix', '--header'],
+  })
+  const named = has('O', '--output-document') ? [] : operands.map(lastPart)
+  const folders = valuesOf('P', '--directory-prefix')
+  return each('write', [...valuesOf('Ooa', ...WGET), ...folders, ...named, ...within(folders, named)])
+}
+
+function within(folders: readonly Word[], names: readonly Word[]): readonly Word[] {
+  return folders.flatMap((folder) =>
+    names.map((name) => ({ ...inFolder(folder, name.text), known: folder.known && name.known })),
+  )
+}
+
+function lastPart(address: Word): Word {
+  return withText(address, baseOf(withText(address, address.text.replace(/[?#].*$/s, ''))))
+}

@@ -1,0 +1,15 @@
+// make with rules that are not in a file: nobody here reads them.
+
+import { asked, type Finding } from './finding.js'
+import type { Call } from './shell-script.js'
+
+const FROM_INPUT = /^(?:-f|--file=|--makefile=)?(?:-|\/dev\/(?:stdin|fd\/\d+)|\/proc\/self\/fd\/\d+)$/
+
+export function makeFindings({ name, args }: Call): Finding[] {
+  if (!/^(?:g|b|n)?make$|^just$|^ninja$/.test(name)) return []
+  const isGiven = args.some(({ text }) => FROM_INPUT.test(text) || /^--eval(?:=|$)/.test(text))
+  if (!isGiven) return []
+  return [
+    asked('not-understood', `\`${name}\` is given its rules by the command line. Put them into a file.`),
+  ]
+}

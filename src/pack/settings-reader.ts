@@ -1,0 +1,149 @@
+// Reads one file of settings, or a section of it: what has the wrong type is told and does not count.
+
+import { lstatSync } from 'node:fs'
+import { textOf } from '../core/errors.js'
+import { isObject } from '../core/json.js'
+import { shown } from '../core/text.js'
+import { readPlain } from '../state/plain-file.js'
+import { realOf } from '../state/within.js'
+import { brokenLine } from './json-line.js'
+
+const MAX_BYTES = 256 * 1024
+/** Far more than anybody writes by hand, and few enough to be looked at for every call. */
+const MOST_ITEMS = 1000
+
+type Fields = { readonly [key: string]: unknown }
+
+/** What is wrong with the files. */
+export interface Told {
+  readonly problems: string[]
+  /** The first problem that costs a rule. */
+  unreadable: string | undefined
+}
+
+/** What holds rules of the guard: without one of them it would let more pass. */
+const RULES: readonly string[] = ['bash', 'allow', 'deny', 'protectedBranches', 'protect']
+
+/** One file, or a section of it. A value of the wrong type is told and counts as not given; a null as well, untold. */
+export class Reader {
+  readonly #where: string
+  readonly #fields: Fields
+  readonly #told: Told
+
+  constructor(path: string, told: Told, fields?: Fields) {
+    this.#where = path
+    this.#told = told
+    this.#fields = fields ?? this.#read(path)
+  }
+
+  get isEmpty(): boolean {
+    return Object.keys(this.#fields).length === 0
+  }
+
+  tell(problem: string): void {
+    this.#told.problems.push(`${this.#where}: ${problem}`)
+  }
+
+  /** Of a value that does not count, or not all of it. */
+  #lose(problem: string, isRule: boolean): void {
+    this.tell(problem)
+    if (isRule) this.#told.unreadable ??= this.#told.problems.at(-1)
+  }
+
+  has(key: string): boolean {
+    return Object.hasOwn(this.#fields, key) && this.#fields[key] !== null
+  }
+
+  section(key: string): Reader {
+    const value = this.#value(key, isObject, 'an object')
+    return new Reader(`${this.#where}: ${key}`, this.#told, value ?? {})
+  }
+
+  flag(key: string): boolean | undefined {
+    return this.#value(key, (value) => typeof value === 'boolean', 'true or false')
+  }
+
+  /** Only `true` has an effect; `false` is told. */
+  switchedOn(key: string): boolean {
+    const value = this.flag(key)
+    if (value === false)
+      this.tell(`${key}: false has no effect in a project: only the user may switch it off`)
+    return value === true
+  }
+
+  text(key: string): string | undefined {
+    return this.#value(key, (value) => typeof value === 'string', 'a text')
+  }
+
+  count(key: string, least: number, most: number): number | undefined {
+    const fits = (value: unknown): value is number =>
+      Number.isInteger(value) && (value as number) >= least && (value as number) <= most
+    return this.#value(key, fits, `a whole number from ${least} to ${most}`)
+  }
+
+  /** What is no text in it is told and left out: the rest still guards. */
+  texts(key: string): readonly string[] | undefined {
+    const list = this.#value<readonly unknown[]>(key, Array.isArray, 'a list of texts')
+    if (list === undefined) return undefined
+    const isRule = RULES.includes(key)
+    const good = list.filter((one): one is string => typeof one === 'string' && one.trim() !== '')
+    if (good.length < list.length)
+      this.#lose(`${key}: what is no text, or an empty one, was left out`, isRule)
+    if (good.length > MOST_ITEMS)
+      this.#lose(`${key}: only the first ${MOST_ITEMS} of ${good.length} count`, isRule)
+    return good.slice(0, MOST_ITEMS)
+  }
+
+  /** None, or one. A list that cannot be read allows nothing: whoever wrote it did not mean everything. */
+  allowLists(): readonly (readonly string[])[] {
+    if (!this.has('allow')) return []
+    return [this.texts('allow') ?? []]
+  }
+
+  tellUnknown(known: Readonly<Record<string, readonly string[]>>): void {
+    for (const [key, value] of Object.entries(this.#fields)) {
+      const inner = Object.hasOwn(known, key) ? known[key] : undefined
+      if (!inner) this.tell(`there is no setting ${shown(key)}; known are ${Object.keys(known).join(', ')}`)
+      else if (inner.length > 0 && isObject(value)) {
+        const odd = Object.keys(value).filter((name) => !inner.includes(name))
+        for (const name of odd.slice(0, 5)) {
+          this.tell(`${key} has no setting ${shown(name)}; known are ${inner.join(', ')}`)
+        }
+      }
+    }
+  }
+
+  #value<T>(key: string, fits: (value: unknown) => value is T, wanted: string): T | undefined
+  #value<T>(key: string, fits: (value: unknown) => boolean, wanted: string): T | undefined
+  #value<T>(key: string, fits: (value: unknown) => boolean, wanted: string): T | undefined {
+    if (!this.has(key)) return undefined
+    const value = this.#fields[key]
+    if (fits(value)) return value as T
+    this.#lose(`${key} must be ${wanted}, got ${shown(value)}`, RULES.includes(key))
+    return undefined
+  }
+
+  #read(path: string): Fields {
+    try {
+      // Most have none, and to be told so by an error takes longer.
+      if (!lstatSync(path, { throwIfNoEntry: false })) return {}
+      const found = readPlain(realOf(path), MAX_BYTES)
+      if ('problem' in found) throw new Error(`the file ${found.problem}`)
+      const value = valueIn(found.text.replace(/^\uFEFF/, ''))
+      if (isObject(value)) return value
+      throw new Error('the file must hold one object')
+    } catch (error) {
+      this.#lose(`${textOf(error)}; nothing in it counts`, true)
+      return {}
+    }
+  }
+}
+
+/** Throws where it is wrong, without the parser's own message, which holds text of the file. */
+function valueIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error(`the file is not valid JSON (line ${brokenLine(text)})`)
+  }
+}

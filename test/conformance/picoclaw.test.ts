@@ -392,15 +392,17 @@ describe('respond', () => {
 })
 
 describe('approve_tool', () => {
-  test('a refusal reaches the model, the tool does not run', async () => {
+  test('a refusal reaches the model, the tool does not run, the event is "skipped"', async () => {
     const answers = {
       'hook.approve_tool': [{ approved: false, reason: 'Dangerous command, execution denied' }],
     }
-    const { session } = await opened({ answers })
+    const { hooks, session, lines } = await opened({ answers, entry: { observe: ['*'] } })
     expect(await session.callTool(BASH, () => expect.unreachable())).toMatchObject({
       status: 'denied',
       reason: 'Dangerous command, execution denied',
     })
+    await hooks.close()
+    expect(lines().flatMap(({ params }) => params.Kind ?? [])).toEqual(['tool_exec_skipped'])
   })
 
   test('sees the call as hooks left it, and cannot change it', async () => {

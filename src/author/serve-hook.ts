@@ -120,7 +120,7 @@ async function answered(hook: ResidentHook, method: string, params: Json | undef
 }
 
 async function answerTo(hook: ResidentHook, method: string, params: Json | undefined): Promise<unknown> {
-  if (method === HELLO_METHOD) return { ok: true, name: hook.name }
+  if (method === HELLO_METHOD) return greeted(hook, params)
   const intercept = INTERCEPT_OF.get(method)
   const handler = intercept && (hook[HANDLERS[intercept]] as Handler<unknown, unknown> | undefined)
   const mayBeSilent = intercept !== undefined && INTERCEPTS[intercept].role === 'intercept'
@@ -135,6 +135,21 @@ async function answerTo(hook: ResidentHook, method: string, params: Json | undef
     throw new TypeError(`${HANDLERS[intercept]} of ${hook.name} answered ${shown(answer)}, not an object`)
   }
   return answer
+}
+
+/** Whoever is to be asked and has no answer would let everything pass: the file that says so, or the hook, is wrong. */
+function greeted(hook: ResidentHook, params: Json | undefined): Json {
+  const modes = isObject(params) && Array.isArray(params.modes) ? params.modes : []
+  const served = new Set<unknown>(
+    (Object.keys(HANDLERS) as Intercept[])
+      .filter((intercept) => hook[HANDLERS[intercept]] !== undefined)
+      .map((intercept) => INTERCEPTS[intercept].mode),
+  )
+  if (hook.onEvent) served.add('observe')
+  const idle = modes.filter((mode) => !served.has(mode))
+  if (idle.length === 0) return { ok: true, name: hook.name }
+  const text = `${hook.name} is configured for ${idle.map(shown).join(', ')} and has no handler for it`
+  throw refused(RPC_CODES.invalidParams, text)
 }
 
 async function observed(hook: ResidentHook, event: Json | undefined): Promise<void> {

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { build, type Metafile } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ResidentHook, serveHook } from '../../src/author/index.js'
+import { proceed, type ResidentHook, serveHook } from '../../src/author/index.js'
 import { Wire } from './wire.js'
 
 let dir: string
@@ -44,6 +44,32 @@ const call = (tool: string) => ({ meta: META, tool, arguments: { text: 'a' }, ch
 const AFTER = 'served, and 0 under way'
 
 describe('a served hook', { concurrent: true, timeout: 60_000 }, () => {
+  it('refuses a configuration that it has no handler for: it would let everything pass', async () => {
+    const [input, output] = [new PassThrough(), new PassThrough()]
+    const served = serveHook(
+      { name: 'watcher', onEvent: () => undefined, afterTool: () => proceed() },
+      { input, output },
+    )
+    const hello = (id: number, modes: string[]) =>
+      JSON.stringify({ id, method: 'hook.hello', params: { modes } })
+    input.end(`${hello(1, ['observe', 'tool'])}\n${hello(2, ['observe', 'llm', 'approve'])}\n`)
+    await served
+    const answers = String(output.read())
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(answers).toMatchObject([
+      { id: 1, result: { ok: true } },
+      {
+        id: 2,
+        error: {
+          code: -32602,
+          message: 'watcher is configured for "llm", "approve" and has no handler for it',
+        },
+      },
+    ])
+  })
+
   it('says hello with its name', async () => {
     const wire = start()
     expect(await wire.ask('hook.hello', { name: 'configured', version: 1, modes: ['tool'] })).toEqual({

@@ -21,6 +21,9 @@ export async function bench() {
   const store = new TrustStore({ dataDir: join(root, 'data') })
   for (const unit of [small, large]) store.trust(unit, store.look(unit).digest)
   await setTimeout(OF_AGE_MS)
+  // The first look finds the copies old enough, and writes that down; what follows is the look-up of every event.
+  for (const unit of [small, large]) trusted(store, unit)
+  await setTimeout(OF_AGE_MS)
   const hooks = await createHooks({ plugins: [small.path], trust: 'all', globals: false })
   const session = hooks.session({ id: 'trust' })
   const atFire = await race(

@@ -127,7 +127,9 @@ export class Configuration {
       const spec = config.settings.on_failure === 'block' ? closing(given) : given
       const made = this.#make(spec, given, surroundings)
       if (!made) diagnostics.push(unsupported(spec, Object.keys(this.#options.makers)))
-      for (const hook of made ?? []) {
+      const content = this.#gate?.contentOf(given)
+      for (const one of made ?? []) {
+        const hook = content === undefined ? one : { ...one, content }
         this.#specs.set(hook, given)
         hooks.push(hook)
       }

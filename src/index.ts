@@ -64,6 +64,7 @@ export {
   type ToolCall,
   type ToolCallResult,
   type Trace,
+  type Unanswered,
   type Verdict,
 } from './core/index.js'
 export type { Hooks, ListedHook } from './hooks.js'

@@ -20,6 +20,8 @@ export interface MergedSettings extends Settings {
   readonly env: 'inherit' | 'minimal'
   /** Whether CARABINER_OFF=1 is obeyed. */
   readonly bypass: boolean
+  /** Whether the command line keeps an audit; `fsync`: one that outlives a power cut, too. */
+  readonly audit: 'on' | 'off' | 'fsync'
 }
 
 export const DEFAULT_MERGED: MergedSettings = {
@@ -31,6 +33,7 @@ export const DEFAULT_MERGED: MergedSettings = {
   max_timeout: 300,
   env: 'inherit',
   bypass: true,
+  audit: 'on',
 }
 
 /** A setting as a file has it, not checked yet; `disableAllHooks` is Claude Code's. */
@@ -129,6 +132,7 @@ const OWN_SETTINGS: Checks<Omit<MergedSettings, keyof Settings>> = {
   max_timeout: isTimeout,
   env: isOneOf('inherit', 'minimal'),
   bypass: isFlag,
+  audit: isOneOf('on', 'off', 'fsync'),
 }
 
 const CHECKS: Readonly<Record<GivenSetting['key'], Check>> = {
@@ -223,6 +227,8 @@ const LOOSER: { readonly [K in TightenedKey]: (wanted: unknown, now: unknown) =>
   bypass: insteadOf(true),
   recheck: insteadOf('skipped'),
   protect_system_messages: insteadOf(false),
+  audit: other,
+  audit_on_failure: insteadOf('continue'),
 }
 
 function tighten({ key, value }: Tightened, values: Record<string, unknown>): string | undefined {

@@ -90,6 +90,11 @@ export class TrustGate {
     return record && (scriptsChanged(record, cwd) ?? programGone(record) ?? this.#binProblem(record))
   }
 
+  /** Digest of what was reviewed. */
+  contentOf(spec: ConfiguredHook): string | undefined {
+    return this.#held.get(spec)?.record?.digest
+  }
+
   copiedOf(spec: ConfiguredHook): Copied | undefined {
     return this.#held.get(spec)?.copied
   }

@@ -1,7 +1,7 @@
 // Asking a person: one question for all hooks that ask, one answer, grants for "allow always".
 
 import { randomUUID } from 'node:crypto'
-import { callDigest, callOf, grantDigest } from './digest.js'
+import { callDigest, callOf, digest, grantDigest } from './digest.js'
 import type { Hook } from './hook.js'
 import type { Data } from './json.js'
 import { frozenCopy, isObject } from './json.js'
@@ -30,6 +30,8 @@ export interface Question {
   readonly session: string
   /** Of the exact call: an answer counts for no other. */
   readonly digest: string
+  /** Of call, session and who asks what: an answer given elsewhere or later counts for nothing else. */
+  readonly binding: string
   readonly call: Data
   readonly asks: readonly Ask[]
   /** An option allows if it begins with the word "allow". A deny is always among them. */
@@ -55,8 +57,16 @@ export type Reply =
       readonly expires?: string
     }
 
+/** Nobody has answered yet: the outcome stays `ask_user`, and its reason says what to do to get an answer. */
+export interface Unanswered {
+  readonly unanswered: string
+}
+
 /** Asks a person, and answers what was chosen. The signal says that nobody waits any more. */
-export type Approver = (question: Question, signal: AbortSignal) => Reply | Promise<Reply>
+export type Approver = (
+  question: Question,
+  signal: AbortSignal,
+) => Reply | Unanswered | Promise<Reply | Unanswered>
 
 export interface ApprovalAnswer {
   readonly decision: 'allow' | 'deny'
@@ -110,17 +120,25 @@ export function questionFor(
       !ALLOWS_ALWAYS.test(option) || offers.every((offer) => offer.some((one) => ALLOWS_ALWAYS.test(one))),
   )
   if (!options.some((option) => /^deny\b/i.test(option))) options.push('Deny')
+  const exact = callDigest(event, data)
+  const asks = asking.map((one) => ({
+    hook: one.hook.name,
+    prompt: withoutSecrets(plainText(one.answer.approvalPrompt ?? DEFAULT_PROMPT)),
+    ...(one.answer.reason && { reason: withoutSecrets(plainText(one.answer.reason)) }),
+  }))
+  const hooks = asking.map(({ hook }, i) => ({
+    id: hook.id,
+    content: hook.content ?? null,
+    prompt: asks[i]?.prompt ?? '',
+  }))
   const question: Question = {
     id: randomUUID(),
     event,
     session,
-    digest: callDigest(event, data),
+    digest: exact,
+    binding: digest({ exact, session, hooks, options }),
     call: callOf(data),
-    asks: asking.map((one) => ({
-      hook: one.hook.name,
-      prompt: withoutSecrets(plainText(one.answer.approvalPrompt ?? DEFAULT_PROMPT)),
-      ...(one.answer.reason && { reason: withoutSecrets(plainText(one.answer.reason)) }),
-    })),
+    asks,
     options,
     timeout,
     default: asking.every(({ answer }) => answer.approvalDefault === 'allow') ? 'allow' : 'deny',
@@ -159,6 +177,11 @@ export function readReply(
     ...(isObject(given.data) && { data: given.data }),
     ...(typeof given.expires === 'string' && { expires: given.expires }),
   }
+}
+
+/** Whether the approver says, in so many words, that nobody has answered yet. */
+export function isUnanswered(reply: unknown): reply is Unanswered {
+  return isObject(reply) && typeof reply.unanswered === 'string' && Object.keys(reply).length === 1
 }
 
 /** Why a call was not approved, for the model. */

@@ -9,6 +9,7 @@ import {
   type Asking,
   grantFor,
   isGranted,
+  isUnanswered,
   type Question,
   questionFor,
   readReply,
@@ -21,6 +22,8 @@ import type { Judgement } from './judge.js'
 import { endsChain, reasonOf, type Verdict } from './outcome.js'
 import type { Scene } from './scene.js'
 import { LONGEST_TIMER_MS } from './seconds.js'
+import { withoutSecrets } from './secrets.js'
+import { plainText } from './text.js'
 import { timestamp } from './timestamp.js'
 
 /** What became of an ask. */
@@ -44,6 +47,11 @@ interface AskOptions {
   readonly permission: (judgement: Judgement) => Promise<Judgement | undefined>
 }
 
+/** Who could have answered has not; how it can be answered. */
+interface Open {
+  readonly open: string | undefined
+}
+
 /** An answer with what came with it. */
 interface Answered {
   readonly answer: ApprovalAnswer
@@ -56,6 +64,8 @@ interface Answered {
 }
 
 const MAX_ROUNDS = 3
+
+const CUT_SHORT = 'the time for this event was over before the time to answer was'
 
 const CHANGED_IN_VAIN: Diagnostic = {
   code: 'verdict-ignored',
@@ -97,7 +107,9 @@ class Inquiry {
       }
 
       const answered = (await this.#askHooks()) ?? (await this.#askPerson(question))
-      if (!answered) return this.#settled('ask_user', openReason(open), { question })
+      if ('open' in answered) {
+        return this.#settled('ask_user', answered.open ?? openReason(open), { question })
+      }
       const { answer, patch, aborts } = answered
       if (aborts) return this.#settled(aborts, answered.reason)
       if (answer.decision === 'deny') {
@@ -162,14 +174,16 @@ class Inquiry {
     return { answer, patch: asked.modified ? callOf(asked.event.data) : undefined }
   }
 
-  /** Undefined where there is nobody to ask: the host resolves it. */
-  async #askPerson(question: Question): Promise<Answered | undefined> {
+  /** Open where there is nobody to ask, or nobody answered: the host resolves it. */
+  async #askPerson(question: Question): Promise<Answered | Open> {
     const { approver } = this.#scene.engine.host
-    if (approver === undefined) return undefined
+    if (approver === undefined) return { open: undefined }
     if (approver === 'deny') return { answer: this.#answer('deny', 'host') }
     const reply = await waitFor(approver, question, this.#options)
     if (reply === 'late') return { answer: this.#answer(question.default, 'default') }
+    if (reply === 'cut short') return { answer: { ...this.#answer('deny', 'default'), reason: CUT_SHORT } }
     if ('given' in reply) {
+      if (isUnanswered(reply.given)) return { open: withoutSecrets(plainText(reply.given.unanswered)) }
       const read = readReply(question, reply.given, this.#now())
       if (!read) return this.#noReply()
       const { data, ...answer } = read
@@ -247,18 +261,19 @@ function digestOf({ kind }: Judgement, { data }: HookEvent): string {
   return callDigest(kind.name, data)
 }
 
-/** Waits for the approver, at most until the question or the fire is due; rejects when the fire is aborted. */
+/** Waits for the approver until the question is due, or the fire, which nobody's default may decide; rejects when it is aborted. */
 async function waitFor(
   approver: Approver,
   question: Question,
   { deadline, signal }: AskOptions,
-): Promise<'late' | { readonly given: unknown } | { readonly error: unknown }> {
+): Promise<'late' | 'cut short' | { readonly given: unknown } | { readonly error: unknown }> {
   const waiting = new AbortController()
-  const ms = Math.min(question.timeout * 1000, deadline - performance.now(), LONGEST_TIMER_MS)
+  const full = Math.min(question.timeout * 1000, LONGEST_TIMER_MS)
+  const left = deadline - performance.now()
   let timer: ReturnType<typeof setTimeout> | undefined
   let stopListening = () => {}
-  const ended = new Promise<'late'>((resolve, reject) => {
-    timer = setTimeout(() => resolve('late'), Math.max(0, ms))
+  const ended = new Promise<'late' | 'cut short'>((resolve, reject) => {
+    timer = setTimeout(() => resolve(left < full ? 'cut short' : 'late'), Math.max(0, Math.min(full, left)))
     const abort = () =>
       reject(
         new HookError('ABORTED', 'The fire was aborted while a person was asked', { cause: signal?.reason }),

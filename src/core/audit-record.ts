@@ -7,6 +7,10 @@ import type { Action } from './result.js'
 
 /** What one candidate did, without the texts and data of its answer. */
 export interface AuditedHook extends Omit<Trace, 'answer' | 'changes' | 'stdout' | 'stderr'> {
+  /** When it began, in milliseconds since the fire did; absent where it did not run. */
+  readonly at?: number
+  /** Of what ran: the files as they were reviewed, otherwise its entry in a file. */
+  readonly hash?: string
   readonly action?: Action
   readonly reason?: string
 }
@@ -16,7 +20,11 @@ export interface AuditRecord {
   readonly kind: 'fire' | 'late'
   readonly time: string
   readonly session: string
+  /** Of a subagent. */
+  readonly agent?: string
+  readonly turn?: string
   readonly event: string
+  readonly tool?: string
   /** Of the call as it was when it was decided. */
   readonly digest: string
   readonly action: Verdict | 'aborted'

@@ -1,10 +1,7 @@
-// The end of an event's path: stop caps, injections within the budget, the host told, the record written.
+// The end of an event's path: stop caps, injections within the budget, the record written, the host told.
 
 import type { Settled } from './ask.js'
-import type { AuditedHook } from './audit-record.js'
-import { callDigest, digest } from './digest.js'
 import type { Diagnostic } from './errors.js'
-import type { HookEvent } from './hook.js'
 import type { ContextMessage } from './host.js'
 import { admitInjections } from './injection.js'
 import { diagnosticsOf, type Judgement, outcomeOf } from './judge.js'
@@ -15,12 +12,12 @@ import {
   NOTHING_SAID,
   type Outcome,
   type Trace,
-  type Verdict,
 } from './outcome.js'
 import { NOTHING_PENDING, type Pending } from './pending.js'
 import type { MaybePromise } from './promise.js'
+import { isRecordNeeded, record, recordNow, unrecorded } from './record.js'
 import type { Scene } from './scene.js'
-import { redacted, redactedData, withoutSecrets } from './secrets.js'
+import { redacted } from './secrets.js'
 import type { SessionState } from './session-store.js'
 import type { Settings } from './settings.js'
 import { byteLength } from './text.js'
@@ -32,9 +29,9 @@ export function conclude(
   settled: Settled,
   state: SessionState,
   pending: Pending,
-  ms: number,
+  startedAt: number,
 ): MaybePromise<Outcome> {
-  if (!isQuiet(scene, settled, pending)) return concludeAloud(scene, settled, state, pending, ms)
+  if (!isQuiet(scene, settled, pending)) return concludeAloud(scene, settled, state, pending, startedAt)
   return outcomeOf(settled.judgement, NOTHING_SAID, NO_DIAGNOSTICS)
 }
 
@@ -48,7 +45,7 @@ function isQuiet({ engine, store }: Scene, settled: Settled, pending: Pending): 
     pending === NOTHING_PENDING &&
     permissions.length + diagnostics.length + judgement.diagnostics.length === 0 &&
     !judgement.kind.custom &&
-    !engine.host.audit &&
+    !engine.recordsAll &&
     store.failures === 0
   )
 }
@@ -58,7 +55,7 @@ async function concludeAloud(
   settled: Settled,
   state: SessionState,
   pending: Pending,
-  ms: number,
+  startedAt: number,
 ): Promise<Outcome> {
   const { judgement, permissions } = settled
   const diagnostics: Diagnostic[] = [
@@ -107,10 +104,19 @@ async function concludeAloud(
     outcomeOf(judgement, { action, reason, injections, messages }, diagnostics, settled.approval),
     permissions,
   )
-  const failed = record(scene, judgement.event, outcome, outcome.action, ms)
-  if (failed) diagnostics.push(failed)
+  const isNeeded = isRecordNeeded(scene, judgement.kind, outcome)
+  const written = { scene, event: judgement.event, outcome, action: outcome.action, startedAt }
+  const failed = isNeeded ? await recordNow(written) : record(written)
+  if (failed) {
+    diagnostics.push(failed)
+    messages.push({
+      text: `${failed.text}; this event is not on record`,
+      level: 'error',
+      source: 'carabiner',
+    })
+  }
   diagnostics.push(...tellHost(scene, judgement.event.name, injections, messages))
-  return outcome
+  return failed && isNeeded ? unrecorded(outcome, failed) : outcome
 }
 
 /** What host and store threw is in them, too. */
@@ -233,50 +239,4 @@ export function contextMessage({ engine, info }: Scene, event: string, injection
     timestamp: timestamp(engine.now()),
   }
   return { role, content: text, metadata }
-}
-
-/** What a hook changed or printed may hold what nobody wants in a log. */
-function audited({ answer, changes: _, stdout: __, stderr: ___, ...trace }: Trace): AuditedHook {
-  return {
-    ...trace,
-    ...(answer && { action: answer.action, ...(answer.reason && { reason: answer.reason }) }),
-  }
-}
-
-/** One record; a sink that throws is a diagnostic of this very outcome. */
-export function record(
-  scene: Scene,
-  event: HookEvent,
-  outcome: Outcome,
-  action: Verdict | 'aborted',
-  ms: number,
-  kind: 'fire' | 'late' = 'fire',
-): Diagnostic | undefined {
-  const { engine, info, background } = scene
-  const { audit } = engine.host
-  if (!audit) return undefined
-  const { reason, approval, hooks, diagnostics } = outcome
-  return engine.tell(
-    'audit sink',
-    () =>
-      audit({
-        kind,
-        time: timestamp(engine.now()),
-        session: info.id,
-        event: event.name,
-        digest: callDigest(event.name, event.data),
-        action,
-        ...(reason !== undefined && { reason: withoutSecrets(reason) }),
-        hooks: hooks.map(audited),
-        injections: outcome.injections.map(({ source, text }) => ({
-          source,
-          digest: digest(text),
-          bytes: byteLength(text),
-        })),
-        ...(approval && { approval: redactedData(approval) }),
-        diagnostics: diagnostics.map((one) => redacted(one, ['text'])),
-        ms,
-      }),
-    background,
-  )
 }

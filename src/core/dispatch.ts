@@ -389,7 +389,8 @@ class Walk extends Watched implements Dispatched, Occasion {
     this.#now = now
     if (effect !== CONTINUE || status !== 'ran') this.quiet = false
     if (effect !== CONTINUE && endsChain(verdictOf(this.#kind, hook, effect.action))) this.ended = true
-    this.ran.push(new Ran(hook, status, ms, effect, this.event.data, this.#withOutput(status, effect, more)))
+    const details = this.#withOutput(status, effect, more)
+    this.ran.push(new Ran(hook, status, ms, effect, this.event.data, now, details))
   }
 
   #withOutput(status: Trace['status'], effect: HookResult, more?: TraceDetails): TraceDetails | undefined {

@@ -117,6 +117,11 @@ export class Engine {
     return new GuardedStore(this.#store)
   }
 
+  /** Whether every event is put on record, or must be. */
+  get recordsAll(): boolean {
+    return this.host.audit !== undefined || this.settings.audit_on_failure === 'block'
+  }
+
   /** Milliseconds since 1970: the host's clock, or the machine's where that gives no time. */
   now(): number {
     try {

@@ -1,7 +1,7 @@
 // The path of an event in a session: judge, ask if hooks ask, conclude, then what nobody waits for.
 
 import { type Settled, settleAsk } from './ask.js'
-import { conclude, record } from './conclude.js'
+import { conclude } from './conclude.js'
 import { type DispatchOptions, runAlone } from './dispatch.js'
 import { type Diagnostic, HookError, isHookError } from './errors.js'
 import { checkRequired, type EventKind, openPayload, resolveEvent, slipOf } from './events.js'
@@ -16,6 +16,7 @@ import { applyPatch } from './patch.js'
 import { handUp, hasPending, NOTHING_PENDING, type Pending, takeAll, takePending } from './pending.js'
 import type { Admit, Skip } from './plan.js'
 import { isPromise, type MaybePromise, unlessAborted } from './promise.js'
+import { record } from './record.js'
 import type { Scene } from './scene.js'
 import { deadlineIn } from './seconds.js'
 import type { SessionState } from './session-store.js'
@@ -76,7 +77,7 @@ export async function fireEvent(
   if (
     !listeners &&
     !ends &&
-    !engine.host.audit &&
+    !engine.recordsAll &&
     !carries &&
     news.length === 0 &&
     !options.signal?.aborted
@@ -102,7 +103,7 @@ export async function fireEvent(
         ? await takePending(scene)
         : NOTHING_PENDING
     const pending = news.length > 0 ? withNews(news, late) : late
-    const concluded = conclude(scene, settled, state, pending, performance.now() - startedAt)
+    const concluded = conclude(scene, settled, state, pending, startedAt)
     const outcome = isPromise(concluded) ? await concluded : concluded
     if (outcome.action === 'abort_turn' || outcome.action === 'hard_abort') scene.turns.fail('aborted')
     if (kind.name === 'SubagentStop' && outcome.action === 'continue') await handUp(scene)
@@ -110,7 +111,7 @@ export async function fireEvent(
     return { outcome, changed: changedKeys(payload, outcome.data) }
   } catch (error) {
     if (isHookError(error, 'ABORTED')) {
-      recordAborted(scene, event, error, performance.now() - startedAt)
+      recordAborted(scene, event, error, startedAt)
     }
     throw error
   } finally {
@@ -295,9 +296,10 @@ function changedKeys(sent: Data, final: Data): ReadonlySet<string> {
 }
 
 /** An aborted fire is on record too, with what had run by then. */
-function recordAborted(scene: Scene, event: HookEvent, { outcome }: HookError, ms: number): void {
+function recordAborted(scene: Scene, event: HookEvent, { outcome }: HookError, startedAt: number): void {
   const hooks = (outcome as Pick<Outcome, 'hooks'> | undefined)?.hooks ?? []
-  const failed = record(scene, event, { ...quietOutcome(event.data), hooks }, 'aborted', ms)
+  const aborted = { ...quietOutcome(event.data), hooks }
+  const failed = record({ scene, event, outcome: aborted, action: 'aborted', startedAt })
   if (failed) scene.engine.note(failed)
 }
 

@@ -90,6 +90,8 @@ export interface Hook {
   readonly name: string
   readonly kind: HookKind
   readonly origin: Origin
+  /** Digest of what it runs, where that was reviewed. */
+  readonly content?: string
   readonly events: 'all' | ReadonlySet<string>
   /** Null matches everything. */
   readonly matcher: Matcher | null

@@ -1,6 +1,15 @@
 // The kernel alone: `carabiner/core`. Pure: no files, no processes, no network.
 
-export type { Approval, ApprovalAnswer, Approver, Ask, Grant, Question, Reply } from './approval.js'
+export type {
+  Approval,
+  ApprovalAnswer,
+  Approver,
+  Ask,
+  Grant,
+  Question,
+  Reply,
+  Unanswered,
+} from './approval.js'
 export { type AuditRecord, type AuditSink, memoryAudit } from './audit-record.js'
 export { CATALOGUE, type DenyEffect, type EventRow, type FieldType } from './catalogue.js'
 export { Engine } from './engine.js'

@@ -73,7 +73,7 @@ function withUnaskedObservers(
   const value = matcherValue(kind, event.data)
   const skipped = observers.flatMap((hook) => {
     const skip = skipOrProblem(kind, hook, event, value, admit)
-    return skip && skip.why !== 'matcher' ? [new Ran(hook, 'skipped', 0, CONTINUE, event.data, skip)] : []
+    return skip && skip.why !== 'matcher' ? [new Ran(hook, 'skipped', 0, CONTINUE, event.data, 0, skip)] : []
   })
   if (skipped.length === 0) return judgement
   const said = new Set(merged.messages.map(({ text }) => text))

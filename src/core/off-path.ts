@@ -1,6 +1,6 @@
 // Off the path: async hooks, whose effects wait for a later event, and observers, who see what came of this one.
 
-import { charge, contextMessage, record } from './conclude.js'
+import { charge, contextMessage } from './conclude.js'
 import { runAlone } from './dispatch.js'
 import { HOST_TIMEOUT_MS } from './engine.js'
 import { type Diagnostic, textOf } from './errors.js'
@@ -19,6 +19,7 @@ import {
 import { leavePending, NOTHING_PENDING } from './pending.js'
 import { type Admit, skipOf } from './plan.js'
 import { inTime } from './promise.js'
+import { record } from './record.js'
 import { CONTINUE } from './result.js'
 import type { Scene } from './scene.js'
 import { timestamp } from './timestamp.js'
@@ -46,7 +47,7 @@ export function deliverLate(
     const key = kind.name === 'SubagentStop' ? scene.info.id : scene.key
     await leavePending(scene, key, pending)
     const outcome = { ...quietOutcome(event.data), injections, hooks: [ran], diagnostics }
-    const failed = record(scene, event, outcome, 'continue', performance.now() - startedAt, 'late')
+    const failed = record({ scene, event, outcome, action: 'continue', startedAt, kind: 'late' })
     for (const d of [failed, ...scene.store.takeFailures()]) if (d) scene.engine.note(d)
   }
   scene.engine.inBackground(`an async hook on ${kind.name}`, deliver(), scene.background)

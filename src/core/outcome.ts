@@ -117,6 +117,7 @@ export class Ran implements Trace {
   readonly #hook: Hook
   readonly #effect: HookResult
   readonly #left: Data
+  readonly #endedAt: number
 
   constructor(
     hook: Hook,
@@ -124,6 +125,7 @@ export class Ran implements Trace {
     ms: number,
     effect: HookResult,
     left: Data,
+    endedAt: number,
     more?: TraceDetails,
   ) {
     this.name = hook.name
@@ -137,6 +139,7 @@ export class Ran implements Trace {
     this.#hook = hook
     this.#effect = effect
     this.#left = left
+    this.#endedAt = endedAt
     if (more) Object.assign(this, redacted(more, PRINTED))
   }
 
@@ -147,6 +150,11 @@ export class Ran implements Trace {
   /** What counts: the hook's answer, or what its failure policy makes of a failure. */
   get effect(): HookResult {
     return this.#effect
+  }
+
+  /** On the clock of performance.now(). */
+  get endedAt(): number {
+    return this.#endedAt
   }
 
   /** The data as this hook left it. */

@@ -17,6 +17,8 @@ export interface Settings {
   readonly recheck: 'skipped' | 'all'
   /** Reverts what hooks change in system messages on ModelRequest. */
   readonly protect_system_messages: boolean
+  /** `block` closes every gate whose event cannot be put on record. */
+  readonly audit_on_failure: 'continue' | 'block'
 }
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -27,6 +29,7 @@ export const DEFAULT_SETTINGS: Settings = {
   stop_block_total: 50,
   recheck: 'skipped',
   protect_system_messages: true,
+  audit_on_failure: 'continue',
 }
 
 const count = (value: unknown) => Number.isInteger(value) && (value as number) >= 0
@@ -40,4 +43,5 @@ export const SETTINGS: Checks<Settings> = {
   stop_block_total: [count, 'a whole number'],
   recheck: isOneOf('skipped', 'all'),
   protect_system_messages: isFlag,
+  audit_on_failure: isOneOf('continue', 'block'),
 }

@@ -40,6 +40,8 @@ describe('defaults', () => {
       stop_block_total: 50,
       env: 'inherit',
       bypass: true,
+      audit: 'on',
+      audit_on_failure: 'continue',
       recheck: 'skipped',
       protect_system_messages: true,
     })

@@ -890,3 +890,77 @@ describe('an answer that edits the call', () => {
     expect(outcome.reason).toMatch(/^HOOK_UNSTABLE/)
   })
 })
+
+describe('an approver that has no answer yet', () => {
+  const unanswered = 'A person must approve this: run the command.'
+
+  test('leaves the ask to the host, and says what to do', async () => {
+    const outcome = await ask({ approver: () => ({ unanswered }) }, askUser('ok?', { reason: 'risky' }))
+    expect(outcome).toMatchObject({ action: 'ask_user', reason: unanswered, approval: { question: {} } })
+    expect(outcome.approval).not.toHaveProperty('answer')
+  })
+
+  test('a tool does not run', async () => {
+    const hooks = await asking({ approver: () => ({ unanswered }) }, askUser('ok?'))
+    const called = await hooks
+      .session()
+      .callTool({ name: 'Bash', input: { command: 'ls' } }, () => expect.unreachable())
+    expect(called).toMatchObject({ status: 'needs_approval', reason: unanswered })
+  })
+
+  test.each([[{ unanswered, option: 'Allow' }], [{ unanswered: 1 }]])(
+    '%j is no such answer, and no allow',
+    async (reply) => {
+      const outcome = await ask({ approver: () => reply as never }, askUser('ok?'))
+      expect(outcome).toMatchObject({ action: 'deny' })
+    },
+  )
+
+  test('its words lose what a terminal obeys', async () => {
+    const outcome = await ask(
+      { approver: () => ({ unanswered: 'wait\u001b]52;c;aGk=\u0007!' }) },
+      askUser('?'),
+    )
+    expect(outcome.reason).toBe('wait!')
+  })
+})
+
+describe('a fire whose time is over before the time to answer', () => {
+  test('is refused, also where the hook allows by default', async () => {
+    const hooks = await asking({ approver: never }, askUser('ok?', { approvalDefault: 'allow' }))
+    const outcome = await hooks.session().fire('PreToolUse', BASH, { timeout: 0.05 })
+    expect(outcome).toMatchObject({
+      action: 'deny',
+      approval: { answer: { decision: 'deny', by: 'default' } },
+    })
+    expect(outcome.reason).toContain('the time for this event was over')
+  })
+})
+
+describe('what a question is bound to', () => {
+  async function bindingOf(
+    session: string,
+    command: string,
+    prompt: string,
+    name = 'asker',
+  ): Promise<string> {
+    const { approver, questions } = person('Deny')
+    const hooks = await createHooks({ globals: false, approver })
+    hooks.register('PreToolUse', () => askUser(prompt), { name })
+    await hooks.session({ id: session }).fire('PreToolUse', { tool_name: 'Bash', tool_input: { command } })
+    return questions[0]?.binding ?? expect.unreachable()
+  }
+
+  test('is the same for the same call of the same session by the same hooks', async () => {
+    expect(await bindingOf('s', 'ls', 'ok?')).toBe(await bindingOf('s', 'ls', 'ok?'))
+  })
+
+  test.each([
+    ['session', ['t', 'ls', 'ok?']],
+    ['call', ['s', 'ls ', 'ok?']],
+    ['prompt', ['s', 'ls', 'ok??']],
+    ['hook', ['s', 'ls', 'ok?', 'another']],
+  ] as const)('is another for another %s', async (_, [session, command, prompt, name]) => {
+    expect(await bindingOf(session, command, prompt, name)).not.toBe(await bindingOf('s', 'ls', 'ok?'))
+  })
+})

@@ -24,12 +24,12 @@ const CALL: Data = { tool_name: 'Bash', tool_input: {} }
 
 /** One run of a hook that answered this. */
 function ran(answer: HookResult, more: Partial<Hook> = {}, name = 'hook'): Ran {
-  return new Ran(madeHook(name, more), 'ran', 1, answer, CALL)
+  return new Ran(madeHook(name, more), 'ran', 1, answer, CALL, 1)
 }
 
 function failed(effect: HookResult, name = 'broken'): Ran {
   const more = { why: 'HOOK_FAILED', detail: 'boom. Fix the hook.' } as const
-  return new Ran(madeHook(name), 'failed', 1, effect, CALL, more)
+  return new Ran(madeHook(name), 'failed', 1, effect, CALL, 1, more)
 }
 
 /** Several answers, in order, by hooks named h0, h1, … */

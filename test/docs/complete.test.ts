@@ -99,6 +99,8 @@ const SETTINGS: Keys<Settings> = {
   max_timeout: true,
   env: true,
   bypass: true,
+  audit: true,
+  audit_on_failure: true,
 }
 
 const CONSTRUCTORS = [

@@ -1,23 +1,18 @@
 // `carabiner fire`: one event through the hooks of a project, as a host would fire it.
 
 import { resolve, sep } from 'node:path'
-import { onAbort } from '../../core/abort.js'
-import { type Diagnostic, isHookError } from '../../core/errors.js'
-import { knownEvents, lookalikeOf, resolveEvent, slipOf } from '../../core/events.js'
-import { nearest } from '../../core/nearest.js'
-import type { Outcome, Verdict } from '../../core/outcome.js'
+import type { Diagnostic } from '../../core/errors.js'
+import { resolveEvent, slipOf } from '../../core/events.js'
+import type { Verdict } from '../../core/outcome.js'
 import { plainText } from '../../core/text.js'
-import { FileStore } from '../../state/file-store.js'
 import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
-import { goesOn, sessionOf } from '../fired-session.js'
+import { type Fired, type Firing, fireEvent, misspelt, unsaid } from '../firing.js'
 import { HostReply, lossOf, projectOfHost } from '../host-reply.js'
-import { Interruption } from '../interruption.js'
 import type { Output } from '../output.js'
 import { eventOf, type Payload, readPayload } from '../payload.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
-import { withToolName } from '../tool-names.js'
+import { openHooks, SOURCE_OPTIONS, type Sources } from '../sources.js'
 
 const EXITS: Readonly<Record<Verdict, number>> = {
   continue: 0,
@@ -60,7 +55,7 @@ export const command: Command<typeof OPTIONS> = {
     [2, 'denied'],
     [3, 'a person must approve'],
     [4, 'the turn or the agent is aborted'],
-    [64, 'wrong usage'],
+    [64, 'wrong usage (with --as 2: nothing passes by mistake)'],
   ],
   examples: [
     {
@@ -93,7 +88,8 @@ export const command: Command<typeof OPTIONS> = {
     const slips = [...slipOf(resolveEvent(event)), ...misspelt(event)]
     if (slips.length > 0) await output.complain(slips.map(({ text }) => plainText(`carabiner: ${text}`)))
     const told = (one: Fired) => report(event, one, output)
-    const fired = await fire({ event, payload, sources: options, timeout, told }, output)
+    const toldLater = lateReport(output)
+    const fired = await fireEvent({ event, payload, sources: options, timeout, told, toldLater })
     return (
       EXITS[fired.outcome.action] || (lossesOf(options, fired.notices).length > 0 ? EXIT.failed : EXIT.ok)
     )
@@ -113,8 +109,15 @@ async function replyAs(
 ): Promise<number> {
   try {
     const here = { ...options, project: projectOfHost(options.project) }
-    if (isSwitchedOff() && (await mayBypass(here))) return await reply.bypass()
-    const sent = await readPayload(options.payload, timeout ?? reply.patience)
+    const isOff = isSwitchedOff() && (await mayBypass(here))
+    const reading = readPayload(options.payload, timeout ?? reply.patience)
+    // The switch lets everything pass; it is read all the same, so that its sender is not cut off.
+    if (isOff)
+      return await reading.then(
+        () => reply.bypass(),
+        () => reply.bypass(),
+      )
+    const sent = await reading
     const read = reply.read(sent ?? {})
     const { name: event, data: payload } = read
     const sources = { ...options, project: projectOfHost(options.project, read) }
@@ -125,7 +128,8 @@ async function replyAs(
       const counts = losses.length === 0 || EXITS[outcome.action] !== EXIT.ok
       return counts ? reply.give(outcome) : reply.refuse(lossOf(losses))
     }
-    await fire({ event, payload, sources, until, told, toolNames: reply.toolNames }, output)
+    const toldLater = lateReport(output)
+    await fireEvent({ event, payload, sources, until, told, toldLater, toolNames: reply.toolNames })
   } catch (error) {
     await reply.refuse(error)
   }
@@ -156,125 +160,21 @@ function nothingSent(named: string | undefined): Payload {
   })
 }
 
-// ---- firing ---------------------------------------------------------------------------------------------------
-
-interface Fired {
-  readonly outcome: Outcome
-  readonly notices: readonly Diagnostic[]
-  readonly ms: number
-}
-
-interface Deadline {
-  readonly seconds: number
-  /** On the clock of performance.now(). */
-  readonly startedAt: number
-}
-
-interface Firing {
-  readonly event: string
-  readonly payload: Payload
-  /** Other names of the tool that it is about. */
-  readonly toolNames?: readonly string[]
-  readonly sources: Sources
-  /** Seconds: hooks that are not done by then have failed. */
-  readonly timeout?: number | undefined
-  /** If the hooks are not done by then, nothing was decided. */
-  readonly until?: Deadline
-  /** As soon as there is a verdict. */
-  readonly told: (fired: Fired) => Promise<void>
-}
-
-async function fire(
-  { event, payload, toolNames = [], sources, timeout, until, told }: Firing,
-  output: Output,
-): Promise<Fired> {
-  const interruption = new Interruption()
-  const project = projectOf(sources)
-  const options = sessionOf(event, payload, project)
-  const troubles: Diagnostic[] = []
-  const onTrouble = (text: string) => troubles.push({ code: 'host-failed', text })
-  // A session without a name has no next event.
-  const store = options.id === undefined ? undefined : new FileStore({ projectDir: project, onTrouble })
-  const hooks = await openHooks(sources, store)
-  const notices = () => [...misspelt(event), ...noticesOf(hooks), ...troubles]
-  const signal =
-    until === undefined ? interruption.signal : AbortSignal.any([interruption.signal, late(until)])
-  const stopListening = onAbort(signal, () => void hooks.close({ abort: true }))
-  const startedAt = performance.now()
-  let early = false
-  try {
-    const session = hooks.session(options)
-    const data = withToolName(payload, toolNames, (one) => session.explain(event, one))
-    const outcome = await session.fire(event, data, { timeout, signal })
-    const ms = performance.now() - startedAt
-    // A verdict does not wait for those whose verdict does not count: a host that loses patience has it by then.
-    early = outcome.hooks.some(({ status }) => status === 'detached')
-    const atOnce = early ? notices() : []
-    if (early) await told({ outcome, notices: atOnce, ms })
-    await (store && goesOn(event) ? session.leave() : session.close())
-    await hooks.close()
-    const fired = { outcome, notices: notices(), ms }
-    if (early) await reportLate([...atOnce, ...outcome.diagnostics], fired.notices, output)
-    else await told(fired)
-    return fired
-  } catch (error) {
-    throw isHookError(error, 'PAYLOAD_INVALID') ? await withExample(event, error) : error
-  } finally {
-    await hooks.close()
-    stopListening()
-    interruption.end(early)
-  }
-}
-
-function late({ seconds, startedAt }: Deadline): AbortSignal {
-  const controller = new AbortController()
-  const why = new Refusal('ABORTED', `The hooks were not done within ${seconds} seconds`)
-  const left = startedAt + seconds * 1000 - performance.now()
-  setTimeout(() => controller.abort(why), Math.max(left, 0)).unref()
-  return controller.signal
-}
-
-/** A misspelt name is an event of its own, which goes on without the gates it was meant for. */
-function misspelt(event: string): readonly Diagnostic[] {
-  if (!resolveEvent(event).custom || lookalikeOf(event)) return []
-  const meant = nearest(
-    event,
-    knownEvents().map(({ name }) => name),
-  )
-  if (meant === undefined) return []
-  return [{ code: 'lookalike-event', text: `${event} is an event of your own here; did you mean ${meant}?` }]
-}
-
-async function withExample(event: string, error: Error): Promise<Refusal> {
-  const { examplePayload } = await import('../example-payload.js')
-  return new Refusal('PAYLOAD_INVALID', error.message, {
-    hint: `A payload of ${resolveEvent(event).name}: ${examplePayload(resolveEvent(event))}`,
-  })
-}
-
 // ---- telling --------------------------------------------------------------------------------------------------
 
 async function report(event: string, { outcome, notices, ms }: Fired, output: Output): Promise<void> {
-  const said = new Set(outcome.diagnostics.map(keyOf))
-  const diagnostics = [...notices.filter((one) => !said.has(keyOf(one))), ...outcome.diagnostics]
+  const diagnostics = [...unsaid(notices, outcome.diagnostics), ...outcome.diagnostics]
   if (output.json) return output.document({ ...outcome, diagnostics })
   const { outcomeLines } = await import('../print-outcome.js')
   await output.print(outcomeLines(resolveEvent(event).name, { ...outcome, diagnostics }, ms))
 }
 
 /** The document is out: what came to light since goes to standard error. */
-async function reportLate(
-  told: readonly Diagnostic[],
-  notices: readonly Diagnostic[],
-  output: Output,
-): Promise<void> {
-  const said = new Set(told.map(keyOf))
-  const late = notices.filter((one) => !said.has(keyOf(one)))
-  if (late.length > 0) await output.complain(late.map(({ code, text }) => plainText(`note ${code} ${text}`)))
-}
-
-function keyOf({ code, text, ...where }: Diagnostic): string {
-  return JSON.stringify([code, text, where])
+function lateReport(output: Output): Firing['toldLater'] {
+  return async (late) => {
+    if (late.length > 0)
+      await output.complain(late.map(({ code, text }) => plainText(`note ${code} ${text}`)))
+  }
 }
 
 async function mayBypass(sources: Sources): Promise<boolean> {

@@ -17,14 +17,18 @@ const COMMON = {
   platform: /** @type {const} */ ('node'),
   target: 'node20',
   minify: true,
-  external: ['chokidar'],
+  external: ['chokidar', '@modelcontextprotocol/sdk', '@ai-sdk/anthropic', '@ai-sdk/openai-compatible', '@opentelemetry/api'],
   logLevel: /** @type {const} */ ('warning'),
 }
 
-/** What src/cli/compiled.ts calls. */
+/** What src/cli/compiled.ts calls. The library for addresses is loaded only for a path that is not its own address. */
 const AS_FUNCTION = `(function (exports, require, module, __filename) {
 'use strict'
-const importMetaUrl = require('node:url').pathToFileURL(__filename).href`
+const importMeta = {
+  get url() {
+    return /^[\\w/.-]+$/.test(__filename) ? 'file://' + __filename : require('node:url').pathToFileURL(__filename).href
+  },
+}`
 
 /** @param {string} outdir */
 export async function bundle(outdir) {
@@ -36,6 +40,13 @@ export async function bundle(outdir) {
     outExtension: { '.js': '.mjs' },
     plugins: [lateModules(), filesOfTheirOwn],
   }
+  const asFunction = {
+    ...program,
+    format: /** @type {const} */ ('cjs'),
+    banner: { js: AS_FUNCTION },
+    footer: { js: '})' },
+    define: { ...program.define, 'import.meta.url': 'importMeta.url' },
+  }
   await Promise.all([
     build({
       ...program,
@@ -44,14 +55,15 @@ export async function bundle(outdir) {
       plugins: [lateModules(), filesOfTheirOwn],
     }),
     build({
-      ...program,
-      format: 'cjs',
-      banner: { js: AS_FUNCTION },
-      footer: { js: '})' },
-      define: { ...program.define, 'import.meta.url': 'importMetaUrl' },
+      ...asFunction,
       entryPoints: [cli('hook-program')],
+      plugins: [onlyHooks((path) => !isGuard(path)), lateModules()],
+    }),
+    build({
+      ...asFunction,
+      entryPoints: { 'guard-program': cli('hook-program') },
       // Every command that is guarded is parsed.
-      plugins: [lateModules(['unbash'])],
+      plugins: [onlyHooks(isGuard), lateModules(['unbash'])],
     }),
     build({ ...modules, entryPoints: [cli('fire-program')] }),
     build({ ...modules, entryPoints: [cli('full-program')], splitting: true }),
@@ -109,6 +121,29 @@ const filesOfTheirOwn = {
       kind === 'dynamic-import' ? { path: path.replace('.js', '.mjs'), external: true } : undefined,
     )
   },
+}
+
+const isGuard = (/** @type {string} */ path) => path.includes('/pre-tool-use/')
+
+/**
+ * Of the hooks that src/pack/index.ts loads when they are asked for, those that a program is for, as programOf() of
+ * src/cli/hook-programs.ts says. Whoever asks it for another is told so.
+ * @param {(path: string) => boolean} isIn @returns {import('esbuild').Plugin}
+ */
+function onlyHooks(isIn) {
+  return {
+    name: 'only-hooks',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^\.\// }, ({ path, importer, kind }) =>
+        kind === 'dynamic-import' && /[/\\]pack[/\\]index\.ts$/.test(importer) && !isIn(path)
+          ? { path, namespace: 'elsewhere' }
+          : undefined,
+      )
+      onLoad({ filter: /./, namespace: 'elsewhere' }, () => ({
+        contents: "throw new Error('this hook is in another file')",
+      }))
+    },
+  }
 }
 
 /** @param {string} name */

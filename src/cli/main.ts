@@ -5,6 +5,7 @@
 import { join } from 'node:path'
 import { type PackName, packName } from '../pack/names.js'
 import { compiled } from './compiled.js'
+import { type HookProgram, programOf } from './hook-programs.js'
 import { version } from './version.js'
 
 const [, script = '', command, word = '', ...more] = process.argv
@@ -15,7 +16,7 @@ else if (command === 'fire') import('./fire-program.js').catch(isBroken)
 else import('./full-program.js').catch(isBroken)
 
 async function startHook(name: PackName): Promise<void> {
-  const program = compiled<typeof import('./hook-program.js')>(join(__dirname, 'hook-program.js'))
+  const program = compiled<HookProgram>(join(__dirname, programOf(name)))
   await program.runPackHook(name, { script, version })
 }
 

@@ -30,15 +30,19 @@ function sequences(esc: number, csi: number, strings: readonly number[], bel: nu
   return new RegExp(`${control}|${text}`, 'g')
 }
 
+/** Most texts are; for them nothing has to be looked up. */
+const PRINTABLE = /^[\t\n -~]*$/
+
 /** For a terminal: no escape sequences, no controls (a carriage return overwrites a line), no bidirectional overrides. */
 export function plainText(text: string): string {
+  if (PRINTABLE.test(text)) return text
   const { sequences, controls, bidi } = unfit()
   return text.replace(sequences, '').replace(controls, '').replace(bidi, '').replaceAll('\r', '')
 }
 
 /** For a model: no controls, no lone surrogates. */
 export function cleanText(text: string): string {
-  return text.replace(unfit().controls, '')
+  return PRINTABLE.test(text) ? text : text.replace(unfit().controls, '')
 }
 
 /** Cut to at most `limit` bytes of UTF-8, marker included where it fits, at a character boundary. */

@@ -3,6 +3,7 @@
 import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { HOOK_PROGRAMS } from '../../src/cli/hook-programs.js'
 import { BASH, Project, programFile, withProgram } from './program.js'
 
 withProgram()
@@ -23,11 +24,13 @@ const carabiner = (...args: readonly string[]) =>
 
 const ONE_LINE = /^carabiner cannot start: [^\n]+\n$/
 
-describe.each<[string, () => void]>([
-  ['missing', () => rmSync(join(bin, 'hook-program.js'))],
-  ['damaged', () => writeFileSync(join(bin, 'hook-program.js'), '(function ( {')],
+describe.each<[string, (file: string) => void]>([
+  ['missing', (file) => rmSync(file)],
+  ['damaged', (file) => writeFileSync(file, '(function ( {')],
 ])('the hooks are %s', (_, breakIt) => {
-  beforeEach(() => breakIt())
+  beforeEach(() => {
+    for (const program of HOOK_PROGRAMS) breakIt(join(bin, program))
+  })
 
   it('the guard refuses', async () => {
     const { code, stdout, stderr } = await carabiner('hook', 'pre-tool-use')
@@ -39,6 +42,13 @@ describe.each<[string, () => void]>([
     expect([code, stderr]).toEqual([0, expect.stringMatching(ONE_LINE)])
     expect(JSON.parse(stdout)).toEqual({ systemMessage: stderr.trim() })
   })
+})
+
+it('the guard refuses where it finds the file of the other hooks in place of its own', async () => {
+  const [guard, others] = HOOK_PROGRAMS
+  cpSync(join(bin, others), join(bin, guard))
+  const { code, stdout, stderr } = await carabiner('hook', 'pre-tool-use')
+  expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(ONE_LINE)])
 })
 
 it('fire is missing: an agent is refused, a person is told', async () => {

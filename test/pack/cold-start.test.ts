@@ -5,16 +5,19 @@ import { dirname, join } from 'node:path'
 import { Script } from 'node:vm'
 import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
-import { cacheFile } from '../../src/cli/compiled.js'
+import { cacheFile, unsealed } from '../../src/cli/compiled.js'
+import { HOOK_PROGRAMS, programOf } from '../../src/cli/hook-programs.js'
+import { PACK_NAMES } from '../../src/pack/names.js'
 import { Project, programFile, withProgram } from '../cli/program.js'
 
 withProgram()
 
-const FILE = () => join(dirname(programFile()), 'hook-program.js')
-const CACHE = () => cacheFile(FILE())
+const fileOf = (program: string) => join(dirname(programFile()), program)
+const GUARD = () => fileOf(programOf('pre-tool-use'))
+const CACHE = () => cacheFile(GUARD())
 
-describe('the program of the pack', () => {
-  it('holds nothing of the engine, of configuration, of trust, or of the command line', async () => {
+describe('the programs of the pack', () => {
+  it('hold nothing of the engine, of configuration, of trust, or of the command line', async () => {
     const { metafile } = await build({
       entryPoints: ['src/cli/hook-program.ts'],
       bundle: true,
@@ -31,38 +34,42 @@ describe('the program of the pack', () => {
     expect(inputs.filter((path) => engine.test(path))).toEqual([])
   })
 
-  it('is one file that loads no other', () => {
-    expect(readFileSync(FILE(), 'utf8')).not.toMatch(/\b(?:require|import)\(["']\.\.?\//)
+  it('are the guard alone, and the others without it', () => {
+    expect(PACK_NAMES.filter((name) => programOf(name) === 'guard-program.js')).toEqual(['pre-tool-use'])
+    const holds = (program: string, text: string) => readFileSync(fileOf(program), 'latin1').includes(text)
+    // A rule of the guard, and a log that only the others write.
+    expect([
+      holds('guard-program.js', 'destructive-delete'),
+      holds('hook-program.js', 'destructive-delete'),
+    ]).toEqual([true, false])
+    expect([holds('guard-program.js', 'inputBytes'), holds('hook-program.js', 'inputBytes')]).toEqual([
+      false,
+      true,
+    ])
+  })
+
+  it('are started by an entry that loads no other file', () => {
     expect(readFileSync(programFile(), 'utf8')).not.toMatch(/\brequire\(["']\.\.?\//)
   })
 
-  it('is ASCII, as its reader takes it to be', () => {
-    expect(readFileSync(FILE()).every((byte) => byte < 128)).toBe(true)
-  })
-
-  it('comes with code for this very Node, and no other', () => {
-    expect(CACHE()).toContain(`${process.version}-${process.arch}-${statSync(process.execPath).size}-`)
-    const cachedData = readFileSync(CACHE()).subarray(0, -20) // before its checksum
-    const script = new Script(readFileSync(FILE(), 'latin1'), { filename: FILE(), cachedData })
-    expect(script.cachedDataRejected).toBe(false)
-  })
-
-  it('is not run in its old form once its source says something else, of the same length', async () => {
+  it('are not run in their old form once the source says something else, of the same length', async () => {
     const project = new Project()
-    const source = readFileSync(FILE(), 'latin1')
-    const asked = () => project.carabiner(['hook', 'pre-tool-use'], { input: 'no JSON' })
+    const source = readFileSync(GUARD(), 'latin1')
+    // A rule that was compiled beforehand: what was not is made of the new source in any case.
+    const input = { tool_name: 'Bash', tool_input: { command: 'rm -rf ~' } }
+    const asked = () => project.carabiner(['hook', 'pre-tool-use'], { input })
     const before = await asked()
-    expect(before.stderr).toContain('invalid_input')
+    expect(before.stdout).toContain('destructive-delete')
     try {
-      writeFileSync(FILE(), source.replaceAll('invalid_input', 'INVALID_INPUT'), 'latin1')
-      expect((await asked()).stderr).toContain('INVALID_INPUT')
+      writeFileSync(GUARD(), source.replaceAll('destructive-delete', 'DESTRUCTIVE-DELETE'), 'latin1')
+      expect((await asked()).stdout).toContain('DESTRUCTIVE-DELETE')
     } finally {
-      writeFileSync(FILE(), source, 'latin1')
+      writeFileSync(GUARD(), source, 'latin1')
       project.remove()
     }
   })
 
-  it('runs all the same where that code is for another version, broken, or not there', async () => {
+  it('run all the same where that code is for another version, broken, or not there', async () => {
     const project = new Project()
     const input = { tool_name: 'Bash', tool_input: { command: 'rm -rf ~' } }
     const asked = () => project.carabiner(['hook', 'pre-tool-use'], { input })
@@ -73,7 +80,8 @@ describe('the program of the pack', () => {
       expect(await asked()).toMatchObject({ code, stdout })
       const whole = readFileSync(`${CACHE()}.away`)
       const damaged = Buffer.from(whole)
-      damaged.fill(0xff, whole.length / 2, whole.length / 2 + 4096)
+      const middle = Math.floor((whole.length - statSync(GUARD()).size) / 4)
+      damaged.fill(0xff, middle, middle + 4096)
       for (const content of ['', 'not code', whole.subarray(0, 5000), damaged]) {
         writeFileSync(CACHE(), content)
         expect(await asked()).toMatchObject({ code, stdout })
@@ -82,5 +90,48 @@ describe('the program of the pack', () => {
       renameSync(`${CACHE()}.away`, CACHE())
       project.remove()
     }
+  })
+})
+
+describe.each(HOOK_PROGRAMS)('%s', (program) => {
+  it('is one file that loads no other', () => {
+    expect(readFileSync(fileOf(program), 'utf8')).not.toMatch(/\b(?:require|import)\(["']\.\.?\//)
+  })
+
+  it('is ASCII, as its reader takes it to be', () => {
+    expect(readFileSync(fileOf(program)).every((byte) => byte < 128)).toBe(true)
+  })
+
+  it('comes with code for this very Node, and no other', () => {
+    const filename = fileOf(program)
+    const cache = cacheFile(filename)
+    expect(cache).toContain(`${process.version}-${process.arch}-${statSync(process.execPath).size}-`)
+    const source = readFileSync(filename)
+    const cachedData = unsealed(readFileSync(cache), source)
+    if (!cachedData) throw new Error('it is not as it was written')
+    const script = new Script(source.toString('latin1'), { filename, cachedData })
+    expect(script.cachedDataRejected).toBe(false)
+  })
+})
+
+describe('code that was kept', () => {
+  const source = Buffer.from('source')
+
+  it('is taken where both copies are the same, and the source is the one that is run', () => {
+    expect(unsealed(Buffer.from('codecodesource'), source)).toEqual(Buffer.from('code'))
+  })
+
+  it.each([
+    ['the first copy is damaged', 'cXdecodesource'],
+    ['the second copy is damaged', 'codecoXesource'],
+    ['it was made of another source', 'codecodesXurce'],
+    ['its end is gone', 'codecodesourc'],
+    ['its beginning is gone', 'odecodesource'],
+    ['it has one byte more', 'codecodesource!'],
+    ['there is one copy', 'codesource'],
+    ['there is no code', 'source'],
+    ['there is nothing', ''],
+  ])('is not taken where %s', (_, content) => {
+    expect(unsealed(Buffer.from(content), source)).toBeUndefined()
   })
 })

@@ -42,7 +42,7 @@ export interface RunHookOptions {
   readonly event?: string
   /** Who asks; default: by how the payload looks. */
   readonly host?: HostName
-  /** Seconds. An agent that loses patience goes on without the answer, so a gate should give up earlier. */
+  /** Seconds, for the input and for the handler. An agent that loses patience goes on without the answer, so a gate should give up earlier. */
   readonly timeout?: number
   /** In place of standard input, */
   readonly stdin?: string
@@ -94,7 +94,7 @@ class Run implements Unanswered {
 
   async ask(handlers: HookHandlers): Promise<HookResult> {
     checkHandlers(handlers)
-    const input = this.#read(this.#options.stdin ?? (await readStandardInput()))
+    const input = this.#read(this.#options.stdin ?? (await readStandardInput(this.#options.timeout)))
     // Not before: who asks about what decides how it is told.
     if (this.#problem) throw this.#problem
     const handler = handlers[input.event] as ((input: HookInput) => unknown) | undefined
@@ -102,6 +102,9 @@ class Run implements Unanswered {
     const diagnostics: Diagnostic[] = []
     const result = parseResult(answer, diagnostics)
     this.#notes = diagnostics.map(({ text }) => text)
+    // What it would have made safe must not happen as it was: as with options, whoever wrote it may mean a gate.
+    this.#problem = misspeltChange(result)
+    if (this.#problem) throw this.#problem
     return result
   }
 
@@ -181,12 +184,33 @@ function checkHandlers(handlers: HookHandlers): void {
 
 function unknownHandler(key: string): TypeError {
   const meant = canonicalEvent(key)
-  return new TypeError(`runHook() knows no event ${shown(key)}${meant ? `; did you mean ${meant}?` : ''}`)
+  const hint = meant ? `; did you mean ${meant}?` : '.'
+  return new TypeError(
+    `runHook() knows no event ${shown(key)}${hint} Handlers go by canonical names, whatever an agent calls the event`,
+  )
 }
 
 /** The payload names none, so that no handler but that of unknown events would ever be asked. */
 function unknownEvent(name: string): InvalidOption {
   return new InvalidOption(`event of runHook() must be a known event, got ${shown(name)}`)
+}
+
+/** Handlers read `toolInput`, and changes go by the wire's names: an agent would be blamed for what is a slip. */
+function misspeltChange({ data = {} }: HookResult): InvalidOption | undefined {
+  for (const key of Object.keys(data)) {
+    const wire = WIRE_NAMES[key]
+    if (wire !== undefined && Object.hasOwn(WIRE_NAMES, key))
+      return new InvalidOption(`modify() takes the names of the wire: write ${wire}, not ${key}`)
+  }
+  return undefined
+}
+
+const WIRE_NAMES: Readonly<Record<string, string>> = {
+  toolInput: 'tool_input',
+  toolName: 'tool_name',
+  toolResult: 'tool_result',
+  toolResponse: 'tool_response',
+  userPrompt: 'user_prompt',
 }
 
 const LONGEST = 500

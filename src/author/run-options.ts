@@ -22,7 +22,7 @@ const CHECKS: Readonly<Record<keyof RunHookOptions, Check>> = {
   stdin: TEXT,
   onFailure: {
     takes: (value) => ['open', 'closed', 'continue', 'block'].includes(value as string),
-    must: "'open' or 'closed'",
+    must: "'open' or 'closed' (or 'continue' or 'block', which are the same two)",
   },
   host: {
     takes: (value) => typeof value === 'string' && hostNamed(value) !== undefined,

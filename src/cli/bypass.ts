@@ -1,6 +1,9 @@
 // CARABINER_OFF=1: the panic switch. It is obeyed unless the user's settings forbid it, and it is never quiet.
 
 import type { Diagnostic } from '../core/errors.js'
+import { type Bypass, bypassOf } from '../pack/bypass.js'
+import { projectEnvOf } from '../pack/project-env.js'
+import { userHome } from '../state/homes.js'
 import type { OpenHooks } from './sources.js'
 
 /** Only this very value: `0`, `no` or a slip leave the hooks on. */
@@ -9,7 +12,13 @@ export function isSwitchedOff(): boolean {
 }
 
 export function isBypassed({ settings }: OpenHooks): boolean {
-  return isSwitchedOff() && settings.bypass
+  return settings.bypass && theSwitch()?.on === true
+}
+
+/** As the hooks of the pack understand it: a project cannot set it for its user. */
+function theSwitch(): Bypass | undefined {
+  const home = userHome()
+  return bypassOf(process.env, home, projectEnvOf(undefined, process.env, home))
 }
 
 /** Among diagnostics, so that a program that reads the JSON knows that nothing was judged. */
@@ -26,5 +35,7 @@ const REFUSED: Diagnostic = {
 /** What is to be said about the switch. */
 export function bypassNotices(hooks: OpenHooks): readonly Diagnostic[] {
   if (!isSwitchedOff()) return []
-  return [isBypassed(hooks) ? BYPASSED : REFUSED]
+  if (isBypassed(hooks)) return [BYPASSED]
+  const refused = theSwitch()
+  return [refused?.on === false ? { ...REFUSED, text: refused.message } : REFUSED]
 }

@@ -1,18 +1,17 @@
 // The payload of an event: read whole from a file or standard input, and which event it is of.
 
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
+import { readInputBytes, readWhole } from '../author/standard-input.js'
+import { textOf } from '../core/errors.js'
 import { resolveEvent } from '../core/events.js'
 import { frozenCopy, isObject } from '../core/json.js'
-import { isCode } from './output.js'
+import { parseJson } from '../dialects/host-payload.js'
 import { Refusal, usage } from './refusal.js'
 import { isTerminal } from './terminal.js'
 
 export type Payload = { readonly [key: string]: unknown }
 
 const STDIN = 0
-/** No host sends more; a device that never ends would. */
-const LARGEST = 64 * 1024 * 1024
-const CHUNK = 64 * 1024
 
 /** An empty input has no payload. `seconds` bound the wait for standard input, which its sender may never close. */
 export async function readPayload(file: string | undefined, seconds?: number): Promise<Payload | undefined> {
@@ -40,119 +39,47 @@ function decoded(bytes: Buffer, what: string): string {
 }
 
 function parsed(text: string, what: string): Payload {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    throw notJson(what, error instanceof Error ? error.message : String(error))
-  }
-  // What is nested without end would break whoever copies or prints it.
+  const value = parseJson(text, (problem, isTooDeep) =>
+    isTooDeep
+      ? new Refusal('PAYLOAD_INVALID', `The payload from ${what} is of no use: ${problem}`)
+      : notJson(what, problem),
+  )
   if (isObject(value)) return frozenCopy(value, 'the payload') as Payload
   throw new Refusal('PAYLOAD_INVALID', `The payload from ${what} must be a JSON object`, {
     hint: `Wrap it: {"hook_event_name":"PreToolUse", …}`,
   })
 }
 
+/** Without a word of the payload: an agent is told this, and may be told it by way of a log. */
 function notJson(what: string, why: string): Refusal {
-  return new Refusal('PAYLOAD_NOT_JSON', `The payload from ${what} is not JSON: ${why}`, {
+  return new Refusal('PAYLOAD_NOT_JSON', `The payload from ${what} cannot be read as JSON: ${why}`, {
     hint: 'Send one JSON object in UTF-8, and nothing else.',
   })
 }
 
-// ---- bytes ----------------------------------------------------------------------------------------------------
+async function readInput(seconds?: number): Promise<Buffer> {
+  try {
+    return await readInputBytes(seconds)
+  } catch (error) {
+    throw unreadable('standard input', error)
+  }
+}
 
 function readFile(file: string): Buffer {
-  let fd: number
+  let fd: number | undefined
   try {
     fd = openSync(file, 'r')
+    return readWhole(fd)
   } catch (error) {
     throw unreadable(file, error)
-  }
-  try {
-    const chunks: Buffer[] = []
-    readChunks(fd, chunks, file)
-    return Buffer.concat(chunks)
-  } catch (error) {
-    throw error instanceof Refusal ? error : unreadable(file, error)
   } finally {
-    closeSync(fd)
+    if (fd !== undefined) closeSync(fd)
   }
-}
-
-/** Synchronously, which spares the start of every stream; as a stream only where the input or the reader cannot wait. */
-async function readInput(seconds?: number): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  if (seconds !== undefined && mayBlock()) {
-    await inSeconds(seconds, readStream(chunks))
-    return Buffer.concat(chunks)
-  }
-  try {
-    readChunks(STDIN, chunks, 'standard input')
-  } catch (error) {
-    if (!isCode(error, 'EAGAIN')) throw error instanceof Refusal ? error : unreadable('standard input', error)
-    await readStream(chunks)
-  }
-  return Buffer.concat(chunks)
-}
-
-async function readStream(chunks: Buffer[]): Promise<void> {
-  try {
-    for await (const chunk of process.stdin) {
-      chunks.push(chunk as Buffer)
-      checkSize(chunks, 'standard input')
-    }
-  } catch (error) {
-    throw error instanceof Refusal ? error : unreadable('standard input', error)
-  }
-}
-
-/** A file has an end; a pipe has one when its sender says so. */
-function mayBlock(): boolean {
-  try {
-    const stat = fstatSync(STDIN)
-    return stat.isFIFO() || stat.isSocket()
-  } catch {
-    return false // closed: reading it says so
-  }
-}
-
-async function inSeconds(seconds: number, reading: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    const why = new Refusal('PAYLOAD_UNREADABLE', `The payload was not there within ${seconds} seconds`, {
-      hint: 'Whoever sends it must close standard input after it.',
-    })
-    timer = setTimeout(() => reject(why), seconds * 1000)
-  })
-  try {
-    await Promise.race([reading, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-function readChunks(fd: number, chunks: Buffer[], what: string): void {
-  for (;;) {
-    const chunk = Buffer.allocUnsafe(CHUNK)
-    const length = readSync(fd, chunk)
-    if (length === 0) return
-    chunks.push(chunk.subarray(0, length))
-    checkSize(chunks, what)
-  }
-}
-
-function checkSize(chunks: readonly Buffer[], what: string): void {
-  if (chunks.length * CHUNK <= LARGEST) return
-  if (chunks.reduce((sum, { length }) => sum + length, 0) <= LARGEST) return
-  throw new Refusal('PAYLOAD_UNREADABLE', `The payload from ${what} is larger than 64 MiB`, {
-    hint: 'Send less: a payload is what hooks read, not a whole transcript.',
-  })
 }
 
 function unreadable(what: string, error: unknown): Refusal {
-  const why = error instanceof Error ? error.message : String(error)
-  return new Refusal('PAYLOAD_UNREADABLE', `The payload cannot be read from ${what}: ${why}`, {
-    hint: 'Check the path and its permissions, or pipe the payload.',
+  return new Refusal('PAYLOAD_UNREADABLE', `The payload cannot be read from ${what}: ${textOf(error)}`, {
+    hint: 'Check the path and its permissions, or pipe the payload; what takes long to make goes into a file.',
   })
 }
 

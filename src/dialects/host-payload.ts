@@ -4,6 +4,7 @@ import { canonicalEvent, type EventName, fold, resolveEvent } from '../core/even
 import { type Data, isObject, type Json } from '../core/json.js'
 import type { HostEvent } from './host-answer.js'
 import { type Host, type HostName, hostNamed, hostOf } from './hosts.js'
+import { breakOf, type JsonBreak } from './json-break.js'
 
 export interface ReadOptions {
   /** For payloads that do not name their event. */
@@ -199,21 +200,20 @@ function textOf(prompt: Json | undefined): Json | undefined {
 const DEEPEST = 500
 
 /** What is wrong is said without a word of the text: JSON.parse itself quotes it. */
-export function parseJson(text: string, refuse: (problem: string) => InvalidHookInput): Json {
-  if (isTooDeep(text)) throw refuse(`it is nested deeper than ${DEEPEST} levels`)
+export function parseJson(text: string, refuse: (problem: string, isTooDeep: boolean) => Error): Json {
+  if (isTooDeep(text)) throw refuse(`it is nested deeper than ${DEEPEST} levels`, true)
   try {
     return JSON.parse(text) as Json
-  } catch (error) {
-    throw refuse(problemOf(error))
+  } catch {
+    const { at, kind } = breakOf(text)
+    throw refuse(`${BROKEN[kind]} at character ${at + 1}`, false)
   }
 }
 
-function problemOf(error: unknown): string {
-  const said = error instanceof Error ? error.message : ''
-  const at = /position (\d+)/.exec(said)?.[1]
-  const where = at === undefined ? '' : ` at character ${at}`
-  if (said.includes('Unexpected end') || said.includes('Unterminated')) return `it ends too early${where}`
-  return said.includes('after JSON') ? `something follows the one document${where}` : `it is not JSON${where}`
+const BROKEN: Readonly<Record<JsonBreak['kind'], string>> = {
+  end: 'it ends too early',
+  after: 'something follows the one document',
+  odd: 'it is not JSON',
 }
 
 const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [...'"\\[]{}'].map((char) =>

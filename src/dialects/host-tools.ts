@@ -20,6 +20,27 @@ const GEMINI: Names = {
   edit: EDIT,
 }
 
+/** Letta Code has the tools of Codex and of Gemini CLI for their models, each also in PascalCase. */
+const LETTA: Names = {
+  ...GEMINI,
+  exec_command: BASH,
+  shell_command: BASH,
+  ShellCommand: BASH,
+  shell: BASH,
+  Shell: BASH,
+  RunShellCommand: BASH,
+  ReadFile: READ,
+  read_file_gemini: READ,
+  ReadFileGemini: READ,
+  ReadManyFiles: READ,
+  write_file_gemini: WRITE,
+  WriteFileGemini: WRITE,
+  Replace: EDIT,
+  MultiEdit: EDIT,
+  apply_patch: WRITE_OR_EDIT,
+  ApplyPatch: WRITE_OR_EDIT,
+}
+
 const TOOLS: Readonly<Partial<Record<HostName, Names>>> = {
   codex: { apply_patch: WRITE_OR_EDIT },
   gemini: GEMINI,
@@ -39,6 +60,29 @@ const TOOLS: Readonly<Partial<Record<HostName, Names>>> = {
   'amazon-q': { execute_bash: BASH, fs_read: READ, fs_write: WRITE_OR_EDIT },
   windsurf: { run_command: BASH, read_code: READ, write_code: WRITE_OR_EDIT },
   goose: { developer__shell: BASH },
+  // Two generations: the second takes lists of commands and of files.
+  cline: {
+    execute_command: BASH,
+    run_commands: BASH,
+    read_file: READ,
+    read_files: READ,
+    write_to_file: WRITE,
+    new_rule: WRITE,
+    replace_in_file: EDIT,
+    editor: WRITE_OR_EDIT,
+    apply_patch: WRITE_OR_EDIT,
+  },
+  letta: LETTA,
+  openhands: {
+    terminal: BASH,
+    execute_bash: BASH,
+    file_editor: WRITE_OR_EDIT,
+    str_replace_editor: WRITE_OR_EDIT,
+    apply_patch: WRITE_OR_EDIT,
+    read_file: READ,
+    write_file: WRITE,
+    edit: EDIT,
+  },
   crush: { bash: BASH, view: READ, write: WRITE, edit: EDIT, multiedit: EDIT },
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { isObject } from '../core/json.js'
 import { readPlain } from '../state/plain-file.js'
 import { realOf } from '../state/within.js'
+import { type ProjectEnv, switchedOffBy } from './project-env.js'
 
 const MAX_BYTES = 1024 * 1024
 
@@ -12,9 +13,16 @@ export interface Bypass {
   readonly message: string
 }
 
-/** Undefined where nobody asks for it. */
-export function bypassOf(env: NodeJS.ProcessEnv, home: string): Bypass | undefined {
+/** Undefined where nobody asks for it. A project is nobody: `found` is what it sets in the environment of hooks. */
+export function bypassOf(
+  env: NodeJS.ProcessEnv,
+  home: string,
+  found: readonly ProjectEnv[],
+): Bypass | undefined {
   if (env.CARABINER_OFF !== '1') return undefined
+  const setBy = switchedOffBy(found)
+  if (setBy !== undefined)
+    return { on: false, message: `CARABINER_OFF=1 is set and has no effect: it may come from ${setBy}` }
   const file = join(home, '.amplifier', 'settings.json')
   switch (mayBypass(file)) {
     case true:
@@ -31,11 +39,18 @@ function mayBypass(file: string): boolean | undefined {
   try {
     const found = readPlain(realOf(file), MAX_BYTES)
     if ('problem' in found) return undefined
-    const settings: unknown = JSON.parse(found.text.replace(/^\uFEFF/, ''))
+    const settings: unknown = JSON.parse(withoutRemarks(found.text.replace(/^\uFEFF/, '')))
     const hooks = isObject(settings) && isObject(settings.hooks) ? settings.hooks : {}
     return hooks.bypass !== false
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     return code === 'ENOENT' || code === 'ENOTDIR' ? true : undefined
   }
+}
+
+/** The file may have them, and commas at an end. What is no JSON without them cannot be read. */
+function withoutRemarks(text: string): string {
+  return text
+    .replace(/("(?:[^"\\\n]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, '$1')
+    .replace(/("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])/g, '$1')
 }

@@ -25,13 +25,23 @@ export function ownCommand(handler: unknown): OwnCommand | undefined {
   const words = type === 'command' && args === undefined ? wordsOf(handler.command) : undefined
   if (!words) return undefined
   const node = /^node(?:js)?(?:\.exe)?$/i.test(baseName(words[0])) ? words[0] : undefined
-  const [script = '', call, name = '', ...options] = node === undefined ? words : words.slice(1)
+  const [script = '', call, name = '', ...options] =
+    node === undefined ? withoutLauncher(words) : words.slice(1)
   if (!/^carabiner(?:\.js)?$/.test(baseName(script))) return undefined
   if (call === 'hook' && /^[a-z][a-z-]*$/i.test(name) && options.length === 0)
     return { call, name, script, node }
   if (call === 'fire' && options.join(' ') === '--as claude-code') return { call, name, script, node }
   return undefined
 }
+
+/** `npx --yes carabiner@1 hook …` is what people type before they know of setup. */
+function withoutLauncher(words: readonly string[]): readonly string[] {
+  if (!/^(?:npx|pnpx|bunx)(?:\.cmd)?$/i.test(baseName(words[0]))) return words
+  const [program = '', ...rest] = words.slice(1 + words.slice(1).findIndex((word) => !QUIETLY.includes(word)))
+  return [program.replace(/@[\w.^~-]+$/, ''), ...rest]
+}
+
+const QUIETLY = ['-y', '--yes', '--no-install', '--offline', '--prefer-offline']
 
 /** Whether it is a hook of the pack whose program is not there. One that only cannot be looked at may be. */
 export function isDead(handler: unknown): boolean {

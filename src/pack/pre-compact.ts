@@ -3,6 +3,7 @@
 import { textOf } from '../core/errors.js'
 import { saying } from './answer.js'
 import { exportTranscript } from './exports.js'
+import { inline } from './fenced.js'
 import { sessionOf } from './memory.js'
 import type { PackHook } from './pack-hook.js'
 import { transcriptTail } from './transcript.js'
@@ -16,7 +17,7 @@ export const preCompact: PackHook = {
     if (!settings.memory.enabled) return undefined
     try {
       const tail = transcriptTail(input.transcriptPath, MAX_BYTES)
-      if (!tail || tail.lines.length === 0) return undefined
+      if (!tail || tail.lines.length === 0) return saying([], [missing(input.transcriptPath)])
       const path = exportTranscript(state, tail, sessionOf(input.sessionId), now())
       return path === undefined
         ? undefined
@@ -25,4 +26,9 @@ export const preCompact: PackHook = {
       return saying([], [`The transcript could not be exported: ${textOf(error)}`])
     }
   },
+}
+
+function missing(path: string | undefined): string {
+  const why = path === undefined ? 'the host names none' : `there is nothing in ${inline(path, 400)}`
+  return `The transcript before this compaction is not kept: ${why}`
 }

@@ -1,10 +1,11 @@
-// Which project an event belongs to.
+// Which project an event belongs to, and the folders around it whose settings count.
 
 import { existsSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { realOf } from '../state/within.js'
 
 /** As hosts name it to their hooks. The event's `cwd` moves with the agent, and its settings would be left behind. */
-const VARIABLES = [
+export const PROJECT_VARIABLES: readonly string[] = [
   'AMPLIFIER_PROJECT_DIR',
   'CLAUDE_PROJECT_DIR',
   'GEMINI_PROJECT_DIR',
@@ -20,9 +21,41 @@ const VARIABLES = [
  * repository, and for whoever types a command there.
  */
 export function projectDirOf(cwd: string | undefined, env: NodeJS.ProcessEnv, home: string): string {
-  const named = VARIABLES.map((name) => env[name]).find((value) => value !== undefined && isAbsolute(value))
-  const start = resolve(named ?? (cwd !== undefined && isAbsolute(cwd) ? cwd : workingFolder(home)))
+  const start = resolve(namedIn(env) ?? placeOf(cwd, home))
   return marked(start, home) ?? start
+}
+
+/**
+ * Every folder from the project and from the event's `cwd` up to the home of the user, which is not among them, or to the
+ * root; nearest first. A repository in another does not hide what the outer one forbids, and a link to it neither.
+ */
+export function foldersAround(
+  cwd: string | undefined,
+  env: NodeJS.ProcessEnv,
+  home: string,
+): readonly string[] {
+  const starts = [namedIn(env), placeOf(cwd, home)].flatMap((start) =>
+    start === undefined ? [] : [resolve(start), realOf(resolve(start))],
+  )
+  const homes = [home, realOf(home)]
+  return [...new Set(starts.flatMap((start) => upFrom(start, homes)))]
+}
+
+function upFrom(start: string, homes: readonly string[]): readonly string[] {
+  const folders: string[] = []
+  for (let folder = start; !homes.includes(folder); folder = dirname(folder)) {
+    folders.push(folder)
+    if (dirname(folder) === folder) break
+  }
+  return folders
+}
+
+function namedIn(env: NodeJS.ProcessEnv): string | undefined {
+  return PROJECT_VARIABLES.map((name) => env[name]).find((value) => value !== undefined && isAbsolute(value))
+}
+
+function placeOf(cwd: string | undefined, home: string): string {
+  return cwd !== undefined && isAbsolute(cwd) ? cwd : workingFolder(home)
 }
 
 /** A folder that was removed under us has no name. */

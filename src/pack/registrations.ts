@@ -17,15 +17,40 @@ export interface Registration extends OwnCommand {
   readonly dead: boolean
 }
 
-/** Where Claude Code looks: user, project, and the project's local file. */
-export function settingsFiles(home: string, projectDir: string, env: NodeJS.ProcessEnv): readonly string[] {
-  const project = join(projectDir, '.claude')
-  const files = [
-    join(userSettingsFolder(home, env), 'settings.json'),
-    join(project, 'settings.json'),
-    join(project, 'settings.local.json'),
+/** A settings file, and what puts right or takes out what Carabiner has in it. */
+export interface SettingsPlace {
+  readonly file: string
+  readonly heal: string
+  readonly remove: string
+}
+
+const SETUP = 'carabiner setup claude-code'
+const BY_HAND = 'take them out of that file by hand: setup does not write it'
+
+/** Where Claude Code looks: user, project, and the project's local file. A project is also where it was started. */
+export function settingsFiles(
+  home: string,
+  projectDir: string,
+  env: NodeJS.ProcessEnv,
+): readonly SettingsPlace[] {
+  const { CLAUDE_PROJECT_DIR: started = projectDir } = env
+  const user = join(userSettingsFolder(home, env), 'settings.json')
+  const places = [
+    { file: user, heal: `${SETUP} puts it right`, remove: `${SETUP} --remove` },
+    ...[...new Set([projectDir, started])].flatMap(placesIn),
+  ].map((place) => ({ ...place, file: realOf(place.file) }))
+  return places.filter(({ file }, i) => places.findIndex((one) => one.file === file) === i)
+}
+
+function placesIn(folder: string): readonly SettingsPlace[] {
+  const there = `cd ${inline(folder, 400)} && ${SETUP} --project`
+  const [shared, local] = ['settings.json', 'settings.local.json'].map((name) =>
+    join(folder, '.claude', name),
+  )
+  return [
+    { file: shared as string, heal: `${there} puts it right`, remove: `${there} --remove` },
+    { file: local as string, heal: BY_HAND, remove: BY_HAND },
   ]
-  return [...new Set(files.map(realOf))]
 }
 
 /** Of one file; none where there is none. Throws what is wrong with it. */
@@ -60,56 +85,52 @@ function contentOf(file: string): string | undefined {
 
 // ---- what is wrong with them ----------------------------------------------------------------------------------
 
-const HEAL = 'carabiner setup claude-code puts it right'
-
 /** In words for the user; empty where all is well, and where nothing is registered. */
 export function registrationProblems(
-  files: readonly string[],
+  places: readonly SettingsPlace[],
   names: readonly string[],
   program: ThisProgram,
 ): readonly string[] {
   const problems: string[] = []
-  const found = files.flatMap((file) => {
+  const having = places.filter((place) => {
     try {
-      return registrationsIn(file)
+      const ones = registrationsIn(place.file)
+      if (ones.length > 0) problems.push(...staleIn(place, ones, program), ...missingIn(place, ones, names))
+      return ones.length > 0
     } catch {
-      problems.push(`${file} is not valid JSON or cannot be read: its host runs none of its hooks`)
-      return []
+      problems.push(`${place.file} is not valid JSON or cannot be read: its host runs none of its hooks`)
+      return false
     }
   })
-  const byFile = groups(found)
-  for (const [file, ones] of byFile)
-    problems.push(...staleIn(file, ones, program), ...missingIn(file, ones, names))
-  if (byFile.size > 1) {
-    const where = [...byFile.keys()].join(' and ')
+  const last = having.at(-1)
+  if (last && having.length > 1) {
+    const where = having.map(({ file }) => file).join(' and ')
     problems.push(
-      `the hooks of the pack are registered in ${where}: each runs ${byFile.size} times; remove one with carabiner setup claude-code --remove`,
+      `the hooks of the pack are registered in ${where}: each runs ${having.length} times; for the last of these: ${last.remove}`,
     )
   }
   return problems
 }
 
-function groups(all: readonly Registration[]): ReadonlyMap<string, readonly Registration[]> {
-  const map = new Map<string, Registration[]>()
-  for (const one of all) map.set(one.file, [...(map.get(one.file) ?? []), one])
-  return map
-}
-
-function staleIn(file: string, ones: readonly Registration[], program: ThisProgram): readonly string[] {
+function staleIn(
+  { file, heal }: SettingsPlace,
+  ones: readonly Registration[],
+  program: ThisProgram,
+): readonly string[] {
   const problems = new Set<string>()
   for (const { script, node, dead } of ones) {
     if (node !== undefined && isAbsolute(node) && isGone(node))
-      problems.add(`${file} names ${inline(node, 400)}, which is not there: those hooks do not run; ${HEAL}`)
+      problems.add(`${file} names ${inline(node, 400)}, which is not there: those hooks do not run; ${heal}`)
     if (!isAbsolute(script)) continue
     if (dead)
       problems.add(
-        `${file} names ${inline(script, 400)}, which is not there: those hooks do not run; ${HEAL}`,
+        `${file} names ${inline(script, 400)}, which is not there: those hooks do not run; ${heal}`,
       )
     else if (realOf(script) !== realOf(program.script)) {
       const other = versionOf(script)
       const which = other === undefined || other === program.version ? 'another copy' : `version ${other}`
       problems.add(
-        `${file} runs hooks of ${which} (${inline(script, 400)}), and this is ${program.version} (${program.script}); ${HEAL}`,
+        `${file} runs hooks of ${which} (${inline(script, 400)}), and this is ${program.version} (${program.script}); ${heal}`,
       )
     }
   }
@@ -117,11 +138,15 @@ function staleIn(file: string, ones: readonly Registration[], program: ThisProgr
 }
 
 /** Who installed some of them is not guarded by the others. */
-function missingIn(file: string, ones: readonly Registration[], names: readonly string[]): readonly string[] {
+function missingIn(
+  { file, heal }: SettingsPlace,
+  ones: readonly Registration[],
+  names: readonly string[],
+): readonly string[] {
   const there = new Set(ones.map(({ name }) => name))
   const missing = names.filter((name) => !there.has(name))
   if (missing.length === 0) return []
-  return [`${file} does not have the hooks ${missing.join(', ')} of the pack; ${HEAL}`]
+  return [`${file} does not have the hooks ${missing.join(', ')} of the pack; ${heal}`]
 }
 
 /** Of the package that a script belongs to, two folders up: `dist/bin/carabiner.js`. */

@@ -10,11 +10,12 @@ import { bypassOf } from './bypass.js'
 import { PACK } from './index.js'
 import type { PackName } from './names.js'
 import type { PackHook, ThisProgram } from './pack-hook.js'
-import { projectDirOf } from './project-dir.js'
+import { foldersAround, projectDirOf } from './project-dir.js'
+import { envProblems, movesHome, projectEnvOf, takeBack, withoutCode } from './project-env.js'
 import { readSettings } from './settings.js'
 import { openState } from './state.js'
 
-/** Reads standard input, prints the answer, and sets the exit code, or what is given instead. */
+/** Reads standard input, prints the answer, and ends the process, or does what is given instead. */
 export async function runPackHook(
   name: PackName,
   program: ThisProgram,
@@ -28,6 +29,8 @@ export async function runPackHook(
     [hook.event, ...(hook.also ?? [])].map((event) => [event, handler]),
   )
   await runHook(handlers, { name, event: hook.event, onFailure: hook.onFailure ?? 'open', ...instead })
+  // Nothing of the pack goes on after its answer, and one more turn of the event loop may begin with collecting garbage.
+  if (!instead.answered) process.exit()
 }
 
 async function answerOf(
@@ -36,12 +39,21 @@ async function answerOf(
   env: NodeJS.ProcessEnv,
   program: ThisProgram,
 ): Promise<HookResult | undefined> {
+  const set = projectEnvOf(input.cwd, env, userHome())
+  takeBack(env, set)
   const home = userHome()
-  const bypass = bypassOf(env, home)
+  const bypass = bypassOf(env, home, set)
   if (bypass?.on) return proceed({ userMessage: bypass.message, userMessageLevel: 'warning' })
   const projectDir = projectDirOf(input.cwd, env, home)
-  const settings = readSettings(home, projectDir)
+  const told = envProblems(hook.event === 'SessionStart' ? set : withoutCode(set))
+  const read = readSettings(home, projectDir, foldersAround(input.cwd, env, home))
+  const settings = movesHome(set) ? { ...read, unreadable: read.unreadable ?? told.join('; ') } : read
   const state = openState({ projectDir, env })
   const result = await hook.run(input, { projectDir, home, settings, state, env, now: Date.now, program })
-  return withMessages(result, [...(bypass ? [bypass.message] : []), ...settings.problems, ...state.problems])
+  return withMessages(result, [
+    ...(bypass ? [bypass.message] : []),
+    ...told,
+    ...settings.problems,
+    ...state.problems,
+  ])
 }

@@ -3,6 +3,7 @@
 import { lstatSync } from 'node:fs'
 import { textOf } from '../core/errors.js'
 import { isObject } from '../core/json.js'
+import { nearest } from '../core/nearest.js'
 import { shown } from '../core/text.js'
 import { readPlain } from '../state/plain-file.js'
 import { realOf } from '../state/within.js'
@@ -103,14 +104,20 @@ export class Reader {
   tellUnknown(known: Readonly<Record<string, readonly string[]>>): void {
     for (const [key, value] of Object.entries(this.#fields)) {
       const inner = Object.hasOwn(known, key) ? known[key] : undefined
-      if (!inner) this.tell(`there is no setting ${shown(key)}; known are ${Object.keys(known).join(', ')}`)
+      if (!inner) this.#tellOdd('there is', key, value, Object.keys(known))
       else if (inner.length > 0 && isObject(value)) {
-        const odd = Object.keys(value).filter((name) => !inner.includes(name))
-        for (const name of odd.slice(0, 5)) {
-          this.tell(`${key} has no setting ${shown(name)}; known are ${inner.join(', ')}`)
-        }
+        const odd = Object.entries(value).filter(([name]) => !inner.includes(name))
+        for (const [name, one] of odd) this.#tellOdd(`${key} has`, name, one, inner)
       }
     }
+  }
+
+  /** What looks like rules is rules that are lost: by its name, or because it is a list, as all of them are. */
+  #tellOdd(where: string, key: string, value: unknown, known: readonly string[]): void {
+    const meant = nearest(key, known)
+    const isRule = Array.isArray(value) || (meant !== undefined && RULES.includes(meant))
+    const hint = meant === undefined ? `known are ${known.join(', ')}` : `did you mean ${meant}?`
+    this.#lose(`${where} no setting ${shown(key)}; ${hint}`, isRule)
   }
 
   #value<T>(key: string, fits: (value: unknown) => value is T, wanted: string): T | undefined

@@ -1,6 +1,6 @@
-// The settings of the pack: one file of the user, and one of the project that can only tighten it.
+// The settings of the pack: one file of the user, and those of the project and of the folders around it, which only tighten.
 
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { realOf } from '../state/within.js'
 import { Reader, type Told } from './settings-reader.js'
 
@@ -82,16 +82,38 @@ export function settingsFile(folder: string): string {
   return join(folder, FILE)
 }
 
-/** Never throws: what cannot be read is a problem. What it would have said stays as it is without it. */
-export function readSettings(home: string, projectDir: string): PackSettings {
+/**
+ * Never throws: what cannot be read is a problem. What it would have said stays as it is without it. `around` are other
+ * folders whose files tighten as that of the project does.
+ */
+export function readSettings(home: string, projectDir: string, around: readonly string[] = []): PackSettings {
   const told: Told = { problems: [], unreadable: undefined }
   const user = settingsFile(home)
-  const project = settingsFile(projectDir)
   const own = fromUser(new Reader(user, told))
   const { unreadable } = told
-  const both = new Reader(project, told)
-  const all = both.isEmpty || realOf(user) === realOf(project) ? own : tightened(own, both)
+  const seen = new Set<string>()
+  let all = own
+  for (const folder of new Set([projectDir, ...around])) {
+    const file = settingsFile(folder)
+    if (file === user) continue
+    const reader = new Reader(file, told)
+    if (reader.isEmpty) continue
+    // One file that goes by two names counts once; and that of the user is no project's.
+    if (seen.size === 0) seen.add(realOf(user))
+    if (seen.has(realOf(file))) continue
+    seen.add(realOf(file))
+    const more = tightened(all, reader)
+    all =
+      folder === projectDir ? more : { ...more, protect: anchored(more.protect, all.protect.length, folder) }
+  }
   return { ...all, problems: told.problems, unreadable }
+}
+
+/** A path of an outer folder's file means one in that folder. */
+function anchored(paths: readonly string[], from: number, folder: string): readonly string[] {
+  return paths.map((path, i) =>
+    i < from || isAbsolute(path) || path.startsWith('~') ? path : join(folder, path),
+  )
 }
 
 function fromUser(file: Reader): PackSettings {
@@ -123,6 +145,8 @@ function fromUser(file: Reader): PackSettings {
     problems: [],
     unreadable: undefined,
   }
+  if (settings.reflection && !settings.memory.enabled)
+    file.tell('reflection has no effect: memory.enabled is false')
   file.tellUnknown(KEYS)
   return settings
 }
@@ -146,7 +170,11 @@ function reflectionOf(file: Reader): ReflectionSettings | undefined {
 function tightened(user: PackSettings, file: Reader): PackSettings {
   const ofBash = file.section('bash')
   const ofMemory = file.section('memory')
-  const least = (mine: number, theirs: number | undefined) => Math.min(mine, theirs ?? mine)
+  const least = (section: Reader, key: string, mine: number, most: number) => {
+    const theirs = section.count(key, 0, most) ?? mine
+    if (theirs > mine) section.tell(`${key}: ${theirs} has no effect in a project: ${mine} holds already`)
+    return Math.min(mine, theirs)
+  }
   const settings: PackSettings = {
     ...user,
     bash: {
@@ -161,13 +189,13 @@ function tightened(user: PackSettings, file: Reader): PackSettings {
     protect: [...user.protect, ...(file.texts('protect') ?? [])],
     memory: {
       enabled: user.memory.enabled && (ofMemory.flag('enabled') ?? true),
-      maxBytes: least(user.memory.maxBytes, ofMemory.count('maxBytes', 0, 65_536)),
-      agentRecords: least(user.memory.agentRecords, ofMemory.count('agentRecords', 0, 20)),
+      maxBytes: least(ofMemory, 'maxBytes', user.memory.maxBytes, 65_536),
+      agentRecords: least(ofMemory, 'agentRecords', user.memory.agentRecords, 20),
     },
-    lock: {
-      maxIterations: least(user.lock.maxIterations, file.section('lock').count('maxIterations', 0, 10_000)),
-    },
+    lock: { maxIterations: least(file.section('lock'), 'maxIterations', user.lock.maxIterations, 10_000) },
   }
+  if (!user.memory.enabled && ofMemory.flag('enabled'))
+    ofMemory.tell('enabled: true has no effect in a project: it is switched off already')
   for (const key of USER_ONLY) {
     if (file.has(key)) file.tell(`${key} has no effect in a project: only the user may set it`)
   }

@@ -11,16 +11,17 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { textOf } from '../core/errors.js'
 import { type Data, isObject } from '../core/json.js'
 import { redactedData } from '../core/secrets.js'
 import { cutText } from '../core/text.js'
 import { timestamp } from '../core/timestamp.js'
-import { stateHome } from '../state/homes.js'
+import { stateHome, userHome } from '../state/homes.js'
 import { readPlainBytes } from '../state/plain-file.js'
 import { makePrivate } from '../state/private-folder.js'
-import { isInProject } from '../state/within.js'
+import { isInProject, isWithin } from '../state/within.js'
+import { forgetProjects } from './forgotten-projects.js'
 
 export type LogName = 'metrics' | 'memory' | 'agents' | 'reflections' | 'lock'
 
@@ -82,6 +83,7 @@ class FilePackState implements PackState {
         if (!appended(path, line)) {
           makePrivate(this.folder)
           if (!appended(path, line)) throw new Error('the folder is gone again')
+          this.#attempt('cleared', () => forgetProjects(dirname(this.folder), this.folder))
         }
         return true
       }) ?? false
@@ -104,7 +106,9 @@ class FilePackState implements PackState {
   /** What a project could write would be what the model is told. */
   #isOutside(): boolean {
     if (this.#outside !== undefined) return this.#outside
-    this.#outside = !isInProject(this.folder, this.#projectDir)
+    // Who works on all of their home: isInProject would say so too, and asks the system, which takes longer than all of this.
+    const holdsHome = isWithin(userHome(), this.#projectDir)
+    this.#outside = holdsHome || !isInProject(this.folder, this.#projectDir)
     if (!this.#outside) {
       this.problems.push(
         `the pack keeps nothing: ${this.folder} lies in the project; set CARABINER_HOME to a folder outside of it`,
@@ -129,7 +133,7 @@ class FilePackState implements PackState {
     return segmentName(log, Number(SEGMENT.exec(newest)?.[2]) + 1)
   }
 
-  #attempt<R>(done: 'read' | 'written', work: () => R): R | undefined {
+  #attempt<R>(done: 'read' | 'written' | 'cleared', work: () => R): R | undefined {
     try {
       return work()
     } catch (error) {

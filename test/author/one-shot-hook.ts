@@ -48,5 +48,5 @@ await runHook(
     },
     UserPromptSubmit: ({ userPrompt }) => inject(`You said ${userPrompt}`),
   },
-  { name: 'one-shot', onFailure },
+  { name: 'one-shot', onFailure, ...(process.env.TIMEOUT && { timeout: Number(process.env.TIMEOUT) }) },
 )

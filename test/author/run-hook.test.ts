@@ -12,6 +12,7 @@ import {
   deny,
   type HookHandlers,
   type HostAnswer,
+  modify,
   type RunHookOptions,
   runHook,
 } from '../../src/author/index.js'
@@ -216,6 +217,27 @@ describe('input that cannot be read', { concurrent: true, timeout: 60_000 }, () 
     expect(said.telemetry).toMatchObject({ result: 'invalid_input' })
   })
 
+  it('a sender that leaves the pipe open after the document gets its answer', async () => {
+    const child = spawn(process.execPath, [join(dir, 'hook.mjs'), 'closed'], { cwd: dir })
+    child.stdin.write(NATIVE)
+    const said = text(child.stdout)
+    await new Promise((resolve) => child.on('exit', resolve))
+    child.stdin.end()
+    expect(await said).toContain('"deny"')
+  })
+
+  it('a sender that never ends it is given up on, where the hook has a time-out', async () => {
+    const child = spawn(process.execPath, [join(dir, 'hook.mjs'), 'closed'], {
+      cwd: dir,
+      env: { ...process.env, TIMEOUT: '0.2' },
+    })
+    child.stdin.write(NATIVE.slice(0, -1))
+    const said = text(child.stdout)
+    const code = await new Promise((resolve) => child.on('exit', resolve))
+    child.stdin.end()
+    expect([code, await said]).toEqual([2, expect.stringContaining('was not there within 0.2 seconds')])
+  })
+
   it('50 MB that make sense are read', async () => {
     const prompt = 'x'.repeat(50 * 1024 * 1024)
     const said = await run(JSON.stringify({ hook_event_name: 'UserPromptSubmit', prompt }))
@@ -252,6 +274,22 @@ describe('with everything handed in', () => {
       onFailure: 'closed',
     })
     expect(closed.exit).toBe(2)
+  })
+
+  it('an alias is no name of a handler, and the name that is one is told', async () => {
+    const handlers = { SessionStop: () => deny('no') } as HookHandlers
+    const { stdout } = await answerTo({ hook_event_name: 'Stop' }, handlers)
+    expect(stdout).toContain('did you mean SessionEnd? Handlers go by canonical names')
+  })
+
+  it("a change under a handler's own name is refused, and told what to write", async () => {
+    const payload = { hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command: 'rm -rf /' } }
+    const handlers: HookHandlers = { PreToolUse: () => modify({ toolInput: { command: 'ls' } }) }
+    const { exit, stdout } = await answerTo(payload, handlers)
+    expect([exit, stdout]).toEqual([2, expect.stringContaining('write tool_input, not toolInput')])
+    expect(stdout).not.toContain('cannot make the change')
+    const right: HookHandlers = { PreToolUse: () => modify({ tool_input: { command: 'ls' } }) }
+    expect(await answerTo(payload, right)).toMatchObject({ exit: 0 })
   })
 
   it('a gate gives up before its agent does', async () => {

@@ -231,9 +231,23 @@ describe('what cannot be evaluated', () => {
     project.hooks({ PreToolUse: [['Bash', GUARD]] })
     const args = [programFile(), 'fire', '--as', 'claude-code', '--timeout', '0.3']
     const child = spawn(process.execPath, args, { cwd: project.folder, env: project.env() })
-    child.stdin.write(JSON.stringify(CALL))
+    child.stdin.write(JSON.stringify(CALL).slice(0, -1))
     const { code, stderr } = await ended(child)
     expect([code, stderr]).toEqual([2, expect.stringContaining('was not there within 0.3 seconds')])
+  })
+
+  it('is none where the payload is whole, and its sender only leaves the pipe open', async () => {
+    project.hooks({ PreToolUse: [['Bash', 'echo not this >&2; exit 2']] })
+    const args = [programFile(), 'fire', '--as', 'claude-code', '--trust-all']
+    const child = spawn(process.execPath, args, { cwd: project.folder, env: project.env() })
+    child.stdin.write(JSON.stringify(CALL))
+    expect(await ended(child)).toMatchObject({ code: 2, stderr: expect.stringContaining('not this') })
+  })
+
+  it('is told without a word of what was sent', async () => {
+    const { code, stdout, stderr } = await fireAs('claude-code', ['PreToolUse'], '{"hunter2": hunter2}')
+    expect([code, stderr]).toEqual([2, expect.stringContaining('it is not JSON at character 13')])
+    expect(stdout + stderr).not.toContain('hunter2')
   })
 
   it('does not keep an agent from stopping', async () => {

@@ -53,6 +53,50 @@ describe('carabiner setup claude-code', () => {
     expect([status, stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)])
   })
 
+  describe('where the settings of a project set variables for hooks', () => {
+    const ENV = { CARABINER_OFF: '1' }
+    const CALL = { tool_name: 'Bash', tool_input: { command: 'git commit --no-verify' } }
+    /** As Claude Code runs it: by a shell, with what the project sets on top of what the user has. */
+    const asked = (more = '', set: Readonly<Record<string, string>> = ENV) => {
+      const [{ hooks }] = hooksIn(user()).PreToolUse
+      return spawnSync('sh', ['-c', hooks[0].command + more], {
+        cwd: project.folder,
+        encoding: 'utf8',
+        env: { ...project.env(), CLAUDE_PROJECT_DIR: project.folder, ...set },
+        input: JSON.stringify({
+          hook_event_name: 'PreToolUse',
+          cwd: project.folder,
+          session_id: 's',
+          ...CALL,
+        }),
+      })
+    }
+
+    it('the guard is not switched off by what it registered', async () => {
+      await setup()
+      expect(asked()).toMatchObject({ status: 0, stdout: expect.stringContaining('nothing is guarded') })
+      project.file('.claude/settings.json', { env: ENV })
+      expect(asked()).toMatchObject({
+        status: 2,
+        stdout: expect.stringContaining('has no effect: it may come from'),
+      })
+    })
+
+    it('nor are the hooks of the project', async () => {
+      await setup('--engine')
+      project.hooks({ PreToolUse: [['Bash', 'echo no >&2; exit 2']] })
+      expect(asked(' --trust-all')).toMatchObject({ status: 0 })
+      project.file('.claude/settings.json', { env: ENV })
+      expect(asked(' --trust-all')).toMatchObject({ status: 2 })
+    })
+
+    it('it is told', async () => {
+      project.file('.claude/settings.json', { env: { CARABINER_HOME: '/x', EDITOR: 'vi' } })
+      const { stdout } = await setup('--dry-run')
+      expect(stdout.replace(/\s+/g, ' ')).toContain('sets CARABINER_HOME for hooks')
+    })
+  })
+
   it('has nothing to do the second time', async () => {
     await setup()
     const before = read(user())

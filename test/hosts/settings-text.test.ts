@@ -28,6 +28,9 @@ describe('a handler is ours', () => {
       'carabiner hook pre-tool-use',
       '/usr/local/bin/carabiner  hook  agentStop ',
       'node /x/carabiner.js fire PreToolUse --as claude-code',
+      'npx carabiner hook pre-tool-use',
+      'npx --yes carabiner@1.2.3 hook stop',
+      '/usr/bin/bunx carabiner fire Stop --as claude-code',
     ].filter((command) => !command.includes('$/')),
   )('%s', (command) => {
     expect(isOurs({ type: 'command', command })).toBe(true)
@@ -53,6 +56,11 @@ describe('a handler is ours', () => {
     '"/x/carabiner.js hook stop',
     'node"/x/carabiner.js" hook stop',
     'echo carabiner hook stop',
+    'npx',
+    'npx -y',
+    'npx -p evil carabiner hook stop',
+    'npx my-carabiner hook stop',
+    'npx @other/carabiner@1 hook',
     '',
   ])('but not %j', (command) => {
     expect(isOurs({ type: 'command', command })).toBe(false)

@@ -26,12 +26,16 @@ describe('pre-compact', () => {
   })
 
   it.each([
-    ['no path', undefined],
-    ['a path to nothing', '/nowhere/a.jsonl'],
-    ['a relative path', 'a.jsonl'],
-  ])('is silent for %s', async (_, transcriptPath) => {
+    ['no path', undefined, 'the host names none'],
+    ['a path to nothing', '/nowhere/a.jsonl', 'there is nothing in "/nowhere/a.jsonl"'],
+    ['a relative path', 'a.jsonl', 'there is nothing in "a.jsonl"'],
+  ])('tells that nothing is kept for %s', async (_, transcriptPath, why) => {
     const place = new Workplace()
-    expect(await place.run(preCompact, { transcriptPath })).toBeUndefined()
+    const result = await place.run(preCompact, { transcriptPath })
+    expect(result).toMatchObject({
+      action: 'continue',
+      userMessage: expect.stringContaining(`not kept: ${why}`),
+    })
   })
 
   it('tells what kept it from exporting, and does not keep the host from compacting', async () => {

@@ -314,7 +314,18 @@ describe('the installation', () => {
     const script = program(place)
     place.file(userFile(place), registered(script))
     place.file('.claude/settings.json', registered(script))
-    expect(await told(place, script)).toMatch(/each runs 2 times; remove one with .* --remove/)
+    expect(await told(place, script)).toContain(
+      `each runs 2 times; for the last of these: cd "${place.project}" && carabiner setup claude-code --project --remove`,
+    )
+  })
+
+  it.each([
+    ['settings.json', /; cd "[^"]+" && carabiner setup claude-code --project puts it right/],
+    ['settings.local.json', /; take them out of that file by hand: setup does not write it/],
+  ])('in the %s of a project has a hint that changes that file', async (name, hint) => {
+    const place = new Workplace()
+    place.file(`.claude/${name}`, registered(join(place.root, 'gone/carabiner.js')))
+    expect(await told(place, program(place))).toMatch(hint)
   })
 
   it('in a broken file is told, and the session starts', async () => {

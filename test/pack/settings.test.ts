@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { foldersAround } from '../../src/pack/project-dir.js'
 import { DEFAULTS, readSettings } from '../../src/pack/settings.js'
 import { Workplace } from './workplace.js'
 
@@ -31,8 +32,31 @@ describe('the settings of the user', () => {
       workflow: { enabled: false, text: 'Think.' },
       lock: { maxIterations: 3 },
       reflection: { command: ['claude', '-p'], timeout: 30, interval: 900 },
-      problems: [],
+      problems: [expect.stringMatching(/: reflection has no effect: memory.enabled is false$/)],
     })
+  })
+
+  it.each([
+    ['one letter off', { bash: { dney: ['curl *'] } }, 'bash has no setting "dney"; did you mean deny?'],
+    ['of the wrong case', { Protect: ['x'] }, 'there is no setting "Protect"; did you mean protect?'],
+    ['a section', { bsah: { deny: ['x'] } }, 'there is no setting "bsah"; did you mean bash?'],
+    [
+      'a list of another name',
+      { bash: { forbidden: ['curl *'] } },
+      'bash has no setting "forbidden"; known are',
+    ],
+  ])('are lost rules where a key is misspelt: %s', (_, content, says) => {
+    const place = new Workplace()
+    place.userSettings(content)
+    expect(place.settings().unreadable).toContain(says)
+  })
+
+  it('lose no rule by a remark, or by a slip in what is none', () => {
+    const place = new Workplace()
+    place.userSettings({ $schema: 'x', '//': 'mine', memory: { enabeld: true }, lokc: {} })
+    const { problems, unreadable } = place.settings()
+    expect([problems.length, unreadable]).toEqual([4, undefined])
+    expect(problems.join()).toContain('memory has no setting "enabeld"; did you mean enabled?')
   })
 
   it('may be a link, as dotfiles are', () => {
@@ -191,15 +215,68 @@ describe('the settings of a project', () => {
     expect(problems).toEqual([
       `${path}: bash: denyList: false has no effect in a project: only the user may switch it off`,
       `${path}: selfProtection: false has no effect in a project: only the user may switch it off`,
+      `${path}: memory: maxBytes: 60000 has no effect in a project: 4096 holds already`,
+      `${path}: memory: agentRecords: 20 has no effect in a project: 3 holds already`,
+      `${path}: lock: maxIterations: 10000 has no effect in a project: 50 holds already`,
       ...['preferences', 'workflow', 'reflection'].map(
         (key) => `${path}: ${key} has no effect in a project: only the user may set it`,
       ),
     ])
   })
 
+  it('do not switch the memory on that the user switched off, and are told so', () => {
+    const place = new Workplace()
+    place.userSettings({ memory: { enabled: false } })
+    place.projectSettings({ memory: { enabled: true } })
+    const { memory, problems } = place.settings()
+    expect([memory.enabled, problems]).toEqual([
+      false,
+      [expect.stringContaining('enabled: true has no effect in a project')],
+    ])
+  })
+
+  it('are those of the folders around it, too; their paths are in those folders', () => {
+    const place = new Workplace()
+    place.projectSettings({ bash: { deny: ['curl *'] }, protect: ['keys', '/etc/x', '~/y'] })
+    const inner = join(place.project, 'vendor/sub')
+    place.file('vendor/sub/.git', 'gitdir: elsewhere')
+    place.file('vendor/sub/.amplifier/pack.json', { bash: { deny: ['wget *'] }, protect: ['mine'] })
+    const folders = foldersAround(inner, {}, place.home)
+    const { bash, protect, problems } = readSettings(place.home, inner, folders)
+    expect(bash.deny).toEqual(['wget *', 'curl *'])
+    expect(protect).toEqual(['mine', join(place.project, 'keys'), '/etc/x', '~/y'])
+    expect(problems).toEqual([])
+  })
+
+  it('count once where one folder goes by two names', () => {
+    const place = new Workplace()
+    place.projectSettings({ bash: { deny: ['curl *'] } })
+    const link = join(place.root, 'link')
+    symlinkSync(place.project, link)
+    const folders = foldersAround(link, {}, place.home)
+    expect(folders).toEqual(expect.arrayContaining([link, place.project]))
+    expect(readSettings(place.home, link, folders).bash.deny).toEqual(['curl *'])
+  })
+
   it('are those of the user where the project is the home', () => {
     const place = new Workplace()
     place.userSettings({ selfProtection: false })
     expect(readSettings(place.home, place.home)).toEqual({ ...DEFAULTS, selfProtection: false })
+  })
+})
+
+describe('the folders around an event', () => {
+  it("go from the project and from where the agent is up to the home, which is the user's", () => {
+    const env = { CLAUDE_PROJECT_DIR: '/h/me/outer/inner' }
+    expect(foldersAround('/h/me/else', env, '/h/me')).toEqual([
+      '/h/me/outer/inner',
+      '/h/me/outer',
+      '/h/me/else',
+    ])
+  })
+
+  it('go up to the root where the home is not above, and are none in the home itself', () => {
+    expect(foldersAround('/a/b', {}, '/h/me')).toEqual(['/a/b', '/a', '/'])
+    expect(foldersAround('/h/me', {}, '/h/me')).toEqual([])
   })
 })

@@ -6,14 +6,16 @@ import {
   readdirSync,
   readFileSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 import type { Data } from '../../src/core/json.js'
 import { keepSecret, secretsIn } from '../../src/core/secrets.js'
+import { forgetProjects } from '../../src/pack/forgotten-projects.js'
 import { openState } from '../../src/pack/state.js'
 import { FORMS, planted } from '../conformance/planted-secrets.js'
 import { Workplace } from './workplace.js'
@@ -205,5 +207,46 @@ describe('many processes at once', () => {
       expect(numbers).toEqual(Array.from({ length: 200 }, (_, i) => 199 - i))
     }
     expect(readdirSync(place.state().folder)).toHaveLength(2)
+  })
+})
+
+describe('over all projects', () => {
+  const folderOf = (root: string, name: string, ageMs: number, file = 'metrics.00000001.jsonl') => {
+    const folder = join(root, name)
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, file), '{}\n')
+    utimesSync(join(folder, file), new Date(Date.now() - ageMs), new Date(Date.now() - ageMs))
+    return folder
+  }
+
+  it('those are forgotten that nobody worked on for longest; not the own one, and none that is locked', () => {
+    const { root } = new Workplace()
+    const home = join(root, 'pack')
+    const own = folderOf(home, 'own', 9000)
+    for (const [name, age] of [
+      ['old', 5000],
+      ['newer', 3000],
+      ['new', 1000],
+    ] as const)
+      folderOf(home, name, age)
+    folderOf(home, 'locked', 8000, 'lock.json')
+    forgetProjects(home, own, 4)
+    expect(readdirSync(home).sort()).toEqual(['locked', 'new', 'newer', 'own'])
+    forgetProjects(home, own, 4)
+    expect(readdirSync(home)).toHaveLength(4)
+  })
+
+  it('a project that is new makes room', () => {
+    const place = new Workplace()
+    const home = dirname(place.state().folder)
+    for (let i = 0; i < 201; i++) folderOf(home, `p${i}`, i * 1000)
+    expect(place.state().append('metrics', { tool: 'a' })).toBe(true)
+    const left = readdirSync(home)
+    expect([left.length, left.includes('p199'), left.includes('p200'), left.includes('p198')]).toEqual([
+      200,
+      false,
+      false,
+      true,
+    ])
   })
 })

@@ -36,9 +36,10 @@ export function encodeForClaudeCode(event: HostEvent, verdict: HostVerdict): Hos
 /** Two events read what a hook prints as it stands. */
 function granted(event: HostEvent, honoured: Honoured, told: Feasible): HostAnswer {
   const path = told.host.worktreePath
-  if (honoured.makesPath && typeof path === 'string') return { stdout: `${path}\n`, exit: 0 }
-  if (!honoured.fields && told.context) {
-    return { stdout: `${told.context}\n`, exit: 0, ...(told.message && { stderr: `${told.message}\n` }) }
+  const isPath = honoured.makesPath && typeof path === 'string'
+  if (isPath || (!honoured.fields && told.context)) {
+    const stdout = `${isPath ? path : told.context}\n`
+    return { stdout, exit: 0, ...(told.message && { stderr: `${told.message}\n` }) }
   }
   return printed(claudeJson(event, told))
 }

@@ -52,7 +52,15 @@ function encode(event: HostEvent, verdict: HostVerdict): HostAnswer {
   const told = feasible(copilot.title, abilityOn(CAN, event), event, verdict)
   // Not with exit code 2, by which the reason would be lost.
   if (isClaudeShaped(event)) return inClaudeShape(event, told)
-  return told.act === 'signal' ? signalled(told) : printed(flat(event, told))
+  if (told.act === 'signal') return signalled(told)
+  // It has no place for a word to the user.
+  if (told.act !== 'refuse' || !isUnread(event)) return printed(flat(event, told), 0, told.message)
+  return printed(flat(event, told), 2, [told.reason, told.message].filter(Boolean).join('\n'))
+}
+
+/** How it spells the event nobody knows then, and the exit code is a refusal in both spellings. */
+function isUnread({ sentAs, data }: HostEvent): boolean {
+  return sentAs === '' && Object.keys(data).length === 0
 }
 
 /** How its configuration spells an event decides about everything; where it sends no name, it is its own. */

@@ -15,12 +15,14 @@ export const crush: HostDialect<'crush'> = {
     const told = feasible(crush.title, mergesInto(event, verdict, abilityOn(CAN, event)), event, verdict)
     if (told.act === 'signal') return signalled(told)
     const decision = told.act === 'refuse' ? 'deny' : told.act === 'allow' ? 'allow' : undefined
-    return printed({
+    const answer = {
       ...(decision && { decision }),
       ...(told.stops && { halt: true }),
       ...(told.reason && { reason: told.reason }),
       ...(told.input && { updated_input: told.input }),
       ...(told.context && { context: told.context }),
-    })
+    }
+    // It has no place for a word to the user.
+    return printed(answer, 0, told.message)
   },
 }

@@ -22,6 +22,7 @@ export const openhands: HostDialect<'openhands'> = {
     if (told.act === 'signal') return signalled(told)
     const context = told.context && { additionalContext: told.context }
     const denied = told.act === 'refuse' && { decision: 'deny', reason: told.reason }
-    return printed({ ...denied, ...context }, denied ? 2 : 0, denied ? told.reason : told.message)
+    const said = [denied ? told.reason : '', told.message].filter(Boolean).join('\n')
+    return printed({ ...denied, ...context }, denied ? 2 : 0, said)
   },
 }

@@ -18,6 +18,7 @@ import {
 import { decode } from '../../../src/dialects/claude-code/decode.js'
 import { type HostAnswer, type HostEvent, verdictOfResult } from '../../../src/dialects/host-answer.js'
 import { readHostPayload } from '../../../src/dialects/host-payload.js'
+import { claudeToolNames } from '../../../src/dialects/host-tools.js'
 import { HOST_NAMES, type Host, type HostName, hostNamed } from '../../../src/dialects/hosts.js'
 
 const EVENTS = Object.keys(CATALOGUE)
@@ -42,6 +43,21 @@ describe.each(HOST_NAMES)('%s', (host) => {
     for (const name of [...EVENTS, 'FutureEvent', 'constructor']) {
       const silence = host === 'cursor' ? '{}\n' : ''
       expect(tell(host, event(name), proceed()), name).toEqual({ stdout: silence, exit: 0 })
+    }
+  })
+
+  it('loses no word to the user, whatever the verdict is', () => {
+    const told = 'a word to the user'
+    const more = { userMessage: told }
+    const results = [proceed(more), deny(REASON, more), inject('ctx', more), askUser('ok?', more)]
+    const shapes: readonly Partial<HostEvent>[] = [{}, { sentAs: '' }, { sentAs: 'preToolUse' }]
+    for (const name of [...EVENTS, 'FutureEvent']) {
+      for (const result of [...results, proceed({ ...more, host: { worktreePath: '/w' } })]) {
+        for (const shape of shapes) {
+          const { stdout, stderr = '' } = tell(host, event(name, shape), result)
+          expect(stdout + stderr, `${name} ${result.action} ${shape.sentAs}`).toContain(told)
+        }
+      }
     }
   })
 
@@ -347,5 +363,32 @@ describe('Claude Code’s format, read again', () => {
     expect(reread(event('PreToolUse'), onPre('claude-code', all))).toEqual(all)
     const stop = reread(event('PreToolUse'), onPre('claude-code', abortTurn(REASON)))
     expect(stop).toMatchObject({ action: 'abort_turn', reason: REASON })
+  })
+})
+
+describe('a payload of Copilot that could not be read', () => {
+  it('is refused in the form that both of its spellings honour', () => {
+    const unread = onPre('copilot', deny(REASON), { sentAs: '', data: {} })
+    expect(unread).toMatchObject({ exit: 2, stderr: `${REASON}\n` })
+    expect(json(unread).permissionDecision).toBe('deny')
+    // One that could be read is of its own spelling, where the exit code would hide the reason.
+    expect(onPre('copilot', deny(REASON), { sentAs: '' })).toMatchObject({ exit: 0 })
+  })
+})
+
+describe('what Claude Code calls the tools of others', () => {
+  it.each([
+    ['cline', 'execute_command', ['Bash']],
+    ['cline', 'run_commands', ['Bash']],
+    ['cline', 'write_to_file', ['Write']],
+    ['letta', 'exec_command', ['Bash']],
+    ['letta', 'RunShellCommand', ['Bash']],
+    ['letta', 'Bash', []],
+    ['openhands', 'terminal', ['Bash']],
+    ['openhands', 'file_editor', ['Write', 'Edit']],
+    ['kimi', 'Bash', []],
+    ['openhands', 'constructor', []],
+  ] as const)('%s: %s', (host, tool, names) => {
+    expect(claudeToolNames(host, tool)).toEqual(names)
   })
 })

@@ -23,10 +23,10 @@ import type { StartProblem } from './runners/process/process-hooks.js'
 import { preTrusted } from './trust/pre-trusted.js'
 import { TrustStore } from './trust/trust-store.js'
 
-/** By type: how a specification becomes a hook. A type that is not here does not run. */
+/** By type: how a specification becomes a hook. */
 export type Makers = {
-  readonly [T in HandlerType]?: (spec: HookSpec<Handlers[T]>, surroundings: Surroundings) => Hook
-} & { readonly process?: MakeProcess }
+  readonly [T in HandlerType]: (spec: HookSpec<Handlers[T]>, surroundings: Surroundings) => Hook
+} & { readonly process: MakeProcess }
 
 /** One process makes several hooks. `problem` says, right before a start, why it may not be. */
 type MakeProcess = (
@@ -121,36 +121,28 @@ export class Configuration {
 
   #made(config: LoadedConfig): InForce {
     const hooks: Hook[] = []
-    const diagnostics = [...config.diagnostics]
     const surroundings = { display: this.#options.display, report: (d: Diagnostic) => this.#report(d) }
     for (const given of this.#gate?.settle(config.specs) ?? config.specs) {
       const spec = config.settings.on_failure === 'block' ? closing(given) : given
-      const made = this.#make(spec, given, surroundings)
-      if (!made) diagnostics.push(unsupported(spec, Object.keys(this.#options.makers)))
       const content = this.#gate?.contentOf(given)
-      for (const one of made ?? []) {
+      for (const one of this.#make(spec, given, surroundings)) {
         const hook = content === undefined ? one : { ...one, content }
         this.#specs.set(hook, given)
         hooks.push(hook)
       }
     }
-    return { config, hooks, diagnostics }
+    return { config, hooks, diagnostics: config.diagnostics }
   }
 
-  #make(
-    spec: ConfiguredHook,
-    given: ConfiguredHook,
-    surroundings: Surroundings,
-  ): readonly Hook[] | undefined {
+  #make(spec: ConfiguredHook, given: ConfiguredHook, surroundings: Surroundings): readonly Hook[] {
     const { makers } = this.#options
     if (spec.type === 'process') {
       // Where its own folder leads from there was reviewed with it.
       const problem = () => this.#gate?.problemAtStart(given, given.place.projectDir)
-      return makers.process?.(spec, surroundings, problem).map((hook) => this.#fromCopy(hook, given))
+      return makers.process(spec, surroundings, problem).map((hook) => this.#fromCopy(hook, given))
     }
-    const make = makers[spec.type] as Make | undefined
-    const hook = make?.(spec, surroundings)
-    return hook && [this.#guarded(hook, given)]
+    const make = makers[spec.type] as Make
+    return [this.#guarded(make(spec, surroundings), given)]
   }
 
   /** Files outside a copy can change between the plan and the start: they are looked at once more. */
@@ -181,9 +173,7 @@ export class Configuration {
   /** What a hook runs, in the words of its file. */
   commandOf(hook: Hook): string | undefined {
     const spec = this.#specs.get(hook)
-    if (spec?.type === 'process') return spec.handler.command.join(' ')
-    if (spec?.type !== 'command') return undefined
-    return [spec.handler.command, ...(spec.handler.args ?? [])].join(' ')
+    return spec && targetOf(spec)
   }
 
   /** Why a hook of a file may not run; undefined if it may, or comes from elsewhere. */
@@ -225,17 +215,23 @@ const MAX_REPORTED = 100
 type Specs = WeakMap<Hook, ConfiguredHook>
 type Make = (spec: unknown, surroundings: Surroundings) => Hook
 
+function targetOf(spec: ConfiguredHook): string {
+  switch (spec.type) {
+    case 'process':
+      return spec.handler.command.join(' ')
+    case 'command':
+      return [spec.handler.command, ...(spec.handler.args ?? [])].join(' ')
+    case 'http':
+      return withoutSecrets(spec.handler.url)
+    case 'mcp_tool':
+      return `${spec.handler.server} ${spec.handler.tool}`
+    case 'prompt':
+    case 'agent':
+      return spec.handler.prompt
+  }
+}
+
 /** The setting closes every gate, whatever its hook says. */
 function closing(spec: ConfiguredHook): ConfiguredHook {
   return { ...spec, hook: { ...spec.hook, onFailure: 'block' } }
-}
-
-function unsupported({ type, hook }: ConfiguredHook, supported: readonly string[]): Diagnostic {
-  const { file, line } = hook.origin
-  return {
-    code: 'entry-unsupported',
-    text: `${hook.name} does not run: hooks of type "${type}" are not supported; use ${supported.join(', ')}`,
-    ...(file !== undefined && { file }),
-    ...(line !== undefined && { line }),
-  }
 }

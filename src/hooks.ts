@@ -14,6 +14,7 @@ import { Session, type SessionOptions } from './core/session.js'
 import type { GuardedStore } from './core/session-store.js'
 import type { HandedOn } from './runners/command/handed-on.js'
 import type { Programs } from './runners/command/programs.js'
+import type { McpServers } from './runners/mcp-tool/mcp-servers.js'
 import type { Residents } from './runners/process/residents.js'
 
 /** What hooks of files leave outside the process. */
@@ -21,6 +22,7 @@ interface Running {
   readonly programs: Programs
   readonly handedOn: HandedOn
   readonly residents: Residents
+  readonly servers: McpServers
 }
 
 /** One hook, as `list()` shows it. */
@@ -39,7 +41,7 @@ export interface ListedHook {
   readonly source: string
   readonly file?: string
   readonly line?: number
-  /** What a command or a process runs. */
+  /** What a command or a process runs, whom another asks. */
   readonly command?: string
   readonly state: 'ready' | 'disabled' | 'untrusted' | 'modified'
   /** Where it is not ready. */
@@ -179,6 +181,7 @@ export class Hooks implements AsyncDisposable {
     await this.#configuration?.close()
     await this.#engine.idle()
     await this.#running.residents.close()
+    await this.#running.servers.close()
     await this.#running.programs.idle()
     this.#running.handedOn.close((d) => this.#engine.note(d))
   }

@@ -24,11 +24,17 @@ import { globalHooks, HookRegistry } from './core/registry.js'
 import { keepSecret, secretsIn } from './core/secrets.js'
 import type { SessionStore } from './core/session-store.js'
 import { Hooks } from './hooks.js'
+import { agentHook } from './runners/agent/agent-hook.js'
 import { commandHook } from './runners/command/command-hook.js'
 import { HandedOn } from './runners/command/handed-on.js'
 import { Programs } from './runners/command/programs.js'
+import { type HttpTerms, httpHook } from './runners/http/http-hook.js'
+import { McpServers } from './runners/mcp-tool/mcp-servers.js'
+import { mcpToolHook } from './runners/mcp-tool/mcp-tool-hook.js'
+import { type HostModel, isHostModel, type ModelSource } from './runners/model/model-source.js'
 import { processHooks } from './runners/process/process-hooks.js'
 import { Residents } from './runners/process/residents.js'
+import { promptHook } from './runners/prompt/prompt-hook.js'
 
 export interface HooksOptions extends Host {
   /** The project whose configuration files are read, and the user's with them. Without it neither is. */
@@ -47,6 +53,8 @@ export interface HooksOptions extends Host {
   readonly watch?: boolean
   /** Under the names of a settings file; they win over the user's file. */
   readonly settings?: Partial<MergedSettings>
+  /** Whom prompt and agent hooks ask: a function, or a LanguageModel of the AI SDK. It wins over the settings. */
+  readonly model?: HostModel
   /** The process-wide hooks; false isolates from them, another registry replaces them. */
   readonly globals?: boolean | HookRegistry
 }
@@ -69,6 +77,7 @@ const OPTIONS: Checks<HooksOptions> = {
   trust: isOneOf('enforce', 'all'),
   preTrusted: isText,
   watch: isFlag,
+  model: [isHostModel, 'a function, or a LanguageModel of the AI SDK'],
   settings: anything, // hostSettings says more about them
   globals: [
     (value) => typeof value === 'boolean' || isGlobal(value),
@@ -95,11 +104,14 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
   const { store } = options
   const handedOn = new HandedOn(store?.folderOf?.bind(store))
   const residents = new Residents()
-  const configuration = await configurationFor({
+  const settingsNow = () => configuration?.settings ?? given
+  const servers = new McpServers(() => settingsNow().mcp_servers)
+  const models = () => ({ host: options.model, settings: settingsNow().model })
+  const configuration: Configuration | undefined = await configurationFor({
     sources: sourcesOf(options),
     trust,
     preTrusted: options.preTrusted,
-    makers: makersWith(programs, handedOn, residents),
+    makers: makersWith({ programs, handedOn, residents, servers, models, reach: settingsNow }),
     renew: (make) => residents.renew(make),
     display,
   })
@@ -111,15 +123,29 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
         registry,
       )
     : new Engine(options, given, registry)
-  const hooks = new Hooks(engine, { programs, handedOn, residents }, given, configuration)
+  const hooks = new Hooks(engine, { programs, handedOn, residents, servers }, given, configuration)
   if (watch) await hooks.watch()
   return hooks
 }
 
+/** What hooks of files share while they run. */
+interface Means {
+  readonly programs: Programs
+  readonly handedOn: HandedOn
+  readonly residents: Residents
+  readonly servers: McpServers
+  readonly models: () => ModelSource
+  readonly reach: () => HttpTerms
+}
+
 /** The one table of ways to run a configured hook. */
-function makersWith(programs: Programs, handedOn: HandedOn, residents: Residents): Makers {
+function makersWith({ programs, handedOn, residents, servers, models, reach }: Means): Makers {
   return {
     command: (spec, surroundings) => commandHook(spec, surroundings, programs, handedOn),
+    http: (spec, surroundings) => httpHook(spec, surroundings, reach),
+    prompt: (spec, surroundings) => promptHook(spec, surroundings, models, programs),
+    agent: (spec, surroundings) => agentHook(spec, surroundings, models),
+    mcp_tool: (spec, surroundings) => mcpToolHook(spec, surroundings, servers),
     process: (spec, surroundings, problem) => processHooks(spec, surroundings, residents, problem),
   }
 }

@@ -130,15 +130,6 @@ describe('what is read', () => {
     expect(hook?.why).toContain('settings.json:')
   })
 
-  test('a kind of hook that does not run here is reported with file and line', async () => {
-    write(rootFile(project), { hooks: { Stop: [{ hooks: [{ type: 'prompt', prompt: 'Done?' }] }] } })
-    const hooks = await hooksHere({ trust: 'all' })
-    expect(hooks.list()).toEqual([])
-    expect(hooks.diagnostics).toMatchObject([
-      { code: 'entry-unsupported', file: rootFile(project), line: expect.any(Number) },
-    ])
-  })
-
   test('settings of the host win over those of the user, and a project tightens them', async () => {
     write(rootFile(home), gate('true'))
     write(join(home, '.amplifier', 'settings.json'), { hooks: { default_timeout: 10 } })
@@ -178,7 +169,6 @@ describe('what a mistake in a file costs', () => {
     ['a file that is no JSON', '{ "hooks": '],
     ['an entry that is malformed', gate('exit 2', { onFailure: 'deny' })],
     ['an event that does not exist', { hooks: { PreTolUse: gate('exit 2').hooks.PreToolUse } }],
-    ['a kind of hook that does not run', { hooks: { Stop: [{ hooks: [{ type: 'prompt', prompt: '?' }] }] } }],
   ] as const
 
   test.each(broken)('%s is told to the user of every session, once', async (_what, content) => {

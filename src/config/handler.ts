@@ -3,39 +3,16 @@
 import { isObject } from '../core/json.js'
 import { type Check, isFlag, isOneOf, isSeconds, isText } from '../core/options.js'
 import { shown } from '../core/text.js'
+import type { AgentHandler } from '../runners/agent/agent-hook.js'
 import type { CommandHandler } from '../runners/command/command-hook.js'
+import type { HttpHandler } from '../runners/http/http-hook.js'
+import type { McpToolHandler } from '../runners/mcp-tool/mcp-tool-hook.js'
+import type { PromptHandler } from '../runners/prompt/prompt-hook.js'
 
 export type HandlerType = 'command' | 'http' | 'prompt' | 'agent' | 'mcp_tool'
 
-/** For people, while the hook runs. */
-type Shown = Pick<CommandHandler, 'statusMessage'>
-
 export interface ConfiguredCommand extends CommandHandler {
   readonly async?: boolean
-}
-
-export interface HttpHandler extends Shown {
-  readonly url: string
-  readonly headers?: Readonly<Record<string, string>>
-  /** Variables that headers may name. */
-  readonly allowedEnvVars?: readonly string[]
-}
-
-export interface PromptHandler extends Shown {
-  readonly prompt: string
-  readonly model?: string
-  readonly continueOnBlock?: boolean
-}
-
-export interface AgentHandler extends Shown {
-  readonly prompt: string
-  readonly model?: string
-}
-
-export interface McpToolHandler extends Shown {
-  readonly server: string
-  readonly tool: string
-  readonly input?: Readonly<Record<string, unknown>>
 }
 
 export interface Handlers {

@@ -10,6 +10,7 @@ import type { Matching } from './matchers.js'
 import { type GivenSetting, isSetting } from './merged-settings.js'
 import type { Owner } from './owner.js'
 import { type ProcessEntry, readProcesses } from './process-entry.js'
+import { CLAUDE_KEYS } from './reach-settings.js'
 
 /** A place where hooks may stand: a whole file, or a part of plugin.json. */
 export interface HookDocument {
@@ -106,6 +107,11 @@ function readSwitches(reading: DocumentReading, fields: Fields, at: JsonPath): v
       const text = '"disableAllHooks" has no effect in a plugin: it may not silence others'
       say(reading, 'unknown-key', text, under(at, 'disableAllHooks'))
     } else give(reading, 'disableAllHooks', fields.disableAllHooks, under(at, 'disableAllHooks'))
+  }
+  if (role !== 'plugin') {
+    for (const [name, key] of Object.entries(CLAUDE_KEYS)) {
+      if (fields[name] !== undefined) give(reading, key, fields[name], under(at, name))
+    }
   }
   for (const key of Object.keys(fields).filter((name) => ABOUT_TRUST.test(name))) {
     const text = `"${key}" is ignored: no file decides whether it is trusted; carabiner trust does`

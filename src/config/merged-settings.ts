@@ -8,9 +8,10 @@ import type { ConfigFile } from './config-file.js'
 import type { JsonPath } from './json-text.js'
 import type { Notes } from './notes.js'
 import type { Scope } from './owner.js'
+import { DEFAULT_REACH, REACH_CHECKS, type ReachSettings, reachProblem } from './reach-settings.js'
 
 /** Every key of a settings file, in the names of the file. Time-outs are seconds. */
-export interface MergedSettings extends Settings {
+export interface MergedSettings extends Settings, ReachSettings {
   readonly enabled: boolean
   readonly allow_user_hooks: boolean
   /** False also where the project switched its own hooks off. */
@@ -26,6 +27,7 @@ export interface MergedSettings extends Settings {
 
 export const DEFAULT_MERGED: MergedSettings = {
   ...DEFAULT_SETTINGS,
+  ...DEFAULT_REACH,
   enabled: true,
   allow_user_hooks: true,
   allow_project_hooks: true,
@@ -125,6 +127,7 @@ const isTimeout: Check = [
 ]
 
 const OWN_SETTINGS: Checks<Omit<MergedSettings, keyof Settings>> = {
+  ...REACH_CHECKS,
   enabled: isFlag,
   allow_user_hooks: isFlag,
   allow_project_hooks: isFlag,
@@ -150,7 +153,9 @@ function isValid(setting: GivenSetting, notes: Notes): boolean {
 
 function problemOf(key: GivenSetting['key'], value: unknown): string | undefined {
   const [accepts, wanted] = CHECKS[key]
-  return accepts(value) ? undefined : `"${key}" must be ${wanted}, got ${shown(value)}`
+  if (accepts(value)) return undefined
+  const more = reachProblem(key, value)
+  return more === undefined ? `"${key}" must be ${wanted}, got ${shown(value)}` : `"${key}" ${more}`
 }
 
 // ---- switches: whose hooks run --------------------------------------------------------------------------------
@@ -210,8 +215,10 @@ type Tightened = GivenSetting & { readonly key: TightenedKey }
 
 const larger = (wanted: unknown, now: unknown) =>
   now !== null && (wanted === null || (wanted as number) > (now as number))
-/** More lets an agent run on, fewer disarms the gates of the user: neither is a project's to choose. */
+/** Not a project's to choose: of stops, more lets an agent run on and fewer disarms the gates of the user. */
 const other = (wanted: unknown, now: unknown) => wanted !== now
+/** From anything to a list; two lists cannot be compared. */
+const unlessOpen = (_: unknown, now: unknown) => now !== null
 const insteadOf = (loose: unknown) => (wanted: unknown, now: unknown) => wanted === loose && now !== loose
 
 /** Whether the first value is looser than the second; null is no limit at all. */
@@ -228,6 +235,11 @@ const LOOSER: { readonly [K in TightenedKey]: (wanted: unknown, now: unknown) =>
   recheck: insteadOf('skipped'),
   protect_system_messages: insteadOf(false),
   audit: other,
+  allowed_http_urls: unlessOpen,
+  http_allowed_env_vars: unlessOpen,
+  allowed_private_hosts: other,
+  model: other,
+  mcp_servers: other,
   audit_on_failure: insteadOf('continue'),
 }
 

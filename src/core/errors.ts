@@ -49,6 +49,11 @@ export const ERROR_CODES = {
       'A file outside the trusted copy that a hook names, or a program it needs, is not what was reviewed; the hook was not started.',
     todo: 'Look at what the message names, and trust it again: carabiner trust.',
   },
+  HOOK_REFUSED: {
+    means:
+      'A hook may not send what it wants to send: its URL is not in allowed_http_urls, it leads to an address that is not of the public internet, or a header would be more than one. Nothing was sent.',
+    todo: 'Correct the hook; or allow what the message names in the settings of the user (allowed_http_urls, allowed_private_hosts).',
+  },
   HOOK_EXIT: {
     means:
       'A command hook ended with a code other than 0 and 2, or by a signal, and printed no valid answer.',
@@ -57,6 +62,11 @@ export const ERROR_CODES = {
   HOOK_OUTPUT: {
     means: 'A hook printed more than its output bound, so that its answer cannot be read whole.',
     todo: 'Print only the answer; write logs to a file.',
+  },
+  MODEL_FAILED: {
+    means:
+      'A prompt or agent hook has no model to ask, or its model could not be asked: a library or key is missing, it is not reachable, or it refused.',
+    todo: 'Give createHooks({ model }), or set "model" in the settings of the user; docs/prompt-hooks.md shows how.',
   },
   HOOK_UNSTABLE: {
     means:
@@ -197,6 +207,11 @@ export const DIAGNOSTIC_CODES = {
       'A resident hook was not told of events: it does not read them in time, or its process is not there.',
     todo: 'Let it read faster than events come, or observe fewer kinds of them.',
   },
+  'header-incomplete': {
+    means:
+      'A header of an HTTP hook names a variable that is not set, or that the hook may not read; the header was sent without it.',
+    todo: 'Set the variable, and list it in allowedEnvVars of the hook and, if that is set, in http_allowed_env_vars.',
+  },
   'config-invalid': {
     means:
       'A configuration file cannot be read, or is not what it should be; what it should have said is missing.',
@@ -249,6 +264,24 @@ export const DIAGNOSTIC_CODES = {
   untrusted: {
     means: 'A hook came with the project and was not trusted, or was changed since; it did not run.',
     todo: 'Look at what it runs and trust it: carabiner trust. For one call: --trust-all, or trust: "all" of createHooks().',
+  },
+  'payload-cut': {
+    means:
+      'What happened was too long to show to the model of a prompt or agent hook whole; its middle was left out.',
+    todo: 'Judge such events with a command or function hook, which sees all of it.',
+  },
+  'model-ignored': {
+    means: 'A prompt or agent hook asks for a model that the one in use is not; that one answered.',
+    todo: 'Remove "model" from the hook, or set such a model in the settings of the user.',
+  },
+  'placeholder-empty': {
+    means: 'A hook names a field in a placeholder that the event does not have; nothing stands in its place.',
+    todo: 'Correct the placeholder; docs/events.md lists the fields of each event.',
+  },
+  'content-ignored': {
+    means:
+      'The tool of an MCP server answered something that is no text, or text beside its answer; that part is ignored.',
+    todo: 'Let the tool answer with one text, which is the answer.',
   },
   'result-not-json': {
     means: 'A tool result cannot be carried as JSON (a cycle, a bigint); hooks saw its text form.',

@@ -12,6 +12,9 @@ const run = (...args: string[]) =>
 it('prints every question as JSON', { timeout: 120_000 }, () => {
   const { benches } = JSON.parse(run('--json'))
   expect(benches.map((bench: { name: string }) => bench.name)).toEqual([
+    'audit, batches of 100 / bare append',
+    'audit, single records / bare append',
+    'session.fire, a command hook, with audit / without',
     'one command hook / bare spawn',
     'execa / bare spawn',
     '10 command hooks / 10 bare spawns at once',
@@ -24,6 +27,7 @@ it('prints every question as JSON', { timeout: 120_000 }, () => {
     ]),
     'a hook on runHook, spawn to answer / node -e 0',
     'bash -c true / node -e 0',
+    'HTTP hook / bare fetch',
     'emit, no handler / async function',
     'session.fire, no handler / async function',
     'if: Bash(git *) / bare parser',

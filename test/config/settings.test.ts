@@ -42,6 +42,11 @@ describe('defaults', () => {
       bypass: true,
       audit: 'on',
       audit_on_failure: 'continue',
+      allowed_http_urls: null,
+      http_allowed_env_vars: null,
+      allowed_private_hosts: [],
+      model: null,
+      mcp_servers: {},
       recheck: 'skipped',
       protect_system_messages: true,
     })

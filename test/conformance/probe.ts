@@ -2,6 +2,7 @@
 
 import { type Outcome, resolveEvent } from 'carabiner/core'
 import { readCorpus, type Seen, seen } from '../dialects/claude-code/replay.js'
+import { modelReply, probeServer, RECORDED_SERVER } from './probe-server.js'
 import { ShellProject, texts, traces } from './shell-project.js'
 import { stubText } from './stub.mjs'
 
@@ -70,8 +71,6 @@ export interface Played extends Seen {
   readonly later: readonly string[]
   /** What came of the last event, where the watched one was fired more than once. */
   readonly last: Seen['decision']
-  /** Entries of files that are reported as unsupported. */
-  readonly unsupported: number
   /** Living processes after the hooks were closed. */
   readonly left: number
 }
@@ -113,11 +112,13 @@ export interface Fired {
 }
 
 export async function play(probe: Probe, direction: Direction = {}): Promise<Played> {
-  const stage = new ProbeStage(probe, direction)
+  const server = await probeServer(probe)
+  const stage = new ProbeStage(probe, direction, server?.origin)
   try {
     stage.write()
     return await stage.play()
   } finally {
+    server?.close()
     await stage.project.remove()
   }
 }
@@ -132,10 +133,12 @@ class ProbeStage {
   readonly project = new ShellProject()
   readonly #probe: Probe
   readonly #direction: Direction
+  readonly #server: string | undefined
 
-  constructor(probe: Probe, direction: Direction) {
+  constructor(probe: Probe, direction: Direction, server: string | undefined) {
     this.#probe = probe
     this.#direction = direction
+    this.#server = server
   }
 
   // ---- files ----------------------------------------------------------------------------------------------------
@@ -222,6 +225,7 @@ class ProbeStage {
       .replaceAll('{{HOME}}', home)
       .replaceAll('{{FOLDER}}', folder)
       .replaceAll('{{NODE}}', process.execPath)
+      .replaceAll(RECORDED_SERVER, this.#server ?? RECORDED_SERVER)
   }
 
   // ---- the host -------------------------------------------------------------------------------------------------
@@ -232,7 +236,8 @@ class ProbeStage {
     const hooks = await this.project.open({
       configs: this.project.read('session-settings.json') ? [this.project.path('session-settings.json')] : [],
       plugins: plugin.map(({ dir }) => this.project.path(`plugins/${dir}`)),
-      settings: this.#direction.host ?? {},
+      settings: { allowed_private_hosts: ['127.0.0.1'], ...this.#direction.host },
+      model: () => modelReply(this.#probe),
     })
     const open = () => hooks.session({ id: 'probe', cwd: this.project.dir })
     let session = open()
@@ -263,7 +268,6 @@ class ProbeStage {
       wrote: [...this.project.lines('okran'), ...this.project.lines('log/count')].map((line) =>
         line.replaceAll(this.project.dir, '{{PROJECT}}'),
       ),
-      unsupported: hooks.diagnostics.filter(({ code }) => code === 'entry-unsupported').length,
       left: this.project.running().length,
     }
   }

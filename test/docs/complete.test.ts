@@ -101,6 +101,11 @@ const SETTINGS: Keys<Settings> = {
   bypass: true,
   audit: true,
   audit_on_failure: true,
+  allowed_http_urls: true,
+  http_allowed_env_vars: true,
+  allowed_private_hosts: true,
+  model: true,
+  mcp_servers: true,
 }
 
 const CONSTRUCTORS = [

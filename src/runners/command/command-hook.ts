@@ -1,10 +1,8 @@
 // A hook that is a command: the payload goes to its input, its exit code and output are its answer.
 
-import { HookError, isHookError, textOf } from '../../core/errors.js'
+import { HookError, isHookError } from '../../core/errors.js'
 import { type Hook, type HookContext, type HookEvent, LateAnswer, type Printed } from '../../core/hook.js'
-import { isPromise } from '../../core/promise.js'
 import { deny, type HookResult } from '../../core/result.js'
-import { byteLength, cutText, plainText } from '../../core/text.js'
 import { afterAsyncLine, asyncTimeout, isAsyncLine } from '../../dialects/claude-code/async-line.js'
 import { decode } from '../../dialects/claude-code/decode.js'
 import { encode } from '../../dialects/claude-code/encode.js'
@@ -19,6 +17,7 @@ import {
   hookEnvironment,
 } from '../program/environment.js'
 import { noSuchPlaceholder } from '../program/start-failure.js'
+import { announce, bounded } from '../telling.js'
 import type { Ending } from './execution.js'
 import type { HandedOn } from './handed-on.js'
 import type { Program, Programs } from './programs.js'
@@ -54,7 +53,7 @@ export function commandHook(
   const run = async (event: HookEvent, context: HookContext) => {
     if (!prepared) prepared = madeDataFolder(place, context.note)
     const { envFile, ...program } = programFor(event, spec, handedOn, context)
-    announce(spec, surroundings, context)
+    announce(spec, surroundings, context.note)
     const start = (one: Program) =>
       programs.run(
         one,
@@ -160,22 +159,6 @@ function folderThatIsThere(event: HookEvent, place: Place): string {
 
 // ---- what is told ---------------------------------------------------------------------------------------------
 
-function announce(
-  { hook, handler: { statusMessage } }: HookSpec<CommandHandler>,
-  { display }: Surroundings,
-  context: HookContext,
-): void {
-  if (!display || !statusMessage) return
-  const failed = (error: unknown) =>
-    context.note({ code: 'host-failed', text: `display failed: ${textOf(error)}` })
-  try {
-    const shown: unknown = display({ text: plainText(statusMessage), level: 'info', source: hook.name })
-    if (isPromise(shown)) void shown.then(undefined, failed)
-  } catch (error) {
-    failed(error)
-  }
-}
-
 function report(ending: Ending, note: HookContext['note'], printed: HookContext['printed']): void {
   const output: Printed = {
     ...(ending.stdout && { stdout: bounded(ending.stdout) }),
@@ -197,10 +180,3 @@ const LEFT_BEHIND = {
     'it left a process running in its group, which was ended with it; a process of its own session runs on',
   outsider: HELD.outsider,
 } as const
-
-/** Of each stream, for the trace. */
-const PRINTED_LIMIT = 4096
-
-function bounded(text: string): string {
-  return byteLength(text) > PRINTED_LIMIT ? cutText(text, PRINTED_LIMIT, '…') : text
-}

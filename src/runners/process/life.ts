@@ -17,6 +17,9 @@ export interface LifeEvents {
   /** What could not be handed over may be tried again. */
   readonly drained: () => void
   readonly problem: (problem: RpcProblem) => void
+  /** What it asks and tells by itself. Absent: it is refused and dropped, as a problem. */
+  readonly request?: (method: string, params: Json | undefined) => unknown
+  readonly notification?: (method: string, params: Json | undefined) => void
   /** A process outside its group still held its pipes when nothing else was left. */
   readonly leftBehind: () => void
 }
@@ -63,6 +66,8 @@ export class Life {
       output: inputOf(child, () => this.#lost('it closed its input')),
       maxQueuedBytes: MOST_EVENT_BYTES,
       ...(maxLineBytes !== undefined && { maxLineBytes }),
+      ...(events.request && { onRequest: events.request }),
+      ...(events.notification && { onNotification: events.notification }),
       onProblem: events.problem,
       onClose: () => this.#lost('it closed its output'),
     })

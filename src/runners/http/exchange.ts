@@ -1,0 +1,247 @@
+// One request and its answer: connected to where it may go, written once, read within bounds, ended when nobody waits any more.
+
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { HookError } from '../../core/errors.js'
+import { badReply, requestFailure } from './failures.js'
+import { guardedLookup, knownAddresses, type Network, networkFor, restedFor, restFrom } from './network.js'
+import { Reach } from './reach.js'
+
+export interface Question {
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** The hook is one of the user's own files. */
+  readonly own: boolean
+  readonly allowedPrivateHosts: readonly string[]
+}
+
+export interface Reply {
+  readonly status: number
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+}
+
+type OnAbort = (listener: () => void) => void
+
+/** Of the body of an answer. */
+const MOST_BYTES = 1024 * 1024
+const MOST_HEADER_BYTES = 64 * 1024
+/** Of an answer that does not count only so much is read, and only for so long: it is for people. */
+const EXCERPT_BYTES = 2048
+const EXCERPT_MS = 250
+/** A connection that has rested longer may have been closed meanwhile, and nobody has looked yet. */
+const RESTED_MS = 50
+
+/** Rejects with HookError. Nothing is sent twice: only a kept connection that was found closed before is replaced. */
+export async function ask(question: Question, onAbort: OnAbort): Promise<Reply> {
+  const { url, own, allowedPrivateHosts } = question
+  const reach = new Reach(url, own, allowedPrivateHosts, await knownAddresses())
+  const refusal = reach.refusalOfHost()
+  if (refusal) throw refusal
+  const network = await networkFor(url.protocol)
+  try {
+    return await new Exchange(question, reach, network, 'kept').begin(onAbort)
+  } catch (error) {
+    if (error !== WAS_CLOSED) throw requestFailure(error, url.host)
+  }
+  try {
+    return await new Exchange(question, reach, network, 'fresh').begin(onAbort)
+  } catch (error) {
+    throw requestFailure(error, url.host)
+  }
+}
+
+const WAS_CLOSED = new Error('the kept connection was closed')
+
+class Exchange {
+  readonly #question: Question
+  readonly #reach: Reach
+  readonly #request: ClientRequest
+  readonly #settled: Promise<Reply>
+  #resolve: (reply: Reply) => void = () => {}
+  #reject: (error: unknown) => void = () => {}
+  #isSettled = false
+  #isWritten = false
+  /** An answer has begun. */
+  #isAnswered = false
+
+  constructor(question: Question, reach: Reach, { request, agent }: Network, connection: 'kept' | 'fresh') {
+    this.#question = question
+    this.#reach = reach
+    this.#settled = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    const { url, headers, body } = question
+    this.#request = request({
+      method: 'POST',
+      hostname: reach.host,
+      port: reach.port,
+      path: `${url.pathname}${url.search}`,
+      headers: { ...headers, 'accept-encoding': 'identity', 'content-length': Buffer.byteLength(body) },
+      agent: connection === 'kept' ? agent : false,
+      lookup: guardedLookup(reach),
+      maxHeaderSize: MOST_HEADER_BYTES,
+      insecureHTTPParser: false,
+      // Whatever NODE_TLS_REJECT_UNAUTHORIZED says: a gate that anybody can answer for is none.
+      ...(url.protocol === 'https:' && { rejectUnauthorized: true }),
+    })
+  }
+
+  begin(onAbort: OnAbort): Promise<Reply> {
+    const request = this.#request
+    request.on('error', (error) => this.#fail(this.#isUnused ? WAS_CLOSED : error))
+    // Also where Node says nothing more: after an answer that would switch protocols.
+    request.on('close', () => {
+      if (!this.#isAnswered) this.#fail(badReply('it ended the connection without an answer'))
+    })
+    request.once('socket', (socket) => {
+      request.once('response', (response) => this.#read(response, socket))
+      this.#connect(socket)
+    })
+    onAbort(() => this.#fail(new HookError('ABORTED', 'nobody waits for its answer any more')))
+    return this.#settled
+  }
+
+  /** A kept connection on which nothing was written yet. */
+  get #isUnused(): boolean {
+    return this.#request.reusedSocket && !this.#isWritten
+  }
+
+  // ---- there ----------------------------------------------------------------------------------------------------
+
+  #connect(socket: Socket): void {
+    if (!this.#request.reusedSocket) {
+      socket.once('connect', () => this.#isAllowed(socket))
+      socket.once(this.#question.url.protocol === 'https:' ? 'secureConnect' : 'connect', () =>
+        this.#write(socket),
+      )
+      return
+    }
+    if (restedFor(socket, performance.now()) < RESTED_MS) this.#write(socket)
+    // A whole round of the event loop, in which Node learns that the other side has closed it: this one may be past the point.
+    else setImmediate(() => setImmediate(() => this.#write(socket)))
+  }
+
+  /** The address is looked at once more, as the system says it: whatever was looked up, this is who reads the request. */
+  #isAllowed({ remoteAddress }: Socket): boolean {
+    const refusal = remoteAddress === undefined ? GONE : this.#reach.refusalOf(remoteAddress)
+    if (refusal) this.#fail(refusal === GONE && this.#isUnused ? WAS_CLOSED : refusal)
+    return refusal === undefined
+  }
+
+  #write(socket: Socket): void {
+    if (this.#isSettled || !this.#isAllowed(socket)) return
+    // The pool hands out connections, too, that the other side has closed and ours has not.
+    if (this.#isUnused && (socket.destroyed || socket.readableEnded || !socket.writable)) {
+      this.#fail(WAS_CLOSED)
+      return
+    }
+    this.#isWritten = true
+    this.#request.end(this.#question.body)
+  }
+
+  // ---- and back -------------------------------------------------------------------------------------------------
+
+  #read(response: IncomingMessage, socket: Socket): void {
+    this.#isAnswered = true
+    const { statusCode: status = 0, headers } = response
+    const counts = status >= 200 && status <= 299
+    const problem = this.#isWritten
+      ? counts && unreadable(headers)
+      : badReply('it answered before it was asked')
+    if (problem) {
+      this.#fail(problem)
+      return
+    }
+    const body = new Body(counts ? MOST_BYTES : EXCERPT_BYTES)
+    const finish = () => this.#finish({ status, headers, body: body.text })
+    /** Where the rest is not wanted, or does not come. */
+    const breakOff = (why: () => HookError) => {
+      if (this.#isSettled) return
+      if (counts) this.#fail(why())
+      else this.#giveUp(finish)
+    }
+    response.on('data', (chunk: Buffer) => {
+      if (!body.add(chunk)) breakOff(tooLarge)
+    })
+    response.on('end', () => {
+      if (!response.complete) return breakOff(brokenOff)
+      restFrom(socket, performance.now())
+      finish()
+    })
+    response.on('error', () => breakOff(brokenOff))
+    response.on('close', () => breakOff(brokenOff))
+    if (!counts) setTimeout(() => this.#giveUp(finish), EXCERPT_MS).unref()
+  }
+
+  // ---- the end --------------------------------------------------------------------------------------------------
+
+  #finish(reply: Reply): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    this.#resolve(reply)
+    // A server may answer before it has read everything; what is left would wait for it.
+    if (!this.#request.writableFinished) this.#request.destroy()
+  }
+
+  /** Of what does not count nothing more is wanted. */
+  #giveUp(finish: () => void): void {
+    if (this.#isSettled) return
+    finish()
+    this.#request.destroy()
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    this.#reject(error)
+    this.#request.destroy()
+  }
+}
+
+const GONE = badReply('it closed the connection before it was asked')
+
+function brokenOff(): HookError {
+  return badReply('it broke off in the middle of its answer')
+}
+
+function tooLarge(): HookError {
+  return new HookError('HOOK_OUTPUT', 'answered with more than 1 MiB, so that its answer cannot be read', {
+    hint: 'Send only the answer.',
+  })
+}
+
+/** What arrived, up to a bound. */
+class Body {
+  readonly #limit: number
+  readonly #chunks: Buffer[] = []
+  #size = 0
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** False: it is more than may be. */
+  add(chunk: Buffer): boolean {
+    this.#size += chunk.length
+    this.#chunks.push(chunk)
+    return this.#size <= this.#limit
+  }
+
+  get text(): string {
+    return Buffer.concat(this.#chunks).toString('utf8')
+  }
+}
+
+/** What the headers say already. We asked for plain bytes: what is packed may unpack to anything. */
+function unreadable(headers: IncomingMessage['headers']): HookError | undefined {
+  if (Number(headers['content-length']) > MOST_BYTES) return tooLarge()
+  const content = headers['content-encoding']?.trim().toLowerCase()
+  const transfer = headers['transfer-encoding']?.trim().toLowerCase()
+  const packed = content && content !== 'identity' ? content : transfer && transfer !== 'chunked' && transfer
+  if (!packed) return undefined
+  const text = `its answer is packed (${packed.replace(/[^a-z0-9, -]/g, '').slice(0, 40)}), which was not asked for`
+  return badReply(text, 'Let the server honour "accept-encoding: identity".')
+}

@@ -1,0 +1,153 @@
+// A hook that is a server: the payload is posted to it, and the body of its answer is what a command would print.
+
+import { HookError, textOf } from '../../core/errors.js'
+import type { Hook, HookContext, HookEvent } from '../../core/hook.js'
+import type { HookResult } from '../../core/result.js'
+import { plainText, shown } from '../../core/text.js'
+import { decode } from '../../dialects/claude-code/decode.js'
+import { encode } from '../../dialects/claude-code/encode.js'
+import type { HookSpec, Surroundings } from '../hook-spec.js'
+import { announce, bounded } from '../telling.js'
+import type { Reply } from './exchange.js'
+import { badReply } from './failures.js'
+import { basicCredentials, ownHeaders } from './request-headers.js'
+import { isAllowedUrl } from './url-patterns.js'
+
+/** The fields that only an HTTP hook has. */
+export interface HttpHandler {
+  /** http: or https: */
+  readonly url: string
+  /** `$NAME` and `${NAME}` in values are variables of the environment. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Variables that headers may name. */
+  readonly allowedEnvVars?: readonly string[]
+  /** Shown while it runs. */
+  readonly statusMessage?: string
+}
+
+/** What the settings say about all of them. */
+export interface HttpTerms {
+  /** Patterns with `*`, of which the URL must fit one; null: any URL. */
+  readonly allowed_http_urls: readonly string[] | null
+  /** Of `allowedEnvVars` only these; null: all. */
+  readonly http_allowed_env_vars: readonly string[] | null
+  /** `host`, `host:port` or a range (`10.0.0.0/8`) beyond the public internet that hooks may be sent to. */
+  readonly allowed_private_hosts: readonly string[]
+}
+
+/** `terms` is read at each call: settings may change while the hook lives. */
+export function httpHook(
+  spec: HookSpec<HttpHandler>,
+  surroundings: Surroundings,
+  terms: () => HttpTerms,
+): Hook {
+  const { hook, handler } = spec
+  const target = URL.canParse(handler.url) ? new URL(handler.url) : undefined
+  const credentials = target && basicCredentials(target)
+  const run = async (event: HookEvent, context: HookContext) => {
+    const { allowed_http_urls, http_allowed_env_vars, allowed_private_hosts } = terms()
+    const url = checked(target, handler.url, allowed_http_urls)
+    const { headers = {}, allowedEnvVars: own = [] } = handler
+    const given = ownHeaders({ headers, own, allowed: http_allowed_env_vars, env: process.env }, context.note)
+    announce(spec, surroundings, context.note)
+    const { ask } = await import('./exchange.js')
+    const reply = await ask(
+      {
+        url,
+        headers: { ...ALWAYS, ...(credentials !== undefined && { authorization: credentials }), ...given },
+        body: encode(event),
+        own: hook.origin.scope === 'user',
+        allowedPrivateHosts: allowed_private_hosts,
+      },
+      context.onAbort,
+    )
+    if (reply.body !== '') context.printed({ stdout: bounded(reply.body) })
+    return answer(event, reply, hook, url, context.note)
+  }
+  return { ...hook, run }
+}
+
+const ALWAYS = { 'content-type': 'application/json', accept: 'application/json', 'user-agent': 'carabiner' }
+
+function checked(url: URL | undefined, text: string, patterns: readonly string[] | null): URL {
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new HookError('HOOK_REFUSED', `${shown(text)} is no URL of a server`, {
+      hint: 'Let "url" begin with http:// or https://.',
+    })
+  }
+  if (isAllowedUrl(url, patterns)) return url
+  throw new HookError(
+    'HOOK_REFUSED',
+    `nothing was sent to ${url.host}: allowed_http_urls has no pattern for its URL`,
+    {
+      hint: `If it is meant, add a pattern to allowed_http_urls in the settings of the user, such as "${url.origin}/*".`,
+    },
+  )
+}
+
+// ---- what comes back ------------------------------------------------------------------------------------------
+
+/** A status from 200 to 299 with a JSON object is an answer, with nothing is none; all else is a failure, whatever it says. */
+function answer(
+  event: HookEvent,
+  { status, headers, body }: Reply,
+  { name, onFailure, detached }: Omit<Hook, 'run'>,
+  url: URL,
+  note: HookContext['note'],
+): HookResult {
+  if (status >= 300 && status <= 399) throw redirected(status, headers.location, url)
+  if (status < 200 || status > 299) {
+    throw badReply(`${url.host} answered with status ${status}, which is no answer${excerpt(body)}`)
+  }
+  if (body.trim() !== '') checkObject(body, note)
+  const reply = { code: 0, signal: null, stdout: body, stderr: '', cut: false }
+  return decode(event, reply, { name, onFailure, late: detached }, note)
+}
+
+function redirected(status: number, location: string | undefined, url: URL): HookError {
+  // The rest of it may hold a secret, or lead where nobody may go.
+  const to = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url).host : ''
+  const where = to === '' ? '' : ` to ${plainText(to)}`
+  return badReply(
+    `${url.host} redirects${where} (status ${status}), and redirects are not followed`,
+    NAME_THE_LAST,
+  )
+}
+
+const NAME_THE_LAST = 'Write the URL into the hook that the server redirects to, if you trust it.'
+
+/** A text of a server is never context, as a command's may be. */
+function checkObject(body: string, note: HookContext['note']): void {
+  const text = body.trim()
+  const parsed = text.startsWith('{') ? parse(text) : undefined
+  if (parsed === undefined) {
+    throw new HookError('ANSWER_INVALID', `its answer is no JSON object${excerpt(body)}`, {
+      hint: ONE_OBJECT,
+    })
+  }
+  if ('async' in parsed && parsed.async === true) {
+    note({
+      code: 'async-verdict-ignored',
+      text: 'it answered "async":true, but a server cannot answer later',
+    })
+  }
+}
+
+const ONE_OBJECT = 'Let the server answer with one JSON object as Claude Code documents it, or with nothing.'
+
+function parse(text: string): object {
+  try {
+    return JSON.parse(text) as object
+  } catch (error) {
+    const problem = `its answer begins like a JSON object but is not valid JSON: ${textOf(error).slice(0, 200)}`
+    throw new HookError('ANSWER_INVALID', problem, { hint: ONE_OBJECT, cause: error })
+  }
+}
+
+/** The first of a text, for people. */
+function excerpt(body: string): string {
+  const text = plainText(body.slice(0, EXCERPT)).replace(/\s+/g, ' ').trim()
+  return text === '' ? '' : `: ${text}${body.length > EXCERPT ? '…' : ''}`
+}
+
+const EXCERPT = 200

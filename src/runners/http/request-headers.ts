@@ -1,0 +1,118 @@
+// The headers of a request: ours, and those of the hook with the variables that it may name.
+
+import { type Diagnostic, HookError } from '../../core/errors.js'
+import { keepSecret } from '../../core/secrets.js'
+import { shown } from '../../core/text.js'
+
+/** What a hook says about its headers, and what the settings say about that. */
+export interface HeaderTerms {
+  readonly headers: Readonly<Record<string, string>>
+  /** Variables that the hook may name; none if it does not say. */
+  readonly own: readonly string[]
+  /** Of these only those; null: all. */
+  readonly allowed: readonly string[] | null
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** They say how the message is framed and where it goes; another word on that makes two readings of one request. */
+const OURS: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+/** What every server reads in the same way. */
+const VALUE = /^[\t\x20-\x7e]*$/
+const VARIABLE = /\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))/g
+const SECRET_HEADER = /auth|cookie|credential|key|passw|secret|signature|token/i
+
+/** In lower case. Throws HOOK_REFUSED for what would be more than one header. */
+export function ownHeaders(terms: HeaderTerms, note: (d: Diagnostic) => void): Record<string, string> {
+  const result: Record<string, string> = {}
+  const secrets: string[] = []
+  for (const [name, text] of Object.entries(terms.headers)) {
+    if (!NAME.test(name)) throw refused(`${shown(name)} is no name of a header`)
+    const key = name.toLowerCase()
+    if (OURS.has(key)) {
+      note({ code: 'unknown-key', text: `the header "${name}" is set by the engine; its own is not sent` })
+      continue
+    }
+    const value = text.replace(VARIABLE, (_, braced?: string, bare?: string) => {
+      const found = variable(braced ?? bare ?? '', name, terms, note)
+      secrets.push(found)
+      return found
+    })
+    if (!VALUE.test(value)) throw refused(unfit(name, value))
+    if (SECRET_HEADER.test(key)) secrets.push(value, value.slice(value.indexOf(' ') + 1))
+    result[key] = value.trim()
+  }
+  keepNew(secrets)
+  return result
+}
+
+/** As in Claude Code nothing stands in its place; but not in silence. */
+function variable(
+  name: string,
+  header: string,
+  { own, allowed, env }: HeaderTerms,
+  note: (d: Diagnostic) => void,
+): string {
+  const missing = (why: string) => {
+    note({ code: 'header-incomplete', text: `the header "${header}" is sent without $${name}: ${why}` })
+    return ''
+  }
+  if (!own.includes(name)) return missing('"allowedEnvVars" of the hook does not list it')
+  if (allowed && !allowed.includes(name)) return missing('the setting http_allowed_env_vars does not list it')
+  const value = Object.hasOwn(env, name) ? env[name] : undefined
+  return value === undefined || value === '' ? missing('it is not set') : value
+}
+
+function unfit(name: string, value: string): string {
+  if (/[\r\n]/.test(value))
+    return `the value of the header "${name}" has a line break, and would be more than one`
+  return `the value of the header "${name}" has characters that a header cannot carry`
+}
+
+function refused(text: string): HookError {
+  return new HookError('HOOK_REFUSED', `nothing was sent: ${text}`, {
+    hint: 'Correct "headers" of the hook, or the variable that the header names.',
+  })
+}
+
+let kept: readonly string[] = []
+
+/** The same as at the last request need not be told again: every event asks. */
+function keepNew(secrets: readonly string[]): void {
+  if (secrets.every((secret) => secret === '' || kept.includes(secret))) return
+  keepSecret(secrets)
+  kept = [...secrets, ...kept].slice(0, MOST_KEPT)
+}
+
+const MOST_KEPT = 64
+
+/** `https://user:password@host`: credentials are sent, never shown. Undefined where there are none. */
+export function basicCredentials({ username, password }: URL): string | undefined {
+  if (username === '' && password === '') return undefined
+  const [user, word] = [decoded(username), decoded(password)]
+  const credentials = Buffer.from(`${user}:${word}`).toString('base64')
+  keepSecret([credentials, password, word, ...(password === '' ? [username, user] : [])])
+  return `Basic ${credentials}`
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,192 @@
+// A server at an address: the library's HTTP transport over sockets of our own, so that each answer is bounded and can be ended.
+
+import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js'
+import { HttpFetch } from './http-fetch.js'
+import { type Link, type LinkEvents, TRANSPORT_ERROR } from './link.js'
+import type { Sdk } from './sdk.js'
+import { refusal } from './stdio-link.js'
+
+/** For an answer that is complete, to end by itself; and for a goodbye. */
+const GRACE_MS = 1000
+/** For a message that is not answered to be taken. */
+const NOTICE_MS = 10_000
+/** What was read of a stream that ended is with the client after it. */
+const DRAIN_MS = 50
+
+/** Never again by itself: who asks next starts anew. */
+const NO_RECONNECTION = {
+  initialReconnectionDelay: 0,
+  maxReconnectionDelay: 0,
+  reconnectionDelayGrowFactor: 1,
+  maxRetries: 0,
+}
+
+export class HttpLink implements Link {
+  onclose?: () => void
+  onmessage?: (message: JSONRPCMessage) => void
+  readonly gone: Promise<void>
+  readonly #inner: StreamableHTTPClientTransport
+  readonly #fetch = new HttpFetch()
+  readonly #events: LinkEvents
+  /** Requests without an answer, each with what ends it. */
+  readonly #waiting = new Map<RequestId, AbortController>()
+  #why: string | undefined
+  #isDismissed = false
+  #leave = () => {}
+
+  constructor(
+    { StreamableHTTPClientTransport: Transport }: Sdk,
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    events: LinkEvents,
+  ) {
+    this.#events = events
+    this.gone = new Promise((resolve) => {
+      this.#leave = resolve
+    })
+    this.#inner = new Transport(url, {
+      requestInit: { headers: { ...headers } },
+      reconnectionOptions: NO_RECONNECTION,
+      fetch: (target, init) => this.#request(target, init ?? {}),
+    })
+    this.#inner.onmessage = (message) => this.#receive(message)
+    // Each of them is told to whoever asked, too.
+    this.#inner.onerror = () => undefined
+  }
+
+  get isOver(): boolean {
+    return this.#why !== undefined
+  }
+
+  get isDismissed(): boolean {
+    return this.#isDismissed
+  }
+
+  get sessionId(): string | undefined {
+    return this.#inner.sessionId
+  }
+
+  async how(): Promise<string> {
+    return this.#why ?? 'it is connected'
+  }
+
+  withLastWords(text: string): string {
+    return text
+  }
+
+  newStderr(): string {
+    return ''
+  }
+
+  setProtocolVersion(version: string): void {
+    this.#inner.setProtocolVersion(version)
+  }
+
+  start(): Promise<void> {
+    return this.#inner.start()
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (
+      'method' in message &&
+      message.method === 'notifications/cancelled' &&
+      !this.#givesUp(message.params)
+    ) {
+      return // it was answered long ago
+    }
+    if (!('method' in message && 'id' in message)) return this.#inner.send(message)
+    this.#waiting.set(message.id, new AbortController())
+    try {
+      await this.#inner.send(message)
+    } catch (error) {
+      this.#waiting.delete(message.id)
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    this.end('it was not needed any more')
+  }
+
+  /** The server may forget its session; it is not waited for long. */
+  end(why: string): void {
+    if (!this.#leaveOnce(why)) return
+    this.#isDismissed = true
+    const late = new Promise<void>((resolve) => setTimeout(resolve, GRACE_MS).unref())
+    void Promise.race([this.#inner.terminateSession().catch(() => undefined), late]).then(() =>
+      this.#release(),
+    )
+  }
+
+  terminate(why: string): void {
+    if (this.#leaveOnce(why)) this.#release()
+  }
+
+  #leaveOnce(why: string): boolean {
+    if (this.#why !== undefined) return false
+    this.#why = why
+    for (const waiting of this.#waiting.values()) waiting.abort()
+    this.#waiting.clear()
+    this.#events.over()
+    this.onclose?.()
+    return true
+  }
+
+  #release(): void {
+    void this.#inner.close().catch(() => undefined)
+    this.#fetch.close()
+    this.#leave()
+  }
+
+  #givesUp(params: unknown): boolean {
+    const { requestId } = params as { readonly requestId: RequestId }
+    this.#waiting.get(requestId)?.abort()
+    return this.#waiting.delete(requestId)
+  }
+
+  #receive(message: JSONRPCMessage): void {
+    if ('method' in message && 'id' in message) {
+      if (message.method !== 'ping') this.#events.noise(refusal(message.method))
+    } else if (!('method' in message)) {
+      const id = message.id as RequestId
+      const waiting = this.#waiting.get(id)
+      if (!waiting) {
+        this.#events.noise(`A reply with the id ${JSON.stringify(id)} was dropped: nobody waits for it`)
+        return
+      }
+      this.#waiting.delete(id)
+      // Some keep the stream of a complete answer open.
+      setTimeout(() => waiting.abort(), GRACE_MS).unref()
+    }
+    this.onmessage?.(message)
+  }
+
+  // ---- requests -------------------------------------------------------------------------------------------------
+
+  async #request(target: string | URL, init: RequestInit): Promise<Response> {
+    // A stream for what the server has to say by itself: nobody here would listen, and it would stay open.
+    if (init.method === 'GET') return new Response(null, { status: 405 })
+    const id = requestIn(init.body)
+    const waiting = id === undefined ? undefined : this.#waiting.get(id)
+    const bound = waiting?.signal ?? AbortSignal.timeout(NOTICE_MS)
+    const signals = init.signal ? [init.signal, bound] : [bound]
+    return this.#fetch.request(target, { ...init, signal: AbortSignal.any(signals) }, (why) => {
+      if (id !== undefined) setTimeout(() => this.#endedWithout(id, why), DRAIN_MS)
+    })
+  }
+
+  /** The stream is over: what was not answered by it never will be. */
+  #endedWithout(id: RequestId, why: string | undefined): void {
+    if (!this.#waiting.delete(id)) return
+    const message = `the server ended its reply before it had answered${why === undefined ? '' : `: ${why}`}`
+    this.onmessage?.({ jsonrpc: '2.0', id, error: { code: TRANSPORT_ERROR, message } })
+  }
+}
+
+/** The id of the request that is sent; undefined for a notification or a reply. */
+function requestIn(body: RequestInit['body']): RequestId | undefined {
+  if (typeof body !== 'string') return undefined
+  const { id, method } = JSON.parse(body) as { readonly id?: RequestId; readonly method?: string }
+  return method === undefined ? undefined : id
+}

@@ -1,0 +1,83 @@
+// What the user's settings say about a server, made ready for use; what is secret in it is kept so.
+
+import { homedir } from 'node:os'
+import { resolve } from 'node:path'
+import { HookError } from '../../core/errors.js'
+import { keepSecret, secretsIn } from '../../core/secrets.js'
+import type { Launch } from '../process/launch.js'
+
+/** One entry of `mcp_servers` in the user's settings: a program, or an address. No project may set it. */
+export type McpServerSettings = StdioSettings | HttpSettings
+
+export interface StdioSettings {
+  readonly command: string
+  readonly args?: readonly string[]
+  /** Added to the few variables that a program needs to start. `${NAME}` is that of our own environment. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Default and base: the user's home folder. In a project its files could become the server's. */
+  readonly cwd?: string
+}
+
+export interface HttpSettings {
+  readonly url: string
+  /** `${NAME}` is a variable of our environment. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Throws HOOK_NOT_STARTED for a variable that is not set. */
+export function launchFrom(
+  { command, args = [], env = {}, cwd = '.' }: StdioSettings,
+  inherited: Readonly<Record<string, string>>,
+): Launch {
+  const own = expanded(env, 'env')
+  keepSecret(secretsIn(own))
+  return { file: command, args, cwd: resolve(homedir(), cwd), env: { ...inherited, ...own } }
+}
+
+/** Name and password of the address become a header: they are not part of where it leads. */
+export function addressFrom({ url, headers = {} }: HttpSettings): {
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+} {
+  const address = parsedUrl(url)
+  const { username, password } = address
+  const sent = { ...credentials(username, password), ...expanded(headers, 'headers') }
+  // The secret of a header is what follows its scheme, too.
+  keepSecret(Object.values(sent).flatMap((value) => [value, value.replace(/^\S+\s+/, '')]))
+  keepSecret([decodeURIComponent(password)])
+  address.username = ''
+  address.password = ''
+  return { url: address, headers: sent }
+}
+
+function parsedUrl(url: string): URL {
+  const address = URL.canParse(url) ? new URL(url) : undefined
+  if (address && /^https?:$/.test(address.protocol)) return address
+  throw new HookError('HOOK_NOT_STARTED', 'its "url" in the settings is no address with http:// or https://')
+}
+
+function credentials(username: string, password: string): Readonly<Record<string, string>> {
+  if (username === '' && password === '') return {}
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
+}
+
+function expanded(texts: Readonly<Record<string, string>>, where: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(texts).map(([key, text]) => [key, withVariables(text, `${where}.${key}`)]),
+  )
+}
+
+function withVariables(text: string, where: string): string {
+  return text.replace(/\$\{([A-Za-z_]\w*)\}/g, (_, name: string) => {
+    const value = process.env[name]
+    if (value !== undefined) return value
+    throw new HookError(
+      'HOOK_NOT_STARTED',
+      `its "${where}" in the settings names \${${name}}, which is not set`,
+      {
+        hint: `Set the environment variable ${name}.`,
+      },
+    )
+  })
+}

@@ -1,0 +1,162 @@
+// What a tool answered, read as a command's output would be: its text is the stdout of exit code 0, an error a failure.
+
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import { HookError, isHookError, textOf } from '../../core/errors.js'
+import type { HookContext, HookEvent } from '../../core/hook.js'
+import { type Data, frozenCopy, isObject, type Json, sameJson } from '../../core/json.js'
+import type { HookResult } from '../../core/result.js'
+import { byteLength } from '../../core/text.js'
+import { TOP_FIELDS } from '../../dialects/claude-code/answer.js'
+import { isAsyncLine } from '../../dialects/claude-code/async-line.js'
+import { type Asker, decode } from '../../dialects/claude-code/decode.js'
+import { boundedText } from '../../rpc/problem.js'
+
+interface ToolAsker extends Asker {
+  readonly tool: string
+}
+
+/** All there is to know about one result. */
+interface Case {
+  readonly event: HookEvent
+  readonly asker: ToolAsker
+  readonly note: HookContext['note']
+}
+
+/** As much as a command may print. */
+const MOST_BYTES = 1024 * 1024
+const LONGEST_REASON = 500
+
+/** Throws HookError for a failure: HOOK_FAILED for an error of the tool, ANSWER_INVALID, HOOK_OUTPUT. */
+export function readToolResult(
+  event: HookEvent,
+  result: CallToolResult,
+  asker: ToolAsker,
+  note: HookContext['note'],
+): HookResult {
+  const one: Case = { event, asker, note }
+  const texts = textsOf(result, one)
+  const answers = answersIn(texts, result.structuredContent)
+  const read = answers.map((text) => attempt(() => decoded(one, text, result.isError === true)))
+  // A deny counts wherever it stands, and whatever else is wrong.
+  const denied = read.find((outcome) => 'result' in outcome && isDeny(outcome.result))
+  if (denied && 'result' in denied) {
+    if (answers.length > 1) ignored(one, 'it answered more than once; the answer that denies counts')
+    return denied.result
+  }
+  if (result.isError) throw toolError(asker, texts.join('\n'))
+  const failed = read.find((outcome) => 'error' in outcome)
+  if (failed && 'error' in failed) throw failed.error
+  if (answers.length > 1) throw twice(asker, answers.length)
+  const [only] = read
+  if (only && 'result' in only) {
+    if (answers[0] !== texts.join('\n').trim() && texts.some((text) => !answers.includes(text.trim())))
+      ignored(one, 'the text beside its answer is ignored')
+    return only.result
+  }
+  return decoded(one, texts.join('\n'), false)
+}
+
+// ---- what it consists of --------------------------------------------------------------------------------------
+
+function textsOf({ content }: CallToolResult, one: Case): readonly string[] {
+  const others = new Set(content.filter(({ type }) => type !== 'text').map(({ type }) => type))
+  if (others.size > 0)
+    ignored(one, `its content of type ${[...others].join(', ')} is ignored: a hook's answer is text`)
+  const texts = content.flatMap((item) => (item.type === 'text' ? [item.text] : []))
+  const bytes = texts.reduce((sum, text) => sum + byteLength(text), 0)
+  if (bytes <= MOST_BYTES) return texts
+  throw new HookError('HOOK_OUTPUT', `the tool answered more than ${MOST_BYTES} bytes of text`, {
+    hint: 'Let the tool answer with the decision alone.',
+  })
+}
+
+/** The JSON objects among the texts, or all of them as one; and the structured content, if it says something else. */
+function answersIn(texts: readonly string[], structured: unknown): readonly string[] {
+  const whole = texts.join('\n').trim()
+  const single = texts.length > 1 && parsed(whole) === undefined ? texts.map((text) => text.trim()) : [whole]
+  const answers = single.filter(looksLikeObject)
+  if (structured === undefined) return answers
+  const data = copied(structured)
+  if (answers.some((text) => sameJson(parsed(text), data))) return answers
+  // A tool that gives data as well as text is no rare thing; it is an answer only if it speaks like one.
+  const speaks = isObject(data) && Object.keys(data).some((key) => Object.hasOwn(TOP_FIELDS, key))
+  return speaks || whole === '' ? [...answers, JSON.stringify(data)] : answers
+}
+
+function looksLikeObject(text: string): boolean {
+  return text.startsWith('{') && text.endsWith('}')
+}
+
+function parsed(text: string): Data | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? (value as Data) : undefined
+  } catch {
+    return undefined // said when it is decoded
+  }
+}
+
+/** Nested within reason, so that whatever looks at it comes to an end. */
+function copied(structured: unknown): Json {
+  try {
+    return frozenCopy(structured, 'structuredContent')
+  } catch (error) {
+    throw new HookError('ANSWER_INVALID', textOf(error), { cause: error })
+  }
+}
+
+// ---- what it means --------------------------------------------------------------------------------------------
+
+type Outcome = { readonly result: HookResult } | { readonly error: unknown }
+
+function attempt(read: () => HookResult): Outcome {
+  try {
+    return { result: read() }
+  } catch (error) {
+    return { error }
+  }
+}
+
+/** An error of a tool is like an exit code of 1: an answer beside it counts only if it denies. */
+function decoded({ event, asker, note }: Case, stdout: string, isError: boolean): HookResult {
+  if (!isError && isAsyncLine(stdout)) {
+    throw new HookError('ANSWER_INVALID', 'it answered "async": true, but a tool that has answered is done', {
+      hint: 'Let the tool answer when it knows.',
+    })
+  }
+  const reply = { code: isError ? 1 : 0, signal: null, stdout, stderr: isError ? stdout : '', cut: false }
+  try {
+    return decode(event, reply, asker, note)
+  } catch (error) {
+    // The dialect speaks of programs.
+    if (!isHookError(error, 'ANSWER_INVALID')) throw error
+    throw new HookError('ANSWER_INVALID', error.message.replace(/^stdout /, "the tool's text "), {
+      hint: error.hint.replace(/^Print /, 'Answer with '),
+      cause: error,
+    })
+  }
+}
+
+function isDeny({ action }: HookResult): boolean {
+  return action === 'deny' || action === 'abort_turn' || action === 'hard_abort'
+}
+
+function toolError({ tool }: ToolAsker, text: string): HookError {
+  const said = boundedText(text, LONGEST_REASON).trim()
+  return new HookError(
+    'HOOK_FAILED',
+    `the tool ${JSON.stringify(tool)} answered with an error${said && `: ${said}`}`,
+    {
+      hint: 'Call the tool by hand with the same input; what it says is its own.',
+    },
+  )
+}
+
+function twice({ tool }: ToolAsker, count: number): HookError {
+  const text = `the tool ${JSON.stringify(tool)} gave ${count} different answers, none of which denies`
+  return new HookError('ANSWER_INVALID', text, { hint: 'Let the tool answer with one JSON object.' })
+}
+
+function ignored({ note }: Case, text: string): void {
+  note({ code: 'content-ignored', text })
+}

@@ -1,0 +1,99 @@
+// A model at an endpoint that the user's settings name: the AI SDK's provider for it, loaded when it is first asked.
+
+import { HookError, textOf } from '../../core/errors.js'
+import { isObject } from '../../core/json.js'
+import { keepSecret } from '../../core/secrets.js'
+import { boundedFetch } from './bounded-fetch.js'
+import { type EndpointSettings, isLanguageModel, type LanguageModel } from './model-source.js'
+
+interface Provider {
+  readonly package: string
+  /** The generation that runs on Node 20. */
+  readonly version: string
+  readonly url: string
+  readonly keyName: string
+  /** What the package exports. */
+  readonly create: string
+  /** Of models that are its own. */
+  readonly family: RegExp
+}
+
+export const PROVIDERS: Readonly<Record<EndpointSettings['provider'], Provider>> = {
+  anthropic: {
+    package: '@ai-sdk/anthropic',
+    version: '3',
+    url: 'https://api.anthropic.com/v1',
+    keyName: 'ANTHROPIC_API_KEY',
+    create: 'createAnthropic',
+    family: /^claude-/,
+  },
+  openai: {
+    package: '@ai-sdk/openai-compatible',
+    version: '2',
+    url: 'https://api.openai.com/v1',
+    keyName: 'OPENAI_API_KEY',
+    create: 'createOpenAICompatible',
+    family: /^(?:gpt-|chatgpt-|codex-|o\d)/,
+  },
+}
+
+export interface EndpointModel {
+  readonly model: LanguageModel
+  readonly keyName: string | undefined
+}
+
+export async function endpointModel(settings: EndpointSettings, modelName: string): Promise<EndpointModel> {
+  const provider = PROVIDERS[settings.provider]
+  const keyName = settings.api_key_env ?? (settings.base_url === undefined ? provider.keyName : undefined)
+  const apiKey = keyName === undefined ? '' : keyFrom(keyName)
+  const create = await creatorOf(provider)
+  // Whatever a provider would read from the environment by itself is given: where the key goes is the settings' to say.
+  const made = create({
+    name: settings.provider,
+    baseURL: settings.base_url ?? provider.url,
+    apiKey,
+    fetch: boundedFetch,
+  })
+  const model: unknown = made(modelName)
+  if (!isLanguageModel(model)) throw wrongVersion(provider)
+  return { model, keyName }
+}
+
+function keyFrom(name: string): string {
+  const key = process.env[name]?.trim() ?? ''
+  if (key === '') {
+    throw new HookError('MODEL_FAILED', `there is no key for the model: ${name} is not set`, {
+      hint: `Set ${name} in the environment, or another variable as "api_key_env" in the setting "model".`,
+    })
+  }
+  keepSecret([key])
+  return key
+}
+
+type Create = (options: object) => (model: string) => unknown
+
+async function creatorOf(provider: Provider): Promise<Create> {
+  const loaded = await load(provider)
+  const create = isObject(loaded) ? loaded[provider.create] : undefined
+  if (typeof create !== 'function') throw wrongVersion(provider)
+  return create as Create
+}
+
+async function load({ package: name, version }: Provider): Promise<unknown> {
+  try {
+    return await import(name)
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException | null)?.code === 'ERR_MODULE_NOT_FOUND'
+    const why = missing ? 'is not installed' : `cannot be loaded: ${textOf(error)}`
+    throw new HookError('MODEL_FAILED', `${name}, which asks such a model, ${why}`, {
+      hint: `Install it where Carabiner is installed: npm install ${name}@${version} zod`,
+      cause: error,
+    })
+  }
+}
+
+function wrongVersion({ package: name, version }: Provider): HookError {
+  return new HookError('MODEL_FAILED', `${name} is of a version that is not known here`, {
+    hint: `npm install ${name}@${version} zod`,
+  })
+}

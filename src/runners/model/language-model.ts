@@ -1,0 +1,119 @@
+// Calls of an AI SDK LanguageModel: what is sent, and what of its answer is believed.
+
+import { HookError } from '../../core/errors.js'
+import { isObject } from '../../core/json.js'
+import { unlessAborted } from '../../core/promise.js'
+import { shown } from '../../core/text.js'
+import type { LanguageModel } from './model-source.js'
+
+type Text = { readonly type: 'text'; readonly text: string }
+
+/** What a model answered, on its way back to it: with whatever its provider added. */
+type Part = { readonly type: string; readonly [key: string]: unknown }
+
+/** As the AI SDK's providers read them. */
+export type ModelMessage =
+  | { readonly role: 'system'; readonly content: string }
+  | { readonly role: 'user'; readonly content: readonly Text[] }
+  | { readonly role: 'assistant'; readonly content: readonly Part[] }
+  | { readonly role: 'tool'; readonly content: readonly Part[] }
+
+export interface ModelTool {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema. */
+  readonly inputSchema: object
+}
+
+export interface ModelToolCall {
+  readonly id: string
+  readonly name: string
+  /** JSON, as the model wrote it. */
+  readonly input: string
+}
+
+export interface Generated {
+  readonly text: string
+  readonly toolCalls: readonly ModelToolCall[]
+  /** The answer as a message, to go on from. */
+  readonly message: ModelMessage
+}
+
+/** A verdict takes less; a model that thinks first takes more. */
+const MAX_OUTPUT_TOKENS = 4096
+
+/** One call, never repeated: who waits has a deadline. Rejects when the signal is aborted, whatever the model does. */
+export async function generate(
+  model: LanguageModel,
+  prompt: readonly ModelMessage[],
+  signal: AbortSignal,
+  tools: readonly ModelTool[] = [],
+): Promise<Generated> {
+  const options = {
+    prompt,
+    maxOutputTokens: MAX_OUTPUT_TOKENS,
+    abortSignal: signal,
+    ...(tools.length > 0 && {
+      tools: tools.map((tool) => ({ type: 'function', ...tool })),
+      toolChoice: AUTO,
+    }),
+  }
+  const result = await unlessAborted(Promise.resolve(model.doGenerate(options as never)), signal)
+  return read(result)
+}
+
+const AUTO = { type: 'auto' } as const
+
+function read(result: unknown): Generated {
+  const content = isObject(result) ? result.content : undefined
+  if (!Array.isArray(content)) {
+    throw new HookError('ANSWER_INVALID', `the model answered ${shown(result)}, which has no content`)
+  }
+  const parts = content.filter(isObject)
+  const calls = parts.filter(isToolCall)
+  return {
+    text: parts.flatMap((part) => (part.type === 'text' ? [String(part.text)] : [])).join(''),
+    toolCalls: calls.map(({ toolCallId, toolName, input }) => ({ id: toolCallId, name: toolName, input })),
+    message: { role: 'assistant', content: parts.flatMap(sentBack) },
+  }
+}
+
+interface ToolCallPart {
+  readonly toolCallId: string
+  readonly toolName: string
+  readonly input: string
+}
+
+type Raw = { readonly [key: string]: unknown }
+
+/** What the provider ran itself is done. */
+function isToolCall(part: Raw): part is Raw & ToolCallPart {
+  const { type, toolCallId, toolName, input, providerExecuted } = part
+  const written = [toolCallId, toolName, input].every((one) => typeof one === 'string')
+  return type === 'tool-call' && written && providerExecuted !== true
+}
+
+/** Some providers refuse to go on without their own thoughts, signed. */
+function sentBack(part: Raw): readonly Part[] {
+  const providerOptions = isObject(part.providerMetadata) ? { providerOptions: part.providerMetadata } : {}
+  if ((part.type === 'text' && part.text !== '') || part.type === 'reasoning') {
+    return [{ type: part.type, text: String(part.text), ...providerOptions }]
+  }
+  if (!isToolCall(part)) return []
+  const { toolCallId, toolName, input } = part
+  return [{ type: 'tool-call', toolCallId, toolName, input: inputObject(input), ...providerOptions }]
+}
+
+/** Undefined where it is no JSON object. */
+export function toolInput(input: string): Raw | undefined {
+  try {
+    const value: unknown = JSON.parse(input === '' ? '{}' : input)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function inputObject(input: string): Raw {
+  return toolInput(input) ?? {}
+}

@@ -1,0 +1,87 @@
+// Why a model could not be asked, in words that say what to do.
+
+import { HookError, isHookError, textOf } from '../../core/errors.js'
+import { isObject } from '../../core/json.js'
+import { plainText } from '../../core/text.js'
+
+/** Whom was asked, for people. */
+export interface Asked {
+  readonly name: string
+  /** The variable that held the key, if one did. */
+  readonly keyName?: string | undefined
+}
+
+/** MODEL_FAILED, for what a model threw; a HookError within stays what it is. */
+export function modelFailure(error: unknown, asked: Asked): HookError {
+  const own = withinCauses(error, (one) => isHookError(one))
+  if (own) return own as HookError
+  const status = statusOf(error)
+  const said = plainText(textOf(error)).replace(/\s+/g, ' ').slice(0, LONGEST_WORDS)
+  if (status === undefined)
+    return failed(`${asked.name} could not be asked: ${reached(error) ?? said}`, error)
+  const [what, hint] = statusWords(status, asked)
+  return failed(`${asked.name} ${what} (HTTP ${status}): ${said}`, error, hint)
+}
+
+/** Of what a server says. */
+const LONGEST_WORDS = 300
+
+function failed(message: string, cause: unknown, hint?: string): HookError {
+  return new HookError('MODEL_FAILED', message, { cause, ...(hint && { hint }) })
+}
+
+function statusOf(error: unknown): number | undefined {
+  const status =
+    isObject(error) || error instanceof Error ? (error as { statusCode?: unknown }).statusCode : 0
+  // With a 2xx it was not the status that was wrong.
+  return typeof status === 'number' && status >= 300 ? status : undefined
+}
+
+function statusWords(status: number, { keyName }: Asked): readonly [what: string, hint?: string] {
+  if (status < 400)
+    return ['redirects, which is not followed', 'Set "base_url" to where it leads, if you trust it.']
+  if (status === 401 || status === 403) {
+    const key = keyName ? `the key in ${keyName}` : 'a request without a key'
+    return [`refused ${key}`, `Check ${keyName ?? '"api_key_env" in the setting "model"'}.`]
+  }
+  if (status === 404)
+    return ['does not know that model or address', 'Check "name" and "base_url" of the setting "model".']
+  if (status === 429)
+    return [
+      'has had too many requests',
+      'Wait, or raise the limit at the provider; it is not tried again by itself.',
+    ]
+  return status >= 500 ? ['is in trouble', 'Try again later.'] : ['refused the request']
+}
+
+const NETWORK: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nobody listens there',
+  ECONNRESET: 'the connection was reset',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'its host cannot be looked up now',
+  ETIMEDOUT: 'it could not be reached in time',
+  EHOSTUNREACH: 'its host cannot be reached',
+  ENETUNREACH: 'its network cannot be reached',
+  UND_ERR_SOCKET: 'the connection was closed',
+  UND_ERR_CONNECT_TIMEOUT: 'it could not be reached in time',
+}
+
+function reached(error: unknown): string | undefined {
+  const found = withinCauses(error, (one) => Object.hasOwn(NETWORK, codeOf(one)))
+  return found === undefined ? undefined : `${NETWORK[codeOf(found)]} (${codeOf(found)})`
+}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
+  return typeof code === 'string' ? code : ''
+}
+
+/** Libraries wrap what happened, some of them twice. */
+function withinCauses(error: unknown, is: (one: unknown) => boolean): unknown {
+  let one = error
+  for (let depth = 0; depth < 6 && one !== undefined && one !== null; depth++) {
+    if (is(one)) return one
+    one = one instanceof Error ? one.cause : undefined
+  }
+  return undefined
+}

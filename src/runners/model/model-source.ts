@@ -1,0 +1,113 @@
+// Where the model of a prompt or agent hook comes from: the host, or the settings of the user.
+
+import { isObject } from '../../core/json.js'
+import { shown } from '../../core/text.js'
+
+/** What a model that is a function is asked. */
+export interface ModelQuestion {
+  readonly prompt: string
+  readonly system: string
+  /** The model that the hook wishes for, as it wrote it. */
+  readonly model?: string
+  /** Aborted when the answer is no longer waited for. */
+  readonly signal: AbortSignal
+}
+
+export type ModelFunction = (question: ModelQuestion) => string | Promise<string>
+
+/** A LanguageModel of the AI SDK, by what is used of it: no version of its types fits all of them. */
+export interface LanguageModel {
+  readonly specificationVersion: string
+  readonly provider: string
+  readonly modelId: string
+  doGenerate(options: never): PromiseLike<unknown>
+}
+
+/** `createHooks({ model })`. */
+export type HostModel = ModelFunction | LanguageModel
+
+/** An endpoint. The key comes from the environment, never from a file. */
+export interface EndpointSettings {
+  readonly provider: 'anthropic' | 'openai'
+  readonly name: string
+  /** Default: the provider's own. */
+  readonly base_url?: string
+  /** The variable that holds the key. Default: ANTHROPIC_API_KEY or OPENAI_API_KEY, and none where `base_url` is given. */
+  readonly api_key_env?: string
+}
+
+/** A program that reads the question from its standard input and prints the answer. */
+export interface CommandSettings {
+  readonly command: readonly string[]
+}
+
+/** The key `model` in the settings of the user. */
+export type ModelSettings = EndpointSettings | CommandSettings
+
+/** Read at each call. The host's model wins. */
+export interface ModelSource {
+  readonly host?: HostModel | undefined
+  readonly settings: ModelSettings | null
+}
+
+/** v2 to v4 are the same in what is used here. */
+const VERSIONS: ReadonlySet<unknown> = new Set(['v2', 'v3', 'v4'])
+
+export function isLanguageModel(value: unknown): value is LanguageModel {
+  return isObject(value) && typeof value.doGenerate === 'function' && VERSIONS.has(value.specificationVersion)
+}
+
+/** A provider of the AI SDK is a function as well, but answers nothing. */
+export function isHostModel(value: unknown): value is HostModel {
+  return typeof value === 'function' ? !('languageModel' in value) : isLanguageModel(value)
+}
+
+// ---- the setting ----------------------------------------------------------------------------------------------
+
+const KEYS: ReadonlySet<string> = new Set(['provider', 'name', 'base_url', 'api_key_env'])
+
+/** What is wrong with a value for the setting `model`; undefined where nothing is. */
+export function modelSettingsProblem(value: unknown): string | undefined {
+  if (!isObject(value)) return 'must be an object with "provider" and "name", or with "command"'
+  return 'command' in value ? commandProblem(value) : endpointProblem(value)
+}
+
+type Raw = { readonly [key: string]: unknown }
+
+function commandProblem(value: Raw): string | undefined {
+  const { command } = value
+  const other = Object.keys(value).find((key) => key !== 'command')
+  if (other !== undefined) return `has "command" and so may not have ${shown(other)}`
+  const fits = Array.isArray(command) && command.length > 0 && command.every(isWord) && command[0] !== ''
+  return fits ? undefined : 'needs as "command" a list: a program and its arguments, such as ["claude", "-p"]'
+}
+
+function isWord(item: unknown): boolean {
+  return typeof item === 'string' && !item.includes('\0')
+}
+
+function endpointProblem(value: Raw): string | undefined {
+  const { provider, name, base_url, api_key_env } = value
+  const unknown = Object.keys(value).find((key) => !KEYS.has(key))
+  if (unknown !== undefined && /key|token|secret/i.test(unknown)) {
+    return `may not have ${shown(unknown)}: put the key into the environment, and its name as "api_key_env"`
+  }
+  if (unknown !== undefined) return `has no key ${shown(unknown)}; there are ${[...KEYS].join(', ')}`
+  if (provider !== 'anthropic' && provider !== 'openai') {
+    return `needs as "provider" "anthropic" or "openai", got ${shown(provider)}`
+  }
+  if (typeof name !== 'string' || name.trim() === '') return 'needs as "name" the name of a model'
+  if (base_url !== undefined && !isEndpoint(base_url)) {
+    return 'needs as "base_url" a URL that begins with http:// or https:// and holds no user or password'
+  }
+  if (api_key_env !== undefined && (typeof api_key_env !== 'string' || !/^\w+$/.test(api_key_env))) {
+    return 'needs as "api_key_env" the name of a variable'
+  }
+  return undefined
+}
+
+function isEndpoint(value: unknown): boolean {
+  if (typeof value !== 'string' || !URL.canParse(value)) return false
+  const { protocol, username, password } = new URL(value)
+  return /^https?:$/.test(protocol) && username === '' && password === ''
+}

@@ -1,0 +1,30 @@
+// What a runner tells people beside a hook's answer: that it runs, and what it printed, within bounds.
+
+import { textOf } from '../core/errors.js'
+import type { HookContext } from '../core/hook.js'
+import { isPromise } from '../core/promise.js'
+import { byteLength, cutText, plainText } from '../core/text.js'
+import type { HookSpec, Surroundings } from './hook-spec.js'
+
+/** Shows the status message of a hook that begins to run. A display that fails is noted, and the hook runs. */
+export function announce(
+  { hook, handler: { statusMessage } }: HookSpec<{ readonly statusMessage?: string }>,
+  { display }: Surroundings,
+  note: HookContext['note'],
+): void {
+  if (!display || !statusMessage) return
+  const failed = (error: unknown) => note({ code: 'host-failed', text: `display failed: ${textOf(error)}` })
+  try {
+    const shown: unknown = display({ text: plainText(statusMessage), level: 'info', source: hook.name })
+    if (isPromise(shown)) void shown.then(undefined, failed)
+  } catch (error) {
+    failed(error)
+  }
+}
+
+/** Of each stream, for the trace. */
+const PRINTED_LIMIT = 4096
+
+export function bounded(text: string): string {
+  return byteLength(text) > PRINTED_LIMIT ? cutText(text, PRINTED_LIMIT, '…') : text
+}

@@ -1,5 +1,11 @@
 // The front door of the library.
 
+export { ApprovalQueue, type ApprovalQueueOptions } from './approvals/queue.js'
+export { type QueueApproverOptions, queueApprover } from './approvals/queue-approver.js'
+export type { Pending as PendingQuestion } from './approvals/stored-question.js'
+export { type TerminalApproverOptions, terminalApprover } from './approvals/terminal-approver.js'
+export { type FileAudit, fileAudit } from './audit/file-audit.js'
+export { type Verification, verify as verifyAudit } from './audit/verify.js'
 export type { MergedSettings as Settings } from './config/merged-settings.js'
 export type { Untrusted } from './config/trust-gate.js'
 export {

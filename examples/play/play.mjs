@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { playApproval } from './approval.mjs'
 import { play } from './player.mjs'
 import {
+  auditLine,
   diagnosticLine,
   eventLines,
   painter,
@@ -57,7 +59,7 @@ async function main(file, isOwn) {
   const events = []
   const skipped = script.plugins.filter(({ needs }) => isMissing(needs))
   print([paint.bold(script.title ?? script.file), ...skipped.map((one) => skippedLine(one, paint))])
-  const diagnostics = await play(script, cast, {
+  const { diagnostics, audit } = await play(script, cast, {
     onStep: (step) => print(stepLines(step, paint)),
     onEvent: (played) => {
       events.push(played)
@@ -67,7 +69,9 @@ async function main(file, isOwn) {
   })
   if (isOwn) await playResident(paint, print)
   if (isOwn) await playTrust(paint, print)
+  if (isOwn) await playApproval(paint, print)
   print(['', ...diagnostics.map((one) => diagnosticLine(one, paint)), paint.bold(summaryLine(events))])
+  print([auditLine(audit, paint)])
 }
 
 /** @returns {{ help: boolean, file: string, isOwn: boolean } | string} or what is wrong with the command line */

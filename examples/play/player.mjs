@@ -1,10 +1,10 @@
 // Plays the steps of a script through a session: fires what an agent would, and does what the hooks decided.
 
-import { createHooks, HookError } from 'carabiner'
+import { createHooks, fileAudit, HookError, verifyAudit } from 'carabiner'
 import { ScriptError } from './script.mjs'
 import { openWorkspace } from './workspace.mjs'
 
-/** @import { Data, Diagnostic, Hooks, Outcome, Session } from 'carabiner' */
+/** @import { Data, Diagnostic, Hooks, Outcome, Session, Verification } from 'carabiner' */
 /** @import { ModelStep, PromptStep, Register, Script, Step, StopStep, ToolStep } from './script.mjs' */
 /** @import { Workspace } from './workspace.mjs' */
 
@@ -28,7 +28,8 @@ import { openWorkspace } from './workspace.mjs'
  * @param {Script} script
  * @param {Cast} cast
  * @param {Audience} audience
- * @returns {Promise<readonly Diagnostic[]>} what went wrong off the path: in plugins' files, in observers
+ * @returns {Promise<{ diagnostics: readonly Diagnostic[], audit: Verification }>} what went wrong off the path (in
+ *   plugins' files, in observers), and whether all of it is on record
  */
 export async function play(script, cast, audience) {
   const workspace = await openWorkspace()
@@ -47,6 +48,7 @@ export async function play(script, cast, audience) {
  */
 async function playIn(workspace, script, { registers, plugins, isMissing }, audience) {
   const player = new Player(audience, workspace, isMissing)
+  const audit = fileAudit({ projectDir: workspace.dir })
   const hooks = await createHooks({
     globals: false,
     projectDir: workspace.dir,
@@ -56,8 +58,9 @@ async function playIn(workspace, script, { registers, plugins, isMissing }, audi
     trust: 'all',
     approver: () => player.answer(),
     context: ({ role, content }) => player.hear({ role, content }),
-    audit: ({ kind, ms }) => {
-      if (kind === 'fire') player.clock(ms)
+    audit: (record) => {
+      if (record.kind === 'fire') player.clock(record.ms)
+      return audit(record)
     },
   })
   try {
@@ -65,8 +68,9 @@ async function playIn(workspace, script, { registers, plugins, isMissing }, audi
     await player.play(script, hooks)
   } finally {
     await hooks.close()
+    await audit.flush()
   }
-  return hooks.diagnostics
+  return { diagnostics: hooks.diagnostics, audit: verifyAudit(audit.folder) }
 }
 
 /** Thrown by a tool that the script lets fail. */

@@ -1,6 +1,6 @@
 // What a played session looks like in text: a step, an event, the summary.
 
-/** @import { Diagnostic, Outcome, Trace } from 'carabiner' */
+/** @import { Diagnostic, Outcome, Trace, Verification } from 'carabiner' */
 /** @import { Played } from './player.mjs' */
 /** @import { Plugin, Step } from './script.mjs' */
 
@@ -243,4 +243,15 @@ function oneLine(text, width = Infinity) {
 function indented(text) {
   const [first = '', ...rest] = text.split('\n')
   return [`      ${first}`, ...rest.map((line) => `        ${line}`)]
+}
+
+/**
+ * The last line: what was played is on record, and nobody changed it.
+ *
+ * @param {Verification} audit
+ * @param {Paint} paint
+ */
+export function auditLine({ ok, records, problems }, paint) {
+  const said = ok ? paint.green('whole') : paint.red(`not whole: ${problems[0]?.what}`)
+  return `the audit of this session has ${records} entries and is ${said}`
 }

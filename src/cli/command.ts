@@ -37,6 +37,8 @@ export interface Given<T extends OptionTable> {
 export interface Example {
   readonly does: string
   readonly line: string
+  /** What has to be there for it to work as it is written. */
+  readonly needs?: string
 }
 
 export interface Command<T extends OptionTable = OptionTable> {

@@ -1,6 +1,7 @@
 // One event through the hooks of a project, in a session that may outlast this process.
 
 import { onAbort } from '../core/abort.js'
+import type { Approver } from '../core/approval.js'
 import { type Diagnostic, isHookError } from '../core/errors.js'
 import { knownEvents, lookalikeOf, resolveEvent } from '../core/events.js'
 import { nearest } from '../core/nearest.js'
@@ -9,14 +10,17 @@ import { FileStore } from '../state/file-store.js'
 import { goesOn, sessionOf } from './fired-session.js'
 import { Interruption } from './interruption.js'
 import type { Payload } from './payload.js'
+import { ProjectAudit } from './project-audit.js'
 import { Refusal } from './refusal.js'
-import { noticesOf, openHooks, projectOf, type Sources } from './sources.js'
+import { noticesOf, type OpenHooks, openHooks, projectOf, type Sources } from './sources.js'
 import { withToolName } from './tool-names.js'
 
 export interface Fired {
   readonly outcome: Outcome
   readonly notices: readonly Diagnostic[]
   readonly ms: number
+  /** A question that is open waits where a person can answer it. */
+  readonly isQueued: boolean
 }
 
 export interface Deadline {
@@ -35,6 +39,8 @@ export interface Firing {
   readonly timeout?: number | undefined
   /** If the hooks are not done by then, nothing was decided. */
   readonly until?: Deadline
+  /** Seconds to wait for a person's answer; without it only while somebody watches. */
+  readonly wait?: number | undefined
   /** As soon as there is a verdict. */
   readonly told: (fired: Fired) => Promise<void>
   /** What came to light since. */
@@ -48,6 +54,7 @@ export async function fireEvent({
   sources,
   timeout,
   until,
+  wait,
   told,
   toldLater,
 }: Firing): Promise<Fired> {
@@ -58,11 +65,17 @@ export async function fireEvent({
   const onTrouble = (text: string) => troubles.push({ code: 'host-failed', text })
   // A session without a name has no next event.
   const store = options.id === undefined ? undefined : new FileStore({ projectDir: project, onTrouble })
-  const hooks = await openHooks(sources, store)
+  const audit = new ProjectAudit(project, () => hooks.settings)
+  const hooks: OpenHooks = await openHooks(sources, {
+    // An answer that is given later is for the same session.
+    ...(store && { store, approver: approverOf(project, { wait, until, onTrouble }) }),
+    audit: (record) => audit.write(record),
+  })
   const notices = () => [...misspelt(event), ...noticesOf(hooks), ...troubles]
   const signal =
     until === undefined ? interruption.signal : AbortSignal.any([interruption.signal, late(until)])
   const stopListening = onAbort(signal, () => void hooks.close({ abort: true }))
+  const isQueued = store !== undefined
   const startedAt = performance.now()
   let early = false
   try {
@@ -73,10 +86,10 @@ export async function fireEvent({
     // A verdict does not wait for those whose verdict does not count: a host that loses patience has it by then.
     early = outcome.hooks.some(({ status }) => status === 'detached')
     const atOnce = early ? notices() : []
-    if (early) await told({ outcome, notices: atOnce, ms })
+    if (early) await told({ outcome, notices: atOnce, ms, isQueued })
     await (store && goesOn(event) ? session.leave() : session.close())
     await hooks.close()
-    const fired = { outcome, notices: notices(), ms }
+    const fired = { outcome, notices: notices(), ms, isQueued }
     if (early) await toldLater(unsaid(fired.notices, [...atOnce, ...outcome.diagnostics]))
     else await told(fired)
     return fired
@@ -89,10 +102,33 @@ export async function fireEvent({
   }
 }
 
-function late({ seconds, startedAt }: Deadline): AbortSignal {
+interface Patience extends Pick<Firing, 'wait' | 'until'> {
+  readonly onTrouble: (text: string) => void
+}
+
+/** Who is asked sits elsewhere. Loaded when somebody asks: most events end without. */
+function approverOf(project: string, { wait, until, onTrouble }: Patience): Approver {
+  return async (question, signal) => {
+    const { ApprovalQueue } = await import('../approvals/queue.js')
+    const { queueApprover } = await import('../approvals/queue-approver.js')
+    const approver = queueApprover({
+      queue: new ApprovalQueue({ onTrouble }),
+      project,
+      ...(wait !== undefined && { wait }),
+      ...(until && { waitUntil: endOf(until) }),
+    })
+    return approver(question, signal)
+  }
+}
+
+function endOf({ seconds, startedAt }: Deadline): number {
+  return startedAt + seconds * 1000
+}
+
+function late(until: Deadline): AbortSignal {
   const controller = new AbortController()
-  const why = new Refusal('ABORTED', `The hooks were not done within ${seconds} seconds`)
-  const left = startedAt + seconds * 1000 - performance.now()
+  const why = new Refusal('ABORTED', `The hooks were not done within ${until.seconds} seconds`)
+  const left = endOf(until) - performance.now()
   setTimeout(() => controller.abort(why), Math.max(left, 0)).unref()
   return controller.signal
 }

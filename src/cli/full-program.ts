@@ -11,4 +11,6 @@ await main({
   untrust: () => import('./commands/untrust.js'),
   hook: () => import('./commands/hook.js'),
   setup: () => import('./commands/setup.js'),
+  approvals: () => import('./commands/approvals.js'),
+  audit: () => import('./commands/audit.js'),
 })

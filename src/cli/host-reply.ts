@@ -115,11 +115,11 @@ export class HostReply {
     return this.#exit !== undefined
   }
 
-  async give(outcome: Outcome): Promise<void> {
+  /** `isQueued`: a question that is open waits where a person can answer it. */
+  async give(outcome: Outcome, isQueued: boolean): Promise<void> {
     const verdict = verdictOfOutcome(outcome)
     if (verdict.action !== 'ask_user') return this.#say(verdict)
-    const reason = `A person must approve this, and nobody was asked: ${verdict.reason ?? 'a hook wants it'}`
-    await this.#say({ ...verdict, action: 'deny', reason })
+    await this.#say({ ...verdict, action: 'deny', reason: openReason(outcome, isQueued, verdict.reason) })
   }
 
   async bypass(): Promise<number> {
@@ -154,6 +154,13 @@ export class HostReply {
 }
 
 const REFUSED = 2
+
+/** The agent is told who asks, too, where the reason says how it is answered. */
+function openReason({ approval }: Outcome, isQueued: boolean, reason = 'a hook wants it'): string {
+  if (!isQueued) return `A person must approve this, and nobody was asked: ${reason}`
+  const asks = approval?.question.asks.map(({ hook, prompt }) => `${hook} asks: ${prompt}`) ?? []
+  return [reason, ...asks].join(' ')
+}
 
 function isGate(event: string): boolean {
   return resolveEvent(event).deny === 'block'

@@ -72,12 +72,15 @@ export function isCode(error: unknown, code: string): boolean {
   return (error as NodeJS.ErrnoException | null)?.code === code
 }
 
-/** JSON that is safe to look at: what JSON leaves as it is but a terminal obeys is written as an escape. */
+/** JSON that is safe to look at: what JSON leaves as it is but a terminal obeys or hides is written as an escape. */
 function jsonText(value: unknown, indent: number): string {
-  return JSON.stringify(value, null, indent).replace(
-    /[\u007f-\u009f\u2028\u2029]|\p{Bidi_Control}/gu,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  return JSON.stringify(value, null, indent).replace(/[\u007f-\u009f\u2028\u2029]|\p{Cf}/gu, escaped)
+}
+
+/** Beyond the first 65,536 a character is two units. */
+function escaped(char: string): string {
+  const units = char.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'))
+  return units.map((unit) => `\\u${unit}`).join('')
 }
 
 /** A copy in which no text controls the terminal: made once, so that no line printed from it can. */

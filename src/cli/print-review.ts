@@ -1,5 +1,6 @@
 // The review screen: all that is to be known about a unit before it is trusted, and nothing that could pass for something else.
 
+import { visible, visibleLines, visibleName } from '../core/visible.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { inReadingOrder } from '../trust/reading-order.js'
 import type { Difference, Review, ReviewedFile } from '../trust/review.js'
@@ -10,7 +11,6 @@ import { columns, counted, grouped, shortPath } from './lines.js'
 import { margined, type Row } from './margin.js'
 import { type Paint, painter, width } from './paint.js'
 import type { Shown } from './trust-units.js'
-import { visible, visibleLines, visibleName } from './visible.js'
 
 /** How much is shown; the rest is counted. Commands are never cut. */
 interface Bounds {

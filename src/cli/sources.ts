@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import type { Diagnostic } from '../core/errors.js'
-import type { SessionStore } from '../core/session-store.js'
+import type { Host } from '../core/host.js'
 import { isFolder } from '../runners/command/start-folder.js'
 import { createHooks } from '../runtime.js'
 import { bypassNotices } from './bypass.js'
@@ -75,7 +75,7 @@ export function preTrustedFile(places: Pick<Places, 'pre-trusted'>): string | un
 }
 
 /** Broken files do not keep it from opening; they are in the diagnostics. */
-export async function openHooks(sources: Sources, store?: SessionStore): Promise<OpenHooks> {
+export async function openHooks(sources: Sources, host: Host = {}): Promise<OpenHooks> {
   const preTrusted = preTrustedFile(sources)
   return createHooks({
     projectDir: projectFolder(sources),
@@ -84,7 +84,7 @@ export async function openHooks(sources: Sources, store?: SessionStore): Promise
     trust: sources['trust-all'] ? 'all' : 'enforce',
     ...(preTrusted !== undefined && { preTrusted }),
     globals: false,
-    ...(store && { store }),
+    ...host,
   })
 }
 

@@ -1,18 +1,21 @@
 // `carabiner fire`: one event through the hooks of a project, as a host would fire it.
 
 import { resolve, sep } from 'node:path'
-import type { Diagnostic } from '../../core/errors.js'
+import { type Diagnostic, textOf } from '../../core/errors.js'
 import { resolveEvent, slipOf } from '../../core/events.js'
 import type { Verdict } from '../../core/outcome.js'
 import { plainText } from '../../core/text.js'
+import { envProblems, movesDecisions, projectEnvOf } from '../../pack/project-env.js'
+import { userHome } from '../../state/homes.js'
 import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { type Fired, type Firing, fireEvent, misspelt, unsaid } from '../firing.js'
 import { HostReply, lossOf, projectOfHost } from '../host-reply.js'
 import type { Output } from '../output.js'
 import { eventOf, type Payload, readPayload } from '../payload.js'
+import { ProjectAudit } from '../project-audit.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import { openHooks, SOURCE_OPTIONS, type Sources } from '../sources.js'
+import { openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 
 const EXITS: Readonly<Record<Verdict, number>> = {
   continue: 0,
@@ -31,6 +34,11 @@ const OPTIONS = {
     value: 'SECONDS',
     help: 'Bound the whole fire; what it cuts short has failed.',
   },
+  wait: {
+    type: 'string',
+    value: 'SECONDS',
+    help: 'Wait for an answer in `carabiner approvals`.',
+  },
   as: {
     type: 'string',
     value: 'HOST',
@@ -45,7 +53,8 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['[EVENT]'],
   about:
     "Reads the payload as JSON from standard input, or from a file. Without EVENT the payload's hook_event_name " +
-    'decides. Never asks anybody, waits for async hooks, and returns when every hook process is gone. With --as the ' +
+    'decides. Waits for async hooks, and returns when every hook process is gone. Asks nobody itself: a question of a ' +
+    'session waits in `carabiner approvals`, and its answer counts when the same call is fired again. With --as the ' +
     "payload, the answer and the exit code are the agent's own; what cannot be evaluated in its time, and a question " +
     'that nobody answered, is a deny.',
   options: OPTIONS,
@@ -77,11 +86,14 @@ export const command: Command<typeof OPTIONS> = {
   ],
   async run({ options, positionals: [named] }, output) {
     const startedAt = performance.now()
-    const timeout = secondsOf(options.timeout)
+    const timeout = secondsOf('timeout', options.timeout)
+    const wait = secondsOf('wait', options.wait)
     if (options.as !== undefined) {
-      return replyAs(new HostReply(options.as, named, output), { ...options, timeout, startedAt }, output)
+      const reply = new HostReply(options.as, named, output)
+      return replyAs(reply, { ...options, named, timeout, wait, startedAt }, output)
     }
-    if (isSwitchedOff() && (await mayBypass(options))) return bypass(options.payload, output)
+    const passed = await bypassed(options, named, output)
+    if (passed) return passThrough(passed, output)
     const payload = (await readPayload(options.payload)) ?? nothingSent(named)
     const event = eventOf('fire', named, payload)
     // Also for who reads only what the hooks decided: without the gates that were meant, everything goes on.
@@ -89,7 +101,7 @@ export const command: Command<typeof OPTIONS> = {
     if (slips.length > 0) await output.complain(slips.map(({ text }) => plainText(`carabiner: ${text}`)))
     const told = (one: Fired) => report(event, one, output)
     const toldLater = lateReport(output)
-    const fired = await fireEvent({ event, payload, sources: options, timeout, told, toldLater })
+    const fired = await fireEvent({ event, payload, sources: options, timeout, wait, told, toldLater })
     return (
       EXITS[fired.outcome.action] || (lossesOf(options, fired.notices).length > 0 ? EXIT.failed : EXIT.ok)
     )
@@ -97,43 +109,45 @@ export const command: Command<typeof OPTIONS> = {
 }
 
 interface ReplyOptions extends Sources {
+  readonly named: string | undefined
   readonly payload: string | undefined
   readonly timeout: number | undefined
+  readonly wait: number | undefined
   readonly startedAt: number
 }
 
 async function replyAs(
   reply: HostReply,
-  { timeout, startedAt, ...options }: ReplyOptions,
+  { named, timeout, wait, startedAt, ...options }: ReplyOptions,
   output: Output,
 ): Promise<number> {
   try {
+    checkEnvironment()
     const here = { ...options, project: projectOfHost(options.project) }
-    const isOff = isSwitchedOff() && (await mayBypass(here))
-    const reading = readPayload(options.payload, timeout ?? reply.patience)
-    // The switch lets everything pass; it is read all the same, so that its sender is not cut off.
-    if (isOff)
-      return await reading.then(
-        () => reply.bypass(),
-        () => reply.bypass(),
-      )
-    const sent = await reading
+    if (await bypassed(here, named, output, timeout ?? reply.patience)) return await reply.bypass()
+    const sent = await readPayload(options.payload, timeout ?? reply.patience)
     const read = reply.read(sent ?? {})
     const { name: event, data: payload } = read
     const sources = { ...options, project: projectOfHost(options.project, read) }
     const until = { seconds: timeout ?? reply.patience, startedAt }
-    const told = ({ outcome, notices }: Fired) => {
+    const told = ({ outcome, notices, isQueued }: Fired) => {
       const losses = lossesOf(sources, notices)
       // A deny stands whatever else is missing.
       const counts = losses.length === 0 || EXITS[outcome.action] !== EXIT.ok
-      return counts ? reply.give(outcome) : reply.refuse(lossOf(losses))
+      return counts ? reply.give(outcome, isQueued) : reply.refuse(lossOf(losses))
     }
     const toldLater = lateReport(output)
-    await fireEvent({ event, payload, sources, until, told, toldLater, toolNames: reply.toolNames })
+    await fireEvent({ event, payload, sources, until, wait, told, toldLater, toolNames: reply.toolNames })
   } catch (error) {
     await reply.refuse(error)
   }
   return reply.exit
+}
+
+/** A project that says where trust and settings of the user are would decide about itself. */
+function checkEnvironment(): void {
+  const set = projectEnvOf(undefined, process.env, userHome())
+  if (movesDecisions(set)) throw new Refusal('CONFIG_INVALID', envProblems(set).join('; '))
 }
 
 /** Whoever names a file or a plugin means it: without its hooks the event was not evaluated as asked. */
@@ -145,11 +159,11 @@ function lossesOf({ plugin, config }: Sources, notices: readonly Diagnostic[]): 
 
 const LOSSES: ReadonlySet<string> = new Set(['config-invalid', 'entry-invalid', 'entry-unsupported'])
 
-function secondsOf(text: string | undefined): number | undefined {
+function secondsOf(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const seconds = Number(text)
   if (text.trim() !== '' && Number.isFinite(seconds) && seconds > 0) return seconds
-  throw usage(`--timeout must be a number of seconds above 0, got ${JSON.stringify(text)}`)
+  throw usage(`--${option} must be a number of seconds above 0, got ${JSON.stringify(text)}`)
 }
 
 /** Whoever names the event may have nothing to say about it. */
@@ -177,13 +191,43 @@ function lateReport(output: Output): Firing['toldLater'] {
   }
 }
 
-async function mayBypass(sources: Sources): Promise<boolean> {
-  return isBypassed(await openHooks(sources))
+// ---- the switch -----------------------------------------------------------------------------------------------
+
+interface Switched extends Sources {
+  readonly payload: string | undefined
 }
 
-/** Whatever the payload is, the switch lets it pass; the payload is still read, so that its sender is not cut off. */
-async function bypass(file: string | undefined, output: Output): Promise<number> {
-  const data = (await readPayload(file).catch(() => undefined)) ?? {}
+/**
+ * What was sent, if the switch lets it pass, whatever it is: it is read all the same, so that its sender is not cut
+ * off, and it is on record that nothing was judged.
+ */
+async function bypassed(
+  { payload: file, ...sources }: Switched,
+  named: string | undefined,
+  output: Output,
+  seconds?: number,
+): Promise<Payload | undefined> {
+  if (!isSwitchedOff()) return undefined
+  const hooks = await openHooks(sources)
+  if (!isBypassed(hooks)) return undefined
+  const payload = (await readPayload(file, seconds).catch(() => undefined)) ?? {}
+  const { hook_event_name: sent, session_id: session } = payload
+  const event = named ?? (typeof sent === 'string' ? sent : 'unknown')
+  try {
+    new ProjectAudit(projectOf(sources), () => hooks.settings).write({
+      kind: 'bypass',
+      time: new Date().toISOString(),
+      ...(typeof session === 'string' && { session }),
+      event,
+      action: 'continue',
+    })
+  } catch (error) {
+    await output.complain([plainText(`carabiner: the bypass is not on record: ${textOf(error)}`)])
+  }
+  return payload
+}
+
+async function passThrough(data: Payload, output: Output): Promise<number> {
   await output.complain([`carabiner: ${BYPASSED.text}`])
   const outcome = { action: 'continue', data, modified: false, injections: [], messages: [], hooks: [] }
   if (output.json) await output.document({ ...outcome, diagnostics: [BYPASSED] })

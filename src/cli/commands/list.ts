@@ -1,13 +1,16 @@
 // `carabiner list`: every hook there is, where it stands, what it runs, and whether it may.
 
+import type { HookStats } from '../../audit/stats.js'
 import type { Untrusted } from '../../config/trust-gate.js'
 import type { Diagnostic } from '../../core/errors.js'
+import { visible, visibleName } from '../../core/visible.js'
 import type { ListedHook } from '../../hooks.js'
 import { noHooks } from '../advice.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import {
   columns,
   counted,
+  duration,
   grouped,
   indented,
   labelled,
@@ -19,11 +22,14 @@ import {
 import { plainData } from '../output.js'
 import { type Paint, painter } from '../paint.js'
 import { EXIT } from '../refusal.js'
-import { noticesOf, openHooks, SOURCE_OPTIONS, type Sources } from '../sources.js'
+import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 import { typedTrust } from '../typed.js'
-import { visible, visibleName } from '../visible.js'
 
-const OPTIONS = { ...SOURCE_OPTIONS, ...COMMON_OPTIONS } as const
+const OPTIONS = {
+  stats: { type: 'boolean', help: 'Add what the audit says about each.' },
+  ...SOURCE_OPTIONS,
+  ...COMMON_OPTIONS,
+} as const
 
 export const command: Command<typeof OPTIONS> = {
   name: 'list',
@@ -37,11 +43,14 @@ export const command: Command<typeof OPTIONS> = {
       does: "What another agent's settings would bring.",
       line: 'carabiner list --config .claude/settings.json',
     },
+    { does: 'Which of them are slow, fail, or deny?', line: 'carabiner list --stats' },
     { does: 'For a program: one entry for each hook.', line: 'carabiner list --json' },
   ],
   async run({ options }, output) {
     const hooks = await openHooks(options)
-    const found = { hooks: hooks.list(), untrusted: hooks.untrusted(), diagnostics: noticesOf(hooks) }
+    const stats = options.stats ? await statsIn(projectOf(options)) : undefined
+    const listed = hooks.list().map((hook) => (stats ? { ...hook, stats: stats(hook) } : hook))
+    const found = { hooks: listed, untrusted: hooks.untrusted(), diagnostics: noticesOf(hooks) }
     await hooks.close()
     if (output.json) await output.document(found)
     else await output.print(listLines(found, options))
@@ -49,8 +58,24 @@ export const command: Command<typeof OPTIONS> = {
   },
 }
 
+/** Null where nothing of it is on record. */
+interface Counted extends ListedHook {
+  readonly stats?: HookStats | null
+}
+
+/** Loaded when asked for. */
+async function statsIn(project: string): Promise<(hook: ListedHook) => HookStats | null> {
+  const [{ auditFolder }, { readEntries }, { statsOf }] = await Promise.all([
+    import('../../audit/log-folder.js'),
+    import('../../audit/read.js'),
+    import('../../audit/stats.js'),
+  ])
+  const stats = statsOf(readEntries({ folder: auditFolder(project) }))
+  return ({ name, source }) => stats.find((one) => one.name === name && one.source === source) ?? null
+}
+
 interface Found {
-  readonly hooks: readonly ListedHook[]
+  readonly hooks: readonly Counted[]
   readonly untrusted: readonly Untrusted[]
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -79,7 +104,7 @@ export function waitingLines({ state, name, path, why }: Untrusted, paint: Paint
 }
 
 /** What runs stands whole on a line of its own: what is cut off cannot be reviewed. */
-function groupLines(file: string, hooks: readonly ListedHook[], paint: Paint): readonly string[] {
+function groupLines(file: string, hooks: readonly Counted[], paint: Paint): readonly string[] {
   const cells = hooks.map(({ line, state, name, matcher }) => [
     String(line ?? '').padStart(4),
     state,
@@ -97,10 +122,27 @@ function groupLines(file: string, hooks: readonly ListedHook[], paint: Paint): r
   ]
 }
 
-function ran({ command, kind, state, why, role }: ListedHook): string {
+function ran({ command, kind, state, why, role, stats }: Counted): string {
   const what = command ?? `a hook of kind ${kind}`
   const aside = role === 'intercept' ? '' : ` (${role})`
-  return state === 'disabled' && why ? `${what}${aside}\n${why}` : `${what}${aside}`
+  const off = state === 'disabled' && why ? `\n${why}` : ''
+  return `${what}${aside}${off}${stats === undefined ? '' : `\n${statsText(stats)}`}`
+}
+
+/** `12 runs, 1 failure, 3 denies, median 14 ms, last 2026-01-31T12:00:00.000Z`. */
+function statsText(stats: HookStats | null): string {
+  if (!stats) return 'nothing of it is on record'
+  const { runs, failures, denies, asks, skipped, medianMs, last } = stats
+  const counts = [
+    counted(runs, 'run'),
+    failures > 0 && counted(failures, 'failure'),
+    denies > 0 && (denies === 1 ? '1 deny' : `${denies} denies`),
+    asks > 0 && counted(asks, 'ask'),
+    skipped > 0 && `${skipped} skipped`,
+    medianMs !== undefined && `median ${duration(medianMs)}`,
+    `last ${last}`,
+  ]
+  return counts.filter((one) => one !== false).join(', ')
 }
 
 function stateColour({ state }: ListedHook, text: string, paint: Paint): string {

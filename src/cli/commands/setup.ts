@@ -5,6 +5,7 @@ import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { textOf } from '../../core/errors.js'
 import { didYouMean } from '../../core/nearest.js'
+import { visible, visibleLines } from '../../core/visible.js'
 import { type Entry, engineEntries, type Program, packEntries } from '../../hosts/claude-code/entries.js'
 import { disablesHooks } from '../../hosts/claude-code/settings-text.js'
 import {
@@ -17,6 +18,8 @@ import {
   userSettings,
 } from '../../hosts/claude-code/setup.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
+import { envProblems, projectEnvOf } from '../../pack/project-env.js'
+import { userHome } from '../../state/homes.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { lineDiff } from '../line-diff.js'
 import { counted, labelled, nextLines, shortPath } from '../lines.js'
@@ -24,7 +27,6 @@ import type { Output } from '../output.js'
 import { type Paint, painter } from '../paint.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { projectFolder } from '../sources.js'
-import { visible, visibleLines } from '../visible.js'
 
 const HOSTS = ['claude-code']
 /** Each time somebody else changed the file while this one showed what it would change. */
@@ -117,11 +119,13 @@ function thisProgram(): Program {
   }
 }
 
-/** What will not last. */
+/** What will not last, and what the project here would set for the hooks that are registered. */
 function notesOn({ script }: Program): readonly string[] {
-  if (!/[\\/]_npx[\\/]/.test(script)) return []
+  const here = envProblems(projectEnvOf(undefined, process.env, userHome()))
+  if (!/[\\/]_npx[\\/]/.test(script)) return here
   return [
     `${script} is in the cache of npx, which may be emptied; npm install -g carabiner, and run this again`,
+    ...here,
   ]
 }
 

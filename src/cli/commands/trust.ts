@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import type { Diagnostic } from '../../core/errors.js'
 import { textOf } from '../../core/errors.js'
 import { nearest } from '../../core/nearest.js'
+import { visible, visibleName } from '../../core/visible.js'
 import { isFolder } from '../../runners/command/start-folder.js'
 import { realOf } from '../../state/within.js'
 import { isExecutable, type Unit } from '../../trust/unit.js'
@@ -20,7 +21,6 @@ import { PLACE_OPTIONS, type Places } from '../sources.js'
 import { isTerminal } from '../terminal.js'
 import { findUnits, type Shown, show, type Units } from '../trust-units.js'
 import { typed } from '../typed.js'
-import { visible, visibleName } from '../visible.js'
 
 const OPTIONS = {
   yes: { type: 'boolean', help: 'Do not ask: trust what is shown.' },

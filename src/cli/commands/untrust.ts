@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 import { textOf } from '../../core/errors.js'
 import { nearest } from '../../core/nearest.js'
+import { visible, visibleName } from '../../core/visible.js'
 import { realOf } from '../../state/within.js'
 import { TrustStore } from '../../trust/trust-store.js'
 import type { TrustRecord } from '../../trust/unit.js'
@@ -10,7 +11,6 @@ import { COMMON_OPTIONS, type Command } from '../command.js'
 import { shortPath } from '../lines.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { projectOf } from '../sources.js'
-import { visible, visibleName } from '../visible.js'
 
 const OPTIONS = {
   all: { type: 'boolean', help: 'Everything that you trusted in this project.' },

@@ -1,0 +1,75 @@
+// The approver for where nobody sits at the terminal: it asks through the queue, and says how to answer.
+
+import type { Approver, Question, Reply, Unanswered } from '../core/approval.js'
+import { textOf } from '../core/errors.js'
+import { anything, type Check, checkOptions, isFunction, isText } from '../core/options.js'
+import { denyOf } from './effect.js'
+import type { ApprovalQueue, Raised, Taken } from './queue.js'
+import type { Pending } from './stored-question.js'
+
+export interface QueueApproverOptions {
+  readonly queue: ApprovalQueue
+  /** The project's directory. */
+  readonly project: string
+  /** Seconds to wait for an answer; by default it waits only while somebody watches the queue. */
+  readonly wait?: number
+  /** When the host stops waiting for us, on the clock of `performance.now()`: it ends a little before. */
+  readonly waitUntil?: number
+  /** Told of a question that was not open before; for a notification, say. */
+  readonly onRaised?: (pending: Pending) => void
+}
+
+/** To say that nobody answered takes time, too. */
+const MARGIN_MS = 1000
+
+const wait: Check = [
+  (value) => Number.isFinite(value) && (value as number) >= 0,
+  'a number of seconds from 0 up',
+]
+const waitUntil: Check = [(value) => typeof value === 'number' && !Number.isNaN(value), 'a number']
+const CHECKS = { queue: anything, project: isText, wait, waitUntil, onRaised: isFunction }
+
+/** Whatever goes wrong in the queue refuses the call: no default of a hook decides for a person who could not be asked. */
+export function queueApprover(options: QueueApproverOptions): Approver {
+  checkOptions('queueApprover', { ...options, project: options?.project ?? null }, CHECKS)
+  return async (question, signal) => {
+    try {
+      return await ask(options, question, signal)
+    } catch (error) {
+      return { option: denyOf(question), reason: textOf(error), by: 'default' }
+    }
+  }
+}
+
+async function ask(
+  { queue, project, wait, waitUntil = Infinity, onRaised }: QueueApproverOptions,
+  question: Question,
+  signal: AbortSignal,
+): Promise<Reply | Unanswered> {
+  const began = performance.now()
+  const given = queue.take(question)
+  if (given) return replyOf(given)
+  const raised = queue.raise(question, { project })
+  if (raised.isNew) onRaised?.(raised)
+  const patience = began + (wait ?? 0) * 1000
+  const taken = await queue.wait(question, {
+    signal,
+    until: waitUntil - MARGIN_MS,
+    isWorthwhile: () => performance.now() < patience || queue.isWatched(),
+  })
+  return taken ? replyOf(taken) : { unanswered: howToAnswer(raised) }
+}
+
+function replyOf({ option, reason, by }: Taken): Reply {
+  return { option, by, ...(reason !== undefined && { reason }) }
+}
+
+function howToAnswer({ id, expires }: Raised): string {
+  return `A person must approve this: carabiner approvals allow ${id} (or deny ${id} --reason "…"); then try the same call again. It is open until ${clockTime(expires)}.`
+}
+
+/** As the clock on the wall says. */
+function clockTime(iso: string): string {
+  const time = new Date(iso)
+  return [time.getHours(), time.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':')
+}

@@ -1,0 +1,101 @@
+// `carabiner approvals --watch`: asks at this terminal whatever comes, of any project, until it is interrupted.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ApprovalQueue } from '../approvals/queue.js'
+import type { Pending } from '../approvals/stored-question.js'
+import { terminalApprover } from '../approvals/terminal-approver.js'
+import type { Approver, Question } from '../core/approval.js'
+import { visible, visibleName } from '../core/visible.js'
+import { answered, userName } from './approval-answer.js'
+import { Interruption } from './interruption.js'
+import { shortPath } from './lines.js'
+import type { Output } from './output.js'
+import { EXIT, Refusal } from './refusal.js'
+import { isTerminal } from './terminal.js'
+
+/** How often to look for questions, and whether somebody else answered. */
+const LOOK_MS = 300
+
+export async function watchQuestions(queue: ApprovalQueue, output: Output): Promise<number> {
+  if (!isTerminal(0)) {
+    throw new Refusal('NO_TERMINAL', '--watch asks at a terminal, and there is none', {
+      hint: 'carabiner approvals lists what waits; allow ID and deny ID answer it.',
+    })
+  }
+  const interruption = new Interruption()
+  const { signal } = interruption
+  const watching = queue.watching()
+  const approver = terminalApprover()
+  /** One that was left open is not shown again and again. */
+  const shown = new Set<string>()
+  try {
+    await output.print(['waiting for questions of hooks; Ctrl-C ends it'])
+    while (!signal.aborted) {
+      const next = queue.open().find(({ id }) => !shown.has(id))
+      if (next) {
+        shown.add(next.id)
+        await ask(next, { queue, approver, signal, output })
+      } else await pause(LOOK_MS, undefined, { signal }).catch(() => undefined)
+    }
+  } finally {
+    watching.end()
+  }
+  return EXIT.ok
+}
+
+interface Desk {
+  readonly queue: ApprovalQueue
+  readonly approver: Approver
+  readonly signal: AbortSignal
+  readonly output: Output
+}
+
+async function ask(pending: Pending, { queue, approver, signal, output }: Desk): Promise<void> {
+  const { id, question, project, expires } = pending
+  await output.print(['', `${id}, in ${visible(shortPath(project))}`])
+  const over = new AbortController()
+  const looking = lookUntil(queue, id, over)
+  const timeout = Math.max(1, (Date.parse(expires) - Date.now()) / 1000)
+  // Nobody's default answers here: the question stays open.
+  const asked: Question = { ...question, timeout, default: 'deny' }
+  const reply = await approver(asked, AbortSignal.any([signal, over.signal]))
+  over.abort()
+  await looking
+  const given = typeof reply === 'string' ? { option: reply } : reply
+  // A terminal that is gone, or time that is over, is nobody's answer.
+  if (!('option' in given) || given.by === 'default') return
+  const { option, by = userName() } = given
+  await tell(pending, queue.answer(id, { option, by, ...reasonOf(given) }), output)
+}
+
+function reasonOf({ reason }: { readonly reason?: string }): { readonly reason?: string } {
+  return reason === undefined ? {} : { reason }
+}
+
+/** Ends the question where somebody else was faster, or it expired. */
+async function lookUntil(queue: ApprovalQueue, id: string, over: AbortController): Promise<void> {
+  while (!over.signal.aborted) {
+    await pause(LOOK_MS, undefined, { signal: over.signal }).catch(() => undefined)
+    if (!over.signal.aborted && queue.get(id).status !== 'open') over.abort()
+  }
+}
+
+async function tell(
+  pending: Pending,
+  result: ReturnType<ApprovalQueue['answer']>,
+  output: Output,
+): Promise<void> {
+  switch (result.status) {
+    case 'answered': {
+      const problem = await answered(pending, result.answer)
+      if (problem !== undefined) await output.complain([`carabiner: ${visible(problem)}`])
+      return
+    }
+    case 'too-late': {
+      const { option, by, at } = result.answer
+      return output.print([`too late: ${visible(option)}, by ${visibleName(by)} at ${at}`])
+    }
+    default:
+      return output.print(['too late: nobody waits for it any more'])
+  }
+}

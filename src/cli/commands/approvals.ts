@@ -1,0 +1,266 @@
+// `carabiner approvals`: questions of hooks that wait for a person, answers to them, and what is always allowed.
+
+import type { Effect } from '../../approvals/effect.js'
+import { questionText } from '../../approvals/question-text.js'
+import { type AnswerResult, ApprovalQueue, type Found } from '../../approvals/queue.js'
+import type { Grant } from '../../core/approval.js'
+import { textOf } from '../../core/errors.js'
+import { didYouMean } from '../../core/nearest.js'
+import { visible, visibleName } from '../../core/visible.js'
+import { FileStore } from '../../state/file-store.js'
+import { checkPerson } from '../agent-shell.js'
+import { answered, recordRevoked, userName } from '../approval-answer.js'
+import { COMMON_OPTIONS, type Command } from '../command.js'
+import type { Output } from '../output.js'
+import { painter, width } from '../paint.js'
+import { grantLines, pendingLines } from '../print-approvals.js'
+import { EXIT, Refusal, usage } from '../refusal.js'
+import { PLACE_OPTIONS, projectFolder } from '../sources.js'
+
+const OPTIONS = {
+  reason: { type: 'string', value: 'TEXT', help: 'Why; the model is told.' },
+  always: { type: 'boolean', help: 'allow: without a question from now on, if offered.' },
+  watch: { type: 'boolean', help: 'Stay, and ask at this terminal as questions come.' },
+  all: { type: 'boolean', help: 'revoke: everything that is always allowed in this project.' },
+  project: { ...PLACE_OPTIONS.project, help: 'grants, revoke: the project; default: the current directory.' },
+  ...COMMON_OPTIONS,
+} as const
+
+const ACTIONS = ['list', 'show', 'allow', 'deny', 'grants', 'revoke'] as const
+type Action = (typeof ACTIONS)[number]
+const TAKES_ID: ReadonlySet<Action> = new Set(['show', 'allow', 'deny', 'revoke'])
+
+export const command: Command<typeof OPTIONS> = {
+  name: 'approvals',
+  summary: 'Answer what hooks ask: allow or deny, once or always.',
+  positionals: ['[ACTION]', '[ID]'],
+  about:
+    'ACTION is list (the default), show, allow, deny, grants or revoke. A question waits here for an hour, of whatever project. An answer holds for that very call, of that session, ' +
+    'asked by those hooks, and is used once. grants are the calls that somebody always allows in this project.',
+  options: OPTIONS,
+  exits: [
+    [0, 'done'],
+    [1, 'there is no such question, or it was answered already'],
+    [64, 'wrong usage'],
+  ],
+  examples: [
+    { does: 'What waits?', line: 'carabiner approvals' },
+    {
+      does: 'Answer as they come, at this terminal.',
+      line: 'carabiner approvals --watch',
+      needs: 'a terminal',
+    },
+    {
+      does: 'No, and the model is told why.',
+      line: 'carabiner approvals deny k7f3-9qxd --reason "use staging"',
+      needs: 'a question',
+    },
+    { does: 'What is always allowed here?', line: 'carabiner approvals grants' },
+  ],
+  async run({ options, positionals: [first = 'list', id, ...more] }, output) {
+    const action = actionOf(first)
+    if (more.length > 0 || (id !== undefined && !TAKES_ID.has(action))) {
+      throw usage(`carabiner approvals ${action} takes no ${JSON.stringify(more[0] ?? id)}`)
+    }
+    checkOptionsFor(action, options)
+    const queue = new ApprovalQueue({
+      onTrouble: (text) => void output.complain([`carabiner: ${visible(text)}`]),
+    })
+    switch (action) {
+      case 'list':
+        return options.watch ? watch(queue, output) : list(queue, output)
+      case 'show':
+        return show(queue, wanted(action, id), output)
+      case 'allow':
+      case 'deny':
+        return answer(queue, wanted(action, id), effectOf(action, options.always), options.reason, output)
+      case 'grants':
+        return listGrants(projectFolder(options), output)
+      case 'revoke':
+        return revoke(projectFolder(options), options.all ? undefined : wanted(action, id), output)
+    }
+  },
+}
+
+function actionOf(name: string): Action {
+  if ((ACTIONS as readonly string[]).includes(name)) return name as Action
+  throw usage(
+    `carabiner approvals has no ${JSON.stringify(name)}${didYouMean(name, ACTIONS)}`,
+    `There is ${ACTIONS.join(', ')}.`,
+  )
+}
+
+interface Given {
+  readonly reason: string | undefined
+  readonly always: boolean
+  readonly watch: boolean
+  readonly all: boolean
+}
+
+/** An option that has no effect where it stands was meant for something else. */
+function checkOptionsFor(action: Action, { reason, always, watch, all }: Given): void {
+  const misplaced = [
+    reason !== undefined && action !== 'allow' && action !== 'deny' && '--reason',
+    always && action !== 'allow' && '--always',
+    watch && action !== 'list' && '--watch',
+    all && action !== 'revoke' && '--all',
+  ].find((one) => one !== false)
+  if (misplaced) throw usage(`${misplaced} means nothing to carabiner approvals ${action}`)
+}
+
+function wanted(action: Action, id: string | undefined): string {
+  if (id !== undefined) return id
+  const list = action === 'revoke' ? 'carabiner approvals grants' : 'carabiner approvals'
+  throw usage(`Which one? carabiner approvals ${action} ID`, `${list} lists them.`)
+}
+
+function effectOf(action: 'allow' | 'deny', always: boolean): Effect {
+  return always ? 'always' : action
+}
+
+// ---- questions ------------------------------------------------------------------------------------------------
+
+async function list(queue: ApprovalQueue, output: Output): Promise<number> {
+  const open = queue.open()
+  if (output.json) await output.document({ open })
+  else await output.print(pendingLines(open, painter(1)))
+  return EXIT.ok
+}
+
+async function watch(queue: ApprovalQueue, output: Output): Promise<number> {
+  if (output.json) throw usage('--watch asks a person, and --json is for programs: give one of them')
+  checkPerson('Answering')
+  const { watchQuestions } = await import('../approval-watch.js')
+  return watchQuestions(queue, output)
+}
+
+async function show(queue: ApprovalQueue, id: string, output: Output): Promise<number> {
+  const found = oneOf(queue.get(id), id)
+  const { pending, status, answer: given } = found
+  if (output.json) await output.document({ status, ...pending, ...(given && { answer: given }) })
+  else {
+    const columns = Math.min(width(), 100)
+    await output.print([
+      ...questionText(pending.question, { columns }),
+      given
+        ? `${status}: ${visible(given.option)}, by ${visibleName(given.by)} at ${given.at}`
+        : `${status} until ${pending.expires}`,
+    ])
+  }
+  return EXIT.ok
+}
+
+type OneFound = Extract<Found, { readonly pending: unknown }>
+
+function oneOf(found: Found, id: string): OneFound {
+  if (found.status === 'unknown') throw unknown(id, found.nearest)
+  if (found.status !== 'ambiguous') return found
+  throw new Refusal('AMBIGUOUS_ID', `${found.ids.length} questions begin with ${visibleName(id)}`, {
+    hint: `There is ${found.ids.join(', ')}.`,
+  })
+}
+
+function unknown(id: string, meant: string | undefined): Refusal {
+  const guess = meant === undefined ? '' : `; did you mean ${meant}?`
+  return new Refusal('UNKNOWN_QUESTION', `No question is called ${visibleName(id)}${guess}`, {
+    hint: 'carabiner approvals lists what waits; old questions are gone.',
+  })
+}
+
+async function answer(
+  queue: ApprovalQueue,
+  typed: string,
+  decision: Effect,
+  reason: string | undefined,
+  output: Output,
+): Promise<number> {
+  if (decision !== 'deny') checkPerson('Allowing')
+  const { pending } = oneOf(queue.get(typed), typed)
+  const given = { decision, by: userName(), ...(reason !== undefined && { reason }) }
+  const result = queue.answer(pending.id, given)
+  if (result.status !== 'answered') throw notAnswered(result, typed)
+  const problem = await answered(result.pending, result.answer)
+  if (output.json) await output.document({ ...result.answer, decision })
+  else await output.print([saidOf(decision, result.answer.id)])
+  if (problem !== undefined) await output.complain([`carabiner: ${visible(problem)}`])
+  return EXIT.ok
+}
+
+const SAID: Readonly<Record<Effect, string>> = {
+  allow: 'allowed, once, when the agent tries the same call again',
+  always: 'allowed from now on, beginning with the same call',
+  deny: 'denied',
+}
+
+function saidOf(decision: Effect, id: string): string {
+  return `${id} ${SAID[decision]}`
+}
+
+function notAnswered(result: Exclude<AnswerResult, { readonly status: 'answered' }>, id: string): Refusal {
+  switch (result.status) {
+    case 'unknown':
+      return unknown(id, result.nearest)
+    case 'expired':
+      return new Refusal('QUESTION_EXPIRED', `${result.pending.id} expired at ${result.pending.expires}`, {
+        hint: 'When the agent tries again, it is asked anew.',
+      })
+    case 'not-offered':
+      return new Refusal('NOT_OFFERED', 'The hooks that ask do not offer this', {
+        hint: `They offer ${result.options.map(visibleName).join(', ')}.`,
+      })
+    case 'too-late': {
+      const { option, by, at } = result.answer
+      const used = result.used ? ', and it was used' : ''
+      return new Refusal(
+        'ALREADY_ANSWERED',
+        `${result.pending.id} was answered already: ${visible(option)}, by ${visibleName(by)} at ${at}${used}`,
+      )
+    }
+  }
+}
+
+// ---- grants ---------------------------------------------------------------------------------------------------
+
+async function listGrants(project: string, output: Output): Promise<number> {
+  const grants = storeOf(project).grants()
+  if (output.json) await output.document({ grants })
+  else await output.print(grantLines(grants, painter(1)))
+  return EXIT.ok
+}
+
+async function revoke(project: string, id: string | undefined, output: Output): Promise<number> {
+  const store = storeOf(project)
+  const grants = store.grants()
+  const meant = id === undefined ? grants : [grantCalled(id, grants)]
+  const revoked = meant.filter((grant) => store.revokeGrant(grant.id))
+  const problems = await recordRevoked(project, revoked)
+  if (output.json) await output.document({ revoked })
+  else {
+    const lines = revoked.map(
+      ({ id: gone, tool, event }) => `revoked ${gone.slice(0, 8)}  ${visibleName(tool || event)}`,
+    )
+    await output.print(lines.length > 0 ? lines : ['nothing is always allowed in this project'])
+  }
+  if (problems !== undefined) await output.complain([`carabiner: ${visible(problems)}`])
+  return EXIT.ok
+}
+
+function grantCalled(id: string, grants: readonly Grant[]): Grant {
+  const called = grants.filter((grant) => grant.id.startsWith(id.toLowerCase()))
+  const [one] = called
+  if (one && called.length === 1) return one
+  const what = one
+    ? `${called.length} grants begin with ${visibleName(id)}`
+    : `No grant is called ${visibleName(id)}`
+  throw new Refusal('UNKNOWN_GRANT', what, {
+    hint: 'carabiner approvals grants lists those of this project.',
+  })
+}
+
+function storeOf(project: string): FileStore {
+  try {
+    return new FileStore({ projectDir: project })
+  } catch (error) {
+    throw new Refusal('STORE_UNUSABLE', textOf(error))
+  }
+}

@@ -1,0 +1,237 @@
+// `carabiner audit`: what happened in a project, and whether the record of it is whole.
+
+import type { StoredEntry } from '../../audit/entry.js'
+import { type EntryFilter, type FilterOptions, filterOf } from '../../audit/filter.js'
+import { followEntries } from '../../audit/follow.js'
+import { auditFolder } from '../../audit/log-folder.js'
+import { readEntries } from '../../audit/read.js'
+import { type Verification, verify } from '../../audit/verify.js'
+import { textOf } from '../../core/errors.js'
+import { didYouMean } from '../../core/nearest.js'
+import { visible } from '../../core/visible.js'
+import { COMMON_OPTIONS, type Command } from '../command.js'
+import { Interruption } from '../interruption.js'
+import { counted, nextLines, shortPath } from '../lines.js'
+import type { Output } from '../output.js'
+import { painter } from '../paint.js'
+import { entryDetails, entryLines } from '../print-audit.js'
+import { EXIT, Refusal, usage } from '../refusal.js'
+import { PLACE_OPTIONS, projectOf } from '../sources.js'
+
+const OPTIONS = {
+  project: PLACE_OPTIONS.project,
+  lines: { type: 'string', short: 'n', value: 'N', help: 'tail: how many; default 20.' },
+  follow: { type: 'boolean', short: 'f', help: 'tail: go on with what is written from now on.' },
+  session: { type: 'string', value: 'ID', help: 'Only of this session.' },
+  event: { type: 'string', value: 'EVENT', help: 'Only of this event.' },
+  tool: { type: 'string', value: 'NAME', help: 'Only about this tool.' },
+  hook: { type: 'string', value: 'NAME', help: 'Only where this hook had a part in it.' },
+  decision: {
+    type: 'string',
+    value: 'WHAT',
+    help: 'Only what ended in deny, ask, continue, failed …',
+  },
+  kind: { type: 'string', value: 'KIND', help: 'Only fire, late, approval, grant, revoked, bypass, gap …' },
+  since: { type: 'string', value: 'TIME', help: 'Not before: 2026-01-31T12:00:00Z, or 15m, 2h, 3d ago.' },
+  until: { type: 'string', value: 'TIME', help: 'Not after.' },
+  expect: {
+    type: 'string',
+    value: 'N:HASH',
+    help: 'verify: an entry noted elsewhere must be there.',
+  },
+  ...COMMON_OPTIONS,
+} as const
+
+const ACTIONS = ['tail', 'show', 'verify'] as const
+type Action = (typeof ACTIONS)[number]
+
+export const command: Command<typeof OPTIONS> = {
+  name: 'audit',
+  summary: 'Show what happened here, and whether the record is whole.',
+  positionals: ['[tail | show | verify]', '[N]'],
+  about:
+    'tail (the default) lists the newest entries, show prints one whole, verify reads the whole log and names the ' +
+    'first entry that was edited, removed, added or moved. The last line of verify is what to note elsewhere for ' +
+    '--expect: a log that was replaced as a whole is found out only by that.',
+  options: OPTIONS,
+  exits: [
+    [0, 'done; verify: the log is whole'],
+    [1, 'verify: it is not; show: there is no such entry'],
+    [64, 'wrong usage'],
+  ],
+  examples: [
+    { does: 'What was denied in the last hour?', line: 'carabiner audit --decision deny --since 1h' },
+    { does: 'Watch it.', line: 'carabiner audit tail --follow', needs: 'patience' },
+    { does: 'Everything about one entry.', line: 'carabiner audit show 1' },
+    { does: 'Was anything changed?', line: 'carabiner audit verify' },
+  ],
+  async run({ options, positionals: [first = 'tail', which, ...more] }, output) {
+    const action = actionOf(first)
+    if (more.length > 0 || (which !== undefined && action !== 'show')) {
+      throw usage(`carabiner audit ${action} takes no ${JSON.stringify(more[0] ?? which)}`)
+    }
+    const folder = folderOf(projectOf(options))
+    switch (action) {
+      case 'show':
+        return show(folder, numberOf(which), output)
+      case 'verify':
+        return check(folder, expected(options.expect), output)
+      case 'tail':
+        return tail(folder, filtered(options), countOf(options.lines), options.follow, output)
+    }
+  },
+}
+
+function actionOf(name: string): Action {
+  if ((ACTIONS as readonly string[]).includes(name)) return name as Action
+  throw usage(
+    `carabiner audit has no ${JSON.stringify(name)}${didYouMean(name, ACTIONS)}`,
+    `There is ${ACTIONS.join(', ')}.`,
+  )
+}
+
+/** A folder in the project holds no audit: anybody could have written it. */
+function folderOf(project: string): string {
+  try {
+    return auditFolder(project)
+  } catch (error) {
+    throw new Refusal('NO_AUDIT', textOf(error))
+  }
+}
+
+function filtered(options: FilterOptions): EntryFilter {
+  const { session, event, tool, hook, decision, kind, since, until } = options
+  try {
+    return filterOf(given({ session, event, tool, hook, decision, kind, since, until }))
+  } catch (error) {
+    throw usage(textOf(error))
+  }
+}
+
+function given(
+  options: { readonly [K in keyof FilterOptions]: FilterOptions[K] | undefined },
+): FilterOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+}
+
+function countOf(lines = '20'): number {
+  if (/^\d{1,9}$/.test(lines)) return Number(lines)
+  throw usage(`--lines must be a whole number, got ${JSON.stringify(lines)}`)
+}
+
+function numberOf(which: string | undefined): number {
+  if (which !== undefined && /^\d{1,15}$/.test(which)) return Number(which)
+  throw usage(
+    which === undefined
+      ? 'Which entry? Give its number'
+      : `${JSON.stringify(which)} is no number of an entry`,
+    'carabiner audit lists them.',
+  )
+}
+
+// ---- tail -----------------------------------------------------------------------------------------------------
+
+async function tail(
+  folder: string,
+  filter: EntryFilter,
+  limit: number,
+  isFollowed: boolean,
+  output: Output,
+): Promise<number> {
+  if (isFollowed && output.json) {
+    throw usage('--json prints one document, and --follow has no end: give one of them')
+  }
+  let damaged = 0
+  const onDamaged = () => {
+    damaged++
+  }
+  const entries = [...readEntries({ folder, newestFirst: true, filter, limit, onDamaged })].reverse()
+  if (output.json) {
+    await output.document({ folder, entries, damaged })
+    return EXIT.ok
+  }
+  if (entries.length > 0) await output.print(entryLines(entries, painter(1)))
+  else if (!isFollowed) await output.print(nothing(folder))
+  if (damaged > 0) {
+    const what = `${counted(damaged, 'line')} of the log cannot be read`
+    await output.complain([`carabiner: ${what}`, '  carabiner audit verify says which.'])
+  }
+  return isFollowed ? follow(folder, filter, entries.at(-1), output) : EXIT.ok
+}
+
+function nothing(folder: string): readonly string[] {
+  const [any] = readEntries({ folder, limit: 1 })
+  if (any) return ['nothing of the kind is on record']
+  return [
+    'nothing is on record for this project yet',
+    ...nextLines([`echo '{"hook_event_name":"Stop"}' | carabiner fire`], painter(1)),
+  ]
+}
+
+async function follow(
+  folder: string,
+  filter: EntryFilter,
+  last: StoredEntry | undefined,
+  output: Output,
+): Promise<number> {
+  const interruption = new Interruption()
+  const { signal } = interruption
+  for await (const entry of followEntries({ folder, filter, signal, ...(last && { after: last.seq }) })) {
+    await output.print(entryLines([entry], painter(1)))
+    if (output.failure) return EXIT.ok
+  }
+  return EXIT.ok
+}
+
+// ---- show -----------------------------------------------------------------------------------------------------
+
+async function show(folder: string, seq: number, output: Output): Promise<number> {
+  const wanted: EntryFilter = (entry) => (entry as StoredEntry).seq === seq
+  const [entry] = readEntries({ folder, newestFirst: true, filter: wanted, limit: 1 })
+  if (!entry) {
+    throw new Refusal('UNKNOWN_ENTRY', `There is no entry ${seq}`, {
+      hint: 'carabiner audit lists the newest.',
+    })
+  }
+  if (output.json) await output.document(entry)
+  else await output.print(entryDetails(entry, painter(1)))
+  return EXIT.ok
+}
+
+// ---- verify ---------------------------------------------------------------------------------------------------
+
+type Anchor = NonNullable<NonNullable<Parameters<typeof verify>[1]>['expect']>
+
+function expected(text: string | undefined): Anchor | undefined {
+  if (text === undefined) return undefined
+  const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text.trim()) ?? []
+  if (seq && hash) return { seq: Number(seq), hash }
+  throw usage(`--expect must be as verify prints it, N:HASH, got ${JSON.stringify(text)}`)
+}
+
+async function check(folder: string, expect: Anchor | undefined, output: Output): Promise<number> {
+  const found = verify(folder, { ...(expect && { expect }) })
+  if (output.json) await output.document({ folder, ...found })
+  else await output.print(verdictLines(folder, found))
+  return found.ok ? EXIT.ok : EXIT.failed
+}
+
+function verdictLines(folder: string, found: Verification): readonly string[] {
+  const paint = painter(1)
+  const { ok, records, last, problems, problemCount, torn, notes } = found
+  const where = visible(shortPath(folder))
+  const size = records === 1 ? '1 entry' : `${records} entries`
+  const more = problemCount - problems.length
+  return [
+    ok ? `${paint.green('whole')}: ${size} in ${where}` : `${paint.red('not whole')}: ${size} in ${where}`,
+    ...problems.map(
+      ({ file, line, what }) => `  ${visible(line > 0 ? `${file}:${line}` : file)} ${visible(what)}`,
+    ),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+    ...notes.map((note) => `  note: ${visible(note)}`),
+    ...(torn
+      ? [`  note: ${visible(torn.file)} ends with ${torn.bytes} bytes of a record that was not finished`]
+      : []),
+    ...(ok && last ? [paint.dim(`  to note elsewhere, for --expect: ${last.seq}:${last.hash}`)] : []),
+  ]
+}

@@ -1,0 +1,142 @@
+// `carabiner disable`: switches a plugin or one hook off, here or everywhere, perhaps only for a while.
+
+import { textOf } from '../../core/errors.js'
+import { checkOutside, projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
+import { checkPerson } from '../agent-shell.js'
+import { userName } from '../approval-answer.js'
+import { COMMON_OPTIONS, type Command } from '../command.js'
+import { columns, nextLines } from '../lines.js'
+import type { Output } from '../output.js'
+import { painter } from '../paint.js'
+import { EXIT, Refusal, usage } from '../refusal.js'
+import { openHooks, PLACE_OPTIONS, projectFolder } from '../sources.js'
+import { checkScope, oneCalled, SCOPE_OPTIONS, targetsOf, termsOf, titleOf } from '../switch-target.js'
+
+const OPTIONS = {
+  hook: { type: 'string', value: 'HOOK', help: 'One hook of the plugin, by its name in list, or its id.' },
+  for: { type: 'string', value: 'TIME', help: 'Only for so long: 30m, 1h, 2d.' },
+  reason: { type: 'string', value: 'TEXT', help: 'Why; list shows it.' },
+  ...SCOPE_OPTIONS,
+  plugin: PLACE_OPTIONS.plugin,
+  config: PLACE_OPTIONS.config,
+  ...COMMON_OPTIONS,
+} as const
+
+export const command: Command<typeof OPTIONS> = {
+  name: 'disable',
+  summary: 'Switch a plugin or one hook off, also for a while.',
+  positionals: ['[NAME]'],
+  about:
+    'NAME is a plugin, or a hook as list shows it. Without NAME: what is switched off now. Switches are yours: they ' +
+    'are kept outside the project, and nobody who shares it is affected. A hook that changes was never switched off.',
+  options: OPTIONS,
+  exits: [
+    [0, 'switched off'],
+    [1, 'there is no such plugin or hook, or several'],
+    [64, 'wrong usage'],
+  ],
+  examples: [
+    { does: 'What is switched off?', line: 'carabiner disable' },
+    {
+      does: 'Not in this project, for an hour.',
+      line: 'carabiner disable my-plugin --for 1h --reason "release day"',
+      needs: 'a plugin',
+    },
+    {
+      does: 'One hook of it, in all projects.',
+      line: 'carabiner disable my-plugin --hook PreToolUse#2 --user',
+      needs: 'a plugin',
+    },
+  ],
+  async run({ options, positionals: [name] }, output) {
+    checkScope(options)
+    const now = Date.now()
+    const store = new SwitchStore()
+    if (name === undefined) {
+      const { hook, for: time, reason } = options
+      if ((hook ?? time ?? reason) !== undefined) throw usage('Give the NAME of what to switch off')
+      return showAll(store, now, output)
+    }
+    const until = options.for === undefined ? undefined : new Date(now + lengthOf(options.for)).toISOString()
+    checkPerson('Switching hooks off')
+    const project = projectFolder(options)
+    const target = await targetCalled(name, options)
+    const off: Switch = {
+      ...target,
+      ...(options.user ? {} : { project: projectKey(project) }),
+      since: new Date(now).toISOString(),
+      ...(until !== undefined && { until }),
+      by: userName(),
+      ...(options.reason !== undefined && { reason: options.reason }),
+    }
+    usable(() => {
+      checkOutside(project)
+      store.turnOff(off, now)
+    })
+    if (output.json) await output.document({ disabled: off })
+    else
+      await output.print([
+        `switched off ${titleOf(off)} ${termsOf(off)}`,
+        ...nextLines([undoing(off)], painter(1)),
+      ])
+    return EXIT.ok
+  },
+}
+
+/** A store that cannot be read or written is told in its own words. */
+export function usable<T>(use: () => T): T {
+  try {
+    return use()
+  } catch (error) {
+    throw new Refusal('STORE_UNUSABLE', textOf(error))
+  }
+}
+
+interface Where {
+  readonly project: string | undefined
+  readonly hook: string | undefined
+  readonly plugin: readonly string[]
+  readonly config: readonly string[]
+}
+
+async function targetCalled(name: string, { project, hook, plugin, config }: Where) {
+  const hooks = await openHooks({ project, plugin, config, 'pre-trusted': undefined, 'trust-all': false })
+  const listed = hooks.list()
+  await hooks.close()
+  return oneCalled(targetsOf(listed), name, hook)
+}
+
+const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
+const LONGEST_MS = 366 * UNIT_MS.d
+
+/** `90s`, `30m`, `1h30m`, `2d`, in milliseconds. */
+function lengthOf(typed: string): number {
+  const hint = 'Give a number and s, m, h, d or w: --for 30m, --for 1h30m, --for 2d.'
+  if (!/^(?:\d{1,6}[smhdw])+$/.test(typed)) {
+    throw usage(`--for takes a length of time, not ${JSON.stringify(typed)}`, hint)
+  }
+  let ms = 0
+  for (const [, count, unit] of typed.matchAll(/(\d+)([smhdw])/g)) {
+    ms += Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS]
+  }
+  if (ms === 0) throw usage('--for 0 would switch nothing off', hint)
+  if (ms > LONGEST_MS) throw usage('--for takes at most a year', 'Leave it out to switch off for good.')
+  return ms
+}
+
+async function showAll(store: SwitchStore, now: number, output: Output): Promise<number> {
+  const disabled = usable(() => {
+    store.sweep(now)
+    return store.inForce(now)
+  })
+  if (output.json) await output.document({ disabled })
+  else if (disabled.length === 0) await output.print(['nothing is switched off'])
+  else {
+    const rows = columns(disabled.map((one) => [titleOf(one), termsOf(one)]))
+    await output.print([
+      ...rows.map((row) => row.join('  ')),
+      ...nextLines(disabled.map(undoing), painter(1)),
+    ])
+  }
+  return EXIT.ok
+}

@@ -1,0 +1,134 @@
+// `carabiner enable`: switches on again what disable switched off.
+
+import { visibleName } from '../../core/visible.js'
+import { projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
+import { COMMON_OPTIONS, type Command } from '../command.js'
+import { EXIT, Refusal, usage } from '../refusal.js'
+import { openHooks, projectOf } from '../sources.js'
+import {
+  ambiguous,
+  called,
+  checkScope,
+  isPlugin,
+  SCOPE_OPTIONS,
+  targetsOf,
+  termsOf,
+  titleOf,
+} from '../switch-target.js'
+import { usable } from './disable.js'
+
+const OPTIONS = {
+  hook: { type: 'string', value: 'HOOK', help: 'One hook of the plugin, by its name in list, or its id.' },
+  ...SCOPE_OPTIONS,
+  ...COMMON_OPTIONS,
+} as const
+
+export const command: Command<typeof OPTIONS> = {
+  name: 'enable',
+  summary: 'Switch on again what you switched off.',
+  positionals: ['NAME'],
+  about:
+    'NAME is a plugin, which is switched on with all of its hooks, or one hook as list shows it. What waits for trust ' +
+    'still waits. Works from what you switched off, so that the plugin need not be there any more.',
+  options: OPTIONS,
+  exits: [
+    [0, 'switched on'],
+    [1, 'you did not switch it off, or not there'],
+    [64, 'wrong usage'],
+  ],
+  examples: [
+    { does: 'In this project again.', line: 'carabiner enable my-plugin', needs: 'a switch' },
+    { does: 'In all projects again.', line: 'carabiner enable my-plugin --user', needs: 'a switch' },
+  ],
+  async run({ options, positionals: [name] }, output) {
+    checkScope(options)
+    if (name === undefined) {
+      throw usage('Give the NAME of what to switch on', 'carabiner disable shows what is switched off.')
+    }
+    const now = Date.now()
+    const store = new SwitchStore()
+    const here = options.user ? undefined : projectKey(projectOf(options))
+    const off = usable(() => store.inForce(now))
+    const meant = meantBy(
+      off.filter(({ project }) => project === here),
+      name,
+      options.hook,
+    )
+    if (meant.length === 0) throw await notOff(name, options, off)
+    const enabled = usable(() => store.turnOn((one) => meant.some((other) => isEqual(one, other)), now))
+    if (output.json) await output.document({ enabled })
+    else {
+      await output.print(
+        enabled.map((one) => `switched on ${titleOf(one)} ${termsOf({ project: one.project })}`),
+      )
+    }
+    return EXIT.ok
+  },
+}
+
+/** Of a plugin: its own switch, and those of its hooks. */
+function meantBy(off: readonly Switch[], name: string, hook: string | undefined): readonly Switch[] {
+  const meant =
+    hook === undefined
+      ? off.filter((one) => called([one], name).length > 0 || isPlugin(one, name))
+      : called(off, name, hook)
+  const plugins = new Map(meant.map(({ plugin, from }) => [`${from}:${plugin}`, { plugin, from }]))
+  if (plugins.size > 1) throw ambiguous([...plugins.values()], name)
+  return meant
+}
+
+function isEqual(a: Switch, b: Switch): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
+
+interface Asked {
+  readonly project: string | undefined
+  readonly hook: string | undefined
+  readonly user: boolean
+}
+
+/** Says what holds it off instead, if anything does. */
+async function notOff(name: string, asked: Asked, off: readonly Switch[]): Promise<Refusal> {
+  const { hook, user } = asked
+  const what = visibleName(hook ?? name)
+  const here = user ? undefined : projectKey(projectOf(asked))
+  const where = user ? 'for all projects' : 'for this project'
+  const message = `You did not switch off ${what} ${where}`
+  const whole =
+    hook !== undefined && off.find((one) => !one.hook && isPlugin(one, name) && one.project === here)
+  if (whole) {
+    return new Refusal('NOT_SWITCHED_OFF', `All of ${visibleName(name)} is switched off, not only ${what}`, {
+      hint: `${undoing(whole)} switches all of it on.`,
+    })
+  }
+  const elsewhere = meantBy(off, name, hook)[0]
+  if (elsewhere) {
+    return new Refusal('NOT_SWITCHED_OFF', `${message}, but ${termsOf(elsewhere)}`, {
+      hint: `${undoing(elsewhere)}${elsewhere.project === undefined ? '' : ', in that project,'} switches it on.`,
+    })
+  }
+  const why = await otherReason(name, asked)
+  return new Refusal(
+    'NOT_SWITCHED_OFF',
+    why === undefined ? message : `${message}, but it does not run: ${why}`,
+    {
+      hint: 'carabiner disable shows what is switched off, carabiner list what every hook waits for.',
+    },
+  )
+}
+
+/** Its own file may say that it is off, or it waits for trust. */
+async function otherReason(name: string, { project, hook }: Asked): Promise<string | undefined> {
+  const hooks = await openHooks({
+    project,
+    plugin: [],
+    config: [],
+    'pre-trusted': undefined,
+    'trust-all': false,
+  })
+  const listed = hooks.list()
+  await hooks.close()
+  const ids = called(targetsOf(listed), name, hook).flatMap((one) => one.hook?.ids ?? [])
+  return listed.find((one) => ids.includes(one.id) || (hook === undefined && one.source === name && one.why))
+    ?.why
+}

@@ -1,0 +1,230 @@
+// A hooks.test.json: what a case is, and what is wrong with a file of them, by line.
+
+import { dirname, isAbsolute, normalize, resolve, sep } from 'node:path'
+import { JsonText, under } from '../../config/json-text.js'
+import { type Diagnostic, textOf } from '../../core/errors.js'
+import { knownEvents, lookalikeOf, resolveEvent } from '../../core/events.js'
+import { frozenCopy, isObject } from '../../core/json.js'
+import { didYouMean, nearest } from '../../core/nearest.js'
+import { shown } from '../../core/text.js'
+import { readPlain } from '../../state/plain-file.js'
+import type { Payload } from '../payload.js'
+import { CaseReader, type Field, type Fields } from './case-reader.js'
+import { EXPECTATION, type Expectation } from './expectation.js'
+
+/** One event, and what the hooks are to make of it. */
+export interface TestCase {
+  readonly name: string
+  readonly file: string
+  readonly line: number
+  readonly event: string
+  readonly payload: Payload
+  readonly expect: Expectation
+  /** Of the project it runs in, by path. */
+  readonly files: Readonly<Record<string, string>>
+  readonly env: Readonly<Record<string, string>>
+  /** Seconds. */
+  readonly timeout: number
+  /** Why it is not run. */
+  readonly skip: string | undefined
+}
+
+export interface CaseFile {
+  readonly cases: readonly TestCase[]
+  /** One after another, because its hooks write into their own folder. */
+  readonly sequential: boolean
+  readonly problems: readonly Diagnostic[]
+}
+
+/** Larger than anybody's tests. */
+const MOST_BYTES = 4 * 1024 * 1024
+const DEFAULT_TIMEOUT = 60
+const LONGEST_TIMEOUT = 600
+
+const FILE: Fields = {
+  $schema: ['a text', isText],
+  description: ['a text', isText],
+  sequential: ['true or false', isFlag],
+  cases: ['a list of cases', Array.isArray],
+}
+
+const CASE: Fields = {
+  name: ['a text that is not empty', isWord],
+  event: ['the name of an event', isWord],
+  payload: ['an object', isObject],
+  payloadFile: ['the path of a file of JSON, from the folder of this one', isWord],
+  expect: ['an object that says what is decided', isObject],
+  files: ['an object of texts, by path in the project', isTexts],
+  env: ['an object of texts, by the name of the variable', isTexts],
+  timeout: [
+    `seconds, above 0 and at most ${LONGEST_TIMEOUT}`,
+    (value) => typeof value === 'number' && value > 0 && value <= LONGEST_TIMEOUT,
+  ],
+  skip: ['true, false, or a text that says why', (value) => isFlag(value) || isWord(value)],
+} satisfies Record<string, Field>
+
+/** Never throws: what is wrong is a problem, and the cases that are right are there. */
+export function readCaseFile(file: string): CaseFile {
+  try {
+    const read = readPlain(file, MOST_BYTES)
+    return 'problem' in read ? broken(file, 1, `the file ${read.problem}`) : casesIn(file, read.text)
+  } catch (error) {
+    return broken(file, 1, `the file cannot be read: ${textOf(error)}`)
+  }
+}
+
+function broken(file: string, line: number, text: string): CaseFile {
+  return { cases: [], sequential: false, problems: [{ code: 'config-invalid', file, line, text }] }
+}
+
+export function casesIn(file: string, text: string): CaseFile {
+  const json = new JsonText(text)
+  const parsed = json.parse()
+  if ('problem' in parsed) return broken(file, parsed.line, `this is no JSON: ${parsed.problem}`)
+  const value = frozenCopy(parsed.value, 'the file')
+  if (!isObject(value)) return broken(file, 1, `expected { "cases": [ … ] }, got ${shown(value)}`)
+  const reader = new CaseReader(file, json)
+  for (const { key, line } of json.doubleKeys()) {
+    reader.sayAt(line, `${shown(key)} stands twice in one object, and this one would not count`)
+  }
+  if (!reader.check(value, null, FILE)) return { cases: [], sequential: false, problems: reader.problems }
+  if (value.cases === undefined) reader.say(null, 'expected "cases", a list of cases')
+  const list = (value.cases ?? []) as readonly unknown[]
+  const cases = list.flatMap((one, i) => caseOf(one, i, file, reader) ?? [])
+  return { cases, sequential: value.sequential === true, problems: reader.problems }
+}
+
+function caseOf(value: unknown, index: number, file: string, reader: CaseReader): TestCase | undefined {
+  const at = under(under(null, 'cases'), index)
+  if (!isObject(value)) {
+    reader.say(at, `a case must be an object, got ${shown(value)}`)
+    return undefined
+  }
+  const before = reader.problems.length
+  reader.check(value, at, CASE)
+  for (const key of ['event', 'expect']) {
+    if (value[key] === undefined) reader.say(at, `the case has no ${JSON.stringify(key)}`)
+  }
+  if (reader.problems.length > before) return undefined
+  const { event, expect, timeout = DEFAULT_TIMEOUT, skip = false } = value as unknown as Written
+  const misspelt = slipOf(event)
+  if (misspelt !== undefined) reader.say(under(at, 'event'), misspelt)
+  for (const path of Object.keys((value.files ?? {}) as object)) {
+    if (!isInside(path)) {
+      reader.say(
+        under(under(at, 'files'), path),
+        `${shown(path)} must be a path inside the project, such as "src/a.ts"`,
+      )
+    }
+  }
+  reader.check(expect, under(at, 'expect'), EXPECTATION)
+  if (Object.keys(expect).length === 0) {
+    reader.say(under(at, 'expect'), 'expected at least one of what to expect, such as "action"')
+  }
+  const payload = payloadOf(value as unknown as Written, at, file, reader)
+  if (reader.problems.length > before || !payload) return undefined
+  return {
+    name: nameOf(value as unknown as Written, index),
+    file,
+    line: reader.lineOf(at),
+    event,
+    payload,
+    expect,
+    files: (value.files ?? {}) as TestCase['files'],
+    env: (value.env ?? {}) as TestCase['env'],
+    timeout,
+    skip: skip === false ? undefined : skip === true ? 'the case says so' : skip,
+  }
+}
+
+/** A case whose fields are right. */
+interface Written {
+  readonly name?: string
+  readonly event: string
+  readonly payload?: Payload
+  readonly payloadFile?: string
+  readonly expect: Expectation
+  readonly timeout?: number
+  readonly skip?: boolean | string
+}
+
+function nameOf({ name, event, expect }: Written, index: number): string {
+  return name ?? `${index + 1}: ${[event, expect.action].filter(Boolean).join(' ')}`
+}
+
+/** A misspelt event is one of your own, which goes on whatever the hooks are. */
+function slipOf(event: string): string | undefined {
+  const slip = lookalikeOf(event)
+  if (slip) return slip.text
+  if (!resolveEvent(event).custom) return undefined
+  const names = knownEvents().map(({ name }) => name)
+  return nearest(event, names) && `there is no event ${shown(event)}${didYouMean(event, names)}`
+}
+
+// ---- the payload ----------------------------------------------------------------------------------------------
+
+type At = Parameters<CaseReader['say']>[0]
+
+function payloadOf(
+  { event, payload, payloadFile }: Written,
+  at: At,
+  file: string,
+  reader: CaseReader,
+): Payload | undefined {
+  if (payload && payloadFile !== undefined) {
+    reader.say(under(at, 'payloadFile'), 'give payload or payloadFile, not both')
+    return undefined
+  }
+  const place = under(at, payloadFile === undefined ? 'payload' : 'payloadFile')
+  const read = payloadFile === undefined ? (payload ?? {}) : fromFile(resolve(dirname(file), payloadFile))
+  if (typeof read === 'string') {
+    reader.say(place, `${payloadFile}: ${read}`)
+    return undefined
+  }
+  const { hook_event_name: carried } = read
+  if (carried === undefined || (typeof carried === 'string' && isSameEvent(carried, event))) return read
+  reader.say(place, `the payload is of ${shown(carried)}, the case of ${shown(event)}`)
+  return undefined
+}
+
+function isSameEvent(a: string, b: string): boolean {
+  return a !== '' && resolveEvent(a).name === resolveEvent(b).name
+}
+
+/** The payload, or what is wrong with it. */
+function fromFile(path: string): Payload | string {
+  try {
+    const read = readPlain(path, MOST_BYTES)
+    if ('problem' in read) return `it ${read.problem}`
+    const parsed = new JsonText(read.text).parse()
+    if ('problem' in parsed) return `line ${parsed.line} is no JSON: ${parsed.problem}`
+    const value = frozenCopy(parsed.value, 'the payload')
+    return isObject(value) ? value : `it must be a JSON object, got ${shown(value)}`
+  } catch (error) {
+    return textOf(error)
+  }
+}
+
+// ---- kinds of values ------------------------------------------------------------------------------------------
+
+function isInside(path: string): boolean {
+  const plain = normalize(path)
+  const leaves = isAbsolute(path) || plain === '..' || plain.startsWith(`..${sep}`)
+  return !leaves && plain !== '.' && !plain.endsWith(sep) && !path.includes('\0') && !path.includes('\\')
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function isWord(value: unknown): boolean {
+  return isText(value) && value.trim() !== '' && !value.includes('\0')
+}
+
+function isFlag(value: unknown): boolean {
+  return typeof value === 'boolean'
+}
+
+function isTexts(value: unknown): boolean {
+  return isObject(value) && Object.values(value).every((one) => isText(one) && !one.includes('\0'))
+}

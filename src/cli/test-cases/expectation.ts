@@ -1,0 +1,196 @@
+// What a case expects of an outcome, and where an outcome is something else.
+
+import { isObject, type Json } from '../../core/json.js'
+import type { Outcome, Trace, Verdict } from '../../core/outcome.js'
+import { hasBackReference, runsAway } from '../../core/pattern.js'
+import type { Fields } from './case-reader.js'
+
+/** Contained in the text, or a pattern that is found in it. */
+export type TextRule = string | { readonly matches: string }
+
+/** All of what is given must hold. Where `failed` is not given, no hook may fail: one that crashed decided nothing. */
+export interface Expectation {
+  readonly action?: Verdict
+  /** Null: there is none. */
+  readonly reason?: TextRule | null
+  readonly permission?: 'allow' | null
+  /** What the model is told beside; with a list each of them must be in there. Null: nothing. */
+  readonly context?: TextRule | readonly TextRule[] | null
+  /** What the user is told. */
+  readonly messages?: TextRule | readonly TextRule[] | null
+  /** Part of the data after every change, or whether anything was changed. */
+  readonly modified?: { readonly [key: string]: Json } | boolean
+  /** Part of the answer in place of the operation. */
+  readonly response?: Json
+  /** The names of all hooks that ran, in any order; a plugin's own name may be left out. */
+  readonly ran?: readonly string[]
+  /** The names of all hooks that failed. */
+  readonly failed?: readonly string[]
+}
+
+/** One thing that is not as expected, in words. */
+export interface Miss {
+  readonly what: string
+  readonly expected: string
+  readonly received: string
+}
+
+// ---- what may be written --------------------------------------------------------------------------------------
+
+const VERDICTS: Readonly<Record<Verdict, true>> = {
+  continue: true,
+  deny: true,
+  ask_user: true,
+  respond: true,
+  abort_turn: true,
+  hard_abort: true,
+}
+
+/** No more of a text is searched for a pattern, so that none takes long. */
+const LONGEST_SEARCHED = 4096
+
+const RULE = 'a text that is contained, or { "matches": "a regular expression" }'
+
+export const EXPECTATION: Fields = {
+  action: [
+    `one of ${Object.keys(VERDICTS).join(', ')}`,
+    (value) => typeof value === 'string' && Object.hasOwn(VERDICTS, value),
+  ],
+  reason: [`${RULE}, or null for none`, (value) => value === null || isRule(value)],
+  permission: ['"allow", or null for none', (value) => value === 'allow' || value === null],
+  context: [`${RULE}, a list of them, or null for none`, isRules],
+  messages: [`${RULE}, a list of them, or null for none`, isRules],
+  modified: [
+    'a part of the data, or true or false',
+    (value) => isObject(value) || typeof value === 'boolean',
+  ],
+  response: ['JSON', () => true],
+  ran: ['a list of names of hooks', isNames],
+  failed: ['a list of names of hooks', isNames],
+}
+
+function isNames(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
+}
+
+function isRules(value: unknown): boolean {
+  return value === null || isRule(value) || (Array.isArray(value) && value.every(isRule))
+}
+
+function isRule(value: unknown): boolean {
+  if (typeof value === 'string') return true
+  if (!isObject(value) || Object.keys(value).join() !== 'matches') return false
+  return typeof value.matches === 'string' && isPattern(value.matches)
+}
+
+/** One that cannot be matched in a bounded time is refused. */
+function isPattern(source: string): boolean {
+  try {
+    new RegExp(source, 's')
+    return !hasBackReference(source) && !runsAway(source, LONGEST_SEARCHED)
+  } catch {
+    return false
+  }
+}
+
+// ---- comparing ------------------------------------------------------------------------------------------------
+
+/** What of the outcome is not as expected; nothing if all is. */
+export function missesOf(expected: Expectation, outcome: Outcome): readonly Miss[] {
+  const { action, permission, modified, response, ran, failed = [] } = expected
+  const ranNow = outcome.hooks.filter(({ status }) => status === 'ran' || status === 'detached')
+  const failedNow = outcome.hooks.filter(({ status }) => status === 'failed')
+  return [
+    ...(action === undefined || action === outcome.action ? [] : [miss('action', action, outcome.action)]),
+    ...textMisses('reason', expected.reason, outcome.reason === undefined ? [] : [outcome.reason]),
+    ...(permission === undefined || permission === (outcome.permission ?? null)
+      ? []
+      : [miss('permission', permission, outcome.permission ?? null)]),
+    ...textMisses(
+      'context',
+      expected.context,
+      outcome.injections.map(({ text }) => text),
+    ),
+    ...textMisses(
+      'messages',
+      expected.messages,
+      outcome.messages.map(({ text }) => text),
+    ),
+    ...modifiedMisses(modified, outcome),
+    ...(response === undefined ? [] : partMisses('response', response, outcome.response)),
+    ...(ran === undefined ? [] : nameMisses('ran', ran, ranNow)),
+    ...nameMisses('failed', failed, failedNow),
+  ]
+}
+
+function miss(what: string, expected: unknown, received: unknown): Miss {
+  return { what, expected: inWords(expected), received: inWords(received) }
+}
+
+function inWords(value: unknown): string {
+  return value === null || value === undefined ? 'none' : (JSON.stringify(value) ?? 'none')
+}
+
+function textMisses(
+  what: string,
+  rules: TextRule | readonly TextRule[] | null | undefined,
+  texts: readonly string[],
+): readonly Miss[] {
+  if (rules === undefined) return []
+  const list = rules === null ? [] : isList(rules) ? rules : [rules]
+  const received = texts.length === 0 ? 'none' : texts.map((text) => JSON.stringify(text)).join(', ')
+  if (list.length === 0) return texts.length === 0 ? [] : [{ what, expected: 'none', received }]
+  return list
+    .filter((rule) => !texts.some((text) => holds(rule, text)))
+    .map((rule) => ({ what, expected: ruleText(rule), received }))
+}
+
+function isList(rules: TextRule | readonly TextRule[]): rules is readonly TextRule[] {
+  return Array.isArray(rules)
+}
+
+function holds(rule: TextRule, text: string): boolean {
+  if (typeof rule === 'string') return text.includes(rule)
+  return new RegExp(rule.matches, 's').test(text.slice(0, LONGEST_SEARCHED))
+}
+
+function ruleText(rule: TextRule): string {
+  return typeof rule === 'string' ? `a text with ${JSON.stringify(rule)}` : `a text like /${rule.matches}/`
+}
+
+function modifiedMisses(expected: Expectation['modified'], outcome: Outcome): readonly Miss[] {
+  if (expected === undefined) return []
+  if (typeof expected !== 'boolean') return partMisses('modified', expected, outcome.data)
+  return expected === outcome.modified ? [] : [miss('modified', expected, outcome.modified)]
+}
+
+/** Objects may hold more than is expected, lists may not. */
+function partMisses(what: string, expected: Json, received: Json | undefined): readonly Miss[] {
+  if (Array.isArray(expected)) {
+    if (!Array.isArray(received) || received.length !== expected.length) return [miss(what, expected, received)]
+    return expected.flatMap((one: Json, i) => partMisses(`${what}[${i}]`, one, received[i] as Json))
+  }
+  if (isObject(expected)) {
+    if (!isObject(received)) return [miss(what, expected, received)]
+    return Object.entries(expected).flatMap(([key, one]) =>
+      partMisses(
+        `${what}.${key}`,
+        one as Json,
+        Object.hasOwn(received, key) ? (received[key] as Json) : undefined,
+      ),
+    )
+  }
+  return Object.is(expected, received) ? [] : [miss(what, expected, received)]
+}
+
+function nameMisses(what: string, expected: readonly string[], traces: readonly Trace[]): readonly Miss[] {
+  const isCalled = (trace: Trace, name: string) =>
+    trace.name === name || trace.name === `${trace.source}:${name}`
+  const isSame =
+    traces.every((trace) => expected.some((name) => isCalled(trace, name))) &&
+    expected.every((name) => traces.some((trace) => isCalled(trace, name)))
+  if (isSame) return []
+  const listed = (names: readonly string[]) => (names.length === 0 ? 'none' : names.join(', '))
+  const received = traces.map(({ name, why }) => (what === 'failed' && why ? `${name} (${why})` : name))
+  return [{ what, expected: listed(expected), received: listed(received) }]
+}

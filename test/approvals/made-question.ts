@@ -1,0 +1,34 @@
+// Questions as the core makes them.
+
+import type { Question } from '../../src/core/approval.js'
+import { questionFor } from '../../src/core/approval.js'
+import type { Hook } from '../../src/core/hook.js'
+import type { Data } from '../../src/core/json.js'
+import type { HookResult } from '../../src/core/result.js'
+import { askUser } from '../../src/core/result.js'
+
+export interface Made {
+  readonly call?: Data
+  readonly session?: string
+  readonly prompt?: string
+  readonly hook?: string
+  /** Of what the hook is made of. */
+  readonly content?: string
+  readonly answer?: Partial<HookResult>
+}
+
+/** What is not said is the same in each. */
+export function madeQuestion({
+  call = { tool_name: 'Bash', tool_input: { command: 'make deploy' } },
+  session = 's1',
+  prompt = 'Deploy?',
+  hook = 'guard',
+  content = 'c1',
+  answer = {},
+}: Made = {}): Question {
+  const asking = {
+    hook: { id: hook, name: hook, content } as Hook,
+    answer: { ...askUser(prompt), ...answer },
+  }
+  return questionFor('PreToolUse', session, call, [asking], Date.now())
+}

@@ -1,0 +1,102 @@
+// Several processes at one queue: one wins, both are told; what is answered there is heard here.
+
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { type AnswerResult, ApprovalQueue, type Raised, type Taken } from '../../src/approvals/queue.js'
+import { madeQuestion } from './made-question.js'
+import { answerer, ownFolder, together, withProgram } from './programs.js'
+
+withProgram('answerer')
+
+const ROUNDS = 60
+const times = <T>(count: number, make: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => make(i))
+
+function place() {
+  const root = ownFolder()
+  const places = { stateDir: join(root, 'state'), dataDir: join(root, 'data') }
+  return { places, queue: new ApprovalQueue(places), project: join(root, 'project') }
+}
+
+const questions = times(ROUNDS, (i) => madeQuestion({ session: `s${i}` }))
+
+describe('at the same time', () => {
+  it('of two answers one counts, and the other is told which', async () => {
+    const { places, queue, project } = place()
+    const ids = questions.map((question) => queue.raise(question, { project }).id)
+    const [ann, ben] = (await together([
+      answerer('answer', { ...places, ids, by: 'ann', decision: 'allow' }),
+      answerer('answer', { ...places, ids, by: 'ben', decision: 'deny' }),
+    ])) as [AnswerResult[], AnswerResult[]]
+    for (const [i, question] of questions.entries()) {
+      const results = [ann[i], ben[i]] as { status: string; answer: { by: string; option: string } }[]
+      expect(results.map(({ status }) => status).sort()).toEqual(['answered', 'too-late'])
+      // Both name the same: the one who answered, and what.
+      expect(results[0]?.answer).toEqual(results[1]?.answer)
+      const winner = results[0]?.status === 'answered' ? 'ann' : 'ben'
+      expect(queue.take(question)).toMatchObject({
+        by: winner,
+        decision: winner === 'ann' ? 'allow' : 'deny',
+      })
+    }
+  })
+
+  it('an allow is taken by one alone', async () => {
+    const { places, queue, project } = place()
+    for (const question of questions)
+      queue.answer(queue.raise(question, { project }).id, { decision: 'allow', by: 'ann' })
+    const taken = (await together(
+      times(3, () => answerer('take', { ...places, questions })),
+    )) as (Taken | null)[][]
+    for (const i of questions.keys()) expect(taken.filter((one) => one[i] !== null)).toHaveLength(1)
+  })
+
+  it('the same question is raised once', async () => {
+    const { places, queue, project } = place()
+    const raised = (await together(
+      times(4, () => answerer('raise', { ...places, questions: questions.slice(0, 30), project })),
+    )) as Raised[][]
+    for (let i = 0; i < 30; i++) {
+      expect(new Set(raised.map((one) => one[i]?.id)).size).toBe(1)
+      expect(raised.filter((one) => one[i]?.isNew)).toHaveLength(1)
+    }
+    expect(queue.open()).toHaveLength(30)
+  })
+})
+
+describe('another process', () => {
+  it('hears the answer that is given here', async () => {
+    const { places, queue, project } = place()
+    const asked = questions.slice(0, 2)
+    const ids = asked.map((question) => queue.raise(question, { project }).id)
+    const waiting = answerer('wait', { ...places, questions: asked })
+    await waiting.next()
+    waiting.go()
+    queue.answer(ids[0] ?? '', { decision: 'allow', by: 'ann' })
+    queue.answer(ids[1] ?? '', { decision: 'deny', by: 'ben', reason: 'no' })
+    expect(await waiting.next()).toMatchObject([
+      { id: ids[0], decision: 'allow', by: 'ann' },
+      { id: ids[1], decision: 'deny', by: 'ben', reason: 'no' },
+    ])
+    expect(queue.take(asked[0] ?? madeQuestion())).toBeUndefined()
+  })
+
+  it('that watches counts until it ends, however it ends', async () => {
+    const { places, queue } = place()
+    expect(queue.isWatched()).toBe(false)
+    const watchers = times(2, () => answerer('watch', places))
+    expect(await together(watchers)).toEqual(['watching', 'watching'])
+    for (const { child } of watchers) {
+      expect(queue.isWatched()).toBe(true)
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGKILL')
+      await ended
+    }
+    expect(queue.isWatched()).toBe(false)
+    const own = queue.watching()
+    expect(queue.isWatched()).toBe(true)
+    own.end()
+    own.end()
+    expect(queue.isWatched()).toBe(false)
+  })
+})

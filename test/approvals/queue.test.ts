@@ -1,0 +1,507 @@
+// The queue: what it keeps, who may answer what until when, and what an attacker cannot make of it.
+
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { newId, readId } from '../../src/approvals/question-id.js'
+import { type AnswerGiven, ApprovalQueue } from '../../src/approvals/queue.js'
+import { keyPath } from '../../src/approvals/seal.js'
+import type { Question } from '../../src/core/approval.js'
+import { madeQuestion } from './made-question.js'
+import { ownFolder } from './programs.js'
+
+const START = Date.parse('2030-01-01T12:00:00Z')
+const HOUR = 3_600_000
+const ALLOW = { decision: 'allow', by: 'ann' } as const
+const DENY = { decision: 'deny', by: 'ben', reason: 'not today' } as const
+const project = '/somewhere/project'
+
+function place(options: { readonly openFor?: number } = {}) {
+  const root = ownFolder()
+  const [stateDir, dataDir] = [join(root, 'state'), join(root, 'data')]
+  const clock = { now: START }
+  const troubles: string[] = []
+  const open = () =>
+    new ApprovalQueue({
+      stateDir,
+      dataDir,
+      now: () => clock.now,
+      onTrouble: (text) => troubles.push(text),
+      ...options,
+    })
+  const folder = join(stateDir, 'approvals')
+  return { root, stateDir, dataDir, folder, clock, troubles, open, queue: open() }
+}
+
+/** A question that was raised and, where it says so, answered. */
+function raised(question: Question, given?: AnswerGiven, at = place()) {
+  const pending = at.queue.raise(question, { project })
+  if (given) expect(at.queue.answer(pending.id, given).status).toBe('answered')
+  return { ...at, id: pending.id, pending, own: join(at.folder, pending.id) }
+}
+
+const question = madeQuestion()
+
+describe('a question', () => {
+  it('is open until somebody answers, and can be read by people', () => {
+    const { queue, id, pending, open } = raised(question)
+    expect(pending).toMatchObject({
+      isNew: true,
+      project,
+      asked: '2030-01-01T12:00:00.000Z',
+      expires: '2030-01-01T13:00:00.000Z',
+    })
+    expect(pending.raisedBy.pid).toBe(process.pid)
+    const { isNew: _, ...kept } = pending
+    expect(open().open()).toEqual([kept])
+    expect(queue.get(id)).toEqual({ status: 'open', pending: kept })
+    expect(queue.take(question)).toBeUndefined()
+    queue.answer(id, ALLOW)
+    expect(queue.open()).toEqual([])
+  })
+
+  it('that is raised again is the same, until it is answered', () => {
+    const { queue, id } = raised(question)
+    expect(queue.raise(madeQuestion(), { project })).toMatchObject({ id, isNew: false })
+    expect(queue.open()).toHaveLength(1)
+    queue.answer(id, ALLOW)
+    queue.take(question)
+    const next = queue.raise(question, { project })
+    expect(next.isNew).toBe(true)
+    expect(next.id).not.toBe(id)
+  })
+
+  it('of whatever project comes in the order they were asked', () => {
+    const { queue, clock } = place()
+    const ids = ['a', 'b', 'c'].map((session, i) => {
+      clock.now = START + i * 1000
+      return queue.raise(madeQuestion({ session }), { project: `/p/${session}` }).id
+    })
+    expect(queue.open().map(({ id }) => id)).toEqual(ids)
+    expect(queue.open().map((one) => one.project)).toEqual(['/p/a', '/p/b', '/p/c'])
+  })
+
+  it('is for this user alone, and never half there', () => {
+    const { own, folder, dataDir } = raised(question)
+    expect(statSync(folder).mode & 0o777).toBe(0o700)
+    expect(statSync(own).mode & 0o777).toBe(0o700)
+    expect(statSync(join(own, 'question.json')).mode & 0o777).toBe(0o600)
+    expect(statSync(keyPath(dataDir)).mode & 0o777).toBe(0o600)
+    expect(readdirSync(own)).toEqual(['question.json'])
+    expect(readdirSync(folder).sort()).toEqual([own.slice(folder.length + 1), 'list'].sort())
+  })
+
+  it('has a name that is short, random and forgiving', () => {
+    const ids = new Set(Array.from({ length: 1000 }, newId))
+    expect(ids.size).toBe(1000)
+    for (const id of ids) expect(id).toMatch(/^[0-9a-hjkmnp-tv-z]{4}-[0-9a-hjkmnp-tv-z]{4}$/)
+    // Every letter in every place: nothing in it is fixed.
+    for (const at of [0, 1, 2, 3, 5, 6, 7, 8]) expect(new Set([...ids].map((id) => id[at])).size).toBe(32)
+    expect(readId(' K7F3 9QXD ')).toBe('k7f3-9qxd')
+    expect(readId('OIL1-uvuv')).toBe('0111-vvvv')
+    expect(readId('k7f')).toBe('k7f')
+  })
+
+  it('is found by a beginning that no other has', () => {
+    const { queue, id } = raised(question)
+    expect(queue.get(id.slice(0, 6))).toMatchObject({ status: 'open', pending: { id } })
+    expect(queue.get(id.toUpperCase().replace('-', ''))).toMatchObject({ status: 'open' })
+    expect(queue.get('')).toEqual({ status: 'unknown' })
+    for (let i = 0; i < 33; i++) queue.raise(madeQuestion({ session: `s${i}` }), { project })
+    const letters = queue.open().map((one) => one.id.charAt(0))
+    const twice = letters.find((letter, i) => letters.indexOf(letter) < i) ?? ''
+    expect(queue.get(twice)).toEqual({
+      status: 'ambiguous',
+      ids: expect.arrayContaining(queue.open().flatMap((one) => (one.id.startsWith(twice) ? [one.id] : []))),
+    })
+  })
+
+  it('cannot be kept in the project it is about', () => {
+    const { root, queue } = place()
+    expect(() => queue.raise(question, { project: root })).toThrow(/would approve its own calls/)
+    const { stateDir } = place()
+    const split = new ApprovalQueue({ stateDir, dataDir: join(root, 'p', 'data') })
+    expect(() => split.raise(question, { project: join(root, 'p') })).toThrow(/would approve its own calls/)
+    expect(existsSync(keyPath(join(root, 'p', 'data')))).toBe(false)
+  })
+
+  it('that is too large to be read is refused', () => {
+    const { queue, folder } = place()
+    const large = madeQuestion({
+      call: { tool_name: 'Write', tool_input: { content: 'x'.repeat(5_000_000) } },
+    })
+    expect(() => queue.raise(large, { project })).toThrow(/too large/)
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('beyond a thousand is refused, and the others are not lost', () => {
+    const { queue, clock, folder } = raised(question)
+    const list = join(folder, 'list')
+    const [name = ''] = readdirSync(list)
+    const { value } = JSON.parse(readFileSync(join(list, name), 'utf8'))
+    const many = Array.from({ length: 999 }, () => ({ id: newId(), binding: 'b', expires: START + HOUR }))
+    writeFileSync(join(list, '9.json'), JSON.stringify({ format: 1, value: [...value, ...many] }))
+    const next = madeQuestion({ session: 'other' })
+    expect(() => queue.raise(next, { project })).toThrow(/1000 questions wait .* carabiner approvals/)
+    expect(readdirSync(folder)).toHaveLength(2)
+    expect(queue.open()).toHaveLength(1)
+    clock.now = START + HOUR
+    expect(queue.raise(next, { project }).isNew).toBe(true)
+  })
+
+  it.each([0, -1, Number.NaN, 86_401, Infinity])('is not open for %s seconds', (openFor) => {
+    expect(() => new ApprovalQueue({ openFor })).toThrow(
+      /openFor must be a number of seconds above 0, and at most 86400/,
+    )
+  })
+})
+
+describe('an answer', () => {
+  it('reaches who asked, once', () => {
+    const { queue, open, id } = raised(question, { ...ALLOW, reason: ' fine\u001b[31m \n' })
+    expect(queue.get(id)).toMatchObject({
+      status: 'answered',
+      answer: { option: 'Allow', by: 'ann', reason: 'fine' },
+    })
+    expect(open().take(question)).toMatchObject({
+      id,
+      decision: 'allow',
+      option: 'Allow',
+      reason: 'fine',
+      by: 'ann',
+    })
+    expect(open().take(question)).toBeUndefined()
+    expect(queue.take(question)).toBeUndefined()
+    expect(queue.get(id).status).toBe('used')
+  })
+
+  it('that denies holds until it expires', () => {
+    const { queue, clock } = raised(question, DENY)
+    for (let i = 0; i < 3; i++)
+      expect(queue.take(question)).toMatchObject({
+        decision: 'deny',
+        option: 'Deny',
+        reason: 'not today',
+        by: 'ben',
+      })
+    clock.now = START + HOUR - 1
+    expect(queue.take(question)).toMatchObject({ decision: 'deny' })
+    clock.now = START + HOUR
+    expect(queue.take(question)).toBeUndefined()
+  })
+
+  it('counts for no other call, session or hook, and no other words or options of it', () => {
+    const { queue } = raised(question, ALLOW)
+    const others = [
+      { call: { tool_name: 'Bash', tool_input: { command: 'make deploy ' } } },
+      { call: { tool_name: 'bash', tool_input: { command: 'make deploy' } } },
+      { session: 's2' },
+      { hook: 'other' },
+      { content: 'c2' },
+      { prompt: 'Deploy!' },
+      { answer: { approvalOptions: ['Allow', 'Allow always', 'Deny'] } },
+    ]
+    for (const other of others) expect(queue.take(madeQuestion(other))).toBeUndefined()
+    expect(queue.take(madeQuestion())).toMatchObject({ decision: 'allow' })
+  })
+
+  it('comes too late after another, which is told', () => {
+    const { queue, id } = raised(question, DENY)
+    const late = queue.answer(id, ALLOW)
+    expect(late).toMatchObject({
+      status: 'too-late',
+      used: false,
+      answer: { by: 'ben', option: 'Deny', at: '2030-01-01T12:00:00.000Z' },
+    })
+    expect(queue.take(question)).toMatchObject({ decision: 'deny' })
+    const allowed = raised(question, ALLOW)
+    allowed.queue.take(question)
+    expect(allowed.queue.answer(allowed.id, DENY)).toMatchObject({
+      status: 'too-late',
+      used: true,
+      answer: { by: 'ann' },
+    })
+  })
+
+  it('comes too late when the question is over', () => {
+    const { queue, clock, id } = raised(question)
+    clock.now = START + HOUR
+    expect(queue.answer(id, ALLOW)).toMatchObject({ status: 'expired', pending: { id } })
+    expect(queue.get(id).status).toBe('expired')
+    expect(queue.open()).toEqual([])
+    expect(queue.take(question)).toBeUndefined()
+    expect(queue.raise(question, { project })).toMatchObject({ isNew: true })
+  })
+
+  it('is not used after the question is over', () => {
+    const { queue, clock, id } = raised(question, ALLOW)
+    clock.now = START + HOUR
+    expect(queue.take(question)).toBeUndefined()
+    expect(queue.answer(id, DENY)).toMatchObject({ status: 'too-late', answer: { by: 'ann' } })
+  })
+
+  it('to a question that nobody asked is not taken', () => {
+    const { queue, id } = raised(question)
+    const typo = `${id.slice(0, -1)}${id.endsWith('x') ? 'y' : 'x'}`
+    expect(queue.answer(typo, ALLOW)).toEqual({ status: 'unknown', nearest: id })
+    expect(queue.answer(id.slice(0, 6), ALLOW)).toMatchObject({ status: 'unknown' })
+    expect(queue.answer('../../x', ALLOW)).toEqual({ status: 'unknown' })
+    expect(queue.answer('', ALLOW)).toEqual({ status: 'unknown' })
+    expect(queue.open()).toHaveLength(1)
+  })
+
+  it('is one of those that were offered', () => {
+    const offered = ['Allow always', 'Allow once', 'Not now', 'Deny it']
+    const asked = madeQuestion({ answer: { approvalOptions: offered } })
+    const given = (answer: AnswerGiven) => {
+      const { queue, id } = raised(asked)
+      const result = queue.answer(id, answer)
+      return 'answer' in result ? result.answer.option : result
+    }
+    expect(given({ decision: 'allow', by: 'ann' })).toBe('Allow once')
+    expect(given({ decision: 'always', by: 'ann' })).toBe('Allow always')
+    expect(given({ decision: 'deny', by: 'ann' })).toBe('Deny it')
+    expect(given({ option: ' not NOW ', by: 'ann' })).toBe('Not now')
+    expect(given({ option: 'Allow', by: 'ann' })).toEqual({ status: 'not-offered', options: offered })
+    const { queue, id } = raised(question)
+    expect(queue.answer(id, { decision: 'always', by: 'ann' })).toMatchObject({ status: 'not-offered' })
+    expect(queue.open()).toHaveLength(1)
+  })
+
+  it('has bounds', () => {
+    const { queue, id } = raised(question)
+    queue.answer(id, { decision: 'deny', by: 'x'.repeat(10_000), reason: 'ü'.repeat(100_000) })
+    const { by = '', reason = '' } = queue.take(question) ?? {}
+    expect([Buffer.byteLength(by), Buffer.byteLength(reason)]).toEqual(
+      [200, 4096].map((most) => expect.toSatisfy((n) => n <= most && n > most - 3)),
+    )
+  })
+})
+
+describe('a forger', () => {
+  const parsed = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
+  const write = (path: string, value: unknown) => writeFileSync(path, JSON.stringify(value), { mode: 0o600 })
+  const FIRST = 'answer-1.json'
+
+  /** It does not count, it is told, and a person can still answer. */
+  function expectRefused({ queue, id, troubles }: ReturnType<typeof raised>, why: RegExp, counts = ALLOW.by) {
+    expect(queue.take(question)).toBeUndefined()
+    expect(troubles.at(-1)).toMatch(why)
+    expect(queue.open()).toHaveLength(1)
+    expect(queue.answer(id, ALLOW)).toMatchObject({ status: 'answered' })
+    expect(queue.take(question)).toMatchObject({ by: counts })
+  }
+
+  const genuine = () => {
+    const at = raised(question, DENY)
+    return { ...at, file: parsed(join(at.own, FIRST)) }
+  }
+
+  it.each([
+    ['option', 'Allow'],
+    ['reason', 'go on'],
+    ['by', 'ann'],
+    ['at', '2030-01-01T12:00:01.000Z'],
+    ['expires', '2031-01-01T12:00:00.000Z'],
+    ['id', 'aaaa-aaaa'],
+    ['binding', 'b'],
+  ])('who changes the %s of an answer', (key, value) => {
+    const { file, ...at } = genuine()
+    write(join(at.own, FIRST), { ...file, answer: { ...file.answer, [key]: value } })
+    expectRefused(at, /its seal is wrong/)
+  })
+
+  it.each([
+    ['no JSON', '{"answer":', /is not valid JSON/],
+    ['nothing', '', /is empty/],
+    ['other JSON', '[1]', /is not valid JSON/],
+    ['other fields', '{"answer":{},"seal":1}', /not in a format of Carabiner/],
+    ['too much', `"${'x'.repeat(70_000)}"`, /larger than/],
+  ])('who writes %s', (_, content, why) => {
+    const at = raised(question)
+    writeFileSync(join(at.own, FIRST), content)
+    expectRefused(at, why)
+  })
+
+  it('who puts the answer to an older question of the same binding there', () => {
+    const at = raised(question, ALLOW)
+    at.queue.take(question)
+    const next = at.queue.raise(question, { project })
+    writeFileSync(join(at.folder, next.id, FIRST), readFileSync(join(at.own, FIRST)))
+    expectRefused({ ...at, id: next.id }, /was given to another question/)
+  })
+
+  it('who puts a question there in place of an answer', () => {
+    const at = raised(question)
+    const { pending, seal } = parsed(join(at.own, 'question.json'))
+    write(join(at.own, FIRST), { answer: pending, seal })
+    expectRefused(at, /its seal is wrong/)
+  })
+
+  it('who links to an answer', () => {
+    const { own, ...at } = genuine()
+    renameSync(join(own, FIRST), join(at.root, 'answer'))
+    symlinkSync(join(at.root, 'answer'), join(own, FIRST))
+    expectRefused({ own, ...at }, /is a link/)
+  })
+
+  it('who makes a folder of it, or a file that others can write', () => {
+    const folder = raised(question)
+    mkdirSync(join(folder.own, FIRST))
+    expectRefused(folder, /no plain file/)
+    const { file: _, ...at } = genuine()
+    chmodSync(join(at.own, FIRST), 0o622)
+    expectRefused(at, /can be written by others \(mode 622\)/)
+  })
+
+  it.skipIf(process.getuid?.() !== 0)('who is another user (needs root)', () => {
+    const { file: _, ...at } = genuine()
+    chownSync(join(at.own, FIRST), 65534, 65534)
+    expectRefused(at, /belongs to another user \(65534\)/)
+    const other = raised(question, ALLOW)
+    chownSync(other.own, 65534, 65534)
+    expect(other.queue.take(question)).toBeUndefined()
+    expect(other.troubles[0]).toMatch(/belongs to another user \(65534\)/)
+  })
+
+  it('who shows another call to the person', () => {
+    const at = raised(question)
+    const path = join(at.own, 'question.json')
+    const file = parsed(path)
+    file.pending.question.call.tool_input.command = 'make docs'
+    write(path, file)
+    expect(at.queue.open()).toEqual([])
+    expect(at.queue.get(at.id)).toEqual({ status: 'unknown', nearest: at.id })
+    expect(at.queue.answer(at.id, ALLOW)).toMatchObject({ status: 'unknown' })
+    expect(at.troubles[0]).toMatch(/was changed since it was asked/)
+  })
+
+  it('who makes a used approval new again by moving its folder', () => {
+    const at = raised(question, ALLOW)
+    at.queue.take(question)
+    const next = at.queue.raise(question, { project })
+    const file = join(at.folder, next.id, 'question.json')
+    rmSync(file)
+    linkSync(join(at.own, 'question.json'), file)
+    linkSync(join(at.own, FIRST), join(at.folder, next.id, FIRST))
+    expect(at.queue.take(question)).toBeUndefined()
+    expect(at.troubles.at(-1)).toMatch(/is in the folder of another/)
+  })
+
+  it('who leads the list elsewhere', () => {
+    const at = raised(question)
+    const other = at.queue.raise(madeQuestion({ session: 'other' }), { project })
+    at.queue.answer(other.id, ALLOW)
+    const list = join(at.folder, 'list')
+    const value = [{ id: other.id, binding: question.binding, expires: START + HOUR }]
+    write(join(list, '99.json'), { format: 1, value })
+    expect(at.queue.take(question)).toBeUndefined()
+    write(join(list, '100.json'), { format: 1, value: [{ ...value[0], id: '../../x' }] })
+    expect(() => at.queue.take(question)).toThrow(/is no id/)
+  })
+
+  it('who floods a question is found out', () => {
+    const at = raised(question)
+    for (let i = 1; i <= 32; i++) writeFileSync(join(at.own, `answer-${i}.json`), 'x')
+    expect(() => at.queue.take(question)).toThrow(/32 answers .* that no person gave/)
+    expect(() => at.queue.answer(at.id, ALLOW)).toThrow(/that no person gave/)
+  })
+})
+
+describe('the key', () => {
+  it.each([0o640, 0o604, 0o660])('that others may know (mode %s) is not used', (mode) => {
+    const { queue, dataDir, id } = raised(question, ALLOW)
+    chmodSync(keyPath(dataDir), mode)
+    const why = /can be (?:read|written) by others .* remove it/
+    expect(() => queue.take(question)).toThrow(why)
+    expect(() => queue.answer(id, DENY)).toThrow(why)
+    expect(() => queue.raise(madeQuestion({ session: 'x' }), { project })).toThrow(why)
+  })
+
+  it('that is a link, or no key, is not used', () => {
+    const link = raised(question)
+    renameSync(keyPath(link.dataDir), join(link.root, 'key'))
+    symlinkSync(join(link.root, 'key'), keyPath(link.dataDir))
+    expect(() => link.queue.open()).toThrow(/is a link/)
+    const broken = raised(question)
+    writeFileSync(keyPath(broken.dataDir), 'secret\n')
+    expect(() => broken.queue.open()).toThrow(/is not a key/)
+  })
+
+  it('that is new makes what was sealed before worthless', () => {
+    const { queue, dataDir, troubles } = raised(question, ALLOW)
+    rmSync(keyPath(dataDir))
+    expect(queue.take(question)).toBeUndefined()
+    expect(troubles[0]).toMatch(/its seal is wrong/)
+    expect(lstatSync(keyPath(dataDir)).size).toBe(65)
+    expect(queue.raise(question, { project }).isNew).toBe(true)
+  })
+
+  it('is not made where nothing is asked', () => {
+    const { queue, dataDir, stateDir } = place()
+    expect([queue.open(), queue.take(question), queue.isWatched(), queue.sweep()]).toEqual([
+      [],
+      undefined,
+      false,
+      0,
+    ])
+    expect(queue.get('k7f3-9qxd')).toEqual({ status: 'unknown' })
+    expect([existsSync(dataDir), existsSync(stateDir)]).toEqual([false, false])
+  })
+})
+
+describe('a folder', () => {
+  it('that others may write is not used', () => {
+    const { queue, folder } = place()
+    mkdirSync(folder, { recursive: true })
+    chmodSync(folder, 0o777)
+    expect(() => queue.raise(question, { project })).toThrow(/can be written by others \(mode 777\)/)
+  })
+
+  it('that cannot be made is told', () => {
+    const { queue, stateDir } = place()
+    writeFileSync(stateDir, '')
+    expect(() => queue.raise(question, { project })).toThrow(/ENOTDIR/)
+  })
+})
+
+describe('what is over', () => {
+  it('is kept for a day, then goes', () => {
+    const { queue, clock, own, id, folder } = raised(question, ALLOW)
+    clock.now = START + 25 * HOUR - 1
+    expect(queue.sweep()).toBe(0)
+    expect(queue.answer(id, DENY)).toMatchObject({ status: 'too-late' })
+    clock.now = START + 25 * HOUR
+    utimesSync(own, 0, 0)
+    expect(queue.sweep()).toBe(1)
+    expect(queue.answer(id, DENY)).toEqual({ status: 'unknown' })
+    expect(readdirSync(folder)).toEqual(['list'])
+  })
+
+  it('goes when others come, with what the killed left behind', () => {
+    const { queue, folder } = place()
+    const left = [join(folder, '.00ff.new'), join(folder, newId()), join(folder, 'k7f3-9qxd.00ff.gone')]
+    for (const path of left) mkdirSync(path, { recursive: true, mode: 0o700 })
+    chmodSync(folder, 0o700)
+    for (const path of left) utimesSync(path, 0, 0)
+    const fresh = join(folder, newId())
+    mkdirSync(fresh)
+    const { id } = queue.raise(question, { project })
+    expect(readdirSync(folder).sort()).toEqual([fresh.slice(folder.length + 1), id, 'list'].sort())
+  })
+})

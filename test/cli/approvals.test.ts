@@ -1,0 +1,287 @@
+// `carabiner approvals`: a question of one process, answered in another.
+
+import { spawn } from 'node:child_process'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ended, Project, programFile, type Run, withProgram } from './program.js'
+
+withProgram()
+
+let project: Project
+beforeEach(() => {
+  project = new Project()
+})
+afterEach(() => project.remove())
+
+const CALL = {
+  hook_event_name: 'PreToolUse',
+  session_id: 's1',
+  tool_name: 'Bash',
+  tool_input: { command: 'deploy --to production' },
+}
+const ASKS = `printf '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"deployments need a person"}}'`
+
+interface Open {
+  readonly open: readonly { readonly id: string }[]
+}
+
+async function asking(command = ASKS): Promise<void> {
+  project.hooks({ PreToolUse: [['Bash', command]] })
+  expect((await project.carabiner(['trust', '--yes'])).code).toBe(0)
+}
+
+function fire(input: object = CALL, ...more: readonly string[]): Promise<Run> {
+  return project.carabiner(['fire', '--json', ...more], { input })
+}
+
+async function openIds(): Promise<readonly string[]> {
+  const { stdout } = await project.carabiner(['approvals', '--json'])
+  return (JSON.parse(stdout) as Open).open.map(({ id }) => id)
+}
+
+async function raised(): Promise<string> {
+  expect((await fire()).code).toBe(3)
+  const [id] = await openIds()
+  return id ?? expect.unreachable()
+}
+
+describe('a question of one process', () => {
+  it('waits, is allowed in another, and the same call passes once', async () => {
+    await asking()
+    const id = await raised()
+    const { stdout, code } = await project.carabiner(['approvals', 'allow', id])
+    expect([code, stdout]).toEqual([0, `${id} allowed, once, when the agent tries the same call again\n`])
+    expect((await fire()).code).toBe(0)
+    expect((await fire()).code).toBe(3)
+    expect(await openIds()).not.toEqual([id])
+  })
+
+  it('is the same question until it is answered', async () => {
+    await asking()
+    const id = await raised()
+    expect(await raised()).toBe(id)
+    expect(await openIds()).toEqual([id])
+  })
+
+  it('is denied with a reason that reaches the model, also when it tries again', async () => {
+    await asking()
+    const id = await raised()
+    await project.carabiner(['approvals', 'deny', id, '--reason', 'use staging'])
+    for (let tries = 0; tries < 2; tries++) {
+      const { code, stdout } = await fire()
+      expect(code).toBe(2)
+      expect(JSON.parse(stdout).reason).toContain('use staging')
+    }
+  })
+
+  it.each([
+    ['another command', { ...CALL, tool_input: { command: 'deploy --to production --force' } }],
+    ['another session', { ...CALL, session_id: 's2' }],
+  ])('an answer is not for %s', async (_, other) => {
+    await asking()
+    await project.carabiner(['approvals', 'allow', await raised()])
+    expect((await fire(other)).code).toBe(3)
+    expect((await fire()).code).toBe(0)
+  })
+
+  it('an answer is not for what a changed hook asks', async () => {
+    await asking()
+    await project.carabiner(['approvals', 'allow', await raised()])
+    await asking(ASKS.replace('deployments need', 'every deployment needs'))
+    expect((await fire()).code).toBe(3)
+  })
+
+  it('a second answer is told what the first was', async () => {
+    await asking()
+    const id = await raised()
+    await project.carabiner(['approvals', 'deny', id])
+    const { code, stderr } = await project.carabiner(['approvals', 'allow', id])
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/was answered already: Deny, by \S+ at 20/)
+  })
+
+  it('of two that answer at once one wins, and both are told', async () => {
+    await asking()
+    const id = await raised()
+    const runs = await Promise.all(
+      ['allow', 'deny', 'allow', 'deny'].map((action) => project.carabiner(['approvals', action, id])),
+    )
+    expect(runs.map(({ code }) => code).sort()).toEqual([0, 1, 1, 1])
+    for (const { code, stderr } of runs) if (code === 1) expect(stderr).toContain('was answered already')
+  })
+
+  it('a call without a session cannot be answered later, and does not wait', async () => {
+    await asking()
+    const { session_id: _, ...call } = CALL
+    expect((await fire(call)).code).toBe(3)
+    expect(await openIds()).toEqual([])
+  })
+
+  it('what it shows can neither control the terminal nor pass for words of ours', async () => {
+    await asking()
+    const command = 'ls \u001b]52;c;aGk=\u0007\u202e\u200b\r\u001b[2K'
+    await fire({ ...CALL, tool_input: { command } })
+    const [id = ''] = await openIds()
+    const runs = [['approvals'], ['approvals', 'show', id], ['approvals', '--json']]
+    for (const args of runs) {
+      const { stdout } = await project.carabiner(args)
+      expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+    }
+    expect((await project.carabiner(['approvals', 'show', id])).stdout).toContain(
+      '⟨U+001B⟩]52;c;aGk=⟨U+0007⟩',
+    )
+  })
+})
+
+describe('fire --wait', () => {
+  it('goes on as soon as somebody answers elsewhere', async () => {
+    await asking()
+    const waiting = fire(CALL, '--wait', '60')
+    let id: string | undefined
+    while (id === undefined) [id] = await openIds()
+    await project.carabiner(['approvals', 'allow', id])
+    const { code, stdout } = await waiting
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout).approval.answer).toMatchObject({ decision: 'allow', option: 'Allow' })
+  })
+})
+
+describe('fire --as', () => {
+  const as = (...more: readonly string[]) =>
+    project.carabiner(['fire', '--as', 'claude-code', ...more], { input: CALL })
+
+  it('denies before the patience of the agent ends, with what to do; then the same call passes', async () => {
+    await asking()
+    const { code, stdout } = await as()
+    const [id = ''] = await openIds()
+    expect(code).toBe(2)
+    const { permissionDecision, permissionDecisionReason } = JSON.parse(stdout).hookSpecificOutput
+    expect(permissionDecision).toBe('deny')
+    expect(permissionDecisionReason).toContain(`carabiner approvals allow ${id}`)
+    expect(permissionDecisionReason).toContain('deployments need a person')
+    await project.carabiner(['approvals', 'allow', id])
+    expect(await as()).toMatchObject({ code: 0 })
+    expect(await as()).toMatchObject({ code: 2 })
+  })
+
+  it('a deadline that comes before the answer is a deny with the id, whatever the hook has as its default', async () => {
+    await asking()
+    const { code, stdout } = await as('--wait', '60', '--timeout', '2.5')
+    const [id = ''] = await openIds()
+    expect(code).toBe(2)
+    expect(stdout).toContain(id)
+  })
+})
+
+describe('an agent that answers its own question', () => {
+  it.each([
+    ['allow', 'CLAUDECODE'],
+    ['allow', 'GEMINI_CLI'],
+  ])('%s is refused where %s is set', async (action, mark) => {
+    await asking()
+    const id = await raised()
+    const { code, stderr } = await project.carabiner(['approvals', action, id], { env: { [mark]: '1' } })
+    expect(code).toBe(1)
+    expect(stderr).toContain('for a person')
+    expect(await openIds()).toEqual([id])
+  })
+})
+
+describe('allow always', () => {
+  it('is refused where the hooks do not offer it', async () => {
+    await asking()
+    const id = await raised()
+    const { code, stderr } = await project.carabiner(['approvals', 'allow', id, '--always'])
+    expect(code).toBe(1)
+    expect(stderr).toContain('do not offer this')
+  })
+
+  it('nothing is always allowed at first, and there is nothing to revoke', async () => {
+    expect((await project.carabiner(['approvals', 'grants'])).stdout).toContain('nothing is always allowed')
+    const { code, stderr } = await project.carabiner(['approvals', 'revoke', 'x'])
+    expect(code).toBe(1)
+    expect(stderr).toContain('No grant is called x')
+  })
+})
+
+describe('the audit', () => {
+  it('has the answer, and by whom', async () => {
+    await asking()
+    await project.carabiner(['approvals', 'deny', await raised(), '--reason', 'use staging'])
+    const { stdout } = await project.carabiner(['audit', '--kind', 'approval', '--json'])
+    expect(JSON.parse(stdout).entries).toMatchObject([
+      { kind: 'approval', decision: 'deny', reason: 'use staging', tool: 'Bash', session: 's1' },
+    ])
+  })
+})
+
+describe('--watch', () => {
+  const PTY = `
+import os, pty, sys, select
+pid, master = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+said = b''
+asked = False
+while True:
+    try:
+        data = os.read(master, 4096)
+    except OSError:
+        break
+    if not data:
+        break
+    os.write(1, data)
+    said += data
+    if not asked and b'Answers' in said and b'Deny' in said.split(b'Answers')[-1]:
+        asked = True
+        os.write(master, sys.stdin.readline().encode().replace(b'\\n', b'\\r'))
+os.waitpid(pid, 0)
+`
+
+  it('asks at the terminal what another process raises, which waits meanwhile', async () => {
+    await asking()
+    const watcher = spawn('python3', ['-c', PTY, process.execPath, programFile(), 'approvals', '--watch'], {
+      cwd: project.folder,
+      env: project.env({ TERM: 'xterm' }),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+    const over = ended(watcher)
+    await new Promise<void>((resolve) => {
+      watcher.stdout.on('data', (chunk: Buffer) => chunk.includes('waiting for questions') && resolve())
+    })
+    watcher.stdin.write('2 use staging\n')
+    const { code, stdout } = await fire()
+    expect(code).toBe(2)
+    expect(JSON.parse(stdout).reason).toContain('use staging')
+    watcher.kill('SIGKILL')
+    const { stdout: seen } = await over
+    expect(seen).toContain('deployments need a person')
+    expect(seen).toContain('deploy --to production')
+  })
+
+  it('without a terminal it says so', async () => {
+    const { code, stderr } = await project.carabiner(['approvals', '--watch'])
+    expect(code).toBe(1)
+    expect(stderr).toContain('there is none')
+  })
+})
+
+describe('wrong usage', () => {
+  it.each([
+    [['alow', 'x'], 'did you mean allow?'],
+    [['allow'], 'Which one? carabiner approvals allow ID'],
+    [['list', 'x'], 'takes no "x"'],
+    [['deny', 'x', '--always'], '--always means nothing'],
+    [['grants', '--watch'], '--watch means nothing'],
+    [['--watch', '--json'], 'give one of them'],
+  ])('%j', async (args, expected) => {
+    const { code, stdout, stderr } = await project.carabiner(['approvals', ...args])
+    expect(code).toBe(64)
+    expect(`${stdout}${stderr}`).toContain(expected)
+  })
+
+  it('an id that is unknown', async () => {
+    const { code, stderr } = await project.carabiner(['approvals', 'allow', 'aaaa-bbbb'])
+    expect(code).toBe(1)
+    expect(stderr).toContain('No question is called aaaa-bbbb')
+  })
+})

@@ -1,6 +1,6 @@
 // What tar, unzip and zip do to files: they unpack over what is there, and some remove what they have packed.
 
-import { argumentsOf, type Effect, type EffectReader, each, literalWord, one } from './effect.js'
+import { argumentsOf, type Effect, type EffectReader, each, inFolder, literalWord, one } from './effect.js'
 import { type Word, withText } from './word.js'
 
 /** Into a folder, or where the call is. */
@@ -9,24 +9,82 @@ function unpacked(folders: readonly Word[]): Effect[] {
   return targets.map((target) => ({ ...one('write', target, true), arrives: 'names' }))
 }
 
+/** Quoted or not, it is one to these programs. */
+function asPattern(word: Word): Word {
+  return { ...word, glob: true }
+}
+
+/** `s,^,.claude/,`: any part of it may become a folder. */
+function renamed(expressions: readonly Word[]): readonly Word[] {
+  return expressions.flatMap((word) => {
+    const [sign = '/'] = /(?<=^s)./s.exec(word.text) ?? []
+    const [, , name = ''] = word.text.replaceAll(`\\${sign}`, '\0').split(sign)
+    return name === '' ? [] : [withText(word, name.replaceAll('\0', sign))]
+  })
+}
+
+/** The others unpack by a word (`7z x`) or by a letter (`cpio -i`); 7z removes what it has packed with -sdel. */
+export const extractEffects: EffectReader = ({ name, args }) => {
+  const shape = { valued: name === 'jar' ? 'C' : 'oDEIF' }
+  const [first, ...rest] = args
+  const { operands, valuesOf } = argumentsOf(args, shape)
+  const byLetter = /^(?:cpio|pax)$/.test(name)
+  if (/^7z/.test(name) && args.some(({ text }) => text === '-sdel'))
+    return each('delete', argumentsOf(rest, shape).operands.slice(1), true)
+  const isIn = byLetter
+    ? args.some(({ text }) => /^-\w*[irp]|^--(?:extract|pass-through)/.test(text))
+    : /^-?\w*[xe]\w*$/.test(first?.text ?? '')
+  if (!isIn) return []
+  const into = byLetter ? operands : operands.slice(1)
+  return [...unpacked([...valuesOf('oDC'), literalWord('.')]), ...each('write', into, true)]
+}
+
+/** With and without their ending. */
+export const packEffects: EffectReader = ({ args }) => {
+  const { operands, valuesOf, has } = argumentsOf(args, { valued: 'oS' })
+  if (has('clt', '--stdout', '--to-stdout', '--list', '--test')) return each('write', valuesOf('o'))
+  const bare = operands.map((word) => withText(word, word.text.replace(/\.(?:gz|Z|xz|lzma|bz2|zst)$/, '')))
+  return each('write', [...operands, ...bare, ...valuesOf('o')])
+}
+
 export const tarEffects: EffectReader = ({ args }) => {
   const [first] = args
   const bundled =
     first && /^[a-zA-Z]+$/.test(first.text) ? [withText(first, `-${first.text}`), ...args.slice(1)] : args
   const { operands, has, valuesOf } = argumentsOf(bundled, {
     valued: 'fCTXbIg',
-    long: ['--file', '--directory', '--use-compress-program', '--to-command', '--checkpoint-action'],
+    long: [
+      '--file',
+      '--directory',
+      '--use-compress-program',
+      '--to-command',
+      '--checkpoint-action',
+      '--transform',
+      '--xform',
+    ],
   })
   if (has('x', '--extract', '--get'))
-    return [...unpacked(valuesOf('C', '--directory')), ...each('write', operands, true)]
+    return [
+      ...unpacked([...valuesOf('C', '--directory'), ...valuesOf('', '--one-top-level')]),
+      ...each(
+        'write',
+        [...operands.map(asPattern), ...renamed(valuesOf('', '--transform', '--xform'))],
+        true,
+      ),
+    ]
   if (!has('cruA', '--create', '--append', '--update')) return []
-  const gone = args.some(({ text }) => /^--remove-/.test(text)) ? each('delete', operands, true) : []
+  const moved = valuesOf('C', '--directory').flatMap((folder) =>
+    operands.map(({ text }) => inFolder(folder, text)),
+  )
+  const gone = args.some(({ text }) => /^--remove-/.test(text))
+    ? each('delete', [...operands, ...moved], true)
+    : []
   return [...each('write', valuesOf('f', '--file')), ...gone]
 }
 
 export const unzipEffects: EffectReader = ({ args }) => {
   const { operands, valuesOf } = argumentsOf(args, { valued: 'dP' })
-  return [...unpacked(valuesOf('d')), ...each('write', operands.slice(1))]
+  return [...unpacked(valuesOf('d')), ...each('write', operands.slice(1).map(asPattern))]
 }
 
 /** With `-m` the files are in the archive only. */

@@ -1,19 +1,22 @@
 // Code in other languages: nobody here reads it, so what it names decides, and what hides what it names is asked about.
 
 import { shown } from '../../core/text.js'
+import { deletedBy, inPlainText } from './code-deletes.js'
+import { isRealDisk } from './disk-rule.js'
 import { asked, denied, type Finding } from './finding.js'
 import type { Places } from './places.js'
 import type { Call, Script } from './shell-script.js'
 
 const INTERPRETERS =
-  /^(?:python[\d.]*|pypy[\d.]*|node|nodejs|bun|deno|tsx|ts-node|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua[\d.]*|luajit|tclsh|wish|Rscript|R|pwsh|powershell|osascript|awk|gawk|mawk|nawk|ghci|runghc|scala|groovy|julia|elixir|iex|guile|racket|jshell|sqlite3|expect|m4|bc)$/
+  /^(?:python[\d.]*|pypy[\d.]*|node|nodejs|bun|deno|tsx|ts-node|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua[\d.]*|luajit|tclsh|wish|Rscript|R|pwsh|powershell|osascript|awk|gawk|mawk|nawk|ghci|runghc|scala|groovy|julia|elixir|iex|guile|racket|jshell|sqlite3|expect|m4|bc|psql|mysql|mariadb|duckdb|swift|ipython|erl|ghc|ocaml|clojure|gdb|crystal|nim|dart|kotlinc|octave|sage|xonsh|nu|elvish|vi|vim|nvim|ex|kak|emacs|emacsclient)$/
 
 export function isInterpreter(name: string): boolean {
   return INTERPRETERS.test(name)
 }
 
 /** Options behind which code stands. */
-const CODE = /^(?:-[a-zA-Z]*[ceErpn]|--(?:eval|print|execute|command|expression|run))(?:=|$)/
+const CODE =
+  /^(?:-[a-zA-Z]*[ceErpnB]|--(?:eval|print|execute|command|expression|run|cmd)|-(?:Encoded)?Command)(?:[=:]|$)/
 
 /** `-c'…'`: the code is in the same word. */
 const ATTACHED = /^-(?!m)[a-zA-Z]*[ceEr]./s
@@ -23,27 +26,13 @@ const STDIN = /^(?:-|\/dev\/stdin|\/dev\/fd\/0|\/proc\/self\/fd\/0)$/
 /** Longer code is not looked through. */
 const LONGEST = 200_000
 
+/** What changes files in PowerShell, which nobody here reads. */
+const IN_POWERSHELL =
+  /\b(?:Remove|Move|Rename|Set|Clear|Out|Add|Copy|New)-(?:Item|Content|File)|\b(?:ri|rd|del|erase|rmdir|rni|mi)\s|EncodedCommand/i
+
 /** What makes names that nobody can read. */
 const HIDING =
-  /\b(?:b64decode|a85decode|unhexlify|fromhex|fromCharCode|fromCodePoint|atob|decodeURIComponent|rot13|pack\s*\(|codecs\.decode|bytes\.fromhex|zlib\.decompress|marshal\.loads|base64_decode|hex2bin)|Buffer\.from\([^)]*['"](?:base64|hex)['"]|\bchr\s*\(\s*\d+\s*\)\s*[.+]/
-
-/** A tree that is the working folder, or above it. */
-const REMOVES =
-  'rmtree|rmSync|rmdirSync|rmdir|rm|rm_rf|rm_r|remove_entry|rimraf(?:\\.sync)?|remove_tree|remove_dir_all|unlinkSync|removeSync|remove'
-const WIPING = new RegExp(`\\b(?:${REMOVES})\\s*\\(?\\s*['"]([^'"\\n]{1,300})['"]`, 'g')
-
-/** The same, by what tells where it is. */
-const WIPING_HERE = new RegExp(
-  `\\b(?:${REMOVES})\\s*\\(?\\s*(?:(?:os\\.getcwdb?|process\\.cwd|Deno\\.cwd|(?:pathlib\\.)?Path\\.(?:cwd|home)|os\\.homedir|getcwd|cwd)\\(\\)|Dir\\.(?:pwd|home)|os\\.path\\.expanduser\\(\\s*['"]~/?['"]\\s*\\)|(?:os\\.environ|ENV)\\[['"](?:HOME|PWD)['"]\\]|process\\.env\\.(?:HOME|PWD)|\\$ENV\\{(?:HOME|PWD)\\})\\s*(?:[,);]|$)`,
-)
-
-function wipes(code: string, { folders }: Call, places: Places): boolean {
-  if (WIPING_HERE.test(code)) return true
-  const paths = new Set([...code.matchAll(WIPING)].map(([, path = '']) => path))
-  return [...paths]
-    .slice(0, 100)
-    .some((path) => folders.some((folder) => places.isAbove(places.absolute(path, folder))))
-}
+  /\b(?:b64decode|a85decode|unhexlify|fromhex|fromCharCode|fromCodePoint|atob|decodeURIComponent|rot13|pack\s*\(|codecs\.decode|bytes\.fromhex|zlib\.decompress|marshal\.loads|base64_decode|hex2bin|map\(chr|eval\s+(?:reverse|join))|\bbytes\(\[|data:text\/javascript|Buffer\.from\([^)]*['"](?:base64|hex)['"]|\bchr\s*\(\s*\d+\s*\)\s*[.+]/
 
 /** What awk prints into a program whose name it makes up, or reads from one. */
 function pipesAnywhere(code: string): boolean {
@@ -56,7 +45,15 @@ function pipesAnywhere(code: string): boolean {
 export function codeFindings(call: Call, script: Script, places: Places): Finding[] {
   if (!isInterpreter(call.name)) return []
   const code = codeOf(call, script)
-  if (code === undefined) return []
+  if (isFromElsewhere(call, code !== undefined)) {
+    return [
+      asked(
+        'not-understood',
+        `Only the running shell knows the code that \`${call.name}\` runs. Put it into a file, and look at it first.`,
+      ),
+    ]
+  }
+  if (code === undefined || code === '') return []
   if (code.length > LONGEST)
     return [
       asked(
@@ -64,7 +61,8 @@ export function codeFindings(call: Call, script: Script, places: Places): Findin
         `The code that \`${call.name}\` runs is too long to be looked through. Put it into a file.`,
       ),
     ]
-  const named = piecesOf(code).find((piece) => isGuarded(piece, call, places))
+  const plain = inPlainText(code)
+  const named = piecesOf(plain).find((piece) => isGuarded(piece, call, places))
   if (named !== undefined) {
     return [
       asked(
@@ -73,7 +71,8 @@ export function codeFindings(call: Call, script: Script, places: Places): Findin
       ),
     ]
   }
-  if (wipes(code, call, places)) {
+  const loss = deletedBy(plain, call, places)
+  if (loss === 'all') {
     return [
       denied(
         'destructive-delete',
@@ -81,8 +80,18 @@ export function codeFindings(call: Call, script: Script, places: Places): Findin
       ),
     ]
   }
-  if (!HIDING.test(code) && !(/awk$/.test(call.name) && (/\bsystem\s*\(/.test(code) || pipesAnywhere(code))))
-    return []
+  if (loss === 'unclear') {
+    return [
+      asked(
+        'unresolved-delete',
+        `Only the running program knows what the code that \`${call.name}\` runs deletes. Write the path out where it is deleted.`,
+      ),
+    ]
+  }
+  const disk = piecesOf(plain).find((piece) => isRealDisk(piece))
+  if (disk !== undefined)
+    return [asked('disk', `The code that \`${call.name}\` runs names the disk ${shown(disk)}.`)]
+  if (!hides(code, call.name)) return []
   return [
     asked(
       'not-understood',
@@ -91,11 +100,46 @@ export function codeFindings(call: Call, script: Script, places: Places): Findin
   ]
 }
 
+/** They read a language that is for more than data. */
+const PROGRAMS =
+  /^(?:python[\d.]*|pypy[\d.]*|node|nodejs|bun|deno|tsx|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua\w*|tclsh|Rscript|julia|osascript|pwsh)$/
+
+/** `curl … | python3`, `python3 <(…)`, `node -e "$(…)"`: code that stands nowhere. */
+function isFromElsewhere({ name, args, input, readsFrom }: Call, isRead: boolean): boolean {
+  if (!PROGRAMS.test(name)) return false
+  const isOpen = args.some(
+    ({ text, known }, i) =>
+      text.startsWith('<(') ||
+      (!known &&
+        CODE.test(args[i - 1]?.text ?? '') &&
+        /^\s*(?:\$[({\w]|`)/.test(text) &&
+        /[)}\w`]\s*$/.test(text)),
+  )
+  if (isOpen) return true
+  const isPiped =
+    isRead &&
+    input.length === 0 &&
+    !args.some(({ text }) => CODE.test(text) || ATTACHED.test(text) || text === 'eval')
+  return isPiped && readsFrom.some((source) => !/^(?:echo|printf|cat|tee|sed|envsubst)$/.test(source.name))
+}
+
+function hides(code: string, name: string): boolean {
+  if (HIDING.test(code)) return true
+  if (/^(?:pwsh|powershell)$/.test(name)) return IN_POWERSHELL.test(code)
+  return /awk$/.test(name) && (/\bsystem\s*\(/.test(code) || pipesAnywhere(code))
+}
+
 /** Undefined where it runs a file. */
 export function codeOf({ name, args, input, readsFrom }: Call, script: Script): string | undefined {
   const texts = args.map(({ text }) => text)
   const at = texts.findIndex(
-    (text) => CODE.test(text) || ATTACHED.test(text) || (name === 'deno' && text === 'eval'),
+    (text, i) =>
+      CODE.test(text) ||
+      ATTACHED.test(text) ||
+      (text === 'eval' && i === 0) ||
+      /^\+\D/.test(text) ||
+      (text === 'timeit' && texts[i - 1] === '-m') ||
+      text === '-mtimeit',
   )
   const file = texts.find((text) => !text.startsWith('-') && text !== '')
   const given = [...input]

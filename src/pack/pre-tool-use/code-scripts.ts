@@ -1,6 +1,7 @@
 // Command lines that code in another language hands to a shell, as far as they stand in it as texts.
 
 import { shellQuoted } from '../../shell/shell-quoted.js'
+import { inPlainText } from './code-deletes.js'
 import { codeOf, isInterpreter } from './code-rule.js'
 import { isDangerous } from './inner-calls.js'
 import type { Call, Script } from './shell-script.js'
@@ -9,7 +10,7 @@ import type { Call, Script } from './shell-script.js'
 const LITERAL = /'((?:[^'\\\n]|\\.){0,2000})'|"((?:[^"\\\n]|\\.){0,2000})"|`([^`]{0,2000})`/g
 
 const RUNNING =
-  /\b(?:system|popen\w*|exec\w*|spawn\w*|subprocess|check_\w+|getoutput|shell_exec|passthru|proc_open|Command|qx|capture2e?|run)\b|`|\|/i
+  /\b(?:system|popen\w*|exec\w*|spawn\w*|subprocess|check_\w+|getoutput|shell_exec|passthru|proc_open|Command|qx|capture2e?|run|shell\S*|cmd|sh)\b|`|\|/i
 
 const MOST = 50
 
@@ -17,7 +18,7 @@ export function scriptsInCode(call: Call, script: Script): readonly string[] {
   if (!isInterpreter(call.name)) return []
   const code = codeOf(call, script)
   if (code === undefined || !RUNNING.test(code)) return []
-  return groupsIn(code.slice(0, 200_000))
+  return groupsIn(inPlainText(code.slice(0, 200_000)))
     .map(([first = '', ...rest]) => (/\s/.test(first) ? first : [first, ...rest].map(shellQuoted).join(' ')))
     .filter((line) => line.split(/[\s;&|]+/).some(isDangerous))
     .slice(0, MOST)
@@ -29,7 +30,9 @@ function groupsIn(code: string): readonly (readonly string[])[] {
   let end = -1
   for (const found of code.matchAll(LITERAL)) {
     const text = found[1] ?? found[2] ?? found[3] ?? ''
-    const follows = end >= 0 && /^\s*,\s*\[?\s*$/.test(code.slice(end, Math.min(found.index, end + 50)))
+    const follows =
+      end >= 0 &&
+      /^\s*[,\s]\s*(?:\{\s*\w+:\s*)?\[?\s*$/.test(code.slice(end, Math.min(found.index, end + 50)))
     if (follows) groups.at(-1)?.push(text)
     else groups.push([text])
     end = found.index + found[0].length

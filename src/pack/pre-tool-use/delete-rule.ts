@@ -5,7 +5,7 @@ import { shown } from '../../core/text.js'
 import { realOf } from '../../state/within.js'
 import type { Deed, Effect } from './effect.js'
 import { asked, denied, type Finding } from './finding.js'
-import { canBe, isAny, type Parts, partsOf } from './path-overlap.js'
+import { canBe, isAny, isPattern, type Parts, partsOf } from './path-overlap.js'
 import { type Places, SOMEWHERE } from './places.js'
 import type { Call } from './shell-script.js'
 import { isWild, type Word } from './word.js'
@@ -16,6 +16,15 @@ const OF_THE_SYSTEM = new Set(
   /usr/bin /usr/lib /usr/local /usr/sbin /usr/share /var /var/lib /users /system /library /applications /volumes
   /private`.split(/\s+/),
 )
+
+export function isOfTheSystem(path: string): boolean {
+  return OF_THE_SYSTEM.has(
+    posix
+      .normalize(path)
+      .replace(/(.)\/+$/, '$1')
+      .toLowerCase(),
+  )
+}
 
 const VERBS: Readonly<Record<Deed, string>> = {
   delete: 'deletes',
@@ -89,7 +98,7 @@ function greatLoss(path: string, wild: boolean, places: Places, { deed, dots }: 
   const isAll = wild && isEvery(parts.at(-1) ?? '')
   while (wild && isEvery(parts.at(-1) ?? '')) parts.pop()
   const folder = isAll ? parts.join('/') || '/' : lexical
-  if (wild && /[*?[]/.test(folder)) return wildLoss(partsOf(folder), places, dots ?? false)
+  if (wild && isPattern(folder)) return wildLoss(partsOf(folder), places, dots ?? false)
   const isMode = deed === 'change'
   for (const one of new Set([posix.normalize(folder), realOf(folder)])) {
     const found = lossOf(one.replace(/(.)\/+$/, '$1'), places, isMode)
@@ -137,7 +146,7 @@ function staying({ cwd, projectDir, home }: Places): readonly (readonly [string,
 }
 
 function lossOf(path: string, places: Places, isMode: boolean): string | undefined {
-  if (OF_THE_SYSTEM.has(path.toLowerCase())) return 'a folder of the system'
+  if (isOfTheSystem(path)) return 'a folder of the system'
   for (const [folder, name] of staying(places)) {
     for (const one of new Set([posix.normalize(folder).replace(/(.)\/+$/, '$1'), realOf(folder)])) {
       if (path === one) return `which is ${name}`

@@ -3,16 +3,16 @@
 import { posix } from 'node:path'
 import { shown } from '../../core/text.js'
 import type { Effect } from './effect.js'
-import { denied, type Finding } from './finding.js'
+import { asked, denied, type Finding } from './finding.js'
 import type { Call, WrittenFile } from './shell-script.js'
-import type { Word } from './word.js'
+import { type Word, withText } from './word.js'
 
 /** Devices that are no disk. */
 const HARMLESS =
   /^\/dev\/(?:null|zero|full|random|urandom|tty\w*|pts\/.*|ptmx|stdin|stdout|stderr|fd\/.*|shm(?:\/.*)?|console|dsp|snd\/.*|tcp\/.*|udp\/.*)$/
 
 const FORMATTERS =
-  /^(?:mkfs(?:\..+)?|mke2fs|mkswap|mkdosfs|mkntfs|newfs(?:_.+)?|wipefs|blkdiscard|badblocks|fdisk|sfdisk|cfdisk|gdisk|sgdisk|parted|hdparm|cryptsetup|pvcreate|pvremove|vgremove|lvremove|zpool|diskutil|nvme|sg_format)$/
+  /^(?:mkfs(?:\..+)?|mke2fs|mkswap|mkdosfs|mkntfs|newfs(?:_.+)?|wipefs|blkdiscard|badblocks|fdisk|sfdisk|cfdisk|gdisk|sgdisk|parted|hdparm|cryptsetup|pvcreate|pvremove|vgremove|lvremove|zpool|zfs|diskutil|nvme|sg_format)$/
 
 /** With these they only tell; what is a question to one is a value to another. */
 const TELLING =
@@ -25,6 +25,10 @@ const TELLING_BY: readonly (readonly [RegExp, RegExp])[] = [
 
 export function diskFindings(call: Call, effects: readonly Effect[]): Finding[] {
   const written = effects.filter(({ deed }) => deed !== 'link').map(({ target }) => target)
+  if (/^dc3dd$/.test(call.name))
+    written.push(
+      ...call.args.flatMap((word) => (/^wipe=/.test(word.text) ? [withText(word, word.text.slice(5))] : [])),
+    )
   const found = [...written.filter((word) => isDisk(word, call.folders)), ...formatted(call)]
   return found.slice(0, 1).map((word) => disk(`\`${call.name}\``, word))
 }
@@ -35,15 +39,41 @@ export function diskOutputs(outputs: readonly WrittenFile[]): Finding[] {
     .map((word) => disk('It', word))
 }
 
+const DISK =
+  /^\/dev\/(?:r?disk\d|[hsv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|dm-\d|mapper\/.|loop\d|mtd\w*\d|disk\/.)/
+
+/** One by its name, not only something in /dev. */
+export function isRealDisk(path: string): boolean {
+  return DISK.test(path)
+}
+
+/** They look at disks, and connect them. */
+const LOOKING =
+  /^(?:lsblk|blkid|smartctl|findmnt|udevadm|udisksctl|dumpe2fs|xfs_info|iostat|fuser|eject|swapon|swapoff|losetup|docker|podman|qemu-system-\w+)$/
+
+/** A program that nobody here knows is given a disk. */
+export function givenDisks({ name, args }: Call): Finding[] {
+  if (
+    LOOKING.test(name) ||
+    FORMATTERS.test(name) ||
+    args.some(({ text }) => /^(?:-n|-l|--detail|--get\w*)$/.test(text) || tells(name, text))
+  )
+    return []
+  const found = args.find(({ text }) => isRealDisk(text.replace(/^(?:--?)?\w+=/, '')))
+  if (!found) return []
+  return [asked('disk', `\`${name}\` is given the disk ${shown(found.text)}. Let the user do that.`)]
+}
+
 function tells(name: string, text: string): boolean {
   return TELLING.test(text) || TELLING_BY.some(([who, what]) => who.test(name) && what.test(text))
 }
 
 function formatted({ name, args, folders }: Call): readonly Word[] {
   if (!FORMATTERS.test(name) || args.some(({ text }) => tells(name, text))) return []
+  if (name === 'zfs') return args.filter(({ text }) => text === 'destroy')
   if (/^(?:zpool|diskutil|lvremove|vgremove)$/.test(name)) {
     return args.filter(({ text }) =>
-      /^(?:destroy|labelclear|erase.*|partition.*|zero.*|-f|-y|.*\/.*)$/i.test(text),
+      /^(?:destroy|labelclear|erase.*|partition.*|zero.*|delete.*|-f|-y|.*\/.*)$/i.test(text),
     )
   }
   return args.filter((word) => isDisk(word, folders) || (!word.known && !word.text.startsWith('-')))

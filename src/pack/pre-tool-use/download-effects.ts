@@ -15,7 +15,13 @@ export const curlEffects: EffectReader = ({ args }) => {
     long: [...CURL, '--output-dir', '--header', '--data'],
   })
   const named = has('OJ', '--remote-name', '--remote-header-name') ? operands.map(lastPart) : []
-  const written = [...valuesOf('oDc', ...CURL), ...named]
+  // `#1` is what a part of the address stands for.
+  const written = [
+    ...valuesOf('oDc', ...CURL).map((word) =>
+      /#\d/.test(word.text) ? { ...word, text: word.text.replace(/#\d/g, '*'), glob: true } : word,
+    ),
+    ...named,
+  ]
   return each('write', [...written, ...within(valuesOf('', '--output-dir'), written)])
 }
 

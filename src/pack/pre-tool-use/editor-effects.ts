@@ -9,7 +9,10 @@ const SHAPE = { valued: 'cST', long: ['--cmd'] }
 export const editEffects: EffectReader = (call) => {
   const valued = /^r?ed$/.test(call.name) ? 'p' : SHAPE.valued
   const { operands } = argumentsOf(call.args, { ...SHAPE, valued })
-  return each('write', [...operands, ...commandsOf(call).flatMap(writtenBy).map(literalWord)])
+  const written = commandsOf(call).flatMap(writtenBy).map(literalWord)
+  const isFed = /^(?:r?ed|ex)$/.test(call.name) && call.readsFrom.length > 0 && printedTo(call) === undefined
+  if (isFed) written.push({ text: 'what comes in', known: false, glob: false })
+  return each('write', [...operands, ...written])
 }
 
 /** Command lines behind `!`, and those that `system()` is called with. */
@@ -21,12 +24,24 @@ export function runByEditor(call: Call): readonly string[] {
   })
 }
 
+/** Of echo and printf what they print; undefined for others. */
+function printedTo({ readsFrom: [source] }: Call): readonly string[] | undefined {
+  if (!source || !/^(?:echo|printf)$/.test(source.name)) return undefined
+  return source.args.map(({ text }) => text.replaceAll('\\n', '\n'))
+}
+
 /** Each line of what it is given. */
-function commandsOf({ name, args, input }: Call): readonly string[] {
+function commandsOf(call: Call): readonly string[] {
+  const { name, args, input } = call
   if (!EDITORS.test(name)) return []
   const { valuesOf } = argumentsOf(args, SHAPE)
   const plus = args.flatMap(({ text }) => (/^\+./.test(text) ? [text.slice(1)] : []))
-  const texts = [...valuesOf('c', '--cmd').map(({ text }) => text), ...plus, ...input]
+  const texts = [
+    ...valuesOf('c', '--cmd').map(({ text }) => text),
+    ...plus,
+    ...input,
+    ...(printedTo(call) ?? []),
+  ]
   return texts.flatMap((text) => text.split(/[\n|]/)).slice(0, 1000)
 }
 

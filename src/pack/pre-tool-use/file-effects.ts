@@ -1,6 +1,6 @@
 // Which files a call changes, by its program. What is not known here is judged by what it names.
 
-import { tarEffects, unzipEffects, zipEffects } from './archive-effects.js'
+import { extractEffects, packEffects, tarEffects, unzipEffects, zipEffects } from './archive-effects.js'
 import { curlEffects, wgetEffects } from './download-effects.js'
 import { editEffects } from './editor-effects.js'
 import {
@@ -22,6 +22,11 @@ import { type Word, withText } from './word.js'
 /** Undefined for a program that nobody here knows. */
 export function effectsOf(name: string): EffectReader | undefined {
   return EFFECTS.get(name) ?? (READERS.has(name) ? () => [] : undefined)
+}
+
+/** Whether it changes no file that it names. */
+export function isReader(name: string): boolean {
+  return READERS.has(name)
 }
 
 // ---- what removes, moves, copies ------------------------------------------------------------------------------------
@@ -57,16 +62,32 @@ function arriving(sources: readonly Word[], targets: readonly Word[], deed: Deed
 }
 
 const move: EffectReader = ({ args }) => {
-  const { operands, valuesOf } = argumentsOf(args, TARGET)
-  const [sources, targets] = destinations(operands, valuesOf('t', '--target-directory'))
-  return [...each('move', sources, true), ...arriving(sources, targets, 'write')]
-}
-
-const copy: EffectReader = ({ args }) => {
   const { operands, valuesOf, has } = argumentsOf(args, TARGET)
   const [sources, targets] = destinations(operands, valuesOf('t', '--target-directory'))
-  const links = has('ls', '--link', '--symbolic-link') ? each('link', sources, true) : []
-  return [...links, ...arriving(sources, targets, 'write')]
+  const itself = has('T', '--no-target-directory') ? each('write', targets, true) : []
+  return [...each('move', sources, true), ...itself, ...arriving(sources, targets, 'write')]
+}
+
+const copy: EffectReader = ({ name, args }) => {
+  const { operands, valuesOf, has } = argumentsOf(args, TARGET)
+  const [given, targets] = destinations(operands, valuesOf('t', '--target-directory'))
+  // `host:a/b` arrives as `b`.
+  const sources =
+    name === 'scp' ? given.map((word) => withText(word, word.text.replace(/^[^/:]*:/, ''))) : given
+  const links = name !== 'scp' && has('ls', '--link', '--symbolic-link') ? each('link', sources, true) : []
+  const itself = has('T', '--no-target-directory') ? each('write', targets, true) : []
+  const kept = has('', '--parents') ? withFolders(sources, targets) : []
+  return [...links, ...itself, ...kept, ...arriving(sources, targets, 'write')]
+}
+
+/** They keep the folders that they are named with. */
+function withFolders(sources: readonly Word[], targets: readonly Word[]): Effect[] {
+  const names = sources.map(({ text }) => text.replace(/^.*\/\.\//s, ''))
+  return each(
+    'write',
+    targets.flatMap((target) => names.map((name) => inFolder(target, name))),
+    true,
+  )
 }
 
 /** `install -d` makes folders. */
@@ -83,7 +104,8 @@ const RSYNC = {
 const rsync: EffectReader = ({ args }) => {
   const { operands, has } = argumentsOf(args, RSYNC)
   const [sources, targets] = destinations(operands, [])
-  const arrived = arriving(sources, targets, 'write')
+  const kept = has('R', '--relative') ? withFolders(sources, targets) : []
+  const arrived = [...kept, ...arriving(sources, targets, 'write')]
   const gone = has('', '--remove-source-files') ? each('move', sources, true) : []
   // `--delete` and its kin remove what is not in the source.
   return has('', '--delete') || args.some(({ text }) => /^--del/.test(text))
@@ -105,6 +127,13 @@ const link: EffectReader = ({ args }) => {
   ]
 }
 
+/** What is mounted gets another name, and what was there is hidden. */
+const mount: EffectReader = ({ name, args }) => {
+  const { operands } = argumentsOf(args, { valued: 'toLU', long: ['--types', '--options'] })
+  const [targets, sources] = name === 'umount' ? [operands, []] : [operands.slice(-1), operands.slice(0, -1)]
+  return [...each('link', sources, true), ...each('write', targets, true)]
+}
+
 // ---- what writes -----------------------------------------------------------------------------------------------------
 
 const write: EffectReader = ({ args }) => each('write', argumentsOf(args, { valued: 'mrstd' }).operands)
@@ -112,7 +141,10 @@ const write: EffectReader = ({ args }) => each('write', argumentsOf(args, { valu
 /** A mode counts as a file that is not there. A folder that nobody may enter hides what is in it. */
 const change: EffectReader = ({ name, args }) => {
   const valued = name === 'setfacl' ? 'mxMX' : ''
-  return each('change', argumentsOf(args, { valued, long: ['--reference', '--modify'] }).operands, true)
+  const { operands } = argumentsOf(args, { valued, long: ['--reference', '--modify'] })
+  // `"$USER"`: who, not what.
+  const isWho = /^ch(?:own|grp|mod)$/.test(name) && operands.length > 1 && operands[0]?.known === false
+  return each('change', isWho ? operands.slice(1) : operands, true)
 }
 
 const dd: EffectReader = ({ args }) =>
@@ -121,23 +153,27 @@ const dd: EffectReader = ({ args }) =>
     .map((word) => one('write', withText(word, word.text.slice(3))))
 
 /** With `-i` its files; `w` and `s///w` in its script write as well. */
-const sed: EffectReader = ({ args }) => {
+const sed: EffectReader = ({ args, input }) => {
   const { operands, has, valuesOf } = argumentsOf(args, { valued: 'efl', long: ['--expression', '--file'] })
   const inPlace = args.some(({ text }) => /^-[nErsuz]*[iI]|^--in-/.test(text))
   const isGiven = has('ef', '--expression', '--file')
-  const scripts = [...valuesOf('e', '--expression'), ...(isGiven ? [] : operands.slice(0, 1))]
+  const files = valuesOf('f', '--file').map(({ text }) => text)
+  const read = files.some((text) => /^-$|^\/dev\/(?:stdin|fd\/\d+)$/.test(text)) ? input.map(literalWord) : []
+  const scripts = [...valuesOf('e', '--expression'), ...read, ...(isGiven ? [] : operands.slice(0, 1))]
   const written = scripts.flatMap(({ text }) =>
     [...text.matchAll(/(?:^|[;\n{}/|#,\dgpIi$!])\s*w\s*([^\n;}]+)/g)].map(([, file = '']) =>
       literalWord(file.trim()),
     ),
   )
-  const files = isGiven ? operands : operands.slice(1)
+  const edited = isGiven ? operands : operands.slice(1)
   // `e` runs a command.
   const runs = scripts.some(({ text }) =>
     /(?:^|[;\n{}/$\d])\s{0,20}e\s+\S|\/[gpiI\d]*e[gpiI\d]*\s*(?:$|[;}\n])/.test(text),
   )
   if (runs) written.push({ text: 'what its e command runs', known: false, glob: false })
-  return [...each('write', written), ...(inPlace ? each('write', files) : [])]
+  if (files.some((text) => text.startsWith('<(')))
+    written.push({ text: 'what its script says', known: false, glob: false })
+  return [...each('write', written), ...(inPlace ? each('write', edited) : [])]
 }
 
 /** What is behind such options is written. */
@@ -153,6 +189,7 @@ const patch: EffectReader = (call) => {
     valued: 'pioBdDFrVYz',
     long: ['--input', '--output', '--directory'],
   })
+  if (call.args.some(({ text }) => /^--(?:dry-run|check)$|^-C$/.test(text))) return []
   const named = [...operands.slice(0, 1), ...valuesOf('orB', '--output')]
   const files = [...operands.slice(1), ...valuesOf('i', '--input'), ...call.inputFiles]
   return [...each('write', named), ...patched(call, files, valuesOf('d', '--directory'))]
@@ -163,23 +200,43 @@ const applyPatch: EffectReader = ({ args, input }) =>
   each('write', [...args.map(({ text }) => text), ...input].flatMap(pathsInPatch).map(literalWord), true)
 
 const EFFECTS: ReadonlyMap<string, EffectReader> = new Map<string, EffectReader>([
-  ...['rm', 'rmdir', 'unlink', 'shred', 'srm', 'trash', 'trash-put', 'rimraf', 'del-cli'].map(
-    (name) => [name, remove] as const,
-  ),
-  ...['touch', 'tee', 'truncate', 'mkdir', 'mkfifo', 'mknod', 'sponge', 'split', 'gzip', 'gunzip', 'xz'].map(
+  ...[
+    'rm',
+    'rmdir',
+    'unlink',
+    'shred',
+    'srm',
+    'trash',
+    'trash-put',
+    'rimraf',
+    'del-cli',
+    'safe-rm',
+    'wipe',
+  ].map((name) => [name, remove] as const),
+  ...['rip', 'trash-cli', 'gvfs-trash', 'remove_directory'].map((name) => [name, remove] as const),
+  [
+    'gio',
+    ({ args }) =>
+      /^(?:trash|remove|move)$/.test(args[0]?.text ?? '') ? each('delete', args.slice(1), true) : [],
+  ],
+  ...['touch', 'tee', 'truncate', 'mkdir', 'mkfifo', 'mknod', 'sponge', 'split'].map(
     (name) => [name, write] as const,
   ),
-  ...['bzip2', 'dos2unix', 'unix2dos', 'logrotate', 'mount', 'umount'].map((name) => [name, write] as const),
+  ...['dos2unix', 'unix2dos', 'logrotate'].map((name) => [name, write] as const),
+  ...['gzip', 'gunzip', 'xz', 'unxz', 'bzip2', 'bunzip2', 'zstd', 'unzstd'].map(
+    (name) => [name, packEffects] as const,
+  ),
+  ...['7z', '7za', '7zz', 'cpio', 'pax', 'jar', 'ar', 'unrar'].map((name) => [name, extractEffects] as const),
+  ...['mount', 'umount'].map((name) => [name, mount] as const),
   ...['chmod', 'chown', 'chgrp', 'chattr', 'setfacl', 'xattr', 'chflags', 'chcon'].map(
     (name) => [name, change] as const,
   ),
   ...['vi', 'vim', 'nvim', 'view', 'ex', 'ed', 'red', 'nano', 'emacs', 'pico', 'micro'].map(
     (name) => [name, editEffects] as const,
   ),
-  ...['cp', 'scp', 'ditto', 'gcp'].map((name) => [name, copy] as const),
+  ...['cp', 'scp', 'ditto'].map((name) => [name, copy] as const),
   ...['ln', 'link', 'symlink'].map((name) => [name, link] as const),
   ['mv', move],
-  ['gmv', move],
   ['rename', ({ args }) => each('move', args, true)],
   ['install', install],
   ['rsync', rsync],
@@ -188,13 +245,14 @@ const EFFECTS: ReadonlyMap<string, EffectReader> = new Map<string, EffectReader>
   ['dd_rescue', second],
   ['history', ({ args }) => each('write', argumentsOf(args).operands)],
   ['sed', sed],
-  ['gsed', sed],
   ['tar', tarEffects],
   ['bsdtar', tarEffects],
-  ['gtar', tarEffects],
   ['unzip', unzipEffects],
   ['zip', zipEffects],
-  ['sort', outputs('o', '--output')],
+  ...['sort', 'base64', 'xmllint'].map((name) => [name, outputs('o', '--output')] as const),
+  ['diff', outputs('', '--output')],
+  ['tree', outputs('o')],
+  ['less', outputs('oO', '--log-file', '--LOG-FILE')],
   ['curl', curlEffects],
   ['wget', wgetEffects],
   [
@@ -213,10 +271,10 @@ const EFFECTS: ReadonlyMap<string, EffectReader> = new Map<string, EffectReader>
 
 /** They change no file that they name. */
 const READERS: ReadonlySet<string> = new Set(
-  `: [ alias awk b2sum base32 base64 basename bat batcat cal cat cd chdir cksum clear cloc cmp column comm cut date df
-  diff difft dirname dirs du echo egrep exa export eza false fgrep file fmt fold getfacl getopts grep hash head help
-  hexdump hostname id jobs join jq less local ls lsattr lsof man md5 md5sum more nl od paste pathchk popd printenv printf
+  `: [ alias awk b2sum base32 basename bat batcat cal cat cd chdir cksum clear cloc cmp column comm cut date df
+  difft dirname dirs du echo egrep exa export eza false fgrep file fmt fold getfacl getopts grep hash head help
+  hexdump hostname id jobs join jq local ls lsattr lsof man md5 md5sum more nl od paste pathchk popd printenv printf
   ps pushd pwd read readlink readonly realpath return rev rg set sha1sum sha256sum sha512sum shasum shellcheck shift
-  sleep stat strings sum tac tail test tr tree true type typeset declare uname unset wait wc which whereis whoami xmllint
+  sleep stat strings sum tac tail test tr true type typeset declare uname unset wait wc which whereis whoami
   yamllint zcat zgrep`.split(/\s+/),
 )

@@ -6,8 +6,8 @@ import type { Call, Script, ShellFunction } from './shell-script.js'
 
 const REASON = 'It starts itself again and again until the machine stands still. Leave that out.'
 
-export function forkBombs({ functions, calls }: Script): Finding[] {
-  const isBomb = functions.some(startsItself) || calls.some(isForking)
+export function forkBombs({ functions, calls, loops }: Script): Finding[] {
+  const isBomb = functions.some(startsItself) || calls.some(isForking) || loops.some(startsWithoutEnd)
   return isBomb ? [denied('fork-bomb', REASON)] : []
 }
 
@@ -15,16 +15,29 @@ export function forkBombs({ functions, calls }: Script): Finding[] {
 function startsItself({ name, body }: ShellFunction): boolean {
   const own = name.replace(/[^\w]/g, '\\$&')
   const call = `(?<![\\w./-])${own}(?![\\w./-])`
-  return new RegExp(`${call}[^\\n;|&]*(?:\\|(?!\\|)|&(?!&|>))|\\|\\s*${call}`).test(body)
+  return new RegExp(`${call}[^\\n;|&]*(?:;\\s*\\})?\\s*(?:\\|(?!\\|)|&(?!&|>))|\\|\\s*${call}`).test(body)
+}
+
+const ENDLESS = /^(?:while\s+(?:true|:|1)|until\s+false|for\s*\(\(\s*;\s*;\s*\)\))\s*;?\s*do\b/
+
+/** `while true; do x & done`: nothing in it waits for what it starts. */
+function startsWithoutEnd(loop: string): boolean {
+  if (!ENDLESS.test(loop)) return false
+  const pieces = loop.replace(ENDLESS, '').split(/([;\n]|&&|\|\|?|\d?>&\d?|&>>?|&)/)
+  const starts = pieces.some((_, i) => pieces[i + 1] === '&')
+  const own = pieces.filter((_, i) => pieces[i + 1] !== '&').join(' ')
+  return starts && !/\b(?:sleep|wait|read|inotifywait|break|exit|return)\b/.test(own)
 }
 
 /** `perl -e 'fork while fork'` */
 function isForking({ name, args, input }: Call): boolean {
   if (!isInterpreter(name)) return false
   const code = [...args.map(({ text }) => text), ...input].join('\n')
-  if (code.length > 100_000) return false
+  if (code.length > 100_000 || !/fork|spawn|exec/.test(code)) return false
+  // Bounded: whoever writes the code must not make this take long.
   return (
-    /\bfork\b[\s();]*(?:while|until)\b/.test(code) ||
-    /\b(?:while|until|loop)\b[^\n]*\n?[^\n]*\bfork\b/.test(code)
+    /(?:\b|_)fork\b[^\n]{0,99}?\b(?:while|until|iter)\b/.test(code) ||
+    /\b(?:while|until|loop)\b[^\n]{0,99}\n?[^\n]{0,99}(?:\b|_)fork\b/.test(code) ||
+    /(?:while\s?\((?:1|true)\)|for\s?\(;;\))[^\n]{0,200}\b(?:fork|spawn|exec)\w{0,20}\(/.test(code)
   )
 }

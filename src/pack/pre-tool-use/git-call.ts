@@ -32,6 +32,7 @@ export function gitCall(words: readonly string[]): GitCall {
     if (name === '-C') folders.push(value)
     else if (name === '--git-dir') gitDir = value
     else if (name === '-c' || name === '--config-env') settings.push(value)
+    else if (name === '--exec-path' && attached) settings.push(`exec-path=${value}`)
   }
   return { verb: words[at], args: words.slice(at + 1), folders, gitDir, settings }
 }

@@ -16,7 +16,8 @@ const SHAPES: Readonly<Record<string, string>> = {
 export const gitEffects: EffectReader = (call) => {
   const { verb, count } = verbOf(call)
   const words = call.args.slice(count)
-  const { operands, has, valuesOf } = argumentsOf(words, { valued: SHAPES[verb] ?? 'o' })
+  const { operands: given, has, valuesOf } = argumentsOf(words, { valued: SHAPES[verb] ?? 'o' })
+  const operands = given.flatMap(asPath)
   const made = (targets: readonly Word[], deed: Effect['deed'] = 'write', deep = true): Effect[] =>
     targets.map((target) => ({ deed, target, deep, folders: gitFolders(call) }))
   switch (verb) {
@@ -28,8 +29,11 @@ export const gitEffects: EffectReader = (call) => {
     case 'restore':
       return made(operands)
     case 'clean':
-      return cleaned(words, operands, has('n', '--dry-run'), made)
+      return has('n', '--dry-run') ? [] : made(operands.length > 0 ? operands : [HERE], 'delete')
     case 'worktree':
+      return treed(operands, made)
+    case 'bundle':
+      return operands[0]?.text === 'create' ? made(operands.slice(1, 2)) : []
     case 'clone':
     case 'submodule':
       return made(operands.slice(1))
@@ -60,16 +64,26 @@ function plain(words: readonly Word[], long: string): readonly Word[] {
   return argumentsOf(words, { valued: 'pC', long: [long] }).operands
 }
 
-/** Without a folder it is all of the working tree. */
-function cleaned(
-  words: readonly Word[],
-  operands: readonly Word[],
-  isDry: boolean,
-  made: (targets: readonly Word[], deed: Effect['deed']) => Effect[],
+const HERE: Word = { text: '.', known: true, glob: false }
+
+/** `:/x` is from the top, `:(glob)x` says how it is meant, and a star of git stands for folders, too. */
+function asPath(word: Word): readonly Word[] {
+  const text = word.text.replace(/^:(?:\([^)]*\)|\/)\/?/, '') || (word.text.startsWith(':') ? '.' : '')
+  if (!text.includes('*')) return [{ ...word, text }]
+  const name = text.split('/').at(-1) ?? text
+  return [
+    { ...word, text, glob: true },
+    ...(/^[*]+$/.test(name) ? [] : [{ ...word, text: `./**/${name}`, glob: true }]),
+  ]
+}
+
+/** A working tree that is made, moved or removed. */
+function treed(
+  [what, ...trees]: readonly Word[],
+  made: (targets: readonly Word[], deed?: Effect['deed']) => Effect[],
 ): Effect[] {
-  const isForced = words.some(({ text }) => /^-\w*f|^--f/.test(text))
-  if (isDry || !isForced) return []
-  return made(operands.length > 0 ? operands : [{ text: '.', known: true, glob: false }], 'delete')
+  if (what?.text === 'remove') return made(trees, 'delete')
+  return what?.text === 'move' ? [...made(trees.slice(0, 1), 'move'), ...made(trees.slice(1))] : made(trees)
 }
 
 /** The command of git, and how many words there are up to it. */

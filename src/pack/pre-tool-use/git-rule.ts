@@ -1,17 +1,12 @@
-// What git must not be used for: to leave out the checks of a commit, and to change a protected branch without them.
+// Checks of a commit that git is told to leave out.
 
 import { shown } from '../../core/text.js'
+import { branchFindings } from './branch-rule.js'
 import { asked, denied, type Finding } from './finding.js'
-import { branchAt } from './git-branch.js'
 import { type GitCall, gitCall } from './git-call.js'
-import { gitFolders } from './git-effects.js'
-import { SOMEWHERE } from './places.js'
-import { ProtectedBranches } from './protected-branches.js'
-import { AS_IT_IS } from './scene.js'
-import { BEFORE } from './scene-moves.js'
 import type { Call, Script } from './shell-script.js'
 
-/** Commands that run hooks which `--no-verify` leaves out; of what is not known the alias may be one. */
+/** Commands that run no hooks which `--no-verify` leaves out; of what is not known the alias may be one. */
 const HARMLESS_VERBS = new Set(
   `add annotate apply archive bisect blame branch bundle cat-file check-ignore checkout clean clone config count-objects
   describe diff difftool fetch fsck gc grep help init log ls-files ls-remote ls-tree maintenance mv notes prune range-diff
@@ -22,18 +17,30 @@ const HARMLESS_VERBS = new Set(
 const INSTEAD = 'Repair what the checks complain about, or let the user run it.'
 
 export function gitFindings(call: Call, script: Script, protectedBranches: readonly string[]): Finding[] {
-  if (call.name !== 'git') return []
+  if (call.name !== 'git') return uninstalled(call)
   const git = gitCall(call.args.map(({ text }) => text))
-  const branches = new ProtectedBranches(protectedBranches)
   return [
     ...skippedChecks(git),
     ...hiddenOptions(call, git),
     ...otherHooks(git),
     ...switchedOff(git, script),
-    ...commitTo(call, git, script, branches),
-    ...forced(call, git, branches),
-    ...movedBranch(call, git, branches),
+    ...branchFindings(call, git, script, protectedBranches),
   ]
+}
+
+const MANAGERS = /^(?:pre-commit|husky|lefthook|overcommit|simple-git-hooks)$/
+
+/** `husky uninstall`, `npx lefthook uninstall`. */
+function uninstalled({ name, args }: Call): Finding[] {
+  const texts = args.map(({ text }) => text)
+  const at = MANAGERS.test(name)
+    ? 0
+    : /^(?:npx|bunx|pnpm|yarn|npm)$/.test(name)
+      ? texts.findIndex((text) => MANAGERS.test(text)) + 1
+      : -1
+  if (at < 0 || !/^(?:uninstall|--uninstall)$/.test(texts[at] ?? '') || (at === 0 && !MANAGERS.test(name)))
+    return []
+  return [asked('skipped-checks', `\`${name}\` would take out the checks of this repository. ${INSTEAD}`)]
 }
 
 // ---- checks ---------------------------------------------------------------------------------------------------------
@@ -94,6 +101,11 @@ function otherHooks({ verb = '', args, settings }: GitCall): Finding[] {
       ),
     ]
   }
+  const programs = settings.find((setting) => setting.startsWith('exec-path='))
+  if (programs !== undefined)
+    return [
+      asked('skipped-checks', `\`git --${shown(programs)}\` takes the programs of git from another folder.`),
+    ]
   const included = settings.find((setting) => /^include(?:if)?\./i.test(setting))
   if (included !== undefined)
     return [asked('skipped-checks', `\`git -c ${shown(included)}\` brings settings from another file.`)]
@@ -110,6 +122,17 @@ function otherHooks({ verb = '', args, settings }: GitCall): Finding[] {
 }
 
 function configured(args: readonly string[]): Finding[] {
+  const isWhole = args.some((word) => /^(?:-e|--edit|edit)$/.test(word))
+  const isSection =
+    args.some((word) => /^(?:--)?re(?:move|name)-section$/.test(word)) &&
+    args.some((word) => /^(?:core|alias|include.*)$/i.test(word))
+  if (isWhole || isSection)
+    return [
+      asked(
+        'skipped-checks',
+        '`git config` changes more than one setting at once, and among them which checks run here.',
+      ),
+    ]
   const at = args.findIndex((word) => /^(?:core\.hookspath|alias\..*|include(?:if)?\..*)$/i.test(word))
   const isReading = args.some((word) => /^(?:--get.*|get|list|-l|--list)$/.test(word))
   if (at < 0 || isReading) return []
@@ -121,7 +144,8 @@ function configured(args: readonly string[]): Finding[] {
     const sentence = `\`git config ${name}\` decides which checks run in this repository.`
     return [isOff ? denied('skipped-checks', `${sentence} ${INSTEAD}`) : asked('skipped-checks', sentence)]
   }
-  if (/no-v|hookspath/i.test(value ?? '')) {
+  const called = gitCall((value ?? '').split(/\s+/))
+  if (/no-v|hookspath/i.test(value ?? '') || skippedChecks(called).length > 0) {
     return [
       denied(
         'skipped-checks',
@@ -146,127 +170,6 @@ function switchedOff({ verb = '' }: GitCall, { assignments }: Script): Finding[]
     denied(
       'skipped-checks',
       `\`${found}\` leaves out the checks of this repository for \`git ${verb}\`. ${INSTEAD}`,
-    ),
-  ]
-}
-
-// ---- branches -------------------------------------------------------------------------------------------------------
-
-function commitTo(call: Call, git: GitCall, script: Script, branches: ProtectedBranches): Finding[] {
-  if (!commits(git) || branches.any === undefined) return []
-  const found = branchesOf(call, git, script).find((branch) => branches.has(branch))
-  if (found === undefined) return unsure(call, git, script, branches)
-  return [
-    denied(
-      'protected-branch',
-      `\`git ${git.verb}\` would go to the protected branch ${shown(found)}. Make a branch first: git switch -c NAME && git commit …`,
-    ),
-  ]
-}
-
-/** What makes commits on the branch that is there. */
-function commits({ verb = '', args }: GitCall): boolean {
-  if (!/^(?:commit|merge|cherry-pick|revert|am)$/.test(verb)) return false
-  const isNone = verb === 'commit' ? /^--(?:dry-run|help)$|^-h$/ : /^--(?:abort|quit|no-commit|help)$|^-h$/
-  return !args.some((word) => isNone.test(word))
-}
-
-/** The branch of before, and a working tree that is only made. */
-function unsure(call: Call, { verb }: GitCall, { calls }: Script, branches: ProtectedBranches): Finding[] {
-  const isMade = calls.some(({ name, args }) => {
-    const other = gitCall(args.map(({ text }) => text))
-    return name === 'git' && other.verb === 'worktree' && other.args.some((word) => branches.has(word))
-  })
-  if (!isMade && !call.branches.has(BEFORE)) return []
-  return [
-    asked(
-      'protected-branch',
-      `\`git ${verb}\` may go to a protected branch. Name the branch, and see which it is first.`,
-    ),
-  ]
-}
-
-/** Those that the command switches to, or the one that is there. */
-function branchesOf(call: Call, git: GitCall, script: Script): readonly string[] {
-  const set = script.assignments.findLast((one) => one.startsWith('GIT_DIR='))?.slice('GIT_DIR='.length)
-  return [...call.branches].flatMap((branch) => {
-    if (branch !== AS_IT_IS) return [branch]
-    const folders = gitFolders(call).filter((folder) => !folder.startsWith(SOMEWHERE))
-    return folders.flatMap((folder) => branchAt(folder, git.gitDir ?? set) ?? [])
-  })
-}
-
-function forced(call: Call, git: GitCall, branches: ProtectedBranches): Finding[] {
-  if (git.verb !== 'push') return []
-  const { args } = git
-  const words = args.filter((word) => !word.startsWith('-'))
-  const isForced = args.some((word) => /^-[^-]*f|^--force|^--mirror$/.test(word))
-  const removes = args.some((word) => /^-[^-]*d|^--d(?:e|elete)/.test(word))
-  const specs = words.slice(1)
-  const target = specs
-    .map((spec) => targetOf(spec, isForced || removes))
-    .find((name) => name && branches.has(name))
-  const isOpen =
-    isForced &&
-    (args.some((word) => /^--(?:all|mirror|branches)$/.test(word)) ||
-      specs.some((spec) => /[*$`]|^HEAD$|^@$/.test(spec)))
-  const own = isForced && specs.length === 0 ? ownBranch(call, git, branches) : undefined
-  const name = target ?? own ?? (isOpen ? (ownBranch(call, git, branches) ?? branches.any) : undefined)
-  if (name === undefined || branches.any === undefined) return []
-  return [
-    denied(
-      'protected-branch',
-      `\`git push\` would replace or remove the protected branch ${shown(name)}. Push to another branch, or let the user do it.`,
-    ),
-  ]
-}
-
-function ownBranch(call: Call, git: GitCall, branches: ProtectedBranches): string | undefined {
-  const folders = gitFolders(call).filter((folder) => !folder.startsWith(SOMEWHERE))
-  const own = [...call.branches].flatMap((branch) =>
-    branch === AS_IT_IS ? folders.map((folder) => branchAt(folder, git.gitDir)) : [branch],
-  )
-  return own.find((branch) => branch !== undefined && branches.has(branch))
-}
-
-/** `+main`, `x:main`, `:main`; without force only what is removed. */
-function targetOf(spec: string, isForced: boolean): string | undefined {
-  const at = spec.lastIndexOf(':')
-  const isSo = isForced || spec.startsWith('+') || at === 0
-  const name = (at < 0 ? spec : spec.slice(at + 1)).replace(/^\+/, '').replace(/^refs\/heads\//, '')
-  return isSo ? name : undefined
-}
-
-/** Commands that put a branch elsewhere without a commit. */
-function movedBranch(call: Call, git: GitCall, branches: ProtectedBranches): Finding[] {
-  const { verb, args } = git
-  if (verb === 'symbolic-ref' && args.some((word) => branches.has(word.replace(/^refs\/heads\//, ''))))
-    return [
-      asked(
-        'protected-branch',
-        '`git symbolic-ref` would go to a protected branch by a side door. Use git switch.',
-      ),
-    ]
-  if (verb === 'update-ref' && args.includes('--stdin'))
-    return [
-      asked(
-        'not-understood',
-        '`git update-ref --stdin` moves branches that are not named here. Write them out.',
-      ),
-    ]
-  const isOwn =
-    verb === 'update-ref' && args.includes('HEAD') && args.find((word) => !word.startsWith('-')) === 'HEAD'
-  const own = isOwn ? ownBranch(call, git, branches) : undefined
-  const named = own ?? args.find((word) => branches.has(word.replace(/^refs\/heads\//, '')))
-  const isMoved =
-    own !== undefined ||
-    (verb === 'update-ref' && args.some((word) => /^refs\/heads\//.test(word) && word === named)) ||
-    (verb === 'branch' && args.some((word) => /^-[^-]*[fDMd]|^--(?:force|delete)/.test(word)))
-  if (named === undefined || !isMoved) return []
-  return [
-    denied(
-      'protected-branch',
-      `\`git ${verb}\` would move or remove the protected branch ${shown(named)}. Let the user do it.`,
     ),
   ]
 }

@@ -2,10 +2,13 @@
 
 import { argumentsOf } from './effect.js'
 import { foundBy } from './find-effects.js'
+import { isPattern } from './path-overlap.js'
 import type { Call } from './shell-script.js'
 import type { Word } from './word.js'
 
 const UNKNOWN: Word = { text: 'what comes in', known: false, glob: false }
+
+const FD = /^fd(?:find)?$/
 
 /** They leave names out, and change none. */
 const FILTERS = /^(?:[ef]?grep|sort|uniq|head|tail|tac|shuf)$/
@@ -26,7 +29,7 @@ export function withGivenWords(calls: readonly Call[]): readonly Call[] {
       given = printedBy(call.readsFrom)
       marker = markerOf(call.args)
     } else if (call.name === 'find') found = foundBy(call)
-    else if (call.name === 'fd' || call.name === 'fdfind') found = [UNKNOWN]
+    else if (FD.test(call.name)) given = foundByFd(call.args)
     return filled
   })
 }
@@ -74,6 +77,7 @@ function printed(call: Call): readonly Word[] {
     long: ['--include', '--exclude', '--type', '--glob'],
   })
   if (name === 'find') return foundBy(call)
+  if (FD.test(name)) return foundByFd(args)
   // An option of the one is none of the other.
   if (name === 'echo' || name === 'printf') return args.flatMap(wordsIn)
   if (name === 'ls') return listed(operands)
@@ -84,6 +88,24 @@ function printed(call: Call): readonly Word[] {
   if (name === 'git' && /^(?:ls-files|diff|status|grep|show)$/.test(args[0]?.text ?? ''))
     return args[0]?.text === 'ls-files' ? anythingLike(operands.slice(1)) : anythingIn([])
   return [UNKNOWN]
+}
+
+/** By the endings, or by a plain piece of the name; it puts them at the end, too, where no `{}` stands. */
+function foundByFd(args: readonly Word[]): readonly Word[] {
+  const end = args.findIndex(({ text }) => /^-\w*[xX]$|^--exec/.test(text))
+  const { operands, valuesOf } = argumentsOf(end < 0 ? args : args.slice(0, end), {
+    valued: 'etdEcSojC',
+    long: ['--extension', '--type', '--exclude', '--max-depth'],
+  })
+  const [pattern, ...roots] = operands
+  const endings = valuesOf('e', '--extension').map(({ text }) => `*.${text}`)
+  const piece = pattern && /^[\w-]+$/.test(pattern.text) ? [`*${pattern.text}*`] : []
+  const names = endings.length > 0 ? endings : piece
+  if (names.length === 0) return anythingIn(roots)
+  const from = roots.length > 0 ? roots : [{ text: '.', known: true, glob: false }]
+  return from.flatMap((root) =>
+    names.map((name) => ({ text: `${root.text}/**/${name}`, known: root.known, glob: true })),
+  )
 }
 
 function listsFiles(args: readonly Word[]): boolean {
@@ -105,7 +127,7 @@ function anythingLike(patterns: readonly Word[]): readonly Word[] {
 /** Of a folder it prints the names that are in it. */
 function listed(operands: readonly Word[]): readonly Word[] {
   const all: Word = { text: '*', known: true, glob: true }
-  const wild = operands.filter(({ text, glob }) => glob && /[*?[]/.test(text))
+  const wild = operands.filter(({ text, glob }) => glob && isPattern(text))
   return operands.length > 0 && wild.length === operands.length ? wild : [all, ...operands]
 }
 

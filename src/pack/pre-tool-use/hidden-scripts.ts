@@ -1,14 +1,19 @@
 // Command lines that stand in a word, for a program to run: git's own, and those that a variable hands over.
 
+import { shellQuoted } from '../../shell/shell-quoted.js'
+import { wrapperOf } from '../../shell/wrappers.js'
 import { runByTar } from './archive-effects.js'
+import { codeOf, isInterpreter } from './code-rule.js'
 import { scriptsInCode } from './code-scripts.js'
 import { runByEditor } from './editor-effects.js'
+import { effectsOf, isReader } from './file-effects.js'
 import { gitCall } from './git-call.js'
+import { linesIn, runsElsewhere } from './inner-calls.js'
 import type { Call, Script } from './shell-script.js'
 
 /** Variables that programs run. */
 const RUN =
-  /^(?:\w*EDITOR|VISUAL|\w*PAGER|GIT_SSH_COMMAND|GIT_SSH|GIT_PROXY_COMMAND|GIT_EXTERNAL_DIFF|\w*ASKPASS|LESSOPEN|LESSCLOSE|BROWSER|RSYNC_RSH)=(.+)$/s
+  /^(?:\w*EDIT(?:OR)?|VISUAL|\w*PAGER|GIT_SSH_COMMAND|GIT_SSH|GIT_PROXY_COMMAND|GIT_EXTERNAL_DIFF|\w*ASKPASS|LESSOPEN|LESSCLOSE|BROWSER|RSYNC_RSH|GIT_CONFIG_VALUE_\d+)=(.+)$/s
 
 /** Settings of git that git runs. */
 const RUN_BY_GIT =
@@ -20,7 +25,8 @@ const STRING_RUNNERS =
 
 export function hiddenScripts(script: Script): readonly string[] {
   const { calls, assignments } = script
-  const found = assignments.flatMap((one) => RUN.exec(one)?.[1] ?? [])
+  const found = assignments.flatMap((one) => RUN.exec(one)?.[1]?.replace(/^!/, '') ?? [])
+  found.push(...byOtherNames(calls))
   for (const call of calls) {
     found.push(...scriptsInCode(call, script), ...runByEditor(call))
     if (/^(?:bsd|g)?tar$/.test(call.name)) found.push(...runByTar(texts(call)))
@@ -28,6 +34,81 @@ export function hiddenScripts(script: Script): readonly string[] {
     else if (STRING_RUNNERS.test(call.name)) found.push(...texts(call).filter((text) => /\s/.test(text)))
   }
   return [...new Set(found)]
+}
+
+/** One word is a line, several are the words of one. */
+function lineOf(words: readonly string[]): string {
+  return words.length === 1 ? (words[0] ?? '') : words.map(shellQuoted).join(' ')
+}
+
+const MOST_NAMES = 8
+
+/** `alias x='rm -rf'`, `hash -p /bin/rm x`: from then on `x` is that. */
+function byOtherNames(calls: readonly Call[]): readonly string[] {
+  const meant = new Map<string, string>()
+  for (const call of calls) {
+    const words = texts(call)
+    const at = call.name === 'hash' ? words.indexOf('-p') : -1
+    if (at >= 0) meant.set(words[at + 2] ?? '', words[at + 1] ?? '')
+    if (call.name !== 'alias') continue
+    for (const word of words) {
+      const [, name, line] = /^([^=]+)=(.+)$/s.exec(word) ?? []
+      if (name !== undefined && line !== undefined) meant.set(name, line)
+    }
+  }
+  if (meant.size === 0) return []
+  return calls.flatMap((call) => {
+    let line = meant.get(call.name)
+    if (line === undefined) return []
+    // One may stand for another.
+    for (let round = 0; round < MOST_NAMES; round++) {
+      const first: string = line.split(/\s/, 1)[0] ?? ''
+      const next: string | undefined = meant.get(first)
+      if (next === undefined || first === call.name) break
+      line = next + line.slice(first.length)
+    }
+    return [[line, ...texts(call).map(shellQuoted)].join(' ')]
+  })
+}
+
+// ---- lines that somebody may run ------------------------------------------------------------------------------------
+
+/** They print what they are given, or send it. */
+const TEXT_ONLY = /^(?:sed|gsed|curl|wget|tee|touch|mkdir)$/
+const RUNS_WORDS = /^(?:less|man|more)$/
+
+/** Command lines in the words and the input of programs that may run them: of what it does with them nobody knows. */
+export function guessedLines(script: Script): readonly string[] {
+  const lines = script.calls.flatMap((call) =>
+    textsFor(call, script).flatMap((text) => linesIn(text, isInterpreter(call.name))),
+  )
+  return [...new Set(lines)]
+}
+
+function textsFor(call: Call, script: Script): readonly string[] {
+  const { name, input } = call
+  if (runsElsewhere(call) || TEXT_ONLY.test(name) || wrapperOf(name) !== undefined) return []
+  if (name === 'git') return wordsForGit(call)
+  if (isInterpreter(name)) {
+    const code = codeOf(call, script)
+    return code === undefined || code.length > LONGEST ? [] : [code]
+  }
+  if (isReader(name) && !RUNS_WORDS.test(name)) return []
+  const words = texts(call).filter((text) => /\s/.test(text))
+  return effectsOf(name) === undefined ? [...words, ...input] : words
+}
+
+const LONGEST = 200_000
+
+/** What it runs to reach others, and to show things; messages and patterns are only texts. */
+function wordsForGit(call: Call): readonly string[] {
+  const { verb = '', args } = gitCall(texts(call))
+  if (
+    !/^(?:archive|clone|fetch|grep|ls-remote|pull|push|send-email|send-pack|fetch-pack|instaweb)$/.test(verb)
+  )
+    return []
+  const runs = verb === 'grep' ? /^-O|^--open/ : /\s/
+  return args.filter((word) => runs.test(word)).map((word) => word.replace(/^-O/, ''))
 }
 
 function texts({ args }: Call): readonly string[] {
@@ -41,14 +122,9 @@ function runByGit(call: Call): readonly string[] {
 }
 
 function runByVerb(verb: string, args: readonly string[]): readonly string[] {
-  if (verb === 'bisect' && args[0] === 'run') return [args.slice(1).join(' ')]
+  if (verb === 'bisect' && args[0] === 'run') return [lineOf(args.slice(1))]
   if (verb === 'submodule' && args.includes('foreach')) {
-    return [
-      args
-        .slice(args.indexOf('foreach') + 1)
-        .filter((word) => word !== '--recursive')
-        .join(' '),
-    ]
+    return [lineOf(args.slice(args.indexOf('foreach') + 1).filter((word) => word !== '--recursive'))]
   }
   if (verb === 'config')
     return args.flatMap(

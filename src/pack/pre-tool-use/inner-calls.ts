@@ -6,8 +6,9 @@ import { effectsOf } from './file-effects.js'
 import type { Call } from './shell-script.js'
 
 /** What is worth a look wherever it stands. */
-const DANGEROUS =
-  /^(?:rm|rmdir|unlink|shred|rimraf|del-cli|mv|cp|ln|dd|tee|truncate|chmod|chown|find|git|sed|tar|rsync|install|mkfs(?:\..+)?|wipefs|carabiner)$/
+const NAMES =
+  'rm|rmdir|unlink|shred|rimraf|del-cli|mv|cp|ln|dd|tee|truncate|chmod|chown|find|git|sed|tar|rsync|install|mkfs(?:\\.\\w+)?|wipefs|carabiner|remove_directory|trash-cli'
+const DANGEROUS = new RegExp(`^(?:${NAMES})$`)
 
 /** What they run is on another machine, or in another one's files. */
 const ELSEWHERE =
@@ -17,11 +18,33 @@ export function isDangerous(program: string): boolean {
   return DANGEROUS.test(baseName(program))
 }
 
+/** Each place in a text where such a program stands with what it is given, up to the next quote, bracket or end. */
+export function linesIn(text: string, isCode: boolean): readonly string[] {
+  const flat = text.replace(/["'](?:\s{1,9}|\s{0,9},\s{0,9})["']/g, ' ')
+  const lines = flat.matchAll(new RegExp(`(?<![\\w.-])(?:${NAMES})\\s[^"'\`)}\\]\\n;|&\\\\]{0,1000}`, 'g'))
+  return [...lines]
+    .map(([line]) => (isCode ? withTarget(line.replace(/\{.*$/s, '')) : line))
+    .slice(0, MOST_LINES)
+}
+
+const MOST_LINES = 50
+
+/** `'rm -rf ' + x`: code puts the rest behind it. */
+function withTarget(line: string): string {
+  return /^rm(?:\s+-\S+)*\s*$/.test(line) && /\s-\w*r/i.test(line) ? `${line} "$UNKNOWN"` : line
+}
+
+export function runsElsewhere(call: Call): boolean {
+  return ELSEWHERE.test(call.name) && !runsHere(call)
+}
+
 /** The call, and what it may run. */
 export function withInner(given: Call): readonly Call[] {
-  const call = asGit(given)
-  if (effectsOf(call.name) !== undefined || wrapperOf(call.name) !== undefined) return [call]
-  if (ELSEWHERE.test(call.name) && !runsHere(call)) return [call]
+  const call = byItsName(given)
+  // The script of some systems takes the words behind its file.
+  if (effectsOf(call.name) !== undefined || (wrapperOf(call.name) !== undefined && call.name !== 'script'))
+    return [call]
+  if (runsElsewhere(call)) return [call]
   const at = call.args.findIndex(({ text }) => isDangerous(text) || isInterpreter(baseName(text)))
   const program = call.args[at]
   if (!program) return [call]
@@ -32,7 +55,7 @@ export function withInner(given: Call): readonly Call[] {
     isInner: true,
     isGuess: true,
   }
-  return [call, asGit(inner)]
+  return [call, byItsName(inner)]
 }
 
 /** `npm exec rimraf ..`, not `npm install rimraf`. */
@@ -40,13 +63,20 @@ function runsHere({ name, args }: Call): boolean {
   return /^(?:npm|pnpm|yarn)$/.test(name) && /^(?:exec|x|dlx|run)$/.test(args[0]?.text ?? '')
 }
 
-/** `/usr/lib/git-core/git-commit` is `git commit`. */
-function asGit(call: Call): Call {
+/** `/usr/lib/git-core/git-commit` is `git commit`, `hub` hands all to git, and `grm` is the `rm` of GNU on other systems. */
+function byItsName(call: Call): Call {
+  if (call.name === 'hub') return { ...call, name: 'git' }
+  // On many disks `RM` is `rm`.
+  const small = call.name.toLowerCase()
+  if (small !== call.name && DANGEROUS.test(small)) return { ...call, name: small }
+  const own = /^g(?=[a-z])/.test(call.name) && effectsOf(call.name) === undefined ? call.name.slice(1) : ''
+  if (DANGEROUS.test(own)) return { ...call, name: own }
   const [, verb] = /^git-([a-z][a-z-]*)$/.exec(call.name) ?? []
   if (verb === undefined) return call
   return { ...call, name: 'git', args: [{ text: verb, known: true, glob: false }, ...call.args] }
 }
 
+/** Without its folder, and without the version that npx is asked for. */
 function baseName(program: string): string {
-  return program.slice(program.lastIndexOf('/') + 1)
+  return program.slice(program.lastIndexOf('/') + 1).replace(/(?<=.)@.*$/, '')
 }

@@ -1,7 +1,7 @@
 // What is there: nothing here throws, for what cannot be looked at is not there for this user either.
 
 import { type Dirent, lstatSync, readdirSync, statSync } from 'node:fs'
-import { canBe } from './path-overlap.js'
+import { canBe, isPattern } from './path-overlap.js'
 
 /** Of one pattern; more are not looked at. */
 const MOST_PATHS = 2000
@@ -30,7 +30,7 @@ export function linksBy(pattern: string, dots: boolean): readonly string[] {
   for (const part of pattern.split('/').filter((one) => one !== '' && one !== '.')) {
     const next: typeof paths = []
     for (const { path, linked } of paths) {
-      for (const name of /[*?[]/.test(part) ? namesLike(part, `${path}/`, dots) : [part]) {
+      for (const name of isPattern(part) ? namesLike(part, `${path}/`, dots) : [part]) {
         const found = `${path}/${name}`
         const isLink = linked || (attempt(() => lstatSync(found).isSymbolicLink()) ?? false)
         if (next.length < MOST_PATHS) next.push({ path: found, linked: isLink })

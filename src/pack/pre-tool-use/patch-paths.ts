@@ -8,10 +8,9 @@ import type { Call } from './shell-script.js'
 import type { Word } from './word.js'
 
 const HEADERS = [
-  /^\*\*\* (?:Add|Update|Delete) File: (.+)$/,
-  /^\*\*\* Move to: (.+)$/,
+  /^\*\*\* (?:\w+ File|Move to):(.+)$/,
   // Of a diff with context, and of one that Subversion made.
-  /^\*\*\* (?!(?:Add|Update|Delete) File: |Move to: |Begin |End |\d+(?:,\d+)? \*)(?:[ab]\/)?([^\t]+)/,
+  /^\*\*\* (?!\w+ File:|Move to:|Begin |End |\d+(?:,\d+)? \*)(?:[ab]\/)?([^\t]+)/,
   /^Index: (.+)$/,
   /^(?:---|\+\+\+) (?:[ab]\/)?([^\t]+)/,
   /^(?:rename|copy) (?:from|to) (.+)$/,
@@ -47,17 +46,21 @@ function unquoted(name: string | undefined): string | undefined {
 }
 
 const MAX_BYTES = 1024 * 1024
+const UNKNOWN: Word = { text: 'what comes in', known: false, glob: false }
 
 /** What a call changes by the patches that it reads. A patch that is not there yet says nothing. */
 export function patched(
-  { input, folders }: Call,
-  files: readonly Word[],
+  { input, folders, readsFrom: [source] }: Call,
+  given: readonly Word[],
   into: readonly Word[] = [],
 ): readonly Effect[] {
   const made = (target: Word): Effect => ({ deed: 'write', target, deep: false })
   const texts = [...input]
   const effects: Effect[] = []
-  for (const file of files) {
+  // What git itself prints is as good as a branch of it.
+  const isFed = source !== undefined && given.length === 0 && input.length === 0 && source.name !== 'git'
+  const piped = isFed && source.name === 'cat' ? source.args : isFed ? [UNKNOWN] : []
+  for (const file of [...given, ...piped]) {
     const text = folders.map((folder) => textOf(file, folder)).find((one) => one !== undefined)
     if (text === undefined)
       effects.push(made({ text: `the files of ${file.text}`, known: false, glob: false }))

@@ -7,12 +7,14 @@ import { dataHome, stateHome } from '../../state/homes.js'
 import { isBelow, realOf } from '../../state/within.js'
 import type { PackContext } from '../pack-hook.js'
 import { isFolder, linksBy, namesIn, treeOf } from './on-disk.js'
-import { beginsAt, isAny, type Parts, partsOf } from './path-overlap.js'
+import { beginsAt, isAny, isPattern, type Parts, partsOf } from './path-overlap.js'
 import { OF_AGENTS, OF_GIT, OF_SYSTEM, SHARED } from './protected-paths.js'
 import { isWild, type Word } from './word.js'
 
 /** Stands for a folder that only the running shell knows. */
 export const SOMEWHERE = '?'
+
+export const OF_AGENTS_WHAT = 'hooks and settings of agents'
 
 export interface Hit {
   readonly what: string
@@ -66,7 +68,7 @@ export class Places {
     this.projectDir = projectDir
     const { selfProtection } = settings
     const known = [
-      ...OF_AGENTS.map((path) => placeOf(path, 'hooks and settings of agents', 'deny')),
+      ...OF_AGENTS.map((path) => placeOf(path, OF_AGENTS_WHAT, 'deny')),
       ...OF_GIT.map((path) => placeOf(path, 'what git checks commits with', 'ask')),
     ]
     // Who switches it off still means the paths that the settings name.
@@ -87,7 +89,7 @@ export class Places {
 
   /** Not made shorter: `link/..` is not where it seems to be. */
   absolute(text: string, folder: string): string {
-    const path = text.startsWith('file://') ? fromUrl(text) : text
+    const path = ofProcess(text.startsWith('file://') ? fromUrl(text) : text, folder)
     if (/^~(?:\/|$)/.test(path)) return this.home + path.slice(1)
     return isAbsolute(path) ? path : `${folder}/${path}`
   }
@@ -102,6 +104,19 @@ export class Places {
   isAbove(path: string): boolean {
     const stays = [this.cwd, this.projectDir, this.home].flatMap(waysOf)
     return waysOf(path).some((way) => stays.some((one) => isBelow(one, way.replace(/(.)\/+$/, '$1'))))
+  }
+
+  /** Whether a folder is neither in nor above one where an agent works. */
+  isAside(word: Word, folder: string): boolean {
+    const path = this.absolute(word.text, folder)
+    if (folder === SOMEWHERE || isWild(word) || this.isAbove(path)) return false
+    const near = [this.cwd, this.projectDir, this.home].flatMap(waysOf)
+    return waysOf(path).every((way) => near.every((one) => !isBelow(way, one)))
+  }
+
+  /** Whether a file belongs to the program that runs this guard. */
+  isOwnProgram(path: string): boolean {
+    return ownProgram().some((folder) => isBelow(path, folder))
   }
 
   /** What of the guard a path is, or lies in, or (deep) contains. */
@@ -122,7 +137,7 @@ export class Places {
   /** By a word, in each folder that a command may be in. */
   hitBy(word: Word, folders: readonly string[], deep: Depth, dots = false): Hit | undefined {
     for (const folder of folders) {
-      const wild = isWild(word) || folder.includes('*')
+      const wild = isWild(word) || (folder !== SOMEWHERE && isPattern(folder))
       const text = folder === SOMEWHERE && !/^[/~]/.test(word.text) ? `/${SOMEWHERE}/${word.text}` : word.text
       const hit = this.hit({ path: this.absolute(text, folder), wild, deep, dots })
       if (hit) return hit
@@ -191,6 +206,14 @@ function ownProgram(): readonly string[] {
   return /[/\\]dist[/\\]bin$/.test(folder) ? [folder] : []
 }
 
+/** `/proc/self/cwd` is where the call is, not where the guard is. */
+export function ofProcess(path: string, folder: string): string {
+  const [, place, rest = ''] =
+    /^\/[/.]*proc\/+[^/]+(?:\/+task\/+[^/]+)?\/+(cwd|root)(?=\/|$)(.*)$/s.exec(path) ?? []
+  if (place === undefined) return path
+  return place === 'cwd' ? folder + rest : rest || '/'
+}
+
 function fromUrl(text: string): string {
   try {
     return fileURLToPath(text)
@@ -204,10 +227,13 @@ function waysOf(path: string): readonly string[] {
   const lexical = posix.normalize(path)
   // No system opens a longer one; a tool may make it shorter first.
   if (path.length > LONGEST) return lexical.length > LONGEST ? [] : [lexical]
-  const wild = path.search(/[*?[]/)
+  const wild = path.search(/[*?[]|[@!+]\(/)
   const start = wild < 0 ? path : path.slice(0, path.lastIndexOf('/', wild))
   const rest = path.slice(start.length)
-  return [...new Set([lexical, posix.normalize((start === '' ? '' : realOf(start)) + rest)])]
+  const realWay = (from: string) => posix.normalize((from === '' ? '' : realOf(from)) + rest)
+  // `new/../link`: what is made on the way is not there yet.
+  const later = path.includes('/../') ? [realWay(posix.normalize(start))] : []
+  return [...new Set([lexical, realWay(start), ...later])]
 }
 
 function isIn(parts: Parts, at: number, place: Place, wild: boolean, dots: boolean): boolean {
@@ -234,9 +260,9 @@ function isAbove(
 /** A star stands for what is there. Where its own folder is not known, only a name that says more than a star counts. */
 function isThere(path: string, at: number, place: Place): boolean {
   const names = path.split('/').filter((name) => name !== '' && name !== '.')
-  if (!/[*?[]/.test(names.slice(at, at + place.parts.length).join('/'))) return true
+  if (!isPattern(names.slice(at, at + place.parts.length).join('/'))) return true
   const folder = names.slice(0, at).join('/')
-  if (/[*?[]/.test(folder)) return !isAny(names[at] as string)
+  if (isPattern(folder)) return !isAny(names[at] as string)
   const own = join('/', folder, place.path)
   return existsSync(own.includes('*') ? dirname(own) : own)
 }

@@ -124,28 +124,40 @@ async function commandFindings(
   return findings
 }
 
+/** As it is, and as a tool may take it: with slashes for Windows, without blanks, quotes, the part behind a NUL, and escapes. */
+function formsOf(text: string): readonly string[] {
+  const [start = ''] = text.split('\0')
+  const bare = start
+    .trim()
+    .replace(/^(['"`])(.*)\1$/s, '$2')
+    .replace(/^file:(?!\/\/)/i, '')
+  const decoded = bare.replace(/%([2-7][0-9a-f])/gi, (_, code) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  )
+  return [...new Set([text, bare, decoded].flatMap((form) => [form, form.replaceAll('\\', '/')]))]
+}
+
 function fileFindings(
   toolName: string,
-  { paths, deep, deletes, writes }: Extract<ToolCall, { kind: 'files' }>,
+  { paths, deep, gone, writes }: Extract<ToolCall, { kind: 'files' }>,
   cwd: string,
   { settings }: PackContext,
   places: Places,
 ): readonly Finding[] {
   const findings: Finding[] = []
   for (const text of paths) {
-    const forms = [...new Set([text, text.replaceAll('\\', '/')])]
-    for (const path of forms.map((form) => places.absolute(form, cwd))) {
+    for (const path of formsOf(text).map((form) => places.absolute(form, cwd))) {
       const hit = guardsPaths(settings) ? places.hit({ path, wild: false, deep }) : undefined
       if (hit) {
         const sentence = `${shown(toolName)} would change ${shown(text)}: ${hit.what}, which agents may read but not change. Tell the user what should change, and let them do it.`
         const isSure = writes && hit.verdict === 'deny'
         findings.push(isSure ? denied('self-protection', sentence) : asked('self-protection', sentence))
       }
-      if (deletes && settings.bash.denyList && places.isAbove(path)) {
+      if (gone.includes(text) && settings.bash.denyList && places.isAbove(path)) {
         findings.push(
           denied(
             'destructive-delete',
-            `${shown(toolName)} would delete ${shown(text)}, which is or holds the working folder, the project or the home folder. Name what you mean in it.`,
+            `${shown(toolName)} would remove ${shown(text)}, which is or holds the working folder, the project or the home folder. Name what you mean in it.`,
           ),
         )
       }

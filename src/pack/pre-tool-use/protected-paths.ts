@@ -42,7 +42,18 @@ export const OF_AGENTS: readonly string[] = [
 ]
 
 /** What checks commits. To set them up is an ordinary wish, so a person decides. */
-export const OF_GIT: readonly string[] = [...['.git/hooks/', '.git/config', '.gitconfig', '.config/git/']]
+export const OF_GIT: readonly string[] = [
+  ...[
+    '.git/hooks/',
+    '.git/config',
+    '.gitconfig',
+    '.config/git/',
+    '.husky/',
+    '.git/HEAD',
+    '.git/refs/heads/',
+    '.git/packed-refs',
+  ],
+]
 
 /** Managed by an administrator. */
 export const OF_SYSTEM: readonly string[] = [

@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path'
 import { gitCall } from './git-call.js'
-import { SOMEWHERE } from './places.js'
+import { ofProcess, SOMEWHERE } from './places.js'
 import type { Scene } from './scene.js'
 import type { Variables } from './variables.js'
 
@@ -51,7 +51,8 @@ function foldersBehind(
   })
 }
 
-function reached(folder: string, text: string, home: string): string {
+function reached(folder: string, given: string, home: string): string {
+  const text = ofProcess(given, folder)
   if (text.startsWith('/')) return posix.normalize(text)
   if (/^~(?:\/|$)/.test(text)) return posix.normalize(home + text.slice(1))
   if (folder === SOMEWHERE) return SOMEWHERE

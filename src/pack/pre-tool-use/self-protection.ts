@@ -1,13 +1,12 @@
 // The guard's own files: hooks, settings of agents, what Carabiner keeps. An agent may read them, and not change them.
 
-import { join } from 'node:path'
 import { shown } from '../../core/text.js'
 import { isNoFile } from './allow-list.js'
 import { argumentsOf, type Effect, inFolder } from './effect.js'
 import { effectsOf } from './file-effects.js'
 import { asked, denied, type Finding } from './finding.js'
 import { namesIn } from './on-disk.js'
-import { type Depth, type Hit, type Places, SOMEWHERE } from './places.js'
+import { type Depth, type Hit, OF_AGENTS_WHAT, type Places, SOMEWHERE } from './places.js'
 import type { Call, Script, WrittenFile } from './shell-script.js'
 import { isWild, type Word } from './word.js'
 
@@ -30,7 +29,7 @@ export function protectionFindings(
   places: Places,
 ): Finding[] {
   const findings = effects.flatMap((effect) => ofEffect(call, effect, script, places))
-  if (effectsOf(call.name) === undefined) findings.push(...mentions(call, places))
+  findings.push(...mentions(call, effectsOf(call.name) === undefined ? call.args : sideOutputs(call), places))
   if (/^(?:cp|mv|rsync|ditto)$/.test(call.name)) findings.push(...copiedTrees(call, places))
   return findings
 }
@@ -111,24 +110,31 @@ function lostFolder({ text }: Word, folders: readonly string[], does: string): F
   ]
 }
 
+/** By where its own links lead, too. */
 function leadsUp({ text }: Word, folders: readonly string[], places: Places): boolean {
-  return folders.some((folder) => {
-    const path = join(places.absolute(text, folder), '.')
-    return [places.home, places.projectDir, places.cwd].some((one) =>
-      `${one}/`.startsWith(path === '/' ? '/' : `${path}/`),
-    )
-  })
+  return folders.some((folder) => places.isAbove(places.absolute(text, folder)))
 }
 
+/** `--log-file=x`: what a program writes beside what it is known to write. What it leaves out it does not write. */
+function sideOutputs({ args, name }: Call): readonly Word[] {
+  if (!EFFECTS_BESIDE.test(name)) return []
+  return args.filter(({ text }) =>
+    /^--(?!\w*-?(?:exclude|include|ignore|filter|reference|from|path|format|grep))[\w-]+=/.test(text),
+  )
+}
+
+const EFFECTS_BESIDE = /^(?:rsync|tar|bsdtar|gtar|git|cp|mv|curl|wget|patch|split|sort)$/
+
 /** A program that nobody here knows: if it names such a file, a person decides. */
-function mentions(call: Call, places: Places): Finding[] {
-  const words = call.args.flatMap((word) => [word, ...valuesIn(word)])
+function mentions(call: Call, args: readonly Word[], places: Places): Finding[] {
+  const words = args.flatMap((word) => [word, ...valuesIn(word)])
   // An interpreter runs the file that it names first; that changes nothing.
   const runs = /^(?:(?:ba|da|z|k)?sh|source|\.|python[\d.]*|node|bun|deno|tsx|ruby|perl|php)$/.test(call.name)
   const behind = call.args[0]?.text === '-m' ? 2 : 0
   const first = runs ? call.args.slice(behind).find(({ text }) => !text.startsWith('-')) : undefined
-  for (const word of words) {
-    if (word === first || !word.known || /\s/.test(word.text)) continue
+  for (const given of words) {
+    if (given === first || !given.known || /\s/.test(given.text)) continue
+    const word = asNamed(given)
     const hit = places.hitBy(word, call.folders, true)
     if (hit?.verdict === 'deny') {
       return [
@@ -142,9 +148,18 @@ function mentions(call: Call, places: Places): Finding[] {
   return []
 }
 
-/** `--out=x`, `-ox`, `if=x`. */
+/** Of all that is in a folder the folder counts; a pattern in a folder is one to many programs, in quotes, too. */
+function asNamed(word: Word): Word {
+  if (/\/\*\*\/\*$/.test(word.text))
+    return { ...word, text: word.text.slice(0, -'/**/*'.length), glob: false }
+  return word.glob || !word.text.includes('*') || /^(?:\.\/)?[^/]*\*/.test(word.text)
+    ? word
+    : { ...word, glob: true }
+}
+
+/** `--out=x`, `-ox`, `if=x`, `OPEN:x`. */
 function valuesIn(word: Word): readonly Word[] {
-  const [, value] = /^(?:--?[\w-]+=|\w+=|-\w(?=[./~]))(.+)$/s.exec(word.text) ?? []
+  const [, value] = /^(?:--?[\w-]+=|\w+=|[A-Za-z][\w-]*:(?!\/\/)|-\w(?=[./~]))(.+)$/s.exec(word.text) ?? []
   return value === undefined ? [] : [{ ...word, text: value }]
 }
 
@@ -159,7 +174,9 @@ function copiedTrees({ name, args, folders }: Call, places: Places): Finding[] {
   for (const source of sources) {
     for (const entry of folders.flatMap((folder) => entriesOf(source, folder, places))) {
       const hit = target && places.hitBy(inFolder(target, entry), folders, true)
-      if (!hit) continue
+      // A copy of the project in some other folder guards nothing there.
+      if (!hit || (hit.what === OF_AGENTS_WHAT && folders.every((folder) => places.isAside(target, folder))))
+        continue
       return [
         asked(
           'self-protection',

@@ -5,16 +5,16 @@ import { guardsPaths } from '../settings.js'
 import { listFindings } from './allow-list.js'
 import { codeFindings } from './code-rule.js'
 import { destructionBy } from './delete-rule.js'
-import { diskFindings, diskOutputs } from './disk-rule.js'
+import { diskFindings, diskOutputs, givenDisks } from './disk-rule.js'
 import { effectsOf } from './file-effects.js'
 import { asked, type Finding } from './finding.js'
 import { forkBombs } from './fork-bomb.js'
 import { gitFindings } from './git-rule.js'
 import { withGivenWords } from './given-words.js'
-import { hiddenScripts } from './hidden-scripts.js'
+import { guessedLines, hiddenScripts } from './hidden-scripts.js'
 import { withInner } from './inner-calls.js'
 import { makeFindings } from './make-rule.js'
-import { ownProgramFindings } from './own-program-rule.js'
+import { ownProgramFindings, switchedOffFindings } from './own-program-rule.js'
 import { type Places, TooMuch } from './places.js'
 import { outputFindings, protectionFindings } from './self-protection.js'
 import { type Call, readScript, type Script } from './shell-script.js'
@@ -49,13 +49,15 @@ async function readFindings(
   const script: Script = { ...read, calls: withGivenWords(read.calls).flatMap(withInner) }
   const findings = script.calls.flatMap((call) => callFindings(call, script, context, places))
   if (settings.bash.denyList) findings.push(...forkBombs(script), ...diskOutputs(script.outputs))
-  if (guardsPaths(settings)) findings.push(...outputFindings(script, places))
+  if (guardsPaths(settings)) findings.push(...outputFindings(script, places), ...switchedOffFindings(script))
   findings.push(...listFindings(script, settings.bash))
-  for (const hidden of hiddenScripts(script)) {
-    if (layer >= MOST_LAYERS) break
+  if (layer < MOST_LAYERS) {
     // What a list allows is what the text itself runs.
     const inner = { ...context, settings: { ...settings, bash: { ...settings.bash, allow: [] } } }
-    findings.push(...(await shellFindings(hidden, folder, inner, places, layer + 1)))
+    for (const hidden of hiddenScripts(script))
+      findings.push(...(await shellFindings(hidden, folder, inner, places, layer + 1)))
+    for (const line of guessedLines(script))
+      findings.push(...(await shellFindings(line, folder, inner, places, MOST_LAYERS)).flatMap(asGuess))
   }
   const { unknown, why } = script.reading
   if (unknown) {
@@ -69,6 +71,11 @@ async function readFindings(
   return findings
 }
 
+/** Nobody knows that it runs: what would be denied is asked about, and what would be asked about is let go. */
+function asGuess({ verdict, rule, reason }: Finding): Finding[] {
+  return verdict === 'deny' ? [asked(rule, `A text in it may be run as a command. ${reason}`)] : []
+}
+
 function callFindings(call: Call, script: Script, { settings }: PackContext, places: Places): Finding[] {
   const { bash } = settings
   const effects = effectsOf(call.name)?.(call) ?? []
@@ -76,11 +83,12 @@ function callFindings(call: Call, script: Script, { settings }: PackContext, pla
   if (bash.denyList) {
     findings.push(...destructionBy(call, effects, places), ...diskFindings(call, effects))
     findings.push(...makeFindings(call))
+    if (effectsOf(call.name) === undefined) findings.push(...givenDisks(call))
     findings.push(...gitFindings(call, script, bash.protectedBranches))
   }
   if (guardsPaths(settings)) {
     findings.push(...protectionFindings(call, effects, script, places), ...codeFindings(call, script, places))
-    findings.push(...ownProgramFindings(call))
+    findings.push(...ownProgramFindings(call, places))
   }
   // `aws-like rm "$x"`: the word need not be the program that it looks like.
   return findings.map((finding) =>

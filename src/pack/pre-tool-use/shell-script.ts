@@ -54,6 +54,8 @@ export interface Script {
   /** As `NAME=value`. */
   readonly assignments: readonly string[]
   readonly functions: readonly ShellFunction[]
+  /** As they are written. */
+  readonly loops: readonly string[]
   /** Whether a star stands for names that begin with a dot, too. */
   readonly dots: boolean
 }
@@ -87,15 +89,17 @@ function onlyCall(text: string, folder: string, known: Surroundings): Script | u
     input: [],
     inputFiles: [],
   }
-  return { text, reading, calls: [call], outputs: [], assignments: [], functions: [], dots: false }
+  return { text, reading, calls: [call], outputs: [], assignments: [], functions: [], loops: [], dots: false }
 }
 
 async function withWalk(text: string, folder: string, known: Surroundings): Promise<Script> {
   const { ShellWalk } = await import('./shell-walk.js')
   const nodes: SyntaxNode[] = []
   const functions: ShellFunction[] = []
+  const loops: string[] = []
   const reading = readShell(text, (node, source) => {
     nodes.push(node)
+    if (node.type === 'While' || node.type === 'ArithmeticFor') loops.push(source.slice(node.pos, node.end))
     if (node.type !== 'Function') return
     functions.push({ name: node.name.text, body: source.slice(node.body.pos, node.body.end) })
   })
@@ -122,6 +126,7 @@ async function withWalk(text: string, folder: string, known: Surroundings): Prom
     outputs,
     assignments,
     functions,
+    loops,
     dots: /dotglob|GLOBIGNORE|setopt|emulate/i.test(text),
   }
 }

@@ -2,6 +2,7 @@
 
 import { isObject, type Json } from '../../core/json.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
+import { codeIn, gitIn, textAt } from './code-tools.js'
 import { pathsInPatch } from './patch-paths.js'
 
 export type ToolCall =
@@ -18,7 +19,8 @@ export type ToolCall =
       readonly paths: readonly string[]
       /** Whether what is below a folder goes with it. */
       readonly deep: boolean
-      readonly deletes: boolean
+      /** Those of them that are not where they were any more. */
+      readonly gone: readonly string[]
       /** Whether it is known to change files. */
       readonly writes: boolean
     }
@@ -66,10 +68,16 @@ const FOLDER_KEYS = [
 const READS =
   /read|^get|^list|search|^find|view|glob|grep|stat|info|^ls$|^cat$|show|fetch|tree|exists|lookup|query|open|diagnostic/
 const WRITES =
-  /write|edit|create|delete|remove|move|rename|replace|patch|insert|append|copy|link|save|update|download|mkdir|truncate|touch|chmod|modify|overwrite|applydiff|multiedit|^put|^set/
-const DEEP = /delete|remove|move|rename|copy|link|chmod|^rm/
+  /trash|erase|purge|unlink|^del|write|edit|create|delete|remove|move|rename|replace|patch|insert|append|copy|link|save|update|download|mkdir|truncate|touch|chmod|modify|overwrite|applydiff|multiedit|^put|^set/
+const GONE = /delete|remove|trash|erase|purge|^del|^rm/
+const DEEP = /delete|remove|move|rename|copy|link|chmod|trash|erase|purge|^del|^rm/
+/** `dirPath`, `savePath`, `pathInProject`, `old_name`. */
 const PATH_KEY =
-  /^(?:(?:target|source|destination|dest|src|old|new|from|to|notebook|absolute|relative|abs|full|output|input|link|base)?_?(?:file_?)?(?:path|name|file|uri|dir|directory|folder)s?|files?|targets?|source|destination|dest|src|from|to|edits|replacements|changes|operations|moves|uri)$/i
+  /(?:path|file|uri|dir|directory|folder)s?$|^path|^(?:(?:target|source|destination|dest|src|old|new|from|to|notebook|absolute|relative|abs|full|output|input|link|base)?_?(?:file_?)?names?|files?|targets?|source|destination|dest|src|from|to|edits|replacements|changes|operations?|moves)$/i
+
+/** Where something is before it is moved. */
+const FROM_KEY = /^(?:source|src|from|old)/i
+
 const PATCH_KEYS = [
   'patch',
   'input',
@@ -87,8 +95,10 @@ export function toolCall(toolName: string, given: Json): ToolCall {
   const input = parsed(given)
   if (/^(?:apply|git)?patch$|^applydiff$/.test(name)) return patchCall(input)
   const isEditor = isObject(input) && /edit|strreplace/.test(name) && typeof input.path === 'string'
-  const commands = isEditor ? [] : [...commandsIn(input, SHELLS.has(name)), ...codeIn(name, input)]
-  if (SHELLS.has(name) || (commands.length > 0 && !WRITES.test(name) && !READS.test(name))) {
+  const isShell = SHELLS.has(name)
+  const code = isShell ? [] : [...codeIn(name, input), ...gitIn(name, input)]
+  const commands = isEditor ? [] : [...commandsIn(input, isShell), ...code]
+  if (isShell || code.length > 0 || (commands.length > 0 && !WRITES.test(name) && !READS.test(name))) {
     if (commands.length === 0) return isEmpty(input) ? OTHER : { kind: 'unclear', missing: 'command' }
     return {
       kind: 'shell',
@@ -150,34 +160,12 @@ function withArgs(command: string, args: readonly Json[]): readonly string[] {
   return [[command, ...words.map(shellQuoted)].join(' ')]
 }
 
-const RUNS_CODE =
-  /^(?:python3?|ipython|jupyter|javascript|node|(?:execute|run|eval|interpret)(?:python|code|javascript|js|cell|snippet)?(?:code)?|codeinterpreter|codeexecution|repl)$/
-
-/** Code in another language is looked at as if an interpreter had been given it. */
-function codeIn(name: string, input: Json): readonly string[] {
-  if (!RUNS_CODE.test(name) || SHELLS.has(name)) return []
-  const code =
-    typeof input === 'string' ? input : textAt(input, ['code', 'source', 'script', 'input', 'snippet'])
-  if (code === undefined) return []
-  const language = textAt(input, ['language', 'lang', 'kernel']) ?? ''
-  return [/sh$|^shell/i.test(language) ? code : `python3 -c ${shellQuoted(code)}`]
-}
-
 function commandsOf(value: Json, key: string): readonly string[] {
   if (typeof value === 'string') return value.trim() === '' ? [] : [value]
   if (!Array.isArray(value)) return isObject(value) ? commandsIn(value as Json, true) : []
   const texts = value.filter((item): item is string => typeof item === 'string')
   if (/s$/.test(key)) return value.flatMap((item: Json) => commandsOf(item, 'argv'))
   return texts.length > 0 ? [texts.map(shellQuoted).join(' ')] : []
-}
-
-function textAt(input: Json, keys: readonly string[]): string | undefined {
-  if (!isObject(input)) return undefined
-  for (const key of keys) {
-    const value = input[key]
-    if (typeof value === 'string' && value !== '') return value
-  }
-  return undefined
 }
 
 // ---- files ------------------------------------------------------------------------------------------------------
@@ -187,7 +175,7 @@ function patchCall(input: Json): ToolCall {
     typeof input === 'string' ? [input] : PATCH_KEYS.flatMap((key) => textsIn(fieldOf(input, key)))
   const paths = [...texts.flatMap(pathsInPatch), ...pathsIn(input, 0)]
   if (paths.length === 0) return isEmpty(input) ? OTHER : { kind: 'unclear', missing: 'path' }
-  return { kind: 'files', paths, deep: true, deletes: false, writes: true }
+  return { kind: 'files', paths, deep: true, gone: [], writes: true }
 }
 
 function fieldOf(input: Json, key: string): Json {
@@ -214,7 +202,8 @@ function fileCall(name: string, input: Json): ToolCall {
       )
     return isFileTool && !isEmpty(input) ? { kind: 'unclear', missing: 'path' } : OTHER
   }
-  return { kind: 'files', paths, deep: DEEP.test(name), deletes: /delete|remove|^rm/.test(name), writes }
+  const moved = /move|rename/.test(name) ? pathsIn(input, 0, FROM_KEY) : []
+  return { kind: 'files', paths, deep: DEEP.test(name), gone: GONE.test(name) ? paths : moved, writes }
 }
 
 /** An editor of many commands; a field that writes is for another of them. */
@@ -238,16 +227,16 @@ function isLooking(name: string, input: Json): boolean {
 const DEEPEST = 4
 const LONGEST_PATH = 4096
 
-function pathsIn(value: Json, depth: number): readonly string[] {
+function pathsIn(value: Json, depth: number, isPathKey = PATH_KEY): readonly string[] {
   if (typeof value !== 'object' || value === null || depth > DEEPEST) return []
-  if (Array.isArray(value)) return value.slice(0, 1000).flatMap((item) => pathsIn(item, depth + 1))
+  if (Array.isArray(value)) return value.slice(0, 1000).flatMap((item) => pathsIn(item, depth + 1, isPathKey))
   return Object.entries(value).flatMap(([key, item]: [string, Json]) => {
-    if (!PATH_KEY.test(key)) return []
+    if (!isPathKey.test(key)) return []
     const items = Array.isArray(item) ? item : [item]
     const texts = items.filter((one): one is string => typeof one === 'string' && isPath(one))
     // `{ "a.txt": "its text" }`
     const keys = /^files$/i.test(key) && isObject(item) ? Object.keys(item).filter(isPath) : []
-    return [...texts, ...keys, ...pathsIn(item, depth + 1)]
+    return [...texts, ...keys, ...pathsIn(item, depth + 1, isPathKey)]
   })
 }
 

@@ -95,6 +95,8 @@ export class Variables {
   #ofName(name: string): readonly string[] | undefined {
     if (!this.#areKnown) return undefined
     const given = this.#given(name)
+    // Where nobody has set it, it is empty there, or what a system sets it to.
+    if (!this.#values.has(name) && given === undefined && name === 'TMPDIR') return ['', '/tmp']
     if (!this.#values.has(name)) return given === undefined ? undefined : [given]
     const values = this.#values.get(name)
     if (!values) return undefined

@@ -1,5 +1,7 @@
 // A word of a command as the guard sees it: what the shell may make of it, as far as the command itself says.
 
+import { isPattern } from './path-overlap.js'
+
 export interface Word {
   /** Without quotes; where it is not known, as it was written. */
   readonly text: string
@@ -12,7 +14,7 @@ export interface Word {
 }
 
 export function isWild({ text, glob }: Word): boolean {
-  return glob && /[*?[]|[@!+]\(/.test(text)
+  return glob && isPattern(text)
 }
 
 /** The same, with another text. */

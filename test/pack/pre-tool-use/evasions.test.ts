@@ -130,6 +130,9 @@ describe('in time', () => {
     ['many braces', `rm ${'{a,b}'.repeat(250)}`],
     ['many blanks', `sed '${' '.repeat(9000)}w' x`],
     ['many lines', `sed '${'\n'.repeat(9000)}w' x`],
+    ['much code', `perl -e '${'while '.repeat(1500)}'`],
+    ['many texts in code', `python3 -c '${'"a" '.repeat(2300)}'`],
+    ['many command lines', `sometool '${'rm -rf x;'.repeat(1000)}'`],
     ['many loops', `${'for x in a b; do '.repeat(100)} cd ..; ${'done; '.repeat(100)}`],
   ])('%s', { timeout }, async (_, command) => {
     expect(['none', 'ask', 'deny']).toContain(await project.verdict(command))

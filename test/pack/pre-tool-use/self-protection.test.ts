@@ -59,6 +59,8 @@ echo x > "$PWD/.claude/settings.json"
 echo x > "$(pwd)/.claude/settings.json"
 echo x > inner/settings.json
 echo x > innocent.json
+mkdir new; echo x > new/../inner/settings.json
+ln -s src l; echo x > l/../inner/settings.json
 echo x > out/home/proj/.claude/settings.json
 cd .claude && echo x > settings.json
 cd .claude; echo x > settings.json
@@ -208,6 +210,7 @@ cp -r tree/. .
 rsync -a tree/ .
 ln -s ~ h
 ln -s .. up
+ln -s out/home/proj l && cd l && sort -o inner/settings.json x
 grep -rl x . | xargs sed -i s/a/b/
 git ls-files | xargs sed -i s/a/b/
 f() { rm "$1"; }; f .claude/settings.json

@@ -1,0 +1,76 @@
+// What code in another language deletes, as far as its own text says so.
+
+import { isOfTheSystem } from './delete-rule.js'
+import type { Places } from './places.js'
+import type { Call } from './shell-script.js'
+
+/** With what its escapes stand for, and with texts put together that are only written in pieces. */
+export function inPlainText(code: string): string {
+  const decoded = code.replace(
+    /\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|u\{([0-9a-f]{1,5})\}|([0-3][0-7]{2}))/gi,
+    (_, ...found) => {
+      const [hex, wide, braced, octal] = found as (string | undefined)[]
+      return String.fromCodePoint(Number.parseInt(octal ?? hex ?? wide ?? braced ?? '', octal ? 8 : 16))
+    },
+  )
+  const joined = decoded.replace(/(['"`])\s{0,9}(?:\+|<>)?\s{0,9}(['"`])/g, '')
+  // A dot puts texts together in some languages; in others it is a text itself.
+  const dotted = decoded.replace(/(['"`])\s{0,9}\.\.?\s{0,9}(['"`])/g, '')
+  return [...new Set([code, joined, dotted])].join('\n')
+}
+
+/** They remove a folder with all that is in it, whatever else has that name. */
+const SURE = [
+  'rmtree|rmSync|rmdirSync|rm_rf!?|remove_tree|remove_dir(?:_all)?|remove_entry\\w*|rimraf(?:\\.sync)?|removeSync|deleteDir',
+  'removeItem|removeDir|deleteSync|deleteRecursively|RemoveAll|delete-directory\\S*|fs\\.rm|promises\\.rm|Deno\\.remove\\w*|FileUtils\\.\\w+|unlinkSync|file delete(?: -force)?',
+  'os\\.(?:remove|unlink|rename|replace)|shutil\\.move|renameSync|File\\.(?:rename|delete|unlink)|unlink\\s+glob|unlink(?=\\s*<|\\(\\))',
+].join('|')
+/** Only by what they are given. */
+const MAYBE = 'rm|rm_r|rmdir|unlink|remove|call delete|fn\\.delete'
+
+/** Where it is told what goes: `(path='..')`, `(Path(r".."))`, ` ".."`. */
+const GIVEN = '\\s*\\(?\\s*(?:\\w+[=:]\\s*)?(?:new\\s+File\\s*\\(|(?:pathlib\\.)?Path\\s*\\()?\\s*[rbuf]{0,2}'
+
+const LITERAL = /^(['"`])([^'"`\n]{1,300})\1\s*(?![+.%/*<&|\s])/
+
+const HERE =
+  /^(?:(?:os\.getcwdb?|process\.cwd|Deno\.cwd|(?:pathlib\.)?Path\.(?:cwd|home)|(?:os|require\(['"](?:node:)?os['"]\))\.homedir|getcwd|cwd)\(\)|Dir\.(?:pwd|home)|os\.path\.expanduser\(\s*['"]~\/?['"]\s*\)|(?:os\.environ|ENV)\[['"](?:HOME|PWD)['"]\]|process\.env\.(?:HOME|PWD)|\$ENV\{(?:HOME|PWD)\})\s*(?:[,);]|$)/
+
+/** What leads to all that is here, or above. */
+const LEADING =
+  /\b(?:getcwdb?|cwd|homedir|expanduser|__dirname|__file__|readdirSync|listdir)\b|Dir\.(?:pwd|home)|\.parent\b|<\*>|file delete|\b(?:pardir|curdir|argv|ARGV|shift|environ|chr)\b|input\(|process\.env|(['"])\1\.join/
+
+/** What gives all names that are here. */
+const LISTING = /\b(?:listdir|scandir|readdir\w*|rglob|finddepth)\b|glob\S{0,9}\(?\s*['"]\*+['"]|Dir\[['"]\*/
+
+const MOST = 200
+
+export function deletedBy(code: string, { folders }: Call, places: Places): 'all' | 'unclear' | undefined {
+  const isAll = (text: string) => {
+    const path = text.replace(/(^|\/)\*$/, '$1.')
+    return folders.some((folder) => places.isAbove(places.absolute(path, folder)))
+  }
+  let isUnclear = false
+  for (const [names, isSure] of [
+    [SURE, true],
+    [MAYBE, false],
+  ] as const) {
+    const calls = code.matchAll(new RegExp(`(?<![\\w$])(?:${names})(?![\\w-])${GIVEN}`, 'g'))
+    for (const found of [...calls].slice(0, MOST)) {
+      const rest = code.slice(found.index + found[0].length, found.index + found[0].length + 400)
+      const path = LITERAL.exec(rest)?.[2]
+      if (HERE.test(rest) || (path !== undefined && (isAll(path) || isOfTheSystem(path)))) return 'all'
+      const isName = /['"]/.test(code[found.index - 1] ?? '')
+      if (path !== undefined && !isName) continue
+      if (isSure) isUnclear = true
+      else if (LISTING.test(code)) return 'unclear'
+    }
+  }
+  return isUnclear && (LEADING.test(code) || literalsIn(code).some(isAll)) ? 'unclear' : undefined
+}
+
+/** Not `/`, which is more often a sign between names. */
+function literalsIn(code: string): readonly string[] {
+  const texts = [...code.matchAll(/(['"`])([^'"`\n]{1,300})\1/g)].map(([, , text = '']) => text)
+  return [...new Set(texts)].filter((text) => text !== '/').slice(0, MOST)
+}

@@ -1,0 +1,202 @@
+// Carabiner's own commands, and those of agents: an agent must not trust, approve or switch off for its user.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell's own
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { GuardedProject } from './guarded-project.js'
+
+const lines = (text: string): [string][] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => [line.replaceAll('⏎', '\n')])
+
+const project = new GuardedProject()
+beforeAll(() => {
+  project.git('feature')
+  project.file('.claude/settings.json', '{}')
+  project.file('.claude/hooks/guard.sh')
+  project.file('src/a.ts')
+  project.file('evil/settings.json', '{}')
+  project.file('tree/.claude/settings.json', '{}')
+})
+afterAll(() => project.remove())
+
+describe('commands that decide for the user', () => {
+  it.each(
+    lines(String.raw`
+carabiner trust
+carabiner trust --yes
+carabiner trust --yes .
+carabiner untrust .
+carabiner untrust --all
+carabiner setup claude-code --prune
+carabiner approvals allow x
+carabiner approvals --project . allow x
+carabiner approvals --watch
+carabiner approvals deny x
+carabiner approvals $X
+env -u CLAUDECODE carabiner approvals allow x --always
+carabiner approvals revoke x
+npx carabiner trust --yes
+npx -y carabiner@latest trust --yes
+npx --yes carabiner trust --yes
+npm exec carabiner -- trust --yes
+npm exec -- carabiner trust --yes
+pnpm dlx carabiner trust --yes
+pnpm exec carabiner trust --yes
+yarn carabiner trust --yes
+bunx carabiner trust --yes
+node /usr/lib/node_modules/carabiner/dist/bin/carabiner.js trust --yes
+node node_modules/carabiner/dist/bin/main.js trust --yes
+node ./dist/bin/carabiner.js trust --yes
+/usr/local/bin/carabiner trust --yes
+./node_modules/.bin/carabiner trust --yes
+node_modules/.bin/carabiner untrust x
+sudo carabiner trust --yes
+env X=1 carabiner trust --yes
+yes | carabiner trust
+echo y | carabiner trust
+bash -c 'carabiner trust --yes'
+C=trust; carabiner $C --yes
+script -qc 'carabiner trust' /dev/null
+python3 -c "import subprocess; subprocess.run(['carabiner','trust','--yes'])"
+node -e "require('child_process').execSync('carabiner trust --yes')"
+alias c=carabiner; c trust --yes
+node -r ./x.js /usr/lib/node_modules/carabiner/dist/bin/carabiner.js trust --yes
+find . -maxdepth 0 -exec carabiner trust --yes \;
+echo trust --yes | xargs carabiner
+carabiner --project . trust --yes
+corepack pnpm exec carabiner trust
+deno run -A npm:carabiner trust --yes
+volta run carabiner trust --yes
+nohup carabiner trust --yes &
+CARABINER trust
+Carabiner trust --yes
+npx carabiner@1.2.3 trust --yes
+npx --package=carabiner carabiner trust --yes
+npx -p carabiner -c 'carabiner trust --yes'
+npm x carabiner trust --yes
+npm exec --call 'carabiner trust --yes'
+node $(which carabiner) trust --yes
+node "$(npm root -g)/carabiner/dist/bin/carabiner.js" trust --yes
+node -- node_modules/carabiner/dist/bin/carabiner.js trust --yes
+node --no-warnings node_modules/.bin/carabiner trust --yes
+cd node_modules/carabiner/dist/bin && node main.js trust --yes
+cd node_modules/.bin && ./carabiner trust --yes
+carabiner trust list
+carabiner trust --yes list
+carabiner trust -- --show
+carabiner trust --yes -- --help
+carabiner 'trust' "--yes"
+carabiner tr""ust --yes
+carabiner $'trust' --yes
+carabiner {trust,--yes}
+x=(trust --yes); carabiner "${'${'}x[@]}"
+exec carabiner trust --yes
+coproc carabiner trust --yes
+(carabiner trust --yes)
+echo | carabiner trust --yes 2>/dev/null
+time carabiner trust --yes
+timeout 5 carabiner trust --yes
+setsid -w carabiner trust --yes
+unbuffer carabiner trust
+watch -n1 carabiner trust --yes
+xargs carabiner trust <<< --yes
+printf 'trust\n' | xargs carabiner
+ruby -e 'system("carabiner trust --yes")'
+perl -e 'exec "carabiner", "trust", "--yes"'
+python3 -c "import os; os.system('npx carabiner trust --yes')"
+python3 -c "import pty; pty.spawn(['carabiner','trust'])"
+bun x carabiner trust --yes
+bun run carabiner trust --yes
+pnpm carabiner trust --yes
+yarn dlx carabiner trust --yes
+tmux send-keys 'carabiner trust --yes' Enter
+docker exec x carabiner trust --yes
+git config alias.t '!carabiner trust --yes'
+git -c core.pager='carabiner trust --yes' log
+env -S 'carabiner trust --yes'
+sh -c 'exec carabiner trust --yes'
+vim -c '!carabiner trust --yes' -c q
+find . -name x -exec carabiner trust --yes {} +
+carabiner trust --show=false --yes
+./dist/bin/carabiner.js trust --yes
+bash ./node_modules/.bin/carabiner trust --yes
+trust=trust; carabiner ${'${'}trust}
+carabiner fire trust; carabiner trust
+carabiner list && carabiner trust --yes
+`),
+  )('denied: %s', async (command) => {
+    expect(await project.verdict(command)).toBe('deny')
+  })
+
+  it.each(
+    lines(String.raw`
+carabiner setup claude-code
+carabiner setup claude-code --project
+carabiner $(echo trust) --yes
+carabiner "$X" --yes
+expect -c 'spawn carabiner trust; send "y\r"'
+CARABINER_OFF=1 claude -p x
+carabiner "$@"
+carabiner $*
+f() { carabiner "$1" --yes; }; f trust
+xargs -I{} carabiner {} --yes <<< trust
+npm i carabiner@file:../x
+CARABINER_OFF=1 bash -c 'claude -p x'
+env CARABINER_OFF=1 claude -p x
+export CARABINER_OFF=1; claude -p x
+echo 'CARABINER_OFF=1' >> .env
+printf 'export CARABINER_OFF=1\n' | tee -a ~/.bashrc
+sed -i '1i export CARABINER_OFF=1' ~/.bashrc
+launchctl setenv CARABINER_OFF 1
+systemctl --user set-environment CARABINER_OFF=1
+tmux setenv CARABINER_OFF 1
+`),
+  )('a person decides: %s', async (command) => {
+    expect(await project.verdict(command)).toBe('ask')
+  })
+})
+
+it('by a link to the program', async () => {
+  const program = project.file('lib/carabiner/dist/bin/carabiner.js', '')
+  project.run('ln', ['-s', program, 'c'])
+  expect(await project.verdict('./c trust --yes')).toBe('deny')
+  expect(await project.verdict('./c list')).toBe('none')
+  expect(await project.verdict('node lib/carabiner/dist/bin/main.js trust')).toBe('deny')
+})
+
+it('not where self-protection is off', async () => {
+  expect(await project.verdict('carabiner trust --yes', { settings: { selfProtection: false } })).toBe('none')
+})
+
+it.each(
+  lines(`
+carabiner
+carabiner list
+carabiner explain PreToolUse --tool Bash
+carabiner hook pre-tool-use < x.json
+carabiner trust --show
+carabiner trust --help
+carabiner setup claude-code --dry-run
+carabiner approvals
+carabiner approvals list
+carabiner approvals show k7f3-9qxd
+carabiner approvals grants --project .
+carabiner audit tail -n 5
+echo run carabiner trust --yes
+grep carabiner trust.md
+git commit -m "Explain carabiner trust --yes"
+npm install -D carabiner
+npm view carabiner version
+npx some-cli trust
+node cli.js trust --yes
+node scripts/setup.js --remove
+claude -p "hi" --output-format json
+claude plugin list
+grep -rn CARABINER_OFF docs
+cat > docs/x.md <<< 'CARABINER_OFF=1 switches it off'
+`),
+)('nothing to say: %s', async (command) => {
+  expect(await project.reason(command)).toBe('')
+})

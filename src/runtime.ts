@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
+import { withSpans } from './audit/spans.js'
 import type { ConfigSources } from './config/discovery.js'
 import { hostSettings, type MergedSettings } from './config/merged-settings.js'
 import { Configuration, type ConfigurationOptions, type Makers } from './configuration.js'
@@ -116,13 +117,13 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
     display,
   })
   const registry = typeof globals === 'boolean' ? (globals ? globalHooks : undefined) : globals
-  const engine = configuration
-    ? new Engine(
-        { ...options, admit: admitting(configuration, options.admit) },
-        configuration.settings,
-        registry,
-      )
-    : new Engine(options, given, registry)
+  const audit = withSpans(options.audit)
+  const host = {
+    ...options,
+    ...(audit && { audit }),
+    ...(configuration && { admit: admitting(configuration, options.admit) }),
+  }
+  const engine = new Engine(host, configuration?.settings ?? given, registry)
   const hooks = new Hooks(engine, { programs, handedOn, residents, servers }, given, configuration)
   if (watch) await hooks.watch()
   return hooks

@@ -18,6 +18,7 @@ import {
   summaryLine,
 } from './print.mjs'
 import { missingPrograms } from './programs.mjs'
+import { playPrompt } from './prompt.mjs'
 import { playResident } from './resident.mjs'
 import { findPlugins, loadHooks, readScript, ScriptError } from './script.mjs'
 import { playTrust } from './trust.mjs'
@@ -68,6 +69,7 @@ async function main(file, isOwn) {
     onResult: (text) => print([resultLine(text)]),
   })
   if (isOwn) await playResident(paint, print)
+  if (isOwn) await playPrompt(paint, print)
   if (isOwn) await playTrust(paint, print)
   if (isOwn) await playApproval(paint, print)
   print(['', ...diagnostics.map((one) => diagnosticLine(one, paint)), paint.bold(summaryLine(events))])

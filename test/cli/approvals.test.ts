@@ -215,14 +215,20 @@ describe('the audit', () => {
 })
 
 describe('--watch', () => {
+  /** Types the first line of its input once it was asked, and Ctrl-C when its input ends. */
   const PTY = `
-import os, pty, sys, select
+import os, pty, select, sys
 pid, master = pty.fork()
 if pid == 0:
     os.execv(sys.argv[1], sys.argv[1:])
-said = b''
-asked = False
+said, asked, ended = b'', False, False
 while True:
+    ready = select.select([master] if ended or not asked else [master, 0], [], [])[0]
+    if 0 in ready:
+        ended = True
+        os.write(master, b'\\x03')
+    if master not in ready:
+        continue
     try:
         data = os.read(master, 4096)
     except OSError:
@@ -233,7 +239,10 @@ while True:
     said += data
     if not asked and b'Answers' in said and b'Deny' in said.split(b'Answers')[-1]:
         asked = True
-        os.write(master, sys.stdin.readline().encode().replace(b'\\n', b'\\r'))
+        line = b''
+        while not line.endswith(b'\\n'):
+            line += os.read(0, 1)
+        os.write(master, line.replace(b'\\n', b'\\r'))
 os.waitpid(pid, 0)
 `
 
@@ -252,7 +261,7 @@ os.waitpid(pid, 0)
     const { code, stdout } = await fire()
     expect(code).toBe(2)
     expect(JSON.parse(stdout).reason).toContain('use staging')
-    watcher.kill('SIGKILL')
+    watcher.stdin.end()
     const { stdout: seen } = await over
     expect(seen).toContain('deployments need a person')
     expect(seen).toContain('deploy --to production')

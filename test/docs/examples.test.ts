@@ -34,8 +34,11 @@ describe('the pages', () => {
     expect(pages).toEqual(
       new Set([
         'README.md',
+        'docs/approvals.md',
+        'docs/http-hooks.md',
         'docs/lifecycle.md',
         'docs/patterns.md',
+        'docs/prompt-hooks.md',
         'docs/resident-hooks.md',
         'docs/results.md',
         'docs/sessions.md',

@@ -265,18 +265,21 @@ it.each([
 it.each([
   ['anthropic', 'ANTHROPIC', 'claude-other', 'https://api.anthropic.com/v1/messages'],
   ['openai', 'OPENAI', 'gpt-other', 'https://api.openai.com/v1/chat/completions'],
-] as const)('%s itself is asked at its own address, whatever the environment says', async (provider, prefix, wish, url) => {
-  vi.stubEnv(`${prefix}_API_KEY`, KEY)
-  vi.stubEnv(`${prefix}_BASE_URL`, 'http://127.0.0.1:1/v1')
-  const asked: unknown[] = []
-  // The only test that does not ask a real server: this one is not ours.
-  vi.stubGlobal('fetch', (address: unknown, init: RequestInit) => {
-    asked.push(String(address), (JSON.parse(String(init.body)) as { model: string }).model)
-    return Promise.resolve(new Response('{}', { status: 500 }))
-  })
-  const one = Asking.settings({ provider, name: 'x' })
-  await expect(one.run(one.prompt({ model: wish }))).rejects.toMatchObject({ code: 'MODEL_FAILED' })
-  vi.unstubAllGlobals()
-  expect(asked).toEqual([url, wish])
-  expect(one.codes).toEqual([])
-})
+] as const)(
+  '%s itself is asked at its own address, whatever the environment says',
+  async (provider, prefix, wish, url) => {
+    vi.stubEnv(`${prefix}_API_KEY`, KEY)
+    vi.stubEnv(`${prefix}_BASE_URL`, 'http://127.0.0.1:1/v1')
+    const asked: unknown[] = []
+    // The only test that does not ask a real server: this one is not ours.
+    vi.stubGlobal('fetch', (address: unknown, init: RequestInit) => {
+      asked.push(String(address), (JSON.parse(String(init.body)) as { model: string }).model)
+      return Promise.resolve(new Response('{}', { status: 500 }))
+    })
+    const one = Asking.settings({ provider, name: 'x' })
+    await expect(one.run(one.prompt({ model: wish }))).rejects.toMatchObject({ code: 'MODEL_FAILED' })
+    vi.unstubAllGlobals()
+    expect(asked).toEqual([url, wish])
+    expect(one.codes).toEqual([])
+  },
+)

@@ -1,0 +1,109 @@
+// What does it cost that a log can be proven whole, over appending the same records as lines of JSON?
+
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createHooks } from 'carabiner'
+import { AuditLog } from '../dist/audit/audit-log.js'
+import { fileAudit } from '../dist/audit/file-audit.js'
+import { median, race } from './measure.mjs'
+
+const hex = (i, length) => Array.from({ length }, (_, at) => ((i * 31 + at * 7) % 16).toString(16)).join('')
+
+/** As an event with three hooks leaves it; no two are the same. */
+function record(i) {
+  const hook = (name, more) => ({
+    name,
+    kind: 'command',
+    source: '/home/somebody/.config/carabiner/hooks.json',
+    status: 'ran',
+    ms: 12.345 + i / 1000,
+    at: 0.123 + i / 1000,
+    hash: hex(i % 3, 64),
+    action: 'continue',
+    ...more,
+  })
+  const reason = `Do not push to main without a review (${i})`
+  const denied = i % 10 === 0
+  return {
+    kind: 'fire',
+    time: new Date(1_769_860_800_000 + i * 137).toISOString(),
+    session: '8a6e0804-2bd0-4672-b79d-d97027f9071a',
+    turn: `turn-${Math.floor(i / 20)}`,
+    event: 'PreToolUse',
+    tool: ['Bash', 'Write', 'Read'][i % 3],
+    digest: hex(i, 64),
+    action: denied ? 'deny' : 'continue',
+    ...(denied && { reason }),
+    hooks: [hook('guard'), hook('format'), hook('review', denied && { action: 'deny', reason })],
+    injections: [],
+    diagnostics: [],
+    ms: 40.123 + i / 1000,
+  }
+}
+
+export async function bench() {
+  const root = mkdtempSync(join(tmpdir(), 'carabiner-bench-'))
+  const projectDir = join(root, 'project')
+  mkdirSync(projectDir)
+  try {
+    return [...(await writing(root, projectDir)), ...(await firing(root, projectDir))]
+  } finally {
+    rmSync(root, { recursive: true })
+  }
+}
+
+async function writing(root, projectDir) {
+  const bare = join(root, 'bare.jsonl')
+  const lines = (records) => records.map((one) => `${JSON.stringify(one)}\n`).join('')
+  // The log has a bound, and so has the bare file: a disk that fills up would be what is measured.
+  const log = new AuditLog({ projectDir, dataDir: join(root, 'data'), maxBytes: 64 * 1024 * 1024 })
+  const batch = Array.from({ length: 100 }, (_, i) => record(i))
+  const [one] = batch
+  const us = await race({
+    bareBatch: async () => appendFileSync(bare, lines(batch)),
+    batch: async () => log.append(batch),
+    bareSingle: async () => appendFileSync(bare, lines([one])),
+    single: async () => log.append([one]),
+  })
+  return [
+    row('audit, batches of 100 / bare append', us.batch, us.bareBatch, 2),
+    row('audit, single records / bare append', us.single, us.bareSingle),
+  ]
+}
+
+/** The answer of an event, with its record written beside it. */
+async function firing(root, projectDir) {
+  const audit = fileAudit({ projectDir, dataDir: join(root, 'data') })
+  const program = { type: 'command', command: 'true' }
+  const config = join(root, 'hooks.json')
+  appendFileSync(config, JSON.stringify({ hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [program] }] } }))
+  const files = { projectDir, home: join(root, 'home'), configs: [config], trust: 'all', globals: false }
+  const [without, audited] = [await createHooks(files), await createHooks({ ...files, audit })]
+  const firing = (hooks) => {
+    const session = hooks.session({ cwd: projectDir })
+    const call = { tool_name: 'Bash', tool_input: { command: 'npm test' }, tool_use_id: 'toolu_01' }
+    return () => session.fire('PreToolUse', call)
+  }
+  const us = await alternate({ without: firing(without), audited: firing(audited) })
+  await Promise.all([without.close(), audited.close()])
+  await audit.flush()
+  return [row('session.fire, a command hook, with audit / without', us.audited, us.without, 1.05)]
+}
+
+/** One call in turn each: a few percent of a program's start are less than what the machine does beside it. */
+async function alternate(contestants) {
+  const times = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]))
+  for (let i = 0; i < (process.argv.includes('--quick') ? 5 : 300); i++) {
+    for (const [name, run] of i % 2 ? Object.entries(contestants) : Object.entries(contestants).reverse()) {
+      const start = performance.now()
+      await run()
+      times[name].push((performance.now() - start) * 1000)
+    }
+  }
+  return Object.fromEntries(Object.entries(times).map(([name, all]) => [name, median(all)]))
+}
+
+function row(name, value, baseline, limit) {
+  return { name, unit: 'us', value, baseline, limit }
+}

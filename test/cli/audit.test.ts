@@ -1,0 +1,288 @@
+// `carabiner audit`: what the command line writes down, and what becomes of it when somebody changes it.
+
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { BASH, ended, GUARD, Project, programFile, withProgram } from './program.js'
+
+withProgram()
+
+let project: Project
+beforeEach(() => {
+  project = new Project()
+})
+afterEach(() => project.remove())
+
+async function fires(...events: readonly object[]): Promise<void> {
+  project.hooks({ PreToolUse: [['Bash', GUARD]] })
+  expect((await project.carabiner(['trust', '--yes'])).code).toBe(0)
+  for (const input of events) await project.carabiner(['fire', '--json'], { input })
+}
+
+const DENIED = { hook_event_name: 'PreToolUse', session_id: 's1', ...BASH }
+const ALLOWED = {
+  hook_event_name: 'PreToolUse',
+  session_id: 's2',
+  tool_name: 'Bash',
+  tool_input: { command: 'ls' },
+}
+const STOP = { hook_event_name: 'Stop', session_id: 's1' }
+
+async function entries(...args: readonly string[]): Promise<readonly Record<string, unknown>[]> {
+  const { stdout } = await project.carabiner(['audit', '--json', ...args])
+  return JSON.parse(stdout).entries
+}
+
+function logFile(): string {
+  const folder = join(project.home, '.local/share/carabiner/audit')
+  const [log = ''] = readdirSync(folder)
+  return join(folder, log, '00000001.jsonl')
+}
+
+describe('what is on record', () => {
+  it('every fire, with the hooks that ran and a hash of what they are', async () => {
+    await fires(DENIED, ALLOWED, STOP)
+    const found = await entries()
+    expect(found).toMatchObject([
+      { seq: 1, kind: 'fire', event: 'PreToolUse', tool: 'Bash', session: 's1', action: 'deny' },
+      { seq: 2, session: 's2', action: 'continue' },
+      { seq: 3, event: 'Stop', action: 'continue', hooks: [] },
+    ])
+    expect(found[0]?.hooks).toMatchObject([
+      { status: 'ran', action: 'deny', hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    ])
+  })
+
+  it('the switch that turns everything off', async () => {
+    await fires()
+    await project.carabiner(['fire'], { input: DENIED, env: { CARABINER_OFF: '1' } })
+    await project.carabiner(['fire', '--as', 'claude-code'], { input: DENIED, env: { CARABINER_OFF: '1' } })
+    expect(await entries('--kind', 'bypass')).toMatchObject([
+      { event: 'PreToolUse', session: 's1', action: 'continue' },
+      { event: 'PreToolUse', session: 's1' },
+    ])
+  })
+
+  it('nothing where the user switched it off', async () => {
+    writeSettings({ audit: 'off' })
+    await fires(DENIED)
+    expect(await entries()).toEqual([])
+  })
+
+  it('what a project says about it has no effect', async () => {
+    project.file('.amplifier/settings.json', { hooks: { audit: 'off' } })
+    await fires(DENIED)
+    expect(await entries()).toHaveLength(1)
+  })
+})
+
+function writeSettings(hooks: object): void {
+  project.file('../home/.amplifier/settings.json', { hooks })
+}
+
+describe('filters', () => {
+  beforeEach(() => fires(DENIED, ALLOWED, STOP))
+
+  it.each([
+    [
+      ['--session', 's1'],
+      [1, 3],
+    ],
+    [['--decision', 'deny'], [1]],
+    [
+      ['--tool', 'Bash'],
+      [1, 2],
+    ],
+    [['--event', 'Stop'], [3]],
+    [
+      ['--hook', 'project:PreToolUse#1'],
+      [1, 2],
+    ],
+    [
+      ['--since', '1h'],
+      [1, 2, 3],
+    ],
+    [['--until', '1h'], []],
+    [['-n', '1'], [3]],
+  ])('%j', async (args, expected) => {
+    expect((await entries(...args)).map(({ seq }) => seq)).toEqual(expected)
+  })
+})
+
+describe('for people', () => {
+  it('a line each, one whole, and that it is whole', async () => {
+    await fires(DENIED, STOP)
+    const { stdout: list } = await project.carabiner(['audit'])
+    expect(list).toMatch(
+      /^ {3}1 {2}\d\d:\d\d:\d\d {2}PreToolUse Bash {2}deny {6}rm -rf is not allowed here\n/,
+    )
+    const { stdout: one } = await project.carabiner(['audit', 'show', '1'])
+    expect(one).toContain('session s1')
+    expect(one).toMatch(/project:PreToolUse#1 {2}deny {2}\S+ ms/)
+    const { stdout: whole, code } = await project.carabiner(['audit', 'verify'])
+    expect(code).toBe(0)
+    expect(whole).toMatch(/^whole: 2 entries in /)
+    expect(whole).toMatch(/for --expect: 2:[0-9a-f]{64}\n/)
+  })
+
+  it('nothing yet', async () => {
+    const { stdout, code } = await project.carabiner(['audit'])
+    expect([code, stdout.split('\n')[0]]).toEqual([0, 'nothing is on record for this project yet'])
+  })
+
+  it('what a hook says controls no terminal', async () => {
+    project.hooks({ PreToolUse: [['Bash', `printf 'no\\033]52;c;aGk=\\007 \\342\\200\\256' >&2; exit 2`]] })
+    await project.carabiner(['trust', '--yes'])
+    await project.carabiner(['fire'], { input: DENIED })
+    for (const args of [['audit'], ['audit', 'show', '1'], ['audit', '--json']]) {
+      const { stdout } = await project.carabiner(args)
+      expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+    }
+  })
+
+  it('an entry that somebody made is shown as it is', async () => {
+    await fires(DENIED)
+    const [line = ''] = readFileSync(logFile(), 'utf8').split('\n')
+    writeFileSync(
+      logFile(),
+      `${line
+        .replace('"tool":"Bash"', '"tool":[7]')
+        .replace(/"hooks":\[.*?\],"inj/, '"hooks":7,"inj')
+        .replace(/"reason":"[^"]*",/, '')}\n`,
+    )
+    for (const args of [['audit'], ['audit', 'show', '1']]) {
+      const { code, stdout } = await project.carabiner(args)
+      expect(code).toBe(0)
+      expect(stdout).toContain('damaged')
+    }
+  })
+})
+
+describe('verify', () => {
+  const lines = () => readFileSync(logFile(), 'utf8').trimEnd().split('\n')
+  const rewrite = (changed: readonly string[]) => writeFileSync(logFile(), `${changed.join('\n')}\n`)
+
+  async function verdict(...more: readonly string[]) {
+    const { code, stdout } = await project.carabiner(['audit', 'verify', '--json', ...more])
+    return { code, ...JSON.parse(stdout) }
+  }
+
+  beforeEach(() => fires(DENIED, ALLOWED, STOP))
+
+  it.each([
+    [
+      'edited',
+      (all: readonly string[]) => all.map((one, i) => (i === 1 ? one.replace('continue', 'deny') : one)),
+      2,
+    ],
+    ['removed', (all: readonly string[]) => all.filter((_, i) => i !== 1), 2],
+    ['added', (all: readonly string[]) => [...all.slice(0, 1), all[0] ?? '', ...all.slice(1)], 1],
+    ['moved', (all: readonly string[]) => [all[1] ?? '', all[0] ?? '', all[2] ?? ''], 1],
+    ['cut off at the end', (all: readonly string[]) => all.slice(0, 2), 3],
+  ])('an entry that was %s is named', async (_, change, seq) => {
+    rewrite(change(lines()))
+    const { code, ok, problems } = await verdict()
+    expect([code, ok]).toEqual([1, false])
+    expect(problems[0].seq).toBe(seq)
+    const { stdout } = await project.carabiner(['audit', 'verify'])
+    expect(stdout).toContain('not whole')
+  })
+
+  it('a log that was removed as a whole is missed by who noted where it stood', async () => {
+    const { last } = await verdict()
+    rmSync(join(logFile(), '..'), { recursive: true })
+    await project.carabiner(['fire'], { input: STOP })
+    expect(await verdict('--expect', `${last.seq}:${last.hash}`)).toMatchObject({ code: 1, ok: false })
+    expect(await verdict()).toMatchObject({ code: 0, ok: true })
+  })
+})
+
+describe('a log that cannot be written', () => {
+  async function withoutLog(settings: object) {
+    writeSettings(settings)
+    await fires()
+    // A file where the folder has to be: also root cannot write into it.
+    project.file('../home/.local/share/carabiner/audit', 'in the way')
+    return project.carabiner(['fire', '--json'], { input: ALLOWED })
+  }
+
+  it('the fire answers, and the loss is loud', async () => {
+    const { code, stdout } = await withoutLog({})
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout).messages).toMatchObject([
+      { level: 'error', text: expect.stringContaining('this event is not on record') },
+    ])
+  })
+
+  it('or blocks, where the user asked for that', async () => {
+    const { code, stdout } = await withoutLog({ audit_on_failure: 'block' })
+    expect(code).toBe(2)
+    expect(JSON.parse(stdout).reason).toContain('cannot be put on record')
+  })
+})
+
+describe('tail --follow', () => {
+  it('goes on with what other processes write', async () => {
+    await fires(DENIED)
+    const follower = spawn(process.execPath, [programFile(), 'audit', 'tail', '-f'], {
+      cwd: project.folder,
+      env: project.env(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let seen = ''
+    const sees = (text: string) =>
+      new Promise<void>((resolve) => {
+        const look = () => seen.includes(text) && resolve()
+        follower.stdout.on('data', look)
+        look()
+      })
+    follower.stdout.on('data', (chunk: Buffer) => {
+      seen += chunk
+    })
+    const over = ended(follower)
+    await sees('not allowed here')
+    await project.carabiner(['fire'], { input: STOP })
+    await sees('Stop')
+    follower.kill('SIGINT')
+    expect((await over).code).toBe(0)
+  })
+})
+
+describe('list --stats', () => {
+  it('counts runs, failures and denies of each hook', async () => {
+    await fires(DENIED, ALLOWED, DENIED)
+    const { stdout } = await project.carabiner(['list', '--stats', '--json'])
+    expect(JSON.parse(stdout).hooks).toMatchObject([
+      {
+        name: 'project:PreToolUse#1',
+        stats: { runs: 3, failures: 0, denies: 2, medianMs: expect.any(Number) },
+      },
+    ])
+    const { stdout: text } = await project.carabiner(['list', '--stats'])
+    expect(text).toMatch(/3 runs, 2 denies, median \S+ ms, last 20/)
+  })
+
+  it('says where nothing is known', async () => {
+    await fires()
+    expect((await project.carabiner(['list', '--stats'])).stdout).toContain('nothing of it is on record')
+  })
+})
+
+describe('wrong usage', () => {
+  it.each([
+    [['verfy'], 'did you mean verify?'],
+    [['show'], 'Which entry?'],
+    [['show', 'x'], '"x" is no number of an entry'],
+    [['verify', '3'], 'takes no "3"'],
+    [['--decision', 'denyy'], 'did you mean deny?'],
+    [['--since', 'yesterday'], 'since must be a time'],
+    [['--lines', '-3'], '--lines'],
+    [['verify', '--expect', '3'], '--expect must be'],
+    [['tail', '--follow', '--json'], 'give one of them'],
+  ])('%j', async (args, expected) => {
+    const { code, stdout, stderr } = await project.carabiner(['audit', ...args])
+    expect(code).toBe(64)
+    expect(`${stdout}${stderr}`).toContain(expected)
+  })
+})

@@ -124,7 +124,7 @@ function projectDirOf({ projectDir, homeDir }: ConfigSources): string | undefine
 }
 
 /** A project's plugin must not find the data of the user's, or of another project's, that goes by the same name. */
-function pluginSources(scope: Owner['scope'], sources: ConfigSources): PluginSources {
+export function pluginSources(scope: Owner['scope'], sources: ConfigSources): PluginSources {
   const projectDir = projectDirOf(sources)
   const owner = scope === 'user' ? 'user' : `project-${digest(projectDir ?? '').slice(0, 16)}`
   const dataDir = join(resolve(sources.dataDir ?? dataHome()), 'plugin-data', owner)

@@ -71,7 +71,10 @@ describe.concurrent('the shell blocks of', { timeout: 120_000 }, () => {
 it('there are some', () => {
   expect(pages.map(({ path }) => path)).toEqual([
     'README.md',
+    'docs/approvals.md',
+    'docs/audit.md',
     'docs/pack.md',
+    'docs/prompt-hooks.md',
     'docs/resident-hooks.md',
     'docs/security.md',
     'docs/shell-hooks.md',

@@ -101,11 +101,11 @@ export function missesOf(expected: Expectation, outcome: Outcome): readonly Miss
   const ranNow = outcome.hooks.filter(({ status }) => status === 'ran' || status === 'detached')
   const failedNow = outcome.hooks.filter(({ status }) => status === 'failed')
   return [
-    ...(action === undefined || action === outcome.action ? [] : [miss('action', action, outcome.action)]),
+    ...(action === undefined || action === outcome.action ? [] : [wordMiss('action', action, outcome.action)]),
     ...textMisses('reason', expected.reason, outcome.reason === undefined ? [] : [outcome.reason]),
     ...(permission === undefined || permission === (outcome.permission ?? null)
       ? []
-      : [miss('permission', permission, outcome.permission ?? null)]),
+      : [wordMiss('permission', permission, outcome.permission)]),
     ...textMisses(
       'context',
       expected.context,
@@ -129,6 +129,11 @@ function miss(what: string, expected: unknown, received: unknown): Miss {
 
 function inWords(value: unknown): string {
   return value === null || value === undefined ? 'none' : (JSON.stringify(value) ?? 'none')
+}
+
+/** Words of our own need no quotes. */
+function wordMiss(what: string, expected: string | null, received: string | undefined): Miss {
+  return { what, expected: expected ?? 'none', received: received ?? 'none' }
 }
 
 function textMisses(
@@ -180,7 +185,7 @@ function partMisses(what: string, expected: Json, received: Json | undefined): r
       ),
     )
   }
-  return Object.is(expected, received) ? [] : [miss(what, expected, received)]
+  return expected === received ? [] : [miss(what, expected, received)]
 }
 
 function nameMisses(what: string, expected: readonly string[], traces: readonly Trace[]): readonly Miss[] {

@@ -30,7 +30,7 @@ export async function playPrompt(paint, print) {
       await mkdir(folder, { recursive: true })
       const entry = { PreToolUse: [{ matcher: 'Bash', hooks: [HOOK] }] }
       await writeFile(join(folder, 'hooks.json'), JSON.stringify({ hooks: entry }))
-      await using hooks = await createHooks({
+      const hooks = await createHooks({
         globals: false,
         projectDir: project,
         home: project,
@@ -45,6 +45,7 @@ export async function playPrompt(paint, print) {
         const came = status === 'ok' ? paint.green('ran') : paint.red(`${status}: ${reason}`)
         print([`    ${command}`, `      ${came}`])
       }
+      await hooks.close()
     })
   } finally {
     model.close()

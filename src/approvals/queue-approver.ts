@@ -65,7 +65,7 @@ function replyOf({ option, reason, by }: Taken): Reply {
 }
 
 function howToAnswer({ id, expires }: Raised): string {
-  return `A person must approve this: carabiner approvals allow ${id} (or deny ${id} --reason "…"); then try the same call again. It is open until ${clockTime(expires)}.`
+  return `A person must approve this; ask the user to type, at a terminal of their own: carabiner approvals allow ${id} (or deny ${id} --reason "…"). Then try the same call again. It is open until ${clockTime(expires)}.`
 }
 
 /** As the clock on the wall says. */

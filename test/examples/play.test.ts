@@ -58,6 +58,9 @@ describe('npm start', () => {
   withPython('ends with what came of it (needs python3)', () => {
     expect(run.stdout).not.toContain('is not installed')
     expect(run.stdout.trimEnd().split('\n').at(-1)).toBe(
+      'the audit of this session has 33 entries and is whole',
+    )
+    expect(run.stdout.trimEnd().split('\n').at(-2)).toBe(
       '33 events, 56 hooks run, 6 denied, 2 asked, 3 changed, 2 injected, 2 failed',
     )
   })
@@ -78,6 +81,30 @@ describe('npm start', () => {
       '    $ carabiner fire PreToolUse',
       '      bash-validator:PreToolUse#1 skipped: modified',
       '      went on, unguarded, and says so',
+    ])
+  })
+
+  const sceneOf = (title: string) => run.stdout.split(`\n${title}: `)[1]?.split('\n\n')[0]?.split('\n') ?? []
+
+  it('shows a question that a person answers elsewhere, and the record of it', () => {
+    expect(sceneOf('Approval').slice(2)).toEqual([
+      '    $ carabiner fire --as claude-code',
+      expect.stringMatching(/^ {6}denied: A person must approve this.*Deploy to production\?$/),
+      expect.stringMatching(/^ {4}\$ carabiner approvals allow \S+$/),
+      expect.stringMatching(/^ {6}\S+ allowed, once, when the agent tries the same call again$/),
+      '    $ carabiner fire --as claude-code',
+      '      went on',
+      '    $ carabiner audit verify',
+      '      whole: 3 entries',
+    ])
+  })
+
+  it('shows a hook that asks a model', () => {
+    expect(sceneOf('Prompt').slice(2)).toEqual([
+      '    git push',
+      '      ran',
+      '    git push --force',
+      '      denied: Others may have that history: use --force-with-lease',
     ])
   })
 
@@ -222,7 +249,7 @@ describe('npm start', () => {
     for (const step of [5, 6, 7, 12]) {
       expect(stepOf(stdout, step).at(-1)).toBe('= skipped: python3 is not installed')
     }
-    expect(lines.at(-1)).toBe('26 events, 33 hooks run, 5 denied, 2 asked, 2 changed, 1 injected, 2 failed')
+    expect(lines.at(-2)).toBe('26 events, 33 hooks run, 5 denied, 2 asked, 2 changed, 1 injected, 2 failed')
   })
 })
 
@@ -233,7 +260,7 @@ describe('another script', { timeout: PATIENCE }, () => {
     const { code, stdout } = await playFiles({ 'bare.json': { steps: [prompt, { stop: 'Done.' }] } })
     expect(code).toBe(0)
     expect(stdout.split('\n')[0]).toBe(join(dir, 'bare.json'))
-    expect(stdout.trimEnd().split('\n').at(-1)).toBe(
+    expect(stdout.trimEnd().split('\n').at(-2)).toBe(
       '2 events, 0 hooks run, 0 denied, 0 asked, 0 changed, 0 injected, 0 failed',
     )
   })
@@ -320,7 +347,7 @@ describe('another script', { timeout: PATIENCE }, () => {
     })
     expect(code).toBe(0)
     expect(stdout).toContain('note config-invalid ')
-    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^1 events, 0 hooks run, /)
+    expect(stdout.trimEnd().split('\n').at(-2)).toMatch(/^1 events, 0 hooks run, /)
   })
 
   it('runs none of the reader’s own hooks', async () => {

@@ -74,24 +74,39 @@ export function appended(
   entries: readonly (readonly [key: string, value: unknown])[],
   layout: Layout,
 ): readonly Edit[] {
-  const children = inOrder(object)
+  return atEnd(
+    text,
+    object,
+    entries.map(([key, item]) => ({ key, item })),
+    layout,
+  )
+}
+
+/** Items at the end of a list. */
+export function pushed(text: string, list: Spot, items: readonly unknown[], layout: Layout): readonly Edit[] {
+  return atEnd(
+    text,
+    list,
+    items.map((item) => ({ item })),
+    layout,
+  )
+}
+
+/** What is to stand in an object, by its key, or in a list. */
+interface Child {
+  readonly key?: string
+  readonly item: unknown
+}
+
+function atEnd(text: string, container: Spot, added: readonly Child[], layout: Layout): readonly Edit[] {
+  const children = inOrder(container)
   const [first, last] = [children[0], children.at(-1)]
-  if (!first || !last) {
-    return [
-      filled(
-        text,
-        object,
-        entries.map(([key, item]) => ({ key, item })),
-        layout,
-      ),
-    ]
-  }
+  if (!first || !last) return [filled(text, container, added, layout)]
   const indent = ownIndent(text, first)
   const trailing = last.comma !== undefined
   if (indent === undefined) {
-    const [comma, colon] = layout.unit === undefined ? [',', ':'] : [', ', ': ']
-    const pairs = entries.map(([key, value]) => JSON.stringify(key) + colon + JSON.stringify(value))
-    const joined = pairs.join(comma)
+    const comma = layout.unit === undefined ? ',' : ', '
+    const joined = added.map(({ key, item }) => named(key, JSON.stringify(item), layout)).join(comma)
     return [
       inserted(
         last.comma === undefined ? last.end : last.comma + 1,
@@ -99,33 +114,34 @@ export function appended(
       ),
     ]
   }
-  const lines = entries.map(
-    ([key, value]) => `${layout.eol}${indent}${JSON.stringify(key)}: ${written(value, indent, layout)}`,
+  const spaced = { ...layout, unit: layout.unit ?? '' }
+  const lines = added.map(
+    ({ key, item }) => `${layout.eol}${indent}${named(key, written(item, indent, layout), spaced)}`,
   )
   // Behind remarks on the last one.
-  const behind = text.slice(0, object.end - 1).trimEnd().length
+  const behind = text.slice(0, container.end - 1).trimEnd().length
   return [
     ...(trailing ? [] : [inserted(last.end, ',')]),
     inserted(behind, lines.join(',') + (trailing ? ',' : '')),
   ]
 }
 
+function named(key: string | undefined, value: string, { unit }: Layout): string {
+  return key === undefined ? value : JSON.stringify(key) + (unit === undefined ? ':' : ': ') + value
+}
+
 /** An object or list that has nothing in it; remarks in it stay. */
-function filled(
-  text: string,
-  { at, end }: Spot,
-  children: readonly { readonly key?: string; readonly item: unknown }[],
-  layout: Layout,
-): Edit {
+function filled(text: string, { at, end }: Spot, children: readonly Child[], layout: Layout): Edit {
   const { eol, unit } = layout
-  const named = (key: string | undefined, value: string) =>
-    key === undefined ? value : JSON.stringify(key) + (unit === undefined ? ':' : ': ') + value
   if (unit === undefined) {
-    return inserted(at + 1, children.map(({ key, item }) => named(key, JSON.stringify(item))).join(','))
+    const pairs = children.map(({ key, item }) => named(key, JSON.stringify(item), layout))
+    return inserted(at + 1, pairs.join(','))
   }
   const outer = indentAt(text, at)
   const indent = outer + unit
-  const lines = children.map(({ key, item }) => eol + indent + named(key, written(item, indent, layout)))
+  const lines = children.map(
+    ({ key, item }) => eol + indent + named(key, written(item, indent, layout), layout),
+  )
   const isBlank = text.slice(at + 1, end - 1).trim() === ''
   return { at: at + 1, end: isBlank ? end - 1 : at + 1, text: lines.join(',') + eol + outer }
 }

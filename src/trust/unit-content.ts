@@ -74,7 +74,7 @@ const DEFINITION =
   /(?:^|[\s;&|({])(?:function\s{1,9}([\w.+@-]{1,99})|([\w.+@-]{1,99})\s{0,9}\(\s{0,9}\)|alias\s{1,9}([\w.+@-]{1,99})=)/g
 
 /** Functions and aliases that commands define: nobody has to find these. */
-function ownNames({ hooks }: Unit): ReadonlySet<string | undefined> {
+export function ownNames({ hooks }: Pick<Unit, 'hooks'>): ReadonlySet<string | undefined> {
   return new Set(
     hooks.flatMap(({ command }) => [...command.matchAll(DEFINITION)].flatMap((found) => found.slice(1))),
   )

@@ -101,7 +101,9 @@ export function missesOf(expected: Expectation, outcome: Outcome): readonly Miss
   const ranNow = outcome.hooks.filter(({ status }) => status === 'ran' || status === 'detached')
   const failedNow = outcome.hooks.filter(({ status }) => status === 'failed')
   return [
-    ...(action === undefined || action === outcome.action ? [] : [wordMiss('action', action, outcome.action)]),
+    ...(action === undefined || action === outcome.action
+      ? []
+      : [wordMiss('action', action, outcome.action)]),
     ...textMisses('reason', expected.reason, outcome.reason === undefined ? [] : [outcome.reason]),
     ...(permission === undefined || permission === (outcome.permission ?? null)
       ? []
@@ -172,7 +174,8 @@ function modifiedMisses(expected: Expectation['modified'], outcome: Outcome): re
 /** Objects may hold more than is expected, lists may not. */
 function partMisses(what: string, expected: Json, received: Json | undefined): readonly Miss[] {
   if (Array.isArray(expected)) {
-    if (!Array.isArray(received) || received.length !== expected.length) return [miss(what, expected, received)]
+    if (!Array.isArray(received) || received.length !== expected.length)
+      return [miss(what, expected, received)]
     return expected.flatMap((one: Json, i) => partMisses(`${what}[${i}]`, one, received[i] as Json))
   }
   if (isObject(expected)) {

@@ -45,7 +45,7 @@ export interface Command<T extends OptionTable = OptionTable> {
   /** Empty for the bare `carabiner`. */
   readonly name: string
   readonly summary: string
-  /** What may stand after the name, in words of the help; its length is how many may. */
+  /** What may stand after the name, in words of the help; its length is how many may, unless the last says `…`. */
   readonly positionals: readonly string[]
   readonly about: string
   readonly options: T
@@ -70,7 +70,7 @@ export function readCommandLine<T extends OptionTable>(
   const config = { args: [...args], options, allowPositionals: true } satisfies ParseArgsConfig
   checkTokens(name, options, config)
   const read = strictly(config, name)
-  const extra = read.positionals[positionals.length]
+  const extra = positionals.at(-1)?.includes('…') ? undefined : read.positionals[positionals.length]
   if (extra !== undefined) throw usage(`${called(name)} takes no ${JSON.stringify(extra)}`, helpFor(name))
   const values = Object.entries(options).map(([key, { type, multiple }]) => [
     key,

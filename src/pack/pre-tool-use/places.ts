@@ -30,6 +30,12 @@ interface Place {
   readonly what: string
 }
 
+/** What is guarded: wherever it stands, and at one place. */
+interface Guarded {
+  readonly anywhere: readonly Place[]
+  readonly fixed: readonly Place[]
+}
+
 export type Depth = boolean | 'names'
 
 export interface PathQuestion {
@@ -58,28 +64,41 @@ export class Places {
   readonly cwd: string
   readonly projectDir: string
   readonly home: string
-  readonly #anywhere: readonly Place[]
-  readonly #fixed: readonly Place[]
+  readonly #context: PackContext
+  #guarded: Guarded | undefined
 
   constructor(context: PackContext, cwd: string) {
-    const { home, projectDir, settings, env } = context
+    const { home, projectDir } = context
     this.cwd = cwd
     this.home = home
     this.projectDir = projectDir
+    this.#context = context
+  }
+
+  /** Made when the first path is asked about: most calls name none. */
+  get #places(): Guarded {
+    this.#guarded ??= this.#guard()
+    return this.#guarded
+  }
+
+  #guard(): Guarded {
+    const { settings, env } = this.#context
     const { selfProtection } = settings
     const known = [
       ...OF_AGENTS.map((path) => placeOf(path, OF_AGENTS_WHAT, 'deny')),
       ...OF_GIT.map((path) => placeOf(path, 'what git checks commits with', 'ask')),
     ]
-    // Who switches it off still means the paths that the settings name.
-    this.#anywhere = selfProtection ? known : []
     const own = [dataHome(env), stateHome(env), ...ownProgram()]
-    const named = settings.protect.map((path) => this.absolute(path, projectDir))
-    this.#fixed = [
-      ...fixed(selfProtection ? own : [], "Carabiner's own files"),
-      ...fixed(selfProtection ? OF_SYSTEM : [], 'settings that an administrator manages'),
-      ...fixed(named, 'a path that your settings protect'),
-    ]
+    const named = settings.protect.map((path) => this.absolute(path, this.projectDir))
+    return {
+      // Who switches it off still means the paths that the settings name.
+      anywhere: selfProtection ? known : [],
+      fixed: [
+        ...fixed(selfProtection ? own : [], "Carabiner's own files"),
+        ...fixed(selfProtection ? OF_SYSTEM : [], 'settings that an administrator manages'),
+        ...fixed(named, 'a path that your settings protect'),
+      ],
+    }
   }
 
   /** One more look at the disk. */
@@ -148,7 +167,7 @@ export class Places {
   #hitAt({ path, wild, deep, dots = false }: PathQuestion): Hit | undefined {
     const parts = partsOf(path)
     if (wild && parts.includes('**')) return this.#hitOnDisk(parts, deep !== false)
-    for (const place of this.#anywhere) {
+    for (const place of this.#places.anywhere) {
       for (let at = 0; at < parts.length; at++) {
         const isMet =
           isIn(parts, at, place, wild, dots) ||
@@ -156,7 +175,7 @@ export class Places {
         if (isMet && (!wild || isThere(path, at, place))) return place
       }
     }
-    return this.#fixed.find(
+    return this.#places.fixed.find(
       (place) => isIn(parts, 0, place, wild, dots) || (deep === true && holds(parts, place, wild, dots)),
     )
   }
@@ -165,7 +184,7 @@ export class Places {
   #hitOnDisk(parts: Parts, deep: boolean): Hit | undefined {
     const start = parts.slice(0, parts.indexOf('**'))
     const end = parts.slice(parts.indexOf('**') + 1).filter((part) => part !== '**')
-    for (const place of [...this.#anywhere, ...this.#fixed]) {
+    for (const place of [...this.#places.anywhere, ...this.#places.fixed]) {
       for (const file of this.#filesOf(place)) {
         const names = partsOf(file)
         if (!beginsAt(names, 0, start, false, true)) continue
@@ -179,7 +198,9 @@ export class Places {
   }
 
   #filesOf(place: Place): readonly string[] {
-    const roots = this.#fixed.includes(place) ? ['/'] : [...new Set([this.cwd, this.projectDir, this.home])]
+    const roots = this.#places.fixed.includes(place)
+      ? ['/']
+      : [...new Set([this.cwd, this.projectDir, this.home])]
     return roots.flatMap((root) => {
       const path = join(root, place.path)
       if (!path.includes('*')) return existsSync(path) ? [path, ...filesIn(path, treeOf(path))] : []

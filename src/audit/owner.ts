@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { lstatSync, readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { statOf } from '../runners/program/process-stat.js'
 import { nonce } from '../state/nonce.js'
 
 export interface Owner {
@@ -32,7 +33,7 @@ let self: Owner | undefined
 /** This thread. */
 export function ownSelf(): Owner {
   if (self) return self
-  const [pid, start, place, id] = [process.pid, startOf(process.pid)?.start ?? '0', ownPlace(), nonce()]
+  const [pid, start, place, id] = [process.pid, statOf(process.pid)?.start ?? '0', ownPlace(), nonce()]
   self = { text: `${pid}.${start}.${place}.${id}`, pid, start, place, id }
   return self
 }
@@ -49,7 +50,7 @@ export function isDead(owner: Owner, path: string): boolean {
   const me = ownSelf()
   if (owner.place !== me.place) return ageOf(path) > UNKNOWN_MS
   if (!hasProcess(owner.pid)) return true
-  const now = startOf(owner.pid)
+  const now = statOf(owner.pid)
   if (now && owner.start !== '0') return now.start !== owner.start || now.ended
   return ageOf(path) > NO_START_MS
 }
@@ -61,16 +62,6 @@ function hasProcess(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ESRCH'
   }
-}
-
-/** `ended`: it waits for its parent to notice. Undefined where there is no /proc, or it does not show the process. */
-function startOf(pid: number): { readonly start: string; readonly ended: boolean } | undefined {
-  const stat = textIn(`/proc/${pid}/stat`)
-  // The name of the program is in parentheses, and may hold anything, parentheses too.
-  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
-  const start = fields?.[19]
-  if (!start || !/^\d{1,20}$/.test(start)) return undefined
-  return { start, ended: fields[0] === 'Z' || fields[0] === 'X' }
 }
 
 function ownPlace(): string {

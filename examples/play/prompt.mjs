@@ -22,7 +22,12 @@ const COMMANDS = ['git push', 'git push --force']
  * @param {(lines: readonly string[]) => void} print
  */
 export async function playPrompt(paint, print) {
-  print(['', paint.bold('Prompt: a hook that is a question to a model'), paint.dim(`    ${HOOK.prompt}`)])
+  print([
+    '',
+    paint.bold('Prompt: a hook that is a question to a model'),
+    paint.dim(`    ${HOOK.prompt}`),
+    paint.dim('    (the model is a server on this machine)'),
+  ])
   const model = await loopbackModel()
   try {
     await onStage(async ({ project }) => {

@@ -18,13 +18,14 @@ const MOST_OPTIONS = 40
 /** Lines for a terminal. Our words alone begin at the left edge; what hooks and agents wrote stands behind a margin. */
 export function questionText(question: Question, options: CallTextOptions = {}): readonly string[] {
   const { columns = DEFAULT_COLUMNS } = options
-  const { event, session, asks, call } = question
+  const { event, session, cwd, asks, call } = question
   const words = asks.flatMap(({ hook, prompt, reason = '' }) => [hook, prompt, reason])
   const { head, left, tail } = withoutMiddle(asks, MOST_ASKS)
   return [
     'Approval needed',
     ...behind(MARK, `event: ${visibleName(event)}`, columns),
     ...behind(MARK, `session: ${visibleName(session)}`, columns),
+    ...(cwd === undefined ? [] : behind(MARK, `in: ${visibleName(cwd)}`, columns)),
     'Asked by',
     ...head.flatMap((ask) => askLines(ask, columns)),
     ...(left.length > 0 ? [`${OURS}${left.length} more hooks`] : []),
@@ -42,7 +43,7 @@ function askLines({ hook, prompt, reason }: Ask, columns: number): readonly stri
     ...behind(MARK, `${visibleName(hook)}:`, columns),
     ...quoted(prompt, MARK + MARK, columns, MOST_PROMPT_LINES),
   ]
-  if (!reason) return lines
+  if (!reason || reason === prompt) return lines
   return [...lines, `${MARK}because:`, ...quoted(reason, MARK + MARK, columns, MOST_PROMPT_LINES)]
 }
 

@@ -1,6 +1,8 @@
 // The approver for where nobody sits at the terminal: it asks through the queue, and says how to answer.
 
+import { resolve } from 'node:path'
 import type { Approver, Question, Reply, Unanswered } from '../core/approval.js'
+import { digest } from '../core/digest.js'
 import { textOf } from '../core/errors.js'
 import { anything, type Check, checkOptions, isFunction, isText } from '../core/options.js'
 import { denyOf } from './effect.js'
@@ -43,18 +45,23 @@ export function queueApprover(options: QueueApproverOptions): Approver {
 
 async function ask(
   { queue, project, wait, waitUntil = Infinity, onRaised }: QueueApproverOptions,
-  question: Question,
+  given: Question,
   signal: AbortSignal,
 ): Promise<Reply | Unanswered> {
   const began = performance.now()
-  const given = queue.take(question)
-  if (given) return replyOf(given)
+  // Before any answer is looked for: one that lies in the project may be the project's.
+  queue.checkOutside(project)
+  // An answer counts in this project alone.
+  const question = { ...given, binding: digest({ binding: given.binding, project: resolve(project) }) }
+  const answered = queue.take(question)
+  if (answered) return replyOf(answered)
   const raised = queue.raise(question, { project })
   if (raised.isNew) onRaised?.(raised)
   const patience = began + (wait ?? 0) * 1000
   const taken = await queue.wait(question, {
     signal,
-    until: waitUntil - MARGIN_MS,
+    // Before the question is due, too: an hour is left to answer it, and what is due is decided by a default.
+    until: Math.min(waitUntil, began + question.timeout * 1000) - MARGIN_MS,
     isWorthwhile: () => performance.now() < patience || queue.isWatched(),
   })
   return taken ? replyOf(taken) : { unanswered: howToAnswer(raised) }

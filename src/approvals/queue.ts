@@ -112,7 +112,7 @@ export class ApprovalQueue {
   /** Of an open question with the same binding: that one. Throws where there are too many, or where they cannot be kept. */
   raise(question: Question, { project }: { readonly project: string }): Raised {
     const { folder } = this.#place
-    this.#checkOutside(resolve(project))
+    this.checkOutside(project)
     makePrivate(folder)
     checkOwnFolder(folder, { follow: true })
     const shelf = this.#shelf()
@@ -123,6 +123,16 @@ export class ApprovalQueue {
     if (other) return { ...other, isNew: false }
     this.#tidy()
     return { ...pending, isNew: true }
+  }
+
+  /** Throws for a project that holds the key, or the answers: it could approve its own calls. */
+  checkOutside(project: string): void {
+    const { folder, dataDir } = this.#place
+    const inside = [folder, keyPath(dataDir)].find((path) => isInProject(path, resolve(project)))
+    if (inside === undefined) return
+    throw new Error(
+      `approvals cannot be kept in ${JSON.stringify(inside)}, which lies in the project ${JSON.stringify(project)}: the project would approve its own calls; set CARABINER_HOME to a folder outside of it`,
+    )
   }
 
   /** The first answer counts. The id must be whole: the beginning of one may be another's a moment later. */
@@ -213,16 +223,6 @@ export class ApprovalQueue {
 
   #shelf(): Shelf {
     return new Shelf(this.#place, this.#now())
-  }
-
-  /** A project that holds the key, or the answers, could approve its own calls. */
-  #checkOutside(project: string): void {
-    const { folder, dataDir } = this.#place
-    const inside = [folder, keyPath(dataDir)].find((path) => isInProject(path, project))
-    if (inside === undefined) return
-    throw new Error(
-      `approvals cannot be kept in ${JSON.stringify(inside)}, which lies in the project ${JSON.stringify(project)}: the project would approve its own calls; set CARABINER_HOME to a folder outside of it`,
-    )
   }
 
   /** Answers the one that another process was faster with; then this one is gone. */

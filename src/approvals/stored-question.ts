@@ -107,6 +107,7 @@ const question: Reader<Question> = (value, where) => {
     id: of('id', text),
     event: of('event', text),
     session: of('session', text),
+    ...optional('cwd', fields.cwd, text, where),
     digest: of('digest', text),
     binding: of('binding', text),
     call: of('call', data),

@@ -20,6 +20,8 @@ export interface PromptOptions {
   /** Who sits there. */
   readonly by: string
   readonly color: boolean
+  /** The question can be answered later as well: whoever leaves answers nothing, and no time-out is an answer. */
+  readonly staysOpen?: boolean
 }
 
 const TICK_MS = 1000
@@ -30,6 +32,8 @@ const GRACE_MS = 500
 
 const NARROW = 40
 
+const HOW = 'Type a number, or how an answer begins; after a deny you may say why.'
+const LEFT_OPEN: Unanswered = { unanswered: 'A person was asked at the terminal, and left it open.' }
 const PASTED = 'several lines at once are no answer; type one'
 
 /** Leaves the terminal as it was. */
@@ -117,7 +121,7 @@ class Prompt {
       const lines = questionText(this.#question, { columns: this.#columns() })
       const painted = lines.map((line) => (this.#options.color && /^\S/.test(line) ? bold(line) : line))
       this.#drawn = 0
-      await this.#write(`\r\n${painted.join('\n')}\n`)
+      await this.#write(`\r\n${painted.join('\n')}\n${HOW}\n`)
       this.#isShown = !this.#isOver
       this.#draw()
     } catch (error) {
@@ -149,7 +153,8 @@ class Prompt {
   }
 
   #left(): void {
-    this.#deny('the person left', this.#options.by, 'Denied: you left.')
+    if (this.#options.staysOpen) this.#end({ reply: LEFT_OPEN, words: 'Left open.' })
+    else this.#deny('the person left', this.#options.by, 'Denied: you left.')
   }
 
   #gone(): void {
@@ -163,9 +168,12 @@ class Prompt {
   #withdraw(): void {
     const { default: otherwise } = this.#question
     const isLate = performance.now() >= this.#options.until - TICK_MS / 2
-    const words = isLate
-      ? `Time is up: ${otherwise === 'allow' ? 'allowed' : 'denied'} by default.`
-      : 'No longer asked: nobody waits for the answer any more.'
+    const { signal, staysOpen } = this.#options
+    const why = typeof signal.reason === 'string' ? signal.reason : 'nobody waits for the answer any more'
+    const fate = staysOpen
+      ? 'nobody answered.'
+      : `${otherwise === 'allow' ? 'allowed' : 'denied'} by default.`
+    const words = isLate ? `Time is up: ${fate}` : `No longer asked: ${visible(why)}.`
     this.#end({
       reply: { unanswered: 'A person was asked at the terminal, and did not answer in time.' },
       words,
@@ -183,7 +191,8 @@ class Prompt {
     this.#isStale = this.#isDrawing
     if (!this.#isShown || this.#isDrawing) return
     const left = Math.max(0, Math.ceil((this.#options.until - performance.now()) / 1000))
-    const fate = this.#question.default === 'allow' ? 'allowed' : 'denied'
+    const otherwise = this.#question.default === 'allow' ? 'allowed' : 'denied'
+    const fate = this.#options.staysOpen ? 'it expires' : otherwise
     const columns = this.#columns()
     const prompt = columns < NARROW ? `${clock(left)} > ` : `${clock(left)} until ${fate} > `
     const room = columns - 1 - prompt.length

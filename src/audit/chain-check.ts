@@ -1,7 +1,7 @@
 // Going along a chain, record by record: what follows what, and the first place where it does not.
 
 import { isIntact, type Link, type Mark, markOf, START } from './chain.js'
-import type { PrunedEntry, StoredEntry } from './entry.js'
+import type { Entry, PrunedEntry } from './entry.js'
 import { HEAD_NAME, type Head } from './head.js'
 import { entryOf } from './read.js'
 import { segmentName } from './segments.js'
@@ -229,7 +229,7 @@ function linkOf(mark: Mark | undefined): Link | undefined {
   return mark && { seq: mark.seq, hash: mark.hash }
 }
 
-function noteOf(entry: StoredEntry): string | undefined {
+export function noteOf(entry: Entry): string | undefined {
   switch (entry.kind) {
     case 'gap':
       return `${entry.records} records could not be written since ${entry.since} (${entry.why})`

@@ -24,9 +24,9 @@ export interface ApprovalEntry {
   readonly project?: string
 }
 
-/** "Allow always" was said, or taken back. */
-export interface GrantEntry {
-  readonly kind: 'grant' | 'revoked'
+/** "Allow always" was taken back. */
+export interface RevokedEntry {
+  readonly kind: 'revoked'
   readonly time: string
   readonly id?: string
   readonly hook?: string
@@ -82,7 +82,7 @@ export interface PrunedEntry {
 
 export type OwnEntry = RecoveredEntry | GapEntry | PrunedEntry
 
-export type Entry = AuditRecord | ApprovalEntry | GrantEntry | BypassEntry | OwnEntry
+export type Entry = AuditRecord | ApprovalEntry | RevokedEntry | BypassEntry | OwnEntry
 
 /** An entry as it is read back, with its place in the chain. */
 export type StoredEntry = Entry & {

@@ -1,5 +1,6 @@
 // Which entries somebody wants to see.
 
+import { resolveEvent } from '../core/events.js'
 import { didYouMean } from '../core/nearest.js'
 import { shown } from '../core/text.js'
 import type { Entry } from './entry.js'
@@ -23,7 +24,7 @@ export interface EntryFilter {
   readonly since?: number
 }
 
-/** What the name asks for; `failed` are entries in which a hook failed, whatever came of it. */
+/** What came of it; `failed` are entries in which a hook failed, whatever came of that; the last four are a person's doing. */
 export const DECISIONS = [
   'continue',
   'deny',
@@ -33,6 +34,10 @@ export const DECISIONS = [
   'hard_abort',
   'aborted',
   'failed',
+  'allow',
+  'always',
+  'bypass',
+  'revoked',
 ] as const
 
 const ALIASES: Readonly<Record<string, string>> = { ask: 'ask_user' }
@@ -67,16 +72,41 @@ export function filterOf(options: FilterOptions, now = Date.now()): EntryFilter 
   const until = options.until === undefined ? undefined : timeOf(options.until, 'until', now)
   const tests: Test[] = []
   if (session !== undefined) tests.push((entry) => entry.session === session)
-  if (kind !== undefined) tests.push((entry) => entry.kind === kind)
-  if (event !== undefined) tests.push((entry) => entry.event === event)
-  if (tool !== undefined) tests.push((entry) => entry.tool === tool)
+  if (kind !== undefined) tests.push(kindTest(kind))
+  if (event !== undefined) tests.push(({ event: its }) => its === resolveEvent(event).name)
+  if (tool !== undefined) tests.push((entry) => String(entry.tool ?? '').toLowerCase() === tool.toLowerCase())
   if (hook !== undefined)
-    tests.push((entry) => entry.hook === hook || hooksOf(entry).some(({ name }) => name === hook))
+    tests.push((entry) => [entry.hook, ...namesIn(entry)].some((name) => isCalled(name, hook)))
   if (decision !== undefined) tests.push(decisionTest(decision))
   if (since !== undefined) tests.push(({ time }) => Date.parse(time) >= since)
   if (until !== undefined) tests.push(({ time }) => Date.parse(time) <= until)
   const filter = (entry: Entry) => tests.every((test) => test(entry))
   return Object.assign(filter, since !== undefined && { since })
+}
+
+/** By its name, or by that of the plugin or file it comes from, which names of hooks begin with. */
+function isCalled(name: unknown, wanted: string): boolean {
+  return typeof name === 'string' && (name === wanted || name.startsWith(`${wanted}:`))
+}
+
+function namesIn(entry: Seen): readonly unknown[] {
+  return hooksOf(entry).map(({ name }) => name)
+}
+
+export const KINDS = [
+  'fire',
+  'late',
+  'approval',
+  'revoked',
+  'bypass',
+  'gap',
+  'recovered',
+  'pruned',
+] as const satisfies readonly Entry['kind'][]
+
+function kindTest(kind: string): Test {
+  if ((KINDS as readonly string[]).includes(kind)) return (entry) => entry.kind === kind
+  throw new Error(`there is no kind ${shown(kind)}${didYouMean(kind, KINDS)}; known are ${KINDS.join(', ')}`)
 }
 
 function decisionTest(given: string): Test {
@@ -88,6 +118,7 @@ function decisionTest(given: string): Test {
     )
   }
   if (decision === 'failed') return (entry) => hooksOf(entry).some(({ status }) => status === 'failed')
+  if (decision === 'bypass' || decision === 'revoked') return (entry) => entry.kind === decision
   return (entry) => entry.action === decision || entry.decision === decision
 }
 

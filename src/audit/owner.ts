@@ -70,9 +70,10 @@ function ownPlace(): string {
   return createHash('sha256').update(`${boot}\n${ids}`).digest('hex').slice(0, 8)
 }
 
+/** Since it got the name of a lock, which changes the inode: the file itself is as old as its process. */
 function ageOf(path: string): number {
-  const made = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs
-  return made === undefined ? 0 : Date.now() - made
+  const taken = lstatSync(path, { throwIfNoEntry: false })?.ctimeMs
+  return taken === undefined ? 0 : Date.now() - taken
 }
 
 function textIn(path: string): string | undefined {

@@ -1,9 +1,11 @@
 // Whether a log is as it was written: every byte of every record, in order, from where it begins to where its head says.
 
+import { existsSync, readdirSync } from 'node:fs'
 import type { Link } from './chain.js'
-import { Chain } from './chain-check.js'
+import { Chain, noteOf } from './chain-check.js'
 import { HEAD_NAME, type Head, readHead } from './head.js'
 import { linesFrom } from './lines.js'
+import { notesAmong } from './notes.js'
 import { segmentName, segmentPath, segmentsIn, withFile } from './segments.js'
 
 /*
@@ -64,8 +66,15 @@ export function verify(folder: string, options: VerifyOptions = {}): Verificatio
       const what = `${head.problem}: whether the newest records are all there cannot be told`
       chain.problem({ file: HEAD_NAME, line: 0, what })
     }
-    return chain.end()
+    const found = chain.end()
+    return { ...found, notes: [...found.notes, ...waiting(folder)] }
   }
+}
+
+/** What the next who writes is going to say. */
+function waiting(folder: string): readonly string[] {
+  if (!existsSync(folder)) return []
+  return notesAmong(folder, readdirSync(folder)).flatMap(({ entry }) => noteOf(entry) ?? [])
 }
 
 /** False where it is gone. */

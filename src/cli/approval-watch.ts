@@ -3,13 +3,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ApprovalQueue } from '../approvals/queue.js'
 import type { Pending } from '../approvals/stored-question.js'
-import { terminalApprover } from '../approvals/terminal-approver.js'
-import type { Approver, Question } from '../core/approval.js'
+import { openTerminal } from '../approvals/terminal.js'
+import { promptAt } from '../approvals/terminal-prompt.js'
 import { visible, visibleName } from '../core/visible.js'
 import { answered, userName } from './approval-answer.js'
 import { Interruption } from './interruption.js'
 import { shortPath } from './lines.js'
 import type { Output } from './output.js'
+import { painter } from './paint.js'
 import { EXIT, Refusal } from './refusal.js'
 import { isTerminal } from './terminal.js'
 
@@ -25,7 +26,6 @@ export async function watchQuestions(queue: ApprovalQueue, output: Output): Prom
   const interruption = new Interruption()
   const { signal } = interruption
   const watching = queue.watching()
-  const approver = terminalApprover()
   /** One that was left open is not shown again and again. */
   const shown = new Set<string>()
   try {
@@ -34,7 +34,7 @@ export async function watchQuestions(queue: ApprovalQueue, output: Output): Prom
       const next = queue.open().find(({ id }) => !shown.has(id))
       if (next) {
         shown.add(next.id)
-        await ask(next, { queue, approver, signal, output })
+        if (!(await ask(next, { queue, signal, output }))) return EXIT.ok
       } else await pause(LOOK_MS, undefined, { signal }).catch(() => undefined)
     }
   } finally {
@@ -45,27 +45,35 @@ export async function watchQuestions(queue: ApprovalQueue, output: Output): Prom
 
 interface Desk {
   readonly queue: ApprovalQueue
-  readonly approver: Approver
   readonly signal: AbortSignal
   readonly output: Output
 }
 
-async function ask(pending: Pending, { queue, approver, signal, output }: Desk): Promise<void> {
+/** False where the person left. */
+async function ask(pending: Pending, { queue, signal, output }: Desk): Promise<boolean> {
   const { id, question, project, expires } = pending
+  const terminal = openTerminal({})
+  if (!terminal) return false
   await output.print(['', `${id}, in ${visible(shortPath(project))}`])
   const over = new AbortController()
   const looking = lookUntil(queue, id, over)
-  const timeout = Math.max(1, (Date.parse(expires) - Date.now()) / 1000)
-  // Nobody's default answers here: the question stays open.
-  const asked: Question = { ...question, timeout, default: 'deny' }
-  const reply = await approver(asked, AbortSignal.any([signal, over.signal]))
+  const reply = await promptAt(terminal, question, {
+    signal: AbortSignal.any([signal, over.signal]),
+    until: performance.now() + Date.parse(expires) - Date.now(),
+    by: userName(),
+    color: painter(1).isColorSupported,
+    staysOpen: true,
+  })
+  const isLeft = !over.signal.aborted
   over.abort()
   await looking
   const given = typeof reply === 'string' ? { option: reply } : reply
-  // A terminal that is gone, or time that is over, is nobody's answer.
-  if (!('option' in given) || given.by === 'default') return
+  if (!('option' in given)) return !isLeft
+  // A terminal that is gone is nobody's answer.
+  if (given.by === 'default') return false
   const { option, by = userName() } = given
   await tell(pending, queue.answer(id, { option, by, ...reasonOf(given) }), output)
+  return true
 }
 
 function reasonOf({ reason }: { readonly reason?: string }): { readonly reason?: string } {
@@ -76,8 +84,15 @@ function reasonOf({ reason }: { readonly reason?: string }): { readonly reason?:
 async function lookUntil(queue: ApprovalQueue, id: string, over: AbortController): Promise<void> {
   while (!over.signal.aborted) {
     await pause(LOOK_MS, undefined, { signal: over.signal }).catch(() => undefined)
-    if (!over.signal.aborted && queue.get(id).status !== 'open') over.abort()
+    if (over.signal.aborted) return
+    const found = queue.get(id)
+    if (found.status !== 'open') over.abort(endedAs(found))
   }
+}
+
+function endedAs(found: ReturnType<ApprovalQueue['get']>): string {
+  const answer = 'answer' in found ? found.answer : undefined
+  return answer ? `${answer.by} answered ${answer.option}` : 'it expired'
 }
 
 async function tell(

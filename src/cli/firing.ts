@@ -1,8 +1,8 @@
 // One event through the hooks of a project, in a session that may outlast this process.
 
 import { onAbort } from '../core/abort.js'
-import type { Approver } from '../core/approval.js'
-import { type Diagnostic, isHookError } from '../core/errors.js'
+import type { Approver, Unanswered } from '../core/approval.js'
+import { type Diagnostic, isHookError, textOf } from '../core/errors.js'
 import { knownEvents, lookalikeOf, resolveEvent } from '../core/events.js'
 import { nearest } from '../core/nearest.js'
 import type { Outcome } from '../core/outcome.js'
@@ -19,8 +19,6 @@ export interface Fired {
   readonly outcome: Outcome
   readonly notices: readonly Diagnostic[]
   readonly ms: number
-  /** A question that is open waits where a person can answer it. */
-  readonly isQueued: boolean
 }
 
 export interface Deadline {
@@ -64,18 +62,17 @@ export async function fireEvent({
   const troubles: Diagnostic[] = []
   const onTrouble = (text: string) => troubles.push({ code: 'host-failed', text })
   // A session without a name has no next event.
-  const store = options.id === undefined ? undefined : new FileStore({ projectDir: project, onTrouble })
+  const store = options.id === undefined ? undefined : storeFor(project, onTrouble)
   const audit = new ProjectAudit(project, () => hooks.settings)
   const hooks: OpenHooks = await openHooks(sources, {
-    // An answer that is given later is for the same session.
-    ...(store && { store, approver: approverOf(project, { wait, until, onTrouble }) }),
+    ...(store && { store }),
+    approver: store ? approverOf(project, { wait, until, onTrouble }) : () => NO_SESSION,
     audit: (record) => audit.write(record),
   })
   const notices = () => [...misspelt(event), ...noticesOf(hooks), ...troubles]
   const signal =
     until === undefined ? interruption.signal : AbortSignal.any([interruption.signal, late(until)])
   const stopListening = onAbort(signal, () => void hooks.close({ abort: true }))
-  const isQueued = store !== undefined
   const startedAt = performance.now()
   let early = false
   try {
@@ -86,10 +83,10 @@ export async function fireEvent({
     // A verdict does not wait for those whose verdict does not count: a host that loses patience has it by then.
     early = outcome.hooks.some(({ status }) => status === 'detached')
     const atOnce = early ? notices() : []
-    if (early) await told({ outcome, notices: atOnce, ms, isQueued })
+    if (early) await told({ outcome, notices: atOnce, ms })
     await (store && goesOn(event) ? session.leave() : session.close())
     await hooks.close()
-    const fired = { outcome, notices: notices(), ms, isQueued }
+    const fired = { outcome, notices: notices(), ms }
     if (early) await toldLater(unsaid(fired.notices, [...atOnce, ...outcome.diagnostics]))
     else await told(fired)
     return fired
@@ -100,6 +97,20 @@ export async function fireEvent({
     stopListening()
     interruption.end(early)
   }
+}
+
+function storeFor(projectDir: string, onTrouble: (text: string) => void): FileStore {
+  try {
+    return new FileStore({ projectDir, onTrouble })
+  } catch (error) {
+    throw new Refusal('STORE_UNUSABLE', textOf(error))
+  }
+}
+
+/** An answer that is given later is for a call of the same session. */
+const NO_SESSION: Unanswered = {
+  unanswered:
+    'A person must approve this, and nobody can: the payload has no session_id, by which the same call would be known again. Add one.',
 }
 
 interface Patience extends Pick<Firing, 'wait' | 'until'> {

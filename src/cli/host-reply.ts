@@ -115,11 +115,10 @@ export class HostReply {
     return this.#exit !== undefined
   }
 
-  /** `isQueued`: a question that is open waits where a person can answer it. */
-  async give(outcome: Outcome, isQueued: boolean): Promise<void> {
+  async give(outcome: Outcome): Promise<void> {
     const verdict = verdictOfOutcome(outcome)
     if (verdict.action !== 'ask_user') return this.#say(verdict)
-    await this.#say({ ...verdict, action: 'deny', reason: openReason(outcome, isQueued, verdict.reason) })
+    await this.#say({ ...verdict, action: 'deny', reason: openReason(outcome, verdict.reason) })
   }
 
   async bypass(): Promise<number> {
@@ -155,9 +154,8 @@ export class HostReply {
 
 const REFUSED = 2
 
-/** The agent is told who asks, too, where the reason says how it is answered. */
-function openReason({ approval }: Outcome, isQueued: boolean, reason = 'a hook wants it'): string {
-  if (!isQueued) return `A person must approve this, and nobody was asked: ${reason}`
+/** Beside how to get an answer, the agent is told who asks for it. */
+function openReason({ approval }: Outcome, reason = 'A person must approve this.'): string {
   const asks = approval?.question.asks.map(({ hook, prompt }) => `${hook} asks: ${prompt}`) ?? []
   return [reason, ...asks].join(' ')
 }

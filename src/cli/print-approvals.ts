@@ -1,5 +1,6 @@
 // Open questions and grants for people. What hooks and agents wrote is made visible, never obeyed.
 
+import { callLine } from '../approvals/call-line.js'
 import type { Pending } from '../approvals/stored-question.js'
 import type { Grant } from '../core/approval.js'
 import { visible, visibleName } from '../core/visible.js'
@@ -35,7 +36,7 @@ function whatOf({ question: { event, call } }: Pending): string {
 function saidIn({ question, project }: Pending): string {
   const [ask] = question.asks
   const prompt = ask === undefined ? '' : `${visibleName(ask.hook)}: ${visible(oneLine(ask.prompt))}`
-  return `${prompt} (${visible(shortPath(project))})`
+  return `${callLine(question.call)}  ${prompt} (${visible(shortPath(project))})`
 }
 
 /** `4 min`, as long as it can be answered. */
@@ -47,9 +48,10 @@ function leftOf(expires: string, now: number): string {
 export function grantLines(grants: readonly Grant[], paint: Paint): readonly string[] {
   if (grants.length === 0) return ['nothing is always allowed in this project']
   const rows = columns(
-    grants.map(({ id, tool, event, hook, created, expires }) => [
+    grants.map(({ id, tool, event, hook, about = '', created, expires }) => [
       id.slice(0, 8),
       visibleName(tool || event),
+      visible(oneLine(about, 60)),
       visible(oneLine(hook)),
       `since ${created.slice(0, 10)}${expires === undefined ? '' : `, until ${expires}`}`,
     ]),

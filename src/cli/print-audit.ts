@@ -50,11 +50,10 @@ function cells(entry: StoredEntry): Cells | undefined {
         entry.decision,
         oneLine(`by ${entry.by}${entry.reason === undefined ? '' : `: ${entry.reason}`}`),
       ]
-    case 'grant':
     case 'revoked':
       return [
         [entry.event, entry.tool].filter(Boolean).join(' '),
-        entry.kind === 'grant' ? 'always' : 'revoked',
+        'revoked',
         oneLine([entry.hook, entry.by && `by ${entry.by}`].filter(Boolean).join(' ')),
       ]
     case 'bypass':

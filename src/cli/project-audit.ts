@@ -2,7 +2,10 @@
 
 import { AuditLog } from '../audit/audit-log.js'
 import type { Entry } from '../audit/entry.js'
+import { auditFolder } from '../audit/log-folder.js'
 import type { MergedSettings } from '../config/merged-settings.js'
+import { textOf } from '../core/errors.js'
+import { Refusal } from './refusal.js'
 
 export class ProjectAudit {
   readonly #projectDir: string
@@ -21,5 +24,14 @@ export class ProjectAudit {
       this.#log ??= new AuditLog({ projectDir: this.#projectDir, fsync: audit === 'fsync' })
       this.#log.append([entry])
     } else if (audit_on_failure === 'block') throw new Error('the settings say "audit": "off"')
+  }
+}
+
+/** A folder in the project holds no audit: anybody could have written it. */
+export function auditFolderOf(projectDir: string): string {
+  try {
+    return auditFolder(projectDir)
+  } catch (error) {
+    throw new Refusal('NO_AUDIT', textOf(error))
   }
 }

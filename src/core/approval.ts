@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { callDigest, callOf, digest, grantDigest } from './digest.js'
-import type { Hook } from './hook.js'
+import type { Hook, SessionInfo } from './hook.js'
 import type { Data } from './json.js'
 import { frozenCopy, isObject } from './json.js'
 import type { HookResult } from './result.js'
@@ -28,9 +28,11 @@ export interface Question {
   readonly id: string
   readonly event: string
   readonly session: string
+  /** Where the session works: the same command is another one elsewhere. */
+  readonly cwd?: string
   /** Of the exact call: an answer counts for no other. */
   readonly digest: string
-  /** Of call, session and who asks what: an answer given elsewhere or later counts for nothing else. */
+  /** Of call, session, directory and who asks what: an answer given elsewhere or later counts for nothing else. */
   readonly binding: string
   readonly call: Data
   readonly asks: readonly Ask[]
@@ -94,11 +96,14 @@ export interface Grant {
   readonly tool: string
   readonly cwd: string
   readonly digest: string
+  /** The beginning of the call's input, without secrets, for whoever lists them. */
+  readonly about?: string
   readonly created: string
   readonly expires?: string
 }
 
 const DEFAULT_TIMEOUT = 300
+const LONGEST_ABOUT = 200
 const DEFAULT_PROMPT = 'Allow this operation?'
 const DEFAULT_OPTIONS = ['Allow', 'Deny']
 
@@ -108,7 +113,7 @@ export const ALLOWS_ALWAYS = /^allow always\b/i
 /** One question for all who ask: shortest time-out, deny by default if any says so, "always" only if all offer it. */
 export function questionFor(
   event: string,
-  session: string,
+  { id: session, cwd }: Pick<SessionInfo, 'id' | 'cwd'>,
   data: Data,
   asking: readonly Asking[],
   now: number,
@@ -135,8 +140,9 @@ export function questionFor(
     id: randomUUID(),
     event,
     session,
+    ...(cwd !== undefined && { cwd }),
     digest: exact,
-    binding: digest({ exact, session, hooks, options }),
+    binding: digest({ exact, session, cwd: cwd ?? null, hooks, options }),
     call: callOf(data),
     asks,
     options,
@@ -161,7 +167,7 @@ export function readReply(
   question: Question,
   reply: unknown,
   at: string,
-): (ApprovalAnswer & { readonly data?: object }) | undefined {
+): (ApprovalAnswer & { readonly data?: object; readonly isOffered: boolean }) | undefined {
   const given = isObject(reply) ? reply : { option: reply }
   if (typeof given.option !== 'string') return undefined
   if (Object.keys(given).some((key) => !REPLY_KEYS.includes(key))) return undefined
@@ -170,6 +176,7 @@ export function readReply(
   const offered = question.options.some((one) => one.toLowerCase() === option.toLowerCase())
   return {
     decision: offered && ALLOWS.test(option) ? 'allow' : 'deny',
+    isOffered: offered,
     option,
     ...(typeof given.reason === 'string' && { reason: given.reason }),
     by: typeof given.by === 'string' ? given.by : 'person',
@@ -206,7 +213,8 @@ export function grantFor(
   now: number,
   expires?: string,
 ): Grant {
-  const grant = { id: randomUUID(), ...boundTo(one, event, data, cwd), created: timestamp(now) }
+  const about = withoutSecrets(plainText(JSON.stringify(data.tool_input ?? null))).slice(0, LONGEST_ABOUT)
+  const grant = { id: randomUUID(), ...boundTo(one, event, data, cwd), about, created: timestamp(now) }
   return expires === undefined ? grant : { ...grant, expires }
 }
 

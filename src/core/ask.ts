@@ -186,7 +186,8 @@ class Inquiry {
       if (isUnanswered(reply.given)) return { open: withoutSecrets(plainText(reply.given.unanswered)) }
       const read = readReply(question, reply.given, this.#now())
       if (!read) return this.#noReply()
-      const { data, ...answer } = read
+      const { data, isOffered, ...answer } = read
+      if (!isOffered) this.#diagnostics.push(notOffered(question, answer))
       return { answer, patch: data }
     }
     const problem = textOf(reply.error)
@@ -240,7 +241,7 @@ class Inquiry {
 
   #question(asking: readonly Asking[]): Question {
     const { kind, event } = this.#judgement
-    return questionFor(kind.name, this.#scene.info.id, event.data, asking, this.#scene.engine.now())
+    return questionFor(kind.name, this.#scene.info, event.data, asking, this.#scene.engine.now())
   }
 
   #answer(decision: 'allow' | 'deny', by: string): ApprovalAnswer {
@@ -255,6 +256,11 @@ class Inquiry {
 /** The reason of an ask that nobody has answered yet: the first in hook order gives it, the question has them all. */
 function openReason([first]: readonly Asking[]): string | undefined {
   return first && reasonOf(first.hook, first.answer)
+}
+
+function notOffered({ options }: Question, { option = '' }: ApprovalAnswer): Diagnostic {
+  const text = `the approver answered ${JSON.stringify(option)}, which is none of ${options.join(', ')}; it counts as a deny`
+  return { code: 'host-failed', text: plainText(text) }
 }
 
 function digestOf({ kind }: Judgement, { data }: HookEvent): string {

@@ -1,6 +1,6 @@
 // What is written down about an event: one record per fire, another for effects that came late.
 
-import type { Approval } from './approval.js'
+import type { Approval, Question } from './approval.js'
 import type { Diagnostic } from './errors.js'
 import type { Trace, Verdict } from './outcome.js'
 import type { Action } from './result.js'
@@ -13,6 +13,11 @@ export interface AuditedHook extends Omit<Trace, 'answer' | 'changes' | 'stdout'
   readonly hash?: string
   readonly action?: Action
   readonly reason?: string
+}
+
+/** What was asked and answered, without the call itself. */
+export interface AuditedApproval extends Omit<Approval, 'question'> {
+  readonly question: Omit<Question, 'call'>
 }
 
 export interface AuditRecord {
@@ -32,7 +37,7 @@ export interface AuditRecord {
   readonly hooks: readonly AuditedHook[]
   /** By digest: the text itself stays out of the record. */
   readonly injections: readonly { readonly source: string; readonly digest: string; readonly bytes: number }[]
-  readonly approval?: Approval
+  readonly approval?: AuditedApproval
   readonly diagnostics: readonly Diagnostic[]
   readonly ms: number
 }

@@ -1,12 +1,14 @@
 // An event is written down: what goes into its record, and what becomes of it where that fails.
 
-import type { AuditedHook, AuditRecord } from './audit-record.js'
+import type { Approval } from './approval.js'
+import type { AuditedApproval, AuditedHook, AuditRecord } from './audit-record.js'
 import { callDigest, digest } from './digest.js'
+import { HOST_TIMEOUT_MS } from './engine.js'
 import { type Diagnostic, textOf } from './errors.js'
 import type { EventKind } from './events.js'
 import type { HookEvent } from './hook.js'
 import { endsChain, type Outcome, Ran, type Trace, type Verdict } from './outcome.js'
-import { inTime } from './promise.js'
+import { inTime, isPromise } from './promise.js'
 import type { Scene } from './scene.js'
 import { redacted, redactedData, withoutSecrets } from './secrets.js'
 import { byteLength } from './text.js'
@@ -26,7 +28,20 @@ export interface Written {
 export function record(written: Written): Diagnostic | undefined {
   const { engine, background } = written.scene
   const { audit } = engine.host
-  return audit && engine.tell('audit sink', () => audit(recordOf(written)), background)
+  if (!audit) return undefined
+  try {
+    const done = audit(recordOf(written))
+    if (isPromise(done)) engine.inBackground(UNWRITTEN, inTime(done, HOST_TIMEOUT_MS), background)
+    return undefined
+  } catch (error) {
+    return lost(error)
+  }
+}
+
+const UNWRITTEN = 'the audit could not be written'
+
+function lost(error: unknown): Diagnostic {
+  return redacted<Diagnostic>({ code: 'host-failed', text: `${UNWRITTEN}: ${textOf(error)}` }, ['text'])
 }
 
 /** Whether nothing may go on that is not on record. */
@@ -39,15 +54,12 @@ export async function recordNow(written: Written): Promise<Diagnostic | undefine
   const { audit } = written.scene.engine.host
   if (!audit) return { code: 'host-failed', text: 'there is no audit sink' }
   try {
-    await inTime(Promise.resolve(audit(recordOf(written))), RECORD_TIMEOUT_MS)
+    await inTime(Promise.resolve(audit(recordOf(written))), HOST_TIMEOUT_MS)
     return undefined
   } catch (error) {
-    const text = `the audit sink of the host threw: ${textOf(error)}`
-    return redacted<Diagnostic>({ code: 'host-failed', text }, ['text'])
+    return lost(error)
   }
 }
-
-const RECORD_TIMEOUT_MS = 5000
 
 /** What was decided does not count: nobody could tell afterwards that it was. */
 export function unrecorded(
@@ -78,10 +90,15 @@ function recordOf({ scene, event, outcome, action, startedAt, kind = 'fire' }: W
       digest: digest(text),
       bytes: byteLength(text),
     })),
-    ...(approval && { approval: redactedData(approval) }),
+    ...(approval && { approval: redactedData(withoutCall(approval)) }),
     diagnostics: diagnostics.map((one) => redacted(one, ['text'])),
     ms: rounded(performance.now() - startedAt),
   }
+}
+
+/** Its digest says which it was; what is in it is nobody's to keep. */
+function withoutCall({ question: { call: _, ...question }, ...answer }: Approval): AuditedApproval {
+  return { question, ...answer }
 }
 
 /** What a hook changed or printed may hold what nobody wants in a log. */

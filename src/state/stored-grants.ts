@@ -8,7 +8,11 @@ const KEYS = ['id', 'hook', 'event', 'tool', 'cwd', 'digest', 'created'] as cons
 const grant: Reader<Grant> = (value, where) => {
   const fields = fieldsOf(value, where)
   const read = KEYS.map((key) => [key, text(fields[key], `${where}.${key}`)])
-  return { ...Object.fromEntries(read), ...optional('expires', fields.expires, text, where) }
+  return {
+    ...Object.fromEntries(read),
+    ...optional('about', fields.about, text, where),
+    ...optional('expires', fields.expires, text, where),
+  }
 }
 
 /** Throws an Error that names the first field that is wrong: half of what a person decided is not what they decided. */

@@ -10,6 +10,7 @@ import { askUser } from '../../src/core/result.js'
 export interface Made {
   readonly call?: Data
   readonly session?: string
+  readonly cwd?: string
   readonly prompt?: string
   readonly hook?: string
   /** Of what the hook is made of. */
@@ -21,6 +22,7 @@ export interface Made {
 export function madeQuestion({
   call = { tool_name: 'Bash', tool_input: { command: 'make deploy' } },
   session = 's1',
+  cwd = '/somewhere/project',
   prompt = 'Deploy?',
   hook = 'guard',
   content = 'c1',
@@ -30,5 +32,5 @@ export function madeQuestion({
     hook: { id: hook, name: hook, content } as Hook,
     answer: { ...askUser(prompt), ...answer },
   }
-  return questionFor('PreToolUse', session, call, [asking], Date.now())
+  return questionFor('PreToolUse', { id: session, cwd }, call, [asking], Date.now())
 }

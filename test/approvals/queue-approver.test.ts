@@ -42,6 +42,32 @@ describe('where nobody watches', () => {
     expect(await approver(question, never)).toMatchObject({ unanswered: expect.not.stringContaining(id) })
   })
 
+  it('an answer counts in its project alone', async () => {
+    const { queue, approver } = place()
+    await approver(question, never)
+    queue.answer(queue.open()[0]?.id ?? '', { decision: 'allow', by: 'ann' })
+    const elsewhere = queueApprover({ queue, project: '/somewhere/else' })
+    expect(await elsewhere(question, never)).toMatchObject({ unanswered: expect.any(String) })
+    expect(await approver(question, never)).toMatchObject({ option: 'Allow' })
+  })
+
+  it('an answer that lies in the project is nobody’s', async () => {
+    const { root, queue, approver } = place()
+    await approver(question, never)
+    queue.answer(queue.open()[0]?.id ?? '', { decision: 'allow', by: 'ann' })
+    const inside = queueApprover({ queue, project: root })
+    expect(await inside(question, never)).toMatchObject({ option: 'Deny', by: 'default' })
+    expect(await approver(question, never)).toMatchObject({ option: 'Allow' })
+  })
+
+  it('a question that is due leaves the call unanswered, whatever its hook has as its default', async () => {
+    const { approver } = place({ wait: 60 })
+    const due = madeQuestion({ answer: { approvalTimeout: 0.5, approvalDefault: 'allow' } })
+    expect(await approver(due, never)).toMatchObject({
+      unanswered: expect.stringContaining('approvals allow'),
+    })
+  })
+
   it('a deny is heard with its reason, again and again', async () => {
     const { queue, approver } = place()
     await approver(question, never)
@@ -108,7 +134,7 @@ describe('waiting', () => {
       }),
     })
     expect(await approver(question, aborting.signal)).toMatchObject({ unanswered: expect.any(String) })
-    expect(queue.take(question)).toMatchObject({ decision: 'allow' })
+    expect(await queueApprover({ queue, project })(question, never)).toMatchObject({ option: 'Allow' })
   })
 })
 

@@ -35,6 +35,7 @@ describe.skipIf(!hasPython)('at a terminal', () => {
 Approval needed
   │ event: PreToolUse
   │ session: s1
+  │ in: /somewhere/project
 Asked by
   │ guard:
   │   │ Really?

@@ -189,7 +189,7 @@ describe('a question', () => {
       ...madeQuestion(),
       event: text,
       session: text,
-      asks: [{ hook: text, prompt: text, reason: text }],
+      asks: [{ hook: text, prompt: text, reason: `${text}!` }],
       options: [`Allow ${text}`, 'Deny'],
       call: bash(text),
     }

@@ -59,14 +59,32 @@ describe('a filter', () => {
   it('finds hooks that had a part in it, and grants of theirs', () => {
     const entry = fire({ hooks: [hook(), hook({ name: 'other' })] })
     expect([fits({ hook: 'other' }, entry), fits({ hook: 'none' }, entry)]).toEqual([true, false])
-    expect(fits({ hook: 'guard' }, { kind: 'grant', time: 'x', hook: 'guard' })).toBe(true)
+    const ofPlugin = fire({ hooks: [hook({ name: 'plugin:PreToolUse#1' })] })
+    expect([fits({ hook: 'plugin' }, ofPlugin), fits({ hook: 'plug' }, ofPlugin)]).toEqual([true, false])
+    expect(fits({ tool: 'bash' }, fire({ tool: 'Bash' }))).toBe(true)
+    expect(fits({ event: 'tool:pre' }, fire({ event: 'PreToolUse' }))).toBe(true)
+    expect(() => filterOf({ kind: 'aproval' })).toThrow(/did you mean approval/)
+    expect(fits({ hook: 'guard' }, { kind: 'revoked', time: 'x', hook: 'guard' })).toBe(true)
   })
 
   it('knows every decision, and a short name', () => {
-    for (const action of DECISIONS) {
-      if (action === 'failed') continue
-      expect(fits({ decision: action }, fire({ action }))).toBe(true)
-    }
+    const actions = [
+      'continue',
+      'deny',
+      'ask_user',
+      'respond',
+      'abort_turn',
+      'hard_abort',
+      'aborted',
+    ] as const
+    for (const action of actions) expect(fits({ decision: action }, fire({ action }))).toBe(true)
+    const bypass = { kind: 'bypass', time: 'x', event: 'Stop', action: 'continue' } as const
+    expect([fits({ decision: 'bypass' }, bypass), fits({ decision: 'bypass' }, fire({}))]).toEqual([
+      true,
+      false,
+    ])
+    expect(fits({ decision: 'revoked' }, { kind: 'revoked', time: 'x' })).toBe(true)
+    expect(DECISIONS).toHaveLength(actions.length + 5)
     expect(fits({ decision: 'ask' }, fire({ action: 'ask_user' }))).toBe(true)
     expect(fits({ decision: 'failed' }, fire({ hooks: [hook({ status: 'failed' })] }))).toBe(true)
     expect(fits({ decision: 'failed' }, fire({ hooks: [hook()] }))).toBe(false)

@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process'
 import {
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -12,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { AuditLog } from '../../src/audit/audit-log.js'
 import { Lock } from '../../src/audit/lock.js'
 import { isDead, ownerOf, ownSelf } from '../../src/audit/owner.js'
@@ -41,6 +42,13 @@ function place() {
   return { ...made, lock, left: () => readdirSync(made.folder).filter((name) => name.startsWith('lock')) }
 }
 
+/** The clock goes on; what is on the disk does not get older by it. */
+function later(seconds: number): void {
+  const now = Date.now()
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(now + seconds * 1000)
+  onTestFinished(() => clock.mockRestore())
+}
+
 describe('a lock', () => {
   it('of a dead process is removed', () => {
     const { log, folder, lock, left } = place()
@@ -59,12 +67,14 @@ describe('a lock', () => {
 
   it.runIf(me.start !== '0')('of a process that was killed but not collected yet is removed', async () => {
     const { log, lock, left } = place()
-    // The shell does not wait for its child, which so stays behind, dead.
-    const shell = spawn('/bin/sh', ['-c', 'sleep 0 & echo $!; exec sleep 600'], {
-      stdio: ['ignore', 'pipe', 'ignore'],
+    // It stops before its child may end, which so stays behind, dead.
+    const shell = spawn('/bin/sh', ['-c', 'read go <&3 & echo $!; kill -STOP $$'], {
+      stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
     })
     onTestFinished(() => void shell.kill('SIGKILL'))
-    const pid = Number(await new Promise((resolve) => shell.stdout.once('data', resolve)))
+    const pid = Number(await new Promise((resolve) => shell.stdout?.once('data', resolve)))
+    await expect.poll(() => statOf(shell.pid ?? 0)[0]).toBe('T')
+    shell.stdio[3]?.destroy()
     await expect.poll(() => statOf(pid)[0]).toBe('Z')
     writeFileSync(lock, owned({ pid, start: statOf(pid)[19] as string }))
     log.append([entry('second')])
@@ -90,7 +100,7 @@ describe('a lock', () => {
     const { log, lock, left } = place()
     writeFileSync(lock, owned({ place: '00000000' }))
     expect(() => log.append([entry('lost')])).toThrow(/holds/)
-    utimesSync(lock, 0, Date.now() / 1000 - 61)
+    later(61)
     log.append([entry('second')])
     expect(left()).toEqual([])
   })
@@ -101,8 +111,19 @@ describe('a lock', () => {
     if (!owner) throw new Error('no owner')
     writeFileSync(lock, owner.text)
     expect(isDead(owner, lock)).toBe(false)
-    utimesSync(lock, 0, Date.now() / 1000 - 601)
+    later(601)
     expect(isDead(owner, lock)).toBe(true)
+  })
+
+  it('is as old as the lock is, not as its process', () => {
+    const { folder, lock } = place()
+    const owner = ownerOf(owned({ place: '00000000' }))
+    if (!owner) throw new Error('no owner')
+    const file = join(folder, 'owner.0000000000000001')
+    writeFileSync(file, owner.text)
+    utimesSync(file, 0, Date.now() / 1000 - 3600)
+    linkSync(file, lock)
+    expect(isDead(owner, lock)).toBe(false)
   })
 
   it('is taken by this process again where it could not remove it', () => {
@@ -118,7 +139,7 @@ it('a lock that a power cut left without its owner is removed when it is old', (
   const { log, lock, left } = place()
   writeFileSync(lock, '')
   expect(() => log.append([entry('lost')])).toThrow(/holds/)
-  utimesSync(lock, 0, Date.now() / 1000 - 61)
+  later(61)
   log.append([entry('second')])
   expect(left()).toEqual([])
 })

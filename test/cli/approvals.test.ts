@@ -76,6 +76,7 @@ describe('a question of one process', () => {
   it.each([
     ['another command', { ...CALL, tool_input: { command: 'deploy --to production --force' } }],
     ['another session', { ...CALL, session_id: 's2' }],
+    ['another directory', { ...CALL, cwd: '/' }],
   ])('an answer is not for %s', async (_, other) => {
     await asking()
     await project.carabiner(['approvals', 'allow', await raised()])
@@ -109,10 +110,12 @@ describe('a question of one process', () => {
     for (const { code, stderr } of runs) if (code === 1) expect(stderr).toContain('was answered already')
   })
 
-  it('a call without a session cannot be answered later, and does not wait', async () => {
+  it('a call without a session cannot be answered later, does not wait, and says so', async () => {
     await asking()
     const { session_id: _, ...call } = CALL
-    expect((await fire(call)).code).toBe(3)
+    const { code, stdout } = await fire(call, '--wait', '60')
+    expect(code).toBe(3)
+    expect(JSON.parse(stdout).reason).toContain('the payload has no session_id')
     expect(await openIds()).toEqual([])
   })
 
@@ -279,7 +282,8 @@ describe('wrong usage', () => {
     [['alow', 'x'], 'did you mean allow?'],
     [['allow'], 'Which one? carabiner approvals allow ID'],
     [['list', 'x'], 'takes no "x"'],
-    [['deny', 'x', '--always'], '--always means nothing'],
+    [['allow', 'k7'], 'too short to be sure'],
+    [['deny', 'k7f3-9qxd', '--always'], '--always means nothing'],
     [['grants', '--watch'], '--watch means nothing'],
     [['--watch', '--json'], 'give one of them'],
   ])('%j', async (args, expected) => {

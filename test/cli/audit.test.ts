@@ -215,6 +215,15 @@ describe('a log that cannot be written', () => {
     ])
   })
 
+  it('the switch has no effect, where the user asked for a record of everything', async () => {
+    await withoutLog({ audit_on_failure: 'block' })
+    const off = { input: ALLOWED, env: { CARABINER_OFF: '1' } }
+    const plain = await project.carabiner(['fire'], off)
+    expect([plain.code, plain.stdout]).toEqual([1, ''])
+    expect(plain.stderr).toContain('CARABINER_OFF=1 has no effect')
+    expect((await project.carabiner(['fire', '--as', 'claude-code'], off)).code).toBe(2)
+  })
+
   it('or blocks, where the user asked for that', async () => {
     const { code, stdout } = await withoutLog({ audit_on_failure: 'block' })
     expect(code).toBe(2)
@@ -280,6 +289,11 @@ describe('wrong usage', () => {
     [['--lines', '-3'], '--lines'],
     [['verify', '--expect', '3'], '--expect must be'],
     [['tail', '--follow', '--json'], 'give one of them'],
+    [['verify', '--decision', 'deny'], '--decision means nothing to carabiner audit verify'],
+    [['verify', '--follow'], '--follow means nothing'],
+    [['tail', '--expect', `1:${'0'.repeat(64)}`], '--expect means nothing'],
+    [['3'], 'carabiner audit show 3 shows that entry'],
+    [['--kind', 'aproval'], 'did you mean approval?'],
   ])('%j', async (args, expected) => {
     const { code, stdout, stderr } = await project.carabiner(['audit', ...args])
     expect(code).toBe(64)

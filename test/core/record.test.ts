@@ -50,7 +50,7 @@ describe('a record', () => {
       {
         level: 'error',
         source: 'carabiner',
-        text: 'the audit sink of the host threw: no space left; this event is not on record',
+        text: 'the audit could not be written: no space left; this event is not on record',
       },
     ])
   })

@@ -100,7 +100,7 @@ describe('npm start', () => {
   })
 
   it('shows a hook that asks a model', () => {
-    expect(sceneOf('Prompt').slice(2)).toEqual([
+    expect(sceneOf('Prompt').slice(3)).toEqual([
       '    git push',
       '      ran',
       '    git push --force',

@@ -11,6 +11,7 @@ import { FileStore } from '../../state/file-store.js'
 import { checkPerson } from '../agent-shell.js'
 import { answered, recordRevoked, userName } from '../approval-answer.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
+import { shortPath } from '../lines.js'
 import type { Output } from '../output.js'
 import { painter, width } from '../paint.js'
 import { grantLines, pendingLines } from '../print-approvals.js'
@@ -141,7 +142,8 @@ async function show(queue: ApprovalQueue, id: string, output: Output): Promise<n
   else {
     const columns = Math.min(width(), 100)
     await output.print([
-      ...questionText(pending.question, { columns }),
+      `${pending.id}, in ${visible(shortPath(pending.project))}`,
+      ...questionText(pending.question, { columns, lines: Infinity }),
       given
         ? `${status}: ${visible(given.option)}, by ${visibleName(given.by)} at ${given.at}`
         : `${status} until ${pending.expires}`,
@@ -175,6 +177,11 @@ async function answer(
   output: Output,
 ): Promise<number> {
   if (decision !== 'deny') checkPerson('Allowing')
+  if (typed.replace(/\W/g, '').length < SHORTEST) {
+    throw usage(
+      `${JSON.stringify(typed)} is too short to be sure; give at least ${SHORTEST} letters of the id`,
+    )
+  }
   const { pending } = oneOf(queue.get(typed), typed)
   const given = { decision, by: userName(), ...(reason !== undefined && { reason }) }
   const result = queue.answer(pending.id, given)
@@ -185,6 +192,9 @@ async function answer(
   if (problem !== undefined) await output.complain([`carabiner: ${visible(problem)}`])
   return EXIT.ok
 }
+
+/** A slip of the finger is nobody's choice. */
+const SHORTEST = 4
 
 const SAID: Readonly<Record<Effect, string>> = {
   allow: 'allowed, once, when the agent tries the same call again',
@@ -214,6 +224,7 @@ function notAnswered(result: Exclude<AnswerResult, { readonly status: 'answered'
       return new Refusal(
         'ALREADY_ANSWERED',
         `${result.pending.id} was answered already: ${visible(option)}, by ${visibleName(by)} at ${at}${used}`,
+        { hint: `It counts until ${result.pending.expires}; after that the same call is asked about anew.` },
       )
     }
   }

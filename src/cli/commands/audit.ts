@@ -3,7 +3,7 @@
 import type { StoredEntry } from '../../audit/entry.js'
 import { type EntryFilter, type FilterOptions, filterOf } from '../../audit/filter.js'
 import { followEntries } from '../../audit/follow.js'
-import { auditFolder } from '../../audit/log-folder.js'
+import { readHead } from '../../audit/head.js'
 import { readEntries } from '../../audit/read.js'
 import { type Verification, verify } from '../../audit/verify.js'
 import { textOf } from '../../core/errors.js'
@@ -15,6 +15,7 @@ import { counted, nextLines, shortPath } from '../lines.js'
 import type { Output } from '../output.js'
 import { painter } from '../paint.js'
 import { entryDetails, entryLines } from '../print-audit.js'
+import { auditFolderOf } from '../project-audit.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, projectOf } from '../sources.js'
 
@@ -31,7 +32,7 @@ const OPTIONS = {
     value: 'WHAT',
     help: 'Only what ended in deny, ask, continue, failed …',
   },
-  kind: { type: 'string', value: 'KIND', help: 'Only fire, late, approval, grant, revoked, bypass, gap …' },
+  kind: { type: 'string', value: 'KIND', help: 'Only fire, late, approval, revoked, bypass, gap …' },
   since: { type: 'string', value: 'TIME', help: 'Not before: 2026-01-31T12:00:00Z, or 15m, 2h, 3d ago.' },
   until: { type: 'string', value: 'TIME', help: 'Not after.' },
   expect: {
@@ -70,7 +71,8 @@ export const command: Command<typeof OPTIONS> = {
     if (more.length > 0 || (which !== undefined && action !== 'show')) {
       throw usage(`carabiner audit ${action} takes no ${JSON.stringify(more[0] ?? which)}`)
     }
-    const folder = folderOf(projectOf(options))
+    checkOptionsFor(action, options)
+    const folder = auditFolderOf(projectOf(options))
     switch (action) {
       case 'show':
         return show(folder, numberOf(which), output)
@@ -86,17 +88,28 @@ function actionOf(name: string): Action {
   if ((ACTIONS as readonly string[]).includes(name)) return name as Action
   throw usage(
     `carabiner audit has no ${JSON.stringify(name)}${didYouMean(name, ACTIONS)}`,
-    `There is ${ACTIONS.join(', ')}.`,
+    /^\d+$/.test(name) ? `carabiner audit show ${name} shows that entry.` : `There is ${ACTIONS.join(', ')}.`,
   )
 }
 
-/** A folder in the project holds no audit: anybody could have written it. */
-function folderOf(project: string): string {
-  try {
-    return auditFolder(project)
-  } catch (error) {
-    throw new Refusal('NO_AUDIT', textOf(error))
-  }
+const OF_TAIL = ['lines', 'session', 'event', 'tool', 'hook', 'decision', 'kind', 'since', 'until'] as const
+
+/** An option that has no effect where it stands was meant for something else. */
+function checkOptionsFor(
+  action: Action,
+  options: { readonly [K in (typeof OF_TAIL)[number] | 'expect']: string | undefined } & {
+    readonly follow: boolean
+  },
+): void {
+  const misplaced =
+    action === 'tail'
+      ? options.expect !== undefined && 'expect'
+      : options.follow
+        ? 'follow'
+        : OF_TAIL.find((name) => options[name] !== undefined)
+  const isWanted = action === 'verify' || options.expect === undefined
+  const name = misplaced || (!isWanted && 'expect')
+  if (name) throw usage(`--${name} means nothing to carabiner audit ${action}`)
 }
 
 function filtered(options: FilterOptions): EntryFilter {
@@ -162,6 +175,7 @@ async function tail(
 function nothing(folder: string): readonly string[] {
   const [any] = readEntries({ folder, limit: 1 })
   if (any) return ['nothing of the kind is on record']
+  if (readHead(folder)) return ['entries are missing', ...nextLines(['carabiner audit verify'], painter(1))]
   return [
     'nothing is on record for this project yet',
     ...nextLines([`echo '{"hook_event_name":"Stop"}' | carabiner fire`], painter(1)),
@@ -218,12 +232,13 @@ async function check(folder: string, expect: Anchor | undefined, output: Output)
 
 function verdictLines(folder: string, found: Verification): readonly string[] {
   const paint = painter(1)
-  const { ok, records, last, problems, problemCount, torn, notes } = found
+  const { ok, records, last, problems, problemCount, torn, notes, head } = found
   const where = visible(shortPath(folder))
   const size = records === 1 ? '1 entry' : `${records} entries`
   const more = problemCount - problems.length
+  const isEmpty = records === 0 && head === undefined
   return [
-    ok ? `${paint.green('whole')}: ${size} in ${where}` : `${paint.red('not whole')}: ${size} in ${where}`,
+    `${ok ? paint.green('whole') : isEmpty ? 'nothing to verify' : paint.red('not whole')}: ${size} in ${where}`,
     ...problems.map(
       ({ file, line, what }) => `  ${visible(line > 0 ? `${file}:${line}` : file)} ${visible(what)}`,
     ),

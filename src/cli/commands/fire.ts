@@ -130,11 +130,11 @@ async function replyAs(
     const { name: event, data: payload } = read
     const sources = { ...options, project: projectOfHost(options.project, read) }
     const until = { seconds: timeout ?? reply.patience, startedAt }
-    const told = ({ outcome, notices, isQueued }: Fired) => {
+    const told = ({ outcome, notices }: Fired) => {
       const losses = lossesOf(sources, notices)
       // A deny stands whatever else is missing.
       const counts = losses.length === 0 || EXITS[outcome.action] !== EXIT.ok
-      return counts ? reply.give(outcome, isQueued) : reply.refuse(lossOf(losses))
+      return counts ? reply.give(outcome) : reply.refuse(lossOf(losses))
     }
     const toldLater = lateReport(output)
     await fireEvent({ event, payload, sources, until, wait, told, toldLater, toolNames: reply.toolNames })
@@ -222,7 +222,11 @@ async function bypassed(
       action: 'continue',
     })
   } catch (error) {
-    await output.complain([plainText(`carabiner: the bypass is not on record: ${textOf(error)}`)])
+    const isNeeded = hooks.settings.audit_on_failure === 'block'
+    const then = isNeeded ? 'so that CARABINER_OFF=1 has no effect' : 'and nothing is guarded'
+    await output.complain([plainText(`carabiner: the bypass is not on record, ${then}: ${textOf(error)}`)])
+    if (isNeeded)
+      throw new Refusal('NOT_RECORDED', 'The bypass cannot be put on record, and the settings want that')
   }
   return payload
 }

@@ -65,12 +65,12 @@ interface Counted extends ListedHook {
 
 /** Loaded when asked for. */
 async function statsIn(project: string): Promise<(hook: ListedHook) => HookStats | null> {
-  const [{ auditFolder }, { readEntries }, { statsOf }] = await Promise.all([
-    import('../../audit/log-folder.js'),
+  const [{ auditFolderOf }, { readEntries }, { statsOf }] = await Promise.all([
+    import('../project-audit.js'),
     import('../../audit/read.js'),
     import('../../audit/stats.js'),
   ])
-  const stats = statsOf(readEntries({ folder: auditFolder(project) }))
+  const stats = statsOf(readEntries({ folder: auditFolderOf(project) }))
   return ({ name, source }) => stats.find((one) => one.name === name && one.source === source) ?? null
 }
 
@@ -123,7 +123,8 @@ function groupLines(file: string, hooks: readonly Counted[], paint: Paint): read
 }
 
 function ran({ command, kind, state, why, role, stats }: Counted): string {
-  const what = command ?? `a hook of kind ${kind}`
+  const asks = kind === 'command' || kind === 'process' ? '' : `${kind}: `
+  const what = command === undefined ? `a hook of kind ${kind}` : `${asks}${command}`
   const aside = role === 'intercept' ? '' : ` (${role})`
   const off = state === 'disabled' && why ? `\n${why}` : ''
   return `${what}${aside}${off}${stats === undefined ? '' : `\n${statsText(stats)}`}`

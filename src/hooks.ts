@@ -99,7 +99,8 @@ export class Hooks implements AsyncDisposable {
   #listed(hook: Hook): ListedHook {
     const { id, name, kind, role, events, matcher, priority, timeoutMs, onFailure, origin } = hook
     const command = this.#configuration?.commandOf(hook)
-    const refusal = this.#configuration?.refusal(hook)
+    const admitted = this.#engine.host.admit?.(hook) ?? true
+    const refusal = admitted === true ? undefined : admitted
     return {
       id,
       name,

@@ -74,5 +74,6 @@ export {
   type Verdict,
 } from './core/index.js'
 export type { Hooks, ListedHook } from './hooks.js'
+export { type SwitchesOptions, switches } from './plugins/switches.js'
 export { createHooks, type HooksOptions } from './runtime.js'
 export { FileStore, type FileStoreOptions } from './state/file-store.js'

@@ -9,6 +9,7 @@ import { shown } from '../core/text.js'
 import type { ListedHook } from '../hooks.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { BYPASSED } from './bypass.js'
+import { undoOf } from './hook-answer.js'
 import { counted, fromHere, grouped, placeOf } from './lines.js'
 import { nearMiss } from './near-miss.js'
 import { elsewhere, lookedIn } from './places.js'
@@ -80,7 +81,7 @@ function refused(question: Question): Advice {
   if (why === 'matcher') return unmatched(question, those)
   const [first] = those
   const reason = `${first?.name} listens, but ${first?.detail ?? why}`
-  if (why === 'disabled') return { reason, next: ['Change that setting, if the hook is wanted'] }
+  if (why === 'disabled') return { reason, next: [undoOf(first?.detail ?? '')] }
   return { reason, next: [`Look at ${placeOf(first?.origin ?? {}) || 'its configuration'}`] }
 }
 

@@ -3,6 +3,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { didYouMean } from '../core/nearest.js'
 import type { Output } from './output.js'
+import type { Commands } from './program.js'
 import { usage } from './refusal.js'
 
 /** One option, as parseArgs takes it, with its words for the help. */
@@ -52,8 +53,10 @@ export interface Command<T extends OptionTable = OptionTable> {
   readonly examples: readonly Example[]
   /** What its exit codes mean, where they say more than success. */
   readonly exits?: readonly (readonly [code: number, means: string])[]
-  /** The exit code. A method, so that a table can hold commands with different options. */
-  run(given: Given<T>, output: Output): Promise<number>
+  /**
+   * The exit code. A method, so that a table can hold commands with different options. `commands`: all that the program has.
+   */
+  run(given: Given<T>, output: Output, commands: Commands): Promise<number>
 }
 
 /** Options that every command has. */

@@ -20,6 +20,12 @@ export function oneLine(text: string, longest = Infinity): string {
   return line.length > longest ? `${line.slice(0, longest - 1)}…` : line
 }
 
+/** The first of many names, and how many more there are. */
+export function some(names: readonly string[], most = 5): string {
+  const more = names.length > most ? ` and ${names.length - most} more` : ''
+  return `${names.slice(0, most).join(', ')}${more}`
+}
+
 /** Items under what they have in common, in the order they came. */
 export function grouped<K, T>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, readonly T[]> {
   const groups = new Map<K, T[]>()

@@ -1,21 +1,65 @@
 // A plan for people: who would run and in which order, who would not and why, and where each of them stands.
 
 import type { Candidate, Plan } from '../core/plan.js'
+import type { ListedHook } from '../hooks.js'
 import { type Advice, listedOf, type Question } from './advice.js'
+import type { Forecast } from './forecast.js'
+import { type HookAnswer, lastText } from './hook-answer.js'
+import { type Terms, termsText } from './hook-terms.js'
 import { columns, indented, labelled, nextLines, noticeLines, oneLine, placeOf } from './lines.js'
 import { nearMiss } from './near-miss.js'
 import { plainData } from './output.js'
 import { type Paint, painter } from './paint.js'
 
-export function planLines(question: Question, advice: Advice | undefined): readonly string[] {
+/** What is said about a plan beside the plan. */
+export interface Explained {
+  /** By place in the order. */
+  readonly terms: ReadonlyMap<number, Terms>
+  /** Where something would run. */
+  readonly forecast: Forecast | undefined
+  readonly advice: Advice | undefined
+}
+
+export function planLines(question: Question, { terms, forecast, advice }: Explained): readonly string[] {
   const paint = painter(1)
-  const told = { ...plainData({ ...question, kind: undefined }), kind: question.kind }
+  const told = toldOf(question)
   return [
     title(told, paint),
-    ...running(told, paint),
+    ...running(told, terms, paint),
     ...idle(told, advice !== undefined, paint),
+    ...(forecast ? forecastLines(plainData(forecast), paint) : []),
     ...noticeLines(told.notices, paint),
     ...(advice ? adviceLines(plainData(advice), paint) : []),
+  ]
+}
+
+function toldOf(question: Question): Question {
+  return { ...plainData({ ...question, kind: undefined }), kind: question.kind }
+}
+
+/** The same about one hook. */
+export function focusLines(
+  question: Question,
+  hook: ListedHook,
+  terms: Terms | undefined,
+  answer: HookAnswer,
+): readonly string[] {
+  const paint = painter(1)
+  const told = toldOf(question)
+  const { name, command, ...place } = plainData(hook)
+  const { runs, text, next, last } = plainData(answer)
+  return [
+    title(told, paint),
+    `${paint.cyan(name)}  ${placeOf(place)}`.trimEnd(),
+    ...(command ? indented(command, 4).map(paint.dim) : []),
+    ...(terms ? [paint.dim(`    ${termsText(plainData(terms), question.kind)}`)] : []),
+    ...labelled(
+      text.slice(0, text.search(/[:,]/) + 1),
+      text.slice(text.search(/[:,]/) + 2),
+      runs ? paint.green : paint.yellow,
+    ),
+    ...(last ? [lastText(last)] : []),
+    ...nextLines(next, paint),
   ]
 }
 
@@ -33,7 +77,7 @@ interface Place {
   readonly name: string
 }
 
-function running(question: Question, paint: Paint): readonly string[] {
+function running(question: Question, terms: Explained['terms'], paint: Paint): readonly string[] {
   const places = placesOf(question.plan)
   if (places.length === 0) return []
   const atOnce = question.plan.steps.some(({ lanes }) => lanes.length > 1)
@@ -47,9 +91,11 @@ function running(question: Question, paint: Paint): readonly string[] {
     ...rows.flatMap(({ one }, i) => {
       const [when = '', name = '', place = ''] = cells[i] ?? []
       const command = one && listedOf(question, one)?.command
+      const own = one && terms.get(one.order)
       return [
         `  ${when}  ${paint.green(name)}  ${place}`.trimEnd(),
         ...(command ? indented(command, 6).map(paint.dim) : []),
+        ...(own ? [paint.dim(`      ${termsText(plainData(own), question.kind)}`)] : []),
       ]
     }),
   ]
@@ -91,6 +137,25 @@ function about(question: Question, one: Candidate, advised: boolean): string {
   if (question.value === '') return `only for ${question.kind.matcher} ${oneLine(listed.matcher)}`
   const remark = advised ? undefined : nearMiss(listed.matcher, question.value)
   return oneLine(remark === undefined ? (one.detail ?? '') : `${one.detail}; ${remark}`)
+}
+
+// ---- what would come of it ------------------------------------------------------------------------------------
+
+function forecastLines(
+  { deny, failure, change, ask, longest, caps }: Forecast,
+  paint: Paint,
+): readonly string[] {
+  const rows: readonly (readonly [label: string, text: string])[] = [
+    ['deny', deny],
+    ['failure', failure],
+    ['change', change],
+    ['ask', ask],
+    ['at most', [`${longest} s`, ...caps].join('; ')],
+  ]
+  return [
+    'what could come of it',
+    ...rows.flatMap(([label, text]) => labelled(label.padEnd(7), text, paint.dim, 2)),
+  ]
 }
 
 // ---- what now -------------------------------------------------------------------------------------------------

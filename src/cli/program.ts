@@ -19,7 +19,7 @@ async function run(commands: Commands, args: readonly string[], output: Output):
   const { command } = await named(commands, isBare ? '' : first)()
   const given = readCommandLine(command, isBare ? args : rest)
   if (given.options.help) return help(commands, isBare ? [] : [first], output)
-  const exit = await command.run(given, output)
+  const exit = await command.run(given, output, commands)
   if (!output.failure) return exit
   // A verdict reaches the host by its exit code all the same.
   await output.complain([`carabiner: The output could not be written: ${output.failure.message}`])

@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 import type { Diagnostic } from '../core/errors.js'
 import type { Host } from '../core/host.js'
+import { switches } from '../plugins/switches.js'
 import { isFolder } from '../runners/command/start-folder.js'
 import { createHooks } from '../runtime.js'
 import { bypassNotices } from './bypass.js'
@@ -77,8 +78,10 @@ export function preTrustedFile(places: Pick<Places, 'pre-trusted'>): string | un
 /** Broken files do not keep it from opening; they are in the diagnostics. */
 export async function openHooks(sources: Sources, host: Host = {}): Promise<OpenHooks> {
   const preTrusted = preTrustedFile(sources)
+  const projectDir = projectFolder(sources)
   return createHooks({
-    projectDir: projectFolder(sources),
+    projectDir,
+    admit: switches({ projectDir }),
     plugins: sources.plugin,
     configs: sources.config,
     trust: sources['trust-all'] ? 'all' : 'enforce',

@@ -37,11 +37,19 @@ describe('who would run', () => {
 would run, the same number at once
   1  project:PreToolUse#1  .amplifier/hooks/hooks.json:7
       ./a.sh
+      --trust-all, for Bash, 30 s, a failure goes on
   1  project:PreToolUse#2  .amplifier/hooks/hooks.json:11
       ./b.sh
+      --trust-all, for Bash, 30 s, a failure goes on
 would not run
   matcher  project:PreToolUse#3  .amplifier/hooks/hooks.json:20
       matcher "Write" does not match tool_name "Bash"
+what could come of it
+  deny    the tool does not run; the reason goes to the model
+  failure of any of them: told, and it goes on ("onFailure": "block" would close the gate)
+  change  project:PreToolUse#1, project:PreToolUse#2 could change tool_input; of one step the last in this order wins
+  ask     if a hook asks: a person (the agent, or carabiner approvals)
+  at most 30 s; context: 10240 bytes each, 10000 tokens a turn
 `)
   })
 
@@ -84,8 +92,186 @@ would not run
     expect(JSON.parse(stdout)).toMatchObject({
       event: 'PreToolUse',
       steps: [{ priority: 20, lanes: [['project:PreToolUse#1']] }],
-      candidates: [{ name: 'project:PreToolUse#1', matched: true }],
+      candidates: [
+        {
+          name: 'project:PreToolUse#1',
+          matched: true,
+          state: 'ready',
+          standing: '--trust-all',
+          matcher: 'Bash',
+          timeout: 30,
+          onFailure: 'continue',
+          closes: false,
+          async: false,
+          command: 'a',
+        },
+      ],
+      payload: { tool_name: 'Bash' },
+      forecast: { deny: expect.any(String), longest: 30, caps: [expect.any(String)] },
       diagnostics: [],
+    })
+  })
+})
+
+describe('what could come of it', () => {
+  const user = (hooks: object) => project.file('../home/.amplifier/hooks/hooks.json', { hooks })
+  const handlers = (...hooks: readonly object[]) => [
+    { hooks: hooks.map((one) => ({ type: 'command', ...one })) },
+  ]
+  const forecast = async (args: readonly string[]) =>
+    JSON.parse((await explain([...args, '--json'])).stdout).forecast
+
+  it('who closes the gate by failing, and whose deny comes too late', async () => {
+    user({
+      PreToolUse: handlers(
+        { command: 'a', onFailure: 'block', timeout: 10 },
+        { command: 'b', timeout: 7 },
+        { command: 'c', async: true, timeout: 60 },
+      ),
+    })
+    const { deny, failure, change, longest } = await forecast(['PreToolUse', '--tool', 'Bash'])
+    expect(deny).toContain('one of user:PreToolUse#3 comes too late (async)')
+    expect(failure).toBe('of user:PreToolUse#1 counts as a deny; of the others it is told, and it goes on')
+    expect(change).toContain('user:PreToolUse#1, user:PreToolUse#2 could change tool_input')
+    expect(longest).toBe(10)
+    const told = await lines(['PreToolUse', '--tool', 'Bash'])
+    expect(told).toContain('yours, 10 s, a failure denies')
+    expect(told).toContain('yours, async, 60 s')
+  })
+
+  it('one after another it takes the sum', async () => {
+    const hooks = ['a', 'b'].map((command) => ({ type: 'command', command, timeout: 4 }))
+    user({ Stop: [{ sequential: true, hooks }] })
+    const { longest, caps, ask, deny } = await forecast(['Stop'])
+    expect(longest).toBe(8)
+    expect(caps[0]).toContain('Stop can be refused 8 times')
+    expect(ask).toContain('a question has no place here')
+    expect(deny).toContain('the agent goes on')
+  })
+
+  it('an event that cannot be denied, and cannot be changed', async () => {
+    user({ SessionEnd: handlers({ command: 'a' }) })
+    const { deny, change } = await forecast(['SessionEnd', '--example'])
+    expect([deny, change]).toEqual([
+      'has no effect: nothing can be denied on SessionEnd; it is reported',
+      'nobody could change it',
+    ])
+  })
+
+  it('who is asked before a person', async () => {
+    user({ PreToolUse: handlers({ command: 'a' }), PermissionRequest: handlers({ command: 'b' }) })
+    const { ask } = await forecast(['PreToolUse', '--tool', 'Bash'])
+    expect(ask).toContain('1 PermissionRequest hook first, then a person')
+  })
+
+  it('which of two that are the same runs', async () => {
+    user({ Stop: handlers({ command: 'a' }, { command: 'a' }) })
+    const told = await lines(['Stop'])
+    expect(told).toContain('yours, 30 s, a failure goes on, the same as user:Stop#2')
+    expect(told).toContainEqual(expect.stringMatching(/^duplicate +user:Stop#2/))
+  })
+
+  it('--example fills in what was not given', async () => {
+    user({ PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'a', if: 'Bash(ls)' }] }] })
+    expect(await lines(['PreToolUse', '--example'])).toContain(
+      'yours, for Bash, if Bash(ls), 30 s, a failure goes on',
+    )
+  })
+})
+
+describe('why did my hook not run', () => {
+  const answer = async (args: readonly string[], options?: RunOptions) => {
+    const told = await lines(args, options)
+    const at = told.findIndex((line) => line.startsWith('it would '))
+    expect(at).toBeGreaterThanOrEqual(0)
+    return { text: told[at], rest: told.slice(at + 1) }
+  }
+
+  it('nobody trusted it', async () => {
+    project.hooks({ PreToolUse: [['Bash', 'cat']] })
+    const { text, rest } = await answer(['PreToolUse', '--tool', 'Bash', '--hook', 'PreToolUse#1'])
+    expect(text).toContain('it would not run: it came with the project, and nobody trusted it')
+    expect(rest).toEqual(['next carabiner trust project'])
+  })
+
+  it('it is for another event; that event by itself', async () => {
+    project.hooks({ Stop: [['', 'true']] })
+    const { text, rest } = await answer(['PreToolUse', '--hook', 'project:Stop#1', '--trust-all'])
+    expect(text).toBe('it would not run: it listens to Stop, not to PreToolUse')
+    expect(rest).toEqual([`next carabiner explain Stop --hook 'project:Stop#1' --trust-all`])
+    expect((await answer(['--hook', 'project:Stop#1', '--trust-all'])).text).toBe(
+      'it would run, in step 1 of 1',
+    )
+  })
+
+  it('its matcher, its tool', async () => {
+    project.hooks({ PreToolUse: [['Wirte', 'true']] })
+    const given = await answer(['PreToolUse', '--tool', 'Write', '--hook', 'PreToolUse#1', '--trust-all'])
+    expect(given.text).toContain('it has Wirte, not Write')
+    expect(given.rest).toEqual(['next Correct .amplifier/hooks/hooks.json:7'])
+    const none = await answer(['--hook', 'PreToolUse#1', '--trust-all'])
+    expect(none.rest).toEqual([
+      `next carabiner explain PreToolUse --tool Wirte --hook 'project:PreToolUse#1' --trust-all`,
+    ])
+  })
+
+  it('a setting; a switch', async () => {
+    project.hooks({ Stop: [['', 'true']] })
+    const file = project.file('../home/.amplifier/settings.json', { hooks: { enabled: false } })
+    const { text } = await answer(['--hook', 'Stop#1', '--trust-all'])
+    expect(text).toContain(`"enabled": false in ${file}:3`)
+  })
+
+  it('another that is the same runs', async () => {
+    project.hooks({ Stop: [['', 'true', 'true']] })
+    const { text, rest } = await answer(['--hook', 'Stop#2', '--trust-all'])
+    expect(text).toBe('it would not run: project:Stop#1 runs the same for this event, and once is enough')
+    expect(rest).toEqual(['next carabiner doctor --trust-all'])
+  })
+
+  it('it would fail: what to put right', async () => {
+    project.hooks({ Stop: [['', '"$CLAUDE_PROJECT_DIR"/guard.sh']] })
+    project.file('guard.sh', '#!/bin/sh\n')
+    const { text, rest } = await answer(['--hook', 'Stop#1', '--trust-all'])
+    expect(text).toBe('it would be started, in step 1 of 1, and fail: guard.sh is not executable')
+    expect(rest).toEqual(['next chmod +x guard.sh'])
+  })
+
+  it('everything is bypassed', async () => {
+    project.hooks({ Stop: [['', 'true']] })
+    const { rest } = await answer(['--hook', 'Stop#1', '--trust-all'], { env: { CARABINER_OFF: '1' } })
+    expect(rest).toEqual(['next unset CARABINER_OFF'])
+  })
+
+  it('what is on record, and what to type to see it run', async () => {
+    project.hooks({ PreToolUse: [['Bash', 'cat > /dev/null; exit 2']] })
+    await project.carabiner(['fire', 'PreToolUse', '--trust-all'], {
+      input: { tool_name: 'Bash', tool_input: { command: 'ls' } },
+    })
+    const { text, rest } = await answer(['--hook', 'PreToolUse#1', '--tool', 'Bash', '--trust-all'])
+    expect(text).toBe('it would run, in step 1 of 1')
+    expect(rest[0]).toMatch(/^last on record: 2\S+ PreToolUse, ran, deny \(entry 1\)$/)
+    const typed = (rest[1] ?? '').replace('next ', '').replace('carabiner', '"$0" "$1"')
+    expect((await project.run('sh', ['-c', typed, process.execPath, programFile()])).code).toBe(2)
+  })
+
+  it.each([
+    ['project:Stap#1', 'There is no hook project:Stap#1; did you mean project:Stop#1?'],
+    ['nothing-like-it', 'There is no hook nothing-like-it'],
+    ['project', 'project is the name of 2 hooks'],
+  ])('%s', async (name, expected) => {
+    project.hooks({ Stop: [['', 'a', 'b']] })
+    const { code, stderr } = await explain(['--hook', name])
+    expect(code).toBe(1)
+    expect(stderr).toContain(expected)
+  })
+
+  it('as JSON', async () => {
+    project.hooks({ Stop: [['', 'true']] })
+    const { stdout } = await explain(['--hook', 'Stop#1', '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({
+      event: 'Stop',
+      hook: { hook: 'project:Stop#1', runs: false, next: ['carabiner trust project'] },
     })
   })
 })

@@ -43,6 +43,7 @@ describe('the pages', () => {
         'docs/results.md',
         'docs/sessions.md',
         'docs/shell-hooks.md',
+        'docs/switch-off.md',
         'docs/write-a-hook.md',
       ]),
     )

@@ -1,18 +1,38 @@
-// `carabiner explain`: which hooks would run for an event and which would not, and why. Runs nothing.
+// `carabiner explain`: which hooks would run for an event and which would not, why, and what would come of it. Runs nothing.
 
+import type { ConfiguredHook } from '../../config/configured-hook.js'
 import { matcherValue, openPayload, resolveEvent } from '../../core/events.js'
 import { isObject } from '../../core/json.js'
-import { adviceFor, type Question } from '../advice.js'
+import type { Plan } from '../../core/plan.js'
+import type { ListedHook } from '../../hooks.js'
+import { FileStore } from '../../state/file-store.js'
+import { adviceFor, listedOf, type Question } from '../advice.js'
+import { BYPASSED } from '../bypass.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
+import { specOf, specsIn } from '../doctor/facts.js'
+import { examplePayload } from '../example-payload.js'
+import { type Forecast, forecastOf } from '../forecast.js'
+import { answerFor, type HookAnswer, hookCalled } from '../hook-answer.js'
+import { type Terms, termsOf } from '../hook-terms.js'
+import type { Output } from '../output.js'
 import { eventOf, type Payload, readPayload } from '../payload.js'
-import { planLines } from '../print-plan.js'
+import { type Explained, focusLines, planLines } from '../print-plan.js'
 import { EXIT, usage } from '../refusal.js'
-import { noticesOf, openHooks, SOURCE_OPTIONS } from '../sources.js'
+import {
+  noticesOf,
+  type OpenHooks,
+  openHooks,
+  projectFolder,
+  SOURCE_OPTIONS,
+  type Sources,
+} from '../sources.js'
 
 const OPTIONS = {
   tool: { type: 'string', value: 'NAME', help: 'The tool that is called: tool_name.' },
   input: { type: 'string', value: 'JSON', help: 'What it is called with: tool_input.' },
   payload: { type: 'string', value: 'FILE', help: 'Read the payload from a file; - is standard input.' },
+  example: { type: 'boolean', help: 'With a payload that would do, for what is not given.' },
+  hook: { type: 'string', value: 'NAME', help: 'Only this hook: would it run, and why not?' },
   ...SOURCE_OPTIONS,
   ...COMMON_OPTIONS,
 } as const
@@ -22,11 +42,17 @@ export const command: Command<typeof OPTIONS> = {
   summary: 'Say which hooks would run for an event, and why not.',
   positionals: ['[EVENT]'],
   about:
-    "Runs nothing. EVENT may be left out where the payload's hook_event_name says it. " +
-    'When nothing would run it says the most likely reason and what to type next.',
+    "Runs nothing. EVENT may be left out where the payload's hook_event_name says it, or --hook listens to it. Says the " +
+    'order (the same number runs at once), on which terms each hook runs, and what a deny, a failure, a change or a ' +
+    'question would come to. When nothing would run it says the most likely reason and what to type next.',
   options: OPTIONS,
   examples: [
-    { does: 'Why does my hook not run?', line: 'carabiner explain PreToolUse --tool Bash' },
+    { does: 'Who is asked before a command runs?', line: 'carabiner explain PreToolUse --tool Bash' },
+    {
+      does: 'Why did my hook not run?',
+      line: 'carabiner explain PreToolUse --tool Bash --hook project:PreToolUse#1',
+      needs: 'a hook of that name; carabiner list shows them',
+    },
     {
       does: 'With the input of the call, for hooks that have an "if".',
       line: `carabiner explain PreToolUse --tool Bash --input '{"command":"git push"}'`,
@@ -37,28 +63,166 @@ export const command: Command<typeof OPTIONS> = {
     },
   ],
   async run({ options, positionals: [named] }, output) {
-    const data = await dataOf(options)
-    const event = eventOf('explain', named, data)
-    const kind = resolveEvent(event)
-    const value = matcherValue(kind, openPayload(kind, {}, data))
+    const given = await dataOf(options)
     const hooks = await openHooks(options)
-    const plan = hooks.explain(event, data)
-    const question: Question = {
-      kind,
-      plan,
-      value,
-      hooks: hooks.list(),
-      notices: noticesOf(hooks),
-      sources: options,
-    }
+    const focus = options.hook === undefined ? undefined : hookCalled(hooks.list(), options.hook)
+    const event = eventOf('explain', named || (given.hook_event_name ? undefined : firstEvent(focus)), given)
+    const data = options.example || isWithoutMatcher(event, given) ? { ...exampleOf(event), ...given } : given
+    const asked = await ask(hooks, event, data, options)
     await hooks.close()
-    const advice = adviceFor(question)
-    if (output.json)
-      await output.document({ ...plan, diagnostics: question.notices, ...(advice && { advice }) })
-    else await output.print(planLines(question, advice))
-    return EXIT.ok
+    const explained = await explain(asked, options)
+    return focus ? tellOne(focus, asked, explained, options, output) : tellAll(asked, explained, output)
   },
 }
+
+// ---- what is asked --------------------------------------------------------------------------------------------
+
+function firstEvent(focus: readonly ListedHook[] | undefined): string | undefined {
+  const [hook] = focus ?? []
+  return hook === undefined || hook.events === 'all' ? undefined : hook.events[0]
+}
+
+/** What a matcher looks at must be said; the rest may be made up. */
+function isWithoutMatcher(event: string, given: Payload): boolean {
+  return resolveEvent(event).matcher === null && Object.keys(given).length === 0
+}
+
+function exampleOf(event: string): Payload {
+  return JSON.parse(examplePayload(resolveEvent(event))) as Payload
+}
+
+interface Asked {
+  readonly question: Question
+  readonly data: Payload
+  readonly untrusted: ReturnType<OpenHooks['untrusted']>
+  readonly settings: OpenHooks['settings']
+  /** How many PermissionRequest hooks would be asked about the same call. */
+  readonly permissions: number
+}
+
+async function ask(hooks: OpenHooks, event: string, data: Payload, sources: Sources): Promise<Asked> {
+  const kind = resolveEvent(event)
+  const plan = hooks.explain(event, data)
+  const question: Question = {
+    kind,
+    plan,
+    value: matcherValue(kind, openPayload(kind, {}, data)),
+    hooks: hooks.list(),
+    notices: noticesOf(hooks),
+    sources,
+  }
+  const permission =
+    kind.name === 'PreToolUse' ? hooks.explain('PermissionRequest', withoutName(data)) : undefined
+  return {
+    question,
+    data,
+    untrusted: hooks.untrusted(),
+    settings: hooks.settings,
+    permissions: permission ? namesIn(permission).length : 0,
+  }
+}
+
+function withoutName({ hook_event_name: _, ...data }: Payload): Payload {
+  return data
+}
+
+function namesIn({ steps, approvers, observers }: Plan): readonly string[] {
+  return [...steps.flatMap(({ lanes }) => lanes.flat()), ...approvers, ...observers]
+}
+
+// ---- what is answered -----------------------------------------------------------------------------------------
+
+interface WithSpecs extends Explained {
+  readonly specs: readonly ConfiguredHook[]
+}
+
+async function explain({ question, settings, permissions }: Asked, sources: Sources): Promise<WithSpecs> {
+  const { kind, plan } = question
+  const specs = await specsIn(sources)
+  const terms = new Map<number, Terms>()
+  for (const one of plan.candidates) {
+    const listed = listedOf(question, one)
+    const spec = specOf(specs, { name: one.name, ...one.origin })
+    if (listed) terms.set(one.order, termsOf(listed, spec, specs, kind, sources['trust-all']))
+  }
+  const runners = plan.candidates
+    .filter(({ matched }) => matched)
+    .map((one) => ({
+      name: one.name,
+      listed: listedOf(question, one),
+      spec: specOf(specs, { name: one.name, ...one.origin }),
+    }))
+  const grants = grantsOn(kind.name, question.value, sources)
+  const forecast: Forecast | undefined =
+    runners.length === 0 ? undefined : forecastOf({ kind, plan, runners, settings, permissions, grants })
+  return { specs, terms, forecast, advice: adviceFor(question) }
+}
+
+/** None where they cannot be read: a fire tells that, and asks. */
+function grantsOn(event: string, tool: string, sources: Sources): number {
+  try {
+    const all = new FileStore({ projectDir: projectFolder(sources) }).grants()
+    return all.filter((grant) => grant.event === event && grant.tool === tool).length
+  } catch {
+    return 0
+  }
+}
+
+async function tellAll({ question, data }: Asked, explained: Explained, output: Output): Promise<number> {
+  if (output.json) await output.document(documentOf(question, data, explained))
+  else await output.print(planLines(question, explained))
+  return EXIT.ok
+}
+
+function documentOf(question: Question, data: Payload, { terms, forecast, advice }: Explained) {
+  const { plan, notices } = question
+  return {
+    ...plan,
+    candidates: plan.candidates.map((one) => ({ ...terms.get(one.order), ...one })),
+    payload: data,
+    ...(forecast && { forecast }),
+    diagnostics: notices,
+    ...(advice && { advice }),
+  }
+}
+
+/** Of several hooks under one name, as a process makes them, the one that listens. */
+async function tellOne(
+  focus: readonly ListedHook[],
+  { question, data, untrusted, settings }: Asked,
+  explained: WithSpecs,
+  sources: Sources,
+  output: Output,
+): Promise<number> {
+  const { kind, plan, value, notices } = question
+  const listening = focus.find(({ events }) => events === 'all' || events.includes(kind.name))
+  const hook = (listening ?? focus[0]) as ListedHook
+  const one = plan.candidates.find((candidate) => listedOf({ hooks: [hook] }, candidate))
+  const terms = one && explained.terms.get(one.order)
+  const spec = specOf(explained.specs, hook)
+  const [{ faultsOf }, { lastEntryOf }] = await Promise.all([
+    import('../doctor/faults.js'),
+    import('../last-entry.js'),
+  ])
+  const answer: HookAnswer = answerFor({
+    hook,
+    kind,
+    plan,
+    value,
+    sources,
+    untrusted,
+    sameAs: terms?.sameAs ?? [],
+    bypassed: notices.includes(BYPASSED),
+    last: lastEntryOf(projectFolder(sources), hook.name),
+    payload: { ...exampleOf(kind.name), ...data },
+    faults: spec ? faultsOf(spec, settings) : [],
+  })
+  if (output.json) await output.document({ ...documentOf(question, data, explained), hook: answer })
+  else await output.print(focusLines(question, hook, terms, answer))
+  return EXIT.ok
+}
+
+// ---- the payload ----------------------------------------------------------------------------------------------
 
 /** Standard input is read only where it is asked for: a terminal or a pipe that stays open would hold everything up. */
 async function dataOf(options: {

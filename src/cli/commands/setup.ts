@@ -5,7 +5,7 @@ import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { textOf } from '../../core/errors.js'
 import { didYouMean } from '../../core/nearest.js'
-import { visible, visibleLines } from '../../core/visible.js'
+import { visible } from '../../core/visible.js'
 import { type Entry, engineEntries, type Program, packEntries } from '../../hosts/claude-code/entries.js'
 import { disablesHooks } from '../../hosts/claude-code/settings-text.js'
 import {
@@ -20,11 +20,11 @@ import {
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import { envProblems, projectEnvOf } from '../../pack/project-env.js'
 import { userHome } from '../../state/homes.js'
+import { changeLines, diffOf } from '../change-lines.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
-import { lineDiff } from '../line-diff.js'
 import { counted, labelled, nextLines, shortPath } from '../lines.js'
 import type { Output } from '../output.js'
-import { type Paint, painter } from '../paint.js'
+import { painter } from '../paint.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { projectFolder } from '../sources.js'
 
@@ -168,7 +168,7 @@ async function tell(
       changes: plan.changes,
       written: done !== undefined,
       hooks: wish.remove ? 0 : wish.entries.length,
-      diff: diffOf(plan).join('\n'),
+      diff: diffIn(plan),
       backup: done?.backup ?? null,
       notes,
     })
@@ -198,22 +198,6 @@ function sentence({ remove, entries }: Wish, { file, changes, after }: Plan, don
   return after === undefined ? `removed ${where}, which was made for them` : `taken out of ${where}`
 }
 
-function changeLines(plan: Plan, paint: Paint): readonly string[] {
-  const { path, real, text } = plan.file
-  const name = visible(shortPath(path))
-  const title = real === path ? name : `${name} -> ${visible(real)}`
-  const coloured = (line: string) => {
-    if (line.startsWith('+')) return paint.green(line)
-    return line.startsWith('-') ? paint.red(line) : line
-  }
-  return [
-    paint.bold(text === undefined ? `${title} (new)` : title),
-    ...visibleLines(diffOf(plan).join('\n')).map(coloured),
-  ]
-}
-
-/** The ends of lines stay as they are, and are not shown. */
-function diffOf({ file, after, changes }: Plan): readonly string[] {
-  const lines = (text = '') => text.replaceAll('\r\n', '\n')
-  return changes ? lineDiff(lines(file.text), lines(after)) : []
+function diffIn(plan: Plan): string {
+  return plan.changes ? diffOf(plan).join('\n') : ''
 }

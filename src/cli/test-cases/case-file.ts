@@ -41,14 +41,14 @@ const MOST_BYTES = 4 * 1024 * 1024
 const DEFAULT_TIMEOUT = 60
 const LONGEST_TIMEOUT = 600
 
-const FILE: Fields = {
+export const FILE: Fields = {
   $schema: ['a text', isText],
   description: ['a text', isText],
   sequential: ['true or false', isFlag],
   cases: ['a list of cases', Array.isArray],
 }
 
-const CASE: Fields = {
+export const CASE: Fields = {
   name: ['a text that is not empty', isWord],
   event: ['the name of an event', isWord],
   payload: ['an object', isObject],

@@ -1,0 +1,265 @@
+// `carabiner catalog`: lists of plugins to install from, kept on this machine, and searched.
+
+import { didYouMean } from '../../core/nearest.js'
+import { visible, visibleName } from '../../core/visible.js'
+import { catalogSourceText } from '../../plugins/catalog-fetch.js'
+import type { CatalogRecord } from '../../plugins/catalog-record.js'
+import { type FoundPlugin, searchCatalogs } from '../../plugins/catalog-search.js'
+import { CatalogStore, type CatalogUpdate } from '../../plugins/catalog-store.js'
+import { PluginProblem } from '../../plugins/plugin-problem.js'
+import { COMMON_OPTIONS, type Command } from '../command.js'
+import { columns, counted, indented, labelled, nextLines, oneLine, shortPath } from '../lines.js'
+import type { Output } from '../output.js'
+import { type Paint, painter } from '../paint.js'
+import { inWords } from '../plugin-commands.js'
+import { withProgress } from '../progress.js'
+import { EXIT, usage } from '../refusal.js'
+
+const OPTIONS = {
+  name: { type: 'string', value: 'NAME', help: 'add: your name for it, in place of its own.' },
+  ...COMMON_OPTIONS,
+} as const
+
+const ACTIONS = ['list', 'add', 'search', 'remove', 'update'] as const
+type Action = (typeof ACTIONS)[number]
+
+export const command: Command<typeof OPTIONS> = {
+  name: 'catalog',
+  summary: 'Catalogues of plugins: add, list, search, update, remove.',
+  positionals: ['[ACTION]', '[WHAT…]'],
+  about:
+    'ACTION is list (the default), add SRC, search WORDS, update [NAME] or remove NAME. SRC is a folder, a file or a git ' +
+    'repository with a catalog.json, or with the .claude-plugin/marketplace.json of Claude Code. Searching looks at ' +
+    'what was fetched last, and needs no network. carabiner install NAME@CATALOG installs from one.',
+  options: OPTIONS,
+  exits: [
+    [0, 'done; search: something was found'],
+    [1, 'it could not be had, there is none of that name, or nothing was found'],
+    [64, 'wrong usage'],
+  ],
+  examples: [
+    { does: 'Your catalogues.', line: 'carabiner catalog' },
+    {
+      does: "Another agent's marketplace, as it is.",
+      line: 'carabiner catalog add https://github.com/anthropics/claude-code --name claude',
+      needs: 'a network',
+    },
+    {
+      does: 'Is there a plugin for this?',
+      line: 'carabiner catalog search secret scan',
+      needs: 'a catalogue',
+    },
+    { does: 'What is new?', line: 'carabiner catalog update' },
+  ],
+  async run({ options, positionals: [first = 'list', ...words] }, output) {
+    const action = actionOf(first)
+    if (options.name !== undefined && action !== 'add')
+      throw usage(`--name means nothing to carabiner catalog ${action}`)
+    return inWords(() => act(action, words, options.name, output))
+  },
+}
+
+async function act(
+  action: Action,
+  words: readonly string[],
+  name: string | undefined,
+  output: Output,
+): Promise<number> {
+  const store = new CatalogStore()
+  switch (action) {
+    case 'list':
+      checkCount(action, words, 0)
+      return list(store, output)
+    case 'add':
+      return add(store, wanted(action, words, 'SRC'), name, output)
+    case 'search':
+      return search(store, words, output)
+    case 'remove':
+      return remove(store, wanted(action, words, 'NAME'), output)
+    case 'update':
+      checkCount(action, words, 1)
+      return update(store, words[0], output)
+  }
+}
+
+function actionOf(name: string): Action {
+  const action = ACTIONS.find((one) => one === name)
+  if (action) return action
+  throw usage(
+    `carabiner catalog has no ${JSON.stringify(name)}${didYouMean(name, ACTIONS)}`,
+    `There is ${ACTIONS.join(', ')}.`,
+  )
+}
+
+function checkCount(action: Action, words: readonly string[], most: number): void {
+  const extra = words[most]
+  if (extra !== undefined) throw usage(`carabiner catalog ${action} takes no ${JSON.stringify(extra)}`)
+}
+
+function wanted(action: Action, words: readonly string[], what: string): string {
+  checkCount(action, words, 1)
+  const [word] = words
+  if (word !== undefined) return word
+  throw usage(
+    `Which one? carabiner catalog ${action} ${what}`,
+    action === 'remove' ? 'carabiner catalog lists them.' : 'carabiner catalog --help shows what it takes.',
+  )
+}
+
+// ---- list and search ------------------------------------------------------------------------------------------
+
+async function list(store: CatalogStore, output: Output): Promise<number> {
+  const { catalogs, problems } = store.all()
+  if (output.json) {
+    await output.document({ catalogs: catalogs.map(summaryOf), problems })
+    return EXIT.ok
+  }
+  const paint = painter(1)
+  const cells = catalogs.map((one) => [
+    one.name,
+    counted(one.plugins.length, 'plugin'),
+    visible(shortPath(catalogSourceText(one.source))),
+    `updated ${one.updated.slice(0, 10)}`,
+  ])
+  await output.print([
+    ...columns(cells).map((row) => row.join('  ')),
+    ...(catalogs.length === 0 ? ['no catalogues', ...nextLines(['carabiner catalog add SRC'], paint)] : []),
+    ...problems.flatMap((text) => labelled('note', visible(text), paint.yellow)),
+  ])
+  return EXIT.ok
+}
+
+function summaryOf(record: CatalogRecord) {
+  const { name, source, commit, added, updated, plugins, problems } = record
+  return {
+    name,
+    source: catalogSourceText(source),
+    ...(commit !== undefined && { commit }),
+    added,
+    updated,
+    plugins: plugins.length,
+    problems,
+  }
+}
+
+async function search(store: CatalogStore, words: readonly string[], output: Output): Promise<number> {
+  const { catalogs, problems } = store.all()
+  const found = searchCatalogs(catalogs, words)
+  const paint = painter(1)
+  if (output.json) {
+    await output.document({
+      plugins: found.map(({ entry: { name, description, version, keywords }, catalog }) => ({
+        name,
+        catalog,
+        description,
+        ...(version !== undefined && { version }),
+        keywords,
+        install: `${name}@${catalog}`,
+      })),
+      problems,
+    })
+  } else if (found.length > 0) await output.print(found.flatMap((one) => foundLines(one, paint)))
+  else await output.print(nothingLines(catalogs.length, paint))
+  if (!output.json && problems.length > 0) {
+    await output.complain(problems.map((text) => `carabiner: ${visible(text)}`))
+  }
+  return found.length > 0 ? EXIT.ok : EXIT.failed
+}
+
+function nothingLines(catalogs: number, paint: Paint): readonly string[] {
+  if (catalogs === 0) return ['no catalogues', ...nextLines(['carabiner catalog add SRC'], paint)]
+  return [
+    `nothing found in ${counted(catalogs, 'catalogue')}`,
+    ...nextLines(['carabiner catalog update'], paint),
+  ]
+}
+
+const LONGEST_SHOWN = 300
+
+function foundLines({ entry, catalog }: FoundPlugin, paint: Paint): readonly string[] {
+  const version = entry.version === undefined ? '' : `  ${visible(entry.version)}`
+  const head = `${paint.bold(`${visible(entry.name)}@${catalog}`)}${version}`
+  const text = visible(oneLine(entry.description, LONGEST_SHOWN))
+  return [head, ...(text === '' ? [] : indented(text, 2))]
+}
+
+// ---- add, update and remove -----------------------------------------------------------------------------------
+
+async function add(
+  store: CatalogStore,
+  text: string,
+  name: string | undefined,
+  output: Output,
+): Promise<number> {
+  const added = await withProgress(`fetching ${visible(text)}`, () => store.add(text, name))
+  if (output.json) await output.document(summaryOf(added))
+  else {
+    const paint = painter(1)
+    await output.print([
+      `added ${added.name}: ${counted(added.plugins.length, 'plugin')} from ${visible(shortPath(catalogSourceText(added.source)))}`,
+      ...leftOutLines(added, paint),
+      ...nextLines(['carabiner catalog search', `carabiner install NAME@${added.name}`], paint),
+    ])
+  }
+  return EXIT.ok
+}
+
+const MOST_NOTES = 10
+
+function leftOutLines({ problems }: CatalogRecord, paint: Paint): readonly string[] {
+  const more = problems.length - MOST_NOTES
+  return [
+    ...problems.slice(0, MOST_NOTES).flatMap((text) => labelled('note', visible(text), paint.yellow)),
+    ...(more > 0 ? labelled('note', `${more} more are left out; --json has all of them`, paint.yellow) : []),
+  ]
+}
+
+/** One that cannot be had does not keep the others from being fetched. */
+async function update(store: CatalogStore, name: string | undefined, output: Output): Promise<number> {
+  const names = name === undefined ? store.names() : [name]
+  const updated: CatalogUpdate[] = []
+  const failed: { readonly name: string; readonly problem: string }[] = []
+  for (const one of names) {
+    try {
+      updated.push(await withProgress(`fetching ${visible(one)}`, () => store.update(one)))
+    } catch (error) {
+      if (!(error instanceof PluginProblem) || name !== undefined) throw error
+      failed.push({ name: one, problem: error.message })
+    }
+  }
+  if (output.json) {
+    const changes = updated.map(({ catalog, ...rest }) => ({ ...summaryOf(catalog), ...rest }))
+    await output.document({ updated: changes, failed })
+  } else {
+    const paint = painter(1)
+    await output.print([
+      ...(names.length === 0 ? ['no catalogues'] : []),
+      ...updated.flatMap((one) => [changeLine(one), ...leftOutLines(one.catalog, paint)]),
+    ])
+    if (failed.length > 0) {
+      await output.complain(
+        failed.map((one) => `carabiner: ${one.name} stays as it was: ${visible(one.problem)}`),
+      )
+    }
+  }
+  return failed.length > 0 ? EXIT.failed : EXIT.ok
+}
+
+function changeLine({ catalog, added, removed, changed }: CatalogUpdate): string {
+  const parts = [
+    ['new', added],
+    ['changed', changed],
+    ['gone', removed],
+  ] as const
+  const said = parts
+    .filter(([, names]) => names.length > 0)
+    .map(([what, names]) => `${what} ${oneLine(names.map(visibleName).join(', '), LONGEST_SHOWN)}`)
+  return `${catalog.name}: ${said.length === 0 ? 'nothing new' : said.join('; ')}`
+}
+
+async function remove(store: CatalogStore, name: string, output: Output): Promise<number> {
+  const gone = store.remove(name)
+  if (output.json) await output.document({ removed: gone.name })
+  else await output.print([`removed ${gone.name}; what was installed from it stays`])
+  return EXIT.ok
+}

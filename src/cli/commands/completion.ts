@@ -1,0 +1,53 @@
+// `carabiner completion`: what makes a shell complete commands, options and names.
+
+import { didYouMean } from '../../core/nearest.js'
+import { COMMON_OPTIONS, type Command } from '../command.js'
+import { NAME_KINDS, type NameKind, namesOf } from '../completion/names.js'
+import { SHELLS, type Shell } from '../completion/shells.js'
+import { EXIT, usage } from '../refusal.js'
+
+const OPTIONS = {
+  names: { type: 'string', value: 'KIND', help: 'Print names of this kind, for the scripts.', hidden: true },
+  ...COMMON_OPTIONS,
+} as const
+
+export const command: Command<typeof OPTIONS> = {
+  name: 'completion',
+  summary: 'Print what makes your shell complete carabiner: bash, zsh, fish.',
+  positionals: ['SHELL'],
+  about: 'The first line of what it prints says where to put it. Names of plugins are looked up as you type.',
+  options: OPTIONS,
+  examples: [
+    { does: 'In this shell, at once.', line: 'source <(carabiner completion bash)', needs: 'bash' },
+    { does: 'In each new one.', line: 'carabiner completion bash >> ~/.bashrc' },
+  ],
+  async run({ options: { names: kind }, positionals: [shell] }, output, commands) {
+    if (kind !== undefined) {
+      const names = namesOf(kindNamed(kind))
+      if (output.json) await output.document({ names })
+      else if (names.length > 0) await output.print(names)
+      return EXIT.ok
+    }
+    const name = shellNamed(shell)
+    // Names are asked for while somebody types, and need none of this.
+    const { scriptFor } = await import('../completion/scripts.js')
+    const script = await scriptFor(name, commands)
+    if (output.json) await output.document({ shell: name, script })
+    else await output.print([script.trimEnd()])
+    return EXIT.ok
+  },
+}
+
+function shellNamed(text: string | undefined): Shell {
+  const shell = SHELLS.find((one) => one === text)
+  if (shell) return shell
+  const known = `There is ${SHELLS.join(', ')}.`
+  if (text === undefined) throw usage('Give the shell', known)
+  throw usage(`There is no completion for ${JSON.stringify(text)}${didYouMean(text, SHELLS)}`, known)
+}
+
+function kindNamed(text: string): NameKind {
+  const kind = NAME_KINDS.find((one) => one === text)
+  if (kind) return kind
+  throw usage(`There are no names of ${JSON.stringify(text)}`, `There is ${NAME_KINDS.join(', ')}.`)
+}

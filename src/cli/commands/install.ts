@@ -1,0 +1,193 @@
+// `carabiner install`: fetches a plugin, shows what it would run, and installs exactly what was shown. Runs nothing of it.
+
+import { join } from 'node:path'
+import { textOf } from '../../core/errors.js'
+import { visible, visibleName } from '../../core/visible.js'
+import {
+  installPrepared,
+  isInstalled,
+  type PreparedPlugin,
+  preparePlugin,
+  resolveSource,
+  trustInstalled,
+} from '../../plugins/install-plugin.js'
+import { parseSource } from '../../plugins/source.js'
+import { pluginsDir, type Target } from '../../plugins/target.js'
+import { COMMON_OPTIONS, type Command } from '../command.js'
+import { nextLines, noticeLines, shortPath } from '../lines.js'
+import { type Output, plainData } from '../output.js'
+import { painter } from '../paint.js'
+import {
+  agrees,
+  byCatalog,
+  canAsk,
+  inWords,
+  pluginData,
+  reviewData,
+  SCOPE_OPTIONS,
+  shownPlugin,
+  targetOf,
+  userTarget,
+} from '../plugin-commands.js'
+import { reviewLines } from '../print-review.js'
+import { withProgress } from '../progress.js'
+import { EXIT, Refusal, usage } from '../refusal.js'
+import type { Shown } from '../trust-units.js'
+
+const OPTIONS = {
+  ...SCOPE_OPTIONS,
+  name: { type: 'string', value: 'NAME', help: 'Call it so; default: as it calls itself.' },
+  ref: { type: 'string', value: 'REF', help: 'Of git: a tag, a branch or a whole commit.' },
+  path: { type: 'string', value: 'DIR', help: 'The folder in it that is the plugin.' },
+  yes: { type: 'boolean', help: 'Do not ask: install what is shown.' },
+  'no-trust': { type: 'boolean', help: 'With --here: do not trust it; it stays blocked until you do.' },
+  full: { type: 'boolean', help: 'Show the whole text of every file, and every remark.' },
+  ...COMMON_OPTIONS,
+} as const
+
+export const command: Command<typeof OPTIONS> = {
+  name: 'install',
+  summary: 'Install a plugin, after you have seen what it would run.',
+  positionals: ['SOURCE'],
+  about:
+    'SOURCE is a folder (./x), git (https://…, ssh://…, git@host:…, a path with #REF), npm:NAME@VERSION, an archive ' +
+    '(.tgz, .tar.gz, .tar, .zip; a path or https://…) or NAME@CATALOG. It goes into ~/.amplifier/hooks/NAME, or with ' +
+    '--here into the project; hooks.lock.json beside keeps where it came from, its commit and the hash of its files. ' +
+    'What you install is trusted by that. Runs nothing of it.',
+  options: OPTIONS,
+  exits: [
+    [0, 'installed, or installed already'],
+    [1, 'not installed; with --json also if it was only shown'],
+    [64, 'wrong usage'],
+  ],
+  examples: [
+    { does: 'From a folder, for all projects.', line: 'carabiner install ./my-plugin', needs: 'the folder' },
+    {
+      does: 'A tag of a repository, into this project.',
+      line: 'carabiner install https://example.com/guard.git#v1.2.0 --here',
+      needs: 'the network',
+    },
+    {
+      does: 'For a program: shows, and installs nothing.',
+      line: 'carabiner install ./my-plugin --json',
+      needs: 'the folder',
+    },
+  ],
+  run({ options, positionals: [text] }, output) {
+    if (text === undefined)
+      throw usage('Give what is to be installed', 'carabiner install --help shows which sources there are.')
+    if (options['no-trust'] && !options.here)
+      throw usage('--no-trust is for --here: what is yours needs no trust')
+    const target = targetOf(options) ?? userTarget()
+    return inWords(async () => {
+      const prepared = await withProgress(`fetching ${visible(text)}`, () => prepare(text, target, options))
+      try {
+        return await decide(prepared, target, options, output)
+      } finally {
+        prepared.staged.remove()
+      }
+    })
+  },
+}
+
+interface How {
+  readonly name: string | undefined
+  readonly ref: string | undefined
+  readonly path: string | undefined
+  readonly yes: boolean
+  readonly full: boolean
+  readonly 'no-trust': boolean
+}
+
+async function prepare(text: string, target: Target, { name, ref, path }: How): Promise<PreparedPlugin> {
+  const resolved = await resolveSource(parseSource(text, { ref, path }), byCatalog)
+  return preparePlugin(resolved, target, name)
+}
+
+async function decide(prepared: PreparedPlugin, target: Target, how: How, output: Output): Promise<number> {
+  if (isInstalled(prepared, target)) return already(prepared, target, output)
+  const shown = shownPlugin(prepared, target)
+  const { diagnostics } = prepared.staged
+  if (!output.json) {
+    if (diagnostics.length > 0) await output.complain(noticeLines(plainData(diagnostics), painter(2)))
+    await output.print(reviewLines(shown, how.full))
+  }
+  const [problem] = shown.problems
+  if (problem !== undefined)
+    throw new Refusal('UNSAFE_ENTRY', `${prepared.name} was not installed: ${problem}`)
+  const isAgreed = how.yes || (!output.json && canAsk() && (await agrees('Install this?', output)))
+  if (isAgreed) await installPrepared(prepared, target)
+  const trusted =
+    isAgreed && target.scope === 'project' && !how['no-trust']
+      ? await trust(prepared, shown, target)
+      : undefined
+  if (output.json) return document(prepared, shown, target, isAgreed, trusted, output)
+  if (isAgreed) return tell(prepared.name, target, trusted, output)
+  if (canAsk()) {
+    await output.print([`${prepared.name} was not installed`])
+    return EXIT.failed
+  }
+  throw new Refusal(
+    'NOT_INSTALLED',
+    `${prepared.name} was shown, and not installed: nobody can be asked here`,
+    {
+      hint: 'Look at the above; on a terminal the same command asks, and --yes installs without asking.',
+    },
+  )
+}
+
+/** True, or why not: it is installed all the same, and blocked. */
+async function trust({ name }: PreparedPlugin, { review }: Shown, target: Target): Promise<true | string> {
+  try {
+    await trustInstalled(name, target, review?.digest ?? '')
+    return true
+  } catch (error) {
+    return textOf(error)
+  }
+}
+
+async function tell(
+  name: string,
+  target: Target,
+  trusted: true | string | undefined,
+  output: Output,
+): Promise<number> {
+  const place = visible(shortPath(join(pluginsDir(target), name)))
+  await output.print([`installed ${name}${trusted === true ? ' and trusted it' : ''}  ${place}`])
+  if (typeof trusted === 'string') {
+    await output.complain([`carabiner: ${name} is installed, but not trusted: ${visible(trusted)}`])
+  }
+  const isBlocked = target.scope === 'project' && trusted !== true
+  await output.print(nextLines([isBlocked ? `carabiner trust ${name}` : 'carabiner list'], painter(1)))
+  return typeof trusted === 'string' ? EXIT.failed : EXIT.ok
+}
+
+async function already({ name, entry }: PreparedPlugin, target: Target, output: Output): Promise<number> {
+  if (output.json)
+    await output.document({ plugin: pluginData(name, target, entry), installed: true, already: true })
+  else await output.print([`${visibleName(name)} is installed already, and has not changed`])
+  return EXIT.ok
+}
+
+async function document(
+  { name, entry, staged }: PreparedPlugin,
+  shown: Shown,
+  target: Target,
+  installed: boolean,
+  trusted: true | string | undefined,
+  output: Output,
+): Promise<number> {
+  await output.document({
+    plugin: pluginData(name, target, entry),
+    review: reviewData(shown),
+    installed,
+    ...(target.scope === 'project' && { trusted: trusted === true }),
+    diagnostics: [
+      ...staged.diagnostics,
+      ...(typeof trusted === 'string'
+        ? [{ code: 'untrusted', text: `${name} was not trusted: ${trusted}` }]
+        : []),
+    ],
+  })
+  return installed && typeof trusted !== 'string' ? EXIT.ok : EXIT.failed
+}

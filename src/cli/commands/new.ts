@@ -1,0 +1,198 @@
+// `carabiner new`: a plugin that works, with its tests, to begin with.
+
+import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { hooksDirOf } from '../../config/discovery.js'
+import { isHookError, textOf } from '../../core/errors.js'
+import { type EventName, knownEvents, resolveEvent } from '../../core/events.js'
+import { compileMatcher } from '../../core/matcher.js'
+import { didYouMean } from '../../core/nearest.js'
+import { checkPluginName } from '../../plugins/plugin-name.js'
+import { PluginProblem } from '../../plugins/plugin-problem.js'
+import { shellQuoted } from '../../shell/shell-quoted.js'
+import { nonce } from '../../state/nonce.js'
+import { realOf } from '../../state/within.js'
+import { COMMON_OPTIONS, type Command, helpFor } from '../command.js'
+import { fromHere, nextLines } from '../lines.js'
+import type { Output } from '../output.js'
+import { painter } from '../paint.js'
+import { EXIT, Refusal, usage } from '../refusal.js'
+import { projectFolder } from '../sources.js'
+import { LANGUAGES, type Language, type NewFile, newPlugin } from '../templates/plugin.js'
+import { type Wanted, WITHOUT_SAMPLE } from '../templates/sample.js'
+import { findUnits, show } from '../trust-units.js'
+
+const OPTIONS = {
+  lang: {
+    type: 'string',
+    value: 'LANG',
+    help: `${Object.keys(LANGUAGES).join(', ')}; default: bash.`,
+  },
+  event: { type: 'string', value: 'EVENT', help: 'What it listens to; default: PreToolUse.' },
+  matcher: { type: 'string', value: 'M', help: 'Which tools or the like; default: all.' },
+  dir: { type: 'string', value: 'DIR', help: 'Make DIR/NAME; default: .amplifier/hooks/NAME.' },
+  ...COMMON_OPTIONS,
+} as const
+
+export const command: Command<typeof OPTIONS> = {
+  name: 'new',
+  summary: 'Make a plugin that works, with its tests.',
+  positionals: ['NAME'],
+  about:
+    'Writes hooks.json, a script that runs without any package, hooks.test.json and a README, and trusts them as they ' +
+    'are: what you change afterwards runs when you have typed `carabiner trust NAME`. Overwrites nothing.',
+  options: OPTIONS,
+  exits: [
+    [0, 'made and trusted'],
+    [1, 'there is something of that name, or it could not be written or trusted'],
+    [64, 'wrong usage'],
+  ],
+  examples: [
+    { does: 'A gate for shell commands.', line: 'carabiner new no-secrets --matcher Bash' },
+    {
+      does: 'In Python, when a person sends a prompt.',
+      line: 'carabiner new prompts --lang python --event UserPromptSubmit',
+    },
+  ],
+  async run({ options, positionals: [name] }, output) {
+    if (name === undefined) throw usage('Which name? carabiner new NAME', helpFor('new'))
+    const language = languageOf(options.lang)
+    const wanted = wantedOf(name, options.event, options.matcher)
+    const project = projectFolder({ project: undefined })
+    const parent = options.dir === undefined ? hooksDirOf(project) : resolve(options.dir)
+    const files = newPlugin(wanted, language)
+    const folder = place(files, join(parent, name))
+    const isElsewhere = options.dir !== undefined
+    const problem = await trustNew(folder, isElsewhere)
+    await tell({ wanted, language, folder, files, isElsewhere, problem }, output)
+    return problem === undefined ? EXIT.ok : EXIT.failed
+  },
+}
+
+// ---- what is wanted -------------------------------------------------------------------------------------------
+
+function languageOf(text = 'bash'): Language {
+  if (Object.hasOwn(LANGUAGES, text)) return text as Language
+  const names = Object.keys(LANGUAGES)
+  throw usage(
+    `There is no --lang ${JSON.stringify(text)}${didYouMean(text, names)}`,
+    `There is ${names.join(', ')}.`,
+  )
+}
+
+function wantedOf(name: string, event = 'PreToolUse', matcher: string | undefined): Wanted {
+  checkName(name)
+  const kind = resolveEvent(event)
+  if (kind.custom) {
+    const names = knownEvents().map((known) => known.name)
+    throw usage(
+      `There is no event ${JSON.stringify(event)}${didYouMean(event, names)}`,
+      `There is ${names.join(', ')}.`,
+    )
+  }
+  const why = WITHOUT_SAMPLE[kind.name as EventName]
+  if (why !== undefined) throw usage(`There is no sample for ${kind.name}: ${why}`)
+  if (matcher !== undefined) checkMatcher(matcher, kind.name, kind.matcher)
+  return { name, event: kind.name as EventName, matcher }
+}
+
+function checkName(name: string): void {
+  try {
+    checkPluginName(name)
+  } catch (error) {
+    throw error instanceof PluginProblem ? usage(error.message, error.hint) : error
+  }
+}
+
+function checkMatcher(matcher: string, event: string, field: string | null): void {
+  if (field === null) throw usage(`${event} has nothing to match: leave --matcher out`)
+  try {
+    compileMatcher(matcher)
+  } catch (error) {
+    throw isHookError(error) ? usage(error.message) : error
+  }
+}
+
+// ---- writing --------------------------------------------------------------------------------------------------
+
+/** All of it or nothing: it is written beside and then moved. */
+function place(files: readonly NewFile[], folder: string): string {
+  if (lstatSync(folder, { throwIfNoEntry: false })) throw isThere(folder)
+  const draft = join(folder, '..', `.new-${nonce()}`)
+  try {
+    mkdirSync(draft, { recursive: true })
+    for (const { path, text, isExecutable } of files) {
+      writeFileSync(join(draft, path), text, { flag: 'wx' })
+      chmodSync(join(draft, path), isExecutable ? 0o755 : 0o644)
+    }
+    renameSync(draft, folder)
+    return folder
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true })
+    if (['EEXIST', 'ENOTEMPTY'].includes((error as NodeJS.ErrnoException).code ?? '')) throw isThere(folder)
+    throw new Refusal('NOT_WRITTEN', `${fromHere(folder)} cannot be written: ${textOf(error)}`)
+  }
+}
+
+function isThere(folder: string): Refusal {
+  return new Refusal('ALREADY_THERE', `There is something at ${fromHere(folder)} already`, {
+    hint: 'Choose another name, or another place with --dir DIR. Nothing was changed.',
+  })
+}
+
+/** Whoever makes it has read it. Why it is not trusted, if so. */
+async function trustNew(folder: string, isElsewhere: boolean): Promise<string | undefined> {
+  const found = await findUnits(
+    { project: undefined, plugin: isElsewhere ? [folder] : [], config: [], 'pre-trusted': undefined },
+    undefined,
+  )
+  const unit = [...found.units.keys()].find(({ path }) => realOf(path) === realOf(folder))
+  // The user's own hooks need none.
+  if (!unit) return undefined
+  const { review, problems } = show(found, unit)
+  if (!review || problems.length > 0) return problems[0] ?? 'it cannot be read'
+  try {
+    found.store.trust(unit, review.digest)
+    return undefined
+  } catch (error) {
+    return textOf(error)
+  }
+}
+
+// ---- telling --------------------------------------------------------------------------------------------------
+
+interface Made {
+  readonly wanted: Wanted
+  readonly language: Language
+  readonly folder: string
+  readonly files: readonly NewFile[]
+  readonly isElsewhere: boolean
+  readonly problem: string | undefined
+}
+
+async function tell(
+  { wanted, language, folder, files, isElsewhere, problem }: Made,
+  output: Output,
+): Promise<void> {
+  const here = fromHere(folder)
+  const path = shellQuoted(here.startsWith('-') ? `./${here}` : here)
+  const names = files.map((file) => file.path)
+  if (output.json) {
+    const { name, event, matcher = null } = wanted
+    const trusted = problem === undefined
+    return output.document({
+      ...{ name, path: folder, lang: language, event, matcher, files: names, trusted },
+      ...(problem !== undefined && { why: problem }),
+    })
+  }
+  await output.print([
+    `made ${here}: ${names.join(', ')}`,
+    ...(problem === undefined
+      ? [`trusted as it is: it runs ${isElsewhere ? `with --plugin ${path}` : 'from now on'}`]
+      : []),
+    ...nextLines([`carabiner test ${path}`], painter(1)),
+  ])
+  if (problem !== undefined) {
+    await output.complain([`carabiner: ${basename(folder)} was not trusted: ${problem}`])
+  }
+}

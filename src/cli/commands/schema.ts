@@ -1,0 +1,55 @@
+// `carabiner schema`: the JSON Schema of a file that people write, for editors.
+
+import { didYouMean } from '../../core/nearest.js'
+import { COMMON_OPTIONS, type Command } from '../command.js'
+import { columns, nextLines } from '../lines.js'
+import { painter } from '../paint.js'
+import { EXIT, usage } from '../refusal.js'
+import { addressOf, SCHEMA_NAMES, SCHEMAS, type SchemaName, schemaFile, schemaOf } from '../schema/schemas.js'
+
+const OPTIONS = { ...COMMON_OPTIONS } as const
+
+export const command: Command<typeof OPTIONS> = {
+  name: 'schema',
+  summary: 'Print the JSON Schema of a file, for editors.',
+  positionals: ['[NAME]'],
+  about:
+    'Without a name it lists the files that have one, and the address to write into a file as "$schema". With a name ' +
+    'it prints that schema (JSON Schema, draft 2020-12). The same files are in the folder schema of the package.',
+  options: OPTIONS,
+  examples: [
+    { does: 'Which files have a schema?', line: 'carabiner schema' },
+    { does: 'That of hooks.json.', line: 'carabiner schema hooks' },
+  ],
+  async run({ positionals: [named] }, output) {
+    if (named !== undefined) {
+      const name = nameOf(named)
+      if (output.json) await output.document(schemaOf(name))
+      else await output.print([schemaFile(name).text.trimEnd()])
+      return EXIT.ok
+    }
+    const all = SCHEMA_NAMES.map((name) => ({ name, file: SCHEMAS[name].where, address: addressOf(name) }))
+    if (output.json) {
+      await output.document({ schemas: all })
+      return EXIT.ok
+    }
+    const paint = painter(1)
+    const rows = columns(all.map(({ name, file }) => [name, file]))
+    await output.print([
+      ...rows.map(([name = '', file = '']) => `${paint.bold(name)}  ${file}`),
+      ...nextLines(['carabiner schema hooks', `in a file: "$schema": "${addressOf('hooks')}"`], paint),
+    ])
+    return EXIT.ok
+  },
+}
+
+/** With or without its ending. */
+function nameOf(text: string): SchemaName {
+  const plain = text.replace(/\.json$/, '')
+  const name = SCHEMA_NAMES.find((one) => one === plain)
+  if (name) return name
+  throw usage(
+    `There is no schema ${JSON.stringify(text)}${didYouMean(plain, SCHEMA_NAMES)}`,
+    `carabiner schema has ${SCHEMA_NAMES.join(', ')}.`,
+  )
+}

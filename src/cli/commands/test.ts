@@ -1,0 +1,210 @@
+// `carabiner test`: the cases of a plugin's hooks.test.json, run through the real engine.
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { textOf } from '../../core/errors.js'
+import { redactedData } from '../../core/secrets.js'
+import { COMMON_OPTIONS, type Command } from '../command.js'
+import { Interruption } from '../interruption.js'
+import { shortPath } from '../lines.js'
+import { type Output, plainData } from '../output.js'
+import { painter } from '../paint.js'
+import { EXIT, Refusal, usage } from '../refusal.js'
+import { CASE_FILE, findCases, type Subject } from '../test-cases/find-cases.js'
+import { problemLines, resultLines, subjectLine, summaryLine, tallyOf } from '../test-cases/print-cases.js'
+import type { CaseResult } from '../test-cases/run-case.js'
+import { readSuites, runSuites, type Suite } from '../test-cases/run-cases.js'
+import { FolderWatch } from '../test-cases/watch-folders.js'
+
+const OPTIONS = {
+  filter: { type: 'string', value: 'TEXT', help: 'Only cases with this in the name of plugin or case.' },
+  watch: { type: 'boolean', short: 'w', help: 'Run again whenever a file changes.' },
+  junit: { type: 'string', value: 'FILE', help: 'Also write the results as JUnit XML.' },
+  ...COMMON_OPTIONS,
+} as const
+
+export const command: Command<typeof OPTIONS> = {
+  name: 'test',
+  summary: 'Run the test cases of hooks.',
+  positionals: ['[DIR]'],
+  about:
+    `DIR is a plugin, or a project with plugins in .amplifier/hooks; default: the current directory. The cases are in ` +
+    `${CASE_FILE} beside hooks.json: an event, a payload, and what the hooks are to decide. Each is fired as ` +
+    '`carabiner fire` would, in a project and a home of its own that are gone afterwards. A hook that fails fails its ' +
+    'case unless the case expects it. Runs the hooks of DIR without asking: test what you wrote or reviewed.',
+  options: OPTIONS,
+  exits: [
+    [0, 'every case passed, or was skipped'],
+    [1, 'a case failed, a file is wrong, or there is no case'],
+    [64, 'wrong usage'],
+  ],
+  examples: [
+    { does: 'All plugins of this project.', line: 'carabiner test', needs: 'cases' },
+    {
+      does: 'One of them, again and again.',
+      line: 'carabiner test .amplifier/hooks/guard --watch',
+      needs: 'cases',
+    },
+    { does: 'For CI.', line: 'carabiner test --junit report.xml', needs: 'cases' },
+    {
+      does: 'Make a case of a call.',
+      line: 'carabiner fire PreToolUse --payload call.json --record .amplifier/hooks/guard/hooks.test.json',
+      needs: 'a payload',
+    },
+  ],
+  async run({ options, positionals: [where = '.'] }, output) {
+    const { filter, junit, watch } = options
+    if (watch && output.json) throw usage('--watch never ends, and --json is one document: give one of them')
+    const interruption = new Interruption()
+    const run = { where, filter, junit, output, signal: interruption.signal }
+    try {
+      return watch ? await watching(run) : await once(run)
+    } finally {
+      interruption.end(watch)
+    }
+  },
+}
+
+interface Run {
+  readonly where: string
+  readonly filter: string | undefined
+  readonly junit: string | undefined
+  readonly output: Output
+  readonly signal: AbortSignal
+}
+
+async function once(run: Run): Promise<number> {
+  const { where, filter, junit, output, signal } = run
+  const suites = readSuites(subjectsIn(where), filter)
+  checkSome(suites, run)
+  const startedAt = performance.now()
+  const teller = new Teller(output, suites)
+  const results = await runSuites(suites, signal, (result) => teller.tell(result))
+  // What was interrupted has no result.
+  if (signal.aborted) return EXIT.failed
+  const problems = suites.flatMap((suite) => suite.problems)
+  if (output.json) await output.document(documentOf(results, suites, performance.now() - startedAt))
+  else await teller.end(results, problems.length)
+  if (junit !== undefined) await writeReport(junit, suites, results)
+  return problems.length > 0 || tallyOf(results).failed > 0 ? EXIT.failed : EXIT.ok
+}
+
+function subjectsIn(where: string): readonly Subject[] {
+  const subjects = findCases(where)
+  if (subjects.length > 0) return subjects
+  throw new Refusal('NO_CASES', `There is no ${CASE_FILE} in ${shortPath(resolve(where))}`, {
+    hint:
+      `Write one beside hooks.json: {"cases": [{"event": "PreToolUse", "payload": {"tool_name": "Bash", ` +
+      `"tool_input": {"command": "ls"}}, "expect": {"action": "continue"}}]}; or let carabiner fire --record FILE make it.`,
+  })
+}
+
+/** A filter that nothing passes, and a file without a case, test nothing: that is no success. */
+function checkSome(suites: readonly Suite[], { filter, where }: Run): void {
+  if (suites.some(({ cases, problems }) => cases.length > 0 || problems.length > 0)) return
+  if (filter === undefined) {
+    throw new Refusal(
+      'NO_CASES',
+      `"cases" is empty in ${suites.map(({ subject }) => shortPath(subject.file)).join(', ')}`,
+      {
+        hint: 'carabiner fire --record FILE makes a case of a call.',
+      },
+    )
+  }
+  throw new Refusal('NO_CASES', `No case in ${where} has ${JSON.stringify(filter)} in its name`, {
+    hint: 'Without --filter all of them run, and their names are shown.',
+  })
+}
+
+// ---- telling --------------------------------------------------------------------------------------------------
+
+/** Prints results as they come, each under its plugin. */
+class Teller {
+  readonly #output: Output
+  readonly #suites: readonly Suite[]
+  readonly #paint = painter(1)
+  #told: Subject | undefined
+
+  constructor(output: Output, suites: readonly Suite[]) {
+    this.#output = output
+    this.#suites = suites
+  }
+
+  async tell(result: CaseResult): Promise<void> {
+    if (this.#output.json) return
+    const isNew = result.subject !== this.#told
+    const heading = isNew ? [subjectLine(result.subject, this.#paint)] : []
+    this.#told = result.subject
+    await this.#output.print([...heading, ...resultLines(result, this.#paint)])
+  }
+
+  async end(results: readonly CaseResult[], problems: number): Promise<void> {
+    const broken = this.#suites.filter((suite) => suite.problems.length > 0)
+    await this.#output.print([
+      ...broken.flatMap((suite) => [
+        subjectLine(suite.subject, this.#paint),
+        ...problemLines(suite.problems, this.#paint),
+      ]),
+      '',
+      summaryLine(results, problems, this.#paint),
+    ])
+  }
+}
+
+function documentOf(results: readonly CaseResult[], suites: readonly Suite[], ms: number) {
+  return {
+    ...tallyOf(results),
+    ms: Math.round(ms),
+    cases: results.map(({ subject, case: one, ...rest }) => ({
+      plugin: subject.name,
+      name: one.name,
+      file: one.file,
+      line: one.line,
+      event: one.event,
+      ...redactedData(plainData(rest)),
+      ms: Math.round(rest.ms),
+      ...(rest.status === 'skipped' && { skip: one.skip }),
+    })),
+    diagnostics: suites.flatMap(({ problems }) => problems),
+  }
+}
+
+async function writeReport(
+  file: string,
+  suites: readonly Suite[],
+  results: readonly CaseResult[],
+): Promise<void> {
+  const { junitXml } = await import('../test-cases/junit.js')
+  try {
+    mkdirSync(dirname(resolve(file)), { recursive: true })
+    writeFileSync(file, junitXml(suites, results))
+  } catch (error) {
+    throw new Refusal('REPORT_NOT_WRITTEN', `The report cannot be written to ${file}: ${textOf(error)}`)
+  }
+}
+
+// ---- again and again ------------------------------------------------------------------------------------------
+
+/** Until it is interrupted; the exit code is that of the last run. */
+async function watching(run: Run): Promise<number> {
+  const { where, output, signal } = run
+  const folders = [...new Set(subjectsIn(where).map(({ plugin, file }) => plugin ?? dirname(file)))]
+  const watch = await FolderWatch.open(folders)
+  let exit: number = EXIT.ok
+  try {
+    do {
+      exit = await watch.during(() => once(run).catch((error: unknown) => told(error, output)))
+      if (!signal.aborted) await output.print(['waiting for changes; Ctrl-C ends'])
+    } while (await watch.next(signal))
+  } finally {
+    await watch.close()
+  }
+  return exit
+}
+
+/** Somebody is editing: what is wrong now may be right after the next keystroke. */
+async function told(error: unknown, output: Output): Promise<number> {
+  if (!(error instanceof Refusal)) throw error
+  await output.complain([`carabiner: ${plainData(error.message)}`])
+  return EXIT.failed
+}

@@ -1,0 +1,228 @@
+// `carabiner update`: fetches installed plugins again, shows what is different, and replaces what somebody agreed to.
+
+import { join } from 'node:path'
+import { textOf } from '../../core/errors.js'
+import { plainText } from '../../core/text.js'
+import { visible, visibleName } from '../../core/visible.js'
+import { installPrepared, trustInstalled } from '../../plugins/install-plugin.js'
+import { listInstalled } from '../../plugins/installed.js'
+import { PluginProblem } from '../../plugins/plugin-problem.js'
+import { pluginsDir, type Target } from '../../plugins/target.js'
+import { notInstalled } from '../../plugins/uninstall-plugin.js'
+import { prepareUpdate, type Update } from '../../plugins/update-plugin.js'
+import { COMMON_OPTIONS, type Command } from '../command.js'
+import { shortPath } from '../lines.js'
+import type { Output } from '../output.js'
+import {
+  agrees,
+  allTargets,
+  byCatalog,
+  canAsk,
+  inWords,
+  pluginData,
+  reviewData,
+  SCOPE_OPTIONS,
+  shownPlugin,
+  targetOf,
+} from '../plugin-commands.js'
+import { diffLines, reviewLines } from '../print-review.js'
+import { withProgress } from '../progress.js'
+import { EXIT, usage } from '../refusal.js'
+import type { Shown } from '../trust-units.js'
+
+const OPTIONS = {
+  ...SCOPE_OPTIONS,
+  check: { type: 'boolean', help: 'Only look: exit 1 if there is anything new.' },
+  yes: { type: 'boolean', help: 'Do not ask: replace what is shown.' },
+  overwrite: { type: 'boolean', help: 'Also where files were changed by hand since they were installed.' },
+  'accept-moved': { type: 'boolean', help: 'Take a tag that has moved since.' },
+  'no-trust': { type: 'boolean', help: 'In a project: do not trust it; it stays blocked until you do.' },
+  full: { type: 'boolean', help: 'Show the whole text of every file, and every remark.' },
+  ...COMMON_OPTIONS,
+} as const
+
+export const command: Command<typeof OPTIONS> = {
+  name: 'update',
+  summary: 'Bring installed plugins up to date, after you have seen what changed.',
+  positionals: ['[NAME…]'],
+  about:
+    'Without a name, all that were installed for you and in this project. Fetches by hooks.lock.json: the same branch, ' +
+    'the same range of versions, the same folder. Shows every changed line and what would run, then asks. A tag that ' +
+    'leads to another commit than before is refused.',
+  options: OPTIONS,
+  exits: [
+    [0, 'all are as new as their sources'],
+    [1, 'something new was left, or could not be fetched'],
+    [64, 'wrong usage'],
+  ],
+  examples: [
+    { does: 'Is there anything new?', line: 'carabiner update --check' },
+    { does: 'Look at what changed, and decide.', line: 'carabiner update' },
+  ],
+  run({ options, positionals }, output) {
+    if (options.check && options.yes) throw usage('--check only looks, and --yes replaces: give one of them')
+    return inWords(async () => {
+      const found = await meant(positionals, options)
+      const results: Result[] = []
+      for (const { name, target } of found) results.push(await updateOne(name, target, options, output))
+      if (output.json) await output.document({ plugins: results.map(({ data }) => data) })
+      else if (results.length === 0) await output.print(['nothing that was installed by Carabiner is here'])
+      return results.every(({ isDone }) => isDone) ? EXIT.ok : EXIT.failed
+    })
+  },
+}
+
+interface How {
+  readonly check: boolean
+  readonly yes: boolean
+  readonly overwrite: boolean
+  readonly full: boolean
+  readonly 'accept-moved': boolean
+  readonly 'no-trust': boolean
+}
+
+interface Result {
+  readonly isDone: boolean
+  readonly data: object
+}
+
+interface Named {
+  readonly name: string
+  readonly target: Target
+}
+
+async function meant(
+  names: readonly string[],
+  options: Parameters<typeof targetOf>[0],
+): Promise<readonly Named[]> {
+  const asked = targetOf(options)
+  const found: Named[] = []
+  for (const target of asked ? [asked] : allTargets(options)) {
+    const place = target.scope === 'user' ? { home: target.base } : { projectDir: target.base }
+    const { plugins, problems } = await listInstalled(place)
+    if (problems[0] !== undefined) throw new PluginProblem('LOCK_INVALID', problems[0])
+    const locked = plugins.filter(({ state }) => state !== 'unlocked')
+    found.push(...locked.map(({ name }) => ({ name, target })))
+  }
+  const known = new Set(found.map(({ name }) => name))
+  const unknown = names.find((name) => !known.has(name))
+  if (unknown !== undefined) throw notInstalled(unknown, known)
+  return names.length === 0 ? found : found.filter(({ name }) => names.includes(name))
+}
+
+/** One that cannot be fetched does not keep the others from being updated. */
+async function updateOne(name: string, target: Target, how: How, output: Output): Promise<Result> {
+  try {
+    const options = { acceptMoved: how['accept-moved'], resolveCatalog: byCatalog }
+    const update = await withProgress(`fetching ${name}`, () => prepareUpdate(name, target, options))
+    try {
+      return await decide(update, target, how, output)
+    } finally {
+      update.prepared.staged.remove()
+    }
+  } catch (error) {
+    if (!(error instanceof PluginProblem)) throw error
+    const { code, message, hint } = error
+    if (!output.json) {
+      await output.complain([
+        `carabiner: ${name}: ${plainText(message)}`,
+        ...(hint === undefined ? [] : [`  ${hint}`]),
+      ])
+    }
+    return {
+      isDone: false,
+      data: { name, scope: target.scope, state: 'failed', error: { code, message, hint: hint ?? null } },
+    }
+  }
+}
+
+async function decide(update: Update, target: Target, how: How, output: Output): Promise<Result> {
+  const { name, prepared, differences } = update
+  const data = { ...pluginData(name, target, prepared.entry), before: pinOf(update.before) }
+  if (differences.length === 0) return current(update, target, data, how, output)
+  const shown = shownPlugin(prepared, target, update)
+  const told = { ...data, review: reviewData(shown), differences: differences.map(differenceData) }
+  if (how.check) {
+    if (!output.json)
+      await output.print([
+        `${name} has something new: ${differences.length} changed, from ${pinOf(update.before)} to ${pinOf(prepared.entry)}`,
+      ])
+    return { isDone: false, data: { ...told, state: 'outdated' } }
+  }
+  if (!output.json) await output.print(reviewLines(shown, how.full))
+  const refused = refusalOf(update, shown, how)
+  if (refused !== undefined) return left(name, refused, told, output)
+  const isAgreed = how.yes || (!output.json && canAsk() && (await agrees('Replace it with this?', output)))
+  if (!isAgreed)
+    return left(
+      name,
+      canAsk() && !output.json
+        ? 'you did not agree'
+        : 'nobody can be asked here; --yes replaces without asking',
+      told,
+      output,
+    )
+  await installPrepared(prepared, target, { replaces: update.current })
+  const problem = await trusted(update, shown, target, how)
+  if (!output.json) {
+    await output.print([`updated ${name}  ${visible(shortPath(join(pluginsDir(target), name)))}`])
+    if (problem !== undefined)
+      await output.complain([
+        `carabiner: ${name} is updated, but not trusted: ${visible(problem)}`,
+        `  carabiner trust ${name}`,
+      ])
+  }
+  return { isDone: problem === undefined, data: { ...told, state: 'updated' } }
+}
+
+function refusalOf({ isModified }: Update, { problems }: Shown, { overwrite }: How): string | undefined {
+  if (problems[0] !== undefined) return problems[0]
+  return isModified && !overwrite
+    ? 'files of it were changed by hand, and would be lost; --overwrite replaces them'
+    : undefined
+}
+
+async function left(name: string, why: string, data: object, output: Output): Promise<Result> {
+  if (!output.json) await output.complain([`carabiner: ${name} was left as it is: ${visible(why)}`])
+  return { isDone: false, data: { ...data, state: 'left', why } }
+}
+
+/** The files are the same; what they are pinned to may have moved on, which the lock file is to know. */
+async function current(
+  { name, before, prepared, current: there }: Update,
+  target: Target,
+  data: object,
+  { check }: How,
+  output: Output,
+): Promise<Result> {
+  const isPinned = before.commit === prepared.entry.commit && before.version === prepared.entry.version
+  if (!check && !isPinned) await installPrepared(prepared, target, { replaces: there })
+  if (!output.json) await output.print([`${visibleName(name)} is up to date: ${pinOf(prepared.entry)}`])
+  return { isDone: true, data: { ...data, state: 'current' } }
+}
+
+/** Why it is not trusted, if it should be. */
+async function trusted(
+  { name }: Update,
+  { review }: Shown,
+  target: Target,
+  how: How,
+): Promise<string | undefined> {
+  if (target.scope === 'user') return undefined
+  if (how['no-trust']) return 'as you asked'
+  try {
+    await trustInstalled(name, target, review?.digest ?? '')
+    return undefined
+  } catch (error) {
+    return textOf(error)
+  }
+}
+
+function differenceData(one: Update['differences'][number]) {
+  return 'hook' in one ? one : { what: one.what, path: one.path, text: one.text, diff: diffLines(one) }
+}
+
+/** Short, for people. */
+function pinOf({ commit, version, integrity }: Update['before']): string {
+  return version ?? commit?.slice(0, 12) ?? integrity.slice(0, 19)
+}

@@ -1,0 +1,94 @@
+// The completion of bash, from 3.2 on: tables as `case`, and one function that reads the line with them.
+
+import type { Completable, Kind } from './completable.js'
+
+export function bashScript(commands: readonly Completable[]): string {
+  const names = [...commands.map(({ name }) => name).filter(Boolean), 'help'].join(' ')
+  return `# carabiner completion for bash. In ~/.bashrc: source <(carabiner completion bash)
+_carabiner_options() {
+  case $1 in
+${commands.map((one) => `    ${quoted(one.name)}) REPLY=${quoted(optionsOf(one))} ;;`).join('\n')}
+    *) REPLY='' ;;
+  esac
+}
+# Of an option: what stands behind it; nothing where nothing does.
+_carabiner_value() {
+  case "$1 $2" in
+${commands.flatMap(valueCases).join('\n')}
+    *) REPLY='' ;;
+  esac
+}
+_carabiner_argument() {
+  case "$1 $2" in
+${commands.flatMap(argumentCases).join('\n')}
+    help\\ 1) REPLY=${quoted(`words ${names}`)} ;;
+    *) REPLY='' ;;
+  esac
+}
+_carabiner_offer() {
+  local word list=''
+  case $1 in
+    'words '*) list=\${1#words } ;;
+    'names '*) list=$(command "$3" completion --names "\${1#names }" 2> /dev/null) ;;
+  esac
+  for word in $list; do
+    if [[ $word == "$2"* ]]; then COMPREPLY+=("$word"); fi
+  done
+}
+_carabiner() {
+  local program=$1 cur=\${COMP_WORDS[COMP_CWORD]} command='' named='' arguments=0 expects='' word i REPLY
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word=\${COMP_WORDS[i]}
+    if [[ $word == = ]]; then continue; fi
+    if [[ -n $expects ]]; then expects=''; continue; fi
+    case $word in
+      -*)
+        _carabiner_value "$command" "$word"
+        expects=$REPLY
+        ;;
+      *)
+        if [[ -z $named ]]; then named=yes command=$word; else arguments=$((arguments + 1)); fi
+        ;;
+    esac
+  done
+  if [[ $cur == = ]]; then cur=''; fi
+  if [[ -n $expects ]]; then _carabiner_offer "$expects" "$cur" "$program"; return; fi
+  if [[ $cur == -* ]]; then _carabiner_options "$command"; _carabiner_offer "words $REPLY" "$cur" "$program"; return; fi
+  if [[ -z $named ]]; then _carabiner_offer ${quoted(`words ${names}`)} "$cur" "$program"; return; fi
+  _carabiner_argument "$command" "$((arguments + 1))"
+  _carabiner_offer "$REPLY" "$cur" "$program"
+}
+complete -o bashdefault -o default -F _carabiner carabiner
+`
+}
+
+function optionsOf({ options }: Completable): string {
+  return options.map(({ name }) => `--${name}`).join(' ')
+}
+
+function valueCases({ name, options }: Completable): readonly string[] {
+  return options.flatMap(({ name: option, short, value }) => {
+    if (!value) return []
+    const places = [`${name} --${option}`, ...(short === undefined ? [] : [`${name} -${short}`])]
+    return [`    ${places.map(quoted).join(' | ')}) REPLY=${quoted(kindText(value))} ;;`]
+  })
+}
+
+function argumentCases({ name, positionals, isOpen }: Completable): readonly string[] {
+  return positionals.map((kind, i) => {
+    const isLast = isOpen && i === positionals.length - 1
+    const place = isLast ? `${quoted(`${name} `)}*` : quoted(`${name} ${i + 1}`)
+    return `    ${place}) REPLY=${quoted(kindText(kind))} ;;`
+  })
+}
+
+/** Of a path bash itself knows best what there is. */
+function kindText(kind: Kind): string {
+  if (kind.type === 'words') return `words ${kind.words.join(' ')}`
+  return kind.type === 'names' ? `names ${kind.of}` : kind.type
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,75 @@
+// The completion of zsh: a function for each command, by the words of _arguments.
+
+import type { Completable, CompletableOption, Kind } from './completable.js'
+
+export function zshScript(commands: readonly Completable[]): string {
+  const named = commands.filter(({ name }) => name !== '')
+  const bare = commands.find(({ name }) => name === '')
+  return `#compdef carabiner
+# carabiner completion for zsh. In ~/.zshrc, behind compinit: source <(carabiner completion zsh)
+_carabiner_commands() {
+  local -a commands
+  commands=(
+${named.map(({ name, summary }) => `    ${quoted(`${name}:${summary.replaceAll(':', '\\:')}`)}`).join('\n')}
+    'help:Say more about one command.'
+  )
+  _describe -t commands command commands
+}
+_carabiner_names() {
+  local -a names
+  names=(\${(f)"$(command carabiner completion --names $1 2> /dev/null)"})
+  compadd -a names
+}
+_carabiner() {
+  local curcontext=$curcontext state line
+  typeset -A opt_args
+  _arguments -C \\
+${(bare?.options ?? []).map((option) => `    ${optionSpec(option)} \\`).join('\n')}
+    '1: :_carabiner_commands' \\
+    '*:: :->arguments'
+  [[ $state == arguments ]] || return
+  case $line[1] in
+${named.map(commandCase).join('\n')}
+    help) _arguments '1: :_carabiner_commands' ;;
+  esac
+}
+# Sourced, it registers itself; found by its name in fpath, it is the function.
+if [[ $funcstack[1] == _carabiner ]]; then _carabiner "$@"; else compdef _carabiner carabiner; fi
+`
+}
+
+function commandCase({ name, options, positionals, isOpen }: Completable): string {
+  const specs = [
+    ...options.map(optionSpec),
+    ...positionals.map((kind, i) => {
+      const place = isOpen && i === positionals.length - 1 ? '*' : String(i + 1)
+      return quoted(`${place}: :${action(kind)}`)
+    }),
+  ]
+  return `    ${name}) _arguments ${specs.join(' ')} ;;`
+}
+
+function optionSpec({ name, short, help, value }: CompletableOption): string {
+  const text = `[${help.replace(/[[\]\\:]/g, '\\$&')}]${value ? `: :${action(value)}` : ''}`
+  if (short === undefined) return quoted(`*--${name}${text}`)
+  return `{${quoted(`*-${short}`)},${quoted(`*--${name}`)}}${quoted(text)}`
+}
+
+function action(kind: Kind): string {
+  switch (kind.type) {
+    case 'words':
+      return `(${kind.words.join(' ')})`
+    case 'names':
+      return `{_carabiner_names ${kind.of}}`
+    case 'file':
+      return '_files'
+    case 'folder':
+      return '_files -/'
+    default:
+      return ' '
+  }
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,111 @@
+// Commands in the settings of other agents on this machine, read as the text of strangers.
+
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type JsonPath, JsonText, under } from '../../config/json-text.js'
+import { canonicalEvent } from '../../core/events.js'
+import { isObject } from '../../core/json.js'
+import { userSettingsFolder } from '../../pack/own-command.js'
+import { readPlain } from '../../state/plain-file.js'
+import { realOf } from '../../state/within.js'
+import type { Facts } from './facts.js'
+
+export interface AgentCommand {
+  readonly agent: string
+  /** Ours that its name stands for, if it does. */
+  readonly event: string | undefined
+  readonly command: string
+  readonly file: string
+  readonly line: number
+}
+
+export interface AgentCommands {
+  /** Those that are there. */
+  readonly files: readonly string[]
+  readonly commands: readonly AgentCommand[]
+}
+
+type Place = readonly [agent: string, file: string]
+
+/** Below the project and below the home alike. */
+const FILES: readonly Place[] = [
+  ['Codex', '.codex/hooks.json'],
+  ['Cursor', '.cursor/hooks.json'],
+  ['Gemini CLI', '.gemini/settings.json'],
+  ['Qwen Code', '.qwen/settings.json'],
+  ['Droid', '.factory/settings.json'],
+  ['Windsurf', '.windsurf/hooks.json'],
+]
+
+export function agentCommands({ project, home }: Pick<Facts, 'project' | 'home'>): AgentCommands {
+  const claude = userSettingsFolder(home, process.env)
+  const places: readonly Place[] = [
+    ['Claude Code', join(claude, 'settings.json')],
+    ...['settings.json', 'settings.local.json'].map(
+      (name): Place => ['Claude Code', join(project, '.claude', name)],
+    ),
+    ...[home, project].flatMap((base) => FILES.map(([agent, file]): Place => [agent, join(base, file)])),
+    ...copilotFiles(project),
+  ]
+  const distinct = [...new Map(places.map((place) => [place[1], place])).values()]
+  const read = distinct.flatMap(([agent, file]) => {
+    const commands = commandsIn(agent, file)
+    return commands ? [{ file, commands }] : []
+  })
+  return { files: read.map(({ file }) => file), commands: read.flatMap(({ commands }) => commands) }
+}
+
+function copilotFiles(project: string): readonly Place[] {
+  const folder = join(project, '.github', 'hooks')
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.json'))
+      .slice(0, 100)
+      .map((name) => ['Copilot', join(folder, name)])
+  } catch {
+    return [] // there is none
+  }
+}
+
+const MOST_BYTES = 4 * 1024 * 1024
+
+/** Undefined where there is none, or none that the agent itself could read. */
+function commandsIn(agent: string, file: string): readonly AgentCommand[] | undefined {
+  try {
+    const found = readPlain(realOf(file), MOST_BYTES)
+    if ('problem' in found) return undefined
+    const json = new JsonText(found.text)
+    const parsed = json.parse()
+    if ('problem' in parsed || !isObject(parsed.value)) return undefined
+    const commands: AgentCommand[] = []
+    const at = under(null, 'hooks')
+    for (const [name, groups] of Object.entries(isObject(parsed.value.hooks) ? parsed.value.hooks : {})) {
+      const event = canonicalEvent(name)
+      walk(groups, under(at, name), 0, (command, place) =>
+        commands.push({ agent, event, command, file, line: json.lineOf(place) }),
+      )
+    }
+    return commands
+  } catch {
+    return undefined // no such file
+  }
+}
+
+/** Groups, their hooks, a hook; Cursor has fewer, nobody more. */
+const DEEPEST = 5
+const MOST_COMMANDS = 2000
+
+function walk(
+  value: unknown,
+  at: JsonPath,
+  depth: number,
+  take: (command: string, at: JsonPath) => number,
+): void {
+  if (depth > DEEPEST || typeof value !== 'object' || value === null) return
+  for (const [key, item] of Object.entries(value)) {
+    const where = under(at, Array.isArray(value) ? Number(key) : key)
+    if ((key === 'command' || key === 'bash') && typeof item === 'string') {
+      if (take(item, where) >= MOST_COMMANDS) return
+    } else walk(item, where, depth + 1, take)
+  }
+}

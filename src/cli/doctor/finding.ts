@@ -1,0 +1,109 @@
+// What doctor says: one finding for each thing that is wrong, where it is, and what puts it right.
+
+import type { DiagnosticCode } from '../../core/errors.js'
+
+export const SEVERITIES = ['broken', 'warning', 'note'] as const
+
+/**
+ * - `broken`: a hook does not run, or does not do what its file says
+ * - `warning`: it runs, and may surprise
+ * - `note`: as somebody decided, and good to know
+ */
+export type Severity = (typeof SEVERITIES)[number]
+
+/** What can be found beside what the engine reports itself. docs/doctor.md lists them. */
+export const FINDING_CODES = [
+  // trust
+  'untrusted',
+  'modified',
+  'trust-stale',
+  'trust-unreadable',
+  'disabled',
+  'switched-off',
+  'switch-stale',
+  'switches-unreadable',
+  'approval-waiting',
+  'approvals-unreadable',
+  'grant-stale',
+  'grants-unreadable',
+  // plugins
+  'plugin-modified',
+  'plugin-missing',
+  'lock-unreadable',
+  // programs
+  'program-missing',
+  'placeholder-foreign',
+  'launcher',
+  'model-missing',
+  'server-missing',
+  // scripts
+  'script-missing',
+  'relative-path',
+  'unquoted-path',
+  'not-executable',
+  'crlf',
+  'interpreter-missing',
+  // matchers
+  'matcher-never',
+  'matcher-ignored',
+  'timeout-unit',
+  // duplicates
+  'duplicate',
+  'runs-elsewhere',
+  'registration',
+  // history
+  'failing',
+  'slow',
+  'audit-broken',
+  // folders
+  'folder-unusable',
+  'folder-open',
+  'folder-in-project',
+  // environment
+  'ca-certs',
+  'project-env',
+  // anywhere
+  'check-failed',
+] as const
+
+export type FindingCode = (typeof FINDING_CODES)[number]
+
+export interface Finding {
+  readonly severity: Severity
+  /** Stable: for programs, and to be looked up. */
+  readonly code: FindingCode | DiagnosticCode
+  /** What is wrong, in a sentence. */
+  readonly text: string
+  /** A command to type, or what to change in the file. */
+  readonly fix: string
+  /** Its name, where it is about one hook. */
+  readonly hook?: string
+  readonly file?: string
+  readonly line?: number
+}
+
+/** What a family of checks comes to. */
+export interface Checked {
+  /** What was looked at, for people: `3 programs, 2 scripts`. */
+  readonly what: string
+  readonly findings: readonly Finding[]
+}
+
+export interface Family extends Checked {
+  readonly name: string
+}
+
+/** Where a hook stands, as a finding has it. */
+export function at(hook: {
+  readonly name: string
+  readonly file?: string | undefined
+  readonly line?: number | undefined
+}): Pick<Finding, 'hook' | 'file' | 'line'> {
+  const { name, file, line } = hook
+  return { hook: name, ...(file !== undefined && { file }), ...(line !== undefined && { line }) }
+}
+
+/** The worst first; else in the order they were found. */
+export function sorted(findings: readonly Finding[]): readonly Finding[] {
+  return findings.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
+}

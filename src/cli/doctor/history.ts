@@ -1,0 +1,241 @@
+// What the audit knows: hooks that fail, are slow, or answer where it does not count; and whether it is whole.
+
+import { statSync } from 'node:fs'
+import { isIntact, markOf } from '../../audit/chain.js'
+import type { StoredEntry } from '../../audit/entry.js'
+import { HEAD_NAME, readHead } from '../../audit/head.js'
+import { linesFrom } from '../../audit/lines.js'
+import { auditFolder } from '../../audit/log-folder.js'
+import { readEntries } from '../../audit/read.js'
+import { segmentName, segmentPath, segmentsIn, withFile } from '../../audit/segments.js'
+import { type HookStats, statsOf } from '../../audit/stats.js'
+import { verify } from '../../audit/verify.js'
+import type { AuditedHook } from '../../core/audit-record.js'
+import { DIAGNOSTIC_CODES, type Diagnostic, textOf } from '../../core/errors.js'
+import { resolveEvent } from '../../core/events.js'
+import { visible } from '../../core/visible.js'
+import type { ListedHook } from '../../hooks.js'
+import { counted, duration, oneLine } from '../lines.js'
+import { optionOf, typed } from '../typed.js'
+import type { Facts } from './facts.js'
+import { at, type Checked, type Finding } from './finding.js'
+
+type Fire = Extract<StoredEntry, { readonly kind: 'fire' | 'late' }>
+
+/** The newest of them: what was long ago says little about now. */
+const MOST_ENTRIES = 5000
+
+export function history(facts: Facts): Checked {
+  if (facts.settings.audit === 'off')
+    return { what: 'no audit: the settings say "audit": "off"', findings: [] }
+  const folder = auditFolder(facts.project)
+  const entries = [
+    ...readEntries({ folder, newestFirst: true, limit: MOST_ENTRIES, filter: isFire }),
+  ] as Fire[]
+  const stats = new Map(statsOf(entries).map((one) => [keyOf(one), one]))
+  const last = lastRuns(entries)
+  return {
+    what: `${counted(entries.length, 'event')} on record`,
+    findings: [
+      ...chain(folder, facts),
+      ...facts.hooks.flatMap((hook) => ofHook(hook, stats.get(keyOf(hook)), last.get(keyOf(hook)), facts)),
+    ],
+  }
+}
+
+function isFire({ kind }: { readonly kind: string }): boolean {
+  return kind === 'fire' || kind === 'late'
+}
+
+function keyOf({ name, source }: { readonly name: string; readonly source: string }): string {
+  return `${name}\0${source}`
+}
+
+function ofHook(
+  hook: ListedHook,
+  stats: HookStats | undefined,
+  last: LastRun | undefined,
+  { sources: { project } }: Facts,
+): readonly Finding[] {
+  if (!stats) return []
+  const places = { project, plugin: [], config: [], 'pre-trusted': undefined }
+  const look = typed(['audit', ...optionOf('--hook', hook.name)], places)
+  return [
+    ...(last ? failing(hook, last, stats, look) : []),
+    ...slow(hook, stats, look),
+    ...(last ? misplaced(hook, last) : []),
+  ]
+}
+
+interface LastRun {
+  readonly entry: Fire
+  readonly run: AuditedHook
+}
+
+/** The newest of each: what a hook did before it was mended is no news. */
+function lastRuns(entries: readonly Fire[]): ReadonlyMap<string, LastRun> {
+  const last = new Map<string, LastRun>()
+  for (const entry of entries) {
+    for (const run of hooksOf(entry)) {
+      const isRun = run.status === 'ran' || run.status === 'failed'
+      if (isRun && !last.has(keyOf(run))) last.set(keyOf(run), { entry, run })
+    }
+  }
+  return last
+}
+
+/** What was read back is checked: somebody may have written it. */
+function hooksOf({ hooks }: Fire): readonly AuditedHook[] {
+  return Array.isArray(hooks) ? hooks : []
+}
+
+function failing(
+  hook: ListedHook,
+  { run, entry }: LastRun,
+  { failures, runs }: HookStats,
+  look: string,
+): readonly Finding[] {
+  if (run.status !== 'failed' && failures * 10 < runs) return []
+  if (failures === 0) return []
+  const isNow = run.status === 'failed'
+  const why =
+    isNow && run.detail !== undefined
+      ? `: ${oneLine(visible(String(run.detail)), 300).replace(/\.$/, '')}`
+      : ''
+  return [
+    {
+      severity: isNow ? 'broken' : 'warning',
+      code: 'failing',
+      ...at(hook),
+      text: `${isNow ? `it failed when it last ran (${entry.time})${why}` : 'it works now'}; ${failures} of ${counted(runs, 'run')} failed`,
+      fix: `${look} --decision failed`,
+    },
+  ]
+}
+
+/** An agent waits for a gate at every call. */
+const SLOW_GATE_MS = 1000
+
+function slow(hook: ListedHook, { medianMs, p95Ms, runs }: HookStats, look: string): readonly Finding[] {
+  if (medianMs === undefined || p95Ms === undefined || hook.role === 'observe') return []
+  const timeoutMs = hook.timeout * 1000
+  const isGate = hook.events !== 'all' && hook.events.some((event) => resolveEvent(event).deny === 'block')
+  const usually = `it takes ${duration(medianMs)} (median of ${counted(runs, 'run')})`
+  if (p95Ms > timeoutMs * 0.8) {
+    const text = `${usually}, and at times ${duration(p95Ms)} of the ${hook.timeout} s that it may take`
+    const fix = 'Make it faster, or give it a larger "timeout" (seconds).'
+    return [{ severity: 'warning', code: 'slow', ...at(hook), text, fix }]
+  }
+  if (!isGate || medianMs <= SLOW_GATE_MS) return []
+  const text = `${usually}, and every call that it matches waits for it`
+  return [
+    {
+      severity: 'warning',
+      code: 'slow',
+      ...at(hook),
+      text,
+      fix: `Make it faster, or match fewer calls; ${look} lists them`,
+    },
+  ]
+}
+
+/** Of an answer that did not count as it was meant. */
+const MISPLACED: ReadonlySet<string> = new Set([
+  'answer-misplaced',
+  'verdict-ignored',
+  'async-verdict-ignored',
+  'unknown-answer-key',
+  'malformed-field',
+  'owned-field',
+])
+
+function misplaced(hook: ListedHook, { entry }: LastRun): readonly Finding[] {
+  const all: readonly Diagnostic[] = Array.isArray(entry.diagnostics) ? entry.diagnostics : []
+  return all
+    .filter(({ code, text }) => MISPLACED.has(code) && String(text).startsWith(`${hook.name}:`))
+    .map(({ code, text }) => ({
+      severity: code === 'unknown-answer-key' || code === 'owned-field' ? 'warning' : 'broken',
+      code,
+      ...at(hook),
+      text: `when it last ran (${entry.time}), its answer did not count as it stands: ${oneLine(visible(text.slice(hook.name.length + 1)), 300)}`,
+      fix: instead(text) ?? DIAGNOSTIC_CODES[code as keyof typeof DIAGNOSTIC_CODES].todo,
+    }))
+}
+
+/** What the diagnostic says to print in its place. */
+function instead(text: string): string | undefined {
+  const [, todo = ''] = /; ((?:print|write|exit) [^\n]{1,400})$/.exec(text) ?? []
+  return todo === '' ? undefined : `Let it ${visible(todo)}`
+}
+
+// ---- the log itself -------------------------------------------------------------------------------------------
+
+/** A longer one is read to its end by `audit verify` alone. */
+const MOST_BYTES = 32 * 1024 * 1024
+
+function chain(folder: string, { sources }: Facts): readonly Finding[] {
+  const numbers = segmentsIn(folder)
+  if (numbers.length === 0 && readHead(folder) === undefined) return [] // nothing was written yet
+  const problem = problemIn(folder, numbers)
+  if (problem === undefined) return []
+  const { project } = sources
+  return [
+    {
+      severity: 'broken',
+      code: 'audit-broken',
+      file: problem.file,
+      ...(problem.line > 0 && { line: problem.line }),
+      text: `the audit is not as it was written: ${problem.what}`,
+      fix: typed(['audit', 'verify'], { project, plugin: [], config: [], 'pre-trusted': undefined }),
+    },
+  ]
+}
+
+interface Problem {
+  readonly file: string
+  readonly line: number
+  readonly what: string
+}
+
+function problemIn(folder: string, numbers: readonly number[]): Problem | undefined {
+  try {
+    const size = numbers.reduce((sum, number) => sum + statSync(segmentPath(folder, number)).size, 0)
+    const last = numbers.at(-1)
+    if (size > MOST_BYTES && last !== undefined) return lastSegment(folder, last)
+    const [first] = verify(folder).problems
+    return first && { ...first, file: segmentPathOf(folder, first.file) }
+  } catch (error) {
+    return { file: folder, line: 0, what: textOf(error) }
+  }
+}
+
+function segmentPathOf(folder: string, file: string): string {
+  return file.startsWith('/') ? file : `${folder}/${file}`
+}
+
+/** Each line of the newest file is what its hash says and follows the one before, and the head names one of them. */
+export function lastSegment(folder: string, number: number): Problem | undefined {
+  const file = segmentPath(folder, number)
+  // First the head: then the log is at least as far.
+  const head = readHead(folder)
+  return withFile(file, (fd) => {
+    let before: string | undefined
+    let line = 0
+    let isHeadSeen = head === undefined || 'problem' in head || head.segment !== number
+    for (const { bytes, whole } of linesFrom(fd)) {
+      line++
+      if (!whole) continue
+      const mark = markOf(bytes)
+      if (!mark || !isIntact(bytes, mark))
+        return { file, line, what: 'this line was changed, or is no record' }
+      if (before !== undefined && mark.prev !== before)
+        return { file, line, what: `record ${mark.seq} does not follow the one before it` }
+      before = mark.hash
+      if (head && 'hash' in head && head.hash === mark.hash) isHeadSeen = true
+    }
+    if (head === undefined || 'problem' in head)
+      return { file: `${folder}/${HEAD_NAME}`, line: 0, what: 'it is missing or cannot be read' }
+    const what = `${segmentName(number)} ends before ${HEAD_NAME} says: the newest records are missing`
+    return isHeadSeen ? undefined : { file, line, what }
+  })
+}

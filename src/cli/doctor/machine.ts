@@ -1,0 +1,48 @@
+// The environment that hooks start in: what makes each of them slow, and what a project sets in it for its user.
+
+import { existsSync } from 'node:fs'
+import { envProblems, projectEnvOf } from '../../pack/project-env.js'
+import type { Facts } from './facts.js'
+import type { Checked, Finding } from './finding.js'
+
+/** From there on certificates are read when a connection is made. */
+const LAZY_NODE = 22
+
+export function machine({ project, home }: Facts): Checked {
+  return {
+    what: `Node ${process.versions.node}, ${process.platform}`,
+    findings: [...certificates(), ...ofProject(project, home)],
+  }
+}
+
+function certificates(): readonly Finding[] {
+  const { NODE_EXTRA_CA_CERTS: file } = process.env
+  if (!file) return []
+  const [major = ''] = process.versions.node.split('.')
+  if (!existsSync(file)) {
+    const text = `NODE_EXTRA_CA_CERTS names ${file}, which is not there: every Node program warns about it`
+    return [{ severity: 'warning', code: 'ca-certs', text, fix: 'Correct it, or unset NODE_EXTRA_CA_CERTS.' }]
+  }
+  if (Number(major) >= LAZY_NODE) return []
+  return [
+    {
+      severity: 'warning',
+      code: 'ca-certs',
+      text: `NODE_EXTRA_CA_CERTS is set, and Node ${major} reads these certificates at every start: about 0.1 s for each hook in JavaScript, and each carabiner`,
+      fix: 'Use Node 22 or later, or unset NODE_EXTRA_CA_CERTS where agents are started.',
+    },
+  ]
+}
+
+/** Settings of Claude Code in a project may set variables for every hook. */
+function ofProject(project: string, home: string): readonly Finding[] {
+  return envProblems(projectEnvOf(project, process.env, home)).map((text) => {
+    const [what = text, fix = 'Take it out of "env" there.'] = text.split(/: (?=take it out)/)
+    return {
+      severity: 'broken',
+      code: 'project-env',
+      text: what,
+      fix: `${fix[0]?.toUpperCase()}${fix.slice(1)}.`,
+    }
+  })
+}

@@ -1,0 +1,180 @@
+// Matchers that can never match, or mean less than they look like; and time-outs that were meant in another unit.
+
+import { FORMER_TOOL_NAMES } from '../../core/catalogue.js'
+import { type EventKind, resolveEvent } from '../../core/events.js'
+import type { Matcher } from '../../core/matcher.js'
+import { nearest } from '../../core/nearest.js'
+import { shown } from '../../core/text.js'
+import { counted, grouped } from '../lines.js'
+import { type Facts, type Written, wanted } from './facts.js'
+import type { Checked, Finding } from './finding.js'
+
+/** Tools of Claude Code; what other agents call differently is asked about under these names. */
+export const KNOWN_TOOLS: readonly string[] = [
+  ...`Bash BashOutput Read Write Edit MultiEdit NotebookEdit NotebookRead Glob Grep LS WebFetch WebSearch TodoWrite TodoRead
+  Skill SlashCommand ExitPlanMode EnterPlanMode AskUserQuestion LSP TaskCreate TaskGet TaskList TaskOutput TaskUpdate
+  SendMessage TeamCreate TeamDelete CronCreate CronDelete CronList EnterWorktree ExitWorktree ToolSearch Monitor
+  PowerShell`.split(/\s+/),
+  ...Object.entries(FORMER_TOOL_NAMES).flatMap(([name, former]) => [name, ...former]),
+]
+
+/** Values that a field has, by event; any other is of an agent that we do not know. */
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  SessionStart: ['startup', 'resume', 'clear', 'compact', 'fork'],
+  Setup: ['init', 'maintenance'],
+  PreCompact: ['manual', 'auto'],
+  PostCompact: ['manual', 'auto'],
+  SessionEnd: [
+    'clear',
+    'resume',
+    'logout',
+    'prompt_input_exit',
+    'exit',
+    'bypass_permissions_disabled',
+    'other',
+  ],
+  ConfigChange: ['user_settings', 'project_settings', 'local_settings', 'policy_settings', 'skills'],
+}
+
+export function matchers(facts: Facts): Checked {
+  const those = wanted(facts)
+  const withMatcher = those.filter(({ spec }) => spec.hook.matcher !== null)
+  return {
+    what: `${counted(withMatcher.length, 'matcher')}, ${counted(those.length, 'time-out')}`,
+    findings: [
+      ...once(withMatcher.filter((one) => !isTold(one, facts)).flatMap(ofMatcher)),
+      ...those.flatMap(likeMilliseconds),
+    ],
+  }
+}
+
+/** Loading the file said it already. */
+function isTold({ spec: { hook } }: Written, { notices }: Facts): boolean {
+  const pattern = shown(hook.matcher?.pattern)
+  return notices.some(
+    ({ code, file, text }) =>
+      code === 'matcher-invalid' && file === hook.origin.file && text.includes(pattern),
+  )
+}
+
+/** Hooks of a group share its matcher. */
+function once(findings: readonly Finding[]): readonly Finding[] {
+  return [...grouped(findings, ({ file, text }) => `${file}\0${text}`).values()].flatMap(
+    ([first, ...rest]) => {
+      if (!first) return []
+      const more = rest.length === 0 ? '' : ` (and ${counted(rest.length, 'hook')} more with this matcher)`
+      return [{ ...first, text: `${first.text}${more}` }]
+    },
+  )
+}
+
+function ofMatcher({ spec: { hook }, where }: Written): readonly Finding[] {
+  const { matcher, events } = hook
+  const [event] = events === 'all' ? [] : events
+  if (!matcher || event === undefined) return []
+  const kind = resolveEvent(event)
+  if (kind.matcher === null) return [ignored(matcher, kind, where)]
+  const known = kind.matcher === 'tool_name' ? KNOWN_TOOLS : VALUES[kind.name]
+  return known ? names(matcher, known, kind, where) : []
+}
+
+function ignored({ pattern }: Matcher, { name }: EventKind, where: Written['where']): Finding {
+  return {
+    severity: 'note',
+    code: 'matcher-ignored',
+    ...where,
+    text: `its matcher ${shown(pattern)} has no effect: ${name} has nothing to match, and the hook runs every time`,
+    fix: 'Remove the matcher, or let the hook look at what it gets.',
+  }
+}
+
+const EXACT = /^[A-Za-z0-9_\- ,|]+$/
+
+/** A list by each of its names; a pattern as a whole. */
+function names(
+  matcher: Matcher,
+  known: readonly string[],
+  kind: EventKind,
+  where: Written['where'],
+): readonly Finding[] {
+  const { pattern } = matcher
+  if (!EXACT.test(pattern)) {
+    const matchesNone = !known.some((value) => matcher.test(value)) && !/mcp/i.test(pattern)
+    return matchesNone ? [none(pattern, known, kind, where)] : []
+  }
+  const listed = pattern.split(/[|,]/).map((name) => name.trim())
+  const slips = listed.filter((name) => name !== '' && !known.includes(name)).flatMap((name) => slip(name))
+  if (slips.length > 0 || listed.some((name) => known.includes(name))) return slips
+  // Somebody else's tool, or a value that we do not know.
+  return kind.matcher === 'tool_name' ? [] : [none(pattern, known, kind, where)]
+
+  function slip(name: string): readonly Finding[] {
+    const server = /^mcp__[^_]+(?:_[^_]+)*$/.test(name)
+    if (server) {
+      return [
+        {
+          severity: 'broken',
+          code: 'matcher-never',
+          ...where,
+          text: `the matcher ${shown(name)} is taken as a whole name, and tools of that server are called ${name}__…`,
+          fix: `Write ${pattern.replace(name, `${name}__.*`)}.`,
+        },
+      ]
+    }
+    const meant = nearest(name, known)
+    if (meant === undefined || name.startsWith('mcp__')) return []
+    const isCase = meant.toLowerCase() === name.toLowerCase()
+    const what =
+      kind.matcher === 'tool_name'
+        ? 'no tool of Claude Code or an agent like it'
+        : `no ${kind.matcher} of ${kind.name}`
+    return [
+      {
+        severity: 'warning',
+        code: 'matcher-never',
+        ...where,
+        text: `${what} is called ${shown(name)}; did you mean ${meant}?${isCase ? ' Upper and lower case count' : ''}`,
+        fix: `Write ${pattern.replace(name, meant)}.`,
+      },
+    ]
+  }
+}
+
+function none(pattern: string, known: readonly string[], kind: EventKind, where: Written['where']): Finding {
+  const list = known.length > 8 ? 'Write|Edit' : known.join('|')
+  return {
+    severity: 'warning',
+    code: 'matcher-never',
+    ...where,
+    text: `the matcher ${shown(pattern)} takes no ${kind.matcher} that is known here, so that the hook may never run`,
+    fix:
+      asRule(pattern) ??
+      `Write a list such as ${list}, or say which value it is for: carabiner explain ${kind.name}${kind.matcher === 'tool_name' ? ' --tool NAME' : ''}`,
+  }
+}
+
+/** What to write for a rule where the name of a tool belongs: `Bash(git *)`. */
+export function asRule(pattern: string): string | undefined {
+  const [, tool] = /^(\w+)\(.+\)$/s.exec(pattern) ?? []
+  return tool === undefined ? undefined : `Write "matcher": "${tool}", and on the hook "if": "${pattern}".`
+}
+
+// ---- time-outs ------------------------------------------------------------------------------------------------
+
+/** From here on a number of seconds was most likely meant as milliseconds. */
+const LIKE_MILLISECONDS = 1000
+
+/** What is above the longest that may be is told when the file is loaded. */
+function likeMilliseconds({ spec, where }: Written): readonly Finding[] {
+  const seconds = 'common' in spec ? spec.common.timeout : undefined
+  if (seconds === undefined || seconds < LIKE_MILLISECONDS || seconds * 1000 > spec.longestMs) return []
+  return [
+    {
+      severity: 'warning',
+      code: 'timeout-unit',
+      ...where,
+      text: `its time-out of ${seconds} looks like milliseconds, but time-outs are seconds: an agent may wait ${Math.round(seconds / 60)} minutes for it`,
+      fix: `Write "timeout": ${Math.max(1, Math.round(seconds / 1000))}, in seconds.`,
+    },
+  ]
+}

@@ -1,0 +1,152 @@
+// Programs that hooks name: whether they are there, on the path that the hook would have.
+
+import { foreignPlaceholder } from '../../runners/program/environment.js'
+import { namedBy } from '../../trust/named-files.js'
+import { type FoundPrograms, findPrograms } from '../../trust/program-search.js'
+import { RULES } from '../../trust/risk-rules.js'
+import { ownNames } from '../../trust/unit-content.js'
+import { counted } from '../lines.js'
+import { type Facts, type Written, wanted } from './facts.js'
+import type { Checked, Finding } from './finding.js'
+import { commandOf, type HookCommand } from './hook-command.js'
+
+export function programs(facts: Pick<Facts, 'specs' | 'settings'>): Checked {
+  const lookUps = new LookUps()
+  const findings = wanted(facts).flatMap((written) => [
+    ...unreachable(written, facts),
+    ...ofCommand(commandOf(written), lookUps),
+  ])
+  return { what: counted(lookUps.names.size, 'program'), findings }
+}
+
+/** Hooks name the same programs again and again, and to look for one in every folder takes its time. */
+class LookUps {
+  readonly names = new Set<string>()
+  readonly #found = new Map<string, FoundPrograms>()
+
+  find(name: string, { path, unit }: HookCommand): FoundPrograms {
+    const key = [name, unit.projectDir, ...path].join('\0')
+    const found = this.#found.get(key) ?? findPrograms([name], path, unit.projectDir)
+    this.#found.set(key, found)
+    return found
+  }
+}
+
+function ofCommand(command: HookCommand | undefined, lookUps: LookUps): readonly Finding[] {
+  if (!command) return []
+  const placeholder = foreign(command)
+  return [
+    ...(placeholder ? [placeholder] : missing(command, lookUps)),
+    ...oneWord(command),
+    ...launchers(command),
+  ]
+}
+
+function missing(command: HookCommand, lookUps: LookUps): readonly Finding[] {
+  const { unit, path, line, where, spec } = command
+  const own = ownNames(unit)
+  const isUsers = spec.hook.origin.scope === 'user'
+  return namedBy(unit, path).programs.flatMap((name): Finding[] => {
+    lookUps.names.add(name)
+    const found = lookUps.find(name, command)
+    const isLinked = found.inProject.length > 0
+    if (found.missing.length === 0 || own.has(name) || isAskedFor(name, line.command)) return []
+    if (isUsers && isLinked) return []
+    return [
+      {
+        // Whoever writes `||` has thought of it.
+        severity: line.command.includes('||') ? 'warning' : 'broken',
+        code: 'program-missing',
+        ...where,
+        text: isLinked
+          ? `it runs ${name}, which PATH leads to only in the project itself; that is not used`
+          : `it runs ${name}, and no folder of PATH has it`,
+        fix: replacement(name, command, lookUps) ?? `Install ${name}, or write its full path in the command.`,
+      },
+    ]
+  })
+}
+
+/** `command -v jq || exit 0`: it is looked for, and may be missing. */
+function isAskedFor(name: string, text: string): boolean {
+  const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  return new RegExp(`\\b(?:command\\s+-v|which|type|hash)\\s+(?:-\\w+\\s+)*["']?${escaped}\\b`).test(text)
+}
+
+/** `python` is called `python3` in most places, `nodejs` `node` in others. */
+function replacement(name: string, command: HookCommand, lookUps: LookUps): string | undefined {
+  const others = [`${name}3`, name.replace(/[\d.]+$/, ''), name.replace(/js$/, '')]
+  const other = others.find(
+    (one) => one !== name && one !== '' && lookUps.find(one, command).missing.length === 0,
+  )
+  return other === undefined ? undefined : `Write ${other}, which is there, in place of ${name}.`
+}
+
+/** With "args" no shell takes the command apart. */
+function oneWord({ line, where, reading }: HookCommand): readonly Finding[] {
+  const { args, command } = line
+  if (args === undefined || !/\s/.test(command.trim()) || command.includes('/')) return []
+  if (reading.commands.length !== 1) return []
+  const [program = '', ...words] = command.trim().split(/\s+/)
+  const list = JSON.stringify([...words, ...args])
+  return [
+    {
+      severity: 'broken',
+      code: 'program-missing',
+      ...where,
+      text: `with "args" no shell reads "command", so that the program is called ${JSON.stringify(command)} as a whole`,
+      fix: `Write "command": ${JSON.stringify(program)}, "args": ${list}.`,
+    },
+  ]
+}
+
+function foreign({ line, where, spec }: HookCommand): Finding | undefined {
+  const name = foreignPlaceholder([line.command, ...(line.args ?? [])], spec.place)
+  if (name === undefined) return undefined
+  const whose = name.includes('SKILL') ? 'a skill' : 'a plugin'
+  return {
+    severity: 'broken',
+    code: 'placeholder-foreign',
+    ...where,
+    text: `it mentions \${${name}}, which only hooks of ${whose} have`,
+    fix: `Write \${CLAUDE_PROJECT_DIR} or \${AMPLIFIER_HOOKS_DIR}, or make it ${whose}.`,
+  }
+}
+
+const FETCHING = RULES.filter(({ kind }) => kind === 'launcher' || kind === 'pipe-to-shell')
+
+function launchers({ line, where }: HookCommand): readonly Finding[] {
+  const text = [line.command, ...(line.args ?? [])].join(' ')
+  return FETCHING.filter(({ pattern }) => pattern.test(text)).map(({ text: why }) => ({
+    severity: 'warning',
+    code: 'launcher',
+    ...where,
+    text: `${why} It also waits for the network, at every event.`,
+    fix: 'Install what it runs at a version of your choice, and name the installed program.',
+  }))
+}
+
+/** Models and servers that nobody set up. */
+function unreachable({ spec, where }: Written, { settings }: Pick<Facts, 'settings'>): readonly Finding[] {
+  if ((spec.type === 'prompt' || spec.type === 'agent') && settings.model === null) {
+    return [
+      {
+        severity: 'broken',
+        code: 'model-missing',
+        ...where,
+        text: `it is a hook of type ${spec.type}, and the settings name no model to ask`,
+        fix: 'Set "model" under "hooks" in ~/.amplifier/settings.json; docs/prompt-hooks.md shows how.',
+      },
+    ]
+  }
+  if (spec.type !== 'mcp_tool' || Object.hasOwn(settings.mcp_servers, spec.handler.server)) return []
+  return [
+    {
+      severity: 'broken',
+      code: 'server-missing',
+      ...where,
+      text: `it calls the MCP server ${JSON.stringify(spec.handler.server)}, which the settings do not have`,
+      fix: 'Add it to "mcp_servers" under "hooks" in ~/.amplifier/settings.json; docs/mcp-hooks.md shows how.',
+    },
+  ]
+}

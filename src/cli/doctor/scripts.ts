@@ -1,0 +1,252 @@
+// Scripts that hooks run: whether they are there, can be executed, and begin and end their lines as they must.
+
+import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { shellQuoted } from '../../shell/shell-quoted.js'
+import type { SimpleCommand } from '../../shell/simple-command.js'
+import { INTERPRETERS, isRunner, SHELLS } from '../../trust/data-readers.js'
+import { pathAt, typeAt } from '../../trust/file-place.js'
+import { completionsOf } from '../../trust/finders.js'
+import { findPrograms } from '../../trust/program-search.js'
+import { shebangOf } from '../../trust/shebang.js'
+import { counted, fromHere, shortPath } from '../lines.js'
+import { type Facts, wanted } from './facts.js'
+import type { Checked, Finding, FindingCode } from './finding.js'
+import { commandOf, type HookCommand } from './hook-command.js'
+import { joinedPath, unquoted } from './quoting.js'
+
+/** A file that a hook runs. */
+interface Script {
+  /** As a path, perhaps a relative one. */
+  readonly path: string
+  /** The program that reads it; undefined where it is started itself. */
+  readonly by: string | undefined
+  /** What follows on the command line. */
+  readonly rest: readonly string[]
+}
+
+export function scripts(facts: Pick<Facts, 'specs'>): Checked {
+  const seen = new Set<string>()
+  const findings = wanted(facts).flatMap((written) => {
+    const command = commandOf(written)
+    return command ? ofCommand(command, seen) : []
+  })
+  return { what: counted(seen.size, 'script'), findings }
+}
+
+function ofCommand(command: HookCommand, seen: Set<string>): readonly Finding[] {
+  const found = unquoted(command)
+  // Words that the shell takes apart are no names of files.
+  if (found.length > 0) return found
+  const { commands } = command.reading
+  // `sh run` is told as `sh run` and `run`.
+  const operands = new Set(commands.filter(isRunner).map(({ words }) => words[1]))
+  const named = commands
+    .filter((one) => isRunner(one) === INTERPRETERS.test(one.name) || !operands.has(one.program))
+    .flatMap((one) => scriptsOf(one, command))
+  return [...returns(command), ...named.flatMap((script) => ofScript(script, command, seen))]
+}
+
+/** A line end of Windows inside the command itself. */
+function returns({ line, where }: HookCommand): readonly Finding[] {
+  if (!line.command.includes('\r')) return []
+  const text = 'its command has a carriage return (\\r) in it, which becomes part of a word'
+  return [{ severity: 'broken', code: 'crlf', ...where, text, fix: 'Remove every \\r from "command".' }]
+}
+
+/** Takes names of commands for files, unless they have a dot or a slash. */
+const TAKES_WORDS = /^(?:deno|bun|tsx|ts-node|\.|source)$/
+
+function scriptsOf(
+  { program, name, words, dynamic }: SimpleCommand,
+  { pathOf }: HookCommand,
+): readonly Script[] {
+  if (dynamic && pathOf(program) === undefined) return []
+  if (program.includes('/') && !INTERPRETERS.test(name)) return one(program, undefined, words.slice(1))
+  const [, first, ...rest] = words
+  // Behind an option nobody can tell whether it is its value.
+  if (!INTERPRETERS.test(name) || first === undefined || /^-|[\s;()]/.test(first)) return []
+  return TAKES_WORDS.test(name) && !/[./]/.test(first) ? [] : one(first, name, rest)
+
+  function one(word: string, by: string | undefined, after: readonly string[]): readonly Script[] {
+    const path = pathOf(word)
+    return path === undefined || path === '' ? [] : [{ path, by, rest: after }]
+  }
+}
+
+function ofScript(script: Script, command: HookCommand, seen: Set<string>): readonly Finding[] {
+  const { where, folders } = command
+  const places = folders.map((folder) => pathAt(folder, script.path))
+  const path = places.find((one) => isThere(one, script))
+  if (path === undefined) return [absent(script, places[0] ?? script.path, command)]
+  seen.add(path)
+  if (typeAt(path) === 'folder') {
+    if (script.by !== undefined) return [] // an interpreter may take one
+    const text = `it runs ${shortPath(path)}, which is a folder`
+    return [{ severity: 'broken', code: 'script-missing', ...where, text, fix: 'Name the file in it.' }]
+  }
+  return [...relative(script, command), ...ofFile(path, script, command)]
+}
+
+function isThere(path: string, { by }: Script): boolean {
+  if (typeAt(path) !== undefined) return true
+  return by !== undefined && completionsOf(by, path, path).some((one) => typeAt(one) === 'file')
+}
+
+/** Whoever writes `||`, or looks whether a file is there, has thought of it. */
+const PREPARED = /\|\||(?:\[\[?|\btest)\s+(?:!\s+)?-[efxrsd]\s/
+
+function absent(script: Script, place: string, command: HookCommand): Finding {
+  const { where, spec, unit } = command
+  const whole = joinedPath(script.path, script.rest, command.folders)
+  if (whole !== undefined) {
+    return {
+      severity: 'broken',
+      code: 'unquoted-path',
+      ...where,
+      text: `the path ${JSON.stringify(whole)} has blanks and no quotes, so that the shell takes it for several words`,
+      fix: `Put it in quotes: ${JSON.stringify(`"${whole}"`)} in the file.`,
+    }
+  }
+  const { path } = script
+  const isRelative = !path.startsWith('/')
+  const near = isRelative ? elsewhere(path, command) : undefined
+  return {
+    severity: PREPARED.test(command.line.command) ? 'warning' : 'broken',
+    code: 'script-missing',
+    ...where,
+    text: isRelative
+      ? `it runs ${path}, and there is no ${shortPath(place)}: a hook starts in the project, not where its file lies`
+      : `it runs ${shortPath(path)}, which is not there`,
+    fix:
+      near ??
+      `Correct the path in ${basename(where.file ?? 'its file')}, or put the file there${
+        spec.place.plugin && !path.startsWith(unit.path)
+          ? `; files of the plugin are in "\${CLAUDE_PLUGIN_ROOT}"`
+          : ''
+      }.`,
+  }
+}
+
+/** It lies beside the file that names it. */
+function elsewhere(path: string, { spec: { place } }: HookCommand): string | undefined {
+  const bare = path.replace(/^\.\//, '')
+  const { plugin, hooksDir } = place
+  if (plugin && typeAt(join(plugin.root, bare)) === 'file') return `Write "\${CLAUDE_PLUGIN_ROOT}"/${bare}.`
+  return typeAt(join(hooksDir, bare)) === 'file' ? `Write "$AMPLIFIER_HOOKS_DIR"/${bare}.` : undefined
+}
+
+/** Agents go into other folders, and start hooks there. */
+function relative({ path, by }: Script, { where, spec, reading }: HookCommand): readonly Finding[] {
+  if (path.startsWith('/') || spec.type !== 'command' || reading.begin?.startsWith('/')) return []
+  const bare = path.replace(/^\.\//, '')
+  return [
+    {
+      severity: 'warning',
+      code: 'relative-path',
+      ...where,
+      text: `${by === undefined ? 'it runs' : `${by} reads`} ${path}, which is found only while the agent works in the folder of the project itself`,
+      fix: `Write "$CLAUDE_PROJECT_DIR"/${bare}.`,
+    },
+  ]
+}
+
+// ---- the file -------------------------------------------------------------------------------------------------
+
+function ofFile(path: string, script: Script, command: HookCommand): readonly Finding[] {
+  const { where } = command
+  const isStarted = script.by === undefined
+  const shown = shortPath(path)
+  const typed = shellQuoted(fromHere(path))
+  const findings: Finding[] = []
+  const broken = (code: FindingCode, text: string, fix: string) =>
+    findings.push({ severity: 'broken', code, ...where, text, fix })
+  if (isStarted && !isExecutable(path))
+    broken('not-executable', `${shown} is not executable`, `chmod +x ${typed}`)
+  const bytes = beginningOf(path)
+  // What is no text has its own form.
+  if (!bytes || bytes.includes(0)) return findings
+  const isShell = SHELLS.test(script.by ?? interpreterOf(bytes))
+  if (isStarted && firstLine(bytes).endsWith('\r')) {
+    broken(
+      'crlf',
+      `the first line of ${shown} ends as on Windows (CRLF): no program is called like that`,
+      unix(typed),
+    )
+  } else if (isShell && bytes.includes('\r\n')) {
+    broken(
+      'crlf',
+      `lines of ${shown} end as on Windows (CRLF), and a shell takes the \\r for part of a word`,
+      unix(typed),
+    )
+  } else if (isStarted) findings.push(...interpreter(bytes, shown, command))
+  return findings
+}
+
+function unix(typed: string): string {
+  return `perl -pi -e 's/\\r$//' ${typed}   # "*.sh text eol=lf" in .gitattributes keeps it so`
+}
+
+function interpreter(
+  bytes: Buffer,
+  shown: string,
+  { where, line, path, unit }: HookCommand,
+): readonly Finding[] {
+  const { program, file } = shebangOf(bytes)
+  const gone =
+    program !== undefined
+      ? findPrograms([program], path, unit.projectDir).missing[0]
+      : file?.startsWith('/') && typeAt(file) === undefined
+        ? file
+        : undefined
+  if (gone !== undefined) {
+    const text = `the first line of ${shown} asks for ${gone}, which is not ${program ? 'in any folder of PATH' : 'there'}`
+    const fix = `Install ${basename(gone)}, or correct the first line.`
+    return [{ severity: 'broken', code: 'interpreter-missing', ...where, text, fix }]
+  }
+  if (program !== undefined || file !== undefined || line.args === undefined) return []
+  const text = `${shown} has no first line such as #!/bin/sh, and with "args" there is no shell to guess it`
+  return [
+    { severity: 'broken', code: 'interpreter-missing', ...where, text, fix: 'Add a first line: #!/bin/sh.' },
+  ]
+}
+
+/** Without a first line that says so, a shell reads it. */
+function interpreterOf(bytes: Buffer): string {
+  const { program, file } = shebangOf(bytes)
+  return program ?? (file === undefined ? 'sh' : basename(file))
+}
+
+function firstLine(bytes: Buffer): string {
+  if (bytes[0] !== 0x23 || bytes[1] !== 0x21) return ''
+  const end = bytes.indexOf(10)
+  return bytes.toString('latin1', 0, end < 0 ? bytes.length : end)
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A line end shows in the first of them. */
+const MOST = 64 * 1024
+
+/** Undefined where it cannot be read: then it may be a program. Does not wait for the writer of a pipe. */
+function beginningOf(path: string): Buffer | undefined {
+  if (typeAt(path) !== 'file') return undefined
+  try {
+    const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    try {
+      const bytes = Buffer.alloc(MOST)
+      return bytes.subarray(0, readSync(fd, bytes))
+    } finally {
+      closeSync(fd)
+    }
+  } catch {
+    return undefined
+  }
+}

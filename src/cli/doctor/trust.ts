@@ -1,0 +1,178 @@
+// What may run: trust, switches, answers that people gave. And whether those decisions can still be read.
+
+import { existsSync } from 'node:fs'
+import type { ApprovalQueue as Queue } from '../../approvals/queue.js'
+import { textOf } from '../../core/errors.js'
+import { visible, visibleName } from '../../core/visible.js'
+import { projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
+import { shellQuoted } from '../../shell/shell-quoted.js'
+import { FileStore } from '../../state/file-store.js'
+import { counted, grouped, placeOf } from '../lines.js'
+import { findUnits, show } from '../trust-units.js'
+import { typed, typedTrust } from '../typed.js'
+import type { Facts } from './facts.js'
+import { at, type Checked, type Finding, type FindingCode } from './finding.js'
+
+export async function trust(facts: Facts): Promise<Checked> {
+  const { hooks } = facts
+  const ready = hooks.filter(({ state }) => state === 'ready').length
+  return {
+    what: `${ready} of ${counted(hooks.length, 'hook')} may run`,
+    findings: [
+      ...(await waiting(facts)),
+      ...bySettings(facts),
+      ...guarded('switches-unreadable', () => bySwitch(facts)),
+      ...(await answers(facts)),
+    ],
+  }
+}
+
+// ---- trust ----------------------------------------------------------------------------------------------------
+
+async function waiting({ untrusted, sources, project }: Facts): Promise<readonly Finding[]> {
+  if (sources['trust-all']) return []
+  const units = await findUnits(sources, undefined)
+  const waits = untrusted.map(({ name, path, state, why, hooks }): Finding => {
+    const unit = [...units.units.keys()].find((one) => one.path === path)
+    const [problem] = unit ? show(units, unit).problems : []
+    const isModified = state === 'modified'
+    const what = `${counted(hooks.length, 'hook')} of ${visibleName(name)} ${hooks.length === 1 ? 'does' : 'do'} not run`
+    return {
+      // What was relied on does not run any more; what was never trusted is a decision.
+      severity: isModified || problem !== undefined ? 'broken' : 'warning',
+      code: state,
+      file: path,
+      text: `${what}: ${visible(problem ?? why)}`,
+      fix:
+        problem === undefined
+          ? typedTrust([name], sources)
+          : 'Put that right, then trust it: carabiner trust',
+    }
+  })
+  return [...waits, ...guarded('trust-unreadable', () => staleRecords(units.store.records(), project))]
+}
+
+type Records = ReturnType<Awaited<ReturnType<typeof findUnits>>['store']['records']>
+
+/** Of this project: what was trusted and is gone would be trusted again if it came back as it was. */
+function staleRecords(records: Records, project: string): readonly Finding[] {
+  return records
+    .filter((record) => record.projectDir === project && !existsSync(record.path))
+    .map(({ name, path, at: since }) => ({
+      severity: 'note',
+      code: 'trust-stale',
+      file: path,
+      text: `${visibleName(name)} was trusted at ${since}, and is not there any more`,
+      fix: `carabiner untrust ${shellQuoted(visible(name))}`,
+    }))
+}
+
+// ---- switched off ---------------------------------------------------------------------------------------------
+
+/** One finding for each setting, however many hooks it silences. */
+function bySettings({ specs }: Facts): readonly Finding[] {
+  const off = specs.filter(({ disabled }) => disabled !== undefined)
+  return [...grouped(off, ({ disabled }) => disabled)].map(([why = '', some]) => {
+    const [, file, line] = / in (\/.*):(\d+)$/.exec(why) ?? []
+    return {
+      severity: 'note',
+      code: 'disabled',
+      ...(file !== undefined && { file, line: Number(line) }),
+      text: `${counted(some.length, 'hook')} ${some.length === 1 ? 'is' : 'are'} switched off by ${visible(why.replace(/ in \/.*$/, ''))}: ${some
+        .slice(0, 5)
+        .map(({ hook }) => visibleName(hook.name))
+        .join(', ')}`,
+      fix:
+        file === undefined
+          ? 'Change that setting.'
+          : `Remove that at ${placeOf({ file, line: Number(line) })}.`,
+    }
+  })
+}
+
+function bySwitch({ hooks, project }: Facts): readonly Finding[] {
+  const key = projectKey(project)
+  return new SwitchStore()
+    .inForce(Date.now())
+    .filter((one) => one.project === undefined || one.project === key)
+    .map((one) => ofSwitch(one, hooks))
+}
+
+function ofSwitch(one: Switch, hooks: Facts['hooks']): Finding {
+  const { plugin, hook, until, reason, by, since } = one
+  const about = hooks.find(({ id, source }) => (hook ? hook.ids.includes(id) : source === plugin))
+  const what = hook ? `the hook ${visibleName(hook.name)}` : `all of ${visibleName(plugin)}`
+  const end = until === undefined ? '' : ` until ${until}`
+  const why = reason === undefined ? '' : ` (${visible(reason)})`
+  const is = about ? 'is' : 'which is not there (any more), is'
+  return {
+    severity: 'note',
+    code: about ? 'switched-off' : 'switch-stale',
+    ...(about && hook && at(about)),
+    text: `${what}${about ? '' : ','} ${is} switched off by ${visibleName(by)} since ${since}${end}${why}`,
+    fix: undoing(one),
+  }
+}
+
+// ---- answers --------------------------------------------------------------------------------------------------
+
+async function answers(facts: Facts): Promise<readonly Finding[]> {
+  const { ApprovalQueue } = await import('../../approvals/queue.js')
+  const trouble: Finding[] = []
+  const onTrouble = (text: string) => trouble.push(unreadable('approvals-unreadable', text))
+  return [
+    ...guarded('approvals-unreadable', () => questions(new ApprovalQueue({ onTrouble }), facts)),
+    ...trouble,
+    ...guarded('grants-unreadable', () => grants(facts)),
+  ]
+}
+
+function questions(queue: Queue, { project, sources }: Facts): readonly Finding[] {
+  const open = queue.open().filter((one) => one.project === project)
+  const [oldest] = open
+  if (!oldest) return []
+  return [
+    {
+      severity: 'note',
+      code: 'approval-waiting',
+      text: `${counted(open.length, 'question')} of this project ${open.length === 1 ? 'waits' : 'wait'} for an answer, since ${oldest.asked}`,
+      fix: sources.project === undefined ? 'carabiner approvals' : typed(['approvals'], sources),
+    },
+  ]
+}
+
+/** Beginning of an id; a skill comes and goes with its session. */
+const OF_FILES = /^(?:user|project|named):(?!skill )/
+
+/** "Allow always" for a hook that is gone: as it is bound to what the hook was, it allows nothing any more. */
+function grants({ hooks, project }: Facts): readonly Finding[] {
+  const ids = new Set(hooks.map(({ id }) => id))
+  return new FileStore({ projectDir: project })
+    .grants()
+    .filter(({ hook }) => OF_FILES.test(hook) && !ids.has(hook))
+    .map(({ id, tool, event, created }) => ({
+      severity: 'note',
+      code: 'grant-stale',
+      text: `what was always allowed on ${created} (${visibleName(tool || event)}) was asked by a hook that is gone or changed: it is asked again`,
+      fix: `carabiner approvals revoke ${id.slice(0, 8)}`,
+    }))
+}
+
+// ---- what cannot be read --------------------------------------------------------------------------------------
+
+function guarded(code: FindingCode, check: () => readonly Finding[]): readonly Finding[] {
+  try {
+    return check()
+  } catch (error) {
+    return [unreadable(code, textOf(error))]
+  }
+}
+
+function unreadable(code: FindingCode, text: string): Finding {
+  return {
+    severity: 'broken',
+    code,
+    text: visible(text),
+    fix: 'Look at the folder that it names, or set CARABINER_HOME to another one.',
+  }
+}

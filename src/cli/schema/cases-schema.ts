@@ -1,0 +1,103 @@
+// The schema of hooks.test.json.
+
+import { CASE, FILE } from '../test-cases/case-file.js'
+import type { Fields } from '../test-cases/case-reader.js'
+import { EXPECTATION, type Expectation } from '../test-cases/expectation.js'
+import { FLAG, OBJECT, propertiesOf, type Schema, TEXT, TEXT_MAP, TEXTS, WRITTEN } from './shapes.js'
+
+const FILE_WORDS: Readonly<Record<string, string>> = {
+  $schema: 'Where this schema is.',
+  description: 'For people.',
+  sequential: 'Run the cases one after the other, because the hooks write into their own folder.',
+  cases: 'Each an event, and what the hooks are to make of it.',
+}
+
+const CASE_WORDS: Readonly<Record<string, string>> = {
+  name: 'What it shows.',
+  event: 'The event that is fired, such as "PreToolUse".',
+  payload: 'What the event carries; what a host always sends is filled in.',
+  payloadFile: 'The same in a file of JSON, by its path from the folder of this one.',
+  expect: 'What must hold; all of it.',
+  files: 'Files of the project it runs in, by path.',
+  env: 'Variables for the hooks.',
+  timeout: 'Seconds for the case.',
+  skip: 'Do not run it; a text says why.',
+}
+
+const EXPECTATION_WORDS: Readonly<Record<keyof Expectation, string>> = {
+  action: 'What is decided.',
+  reason: 'Contained in the reason; null for none.',
+  permission: 'Whether a hook allowed the call by itself.',
+  context: 'Contained in what the model is told beside; null for nothing.',
+  messages: 'Contained in what the user is told; null for nothing.',
+  modified: 'A part of the data after every change, or whether anything was changed.',
+  response: 'A part of the answer in place of the operation.',
+  ran: 'The names of all hooks that ran.',
+  failed: 'The names of all hooks that failed; without it none may.',
+}
+
+const RULE: Schema = {
+  anyOf: [
+    TEXT,
+    { type: 'object', required: ['matches'], properties: { matches: TEXT }, additionalProperties: false },
+  ],
+}
+const RULES: Schema = { anyOf: [RULE, { type: 'array', items: RULE }, { type: 'null' }] }
+
+export function casesSchema(): Schema {
+  return {
+    title: 'Test cases of hooks',
+    description: 'hooks.test.json, which carabiner test runs.',
+    type: 'object',
+    required: ['cases'],
+    properties: propertiesOf(words(FILE), FILE_WORDS, {
+      cases: { type: 'array', items: { $ref: '#/$defs/case' } },
+    }),
+    additionalProperties: false,
+    $defs: { case: caseSchema(), expectation: expectationSchema() },
+  }
+}
+
+function caseSchema(): Schema {
+  const [timeout = ''] = CASE.timeout ?? []
+  const most = Number(/at most (\d+)/.exec(timeout)?.[1])
+  return {
+    type: 'object',
+    required: ['event', 'expect'],
+    properties: propertiesOf(words(CASE), CASE_WORDS, {
+      event: WRITTEN,
+      payloadFile: WRITTEN,
+      expect: { $ref: '#/$defs/expectation' },
+      files: TEXT_MAP,
+      env: TEXT_MAP,
+      timeout: { type: 'number', exclusiveMinimum: 0, maximum: most },
+      skip: { anyOf: [FLAG, WRITTEN] },
+    }),
+    not: { required: ['payload', 'payloadFile'] },
+    additionalProperties: false,
+  }
+}
+
+function expectationSchema(): Schema {
+  const actions = (EXPECTATION.action?.[0] ?? '').replace('one of ', '').split(', ')
+  return {
+    type: 'object',
+    minProperties: 1,
+    properties: propertiesOf(words(EXPECTATION), EXPECTATION_WORDS, {
+      action: { enum: actions },
+      reason: { anyOf: [RULE, { type: 'null' }] },
+      permission: { enum: ['allow', null] },
+      context: RULES,
+      messages: RULES,
+      modified: { anyOf: [FLAG, OBJECT] },
+      response: {},
+      ran: TEXTS,
+      failed: TEXTS,
+    }),
+    additionalProperties: false,
+  }
+}
+
+function words(fields: Fields): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(fields).map(([key, [text]]) => [key, text]))
+}

@@ -1,0 +1,250 @@
+// The schemas of hooks.json and settings.json.
+
+import { DEFAULT_MERGED, type MergedSettings, OWN_SETTINGS } from '../../config/merged-settings.js'
+import { CHECKS as PROCESS_CHECKS, USUAL_TIMEOUTS } from '../../config/process-entry.js'
+import type { ReachSettings } from '../../config/reach-settings.js'
+import { SETTINGS } from '../../core/settings.js'
+import { INTERCEPTS } from '../../dialects/picoclaw/methods.js'
+import { aliasPatterns, eventProperties, handlerDefinitions } from './handler-schema.js'
+import {
+  COUNT,
+  FLAG,
+  OBJECT,
+  orNull,
+  propertiesOf,
+  REMARKS,
+  type Schema,
+  SECONDS,
+  TEXT,
+  TEXT_MAP,
+  TEXTS,
+  URL_TEXT,
+  WRITTEN,
+  wantedOf,
+} from './shapes.js'
+
+/** Without its `$schema` and `$id`. */
+export function hooksSchema(): Schema {
+  const events = eventProperties()
+  return {
+    title: 'Hooks of Carabiner',
+    description:
+      '.amplifier/hooks/hooks.json, and hooks.json of a plugin; comments and trailing commas are fine.',
+    type: 'object',
+    properties: {
+      $schema: TEXT,
+      description: { description: 'For people.' },
+      matching: {
+        description:
+          'Whether a matcher that is a pattern may be found anywhere in the name, or must be the whole of it.',
+        enum: ['search', 'fullmatch'],
+        default: 'search',
+      },
+      priority: {
+        description: 'Of a plugin: hooks with a lower number run before. Default 20.',
+        type: 'number',
+      },
+      hooks: {
+        description: 'Groups of hooks, by event.',
+        anyOf: [{ $ref: '#/$defs/events' }, { $ref: '#/$defs/list' }],
+      },
+      processes: { description: 'Hooks that keep running, by name.', $ref: '#/$defs/processes' },
+      ...switches(),
+    },
+    // A file of events alone is read too.
+    patternProperties: { [`^(?:${Object.keys(events).join('|')})$`]: { $ref: '#/$defs/groups' } },
+    anyOf: [
+      { required: ['hooks'] },
+      { required: ['processes'] },
+      ...Object.keys(events).map((name) => ({ required: [name] })),
+    ],
+    $defs: {
+      events: {
+        type: 'object',
+        properties: { ...events, description: {}, ...OF_PROCESSES },
+        patternProperties: { ...aliasPatterns(), ...REMARKS },
+        additionalProperties: false,
+      },
+      list: {
+        type: 'array',
+        items: { required: ['event'], properties: { event: TEXT }, $ref: '#/$defs/group' },
+      },
+      ...handlerDefinitions(),
+      ...processDefinitions(),
+    },
+  }
+}
+
+export function settingsSchema(): Schema {
+  return {
+    title: 'Settings of Carabiner',
+    description: '.amplifier/settings.json, yours or of a project; a project can only tighten.',
+    type: 'object',
+    properties: {
+      $schema: TEXT,
+      hooks: {
+        description: 'How hooks run, and hooks by event.',
+        type: 'object',
+        properties: { ...settingProperties(), ...eventProperties(), description: {}, ...OF_PROCESSES },
+        patternProperties: { ...aliasPatterns(), ...REMARKS },
+        additionalProperties: false,
+      },
+      ...switches(),
+    },
+    $defs: { ...handlerDefinitions(), ...processDefinitions() },
+  }
+}
+
+/** As PicoClaw has them, under `hooks`. */
+const OF_PROCESSES = { processes: { $ref: '#/$defs/processes' }, defaults: OBJECT, builtins: OBJECT }
+
+/** Claude Code's, at the top of either file. */
+function switches(): Readonly<Record<string, Schema>> {
+  return {
+    disableAllHooks: { description: 'Run no hook at all; of a project, none of its own.', ...FLAG },
+    allowedHttpHookUrls: { description: SETTING_WORDS.allowed_http_urls, ...REACH.allowed_http_urls },
+    httpHookAllowedEnvVars: {
+      description: SETTING_WORDS.http_allowed_env_vars,
+      ...REACH.http_allowed_env_vars,
+    },
+  }
+}
+
+// ---- settings -------------------------------------------------------------------------------------------------
+
+const SETTING_WORDS: Readonly<Record<keyof MergedSettings, string>> = {
+  on_failure: '"block" closes every gate whose hook fails.',
+  injection_size_limit: 'Bytes of one injection; null for no limit.',
+  injection_budget_per_turn: 'Tokens of all injections of one turn; null for no limit.',
+  stop_block_cap: 'How often Stop may be refused with no tool call between.',
+  stop_block_total: 'How often Stop may be refused since the last prompt.',
+  recheck: 'Whom a changed call is shown to again: hooks that were skipped for it as it was before, or all.',
+  protect_system_messages: 'Revert what hooks change in system messages on ModelRequest.',
+  audit_on_failure: '"block" closes every gate whose event cannot be put on record.',
+  allowed_http_urls: 'URLs that http hooks may call, with * for any text; null for any.',
+  http_allowed_env_vars: 'Variables that headers of http hooks may use; null for those that a hook lists.',
+  allowed_private_hosts: 'Hosts, hosts with a port, or ranges of this network that http hooks may call.',
+  model: 'Whom prompt and agent hooks ask, where the host has no model of its own.',
+  mcp_servers: 'Servers whose tools MCP hooks call, by name.',
+  enabled: 'Whether any hook runs.',
+  allow_user_hooks: 'Whether your own hooks run.',
+  allow_project_hooks: 'Whether hooks of projects run.',
+  default_timeout: 'Seconds for a hook that names none.',
+  max_timeout: 'The most seconds that a hook may have.',
+  env: 'What of the environment hooks get: all of it, or what they need.',
+  bypass: 'Whether CARABINER_OFF=1 is obeyed.',
+  audit: 'Whether the command line keeps an audit; "fsync": one that outlives a power cut.',
+}
+
+const REACH: { readonly [K in keyof ReachSettings]: Schema } = {
+  allowed_http_urls: orNull(TEXTS),
+  http_allowed_env_vars: orNull({ type: 'array', items: { type: 'string', pattern: '^[A-Za-z_]\\w*$' } }),
+  allowed_private_hosts: TEXTS,
+  model: orNull({
+    anyOf: [
+      {
+        type: 'object',
+        required: ['provider', 'name'],
+        properties: {
+          provider: { enum: ['anthropic', 'openai'] },
+          name: WRITTEN,
+          base_url: URL_TEXT,
+          api_key_env: { type: 'string', pattern: '^\\w+$' },
+        },
+        additionalProperties: false,
+      },
+      {
+        type: 'object',
+        required: ['command'],
+        properties: { command: { ...TEXTS, minItems: 1 } },
+        additionalProperties: false,
+      },
+    ],
+  }),
+  mcp_servers: {
+    type: 'object',
+    additionalProperties: {
+      anyOf: [
+        {
+          type: 'object',
+          required: ['command'],
+          properties: {
+            type: { const: 'stdio' },
+            command: WRITTEN,
+            args: TEXTS,
+            env: TEXT_MAP,
+            cwd: WRITTEN,
+          },
+          additionalProperties: false,
+        },
+        {
+          type: 'object',
+          required: ['url'],
+          properties: { type: { const: 'http' }, url: URL_TEXT, headers: TEXT_MAP },
+          additionalProperties: false,
+        },
+      ],
+    },
+  },
+}
+
+function settingProperties(): Readonly<Record<string, Schema>> {
+  const properties = propertiesOf(wantedOf({ ...SETTINGS, ...OWN_SETTINGS }), SETTING_WORDS, {
+    ...REACH,
+    audit: { enum: ['on', 'off', 'fsync'] },
+  })
+  const defaults = DEFAULT_MERGED as unknown as Readonly<Record<string, unknown>>
+  return Object.fromEntries(
+    Object.entries(properties).map(([key, one]) => [key, { ...one, default: defaults[key] }]),
+  )
+}
+
+// ---- processes ------------------------------------------------------------------------------------------------
+
+const PROCESS_WORDS: Readonly<Record<keyof typeof PROCESS_CHECKS, string>> = {
+  enabled: 'Whether it is started.',
+  command: 'The program, then each of its arguments; no shell.',
+  dir: 'The folder it runs in.',
+  env: 'Variables for it.',
+  priority: 'A lower number comes before.',
+  transport: 'How it is talked to.',
+  observe: 'Kinds of events it is told about; "*" for all.',
+  intercept: 'Points at which it decides.',
+  timeouts: 'Seconds for each of its duties.',
+  onFailure: '"block" closes the gate when it fails.',
+  restart: 'Whether and how it is started again.',
+  maxLineBytes: 'The longest line it may write.',
+}
+
+function processDefinitions(): Readonly<Record<string, Schema>> {
+  const timeouts = Object.keys(USUAL_TIMEOUTS).map((key) => [key, SECONDS])
+  const shapes: Readonly<Record<string, Schema>> = {
+    command: { ...TEXTS, minItems: 1 },
+    observe: TEXTS,
+    intercept: { type: 'array', items: { enum: ['', ...Object.keys(INTERCEPTS)] } },
+    timeouts: { type: 'object', properties: Object.fromEntries(timeouts), additionalProperties: false },
+    restart: {
+      anyOf: [
+        FLAG,
+        {
+          type: 'object',
+          properties: {
+            delay: { type: 'number', minimum: 0 },
+            maxDelay: { type: 'number', minimum: 0 },
+            attempts: COUNT,
+          },
+          additionalProperties: false,
+        },
+      ],
+    },
+    maxLineBytes: { type: 'integer', minimum: 1024 },
+  }
+  return {
+    processes: { type: 'object', additionalProperties: { $ref: '#/$defs/process' } },
+    process: {
+      type: 'object',
+      required: ['command'],
+      properties: propertiesOf(wantedOf(PROCESS_CHECKS), PROCESS_WORDS, shapes),
+    },
+  }
+}

@@ -1,0 +1,60 @@
+// The JSON Schemas of the files that people write, by the name of the file, and their text as it is published.
+
+import { HOOKS_SCHEMA } from '../schema-address.js'
+import { casesSchema } from './cases-schema.js'
+import { catalogSchema } from './catalog-schema.js'
+import { hooksSchema, settingsSchema } from './hooks-schema.js'
+import { packSchema } from './pack-schema.js'
+import type { Schema } from './shapes.js'
+
+interface Published {
+  readonly make: () => Schema
+  /** Where such a file is. */
+  readonly where: string
+}
+
+export const SCHEMAS = {
+  hooks: { make: hooksSchema, where: '.amplifier/hooks/hooks.json, hooks.json of a plugin' },
+  settings: { make: settingsSchema, where: '.amplifier/settings.json' },
+  'hooks.test': { make: casesSchema, where: 'hooks.test.json beside the hooks' },
+  pack: { make: packSchema, where: '.amplifier/pack.json' },
+  catalog: { make: catalogSchema, where: 'catalog.json of a catalogue' },
+} as const satisfies Readonly<Record<string, Published>>
+
+export type SchemaName = keyof typeof SCHEMAS
+
+export const SCHEMA_NAMES = Object.keys(SCHEMAS) as readonly SchemaName[]
+
+const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
+
+export function addressOf(name: SchemaName): string {
+  return new URL(`${name}.json`, HOOKS_SCHEMA).href
+}
+
+export function schemaOf(name: SchemaName): Schema {
+  return { $schema: DIALECT, $id: addressOf(name), ...SCHEMAS[name].make() }
+}
+
+/** A file of the package, by its path there. */
+export function schemaFile(name: SchemaName): { readonly path: string; readonly text: string } {
+  return { path: `schema/${name}.json`, text: `${laidOut(schemaOf(name), '')}\n` }
+}
+
+const WIDTH = 110
+
+/** As the formatter of the project would leave it. */
+function laidOut(value: unknown, indent: string, room = WIDTH): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const inner = `${indent}  `
+  if (Array.isArray(value)) {
+    const line = `[${value.map((item) => JSON.stringify(item)).join(', ')}]`
+    const isFlat = value.every((item) => typeof item !== 'object' || item === null)
+    if (isFlat && line.length <= room) return line
+    return `[\n${value.map((item) => `${inner}${laidOut(item, inner, WIDTH - inner.length - 1)}`).join(',\n')}\n${indent}]`
+  }
+  const entries = Object.entries(value).map(([key, item]) => {
+    const start = `${inner}${JSON.stringify(key)}: `
+    return start + laidOut(item, inner, WIDTH - start.length - 1)
+  })
+  return entries.length === 0 ? '{}' : `{\n${entries.join(',\n')}\n${indent}}`
+}

@@ -1,0 +1,81 @@
+// All files of a new plugin: hooks.json, its script, its cases, and what to do with them.
+
+import { resolveEvent } from '../../core/events.js'
+import { CASES_SCHEMA, HOOKS_SCHEMA } from '../schema-address.js'
+import { bashScript } from './bash.js'
+import { nodeScript, typescriptScript } from './node.js'
+import { pythonScript } from './python.js'
+import { sampleOf, type Wanted } from './sample.js'
+import { factsOf, type Script, type ScriptFacts } from './script.js'
+
+export const LANGUAGES = {
+  bash: bashScript,
+  python: pythonScript,
+  node: nodeScript,
+  ts: typescriptScript,
+} as const satisfies Record<string, (facts: ScriptFacts) => Script>
+
+export type Language = keyof typeof LANGUAGES
+
+export interface NewFile {
+  readonly path: string
+  readonly text: string
+  readonly isExecutable: boolean
+}
+
+/** Seconds: it does next to nothing, and agents wait for it. */
+const TIMEOUT = 10
+
+export function newPlugin(wanted: Wanted, language: Language): readonly NewFile[] {
+  const sample = sampleOf(wanted)
+  const script = LANGUAGES[language](factsOf(wanted, sample))
+  const files = {
+    'hooks.json': json({ $schema: HOOKS_SCHEMA, hooks: hooksOf(wanted, script.command) }),
+    ...script.files,
+    'hooks.test.json': json({ $schema: CASES_SCHEMA, cases: sample.cases }),
+    'README.md': readme(wanted, language, script),
+  }
+  return Object.entries(files).map(([path, text]) => ({
+    path,
+    text,
+    isExecutable: script.executable.includes(path),
+  }))
+}
+
+function hooksOf({ event, matcher }: Wanted, command: string) {
+  const isGate = resolveEvent(event).onFailure === 'deny'
+  const hook = { type: 'command', command, timeout: TIMEOUT, ...(isGate && { onFailure: 'block' }) }
+  return { [event]: [{ ...(matcher !== undefined && { matcher }), hooks: [hook] }] }
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`
+}
+
+function readme({ name, event, matcher }: Wanted, language: Language, { executable }: Script): string {
+  const { when, denyMeans, deny } = resolveEvent(event)
+  const script = language === 'ts' ? 'hook.mts' : (executable[0] ?? '')
+  const effect = deny === 'none' ? 'It can tell, not refuse' : `If it refuses: ${denyMeans}`
+  const build =
+    language === 'ts'
+      ? `
+\`hook.mjs\` is what runs: after a change of \`hook.mts\`, \`npm run build\` makes it again. Node 20 does not run
+TypeScript, so both are kept.
+`
+      : ''
+  return `# ${name}
+
+Runs ${when} (${event}${matcher === undefined ? '' : `, matcher \`${matcher}\``}). ${effect}.
+
+| file | |
+|---|---|
+| \`hooks.json\` | when it runs |
+| \`${script}\` | what it does |
+| \`hooks.test.json\` | what it is to decide |
+
+\`\`\`sh
+carabiner test .           # in this folder, after every change
+carabiner trust ${name}    # in the project: lets the changed version run
+\`\`\`
+${build}`
+}

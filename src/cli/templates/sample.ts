@@ -1,0 +1,200 @@
+// What a new plugin does until somebody changes it: on each event something small that can be seen and tested.
+
+import { type EventKind, type EventName, resolveEvent } from '../../core/events.js'
+import type { Data, Json } from '../../core/json.js'
+import { compileMatcher } from '../../core/matcher.js'
+import { examplePayload } from '../example-payload.js'
+import type { Expectation } from '../test-cases/expectation.js'
+
+/** What to make. */
+export interface Wanted {
+  readonly name: string
+  readonly event: EventName
+  readonly matcher: string | undefined
+}
+
+/** Refuses what has a word in it, or says one sentence each time. */
+export type Sample = Refusing | Saying
+
+interface Refusing {
+  readonly does: 'refuse'
+  /** The field of the event that it looks at. */
+  readonly field: string
+  readonly word: string
+  readonly reason: string
+  /** What it prints to refuse, on the event where exit code 2 does not. */
+  readonly answer?: Data
+  /** When it cannot read the event: a gate stays closed. */
+  readonly onFailure: 2 | 1
+  /** It asks the agent to go on, which must end some time. */
+  readonly isStop: boolean
+  readonly cases: readonly SampleCase[]
+}
+
+interface Saying {
+  readonly does: 'say'
+  /** What it prints. */
+  readonly answer: Data
+  readonly cases: readonly SampleCase[]
+}
+
+export interface SampleCase {
+  readonly name: string
+  readonly event: EventName
+  readonly payload: Data
+  readonly expect: Expectation
+  readonly skip?: string
+}
+
+/** Where a word may stand, on events that can be refused: a field, and a value around the text. */
+const SUBJECTS: Partial<Record<EventName, readonly [field: string, around: (text: string) => Json]>> = {
+  PreToolUse: ['tool_input', (text) => ({ command: `echo ${text}` })],
+  PermissionRequest: ['tool_input', (text) => ({ command: `echo ${text}` })],
+  PostToolUse: ['tool_response', (text) => ({ stdout: text })],
+  PostToolUseFailure: ['error', (text) => text],
+  PostToolBatch: [
+    'tool_calls',
+    (text) => [{ tool_name: 'Bash', tool_input: { command: 'ls' }, tool_response: { stdout: text } }],
+  ],
+  UserPromptSubmit: ['prompt', (text) => text],
+  UserPromptExpansion: ['prompt', (text) => text],
+  ModelRequest: ['messages', (text) => [{ role: 'user', content: text }]],
+  ModelResponse: ['response', (text) => ({ content: text })],
+  Stop: ['last_assistant_message', (text) => text],
+  SubagentStop: ['last_assistant_message', (text) => text],
+  PreCompact: ['custom_instructions', (text) => text],
+  PreModelSwitch: ['requested_model', (text) => text],
+  TeammateIdle: ['teammate_name', (text) => text],
+  TaskCreated: ['task_subject', (text) => text],
+  TaskCompleted: ['task_subject', (text) => text],
+  Elicitation: ['message', (text) => text],
+  ElicitationResult: ['content', (text) => ({ answer: text })],
+  ConfigChange: ['file_path', (text) => `/tmp/${text}.json`],
+}
+
+export function sampleOf(wanted: Wanted): Sample {
+  const kind = resolveEvent(wanted.event)
+  return kind.deny === 'none' || TOLD_TO_MODEL.has(wanted.event)
+    ? saying(wanted, kind)
+    : refusing(wanted, kind)
+}
+
+/** Events for which there is no sample, and why. */
+export const WITHOUT_SAMPLE: Partial<Record<EventName, string>> = {
+  WorktreeCreate: 'a hook of it has to make the worktree itself, and to print its path',
+}
+
+// ---- refusing -------------------------------------------------------------------------------------------------
+
+function refusing(wanted: Wanted, kind: EventKind): Refusing {
+  const { name, event } = wanted
+  const [field, around] = subjectOf(event)
+  const isStop = kind.deny === 'go-on'
+  const word = isStop ? 'TODO' : 'forbidden'
+  const reason = isStop ? `${name}: there is a TODO left` : `${name}: this is forbidden here`
+  const base = payloadOf(wanted, kind)
+  const hook = `${event}#1`
+  const unmatched = base === undefined
+  const answer = event === 'PermissionRequest' ? permissionDenied(reason) : undefined
+  const one = (title: string, value: Json, expect: Expectation): SampleCase => ({
+    name: title,
+    event,
+    payload: { ...base, [field]: value },
+    expect: { ...expect, ran: [hook] },
+    ...(unmatched && { skip: `put something into the payload that ${wanted.matcher ?? ''} matches` }),
+  })
+  return {
+    does: 'refuse',
+    field,
+    word,
+    reason,
+    ...(answer && { answer }),
+    // Another exit code is a failure, and hooks.json says what that means.
+    onFailure: kind.onFailure === 'deny' && !answer ? 2 : 1,
+    isStop,
+    cases: [
+      one(
+        `${isStop ? 'goes on while there is' : 'refuses what has'} ${word} in it`,
+        around(isStop ? `One ${word} is left.` : word),
+        kind.deny === 'tell' ? { action: 'continue', context: reason } : { action: 'deny', reason },
+      ),
+      one('has no objection to anything else', around(isStop ? 'All is done.' : 'fine'), {
+        action: 'continue',
+        failed: [],
+      }),
+    ],
+  }
+}
+
+function subjectOf(event: EventName) {
+  const subject = SUBJECTS[event]
+  if (subject) return subject
+  throw new Error(`there is no sample for ${event}`)
+}
+
+function permissionDenied(message: string): Data {
+  return {
+    hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'deny', message } },
+  }
+}
+
+// ---- saying ---------------------------------------------------------------------------------------------------
+
+/** What a hook prints there reaches the model; a command cannot refuse. */
+const TOLD_TO_MODEL: ReadonlySet<string> = new Set(['SessionStart', 'Setup', 'SubagentStart'])
+
+function saying(wanted: Wanted, kind: EventKind): Saying {
+  const { name, event } = wanted
+  const toModel = TOLD_TO_MODEL.has(event)
+  const text = toModel ? `${name}: tests run with npm test.` : `${name} was told: ${kind.when}`
+  const payload = payloadOf(wanted, kind)
+  return {
+    does: 'say',
+    answer: toModel
+      ? { hookSpecificOutput: { hookEventName: event, additionalContext: text } }
+      : { systemMessage: text },
+    cases: [
+      {
+        name: toModel ? 'tells the model' : 'tells the user',
+        event,
+        payload: payload ?? {},
+        expect: {
+          action: 'continue',
+          ...(toModel ? { context: text } : { messages: text }),
+          ran: [`${event}#1`],
+        },
+        ...(!payload && { skip: `put something into the payload that ${wanted.matcher ?? ''} matches` }),
+      },
+    ],
+  }
+}
+
+// ---- payloads -------------------------------------------------------------------------------------------------
+
+const TOOLS = [
+  'Bash',
+  'Read',
+  'Write',
+  'Edit',
+  'Glob',
+  'Grep',
+  'WebFetch',
+  'Agent',
+  'mcp__server__tool',
+] as const
+
+/** Undefined where no value was found that the matcher takes. */
+function payloadOf({ matcher: pattern }: Wanted, kind: EventKind): Data | undefined {
+  const payload = JSON.parse(examplePayload(kind)) as Data
+  const field = kind.matcher
+  if (pattern === undefined || field === null) return payload
+  const narrow = kind.name === 'FileChanged' || kind.name === 'StopFailure'
+  const matcher = compileMatcher(pattern, { narrow })
+  const words = pattern
+    .split(/[|,]/)
+    .map((word) => word.trim())
+    .filter((word) => /^[\w.-]+$/.test(word))
+  const guesses = [...words, ...(field === 'tool_name' ? TOOLS : []), pattern.replace(/[^\w-]/g, '')]
+  const value = guesses.find((guess) => guess !== '' && (matcher?.test(guess) ?? true))
+  return value === undefined ? undefined : { ...payload, [field]: value }
+}

@@ -1,0 +1,105 @@
+// Where one case runs: a project and a home of its own, which nobody else has and which are gone afterwards.
+
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { hooksDirOf } from '../../config/discovery.js'
+import { resolveEvent } from '../../core/events.js'
+import type { Payload } from '../payload.js'
+import type { TestCase } from './case-file.js'
+import { isPlugin, type Subject } from './find-cases.js'
+import { type Folders, withFolders } from './stand-ins.js'
+
+export class CaseStage {
+  readonly folders: Folders & { readonly project: string; readonly home: string }
+  readonly #base = realpathSync(mkdtempSync(join(tmpdir(), 'carabiner-test-')))
+
+  /** Throws where a file cannot be written; nothing is left then. */
+  constructor(subject: Subject, { files }: Pick<TestCase, 'files'>) {
+    const [project, home] = [join(this.#base, 'project'), join(this.#base, 'home')]
+    this.folders = {
+      project,
+      home,
+      ...(subject.plugin !== undefined && { plugin: subject.plugin }),
+    }
+    try {
+      for (const folder of [project, home]) mkdirSync(folder)
+      if (subject.project !== undefined) copyHooks(subject.project, project)
+      for (const [path, text] of Object.entries(files)) this.#write(join(project, path), text)
+    } catch (error) {
+      this.remove()
+      throw error
+    }
+  }
+
+  #write(path: string, text: string): void {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, withFolders(text, this.folders))
+    if (text.startsWith('#!')) chmodSync(path, 0o755)
+  }
+
+  /** The file with the payload, as an agent would send it. */
+  payloadFile({ event, payload }: Pick<TestCase, 'event' | 'payload'>): string {
+    const path = join(this.#base, 'payload.json')
+    writeFileSync(path, JSON.stringify(this.#complete(event, withFolders(payload, this.folders))))
+    return path
+  }
+
+  #complete(event: string, payload: Payload): Payload {
+    const { name, optional } = resolveEvent(event)
+    return {
+      session_id: 'test',
+      cwd: this.folders.project,
+      permission_mode: 'default',
+      ...('tool_use_id' in optional && { tool_use_id: 'toolu_test' }),
+      ...payload,
+      hook_event_name: typeof payload.hook_event_name === 'string' ? payload.hook_event_name : event,
+      ...(name === 'SessionStart' && payload.source === undefined && { source: 'startup' }),
+    }
+  }
+
+  /** Of the program that fires: nothing of the user's is read, and nothing switches the hooks off. */
+  env(more: TestCase['env']): NodeJS.ProcessEnv {
+    const inherited = Object.entries(process.env).filter(([name]) => !NOT_INHERITED.test(name))
+    return {
+      ...Object.fromEntries(inherited),
+      HOME: this.folders.home,
+      CARABINER_HOME: join(this.#base, 'carabiner'),
+      // A plugin's folder is to stay as it is.
+      PYTHONDONTWRITEBYTECODE: '1',
+      ...withFolders(more, this.folders),
+    }
+  }
+
+  remove(): void {
+    rmSync(this.#base, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+const NOT_INHERITED = /^(?:CARABINER_|XDG_|AMPLIFIER_|CLAUDE)/
+
+/** The project's own hooks and what lies beside them, without its plugins, which have cases of their own. */
+function copyHooks(from: string, to: string): void {
+  const [source, target] = [hooksDirOf(from), hooksDirOf(to)]
+  cpSync(source, target, {
+    recursive: true,
+    filter: (path) => path === source || !isLeftOut(path, dirname(path) === source),
+  })
+  const settings = join(from, '.amplifier', 'settings.json')
+  if (existsSync(settings)) cpSync(settings, join(to, '.amplifier', 'settings.json'))
+}
+
+function isLeftOut(path: string, isTop: boolean): boolean {
+  if (['node_modules', '.git'].includes(basename(path))) return true
+  return isTop && lstatSync(path).isDirectory() && isPlugin(path)
+}

@@ -1,0 +1,255 @@
+// Makes a case of a call that was fired: without secrets, and without what is this machine's alone.
+
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, resolve } from 'node:path'
+import { type JsonPath, JsonText, type Spot, under } from '../../config/json-text.js'
+import { textOf } from '../../core/errors.js'
+import { resolveEvent } from '../../core/events.js'
+import { isObject, type Json, sameJson } from '../../core/json.js'
+import type { Outcome } from '../../core/outcome.js'
+import { redactedData } from '../../core/secrets.js'
+import { type Edit, edited, type Layout, layoutOf, prepended } from '../../hosts/json-edit.js'
+import { nonce } from '../../state/nonce.js'
+import { readPlain } from '../../state/plain-file.js'
+import { realOf } from '../../state/within.js'
+import { oneLine, placeOf } from '../lines.js'
+import type { Payload } from '../payload.js'
+import { Refusal } from '../refusal.js'
+import { CASES_SCHEMA } from '../schema-address.js'
+import { casesIn } from './case-file.js'
+import type { Expectation } from './expectation.js'
+import { pluginOf } from './find-cases.js'
+import { type Folders, withStandIns } from './stand-ins.js'
+
+/** The option of `fire`. */
+export const RECORD_OPTION = {
+  type: 'string',
+  value: 'FILE',
+  help: 'Add the call to a hooks.test.json, with what was decided.',
+} as const
+
+export interface Call {
+  readonly event: string
+  readonly payload: Payload
+  readonly outcome: Outcome
+  /** The project it was fired in. */
+  readonly project: string
+}
+
+export interface Recorded {
+  readonly file: string
+  readonly name: string
+  readonly line: number
+  /** False where the file has a case of the same call already: it is left as it is. */
+  readonly isNew: boolean
+}
+
+const MOST_BYTES = 4 * 1024 * 1024
+
+/** Throws a Refusal where the file is not one of cases, or cannot be written. Nothing else in it changes. */
+export function recordCase(file: string, call: Call): Recorded {
+  const path = resolve(file)
+  const folders = foldersOf(path, call.project)
+  const made = caseOf(call, folders)
+  const text = textIn(path)
+  const before = text === undefined ? undefined : checked(path, text)
+  const known = before?.cases.findIndex((one) => isSameCall(one, made)) ?? -1
+  if (before && known >= 0) {
+    return {
+      file: path,
+      name: nameIn(before.cases[known], made.name),
+      line: before.lineOf(known),
+      isNew: false,
+    }
+  }
+  const after = before ? withCase(before, made) : fresh(made)
+  write(path, after)
+  return { file: path, name: made.name, line: lineOfLast(after), isNew: true }
+}
+
+// ---- the case -------------------------------------------------------------------------------------------------
+
+interface MadeCase {
+  readonly name: string
+  readonly event: string
+  readonly payload: Payload
+  readonly expect: Expectation
+}
+
+/** Of one session, one call, one clock: the test has its own. */
+const OF_THE_SESSION: ReadonlySet<string> = new Set([
+  'session_id',
+  'transcript_path',
+  'agent_transcript_path',
+  'timestamp',
+  'prompt_id',
+  'turn_id',
+  'parent_turn_id',
+  'tool_use_id',
+  'hook_event_name',
+])
+
+function foldersOf(file: string, project: string): Folders {
+  const plugin = pluginOf(file)
+  return { project: resolve(project), home: homedir(), ...(plugin !== undefined && { plugin }) }
+}
+
+/** Also as links lead: a hook may say either. */
+function withoutFolders<T>(value: T, folders: Folders): T {
+  const real = Object.fromEntries(Object.entries(folders).map(([name, folder]) => [name, realOf(folder)]))
+  return withStandIns(withStandIns(value, folders), real)
+}
+
+function caseOf({ event, payload, outcome, project }: Call, folders: Folders): MadeCase {
+  const kept = Object.entries(payload).filter(
+    ([key, value]) =>
+      !OF_THE_SESSION.has(key) &&
+      !(key === 'cwd' && typeof value === 'string' && realOf(value) === realOf(resolve(project))) &&
+      !(key === 'permission_mode' && value === 'default'),
+  )
+  const made = {
+    name: nameOf(event, payload, outcome),
+    event: resolveEvent(event).name,
+    payload: Object.fromEntries(kept),
+    expect: expectationOf(outcome),
+  }
+  return redactedData(withoutFolders(made, folders))
+}
+
+/** `deny Bash: git push --force`: what is most likely to tell it from others. */
+function nameOf(event: string, payload: Payload, { action }: Outcome): string {
+  const { name, matcher } = resolveEvent(event)
+  const about = matcher === null ? undefined : payload[matcher]
+  const input = isObject(payload.tool_input) ? payload.tool_input : payload
+  const words = ['command', 'file_path', 'url', 'pattern', 'prompt'].map((key) => input[key])
+  const detail = words.find((word) => typeof word === 'string')
+  const subject = typeof about === 'string' && about !== '' ? about : name
+  return `${action} ${subject}${typeof detail === 'string' ? `: ${oneLine(detail, 60)}` : ''}`
+}
+
+/** Long texts by their beginning: the rest is most often what changes. */
+const LONGEST_TEXT = 200
+
+function expectationOf(outcome: Outcome): Expectation {
+  const { action, reason, permission, injections, messages, hooks, response } = outcome
+  const changed = [...new Set(hooks.flatMap((trace) => trace.changed ?? []))]
+  const failed = hooks.filter(({ status }) => status === 'failed').map(({ name }) => name)
+  return {
+    action,
+    ...(reason !== undefined && { reason: beginning(reason) }),
+    ...(permission !== undefined && { permission }),
+    ...(injections.length > 0 && { context: injections.map(({ text }) => beginning(text)) }),
+    // What a failure says holds paths and codes; that it failed is what matters.
+    ...(messages.length > 0 &&
+      failed.length === 0 && { messages: messages.map(({ text }) => beginning(text)) }),
+    ...(changed.length > 0 && { modified: pick(outcome.data, changed) }),
+    ...(response !== undefined && { response }),
+    ...(failed.length > 0 && { failed }),
+  }
+}
+
+function beginning(text: string): string {
+  return text.length > LONGEST_TEXT ? text.slice(0, LONGEST_TEXT).replace(/[\uD800-\uDBFF]$/, '') : text
+}
+
+function pick(data: Outcome['data'], keys: readonly string[]): Record<string, Json> {
+  return Object.fromEntries(keys.flatMap((key) => (data[key] === undefined ? [] : [[key, data[key]]])))
+}
+
+function isSameCall(one: unknown, made: MadeCase): boolean {
+  if (!isObject(one) || typeof one.event !== 'string' || one.event === '') return false
+  const payload = (one.payload ?? {}) as Json
+  return resolveEvent(one.event).name === made.event && sameJson(payload, made.payload as Json)
+}
+
+function nameIn(one: unknown, otherwise: string): string {
+  return isObject(one) && typeof one.name === 'string' ? one.name : otherwise
+}
+
+// ---- the file -------------------------------------------------------------------------------------------------
+
+interface OpenFile {
+  readonly json: JsonText
+  readonly cases: readonly unknown[]
+  lineOf(index: number): number
+}
+
+/** Undefined where there is none yet. */
+function textIn(path: string): string | undefined {
+  try {
+    const read = readPlain(path, MOST_BYTES)
+    if ('text' in read) return read.text
+    if (read.problem === 'is empty') return undefined
+    throw new Error(`the file ${read.problem}`)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw notRecorded(path, textOf(error))
+  }
+}
+
+/** A file that does not hold cases is somebody's something else. */
+function checked(path: string, text: string): OpenFile {
+  const json = new JsonText(text)
+  const parsed = json.parse()
+  const value = 'value' in parsed ? parsed.value : undefined
+  if (isObject(value) && Array.isArray(value.cases)) {
+    return { json, cases: value.cases, lineOf: (index) => json.lineOf(under(CASES, index)) }
+  }
+  const [problem] = casesIn(path, text).problems
+  throw notRecorded(path, problem ? `${placeOf(problem)} ${problem.text}` : 'expected { "cases": [ … ] }')
+}
+
+const CASES: JsonPath = under(null, 'cases')
+
+function fresh(made: MadeCase): string {
+  return `${JSON.stringify({ $schema: CASES_SCHEMA, cases: [made] }, null, 2)}\n`
+}
+
+function withCase({ json }: OpenFile, made: MadeCase): string {
+  const [root, list] = [json.spotOf(null), json.spotOf(CASES)]
+  if (!root || !list) throw new Error('the list of cases has no place')
+  const layout = layoutOf(json.text, root)
+  return edited(json.text, appendedItem(json.text, list, made, layout))
+}
+
+/** At the end of a list, behind what is said about the last one. */
+function appendedItem(text: string, list: Spot, item: unknown, layout: Layout): readonly Edit[] {
+  const last = [...(list.inside?.values() ?? [])].at(-1)
+  if (!last) return prepended(text, list, [item], layout)
+  const indent = /\n([ \t]*)$/.exec(text.slice(0, last.at))?.[1]
+  const comma: Edit[] = last.comma === undefined ? [{ at: last.end, end: last.end, text: ',' }] : []
+  const trailing = last.comma === undefined ? '' : ','
+  const at = text.slice(0, list.end - 1).trimEnd().length
+  const written =
+    indent === undefined
+      ? ` ${JSON.stringify(item)}`
+      : layout.eol + indent + JSON.stringify(item, null, layout.unit).replaceAll('\n', layout.eol + indent)
+  return [...comma, { at, end: at, text: written + trailing }]
+}
+
+function lineOfLast(text: string): number {
+  const json = new JsonText(text)
+  const parsed = json.parse()
+  const value = 'value' in parsed ? (parsed.value as { readonly cases: readonly unknown[] }) : { cases: [] }
+  return json.lineOf(under(CASES, value.cases.length - 1))
+}
+
+/** Whole or not at all. */
+function write(path: string, text: string): void {
+  const draft = `${path}.${nonce()}.tmp`
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(draft, text, { flag: 'wx' })
+    renameSync(draft, path)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw notRecorded(path, textOf(error))
+  }
+}
+
+function notRecorded(path: string, why: string): Refusal {
+  return new Refusal('NOT_RECORDED', `The case was not added to ${placeOf({ file: path })}: ${why}`, {
+    hint: 'Name a hooks.test.json, or a file that is not there yet.',
+  })
+}

@@ -1,0 +1,68 @@
+// Getting what a source names: one tree of checked files, and what it is pinned to.
+
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { visibleName } from '../core/visible.js'
+import { fetchArchive } from './archive.js'
+import type { FileTree } from './file-tree.js'
+import { readFolderTree } from './folder-source.js'
+import { PluginProblem } from './plugin-problem.js'
+import type { Source } from './source.js'
+import { writeTree } from './tree-files.js'
+import { withWorkFolder } from './work-folder.js'
+
+export type FetchableSource = Exclude<Source, { readonly kind: 'catalog' }>
+
+export interface Fetched {
+  readonly tree: FileTree
+  /** Of git. */
+  readonly commit?: string
+  readonly isTag?: boolean
+  /** Of npm. */
+  readonly version?: string
+}
+
+/** The folder `path` of the source, if it has one. Reaches the network only where the source is not on this machine. */
+export async function fetchTree(source: FetchableSource): Promise<Fetched> {
+  switch (source.kind) {
+    case 'folder':
+      return {
+        tree: readFolderTree(source.path === undefined ? source.folder : join(source.folder, source.path)),
+      }
+    case 'git':
+      // What only one kind of source needs is loaded with it.
+      return withWorkFolder(async (work) => (await import('./git-source.js')).fetchGit(source, work))
+    case 'npm':
+      return withWorkFolder(async (work) => {
+        const { tree, version } = await (await import('./npm-source.js')).fetchNpm(source, work)
+        return { tree: part(unwrapped(tree), source.path), version }
+      })
+    case 'archive':
+      return { tree: part(unwrapped(await fetchArchive(source.place)), source.path) }
+  }
+}
+
+/** The same, written into a new folder `content` below `staging`. */
+export async function fetchSource(
+  source: FetchableSource,
+  { staging }: { readonly staging: string },
+): Promise<{ readonly folder: string; readonly commit?: string }> {
+  const { tree, commit } = await fetchTree(source)
+  mkdirSync(staging, { recursive: true, mode: 0o700 })
+  const folder = join(staging, 'content')
+  writeTree(tree, folder)
+  return { folder, ...(commit !== undefined && { commit }) }
+}
+
+/** Most archives hold one folder, and all in that. A plugin has more than one thing at its top, or a file. */
+function unwrapped(tree: FileTree): FileTree {
+  const [only, ...others] = tree.top()
+  if (only === undefined || others.length > 0 || only.startsWith('.') || only === 'hooks') return tree
+  return tree.below(only) ?? tree
+}
+
+function part(tree: FileTree, path: string | undefined): FileTree {
+  const found = tree.below(path ?? '')
+  if (found) return found
+  throw new PluginProblem('NO_PLUGIN', `There is no folder ${visibleName(path ?? '')} in it`)
+}

@@ -1,0 +1,67 @@
+// What belongs to a plugin outside of its folder, forgotten with it: its data, what the user trusted of it, and switches.
+
+import { rmdirSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { ConfigFiles } from '../config/config-file.js'
+import { pluginSources } from '../config/discovery.js'
+import { Notes } from '../config/notes.js'
+import type { Owner } from '../config/owner.js'
+import { readPluginFolder } from '../config/plugin-folder.js'
+import { discard } from '../state/discard.js'
+import { realOf } from '../state/within.js'
+import { TrustStore } from '../trust/trust-store.js'
+import { type Forget, pluginEntries } from './placing.js'
+import { SwitchStore } from './switches.js'
+import { pluginsDir, type Target } from './target.js'
+
+/** Of a plugin that is not in its place any more. */
+export function forgetting(target: Target): Forget {
+  return (name, folder) => {
+    untrust(target, name)
+    const own = ownerOf(target, folder)
+    const called = own?.source ?? name
+    const dir = pluginsDir(target)
+    const others = pluginEntries(dir).map((one) => ownerOf(target, join(dir, one)))
+    // Two plugins that call themselves alike share these: they stay while one of them is there.
+    if (others.some((other) => other?.source === called)) return
+    if (own?.place.plugin) removeData(own.place.plugin.dataDir)
+    const project = target.scope === 'project' ? target.base : undefined
+    new SwitchStore().forget({ plugin: called, from: target.scope }, project, Date.now())
+  }
+}
+
+/** Under whatever project it was trusted. */
+function untrust(target: Target, name: string): void {
+  const store = new TrustStore()
+  const path = join(pluginsDir(target), name)
+  const own = { kind: 'folder' as const, path, projectDir: resolve(target.base) }
+  const records = recordsIn(store).filter((one) => one.kind === 'folder' && realOf(one.path) === realOf(path))
+  for (const where of [own, ...records]) store.untrust(where)
+}
+
+/** One that cannot be read must not keep every plugin from being removed. */
+function recordsIn(store: TrustStore): ReturnType<TrustStore['records']> {
+  try {
+    return store.records()
+  } catch {
+    return []
+  }
+}
+
+function removeData(folder: string): void {
+  discard(folder)
+  try {
+    rmdirSync(dirname(folder))
+    rmdirSync(dirname(dirname(folder)))
+  } catch {
+    // others have data there, or nobody ever had
+  }
+}
+
+/** As its hooks know it; undefined where there are none. */
+function ownerOf({ scope, base }: Target, folder: string): Owner | undefined {
+  const sources = pluginSources(scope, scope === 'user' ? { homeDir: base } : { projectDir: base })
+  const notes = new Notes()
+  const { documents } = readPluginFolder(folder, true, sources, new ConfigFiles(new Map(), notes), notes)
+  return documents[0]?.owner
+}

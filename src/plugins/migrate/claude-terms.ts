@@ -1,0 +1,126 @@
+// What Claude Code makes of an entry that was written for Carabiner: the entry in its terms, or why it has none for it.
+
+import type { Entry } from '../../config/hook-group.js'
+import { isObject } from '../../core/json.js'
+import type { Fields } from './hook-file.js'
+import type { Route } from './route.js'
+
+/** An entry of another file, as the target is to have it. */
+export interface Translated {
+  readonly group: Fields
+  readonly handler: Fields
+}
+
+/** Claude Code has no such event. */
+const UNKNOWN_EVENTS: ReadonlySet<string> = new Set(['ModelRequest', 'ModelResponse'])
+
+/** Events on which a model cannot be asked there. */
+const NO_MODEL: ReadonlySet<string> = new Set([
+  'ConfigChange',
+  'CwdChanged',
+  'DirectoryAdded',
+  'Elicitation',
+  'ElicitationResult',
+  'FileChanged',
+  'InstructionsLoaded',
+  'MessageDisplay',
+  'Notification',
+  'PreCompact',
+  'PostCompact',
+  'PreModelSwitch',
+  'PostModelSwitch',
+  'SessionEnd',
+  'StopFailure',
+  'SubagentStart',
+  'WorktreeCreate',
+  'WorktreeRemove',
+  'SessionStart',
+  'Setup',
+])
+const NO_HTTP: ReadonlySet<string> = new Set(['SessionStart', 'Setup'])
+
+/** Types whose `onFailure` it obeys. */
+const OBEYS_ON_FAILURE: ReadonlySet<string> = new Set(['command', 'http'])
+
+/** Why Claude Code would not run it, or not so: an entry that it cannot read takes the whole file down there. */
+export function claudeProblem(entry: Entry, group: Fields, isFullMatch: boolean): string | undefined {
+  const { event, handler } = entry
+  const { type, fields, common } = handler
+  if (UNKNOWN_EVENTS.has(event.name)) return 'Claude Code has no such event'
+  if ((type === 'prompt' || type === 'agent') && NO_MODEL.has(event.name)) {
+    return `Claude Code runs no hook of type ${type} on ${event.name}`
+  }
+  if (type === 'http' && NO_HTTP.has(event.name)) return `Claude Code runs no http hook on ${event.name}`
+  if (fields.shell === 'sh')
+    return 'Claude Code knows the shells bash and powershell; leave "shell" out for sh'
+  if (common.onFailure === 'block' && !OBEYS_ON_FAILURE.has(type)) {
+    return `"onFailure": "block" does not count there on a hook of type ${type}, so that the gate would stand open when it fails`
+  }
+  if (group.sequential === true && Array.isArray(group.hooks) && group.hooks.length > 1) {
+    return 'its group is "sequential", and Claude Code runs all hooks of an event at once'
+  }
+  if (isFullMatch && entry.group.matcher !== null && !isList(entry.group.matcher.pattern)) {
+    return '"matching": "fullmatch" holds its matcher against the whole name; write it as ^(?:…)$ and remove "matching"'
+  }
+  return undefined
+}
+
+/** Compared whole in any case. */
+function isList(pattern: string): boolean {
+  return /^[\w\- ,|]*$/.test(pattern)
+}
+
+// ---- names of folders -----------------------------------------------------------------------------------------
+
+/** In a command, in whatever quotes: nothing but the name changes, and no value stands in the file. */
+const OWN_NAME = /\$(?:\{(AMPLIFIER_\w+)\}|(AMPLIFIER_\w+))/g
+/** Without a shell nobody reads the other form. */
+const IN_BRACES = /\$\{(AMPLIFIER_\w+)\}/g
+
+/** The same for Claude Code, or why it cannot be said. */
+export function inClaudeTerms(
+  { group, handler }: Translated,
+  { hooksDir, base }: Pick<Route, 'hooksDir' | 'base'>,
+): Translated | { readonly problem: string } {
+  const isShell = handler.args === undefined
+  const names = new Map([
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in a command
+    ['AMPLIFIER_PROJECT_DIR', '${CLAUDE_PROJECT_DIR}'],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a shell knows it, Claude Code does not
+    ['AMPLIFIER_HOOKS_DIR', isShell ? hooksDir : hooksDir.replace('${HOME}', base)],
+  ])
+  const missing = new Set<string>()
+  const renamed = (text: string) => {
+    const result = text.replace(
+      isShell ? OWN_NAME : IN_BRACES,
+      (found: string, braced?: string, plain?: string) =>
+        names.get(braced ?? '') ?? names.get(plain ?? '') ?? found,
+    )
+    const [left] = /AMPLIFIER_\w+/.exec(result) ?? []
+    if (left !== undefined) missing.add(left)
+    return result
+  }
+  const fields = Object.fromEntries(
+    Object.entries(handler).map(([key, value]) => [key, isRun(key) ? inTexts(value, renamed) : value]),
+  )
+  const [name] = missing
+  if (name !== undefined) return { problem: `it uses ${name}, which Claude Code does not set` }
+  return { group: withPlainMatcher(group), handler: fields }
+}
+
+function isRun(key: string): boolean {
+  return key === 'command' || key === 'args'
+}
+
+function inTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  return Array.isArray(value) ? value.map((one) => inTexts(one, change)) : value
+}
+
+/** `{ "tool_name": … }` is BeamAgent's. */
+function withPlainMatcher(group: Fields): Fields {
+  if (!isObject(group.matcher)) return group
+  const { tool_name: pattern } = group.matcher
+  const entries = Object.entries(group).map(([key, value]) => [key, key === 'matcher' ? pattern : value])
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,110 @@
+// What a tree holds: a plugin in one of the two layouts, several plugins, or none; and how it calls itself.
+
+import { isObject } from '../core/json.js'
+import { visibleName } from '../core/visible.js'
+import { entryPath } from './entry-path.js'
+import type { FileTree } from './file-tree.js'
+import { PluginProblem } from './plugin-problem.js'
+
+const MANIFEST = '.claude-plugin/plugin.json'
+const MARKETPLACE = '.claude-plugin/marketplace.json'
+const MARKS = [MANIFEST, 'hooks/hooks.json', 'hooks.json'] as const
+
+const MOST_LISTED = 50
+const DEEPEST_LOOK = 4
+
+/** Throws where the tree is no plugin, and says what it is. */
+export function checkIsPlugin(tree: FileTree): void {
+  if (MARKS.some((mark) => tree.files.has(mark))) {
+    checkFormat(tree)
+    return
+  }
+  const inside = pluginsIn(tree)
+  if (inside.length > 0) throw several(inside, tree.files.has(MARKETPLACE))
+  throw new PluginProblem(
+    'NO_PLUGIN',
+    'There is no plugin in it',
+    `A plugin has hooks.json, hooks/hooks.json or ${MANIFEST} at its top; a folder further down is named with --path DIR.`,
+  )
+}
+
+/** Of the package specification. */
+const FORMAT = 1
+
+/** What a later version means by it is not known here. */
+function checkFormat(tree: FileTree): void {
+  for (const path of MARKS) {
+    const file = jsonIn(tree, path)
+    const said: unknown = isObject(file) ? file.carabiner : undefined
+    if (said === undefined || said === FORMAT) continue
+    throw new PluginProblem(
+      'NEWER_FORMAT',
+      `${path} says "carabiner": ${JSON.stringify(said).slice(0, 50)}, and this version knows ${FORMAT}`,
+      'Update carabiner, or take an older version of the plugin.',
+    )
+  }
+}
+
+/** By plugin.json; undefined where it says nothing. */
+export function nameInManifest(tree: FileTree): string | undefined {
+  const manifest = jsonIn(tree, MANIFEST)
+  return isObject(manifest) && typeof manifest.name === 'string' && manifest.name !== ''
+    ? manifest.name
+    : undefined
+}
+
+function jsonIn(tree: FileTree, path: string): unknown {
+  try {
+    return JSON.parse((tree.text(path) ?? '').replace(/^\uFEFF/, ''))
+  } catch {
+    return undefined
+  }
+}
+
+interface Inside {
+  readonly name: string | undefined
+  readonly path: string
+}
+
+/** Those that its catalogue names, and those that lie there. */
+function pluginsIn(tree: FileTree): readonly Inside[] {
+  const found = new Map(listedIn(tree).map((one) => [one.path, one]))
+  for (const path of tree.files.keys()) {
+    const mark = MARKS.find((one) => path.endsWith(`/${one}`))
+    if (mark === undefined) continue
+    const folder = path.slice(0, -mark.length - 1)
+    // `x/hooks/hooks.json` is a mark of x, not of x/hooks.
+    const isHooksOf =
+      mark === 'hooks.json' && folder.endsWith('/hooks') && tree.files.has(`${folder}/hooks.json`)
+    if (isHooksOf || folder.split('/').length > DEEPEST_LOOK || found.has(folder)) continue
+    found.set(folder, { name: undefined, path: folder })
+  }
+  return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+function listedIn(tree: FileTree): readonly Inside[] {
+  const catalogue = jsonIn(tree, MARKETPLACE)
+  const listed: unknown = isObject(catalogue) ? catalogue.plugins : undefined
+  return (Array.isArray(listed) ? listed : []).flatMap((one: unknown): Inside[] => {
+    if (!isObject(one) || typeof one.source !== 'string' || typeof one.name !== 'string') return []
+    try {
+      const path = entryPath(one.source)
+      return path !== '' && tree.below(path) ? [{ name: one.name, path }] : []
+    } catch {
+      return [] // a path that leads elsewhere names nothing in here
+    }
+  })
+}
+
+function several(inside: readonly Inside[], isCatalogue: boolean): PluginProblem {
+  const named = inside.slice(0, MOST_LISTED).map(({ name, path }) => {
+    return `${name === undefined || name === path ? '' : `${visibleName(name)} with `}--path ${visibleName(path)}`
+  })
+  const more = inside.length > MOST_LISTED ? `, and ${inside.length - MOST_LISTED} more` : ''
+  const catalogue = isCatalogue ? ' It is a catalogue, too: carabiner catalog add takes it.' : ''
+  return new PluginProblem(
+    'SEVERAL_PLUGINS',
+    `The plugin is not at the top of it; there is ${named.join(', ')}${more}`,
+    `Install one of them with its --path.${catalogue}`,
+  )
+}

@@ -1,0 +1,249 @@
+// What the user switched off: plugins and single hooks, in one project or in all, perhaps only for a while. Never in the project.
+
+import { join, resolve } from 'node:path'
+import { textOf } from '../core/errors.js'
+import type { Hook, Origin } from '../core/hook.js'
+import type { Admit } from '../core/plan.js'
+import { visible, visibleName } from '../core/visible.js'
+import { shellQuoted } from '../shell/shell-quoted.js'
+import { fieldsOf, listOf, oneOf, optional, type Reader, text } from '../state/fields.js'
+import { dataHome } from '../state/homes.js'
+import { VersionedFile } from '../state/versioned-file.js'
+import { versionsIn } from '../state/versions.js'
+import { isInProject, realOf } from '../state/within.js'
+
+/** Where the hooks that a switch is about come from. Those that a program registers are the program's own business. */
+export const SWITCHED_SCOPES = ['user', 'project', 'named'] as const
+type SwitchedScope = (typeof SWITCHED_SCOPES)[number]
+
+/** What is switched off: all of a plugin, or one hook of it. */
+export interface SwitchTarget {
+  /** As `list` groups them: a plugin's name, `user`, `project`, or the name of an explicit file. */
+  readonly plugin: string
+  readonly from: SwitchedScope
+  /** By id, which names the content: what an update brings in its place was never switched off. */
+  readonly hook?: { readonly name: string; readonly ids: readonly string[] }
+}
+
+export interface Switch extends SwitchTarget {
+  /** The project it holds for; absent: all of them. */
+  readonly project?: string
+  readonly since: string
+  /** From then on it counts no more. */
+  readonly until?: string
+  readonly by: string
+  readonly reason?: string
+}
+
+export interface SwitchStoreOptions {
+  /** Default `dataHome()`. */
+  readonly dataDir?: string | undefined
+}
+
+const NONE: readonly Switch[] = []
+
+/** Every method answers at once, and throws an Error that says what happened, where, and what to do. */
+export class SwitchStore {
+  readonly #folder: string
+  readonly #file: VersionedFile<readonly Switch[]>
+  #read: { readonly version: number | undefined; readonly switches: readonly Switch[] } | undefined
+
+  constructor({ dataDir = dataHome() }: SwitchStoreOptions = {}) {
+    this.#folder = join(resolve(dataDir), 'switches')
+    this.#file = new VersionedFile({
+      folder: this.#folder,
+      what: 'the list of what is switched off',
+      fresh: NONE,
+      check: storedSwitches,
+      durable: true,
+    })
+  }
+
+  /** Those in force. Reads the file only where there is a newer one. */
+  inForce(now: number): readonly Switch[] {
+    const version = versionsIn(this.#folder)?.numbers.at(-1)
+    if (!this.#read || this.#read.version !== version) {
+      this.#read = { version, switches: this.#file.load() }
+    }
+    return this.#read.switches.filter((one) => !isOver(one, now))
+  }
+
+  /** In place of an earlier one for the same. */
+  turnOff(off: Switch, now: number): void {
+    this.#file.update((all) => [...all.filter((one) => !isOver(one, now) && !isSame(one, off)), off])
+  }
+
+  /** Removes those that are meant, and answers them. */
+  turnOn(isMeant: (one: Switch) => boolean, now: number): readonly Switch[] {
+    let gone: readonly Switch[] = []
+    this.#file.update((all) => {
+      const left = all.filter((one) => !isOver(one, now) && !isMeant(one))
+      gone = all.filter((one) => !isOver(one, now) && isMeant(one))
+      return left.length === all.length ? all : left
+    })
+    return gone
+  }
+
+  /** Removes what is over. */
+  sweep(now: number): void {
+    this.turnOn(() => false, now)
+  }
+
+  /** Removes every switch of a plugin that is gone, also those of its hooks; of a project's plugin: those of that project. */
+  forget({ plugin, from }: SwitchTarget, project: string | undefined, now: number): readonly Switch[] {
+    const key = project === undefined ? undefined : projectKey(project)
+    return this.turnOn(
+      (one) => one.plugin === plugin && one.from === from && (from !== 'project' || one.project === key),
+      now,
+    )
+  }
+}
+
+/** A project is known by where its folder really is. */
+export function projectKey(project: string): string {
+  return realOf(resolve(project))
+}
+
+function isOver({ until }: Switch, now: number): boolean {
+  return until !== undefined && Date.parse(until) <= now
+}
+
+function isSame(a: Switch, b: Switch): boolean {
+  return (
+    a.project === b.project && a.plugin === b.plugin && a.from === b.from && a.hook?.name === b.hook?.name
+  )
+}
+
+// ---- asked at plan time ---------------------------------------------------------------------------------------
+
+/** A hook as far as a switch looks at it. */
+export interface Switchable extends Pick<Hook, 'id'>, Pick<Origin, 'source'> {
+  readonly scope: string
+}
+
+export interface SwitchedOff {
+  /** A sentence: who, since when, until when, why, and what undoes it. */
+  readonly why: string
+  readonly until?: string
+}
+
+/** `project`: its key. Of several switches the one that holds longest. */
+export function switchedOff(
+  hook: Switchable,
+  project: string | undefined,
+  switches: readonly Switch[],
+): SwitchedOff | undefined {
+  const meant = switches.filter((one) => holdsIn(one, project) && isAbout(one, hook))
+  const [first] = meant.sort((a, b) => endOf(b) - endOf(a))
+  if (!first) return undefined
+  return { why: sentence(first), ...(first.until !== undefined && { until: first.until }) }
+}
+
+function holdsIn({ project }: Switch, here: string | undefined): boolean {
+  return project === undefined || project === here
+}
+
+function isAbout({ plugin, from, hook: one }: Switch, hook: Switchable): boolean {
+  return one ? one.ids.includes(hook.id) : plugin === hook.source && from === hook.scope
+}
+
+function endOf({ until }: Switch): number {
+  return until === undefined ? Infinity : Date.parse(until)
+}
+
+function sentence(one: Switch): string {
+  const { by, since, until, reason, project } = one
+  const what = one.hook ? 'it is' : `all of ${visibleName(one.plugin)} is`
+  const where = project === undefined ? 'for all projects' : 'for this project'
+  const end = until === undefined ? '' : ` until ${until}`
+  const why = reason === undefined ? '' : ` (${visible(reason)})`
+  return `${what} switched off ${where} by ${visibleName(by)} since ${since}${end}${why}; ${undoing(one)} undoes it`
+}
+
+/** What to type to undo it. */
+export function undoing({ plugin, hook, project }: Switch): string {
+  const words = hook ? [plugin, '--hook', hook.name] : [plugin]
+  return ['carabiner', 'enable', ...words, project === undefined ? '--user' : '--here']
+    .map((word) => shellQuoted(visible(word)))
+    .join(' ')
+}
+
+export interface SwitchesOptions extends SwitchStoreOptions {
+  /** Without it only what is switched off for all projects counts. */
+  readonly projectDir?: string | undefined
+  /** Milliseconds since 1970. */
+  readonly clock?: (() => number) | undefined
+  /** Told why nothing is switched off though it should be; default a warning of the process. */
+  readonly onTrouble?: ((text: string) => void) | undefined
+}
+
+/**
+ * For createHooks({ admit }): honours what the user switched off with `carabiner disable`, from the next event on. Where
+ * that cannot be read nothing is switched off: a gate stays closed rather than open.
+ */
+export function switches(options: SwitchesOptions = {}): Admit {
+  const { projectDir, dataDir = dataHome(), clock = Date.now } = options
+  const onTrouble = options.onTrouble ?? ((text: string) => process.emitWarning(text))
+  if (projectDir !== undefined && isInProject(resolve(dataDir), resolve(projectDir))) {
+    onTrouble(`${insideText(dataDir, projectDir)}; nothing is switched off`)
+    return () => true
+  }
+  const store = new SwitchStore({ dataDir })
+  const project = projectDir === undefined ? undefined : projectKey(projectDir)
+  const told = new Set<string>()
+  const inForce = (): readonly Switch[] => {
+    try {
+      return store.inForce(clock())
+    } catch (error) {
+      const trouble = textOf(error)
+      if (!told.has(trouble)) onTrouble(`${trouble}; nothing is switched off`)
+      told.add(trouble)
+      return NONE
+    }
+  }
+  return ({ id, origin: { scope, source } }) => {
+    const off = switchedOff({ id, scope, source }, project, inForce())
+    return off ? { why: 'disabled', detail: off.why } : true
+  }
+}
+
+/** Throws where a repository could bring its own switches along. */
+export function checkOutside(project: string, dataDir: string = dataHome()): void {
+  if (!isInProject(resolve(dataDir), resolve(project))) return
+  throw new Error(`${insideText(dataDir, project)}; set CARABINER_HOME to a folder outside of it`)
+}
+
+function insideText(dataDir: string, project: string): string {
+  return `what is switched off cannot be kept in ${JSON.stringify(resolve(dataDir))}, which lies in the project ${JSON.stringify(resolve(project))}`
+}
+
+// ---- as it is read back ---------------------------------------------------------------------------------------
+
+const time: Reader<string> = (value, where) => {
+  const read = text(value, where)
+  if (Number.isNaN(Date.parse(read))) throw new Error(`is not valid: ${where} must be a time`)
+  return read
+}
+
+const hook: Reader<NonNullable<Switch['hook']>> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return { name: text(fields.name, `${where}.name`), ids: listOf(text)(fields.ids, `${where}.ids`) }
+}
+
+const stored: Reader<Switch> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    plugin: text(fields.plugin, `${where}.plugin`),
+    from: oneOf(...SWITCHED_SCOPES)(fields.from, `${where}.from`),
+    since: time(fields.since, `${where}.since`),
+    by: text(fields.by, `${where}.by`),
+    ...optional('hook', fields.hook, hook, where),
+    ...optional('project', fields.project, text, where),
+    ...optional('until', fields.until, time, where),
+    ...optional('reason', fields.reason, text, where),
+  }
+}
+
+function storedSwitches(value: unknown): readonly Switch[] {
+  return listOf(stored)(value, 'the list of switches')
+}

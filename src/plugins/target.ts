@@ -1,0 +1,82 @@
+// Where plugins are installed: the user's folder of hooks or a project's, one writer at a time.
+
+import { lstatSync, mkdirSync, readdirSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Lock } from '../audit/lock.js'
+import { hooksDirOf } from '../config/discovery.js'
+import { digest } from '../core/digest.js'
+import { textOf } from '../core/errors.js'
+import { visibleName } from '../core/visible.js'
+import { makePrivate } from '../state/private-folder.js'
+import { realOf } from '../state/within.js'
+import { PluginProblem } from './plugin-problem.js'
+import { workHome } from './work-folder.js'
+
+export interface Target {
+  readonly scope: 'user' | 'project'
+  /** The user's home, or the folder of the project. Absolute. */
+  readonly base: string
+}
+
+export function pluginsDir({ base }: Target): string {
+  return hooksDirOf(base)
+}
+
+export function lockPath({ base }: Target): string {
+  return join(resolve(base), '.amplifier', 'hooks.lock.json')
+}
+
+/** Throws where a project leads what is written elsewhere. In their home people link as they like. */
+export function checkTarget(target: Target): void {
+  if (target.scope === 'user') return
+  const folder = pluginsDir(target)
+  for (const path of [dirname(folder), folder]) {
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    if (!stats || stats.isDirectory()) continue
+    const what = stats.isSymbolicLink() ? 'is a link' : 'is no folder'
+    throw new PluginProblem(
+      'PLACE_UNSAFE',
+      `${visibleName(path)} ${what}, so nothing is installed there`,
+      'Put a folder there, or install for all projects, without --here.',
+    )
+  }
+}
+
+const LONGEST_WAIT_MS = 30_000
+const LOOK_MS = 50
+
+/** `work` is done at one stroke: nobody else changes the folder meanwhile, in this process neither. */
+export async function alone<T>(target: Target, work: () => T): Promise<T> {
+  checkTarget(target)
+  const folder = join(workHome(), `lock-${digest(realOf(pluginsDir(target))).slice(0, 32)}`)
+  makePrivate(folder)
+  const lock = new Lock(folder)
+  const until = Date.now() + LONGEST_WAIT_MS
+  while (!lock.tryTake()) {
+    if (Date.now() > until) {
+      throw new PluginProblem(
+        'BUSY',
+        `Something else is installing into ${visibleName(pluginsDir(target))}: ${lock.holder}`,
+        'Try again when it is done.',
+      )
+    }
+    await sleep(LOOK_MS)
+  }
+  try {
+    lock.sweep(readdirSync(folder))
+    return work()
+  } finally {
+    lock.release()
+  }
+}
+
+/** Throws in words of ours. */
+export function makePluginsDir(target: Target): void {
+  const folder = pluginsDir(target)
+  try {
+    mkdirSync(folder, { recursive: true })
+  } catch (error) {
+    throw new PluginProblem('NOT_WRITTEN', `${visibleName(folder)} cannot be made: ${textOf(error)}`)
+  }
+}

@@ -1,0 +1,329 @@
+// What `carabiner doctor` finds beside files: decisions, plugins, history, its own folders, the environment.
+
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { AuditLog } from '../../src/audit/audit-log.js'
+import type { Entry } from '../../src/audit/entry.js'
+import { auditFolder } from '../../src/audit/log-folder.js'
+import { segmentPath } from '../../src/audit/segments.js'
+import { lastSegment } from '../../src/cli/doctor/history.js'
+import { familyLines } from '../../src/cli/doctor/print.js'
+import { painter } from '../../src/cli/paint.js'
+import { loadConfig } from '../../src/config/load.js'
+import { unitsOf } from '../../src/config/units.js'
+import type { AuditedHook } from '../../src/core/audit-record.js'
+import { SwitchStore } from '../../src/plugins/switches.js'
+import { FileStore } from '../../src/state/file-store.js'
+import { dataHome } from '../../src/state/homes.js'
+import { TrustStore } from '../../src/trust/trust-store.js'
+import { removeAll } from '../trust/hostile-project.js'
+import { configured, Scene } from './doctor-scene.js'
+
+const scene = new Scene()
+
+describe('trust', () => {
+  async function trusted(): Promise<void> {
+    const { specs } = await loadConfig({ projectDir: scene.folder, homeDir: scene.home })
+    const store = new TrustStore()
+    for (const unit of unitsOf(specs).keys()) store.trust(unit, store.look(unit).digest)
+  }
+
+  it('untrusted is a decision, modified is broken', async () => {
+    const file = scene.ofProject(['true'])
+    expect(await scene.only('untrusted')).toMatchObject({
+      severity: 'warning',
+      file,
+      fix: expect.stringMatching(/^carabiner trust project/),
+    })
+    await trusted()
+    expect(await scene.codes()).toEqual([])
+    scene.ofProject(['false'])
+    expect(await scene.only('modified')).toMatchObject({ severity: 'broken' })
+  })
+
+  it('what cannot be trusted as it is', async () => {
+    scene.write('.amplifier/hooks/plug/hooks.json', configured(['true']))
+    symlinkSync('/etc/hostname', join(scene.folder, '.amplifier/hooks/plug/link'))
+    expect(await scene.only('untrusted')).toMatchObject({
+      severity: 'broken',
+      fix: expect.stringContaining('Put that right'),
+    })
+  })
+
+  it('what was trusted and is gone', async () => {
+    const file = scene.write('.amplifier/hooks/plug/hooks.json', configured(['true']))
+    await trusted()
+    removeAll(dirname(file))
+    expect(await scene.only('trust-stale')).toMatchObject({ severity: 'note', fix: 'carabiner untrust plug' })
+  })
+
+  it('records that cannot be read', async () => {
+    scene.ofProject(['true'])
+    scene.write(join(dataHome(), 'trust'), '')
+    expect(await scene.codes()).toEqual([
+      'broken untrusted',
+      'broken trust-unreadable',
+      'broken folder-unusable',
+    ])
+  })
+
+  it('hooks that a setting switches off: one finding', async () => {
+    scene.ofUser(['true', 'false'])
+    const file = scene.writeHome('.amplifier/settings.json', { hooks: { enabled: false } })
+    expect(await scene.only('disabled')).toMatchObject({
+      severity: 'note',
+      file,
+      line: 3,
+      text: expect.stringContaining('2 hooks are switched off by "enabled": false'),
+    })
+  })
+
+  it('what the user switched off, and what is not there any more', async () => {
+    scene.ofUser(['true'])
+    const since = new Date().toISOString()
+    const off = { from: 'user', since, by: 'me' } as const
+    new SwitchStore().turnOff({ ...off, plugin: 'user' }, Date.now())
+    new SwitchStore().turnOff({ ...off, plugin: 'gone' }, Date.now())
+    new SwitchStore().turnOff({ ...off, plugin: 'user', project: '/elsewhere' }, Date.now())
+    const found = await scene.findings()
+    expect(found.map(({ code, fix }) => [code, fix])).toEqual([
+      ['switched-off', 'carabiner enable user --user'],
+      ['switch-stale', 'carabiner enable gone --user'],
+    ])
+  })
+})
+
+describe('plugins', () => {
+  it('one that the lock file has and nobody else, and one that is not what was installed', async () => {
+    const entry = {
+      source: './x',
+      kind: 'folder',
+      integrity: `sha256-${'A'.repeat(43)}=`,
+      installed: new Date().toISOString(),
+    }
+    scene.writeHome('.amplifier/hooks/changed/hooks.json', configured(['true']))
+    scene.writeHome('.amplifier/hooks.lock.json', {
+      carabiner: 1,
+      plugins: { changed: entry, gone: entry },
+    })
+    expect(
+      (await scene.findings()).map(({ severity, code, fix }) => [severity, code, fix.split('   ')[0]]),
+    ).toEqual([
+      ['broken', 'plugin-missing', 'carabiner update gone'],
+      ['warning', 'plugin-modified', 'carabiner update changed --overwrite'],
+    ])
+  })
+
+  it('a lock file that cannot be read', async () => {
+    scene.writeHome('.amplifier/hooks.lock.json', 'oops')
+    expect(await scene.codes()).toEqual(['broken lock-unreadable'])
+  })
+})
+
+describe('history', () => {
+  const fire = (hook: Partial<AuditedHook>, diagnostics: readonly object[] = []) =>
+    ({
+      kind: 'fire',
+      time: new Date().toISOString(),
+      session: 's',
+      event: 'PreToolUse',
+      digest: '',
+      action: 'continue',
+      injections: [],
+      diagnostics,
+      ms: 1,
+      hooks: [
+        {
+          name: 'user:PreToolUse#1',
+          kind: 'command',
+          source: 'user',
+          role: 'intercept',
+          status: 'ran',
+          ms: 5,
+          ...hook,
+        },
+      ],
+    }) as unknown as Entry
+
+  const record = (...entries: readonly Entry[]) => new AuditLog({ projectDir: scene.folder }).append(entries)
+
+  beforeEach(() => scene.ofUser(['true']))
+
+  it('a hook that failed when it last ran', async () => {
+    record(fire({}), fire({ status: 'failed', detail: 'exit 127' }))
+    expect(await scene.only('failing')).toMatchObject({
+      severity: 'broken',
+      hook: 'user:PreToolUse#1',
+      line: 7,
+      text: expect.stringContaining('exit 127; 1 of 2 runs failed'),
+      fix: expect.stringContaining(`carabiner audit --hook 'user:PreToolUse#1'`),
+    })
+  })
+
+  it('one that works again is a warning while it failed often, and nothing when it is long ago', async () => {
+    record(fire({ status: 'failed' }), fire({}))
+    expect(await scene.codes()).toEqual(['warning failing'])
+    record(...Array.from({ length: 10 }, () => fire({})))
+    expect(await scene.codes()).toEqual([])
+  })
+
+  it('a slow gate, and one that comes near its time-out', async () => {
+    record(fire({ ms: 1500 }), fire({ ms: 1500 }))
+    expect(await scene.only('slow')).toMatchObject({
+      severity: 'warning',
+      text: expect.stringContaining('every call'),
+    })
+    record(...Array.from({ length: 5 }, () => fire({ ms: 29_000 })))
+    expect((await scene.only('slow')).text).toContain('of the 30 s that it may take')
+  })
+
+  it('a decision that did not count, until the hook is mended', async () => {
+    const said = {
+      code: 'answer-misplaced',
+      text: 'user:PreToolUse#1: "permissionDecision" belongs into hookSpecificOutput',
+    }
+    const other = { code: 'answer-misplaced', text: 'somebody:Else#1: x' }
+    record(fire({}, [said, other]))
+    expect(await scene.only('answer-misplaced')).toMatchObject({
+      severity: 'broken',
+      hook: 'user:PreToolUse#1',
+    })
+    record(fire({}))
+    expect(await scene.codes()).toEqual([])
+  })
+
+  it('what is of no hook any more is no news', async () => {
+    record(fire({ name: 'gone:Stop#1', status: 'failed' }))
+    expect(await scene.codes()).toEqual([])
+  })
+
+  it('a log that was changed', async () => {
+    record(fire({}), fire({}))
+    const log = segmentPath(auditFolder(scene.folder), 1)
+    writeFileSync(log, readFileSync(log, 'utf8').replace('"ms":5', '"ms":6'))
+    expect(await scene.only('audit-broken')).toMatchObject({ severity: 'broken', file: log, line: 1 })
+  })
+
+  it('of a long log the newest file', () => {
+    record(fire({}), fire({}), fire({}))
+    const audit = auditFolder(scene.folder)
+    const log = segmentPath(audit, 1)
+    const whole = readFileSync(log, 'utf8')
+    expect(lastSegment(audit, 1)).toBeUndefined()
+    const [first = '', second = '', third = ''] = whole.split('\n')
+    writeFileSync(log, `${first}\n${third}\n`)
+    expect(lastSegment(audit, 1)).toMatchObject({ line: 2, what: expect.stringContaining('does not follow') })
+    writeFileSync(log, `${first}\n${second}\n`)
+    expect(lastSegment(audit, 1)).toMatchObject({
+      what: expect.stringContaining('newest records are missing'),
+    })
+    writeFileSync(log, whole.replace('"ms":5', '"ms":6'))
+    expect(lastSegment(audit, 1)).toMatchObject({ line: 1 })
+  })
+})
+
+describe('folders', () => {
+  it('that others can write', async () => {
+    mkdirSync(dataHome(), { recursive: true })
+    chmodSync(dataHome(), 0o777)
+    expect(await scene.only('folder-open')).toMatchObject({
+      severity: 'broken',
+      fix: expect.stringContaining('chmod go-w'),
+    })
+  })
+
+  it('where something else is', async () => {
+    scene.writeHome('.local/share/carabiner', '')
+    expect(await scene.codes()).toContain('broken folder-unusable')
+  })
+
+  it('in the project', async () => {
+    vi.stubEnv('CARABINER_HOME', join(scene.folder, 'own'))
+    expect(await scene.codes()).toContain('broken folder-in-project')
+  })
+})
+
+describe('environment', () => {
+  it('everything is switched off', async () => {
+    vi.stubEnv('CARABINER_OFF', '1')
+    expect(await scene.only('bypassed')).toMatchObject({ severity: 'broken', fix: 'unset CARABINER_OFF' })
+  })
+
+  it('certificates that Node 20 reads at every start', async () => {
+    vi.stubEnv('NODE_EXTRA_CA_CERTS', scene.write(join(scene.base, 'ca.pem'), ''))
+    const isEager = Number(process.versions.node.split('.')[0]) < 22
+    expect(await scene.codes()).toEqual(isEager ? ['warning ca-certs'] : [])
+    vi.stubEnv('NODE_EXTRA_CA_CERTS', join(scene.base, 'none.pem'))
+    expect((await scene.only('ca-certs')).text).toContain('is not there')
+  })
+
+  it('a project that sets variables for its user', async () => {
+    scene.write('.claude/settings.json', { env: { CARABINER_OFF: '1' } })
+    expect(await scene.only('project-env')).toMatchObject({
+      severity: 'broken',
+      text: expect.stringContaining('sets CARABINER_OFF for hooks'),
+      fix: 'Take it out of "env" there.',
+    })
+  })
+})
+
+describe('answers', () => {
+  it('"allow always" for a hook that is gone, and for one that is there', async () => {
+    scene.ofUser(['true'])
+    const [hook] = (await scene.facts()).hooks
+    const grant = {
+      event: 'PreToolUse',
+      tool: 'Bash',
+      cwd: '',
+      digest: '',
+      created: new Date().toISOString(),
+    }
+    const store = new FileStore({ projectDir: scene.folder })
+    store.addGrant({ ...grant, id: 'aaaaaaaa-1', hook: 'user:user:PreToolUse:0' })
+    store.addGrant({ ...grant, id: 'bbbbbbbb-1', hook: hook?.id ?? '' })
+    store.addGrant({ ...grant, id: 'cccccccc-1', hook: 'project:skill x:PreToolUse:0' })
+    expect(await scene.only('grant-stale')).toMatchObject({
+      severity: 'note',
+      fix: 'carabiner approvals revoke aaaaaaaa',
+    })
+  })
+
+  it('lists of them that cannot be read', async () => {
+    for (const path of ['share/carabiner/grants', 'share/carabiner/switches', 'state/carabiner/approvals'])
+      scene.writeHome(join('.local', path), '')
+    const found = await scene.codes()
+    for (const what of ['grants', 'switches', 'approvals'])
+      expect(found).toContain(`broken ${what}-unreadable`)
+  })
+})
+
+describe('what strangers wrote', () => {
+  it('never becomes a command of its own in a fix', async () => {
+    scene.write('.amplifier/hooks/$(touch x)/hooks.json', configured(['true']))
+    const { specs } = await loadConfig({ projectDir: scene.folder, homeDir: scene.home })
+    const store = new TrustStore()
+    for (const unit of unitsOf(specs).keys()) store.trust(unit, store.look(unit).digest)
+    removeAll(join(scene.folder, '.amplifier/hooks/$(touch x)'))
+    expect((await scene.only('trust-stale')).fix).toBe(`carabiner untrust '$(touch x)'`)
+  })
+
+  it('stands on one line, and controls no terminal', async () => {
+    scene.ofUser(['no-such\u001b[31m-thing', 'true'], 'PreToolUse', 'bash')
+    scene.writeHome('.amplifier/hooks/a\nfix rm -rf x/hooks.json', configured(['no-such-thing']))
+    const families = await scene.families()
+    const printed = familyLines(families, painter(1)).join('\n')
+    expect(printed).not.toContain('\u001b')
+    expect(printed).not.toMatch(/^\s*fix rm -rf x/m)
+  })
+
+  it('of thousands of findings the first are shown', async () => {
+    scene.ofUser(Array.from({ length: 3000 }, (_, i) => `no-such-${i % 7} ${i}`))
+    const families = await scene.families()
+    const programs = families.find(({ name }) => name === 'programs')
+    expect(programs?.findings).toHaveLength(3000)
+    const lines = familyLines(families, painter(1))
+    expect(lines).toContain('  and 2900 more; --json has all')
+    expect(lines.length).toBeLessThan(300)
+  }, 120_000)
+})

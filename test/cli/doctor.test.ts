@@ -1,0 +1,424 @@
+// What `carabiner doctor` finds in files: each mistake by itself, and what looks like one and is none.
+
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { examine } from '../../src/cli/doctor/examine.js'
+import { FINDING_CODES } from '../../src/cli/doctor/finding.js'
+import { dataHome, stateHome } from '../../src/state/homes.js'
+import { configured, SCRIPT, Scene } from './doctor-scene.js'
+
+const scene = new Scene()
+
+describe('a healthy project', () => {
+  it('has no finding, and says what was looked at', async () => {
+    scene.write('guard.sh', SCRIPT, 0o755)
+    scene.ofUser([`"$CLAUDE_PROJECT_DIR"/guard.sh`, 'cat > /dev/null'])
+    const families = await scene.families()
+    expect(families.flatMap((family) => family.findings)).toEqual([])
+    expect(Object.fromEntries(families.map(({ name, what }) => [name, what]))).toMatchObject({
+      configuration: '1 file, 2 hooks',
+      trust: '2 of 2 hooks may run',
+      programs: '1 program',
+      scripts: '1 script',
+      history: '0 events on record',
+    })
+  })
+
+  it('runs none of them, and writes nothing', async () => {
+    scene.ofUser([`touch ${join(scene.base, 'ran')}`])
+    await scene.findings()
+    expect(() => readFileSync(join(scene.base, 'ran'))).toThrow('ENOENT')
+    for (const own of [dataHome(), stateHome()]) expect(() => readFileSync(own)).toThrow('ENOENT')
+  })
+})
+
+describe('configuration', () => {
+  it.each([
+    ['{ "hooks": oops }', 'broken config-invalid'],
+    [{ hooks: { PreTooluse: [{ hooks: [] }] } }, 'broken unknown-event'],
+    [{ hooks: { PreToolUse: [{ hooks: [{ type: 'command' }] }] } }, 'broken entry-invalid'],
+    [configured([{ type: 'command', command: 'true', retries: 2 }]), 'warning unknown-key'],
+    [configured(['true'], 'PreToolUse', 'Bash(git *)'), 'broken matcher-invalid'],
+  ])('%j is %s', async (content, expected) => {
+    scene.writeHome('.amplifier/hooks/hooks.json', content)
+    expect(await scene.codes()).toEqual([expected])
+  })
+
+  it('names the event that was meant, where it stands', async () => {
+    const file = scene.writeHome('.amplifier/hooks/hooks.json', { hooks: { PreTooluse: [{ hooks: [] }] } })
+    expect(await scene.only('unknown-event')).toMatchObject({
+      file,
+      line: 3,
+      fix: expect.stringContaining('Write PreToolUse at'),
+    })
+  })
+
+  it('turns milliseconds into seconds', async () => {
+    scene.ofUser([{ type: 'command', command: 'true', timeout: 5000 }])
+    expect((await scene.only('timeout-clamped')).fix).toBe('Write "timeout": 5, in seconds.')
+  })
+
+  it('also where the settings allow so many seconds', async () => {
+    scene.writeHome('.amplifier/settings.json', { hooks: { max_timeout: 10_000 } })
+    scene.ofUser([{ type: 'command', command: 'true', timeout: 3000 }])
+    expect(await scene.only('timeout-unit')).toMatchObject({
+      severity: 'warning',
+      fix: 'Write "timeout": 3, in seconds.',
+    })
+  })
+
+  it('puts a rule where rules belong', async () => {
+    scene.ofUser(['true'], 'PreToolUse', 'Bash(git *)')
+    expect((await scene.only('matcher-invalid')).fix).toBe(
+      'Write "matcher": "Bash", and on the hook "if": "Bash(git *)".',
+    )
+  })
+})
+
+describe('programs', () => {
+  it('one that no scene.folder of PATH has', async () => {
+    const file = scene.ofUser(['no-such-program-here --x'])
+    expect(await scene.only('program-missing')).toMatchObject({
+      severity: 'broken',
+      file,
+      line: 7,
+      hook: 'user:PreToolUse#1',
+    })
+  })
+
+  it('one that goes by another name', async () => {
+    const bin = join(scene.base, 'bin')
+    scene.write(join(bin, 'nopy3'), SCRIPT, 0o755)
+    vi.stubEnv('PATH', `${bin}:${process.env.PATH}`)
+    scene.ofUser(['nopy x'])
+    expect((await scene.only('program-missing')).fix).toBe('Write nopy3, which is there, in place of nopy.')
+  })
+
+  it('a project brings none of its own: its scene.folder in PATH does not count', async () => {
+    scene.write('bin/own-tool', SCRIPT, 0o755)
+    vi.stubEnv('PATH', `${join(scene.folder, 'bin')}:${process.env.PATH}`)
+    scene.ofProject(['own-tool'])
+    expect(await scene.codes()).toEqual(['warning untrusted', 'broken program-missing'])
+    scene.ofUser(['own-tool'])
+    scene.ofProject(['true'])
+    expect(await scene.codes()).toEqual(['warning untrusted'])
+  })
+
+  it.each([
+    ['command -v no-such-tool || exit 0; no-such-tool', []],
+    ['no-such-tool . || true', ['warning program-missing']],
+    ['check() { true; }; check', []],
+    ['npx prettier --check .', ['warning launcher']],
+    ['curl -s https://x.example/a | sh', ['warning launcher']],
+    ['$TOOL x', []],
+  ])('%s: %j', async (command, expected) => {
+    scene.ofUser([command])
+    const found = await scene.codes()
+    // Whether the machine has npx and curl is another question.
+    const isOther = (one: string) => /npx|curl/.test(command) && one === 'broken program-missing'
+    expect(found.filter((one) => !isOther(one))).toEqual(expected)
+  })
+
+  it('words that no shell takes apart', async () => {
+    scene.ofUser([{ type: 'command', command: 'node hook.js', args: ['--x'] }])
+    expect((await scene.only('program-missing')).fix).toBe(
+      'Write "command": "node", "args": ["hook.js","--x"].',
+    )
+  })
+
+  it('a placeholder of plugins in a file', async () => {
+    scene.ofUser([`"\${CLAUDE_PLUGIN_ROOT}"/a.sh`])
+    expect((await scene.findings())[0]).toMatchObject({ severity: 'broken', code: 'placeholder-foreign' })
+  })
+
+  it.each([
+    [{ type: 'prompt', prompt: 'ok?' }, 'model-missing'],
+    [{ type: 'mcp_tool', server: 'files', tool: 'check' }, 'server-missing'],
+  ])('%j has nobody to ask', async (handler, code) => {
+    scene.ofUser([handler])
+    expect(await scene.codes()).toEqual([`broken ${code}`])
+  })
+})
+
+describe('scripts', () => {
+  it.each([
+    ['missing', `"$CLAUDE_PROJECT_DIR"/gone.sh`, 'script-missing', 'Correct the path'],
+    [
+      'missing, behind an interpreter',
+      `sh "$CLAUDE_PROJECT_DIR"/gone.sh`,
+      'script-missing',
+      'Correct the path',
+    ],
+    ['a folder', '"$CLAUDE_PROJECT_DIR"/sub', 'script-missing', 'Name the file in it'],
+    ['not executable', '"$CLAUDE_PROJECT_DIR"/plain.sh', 'not-executable', 'chmod +x '],
+    ['CRLF in its first line', '"$CLAUDE_PROJECT_DIR"/crlf.sh', 'crlf', "perl -pi -e 's/\\r$//' "],
+    ['CRLF in what a shell reads', 'bash "$CLAUDE_PROJECT_DIR"/lines.sh', 'crlf', 'perl -pi -e '],
+    [
+      'an interpreter that is not there',
+      '"$CLAUDE_PROJECT_DIR"/lisp.sh',
+      'interpreter-missing',
+      'Install lisp-9',
+    ],
+    [
+      'one that PATH does not have',
+      '"$CLAUDE_PROJECT_DIR"/env.sh',
+      'interpreter-missing',
+      'Install no-such-lisp',
+    ],
+  ])('%s', async (_, command, code, fix) => {
+    scene.write('sub/x', '')
+    scene.write('plain.sh', SCRIPT)
+    scene.write('crlf.sh', '#!/bin/sh\r\nexit 0\r\n', 0o755)
+    scene.write('lines.sh', 'exit 0\r\n')
+    scene.write('lisp.sh', '#!/opt/none/lisp-9\n', 0o755)
+    scene.write('env.sh', '#!/usr/bin/env no-such-lisp\n', 0o755)
+    scene.ofUser([command])
+    expect(await scene.only(code)).toMatchObject({ severity: 'broken', fix: expect.stringContaining(fix) })
+  })
+
+  it.each([
+    ['python3 "$CLAUDE_PROJECT_DIR"/lines.py'],
+    ['node "$CLAUDE_PROJECT_DIR"/tool'],
+    ['sh -c "exit 0"'],
+    ['sh "$CLAUDE_PROJECT_DIR"/plain.sh'],
+    ['"$CLAUDE_PROJECT_DIR"/$NAME.sh'],
+    ['cd "$CLAUDE_PROJECT_DIR"/sub && ./in.sh'],
+    ['/bin/sh -c true'],
+  ])('%s is fine', async (command) => {
+    scene.write('lines.py', 'exit(0)\r\n')
+    scene.write('tool.js', '')
+    scene.write('plain.sh', SCRIPT)
+    scene.write('sub/in.sh', SCRIPT, 0o755)
+    scene.ofUser([command])
+    expect((await scene.codes()).filter((one) => !one.endsWith('program-missing'))).toEqual([])
+  })
+
+  it('one that is looked for first, and may be missing', async () => {
+    scene.ofUser(['[ -f "$CLAUDE_PROJECT_DIR"/gone.sh ] && sh "$CLAUDE_PROJECT_DIR"/gone.sh'])
+    expect(await scene.codes()).toEqual(['warning script-missing'])
+  })
+
+  it('one that lies beside the file that names it', async () => {
+    scene.writeHome('.amplifier/hooks/near.sh', SCRIPT, 0o755)
+    scene.ofUser(['./near.sh'])
+    expect((await scene.only('script-missing')).fix).toBe('Write "$AMPLIFIER_HOOKS_DIR"/near.sh.')
+  })
+
+  it('one of a plugin, named from the project', async () => {
+    scene.writeHome('.amplifier/hooks/plug/near.sh', SCRIPT, 0o755)
+    scene.writeHome('.amplifier/hooks/plug/hooks.json', configured(['./near.sh']))
+    expect((await scene.only('script-missing')).fix).toBe(`Write "\${CLAUDE_PLUGIN_ROOT}"/near.sh.`)
+  })
+
+  it('one that is found only from the scene.folder of the project', async () => {
+    scene.write('tools/a.sh', SCRIPT, 0o755)
+    scene.ofUser(['./tools/a.sh'])
+    expect(await scene.only('relative-path')).toMatchObject({
+      severity: 'warning',
+      fix: 'Write "$CLAUDE_PROJECT_DIR"/tools/a.sh.',
+    })
+  })
+
+  it('no first line where no shell guesses it', async () => {
+    scene.write('bare', 'exit 0\n', 0o755)
+    scene.ofUser([{ type: 'command', command: `\${CLAUDE_PROJECT_DIR}/bare`, args: [] }])
+    expect((await scene.only('interpreter-missing')).fix).toBe('Add a first line: #!/bin/sh.')
+    scene.ofUser([`"$CLAUDE_PROJECT_DIR"/bare`])
+    expect(await scene.codes()).toEqual([])
+  })
+
+  it('a carriage return in the command', async () => {
+    scene.ofUser(['true\r'])
+    expect(await scene.codes()).toContain('broken crlf')
+  })
+
+  it('of a process, too', async () => {
+    const processes = { gate: { command: ['./gone'], intercept: ['before_tool'] } }
+    scene.writeHome('.amplifier/settings.json', { hooks: { processes } })
+    expect(await scene.codes()).toContain('broken script-missing')
+  })
+})
+
+describe('paths with blanks', () => {
+  beforeEach(() => {
+    scene.folder = join(scene.base, 'my project')
+    mkdirSync(scene.folder)
+    scene.write('guard.sh', SCRIPT, 0o755)
+  })
+
+  it.each([
+    ['$CLAUDE_PROJECT_DIR/guard.sh'],
+    [`sh \${CLAUDE_PROJECT_DIR}/guard.sh "x"`],
+    ['echo \\" $CLAUDE_PROJECT_DIR'],
+  ])('%s: a variable without quotes', async (command) => {
+    scene.ofUser([command])
+    expect(await scene.only('unquoted-path')).toMatchObject({
+      severity: 'broken',
+      fix: expect.stringContaining('\\"$CLAUDE'),
+    })
+  })
+
+  it.each([
+    ['"$CLAUDE_PROJECT_DIR"/guard.sh'],
+    [`"\${CLAUDE_PROJECT_DIR}/guard.sh"`],
+    [`DIR=$CLAUDE_PROJECT_DIR; "$DIR"/guard.sh`],
+    [`echo '$CLAUDE_PROJECT_DIR'`],
+    ['echo "in $CLAUDE_PROJECT_DIR"'],
+  ])('%s is fine', async (command) => {
+    scene.ofUser([command])
+    expect(await scene.codes()).not.toContain('broken unquoted-path')
+  })
+
+  it('a path as it is', async () => {
+    scene.ofUser([`sh ${scene.folder}/guard.sh`])
+    expect((await scene.only('unquoted-path')).text).toContain(JSON.stringify(join(scene.folder, 'guard.sh')))
+  })
+})
+
+describe('matchers', () => {
+  it.each([
+    ['bash', 'warning', 'Write Bash.'],
+    ['Wirte|Read', 'warning', 'Write Write|Read.'],
+    ['mcp__files', 'broken', 'Write mcp__files__.*.'],
+    ['^Nothing$', 'warning', 'Write a list such as'],
+    ['Skill(prp-execute)', 'warning', 'Write "matcher": "Skill"'],
+  ])('%s never matches', async (matcher, severity, fix) => {
+    scene.ofUser(['true', 'false'], 'PreToolUse', matcher)
+    expect(await scene.only('matcher-never')).toMatchObject({
+      severity,
+      text: expect.stringContaining('and 1 hook more'),
+      fix: expect.stringContaining(fix),
+    })
+  })
+
+  it.each([['Bash'], ['Task'], ['.*Edit'], ['mcp__files__.*'], ['mcp__files__read'], ['MyOwnTool'], ['*']])(
+    '%s may',
+    async (matcher) => {
+      scene.ofUser(['true'], 'PreToolUse', matcher)
+      expect(await scene.codes()).toEqual([])
+    },
+  )
+
+  it.each([
+    ['SessionStart', 'Startup', 'Write startup.'],
+    ['SessionStart', 'new', 'Write a list such as startup|resume|clear|compact|fork'],
+    ['PreCompact', 'automatic', 'Write a list such as manual|auto'],
+  ])('%s has no %s', async (event, matcher, fix) => {
+    scene.ofUser(['true'], event, matcher)
+    expect((await scene.only('matcher-never')).fix).toContain(fix)
+  })
+
+  it('where there is nothing to match', async () => {
+    scene.ofUser(['true'], 'Stop', 'Bash')
+    expect(await scene.only('matcher-ignored')).toMatchObject({ severity: 'note' })
+  })
+})
+
+describe('duplicates', () => {
+  const twice = (a: object, b: object) => {
+    scene.writeHome('.amplifier/hooks/hooks.json', a)
+    return scene.writeHome('.amplifier/hooks/plug/hooks.json', b)
+  }
+
+  it('the same command on the same event, in two files', async () => {
+    const file = twice(configured(['cat  -']), configured(['cat -'], 'PreToolUse', 'Bash|Write'))
+    expect(await scene.only('duplicate')).toMatchObject({
+      severity: 'warning',
+      file,
+      text: expect.stringContaining('runs twice'),
+    })
+  })
+
+  it('once where the engine knows that they are the same', async () => {
+    scene.writeHome('.amplifier/hooks/hooks.json', configured(['cat -']))
+    scene.writeHome('.amplifier/settings.json', configured(['cat -']))
+    expect(await scene.only('duplicate')).toMatchObject({
+      severity: 'note',
+      text: expect.stringContaining('runs once'),
+    })
+  })
+
+  it.each([
+    ['other events', configured(['cat -']), configured(['cat -'], 'PostToolUse')],
+    ['other tools', configured(['cat -']), configured(['cat -'], 'PreToolUse', 'Write')],
+    [
+      'other rules',
+      configured([{ type: 'command', command: 'cat -', if: 'Bash(ls)' }]),
+      configured(['cat -']),
+    ],
+  ])('%s: no duplicate', async (_, a, b) => {
+    twice(a, b)
+    expect(await scene.codes()).toEqual([])
+  })
+
+  it('scripts of two plugins that are called alike', async () => {
+    for (const name of ['one', 'two']) {
+      scene.writeHome(`.amplifier/hooks/${name}/a.sh`, SCRIPT, 0o755)
+      scene.writeHome(`.amplifier/hooks/${name}/hooks.json`, configured([`"\${CLAUDE_PLUGIN_ROOT}"/a.sh`]))
+    }
+    expect(await scene.codes()).toEqual([])
+  })
+
+  it.each([
+    ['.claude/settings.json', 'Claude Code', 'PreToolUse'],
+    ['.claude/settings.local.json', 'Claude Code', 'PreToolUse'],
+    ['.codex/hooks.json', 'Codex', 'PreToolUse'],
+    ['.gemini/settings.json', 'Gemini CLI', 'BeforeTool'],
+    ['.github/hooks/x.json', 'Copilot', 'preToolUse'],
+  ])('%s runs it as well', async (file, agent, event) => {
+    scene.ofUser(['cat -'])
+    scene.write(file, configured(['cat -'], event))
+    expect(await scene.only('runs-elsewhere')).toMatchObject({
+      severity: 'warning',
+      text: expect.stringContaining(`${agent} runs the same command itself`),
+    })
+  })
+
+  it('not on another event, and not where that file is the one that is looked at', async () => {
+    scene.ofUser(['cat -'])
+    const file = scene.write('.claude/settings.json', configured(['cat -'], 'PostToolUse'))
+    expect(await scene.codes()).toEqual([])
+    scene.writeHome('.amplifier/hooks/hooks.json', {})
+    const found = await scene.findings({ config: [file] as never[], 'trust-all': true })
+    expect(found).toEqual([])
+  })
+
+  it('what setup registered in Claude Code, and is gone', async () => {
+    const command = `"/opt/none/node" "/opt/none/dist/bin/carabiner.js" hook pre-tool-use`
+    scene.writeHome('.claude/settings.json', configured([command]))
+    const found = await scene.findings()
+    expect(found.map(({ code }) => code)).toContain('registration')
+    expect(found.find(({ text }) => text.includes('is not there'))).toMatchObject({
+      severity: 'broken',
+      fix: expect.stringContaining('carabiner setup claude-code'),
+    })
+  })
+})
+
+describe('Carabiner in an agent', () => {
+  it('in two files for the same event', async () => {
+    const fire = configured(['carabiner fire --as claude-code'])
+    scene.writeHome('.claude/settings.json', fire)
+    const file = scene.write('.claude/settings.json', fire)
+    expect(await scene.only('registration')).toMatchObject({ severity: 'warning', file, line: 9 })
+    scene.write(
+      '.claude/settings.json',
+      configured(['"/x/node" "/x/carabiner.js" fire Stop --as claude-code'], 'Stop'),
+    )
+    expect(await scene.codes()).toEqual([])
+  })
+})
+
+it('every code has its row on the page', () => {
+  const page = readFileSync(new URL('../../docs/doctor.md', import.meta.url), 'utf8')
+  expect(FINDING_CODES.filter((code) => !page.includes(`| \`${code}\` |`))).toEqual([])
+})
+
+it('a check that fails takes no other down', async () => {
+  const facts = await scene.facts()
+  const families = await examine({ ...facts, specs: undefined as never })
+  const failed = families.filter(({ findings: some }) => some.some(({ code }) => code === 'check-failed'))
+  expect(failed.map(({ name }) => name)).toContain('programs')
+  expect(families.map(({ name }) => name)).toContain('environment')
+})

@@ -1,0 +1,217 @@
+// `carabiner install`, by the real program: what is shown, asked, written, trusted, and what is not.
+
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { CatalogStore } from '../../src/plugins/catalog-store.js'
+import { tarOf } from '../plugins/archives.js'
+import { BASH, Project, programFile, withProgram } from './program.js'
+
+withProgram()
+let project: Project
+beforeEach(() => {
+  project = new Project()
+  plugin('guard')
+})
+afterEach(() => project.remove())
+
+function plugin(name: string, says = name): string {
+  const command = `"\${CLAUDE_PLUGIN_ROOT}/guard.sh"`
+  project.file(`../${name}/.claude-plugin/plugin.json`, { name: says })
+  project.file(`../${name}/hooks/hooks.json`, {
+    hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command }] }] },
+  })
+  project.file(`../${name}/guard.sh`, '#!/bin/sh\necho "not here" >&2\nexit 2\n', 0o755)
+  return join(project.base, name)
+}
+
+function repository(folder: string): void {
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
+      cwd: folder,
+      stdio: 'ignore',
+    })
+  git('init', '-q')
+  git('add', '-A')
+  git('commit', '-qm', 'x')
+  git('tag', 'v1')
+}
+
+/** Whether this user may have a network of their own, with nothing in it. */
+const canBeAlone = spawnSync('unshare', ['-rn', 'true']).status === 0
+
+const installed = (name = 'guard') => existsSync(join(project.home, '.amplifier/hooks', name, 'guard.sh'))
+
+describe('carabiner install', () => {
+  it('shows, and installs nothing, where nobody can be asked', async () => {
+    const { code, stdout, stderr } = await project.carabiner(['install', '../guard'])
+    expect(code).toBe(1)
+    expect(stdout).toContain('PreToolUse on Bash')
+    expect(stdout).toContain('echo "not here" >&2')
+    expect(stderr).toContain('guard was shown, and not installed: nobody can be asked here')
+    expect(installed()).toBe(false)
+    expect(existsSync(join(project.home, '.amplifier'))).toBe(false)
+  })
+
+  it('asks on a terminal, and takes no for an answer', async () => {
+    const no = await project.onTerminal(['install', '../guard'], { input: 'n\n' })
+    expect(no.stdout).toContain('Install this? [y/N]')
+    expect([no.code, installed()]).toEqual([1, false])
+    const ahead = await project.onTerminal(['install', '../guard'], { ahead: 'y\n', input: '\n' })
+    expect([ahead.code, installed()]).toEqual([1, false])
+    const yes = await project.onTerminal(['install', '../guard'], { input: 'y\n' })
+    expect([yes.code, installed()]).toEqual([0, true])
+  })
+
+  it('installs for the user: it runs at once, in every project', async () => {
+    const { code, stdout } = await project.carabiner(['install', '../guard', '--yes'])
+    expect([code, installed()]).toEqual([0, true])
+    expect(stdout).toContain('installed guard  ~/.amplifier/hooks/guard')
+    const fired = await project.carabiner(['fire', 'PreToolUse'], { input: BASH })
+    expect([fired.code, fired.stdout]).toEqual([2, expect.stringContaining('not here')])
+  })
+
+  it('installs into the project from git and trusts it; others still have to', async () => {
+    repository(join(project.base, 'guard'))
+    const { code, stdout } = await project.carabiner(['install', '../guard#v1', '--here', '--yes'])
+    expect([code, stdout]).toEqual([0, expect.stringContaining('installed guard and trusted it')])
+    expect(JSON.parse(project.read('.amplifier/hooks.lock.json'))).toMatchObject({
+      carabiner: 1,
+      plugins: { guard: { kind: 'git', ref: 'v1', commit: expect.stringMatching(/^[0-9a-f]{40}$/) } },
+    })
+    expect((await project.carabiner(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
+    const other = { CARABINER_HOME: join(project.base, 'another') }
+    expect(
+      (await project.carabiner(['fire', 'PreToolUse'], { input: BASH, env: other })).stdout,
+    ).not.toContain('not here')
+  })
+
+  it('leaves it blocked with --no-trust', async () => {
+    const { code, stdout } = await project.carabiner(['install', '../guard', '--here', '--no-trust', '--yes'])
+    expect([code, stdout]).toEqual([0, expect.stringContaining('carabiner trust guard')])
+    expect((await project.carabiner(['fire', 'PreToolUse'], { input: BASH })).stdout).not.toContain(
+      'not here',
+    )
+    expect((await project.carabiner(['trust', 'guard', '--yes'])).code).toBe(0)
+    expect((await project.carabiner(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
+  })
+
+  it('says so where it is there already', async () => {
+    await project.carabiner(['install', '../guard', '--yes'])
+    const again = await project.carabiner(['install', '../guard', '--yes'])
+    expect([again.code, again.stdout]).toEqual([0, 'guard is installed already, and has not changed\n'])
+    project.file('../guard/guard.sh', '#!/bin/sh\nexit 0\n', 0o755)
+    const other = await project.carabiner(['install', '../guard', '--yes'])
+    expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('carabiner update guard')])
+    expect((await project.carabiner(['install', '../guard', '--yes', '--name', 'second'])).code).toBe(0)
+    expect(installed('second')).toBe(true)
+  })
+
+  it('answers programs in JSON: shown, then installed', async () => {
+    const shown = await project.carabiner(['install', '../guard', '--json'])
+    expect(shown.code).toBe(1)
+    expect(JSON.parse(shown.stdout)).toMatchObject({
+      plugin: { name: 'guard', scope: 'user', kind: 'folder', integrity: expect.stringMatching(/^sha256-/) },
+      review: {
+        hooks: [{ event: 'PreToolUse' }],
+        files: [{ path: '.claude-plugin/plugin.json' }, { path: 'guard.sh', executable: true }, {}],
+      },
+      installed: false,
+    })
+    const done = await project.carabiner(['install', '../guard', '--json', '--yes', '--here'])
+    expect([done.code, JSON.parse(done.stdout)]).toMatchObject([0, { installed: true, trusted: true }])
+    const failed = await project.carabiner(['install', './nowhere', '--json'])
+    expect([failed.code, JSON.parse(failed.stdout)]).toMatchObject([
+      1,
+      { error: { code: 'SOURCE_NOT_FOUND' } },
+    ])
+  })
+
+  it('refuses a hostile archive in a line, and leaves nothing', async () => {
+    writeFileSync(
+      project.path('evil.tar'),
+      tarOf([
+        { name: 'hooks.json', content: '{}' },
+        { name: '../../../.bashrc', content: 'x' },
+      ]),
+    )
+    const { code, stderr } = await project.carabiner(['install', './evil.tar', '--yes'])
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('../../../.bashrc leads out of the folder; nothing was installed'),
+    ])
+    expect(existsSync(join(project.home, '.amplifier'))).toBe(false)
+  })
+
+  it('shows hostile text as what it is', async () => {
+    plugin('odd', 'odd\u001b[2J')
+    const { code, stdout, stderr } = await project.carabiner(['install', '../odd', '--yes'])
+    expect(code).toBe(1)
+    expect(stdout + stderr).toContain('⟨U+001B⟩')
+    expect(stdout + stderr).not.toContain('\u001b[2J')
+  })
+
+  it.each([
+    [['install']],
+    [['install', '../guard', '--no-trust']],
+    [['install', '../guard', '--here', '--user']],
+    [['install', '../guard', '--naem', 'x']],
+  ])('does not understand %j', async (args) => {
+    expect((await project.carabiner(args)).code).toBe(64)
+  })
+
+  it.each([['--settings={}'], ['--upload-pack=id']])(
+    'takes the value %s for no option of another program',
+    async (value) => {
+      const { code, stderr } = await project.carabiner(['install', '--', value])
+      expect([code, stderr]).toEqual([1, expect.stringContaining('is no source')])
+      const ref = await project.carabiner(['install', '../guard', `--ref=${value}`])
+      expect([ref.code, ref.stderr]).toEqual([1, expect.stringContaining('is no tag, branch or commit')])
+    },
+  )
+
+  it('says what is waited for, on a terminal, after a second', async () => {
+    project.file('bin/git', '#!/bin/sh\nsleep 3\nexit 1\n', 0o755)
+    const env = { PATH: `${project.path('bin')}:${process.env.PATH}` }
+    const { stdout } = await project.onTerminal(['install', 'https://example.invalid/x.git'], { env })
+    expect(stdout).toContain('fetching https://example.invalid/x.git … ')
+  })
+
+  it.skipIf(!canBeAlone)('needs no network where the source is here (skipped without unshare)', async () => {
+    repository(join(project.base, 'guard'))
+    writeFileSync(
+      project.path('packed.tar'),
+      tarOf([{ name: 'hooks.json', content: readFileSync(join(project.base, 'guard/hooks/hooks.json')) }]),
+    )
+    for (const [i, source] of ['../guard', '../guard#v1', './packed.tar'].entries()) {
+      const args = ['install', source, '--yes', '--name', `p${i}`]
+      const { code, stderr } = await project.run('unshare', ['-rn', process.execPath, programFile(), ...args])
+      expect([code, stderr]).toEqual([0, ''])
+    }
+  })
+
+  it('finds a plugin in a catalogue, and refuses one that the catalogue lies about', async () => {
+    const entry = (integrity: string) => ({ name: 'guard', source: './guard', integrity })
+    const shown = await project.carabiner(['install', '../guard', '--json'])
+    const { plugin: found } = JSON.parse(shown.stdout) as { plugin: { integrity: string } }
+    const catalog = (integrity: string) =>
+      project.file('../catalog.json', { carabiner: 1, name: 'team', plugins: [entry(integrity)] })
+    catalog(found.integrity)
+    const store = new CatalogStore(join(project.home, '.local/share/carabiner'))
+    await store.add(project.base)
+    expect((await project.carabiner(['install', 'guard@team', '--yes', '--name', 'one'])).code).toBe(0)
+    catalog(found.integrity.replace(/-./, '-!').replace('!', found.integrity[7] === 'A' ? 'B' : 'A'))
+    await store.update('team')
+    const { code, stderr } = await project.carabiner(['install', 'guard@team', '--yes', '--name', 'two'])
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`but its files are ${found.integrity}; nothing was installed`),
+    ])
+  })
+
+  it('has help with examples', async () => {
+    const { stdout } = await project.carabiner(['install', '--help'])
+    expect(stdout).toContain('carabiner install ./my-plugin')
+  })
+})

@@ -1,0 +1,201 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { GUARD, Project, withProgram } from './program.js'
+
+withProgram()
+
+let project: Project
+beforeEach(() => {
+  project = new Project()
+})
+afterEach(() => project.remove())
+
+const HOOKS = '.amplifier/hooks/hooks.json'
+const command = (text: string) => ({ type: 'command', command: text })
+const settings = (text = GUARD) => ({
+  model: 'opus',
+  hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [command(text)] }], Start: [{ hooks: [command('x')] }] },
+})
+
+describe('carabiner migrate', () => {
+  it('shows what would change and what stays, and writes nothing', async () => {
+    project.file('.claude/settings.json', settings('./check.sh'))
+    const { code, stdout, stderr } = await project.carabiner(['migrate'])
+    expect(stdout).toBe(`${HOOKS} (new)
+@@ -0,0 +1,15 @@
++{
++  "hooks": {
++    "PreToolUse": [
++      {
++        "matcher": "Bash",
++        "hooks": [
++          {
++            "type": "command",
++            "command": "./check.sh"
++          }
++        ]
++      }
++    ]
++  }
++}
+stays .claude/settings.json:15 there is no event "Start", so its hooks never run
+note .claude/settings.json:8 time-outs: 1 without "timeout": at most 30 seconds where they go, 600 where they come from
+1 hook would be migrated; 1 left where they are; nothing was written
+next carabiner migrate --write
+`)
+    expect([code, stderr, project.has('.amplifier')]).toEqual([0, '', false])
+  })
+
+  it('writes, and is blocked until trusted, and denies then', async () => {
+    project.file('.claude/settings.json', settings())
+    const { code, stdout } = await project.carabiner(['migrate', '--write'])
+    expect(code).toBe(0)
+    expect(stdout).toContain('migrated 1 hook; 1 left where they are\n')
+    expect(stdout).toContain('next carabiner trust\nnext carabiner migrate --write --remove-source (or')
+    const call = { input: { tool_name: 'Bash', tool_input: { command: 'rm -rf /' } } }
+    expect((await project.carabiner(['fire', 'PreToolUse'], call)).stdout).toContain('untrusted')
+    await project.carabiner(['trust', '--yes'])
+    expect((await project.carabiner(['fire', 'PreToolUse'], call)).code).toBe(2)
+    const again = await project.carabiner(['migrate', '--write', '--json'])
+    expect(JSON.parse(again.stdout)).toMatchObject({ written: false, files: [], hooks: [{ isNew: false }] })
+  })
+
+  it('takes the source out, keeps what was there, and goes back', async () => {
+    const before = readFileSync(project.file('.claude/settings.json', settings()), 'utf8')
+    const { stdout } = await project.carabiner(['migrate', '--write', '--remove-source', '--json'])
+    const { files, written } = JSON.parse(stdout) as {
+      written: boolean
+      files: { file: string; backup: string | null; isNew: boolean }[]
+    }
+    expect(written).toBe(true)
+    expect(files.map(({ file, isNew }) => [file, isNew])).toEqual([
+      [project.path(HOOKS), true],
+      [project.path('.claude/settings.json'), false],
+    ])
+    expect(readFileSync(files[1]?.backup ?? '', 'utf8')).toBe(before)
+    expect(JSON.parse(project.read('.claude/settings.json'))).toEqual({
+      model: 'opus',
+      hooks: { Start: settings().hooks.Start },
+    })
+    await project.carabiner(['migrate', '--to', 'claude-code', '--write', '--remove-source'])
+    expect(JSON.parse(project.read('.claude/settings.json'))).toEqual({
+      model: 'opus',
+      hooks: { Start: settings().hooks.Start, PreToolUse: settings().hooks.PreToolUse },
+    })
+    expect(JSON.parse(project.read(HOOKS))).toEqual({})
+  })
+
+  it('adds nothing twice where several are at it at once', async () => {
+    project.file('.claude/settings.json', settings())
+    const runs = await Promise.all([1, 2, 3].map(() => project.carabiner(['migrate', '--write'])))
+    expect(runs.map(({ code }) => code)).toEqual([0, 0, 0])
+    expect(JSON.parse(project.read(HOOKS))).toEqual({ hooks: { PreToolUse: settings().hooks.PreToolUse } })
+  })
+
+  it('says where it looked where there is nothing', async () => {
+    const { code, stdout } = await project.carabiner(['migrate', '--write'])
+    expect(stdout).toBe(
+      'there is nothing to migrate: no .claude/settings.json, .claude/settings.local.json\n',
+    )
+    expect(code).toBe(0)
+  })
+
+  it('of the user', async () => {
+    const file = join(project.home, '.amplifier/hooks/hooks.json')
+    project.file('../home/.claude/settings.json', settings())
+    const { stdout } = await project.carabiner(['migrate', '--user', '--write'])
+    expect(stdout).not.toContain('carabiner trust')
+    expect(existsSync(file)).toBe(true)
+    const call = { input: { tool_name: 'Bash', tool_input: { command: 'rm -rf /' } } }
+    expect((await project.carabiner(['fire', 'PreToolUse'], call)).code).toBe(2)
+  })
+
+  it('shows nothing that controls a terminal', async () => {
+    project.file('.claude/settings.json', settings('\u001b[2Jhidden'))
+    const { stdout } = await project.carabiner(['migrate'])
+    expect(stdout).not.toContain('\u001b')
+  })
+
+  it.each([
+    [['--to', 'claude'], 'There is no side "claude"'],
+    [['--to', 'claude-cod'], 'did you mean claude-code?'],
+    [['--wirte'], 'has no option --wirte; did you mean --write?'],
+    [['--user', '--project', '.'], 'Give --user or --project, not both'],
+    [['--name', 'x'], '--name goes with a PLUGIN'],
+    [['x', '--out', 'y'], '--out goes with --to claude-code'],
+    [['x', '--to', 'claude-code'], 'Give --out DIR'],
+    [['x', '--remove-source'], '--remove-source goes with settings'],
+    [['x', 'y'], 'takes no "y"'],
+  ])('%j is wrong usage', async (args, said) => {
+    const { code, stderr, stdout } = await project.carabiner(['migrate', ...args])
+    expect(stderr).toContain(said)
+    expect([code, stdout]).toEqual([64, ''])
+  })
+
+  it('leaves a broken file alone', async () => {
+    project.file('.claude/settings.json', '{ "hooks": {')
+    const { code, stdout } = await project.carabiner(['migrate', '--write', '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: { code: 'SETTINGS_UNUSABLE', hint: 'Correct it first.' },
+    })
+    expect(code).toBe(1)
+  })
+})
+
+describe('carabiner migrate PLUGIN', () => {
+  beforeEach(() => {
+    project.file('../plugin/.claude-plugin/plugin.json', { name: 'guard' })
+    project.file('../plugin/hooks/hooks.json', {
+      hooks: { PreToolUse: [{ hooks: [command('sh "$CLAUDE_PLUGIN_ROOT/guard.sh"')] }] },
+    })
+    project.file('../plugin/guard.sh', `#!/bin/sh\n${GUARD}\n`, 0o755)
+  })
+
+  it('shows its files and hooks, then copies it, and it runs when it is trusted', async () => {
+    const shown = await project.carabiner(['migrate', '../plugin'])
+    expect(shown.stdout).toBe(`.amplifier/hooks/guard (new)
+  + .claude-plugin/plugin.json
+  + guard.sh
+  + hooks/hooks.json
+hook PreToolUse: sh "$CLAUDE_PLUGIN_ROOT/guard.sh"
+guard with 1 hook would be migrated; nothing was written
+next carabiner migrate ../plugin --write
+`)
+    expect(project.has('.amplifier')).toBe(false)
+    const { stdout } = await project.carabiner(['migrate', '../plugin', '--write'])
+    expect(stdout).toContain('migrated guard with 1 hook\nnext carabiner trust\n')
+    await project.carabiner(['trust', '--yes'])
+    const call = { input: { tool_name: 'Bash', tool_input: { command: 'rm -rf /' } } }
+    expect((await project.carabiner(['fire', 'PreToolUse'], call)).code).toBe(2)
+    const again = await project.carabiner(['migrate', '../plugin', '--write'])
+    expect(again.stdout).toContain('guard with 1 hook is there already: nothing to do\n')
+  })
+
+  it('and back', async () => {
+    project.file('.amplifier/hooks/own/hooks.json', { hooks: { Stop: [{ hooks: [command('x')] }] } })
+    const { stdout } = await project.carabiner([
+      'migrate',
+      'own',
+      '--to',
+      'claude-code',
+      '--out',
+      'out',
+      '--write',
+      '--json',
+    ])
+    expect(JSON.parse(stdout)).toMatchObject({
+      written: true,
+      name: 'own',
+      hooks: ['Stop: x'],
+      next: ['claude --plugin-dir out/own'],
+    })
+    expect(project.has('out/own/hooks/hooks.json')).toBe(true)
+  })
+
+  it('says what is wrong', async () => {
+    const { code, stderr } = await project.carabiner(['migrate', '../nowhere'])
+    expect(stderr).toContain('There is no folder')
+    expect(code).toBe(1)
+  })
+})

@@ -1,0 +1,218 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { lstatSync, readdirSync, statSync, symlinkSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { LANGUAGES, type Language, newPlugin } from '../../src/cli/templates/plugin.js'
+import { WITHOUT_SAMPLE } from '../../src/cli/templates/sample.js'
+import { type EventName, knownEvents } from '../../src/core/events.js'
+import { Project, withProgram } from './program.js'
+import { isInstalled } from './script.js'
+
+withProgram()
+
+let project: Project
+beforeEach(() => {
+  project = new Project()
+})
+afterEach(() => project.remove())
+
+const ALL = Object.keys(LANGUAGES) as Language[]
+const EVERY_EVENT = knownEvents()
+  .map(({ name }) => name as EventName)
+  .filter((name) => !Object.hasOwn(WITHOUT_SAMPLE, name))
+const MAIN: readonly EventName[] = [
+  'PreToolUse',
+  'PermissionRequest',
+  'PostToolUse',
+  'UserPromptSubmit',
+  'SessionStart',
+  'SessionEnd',
+  'Stop',
+  'SubagentStop',
+  'PreCompact',
+  'Notification',
+]
+const NEEDS = { bash: 'bash', python: 'python3', node: 'node', ts: 'node' } as const
+
+/** The files of a new plugin, as `new` writes them. */
+function write(language: Language, event: EventName, matcher?: string): string {
+  const name = event.toLowerCase()
+  for (const { path, text, isExecutable } of newPlugin({ name, event, matcher }, language)) {
+    project.file(`.amplifier/hooks/${name}/${path}`, text, isExecutable ? 0o755 : 0o644)
+  }
+  return `.amplifier/hooks/${name}`
+}
+
+describe('what it makes passes its own tests', { timeout: 300_000 }, () => {
+  it.for(ALL)('in %s', async (language, { skip }) => {
+    skip(!isInstalled(NEEDS[language]), `needs ${NEEDS[language]}`)
+    for (const event of language === 'bash' ? EVERY_EVENT : MAIN) write(language, event)
+    const { code, stdout, stderr } = await project.carabiner(['test'])
+    expect(stdout).not.toMatch(/FAIL|skip|no hook ran/)
+    expect([code, stderr]).toEqual([0, ''])
+  })
+
+  it.each([
+    ['Write|Edit', 'Write'],
+    ['mcp__.*', 'mcp__server__tool'],
+    ['^(?:Bash|Read)$', 'Bash'],
+    ['Bash', 'Bash'],
+  ])('with the matcher %j', async (matcher, tool) => {
+    write('bash', 'PreToolUse', matcher)
+    const { stdout } = await project.carabiner(['test', '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({
+      passed: 2,
+      cases: [{ outcome: { data: { tool_name: tool } } }, {}],
+    })
+  })
+
+  it('with a matcher for which no value is known: the case says what is missing', async () => {
+    write('bash', 'PreToolUse', '^z\\d{3}$')
+    const { code, stdout } = await project.carabiner(['test'])
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/put something into the payload that \^z\\d\{3\}\$ matches/),
+    ])
+  })
+})
+
+describe('the script', () => {
+  const script = { bash: 'hook.sh', python: 'hook.py', node: 'hook.mjs', ts: 'hook.mjs' } as const
+
+  it.for(ALL)('in %s is executable, and refuses what is no event', (language, { skip }) => {
+    skip(!isInstalled(NEEDS[language]), `needs ${NEEDS[language]}`)
+    for (const [event, exit] of [
+      ['PreToolUse', 2],
+      ['PermissionRequest', 1],
+      ['Stop', 1],
+      ['SessionStart', 1],
+    ] as const) {
+      const file = project.path(`${write(language, event)}/${script[language]}`)
+      for (const input of ['', 'no JSON', '[]']) {
+        const { status, stdout, stderr } = spawnSync(file, { input, encoding: 'utf8' })
+        expect([status, stdout, stderr]).toEqual([
+          exit,
+          '',
+          `${event.toLowerCase()}: there is no event on standard input\n`,
+        ])
+      }
+    }
+  })
+
+  it.for(ALL)('in %s does not ask an agent to go on twice', (language, { skip }) => {
+    skip(!isInstalled(NEEDS[language]), `needs ${NEEDS[language]}`)
+    const file = project.path(`${write(language, 'Stop')}/${script[language]}`)
+    const event = { hook_event_name: 'Stop', last_assistant_message: 'TODO' }
+    const run = (more: object) => spawnSync(file, { input: JSON.stringify({ ...event, ...more }) }).status
+    expect([run({ stop_hook_active: false }), run({ stop_hook_active: true })]).toEqual([2, 0])
+  })
+
+  it.each(['PreToolUse', 'PermissionRequest', 'SessionStart', 'Stop'] as const)(
+    'in TypeScript is what the compiler makes of its source: %s',
+    (event) => {
+      const folder = project.path(write('ts', event))
+      const tsc = fileURLToPath(new URL('../../node_modules/.bin/tsc', import.meta.url))
+      execFileSync(tsc, ['-p', folder, '--outDir', project.path('out')])
+      expect(project.read('out/hook.mjs')).toBe(
+        project.read(`.amplifier/hooks/${event.toLowerCase()}/hook.mjs`),
+      )
+    },
+  )
+})
+
+describe('carabiner new', () => {
+  const state = async (...args: readonly string[]) => {
+    const { stdout } = await project.carabiner(['list', '--json', ...args])
+    return JSON.parse(stdout) as { hooks: { name: string; state: string }[]; diagnostics: unknown[] }
+  }
+
+  it('makes it, sets $schema, and trusts it', async () => {
+    const { code, stdout } = await project.carabiner([
+      'new',
+      'guard',
+      '--lang=ts',
+      '--matcher=Bash',
+      '--json',
+    ])
+    expect(code).toBe(0)
+    const made = readdirSync(project.path('.amplifier/hooks/guard')).sort()
+    expect(made).toContain('hook.mts')
+    expect(JSON.parse(stdout)).toEqual({
+      name: 'guard',
+      path: project.path('.amplifier/hooks/guard'),
+      lang: 'ts',
+      event: 'PreToolUse',
+      matcher: 'Bash',
+      files: expect.toSatisfy((files: string[]) => files.toSorted().join() === made.join()),
+      trusted: true,
+    })
+    for (const file of ['hooks.json', 'hooks.test.json']) {
+      expect(JSON.parse(project.read(`.amplifier/hooks/guard/${file}`))).toMatchObject({
+        $schema: expect.stringMatching(`/schema/${file}$`),
+      })
+    }
+    expect(statSync(project.path('.amplifier/hooks/guard/hook.mjs')).mode & 0o777).toBe(0o755)
+    expect(await state()).toMatchObject({
+      hooks: [{ name: 'guard:PreToolUse#1', state: 'ready' }],
+      diagnostics: [],
+    })
+    expect(readdirSync(project.path('.amplifier/hooks'))).toEqual(['guard'])
+  })
+
+  it('elsewhere: trusted, and run where it is named', async () => {
+    const { code, stdout } = await project.carabiner([
+      'new',
+      'guard',
+      '--dir',
+      'my plugins',
+      '--event',
+      'tool:post',
+    ])
+    expect(code).toBe(0)
+    expect(stdout).toContain(
+      `it runs with --plugin 'my plugins/guard'\nnext carabiner test 'my plugins/guard'\n`,
+    )
+    expect((await state()).hooks).toEqual([])
+    expect((await state('--plugin', 'my plugins/guard')).hooks).toMatchObject([
+      { name: 'guard:PostToolUse#1', state: 'ready' },
+    ])
+    expect((await project.carabiner(['test', 'my plugins/guard'])).code).toBe(0)
+  })
+
+  it('in the home folder it is the user’s, which needs no trust', async () => {
+    const { code } = await project.carabiner(['new', 'mine'], { cwd: project.home })
+    expect(code).toBe(0)
+    expect((await state()).hooks).toMatchObject([{ name: 'mine:PreToolUse#1', state: 'ready' }])
+  })
+
+  it('changes nothing that is there', async () => {
+    project.file('.amplifier/hooks/file', 'mine')
+    symlinkSync('nowhere', project.path('.amplifier/hooks/link'))
+    project.file('.amplifier/hooks/folder/mine', 'mine')
+    for (const name of ['file', 'link', 'folder']) {
+      const { code, stderr } = await project.carabiner(['new', name])
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringContaining(`There is something at .amplifier/hooks/${name} already`),
+      ])
+    }
+    expect(readdirSync(project.path('.amplifier/hooks')).sort()).toEqual(['file', 'folder', 'link'])
+    expect(lstatSync(project.path('.amplifier/hooks/link')).isSymbolicLink()).toBe(true)
+    expect(project.read('.amplifier/hooks/file')).toBe('mine')
+  })
+
+  it.each([
+    [['new'], 'Which name?'],
+    [['new', '../out'], '../out is no name for a plugin'],
+    [['new', 'Upper'], 'Upper is no name for a plugin'],
+    [['new', 'a', '--event', 'Custom'], 'There is no event "Custom"'],
+    [['new', 'a', '--event', 'WorktreeCreate'], 'There is no sample for WorktreeCreate'],
+    [['new', 'a', '--event', 'Stop', '--matcher', 'x'], 'Stop has nothing to match'],
+    [['new', 'a', '--matcher', '('], 'The matcher "(" is not valid'],
+    [['new', 'a', '--lang', 'constructor'], 'There is no --lang "constructor"'],
+  ])('%j exits 64, and makes nothing', async (args, expected) => {
+    const { code, stderr } = await project.carabiner(args)
+    expect([code, stderr]).toEqual([64, expect.stringContaining(expected)])
+    expect(readdirSync(project.folder)).toEqual([])
+  })
+})

@@ -1,0 +1,82 @@
+// `carabiner uninstall`: what it leaves is what was there before.
+
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { treeOf } from '../plugins/plugin-sources.js'
+import { BASH, Project, withProgram } from './program.js'
+
+withProgram()
+let project: Project
+beforeEach(() => {
+  project = new Project()
+  const command = `"\${CLAUDE_PLUGIN_ROOT}/guard.sh"`
+  project.file('../guard/.claude-plugin/plugin.json', { name: 'Guard' })
+  project.file('../guard/hooks/hooks.json', {
+    hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command }] }] },
+  })
+  project.file(
+    '../guard/guard.sh',
+    '#!/bin/sh\nmkdir -p "$CLAUDE_PLUGIN_DATA" && echo x > "$CLAUDE_PLUGIN_DATA/seen"\nexit 2\n',
+    0o755,
+  )
+})
+afterEach(() => project.remove())
+
+/** All that is kept, but for the record of what happened, which is not the plugin's. */
+function kept(): Record<string, string> {
+  const all = Object.entries({ ...treeOf(project.home), ...treeOf(project.folder) })
+  return Object.fromEntries(all.filter(([path]) => !/carabiner\/(?:audit|sessions)\//.test(path)))
+}
+
+describe('carabiner uninstall', () => {
+  it.each([['--user'], ['--here']])('leaves nothing of what was installed with %s', async (scope) => {
+    project.file('.amplifier/settings.json', {})
+    mkdirSync(join(project.home, '.amplifier'))
+    writeFileSync(join(project.home, '.amplifier', 'settings.json'), '{}')
+    const before = kept()
+    expect((await project.carabiner(['install', '../guard', scope, '--yes'])).code).toBe(0)
+    expect((await project.carabiner(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
+    const during = Object.keys(kept())
+    expect(
+      during.some(
+        (path) =>
+          path.endsWith('plugin-data/user/Guard/seen') || /plugin-data\/project-\w+\/Guard\/seen$/.test(path),
+      ),
+    ).toBe(true)
+    expect(during.some((path) => path.includes('copies/'))).toBe(scope === '--here')
+    const { code, stdout } = await project.carabiner(['uninstall', 'guard'])
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^uninstalled guard {2}/)])
+    expect(kept()).toEqual(before)
+  })
+
+  it('asks which, where there are two', async () => {
+    await project.carabiner(['install', '../guard', '--user', '--yes'])
+    await project.carabiner(['install', '../guard', '--here', '--yes'])
+    const { code, stderr } = await project.carabiner(['uninstall', 'guard'])
+    expect([code, stderr]).toEqual([64, expect.stringContaining('--user or --here')])
+    expect((await project.carabiner(['uninstall', 'guard', '--here'])).code).toBe(0)
+    expect(existsSync(join(project.home, '.amplifier/hooks/guard'))).toBe(true)
+  })
+
+  it('removes what cannot be fetched again only where somebody is sure', async () => {
+    project.file('.amplifier/hooks/mine/hooks.json', { hooks: {} })
+    const { code, stderr } = await project.carabiner(['uninstall', 'mine'])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('was not installed by Carabiner')])
+    expect(project.has('.amplifier/hooks/mine/hooks.json')).toBe(true)
+    expect((await project.onTerminal(['uninstall', 'mine'], { input: 'n\n' })).code).toBe(1)
+    expect(project.has('.amplifier/hooks/mine/hooks.json')).toBe(true)
+    expect((await project.carabiner(['uninstall', 'mine', '--yes', '--json'])).stdout).toContain(
+      '"uninstalled":{"name":"mine"',
+    )
+    expect(project.has('.amplifier/hooks/mine')).toBe(false)
+  })
+
+  it('names what is there where it does not know the name', async () => {
+    await project.carabiner(['install', '../guard', '--yes'])
+    const { code, stderr } = await project.carabiner(['uninstall', 'gaurd'])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('did you mean guard?')])
+    expect((await project.carabiner(['uninstall', '../guard'])).code).toBe(1)
+    expect((await project.carabiner(['uninstall'])).code).toBe(64)
+  })
+})

@@ -1,0 +1,131 @@
+// `carabiner update`: what changed is shown before it is replaced, and a tag that moved is no update.
+
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { BASH, Project, withProgram } from './program.js'
+
+withProgram()
+let project: Project
+beforeEach(() => {
+  project = new Project()
+  const command = `"\${CLAUDE_PLUGIN_ROOT}/guard.sh"`
+  project.file('../guard/hooks/hooks.json', {
+    hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command }] }] },
+  })
+  script('exit 0')
+})
+afterEach(() => project.remove())
+
+function script(line: string, name = 'guard'): void {
+  project.file(`../${name}/guard.sh`, `#!/bin/sh\n${line}\n`, 0o755)
+}
+
+function git(...args: readonly string[]): string {
+  const own = ['-c', 'user.name=t', '-c', 'user.email=t@example.com', '-c', 'init.defaultBranch=main']
+  return execFileSync('git', [...own, ...args], {
+    cwd: join(project.base, 'guard'),
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim()
+}
+
+function commit(): string {
+  git('add', '-A')
+  git('commit', '-qm', 'x')
+  return git('rev-parse', 'HEAD')
+}
+
+const userScript = () => readFileSync(join(project.home, '.amplifier/hooks/guard/guard.sh'), 'utf8')
+
+describe('carabiner update', () => {
+  it('shows the changed lines, and replaces on yes', async () => {
+    await project.carabiner(['install', '../guard', '--yes'])
+    expect((await project.carabiner(['update'])).stdout).toMatch(/^guard is up to date: sha256-/)
+    script('exit 2')
+    const check = await project.carabiner(['update', '--check'])
+    expect([check.code, check.stdout]).toEqual([
+      1,
+      expect.stringContaining('guard has something new: 1 changed'),
+    ])
+    const shown = await project.carabiner(['update'])
+    expect(shown.code).toBe(1)
+    expect(shown.stdout).toMatch(/-exit 0\n.*\+exit 2\n/)
+    expect(userScript()).toContain('exit 0')
+    const no = await project.onTerminal(['update', 'guard'], { input: 'n\n' })
+    expect([no.code, userScript().includes('exit 0')]).toEqual([1, true])
+    const yes = await project.onTerminal(['update', 'guard'], { input: 'y\n' })
+    expect([yes.code, userScript().includes('exit 2')]).toEqual([0, true])
+    expect((await project.carabiner(['update', '--check'])).code).toBe(0)
+  })
+
+  it('of a project trusts what was shown', async () => {
+    git('init', '-q')
+    commit()
+    await project.carabiner(['install', '../guard#main', '--here', '--yes'])
+    script('echo "not any more" >&2; exit 2')
+    commit()
+    expect((await project.carabiner(['fire', 'PreToolUse'], { input: BASH })).code).toBe(0)
+    const { code, stdout } = await project.carabiner(['update', '--yes'])
+    expect([code, stdout]).toEqual([0, expect.stringContaining('updated guard')])
+    expect((await project.carabiner(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
+  })
+
+  it('refuses a moved tag with both commits, and takes it with --accept-moved', async () => {
+    git('init', '-q')
+    const before = commit()
+    git('tag', 'v1')
+    await project.carabiner(['install', '../guard#v1', '--yes'])
+    script('exit 3')
+    const after = commit()
+    git('tag', '-f', 'v1')
+    const { code, stderr } = await project.carabiner(['update', '--yes'])
+    expect([code, stderr]).toEqual([1, expect.stringMatching(`${before}.*${after}`)])
+    expect(userScript()).toContain('exit 0')
+    expect((await project.carabiner(['update', '--yes', '--accept-moved'])).code).toBe(0)
+    expect(userScript()).toContain('exit 3')
+  })
+
+  it('keeps what was changed by hand, unless told to overwrite it', async () => {
+    await project.carabiner(['install', '../guard', '--yes'])
+    writeFileSync(join(project.home, '.amplifier/hooks/guard/guard.sh'), 'mine')
+    const kept = await project.carabiner(['update', '--yes'])
+    expect([kept.code, kept.stderr]).toEqual([1, expect.stringContaining('--overwrite')])
+    expect(userScript()).toBe('mine')
+    expect((await project.carabiner(['update', '--yes', '--overwrite'])).code).toBe(0)
+    expect(userScript()).toContain('exit 0')
+  })
+
+  it('of several goes on where one cannot be fetched', async () => {
+    project.file('../other/hooks.json', {
+      hooks: { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] },
+    })
+    await project.carabiner(['install', '../other', '--yes', '--name', 'a-other'])
+    await project.carabiner(['install', '../guard', '--yes'])
+    project.file('../other/hooks.json', '{}')
+    script('exit 2')
+    const { code, stdout } = await project.carabiner(['update', 'guard', 'a-other', '--yes', '--json'])
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout)).toMatchObject({
+      plugins: [
+        { name: 'a-other', state: 'failed', error: { code: 'NO_HOOKS' } },
+        {
+          name: 'guard',
+          state: 'updated',
+          differences: [{ path: 'guard.sh', diff: expect.arrayContaining(['-exit 0', '+exit 2']) }],
+        },
+      ],
+    })
+    expect(userScript()).toContain('exit 2')
+  })
+
+  it('says what it does not know', async () => {
+    const { code, stderr } = await project.carabiner(['update', 'nobody'])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('No plugin is called nobody')])
+    expect((await project.carabiner(['update'])).stdout).toContain(
+      'nothing that was installed by Carabiner is here',
+    )
+    expect((await project.carabiner(['update', '--check', '--yes'])).code).toBe(64)
+  })
+})

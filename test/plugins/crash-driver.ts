@@ -1,0 +1,38 @@
+// A process of its own that installs, replaces or removes a plugin, and ends itself at a given step as kill -9 does.
+
+import { appendFileSync, readFileSync } from 'node:fs'
+import { installPrepared, preparePlugin, resolveSource } from '../../src/plugins/install-plugin.js'
+import { parseSource } from '../../src/plugins/source.js'
+import { uninstallPlugin } from '../../src/plugins/uninstall-plugin.js'
+import { prepareUpdate } from '../../src/plugins/update-plugin.js'
+
+const [what, base, source = '', at = '', name = 'guard'] = process.argv.slice(2)
+const target = { scope: 'project' as const, base: base as string }
+const log = process.env.STEPS
+const steps: string[] = []
+const step = (one: string) => {
+  steps.push(one)
+  if (log !== undefined) appendFileSync(log, `${name} ${one}\n`)
+  if (one === at) process.kill(process.pid, 'SIGKILL')
+  if (one === process.env.LINGER) linger()
+}
+
+/** Gives another the time to come in, if it can. */
+function linger(): void {
+  const until = Date.now() + 1000
+  const isAlone = () =>
+    readFileSync(log as string, 'utf8')
+      .split('\n')
+      .every((line) => line === '' || line.startsWith(`${name} `))
+  while (Date.now() < until && isAlone()) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+}
+if (what === 'install') {
+  const prepared = await preparePlugin(await resolveSource(parseSource(source), undefined), target, name)
+  prepared.staged.remove()
+  await installPrepared(prepared, target, { step })
+} else if (what === 'update') {
+  const { prepared, current } = await prepareUpdate('guard', target)
+  prepared.staged.remove()
+  await installPrepared(prepared, target, { replaces: current, step })
+} else await uninstallPlugin('guard', target, { step })
+process.stdout.write(JSON.stringify(steps))

@@ -1,0 +1,103 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { parseSource, sourceText } from '../../src/plugins/source.js'
+
+const from = realpathSync(mkdtempSync(join(tmpdir(), 'carabiner-source-')))
+mkdirSync(join(from, 'plain'))
+mkdirSync(join(from, 'with#sign'))
+mkdirSync(join(from, 'bare.git', 'objects'), { recursive: true })
+writeFileSync(join(from, 'bare.git', 'HEAD'), '')
+writeFileSync(join(from, 'a.tgz'), '')
+writeFileSync(join(from, 'a.txt'), '')
+afterAll(() => rmSync(from, { recursive: true }))
+
+const COMMIT = 'a'.repeat(40)
+
+describe('a source', () => {
+  it.each([
+    ['./plain', { kind: 'folder', folder: `${from}/plain` }],
+    ['plain', { kind: 'folder', folder: `${from}/plain` }],
+    [`${from}/plain`, { kind: 'folder', folder: `${from}/plain` }],
+    ['file:plain', { kind: 'folder', folder: `${from}/plain` }],
+    [`file://${from}/plain`, { kind: 'folder', folder: `${from}/plain` }],
+    ['with#sign', { kind: 'folder', folder: `${from}/with#sign` }],
+    ['./plain#v1', { kind: 'git', url: `${from}/plain`, ref: 'v1' }],
+    [`file://${from}/plain#v1`, { kind: 'git', url: `${from}/plain`, ref: 'v1' }],
+    ['bare.git', { kind: 'git', url: `${from}/bare.git` }],
+    ['https://example.com/a/b', { kind: 'git', url: 'https://example.com/a/b' }],
+    ['git+https://example.com/a/b.git#v1', { kind: 'git', url: 'https://example.com/a/b.git', ref: 'v1' }],
+    [`https://example.com/b.git#${COMMIT}`, { kind: 'git', url: 'https://example.com/b.git', ref: COMMIT }],
+    ['ssh://git@example.com/a/b', { kind: 'git', url: 'ssh://git@example.com/a/b' }],
+    ['git@example.com:a/b.git#main', { kind: 'git', url: 'git@example.com:a/b.git', ref: 'main' }],
+    ['npm:guard', { kind: 'npm', name: 'guard', range: 'latest' }],
+    ['npm:@s/guard@^1.2.0', { kind: 'npm', name: '@s/guard', range: '^1.2.0' }],
+    ['a.tgz', { kind: 'archive', place: `${from}/a.tgz` }],
+    ['https://example.com/x.tar.gz', { kind: 'archive', place: 'https://example.com/x.tar.gz' }],
+    ['guard@team', { kind: 'catalog', name: 'guard', catalog: 'team' }],
+  ])('may be %s', (text, source) => {
+    expect(parseSource(text, { from })).toEqual(source)
+  })
+
+  it('takes a ref and a folder in it', () => {
+    const source = parseSource('https://example.com/b.git', { from, ref: 'v2', path: './plugins/x/' })
+    expect(source).toEqual({ kind: 'git', url: 'https://example.com/b.git', ref: 'v2', path: 'plugins/x' })
+    expect(sourceText(source)).toBe('https://example.com/b.git')
+  })
+
+  it.each([
+    '',
+    ' ',
+    '-x',
+    '--upload-pack=touch x',
+    '--settings={}',
+    'ext::sh -c id',
+    'fd::3',
+    'git://example.com/a',
+    'http://example.com/a.git',
+    'ftp://example.com/a.tgz',
+    'javascript:1',
+    './a.txt',
+    'owner/repo',
+    'https://me:token@example.com/a.git',
+    'https://token@example.com/a',
+    'ssh://-oProxyCommand=id/x',
+    'git@example.com:-x',
+    'ssh://-l@example.com/x',
+    'npm:../x',
+    'npm:x@../y',
+    'npm:x@file:../y',
+    'npm:x@https://e.com/y',
+    'npm:x@npm:y',
+    'npm:--registry=http://evil',
+    'npm:x@--yes',
+    'npm:x@git+ssh://e',
+    'a\u0000b',
+    './plain#--upload-pack=id',
+    './plain#a..b',
+    './plain#a:b',
+    './plain#+a',
+    './plain#a b',
+    './plain#a*',
+    './plain#@{-1}',
+    './plain#',
+  ])('may not be %j', (text) => {
+    expect(() => parseSource(text, { from })).toThrow(expect.objectContaining({ code: 'SOURCE_INVALID' }))
+  })
+
+  it.each(['../x', '/etc', 'a/../../b', 'a\\b', 'C:/x'])('has no folder %j in it', (path) => {
+    expect(() => parseSource('./plain', { from, path })).toThrow(
+      expect.objectContaining({ code: 'UNSAFE_ENTRY' }),
+    )
+  })
+
+  it('is told where it is not there, and where an option is for another kind', () => {
+    expect(() => parseSource('./nowhere', { from })).toThrow(
+      expect.objectContaining({ code: 'SOURCE_NOT_FOUND' }),
+    )
+    expect(() => parseSource('npm:x', { from, ref: 'v1' })).toThrow('--ref is for git')
+    expect(() => parseSource('x@y', { from, path: 'a' })).toThrow('leave out --ref and --path')
+    expect(() => parseSource('./plain#a', { from, ref: 'b' })).toThrow('another ref')
+  })
+})

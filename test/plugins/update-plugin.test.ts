@@ -1,0 +1,124 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { installPrepared, preparePlugin, resolveSource } from '../../src/plugins/install-plugin.js'
+import { readLock } from '../../src/plugins/lock-file.js'
+import { parseSource } from '../../src/plugins/source.js'
+import { lockPath, pluginsDir } from '../../src/plugins/target.js'
+import { prepareUpdate, type UpdateOptions } from '../../src/plugins/update-plugin.js'
+import { HOOKS, treeOf, withHome } from './plugin-sources.js'
+
+vi.setConfig({ testTimeout: 60_000 })
+const bench = withHome()
+const target = bench.user
+const folder = bench.path('guard')
+
+afterEach(() => {
+  rmSync(join(bench.home, '.amplifier'), { recursive: true, force: true })
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function install(text: string): Promise<void> {
+  const prepared = await preparePlugin(await resolveSource(parseSource(text), undefined), target, undefined)
+  prepared.staged.remove()
+  await installPrepared(prepared, target)
+}
+
+async function update(options: UpdateOptions = {}) {
+  const found = await prepareUpdate('guard', target, options)
+  found.prepared.staged.remove()
+  return found
+}
+
+describe('an update', () => {
+  it('says what is different, file by file', async () => {
+    bench.plugin('guard', { body: 'echo one' })
+    bench.file('guard/gone.txt', 'x')
+    await install(folder)
+    expect((await update()).differences).toEqual([])
+    bench.plugin('guard', { body: 'echo two' })
+    bench.file('guard/new.bin', '\u0000')
+    bench.file('guard/hooks/hooks.json', HOOKS, 0o755)
+    rmSync(join(folder, 'gone.txt'))
+    const { differences, isModified } = await update()
+    expect(isModified).toBe(false)
+    expect(differences).toEqual([
+      { what: 'file-removed', path: 'gone.txt', text: 'gone.txt is removed.', before: 'x' },
+      {
+        what: 'file-changed',
+        path: 'guard.sh',
+        text: 'guard.sh is changed.',
+        before: '#!/bin/sh\necho one\n',
+        after: '#!/bin/sh\necho two\n',
+      },
+      { what: 'mode-changed', path: 'hooks/hooks.json', text: 'hooks/hooks.json becomes executable.' },
+      { what: 'file-added', path: 'new.bin', text: 'new.bin is new.' },
+    ])
+  })
+
+  it('of a branch follows it', async () => {
+    bench.plugin('guard', { body: 'echo one' })
+    bench.repository(folder)
+    await install(`${folder}#main`)
+    bench.plugin('guard', { body: 'echo two' })
+    const after = bench.commit(folder)
+    const { prepared, current } = await update()
+    expect(prepared.entry.commit).toBe(after)
+    await installPrepared(prepared, target, { replaces: current })
+    expect(treeOf(pluginsDir(target))['guard/guard.sh']).toContain('echo two')
+    expect(readLock(lockPath(target)).get('guard')?.commit).toBe(after)
+  })
+
+  it('refuses a tag that has moved, and names both commits', async () => {
+    bench.plugin('guard', { body: 'echo good' })
+    const before = bench.repository(folder)
+    bench.git(folder, 'tag', 'v1')
+    await install(`${folder}#v1`)
+    bench.plugin('guard', { body: 'echo evil' })
+    const after = bench.commit(folder)
+    bench.git(folder, 'tag', '-f', 'v1')
+    const refused = prepareUpdate('guard', target)
+    await expect(refused).rejects.toMatchObject({
+      code: 'TAG_MOVED',
+      message: expect.stringMatching(`${before}.*${after}`),
+    })
+    expect((await update({ acceptMoved: true })).differences).toHaveLength(1)
+  })
+
+  it('refuses a tag that was put in the place of a branch', async () => {
+    bench.plugin('guard', { body: 'echo good' })
+    bench.repository(folder)
+    await install(`${folder}#main`)
+    bench.plugin('guard', { body: 'echo evil' })
+    bench.commit(folder)
+    bench.git(folder, 'tag', 'main')
+    await expect(prepareUpdate('guard', target)).rejects.toMatchObject({ code: 'TAG_MOVED' })
+  })
+
+  it('knows what was changed by hand, and what was shown: nothing else is replaced', async () => {
+    bench.plugin('guard', { body: 'echo one' })
+    await install(folder)
+    writeFileSync(join(pluginsDir(target), 'guard', 'guard.sh'), 'mine')
+    const { prepared, current, isModified } = await update()
+    expect(isModified).toBe(true)
+    writeFileSync(join(pluginsDir(target), 'guard', 'guard.sh'), 'mine, later')
+    await expect(installPrepared(prepared, target, { replaces: current })).rejects.toMatchObject({
+      code: 'MISMATCH',
+    })
+    expect(treeOf(pluginsDir(target))['guard/guard.sh']).toContain('mine, later')
+  })
+
+  it('puts back what somebody removed by hand', async () => {
+    bench.plugin('guard')
+    await install(folder)
+    rmSync(join(pluginsDir(target), 'guard'), { recursive: true })
+    const { prepared, current, isModified } = await update()
+    expect([current, isModified]).toEqual([undefined, false])
+    await installPrepared(prepared, target, { replaces: current })
+    expect(treeOf(pluginsDir(target))['guard/guard.sh']).toContain('exit 0')
+  })
+
+  it('of what was not installed here is refused', async () => {
+    await expect(prepareUpdate('nobody', target)).rejects.toMatchObject({ code: 'NOT_INSTALLED' })
+  })
+})

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { playApproval } from './approval.mjs'
 import { play } from './player.mjs'
+import { playPlugin } from './plugin.mjs'
 import {
   auditLine,
   diagnosticLine,
@@ -72,6 +73,7 @@ async function main(file, isOwn) {
   if (isOwn) await playPrompt(paint, print)
   if (isOwn) await playTrust(paint, print)
   if (isOwn) await playApproval(paint, print)
+  if (isOwn) await playPlugin(paint, print)
   print(['', ...diagnostics.map((one) => diagnosticLine(one, paint)), paint.bold(summaryLine(events))])
   print([auditLine(audit, paint)])
 }

@@ -79,8 +79,8 @@ describe('trust', () => {
     })
   })
 
-  it('what the user switched off, and what is not there any more', async () => {
-    scene.ofUser(['true'])
+  it('what the user switched off, whatever else is wrong with it, and what is not there any more', async () => {
+    scene.ofUser(['no-such-program-here'])
     const since = new Date().toISOString()
     const off = { from: 'user', since, by: 'me' } as const
     new SwitchStore().turnOff({ ...off, plugin: 'user' }, Date.now())

@@ -11,7 +11,11 @@ beforeEach(() => {
 })
 afterEach(() => project.remove())
 
-const COMMANDS = ['fire', 'list', 'explain', 'trust', 'untrust', 'hook', 'setup', 'approvals', 'audit']
+const COMMANDS = [
+  ...['list', 'explain', 'doctor', 'fire', 'test', 'trust', 'untrust'],
+  ...['install', 'uninstall', 'update', 'enable', 'disable', 'catalog'],
+  ...['new', 'migrate', 'hook', 'setup', 'approvals', 'audit', 'schema', 'completion'],
+]
 
 describe('usage errors', () => {
   it.each([

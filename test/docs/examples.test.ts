@@ -88,6 +88,6 @@ describe('README', () => {
     for (const command of ['npm install && npm start', 'npm install && npm test', 'npm run bench']) {
       expect(readme).toContain(command)
     }
-    expect(readme.split('\n').length).toBeLessThanOrEqual(60)
+    expect(readme.split('\n').length).toBeLessThanOrEqual(72)
   })
 })

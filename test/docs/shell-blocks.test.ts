@@ -82,6 +82,7 @@ it('there are some', () => {
     'docs/security.md',
     'docs/shell-hooks.md',
     'docs/switch-off.md',
+    'docs/test-hooks.md',
     'docs/under-claude-code.md',
     'docs/write-a-hook.md',
   ])

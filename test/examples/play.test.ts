@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createJournal, createTestsFirst, forceWithLease } from '../../examples/play/hooks.mjs'
 import { eventLines, painter, resultLine, summaryLine } from '../../examples/play/print.mjs'
 import { parseScript } from '../../examples/play/script.mjs'
-import { hasJq, hasPython, pathWith, TOOLS } from './plugin-project.js'
+import { hasGit, hasJq, hasPython, pathWith, TOOLS } from './plugin-project.js'
 import { type Run, runExample, runExampleIn } from './run-example.js'
 
 let dir: string
@@ -96,6 +96,31 @@ describe('npm start', () => {
       '      went on',
       '    $ carabiner audit verify',
       '      whole: 3 entries',
+    ])
+  })
+
+  it.skipIf(!hasGit)('shows a plugin from its repository to its end (needs git)', () => {
+    expect(sceneOf('Plugins').slice(1)).toEqual([
+      '    $ carabiner install ./guard --here --no-trust --yes',
+      '      installed guard  .amplifier/hooks/guard',
+      '    $ carabiner fire PreToolUse',
+      expect.stringMatching(/^ {6}guard:PreToolUse#1 +skipped: untrusted$/),
+      '      went on',
+      '    $ carabiner trust guard --yes',
+      '      trusted guard',
+      '    $ carabiner fire PreToolUse',
+      expect.stringMatching(/^ {6}denied: This command deletes /),
+      '    $ carabiner test',
+      '      4 cases: 4 passed',
+      '    $ carabiner disable guard --for 1h',
+      expect.stringMatching(/^ {6}switched off all of guard for /),
+      '    $ carabiner fire PreToolUse',
+      expect.stringMatching(/^ {6}guard:PreToolUse#1 +skipped: disabled$/),
+      '      went on',
+      '    $ carabiner migrate --write',
+      '      migrated 1 hook',
+      '    $ carabiner fire Stop',
+      '      refused to stop: run the tests',
     ])
   })
 

@@ -32,6 +32,7 @@ export type Plugin = (typeof PLUGINS)[number]
 /** Those written in Python run only where it is. */
 export const hasPython = spawnSync('python3', ['-c', '']).status === 0
 export const hasJq = spawnSync('jq', ['-n', '1']).status === 0
+export const hasGit = spawnSync('git', ['--version']).status === 0
 export const needsPython = (plugin: Plugin) => plugin === 'file-guard' || plugin === 'lint-feedback'
 
 /** Makes a PATH of a machine that has these programs and no others, below `dir`. */

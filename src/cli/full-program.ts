@@ -18,8 +18,11 @@ await main({
   disable: () => import('./commands/disable.js'),
   catalog: () => import('./commands/catalog.js'),
   new: () => import('./commands/new.js'),
+  migrate: () => import('./commands/migrate.js'),
   hook: () => import('./commands/hook.js'),
   setup: () => import('./commands/setup.js'),
   approvals: () => import('./commands/approvals.js'),
   audit: () => import('./commands/audit.js'),
+  schema: () => import('./commands/schema.js'),
+  completion: () => import('./commands/completion.js'),
 })

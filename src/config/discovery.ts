@@ -137,7 +137,9 @@ const MOST_PLUGINS = 1000
 /** Names that do not begin with a dot, in the order of their code units: the same on every machine. Not every one is a plugin. */
 function pluginNames(hooksDir: string, search: Search): readonly string[] {
   try {
-    const names = readdirSync(hooksDir).filter((name) => !name.startsWith('.') && name !== 'hooks.json')
+    const all = readdirSync(hooksDir)
+    const plain = all.filter((name) => !name.startsWith('.') && name !== 'hooks.json')
+    const names = [...plain, ...setAside(hooksDir, all)]
     if (names.length > MOST_PLUGINS) {
       const text = `there are ${names.length} plugins here, and only the first ${MOST_PLUGINS} are read`
       search.notes.add('config-invalid', text, { path: hooksDir, line: 1 })
@@ -149,6 +151,20 @@ function pluginNames(hooksDir: string, search: Search): readonly string[] {
     search.notes.add('config-invalid', text, { path: hooksDir, line: 1 })
     return formerNames(hooksDir, search.files)
   }
+}
+
+/** What an update was about to replace when it was interrupted: until somebody finishes it, a gate must not be missing. */
+function setAside(hooksDir: string, all: readonly string[]): readonly string[] {
+  return all
+    .filter((name) => /^\.old-[0-9a-f]{16}$/.test(name))
+    .flatMap((folder) => {
+      try {
+        const names = readdirSync(join(hooksDir, folder))
+        return names.filter((name) => !all.includes(name)).map((name) => folder + sep + name)
+      } catch {
+        return [] // no folder of ours
+      }
+    })
 }
 
 /** A plugin, or the part of it with the hooks, that was linked and is gone. */

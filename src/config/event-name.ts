@@ -32,6 +32,13 @@ const FOREIGN: Readonly<Record<string, string>> = {
   agentSpawn: 'SessionStart',
 }
 
+/** What to tell about a name under `hooks` that is neither an event nor a setting; the nearer of the two is meant. */
+export function unknownNameText(name: string, settings: readonly string[], isEventLike: boolean): string {
+  const meant = isEventLike ? undefined : nearest(name, [...settings, ...eventNames().keys()])
+  if (meant === undefined || !settings.includes(meant)) return unknownEventText(name)
+  return `there is no setting ${shown(name)}; did you mean ${meant}?`
+}
+
 /** What to tell about a name that is no event. */
 export function unknownEventText(name: string): string {
   const foreign = Object.hasOwn(FOREIGN, name) ? FOREIGN[name] : undefined
@@ -42,8 +49,11 @@ export function unknownEventText(name: string): string {
 
 /** A known event, by any of its names. */
 function nearestEvent(name: string): string | undefined {
-  const names = new Map(
-    knownEvents().flatMap((kind) => [kind.name, ...kind.aliases].map((one) => [one, kind.name])),
-  )
+  const names = eventNames()
   return names.get(nearest(name, names.keys()) ?? '')
+}
+
+/** Every name, with the canonical one. */
+function eventNames(): ReadonlyMap<string, string> {
+  return new Map(knownEvents().flatMap((kind) => [kind.name, ...kind.aliases].map((one) => [one, kind.name])))
 }

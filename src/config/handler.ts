@@ -1,6 +1,7 @@
 // What a hook entry of each type may say, field by field; everything in a file is a stranger until it passed here.
 
 import { isObject } from '../core/json.js'
+import { didYouMean, nearest } from '../core/nearest.js'
 import { type Check, isFlag, isOneOf, isSeconds, isText } from '../core/options.js'
 import { shown } from '../core/text.js'
 import type { AgentHandler } from '../runners/agent/agent-hook.js'
@@ -52,14 +53,14 @@ const isInput: Check = [isObject, 'an object']
 
 type Fields<T> = { readonly [K in keyof Required<T>]: Check }
 
-const COMMON: Fields<CommonFields> = {
+export const COMMON: Fields<CommonFields> = {
   timeout: isSeconds,
   if: isString,
   onFailure: isOneOf('block', 'continue'),
   once: isFlag,
 }
 
-const FIELDS: { readonly [T in HandlerType]: Fields<Handlers[T]> } = {
+export const FIELDS: { readonly [T in HandlerType]: Fields<Handlers[T]> } = {
   command: {
     command: isWritten,
     args: isArgs,
@@ -77,7 +78,7 @@ const FIELDS: { readonly [T in HandlerType]: Fields<Handlers[T]> } = {
   mcp_tool: { server: isWritten, tool: isWritten, input: isInput, statusMessage: isString },
 }
 
-const REQUIRED: { readonly [T in HandlerType]: readonly string[] } = {
+export const REQUIRED: { readonly [T in HandlerType]: readonly string[] } = {
   command: ['command'],
   http: ['url'],
   prompt: ['prompt'],
@@ -114,6 +115,8 @@ export interface ReadHandler {
   readonly common: CommonFields
   /** Keys that mean nothing on this type. */
   readonly others: readonly string[]
+  /** What was read otherwise than it stands there. */
+  readonly remark?: HandlerProblem
 }
 
 /** What is wrong, and under which key. */
@@ -127,9 +130,20 @@ export function readHandler(entry: Raw): ReadHandler | HandlerProblem {
   if (!isHandlerType(type)) return { problem: typeProblem(type), key: 'type' }
   const fields: Record<string, unknown> = {}
   const common: Record<string, unknown> = {}
-  const problem =
-    wanting(entry, type) ?? pick(entry, OWN_KEYS[type], fields) ?? pick(entry, COMMON_KEYS, common)
-  return problem ?? { type, fields, common, others: others(entry, type) }
+  const remark = policyRemark(entry.onFailure)
+  const read = remark ? { ...entry, onFailure: 'block' } : entry
+  const problem = wanting(read, type) ?? pick(read, OWN_KEYS[type], fields) ?? pick(read, COMMON_KEYS, common)
+  return problem ?? { type, fields, common, others: others(entry, type), ...(remark && { remark }) }
+}
+
+/** Whoever writes the key wants a gate that fails closed: a slip must not take the hook away, nor open it. */
+export function policyRemark(policy: unknown): HandlerProblem | undefined {
+  const [accepts, wanted] = COMMON.onFailure
+  if (policy === undefined || accepts(policy)) return undefined
+  return {
+    problem: `"onFailure" must be ${wanted}, got ${shown(policy)}; "block" is in force`,
+    key: 'onFailure',
+  }
 }
 
 function isHandlerType(type: unknown): type is HandlerType {
@@ -138,7 +152,9 @@ function isHandlerType(type: unknown): type is HandlerType {
 
 function typeProblem(type: unknown): string {
   const known = `the types are ${TYPES.join(', ')}`
-  return type === undefined ? `it has no "type"; ${known}` : `${shown(type)} is no type of hook; ${known}`
+  if (type === undefined) return `it has no "type"; ${known}`
+  const meant = typeof type === 'string' ? didYouMean(type, Object.keys(FIELDS)) : ''
+  return `${shown(type)} is no type of hook${meant || `; ${known}`}`
 }
 
 function wanting(entry: Raw, type: HandlerType): HandlerProblem | undefined {
@@ -178,7 +194,16 @@ function others(entry: Raw, type: HandlerType): readonly string[] {
 export function likelyKey(key: string, type: HandlerType): string | undefined {
   const plain = (text: string) => text.replace(/[_\s-]/g, '').toLowerCase()
   const wanted = plain(key)
-  return [...COMMON_KEYS, ...OWN_KEYS[type]].find((known) => plain(known.key) === wanted)?.key
+  return keysOf(type).find((known) => plain(known) === wanted)
+}
+
+/** The key that is a few letters away. */
+export function nearestKey(key: string, type: HandlerType): string | undefined {
+  return nearest(key, keysOf(type))
+}
+
+function keysOf(type: HandlerType): readonly string[] {
+  return [...COMMON_KEYS, ...OWN_KEYS[type]].map((known) => known.key)
 }
 
 /** Whether the key has a meaning on a handler of this type; without a type, on any. */

@@ -1,16 +1,18 @@
 // What one configuration file says: its events, and the keys beside them. One reader for hooks.json, settings.json and plugin.json.
 
 import { isObject } from '../core/json.js'
+import { didYouMean } from '../core/nearest.js'
 import { shown } from '../core/text.js'
 import type { ConfigFile, Shape } from './config-file.js'
-import { knownEvent, unknownEventText } from './event-name.js'
+import { knownEvent, unknownEventText, unknownNameText } from './event-name.js'
 import { type Entry, isRemark, type Reading, readGroup, readGroups, type Shared, say } from './hook-group.js'
 import { type JsonPath, under } from './json-text.js'
 import type { Matching } from './matchers.js'
-import { type GivenSetting, isSetting } from './merged-settings.js'
+import { DEFAULT_MERGED, type GivenSetting, isSetting } from './merged-settings.js'
 import type { Owner } from './owner.js'
 import { type ProcessEntry, readProcesses } from './process-entry.js'
 import { CLAUDE_KEYS } from './reach-settings.js'
+import { holdsGroups, noteStrayEvents, noteStraySettings } from './stray-keys.js'
 
 /** A place where hooks may stand: a whole file, or a part of plugin.json. */
 export interface HookDocument {
@@ -118,7 +120,10 @@ function readSwitches(reading: DocumentReading, fields: Fields, at: JsonPath): v
     say(reading, 'setting-ignored', text, under(at, key))
   }
   // Other agents' settings files may have keys of these names.
-  if (role === 'settings') return
+  if (role === 'settings') {
+    noteStraySettings(reading, fields, at)
+    return
+  }
   const isOurs = (key: string) => key === 'enabled' || (role !== 'explicit' && isSetting(key))
   for (const key of Object.keys(fields).filter(isOurs)) {
     const text = `"${key}" is no key of a hooks file and is ignored; set it under "hooks" in settings.json`
@@ -207,17 +212,6 @@ function sayTwice(reading: Reading, name: string, event: string, at: JsonPath): 
   say(reading, 'unknown-event', text, at)
 }
 
-/** Events beside `hooks` instead of under it. */
-function noteStrayEvents(reading: DocumentReading, fields: Fields, at: JsonPath): void {
-  for (const name of Object.keys(fields)) {
-    const value = fields[name]
-    if (name === 'hooks' || !Array.isArray(value) || !knownEvent(name) || !value.some(looksLikeGroup))
-      continue
-    const text = `${name} beside "hooks" was left out: events stand under "hooks"`
-    say(reading, 'entry-invalid', text, under(at, name))
-  }
-}
-
 /** Beside events, under `hooks`: remarks, settings, the wrapper once more, and slips. */
 function readNoEvent(
   reading: DocumentReading,
@@ -240,14 +234,12 @@ function readNoEvent(
         at,
       )
   } else if (takesSettings && (typeof value !== 'object' || value === null)) {
-    say(reading, 'setting-invalid', `there is no setting ${shown(name)}; it is ignored`, at)
-  } else say(reading, 'unknown-event', unknownEventText(name), at)
+    const meant = didYouMean(name, SETTING_NAMES)
+    say(reading, 'setting-invalid', `there is no setting ${shown(name)}${meant || '; it is ignored'}`, at)
+  } else say(reading, 'unknown-event', unknownNameText(name, SETTING_NAMES, holdsGroups(value)), at)
 }
 
-/** Hooks that somebody may have switched off by a name such as `_PreToolUse`: whoever counts on them should know. */
-function holdsGroups(value: unknown): boolean {
-  return Array.isArray(value) && value.some(looksLikeGroup)
-}
+const SETTING_NAMES = Object.keys(DEFAULT_MERGED)
 
 /** At the top of a file without `hooks`: speaks up only for what looks like hooks that would be lost. */
 function readOther(reading: DocumentReading, name: string, value: unknown, at: JsonPath): void {
@@ -264,10 +256,6 @@ function readOther(reading: DocumentReading, name: string, value: unknown, at: J
 
 const OF_PROCESSES = new Set(['processes', 'defaults', 'builtins'])
 const OTHER_KEYS = new Set(['matching', 'priority', 'processes', 'disableAllHooks', 'enabled'])
-
-function looksLikeGroup(value: unknown): boolean {
-  return isObject(value) && (Object.hasOwn(value, 'hooks') || Object.hasOwn(value, 'command'))
-}
 
 // ---- keys that stand twice ------------------------------------------------------------------------------------
 

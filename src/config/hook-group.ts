@@ -11,6 +11,7 @@ import {
   type HandlerType,
   isHandlerKey,
   likelyKey,
+  nearestKey,
   type ReadHandler,
   readHandler,
 } from './handler.js'
@@ -138,7 +139,8 @@ function readEntry(reading: Reading, event: EventKind, group: Group, raw: unknow
     say(reading, 'entry-invalid', `${name} was left out: ${handler.problem}`, where)
     return
   }
-  const { type, others, common } = handler
+  const { type, others, common, remark } = handler
+  if (remark) say(reading, 'entry-invalid', `${name}: ${remark.problem}`, under(at, remark.key ?? 'type'))
   for (const key of others) {
     if (isRemark(key)) continue
     const where = { file, at: under(at, key) }
@@ -184,8 +186,10 @@ function groupKeyText(key: string, value: unknown): string {
 
 function handlerKeyText(type: HandlerType, key: string): string {
   if (isHandlerKey(key)) return `${shown(key)} has no effect on a hook of type ${type}`
-  const meant = likelyKey(key, type)
-  const todo = meant === undefined ? own(HANDLER_TODO, key) : `did you mean "${meant}"?`
+  const same = likelyKey(key, type)
+  const habit = same === undefined ? own(HANDLER_TODO, key) : undefined
+  const meant = same ?? (habit === undefined ? nearestKey(key, type) : undefined)
+  const todo = meant === undefined ? habit : `did you mean "${meant}"?`
   return `${shown(key)} is no key of a hook and is ignored${todo ? `: ${todo}` : ''}`
 }
 

@@ -1,14 +1,15 @@
 // Settings of all files as one: the user's, then the project's, which may tighten and never loosen.
 
+import { isObject } from '../core/json.js'
 import { type Check, type Checks, checkOptions, isFlag, isOneOf } from '../core/options.js'
 import { LONGEST_TIMER_MS } from '../core/seconds.js'
 import { DEFAULT_SETTINGS, SETTINGS, type Settings } from '../core/settings.js'
 import { shown } from '../core/text.js'
 import type { ConfigFile } from './config-file.js'
-import type { JsonPath } from './json-text.js'
+import { type JsonPath, under } from './json-text.js'
 import type { Notes } from './notes.js'
 import type { Scope } from './owner.js'
-import { DEFAULT_REACH, REACH_CHECKS, type ReachSettings, reachProblem } from './reach-settings.js'
+import { DEFAULT_REACH, REACH_CHECKS, type ReachSettings, reachLeft } from './reach-settings.js'
 
 /** Every key of a settings file, in the names of the file. Time-outs are seconds. */
 export interface MergedSettings extends Settings, ReachSettings {
@@ -75,7 +76,7 @@ export function mergeSettings(
   userHasHooks: boolean,
   notes: Notes,
 ): Merge {
-  const valid = given.filter((setting) => isValid(setting, notes))
+  const valid = given.flatMap((setting) => inOrder(setting, notes))
   const of = (wanted: Scope) => valid.filter(({ scope }) => scope === wanted)
   const values: Record<string, unknown> = { ...DEFAULT_MERGED }
   const off = new Map<Switch, string>()
@@ -126,7 +127,7 @@ const isTimeout: Check = [
   'a number of seconds above 0',
 ]
 
-const OWN_SETTINGS: Checks<Omit<MergedSettings, keyof Settings>> = {
+export const OWN_SETTINGS: Checks<Omit<MergedSettings, keyof Settings>> = {
   ...REACH_CHECKS,
   enabled: isFlag,
   allow_user_hooks: isFlag,
@@ -144,18 +145,38 @@ const CHECKS: Readonly<Record<GivenSetting['key'], Check>> = {
   disableAllHooks: isFlag,
 }
 
-function isValid(setting: GivenSetting, notes: Notes): boolean {
-  const problem = problemOf(setting.key, setting.value)
-  if (problem === undefined) return true
-  notes.add('setting-invalid', `${problem}; it is ignored`, setting)
-  return false
+/** Of a setting that only ever restricts: whoever writes it wants it, however it is spelt. */
+const CLOSED: Partial<Record<GivenSetting['key'], unknown>> = {
+  on_failure: 'block',
+  audit_on_failure: 'block',
+  bypass: false,
+  recheck: 'all',
 }
 
-function problemOf(key: GivenSetting['key'], value: unknown): string | undefined {
+/** The setting, or as much of it as opens nothing: a slip must not turn a restriction into none. */
+function inOrder(setting: GivenSetting, notes: Notes): readonly GivenSetting[] {
+  const { key, value } = setting
   const [accepts, wanted] = CHECKS[key]
-  if (accepts(value)) return undefined
-  const more = reachProblem(key, value)
-  return more === undefined ? `"${key}" must be ${wanted}, got ${shown(value)}` : `"${key}" ${more}`
+  if (accepts(value)) return [setting]
+  const problem = `"${key}" must be ${wanted}, got ${shown(value)}`
+  const left = reachLeft(key, value, problem)
+  if (left) {
+    for (const { text, at } of left.problems) {
+      const where = at === undefined ? setting.at : under(setting.at, at)
+      notes.add('setting-invalid', text, { file: setting.file, at: where })
+    }
+    return left.value === undefined ? [] : [{ ...setting, value: left.value }]
+  }
+  const closed = CLOSED[key]
+  const instead = closed === undefined ? 'it is ignored' : `${shown(closed)} is in force`
+  notes.add('setting-invalid', `${problem}; ${instead}`, setting)
+  return closed === undefined ? [] : [{ ...setting, value: closed }]
+}
+
+/** Whether a key beside `hooks`, where other agents have theirs, was most likely meant as a setting of ours. */
+export function looksLikeSetting(key: string, value: unknown): boolean {
+  if (!isSetting(key)) return false
+  return key.includes('_') || (key === 'model' && isObject(value)) || CHECKS[key][0](value)
 }
 
 // ---- switches: whose hooks run --------------------------------------------------------------------------------
@@ -248,8 +269,16 @@ function tighten({ key, value }: Tightened, values: Record<string, unknown>): st
     values[key] = value
     return undefined
   }
+  if (USERS_OWN.has(key)) return `"${key}" is ignored here: only ~/.amplifier/settings.json may set it`
   return `"${key}": ${shown(value)} in a project would loosen ${shown(values[key])}, which stays in force`
 }
+
+/** Whom hooks reach is nothing that a project could make tighter. */
+const USERS_OWN: ReadonlySet<string> = new Set<TightenedKey>([
+  'model',
+  'mcp_servers',
+  'allowed_private_hosts',
+])
 
 function tightened(values: Readonly<Record<string, unknown>>, by: readonly GivenSetting[]): typeof values {
   const tighter = { ...values }

@@ -8,6 +8,7 @@ import { INTERCEPTS, type Intercept } from '../dialects/picoclaw/methods.js'
 import { likelyKind } from '../dialects/picoclaw/observation.js'
 import type { ProcessHandler } from '../runners/process/process-hooks.js'
 import type { ConfigFile } from './config-file.js'
+import { policyRemark } from './handler.js'
 import { isRemark, type Reading, say } from './hook-group.js'
 import { type JsonPath, under } from './json-text.js'
 import { cleanName, type Owner } from './owner.js'
@@ -71,12 +72,16 @@ function readProcess(
   if (!isObject(raw)) return { problem: `it must be an object with "command", got ${shown(raw)}` }
   const name = cleanName(key)
   if (name === undefined) return { problem: 'it needs a name' }
-  const problem = problemIn(raw)
+  const remark = policyRemark(raw.onFailure)
+  const entry: Fields = remark ? { ...raw, onFailure: 'block' } : raw
+  const problem = problemIn(entry)
   if (problem) return problem
+  if (remark)
+    say(reading, 'entry-invalid', `the process ${shown(key)}: ${remark.problem}`, under(at, 'onFailure'))
   for (const other of Object.keys(raw).filter((one) => !isKnown(one) && !isRemark(one))) {
     say(reading, 'unknown-key', otherText(other), under(at, other))
   }
-  const given = raw as Fields & Given
+  const given = entry as Fields & Given
   for (const kind of given.observe ?? []) {
     const meant = likelyKind(kind)
     const text = `${name} observes ${shown(kind)}, which nothing brings about but session.notify; did you mean ${meant}?`
@@ -159,7 +164,7 @@ const isLineLength: Check = [
   `a number of bytes from 1024 to ${LONGEST_LINE}`,
 ]
 
-const CHECKS: { readonly [K in keyof Required<Given>]: Check } = {
+export const CHECKS: { readonly [K in keyof Required<Given>]: Check } = {
   enabled: isFlag,
   command: isCommand,
   dir: isText,

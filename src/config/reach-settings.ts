@@ -1,7 +1,9 @@
 // What hooks may reach beyond programs: servers, models, MCP servers. All of it is the user's to say.
 
 import { isObject } from '../core/json.js'
+import { didYouMean } from '../core/nearest.js'
 import type { Check, Checks } from '../core/options.js'
+import { shown } from '../core/text.js'
 import type { HttpTerms } from '../runners/http/http-hook.js'
 import { privateHostProblem } from '../runners/http/private-hosts.js'
 import { urlPatternProblem } from '../runners/http/url-patterns.js'
@@ -29,6 +31,8 @@ export const CLAUDE_KEYS = {
   httpHookAllowedEnvVars: 'http_allowed_env_vars',
 } as const
 
+const isVariable = (item: string) => /^[A-Za-z_]\w*$/.test(item)
+
 const isListOf = (fits: (item: string) => boolean) => (value: unknown) =>
   Array.isArray(value) && value.every((item) => typeof item === 'string' && fits(item))
 
@@ -43,7 +47,7 @@ export const REACH_CHECKS: Checks<ReachSettings> = {
     'a list of URLs with * for any text, such as ["https://hooks.example.com/*"], or null for any URL',
   ],
   http_allowed_env_vars: [
-    orNull(isListOf((item) => /^[A-Za-z_]\w*$/.test(item))),
+    orNull(isListOf(isVariable)),
     'a list of names of variables, or null for those that a hook lists itself',
   ],
   allowed_private_hosts: [
@@ -55,35 +59,100 @@ export const REACH_CHECKS: Checks<ReachSettings> = {
     'an object with "provider" and "name", or with "command"',
   ],
   mcp_servers: [
-    (value) => isObject(value) && Object.values(value).every(isServer),
+    (value) => isObject(value) && Object.values(value).every((one) => serverProblem(one) === undefined),
     'an object of servers, each with a "command" (and "args", "env", "cwd") or a "url" (and "headers")',
   ],
 }
 
-/** What is wrong, in more words than the table has. */
-export function reachProblem(key: string, value: unknown): string | undefined {
-  return key === 'model' ? modelSettingsProblem(value) : undefined
+// ---- what is not in order -------------------------------------------------------------------------------------
+
+interface Left {
+  /** Undefined where nothing of it can stay. */
+  readonly value: unknown
+  /** `at`: the key or place inside it. */
+  readonly problems: readonly { readonly text: string; readonly at?: string | number }[]
 }
+
+const ITEM_PROBLEMS: Readonly<Record<string, (item: string) => string | undefined>> = {
+  allowed_http_urls: urlPatternProblem,
+  http_allowed_env_vars: (item) => (isVariable(item) ? undefined : 'it is no name of a variable'),
+  allowed_private_hosts: privateHostProblem,
+}
+
+/**
+ * What of a malformed setting stays in force, and what is said about the rest. Of a list of what is allowed that is
+ * every entry that is one, and never what would be without the setting. Undefined for other settings.
+ */
+export function reachLeft(key: string, value: unknown, problem: string): Left | undefined {
+  if (key === 'model') {
+    return { value: undefined, problems: [{ text: `"model" ${modelSettingsProblem(value)}; it is ignored` }] }
+  }
+  if (key === 'mcp_servers' && isObject(value)) return serversLeft(value)
+  const itemProblem = Object.hasOwn(ITEM_PROBLEMS, key) ? ITEM_PROBLEMS[key] : undefined
+  return itemProblem && listLeft(key, value, problem, itemProblem)
+}
+
+function listLeft(
+  key: string,
+  value: unknown,
+  problem: string,
+  itemProblem: (item: string) => string | undefined,
+): Left {
+  if (!Array.isArray(value)) {
+    return { value: [], problems: [{ text: `${problem}; nothing is allowed until it is corrected` }] }
+  }
+  const wrong = value.map((item: unknown) =>
+    typeof item === 'string' ? itemProblem(item) : 'it must be a string',
+  )
+  return {
+    value: value.filter((_, i) => wrong[i] === undefined),
+    problems: wrong.flatMap((why, at) =>
+      why === undefined ? [] : [{ text: `"${key}": ${shown(value[at])} allows nothing: ${why}`, at }],
+    ),
+  }
+}
+
+function serversLeft(servers: { readonly [name: string]: unknown }): Left {
+  const read = Object.entries(servers).map(([name, server]) => ({ name, server, why: serverProblem(server) }))
+  return {
+    value: Object.fromEntries(read.filter(({ why }) => !why).map(({ name, server }) => [name, server])),
+    problems: read.flatMap(({ name, why }) =>
+      why === undefined ? [] : [{ text: `mcp_servers.${name}${why}; this server is left out`, at: name }],
+    ),
+  }
+}
+
+// ---- servers --------------------------------------------------------------------------------------------------
 
 const isText = (value: unknown) => typeof value === 'string' && value !== '' && !value.includes('\0')
 const isTexts = (value: unknown) =>
   isObject(value) && Object.values(value).every((one) => typeof one === 'string')
 
-const STDIO: Readonly<Record<string, (value: unknown) => boolean>> = {
-  type: (value) => value === 'stdio',
-  command: isText,
-  args: isListOf((item) => !item.includes('\0')),
-  env: isTexts,
-  cwd: isText,
+const STDIO: Readonly<Record<string, Check>> = {
+  type: [(value) => value === 'stdio', '"stdio"'],
+  command: [isText, 'a string, the program'],
+  args: [isListOf((item) => !item.includes('\0')), 'a list of strings'],
+  env: [isTexts, 'an object of strings'],
+  cwd: [isText, 'a folder'],
 }
 const HTTP: typeof STDIO = {
-  type: (value) => value === 'http',
-  url: (value) => typeof value === 'string' && URL.canParse(value) && /^https?:/i.test(value),
-  headers: isTexts,
+  type: [(value) => value === 'http', '"http"'],
+  url: [
+    (value) => typeof value === 'string' && URL.canParse(value) && /^https?:/i.test(value),
+    'a URL that begins with http:// or https://',
+  ],
+  headers: [isTexts, 'an object of strings'],
 }
 
-function isServer(value: unknown): boolean {
-  if (!isObject(value)) return false
-  const fields = 'command' in value ? STDIO : 'url' in value ? HTTP : {}
-  return Object.entries(value).every(([key, one]) => Object.hasOwn(fields, key) && fields[key]?.(one))
+/** To be read behind its name. Values are not shown: some of them are secrets. */
+function serverProblem(server: unknown): string | undefined {
+  if (!isObject(server)) return ' must be an object with a "command" or a "url"'
+  const kind = 'command' in server ? STDIO : 'url' in server ? HTTP : undefined
+  const keys = Object.keys(kind ?? { ...STDIO, ...HTTP })
+  const unknown = Object.keys(server).find((key) => !keys.includes(key))
+  if (unknown !== undefined)
+    return ` has no key ${shown(unknown)}${didYouMean(unknown, keys) || `; there are ${keys.join(', ')}`}`
+  if (!kind) return ' needs a "command" or a "url"'
+  const wrong = keys.find((key) => Object.hasOwn(server, key) && !kind[key]?.[0](server[key]))
+  return wrong && `.${wrong} must be ${kind[wrong]?.[1]}`
 }

@@ -5,7 +5,7 @@ import { changesBetween } from './changes.js'
 import { hurry, unwatch, Watched, watch } from './deadlines.js'
 import { type Diagnostic, HookError, textOf } from './errors.js'
 import { type EventKind, matcherValue } from './events.js'
-import { answerOnFailure, hookError } from './failure.js'
+import { answerOnFailure, hookError, timeoutHint } from './failure.js'
 import { type Hook, type HookEvent, LateAnswer } from './hook.js'
 import { HookCall, type Occasion } from './hook-call.js'
 import { type Listeners, matches } from './hook-set.js'
@@ -319,7 +319,7 @@ class Walk extends Watched implements Dispatched, Occasion {
   #miss(hook: Hook, now: number): void {
     const own = now >= this.#now + longestOf(hook)
     const limit = own ? `within its ${longestOf(hook) / 1000} s` : 'before the deadline of the fire'
-    const error = new HookError('HOOK_TIMEOUT', `it did not answer ${limit}`)
+    const error = new HookError('HOOK_TIMEOUT', `it did not answer ${limit}`, timeoutHint(hook))
     this.#rest()
     this.#call?.abort(error)
     this.#fail(hook, error)
@@ -374,7 +374,8 @@ class Walk extends Watched implements Dispatched, Occasion {
 
   #fail(hook: Hook, error: HookError): void {
     const effect = answerOnFailure(this.#kind, hook, error, this.#options.failClosed)
-    const detail = `${error.message.replace(/[.\s]+$/, '')}. ${error.hint}`
+    const message = error.message.replace(/[.\s]+$/, '')
+    const detail = `${message}${message.endsWith('?') ? '' : '.'} ${error.hint}`
     this.#record(hook, 'failed', effect, { why: error.code, detail })
   }
 

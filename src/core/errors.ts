@@ -52,7 +52,7 @@ export const ERROR_CODES = {
   HOOK_REFUSED: {
     means:
       'A hook may not send what it wants to send: its URL is not in allowed_http_urls, it leads to an address that is not of the public internet, or a header would be more than one. Nothing was sent.',
-    todo: 'Correct the hook; or allow what the message names in the settings of the user (allowed_http_urls, allowed_private_hosts).',
+    todo: 'Correct the hook; or allow what the message names under "hooks" in ~/.amplifier/settings.json (allowed_http_urls, allowed_private_hosts).',
   },
   HOOK_EXIT: {
     means:
@@ -66,7 +66,7 @@ export const ERROR_CODES = {
   MODEL_FAILED: {
     means:
       'A prompt or agent hook has no model to ask, or its model could not be asked: a library or key is missing, it is not reachable, or it refused.',
-    todo: 'Give createHooks({ model }), or set "model" in the settings of the user; docs/prompt-hooks.md shows how.',
+    todo: 'Set "model" under "hooks" in ~/.amplifier/settings.json, or give createHooks({ model }); docs/prompt-hooks.md shows how.',
   },
   HOOK_UNSTABLE: {
     means:
@@ -222,7 +222,8 @@ export const DIAGNOSTIC_CODES = {
     todo: 'Correct the file; it is read again by itself or by reload().',
   },
   'entry-invalid': {
-    means: 'An entry of a configuration file is malformed; it was left out, its neighbours were not.',
+    means:
+      'An entry of a configuration file is malformed; it was left out, its neighbours were not. Where only "onFailure" is, the entry stays and fails closed.',
     todo: 'Correct the entry at the line that the diagnostic names.',
   },
   'entry-unsupported': {
@@ -246,7 +247,8 @@ export const DIAGNOSTIC_CODES = {
     todo: 'Time-outs are seconds: 5000 is more than an hour. Lower it, or raise max_timeout.',
   },
   'setting-invalid': {
-    means: 'A setting has an unknown name or an impossible value; the default is in force.',
+    means:
+      'A setting has an unknown name or an impossible value; the default is in force, or, of a setting that restricts, the strictest value.',
     todo: 'Correct the setting at the line that the diagnostic names.',
   },
   'setting-ignored': {

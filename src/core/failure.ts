@@ -2,7 +2,7 @@
 
 import { HookError, isHookError, textOf } from './errors.js'
 import type { EventKind } from './events.js'
-import type { Hook } from './hook.js'
+import type { Hook, HookKind } from './hook.js'
 import { CONTINUE, deny, type HookResult } from './result.js'
 
 /** What a hook threw, as a HookError that says whose it was. */
@@ -14,6 +14,19 @@ export function hookError(hook: Hook, thrown: unknown): HookError {
     cause: thrown,
     ...(mutated && { hint: `Event data is frozen; ${hook.name} must return modify({ … }) to change it.` }),
   })
+}
+
+/** Who was too slow is not always the hook itself. */
+export function timeoutHint({ kind }: Hook): { readonly hint?: string } {
+  const slow = SLOW[kind]
+  return slow === undefined ? {} : { hint: `${slow}, or give the hook a larger "timeout" (seconds).` }
+}
+
+const SLOW: { readonly [K in HookKind]?: string } = {
+  prompt: 'Use a faster model',
+  agent: 'Use a faster model',
+  http: 'Make its server faster',
+  mcp_tool: 'Make the tool of its server faster',
 }
 
 /** What a failure counts as. Stop-like events never block on failure: an agent that cannot stop is no safer. */

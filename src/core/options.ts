@@ -2,6 +2,7 @@
 
 import { HookError } from './errors.js'
 import { isObject } from './json.js'
+import { didYouMean } from './nearest.js'
 import { shown } from './text.js'
 
 /** Whether a value will do, and in words what would. Undefined is an option not given. */
@@ -32,7 +33,11 @@ export function checkOptions<T>(what: string, given: unknown, checks: Checks<T>)
   for (const [key, value] of Object.entries(given)) {
     const check = Object.hasOwn(checks, key) ? checks[key as keyof T] : undefined
     if (!check) {
-      throw refused(`${what}: there is no option ${key}; known are ${Object.keys(checks).join(', ')}`)
+      const known = Object.keys(checks)
+      const meant = didYouMean(key, known)
+      throw refused(
+        `${what}: there is no option ${key}${meant ? `${meant} Known` : '; known'} are ${known.join(', ')}`,
+      )
     }
     const [accepts, wanted] = check
     if (value !== undefined && !accepts(value)) {

@@ -98,6 +98,17 @@ export type TraceDetails = Pick<Trace, 'why' | 'detail' | 'changed' | 'changes' 
 const SPOKEN = ['reason', 'userMessage', 'approvalPrompt', 'contextInjection'] as const
 const PRINTED = ['detail', 'stdout', 'stderr'] as const
 
+/** Without what controls a terminal: a secret right behind it would not be known for one. */
+function plain(more: TraceDetails): TraceDetails {
+  const { stdout, stderr } = more
+  if (stdout === undefined && stderr === undefined) return more
+  return {
+    ...more,
+    ...(stdout !== undefined && { stdout: plainText(stdout) }),
+    ...(stderr !== undefined && { stderr: plainText(stderr) }),
+  }
+}
+
 /** One hook's part in an event. Its own fields are the trace; what only the engine needs stays off the record. */
 export class Ran implements Trace {
   readonly name: string
@@ -140,7 +151,7 @@ export class Ran implements Trace {
     this.#effect = effect
     this.#left = left
     this.#endedAt = endedAt
-    if (more) Object.assign(this, redacted(more, PRINTED))
+    if (more) Object.assign(this, redacted(plain(more), PRINTED))
   }
 
   get hook(): Hook {

@@ -34,10 +34,13 @@ export interface HostVerdict {
   readonly response?: Json
   /** Fields that only the agent can act on. */
   readonly host?: Data
+  /** How the person is asked, for engines that can be told. */
+  readonly approval?: Pick<HookResult, 'approvalOptions' | 'approvalTimeout' | 'approvalDefault'>
 }
 
 export function verdictOfResult(result: HookResult): HostVerdict {
   const { action, reason, approvalPrompt, contextInjection, userMessage, ...rest } = result
+  const { approvalOptions, approvalTimeout, approvalDefault } = rest
   const says = action === 'ask_user' ? (approvalPrompt ?? reason) : reason
   return {
     ...(rest.permission && { permission: rest.permission }),
@@ -45,6 +48,13 @@ export function verdictOfResult(result: HookResult): HostVerdict {
     ...(rest.response !== undefined && { response: rest.response }),
     ...(rest.host && { host: rest.host }),
     ...(says !== undefined && { reason: says }),
+    ...(action === 'ask_user' && {
+      approval: {
+        ...(approvalOptions && { approvalOptions }),
+        ...(approvalTimeout !== undefined && { approvalTimeout }),
+        ...(approvalDefault && { approvalDefault }),
+      },
+    }),
     action: action === 'modify' || action === 'inject_context' ? 'continue' : action,
     injections: contextInjection ? [contextInjection] : [],
     messages: userMessage ? [userMessage] : [],

@@ -2,7 +2,7 @@
 
 import type { Data } from '../core/json.js'
 import { amazonQ } from './amazon-q/host.js'
-import { claudeCode } from './claude-code/host.js'
+import { claudeCode, ownEngine } from './claude-code/host.js'
 import { cline } from './cline/host.js'
 import { codex } from './codex/host.js'
 import { copilot } from './copilot/host.js'
@@ -53,7 +53,7 @@ export function hostNamed(name: string): Host | undefined {
  * separators.
  */
 export function hostOf(payload: Data, event: string, env: NodeJS.ProcessEnv = {}): Host {
-  if (isOurs(payload, env)) return claudeCode
+  if (isOurs(payload, env)) return ownEngine
   return HOSTS.find((host) => host.sends(payload, event)) ?? claudeCode
 }
 

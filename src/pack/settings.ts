@@ -203,7 +203,7 @@ function tightened(user: PackSettings, file: Reader): PackSettings {
   return settings
 }
 
-const KEYS = {
+export const KEYS = {
   bash: ['allow', 'deny', 'protectedBranches', 'denyList'],
   selfProtection: [],
   protect: [],

@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { build, type Metafile } from 'esbuild'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import {
+  askUser,
   deny,
   type HookHandlers,
   type HostAnswer,
@@ -16,6 +17,7 @@ import {
   type RunHookOptions,
   runHook,
 } from '../../src/author/index.js'
+import { BASH, read } from '../dialects/claude-code/reply.js'
 
 let dir: string
 let metafile: Metafile
@@ -290,6 +292,42 @@ describe('with everything handed in', () => {
     expect(stdout).not.toContain('cannot make the change')
     const right: HookHandlers = { PreToolUse: () => modify({ tool_input: { command: 'ls' } }) }
     expect(await answerTo(payload, right)).toMatchObject({ exit: 0 })
+  })
+
+  describe('a question with terms of its own', () => {
+    const terms = {
+      approvalOptions: ['Allow always', 'Deny'],
+      approvalTimeout: 60,
+      approvalDefault: 'deny',
+    } as const
+    const handlers: HookHandlers = { PreToolUse: () => askUser('push?', terms) }
+    const payload = {
+      hook_event_name: 'PreToolUse',
+      tool_name: 'Bash',
+      tool_input: { command: 'ls' },
+      timestamp: '2026-11-15T00:00:00.000Z',
+    }
+    afterEach(() => void vi.unstubAllEnvs())
+
+    it('is put with them by an engine of ours', async () => {
+      vi.stubEnv('AMPLIFIER_HOOKS_DIR', '/hooks')
+      const { stdout, exit } = await answerTo(payload, handlers)
+      const { result, notes } = read(BASH, { stdout, code: exit })
+      expect(result).toEqual({ action: 'ask_user', approvalPrompt: 'push?', reason: 'push?', ...terms })
+      expect(notes).toEqual([])
+    })
+
+    it('is put without them by agents, of which some refuse keys that they do not know', async () => {
+      vi.stubEnv('AMPLIFIER_HOOKS_DIR', undefined)
+      const { timestamp: _, ...native } = payload
+      expect(JSON.parse((await answerTo(native, handlers)).stdout)).toEqual({
+        hookSpecificOutput: {
+          hookEventName: 'PreToolUse',
+          permissionDecision: 'ask',
+          permissionDecisionReason: 'push?',
+        },
+      })
+    })
   })
 
   it('a gate gives up before its agent does', async () => {

@@ -350,7 +350,6 @@ describe('types', () => {
     [command('x', { timeout: 0 }), '"timeout" must be'],
     [command('x', { timeout: -1 }), '"timeout" must be'],
     [command('x', { timeout: null }), '"timeout" must be'],
-    [command('x', { onFailure: 'deny' }), '"onFailure" must be "block" or "continue", got "deny"'],
     [command('x', { if: ['Bash'] }), '"if" must be a string'],
     [command('x', { async: 'yes' }), '"async" must be true or false'],
     [command('x', { once: 'yes' }), '"once" must be true or false'],
@@ -361,7 +360,8 @@ describe('types', () => {
     [{ type: 'mcp_tool', command: 'ghost-server/some-tool' }, 'needs "server"'],
     [{ type: 'mcp_tool', server: 's', tool: 't', input: [] }, '"input" must be an object'],
     [{ type: 'info', message: 'x' }, '"info" is no type of hook'],
-    [{ type: 'suggest' }, '"suggest" is no type of hook'],
+    [{ type: 'suggest' }, '"suggest" is no type of hook; the types are'],
+    [{ type: 'promt', prompt: 'x' }, '"promt" is no type of hook; did you mean prompt?'],
     [{ type: 'constructor' }, '"constructor" is no type of hook'],
     [{ type: 7, command: 'x' }, '7 is no type of hook'],
     [{ command: 'x' }, 'it has no "type"'],
@@ -380,6 +380,21 @@ describe('types', () => {
     expect(diagnostic.text).toContain('guard:PreToolUse#2 was left out')
     expect(diagnostic.text).toContain(reason)
   })
+
+  it.each(['deny', 'Block', 'closed', true, null])(
+    'onFailure %j is said, and the hook stays and fails closed',
+    async (onFailure) => {
+      const config = await loadPlugin(hooksFile([command('x', { onFailure })]))
+      expect(config.specs.map(({ hook }) => [hook.name, hook.onFailure])).toEqual([
+        ['guard:PreToolUse#1', 'block'],
+      ])
+      expect(only(config)).toMatchObject({
+        code: 'entry-invalid',
+        line: 9,
+        text: `guard:PreToolUse#1: "onFailure" must be "block" or "continue", got ${JSON.stringify(onFailure)}; "block" is in force`,
+      })
+    },
+  )
 
   it('an input without end is left out, its neighbours are not', async () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
@@ -435,6 +450,9 @@ describe('a key of a hook', () => {
     ['on_failure', '"on_failure" is no key of a hook and is ignored: did you mean "onFailure"?'],
     ['async-rewake', '"async-rewake" is no key of a hook and is ignored: did you mean "asyncRewake"?'],
     ['blocking', '"blocking" is no key of a hook and is ignored: a command blocks with exit code 2'],
+    ['timeout_ms', '"timeout_ms" is no key of a hook and is ignored: write "timeout", in seconds'],
+    ['onFailur', '"onFailur" is no key of a hook and is ignored: did you mean "onFailure"?'],
+    ['statusMesage', '"statusMesage" is no key of a hook and is ignored: did you mean "statusMessage"?'],
   ])('%s is told, with what was meant', async (key, text) => {
     const config = await loadPlugin(hooksFile([{ ...command('a'), [key]: 'block' }]))
     expect(only(config)).toMatchObject({ code: 'unknown-key', text })

@@ -54,7 +54,7 @@ describe('values', () => {
     expect(() => hostSettings(given)).toThrow(refused(message))
   })
 
-  it.each(['recheck_all', 'constructor', 'onFailure'])('%s is no setting', (key) => {
+  it.each(['recheck_all', 'constructor', 'colour'])('%s is no setting', (key) => {
     const known = Object.keys(DEFAULT_MERGED).join(', ')
     expect(() => hostSettings({ [key]: 1 })).toThrow(
       refused(`settings: there is no option ${key}; known are ${known}`),

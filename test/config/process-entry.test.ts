@@ -101,7 +101,6 @@ describe('an entry', () => {
     ['a variable with an equals sign', { ...GATE, env: { 'A=B': '1' } }, /"env" must be/],
     ['a time-out of nothing', { ...GATE, timeouts: { intercept: 0 } }, /"timeouts" must be/],
     ['a time-out nobody knows', { ...GATE, timeouts: { tool: 1 } }, /"timeouts" must be/],
-    ['a policy nobody knows', { ...GATE, onFailure: 'deny' }, /"onFailure" must be "block" or "continue"/],
     ['lines of nothing', { ...GATE, maxLineBytes: 0 }, /"maxLineBytes" must be a number of bytes/],
     ['half an attempt', { ...GATE, restart: { attempts: 0.5 } }, /"restart" must be/],
     ['a priority in words', { ...GATE, priority: 'high' }, /"priority" must be a number/],
@@ -117,6 +116,14 @@ describe('an entry', () => {
       },
     ])
     expect(loaded.diagnostics[0]?.line).toBeGreaterThan(1)
+  })
+
+  it('with a policy nobody knows stays and fails closed', async () => {
+    const { process, diagnostics } = await readOne({ ...GATE, onFailure: 'deny' })
+    expect(process?.hook.onFailure).toBe('block')
+    expect(diagnostics).toMatchObject([
+      { code: 'entry-invalid', text: expect.stringMatching(/"onFailure" must be .*; "block" is in force$/) },
+    ])
   })
 
   it.each([

@@ -154,11 +154,9 @@ describe('a wrong value', () => {
     ['max_timeout', -1],
     ['max_timeout', null],
     ['max_timeout', 1e12],
-    ['on_failure', 'deny'],
     ['injection_size_limit', 1.5],
     ['stop_block_cap', null],
     ['env', 'none'],
-    ['recheck', true],
     ['protect_system_messages', 'yes'],
   ])('%s: %j is said with file and line, and the default is in force', async (key, value) => {
     const { config, on } = await merged({ [key]: value })

@@ -95,7 +95,8 @@ describe.skipIf(!corpusIsHere)(
         const hooks = await project.open({ plugins: [project.path('plugins/p')] })
         for (const { file, line } of hooks.diagnostics)
           expect([typeof file, typeof line]).toEqual(['string', 'number'])
-        const commands = new Map(hooks.list().map(({ name, command }) => [name, command ?? '']))
+        const ofCommands = hooks.list().filter(({ kind }) => kind === 'command')
+        const commands = new Map(ofCommands.map(({ name, command }) => [name, command ?? '']))
         for (const [event, groups] of eventsIn(text)) {
           const kind = resolveEvent(event)
           const limited = limitedIn(event, groups)
@@ -103,7 +104,7 @@ describe.skipIf(!corpusIsHere)(
             const { candidates } = hooks.explain(event, payload(kind, value))
             const ours = candidates
               .filter(({ matched, name }) => matched && !limited.has(name))
-              .map(({ name }) => commands.get(name) ?? '')
+              .flatMap(({ name }) => commands.get(name) ?? [])
             expect([event, value, ours.sort()]).toEqual([event, value, expected(kind, groups, value)])
           }
         }

@@ -152,6 +152,11 @@ const DIFFERENT: Readonly<Record<string, Difference>> = {
     why: NAMED,
   },
   'e-nul': { reason: 'ab', why: 'text for people loses control characters (§8)' },
+  't-onFail-bogus': {
+    ran: ['A'],
+    decision: 'deny',
+    why: 'a misspelt onFailure leaves the hook in place, and it fails closed (§6)',
+  },
   'j-defer': { decision: 'ask', why: DEFERRED },
   'g-defer+allow': { decision: 'ask', why: DEFERRED },
   'g-defer+ask': { decision: 'ask', why: DEFERRED },

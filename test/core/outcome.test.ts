@@ -467,3 +467,10 @@ describe('an outcome', () => {
     expect(hooks).toHaveLength(6)
   })
 })
+
+it('a secret right behind a control sequence is not in the trace', () => {
+  const token = `ghp_${'a1B2'.repeat(9)}`
+  const printed = { stderr: `\u001b[31m${token}\u001b[0m`, stdout: `\u001b]0;${token}\u0007` }
+  const trace = new Ran(madeHook('hook'), 'ran', 1, proceed(), CALL, 1, printed)
+  expect(JSON.stringify(trace)).not.toContain(token)
+})

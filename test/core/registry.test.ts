@@ -4,6 +4,7 @@ import {
   createHooks,
   deny,
   globalHooks,
+  HookError,
   HookRegistry,
   hook,
   inject,
@@ -312,6 +313,22 @@ describe('emit', () => {
 })
 
 describe('failure', () => {
+  it('says what to do behind what happened, with one mark between them', async () => {
+    const detailOf = async (message: string) => {
+      const registry = new HookRegistry()
+      const fails = () => {
+        throw new HookError('HOOK_FAILED', message, { hint: 'Mend it.' })
+      }
+      registry.register('PreToolUse', fails, { name: 'gate' })
+      return (await registry.emit('PreToolUse', CALL)).hooks[0]?.detail
+    }
+    expect(await detailOf('it broke.')).toBe('it broke. Mend it.')
+    expect(await detailOf('it broke')).toBe('it broke. Mend it.')
+    expect(await detailOf('no "polcy"; did you mean policy?')).toBe(
+      'no "polcy"; did you mean policy? Mend it.',
+    )
+  })
+
   const boom = () => {
     throw new Error('boom')
   }

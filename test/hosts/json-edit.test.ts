@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { JsonText, type Spot, under } from '../../src/config/json-text.js'
-import { appended, edited, layoutOf, prepended, removed } from '../../src/hosts/json-edit.js'
+import { appended, edited, layoutOf, prepended, pushed, removed } from '../../src/hosts/json-edit.js'
 
 const KEY = under(null, 'a')
 
@@ -12,6 +12,11 @@ function spotIn(json: JsonText, path: Parameters<JsonText['spotOf']>[0]): Spot {
 function prepend(text: string, ...items: unknown[]): string {
   const json = new JsonText(text)
   return edited(text, prepended(text, spotIn(json, KEY), items, layoutOf(text, spotIn(json, null))))
+}
+
+function push(text: string, ...items: unknown[]): string {
+  const json = new JsonText(text)
+  return edited(text, pushed(text, spotIn(json, KEY), items, layoutOf(text, spotIn(json, null))))
 }
 
 function append(text: string, ...entries: [string, unknown][]): string {
@@ -27,6 +32,24 @@ function remove(text: string, ...keys: (string | number)[]): string {
     removed(text, container, new Set(keys.map((key) => container.inside?.get(key) as Spot))),
   )
 }
+
+describe('items at the end of a list', () => {
+  it.each([
+    ['its own indentation', '{\n\t"a": [\n\t\t1\n\t]\n}', '{\n\t"a": [\n\t\t1,\n\t\t"x"\n\t]\n}'],
+    ['line ends', '{\r\n "a": [\r\n  1\r\n ]\r\n}', '{\r\n "a": [\r\n  1,\r\n  "x"\r\n ]\r\n}'],
+    ['an empty list', '{\n  "a": []\n}\n', '{\n  "a": [\n    "x"\n  ]\n}\n'],
+    ['a list on one line', '{\n  "a": [ 1, 2 ]\n}', '{\n  "a": [ 1, 2, "x" ]\n}'],
+    ['a trailing comma', '{\n  "a": [\n    1,\n  ]\n}', '{\n  "a": [\n    1,\n    "x",\n  ]\n}'],
+    ['a text without blanks', '{"a":[1]}', '{"a":[1,"x"]}'],
+    [
+      'a remark on the last',
+      '{\n  "a": [\n    1 // one\n  ]\n}',
+      '{\n  "a": [\n    1, // one\n    "x"\n  ]\n}',
+    ],
+  ])('keep %s', (_, before, after) => {
+    expect(push(before, 'x')).toBe(after)
+  })
+})
 
 describe('items at the front of a list', () => {
   it.each([

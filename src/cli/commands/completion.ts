@@ -13,9 +13,9 @@ const OPTIONS = {
 
 export const command: Command<typeof OPTIONS> = {
   name: 'completion',
-  summary: 'Print what makes your shell complete carabiner: bash, zsh, fish.',
+  summary: 'Make your shell complete carabiner: bash, zsh, fish.',
   positionals: ['SHELL'],
-  about: 'The first line of what it prints says where to put it. Names of plugins are looked up as you type.',
+  about: 'Prints a script; its first lines say where to put it. Names of plugins are looked up as you type.',
   options: OPTIONS,
   examples: [
     { does: 'In this shell, at once.', line: 'source <(carabiner completion bash)', needs: 'bash' },

@@ -39,6 +39,11 @@ const OPTIONS = {
     value: 'SECONDS',
     help: 'Wait for an answer in `carabiner approvals`.',
   },
+  record: {
+    type: 'string',
+    value: 'FILE',
+    help: 'Add the call and what came of it to a test file.',
+  },
   as: {
     type: 'string',
     value: 'HOST',
@@ -89,6 +94,8 @@ export const command: Command<typeof OPTIONS> = {
     const timeout = secondsOf('timeout', options.timeout)
     const wait = secondsOf('wait', options.wait)
     if (options.as !== undefined) {
+      if (options.record !== undefined)
+        throw usage('--record is for people, and --as for agents: give one of them')
       const reply = new HostReply(options.as, named, output)
       return replyAs(reply, { ...options, named, timeout, wait, startedAt }, output)
     }
@@ -102,6 +109,7 @@ export const command: Command<typeof OPTIONS> = {
     const told = (one: Fired) => report(event, one, output)
     const toldLater = lateReport(output)
     const fired = await fireEvent({ event, payload, sources: options, timeout, wait, told, toldLater })
+    if (options.record !== undefined) await recorded(options.record, event, payload, fired, options, output)
     return (
       EXITS[fired.outcome.action] || (lossesOf(options, fired.notices).length > 0 ? EXIT.failed : EXIT.ok)
     )
@@ -189,6 +197,24 @@ function lateReport(output: Output): Firing['toldLater'] {
     if (late.length > 0)
       await output.complain(late.map(({ code, text }) => plainText(`note ${code} ${text}`)))
   }
+}
+
+/** A case of `carabiner test`. */
+async function recorded(
+  file: string,
+  event: string,
+  payload: Payload,
+  { outcome }: Fired,
+  sources: Sources,
+  output: Output,
+): Promise<void> {
+  const { recordCase } = await import('../test-cases/record-case.js')
+  const added = recordCase(file, { event, payload, outcome, project: projectOf(sources) })
+  await output.complain([
+    plainText(
+      `${added.isNew ? 'recorded' : 'recorded before'} as ${JSON.stringify(added.name)} in ${added.file}:${added.line}`,
+    ),
+  ])
 }
 
 // ---- the switch -----------------------------------------------------------------------------------------------

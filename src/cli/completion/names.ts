@@ -12,7 +12,7 @@ const SAFE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const MOST = 500
 
 const NAMES: Readonly<Record<NameKind, () => readonly string[]>> = {
-  plugins: () => [process.cwd(), userHome()].flatMap((base) => foldersIn(join(base, '.amplifier', 'hooks'))),
+  plugins: () => ['', userHome()].flatMap((base) => foldersIn(join(base, '.amplifier', 'hooks'))),
 }
 
 export function namesOf(kind: NameKind): readonly string[] {

@@ -70,9 +70,13 @@ export interface Written {
   readonly where: { readonly hook: string; readonly file?: string; readonly line?: number }
 }
 
-/** Those that somebody wants to run: not what is switched off by settings. */
-export function wanted({ specs }: Pick<Facts, 'specs'>): readonly Written[] {
-  return specs.filter(({ disabled }) => disabled === undefined).map(written)
+/** Those that somebody wants to run: not what a setting or the user switched off. */
+export function wanted({
+  specs,
+  hooks = [],
+}: Pick<Facts, 'specs'> & Partial<Pick<Facts, 'hooks'>>): readonly Written[] {
+  const off = new Set(hooks.filter(({ state }) => state === 'disabled').map(({ id }) => id))
+  return specs.filter(({ disabled, hook }) => disabled === undefined && !off.has(hook.id)).map(written)
 }
 
 export function written(spec: ConfiguredHook): Written {

@@ -38,9 +38,15 @@ export function history(facts: Facts): Checked {
     what: `${counted(entries.length, 'event')} on record`,
     findings: [
       ...chain(folder, facts),
-      ...facts.hooks.flatMap((hook) => ofHook(hook, stats.get(keyOf(hook)), last.get(keyOf(hook)), facts)),
+      ...wantedHooks(facts).flatMap((hook) =>
+        ofHook(hook, stats.get(keyOf(hook)), last.get(keyOf(hook)), facts),
+      ),
     ],
   }
+}
+
+function wantedHooks({ hooks }: Facts): readonly ListedHook[] {
+  return hooks.filter(({ state }) => state !== 'disabled')
 }
 
 function isFire({ kind }: { readonly kind: string }): boolean {

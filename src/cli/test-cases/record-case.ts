@@ -22,13 +22,6 @@ import type { Expectation } from './expectation.js'
 import { pluginOf } from './find-cases.js'
 import { type Folders, withStandIns } from './stand-ins.js'
 
-/** The option of `fire`. */
-export const RECORD_OPTION = {
-  type: 'string',
-  value: 'FILE',
-  help: 'Add the call to a hooks.test.json, with what was decided.',
-} as const
-
 export interface Call {
   readonly event: string
   readonly payload: Payload

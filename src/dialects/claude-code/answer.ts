@@ -5,7 +5,8 @@ import type { HookEvent } from '../../core/hook.js'
 import type { Data, Json } from '../../core/json.js'
 import { shown } from '../../core/text.js'
 import { type Fields, pick, type Shapes } from '../shape.js'
-import { honouredOn } from './honoured.js'
+import { type Action, type ApprovalTerms, actionOf, approvalTerms } from './amplifier-form.js'
+import { canAsk, canBlock, honouredOn } from './honoured.js'
 
 /** A JSON object as it was printed. */
 export type Source = Readonly<Record<string, unknown>>
@@ -60,7 +61,17 @@ export interface Answer {
   readonly ruling: Ruling
   /** What is malformed, in words. */
   readonly problems: readonly string[]
+  /** Amplifier's word for the verdict. */
+  readonly action?: Action | undefined
+  /** Of the question, where it asks; */
+  readonly approval: ApprovalTerms
+  /** and what of these is malformed: a question stands without them. */
+  readonly slips: readonly string[]
+  /** It says "ask" where that is no word. */
+  readonly meansAsk?: boolean
 }
+
+export const NO_ANSWER: Answer = { top: {}, specific: {}, ruling: {}, problems: [], approval: {}, slips: [] }
 
 export function readAnswer(event: HookEvent, source: Source): Answer {
   const problems: string[] = []
@@ -71,7 +82,14 @@ export function readAnswer(event: HookEvent, source: Source): Answer {
   const top = pick(given, shapes as typeof TOP_FIELDS, '', problems) as Top
   const specific = top.hookSpecificOutput ? readSpecific(event, top.hookSpecificOutput, problems) : {}
   const ruling = specific.decision ? readRuling(specific.decision, problems) : {}
-  return { top, specific, ruling, problems }
+  const slips: string[] = []
+  const approval = approvalTerms([top.hookSpecificOutput ?? {}, source], slips)
+  const meansAsk = isAsk(source.decision)
+  return { top, specific, ruling, problems, action: actionOf(source), approval, slips, meansAsk }
+}
+
+export function isAsk(word: unknown): boolean {
+  return word === 'ask' || word === 'ask_user'
 }
 
 function readSpecific(event: HookEvent, source: Data, problems: string[]): Specific {
@@ -109,16 +127,19 @@ export interface Decision {
 }
 
 /** Beside `continue: false`. A block in either place wins; a block where the event does not honour it is none. */
-export function decisionOf(event: HookEvent, { top, specific, ruling }: Answer): Decision | undefined {
+export function decisionOf(event: HookEvent, answer: Answer): Decision | undefined {
+  const { top, specific, ruling } = answer
   const { permissionDecision, permissionDecisionReason, action } = specific
-  const blocked = top.decision === 'block' && honouredOn(event).decision
+  const refused = answer.action !== undefined && answer.action !== 'ask_user' && canBlock(event)
+  const blocked = refused || (top.decision === 'block' && honouredOn(event).decision)
   const denied = permissionDecision === 'deny' || ruling.behavior === 'deny'
   if (blocked || denied || action === 'decline' || action === 'cancel') {
     const own = denied ? firstText(permissionDecisionReason, ruling.message) : undefined
     return { kind: 'block', reason: firstText(own, top.reason) }
   }
   const reason = firstText(permissionDecisionReason, top.reason)
-  if (permissionDecision === 'ask' || permissionDecision === 'defer') return { kind: 'ask', reason }
+  const asked = answer.action === 'ask_user' && canAsk(event)
+  if (asked || permissionDecision === 'ask' || permissionDecision === 'defer') return { kind: 'ask', reason }
   const approved = top.decision === 'approve' && event.name === 'PreToolUse'
   const accepted = action === 'accept' && event.name === 'Elicitation'
   if (permissionDecision === 'allow' || ruling.behavior === 'allow' || approved || accepted) {

@@ -3,11 +3,11 @@
 import { type Diagnostic, HookError } from '../../core/errors.js'
 import { resolveEvent } from '../../core/events.js'
 import type { FailurePolicy, HookEvent } from '../../core/hook.js'
-import { type HookResult, inject, proceed } from '../../core/result.js'
-import { type Answer, type Decision, decisionOf, firstText, withoutGrant } from './answer.js'
+import { type HookResult, inject, proceed, STANDS } from '../../core/result.js'
+import { type Answer, type Decision, decisionOf, firstText, NO_ANSWER, withoutGrant } from './answer.js'
 import { effectsOf } from './effects.js'
 import { ending, exitError, firstLine, forUser } from './ending.js'
-import { type Honoured, honouredOn, howToBlock } from './honoured.js'
+import { type Honoured, honouredOn, howToAsk, howToBlock } from './honoured.js'
 import { readStdout, type Stdout } from './stdout.js'
 
 /** How a hook's program ended, and what it wrote. */
@@ -86,7 +86,7 @@ function blocked(one: Case, stdout: Stdout): HookResult {
 
 function succeeded(one: Case, stdout: Stdout): HookResult {
   const result = printed(one, stdout)
-  if (!one.honoured.makesPath || result.action === 'deny' || result.action === 'abort_turn') return result
+  if (!one.honoured.makesPath || STANDS.has(result.action)) return result
   const path = stdout.kind === 'text' ? lastLine(stdout.text) : result.host?.worktreePath
   if (path) return { ...result, host: { ...result.host, worktreePath: path } }
   const { host: _, ...rest } = result
@@ -136,24 +136,24 @@ function closes({ event, asker }: Case): boolean {
 
 // ---- from answer to result ------------------------------------------------------------------------------------
 
-const NO_ANSWER: Answer = { top: {}, specific: {}, ruling: {}, problems: [] }
-
 /** A deny or a stop in its right place counts whatever else is wrong with the answer. */
 function stands(event: HookEvent, answer: Answer): boolean {
   return stopsTurn(event, answer) || decisionOf(event, answer)?.kind === 'block'
 }
 
-function stopsTurn(event: HookEvent, { top }: Answer): boolean {
-  return top.continue === false && !honouredOn(event).ignoresStop
+function stopsTurn(event: HookEvent, { top, action }: Answer): boolean {
+  const stops = top.continue === false || action === 'abort_turn' || action === 'hard_abort'
+  return stops && !honouredOn(event).ignoresStop
 }
 
 function settle(one: Case, answer: Answer): HookResult {
   const { event, note } = one
   const decision = decisionOf(event, answer)
   if (answer.problems.length > 0) {
-    if (!stands(event, answer)) throw invalid(event, answer.problems.join('; '))
+    if (!stands(event, answer)) throw invalid(event, answer.problems.join('; '), answer.meansAsk)
     noteMalformed(one, answer.problems)
   }
+  noteApproval(one, answer, decision)
   const { decision: word } = answer.top
   if (word && (event.name === 'PermissionRequest' || (word === 'block' && decision?.kind !== 'block'))) {
     const text = `"decision":"${word}" at the top level does not decide ${event.name}; ${howToBlock(event)}`
@@ -165,7 +165,27 @@ function settle(one: Case, answer: Answer): HookResult {
       text: `"continue":false stops nothing on ${event.name}, as in Claude Code`,
     })
   }
+  const { action } = answer
+  if (action && !decision && !stopsTurn(event, answer)) {
+    const instead = action === 'ask_user' ? howToAsk(event) : howToBlock(event)
+    note({
+      code: 'verdict-ignored',
+      text: `"action":"${action}" does not decide ${event.name}; ${instead}`,
+    })
+  }
   return finish(one, answer, decision)
+}
+
+/** Terms of a question that is not asked were meant for one. */
+function noteApproval({ event, note }: Case, { approval, slips }: Answer, decision?: Decision): void {
+  if (decision?.kind === 'ask') {
+    for (const slip of slips)
+      note({ code: 'malformed-field', text: `${slip}; it is ignored, the ask stands` })
+    return
+  }
+  const [term] = Object.keys(approval)
+  if (term === undefined || decision?.kind === 'block') return
+  note({ code: 'answer-misplaced', text: `${term} counts only where a hook asks; ${howToAsk(event)}` })
 }
 
 function finish(one: Case, answer: Answer, decision: Decision | undefined): HookResult {
@@ -176,14 +196,17 @@ function finish(one: Case, answer: Answer, decision: Decision | undefined): Hook
   const reason = decision?.reason
   if (stops) {
     const why = firstText(answer.top.stopReason, decision?.kind === 'block' ? reason : undefined)
-    return { ...effects, action: 'abort_turn', reason: why ?? `Stopped by hook ${asker.name}` }
+    const action = answer.action === 'hard_abort' ? 'hard_abort' : 'abort_turn'
+    return { ...effects, action, reason: why ?? `Stopped by hook ${asker.name}` }
   }
   if (decision?.kind === 'block') {
     return { ...effects, action: 'deny', reason: reason ?? `Blocked by hook ${asker.name}` }
   }
   if (decision?.kind === 'ask') {
-    const approvalPrompt = reason ?? `Hook ${asker.name} wants a person to decide`
-    return { ...effects, action: 'ask_user', approvalPrompt, ...(reason && { reason }) }
+    const { approval } = answer
+    const approvalPrompt =
+      firstText(approval.approvalPrompt, reason) ?? `Hook ${asker.name} wants a person to decide`
+    return { ...effects, action: 'ask_user', ...approval, approvalPrompt, ...(reason && { reason }) }
   }
   if (honoured.contextGoesOn && !asker.late && effects.contextInjection) {
     // The text is the agent's next instruction, and so is not injected a second time.
@@ -205,8 +228,9 @@ function exitIgnored({ event, reply }: Case): string {
   return `exit code 2 does not block ${event.name}${line && ` (it said: ${line})`}; ${howToBlock(event)}`
 }
 
-function invalid(event: HookEvent, problem: string): HookError {
-  const hint = `Print one JSON object as Claude Code documents it; ${howToBlock(event)}.`
+function invalid(event: HookEvent, problem: string, meansAsk = false): HookError {
+  const how = meansAsk ? howToAsk(event) : howToBlock(event)
+  const hint = `Print one JSON object as Claude Code documents it; ${how}.`
   return new HookError('ANSWER_INVALID', problem, { hint })
 }
 

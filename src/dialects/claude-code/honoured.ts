@@ -1,6 +1,6 @@
 // What Claude Code honours in a hook's answer: one row per event. Whatever depends on the event reads it here.
 
-import type { EventName } from '../../core/events.js'
+import { type EventName, resolveEvent } from '../../core/events.js'
 import type { HookEvent } from '../../core/hook.js'
 import type { Shapes } from '../shape.js'
 
@@ -152,6 +152,31 @@ export const SPECIFIC_KEYS: ReadonlySet<string> = new Set([
   'hookEventName',
   ...Object.values<Honoured>(ROWS).flatMap(({ fields }) => Object.keys(fields ?? {})),
 ])
+
+/** Whether something that a hook prints or exits with keeps it from happening, or tells the model that it should not have. */
+export function canBlock(event: HookEvent): boolean {
+  const { fields, exit2, decision } = honouredOn(event)
+  const decides = ['permissionDecision', 'decision', 'action'].some((field) =>
+    Object.hasOwn(fields ?? {}, field),
+  )
+  return decision === true || decides || exit2 === 'block'
+}
+
+/** Whether a person can be asked before it happens; on PermissionRequest that is what happens anyway. */
+export function canAsk(event: HookEvent): boolean {
+  const { fields, decision } = honouredOn(event)
+  if (fields?.permissionDecision) return true
+  return decision === true && resolveEvent(event.name).deny === 'block'
+}
+
+/** For people: how a person is asked on this event. */
+export function howToAsk(event: HookEvent): string {
+  if (honouredOn(event).fields?.permissionDecision) {
+    return `to ask, print ${specific(event, '"permissionDecision":"ask","permissionDecisionReason":"…"')}`
+  }
+  if (canAsk(event)) return 'to ask, print {"action":"ask_user","approvalPrompt":"…"}'
+  return `nobody can be asked on ${event.name}`
+}
 
 /** For people: what blocks this event. */
 export function howToBlock(event: HookEvent): string {

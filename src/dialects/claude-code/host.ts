@@ -22,9 +22,25 @@ export const claudeCode: HostDialect<'claude-code'> = {
   encode: encodeForClaudeCode,
 }
 
-export function encodeForClaudeCode(event: HostEvent, verdict: HostVerdict): HostAnswer {
+/**
+ * An engine of ours, which reads the terms of a question beside the question. Nobody else is told them: whoever is not
+ * known is taken for Claude Code, and some agents refuse an answer that has a key of which they do not know.
+ */
+export const ownEngine: HostDialect<'claude-code'> = {
+  ...claudeCode,
+  encode: (event, verdict) => encodeForClaudeCode(event, verdict, verdict.approval),
+}
+
+export function encodeForClaudeCode(
+  event: HostEvent,
+  verdict: HostVerdict,
+  approval: HostVerdict['approval'] = {},
+): HostAnswer {
   const honoured = honouredOn({ ...event, session: undefined })
   const told = feasible(claudeCode.title, abilities(honoured, verdict), event, verdict)
+  if (told.act === 'ask' && honoured.fields?.permissionDecision) {
+    return printed({ ...claudeJson(event, told), ...approval })
+  }
   if (told.act !== 'refuse' && told.act !== 'signal') return granted(event, honoured, told)
   const answer = claudeJson(event, told)
   // Beside the JSON, which has the last word here: an agent that is not known may understand nothing else. A stop was

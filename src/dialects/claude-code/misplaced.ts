@@ -4,8 +4,9 @@ import type { Diagnostic } from '../../core/errors.js'
 import type { HookEvent } from '../../core/hook.js'
 import { isObject } from '../../core/json.js'
 import { shown } from '../../core/text.js'
-import { namesEvent, RULING_FIELDS, type Source, TOP_FIELDS } from './answer.js'
-import { honouredOn, howToBlock, SPECIFIC_KEYS, specific } from './honoured.js'
+import { actionOf, TERM_KEYS } from './amplifier-form.js'
+import { isAsk, namesEvent, RULING_FIELDS, type Source, TOP_FIELDS } from './answer.js'
+import { honouredOn, howToAsk, howToBlock, SPECIFIC_KEYS, specific } from './honoured.js'
 
 /** What other systems decide with; in Claude Code's JSON it decides nothing. */
 const FOREIGN_VERDICTS: ReadonlySet<string> = new Set([
@@ -21,7 +22,7 @@ const FOREIGN_VERDICTS: ReadonlySet<string> = new Set([
 
 const TOP_KEYS: ReadonlySet<string> = new Set([...Object.keys(TOP_FIELDS), 'async', 'asyncTimeout'])
 const spelling: ReadonlyMap<string, string> = new Map(
-  [...TOP_KEYS, ...SPECIFIC_KEYS].map((key) => [folded(key), key]),
+  [...TOP_KEYS, ...SPECIFIC_KEYS, ...TERM_KEYS.values()].map((key) => [folded(key), key]),
 )
 
 function folded(key: string): string {
@@ -29,8 +30,9 @@ function folded(key: string): string {
 }
 
 /** Never a failure by itself. */
-export function misplacedIn(event: HookEvent, source: Source): readonly Diagnostic[] {
-  const inner = isObject(source.hookSpecificOutput) ? source.hookSpecificOutput : {}
+export function misplacedIn(event: HookEvent, printed: Source): readonly Diagnostic[] {
+  const source = withoutAmplifiers(printed, actionOf(printed))
+  const inner = isObject(source.hookSpecificOutput) ? withoutAmplifiers(source.hookSpecificOutput) : {}
   const texts = [
     wrongName(event, source, inner),
     ...wrongWords(event, source, inner),
@@ -46,6 +48,14 @@ export function misplacedIn(event: HookEvent, source: Source): readonly Diagnost
   const unknown = unknownKeys(source, inner)
   if (unknown.length === 0) return loud
   return [...loud, { code: 'unknown-answer-key', text: `no answer has ${listed(unknown)}` }]
+}
+
+/** What counts in Amplifier's words is not out of its place. */
+function withoutAmplifiers(source: Source, action?: string): Source {
+  const others = Object.entries(source).filter(
+    ([key]) => !TERM_KEYS.has(key) && !(key === 'action' && action !== undefined),
+  )
+  return Object.fromEntries(others)
 }
 
 function wrongName(event: HookEvent, source: Source, inner: Source): string | undefined {
@@ -69,7 +79,7 @@ function wrongWords(event: HookEvent, source: Source, inner: Source): (string | 
 function wrongWord(event: HookEvent, key: string, source: Source, words: unknown): string | undefined {
   const given = source[key]
   if (!Array.isArray(words) || typeof given !== 'string' || words.includes(given)) return undefined
-  return `${key} ${shown(given)} decides nothing; ${howToBlock(event)}`
+  return `${key} ${shown(given)} decides nothing; ${isAsk(given) ? howToAsk(event) : howToBlock(event)}`
 }
 
 function belongsInside(event: HookEvent, source: Source): string | undefined {

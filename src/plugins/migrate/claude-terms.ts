@@ -45,7 +45,8 @@ const OBEYS_ON_FAILURE: ReadonlySet<string> = new Set(['command', 'http'])
 /** Why Claude Code would not run it, or not so: an entry that it cannot read takes the whole file down there. */
 export function claudeProblem(entry: Entry, group: Fields, isFullMatch: boolean): string | undefined {
   const { event, handler } = entry
-  const { type, fields, common } = handler
+  const { type, fields, common, remark } = handler
+  if (remark) return remark.problem
   if (UNKNOWN_EVENTS.has(event.name)) return 'Claude Code has no such event'
   if ((type === 'prompt' || type === 'agent') && NO_MODEL.has(event.name)) {
     return `Claude Code runs no hook of type ${type} on ${event.name}`

@@ -7,7 +7,7 @@ import { DEFAULT_MERGED } from '../../config/merged-settings.js'
 import { CLAUDE_KEYS } from '../../config/reach-settings.js'
 import type { DiagnosticCode } from '../../core/errors.js'
 import { canonicalJson, isObject, type Json } from '../../core/json.js'
-import { shown } from '../../core/text.js'
+import { plainText, shown } from '../../core/text.js'
 import { isOurs } from '../../hosts/claude-code/entries.js'
 import { claudeProblem, inClaudeTerms, type Translated } from './claude-terms.js'
 import { type Fields, groupAt, type HookFile, titleOf, valueAt } from './hook-file.js'
@@ -56,8 +56,10 @@ export function manifestOf(source: HookFile, leg: Leg, route: Route): Manifest {
   const { direction } = route
   const left: Remark[] = []
   const notes: Remark[] = []
+  const remarks = remarksOn(source.contents.entries)
   for (const { code, text, file = source.file.path, line = 1 } of source.diagnostics) {
-    ;(isLeftOut(code) ? left : notes).push({ code, why: text, file, line })
+    const isLeft = isLeftOut(code) && !remarks.has(text)
+    ;(isLeft ? left : notes).push({ code, why: text, file, line })
   }
   const passengers: Passenger[] = []
   for (const entry of source.contents.entries) {
@@ -72,6 +74,14 @@ export function manifestOf(source: HookFile, leg: Leg, route: Route): Manifest {
   notes.push(...timeoutNotes(source, passengers, direction))
   if (direction === 'carabiner') left.push(...elsewhere(source, passengers.length > 0))
   return { passengers, keys, left, notes }
+}
+
+/** What is said of hooks that were read otherwise than they stand there: they go all the same. */
+function remarksOn(entries: readonly Entry[]): ReadonlySet<string> {
+  const texts = entries.flatMap(({ name, handler: { remark: said } }) =>
+    said ? [plainText(`${name}: ${said.problem}`)] : [],
+  )
+  return new Set(texts)
 }
 
 const PROCESS: Readonly<Record<Direction, string>> = {

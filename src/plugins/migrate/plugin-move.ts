@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { ConfigFiles } from '../../config/config-file.js'
 import { type HookDocument, readDocument } from '../../config/hook-document.js'
+import { under } from '../../config/json-text.js'
 import { Matchers } from '../../config/matchers.js'
 import { Names } from '../../config/names.js'
 import { Notes } from '../../config/notes.js'
@@ -17,7 +18,7 @@ import { readFolderTree } from '../folder-source.js'
 import { checkPluginName, pluginNameFrom } from '../plugin-name.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { writeTree } from '../tree-files.js'
-import { readHookFile, titleOf } from './hook-file.js'
+import { type HookFile, readHookFile, titleOf } from './hook-file.js'
 import { isLeftOut, manifestOf, type Remark } from './leg.js'
 import { groupsOf } from './migration.js'
 import type { Direction, Leg, Route } from './route.js'
@@ -167,7 +168,19 @@ function forClaude(
     ['hooks/hooks.json', text],
     ...(source.files.has(MANIFEST) ? [] : [[MANIFEST, manifest] as const]),
   ])
-  return { tree: changed(source, files), hooks: passengers.map(({ title }) => title), left, notes }
+  return {
+    tree: changed(source, files),
+    hooks: passengers.map(({ title }) => title),
+    left: [...left, ...priorityOf(file)],
+    notes,
+  }
+}
+
+function priorityOf({ value, config }: HookFile): readonly Remark[] {
+  if (value.priority === undefined) return []
+  const line = config.json.lineOf(under(null, 'priority'))
+  const why = 'Claude Code runs all hooks of an event at once'
+  return [{ what: '"priority"', why, file: config.path, line }]
 }
 
 /** Undefined takes a file out. */

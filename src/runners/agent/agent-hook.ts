@@ -7,7 +7,7 @@ import { guarded, languageModelOf } from '../model/ask.js'
 import type { ModelSource } from '../model/model-source.js'
 import { noteCut, questionFor } from '../model/question.js'
 import { readReply } from '../model/reply.js'
-import { verdictOf } from '../model/verdict.js'
+import { checkSeenWhole, verdictOf } from '../model/verdict.js'
 import { announce, bounded } from '../telling.js'
 import { investigate } from './investigation.js'
 import { ProjectFolder } from './project-folder.js'
@@ -40,9 +40,11 @@ export function agentHook(
     const question = questionFor(handler.prompt, event, { tools: TOOL_RULES, givesUp: false })
     noteCut(question, note)
     const tools = new Tools(await ProjectFolder.at(place.projectDir), signal)
-    const reply = await guarded(asked, signal, () => investigate(model, question, tools, signal))
-    if (reply) printed({ stdout: bounded(reply) })
-    return verdictOf(readReply(reply, note), event, asker, note)
+    const text = await guarded(asked, signal, () => investigate(model, question, tools, signal))
+    if (text) printed({ stdout: bounded(text) })
+    const reply = readReply(text, note)
+    checkSeenWhole(reply, question, event)
+    return verdictOf(reply, event, asker, note)
   }
   return { ...hook, run }
 }

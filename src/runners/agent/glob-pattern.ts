@@ -36,11 +36,32 @@ export function glob(pattern: string): Test {
   return expression(`^${plain.includes('/') ? '' : ANY_FOLDER}${sourceOf(plain)}$`)
 }
 
-const TOKENS = /\*\*\/|\*\*|\*|\?|\{[^{}/]*\}|\[!?[^\]/\\[]+\]|./gs
+const TOKENS = /\*\*\/|\*\*|\*|\?|\[!?[^\]/\\[]+\]|./gs
 const ANY_FOLDER = '(?:[^/]*/)*'
 
 function sourceOf(pattern: string): string {
-  return (pattern.match(TOKENS) ?? []).map(translated).join('')
+  const tokens = pattern.match(TOKENS) ?? []
+  const pairs = bracePairs(tokens)
+  let depth = 0
+  const sources = tokens.map((token, i) => {
+    if (token === ',' && depth > 0) return '|'
+    if (!pairs.has(i)) return translated(token)
+    depth += token === '{' ? 1 : -1
+    return token === '{' ? '(?:' : ')'
+  })
+  return sources.join('')
+}
+
+/** Where braces stand that belong together, one pair within another or not; any other brace is a character. */
+function bracePairs(tokens: readonly string[]): ReadonlySet<number> {
+  const open: number[] = []
+  const pairs = new Set<number>()
+  for (const [i, token] of tokens.entries()) {
+    if (token === '{') open.push(i)
+    const start = token === '}' ? open.pop() : undefined
+    if (start !== undefined) pairs.add(start).add(i)
+  }
+  return pairs
 }
 
 function translated(token: string): string {
@@ -49,6 +70,5 @@ function translated(token: string): string {
   if (token === '*') return '[^/]*'
   if (token === '?') return '[^/]'
   if (token.length === 1) return token.replace(/[\\^$.*+?()[\]{}|]/, '\\$&')
-  if (token.startsWith('[')) return token.replace('[!', '[^')
-  return `(?:${token.slice(1, -1).split(',').map(sourceOf).join('|')})`
+  return token.replace('[!', '[^')
 }

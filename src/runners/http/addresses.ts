@@ -17,6 +17,30 @@ export const LOOPBACK: AddressClass = {
   ranges: ['127.0.0.0/8', '::1/128'],
 }
 
+const METADATA: AddressClass = {
+  name: 'the address of a metadata service, which hands out credentials',
+  byName: false,
+  ranges: [
+    '169.254.169.254/32',
+    '169.254.170.2/32',
+    '169.254.170.23/32',
+    '100.100.100.200/32',
+    '168.63.129.16/32',
+    'fd00:ec2::254/128',
+    'fd00:ec2::23/128',
+    'fd20:ce::254/128',
+  ],
+}
+
+const LINK_LOCAL: AddressClass = {
+  name: 'a link-local address',
+  byName: false,
+  ranges: ['169.254.0.0/16', 'fe80::/10'],
+}
+
+/** Nobody means these by accident, and much is to be had there: they must be allowed, whoever names them. */
+export const ONLY_ALLOWED: ReadonlySet<AddressClass> = new Set([METADATA, LINK_LOCAL])
+
 const RESERVED: AddressClass = {
   name: 'a reserved address',
   byName: false,
@@ -36,27 +60,14 @@ const RESERVED: AddressClass = {
 
 /** The first that holds an address is its class. */
 const CLASSES: readonly AddressClass[] = [
-  {
-    name: 'the address of a metadata service, which hands out credentials',
-    byName: false,
-    ranges: [
-      '169.254.169.254/32',
-      '169.254.170.2/32',
-      '169.254.170.23/32',
-      '100.100.100.200/32',
-      '168.63.129.16/32',
-      'fd00:ec2::254/128',
-      'fd00:ec2::23/128',
-      'fd20:ce::254/128',
-    ],
-  },
+  METADATA,
   LOOPBACK,
   {
     name: 'the unspecified address, which is this machine',
     byName: false,
     ranges: ['0.0.0.0/8', '::/128'],
   },
-  { name: 'a link-local address', byName: false, ranges: ['169.254.0.0/16', 'fe80::/10'] },
+  LINK_LOCAL,
   {
     name: 'an address of a private network',
     byName: true,

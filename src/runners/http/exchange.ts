@@ -168,6 +168,7 @@ class Exchange {
     })
     response.on('end', () => {
       if (!response.complete) return breakOff(brokenOff)
+      if (!saysItsLength(status, headers) && body.isBlank) return breakOff(nothingSent)
       restFrom(socket, performance.now())
       finish()
     })
@@ -207,6 +208,19 @@ function brokenOff(): HookError {
   return badReply('it broke off in the middle of its answer')
 }
 
+/** Nothing, to the end of the connection, is also what a server sends that dies after its headers. */
+function nothingSent(): HookError {
+  return badReply(
+    'it sent headers and closed the connection, and nothing says that this was its whole answer',
+    'A server without objection answers with status 204, or with "content-length: 0".',
+  )
+}
+
+function saysItsLength(status: number, headers: IncomingMessage['headers']): boolean {
+  const hasLength = 'content-length' in headers || 'transfer-encoding' in headers
+  return hasLength || status === 204 || status === 205
+}
+
 function tooLarge(): HookError {
   return new HookError('HOOK_OUTPUT', 'answered with more than 1 MiB, so that its answer cannot be read', {
     hint: 'Send only the answer.',
@@ -228,6 +242,10 @@ class Body {
     this.#size += chunk.length
     this.#chunks.push(chunk)
     return this.#size <= this.#limit
+  }
+
+  get isBlank(): boolean {
+    return this.text.trim() === ''
   }
 
   get text(): string {

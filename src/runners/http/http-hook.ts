@@ -56,7 +56,7 @@ export function httpHook(
         url,
         headers: { ...ALWAYS, ...(credentials !== undefined && { authorization: credentials }), ...given },
         body: encode(event),
-        own: hook.origin.scope === 'user',
+        own: isUsersOwn(spec),
         allowedPrivateHosts: allowed_private_hosts,
       },
       context.onAbort,
@@ -65,6 +65,11 @@ export function httpHook(
     return answer(event, reply, hook, url, context.note)
   }
   return { ...hook, run }
+}
+
+/** A plugin or skill in the user's folder was written by somebody else. */
+function isUsersOwn({ hook, place }: HookSpec<HttpHandler>): boolean {
+  return hook.origin.scope === 'user' && place.plugin === undefined && place.skillDir === undefined
 }
 
 const ALWAYS = { 'content-type': 'application/json', accept: 'application/json', 'user-agent': 'carabiner' }
@@ -80,7 +85,7 @@ function checked(url: URL | undefined, text: string, patterns: readonly string[]
     'HOOK_REFUSED',
     `nothing was sent to ${url.host}: allowed_http_urls has no pattern for its URL`,
     {
-      hint: `If it is meant, add a pattern to allowed_http_urls in the settings of the user, such as "${url.origin}/*".`,
+      hint: `If it is meant, add a pattern to "allowed_http_urls" under "hooks" in ~/.amplifier/settings.json, such as "${url.origin}/*".`,
     },
   )
 }
@@ -97,11 +102,20 @@ function answer(
 ): HookResult {
   if (status >= 300 && status <= 399) throw redirected(status, headers.location, url)
   if (status < 200 || status > 299) {
-    throw badReply(`${url.host} answered with status ${status}, which is no answer${excerpt(body)}`)
+    const text = `${url.host} answered with status ${status}, which is no answer${excerpt(body)}`
+    throw badReply(text, STATUS_HINTS[status])
   }
   if (body.trim() !== '') checkObject(body, note)
   const reply = { code: 0, signal: null, stdout: body, stderr: '', cut: false }
   return decode(event, reply, { name, onFailure, late: detached }, note)
+}
+
+/** What a server says with these is about the request, and not about its answer. */
+const STATUS_HINTS: Readonly<Record<number, string>> = {
+  401: 'Check "headers" of the hook, and the variables that they name.',
+  403: 'Check "headers" of the hook, and the variables that they name.',
+  404: 'Check the path of the URL.',
+  405: 'Check the path of the URL; the server must take POST there.',
 }
 
 function redirected(status: number, location: string | undefined, url: URL): HookError {

@@ -7,6 +7,7 @@ import {
   familyOf,
   LOOPBACK,
   METADATA_NAMES,
+  ONLY_ALLOWED,
   withoutZone,
 } from './addresses.js'
 import { canonicalHost, type HostRule, hostRules, isAddress, withoutBrackets } from './private-hosts.js'
@@ -48,7 +49,7 @@ export class Reach {
   }
 
   #mayUse(address: string, found: AddressClass): boolean {
-    if (this.#own && (this.isLiteral || (this.host === 'localhost' && found === LOOPBACK))) return true
+    if (this.#own && this.#isMeantAs(found)) return true
     if (this.#namesHost() && (this.isLiteral || found.byName || METADATA_NAMES.has(this.host))) return true
     const plain = withoutZone(address)
     const canonical = canonicalHost(familyOf(plain) === 'ipv6' ? `[${plain}]` : plain)
@@ -56,6 +57,12 @@ export class Reach {
       if ('host' in rule) return rule.host === canonical && this.#isPort(rule.port)
       return this.#addresses.list([`${rule.range}/${rule.bits}`]).check(plain, familyOf(plain))
     })
+  }
+
+  /** By the URL itself, and nobody who answers for a name. */
+  #isMeantAs(found: AddressClass): boolean {
+    if (ONLY_ALLOWED.has(found)) return false
+    return this.isLiteral || (this.host === 'localhost' && found === LOOPBACK)
   }
 
   #namesHost(): boolean {
@@ -69,7 +76,7 @@ export class Reach {
   #refused(why: string): HookError {
     const host = this.host.includes(':') ? `[${this.host}]` : this.host
     return new HookError('HOOK_REFUSED', `nothing was sent to ${host}:${this.port}: ${why}`, {
-      hint: `If it is meant, add "${host}:${this.port}" to allowed_private_hosts in the settings of the user; link-local and metadata addresses must stand there as addresses.`,
+      hint: `If it is meant, add "${host}:${this.port}" to "allowed_private_hosts" under "hooks" in ~/.amplifier/settings.json; link-local and metadata addresses must stand there as addresses.`,
     })
   }
 }

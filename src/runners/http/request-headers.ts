@@ -72,7 +72,8 @@ function variable(
     return ''
   }
   if (!own.includes(name)) return missing('"allowedEnvVars" of the hook does not list it')
-  if (allowed && !allowed.includes(name)) return missing('the setting http_allowed_env_vars does not list it')
+  if (allowed && !allowed.includes(name))
+    return missing('"http_allowed_env_vars" under "hooks" in the settings does not list it')
   const value = Object.hasOwn(env, name) ? env[name] : undefined
   return value === undefined || value === '' ? missing('it is not set') : value
 }

@@ -25,7 +25,14 @@ export class HttpFetch {
     const headers = { ...Object.fromEntries(new Headers(init.headers)), 'accept-encoding': 'identity' }
     const { method = 'GET', signal } = init
     const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
-      const options = { method, headers, agent: this.#agent, maxHeaderSize: MOST_HEADER_BYTES }
+      const options = {
+        method,
+        headers,
+        agent: this.#agent,
+        maxHeaderSize: MOST_HEADER_BYTES,
+        // Whatever NODE_TLS_REJECT_UNAUTHORIZED says, as for hooks that are servers.
+        ...(url.protocol === 'https:' && { rejectUnauthorized: true }),
+      }
       request(url, { ...options, ...(signal && { signal }) }, resolve)
         .on('error', reject)
         .end(typeof init.body === 'string' ? init.body : undefined)

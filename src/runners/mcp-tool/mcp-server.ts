@@ -5,10 +5,11 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { HookError } from '../../core/errors.js'
 import type { HookContext } from '../../core/hook.js'
+import { unlessAborted } from '../../core/promise.js'
 import { BackOff } from '../process/back-off.js'
 import type { Link, LinkEvents } from './link.js'
 import { loadSdk, type Sdk } from './sdk.js'
-import { callFailure, givenUp, isTimeout, startFailure } from './server-failures.js'
+import { callFailure, givenUp, isTimeout, noResult, startFailure } from './server-failures.js'
 import { addressFrom, launchFrom, type McpServerSettings } from './server-settings.js'
 import { StdioLink } from './stdio-link.js'
 import { ToolList } from './tool-list.js'
@@ -102,11 +103,13 @@ export class McpServer {
   /** `again`: for a server that has forgotten us. */
   async #asked(question: Question, again?: () => Promise<CallToolResult>): Promise<CallToolResult> {
     const { tool, context, signal } = question
-    const session = await unlessAborted(this.#connected(), signal)
+    const session = await unlessAborted(this.#connected(), signal).catch((error: unknown) => {
+      throw signal.aborted ? givenUp() : error
+    })
     const { sdk, link } = session
     session.calls++
     try {
-      return await answerOf(session, question)
+      return await answerOf(this.#name, session, question)
     } catch (error) {
       if (signal.aborted) throw givenUp()
       const failure = await callFailure(error, { sdk, link, server: this.#name, tool })
@@ -158,7 +161,12 @@ export class McpServer {
       this.#session = session
       return session
     } catch (error) {
-      const failure = await startFailure(error, { link, server: this.#name, withinMs: this.#limits.startMs })
+      const failure = await startFailure(error, {
+        link,
+        server: this.#name,
+        isProgram: 'command' in this.#settings,
+        withinMs: this.#limits.startMs,
+      })
       link?.terminate(failure.message)
       this.#down(failure.message, 0)
       throw failure
@@ -251,20 +259,15 @@ export class McpServer {
 }
 
 async function answerOf(
+  name: string,
   { sdk, client, tools }: Session,
   { tool, input, signal }: Question,
 ): Promise<CallToolResult> {
   const options = { signal, timeout: NO_TIMEOUT }
   await tools.require(tool, options)
   const request = { method: 'tools/call' as const, params: { name: tool, arguments: input } }
-  return client.request(request, sdk.CallToolResultSchema, options)
-}
-
-/** Whoever else waits for it still gets it. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(givenUp()), { once: true })
-    if (signal.aborted) reject(givenUp())
-    work.then(resolve, reject)
-  })
+  // Read as it came first: the schema of the library puts an empty list where there is no content.
+  const result = await client.request(request, sdk.ResultSchema, options)
+  if (!('content' in result || 'structuredContent' in result)) throw noResult(name, tool)
+  return sdk.CallToolResultSchema.parse(result)
 }

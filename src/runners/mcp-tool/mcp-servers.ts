@@ -81,9 +81,9 @@ export class McpServers {
 export const CLOSED = 'the hooks were closed'
 
 function unknownServer(name: string, names: readonly string[]): HookError {
-  const text = `There is no MCP server ${shown(name)} in the settings of the user${didYouMean(name, names)}`
+  const text = `There is no MCP server ${shown(name)} in ~/.amplifier/settings.json${didYouMean(name, names)}`
   const known = names.length > 0 ? ` It has: ${names.slice(0, 10).join(', ')}.` : ''
   return new HookError('HOOK_NOT_STARTED', text, {
-    hint: `Add it to "mcp_servers" in the settings of the user, with a "command" or a "url".${known}`,
+    hint: `Add it to "mcp_servers" under "hooks" there, with a "command" or a "url".${known}`,
   })
 }

@@ -28,6 +28,7 @@ async function load() {
     CallToolResultSchema,
     EmptyResultSchema,
     ListToolsResultSchema,
+    ResultSchema,
     ToolListChangedNotificationSchema,
   } = types
   return {
@@ -36,6 +37,7 @@ async function load() {
     CallToolResultSchema,
     EmptyResultSchema,
     ListToolsResultSchema,
+    ResultSchema,
     ToolListChangedNotificationSchema,
     getDefaultEnvironment,
     StreamableHTTPClientTransport: http.StreamableHTTPClientTransport,

@@ -14,21 +14,30 @@ export function givenUp(): HookError {
   return new HookError('HOOK_TIMEOUT', 'the call of the tool was given up before it was answered')
 }
 
+interface Start {
+  readonly link: Link | undefined
+  readonly server: string
+  /** A program, and no address. */
+  readonly isProgram: boolean
+  readonly withinMs: number
+}
+
 /** HOOK_NOT_STARTED, for whatever went wrong before the end of the hello. */
 export async function startFailure(
   error: unknown,
-  { link, server, withinMs }: { link: Link | undefined; server: string; withinMs: number },
+  { link, server, isProgram, withinMs }: Start,
 ): Promise<HookError> {
-  const hint = isHookError(error) ? error.hint : HINT
+  const entry = `"mcp_servers.${server}" under "hooks" in ~/.amplifier/settings.json`
+  const todo = isProgram
+    ? `Check ${entry}; run its command by hand: it must speak MCP on its standard output.`
+    : `Is the server at its "url" running? Check ${entry}.`
+  const hint = isHookError(error) ? `${error.hint} See ${entry}.` : todo
   const why = await startReason(error, link, withinMs)
   return new HookError('HOOK_NOT_STARTED', `MCP server "${server}" is not there: ${why}`, {
     hint,
     cause: error,
   })
 }
-
-const HINT =
-  'Check its entry in "mcp_servers" of the settings; run its command by hand: it must speak MCP on its standard output.'
 
 async function startReason(error: unknown, link: Link | undefined, withinMs: number): Promise<string> {
   if (isHookError(error)) return error.message
@@ -59,11 +68,7 @@ export async function callFailure(
     return { error: new HookError('HOOK_FAILED', text, { cause: error }), linkIsBroken: true }
   }
   if (isSchemaError(error)) {
-    const text = `${about} answered the call of ${JSON.stringify(tool)} with something that is no result of a tool`
-    return {
-      error: new HookError('ANSWER_INVALID', text, { hint: NO_RESULT, cause: error }),
-      linkIsBroken: false,
-    }
+    return { error: noResult(server, tool, error), linkIsBroken: false }
   }
   const text = `${about} did not carry out its tool ${JSON.stringify(tool)}: ${said(error)}`
   const linkIsBroken = !(error instanceof sdk.McpError)
@@ -72,6 +77,12 @@ export async function callFailure(
 }
 
 const NO_RESULT = 'Mend the server: a result has a list "content", each item with a "type".'
+
+/** The call was answered, and with it nothing was said. */
+export function noResult(server: string, tool: string, cause?: unknown): HookError {
+  const text = `MCP server "${server}" answered the call of ${JSON.stringify(tool)} with something that is no result of a tool`
+  return new HookError('ANSWER_INVALID', text, { hint: NO_RESULT, cause })
+}
 
 function hasSession({ sessionId }: Link): boolean {
   return sessionId !== undefined

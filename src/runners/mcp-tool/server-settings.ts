@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import { HookError } from '../../core/errors.js'
 import { keepSecret, secretsIn } from '../../core/secrets.js'
+import { basicCredentials } from '../http/request-headers.js'
 import type { Launch } from '../process/launch.js'
 
 /** One entry of `mcp_servers` in the user's settings: a program, or an address. No project may set it. */
@@ -40,11 +41,10 @@ export function addressFrom({ url, headers = {} }: HttpSettings): {
   readonly headers: Readonly<Record<string, string>>
 } {
   const address = parsedUrl(url)
-  const { username, password } = address
-  const sent = { ...credentials(username, password), ...expanded(headers, 'headers') }
+  const authorization = basicCredentials(address)
+  const sent = { ...(authorization !== undefined && { authorization }), ...expanded(headers, 'headers') }
   // The secret of a header is what follows its scheme, too.
   keepSecret(Object.values(sent).flatMap((value) => [value, value.replace(/^\S+\s+/, '')]))
-  keepSecret([decodeURIComponent(password)])
   address.username = ''
   address.password = ''
   return { url: address, headers: sent }
@@ -54,12 +54,6 @@ function parsedUrl(url: string): URL {
   const address = URL.canParse(url) ? new URL(url) : undefined
   if (address && /^https?:$/.test(address.protocol)) return address
   throw new HookError('HOOK_NOT_STARTED', 'its "url" in the settings is no address with http:// or https://')
-}
-
-function credentials(username: string, password: string): Readonly<Record<string, string>> {
-  if (username === '' && password === '') return {}
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
 }
 
 function expanded(texts: Readonly<Record<string, string>>, where: string): Readonly<Record<string, string>> {

@@ -6,6 +6,7 @@ import type { HookContext, HookEvent } from '../../core/hook.js'
 import { type Data, frozenCopy, isObject, type Json, sameJson } from '../../core/json.js'
 import type { HookResult } from '../../core/result.js'
 import { byteLength } from '../../core/text.js'
+import { actionOf } from '../../dialects/claude-code/amplifier-form.js'
 import { TOP_FIELDS } from '../../dialects/claude-code/answer.js'
 import { isAsyncLine } from '../../dialects/claude-code/async-line.js'
 import { type Asker, decode } from '../../dialects/claude-code/decode.js'
@@ -38,10 +39,15 @@ export function readToolResult(
   const answers = answersIn(texts, result.structuredContent)
   const read = answers.map((text) => attempt(() => decoded(one, text, result.isError === true)))
   // A deny counts wherever it stands, and whatever else is wrong.
-  const denied = read.find((outcome) => 'result' in outcome && isDeny(outcome.result))
-  if (denied && 'result' in denied) {
+  const denied = denyAmong(read)
+  if (denied) {
     if (answers.length > 1) ignored(one, 'it answered more than once; the answer that denies counts')
-    return denied.result
+    return denied
+  }
+  const embedded = denyAmong(embeddedAnswers(result, one))
+  if (embedded) {
+    ignored(one, 'the deny in the text of its resource counts all the same')
+    return embedded
   }
   if (result.isError) throw toolError(asker, texts.join('\n'))
   const failed = read.find((outcome) => 'error' in outcome)
@@ -53,20 +59,35 @@ export function readToolResult(
       ignored(one, 'the text beside its answer is ignored')
     return only.result
   }
+  if (result.content.some(isNoText) && texts.join('').trim() === '') throw unreadable(asker)
   return decoded(one, texts.join('\n'), false)
 }
 
 // ---- what it consists of --------------------------------------------------------------------------------------
 
 function textsOf({ content }: CallToolResult, one: Case): readonly string[] {
-  const others = new Set(content.filter(({ type }) => type !== 'text').map(({ type }) => type))
+  const others = new Set(content.filter(isNoText).map(({ type }) => type))
   if (others.size > 0)
-    ignored(one, `its content of type ${[...others].join(', ')} is ignored: a hook's answer is text`)
+    ignored(one, `its content of type ${[...others].join(', ')} is no answer: a hook's answer is text`)
   const texts = content.flatMap((item) => (item.type === 'text' ? [item.text] : []))
   const bytes = texts.reduce((sum, text) => sum + byteLength(text), 0)
   if (bytes <= MOST_BYTES) return texts
   throw new HookError('HOOK_OUTPUT', `the tool answered more than ${MOST_BYTES} bytes of text`, {
     hint: 'Let the tool answer with the decision alone.',
+  })
+}
+
+function isNoText({ type }: CallToolResult['content'][number]): boolean {
+  return type !== 'text'
+}
+
+/** Texts of resources are documents and no answers; but a deny in one is looked for, and all else about them is not told. */
+function embeddedAnswers({ content, isError }: CallToolResult, { event, asker }: Case): readonly Outcome[] {
+  const silent: Case = { event, asker, note: () => {} }
+  return content.flatMap((item) => {
+    if (item.type !== 'resource' || !('text' in item.resource)) return []
+    const text = item.resource.text.trim()
+    return looksLikeObject(text) ? [attempt(() => decoded(silent, text, isError === true))] : []
   })
 }
 
@@ -79,8 +100,12 @@ function answersIn(texts: readonly string[], structured: unknown): readonly stri
   const data = copied(structured)
   if (answers.some((text) => sameJson(parsed(text), data))) return answers
   // A tool that gives data as well as text is no rare thing; it is an answer only if it speaks like one.
-  const speaks = isObject(data) && Object.keys(data).some((key) => Object.hasOwn(TOP_FIELDS, key))
+  const speaks = isObject(data) && (actionOf(data) !== undefined || Object.keys(data).some(isTopField))
   return speaks || whole === '' ? [...answers, JSON.stringify(data)] : answers
+}
+
+function isTopField(key: string): boolean {
+  return Object.hasOwn(TOP_FIELDS, key)
 }
 
 function looksLikeObject(text: string): boolean {
@@ -137,6 +162,10 @@ function decoded({ event, asker, note }: Case, stdout: string, isError: boolean)
   }
 }
 
+function denyAmong(read: readonly Outcome[]): HookResult | undefined {
+  return read.flatMap((outcome) => ('result' in outcome ? [outcome.result] : [])).find(isDeny)
+}
+
 function isDeny({ action }: HookResult): boolean {
   return action === 'deny' || action === 'abort_turn' || action === 'hard_abort'
 }
@@ -150,6 +179,13 @@ function toolError({ tool }: ToolAsker, text: string): HookError {
       hint: 'Call the tool by hand with the same input; what it says is its own.',
     },
   )
+}
+
+function unreadable({ tool }: ToolAsker): HookError {
+  const text = `the tool ${JSON.stringify(tool)} answered with content that is no text, and so nobody knows what it says`
+  return new HookError('ANSWER_INVALID', text, {
+    hint: 'Let the tool answer with a JSON object as text, or with an empty list where it has no objection.',
+  })
 }
 
 function twice({ tool }: ToolAsker, count: number): HookError {

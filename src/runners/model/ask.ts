@@ -13,6 +13,7 @@ import {
   isHostModel,
   isLanguageModel,
   type LanguageModel,
+  MODEL_SETTING,
   type ModelFunction,
   type ModelSource,
 } from './model-source.js'
@@ -107,8 +108,10 @@ export async function languageModelOf(source: ModelSource, { wish, note }: Askin
   if ('command' in settings) throw unfit(true)
   const name = modelName(settings, wish, note)
   const { model, keyName } = await endpointModel(settings, name)
-  const place = new URL(settings.base_url ?? PROVIDERS[settings.provider].url).host
-  return { model, asked: { name: `the model ${shown(name)} at ${place}`, keyName } }
+  const { host: place, origin, pathname } = new URL(settings.base_url ?? PROVIDERS[settings.provider].url)
+  // A query may hold a key.
+  const url = `${origin}${pathname}`
+  return { model, asked: { name: `the model ${shown(name)} at ${place}`, url, keyName } }
 }
 
 /** A name of that provider's own family replaces the one in the settings; at an endpoint of the user's own nobody knows what there is. */
@@ -139,11 +142,12 @@ function unfit(answersText: boolean): HookError {
         'MODEL_FAILED',
         'the model is a function or a command, which cannot use tools; an agent hook needs them',
         {
-          hint: 'Set a model with "provider" and "name", give createHooks({ model }) a LanguageModel of the AI SDK, or make it a prompt hook.',
+          hint: `Give ${MODEL_SETTING} a "provider" and a "name", or createHooks({ model }) a LanguageModel of the AI SDK, or make it a prompt hook.`,
         },
       )
     : new HookError(
         'MODEL_FAILED',
         'what the host gave as model is neither a function nor a LanguageModel of the AI SDK',
+        { hint: 'Give createHooks({ model }) one of the two.' },
       )
 }

@@ -1,12 +1,12 @@
 // A model that is a command: the question goes to its standard input, what it prints is the reply.
 
 import { homedir } from 'node:os'
-import { HookError } from '../../core/errors.js'
+import { HookError, isHookError } from '../../core/errors.js'
 import { firstLine } from '../../dialects/claude-code/ending.js'
 import type { Ending } from '../command/execution.js'
 import type { Programs } from '../command/programs.js'
 import type { Answered } from './ask.js'
-import type { CommandSettings } from './model-source.js'
+import { type CommandSettings, MODEL_SETTING } from './model-source.js'
 import type { Question } from './question.js'
 import { REPLY_LIMIT } from './reply.js'
 
@@ -31,7 +31,9 @@ export async function askCommand(
   if (process.env[WITHIN]) throw within(file)
   const input = `${system}\n\n${prompt}\n`
   const program = { file, args, cwd: homedir(), env: environment(), input, outputLimit: REPLY_LIMIT }
-  const ending = await programs.run(program, signal)
+  const ending = await programs.run(program, signal).catch((error: unknown) => {
+    throw isHookError(error, 'HOOK_NOT_STARTED') ? notStarted(error) : error
+  })
   const failure = failureOf(ending, file)
   return { reply: ending.stdout, stderr: ending.stderr, ...(failure && { failure }) }
 }
@@ -41,6 +43,14 @@ function environment(): Record<string, string> {
   return { ...(Object.fromEntries(entries) as Record<string, string>), [WITHIN]: '1' }
 }
 
+/** It is no program of the hook. */
+function notStarted(error: HookError): HookError {
+  return new HookError('HOOK_NOT_STARTED', `the model's command: ${error.message}`, {
+    hint: `It is ${MODEL_SETTING}, and runs in your home folder. ${error.hint}`,
+    cause: error,
+  })
+}
+
 function failureOf({ code, signal, stderr, cut }: Ending, file: string): HookError | undefined {
   const who = `the model's command ${JSON.stringify(file)}`
   if (cut) return new HookError('HOOK_OUTPUT', `${who} printed more than ${REPLY_LIMIT} bytes`)
@@ -48,7 +58,7 @@ function failureOf({ code, signal, stderr, cut }: Ending, file: string): HookErr
   const how = code === null ? `was ended by ${signal}` : `exited with ${code}`
   const line = firstLine(stderr)
   return new HookError('MODEL_FAILED', `${who} ${how}${line && `: ${line}`}`, {
-    hint: 'Run the command by hand, with a question on its standard input.',
+    hint: `It is ${MODEL_SETTING}: run it by hand, with a question on its standard input.`,
   })
 }
 
@@ -56,6 +66,6 @@ function within(file: string): HookError {
   return new HookError(
     'MODEL_FAILED',
     `this already runs inside ${JSON.stringify(file)}, the command that answers for the model: its own hooks do not ask it again`,
-    { hint: 'Let the command run without hooks, or set a model with "provider" and "name".' },
+    { hint: `Let the command run without hooks, or give ${MODEL_SETTING} a "provider" and a "name".` },
   )
 }

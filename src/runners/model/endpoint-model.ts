@@ -4,7 +4,7 @@ import { HookError, textOf } from '../../core/errors.js'
 import { isObject } from '../../core/json.js'
 import { keepSecret } from '../../core/secrets.js'
 import { boundedFetch } from './bounded-fetch.js'
-import { type EndpointSettings, isLanguageModel, type LanguageModel } from './model-source.js'
+import { type EndpointSettings, isLanguageModel, type LanguageModel, MODEL_SETTING } from './model-source.js'
 
 interface Provider {
   readonly package: string
@@ -63,7 +63,7 @@ function keyFrom(name: string): string {
   const key = process.env[name]?.trim() ?? ''
   if (key === '') {
     throw new HookError('MODEL_FAILED', `there is no key for the model: ${name} is not set`, {
-      hint: `Set ${name} in the environment, or another variable as "api_key_env" in the setting "model".`,
+      hint: `Set ${name} in the environment, or another variable as "api_key_env" of ${MODEL_SETTING}.`,
     })
   }
   keepSecret([key])

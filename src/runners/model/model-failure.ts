@@ -3,10 +3,13 @@
 import { HookError, isHookError, textOf } from '../../core/errors.js'
 import { isObject } from '../../core/json.js'
 import { plainText } from '../../core/text.js'
+import { MODEL_SETTING } from './model-source.js'
 
 /** Whom was asked, for people. */
 export interface Asked {
   readonly name: string
+  /** Where it was asked, if the settings say so; otherwise it is the host's own. */
+  readonly url?: string
   /** The variable that held the key, if one did. */
   readonly keyName?: string | undefined
 }
@@ -18,16 +21,21 @@ export function modelFailure(error: unknown, asked: Asked): HookError {
   const status = statusOf(error)
   const said = plainText(textOf(error)).replace(/\s+/g, ' ').slice(0, LONGEST_WORDS)
   if (status === undefined)
-    return failed(`${asked.name} could not be asked: ${reached(error) ?? said}`, error)
-  const [what, hint] = statusWords(status, asked)
+    return failed(`${asked.name} could not be asked: ${reached(error) ?? said}`, error, unreached(asked))
+  const [what, hint = unreached(asked)] = statusWords(status, asked)
   return failed(`${asked.name} ${what} (HTTP ${status}): ${said}`, error, hint)
+}
+
+function unreached({ url }: Asked): string {
+  if (url === undefined) return 'It is the model that was given to createHooks({ model }): look there.'
+  return `Is the server of ${MODEL_SETTING} running? It was asked at the base_url ${url}.`
 }
 
 /** Of what a server says. */
 const LONGEST_WORDS = 300
 
-function failed(message: string, cause: unknown, hint?: string): HookError {
-  return new HookError('MODEL_FAILED', message, { cause, ...(hint && { hint }) })
+function failed(message: string, cause: unknown, hint: string): HookError {
+  return new HookError('MODEL_FAILED', message, { cause, hint })
 }
 
 function statusOf(error: unknown): number | undefined {
@@ -37,15 +45,25 @@ function statusOf(error: unknown): number | undefined {
   return typeof status === 'number' && status >= 300 ? status : undefined
 }
 
-function statusWords(status: number, { keyName }: Asked): readonly [what: string, hint?: string] {
+function statusWords(
+  status: number,
+  { keyName, url }: Asked,
+): readonly [what: string, hint?: string | undefined] {
   if (status < 400)
-    return ['redirects, which is not followed', 'Set "base_url" to where it leads, if you trust it.']
+    return [
+      'redirects, which is not followed',
+      url && `Set "base_url" of ${MODEL_SETTING} to where it leads, if you trust it.`,
+    ]
   if (status === 401 || status === 403) {
     const key = keyName ? `the key in ${keyName}` : 'a request without a key'
-    return [`refused ${key}`, `Check ${keyName ?? '"api_key_env" in the setting "model"'}.`]
+    const where = keyName ?? (url && `"api_key_env" of ${MODEL_SETTING}`)
+    return [`refused ${key}`, where && `Check ${where}.`]
   }
   if (status === 404)
-    return ['does not know that model or address', 'Check "name" and "base_url" of the setting "model".']
+    return [
+      'does not know that model or address',
+      url && `Check "name" and "base_url" (${url}) of ${MODEL_SETTING}.`,
+    ]
   if (status === 429)
     return [
       'has had too many requests',

@@ -1,6 +1,7 @@
 // Where the model of a prompt or agent hook comes from: the host, or the settings of the user.
 
 import { isObject } from '../../core/json.js'
+import { didYouMean } from '../../core/nearest.js'
 import { shown } from '../../core/text.js'
 
 /** What a model that is a function is asked. */
@@ -40,6 +41,9 @@ export interface EndpointSettings {
 export interface CommandSettings {
   readonly command: readonly string[]
 }
+
+/** For people: where the user sets it. */
+export const MODEL_SETTING = '"model" under "hooks" in ~/.amplifier/settings.json'
 
 /** The key `model` in the settings of the user. */
 export type ModelSettings = EndpointSettings | CommandSettings
@@ -92,7 +96,10 @@ function endpointProblem(value: Raw): string | undefined {
   if (unknown !== undefined && /key|token|secret/i.test(unknown)) {
     return `may not have ${shown(unknown)}: put the key into the environment, and its name as "api_key_env"`
   }
-  if (unknown !== undefined) return `has no key ${shown(unknown)}; there are ${[...KEYS].join(', ')}`
+  if (unknown !== undefined) {
+    const known = [...KEYS, 'command']
+    return `has no key ${shown(unknown)}${didYouMean(unknown, known) || `; there are ${known.join(', ')}`}`
+  }
   if (provider !== 'anthropic' && provider !== 'openai') {
     return `needs as "provider" "anthropic" or "openai", got ${shown(provider)}`
   }

@@ -22,7 +22,7 @@ export interface SystemMore {
 }
 
 /** Bytes of payload that a model is shown. */
-export const PAYLOAD_LIMIT = 128 * 1024
+export const PAYLOAD_LIMIT = 512 * 1024
 
 /** `\$` is a dollar sign. As in Claude Code nothing else is a placeholder: `$1` stays as it stands. */
 const PLACEHOLDER = /\\\$|\$ARGUMENTS/g

@@ -3,6 +3,7 @@
 import { type Diagnostic, HookError } from '../../core/errors.js'
 import { isObject } from '../../core/json.js'
 import { byteLength, cutText, shown } from '../../core/text.js'
+import { folded, inWords, noInWords } from './prose.js'
 
 export type Reply =
   | { readonly ok: true }
@@ -22,7 +23,7 @@ export function readReply(text: string, note: (d: Diagnostic) => void): Reply {
   if (typeof read !== 'string') return withNotes(read, note)
   const reply = recognisedNo(said)
   if (reply) {
-    note({ code: 'malformed-field', text: `the reply is not valid (${read}); its "ok": false stands` })
+    note({ code: 'malformed-field', text: `the reply is not valid (${read}); its no stands` })
     return reply
   }
   throw tooLong
@@ -52,46 +53,39 @@ function withNotes({ reply, notes }: Read, note: (d: Diagnostic) => void): Reply
 /** In words what is wrong, where it is none. */
 function verdict(said: string): Read | string {
   if (said === '') return 'it is empty'
-  const word = inAWord(said)
-  if (word !== undefined) {
-    return { reply: word ? { ok: true } : { ok: false, impossible: false }, notes: [] }
-  }
+  const words = inWords(said)
+  if (words) return { reply: words.ok ? words : (writtenNo(said) ?? no(words)), notes: [] }
   const value = parsed(said)
   if (!isObject(value)) return `it is ${shown(said)}, and not one JSON object`
   return objectVerdict(value, entriesOf(said))
 }
 
-// ---- a word ---------------------------------------------------------------------------------------------------
-
-/** The whole reply, but for quotes, emphasis and a full stop: in more words there may be an "if". */
-const WORD = /^["'`*_]{0,4}([a-z]{2,8})["'`*_]{0,4}[.!]?["'`*_]{0,4}$/i
-const YES: ReadonlySet<string> = new Set(['yes', 'ok', 'okay', 'allow', 'allowed', 'approve', 'approved'])
-const NO: ReadonlySet<string> = new Set(
-  'no deny denied block blocked reject rejected refuse refused false'.split(' '),
-)
-
-function inAWord(said: string): boolean | undefined {
-  const word = WORD.exec(said)?.[1]?.toLowerCase() ?? ''
-  if (YES.has(word)) return true
-  return NO.has(word) ? false : undefined
-}
-
 // ---- an object ------------------------------------------------------------------------------------------------
 
-/** `"decision": "block"`, as hooks of other kinds say it. */
-const REFUSAL = /^"(?:block|den[yi]|reject|refuse|abort)/i
+/** What begins like a refusal, wherever it stands. */
+const REFUSAL = /^"?(?:block|den[yi]|reject|refuse|abort|no"|false\b)/i
+/** Keys that models, and hooks of other kinds, say yes and no with. */
+const OK_KEYS: ReadonlySet<string> = new Set(
+  'ok okay allow allowed approve approved permit permitted safe continue proceed'.split(' '),
+)
+const DECISION_KEYS: ReadonlySet<string> = new Set(
+  'decision permissiondecision action verdict behavior behaviour permission answer result outcome status judgement judgment'.split(
+    ' ',
+  ),
+)
 const KNOWN: ReadonlySet<string> = new Set(['ok', 'reason', 'impossible'])
 
-function objectVerdict(value: { readonly [key: string]: unknown }, entries: readonly Entry[]): Read | string {
+type Raw = { readonly [key: string]: unknown }
+
+function objectVerdict(value: Raw, entries: readonly Entry[]): Read | string {
   const { ok, reason, impossible } = value
-  const verdicts = entries.filter(({ key }) => key.toLowerCase() === 'ok')
-  if (verdicts.length > 1) {
-    // JSON.parse keeps the last, whatever the others said.
-    if (verdicts.some(({ raw }) => /^"?false\b/i.test(raw))) return noTwice(value)
-    return 'it has "ok" more than once'
-  }
+  const isTwice = entries.filter(({ key, depth }) => depth === 1 && plainKey(key) === 'ok').length > 1
+  // JSON.parse keeps the last of two, whatever the other said; and a yes beside a no is none.
+  if ((ok !== false || isTwice) && entries.some(saysNo)) return noAmong(value, entries)
+  if (isTwice) return 'it has "ok" more than once'
   if (typeof ok !== 'boolean') return `its "ok" is ${shown(ok)}, and not true or false`
-  if (ok && entries.some(({ key, raw }) => !KNOWN.has(key) && REFUSAL.test(raw))) {
+  const others = entries.filter(({ key, depth }) => depth > 1 || !KNOWN.has(key))
+  if (ok && others.some(({ raw }) => REFUSAL.test(raw) || NO_ANYWHERE.test(flat(raw)))) {
     return 'its "ok" is true, and another key refuses'
   }
   const problems = [
@@ -109,11 +103,32 @@ function objectVerdict(value: { readonly [key: string]: unknown }, entries: read
   return { reply: ok ? { ok } : no(value), notes }
 }
 
-function noTwice(value: { readonly [key: string]: unknown }): Read {
-  return { reply: no(value), notes: [malformed('it has "ok" more than once')] }
+/** Without what cannot be seen in it: `ok` with a space, or with a letter of another alphabet, is meant to be read as `ok`. */
+function plainKey(key: string): string {
+  return folded(key)
+    .toLowerCase()
+    .replace(/[^a-z]/g, '')
 }
 
-function no({ reason, impossible }: { readonly [key: string]: unknown }): Reply {
+function saysNo({ key, raw }: Entry): boolean {
+  const name = plainKey(key)
+  const isOk = OK_KEYS.has(name)
+  if (!isOk && !DECISION_KEYS.has(name)) return false
+  if (/^"?false\b/i.test(raw)) return isOk
+  return raw.startsWith('"') && saysNoInWords(String(JSON.parse(raw)))
+}
+
+function saysNoInWords(text: string): boolean {
+  return /^(?:hard_)?abort/i.test(text) || noInWords(text) !== undefined
+}
+
+function noAmong(value: Raw, entries: readonly Entry[]): Read {
+  const found = entries.find(({ key, raw }) => /reason$/i.test(key) && raw.startsWith('"'))
+  const reason = typeof value.reason === 'string' ? value.reason : found && JSON.parse(found.raw)
+  return { reply: no({ ...value, reason }), notes: [malformed('it does not say no with one "ok": false')] }
+}
+
+function no({ reason, impossible }: Raw): Reply {
   const why = typeof reason === 'string' ? short(reason.trim()) : ''
   return { ok: false, ...(why && { reason: why }), impossible: impossible === true }
 }
@@ -127,11 +142,12 @@ function isAbsent(value: unknown): boolean {
 }
 
 function malformed(problem: string): Diagnostic {
-  return { code: 'malformed-field', text: `the reply of the model: ${problem}; its "ok": false stands` }
+  return { code: 'malformed-field', text: `the reply of the model: ${problem}; its no stands` }
 }
 
 function unknownKeys(entries: readonly Entry[]): readonly Diagnostic[] {
-  const unknown = entries.map(({ key }) => key).filter((key) => !KNOWN.has(key))
+  const top = entries.filter(({ depth }) => depth === 1)
+  const unknown = top.map(({ key }) => key).filter((key) => !KNOWN.has(key))
   return unknown
     .slice(0, 3)
     .map((key) => ({ code: 'unknown-answer-key', text: `no reply of a model has the key ${shown(key)}` }))
@@ -145,36 +161,61 @@ function parsed(text: string): unknown {
   }
 }
 
-/** One key of an object and what follows it, as written. */
+/** One key of an object and its value as written: empty for an object or a list, whose own values follow. */
 interface Entry {
   readonly key: string
   readonly raw: string
+  /** 1 in the outermost object. */
+  readonly depth: number
 }
 
-/** Of an object in valid JSON, every key of the first level, also one that is given twice. */
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g
+
+/** Of an object in valid JSON every key, however deep, also one that is given twice; an item of a list has the key of the list. */
 function entriesOf(text: string): readonly Entry[] {
   const entries: Entry[] = []
-  let depth = 0
-  let name = ''
-  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:]/g)) {
-    if (token === '{' || token === '[') depth++
-    else if (token === '}' || token === ']') depth--
-    else if (token !== ':') name = token
-    else if (depth === 1) {
-      entries.push({ key: String(JSON.parse(name)), raw: text.slice(index + 1, index + 32).trimStart() })
-    }
+  /** By depth. */
+  const keys: string[] = ['']
+  let scalar = ''
+  const add = (raw: string) => entries.push({ key: keys.at(-1) ?? '', raw, depth: keys.length - 1 })
+  for (const [token] of text.matchAll(TOKENS)) {
+    if (token === '{' || token === '[') {
+      if (keys.length > 1) add('')
+      keys.push(keys.at(-1) ?? '')
+    } else if (token === ':') {
+      keys[keys.length - 1] = String(JSON.parse(scalar))
+      scalar = ''
+    } else if (token === '}' || token === ']' || token === ',') {
+      if (scalar !== '') add(scalar)
+      scalar = ''
+      if (token !== ',') keys.pop()
+    } else scalar = token
   }
   return entries
 }
 
 // ---- a no in something that is no verdict -----------------------------------------------------------------------
 
-const NO_ANYWHERE = /["'`]?\bok["'`]?\s{0,8}[:=]\s{0,8}["'`]?false\b/i
-const REASON_AFTER = /["']reason["']\s{0,8}:\s{0,8}("(?:[^"\\\n]|\\.){1,8192}")/
+const NO_ANYWHERE =
+  /\bok\s*(?:["'`]\s*)?[:=]\s*["'`]?(?:false\b|no(?=\s*(?:["'`,;.}\n]|$)))|\b(?:permission)?(?:decision|verdict|action)\s*(?:["'`]\s*)?[:=]\s*["'`]?(?:deny|denied|block|blocked|reject|rejected|refuse|refused)\b/i
+const REASON_AFTER = /["']reason["']\s*:\s*("(?:[^"\\\n]|\\.){1,8192}")/
+
+function recognisedNo(said: string): Reply | undefined {
+  const words = noInWords(said)
+  return writtenNo(said) ?? (words && no(words))
+}
 
 /** Prose around it, half of it, two of them: a model that wrote `"ok": false` did not say yes. */
-function recognisedNo(said: string): Reply | undefined {
-  if (!NO_ANYWHERE.test(said)) return undefined
+function writtenNo(said: string): Reply | undefined {
+  if (!NO_ANYWHERE.test(flat(said))) return undefined
   const [, written] = REASON_AFTER.exec(said) ?? []
   return no({ reason: written === undefined ? undefined : parsed(written) })
+}
+
+/** Without the escapes of JSON, in which a text within a text is written. */
+function flat(text: string): string {
+  const plain = text.replace(/\\{1,4}u([0-9a-f]{4})/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  )
+  return folded(plain.replace(/\\{1,4}(["'`])/g, '$1'))
 }

@@ -1,9 +1,11 @@
 // What a model's no does, by event: the one table. It is Claude Code's, but a deny that has a place to act is not lost.
 
-import type { Diagnostic } from '../../core/errors.js'
+import { type Diagnostic, HookError } from '../../core/errors.js'
+import { resolveEvent } from '../../core/events.js'
 import type { HookEvent } from '../../core/hook.js'
 import { abortTurn, deny, type HookResult, proceed } from '../../core/result.js'
 import { shown } from '../../core/text.js'
+import type { Question } from './question.js'
 import type { Reply } from './reply.js'
 
 /**
@@ -34,6 +36,22 @@ export interface Asker {
   readonly continueOnBlock: boolean
   /** `impossible` counts. */
   readonly givesUp: boolean
+}
+
+/** Throws ANSWER_INVALID for a yes that holds for a part only: who pads a call would choose the part. A no stays one. */
+export function checkSeenWhole(reply: Reply, { leftOut }: Question, { name }: HookEvent): void {
+  if (!reply.ok || leftOut === 0 || !mayRefuse(name)) return
+  throw new HookError(
+    'ANSWER_INVALID',
+    `the model said yes, but it saw only a part of what happened: ${leftOut} bytes in the middle were left out`,
+    {
+      hint: 'Let a hook that reads all of it decide on calls as long as this: a command, a server or a function.',
+    },
+  )
+}
+
+function mayRefuse(event: string): boolean {
+  return EFFECTS.get(event) !== 'none' && resolveEvent(event).deny !== 'none'
 }
 
 export function verdictOf(

@@ -8,7 +8,7 @@ import { type Answered, ask } from '../model/ask.js'
 import type { ModelSource } from '../model/model-source.js'
 import { noteCut, questionFor } from '../model/question.js'
 import { type Reply, readReply } from '../model/reply.js'
-import { verdictOf } from '../model/verdict.js'
+import { checkSeenWhole, verdictOf } from '../model/verdict.js'
 import { announce, bounded } from '../telling.js'
 
 /** The fields that only a prompt hook has. */
@@ -37,7 +37,9 @@ export function promptHook(
     noteCut(question, note)
     const answered = await ask(models(), question, programs, { wish: handler.model, signal, note })
     show(answered, context)
-    return verdictOf(read(answered, note), event, asker, note)
+    const reply = read(answered, note)
+    checkSeenWhole(reply, question, event)
+    return verdictOf(reply, event, asker, note)
   }
   return { ...hook, run }
 }

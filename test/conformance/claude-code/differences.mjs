@@ -222,7 +222,9 @@ const SHOWN = {
     'file PreToolUse, a handler in place of a group': { ran: ['EVENT', 'GROUP'] },
     'file PreToolUse, group is null': { ran: ['EVENT', 'GROUP'] },
     'file PreToolUse, if is a number': { ran: ['EVENT', 'GROUP', 'SIBLING'] },
-    'file PreToolUse, onFailure unknown': { ran: ['EVENT', 'GROUP', 'SIBLING'] },
+    // Only its policy is malformed: it stays, and fails closed.
+    'file PreToolUse, onFailure unknown': { ran: ['BAD', 'EVENT', 'GROUP', 'SIBLING'] },
+    'file PostToolUse, onFailure unknown': { ran: ['BAD', 'EVENT', 'GROUP', 'SIBLING'] },
     'file PreToolUse, shell unknown': { ran: ['EVENT', 'GROUP', 'SIBLING'] },
     'file PreToolUse, async is text': { ran: ['EVENT', 'GROUP', 'SIBLING'] },
     'file plugin, bad entry': { ran: ['EVENT', 'GROUP', 'SIBLING'] },

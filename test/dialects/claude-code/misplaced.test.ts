@@ -6,6 +6,9 @@ import { BASH, eventOf, read, specific } from './reply.js'
 const TO_BLOCK =
   'to block, print {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"…"}}'
 
+const TO_ASK =
+  'to ask, print {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"…"}}'
+
 describe('at the wrong level', () => {
   it('permissionDecision and its kin at the top level are ignored, and the right JSON is shown', () => {
     const { result, notes } = read(BASH, {
@@ -89,7 +92,6 @@ describe('in the wrong words', () => {
   it.each([
     ['"deny" as decision', { decision: 'deny' }, 'decision "deny" decides nothing'],
     ['"allow" for "approve"', { decision: 'allow' }, 'decision "allow" decides nothing'],
-    ['"ask" as decision', { decision: 'ask' }, 'decision "ask" decides nothing'],
     [
       '"block" for "deny"',
       specific('PreToolUse', { permissionDecision: 'block' }),
@@ -104,6 +106,14 @@ describe('in the wrong words', () => {
     const { error, notes } = read(BASH, { stdout })
     expect(error?.code).toBe('ANSWER_INVALID')
     expect(notes).toEqual([{ code: 'answer-misplaced', text: `${text}; ${TO_BLOCK}` }])
+  })
+
+  it.each(['ask', 'ask_user'])('"%s" as decision is a failure that says how to ask', (decision) => {
+    const { error, notes } = read(BASH, { stdout: { decision } })
+    expect(error).toMatchObject({ code: 'ANSWER_INVALID', hint: expect.stringContaining(TO_ASK) })
+    expect(notes).toEqual([
+      { code: 'answer-misplaced', text: `decision "${decision}" decides nothing; ${TO_ASK}` },
+    ])
   })
 
   it('on PermissionRequest, too', () => {
@@ -128,7 +138,7 @@ describe('in the wrong words', () => {
 
   it('what other systems decide with is ignored, and the right JSON is shown', () => {
     const answers = [
-      { action: 'deny' },
+      { action: 'block' },
       { permission: 'deny' },
       { ok: false, reason: 'x' },
       { blocked: true },

@@ -137,6 +137,17 @@ describe('to Carabiner', () => {
     ])
   })
 
+  it('carries a hook that is read otherwise than it stands there, and says so', async () => {
+    const { json, left, notes } = await migrated({
+      [SETTINGS]: settings('Stop', group(command('x', { onFailure: 'deny', timeout: 5 }))),
+    })
+    expect(json(HOOKS)).toEqual(settings('Stop', group(command('x', { onFailure: 'deny', timeout: 5 }))))
+    expect(left).toEqual([])
+    expect(notes.map(({ why }) => why)).toEqual([
+      'settings.json:Stop#1: "onFailure" must be "block" or "continue", got "deny"; "block" is in force',
+    ])
+  })
+
   it('names what else hooks may count on', async () => {
     const done = await migrated({
       [SETTINGS]: {
@@ -424,6 +435,7 @@ describe('to Claude Code', () => {
     ['a server', 'SessionStart', { type: 'http', url: 'https://a' }, {}, 'runs no http hook on SessionStart'],
     ['a shell', 'Stop', { shell: 'sh' }, {}, 'knows the shells bash and powershell'],
     ['a gate', 'Stop', { type: 'prompt', prompt: 'x', onFailure: 'block' }, {}, 'the gate would stand open'],
+    ['a slip', 'Stop', { onFailure: 'deny' }, {}, '"onFailure" must be "block" or "continue"'],
     ['a name', 'Stop', { command: 'cat $AMPLIFIER_SESSION_ID' }, {}, 'it uses AMPLIFIER_SESSION_ID'],
     ['a default', 'Stop', { command: 'x ${AMPLIFIER_HOOKS_DIR:-.}' }, {}, 'it uses AMPLIFIER_HOOKS_DIR'],
     [

@@ -143,6 +143,7 @@ describe('to Claude Code', () => {
     })
     expect(plan.left.map(({ what, why }) => `${what}: ${why}`)).toEqual([
       'ModelRequest: never: Claude Code has no such event',
+      '"priority": Claude Code runs all hooks of an event at once',
     ])
     expect(out(root).isThere).toBe(true)
   })

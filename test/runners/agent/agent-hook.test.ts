@@ -4,6 +4,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { PAYLOAD_LIMIT } from '../../../src/runners/model/question.js'
 import { Asking, CALL } from '../model/asking.js'
 import { LoopbackModel, type Move } from '../model/loopback-model.js'
 
@@ -53,6 +54,13 @@ describe.each(['anthropic', 'openai'] as const)('over the wire of %s', (provider
     expect(model.received[1]?.text).toContain('1\\tnever on Fridays')
     expect(model.last.text).toContain('notes.txt:1: never on Fridays')
     expect(one.printed).toEqual([{ stdout: NO }])
+  })
+
+  it('cannot say yes to a call of which it saw a part', async () => {
+    const data = { tool_name: 'Write', tool_input: { content: 'x'.repeat(2 * PAYLOAD_LIMIT) } }
+    const one = asking('{"ok": true}', NO)
+    await expect(one.run(one.agent(), { data })).rejects.toMatchObject({ code: 'ANSWER_INVALID' })
+    expect(await one.run(one.agent(), { data })).toMatchObject({ action: 'deny' })
   })
 
   it('is told what went wrong, and may go on', async () => {

@@ -1,5 +1,9 @@
 // HTTP hooks under the engine: as Claude Code 2.1.325 was observed to treat them, and what becomes of a failure.
 
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createHooks } from 'carabiner'
 import { HookRegistry } from 'carabiner/core'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { corpusIsHere, readCorpus } from '../../dialects/claude-code/replay.js'
@@ -100,6 +104,25 @@ it('a refused address closes a gate that is to close, and nothing was sent', asy
   expect(outcome.action).toBe('deny')
   expect(outcome.hooks).toMatchObject([{ status: 'failed', why: 'HOOK_REFUSED' }])
   expect(station.connections).toBe(0)
+})
+
+it.each([
+  ['the file of the user', 'hooks.json', 'ran'],
+  ['a plugin in the folder of the user', 'guest/hooks.json', 'failed'],
+])('a hook of %s (%s) that asks this machine %s', async (_, file, status) => {
+  const url = await station.says('{}')
+  const home = mkdtempSync(join(tmpdir(), 'carabiner-home-'))
+  const path = join(home, '.amplifier/hooks', file)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, JSON.stringify({ hooks: { PreToolUse: [{ hooks: [{ type: 'http', url }] }] } }))
+  const projectDir = join(home, 'project')
+  mkdirSync(projectDir)
+  const hooks = await createHooks({ projectDir, home })
+  const outcome = await hooks.session({ id: 's1' }).fire('PreToolUse', CALL)
+  await hooks.close()
+  rmSync(home, { recursive: true })
+  expect(outcome.hooks).toMatchObject([status === 'ran' ? { status } : { status, why: 'HOOK_REFUSED' }])
+  expect(station.seen).toHaveLength(status === 'ran' ? 1 : 0)
 })
 
 it('what a failing server repeats of our secrets is shown to nobody', async () => {

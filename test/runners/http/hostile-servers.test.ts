@@ -36,6 +36,18 @@ describe('a server that', () => {
       `HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n${DENY}`,
       /^HOOK_FAILED: it broke off/,
     ],
+    ['dies after its headers', 'HTTP/1.1 200 OK\r\n\r\n', /^HOOK_FAILED: it sent headers and closed/],
+    [
+      'dies after its headers, which say that it will close',
+      'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n',
+      /^HOOK_FAILED: it sent headers and closed/,
+    ],
+    ['dies after a line end', 'HTTP/1.0 200 OK\r\n\r\n \n', /^HOOK_FAILED: it sent headers and closed/],
+    [
+      'breaks off before the first chunk',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n',
+      /^HOOK_FAILED: it broke off/,
+    ],
     [
       'breaks off between chunks',
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n',
@@ -90,6 +102,15 @@ describe('a server that', () => {
     const headers = `X-A: ${'a'.repeat(1000)}\r\n`.repeat(50)
     const url = await bytes(`HTTP/1.1 200 OK\r\n${headers}Content-Length: ${DENY.length}\r\n\r\n${DENY}`)
     expect(await station.ask(url)).toMatchObject({ action: 'deny' })
+  })
+
+  test.for([
+    ['a length of 0', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'],
+    ['no chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['status 204', 'HTTP/1.1 204 No Content\r\n\r\n'],
+    ['status 205', 'HTTP/1.1 205 Reset Content\r\n\r\n'],
+  ] as const)('says that it has nothing to say by %s has no objection', async ([, text]) => {
+    expect(await station.ask(await bytes(text), { onFailure: 'block' })).toMatchObject({ action: 'continue' })
   })
 
   test('answers without a length, to the end of the connection, is read', async () => {

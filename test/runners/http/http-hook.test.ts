@@ -250,6 +250,14 @@ describe('an answer', () => {
     },
   )
 
+  test.for([
+    [404, 'Check the path of the URL.'],
+    [403, 'Check "headers" of the hook, and the variables that they name.'],
+    [500, 'Let the server answer with a status of 200 to 299, and a JSON object or nothing.'],
+  ] as const)('with status %i is told with what to do', async ([status, hint]) => {
+    await expect(station.ask(await station.says('', status))).rejects.toMatchObject({ hint })
+  })
+
   test('with status 500 is told at once, although the server does not end it', async () => {
     const url = await station.serve((_, response) => response.writeHead(500).write('half'))
     expect(await station.failure(url)).toMatch(/status 500, which is no answer: half$/)
@@ -293,6 +301,9 @@ test('allowed_http_urls are asked about the URL at each call', async () => {
   const refused = await ask().catch((error: { code: string; message: string }) => error)
   expect(refused).toMatchObject({ code: 'HOOK_REFUSED' })
   expect((refused as Error).message).toMatch(/^nothing was sent to 127.0.0.1:\d+: allowed_http_urls/)
+  expect(refused).toMatchObject({
+    hint: expect.stringContaining('under "hooks" in ~/.amplifier/settings.json'),
+  })
   expect((refused as Error).message).not.toContain('zq-')
   expect(station.connections).toBe(0)
   terms.allowed_http_urls = [`${url}/*`]

@@ -1,7 +1,7 @@
 // HTTP hooks in a process of their own: what it loads, whether it can end, and whom it believes.
 
-import { execFile, execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { has } from '../../conformance/shell-project.js'
+import { certified } from './certificate.js'
 import { DENY, Station } from './station.js'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -24,7 +25,9 @@ import { httpHook } from './http-hook.mjs'
 const [url, abortMs] = process.argv.slice(2)
 const terms = () => ({ allowed_http_urls: null, http_allowed_env_vars: null, allowed_private_hosts: [] })
 const hook = { name: 'guard', onFailure: 'continue', detached: false, origin: { scope: 'user', source: 'test' } }
-const { run } = httpHook({ hook, handler: { url: url ?? 'http://127.0.0.1:9/' } }, { report() {} }, terms)
+const place = { projectDir: '/nowhere', hooksDir: '/nowhere' }
+const handler = { url: url ?? 'http://127.0.0.1:9/' }
+const { run } = httpHook({ hook, handler, place }, { report() {} }, terms)
 const { signal } = abortMs ? { signal: AbortSignal.timeout(Number(abortMs)) } : new AbortController()
 const context = { signal, onAbort: (l) => signal.addEventListener('abort', l), note() {}, printed() {} }
 const event = { name: 'PreToolUse', data: {}, session: { id: 's1' } }
@@ -102,17 +105,8 @@ describe('a process', () => {
 })
 
 describe.skipIf(!has('openssl'))('over https', () => {
-  /** A certificate that signs itself. */
-  function certified(name: string) {
-    const [key, cert] = [join(folder, `${name}.key`), join(folder, `${name}.pem`)]
-    const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-    const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`, '-days', '2']
-    execFileSync('openssl', [...request, ...subject, '-keyout', key, '-out', cert], { stdio: 'ignore' })
-    return { file: cert, key: readFileSync(key), cert: readFileSync(cert) }
-  }
-
   async function serving(name: string) {
-    const { file, key, cert } = certified(name)
+    const { file, key, cert } = certified(folder, name)
     const port = await station.listen(createServer({ key, cert }, (_, response) => response.end(DENY)))
     return { file, url: `https://localhost:${port}/`, port }
   }

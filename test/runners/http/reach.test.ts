@@ -224,6 +224,18 @@ describe('a hook of the user', () => {
     expect(own('http://localhost/', '10.0.0.1')).toContain('private network')
     expect(own('http://metadata.google.internal/')).toContain('metadata')
   })
+
+  test.for([
+    ['http://169.254.169.254/', 'metadata'],
+    ['http://[::ffff:169.254.169.254]/', 'metadata'],
+    ['http://[fd00:ec2::254]/', 'metadata'],
+    ['http://100.100.100.200/', 'metadata'],
+    ['http://169.254.7.7/', 'link-local'],
+    ['http://[fe80::1]/', 'link-local'],
+  ] as const)('may not name %s without being allowed to', ([url, kind]) => {
+    expect(own(url)).toContain(kind)
+    expect(reach(url, [new URL(url).hostname], true).refusalOfHost()).toBeUndefined()
+  })
 })
 
 describe('a look-up', () => {
@@ -291,10 +303,26 @@ describe('through a hook', () => {
     const url = await station.says(DENY)
     for (const scope of ['project', 'named'] as const) {
       expect(await station.failure(url, { scope })).toMatch(/^HOOK_REFUSED: .* a loopback address/)
+      await expect(station.ask(url, { scope })).rejects.toMatchObject({
+        hint: expect.stringContaining('"allowed_private_hosts" under "hooks" in ~/.amplifier/settings.json'),
+      })
     }
     expect(station.connections).toBe(0)
     const terms = { allowed_private_hosts: [`127.0.0.1:${portOf(url)}`] }
     expect(await station.ask(url, { scope: 'project', terms })).toMatchObject({ action: 'deny' })
+  })
+
+  test.for([
+    ['plugin', { plugin: { name: 'p', root: '/nowhere/p', dataDir: '/nowhere/d' } }],
+    ['skill', { skillDir: '/nowhere/s' }],
+  ] as const)('one of a %s in the folder of the user is not his own', async ([, place]) => {
+    const url = await station.says(DENY)
+    expect(await station.failure(url, { scope: 'user', place })).toMatch(
+      /^HOOK_REFUSED: .* a loopback address/,
+    )
+    expect(station.connections).toBe(0)
+    const terms = { allowed_private_hosts: [`127.0.0.1:${portOf(url)}`] }
+    expect(await station.ask(url, { scope: 'user', place, terms })).toMatchObject({ action: 'deny' })
   })
 
   test('a connection that another hook may use, and that is kept, is looked at again', async () => {

@@ -16,6 +16,7 @@ import {
 import type { Data, Diagnostic, HookContext, Message } from 'carabiner'
 import type { HookEvent, Origin } from 'carabiner/core'
 import type { Printed } from '../../../src/core/hook.js'
+import type { Place } from '../../../src/runners/hook-spec.js'
 import { type HttpHandler, type HttpTerms, httpHook } from '../../../src/runners/http/http-hook.js'
 import { laneHook } from '../../core/made-hook.js'
 import { until } from '../command/workshop.js'
@@ -34,6 +35,7 @@ export interface Setup {
   readonly handler?: Partial<HttpHandler>
   readonly terms?: Partial<HttpTerms>
   readonly scope?: Origin['scope']
+  readonly place?: Partial<Place>
   readonly signal?: AbortSignal
   readonly event?: string
   readonly data?: Data
@@ -94,13 +96,13 @@ export class Station {
     return (server.address() as AddressInfo).port
   }
 
-  hook(url: string, { handler, terms, scope = 'user', onFailure = 'continue' }: Setup = {}) {
+  hook(url: string, { handler, terms, scope = 'user', onFailure = 'continue', ...more }: Setup = {}) {
     const { run: _, ...hook } = laneHook('guard', {
       kind: 'http',
       origin: { scope, source: 'test' },
       onFailure,
     })
-    const place = { projectDir: '/nowhere', hooksDir: '/nowhere' }
+    const place = { projectDir: '/nowhere', hooksDir: '/nowhere', ...more.place }
     return httpHook(
       { hook, handler: { url, ...handler }, place, env: 'inherit', longestMs: 300_000 },
       { display: (message) => this.shown.push(message), report: () => {} },

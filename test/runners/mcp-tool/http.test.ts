@@ -147,6 +147,14 @@ describe('a server at an address', () => {
     expect(house.seen[0]?.headers.authorization).toBe(expected)
   })
 
+  it('gets a password that is not encoded as it should be', async () => {
+    await at(officialHouse(), {}, 'me:100%-p4ss@')
+    await lobby.reason('echo')
+    const expected = `Basic ${Buffer.from('me:100%-p4ss').toString('base64')}`
+    expect(house.seen[0]?.headers.authorization).toBe(expected)
+    expect(withoutSecrets('it sent 100%-p4ss to me')).toBe('it sent [redacted] to me')
+  })
+
   it('that has forgotten its sessions is met anew, at once', async () => {
     const official = officialHouse()
     await at(official)
@@ -215,6 +223,9 @@ describe('a server that is none', () => {
     const failure = await failureOf(lobby.ask('gate'))
     expect(failure.code).toBe('HOOK_NOT_STARTED')
     expect(failure.message).toMatch(/"tests" is not there: .*ECONNREFUSED/)
+    expect(failure.hint).toBe(
+      'Is the server at its "url" running? Check "mcp_servers.tests" under "hooks" in ~/.amplifier/settings.json.',
+    )
   })
 
   it('is told as such where its address is none', async () => {

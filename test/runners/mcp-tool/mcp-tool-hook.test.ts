@@ -104,6 +104,28 @@ describe('an answer in parts', () => {
     expect(failure).toMatchObject({ code: 'ANSWER_INVALID', message: expect.stringContaining('2 different') })
   })
 
+  const resource = (text: string) => ({ type: 'resource', resource: { uri: 'file:///a', text } })
+
+  it.each([
+    ['an image', [image]],
+    ['an image and a blank text', [image, { type: 'text', text: ' ' }]],
+    ['a resource', [resource('{}')]],
+    ['a resource that allows', [resource(ALLOW)]],
+    ['a link', [{ type: 'resource_link', uri: 'file:///a', name: 'a' }]],
+  ])('of which nothing can be read is none: %s', async (_, content) => {
+    const failure = await failureOf(lobby.answering({ content }))
+    expect(failure).toMatchObject({ code: 'ANSWER_INVALID', message: expect.stringContaining('no text') })
+  })
+
+  it.each([
+    ['alone', [resource(DENY)]],
+    ['beside a text that allows', [{ type: 'text', text: ALLOW }, resource(` ${DENY}\n`)]],
+    ['beside an image', [image, resource('{broken}'), resource(DENY)]],
+  ])('may deny in a resource: %s', async (_, content) => {
+    expect(await lobby.answering({ content }).answer).toMatchObject({ action: 'deny', reason: 'no' })
+    expect(await lobby.answering({ content, isError: true }).answer).toMatchObject({ action: 'deny' })
+  })
+
   it('may have images, which are noted', async () => {
     const { answer, notes } = lobby.answering({ content: [image, { type: 'text', text: DENY }] })
     expect(await answer).toMatchObject({ action: 'deny' })

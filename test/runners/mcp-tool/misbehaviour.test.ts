@@ -20,8 +20,10 @@ describe('a server that is not there', () => {
     lobby = new Lobby()
     const failure = await failureOf(lobby.ask('say', { server: 'test' }))
     expect(failure.code).toBe('HOOK_NOT_STARTED')
-    expect(failure.message).toMatch(/no MCP server "test" in the settings.*did you mean tests\?/)
-    expect(failure.hint).toContain('mcp_servers')
+    expect(failure.message).toBe(
+      'There is no MCP server "test" in ~/.amplifier/settings.json; did you mean tests?',
+    )
+    expect(failure.hint).toMatch(/^Add it to "mcp_servers" under "hooks" there/)
   })
 
   it('is not found among what every object has', async () => {
@@ -36,6 +38,7 @@ describe('a server that is not there', () => {
     const failure = await failureOf(lobby.ask('say'))
     expect(failure.code).toBe('HOOK_NOT_STARTED')
     expect(failure.message).toMatch(/"tests" is not there.*no such program on PATH/)
+    expect(failure.hint).toContain('See "mcp_servers.tests" under "hooks" in ~/.amplifier/settings.json.')
   })
 
   it('needs a variable that is not set', async () => {
@@ -120,6 +123,9 @@ describe('an answer', () => {
   it.each([
     ['error', 'HOOK_FAILED', /did not carry out its tool "gate".*out of order/],
     ['no-result', 'ANSWER_INVALID', /no result of a tool/],
+    ['empty-result', 'ANSWER_INVALID', /no result of a tool/],
+    ['task-result', 'ANSWER_INVALID', /no result of a tool/],
+    ['old-result', 'ANSWER_INVALID', /no result of a tool/],
     ['long-text', 'HOOK_OUTPUT', /more than 1048576 bytes/],
     ['deep-reply', 'ANSWER_INVALID', /nested deeper/],
     ['closes-output', 'HOOK_FAILED', /was lost while its tool "gate" was called: it closed its output/],
@@ -129,6 +135,10 @@ describe('an answer', () => {
     const failure = await failureOf(hostile(fault))
     expect(failure.message).toMatch(words)
     expect(failure.code).toBe(code)
+  })
+
+  it('may be structured content alone', async () => {
+    expect(await hostile('bare-structure').answer).toMatchObject({ action: 'deny', reason: 'heard' })
   })
 
   it('that is too long ends the call', async () => {

@@ -144,6 +144,15 @@ describe('a bad command', () => {
     })
   })
 
+  it('that is not executable is told to be the model of the settings', async () => {
+    const script = workshop.file('model.sh', '#!/bin/sh\necho yes\n')
+    expect(await failure(command(script))).toMatchObject({
+      code: 'HOOK_NOT_STARTED',
+      message: `the model's command: Could not start ${JSON.stringify(script)}: it is not executable (chmod +x)`,
+      hint: expect.stringMatching(/^It is "model" under "hooks" in ~\/\.amplifier\/settings\.json/),
+    })
+  })
+
   it('that hangs is ended at the deadline, with all it started', async () => {
     const one = shell(`sleep ${FOREVER} & echo $! > "$1/started"; wait`)
     const controller = new AbortController()
@@ -158,6 +167,6 @@ describe('a bad command', () => {
     const one = shell('exec 0<&-; echo yes')
     const data = { tool_name: 'Bash', tool_input: { command: 'x'.repeat(500_000) } }
     expect(await one.run(one.prompt(), { data })).toEqual({ action: 'continue' })
-    expect(one.codes).toEqual(['payload-cut'])
+    expect(one.codes).toEqual([])
   })
 })

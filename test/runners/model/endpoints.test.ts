@@ -147,10 +147,41 @@ describe.each(WIRES)('$provider', ({ provider, name, path }) => {
     })
   })
 
-  it('that is not there has failed', async () => {
-    const one = Asking.settings(settings({ base_url: 'http://127.0.0.1:1/v1' }))
-    await expect(one.run(one.prompt())).rejects.toMatchObject({ code: 'MODEL_FAILED' })
+  async function unreached(base_url: string): Promise<unknown> {
+    const one = asking({ base_url })
+    return one.run(one.prompt()).catch((thrown: unknown) => thrown)
+  }
+  const lookedFor = (url: string) =>
+    `Is the server of "model" under "hooks" in ~/.amplifier/settings.json running? It was asked at the base_url ${url}.`
+
+  it('that is not there has failed, and it is told where it is looked for, without what may be a key', async () => {
+    const gone = await LoopbackModel.start()
+    const { url } = gone
+    await gone.close()
+    expect(await unreached(`${url}?key=hunter2`)).toMatchObject({
+      code: 'MODEL_FAILED',
+      message: expect.stringContaining('ECONNREFUSED'),
+      hint: lookedFor(url),
+    })
   })
+
+  it('whose name is not known has failed, and it is told where it is looked for', async () => {
+    const url = 'http://no-such-host.invalid/v1'
+    expect(await unreached(url)).toMatchObject({ code: 'MODEL_FAILED', hint: lookedFor(url) })
+  })
+
+  it.each<Move>([{ raw: '<html>' }, { status: 404 }, { status: 400 }])(
+    'that answers %j is looked for in the settings, and not in code',
+    async (move) => {
+      const { code, hint } = await failure(move)
+      expect([code, hint]).toEqual([
+        'MODEL_FAILED',
+        expect.stringContaining('"model" under "hooks" in ~/.amplifier/settings.json'),
+      ])
+      expect(hint).toContain(model.url)
+      expect(hint).not.toContain('createHooks')
+    },
+  )
 
   it('that answers 10 MB is cut off', async () => {
     const answer = await failure('x'.repeat(10 * 1024 * 1024))

@@ -63,6 +63,8 @@ describe('the setting', () => {
     [{ provider: 'openai', name: 'x', api_key_env: 'A=B' }, '"api_key_env"'],
     [{ provider: 'openai', name: 'x', api_key: 'sk-1' }, 'environment'],
     [{ provider: 'openai', name: 'x', temperature: 1 }, '"temperature"'],
+    [{ comand: ['claude'] }, 'has no key "comand"; did you mean command?'],
+    [{ provider: 'openai', nmae: 'x' }, 'has no key "nmae"; did you mean name?'],
     [{ command: 'claude -p' }, 'a list'],
     [{ command: [] }, 'a list'],
     [{ command: [''] }, 'a list'],

@@ -28,6 +28,10 @@ describe('a yes', () => {
     'OK',
     '**Allow**',
     '"approved"',
+    'Yes, this is safe.',
+    '**Yes.** It reads a file.',
+    'Yes - it reads a file',
+    'Allow: it lists a folder',
   ])('%j', (text) => {
     expect(read(text)).toEqual({ ok: true })
     expect(notes).toEqual([])
@@ -36,6 +40,7 @@ describe('a yes', () => {
   it('may have a key too many, which is told', () => {
     expect(read('{"ok": true, "confidence": 0.9}')).toEqual({ ok: true })
     expect(codes()).toEqual(['unknown-answer-key'])
+    expect(read('{"ok": true, "checks": [{"name": "a", "passed": true}]}')).toEqual({ ok: true })
   })
 })
 
@@ -50,6 +55,50 @@ describe('a no', () => {
 
   it.each(['no', 'No.', 'DENY', '`block`', 'false'])('in a word: %j', (text) => {
     expect(read(text)).toEqual({ ok: false, impossible: false })
+  })
+
+  it.each([
+    ['No. It deletes the database.', 'It deletes the database.'],
+    ['**No** - use a branch', 'use a branch'],
+    ['No: löscht alles', 'löscht alles'],
+    ['no, never', 'never'],
+    ['No\n\nIt deletes the database.', 'It deletes the database.'],
+    ['No because it deletes', 'because it deletes'],
+    ['No, yes would be wrong', 'yes would be wrong'],
+    ['Deny: destructive', 'destructive'],
+    ['Denied – destructive', 'destructive'],
+    ['BLOCK this command', 'this command'],
+    ['Rejected, too wide', 'too wide'],
+    ['Not ok: too wide', 'too wide'],
+    ['Not safe.', undefined],
+    ['Unsafe, it deletes', 'it deletes'],
+    ['**Verdict:** deny (too wide)', '(too wide)'],
+    ['Answer: no', undefined],
+    ['N\u200bо. It deletes', 'It deletes'],
+    ['ＤＥＮＹ: too wide', 'too wide'],
+    ['No. {"ok": false, "reason": "too wide"}', 'too wide'],
+    ['No. {"ok": true}', '{"ok": true}'],
+  ])('in more words: %j', (text, reason) => {
+    expect(read(text)).toEqual({ ok: false, impossible: false, ...(reason && { reason }) })
+    expect(notes).toEqual([])
+  })
+
+  it.each([
+    ['{"decision": "block", "reason": "bad"}', 'bad'],
+    ['{"decision": "Deny: too wide"}', undefined],
+    ['{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "bad"}}', 'bad'],
+    ['{"action": "abort_turn"}', undefined],
+    ['{"allowed": false, "reason": "bad"}', 'bad'],
+    ['{"ok": "no", "reason": "bad"}', 'bad'],
+    ['{"ok": true, "decision": "block"}', undefined],
+    ['{"permissionDecision": "deny", "ok": true}', undefined],
+    ['{"ok": true, "safe": false}', undefined],
+    ['{"ok": true, "decision": ["block"]}', undefined],
+    ['Here it is: {"decision": "block", "reason": "bad"}', 'bad'],
+    ['[{"verdict": "denied"}]', undefined],
+  ])('in the words of others: %j', (text, reason) => {
+    expect(read(text)).toEqual({ ok: false, impossible: false, ...(reason && { reason }) })
+    expect(codes()).toContain('malformed-field')
   })
 
   it('may be final', () => {
@@ -92,6 +141,19 @@ describe('a no', () => {
     ['given twice, no first', '{"ok": false, "ok": true, "reason": "bad"}', 'bad'],
     ['given twice, yes first', '{"ok": true, "ok": false, "reason": "bad"}', 'bad'],
     ['given twice, one of them hidden', '{"o\\u006b": false, "ok": true, "reason": "bad"}', 'bad'],
+    ['far from its key, no first', `{"ok":${' '.repeat(60)}false,"ok":true}`, undefined],
+    ['far from its key, in prose', `So: {"ok"${' '.repeat(60)}:${' '.repeat(60)}false}`, undefined],
+    ['below a yes', '{"ok": true, "result": {"ok": false, "reason": "bad"}}', 'bad'],
+    ['in a list below a yes', '{"ok": true, "all": [{"ok": true}, {"ok": false}]}', undefined],
+    ['in a text beside a yes', '{"ok": true, "result": "{\\"ok\\": false}"}', undefined],
+    ['with a character that has no width', '{"ok": true, "ok\u200b": false}', undefined],
+    ['with an escaped one', '{"ok": true, "ok\\u200b": false}', undefined],
+    ['in Cyrillic', '{"ok": true, "\u043e\u043a": false}', undefined],
+    ['in Greek', '{"ok": true, "\u03bf\u03ba": false}', undefined],
+    ['in full width', '{"ok": true, "\uff4f\uff4b": false}', undefined],
+    ['with a space', '{"ok": true, "ok ": false}', undefined],
+    ['escaped, in prose', 'So: {"o\\u006b": false}', undefined],
+    ['in words, too long', `No. ${'x'.repeat(REPLY_LIMIT)}`, `${'x'.repeat(8192 - 3)}…`],
     ['too long', `{"ok": false, "reason": "bad"}${' '.repeat(100)}${'x'.repeat(REPLY_LIMIT)}`, 'bad'],
   ])('that is malformed stands: %s', (_, text, reason) => {
     expect(read(text)).toEqual({ ok: false, impossible: false, ...(reason && { reason }) })
@@ -105,6 +167,27 @@ describe('neither', () => {
     '  \n ',
     'I cannot help with that.',
     'Yes, if it is careful.',
+    'Yes, but only in a sandbox.',
+    'Yes, this is safe. However, it writes.',
+    'Yes, it is not allowed.',
+    "Yes, it's dangerous",
+    'Yes, n\u043et so',
+    'Yes: {"ok": true}',
+    `Yes, ${'safe '.repeat(80)}`,
+    'yes it is',
+    'Allow-lists are missing here.',
+    'Allowed: 0',
+    'Yes, as long as nobody looks.',
+    'Yes, it deletes everything.',
+    'OK, let me look at it.',
+    'Okay.\n\nI will begin.',
+    'No problem, go ahead.',
+    'No such file or directory',
+    'No-op commands are fine.',
+    'Nobody knows',
+    'Blocking is for others.',
+    'It is denied that this is safe.',
+    'false positive',
     'yes no',
     'yes\nno',
     'maybe',
@@ -128,8 +211,13 @@ describe('neither', () => {
     '{"ok": true, "reason": 5}',
     '{"ok": true, "impossible": "no"}',
     '{"decision": "approve"}',
-    '{"ok": true, "decision": "block"}',
-    '{"permissionDecision": "deny", "ok": true}',
+    '{"ok": true, "note": "deny it"}',
+    '{"ok": true, "harmless": false}',
+    '{"ok": true, "harmless": "no"}',
+    '{"ok": true, "harmless": [true, false]}',
+    '{"ok": true, "ok\u200b": true}',
+    '{"decision": "No problem"}',
+    '{"result": "no issues found"}',
     'Here it is:\n```json\n{"ok": true}\n```',
     '```json\n{"ok": true}\n```\n```json\n{"ok": true}\n```',
     `${'['.repeat(60_000)}`,
@@ -141,6 +229,17 @@ describe('neither', () => {
     const long = `{"ok": true}${' '.repeat(REPLY_LIMIT)}`
     expect(() => read(long)).toThrow(expect.objectContaining({ code: 'HOOK_OUTPUT' }))
   })
+
+  it.each(['ok ', 'ok"', '"ok" ', '\\', ' ', '"reason":', 'no ', '{"ok":', '*', 'Answer'])(
+    'is told in time, however often it says %j',
+    (text) => {
+      const spaces = ' '.repeat(REPLY_LIMIT / 2)
+      for (const said of [text.repeat(REPLY_LIMIT / text.length), `${text}${spaces}`, `no${spaces}x`]) {
+        expect(() => read(`x${said}`.slice(0, REPLY_LIMIT))).toThrow('not valid')
+        expect(() => read(`${said}y`.slice(0, REPLY_LIMIT))).toThrow('not valid')
+      }
+    },
+  )
 
   it('carries no more than a beginning of what was said', () => {
     const error = (() => {

@@ -3,6 +3,7 @@
 import { HookError } from 'carabiner'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ModelFunction, ModelQuestion, ModelSource } from '../../../src/runners/model/model-source.js'
+import { PAYLOAD_LIMIT } from '../../../src/runners/model/question.js'
 import { Asking } from '../model/asking.js'
 import { LoopbackModel } from '../model/loopback-model.js'
 
@@ -85,13 +86,46 @@ describe('in the engine', () => {
     expect(outcome.hooks).toMatchObject([{ status: 'ran', stdout: '{"ok": true}' }])
   })
 
-  it('a gate that saw only a part says so', async () => {
-    const one = saying('{"ok": true}')
-    const data = { tool_name: 'Write', tool_input: { content: 'x'.repeat(400_000) } }
-    const { diagnostics } = await one.fire(one.prompt(), data)
-    expect(diagnostics).toMatchObject([
-      { code: 'payload-cut', text: expect.stringMatching(/\d+ in the middle were left out/) },
-    ])
+  describe('a gate that saw only a part', () => {
+    const data = { tool_name: 'Write', tool_input: { content: 'x'.repeat(2 * PAYLOAD_LIMIT) } }
+
+    it('cannot say yes, and says why', async () => {
+      const one = saying('{"ok": true}')
+      const outcome = await one.fire(one.prompt({}, { onFailure: 'block' }), data)
+      expect(outcome).toMatchObject({
+        action: 'deny',
+        reason: expect.stringContaining('it saw only a part of what happened'),
+      })
+      expect(outcome.diagnostics).toContainEqual(
+        expect.objectContaining({
+          code: 'payload-cut',
+          text: expect.stringMatching(/\d+ in the middle were left out/),
+        }),
+      )
+      await expect(one.run(one.prompt(), { data })).rejects.toMatchObject({ code: 'ANSWER_INVALID' })
+    })
+
+    it('can say no', async () => {
+      const one = saying(NO)
+      expect(await one.run(one.prompt(), { data })).toEqual({ action: 'abort_turn', reason: 'PHNO' })
+    })
+
+    it.each(['PermissionRequest', 'PermissionDenied', 'SessionStart', 'SomethingElse'])(
+      'decides nothing on %s, and may have seen a part',
+      async (name) => {
+        const one = saying('{"ok": true}')
+        expect(await one.run(one.prompt(), { name, data })).toEqual({ action: 'continue' })
+        expect(one.codes).toEqual(['payload-cut'])
+      },
+    )
+
+    it.each(['UserPromptSubmit', 'PostToolUse', 'Stop', 'ModelRequest'])(
+      'cannot say yes on %s',
+      async (name) => {
+        const one = saying('{"ok": true}')
+        await expect(one.run(one.prompt(), { name, data })).rejects.toMatchObject({ code: 'ANSWER_INVALID' })
+      },
+    )
   })
 
   it('shows its status message', async () => {
@@ -226,6 +260,26 @@ describe('which model', () => {
       message: 'there is no model to ask',
       hint: expect.stringContaining('"provider"'),
     })
+  })
+
+  it("the host's that fails is looked for in the host's code", async () => {
+    const one = Asking.host(() => Promise.reject(new Error('boom')))
+    await expect(one.run(one.prompt())).rejects.toMatchObject({
+      code: 'MODEL_FAILED',
+      message: 'the model of the host could not be asked: boom',
+      hint: 'It is the model that was given to createHooks({ model }): look there.',
+    })
+  })
+
+  it('one that takes too long is to be a faster one', async () => {
+    const one = Asking.host(() => new Promise<never>(() => undefined))
+    const outcome = await one.fire(one.prompt({}, { timeoutMs: 1 }))
+    expect(outcome.hooks).toMatchObject([
+      {
+        why: 'HOOK_TIMEOUT',
+        detail: expect.stringMatching(/\. Use a faster model, or give the hook a larger/),
+      },
+    ])
   })
 
   it("the host's wins over the settings, and both are read at each call", async () => {

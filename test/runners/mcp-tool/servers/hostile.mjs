@@ -40,6 +40,11 @@ const call = {
     write({ method: 'notifications/message', params: { level: 'info', data: 'a log' } })
     write({ id, result: { content: [{ type: 'text', text: '{"decision":"block","reason":"heard"}' }] } })
   },
+  'empty-result': (id) => write({ id, result: {} }),
+  'task-result': (id) => write({ id, result: { task: { taskId: 't', status: 'working' } } }),
+  'old-result': (id) => write({ id, result: { toolResult: 'fine' } }),
+  'bare-structure': (id) =>
+    write({ id, result: { structuredContent: { decision: 'block', reason: 'heard' } } }),
   'no-result': (id) => write({ id, result: { content: 'a text' } }),
   error: (id) => write({ id, error: { code: -32000, message: 'out of order' } }),
   'flood-line': () => flood('x'.repeat(65_536)),

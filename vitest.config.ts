@@ -13,6 +13,7 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/program-bundle.ts'],
     // Most of them wait for programs they have started.
     maxWorkers: 3,
     typecheck: { enabled: false },

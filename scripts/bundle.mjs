@@ -17,7 +17,13 @@ const COMMON = {
   platform: /** @type {const} */ ('node'),
   target: 'node20',
   minify: true,
-  external: ['chokidar', '@modelcontextprotocol/sdk', '@ai-sdk/anthropic', '@ai-sdk/openai-compatible', '@opentelemetry/api'],
+  external: [
+    'chokidar',
+    '@modelcontextprotocol/sdk',
+    '@ai-sdk/anthropic',
+    '@ai-sdk/openai-compatible',
+    '@opentelemetry/api',
+  ],
   logLevel: /** @type {const} */ ('warning'),
 }
 

@@ -12,6 +12,8 @@ import { onStage } from './stage.mjs'
 
 const PLUGIN = fileURLToPath(new URL('../bash-validator', import.meta.url))
 const CALL = { tool_name: 'Bash', tool_input: { command: 'rm -rf /' } }
+/** Lines of an outcome that say what came of it. */
+const CAME = /skipped:|^ *denied:|^ *went on/
 const SETTINGS = {
   hooks: { Stop: [{ hooks: [{ type: 'command', command: 'echo "run the tests" >&2; exit 2' }] }] },
 }
@@ -45,12 +47,12 @@ export async function playPlugin(paint, print) {
       print([`    $ carabiner ${line}`, ...said.map((one) => `      ${one.trim()}`)])
     }
     await type('install ./guard --here --no-trust --yes', /^installed/)
-    await type('fire PreToolUse', /skipped|denied|went on/, CALL)
+    await type('fire PreToolUse', CAME, CALL)
     await type('trust guard --yes', /^trusted/)
-    await type('fire PreToolUse', /skipped|denied|went on/, CALL)
+    await type('fire PreToolUse', CAME, CALL)
     await type('test', /cases:/)
-    await type('disable guard --for 1h', /^switched off all of guard/)
-    await type('fire PreToolUse', /skipped|denied|went on/, CALL)
+    await type('disable guard --for 1h', /^next/)
+    await type('fire PreToolUse', CAME, CALL)
     await mkdir(join(project, '.claude'))
     await writeFile(join(project, '.claude', 'settings.json'), JSON.stringify(SETTINGS))
     await type('migrate --write', /^migrated/)

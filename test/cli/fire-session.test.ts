@@ -65,11 +65,11 @@ const texts = (items: readonly { readonly text: string }[]) => items.map(({ text
 const codes = ({ diagnostics }: Outcome) => diagnostics.map(({ code }) => code)
 const context = (text: string, event: string) =>
   `echo '${JSON.stringify({ hookSpecificOutput: { hookEventName: event, additionalContext: text } })}'`
-/** What the program keeps of sessions: every file below the home folder, hooks aside. */
+/** What the program keeps of sessions: every file below the home folder, hooks and the audit aside. */
 function kept(folder = project.home): readonly string[] {
   if (!existsSync(folder)) return []
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.parentPath.includes('.amplifier'))
+    .filter((entry) => entry.isFile() && !/[/\\](?:\.amplifier|audit)\b/.test(entry.parentPath))
     .map(({ name }) => name)
 }
 
@@ -499,7 +499,8 @@ describe('where nothing can be kept', () => {
       return { code, outcome: JSON.parse(stdout) as Outcome }
     }
     const stopped = await limited('Stop', {})
-    expect([stopped.code, codes(stopped.outcome)]).toEqual([2, ['host-failed']])
+    // Neither the session's state nor the audit.
+    expect([stopped.code, codes(stopped.outcome)]).toEqual([2, ['host-failed', 'host-failed']])
     expect(texts(stopped.outcome.diagnostics)[0]).toContain('space')
     expect((await limited('PreToolUse', BASH)).code).toBe(2)
     // When there is room again, all is as it was.

@@ -3,6 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -13,8 +14,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, vi } from 'vitest'
-import { bundle } from '../../scripts/bundle.mjs'
+import { afterAll, beforeAll, inject, vi } from 'vitest'
 import { removeAll } from '../trust/hostile-project.js'
 
 export interface Run {
@@ -69,11 +69,11 @@ let folder = ''
 export function withProgram(): void {
   // A busy machine takes its time to start processes.
   vi.setConfig({ testTimeout: 60_000 })
-  beforeAll(async () => {
+  beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'carabiner-bin-'))
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
-    await bundle(join(folder, 'bin'))
-  }, 60_000)
+    cpSync(inject('programBundle'), join(folder, 'bin'), { recursive: true })
+  })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 }
 

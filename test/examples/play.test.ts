@@ -113,7 +113,7 @@ describe('npm start', () => {
       '    $ carabiner test',
       '      4 cases: 4 passed',
       '    $ carabiner disable guard --for 1h',
-      expect.stringMatching(/^ {6}switched off all of guard for /),
+      '      next carabiner enable guard --here',
       '    $ carabiner fire PreToolUse',
       expect.stringMatching(/^ {6}guard:PreToolUse#1 +skipped: disabled$/),
       '      went on',

@@ -43,7 +43,7 @@ describe.for(PLUGINS)('%s', AT_ONCE, (plugin) => {
   const runs = it.skipIf(needsPython(plugin) && !hasPython)
 
   it('is a folder with hooks.json, README.md and a program that may be run', () => {
-    const files = readdirSync(join(EXAMPLES, plugin)).sort()
+    const files = readdirSync(join(EXAMPLES, plugin)).filter((name) => name !== 'hooks.test.json')
     expect(files).toHaveLength(3)
     expect(files).toEqual(expect.arrayContaining(['README.md', 'hooks.json']))
     const program = files.find((name) => !/^(README\.md|hooks\.json)$/.test(name)) ?? ''

@@ -34,7 +34,7 @@ const OPTIONS = {
   ...SCOPE_OPTIONS,
   check: { type: 'boolean', help: 'Only look: exit 1 if there is anything new.' },
   yes: { type: 'boolean', help: 'Do not ask: replace what is shown.' },
-  overwrite: { type: 'boolean', help: 'Also where files were changed by hand since they were installed.' },
+  overwrite: { type: 'boolean', help: 'Also where files were changed by hand since.' },
   'accept-moved': { type: 'boolean', help: 'Take a tag that has moved since.' },
   'no-trust': { type: 'boolean', help: 'In a project: do not trust it; it stays blocked until you do.' },
   full: { type: 'boolean', help: 'Show the whole text of every file, and every remark.' },
@@ -43,7 +43,7 @@ const OPTIONS = {
 
 export const command: Command<typeof OPTIONS> = {
   name: 'update',
-  summary: 'Bring installed plugins up to date, after you have seen what changed.',
+  summary: 'Update plugins, after you have seen what changed.',
   positionals: ['[NAME…]'],
   about:
     'Without a name, all that were installed for you and in this project. Fetches by hooks.lock.json: the same branch, ' +

@@ -12,9 +12,14 @@ declare module 'vitest' {
   }
 }
 
-export default async function setup(project: TestProject): Promise<() => void> {
-  const folder = mkdtempSync(join(tmpdir(), 'carabiner-bundle-'))
+let folder = ''
+
+export async function setup(project: TestProject): Promise<void> {
+  folder = mkdtempSync(join(tmpdir(), 'carabiner-bundle-'))
   await bundle(join(folder, 'bin'))
   project.provide('programBundle', join(folder, 'bin'))
-  return () => rmSync(folder, { recursive: true, force: true })
+}
+
+export function teardown(): void {
+  rmSync(folder, { recursive: true, force: true })
 }

@@ -46,7 +46,7 @@ export async function playPlugin(paint, print) {
       const said = stdout.split('\n').filter((one) => telling.test(one))
       print([`    $ carabiner ${line}`, ...said.map((one) => `      ${one.trim()}`)])
     }
-    await type('install ./guard --here --no-trust --yes', /^installed/)
+    await type('install ./guard#v1 --here --no-trust --yes', /^installed/)
     await type('fire PreToolUse', CAME, CALL)
     await type('trust guard --yes', /^trusted/)
     await type('fire PreToolUse', CAME, CALL)
@@ -76,4 +76,5 @@ async function commit(folder) {
   await git(['init', '-q'])
   await git(['add', '-A'])
   await git(['commit', '-qm', 'A guard'])
+  await git(['tag', 'v1'])
 }

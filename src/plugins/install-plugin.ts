@@ -1,6 +1,7 @@
 // Installing: fetch, check against what was promised, stage for the review; and, once somebody agreed, put it in its place.
 
 import { basename, join, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { loadConfig } from '../config/load.js'
 import { unitsOf } from '../config/units.js'
 import { visibleName } from '../core/visible.js'
@@ -9,7 +10,7 @@ import { TrustStore } from '../trust/trust-store.js'
 import type { EntryManifest } from './catalog-entry.js'
 import { type FetchableSource, type Fetched, fetchTree } from './fetch-source.js'
 import { forgetting } from './forget-plugin.js'
-import { type LockEntry, readLock } from './lock-file.js'
+import { type LockEntry, readLock, writeLock } from './lock-file.js'
 import { checkPlace, integrityAt, place, recover, type Step } from './placing.js'
 import { checkIsPlugin, nameInManifest } from './plugin-content.js'
 import { checkPluginName, pluginNameFrom } from './plugin-name.js'
@@ -171,6 +172,19 @@ export function isInstalled({ name, entry }: PreparedPlugin, target: Target): bo
   if (isSame && integrityAt(join(folder, name)) === entry.integrity) return true
   checkPlace(folder, name, undefined)
   return false
+}
+
+/** The same content from elsewhere, or pinned otherwise: the lock file says so from now on. Answers whether it did not. */
+export async function pinInstalled({ name, entry }: PreparedPlugin, target: Target): Promise<boolean> {
+  const path = lockPath(target)
+  const isSame = (a: LockEntry) => isDeepStrictEqual({ ...a, installed: '' }, { ...entry, installed: '' })
+  return alone(target, () => {
+    const lock = readLock(path)
+    const before = lock.get(name)
+    if (before === undefined || isSame(before)) return false
+    writeLock(path, new Map([...lock, [name, { ...entry, installed: before.installed }]]))
+    return true
+  })
 }
 
 /** Puts it in its place; `replaces` as in `Placing`. */

@@ -93,7 +93,10 @@ export class SwitchStore {
   forget({ plugin, from }: SwitchTarget, project: string | undefined, now: number): readonly Switch[] {
     const key = project === undefined ? undefined : projectKey(project)
     return this.turnOn(
-      (one) => one.plugin === plugin && one.from === from && (from !== 'project' || one.project === key),
+      (one) =>
+        one.plugin === plugin &&
+        one.from === from &&
+        (from !== 'project' || one.project === key || one.project === undefined),
       now,
     )
   }

@@ -101,7 +101,7 @@ describe('npm start', () => {
 
   it.skipIf(!hasGit)('shows a plugin from its repository to its end (needs git)', () => {
     expect(sceneOf('Plugins').slice(1)).toEqual([
-      '    $ carabiner install ./guard --here --no-trust --yes',
+      '    $ carabiner install ./guard#v1 --here --no-trust --yes',
       '      installed guard  .amplifier/hooks/guard',
       '    $ carabiner fire PreToolUse',
       expect.stringMatching(/^ {6}guard:PreToolUse#1 +skipped: untrusted$/),

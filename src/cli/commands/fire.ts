@@ -210,12 +210,23 @@ async function recorded(
 ): Promise<void> {
   const { recordCase } = await import('../test-cases/record-case.js')
   const added = recordCase(file, { event, payload, outcome, project: projectOf(sources) })
-  await output.complain([
-    plainText(
-      `${added.isNew ? 'recorded' : 'recorded before'} as ${JSON.stringify(added.name)} in ${added.file}:${added.line}`,
+  const unheard = outcome.hooks.filter(({ why }) => UNHEARD.has(why))
+  const [, plugin] = /[/\\]\.amplifier[/\\]hooks[/\\]([^/\\]+)[/\\]/.exec(added.file) ?? []
+  const said = added.isNew ? 'recorded' : 'recorded before'
+  const lines = [
+    ...unheard.map(
+      ({ name, why }) => `note: ${name} was not asked (${why}); the case expects what came of that`,
     ),
-  ])
+    `${said} as ${JSON.stringify(added.name)} in ${added.file}:${added.line}`,
+    ...(added.isNew && plugin !== undefined
+      ? [`next carabiner trust ${plugin} (a file of it has changed)`]
+      : []),
+  ]
+  await output.complain(lines.map(plainText))
 }
+
+/** Why a hook that is meant to be tested had no say. */
+const UNHEARD: ReadonlySet<unknown> = new Set(['untrusted', 'modified', 'disabled'])
 
 // ---- the switch -----------------------------------------------------------------------------------------------
 

@@ -7,12 +7,14 @@ import {
   installPrepared,
   isInstalled,
   type PreparedPlugin,
+  pinInstalled,
   preparePlugin,
   resolveSource,
   trustInstalled,
 } from '../../plugins/install-plugin.js'
 import { parseSource } from '../../plugins/source.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
+import { checkPerson } from '../agent-shell.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { nextLines, noticeLines, shortPath } from '../lines.js'
 import { type Output, plainData } from '../output.js'
@@ -74,6 +76,7 @@ export const command: Command<typeof OPTIONS> = {
     },
   ],
   run({ options, positionals: [text] }, output) {
+    if (options.yes) checkPerson('Installing')
     if (text === undefined)
       throw usage('Give what is to be installed', 'carabiner install --help shows which sources there are.')
     if (options['no-trust'] && !options.here)
@@ -162,10 +165,15 @@ async function tell(
   return typeof trusted === 'string' ? EXIT.failed : EXIT.ok
 }
 
-async function already({ name, entry }: PreparedPlugin, target: Target, output: Output): Promise<number> {
+async function already(prepared: PreparedPlugin, target: Target, output: Output): Promise<number> {
+  const { name, entry } = prepared
+  const isPinned = await pinInstalled(prepared, target)
   if (output.json)
     await output.document({ plugin: pluginData(name, target, entry), installed: true, already: true })
-  else await output.print([`${visibleName(name)} is installed already, and has not changed`])
+  else {
+    const pinned = isPinned ? '; it is updated from where you named now' : ''
+    await output.print([`${visibleName(name)} is installed already, and has not changed${pinned}`])
+  }
   return EXIT.ok
 }
 

@@ -174,6 +174,9 @@ function nextOf({ changes, moved, route }: Migration, isDone: boolean, options: 
   return [
     ...(isHere && !options.user ? [typedTrust(options)] : []),
     ...(isHere ? [] : ['start Claude Code anew, or /hooks in it shows them']),
+    ...(isHere && options['remove-source']
+      ? ['carabiner setup claude-code --engine (Claude Code runs them through it)']
+      : []),
     ...(options['remove-source'] || moved.length === 0
       ? []
       : [

@@ -9,6 +9,7 @@ import { visible, visibleName } from '../../core/visible.js'
 import { isFolder } from '../../runners/command/start-folder.js'
 import { realOf } from '../../state/within.js'
 import { isExecutable, type Unit } from '../../trust/unit.js'
+import { checkPerson } from '../agent-shell.js'
 import { answerOf, forgetTyped } from '../answer.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { counted, noticeLines } from '../lines.js'
@@ -57,6 +58,7 @@ export const command: Command<typeof OPTIONS> = {
   ],
   async run({ options, positionals: [what] }, output) {
     if (options.yes && options.show) throw usage('--show only shows, and --yes trusts: give one of them')
+    if (options.yes) checkPerson('Trusting')
     const loaded = options.payload === undefined ? undefined : await readPayload(options.payload)
     const found = await findUnits(options, loaded)
     const units = [...found.units.keys()]
@@ -156,6 +158,7 @@ async function decide(
   output: Output,
 ): Promise<number> {
   const canAsk = isTerminal(0) && isTerminal(1)
+  if (canAsk && !yes) checkPerson('Trusting')
   let isDone = true
   for (const one of waiting) {
     await output.print(reviewLines(one, full))

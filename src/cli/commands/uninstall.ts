@@ -3,6 +3,7 @@
 import { visible, visibleName } from '../../core/visible.js'
 import { type InstalledPlugin, listInstalled } from '../../plugins/installed.js'
 import { notInstalled, uninstallPlugin } from '../../plugins/uninstall-plugin.js'
+import { checkPerson } from '../agent-shell.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { shortPath } from '../lines.js'
 import type { Output } from '../output.js'
@@ -32,6 +33,7 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'Nothing of it is left.', line: 'carabiner uninstall guard', needs: 'a plugin of that name' },
   ],
   run({ options, positionals: [name] }, output) {
+    if (options.yes) checkPerson('Uninstalling')
     if (name === undefined)
       throw usage('Give the name of the plugin', 'carabiner list shows what is installed.')
     return inWords(async () => {

@@ -7,6 +7,7 @@ import { visible, visibleName } from '../../core/visible.js'
 import { realOf } from '../../state/within.js'
 import { TrustStore } from '../../trust/trust-store.js'
 import type { TrustRecord } from '../../trust/unit.js'
+import { checkPerson } from '../agent-shell.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { shortPath } from '../lines.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
@@ -41,6 +42,7 @@ export const command: Command<typeof OPTIONS> = {
         'carabiner trust --show lists the names.',
       )
     }
+    checkPerson('Taking trust back')
     const store = new TrustStore()
     const project = projectOf(options)
     const meant = what === undefined ? ofProject(recordsIn(store), project) : called(what, project, store)

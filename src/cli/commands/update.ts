@@ -10,6 +10,7 @@ import { PluginProblem } from '../../plugins/plugin-problem.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
 import { notInstalled } from '../../plugins/uninstall-plugin.js'
 import { prepareUpdate, type Update } from '../../plugins/update-plugin.js'
+import { checkPerson } from '../agent-shell.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { shortPath } from '../lines.js'
 import type { Output } from '../output.js'
@@ -60,6 +61,7 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'Look at what changed, and decide.', line: 'carabiner update' },
   ],
   run({ options, positionals }, output) {
+    if (options.yes) checkPerson('Updating')
     if (options.check && options.yes) throw usage('--check only looks, and --yes replaces: give one of them')
     return inWords(async () => {
       const found = await meant(positionals, options)

@@ -8,10 +8,9 @@ import type { PackName } from '../pack/names.js'
 import { cacheFile, evaluated, scriptOf, sealed } from './compiled.js'
 import { HOOK_PROGRAMS, type HookProgram, programOf } from './hook-programs.js'
 
-/** What hosts ask most: commands, files, and what comes after them. */
+/** What hosts ask most: commands, files, and what comes after them. What is rare would only make the others wait. */
 const EVENTS: readonly (readonly [PackName, object])[] = [
   ['pre-tool-use', { tool_name: 'Bash', tool_input: { command: 'cd src && git status | head -20' } }],
-  ['pre-tool-use', { tool_name: 'Bash', tool_input: { command: 'rm -rf "$HOME" && sudo sh -c "id > b"' } }],
   ['pre-tool-use', { tool_name: 'Write', tool_input: { file_path: 'a.txt', content: 'a' } }],
   ['post-tool-use', { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_response: { stdout: 'a' } }],
   ['user-prompt-submit', { prompt: 'Ask the reviewer again.' }],

@@ -98,18 +98,30 @@ const CUSTOM: Omit<EventKind, 'name'> = {
   twins: [],
 }
 
-/** Every name that an event goes by. */
-const canonical = new Map<string, EventName>()
+let aliased: ReadonlyMap<string, EventName> | undefined
+
+/** Every name that an event goes by; made when somebody uses another than the canonical one. */
+function canonical(): ReadonlyMap<string, EventName> {
+  aliased ??= new Map(
+    Object.entries<EventRow>(CATALOGUE).flatMap(([name, { aliases }]) =>
+      [name, ...aliases, ...spellings(name)].map((alias) => [alias, name as EventName] as const),
+    ),
+  )
+  return aliased
+}
+
+function canonicalName(alias: string): EventName | undefined {
+  return Object.hasOwn(CATALOGUE, alias) ? (alias as EventName) : canonical().get(alias)
+}
+
 /** By any of those names; made when first asked for, because a program that is started for every event needs one of them. */
 const kinds = new Map<string, EventKind>()
-for (const [name, { aliases }] of Object.entries<EventRow>(CATALOGUE)) {
-  for (const alias of [name, ...aliases, ...spellings(name)]) canonical.set(alias, name as EventName)
-}
 
 function kindOf(alias: string): EventKind | undefined {
   const known = kinds.get(alias)
-  const name = canonical.get(alias)
-  if (known || name === undefined) return known
+  if (known) return known
+  const name = canonicalName(alias)
+  if (name === undefined) return undefined
   const row: EventRow = CATALOGUE[name]
   const kind = alias === name ? madeKind(name, row) : (kindOf(name) as EventKind)
   const implied = row.implied?.[alias]
@@ -163,7 +175,7 @@ export function resolveNotice(name: string): EventKind {
 let folded: ReadonlyMap<string, EventName> | undefined
 
 function unfolded(name: string): EventName | undefined {
-  folded ??= new Map([...canonical].map(([alias, event]) => [fold(alias), event]))
+  folded ??= new Map([...canonical()].map(([alias, event]) => [fold(alias), event]))
   return folded.get(fold(name))
 }
 
@@ -174,12 +186,12 @@ export function fold(name: string): string {
 
 /** The known event behind a name in any case and with any separators: for who reads what others send. */
 export function canonicalEvent(name: string): EventName | undefined {
-  return canonical.get(name) ?? unfolded(name)
+  return canonicalName(name) ?? unfolded(name)
 }
 
 /** A custom event whose name is that of a known one but for case and separators is most likely a slip. */
 export function lookalikeOf(name: string): Diagnostic | undefined {
-  if (canonical.has(name)) return undefined
+  if (canonicalName(name) !== undefined) return undefined
   const meant = unfolded(name)
   if (meant === undefined) return undefined
   return { code: 'lookalike-event', text: `${name} is an event of your own here; did you mean ${meant}?` }

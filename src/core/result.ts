@@ -143,13 +143,18 @@ const FIELDS: Readonly<Record<Field, Check>> = {
   host: (value) => (isObject(value) && isPlain(value) ? undefined : 'must be an object'),
 }
 
-const spelling = new Map<string, Field | 'action'>([['action', 'action']])
-for (const field of Object.keys(FIELDS) as Field[]) {
-  spelling.set(field, field)
-  spelling.set(
-    field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    field,
-  )
+let snakes: ReadonlyMap<string, Field> | undefined
+
+/** Amplifier's spelling of the same; made when somebody uses it. */
+function snakeCased(): ReadonlyMap<string, Field> {
+  const snake = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  snakes ??= new Map((Object.keys(FIELDS) as Field[]).map((field) => [snake(field), field]))
+  return snakes
+}
+
+function fieldCalled(key: string): Field | 'action' | undefined {
+  if (key === 'action') return key
+  return Object.hasOwn(FIELDS, key) ? (key as Field) : snakeCased().get(key)
 }
 
 const actions: ReadonlySet<unknown> = new Set(ACTIONS)
@@ -196,7 +201,7 @@ function parseObject(value: unknown, diagnostics: DiagnosticSink): HookResult {
   const problems: string[] = []
   const unknown: string[] = []
   for (const key of Object.keys(value)) {
-    const field = spelling.get(key)
+    const field = fieldCalled(key)
     const given = value[key]
     if (field === undefined) unknown.push(key)
     else if (field !== 'action' && given !== undefined && (given !== null || field === 'response')) {

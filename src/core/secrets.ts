@@ -70,11 +70,15 @@ const LABELLED: readonly string[] = [
 ]
 
 /** Each reads a text in one go: its quantifiers are bounded, and what one has read in vain none reads again from within. */
-export const PATTERNS: readonly RegExp[] = [
-  new RegExp(`()(?:${PRIVATE_KEY})`, 'g'),
-  new RegExp(`()${START}(?:${FORMS.join('|')})`, 'g'),
-  ...LABELLED.map((form) => new RegExp(`(${form}`, 'gi')),
-]
+export function patterns(): readonly RegExp[] {
+  made ??= [
+    new RegExp(`()(?:${PRIVATE_KEY})`, 'g'),
+    new RegExp(`()${START}(?:${FORMS.join('|')})`, 'g'),
+    ...LABELLED.map((form) => new RegExp(`(${form}`, 'gi')),
+  ]
+  return made
+}
+let made: readonly RegExp[] | undefined
 
 /** Shorter ones would hide half of what is said: `true`, `1234`. */
 const SHORTEST = 8
@@ -147,7 +151,7 @@ function shown(text: string): string {
   let left = text
   for (const value of longestFirst) left = left.replaceAll(value, REDACTED)
   if (FORMLESS.test(left)) return left
-  for (const pattern of PATTERNS) left = left.replace(pattern, `$1${REDACTED}`)
+  for (const pattern of patterns()) left = left.replace(pattern, `$1${REDACTED}`)
   return left
 }
 

@@ -147,11 +147,16 @@ export function honouredOn({ name, data }: HookEvent): Honoured {
   return { fields: row.fields, exit2: 'ignore', instead: unless.instead }
 }
 
+let allSpecific: ReadonlySet<string> | undefined
+
 /** Every key that some event has in hookSpecificOutput. */
-export const SPECIFIC_KEYS: ReadonlySet<string> = new Set([
-  'hookEventName',
-  ...Object.values<Honoured>(ROWS).flatMap(({ fields }) => Object.keys(fields ?? {})),
-])
+export function specificKeys(): ReadonlySet<string> {
+  allSpecific ??= new Set([
+    'hookEventName',
+    ...Object.values<Honoured>(ROWS).flatMap(({ fields }) => Object.keys(fields ?? {})),
+  ])
+  return allSpecific
+}
 
 /** Whether something that a hook prints or exits with keeps it from happening, or tells the model that it should not have. */
 export function canBlock(event: HookEvent): boolean {

@@ -6,7 +6,7 @@ import { isObject } from '../../core/json.js'
 import { shown } from '../../core/text.js'
 import { actionOf, TERM_KEYS } from './amplifier-form.js'
 import { isAsk, namesEvent, RULING_FIELDS, type Source, TOP_FIELDS } from './answer.js'
-import { honouredOn, howToAsk, howToBlock, SPECIFIC_KEYS, specific } from './honoured.js'
+import { honouredOn, howToAsk, howToBlock, specific, specificKeys } from './honoured.js'
 
 /** What other systems decide with; in Claude Code's JSON it decides nothing. */
 const FOREIGN_VERDICTS: ReadonlySet<string> = new Set([
@@ -21,9 +21,14 @@ const FOREIGN_VERDICTS: ReadonlySet<string> = new Set([
 ])
 
 const TOP_KEYS: ReadonlySet<string> = new Set([...Object.keys(TOP_FIELDS), 'async', 'asyncTimeout'])
-const spelling: ReadonlyMap<string, string> = new Map(
-  [...TOP_KEYS, ...SPECIFIC_KEYS, ...TERM_KEYS.values()].map((key) => [folded(key), key]),
-)
+let spellings: ReadonlyMap<string, string> | undefined
+
+/** Keys by how they read without case and separators; made for the first that is none. */
+function spelling(): ReadonlyMap<string, string> {
+  const keys = [...TOP_KEYS, ...specificKeys(), ...TERM_KEYS.values()]
+  spellings ??= new Map(keys.map((key) => [folded(key), key]))
+  return spellings
+}
 
 function folded(key: string): string {
   return key.toLowerCase().replace(/[^a-z]/g, '')
@@ -105,7 +110,7 @@ function onOtherEvents(event: HookEvent, source: Source, inner: Source): string 
   const { fields } = honouredOn(event)
   const keys = [...Object.keys(source), ...Object.keys(inner)].filter(
     (key) =>
-      SPECIFIC_KEYS.has(key) &&
+      specificKeys().has(key) &&
       !TOP_KEYS.has(key) &&
       key !== 'hookEventName' &&
       !Object.hasOwn(fields ?? {}, key),
@@ -117,11 +122,11 @@ function misspelled(source: Source, inner: Source): string[] {
   return [...Object.keys(source), ...Object.keys(inner)]
     .filter(isMisspelled)
     .slice(0, MOST)
-    .map((key) => `${shown(key)} does not count: it is spelled ${spelling.get(folded(key))}`)
+    .map((key) => `${shown(key)} does not count: it is spelled ${spelling().get(folded(key))}`)
 }
 
 function isMisspelled(key: string): boolean {
-  return !isKnown(key) && !FOREIGN_VERDICTS.has(key) && spelling.has(folded(key))
+  return !isKnown(key) && !FOREIGN_VERDICTS.has(key) && spelling().has(folded(key))
 }
 
 function foreign(event: HookEvent, source: Source, inner: Source): string | undefined {
@@ -138,7 +143,7 @@ function unknownKeys(source: Source, inner: Source): string[] {
 }
 
 function isKnown(key: string): boolean {
-  return TOP_KEYS.has(key) || SPECIFIC_KEYS.has(key)
+  return TOP_KEYS.has(key) || specificKeys().has(key)
 }
 
 /** Enough to find the line in a script. */

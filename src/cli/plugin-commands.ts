@@ -3,11 +3,12 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { textOf } from '../core/errors.js'
-import { visibleName } from '../core/visible.js'
+import { visible, visibleName } from '../core/visible.js'
 import type { PreparedPlugin, ResolveCatalog } from '../plugins/install-plugin.js'
 import type { LockEntry } from '../plugins/lock-file.js'
 import { PluginProblem } from '../plugins/plugin-problem.js'
 import { pluginsDir, type Target } from '../plugins/target.js'
+import { shellQuoted } from '../shell/shell-quoted.js'
 import { realOf } from '../state/within.js'
 import type { Difference } from '../trust/review.js'
 import { risksOf } from '../trust/risks.js'
@@ -64,7 +65,7 @@ export const byCatalog: ResolveCatalog = async (name, catalog) =>
 
 // ---- the review -----------------------------------------------------------------------------------------------
 
-/** `differences`: from what is there now, since `before` was installed. */
+/** `differences`: from what is there now, since `before` was installed; only for somebody who trusts what is there. */
 export function shownPlugin(
   { name, entry, staged }: PreparedPlugin,
   target: Target,
@@ -87,6 +88,14 @@ export function shownPlugin(
     risks: risksOf(read),
     problems: read.problems,
   }
+}
+
+/** What somebody types after `carabiner install` for the same; it may be a stranger's word. */
+export function typedSource({ source, kind, ref, path, catalog }: LockEntry): string {
+  if (catalog !== undefined) return shellQuoted(visible(catalog))
+  const at = ref === undefined ? '' : `${kind === 'npm' ? '@' : '#'}${ref}`
+  const folder = path === undefined ? '' : ` --path ${shellQuoted(visible(path))}`
+  return `${shellQuoted(visible(`${source}${at}`))}${folder}`
 }
 
 /** In a line: from where, pinned to what. */

@@ -13,7 +13,7 @@ import type { CatalogAnswer } from './install-plugin.js'
 import { manifestText } from './marketplace.js'
 import { PluginProblem } from './plugin-problem.js'
 
-export interface ResolvedEntry extends CatalogAnswer {
+interface ResolvedEntry extends CatalogAnswer {
   /** Pinned where the catalogue pins it. */
   readonly source: FetchableSource
   /** The entry's own words about hooks: `withManifest` tells what becomes of them. */

@@ -6,7 +6,7 @@ import { plainText } from '../core/text.js'
 import { ProcessGroup } from '../runners/program/process-group.js'
 import { PluginProblem } from './plugin-problem.js'
 
-export interface ProgramCall {
+interface ProgramCall {
   readonly program: string
   readonly args: readonly string[]
   readonly cwd: string

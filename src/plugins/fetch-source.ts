@@ -1,6 +1,5 @@
 // Getting what a source names: one tree of checked files, and what it is pinned to.
 
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { visibleName } from '../core/visible.js'
 import { fetchArchive } from './archive.js'
@@ -8,7 +7,6 @@ import type { FileTree } from './file-tree.js'
 import { readFolderTree } from './folder-source.js'
 import { PluginProblem } from './plugin-problem.js'
 import type { Source } from './source.js'
-import { writeTree } from './tree-files.js'
 import { withWorkFolder } from './work-folder.js'
 
 export type FetchableSource = Exclude<Source, { readonly kind: 'catalog' }>
@@ -40,18 +38,6 @@ export async function fetchTree(source: FetchableSource): Promise<Fetched> {
     case 'archive':
       return { tree: part(unwrapped(await fetchArchive(source.place)), source.path) }
   }
-}
-
-/** The same, written into a new folder `content` below `staging`. */
-export async function fetchSource(
-  source: FetchableSource,
-  { staging }: { readonly staging: string },
-): Promise<{ readonly folder: string; readonly commit?: string }> {
-  const { tree, commit } = await fetchTree(source)
-  mkdirSync(staging, { recursive: true, mode: 0o700 })
-  const folder = join(staging, 'content')
-  writeTree(tree, folder)
-  return { folder, ...(commit !== undefined && { commit }) }
 }
 
 /** Most archives hold one folder, and all in that. A plugin has more than one thing at its top, or a file. */

@@ -8,7 +8,7 @@ export const MOST_ENTRIES = 10_000
 export const MOST_BYTES = 64 * 1024 * 1024
 export const MOST_FILE_BYTES = 16 * 1024 * 1024
 
-export interface TreeFile {
+interface TreeFile {
   readonly bytes: Buffer
   /** All that is kept of its mode. */
   readonly isExecutable: boolean

@@ -14,9 +14,9 @@ import type { Source } from './source.js'
  * repository says about itself is data.
  */
 
-export type GitSource = Extract<Source, { readonly kind: 'git' }>
+type GitSource = Extract<Source, { readonly kind: 'git' }>
 
-export interface GitTree {
+interface GitTree {
   readonly tree: FileTree
   readonly commit: string
   /** Whether the ref is a tag, which is not expected to move. */
@@ -39,7 +39,7 @@ export async function fetchGit(source: GitSource, work: string): Promise<GitTree
 }
 
 /** A commit to look into without reading all of it: links and sizes of files nobody asks for do not matter. */
-export interface GitCommit {
+interface GitCommit {
   readonly commit: string
   /** Undefined where there is no plain file of at most so many bytes. */
   file(path: string, maxBytes: number): Promise<Buffer | undefined>
@@ -241,7 +241,8 @@ class Git {
   #run(args: readonly string[], timeoutMs = LOCAL_MS, maxBytes = MOST_LISTED, input = ''): Promise<Ended> {
     return runProgram({
       program: 'git',
-      args: [...this.#settings, '--literal-pathspecs', ...args],
+      // Named, and not found by git: people forbid it to take any bare repository that it happens to stand in.
+      args: [...this.#settings, '--literal-pathspecs', `--git-dir=${this.#folder}`, ...args],
       cwd: this.#folder,
       env: this.#env,
       input,

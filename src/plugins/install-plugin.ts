@@ -7,6 +7,7 @@ import { unitsOf } from '../config/units.js'
 import { visibleName } from '../core/visible.js'
 import { isBelow, realOf } from '../state/within.js'
 import { TrustStore } from '../trust/trust-store.js'
+import type { Unit } from '../trust/unit.js'
 import type { EntryManifest } from './catalog-entry.js'
 import { type FetchableSource, type Fetched, fetchTree } from './fetch-source.js'
 import { forgetting } from './forget-plugin.js'
@@ -140,7 +141,7 @@ function nameOfSource({ source, catalog }: Resolved): string {
 
 function entryFor(
   { source, catalog }: Resolved,
-  { tree, commit, version }: Fetched,
+  { tree, commit, isTag, version }: Fetched,
   target: Target,
 ): LockEntry {
   const ref = source.kind === 'git' ? source.ref : source.kind === 'npm' ? source.range : undefined
@@ -151,6 +152,7 @@ function entryFor(
     ...(source.path !== undefined && { path: source.path }),
     ...(catalog !== undefined && { catalog }),
     ...(commit !== undefined && { commit }),
+    ...(isTag && { tag: true }),
     ...(version !== undefined && { version }),
     integrity: tree.integrity(),
     installed: new Date().toISOString(),
@@ -203,10 +205,21 @@ export async function installPrepared(
  * Trusts what is in its place now if it is what was reviewed; throws otherwise. A command may name a file by where the
  * plugin lies: then it is another one in its place, and is to be looked at there.
  */
-export async function trustInstalled(name: string, { base }: Target, reviewed: string): Promise<void> {
-  const path = realOf(`${pluginsDir({ scope: 'project', base })}/${name}`)
-  const { specs } = await loadConfig({ projectDir: base })
-  const unit = [...unitsOf(specs).keys()].find((one) => one.kind === 'folder' && realOf(one.path) === path)
+export async function trustInstalled(name: string, target: Target, reviewed: string): Promise<void> {
+  const unit = await unitInPlace(name, target)
   if (!unit) throw new PluginProblem('NO_HOOKS', `The hooks of ${name} are not found in their place`)
   new TrustStore().trust(unit, reviewed)
+}
+
+/** Whether this user trusts what is in its place now. What is their own needs no trust. */
+export async function isTrusted(name: string, target: Target): Promise<boolean> {
+  if (target.scope === 'user') return true
+  const unit = await unitInPlace(name, target)
+  return unit !== undefined && new TrustStore().standingOf(unit).state === 'trusted'
+}
+
+async function unitInPlace(name: string, { base }: Target): Promise<Unit | undefined> {
+  const path = realOf(`${pluginsDir({ scope: 'project', base })}/${name}`)
+  const { specs } = await loadConfig({ projectDir: base })
+  return [...unitsOf(specs).keys()].find((one) => one.kind === 'folder' && realOf(one.path) === path)
 }

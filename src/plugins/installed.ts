@@ -26,7 +26,7 @@ export interface InstalledPlugin {
   readonly state: 'ok' | 'modified' | 'missing' | 'unlocked'
 }
 
-export interface InstalledList {
+interface InstalledList {
   readonly plugins: readonly InstalledPlugin[]
   /** Sentences: lock files that cannot be read, work that could not be finished. */
   readonly problems: readonly string[]

@@ -8,7 +8,7 @@ import { readPlain } from '../state/plain-file.js'
 import { isPluginName } from './plugin-name.js'
 import { PluginProblem } from './plugin-problem.js'
 
-export const SOURCE_KINDS = ['folder', 'git', 'npm', 'archive'] as const
+const SOURCE_KINDS = ['folder', 'git', 'npm', 'archive'] as const
 
 export interface LockEntry {
   /** As parseSource takes it; a path in the project begins with `./`. */
@@ -22,6 +22,8 @@ export interface LockEntry {
   readonly catalog?: string
   /** Of git: what the ref was. */
   readonly commit?: string
+  /** Of git: the ref was a tag, which is not expected to move. */
+  readonly tag?: true
   /** Of npm: what the range was. */
   readonly version?: string
   /** Of the installed files: see FileTree.integrity. */
@@ -94,6 +96,7 @@ function entryOf(path: string, name: string, value: unknown): LockEntry {
     source,
     kind: known,
     ...Object.fromEntries(texts),
+    ...(value.tag === true && { tag: true }),
     integrity,
     installed: typeof installed === 'string' ? installed : '',
   }

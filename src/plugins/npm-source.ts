@@ -11,9 +11,9 @@ import type { FileTree } from './file-tree.js'
 import { PluginProblem } from './plugin-problem.js'
 import type { Source } from './source.js'
 
-export type NpmSource = Extract<Source, { readonly kind: 'npm' }>
+type NpmSource = Extract<Source, { readonly kind: 'npm' }>
 
-export interface NpmTree {
+interface NpmTree {
   readonly tree: FileTree
   readonly version: string
 }

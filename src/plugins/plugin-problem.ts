@@ -1,6 +1,6 @@
 // Why a plugin was not fetched, placed or removed: a code for programs, a sentence, and what to do about it.
 
-export type PluginProblemCode =
+type PluginProblemCode =
   | 'SOURCE_INVALID'
   | 'SOURCE_NOT_FOUND'
   | 'FETCH_FAILED'
@@ -16,6 +16,7 @@ export type PluginProblemCode =
   | 'TAG_MOVED'
   | 'ALREADY_INSTALLED'
   | 'NOT_INSTALLED'
+  | 'NOT_TRUSTED'
   | 'LOCK_INVALID'
   | 'BUSY'
   | 'PLACE_UNSAFE'

@@ -18,7 +18,7 @@ export type Source =
   | { readonly kind: 'archive'; readonly place: string; readonly path?: string }
   | { readonly kind: 'catalog'; readonly name: string; readonly catalog: string }
 
-export interface SourceOptions {
+interface SourceOptions {
   /** `--ref`. */
   readonly ref?: string | undefined
   /** `--path`: the folder in it that is the plugin. */
@@ -50,28 +50,37 @@ function sourceOf(text: string, { ref, from = process.cwd() }: SourceOptions): S
   if (text.startsWith('npm:')) return notGit(npmSource(text), ref)
   const [whole, fragment] = splitFragment(text, from)
   const asked = refOf(fragment, ref)
-  if (/^(?:git\+)?[a-z][a-z0-9+.-]*:\/\//i.test(whole))
-    return addressSource(whole.replace(/^git\+/, ''), asked)
-  if (/^[\w.-]+@[\w.-]+:(?!\/\/)/.test(whole)) return gitSource(whole, asked)
+  if (ADDRESS.test(whole)) return addressSource(whole.replace(/^git\+/, ''), asked)
+  if (SCP.test(whole)) return gitSource(whole, asked)
+  // Before any folder: what lies in a project must not pass for what a catalogue names.
+  const [, name, catalog] = CATALOG_NAME.exec(whole) ?? []
+  if (name !== undefined && catalog !== undefined) {
+    if (fragment !== undefined)
+      throw invalid(text, 'is found by its catalogue, which gives the version; of a folder write ./ in front')
+    return notGit({ kind: 'catalog', name, catalog }, ref)
+  }
   const local = localPath(whole, from)
   if (local !== undefined) return localSource(local, asked, text)
-  const [, name, catalog] = CATALOG_NAME.exec(whole) ?? []
-  if (name !== undefined && catalog !== undefined && fragment === undefined)
-    return notGit({ kind: 'catalog', name, catalog }, ref)
   throw invalid(text, existsLike(whole))
 }
 
+const ADDRESS = /^(?:git\+)?[a-z][a-z0-9+.-]*:\/\//i
+const SCP = /^[\w.-]+@[\w.-]+:(?!\/\/)/
 const CATALOG_NAME = /^([A-Za-z0-9][\w.-]{0,63})@([A-Za-z0-9][\w.-]{0,63})$/
 
 function existsLike(text: string): string {
   return /^[\w.-]+\/[\w.-]+$/.test(text) ? 'is no folder here, and no address either' : 'is no source'
 }
 
-/** `x#ref`; a folder may have the sign in its name. */
+/** `x#ref`; a folder may have the sign in its name, but takes no ref away from what can have one. */
 function splitFragment(text: string, from: string): readonly [whole: string, fragment: string | undefined] {
   const at = text.lastIndexOf('#')
-  if (at < 0 || existsSync(resolve(from, text))) return [text, undefined]
-  return [text.slice(0, at), text.slice(at + 1)]
+  if (at < 0) return [text, undefined]
+  const [whole, fragment] = [text.slice(0, at), text.slice(at + 1)]
+  const isElsewhere = [ADDRESS, SCP, CATALOG_NAME].some((form) => form.test(whole))
+  const isThere = !isElsewhere && existsSync(resolve(from, text))
+  const isName = isThere && (!REF.test(fragment) || !existsSync(resolve(from, whole)))
+  return isName ? [text, undefined] : [whole, fragment]
 }
 
 /** No sign that means something in a list of refs, no dash in front. */

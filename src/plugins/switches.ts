@@ -35,7 +35,7 @@ export interface Switch extends SwitchTarget {
   readonly reason?: string
 }
 
-export interface SwitchStoreOptions {
+interface SwitchStoreOptions {
   /** Default `dataHome()`. */
   readonly dataDir?: string | undefined
 }
@@ -120,11 +120,11 @@ function isSame(a: Switch, b: Switch): boolean {
 // ---- asked at plan time ---------------------------------------------------------------------------------------
 
 /** A hook as far as a switch looks at it. */
-export interface Switchable extends Pick<Hook, 'id'>, Pick<Origin, 'source'> {
+interface Switchable extends Pick<Hook, 'id'>, Pick<Origin, 'source'> {
   readonly scope: string
 }
 
-export interface SwitchedOff {
+interface SwitchedOff {
   /** A sentence: who, since when, until when, why, and what undoes it. */
   readonly why: string
   readonly until?: string

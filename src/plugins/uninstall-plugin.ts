@@ -8,7 +8,7 @@ import { pluginEntries, recover, type Step, unplace } from './placing.js'
 import { PluginProblem } from './plugin-problem.js'
 import { alone, lockPath, pluginsDir, type Target } from './target.js'
 
-export interface UninstallOptions {
+interface UninstallOptions {
   readonly step?: Step | undefined
 }
 

@@ -97,14 +97,20 @@ async function resolveEntry(
 function checkNotMoved(
   name: string,
   before: LockEntry,
-  { fetched }: PreparedPlugin,
+  { entry }: PreparedPlugin,
   isAccepted: boolean,
 ): void {
-  const { commit, isTag } = fetched
-  if (isAccepted || !isTag || before.commit === undefined || commit === before.commit) return
+  if (isAccepted || before.commit === undefined) return
+  // A catalogue may name another tag, or another repository: that one was never anything else.
+  const isOther = entry.source !== before.source || entry.ref !== before.ref
+  if (before.catalog !== undefined && isOther) return
+  const isTagGone = before.tag === true && !entry.tag
+  const isMoved = (before.tag === true || entry.tag === true) && entry.commit !== before.commit
+  if (!isTagGone && !isMoved) return
+  const now = isTagGone ? `is a branch at ${entry.commit} now` : `is ${entry.commit} now`
   throw new PluginProblem(
     'TAG_MOVED',
-    `The tag ${visibleName(before.ref ?? '')} of ${name} has moved: it was ${before.commit} when you installed it, and is ${commit} now`,
+    `The tag ${visibleName(before.ref ?? '')} of ${name} has moved: it was ${visibleName(before.commit)} when you installed it, and ${now}`,
     'A tag that was published does not move by itself: ask whoever published it. --accept-moved takes it all the same, after you have seen what changed.',
   )
 }
@@ -121,7 +127,7 @@ function notLocked(name: string): PluginProblem {
 
 const LONGEST_TEXT = 1024 * 1024
 
-export function differencesBetween(before: FileTree, after: FileTree): readonly Difference[] {
+function differencesBetween(before: FileTree, after: FileTree): readonly Difference[] {
   const paths = [...new Set([...before.files.keys(), ...after.files.keys()])].sort()
   return paths.flatMap((path): Difference[] => {
     const [old, now] = [before.files.get(path), after.files.get(path)]

@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { lstatSync, readdirSync, statSync, symlinkSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { LANGUAGES, type Language, newPlugin } from '../../src/cli/templates/plugin.js'
@@ -199,6 +200,26 @@ describe('carabiner new', () => {
     expect(readdirSync(project.path('.amplifier/hooks')).sort()).toEqual(['file', 'folder', 'link'])
     expect(lstatSync(project.path('.amplifier/hooks/link')).isSymbolicLink()).toBe(true)
     expect(project.read('.amplifier/hooks/file')).toBe('mine')
+  })
+
+  it('makes nothing where the project leads elsewhere', async () => {
+    for (const link of ['.amplifier', '.amplifier/hooks']) {
+      rmSync(project.path('.amplifier'), { recursive: true, force: true })
+      mkdirSync(project.path('../elsewhere/hooks'), { recursive: true })
+      mkdirSync(dirname(project.path(link)), { recursive: true })
+      symlinkSync(project.path('../elsewhere'), project.path(link))
+      const { code, stderr } = await project.carabiner(['new', 'guard'])
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`${link}" is a link`)])
+      expect(readdirSync(project.path('../elsewhere'))).toEqual(['hooks'])
+      expect(readdirSync(project.path('../elsewhere/hooks'))).toEqual([])
+    }
+  })
+
+  it('makes nothing that is the same folder on another system', async () => {
+    project.file('.amplifier/hooks/Guard/mine', 'mine')
+    const { code, stderr } = await project.carabiner(['new', 'guard'])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Guard is there already')])
+    expect(readdirSync(project.path('.amplifier/hooks'))).toEqual(['Guard'])
   })
 
   it.each([

@@ -1,7 +1,7 @@
 // `carabiner update`: what changed is shown before it is replaced, and a tag that moved is no update.
 
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { BASH, Project, withProgram } from './program.js'
@@ -67,7 +67,7 @@ describe('carabiner update', () => {
     script('echo "not any more" >&2; exit 2')
     commit()
     expect((await project.carabiner(['fire', 'PreToolUse'], { input: BASH })).code).toBe(0)
-    const { code, stdout } = await project.carabiner(['update', '--yes'])
+    const { code, stdout } = await project.carabiner(['update', '--here', '--yes'])
     expect([code, stdout]).toEqual([0, expect.stringContaining('updated guard')])
     expect((await project.carabiner(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
   })
@@ -128,4 +128,86 @@ describe('carabiner update', () => {
     )
     expect((await project.carabiner(['update', '--check', '--yes'])).code).toBe(64)
   })
+})
+
+describe('of a project that nobody trusts', () => {
+  const hereScript = () => project.read('.amplifier/hooks/guard/guard.sh')
+  const state = async () => JSON.parse((await project.carabiner(['list', '--json'])).stdout).hooks[0].state
+
+  beforeEach(async () => {
+    await project.carabiner(['install', '../guard', '--here', '--no-trust', '--yes'])
+    script('exit 2')
+  })
+
+  it.each([
+    ['--here', '--yes'],
+    ['--here', '--check'],
+    ['guard', '--yes'],
+  ])('fetches nothing: %s %s', async (...args) => {
+    rmSync(join(project.base, 'guard'), { recursive: true })
+    const { code, stderr } = await project.carabiner(['update', ...args])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('You do not trust it')])
+    expect(stderr).toContain(`carabiner install ${join(project.base, 'guard')} --here`)
+    const { plugins } = JSON.parse((await project.carabiner(['update', ...args, '--json'])).stdout)
+    expect(plugins).toMatchObject([{ name: 'guard', state: 'failed', error: { code: 'NOT_TRUSTED' } }])
+    expect(hereScript()).toContain('exit 0')
+  })
+
+  it('asks for the source first, and fetches nothing on no', async () => {
+    rmSync(join(project.base, 'guard'), { recursive: true })
+    const { code, stdout } = await project.onTerminal(['update', '--here', '--yes'], { input: 'n\n' })
+    expect(code).toBe(1)
+    expect(stdout).toContain('Fetch it from there?')
+    expect(stdout).not.toContain('There is no')
+  })
+
+  it('on yes shows all of it, not only what changed, and leaves it untrusted', async () => {
+    const { code, stdout } = await project.onTerminal(['update', '--here'], {
+      input: 'y\ny\n',
+      env: { NO_COLOR: '1' },
+    })
+    expect([code, hereScript().includes('exit 2')]).toEqual([0, true])
+    expect(stdout).toContain('what is in the files that run')
+    expect(stdout).not.toMatch(/changed since|-exit 0/)
+    expect(stdout).toContain('next carabiner trust guard')
+    expect(await state()).toBe('untrusted')
+  })
+
+  it('the same for one that was changed since it was trusted', async () => {
+    await project.carabiner(['trust', 'guard', '--yes'])
+    writeFileSync(project.path('.amplifier/hooks/guard/guard.sh'), '#!/bin/sh\nexit 1\n')
+    const refused = await project.carabiner(['update', '--here', '--yes', '--overwrite'])
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('You do not trust it')])
+    expect(hereScript()).toContain('exit 1')
+    const asked = await project.onTerminal(['update', '--here', '--yes', '--overwrite'], { input: 'y\n' })
+    expect([asked.code, hereScript().includes('exit 2')]).toEqual([0, true])
+    expect(await state()).not.toBe('ready')
+  })
+
+  it('is left alone where nobody names it or the project', async () => {
+    const bare = await project.carabiner(['update', '--json'])
+    expect([bare.code, JSON.parse(bare.stdout).plugins]).toEqual([0, []])
+    const check = await project.carabiner(['update', '--check'])
+    expect([check.stdout, check.stderr]).toEqual([
+      expect.stringContaining('next carabiner update --here'),
+      '',
+    ])
+  })
+})
+
+it('a broken lock file of the project is told, and keeps nobody from updating their own', async () => {
+  await project.carabiner(['install', '../guard', '--yes'])
+  project.file('.amplifier/hooks.lock.json', 'oops')
+  script('exit 2')
+  const named = await project.carabiner(['update', 'guard', '--yes'])
+  expect([named.code, named.stderr]).toEqual([
+    1,
+    expect.stringContaining('hooks.lock.json is not valid JSON'),
+  ])
+  expect(userScript()).toContain('exit 2')
+  script('exit 3')
+  expect((await project.carabiner(['update', '--yes'])).code).toBe(0)
+  expect(userScript()).toContain('exit 3')
+  const unknown = await project.carabiner(['update', 'nobody'])
+  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('is not valid JSON')])
 })

@@ -33,6 +33,18 @@ describe('a repository', () => {
     expect(await text()).toEqual([second, false, false])
   })
 
+  it('is fetched also where git may not find bare repositories by itself', async () => {
+    const folder = bench.plugin('explicit')
+    const commit = bench.repository(folder)
+    bench.file('home/.gitconfig', '[safe]\n  bareRepository = explicit\n')
+    vi.stubEnv('HOME', bench.home)
+    try {
+      expect((await git(folder)).commit).toBe(commit)
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  })
+
   it('keeps which files can be executed', async () => {
     const folder = bench.plugin('modes')
     bench.repository(folder)

@@ -7,6 +7,14 @@ import { parseSource, sourceText } from '../../src/plugins/source.js'
 const from = realpathSync(mkdtempSync(join(tmpdir(), 'carabiner-source-')))
 mkdirSync(join(from, 'plain'))
 mkdirSync(join(from, 'with#sign'))
+mkdirSync(join(from, 'c'))
+mkdirSync(join(from, 'c#', 'x'), { recursive: true })
+// What a project may hold, so that it is taken for what somebody means by the same words.
+mkdirSync(join(from, 'guard@team'))
+mkdirSync(join(from, 'guard@team#v1'))
+mkdirSync(join(from, 'plain#v1'))
+mkdirSync(join(from, 'https:', 'example.com', 'taken.git#v1'), { recursive: true })
+mkdirSync(join(from, 'git@example.com:taken.git#v1'))
 mkdirSync(join(from, 'bare.git', 'objects'), { recursive: true })
 writeFileSync(join(from, 'bare.git', 'HEAD'), '')
 writeFileSync(join(from, 'a.tgz'), '')
@@ -23,6 +31,10 @@ describe('a source', () => {
     ['file:plain', { kind: 'folder', folder: `${from}/plain` }],
     [`file://${from}/plain`, { kind: 'folder', folder: `${from}/plain` }],
     ['with#sign', { kind: 'folder', folder: `${from}/with#sign` }],
+    [`${from}/c#/x`, { kind: 'folder', folder: `${from}/c#/x` }],
+    ['./guard@team', { kind: 'folder', folder: `${from}/guard@team` }],
+    ['https://example.com/taken.git#v1', { kind: 'git', url: 'https://example.com/taken.git', ref: 'v1' }],
+    ['git@example.com:taken.git#v1', { kind: 'git', url: 'git@example.com:taken.git', ref: 'v1' }],
     ['./plain#v1', { kind: 'git', url: `${from}/plain`, ref: 'v1' }],
     [`file://${from}/plain#v1`, { kind: 'git', url: `${from}/plain`, ref: 'v1' }],
     ['bare.git', { kind: 'git', url: `${from}/bare.git` }],
@@ -74,6 +86,7 @@ describe('a source', () => {
     'npm:x@--yes',
     'npm:x@git+ssh://e',
     'a\u0000b',
+    'guard@team#v1',
     './plain#--upload-pack=id',
     './plain#a..b',
     './plain#a:b',

@@ -95,6 +95,52 @@ describe('an update', () => {
     await expect(prepareUpdate('guard', target)).rejects.toMatchObject({ code: 'TAG_MOVED' })
   })
 
+  it.each([
+    ['elsewhere', true],
+    ['at the same commit', false],
+  ])('refuses a branch that was put in the place of a tag, %s', async (_, isElsewhere) => {
+    bench.plugin('guard', { body: 'echo good' })
+    const before = bench.repository(folder)
+    bench.git(folder, 'tag', 'v1')
+    await install(`${folder}#v1`)
+    expect(readLock(lockPath(target)).get('guard')?.tag).toBe(true)
+    bench.plugin('guard', { body: 'echo evil' })
+    const after = isElsewhere ? bench.commit(folder) : before
+    bench.git(folder, 'tag', '-d', 'v1')
+    bench.git(folder, 'branch', 'v1', after)
+    await expect(prepareUpdate('guard', target)).rejects.toMatchObject({
+      code: 'TAG_MOVED',
+      message: expect.stringMatching(`${before}.*is a branch at ${after} now`),
+    })
+    const { prepared, differences } = await update({ acceptMoved: true })
+    expect([prepared.entry.tag, differences.length]).toEqual([undefined, isElsewhere ? 1 : 0])
+  })
+
+  it('by a catalogue may lead to another tag, which has not moved', async () => {
+    bench.plugin('guard', { body: 'echo one' })
+    bench.repository(folder)
+    bench.git(folder, 'tag', 'v1')
+    let ref = 'v1'
+    const resolveCatalog = async () => ({ source: folder, ref })
+    const first = await preparePlugin(
+      await resolveSource(parseSource('guard@team'), resolveCatalog),
+      target,
+      undefined,
+    )
+    first.staged.remove()
+    await installPrepared(first, target)
+    bench.plugin('guard', { body: 'echo two' })
+    const after = bench.commit(folder)
+    bench.git(folder, 'tag', 'v2')
+    ref = 'v2'
+    expect((await update({ resolveCatalog })).prepared.entry).toMatchObject({ ref, commit: after, tag: true })
+    ref = 'v1'
+    bench.git(folder, 'tag', '-f', 'v1')
+    await expect(prepareUpdate('guard', target, { resolveCatalog })).rejects.toMatchObject({
+      code: 'TAG_MOVED',
+    })
+  })
+
   it('knows what was changed by hand, and what was shown: nothing else is replaced', async () => {
     bench.plugin('guard', { body: 'echo one' })
     await install(folder)

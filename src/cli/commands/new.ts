@@ -1,14 +1,17 @@
 // `carabiner new`: a plugin that works, with its tests, to begin with.
 
 import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { hooksDirOf } from '../../config/discovery.js'
 import { isHookError, textOf } from '../../core/errors.js'
 import { type EventName, knownEvents, resolveEvent } from '../../core/events.js'
 import { compileMatcher } from '../../core/matcher.js'
 import { didYouMean } from '../../core/nearest.js'
+import { checkPlace } from '../../plugins/placing.js'
 import { checkPluginName } from '../../plugins/plugin-name.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
+import { checkTarget } from '../../plugins/target.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { nonce } from '../../state/nonce.js'
 import { realOf } from '../../state/within.js'
@@ -60,6 +63,7 @@ export const command: Command<typeof OPTIONS> = {
     const wanted = wantedOf(name, options.event, options.matcher)
     const project = projectFolder({ project: undefined })
     const parent = options.dir === undefined ? hooksDirOf(project) : resolve(options.dir)
+    checkPlaceOf(name, parent, project)
     const files = newPlugin(wanted, language)
     const folder = place(files, join(parent, name))
     const isElsewhere = options.dir !== undefined
@@ -115,9 +119,25 @@ function checkMatcher(matcher: string, event: string, field: string | null): voi
 
 // ---- writing --------------------------------------------------------------------------------------------------
 
+/** As for what is installed: a project leads nothing elsewhere, and no two names are one folder on another system. */
+function checkPlaceOf(name: string, parent: string, project: string): void {
+  const folder = join(parent, name)
+  const isHome = realOf(project) === realOf(homedir())
+  try {
+    if (parent === hooksDirOf(project)) checkTarget({ scope: isHome ? 'user' : 'project', base: project })
+    if (lstatSync(folder, { throwIfNoEntry: false })) throw isThere(folder)
+    checkPlace(parent, name, undefined)
+  } catch (error) {
+    if (!(error instanceof PluginProblem)) throw error
+    const code = error.code === 'ALREADY_INSTALLED' ? 'ALREADY_THERE' : error.code
+    throw new Refusal(code, error.message, { hint: OTHER_PLACE })
+  }
+}
+
+const OTHER_PLACE = 'Choose another name, or another place with --dir DIR. Nothing was changed.'
+
 /** All of it or nothing: it is written beside and then moved. */
 function place(files: readonly NewFile[], folder: string): string {
-  if (lstatSync(folder, { throwIfNoEntry: false })) throw isThere(folder)
   const draft = join(folder, '..', `.new-${nonce()}`)
   try {
     mkdirSync(draft, { recursive: true })
@@ -136,7 +156,7 @@ function place(files: readonly NewFile[], folder: string): string {
 
 function isThere(folder: string): Refusal {
   return new Refusal('ALREADY_THERE', `There is something at ${fromHere(folder)} already`, {
-    hint: 'Choose another name, or another place with --dir DIR. Nothing was changed.',
+    hint: OTHER_PLACE,
   })
 }
 

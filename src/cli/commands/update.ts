@@ -4,27 +4,33 @@ import { join } from 'node:path'
 import { textOf } from '../../core/errors.js'
 import { plainText } from '../../core/text.js'
 import { visible, visibleName } from '../../core/visible.js'
-import { installPrepared, trustInstalled } from '../../plugins/install-plugin.js'
+import { installPrepared, isTrusted, trustInstalled } from '../../plugins/install-plugin.js'
 import { listInstalled } from '../../plugins/installed.js'
+import { readLock } from '../../plugins/lock-file.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
-import { pluginsDir, type Target } from '../../plugins/target.js'
+import { lockPath, pluginsDir, type Target } from '../../plugins/target.js'
 import { notInstalled } from '../../plugins/uninstall-plugin.js'
 import { prepareUpdate, type Update } from '../../plugins/update-plugin.js'
 import { checkPerson } from '../agent-shell.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
-import { shortPath } from '../lines.js'
+import { nextLines, shortPath } from '../lines.js'
 import type { Output } from '../output.js'
+import { painter } from '../paint.js'
 import {
   agrees,
   allTargets,
   byCatalog,
   canAsk,
+  type GivenScope,
   inWords,
+  originOf,
   pluginData,
   reviewData,
   SCOPE_OPTIONS,
   shownPlugin,
   targetOf,
+  typedSource,
+  userTarget,
 } from '../plugin-commands.js'
 import { diffLines, reviewLines } from '../print-review.js'
 import { withProgress } from '../progress.js'
@@ -47,9 +53,10 @@ export const command: Command<typeof OPTIONS> = {
   summary: 'Update plugins, after you have seen what changed.',
   positionals: ['[NAME…]'],
   about:
-    'Without a name, all that were installed for you and in this project. Fetches by hooks.lock.json: the same branch, ' +
-    'the same range of versions, the same folder. Shows every changed line and what would run, then asks. A tag that ' +
-    'leads to another commit than before is refused.',
+    'Without a name, all that were installed for you; with --here, in this project. Fetches by hooks.lock.json: the ' +
+    'same branch, the same range of versions, the same folder; in a project only for plugins that you trust, or after ' +
+    'you were asked. Shows every changed line and what would run, then asks. A tag that leads to another commit than ' +
+    'before is refused.',
   options: OPTIONS,
   exits: [
     [0, 'all are as new as their sources'],
@@ -64,12 +71,16 @@ export const command: Command<typeof OPTIONS> = {
     if (options.yes) checkPerson('Updating')
     if (options.check && options.yes) throw usage('--check only looks, and --yes replaces: give one of them')
     return inWords(async () => {
-      const found = await meant(positionals, options)
+      const { found, problems } = await meant(positionals, options)
+      if (!output.json && problems.length > 0)
+        await output.complain(problems.map((text) => `carabiner: ${visible(text)}`))
       const results: Result[] = []
       for (const { name, target } of found) results.push(await updateOne(name, target, options, output))
-      if (output.json) await output.document({ plugins: results.map(({ data }) => data) })
-      else if (results.length === 0) await output.print(['nothing that was installed by Carabiner is here'])
-      return results.every(({ isDone }) => isDone) ? EXIT.ok : EXIT.failed
+      if (output.json) {
+        const diagnostics = problems.map((text) => ({ code: 'lock-unreadable', text }))
+        await output.document({ plugins: results.map(({ data }) => data), diagnostics })
+      } else if (results.length === 0) await output.print(nothing(options))
+      return results.every(({ isDone }) => isDone) && problems.length === 0 ? EXIT.ok : EXIT.failed
     })
   },
 }
@@ -93,32 +104,69 @@ interface Named {
   readonly target: Target
 }
 
-async function meant(
-  names: readonly string[],
-  options: Parameters<typeof targetOf>[0],
-): Promise<readonly Named[]> {
-  const asked = targetOf(options)
+interface Meant {
+  readonly found: readonly Named[]
+  /** Sentences: what of the project cannot be read, which keeps nobody from updating their own. */
+  readonly problems: readonly string[]
+}
+
+/** What a project's lock file names is nobody's wish until somebody names the project, or the plugin. */
+async function meant(names: readonly string[], options: GivenScope): Promise<Meant> {
+  const asked = targetOf(options) ?? (names.length === 0 ? userTarget() : undefined)
   const found: Named[] = []
+  const told: string[] = []
   for (const target of asked ? [asked] : allTargets(options)) {
     const place = target.scope === 'user' ? { home: target.base } : { projectDir: target.base }
     const { plugins, problems } = await listInstalled(place)
-    if (problems[0] !== undefined) throw new PluginProblem('LOCK_INVALID', problems[0])
+    if (problems[0] !== undefined && (asked || target.scope === 'user'))
+      throw new PluginProblem('LOCK_INVALID', problems[0])
+    told.push(...problems)
     const locked = plugins.filter(({ state }) => state !== 'unlocked')
     found.push(...locked.map(({ name }) => ({ name, target })))
   }
   const known = new Set(found.map(({ name }) => name))
   const unknown = names.find((name) => !known.has(name))
-  if (unknown !== undefined) throw notInstalled(unknown, known)
-  return names.length === 0 ? found : found.filter(({ name }) => names.includes(name))
+  if (unknown !== undefined)
+    throw told[0] === undefined ? notInstalled(unknown, known) : new PluginProblem('LOCK_INVALID', told[0])
+  return {
+    found: names.length === 0 ? found : found.filter(({ name }) => names.includes(name)),
+    problems: told,
+  }
+}
+
+function nothing({ here, user }: GivenScope): readonly string[] {
+  const text = 'nothing that was installed by Carabiner is here'
+  return here || user ? [text] : [text, ...nextLines(['carabiner update --here'], painter(1))]
+}
+
+/**
+ * The lock file of a project came with it: nothing is fetched from where it says for somebody who does not trust the
+ * plugin, unless they have seen the source and agree. `--yes` is said before anybody has seen it.
+ */
+async function checkSource(name: string, target: Target, output: Output): Promise<void> {
+  const entry = readLock(lockPath(target)).get(name)
+  // prepareUpdate says so.
+  if (!entry) return
+  if (!output.json && canAsk()) {
+    await output.print([`You do not trust ${name}, which this project brought. ${visible(originOf(entry))}`])
+    if (await agrees('Fetch it from there?', output)) return
+  }
+  throw new PluginProblem(
+    'NOT_TRUSTED',
+    `You do not trust it as it is in this project, so it was not fetched. ${visible(originOf(entry))}`,
+    `Trust it first: carabiner trust ${name}. Or, if you know the source: carabiner uninstall ${name} --here && carabiner install ${typedSource(entry)} --here`,
+  )
 }
 
 /** One that cannot be fetched does not keep the others from being updated. */
 async function updateOne(name: string, target: Target, how: How, output: Output): Promise<Result> {
   try {
+    const wasTrusted = await isTrusted(name, target)
+    if (!wasTrusted) await checkSource(name, target, output)
     const options = { acceptMoved: how['accept-moved'], resolveCatalog: byCatalog }
     const update = await withProgress(`fetching ${name}`, () => prepareUpdate(name, target, options))
     try {
-      return await decide(update, target, how, output)
+      return await decide(update, wasTrusted, target, how, output)
     } finally {
       update.prepared.staged.remove()
     }
@@ -138,11 +186,18 @@ async function updateOne(name: string, target: Target, how: How, output: Output)
   }
 }
 
-async function decide(update: Update, target: Target, how: How, output: Output): Promise<Result> {
+async function decide(
+  update: Update,
+  wasTrusted: boolean,
+  target: Target,
+  how: How,
+  output: Output,
+): Promise<Result> {
   const { name, prepared, differences } = update
   const data = { ...pluginData(name, target, prepared.entry), before: pinOf(update.before) }
   if (differences.length === 0) return current(update, target, data, how, output)
-  const shown = shownPlugin(prepared, target, update)
+  // Who has not looked at what is there cannot judge by what is different.
+  const shown = shownPlugin(prepared, target, wasTrusted ? update : undefined)
   const told = { ...data, review: reviewData(shown), differences: differences.map(differenceData) }
   if (how.check) {
     if (!output.json)
@@ -165,9 +220,11 @@ async function decide(update: Update, target: Target, how: How, output: Output):
       output,
     )
   await installPrepared(prepared, target, { replaces: update.current })
-  const problem = await trusted(update, shown, target, how)
+  const isLeft = target.scope === 'project' && (how['no-trust'] || !wasTrusted)
+  const problem = isLeft ? undefined : await trusted(update, shown, target)
   if (!output.json) {
     await output.print([`updated ${name}  ${visible(shortPath(join(pluginsDir(target), name)))}`])
+    if (isLeft) await output.print(nextLines([`carabiner trust ${name}`], painter(1)))
     if (problem !== undefined)
       await output.complain([
         `carabiner: ${name} is updated, but not trusted: ${visible(problem)}`,
@@ -189,6 +246,8 @@ async function left(name: string, why: string, data: object, output: Output): Pr
   return { isDone: false, data: { ...data, state: 'left', why } }
 }
 
+const PINS = ['source', 'ref', 'commit', 'tag', 'version'] as const
+
 /** The files are the same; what they are pinned to may have moved on, which the lock file is to know. */
 async function current(
   { name, before, prepared, current: there }: Update,
@@ -197,21 +256,15 @@ async function current(
   { check }: How,
   output: Output,
 ): Promise<Result> {
-  const isPinned = before.commit === prepared.entry.commit && before.version === prepared.entry.version
+  const isPinned = PINS.every((key) => before[key] === prepared.entry[key])
   if (!check && !isPinned) await installPrepared(prepared, target, { replaces: there })
   if (!output.json) await output.print([`${visibleName(name)} is up to date: ${pinOf(prepared.entry)}`])
   return { isDone: true, data: { ...data, state: 'current' } }
 }
 
 /** Why it is not trusted, if it should be. */
-async function trusted(
-  { name }: Update,
-  { review }: Shown,
-  target: Target,
-  how: How,
-): Promise<string | undefined> {
+async function trusted({ name }: Update, { review }: Shown, target: Target): Promise<string | undefined> {
   if (target.scope === 'user') return undefined
-  if (how['no-trust']) return 'as you asked'
   try {
     await trustInstalled(name, target, review?.digest ?? '')
     return undefined

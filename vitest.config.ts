@@ -16,6 +16,8 @@ export default defineConfig({
     globalSetup: ['test/program-bundle.ts'],
     // Most of them wait for programs they have started.
     maxWorkers: 3,
+    // None is about speed: on a busy machine five seconds are not enough for a property.
+    testTimeout: 30_000,
     typecheck: { enabled: false },
   },
 })

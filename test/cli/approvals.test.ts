@@ -198,6 +198,30 @@ describe('allow always', () => {
     expect(stderr).toContain('do not offer this')
   })
 
+  it('is offered by a hook, makes a grant, and ends when it is revoked', async () => {
+    const offer = { approvalOptions: ['Allow once', 'Allow always', 'Deny'] }
+    const ask = {
+      hookSpecificOutput: {
+        hookEventName: 'PreToolUse',
+        permissionDecision: 'ask',
+        permissionDecisionReason: 'Deploy?',
+      },
+      ...offer,
+    }
+    await asking(`printf '%s' '${JSON.stringify(ask)}'`)
+    const { stdout } = await project.carabiner(['approvals', 'allow', await raised(), '--always'])
+    expect(stdout).toContain('allowed from now on')
+    for (let times = 0; times < 3; times++) expect((await fire()).code).toBe(0)
+    expect((await fire({ ...CALL, tool_input: { command: 'deploy --to moon' } })).code).toBe(3)
+    const listed = await project.carabiner(['approvals', 'grants'])
+    expect(listed.stdout).toMatch(/^[0-9a-f]{8} {2}Bash {2}.*deploy --to production/)
+    const id = listed.stdout.slice(0, 8)
+    expect((await project.carabiner(['approvals', 'revoke', id])).stdout).toBe(`revoked ${id}  Bash\n`)
+    expect((await fire()).code).toBe(3)
+    const { stdout: kept } = await project.carabiner(['audit', '--kind', 'revoked', '--json'])
+    expect(JSON.parse(kept).entries).toMatchObject([{ kind: 'revoked', tool: 'Bash' }])
+  })
+
   it('nothing is always allowed at first, and there is nothing to revoke', async () => {
     expect((await project.carabiner(['approvals', 'grants'])).stdout).toContain('nothing is always allowed')
     const { code, stderr } = await project.carabiner(['approvals', 'revoke', 'x'])

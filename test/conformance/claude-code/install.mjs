@@ -41,7 +41,19 @@ export function claudeCode() {
 function install(cache) {
   console.log(`installing ${PACKAGE}@${PINNED} into ${cache}`)
   mkdirSync(cache, { recursive: true })
-  const args = ['install', '--prefix', cache, '--no-save', '--no-audit', '--no-fund', `${PACKAGE}@${PINNED}`]
+  const args = [
+    'install',
+    // Where there is no network, that is known soon.
+    '--fetch-retries=1',
+    '--fetch-retry-mintimeout=1000',
+    '--fetch-retry-maxtimeout=1000',
+    '--prefix',
+    cache,
+    '--no-save',
+    '--no-audit',
+    '--no-fund',
+    `${PACKAGE}@${PINNED}`,
+  ]
   const { status, stderr, error } = spawnSync('npm', args, { encoding: 'utf8', timeout: 600_000 })
   if (error) {
     throw new RecordingError(`npm could not be run: ${error.message}\nInstall npm, or put it on the PATH.`)

@@ -89,6 +89,8 @@ describe('a lock', () => {
     )
     expect(() => log.append([entry('lost as well')])).toThrow(/holds/)
     expect(readFileSync(lock, 'utf8')).toContain(OTHER)
+    // Also before anybody could write it down.
+    expect(verify(folder).notes).toEqual([expect.stringMatching(/^3 records could not be written/)])
     unlinkSync(lock)
     log.append([entry('second')])
     expect(storyOf(folder)).toEqual(['first', 'gap', 'second'])

@@ -33,7 +33,7 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'Nothing of it is left.', line: 'carabiner uninstall guard', needs: 'a plugin of that name' },
   ],
   run({ options, positionals: [name] }, output) {
-    if (options.yes) checkPerson('Uninstalling')
+    checkPerson('Uninstalling')
     if (name === undefined)
       throw usage('Give the name of the plugin', 'carabiner list shows what is installed.')
     return inWords(async () => {

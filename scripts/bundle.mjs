@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
@@ -27,7 +27,7 @@ const COMMON = {
   logLevel: /** @type {const} */ ('warning'),
 }
 
-/** What src/cli/compiled.ts calls. The library for addresses is loaded only for a path that is not its own address. */
+/** What src/cli/start/compiled.ts calls. The library for addresses is loaded only for a path that is not its own address. */
 const AS_FUNCTION = `(function (exports, require, module, __filename) {
 'use strict'
 const importMeta = {
@@ -62,17 +62,17 @@ export async function bundle(outdir) {
     }),
     build({
       ...asFunction,
-      entryPoints: [cli('hook-program')],
+      entryPoints: [cli('start/hook-program')],
       plugins: [onlyHooks((path) => !isGuard(path)), lateModules()],
     }),
     build({
       ...asFunction,
-      entryPoints: { 'guard-program': cli('hook-program') },
+      entryPoints: { 'guard-program': cli('start/hook-program') },
       // Every command that is guarded is parsed.
       plugins: [onlyHooks(isGuard), lateModules(['unbash'])],
     }),
-    build({ ...modules, entryPoints: [cli('fire-program')] }),
-    build({ ...modules, entryPoints: [cli('full-program')], splitting: true }),
+    build({ ...modules, entryPoints: [cli('start/fire-program')] }),
+    build({ ...modules, entryPoints: [cli('start/full-program')], splitting: true }),
     build({ ...modules, entryPoints: [here('../src/config/if-rule.ts')] }),
     ...Object.keys(LATE_PACKAGES).map((name) =>
       build({ ...COMMON, outfile: join(outdir, `${name}.cjs`), format: 'cjs', entryPoints: [name] }),
@@ -123,8 +123,8 @@ function lateModules(atOnce = []) {
 const filesOfTheirOwn = {
   name: 'files-of-their-own',
   setup({ onResolve }) {
-    onResolve({ filter: /^\.\/(?:fire-program|full-program|if-rule)\.js$/ }, ({ path, kind }) =>
-      kind === 'dynamic-import' ? { path: path.replace('.js', '.mjs'), external: true } : undefined,
+    onResolve({ filter: /\/(?:fire-program|full-program|if-rule)\.js$/ }, ({ path, kind }) =>
+      kind === 'dynamic-import' ? { path: `./${basename(path, '.js')}.mjs`, external: true } : undefined,
     )
   },
 }
@@ -133,7 +133,7 @@ const isGuard = (/** @type {string} */ path) => path.includes('/pre-tool-use/')
 
 /**
  * Of the hooks that src/pack/index.ts loads when they are asked for, those that a program is for, as programOf() of
- * src/cli/hook-programs.ts says. Whoever asks it for another is told so.
+ * src/cli/start/hook-programs.ts says. Whoever asks it for another is told so.
  * @param {(path: string) => boolean} isIn @returns {import('esbuild').Plugin}
  */
 function onlyHooks(isIn) {

@@ -1,9 +1,9 @@
 // Help: made from what the commands say about themselves.
 
 import type { Command, Option, OptionTable } from './command.js'
-import { broken, columns } from './lines.js'
 import type { Output } from './output.js'
-import { type Paint, painter } from './paint.js'
+import { broken, columns } from './print/lines.js'
+import { type Paint, painter } from './print/paint.js'
 
 /** Of one command; of the program as a whole where it is the bare one. */
 export async function printHelp(command: Command, others: readonly Command[], output: Output): Promise<void> {

@@ -4,16 +4,16 @@
 
 import { join } from 'node:path'
 import { type PackName, packName } from '../pack/names.js'
-import { compiled } from './compiled.js'
-import { type HookProgram, programOf } from './hook-programs.js'
+import { compiled } from './start/compiled.js'
+import { type HookProgram, programOf } from './start/hook-programs.js'
 import { version } from './version.js'
 
 const [, script = '', command, word = '', ...more] = process.argv
 const hook = command === 'hook' && more.length === 0 ? packName(word) : undefined
 
 if (hook) void startHook(hook).catch((error: unknown) => hookIsBroken(hook, error))
-else if (command === 'fire') import('./fire-program.js').catch(isBroken)
-else import('./full-program.js').catch(isBroken)
+else if (command === 'fire') import('./start/fire-program.js').catch(isBroken)
+else import('./start/full-program.js').catch(isBroken)
 
 async function startHook(name: PackName): Promise<void> {
   const program = compiled<HookProgram>(join(__dirname, programOf(name)))

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { fromHere, shortPath } from './lines.js'
+import { fromHere, shortPath } from './print/lines.js'
 
 const FILES = ['.amplifier/hooks/hooks.json', '.amplifier/hooks/*/hooks.json', '.amplifier/settings.json']
 

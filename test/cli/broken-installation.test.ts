@@ -3,7 +3,7 @@
 import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { HOOK_PROGRAMS } from '../../src/cli/hook-programs.js'
+import { HOOK_PROGRAMS } from '../../src/cli/start/hook-programs.js'
 import { BASH, Project, programFile, withProgram } from './program.js'
 
 withProgram()

@@ -2,9 +2,9 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { folded, margined } from '../../src/cli/margin.js'
-import { changeLines, reviewLines } from '../../src/cli/print-review.js'
-import type { Shown } from '../../src/cli/trust-units.js'
+import type { Shown } from '../../src/cli/plugins/trust-units.js'
+import { folded, margined } from '../../src/cli/print/margin.js'
+import { changeLines, reviewLines } from '../../src/cli/print/review.js'
 import { visibleLines } from '../../src/core/visible.js'
 import { risksOf } from '../../src/trust/risks.js'
 import type { Unit } from '../../src/trust/unit.js'

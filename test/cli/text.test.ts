@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { columns, counted, labelled } from '../../src/cli/lines.js'
-import { nearMiss } from '../../src/cli/near-miss.js'
+import { columns, counted, labelled } from '../../src/cli/print/lines.js'
+import { nearMiss } from '../../src/cli/why/near-miss.js'
 import { didYouMean, nearest } from '../../src/core/nearest.js'
 import { shellQuoted } from '../../src/shell/shell-quoted.js'
 

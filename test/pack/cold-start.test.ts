@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import { Script } from 'node:vm'
 import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
-import { cacheFile, unsealed } from '../../src/cli/compiled.js'
-import { HOOK_PROGRAMS, programOf } from '../../src/cli/hook-programs.js'
+import { cacheFile, unsealed } from '../../src/cli/start/compiled.js'
+import { HOOK_PROGRAMS, programOf } from '../../src/cli/start/hook-programs.js'
 import { PACK_NAMES } from '../../src/pack/names.js'
 import { Project, programFile, withProgram } from '../cli/program.js'
 
@@ -19,7 +19,7 @@ const CACHE = () => cacheFile(GUARD())
 describe('the programs of the pack', () => {
   it('hold nothing of the engine, of configuration, of trust, or of the command line', async () => {
     const { metafile } = await build({
-      entryPoints: ['src/cli/hook-program.ts'],
+      entryPoints: ['src/cli/start/hook-program.ts'],
       bundle: true,
       write: false,
       platform: 'node',
@@ -29,7 +29,7 @@ describe('the programs of the pack', () => {
     const inputs = Object.keys(metafile.inputs).filter((path) => path.startsWith('src/'))
     const floors = new Set(inputs.map((path) => path.split('/')[1]))
     expect([...floors].sort()).toEqual(['author', 'cli', 'core', 'dialects', 'pack', 'shell', 'state'])
-    expect(inputs.filter((path) => path.startsWith('src/cli/'))).toEqual(['src/cli/hook-program.ts'])
+    expect(inputs.filter((path) => path.startsWith('src/cli/'))).toEqual(['src/cli/start/hook-program.ts'])
     const engine = /core\/(engine|session|dispatch|registry|plan|fire|matcher)\.ts$|state\/file-store\.ts$/
     expect(inputs.filter((path) => engine.test(path))).toEqual([])
   })

@@ -9,12 +9,12 @@ import { didYouMean } from '../../core/nearest.js'
 import { visible, visibleName } from '../../core/visible.js'
 import { FileStore } from '../../state/file-store.js'
 import { checkPerson } from '../agent-shell.js'
-import { answered, recordRevoked, userName } from '../approval-answer.js'
+import { answered, recordRevoked, userName } from '../asking/approval-answer.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
-import { shortPath } from '../lines.js'
 import type { Output } from '../output.js'
-import { painter, width } from '../paint.js'
-import { grantLines, pendingLines } from '../print-approvals.js'
+import { grantLines, pendingLines } from '../print/approvals.js'
+import { shortPath } from '../print/lines.js'
+import { painter, width } from '../print/paint.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, projectFolder } from '../sources.js'
 
@@ -131,7 +131,7 @@ async function list(queue: ApprovalQueue, output: Output): Promise<number> {
 async function watch(queue: ApprovalQueue, output: Output): Promise<number> {
   if (output.json) throw usage('--watch asks a person, and --json is for programs: give one of them')
   checkPerson('Answering')
-  const { watchQuestions } = await import('../approval-watch.js')
+  const { watchQuestions } = await import('../asking/approval-watch.js')
   return watchQuestions(queue, output)
 }
 

@@ -8,10 +8,10 @@ import { type FoundPlugin, searchCatalogs } from '../../plugins/catalog-search.j
 import { CatalogStore, type CatalogUpdate } from '../../plugins/catalog-store.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
-import { columns, counted, indented, labelled, nextLines, oneLine, shortPath } from '../lines.js'
 import type { Output } from '../output.js'
-import { type Paint, painter } from '../paint.js'
-import { inWords } from '../plugin-commands.js'
+import { inWords } from '../plugins/plugin-commands.js'
+import { columns, counted, indented, labelled, nextLines, oneLine, shortPath } from '../print/lines.js'
+import { type Paint, painter } from '../print/paint.js'
 import { withProgress } from '../progress.js'
 import { EXIT, usage } from '../refusal.js'
 

@@ -3,14 +3,21 @@
 import { textOf } from '../../core/errors.js'
 import { checkOutside, projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
 import { checkPerson } from '../agent-shell.js'
-import { userName } from '../approval-answer.js'
+import { userName } from '../asking/approval-answer.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
-import { columns, nextLines } from '../lines.js'
 import type { Output } from '../output.js'
-import { painter } from '../paint.js'
+import {
+  checkScope,
+  oneCalled,
+  SCOPE_OPTIONS,
+  targetsOf,
+  termsOf,
+  titleOf,
+} from '../plugins/switch-target.js'
+import { columns, nextLines } from '../print/lines.js'
+import { painter } from '../print/paint.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { openHooks, PLACE_OPTIONS, projectFolder } from '../sources.js'
-import { checkScope, oneCalled, SCOPE_OPTIONS, targetsOf, termsOf, titleOf } from '../switch-target.js'
 
 const OPTIONS = {
   hook: { type: 'string', value: 'HOOK', help: 'One hook of the plugin, by its name in list, or its id.' },

@@ -4,7 +4,7 @@ import { COMMON_OPTIONS, type Command } from '../command.js'
 import { examine, summaryOf } from '../doctor/examine.js'
 import { gather } from '../doctor/facts.js'
 import { familyLines } from '../doctor/print.js'
-import { painter } from '../paint.js'
+import { painter } from '../print/paint.js'
 import { EXIT } from '../refusal.js'
 import { SOURCE_OPTIONS } from '../sources.js'
 

@@ -3,8 +3,6 @@
 import { visibleName } from '../../core/visible.js'
 import { projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
-import { EXIT, Refusal, usage } from '../refusal.js'
-import { openHooks, projectOf } from '../sources.js'
 import {
   ambiguous,
   called,
@@ -14,7 +12,9 @@ import {
   targetsOf,
   termsOf,
   titleOf,
-} from '../switch-target.js'
+} from '../plugins/switch-target.js'
+import { EXIT, Refusal, usage } from '../refusal.js'
+import { openHooks, projectOf } from '../sources.js'
 import { usable } from './disable.js'
 
 const OPTIONS = {

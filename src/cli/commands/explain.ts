@@ -6,17 +6,13 @@ import { isObject } from '../../core/json.js'
 import type { Plan } from '../../core/plan.js'
 import type { ListedHook } from '../../hooks.js'
 import { FileStore } from '../../state/file-store.js'
-import { adviceFor, listedOf, type Question } from '../advice.js'
 import { BYPASSED } from '../bypass.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { specOf, specsIn } from '../doctor/facts.js'
-import { examplePayload } from '../example-payload.js'
-import { type Forecast, forecastOf } from '../forecast.js'
-import { answerFor, type HookAnswer, hookCalled } from '../hook-answer.js'
-import { type Terms, termsOf } from '../hook-terms.js'
+import { examplePayload } from '../firing/example-payload.js'
+import { eventOf, type Payload, readPayload } from '../firing/payload.js'
 import type { Output } from '../output.js'
-import { eventOf, type Payload, readPayload } from '../payload.js'
-import { type Explained, focusLines, planLines } from '../print-plan.js'
+import { type Explained, focusLines, planLines } from '../print/plan.js'
 import { EXIT, usage } from '../refusal.js'
 import {
   noticesOf,
@@ -26,6 +22,10 @@ import {
   SOURCE_OPTIONS,
   type Sources,
 } from '../sources.js'
+import { adviceFor, listedOf, type Question } from '../why/advice.js'
+import { type Forecast, forecastOf } from '../why/forecast.js'
+import { answerFor, type HookAnswer, hookCalled } from '../why/hook-answer.js'
+import { type Terms, termsOf } from '../why/hook-terms.js'
 
 const OPTIONS = {
   tool: { type: 'string', value: 'NAME', help: 'The tool that is called: tool_name.' },
@@ -202,7 +202,7 @@ async function tellOne(
   const spec = specOf(explained.specs, hook)
   const [{ faultsOf }, { lastEntryOf }] = await Promise.all([
     import('../doctor/faults.js'),
-    import('../last-entry.js'),
+    import('../why/last-entry.js'),
   ])
   const answer: HookAnswer = answerFor({
     hook,

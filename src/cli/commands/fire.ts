@@ -9,11 +9,11 @@ import { envProblems, movesDecisions, projectEnvOf } from '../../pack/project-en
 import { userHome } from '../../state/homes.js'
 import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
-import { type Fired, type Firing, fireEvent, misspelt, unsaid } from '../firing.js'
-import { HostReply, lossOf, projectOfHost } from '../host-reply.js'
+import { type Fired, type Firing, fireEvent, misspelt, unsaid } from '../firing/fire-event.js'
+import { HostReply, lossOf, projectOfHost } from '../firing/host-reply.js'
+import { eventOf, type Payload, readPayload } from '../firing/payload.js'
+import { ProjectAudit } from '../firing/project-audit.js'
 import type { Output } from '../output.js'
-import { eventOf, type Payload, readPayload } from '../payload.js'
-import { ProjectAudit } from '../project-audit.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 
@@ -187,7 +187,7 @@ function nothingSent(named: string | undefined): Payload {
 async function report(event: string, { outcome, notices, ms }: Fired, output: Output): Promise<void> {
   const diagnostics = [...unsaid(notices, outcome.diagnostics), ...outcome.diagnostics]
   if (output.json) return output.document({ ...outcome, diagnostics })
-  const { outcomeLines } = await import('../print-outcome.js')
+  const { outcomeLines } = await import('../print/outcome.js')
   await output.print(outcomeLines(resolveEvent(event).name, { ...outcome, diagnostics }, ms))
 }
 

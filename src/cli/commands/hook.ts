@@ -70,7 +70,7 @@ async function compile({ positionals, options }: Given<typeof OPTIONS>, output: 
   const { lock, unlock, goal } = options
   if (positionals.length > 0 || lock || unlock || goal !== undefined)
     throw usage('--compile stands alone', helpFor('hook'))
-  const { compileHooks } = await import('../compile.js')
+  const { compileHooks } = await import('../start/compile.js')
   try {
     const file = await compileHooks(fileURLToPath(new URL('hook-program.js', import.meta.url)))
     if (output.json) await output.document({ compiled: file })

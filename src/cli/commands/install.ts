@@ -16,9 +16,7 @@ import { parseSource } from '../../plugins/source.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
 import { checkPerson } from '../agent-shell.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
-import { nextLines, noticeLines, shortPath } from '../lines.js'
 import { type Output, plainData } from '../output.js'
-import { painter } from '../paint.js'
 import {
   agrees,
   byCatalog,
@@ -30,11 +28,13 @@ import {
   shownPlugin,
   targetOf,
   userTarget,
-} from '../plugin-commands.js'
-import { reviewLines } from '../print-review.js'
+} from '../plugins/plugin-commands.js'
+import type { Shown } from '../plugins/trust-units.js'
+import { nextLines, noticeLines, shortPath } from '../print/lines.js'
+import { painter } from '../print/paint.js'
+import { reviewLines } from '../print/review.js'
 import { withProgress } from '../progress.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import type { Shown } from '../trust-units.js'
 
 const OPTIONS = {
   ...SCOPE_OPTIONS,

@@ -5,8 +5,8 @@ import type { Untrusted } from '../../config/trust-gate.js'
 import type { Diagnostic } from '../../core/errors.js'
 import { visible, visibleName } from '../../core/visible.js'
 import type { ListedHook } from '../../hooks.js'
-import { noHooks } from '../advice.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
+import { plainData } from '../output.js'
 import {
   columns,
   counted,
@@ -18,12 +18,12 @@ import {
   noticeLines,
   oneLine,
   shortPath,
-} from '../lines.js'
-import { plainData } from '../output.js'
-import { type Paint, painter } from '../paint.js'
+} from '../print/lines.js'
+import { type Paint, painter } from '../print/paint.js'
+import { typedTrust } from '../print/typed.js'
 import { EXIT } from '../refusal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
-import { typedTrust } from '../typed.js'
+import { noHooks } from '../why/advice.js'
 
 const OPTIONS = {
   stats: { type: 'boolean', help: 'Add what the audit says about each.' },
@@ -66,7 +66,7 @@ interface Counted extends ListedHook {
 /** Loaded when asked for. */
 async function statsIn(project: string): Promise<(hook: ListedHook) => HookStats | null> {
   const [{ auditFolderOf }, { readEntries }, { statsOf }] = await Promise.all([
-    import('../project-audit.js'),
+    import('../firing/project-audit.js'),
     import('../../audit/read.js'),
     import('../../audit/stats.js'),
   ])

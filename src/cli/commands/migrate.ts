@@ -12,14 +12,14 @@ import { PluginProblem } from '../../plugins/plugin-problem.js'
 import { isFolder } from '../../runners/command/start-folder.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { userHome } from '../../state/homes.js'
-import { changeLines, diffOf } from '../change-lines.js'
 import { COMMON_OPTIONS, type Command, type Given } from '../command.js'
-import { counted, labelled, nextLines, placeOf, shortPath } from '../lines.js'
 import type { Output } from '../output.js'
-import { painter } from '../paint.js'
+import { changeLines, diffOf } from '../print/change-lines.js'
+import { counted, labelled, nextLines, placeOf, shortPath } from '../print/lines.js'
+import { painter } from '../print/paint.js'
+import { optionOf } from '../print/typed.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, projectFolder } from '../sources.js'
-import { optionOf } from '../typed.js'
 
 /** Each time somebody else changed a file while this one showed what it would change. */
 const MOST_TRIES = 5

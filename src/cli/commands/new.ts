@@ -16,14 +16,14 @@ import { shellQuoted } from '../../shell/shell-quoted.js'
 import { nonce } from '../../state/nonce.js'
 import { realOf } from '../../state/within.js'
 import { COMMON_OPTIONS, type Command, helpFor } from '../command.js'
-import { fromHere, nextLines } from '../lines.js'
 import type { Output } from '../output.js'
-import { painter } from '../paint.js'
+import { findUnits, show } from '../plugins/trust-units.js'
+import { fromHere, nextLines } from '../print/lines.js'
+import { painter } from '../print/paint.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { projectFolder } from '../sources.js'
 import { LANGUAGES, type Language, type NewFile, newPlugin } from '../templates/plugin.js'
 import { type Wanted, WITHOUT_SAMPLE } from '../templates/sample.js'
-import { findUnits, show } from '../trust-units.js'
 
 const OPTIONS = {
   lang: {

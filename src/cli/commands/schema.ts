@@ -2,8 +2,8 @@
 
 import { didYouMean } from '../../core/nearest.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
-import { columns, nextLines } from '../lines.js'
-import { painter } from '../paint.js'
+import { columns, nextLines } from '../print/lines.js'
+import { painter } from '../print/paint.js'
 import { EXIT, usage } from '../refusal.js'
 import { addressOf, SCHEMA_NAMES, SCHEMAS, type SchemaName, schemaFile, schemaOf } from '../schema/schemas.js'
 

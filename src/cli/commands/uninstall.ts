@@ -5,9 +5,9 @@ import { type InstalledPlugin, listInstalled } from '../../plugins/installed.js'
 import { notInstalled, uninstallPlugin } from '../../plugins/uninstall-plugin.js'
 import { checkPerson } from '../agent-shell.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
-import { shortPath } from '../lines.js'
 import type { Output } from '../output.js'
-import { agrees, allTargets, canAsk, inWords, SCOPE_OPTIONS, targetOf } from '../plugin-commands.js'
+import { agrees, allTargets, canAsk, inWords, SCOPE_OPTIONS, targetOf } from '../plugins/plugin-commands.js'
+import { shortPath } from '../print/lines.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 
 const OPTIONS = {

@@ -9,7 +9,7 @@ import { TrustStore } from '../../trust/trust-store.js'
 import type { TrustRecord } from '../../trust/unit.js'
 import { checkPerson } from '../agent-shell.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
-import { shortPath } from '../lines.js'
+import { shortPath } from '../print/lines.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { projectOf } from '../sources.js'
 

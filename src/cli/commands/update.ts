@@ -13,9 +13,7 @@ import { notInstalled } from '../../plugins/uninstall-plugin.js'
 import { prepareUpdate, type Update } from '../../plugins/update-plugin.js'
 import { checkPerson } from '../agent-shell.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
-import { nextLines, shortPath } from '../lines.js'
 import type { Output } from '../output.js'
-import { painter } from '../paint.js'
 import {
   agrees,
   allTargets,
@@ -31,11 +29,13 @@ import {
   targetOf,
   typedSource,
   userTarget,
-} from '../plugin-commands.js'
-import { diffLines, reviewLines } from '../print-review.js'
+} from '../plugins/plugin-commands.js'
+import type { Shown } from '../plugins/trust-units.js'
+import { nextLines, shortPath } from '../print/lines.js'
+import { painter } from '../print/paint.js'
+import { diffLines, reviewLines } from '../print/review.js'
 import { withProgress } from '../progress.js'
 import { EXIT, usage } from '../refusal.js'
-import type { Shown } from '../trust-units.js'
 
 const OPTIONS = {
   ...SCOPE_OPTIONS,

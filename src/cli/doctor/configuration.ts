@@ -2,7 +2,7 @@
 
 import { DIAGNOSTIC_CODES, type Diagnostic, type DiagnosticCode } from '../../core/errors.js'
 import { BYPASSED } from '../bypass.js'
-import { counted, placeOf } from '../lines.js'
+import { counted, placeOf } from '../print/lines.js'
 import type { Facts } from './facts.js'
 import type { Checked, Finding, Severity } from './finding.js'
 import { asRule } from './matchers.js'

@@ -7,7 +7,7 @@ import { textOf } from '../../core/errors.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { dataHome, stateHome } from '../../state/homes.js'
 import { isInProject } from '../../state/within.js'
-import { fromHere, shortPath } from '../lines.js'
+import { fromHere, shortPath } from '../print/lines.js'
 import type { Facts } from './facts.js'
 import type { Checked, Finding } from './finding.js'
 

@@ -5,7 +5,7 @@ import { type EventKind, resolveEvent } from '../../core/events.js'
 import type { Matcher } from '../../core/matcher.js'
 import { nearest } from '../../core/nearest.js'
 import { shown } from '../../core/text.js'
-import { counted, grouped } from '../lines.js'
+import { counted, grouped } from '../print/lines.js'
 import { type Facts, type Written, wanted } from './facts.js'
 import type { Checked, Finding } from './finding.js'
 

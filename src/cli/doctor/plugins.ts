@@ -3,7 +3,7 @@
 import { visible, visibleName } from '../../core/visible.js'
 import { type InstalledPlugin, listInstalled } from '../../plugins/installed.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
-import { counted } from '../lines.js'
+import { counted } from '../print/lines.js'
 import type { Facts } from './facts.js'
 import type { Checked, Finding } from './finding.js'
 

@@ -1,8 +1,8 @@
 // Findings for people: family by family, the worst first, each with its place and what to do.
 
-import { counted, labelled, oneLine, placeOf } from '../lines.js'
 import { plainData } from '../output.js'
-import type { Paint } from '../paint.js'
+import { counted, labelled, oneLine, placeOf } from '../print/lines.js'
+import type { Paint } from '../print/paint.js'
 import { type Summary, summaryOf } from './examine.js'
 import type { Family, Finding, Severity } from './finding.js'
 

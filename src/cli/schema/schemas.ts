@@ -1,6 +1,6 @@
 // The JSON Schemas of the files that people write, by the name of the file, and their text as it is published.
 
-import { HOOKS_SCHEMA } from '../schema-address.js'
+import { HOOKS_SCHEMA } from './address.js'
 import { casesSchema } from './cases-schema.js'
 import { catalogSchema } from './catalog-schema.js'
 import { hooksSchema, settingsSchema } from './hooks-schema.js'

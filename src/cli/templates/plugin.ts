@@ -1,7 +1,7 @@
 // All files of a new plugin: hooks.json, its script, its cases, and what to do with them.
 
 import { resolveEvent } from '../../core/events.js'
-import { CASES_SCHEMA, HOOKS_SCHEMA } from '../schema-address.js'
+import { CASES_SCHEMA, HOOKS_SCHEMA } from '../schema/address.js'
 import { bashScript } from './bash.js'
 import { nodeScript, typescriptScript } from './node.js'
 import { pythonScript } from './python.js'

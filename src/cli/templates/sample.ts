@@ -3,7 +3,7 @@
 import { type EventKind, type EventName, resolveEvent } from '../../core/events.js'
 import type { Data, Json } from '../../core/json.js'
 import { compileMatcher } from '../../core/matcher.js'
-import { examplePayload } from '../example-payload.js'
+import { examplePayload } from '../firing/example-payload.js'
 import type { Expectation } from '../test-cases/expectation.js'
 
 /** What to make. */

@@ -8,7 +8,7 @@ import { frozenCopy, isObject } from '../../core/json.js'
 import { didYouMean, nearest } from '../../core/nearest.js'
 import { shown } from '../../core/text.js'
 import { readPlain } from '../../state/plain-file.js'
-import type { Payload } from '../payload.js'
+import type { Payload } from '../firing/payload.js'
 import { CaseReader, type Field, type Fields } from './case-reader.js'
 import { EXPECTATION, type Expectation } from './expectation.js'
 

@@ -2,7 +2,7 @@
 
 import { withoutSecrets } from '../../core/secrets.js'
 import { plainText } from '../../core/text.js'
-import { painter } from '../paint.js'
+import { painter } from '../print/paint.js'
 import { missLines, tallyOf } from './print-cases.js'
 import type { CaseResult } from './run-case.js'
 import type { Suite } from './run-cases.js'

@@ -1,0 +1,82 @@
+// What a person decided goes into the audit of the project that it is about.
+
+import { userInfo } from 'node:os'
+import { effectOf } from '../../approvals/effect.js'
+import type { GivenAnswer } from '../../approvals/stored-answer.js'
+import type { Pending } from '../../approvals/stored-question.js'
+import type { Entry } from '../../audit/entry.js'
+import type { Grant } from '../../core/approval.js'
+import { textOf } from '../../core/errors.js'
+import { isFolder } from '../../runners/command/start-folder.js'
+import { ProjectAudit } from '../firing/project-audit.js'
+import { openHooks } from '../sources.js'
+
+/** As the system knows whoever types. */
+export function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return process.getuid === undefined ? 'person' : `user ${process.getuid()}`
+  }
+}
+
+/** Undefined, or why it is not on record. */
+export async function answered(
+  { question, project }: Pending,
+  given: GivenAnswer,
+): Promise<string | undefined> {
+  const { event, session, digest, call } = question
+  const { id, by, at, reason } = given
+  const entry: Entry = {
+    kind: 'approval',
+    time: at,
+    session,
+    event,
+    ...(typeof call.tool_name === 'string' && { tool: call.tool_name }),
+    id,
+    digest,
+    decision: effectOf(question, given.option),
+    by,
+    ...(reason !== undefined && { reason }),
+  }
+  return write(project, [entry])
+}
+
+/** Undefined, or why it is not on record. */
+export async function recordRevoked(project: string, grants: readonly Grant[]): Promise<string | undefined> {
+  const time = new Date().toISOString()
+  const by = userName()
+  const entries = grants.map(
+    ({ id, hook, event, tool, digest }): Entry => ({
+      kind: 'revoked',
+      time,
+      id,
+      hook,
+      event,
+      tool,
+      digest,
+      by,
+    }),
+  )
+  return write(project, entries)
+}
+
+async function write(project: string, entries: readonly Entry[]): Promise<string | undefined> {
+  // A project that is gone has no settings, and nobody reads its audit by its name.
+  if (entries.length === 0 || !isFolder(project)) return undefined
+  try {
+    const hooks = await openHooks({
+      project,
+      plugin: [],
+      config: [],
+      'pre-trusted': undefined,
+      'trust-all': false,
+    })
+    const audit = new ProjectAudit(project, () => hooks.settings)
+    for (const entry of entries) audit.write(entry)
+    await hooks.close()
+    return undefined
+  } catch (error) {
+    return `this is not on record: ${textOf(error)}`
+  }
+}

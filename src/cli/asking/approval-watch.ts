@@ -1,0 +1,116 @@
+// `carabiner approvals --watch`: asks at this terminal whatever comes, of any project, until it is interrupted.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ApprovalQueue } from '../../approvals/queue.js'
+import type { Pending } from '../../approvals/stored-question.js'
+import { openTerminal } from '../../approvals/terminal.js'
+import { promptAt } from '../../approvals/terminal-prompt.js'
+import { visible, visibleName } from '../../core/visible.js'
+import { Interruption } from '../interruption.js'
+import type { Output } from '../output.js'
+import { shortPath } from '../print/lines.js'
+import { painter } from '../print/paint.js'
+import { EXIT, Refusal } from '../refusal.js'
+import { isTerminal } from '../terminal.js'
+import { answered, userName } from './approval-answer.js'
+
+/** How often to look for questions, and whether somebody else answered. */
+const LOOK_MS = 300
+
+export async function watchQuestions(queue: ApprovalQueue, output: Output): Promise<number> {
+  if (!isTerminal(0)) {
+    throw new Refusal('NO_TERMINAL', '--watch asks at a terminal, and there is none', {
+      hint: 'carabiner approvals lists what waits; allow ID and deny ID answer it.',
+    })
+  }
+  const interruption = new Interruption()
+  const { signal } = interruption
+  const watching = queue.watching()
+  /** One that was left open is not shown again and again. */
+  const shown = new Set<string>()
+  try {
+    await output.print(['waiting for questions of hooks; Ctrl-C ends it'])
+    while (!signal.aborted) {
+      const next = queue.open().find(({ id }) => !shown.has(id))
+      if (next) {
+        shown.add(next.id)
+        if (!(await ask(next, { queue, signal, output }))) return EXIT.ok
+      } else await pause(LOOK_MS, undefined, { signal }).catch(() => undefined)
+    }
+  } finally {
+    watching.end()
+  }
+  return EXIT.ok
+}
+
+interface Desk {
+  readonly queue: ApprovalQueue
+  readonly signal: AbortSignal
+  readonly output: Output
+}
+
+/** False where the person left. */
+async function ask(pending: Pending, { queue, signal, output }: Desk): Promise<boolean> {
+  const { id, question, project, expires } = pending
+  const terminal = openTerminal({})
+  if (!terminal) return false
+  await output.print(['', `${id}, in ${visible(shortPath(project))}`])
+  const over = new AbortController()
+  const looking = lookUntil(queue, id, over)
+  const reply = await promptAt(terminal, question, {
+    signal: AbortSignal.any([signal, over.signal]),
+    until: performance.now() + Date.parse(expires) - Date.now(),
+    by: userName(),
+    color: painter(1).isColorSupported,
+    staysOpen: true,
+  })
+  const isLeft = !over.signal.aborted
+  over.abort()
+  await looking
+  const given = typeof reply === 'string' ? { option: reply } : reply
+  if (!('option' in given)) return !isLeft
+  // A terminal that is gone is nobody's answer.
+  if (given.by === 'default') return false
+  const { option, by = userName() } = given
+  await tell(pending, queue.answer(id, { option, by, ...reasonOf(given) }), output)
+  return true
+}
+
+function reasonOf({ reason }: { readonly reason?: string }): { readonly reason?: string } {
+  return reason === undefined ? {} : { reason }
+}
+
+/** Ends the question where somebody else was faster, or it expired. */
+async function lookUntil(queue: ApprovalQueue, id: string, over: AbortController): Promise<void> {
+  while (!over.signal.aborted) {
+    await pause(LOOK_MS, undefined, { signal: over.signal }).catch(() => undefined)
+    if (over.signal.aborted) return
+    const found = queue.get(id)
+    if (found.status !== 'open') over.abort(endedAs(found))
+  }
+}
+
+function endedAs(found: ReturnType<ApprovalQueue['get']>): string {
+  const answer = 'answer' in found ? found.answer : undefined
+  return answer ? `${answer.by} answered ${answer.option}` : 'it expired'
+}
+
+async function tell(
+  pending: Pending,
+  result: ReturnType<ApprovalQueue['answer']>,
+  output: Output,
+): Promise<void> {
+  switch (result.status) {
+    case 'answered': {
+      const problem = await answered(pending, result.answer)
+      if (problem !== undefined) await output.complain([`carabiner: ${visible(problem)}`])
+      return
+    }
+    case 'too-late': {
+      const { option, by, at } = result.answer
+      return output.print([`too late: ${visible(option)}, by ${visibleName(by)} at ${at}`])
+    }
+    default:
+      return output.print(['too late: nobody waits for it any more'])
+  }
+}

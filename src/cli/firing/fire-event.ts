@@ -1,0 +1,173 @@
+// One event through the hooks of a project, in a session that may outlast this process.
+
+import { onAbort } from '../../core/abort.js'
+import type { Approver, Unanswered } from '../../core/approval.js'
+import { type Diagnostic, isHookError, textOf } from '../../core/errors.js'
+import { knownEvents, lookalikeOf, resolveEvent } from '../../core/events.js'
+import { nearest } from '../../core/nearest.js'
+import type { Outcome } from '../../core/outcome.js'
+import { FileStore } from '../../state/file-store.js'
+import { Interruption } from '../interruption.js'
+import { Refusal } from '../refusal.js'
+import { noticesOf, type OpenHooks, openHooks, projectOf, type Sources } from '../sources.js'
+import { withToolName } from '../why/tool-names.js'
+import { goesOn, sessionOf } from './fired-session.js'
+import type { Payload } from './payload.js'
+import { ProjectAudit } from './project-audit.js'
+
+export interface Fired {
+  readonly outcome: Outcome
+  readonly notices: readonly Diagnostic[]
+  readonly ms: number
+}
+
+export interface Deadline {
+  readonly seconds: number
+  /** On the clock of performance.now(). */
+  readonly startedAt: number
+}
+
+export interface Firing {
+  readonly event: string
+  readonly payload: Payload
+  /** Other names of the tool that it is about. */
+  readonly toolNames?: readonly string[]
+  readonly sources: Sources
+  /** Seconds: hooks that are not done by then have failed. */
+  readonly timeout?: number | undefined
+  /** If the hooks are not done by then, nothing was decided. */
+  readonly until?: Deadline
+  /** Seconds to wait for a person's answer; without it only while somebody watches. */
+  readonly wait?: number | undefined
+  /** As soon as there is a verdict. */
+  readonly told: (fired: Fired) => Promise<void>
+  /** What came to light since. */
+  readonly toldLater: (notices: readonly Diagnostic[]) => Promise<void>
+}
+
+export async function fireEvent({
+  event,
+  payload,
+  toolNames = [],
+  sources,
+  timeout,
+  until,
+  wait,
+  told,
+  toldLater,
+}: Firing): Promise<Fired> {
+  const interruption = new Interruption()
+  const project = projectOf(sources)
+  const options = sessionOf(event, payload, project)
+  const troubles: Diagnostic[] = []
+  const onTrouble = (text: string) => troubles.push({ code: 'host-failed', text })
+  // A session without a name has no next event.
+  const store = options.id === undefined ? undefined : storeFor(project, onTrouble)
+  const audit = new ProjectAudit(project, () => hooks.settings)
+  const hooks: OpenHooks = await openHooks(sources, {
+    ...(store && { store }),
+    approver: store ? approverOf(project, { wait, until, onTrouble }) : () => NO_SESSION,
+    audit: (record) => audit.write(record),
+  })
+  const notices = () => [...misspelt(event), ...noticesOf(hooks), ...troubles]
+  const signal =
+    until === undefined ? interruption.signal : AbortSignal.any([interruption.signal, late(until)])
+  const stopListening = onAbort(signal, () => void hooks.close({ abort: true }))
+  const startedAt = performance.now()
+  let early = false
+  try {
+    const session = hooks.session(options)
+    const data = withToolName(payload, toolNames, (one) => session.explain(event, one))
+    const outcome = await session.fire(event, data, { timeout, signal })
+    const ms = performance.now() - startedAt
+    // A verdict does not wait for those whose verdict does not count: a host that loses patience has it by then.
+    early = outcome.hooks.some(({ status }) => status === 'detached')
+    const atOnce = early ? notices() : []
+    if (early) await told({ outcome, notices: atOnce, ms })
+    await (store && goesOn(event) ? session.leave() : session.close())
+    await hooks.close()
+    const fired = { outcome, notices: notices(), ms }
+    if (early) await toldLater(unsaid(fired.notices, [...atOnce, ...outcome.diagnostics]))
+    else await told(fired)
+    return fired
+  } catch (error) {
+    throw isHookError(error, 'PAYLOAD_INVALID') ? await withExample(event, error) : error
+  } finally {
+    await hooks.close()
+    stopListening()
+    interruption.end(early)
+  }
+}
+
+function storeFor(projectDir: string, onTrouble: (text: string) => void): FileStore {
+  try {
+    return new FileStore({ projectDir, onTrouble })
+  } catch (error) {
+    throw new Refusal('STORE_UNUSABLE', textOf(error))
+  }
+}
+
+/** An answer that is given later is for a call of the same session. */
+const NO_SESSION: Unanswered = {
+  unanswered:
+    'A person must approve this, and nobody can: the payload has no session_id, by which the same call would be known again. Add one.',
+}
+
+interface Patience extends Pick<Firing, 'wait' | 'until'> {
+  readonly onTrouble: (text: string) => void
+}
+
+/** Who is asked sits elsewhere. Loaded when somebody asks: most events end without. */
+function approverOf(project: string, { wait, until, onTrouble }: Patience): Approver {
+  return async (question, signal) => {
+    const { ApprovalQueue } = await import('../../approvals/queue.js')
+    const { queueApprover } = await import('../../approvals/queue-approver.js')
+    const approver = queueApprover({
+      queue: new ApprovalQueue({ onTrouble }),
+      project,
+      ...(wait !== undefined && { wait }),
+      ...(until && { waitUntil: endOf(until) }),
+    })
+    return approver(question, signal)
+  }
+}
+
+function endOf({ seconds, startedAt }: Deadline): number {
+  return startedAt + seconds * 1000
+}
+
+function late(until: Deadline): AbortSignal {
+  const controller = new AbortController()
+  const why = new Refusal('ABORTED', `The hooks were not done within ${until.seconds} seconds`)
+  const left = endOf(until) - performance.now()
+  setTimeout(() => controller.abort(why), Math.max(left, 0)).unref()
+  return controller.signal
+}
+
+/** A misspelt name is an event of its own, which goes on without the gates it was meant for. */
+export function misspelt(event: string): readonly Diagnostic[] {
+  if (!resolveEvent(event).custom || lookalikeOf(event)) return []
+  const meant = nearest(
+    event,
+    knownEvents().map(({ name }) => name),
+  )
+  if (meant === undefined) return []
+  return [{ code: 'lookalike-event', text: `${event} is an event of your own here; did you mean ${meant}?` }]
+}
+
+async function withExample(event: string, error: Error): Promise<Refusal> {
+  const { examplePayload } = await import('./example-payload.js')
+  return new Refusal('PAYLOAD_INVALID', error.message, {
+    hint: `A payload of ${resolveEvent(event).name}: ${examplePayload(resolveEvent(event))}`,
+  })
+}
+
+/** Those that were not said yet. */
+export function unsaid(notices: readonly Diagnostic[], said: readonly Diagnostic[]): readonly Diagnostic[] {
+  const keys = new Set(said.map(keyOf))
+  return notices.filter((one) => !keys.has(keyOf(one)))
+}
+
+function keyOf({ code, text, ...where }: Diagnostic): string {
+  return JSON.stringify([code, text, where])
+}

@@ -1,0 +1,187 @@
+// `fire --as HOST`: the payload as that agent sends it, the outcome as it understands it. What cannot be evaluated is refused.
+
+import { type Diagnostic, isHookError, textOf } from '../../core/errors.js'
+import { knownEvents, resolveEvent } from '../../core/events.js'
+import type { Data } from '../../core/json.js'
+import { nearest } from '../../core/nearest.js'
+import type { Outcome } from '../../core/outcome.js'
+import { plainText } from '../../core/text.js'
+import { type HostEvent, type HostVerdict, verdictOfOutcome } from '../../dialects/host-answer.js'
+import { type Asked, askedBy, eventOf, isAboutTool } from '../../dialects/host-payload.js'
+import { claudeToolNames } from '../../dialects/host-tools.js'
+import { HOST_NAMES, type Host, hostNamed } from '../../dialects/hosts.js'
+import { projectDirOf } from '../../pack/project-dir.js'
+import { userHome } from '../../state/homes.js'
+import { BYPASSED } from '../bypass.js'
+import type { Output } from '../output.js'
+import { Refusal, usage } from '../refusal.js'
+import type { Payload } from './payload.js'
+
+/** Of an agent's patience, so that it still hears the answer. */
+const SHARE = 0.9
+const QUIET = { injections: [], messages: [] } as const
+
+/** One event, from the payload of an agent to the answer it reads. */
+export class HostReply {
+  readonly #host: Host
+  readonly #named: string | undefined
+  readonly #output: Output
+  #event: HostEvent
+  /** It is not clear what is asked, and it may be about something that a gate guards. */
+  #isDoubtful = false
+  #exit: number | undefined
+
+  constructor(host: string, named: string | undefined, output: Output) {
+    this.#host = hostNamed(host) ?? unknownHost(host)
+    this.#named = named
+    this.#output = output
+    // Without what the agent calls it: that decides about the shape of answers, and only the payload knows it.
+    this.#event = { name: named ? this.#meantBy(named) : 'Unknown', sentAs: '', data: {} }
+  }
+
+  #asked(event: string): Asked {
+    return askedBy({}, { event, host: this.#host.name })
+  }
+
+  /** The canonical name; of a misspelt one the event that was most likely meant. */
+  #meantBy(event: string): string {
+    const { known, name } = this.#asked(event)
+    if (known !== undefined) return known
+    const names = knownEvents().flatMap(({ name, aliases }) => [name, ...aliases])
+    const meant = nearest(event, [...names, ...Object.keys(this.#host.events ?? {})])
+    return meant === undefined ? name : this.#asked(meant).name
+  }
+
+  /** The event in canonical terms. Throws where the payload is none of this agent's, or of another event. */
+  read(payload: Payload): HostEvent {
+    const named = this.#named
+    const asked = askedBy(payload as Data, {
+      ...(named !== undefined && { event: named }),
+      host: this.#host.name,
+    })
+    const { name, sentAs } = asked
+    this.#event = { name, sentAs, data: {} }
+    if (named !== undefined && this.#asked(named).name !== name) this.#disagree(named, sentAs, payload)
+    if (asked.known === undefined) this.#checkSpelling(name, payload)
+    this.#event = eventOf(payload as Data, asked)
+    return this.#event
+  }
+
+  #disagree(named: string, sentAs: string, payload: Payload): never {
+    const meant = [sentAs, named].map((name) => this.#meantBy(name))
+    this.#doubt(meant.find(isGate) ?? (meant[0] as string), payload)
+    throw usage(
+      `The command line says ${named}, the payload says ${sentAs}${this.#didYouMean(named)}`,
+      'Leave the EVENT out, or send the payload of that event.',
+    )
+  }
+
+  /** A misspelt event would go on without the gates it was meant for. Agents have events that are not known here, too. */
+  #checkSpelling(called: string, payload: Payload): void {
+    const meant = this.#meantBy(called)
+    const isSlip = meant !== called && (this.#named !== undefined || isGate(meant))
+    if (!isSlip && !(this.#named !== undefined && isAboutTool(payload as Data))) return
+    this.#doubt(meant === called ? 'PreToolUse' : meant, payload)
+    throw usage(
+      `There is no event ${called}${this.#didYouMean(called)}`,
+      'Leave the EVENT out where the payload names it.',
+    )
+  }
+
+  #didYouMean(called: string): string {
+    const meant = this.#meantBy(called)
+    return meant === called || this.#asked(called).known !== undefined ? '' : `; did you mean ${meant}?`
+  }
+
+  #doubt(name: string, payload: Payload): void {
+    this.#event = { ...this.#event, name }
+    this.#isDoubtful = isGate(name) || isAboutTool(payload as Data)
+  }
+
+  /** What Claude Code calls the tool that it is about. */
+  get toolNames(): readonly string[] {
+    const { tool_name: tool } = this.#event.data
+    return typeof tool === 'string' ? claudeToolNames(this.#host.name, tool) : []
+  }
+
+  /** Seconds until the answer must be out. */
+  get patience(): number {
+    const { patience, patienceWith = {} } = this.#host
+    const { name } = this.#event
+    return SHARE * (Object.hasOwn(patienceWith, name) ? (patienceWith[name] as number) : patience)
+  }
+
+  get isGiven(): boolean {
+    return this.#exit !== undefined
+  }
+
+  async give(outcome: Outcome): Promise<void> {
+    const verdict = verdictOfOutcome(outcome)
+    if (verdict.action !== 'ask_user') return this.#say(verdict)
+    await this.#say({ ...verdict, action: 'deny', reason: openReason(outcome, verdict.reason) })
+  }
+
+  async bypass(): Promise<number> {
+    await this.#say({ action: 'continue', ...QUIET, messages: [BYPASSED.text] })
+    return this.exit
+  }
+
+  /** A gate that could not be asked is closed; what is no gate, or would keep the agent from stopping, goes on. */
+  async refuse(why: unknown): Promise<void> {
+    if (this.isGiven) throw why
+    const reason = plainText(`carabiner could not evaluate the hooks: ${wordsOf(why)}`)
+    const { name } = this.#event
+    const mayBeGate = resolveEvent(name).custom && this.#named === undefined
+    const closes = isGate(name) || mayBeGate || this.#isDoubtful
+    await this.#say(
+      closes ? { action: 'deny', reason, ...QUIET } : { action: 'continue', ...QUIET, messages: [reason] },
+    )
+  }
+
+  async #say(verdict: HostVerdict): Promise<void> {
+    const { stdout, stderr, exit } = this.#host.encode(this.#event, verdict)
+    if (stdout) await this.#output.print([stdout.trimEnd()])
+    if (stderr) await this.#output.complain([stderr.trimEnd()])
+    const isRefusal = verdict.action !== 'continue' && verdict.action !== 'respond'
+    // A refusal that could not be told is one by its exit code.
+    this.#exit = this.#output.failure && isRefusal ? REFUSED : exit
+  }
+
+  get exit(): number {
+    return this.#exit ?? REFUSED
+  }
+}
+
+const REFUSED = 2
+
+/** Beside how to get an answer, the agent is told who asks for it. */
+function openReason({ approval }: Outcome, reason = 'A person must approve this.'): string {
+  const asks = approval?.question.asks.map(({ hook, prompt }) => `${hook} asks: ${prompt}`) ?? []
+  return [reason, ...asks].join(' ')
+}
+
+function isGate(event: string): boolean {
+  return resolveEvent(event).deny === 'block'
+}
+
+/** An abort has its reason from whoever aborted. */
+function wordsOf(why: unknown): string {
+  const told = isHookError(why) && why.cause instanceof Refusal ? why.cause : why
+  const hint = told instanceof Refusal && told.hint !== undefined ? `. ${told.hint}` : ''
+  return `${textOf(told)}${hint}`
+}
+
+function unknownHost(name: string): never {
+  throw usage(`There is no host ${JSON.stringify(name)}`, `--as takes one of ${HOST_NAMES.join(', ')}.`)
+}
+
+/** Agents start hooks anywhere; the project is where they say that it is, by a variable or by the event's `cwd`. */
+export function projectOfHost(given: string | undefined, event?: HostEvent): string {
+  const cwd = event?.data.cwd
+  return given ?? projectDirOf(typeof cwd === 'string' ? cwd : undefined, process.env, userHome())
+}
+
+/** Why an outcome does not count as evaluated. */
+export function lossOf(notices: readonly Diagnostic[]): Refusal {
+  return new Refusal('CONFIG_INVALID', notices.map(({ text }) => text).join('; '))
+}

@@ -1,0 +1,115 @@
+// The payload of an event: read whole from a file or standard input, and which event it is of.
+
+import { closeSync, openSync } from 'node:fs'
+import { readInputBytes, readWhole } from '../../author/standard-input.js'
+import { textOf } from '../../core/errors.js'
+import { resolveEvent } from '../../core/events.js'
+import { frozenCopy, isObject } from '../../core/json.js'
+import { parseJson } from '../../dialects/host-payload.js'
+import { Refusal, usage } from '../refusal.js'
+import { isTerminal } from '../terminal.js'
+
+export type Payload = { readonly [key: string]: unknown }
+
+const STDIN = 0
+
+/** An empty input has no payload. `seconds` bound the wait for standard input, which its sender may never close. */
+export async function readPayload(file: string | undefined, seconds?: number): Promise<Payload | undefined> {
+  const stdin = file === undefined || file === '-'
+  if (stdin && isTerminal(STDIN)) throw nothingPiped()
+  const what = stdin ? 'standard input' : file
+  const text = decoded(stdin ? await readInput(seconds) : readFile(file), what).trim()
+  return text === '' ? undefined : parsed(text, what)
+}
+
+/** Waiting for somebody to type JSON would look like a hang. */
+function nothingPiped(): Refusal {
+  return usage(
+    'No payload: standard input is a terminal',
+    `Pipe it, or name a file: echo '{"tool_name":"Bash","tool_input":{"command":"ls"}}' | carabiner fire PreToolUse`,
+  )
+}
+
+function decoded(bytes: Buffer, what: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw notJson(what, 'it is not UTF-8')
+  }
+}
+
+function parsed(text: string, what: string): Payload {
+  const value = parseJson(text, (problem, isTooDeep) =>
+    isTooDeep
+      ? new Refusal('PAYLOAD_INVALID', `The payload from ${what} is of no use: ${problem}`)
+      : notJson(what, problem),
+  )
+  if (isObject(value)) return frozenCopy(value, 'the payload') as Payload
+  throw new Refusal('PAYLOAD_INVALID', `The payload from ${what} must be a JSON object`, {
+    hint: `Wrap it: {"hook_event_name":"PreToolUse", …}`,
+  })
+}
+
+/** Without a word of the payload: an agent is told this, and may be told it by way of a log. */
+function notJson(what: string, why: string): Refusal {
+  return new Refusal('PAYLOAD_NOT_JSON', `The payload from ${what} cannot be read as JSON: ${why}`, {
+    hint: 'Send one JSON object in UTF-8, and nothing else.',
+  })
+}
+
+async function readInput(seconds?: number): Promise<Buffer> {
+  try {
+    return await readInputBytes(seconds)
+  } catch (error) {
+    throw unreadable('standard input', error)
+  }
+}
+
+function readFile(file: string): Buffer {
+  let fd: number | undefined
+  try {
+    fd = openSync(file, 'r')
+    return readWhole(fd)
+  } catch (error) {
+    throw unreadable(file, error)
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+  }
+}
+
+function unreadable(what: string, error: unknown): Refusal {
+  return new Refusal('PAYLOAD_UNREADABLE', `The payload cannot be read from ${what}: ${textOf(error)}`, {
+    hint: 'Check the path and its permissions, or pipe the payload; what takes long to make goes into a file.',
+  })
+}
+
+// ---- the event ------------------------------------------------------------------------------------------------
+
+/** The event that was named; two names for one event agree. */
+export function eventOf(command: string, named: string | undefined, payload: Payload): string {
+  const carried = payload.hook_event_name
+  if (carried !== undefined && carried !== null && typeof carried !== 'string') {
+    throw new Refusal('PAYLOAD_INVALID', 'hook_event_name must be a string')
+  }
+  if (named && carried && resolveEvent(named).name !== resolveEvent(carried).name) {
+    throw usage(
+      `The command line says ${named}, the payload's hook_event_name says ${carried}`,
+      'Leave the EVENT out, or send the payload of that event.',
+    )
+  }
+  const event = named || carried
+  if (event) return event
+  if (command === 'fire') {
+    throw new Refusal(
+      'PAYLOAD_INVALID',
+      'Which event? The payload has no hook_event_name, and no EVENT was given',
+      {
+        hint: 'Name it, as in: carabiner fire PreToolUse',
+      },
+    )
+  }
+  throw usage(
+    'Which event? No EVENT was given',
+    `Name it, as in: carabiner ${command} PreToolUse --tool Bash`,
+  )
+}

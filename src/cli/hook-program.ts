@@ -1,3 +1,0 @@
-// What a host starts for every event, by itself: `hook NAME` and nothing else.
-
-export { runPackHook } from '../pack/run-pack-hook.js'

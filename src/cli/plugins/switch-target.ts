@@ -1,0 +1,130 @@
+// Which plugin or hook somebody means who types a name, for enable and disable.
+
+import { nearest } from '../../core/nearest.js'
+import { visible, visibleName } from '../../core/visible.js'
+import type { ListedHook } from '../../hooks.js'
+import { SWITCHED_SCOPES, type SwitchTarget } from '../../plugins/switches.js'
+import { Refusal, usage } from '../refusal.js'
+
+/** For which projects. */
+export const SCOPE_OPTIONS = {
+  here: { type: 'boolean', help: 'In this project: the default.' },
+  user: { type: 'boolean', help: 'In all of your projects.' },
+  project: { type: 'string', value: 'DIR', help: 'The project; default: the current directory.' },
+} as const
+
+export function checkScope({ here, user }: { readonly here: boolean; readonly user: boolean }): void {
+  if (here && user) throw usage('Give --here or --user, not both')
+}
+
+/** The plugins and hooks there are, each as something that can be switched off. */
+export function targetsOf(hooks: readonly ListedHook[]): readonly SwitchTarget[] {
+  const plugins = new Map<string, SwitchTarget>()
+  const single = new Map<string, { readonly plugin: SwitchTarget; readonly ids: string[] }>()
+  for (const { id, name, scope, source } of hooks) {
+    const from = SWITCHED_SCOPES.find((one) => one === scope)
+    if (!from) continue
+    const key = `${from}:${source}`
+    const plugin = plugins.get(key) ?? { plugin: source, from }
+    plugins.set(key, plugin)
+    // A process makes several hooks of one name, which stand and fall together.
+    const known = single.get(`${key}\0${name}`)
+    if (known) known.ids.push(id)
+    else single.set(`${key}\0${name}`, { plugin, ids: [id] })
+  }
+  const ofHooks = [...single].map(([key, { plugin, ids }]) => ({
+    ...plugin,
+    hook: { name: key.slice(key.indexOf('\0') + 1), ids },
+  }))
+  return [...plugins.values(), ...ofHooks]
+}
+
+/** Those that the words fit: a plugin's name or a hook's, alone or with where it comes from before it, or a hook's id. */
+export function called<T extends SwitchTarget>(
+  targets: readonly T[],
+  name: string,
+  hook?: string,
+): readonly T[] {
+  if (hook === undefined) return targets.filter((one) => namesOf(one).includes(name))
+  return targets.filter((one) => one.hook && isPlugin(one, name) && hookNames(one).includes(hook))
+}
+
+/** Throws where none is meant, or several. */
+export function oneCalled<T extends SwitchTarget>(targets: readonly T[], name: string, hook?: string): T {
+  const meant = called(targets, name, hook)
+  const [first, ...others] = meant
+  if (first && others.length === 0) return first
+  if (!first) throw unknownTarget(targets, name, hook)
+  throw ambiguous(meant, hook ?? name)
+}
+
+export function ambiguous(meant: readonly SwitchTarget[], name: string): Refusal {
+  return new Refusal('AMBIGUOUS_NAME', `${visibleName(name)} is the name of ${meant.length}`, {
+    hint: `Say which: ${meant.map((one) => visibleName(fullName(one))).join(', ')}.`,
+  })
+}
+
+function unknownTarget(targets: readonly SwitchTarget[], name: string, hook: string | undefined): Refusal {
+  const own = hook === undefined ? [] : targets.filter((one) => one.hook && isPlugin(one, name))
+  if (hook !== undefined && own.length > 0) {
+    const names = own.flatMap((one) => one.hook?.name ?? [])
+    return new Refusal(
+      'UNKNOWN_HOOK',
+      `${visibleName(name)} has no hook ${visibleName(hook)}${guess(hook, own.flatMap(hookNames))}`,
+      { hint: `It has ${names.map(visibleName).join(', ')}.` },
+    )
+  }
+  const plugins = targets.filter((one) => !one.hook).map(({ plugin }) => plugin)
+  return new Refusal(
+    'UNKNOWN_PLUGIN',
+    `There is no plugin or hook ${visibleName(name)}${guess(name, targets.flatMap(namesOf))}`,
+    {
+      hint:
+        plugins.length === 0
+          ? 'There are no hooks here; carabiner list shows where they are looked for.'
+          : `There is ${[...new Set(plugins)].map(visibleName).join(', ')}; carabiner list shows every hook.`,
+    },
+  )
+}
+
+function guess(word: string, words: readonly string[]): string {
+  const meant = nearest(word, words)
+  return meant === undefined ? '' : `; did you mean ${visibleName(meant)}?`
+}
+
+export function isPlugin({ plugin, from }: SwitchTarget, name: string): boolean {
+  return name === plugin || name === `${from}:${plugin}`
+}
+
+function namesOf(one: SwitchTarget): readonly string[] {
+  const { plugin, from, hook } = one
+  return hook ? [hook.name, `${from}:${hook.name}`, ...hook.ids] : [plugin, `${from}:${plugin}`]
+}
+
+/** Also without the plugin's name, which was given already. */
+function hookNames({ plugin, hook }: SwitchTarget): readonly string[] {
+  if (!hook) return []
+  const short = hook.name.startsWith(`${plugin}:`) ? [hook.name.slice(plugin.length + 1)] : []
+  return [hook.name, ...short, ...hook.ids]
+}
+
+/** Nobody else is called so. */
+function fullName({ plugin, from, hook }: SwitchTarget): string {
+  return `${from}:${hook ? hook.name : plugin}`
+}
+
+/** For people. */
+export function titleOf({ plugin, hook }: SwitchTarget): string {
+  return hook ? `the hook ${visibleName(hook.name)}` : `all of ${visibleName(plugin)}`
+}
+
+/** `for this project, until …: reason`. */
+export function termsOf(one: {
+  readonly project?: string | undefined
+  readonly until?: string | undefined
+  readonly reason?: string | undefined
+}): string {
+  const where = one.project === undefined ? 'for all projects' : `for ${visible(one.project)}`
+  const end = one.until === undefined ? '' : `, until ${one.until}`
+  return `${where}${end}${one.reason === undefined ? '' : `: ${visible(one.reason)}`}`
+}

@@ -1,0 +1,89 @@
+// What of a project can be trusted: its plugins, skills and files of hooks, as their files are now. Runs nothing.
+
+import { homedir } from 'node:os'
+import { resolve } from 'node:path'
+import type { ConfiguredHook } from '../../config/configured-hook.js'
+import { loadConfig, loadSkills } from '../../config/load.js'
+import { unitsOf } from '../../config/units.js'
+import { type Diagnostic, textOf } from '../../core/errors.js'
+import type { Skill } from '../../core/session-store.js'
+import { loadedSkill } from '../../core/skills.js'
+import { preTrusted } from '../../trust/pre-trusted.js'
+import type { Review } from '../../trust/review.js'
+import { type RiskNote, risksOf } from '../../trust/risks.js'
+import { TrustStore } from '../../trust/trust-store.js'
+import type { Unit } from '../../trust/unit.js'
+import type { Payload } from '../firing/payload.js'
+import { Refusal } from '../refusal.js'
+import { type Places, preTrustedFile, projectFolder } from '../sources.js'
+
+/** A unit as it is shown. */
+export interface Shown {
+  readonly unit: Unit
+  /** Of each of its hooks: variables that it gets although the environment is minimal. */
+  readonly passthrough: readonly (readonly string[])[]
+  readonly state: 'trusted' | 'untrusted' | 'modified'
+  /** A sentence, where it is not trusted. */
+  readonly why: string | undefined
+  /** Undefined where not even that is possible; `problems` says why. */
+  readonly review: Review | undefined
+  readonly risks: readonly RiskNote[]
+  /** What prevents trust. Sentences. */
+  readonly problems: readonly string[]
+}
+
+export interface Units {
+  readonly store: TrustStore
+  /** With their hooks, in the same order as in the unit. */
+  readonly units: ReadonlyMap<Unit, readonly ConfiguredHook[]>
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** `loaded`: the payload of a `skill:loaded`, whose hooks are in no file. */
+export async function findUnits(places: Places, loaded: Payload | undefined): Promise<Units> {
+  const projectDir = projectFolder(places)
+  const sources = {
+    projectDir,
+    homeDir: homedir(),
+    plugins: places.plugin.map((path) => resolve(path)),
+    files: places.config.map((path) => resolve(path)),
+  }
+  const config = await loadConfig(sources)
+  const skills: readonly Skill[] = loaded ? [loadedSkill(loaded)] : []
+  const ofSkills = await loadSkills(skills, sources, config)
+  return {
+    store: openStore(places),
+    units: unitsOf([...config.specs, ...ofSkills.specs]),
+    diagnostics: [...config.diagnostics, ...ofSkills.diagnostics],
+  }
+}
+
+export function openStore(places: Places): TrustStore {
+  const list = preTrustedFile(places)
+  if (list === undefined) return new TrustStore()
+  try {
+    return new TrustStore({ preTrusted: preTrusted(list, projectFolder(places)) })
+  } catch (error) {
+    throw new Refusal('PRE_TRUSTED_INVALID', textOf(error), {
+      hint: 'carabiner trust --show prints the lines of such a file.',
+    })
+  }
+}
+
+/** Everything about it, read now. */
+export function show({ store, units }: Units, unit: Unit): Shown {
+  const standing = store.standingOf(unit)
+  const passthrough = (units.get(unit) ?? []).map((spec) =>
+    spec.type === 'command' ? (spec.handler.envPassthrough ?? []) : [],
+  )
+  const why = standing.state === 'trusted' ? undefined : standing.why
+  const known = { unit, passthrough, state: standing.state, why }
+  try {
+    const review = store.look(unit)
+    return { ...known, review, risks: risksOf(review), problems: review.problems }
+  } catch (error) {
+    const todo = 'look at that folder, or set CARABINER_HOME to another one'
+    const problem = `What you trust cannot be read (${textOf(error)}); ${todo}.`
+    return { ...known, review: undefined, risks: [], problems: [problem] }
+  }
+}

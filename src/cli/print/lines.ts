@@ -1,0 +1,119 @@
+// Pieces of text that all commands print alike: durations, paths, diagnostics, columns.
+
+import { homedir } from 'node:os'
+import { relative, resolve, sep } from 'node:path'
+import type { Diagnostic } from '../../core/errors.js'
+import { type Paint, width } from './paint.js'
+
+export function duration(ms: number): string {
+  return `${ms < 10 ? ms.toFixed(2) : Math.round(ms)} ms`
+}
+
+/** `1 hook`, `2 hooks`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** On one line, at most so long. */
+export function oneLine(text: string, longest = Infinity): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > longest ? `${line.slice(0, longest - 1)}…` : line
+}
+
+/** The first of many names, and how many more there are. */
+export function some(names: readonly string[], most = 5): string {
+  const more = names.length > most ? ` and ${names.length - most} more` : ''
+  return `${names.slice(0, most).join(', ')}${more}`
+}
+
+/** Items under what they have in common, in the order they came. */
+export function grouped<K, T>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, readonly T[]> {
+  const groups = new Map<K, T[]>()
+  for (const item of items) {
+    const group = groups.get(keyOf(item))
+    if (group) group.push(item)
+    else groups.set(keyOf(item), [item])
+  }
+  return groups
+}
+
+/** Every line of a text, indented; those after the first two more. */
+export function indented(text: string, by: number): readonly string[] {
+  const [first = '', ...rest] = text.trimEnd().split('\n')
+  return [`${' '.repeat(by)}${first}`, ...rest.map((line) => `${' '.repeat(by + 2)}${line}`)]
+}
+
+/** As somebody who stands here would write it. */
+export function shortPath(path: string): string {
+  const here = fromHere(path)
+  if (here !== '.' && here !== path && here !== '..' && !here.startsWith(`..${sep}`)) return here
+  const home = resolve(homedir())
+  return path.startsWith(home + sep) ? `~${path.slice(home.length)}` : path
+}
+
+/** As an argument of a command that is typed here. */
+export function fromHere(path: string): string {
+  try {
+    return relative('', path) || '.'
+  } catch {
+    return path // the current directory is gone
+  }
+}
+
+/** `file:line`, which most terminals open on a click; empty where there is no file. */
+export function placeOf({ file, line }: { readonly file?: string; readonly line?: number }): string {
+  if (file === undefined) return ''
+  return line === undefined ? shortPath(file) : `${shortPath(file)}:${line}`
+}
+
+export function noticeLines(notices: readonly Diagnostic[], paint: Paint, by = 0): readonly string[] {
+  return notices.flatMap((notice) => {
+    const place = placeOf(notice)
+    const where = place === '' ? '' : `${place} `
+    return labelled(`note ${notice.code}`, `${where}${notice.text}`, paint.yellow, by)
+  })
+}
+
+/** What to type, whole, so that it can be copied. A name with a line break in it must not make up a line of its own. */
+export function nextLines(next: readonly string[], paint: Paint): readonly string[] {
+  return next.map((line) => `${paint.dim('next')} ${line.replace(/\s*\n\s*/g, ' ')}`)
+}
+
+/** A label and its text, broken into lines that fit. */
+export function labelled(
+  label: string,
+  text: string,
+  colour: (text: string) => string,
+  by = 0,
+  columns = width(),
+): readonly string[] {
+  const lines = text
+    .split('\n')
+    .flatMap((line, i) => broken(i === 0 ? `${label} ${line}` : line, columns - by - 2))
+  return lines.map((line, i) =>
+    i === 0 ? `${' '.repeat(by)}${colour(label)}${line.slice(label.length)}` : `${' '.repeat(by + 2)}${line}`,
+  )
+}
+
+/** At spaces; a word that is longer than a line stays whole, so that it can be copied. */
+export function broken(text: string, longest: number): readonly string[] {
+  if (text.length <= longest) return [text]
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > longest) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}
+
+/** Cells in columns; each column as wide as its widest cell, but for the last. Colours are put on afterwards. */
+export function columns(rows: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  const widths: number[] = []
+  for (const row of rows) {
+    for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length)
+  }
+  return rows.map((row) => row.map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i] ?? 0))))
+}

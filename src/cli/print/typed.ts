@@ -1,0 +1,42 @@
+// Command lines to type next: they carry over what the user gave, and can be pasted into a shell as they are.
+
+import { shellQuoted } from '../../shell/shell-quoted.js'
+import type { Places, Sources } from '../sources.js'
+
+type Given = Places & Partial<Pick<Sources, 'trust-all'>>
+
+/** The same places to look in, with other words before them. */
+export function typed(words: readonly string[], sources: Given, trustAll = sources['trust-all']): string {
+  const { project, plugin, config, 'pre-trusted': preTrusted } = sources
+  return [
+    'carabiner',
+    ...words,
+    ...(project === undefined ? [] : optionOf('--project', project)),
+    ...plugin.flatMap((one) => optionOf('--plugin', one)),
+    ...config.flatMap((one) => optionOf('--config', one)),
+    ...(preTrusted === undefined ? [] : optionOf('--pre-trusted', preTrusted)),
+    ...(trustAll ? ['--trust-all'] : []),
+  ]
+    .map(shellQuoted)
+    .join(' ')
+}
+
+/** A value that looks like an option would be taken for one. */
+export function optionOf(name: string, value: string): readonly string[] {
+  return value.startsWith('-') ? [`${name}=${value}`] : [name, value]
+}
+
+/** What reviews and trusts the hooks of these sources; without a name everything that waits. */
+export function typedTrust(names: readonly string[], sources: Given): string {
+  const [name, ...others] = [...new Set(names)]
+  return typed(
+    ['trust', ...(name !== undefined && others.length === 0 && isWord(name) ? [name] : [])],
+    sources,
+    false,
+  )
+}
+
+/** Nobody takes it for an option, and it means the same in every shell. */
+function isWord(name: string): boolean {
+  return /^[\w@][\w@.-]*$/.test(name)
+}

@@ -1,0 +1,215 @@
+// Why nothing would run, as far as it can be told, and what to type next.
+
+import { join } from 'node:path'
+import type { Diagnostic, DiagnosticCode } from '../../core/errors.js'
+import { type EventKind, knownEvents } from '../../core/events.js'
+import { nearest } from '../../core/nearest.js'
+import type { Candidate, Plan, SkipReason } from '../../core/plan.js'
+import { shown } from '../../core/text.js'
+import type { ListedHook } from '../../hooks.js'
+import { shellQuoted } from '../../shell/shell-quoted.js'
+import { BYPASSED } from '../bypass.js'
+import { elsewhere, lookedIn } from '../places.js'
+import { counted, fromHere, grouped, placeOf } from '../print/lines.js'
+import { optionOf, typed, typedTrust } from '../print/typed.js'
+import { projectOf, type Sources } from '../sources.js'
+import { undoOf } from './hook-answer.js'
+import { nearMiss } from './near-miss.js'
+
+export interface Advice {
+  readonly reason: string
+  /** Commands, or what to do in words where no command helps. */
+  readonly next: readonly string[]
+}
+
+/** What was asked, and what is known. */
+export interface Question {
+  readonly kind: EventKind
+  readonly plan: Plan
+  /** What matchers are held against; empty where nothing was given. */
+  readonly value: string
+  readonly hooks: readonly ListedHook[]
+  readonly notices: readonly Diagnostic[]
+  readonly sources: Sources
+}
+
+function runsNothing({ steps, approvers, observers }: Plan): boolean {
+  return steps.length + approvers.length + observers.length === 0
+}
+
+/** Undefined where something would run. */
+export function adviceFor(question: Question): Advice | undefined {
+  if (question.notices.includes(BYPASSED)) return { reason: BYPASSED.text, next: ['unset CARABINER_OFF'] }
+  if (!runsNothing(question.plan)) return undefined
+  if (question.kind.custom) return unknownEvent(question)
+  if (question.plan.candidates.length > 0) return refused(question)
+  return lost(question) ?? (question.hooks.length > 0 ? otherEvents(question) : noHooks(question.sources))
+}
+
+function unknownEvent({ kind, sources }: Question): Advice {
+  const meant = nearest(
+    kind.name,
+    knownEvents().flatMap(({ name, aliases }) => [name, ...aliases]),
+  )
+  const guess = meant === undefined ? '' : `; did you mean ${meant}?`
+  return {
+    reason: `there is no event ${shown(kind.name)}, and hooks of files listen to known events only${guess}`,
+    next: [typed(['explain', meant ?? 'PreToolUse'], sources)],
+  }
+}
+
+// ---- hooks listen, and do not run -----------------------------------------------------------------------------
+
+/** The nearer to running, the earlier: a hook that only lacks trust is the one that was meant. */
+const NEARNESS: readonly SkipReason[] = [
+  'untrusted',
+  'modified',
+  'failed',
+  'disabled',
+  'if',
+  'once',
+  'duplicate',
+  'ended',
+  'matcher',
+]
+
+function refused(question: Question): Advice {
+  const { candidates } = question.plan
+  const why = NEARNESS.find((reason) => candidates.some((one) => one.why === reason)) ?? 'matcher'
+  const those = candidates.filter((one) => one.why === why)
+  if (why === 'untrusted' || why === 'modified') return untrusted(question, those)
+  if (why === 'matcher') return unmatched(question, those)
+  const [first] = those
+  const reason = `${first?.name} listens, but ${first?.detail ?? why}`
+  if (why === 'disabled') return { reason, next: [undoOf(first?.detail ?? '')] }
+  return { reason, next: [`Look at ${placeOf(first?.origin ?? {}) || 'its configuration'}`] }
+}
+
+function untrusted({ kind, value, sources }: Question, those: readonly Candidate[]): Advice {
+  const [they, were] = those.length === 1 ? ['it', 'was'] : ['them', 'were']
+  const isModified = those.every(({ why }) => why === 'modified')
+  const why = isModified ? `${were} changed since you trusted ${they}` : `nobody trusted ${they} yet`
+  const names = those.map(({ origin }) => origin.source)
+  return {
+    reason: `${counted(those.length, 'hook')} would, but came with the project, and ${why}`,
+    next: [
+      `${typedTrust(names, sources)}   # shows what ${they === 'it' ? 'it runs' : 'they run'}, and asks; for one call:`,
+      typed(['explain', kind.name, ...valueOption(kind, value)], sources, true),
+    ],
+  }
+}
+
+function unmatched(question: Question, those: readonly Candidate[]): Advice {
+  const { kind, value, sources } = question
+  const patterns = those.map((one) => listedOf(question, one)?.matcher ?? '').filter((one) => one !== '')
+  const example = /^[A-Za-z0-9_-]+/.exec(patterns[0] ?? '')?.[0]
+  if (value === '') {
+    const reason = `which hooks run depends on ${kind.matcher}, and none was given; there are matchers for ${listed(patterns)}`
+    return { reason, next: [asking(question, example ?? 'Bash')] }
+  }
+  for (const one of those) {
+    const remark = nearMiss(listedOf(question, one)?.matcher ?? '', value)
+    if (remark === undefined) continue
+    const place = placeOf(one.origin)
+    return {
+      reason: `${one.name} nearly matches: ${one.detail}; ${remark}`,
+      next: [place === '' ? 'Correct its matcher' : `Correct the matcher at ${place}`],
+    }
+  }
+  return {
+    reason: `no matcher takes ${kind.matcher} ${shown(value)}; there are matchers for ${listed(patterns)}`,
+    next: example === undefined ? [typed(['list'], sources)] : [asking(question, example)],
+  }
+}
+
+/** The same question with another value of the matcher's field. */
+function asking({ kind, sources }: Question, value: string): string {
+  if (kind.matcher === 'tool_name')
+    return typed(['explain', kind.name, ...optionOf('--tool', value)], sources)
+  const payload = JSON.stringify({ [kind.matcher ?? '']: value })
+  return `echo ${shellQuoted(payload)} | ${typed(['explain', kind.name, '--payload', '-'], sources)}`
+}
+
+function valueOption(kind: EventKind, value: string): readonly string[] {
+  return kind.matcher === 'tool_name' && value !== '' ? optionOf('--tool', value) : []
+}
+
+/** What the list says about a hook of the plan. */
+export function listedOf(
+  { hooks }: Pick<Question, 'hooks'>,
+  { name, origin }: Candidate,
+): ListedHook | undefined {
+  return hooks.find((hook) => hook.name === name && hook.file === origin.file && hook.line === origin.line)
+}
+
+function listed(patterns: readonly string[]): string {
+  const different = [...new Set(patterns)]
+  const more = different.length > 5 ? `, and ${different.length - 5} more` : ''
+  return `${different.slice(0, 5).map(shown).join(', ')}${more}`
+}
+
+// ---- nobody listens -------------------------------------------------------------------------------------------
+
+const LOSES_HOOKS: ReadonlySet<string> = new Set<DiagnosticCode>([
+  'config-invalid',
+  'entry-invalid',
+  'entry-unsupported',
+  'unknown-event',
+  'unknown-key',
+])
+
+/** A mistake in a file that may have cost the hook; one that names the event first. */
+function lost({ kind, notices, sources }: Question): Advice | undefined {
+  const mistakes = notices.filter(({ code }) => LOSES_HOOKS.has(code))
+  const first = mistakes.find(({ text }) => text.includes(kind.name)) ?? mistakes[0]
+  if (!first) return undefined
+  const place = placeOf(first)
+  return {
+    reason: `nobody listens to ${kind.name}, and a file has a mistake: ${first.text}`,
+    next: [place === '' ? typed(['list'], sources) : `Correct ${place}`],
+  }
+}
+
+function otherEvents({ kind, hooks, sources }: Question): Advice {
+  const events = [
+    ...grouped(
+      hooks.flatMap(({ events }) => events),
+      (event) => event,
+    ),
+  ]
+  const counts = events.map(([event, some]) => `${event} (${some.length})`).join(', ')
+  return {
+    reason: `none of the ${counted(hooks.length, 'hook')} listens to ${kind.name}; they listen to ${counts}`,
+    next: events.slice(0, 1).map(([event]) => typed(['explain', event], sources)),
+  }
+}
+
+/** Denies `rm -rf`, and needs no quotes beyond those around it. */
+const FIRST_HOOKS =
+  '{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"! grep -q rm.-rf || exit 2"}]}]}}'
+
+function writeFirst(project: string): string {
+  const folder = join(fromHere(project), '.amplifier/hooks')
+  const file = shellQuoted(join(folder, 'hooks.json'))
+  return `mkdir -p ${shellQuoted(folder)} && echo '${FIRST_HOOKS}' > ${file}   # a first hook: no rm -rf`
+}
+
+/** Nothing was found at all. */
+export function noHooks(sources: Sources): Advice {
+  const project = projectOf(sources)
+  const others = elsewhere(project)
+  return {
+    reason: `there are no hooks here; looked for ${lookedIn(project).join(', ')}`,
+    next:
+      others.length > 0
+        ? others.map(
+            ({ what, option }) =>
+              `${typed(['list', ...option], withoutProject(sources, option[0]))}   # ${what}`,
+          )
+        : [writeFirst(project)],
+  }
+}
+
+function withoutProject(sources: Sources, option: string): Sources {
+  return option === '--project' ? { ...sources, project: undefined } : sources
+}

@@ -1,0 +1,188 @@
+// "Why did my hook not run": one hook and one event, answered in words, with what to type next.
+
+import type { Untrusted } from '../../config/trust-gate.js'
+import type { EventKind } from '../../core/events.js'
+import { nearest } from '../../core/nearest.js'
+import type { Candidate, Plan } from '../../core/plan.js'
+import { visibleName } from '../../core/visible.js'
+import type { ListedHook } from '../../hooks.js'
+import { shellQuoted } from '../../shell/shell-quoted.js'
+import type { Finding } from '../doctor/finding.js'
+import type { Payload } from '../firing/payload.js'
+import { oneLine, placeOf, some } from '../print/lines.js'
+import { optionOf, typed, typedTrust } from '../print/typed.js'
+import { Refusal } from '../refusal.js'
+import type { Sources } from '../sources.js'
+import { nearMiss } from './near-miss.js'
+
+export interface HookAnswer {
+  readonly hook: string
+  readonly runs: boolean
+  readonly text: string
+  readonly next: readonly string[]
+  /** The newest entry of the audit that it had a part in. */
+  readonly last?: LastEntry
+}
+
+export interface LastEntry {
+  readonly seq: number
+  readonly time: string
+  readonly event: string
+  readonly status: string
+  /** What it answered, or why it did not run. */
+  readonly detail?: string
+}
+
+/** By its name, its id, or a name without where it comes from. Throws where it is none, or several. */
+export function hookCalled(hooks: readonly ListedHook[], name: string): readonly ListedHook[] {
+  const exact = hooks.filter((hook) => hook.name === name || hook.id === name)
+  const found = exact.length > 0 ? exact : hooks.filter((hook) => hook.name.split(':').includes(name))
+  const names = [...new Set(found.map((hook) => hook.name))]
+  if (names.length === 1) return found
+  if (names.length > 1) {
+    throw new Refusal('AMBIGUOUS_NAME', `${visibleName(name)} is the name of ${names.length} hooks`, {
+      hint: `Say which: ${names.slice(0, 20).map(visibleName).join(', ')}.`,
+    })
+  }
+  const meant = nearest(
+    name,
+    hooks.map((hook) => hook.name),
+  )
+  const guess = meant === undefined ? '' : `; did you mean ${visibleName(meant)}?`
+  throw new Refusal('UNKNOWN_HOOK', `There is no hook ${visibleName(name)}${guess}`, {
+    hint:
+      hooks.length === 0
+        ? 'There are no hooks here: carabiner doctor says whether a file has a mistake.'
+        : 'carabiner list shows every hook; one that is missing there has a mistake in its file: carabiner doctor.',
+  })
+}
+
+export interface Asked {
+  readonly hook: ListedHook
+  readonly kind: EventKind
+  readonly plan: Plan
+  readonly value: string
+  readonly sources: Sources
+  readonly untrusted: readonly Untrusted[]
+  readonly sameAs: readonly string[]
+  readonly bypassed: boolean
+  readonly last: LastEntry | undefined
+  /** What it is asked about, made whole. */
+  readonly payload: Payload
+  /** Why it would fail when it is started. */
+  readonly faults: readonly Pick<Finding, 'text' | 'fix'>[]
+}
+
+export function answerFor(asked: Asked): HookAnswer {
+  const { hook, last } = asked
+  const { runs, text, next } = verdictOn(asked)
+  return { hook: hook.name, runs, text, next, ...(last && { last }) }
+}
+
+type Verdict = Pick<HookAnswer, 'runs' | 'text' | 'next'>
+
+function verdictOn(asked: Asked): Verdict {
+  const { hook, kind, plan, bypassed } = asked
+  if (bypassed) return no('CARABINER_OFF=1 is set: no hook runs at all', ['unset CARABINER_OFF'])
+  const one = candidateOf(plan, hook)
+  if (!one) return otherEvent(asked)
+  return one.matched ? yes(asked) : refused(asked, one, kind)
+}
+
+function no(text: string, next: readonly string[]): Verdict {
+  return { runs: false, text: `it would not run: ${text}`, next }
+}
+
+function candidateOf({ candidates }: Plan, { name, file, line }: ListedHook): Candidate | undefined {
+  return candidates.find((one) => one.name === name && one.origin.file === file && one.origin.line === line)
+}
+
+function otherEvent({ hook, kind, sources }: Asked): Verdict {
+  const events = hook.events === 'all' ? [] : hook.events
+  const [first] = events
+  const next =
+    first === undefined ? [] : [typed(['explain', first, ...optionOf('--hook', hook.name)], sources)]
+  return no(`it listens to ${events.join(', ') || 'nothing'}, not to ${kind.name}`, next)
+}
+
+/** In its place it would be asked; what it then does is another question. */
+function yes(asked: Asked): Verdict {
+  const [fault] = asked.faults
+  const { text, next } = inOrder(asked)
+  if (!fault) return { runs: true, text: `it would run, ${text}`, next }
+  return { runs: true, text: `it would be started, ${text}, and fail: ${fault.text}`, next: [fault.fix] }
+}
+
+function inOrder({ hook, plan, kind, payload, sources }: Asked): Pick<Verdict, 'text' | 'next'> {
+  const { name } = hook
+  const step = plan.steps.findIndex(({ lanes }) => lanes.some((lane) => lane.includes(name)))
+  if (step < 0) {
+    const when = plan.approvers.includes(name)
+      ? 'after the others, on the final call'
+      : 'beside the event, with its outcome'
+    return { text: when, next: [] }
+  }
+  const lanes = plan.steps[step]?.lanes ?? []
+  const lane = lanes.find((one) => one.includes(name)) ?? []
+  const before = lane[lane.indexOf(name) - 1]
+  const beside = lanes.filter((one) => one !== lane).flat()
+  const where = [
+    `in step ${step + 1} of ${plan.steps.length}`,
+    before === undefined ? '' : `after ${before}`,
+    beside.length === 0 ? '' : `at the same time as ${some(beside)}`,
+  ].filter((part) => part !== '')
+  const late = step > 0 ? '; unless an earlier step denies' : ''
+  return {
+    text: `${where.join(', ')}${late}`,
+    next: [`echo ${shellQuoted(JSON.stringify(payload))} | ${typed(['fire', kind.name], sources)}`],
+  }
+}
+
+/** Each reason with what undoes it. */
+function refused(asked: Asked, { why, detail = '' }: Candidate, kind: EventKind): Verdict {
+  const { hook, sources, value, untrusted, sameAs } = asked
+  const place = placeOf(hook)
+  const edit = `Correct ${place === '' ? 'its configuration' : place}`
+  switch (why) {
+    case 'untrusted':
+    case 'modified': {
+      const unit = untrusted.find(({ hooks }) => hooks.includes(hook.name))
+      const reason =
+        why === 'untrusted'
+          ? 'it came with the project, and nobody trusted it'
+          : 'it was changed since it was trusted'
+      return no(`${reason}${unit ? `. ${unit.why}` : ''}`, [typedTrust([hook.source], sources)])
+    }
+    case 'disabled': {
+      return no(detail, [undoOf(detail)])
+    }
+    case 'matcher': {
+      if (value === '') {
+        const text = `its matcher ${JSON.stringify(hook.matcher)} is held against ${kind.matcher}, and none was given`
+        const example = /^[A-Za-z0-9_-]+/.exec(hook.matcher ?? '')?.[0] ?? 'Bash'
+        const option = kind.matcher === 'tool_name' ? optionOf('--tool', example) : ['--payload', '-']
+        return no(text, [typed(['explain', kind.name, ...option, ...optionOf('--hook', hook.name)], sources)])
+      }
+      const remark = nearMiss(hook.matcher ?? '', value)
+      return no(remark === undefined ? detail : `${detail}; ${remark}`, [edit])
+    }
+    case 'duplicate':
+      return no(
+        sameAs.length > 0 ? `${sameAs.join(', ')} runs the same for this event, and once is enough` : detail,
+        [typed(['doctor'], sources)],
+      )
+    default:
+      return no(detail || String(why), [edit])
+  }
+}
+
+/** What switches a hook on again, by the sentence that says who switched it off. */
+export function undoOf(detail: string): string {
+  const [, command] = /; (carabiner enable .+) undoes it/.exec(detail) ?? []
+  return command ?? 'Change that setting, if the hook is wanted'
+}
+
+/** `2026-01-31T12:00:00.000Z PreToolUse: ran, deny`. */
+export function lastText({ time, event, status, detail, seq }: LastEntry): string {
+  return `last on record: ${time} ${event}, ${status}${detail === undefined ? '' : `, ${oneLine(detail, 200)}`} (entry ${seq})`
+}

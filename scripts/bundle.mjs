@@ -1,9 +1,9 @@
-// Bundles the command line into dist/bin, or into the folder given: a small entry, `hook` and `fire` in one file each, the rest as it is needed.
+// Bundles the command line into dist/bin, or into the folder given: a small entry, and beside it programs that are each one file.
 
 import { execFileSync } from 'node:child_process'
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
@@ -40,12 +40,6 @@ const importMeta = {
 export async function bundle(outdir) {
   rmSync(outdir, { recursive: true, force: true })
   const program = { ...COMMON, outdir, define: { CARABINER_VERSION: JSON.stringify(version) } }
-  const modules = {
-    ...program,
-    format: /** @type {const} */ ('esm'),
-    outExtension: { '.js': '.mjs' },
-    plugins: [lateModules(), filesOfTheirOwn],
-  }
   const asFunction = {
     ...program,
     format: /** @type {const} */ ('cjs'),
@@ -57,8 +51,8 @@ export async function bundle(outdir) {
     build({
       ...program,
       format: 'cjs',
-      entryPoints: { carabiner: cli('main') },
-      plugins: [lateModules(), filesOfTheirOwn],
+      entryPoints: { carabiner: cli('main'), compile: cli('start/compile') },
+      plugins: [lateModules()],
     }),
     build({
       ...asFunction,
@@ -71,22 +65,29 @@ export async function bundle(outdir) {
       // Every command that is guarded is parsed.
       plugins: [onlyHooks(isGuard), lateModules(['unbash'])],
     }),
-    build({ ...modules, entryPoints: [cli('start/fire-program')] }),
-    build({ ...modules, entryPoints: [cli('start/full-program')], splitting: true }),
-    build({ ...modules, entryPoints: [here('../src/config/if-rule.ts')] }),
+    ...['fire-program', 'list-program', 'full-program'].map((name) =>
+      build({ ...asFunction, entryPoints: [cli(`start/${name}`)], plugins: [lateModules()] }),
+    ),
     ...Object.keys(LATE_PACKAGES).map((name) =>
       build({ ...COMMON, outfile: join(outdir, `${name}.cjs`), format: 'cjs', entryPoints: [name] }),
     ),
   ])
+  for (const name of readdirSync(outdir).filter((name) => name.endsWith('-program.js')))
+    writeFileSync(join(outdir, name), inAscii(readFileSync(join(outdir, name), 'utf8')))
   writeFileSync(join(outdir, 'package.json'), '{ "type": "commonjs" }\n')
   chmodSync(join(outdir, 'carabiner.js'), 0o755)
-  execFileSync(process.execPath, [join(outdir, 'carabiner.js'), 'hook', '--compile'], { stdio: 'ignore' })
+  execFileSync(process.execPath, [join(outdir, 'compile.js')], { stdio: 'inherit' })
+}
+
+/** As src/cli/start/compiled.ts reads it. What is left beyond ASCII stands in regular expressions. @param {string} code */
+function inAscii(code) {
+  return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 // ---- what is loaded when first used ---------------------------------------------------------------------------
 
 /** A host starts this program for every event, and most events need none of these. */
-const LATE_BUILTINS = ['node:crypto', 'node:child_process', 'node:os']
+const LATE_BUILTINS = ['node:crypto', 'node:child_process', 'node:os', 'node:module', 'node:timers/promises']
 /**
  * The regex engine, as most matchers are lists of names, and the parser of commands: files of their own, not even read
  * before. Of each what is used here.
@@ -116,24 +117,11 @@ function lateModules(atOnce = []) {
   }
 }
 
-/**
- * What is imported late and has a file of its own: the programs beside the entry, and what only a hook with an `if` needs.
- * @type {import('esbuild').Plugin}
- */
-const filesOfTheirOwn = {
-  name: 'files-of-their-own',
-  setup({ onResolve }) {
-    onResolve({ filter: /\/(?:fire-program|full-program|if-rule)\.js$/ }, ({ path, kind }) =>
-      kind === 'dynamic-import' ? { path: `./${basename(path, '.js')}.mjs`, external: true } : undefined,
-    )
-  },
-}
-
 const isGuard = (/** @type {string} */ path) => path.includes('/pre-tool-use/')
 
 /**
  * Of the hooks that src/pack/index.ts loads when they are asked for, those that a program is for, as programOf() of
- * src/cli/start/hook-programs.ts says. Whoever asks it for another is told so.
+ * src/cli/start/programs.ts says. Whoever asks it for another is told so.
  * @param {(path: string) => boolean} isIn @returns {import('esbuild').Plugin}
  */
 function onlyHooks(isIn) {

@@ -23,10 +23,12 @@ import type { StartProblem } from './runners/process/process-hooks.js'
 import { preTrusted } from './trust/pre-trusted.js'
 import { TrustStore } from './trust/trust-store.js'
 
-/** By type: how a specification becomes a hook. */
+/** By type: how a specification becomes a hook. Loaded when a file names it. */
 export type Makers = {
-  readonly [T in HandlerType]: (spec: HookSpec<Handlers[T]>, surroundings: Surroundings) => Hook
-} & { readonly process: MakeProcess }
+  readonly [T in HandlerType]: () => Promise<Make<HookSpec<Handlers[T]>>>
+} & { readonly process: () => Promise<MakeProcess> }
+
+type Make<Spec> = (spec: Spec, surroundings: Surroundings) => Hook
 
 /** One process makes several hooks. `problem` says, right before a start, why it may not be. */
 type MakeProcess = (
@@ -56,6 +58,7 @@ interface InForce {
 
 export class Configuration {
   readonly #options: ConfigurationOptions
+  readonly #loaded: LoadedMakers = new Map()
   #inForce: InForce
   #watch: ConfigWatch | undefined
   /** Also of hooks that a reload took away: an event under way may still come to them. */
@@ -68,25 +71,33 @@ export class Configuration {
   private constructor(options: ConfigurationOptions, config: LoadedConfig) {
     this.#options = options
     this.#gate = options.trust === 'all' ? undefined : new TrustGate(trustStore(options))
-    this.#inForce = options.renew(() => this.#made(config))
+    this.#inForce = { config, hooks: [], diagnostics: config.diagnostics }
   }
 
   static async load(options: ConfigurationOptions): Promise<Configuration> {
-    return new Configuration(options, await loadConfig(options.sources))
+    const config = await loadConfig(options.sources)
+    const configuration = new Configuration(options, config)
+    await configuration.#putInForce(config)
+    return configuration
   }
 
   /** Reads every file again. A file that cannot be read any more keeps what it said. */
   async reload(): Promise<void> {
-    const { sources, renew } = this.#options
-    const config = await loadConfig(sources, this.#inForce.config)
-    this.#inForce = renew(() => this.#made(config))
+    await this.#putInForce(await loadConfig(this.#options.sources, this.#inForce.config))
+  }
+
+  async #putInForce(config: LoadedConfig): Promise<void> {
+    await this.#loadMakers(config)
+    this.#inForce = this.#options.renew(() => this.#made(config))
   }
 
   /** The hooks that skills bring along: made, admitted and refused like those of files. */
   async skillHooks(skills: readonly Skill[]): Promise<SkillHooks> {
     const { sources } = this.#options
     const { config } = this.#inForce
-    const { hooks, diagnostics } = this.#made({ ...config, ...(await loadSkills(skills, sources, config)) })
+    const theirs = { ...config, ...(await loadSkills(skills, sources, config)) }
+    await this.#loadMakers(theirs)
+    const { hooks, diagnostics } = this.#made(theirs)
     return { hooks, problems: diagnostics }
   }
 
@@ -119,6 +130,12 @@ export class Configuration {
     return [...this.#inForce.diagnostics, ...this.#reported]
   }
 
+  async #loadMakers({ specs }: LoadedConfig): Promise<void> {
+    for (const type of new Set(specs.map((spec) => spec.type))) {
+      if (!this.#loaded.has(type)) this.#loaded.set(type, await this.#options.makers[type]())
+    }
+  }
+
   #made(config: LoadedConfig): InForce {
     const hooks: Hook[] = []
     const surroundings = { display: this.#options.display, report: (d: Diagnostic) => this.#report(d) }
@@ -135,14 +152,13 @@ export class Configuration {
   }
 
   #make(spec: ConfiguredHook, given: ConfiguredHook, surroundings: Surroundings): readonly Hook[] {
-    const { makers } = this.#options
+    const make = this.#loaded.get(spec.type)
     if (spec.type === 'process') {
       // Where its own folder leads from there was reviewed with it.
       const problem = () => this.#gate?.problemAtStart(given, given.place.projectDir)
-      return makers.process(spec, surroundings, problem).map((hook) => this.#fromCopy(hook, given))
+      return (make as MakeProcess)(spec, surroundings, problem).map((hook) => this.#fromCopy(hook, given))
     }
-    const make = makers[spec.type] as Make
-    return [this.#guarded(make(spec, surroundings), given)]
+    return [this.#guarded((make as Make<ConfiguredHook>)(spec, surroundings), given)]
   }
 
   /** Files outside a copy can change between the plan and the start: they are looked at once more. */
@@ -213,7 +229,7 @@ function digestsIn(list: string, projectDir: string): ReadonlySet<string> {
 const MAX_REPORTED = 100
 
 type Specs = WeakMap<Hook, ConfiguredHook>
-type Make = (spec: unknown, surroundings: Surroundings) => Hook
+type LoadedMakers = Map<keyof Makers, unknown>
 
 function targetOf(spec: ConfiguredHook): string {
   switch (spec.type) {

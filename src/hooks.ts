@@ -21,8 +21,9 @@ import type { Residents } from './runners/process/residents.js'
 interface Running {
   readonly programs: Programs
   readonly handedOn: HandedOn
-  readonly residents: Residents
-  readonly servers: McpServers
+  /** Those that no file asked for are not there. */
+  readonly residents?: Residents
+  readonly servers?: McpServers
 }
 
 /** One hook, as `list()` shows it. */
@@ -181,8 +182,8 @@ export class Hooks implements AsyncDisposable {
     if (abort) this.#engine.endBackground()
     await this.#configuration?.close()
     await this.#engine.idle()
-    await this.#running.residents.close()
-    await this.#running.servers.close()
+    await this.#running.residents?.close()
+    await this.#running.servers?.close()
     await this.#running.programs.idle()
     this.#running.handedOn.close((d) => this.#engine.note(d))
   }

@@ -25,17 +25,11 @@ import { globalHooks, HookRegistry } from './core/registry.js'
 import { keepSecret, secretsIn } from './core/secrets.js'
 import type { SessionStore } from './core/session-store.js'
 import { Hooks } from './hooks.js'
-import { agentHook } from './runners/agent/agent-hook.js'
-import { commandHook } from './runners/command/command-hook.js'
 import { HandedOn } from './runners/command/handed-on.js'
 import { Programs } from './runners/command/programs.js'
-import { type HttpTerms, httpHook } from './runners/http/http-hook.js'
-import { McpServers } from './runners/mcp-tool/mcp-servers.js'
-import { mcpToolHook } from './runners/mcp-tool/mcp-tool-hook.js'
+import type { McpServers } from './runners/mcp-tool/mcp-servers.js'
 import { type HostModel, isHostModel, type ModelSource } from './runners/model/model-source.js'
-import { processHooks } from './runners/process/process-hooks.js'
-import { Residents } from './runners/process/residents.js'
-import { promptHook } from './runners/prompt/prompt-hook.js'
+import type { Residents } from './runners/process/residents.js'
 
 export interface HooksOptions extends Host {
   /** The project whose configuration files are read, and the user's with them. Without it neither is. */
@@ -101,19 +95,19 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
   checkProject(options.projectDir)
   keepSecret(secretsIn(process.env))
   const given = hostSettings(settings)
-  const programs = new Programs()
   const { store } = options
-  const handedOn = new HandedOn(store?.folderOf?.bind(store))
-  const residents = new Residents()
+  const running: Running = {
+    programs: new Programs(),
+    handedOn: new HandedOn(store?.folderOf?.bind(store)),
+  }
   const settingsNow = () => configuration?.settings ?? given
-  const servers = new McpServers(() => settingsNow().mcp_servers)
   const models = () => ({ host: options.model, settings: settingsNow().model })
   const configuration: Configuration | undefined = await configurationFor({
     sources: sourcesOf(options),
     trust,
     preTrusted: options.preTrusted,
-    makers: makersWith({ programs, handedOn, residents, servers, models, reach: settingsNow }),
-    renew: (make) => residents.renew(make),
+    makers: makersWith(running, models, settingsNow),
+    renew: (make) => (running.residents ? running.residents.renew(make) : make()),
     display,
   })
   const registry = typeof globals === 'boolean' ? (globals ? globalHooks : undefined) : globals
@@ -124,30 +118,53 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
     ...(configuration && { admit: admitting(configuration, options.admit) }),
   }
   const engine = new Engine(host, configuration?.settings ?? given, registry)
-  const hooks = new Hooks(engine, { programs, handedOn, residents, servers }, given, configuration)
+  const hooks = new Hooks(engine, running, given, configuration)
   if (watch) await hooks.watch()
   return hooks
 }
 
-/** What hooks of files share while they run. */
-interface Means {
+/** What hooks of files share while they run; some of it only once there is such a hook. */
+interface Running {
   readonly programs: Programs
   readonly handedOn: HandedOn
-  readonly residents: Residents
-  readonly servers: McpServers
-  readonly models: () => ModelSource
-  readonly reach: () => HttpTerms
+  residents?: Residents
+  servers?: McpServers
 }
 
 /** The one table of ways to run a configured hook. */
-function makersWith({ programs, handedOn, residents, servers, models, reach }: Means): Makers {
+function makersWith(running: Running, models: () => ModelSource, settings: () => MergedSettings): Makers {
+  const { programs, handedOn } = running
   return {
-    command: (spec, surroundings) => commandHook(spec, surroundings, programs, handedOn),
-    http: (spec, surroundings) => httpHook(spec, surroundings, reach),
-    prompt: (spec, surroundings) => promptHook(spec, surroundings, models, programs),
-    agent: (spec, surroundings) => agentHook(spec, surroundings, models),
-    mcp_tool: (spec, surroundings) => mcpToolHook(spec, surroundings, servers),
-    process: (spec, surroundings, problem) => processHooks(spec, surroundings, residents, problem),
+    async command() {
+      const { commandHook } = await import('./runners/command/command-hook.js')
+      return (spec, surroundings) => commandHook(spec, surroundings, programs, handedOn)
+    },
+    async http() {
+      const { httpHook } = await import('./runners/http/http-hook.js')
+      return (spec, surroundings) => httpHook(spec, surroundings, settings)
+    },
+    async prompt() {
+      const { promptHook } = await import('./runners/prompt/prompt-hook.js')
+      return (spec, surroundings) => promptHook(spec, surroundings, models, programs)
+    },
+    async agent() {
+      const { agentHook } = await import('./runners/agent/agent-hook.js')
+      return (spec, surroundings) => agentHook(spec, surroundings, models)
+    },
+    async mcp_tool() {
+      const { mcpToolHook } = await import('./runners/mcp-tool/mcp-tool-hook.js')
+      const { McpServers } = await import('./runners/mcp-tool/mcp-servers.js')
+      const servers = new McpServers(() => settings().mcp_servers)
+      running.servers = servers
+      return (spec, surroundings) => mcpToolHook(spec, surroundings, servers)
+    },
+    async process() {
+      const { processHooks } = await import('./runners/process/process-hooks.js')
+      const { Residents } = await import('./runners/process/residents.js')
+      const residents = new Residents()
+      running.residents = residents
+      return (spec, surroundings, problem) => processHooks(spec, surroundings, residents, problem)
+    },
   }
 }
 

@@ -1,23 +1,26 @@
 #!/usr/bin/env node
-// The entry of the program. A host starts `hook` and `fire` for every event, so each comes in one file. This one is bundled as
-// CommonJS, without await at the top, because the loader of modules takes as long to start as a hook takes to answer.
+// The entry of the program. It loads one file, which is compiled already, and without await at the top, because the loader
+// of modules takes as long to start as a hook takes to answer.
 
 import { join } from 'node:path'
 import { type PackName, packName } from '../pack/names.js'
 import { compiled } from './start/compiled.js'
-import { type HookProgram, programOf } from './start/hook-programs.js'
+import { type CommandProgram, commandProgram, type HookProgram, hookProgram } from './start/programs.js'
 import { version } from './version.js'
 
 const [, script = '', command, word = '', ...more] = process.argv
 const hook = command === 'hook' && more.length === 0 ? packName(word) : undefined
 
 if (hook) void startHook(hook).catch((error: unknown) => hookIsBroken(hook, error))
-else if (command === 'fire') import('./start/fire-program.js').catch(isBroken)
-else import('./start/full-program.js').catch(isBroken)
+else void startCommand().catch(isBroken)
 
 async function startHook(name: PackName): Promise<void> {
-  const program = compiled<HookProgram>(join(__dirname, programOf(name)))
+  const program = compiled<HookProgram>(join(__dirname, hookProgram(name)))
   await program.runPackHook(name, { script, version })
+}
+
+async function startCommand(): Promise<void> {
+  await compiled<CommandProgram>(join(__dirname, commandProgram(command))).start()
 }
 
 // ---- a broken installation ------------------------------------------------------------------------------------

@@ -27,9 +27,17 @@ export function variablesOf({ kind, path, projectDir, hooksDir = dirname(path) }
   ]
 }
 
+let drawn: string | undefined
+
 /** Plain for every reader of shell. Another in every process: no folder of a project can be called like it. */
-const SIGN = `/%${nonce()}`
-const MARK = new RegExp(`${SIGN}(\\d)%`, 'g')
+function sign(): string {
+  drawn ??= `/%${nonce()}`
+  return drawn
+}
+
+function marks(): RegExp {
+  return new RegExp(`${sign()}(\\d)%`, 'g')
+}
 
 /** As a shell would read it, with a mark for each variable of ours. */
 export function markedText(hook: UnitHook, unit: Unit, variables: readonly Variable[]): string {
@@ -39,7 +47,7 @@ export function markedText(hook: UnitHook, unit: Unit, variables: readonly Varia
     hook.args === undefined
       ? inSkill(hook.command)
       : `${circumstances(hook, unit)}${[inSkill(hook.command), ...hook.args].map(inQuotes).join(' ')}`
-  return variables.reduce((marked, { name }, i) => marked.replace(patternOf(name), `${SIGN}${i}%`), text)
+  return variables.reduce((marked, { name }, i) => marked.replace(patternOf(name), `${sign()}${i}%`), text)
 }
 
 /** Where a process starts, and with which variables: as a shell would be told. */
@@ -67,7 +75,7 @@ export interface Lead {
 
 export function unmarked(word: string, variables: readonly Variable[]): Lead {
   let variable: Variable | undefined
-  const text = word.replace(MARK, (_, i: string) => {
+  const text = word.replace(marks(), (_, i: string) => {
     variable ??= variables[Number(i)]
     return variables[Number(i)]?.folder ?? ''
   })
@@ -76,13 +84,13 @@ export function unmarked(word: string, variables: readonly Variable[]): Lead {
 
 /** For people: with the names of the variables in place of the marks, also of one that was cut short. */
 export function readable(text: string, variables: readonly Variable[]): string {
-  const named = text.replace(MARK, (_, i: string) => `$${variables[Number(i)]?.name}`)
+  const named = text.replace(marks(), (_, i: string) => `$${variables[Number(i)]?.name}`)
   return named.replace(/\/%[0-9a-f]*\d?…$/, (cut) =>
-    `${SIGN}0`.startsWith(cut.slice(0, -1)) || cut.startsWith(SIGN) ? '/…' : cut,
+    `${sign()}0`.startsWith(cut.slice(0, -1)) || cut.startsWith(sign()) ? '/…' : cut,
   )
 }
 
 /** As it is written: a shell does not fill in what is in single quotes, or behind a backslash. */
 export function isUnfilled(written: string): boolean {
-  return written.startsWith(`'${SIGN}`) || written.startsWith(`\\${SIGN}`)
+  return written.startsWith(`'${sign()}`) || written.startsWith(`\\${sign()}`)
 }

@@ -35,6 +35,8 @@ it('prints every question as JSON', { timeout: 120_000 }, () => {
     'if that never matches / bare parser',
     '50 ifs / 50 parses',
     '50 ifs / one',
+    'carabiner list / node -e 0',
+    'carabiner explain / node -e 0',
     'load 200 plugins / read and parse their files',
     '10,000 hooks, 3 match / 3 hooks',
     'carabiner hook pre-tool-use / node -e 0',

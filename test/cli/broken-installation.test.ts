@@ -3,7 +3,7 @@
 import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { HOOK_PROGRAMS } from '../../src/cli/start/hook-programs.js'
+import { COMMAND_PROGRAMS, HOOK_PROGRAMS } from '../../src/cli/start/programs.js'
 import { BASH, Project, programFile, withProgram } from './program.js'
 
 withProgram()
@@ -51,9 +51,10 @@ it('the guard refuses where it finds the file of the other hooks in place of its
   expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(ONE_LINE)])
 })
 
-it('fire is missing: an agent is refused, a person is told', async () => {
-  rmSync(join(bin, 'fire-program.mjs'))
+it('the commands are missing: an agent is refused, a person is told', async () => {
+  for (const program of COMMAND_PROGRAMS) rmSync(join(bin, program))
   const refused = await carabiner('fire', '--as', 'claude-code')
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(ONE_LINE)])
-  expect((await carabiner('fire')).code).toBe(1)
+  for (const command of ['fire', 'list', 'doctor'])
+    expect(await carabiner(command)).toMatchObject({ code: 1, stderr: expect.stringMatching(ONE_LINE) })
 })

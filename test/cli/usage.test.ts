@@ -124,12 +124,6 @@ it('a current directory that is gone is no bug of ours', async () => {
   expect((await run('list', '--project', project.folder)).code).toBe(0)
 })
 
-it('fire loads one file, because a host starts it for every event', () => {
-  expect(readFileSync(programFile().replace('carabiner.js', 'fire-program.mjs'), 'utf8')).not.toContain(
-    'from"./',
-  )
-})
-
 describe('the version', () => {
   it('is that of the package', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'))

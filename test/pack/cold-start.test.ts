@@ -1,4 +1,4 @@
-// A host starts the pack for every event: what it loads is kept small, and is compiled beforehand.
+// A host starts the pack for every event: what it loads is kept small, and is compiled beforehand, as commands are.
 
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -6,14 +6,14 @@ import { Script } from 'node:vm'
 import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 import { cacheFile, unsealed } from '../../src/cli/start/compiled.js'
-import { HOOK_PROGRAMS, programOf } from '../../src/cli/start/hook-programs.js'
+import { COMMAND_PROGRAMS, HOOK_PROGRAMS, hookProgram } from '../../src/cli/start/programs.js'
 import { PACK_NAMES } from '../../src/pack/names.js'
 import { Project, programFile, withProgram } from '../cli/program.js'
 
 withProgram()
 
 const fileOf = (program: string) => join(dirname(programFile()), program)
-const GUARD = () => fileOf(programOf('pre-tool-use'))
+const GUARD = () => fileOf(hookProgram('pre-tool-use'))
 const CACHE = () => cacheFile(GUARD())
 
 describe('the programs of the pack', () => {
@@ -35,7 +35,7 @@ describe('the programs of the pack', () => {
   })
 
   it('are the guard alone, and the others without it', () => {
-    expect(PACK_NAMES.filter((name) => programOf(name) === 'guard-program.js')).toEqual(['pre-tool-use'])
+    expect(PACK_NAMES.filter((name) => hookProgram(name) === 'guard-program.js')).toEqual(['pre-tool-use'])
     const holds = (program: string, text: string) => readFileSync(fileOf(program), 'latin1').includes(text)
     // A rule of the guard, and a log that only the others write.
     expect([
@@ -93,7 +93,7 @@ describe('the programs of the pack', () => {
   })
 })
 
-describe.each(HOOK_PROGRAMS)('%s', (program) => {
+describe.each([...HOOK_PROGRAMS, ...COMMAND_PROGRAMS])('%s', (program) => {
   it('is one file that loads no other', () => {
     expect(readFileSync(fileOf(program), 'utf8')).not.toMatch(/\b(?:require|import)\(["']\.\.?\//)
   })

@@ -9,7 +9,7 @@ import { visible, visibleName } from '../../core/visible.js'
 import { Interruption } from '../interruption.js'
 import type { Output } from '../output.js'
 import { shortPath } from '../print/lines.js'
-import { painter } from '../print/paint.js'
+import { isColoured } from '../print/paint.js'
 import { EXIT, Refusal } from '../refusal.js'
 import { isTerminal } from '../terminal.js'
 import { answered, userName } from './approval-answer.js'
@@ -61,7 +61,7 @@ async function ask(pending: Pending, { queue, signal, output }: Desk): Promise<b
     signal: AbortSignal.any([signal, over.signal]),
     until: performance.now() + Date.parse(expires) - Date.now(),
     by: userName(),
-    color: painter(1).isColorSupported,
+    color: isColoured(1),
     staysOpen: true,
   })
   const isLeft = !over.signal.aborted

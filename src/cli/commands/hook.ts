@@ -1,5 +1,6 @@
 // `carabiner hook NAME`: what a host's settings file runs for an event; and the lock that keeps an agent from stopping.
 
+import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { textOf } from '../../core/errors.js'
 import { didYouMean } from '../../core/nearest.js'
@@ -17,7 +18,7 @@ import { version } from '../version.js'
 const OPTIONS = {
   lock: { type: 'boolean', help: 'With stop: keep the agent of this project from stopping.' },
   unlock: { type: 'boolean', help: 'With stop: let it stop again.' },
-  compile: { type: 'boolean', help: 'Make the hooks start faster with this version of Node.' },
+  compile: { type: 'boolean', help: 'Make Carabiner start faster with this version of Node.' },
   goal: { type: 'string', value: 'TEXT', help: 'With --lock: what the agent is told to do.' },
   ...COMMON_OPTIONS,
 } as const
@@ -65,22 +66,23 @@ function nameIn({ positionals: [word] }: Given<typeof OPTIONS>): PackName {
   )
 }
 
-/** In the folder of this program; what is bundled has its files beside it. */
+/** Of all programs of this folder. */
 async function compile({ positionals, options }: Given<typeof OPTIONS>, output: Output): Promise<number> {
   const { lock, unlock, goal } = options
   if (positionals.length > 0 || lock || unlock || goal !== undefined)
     throw usage('--compile stands alone', helpFor('hook'))
-  const { compileHooks } = await import('../start/compile.js')
   try {
-    const file = await compileHooks(fileURLToPath(new URL('hook-program.js', import.meta.url)))
-    if (output.json) await output.document({ compiled: file })
-    else await output.print([`Compiled for Node ${process.version}: ${file}`])
-    return EXIT.ok
+    execFileSync(process.execPath, [fileURLToPath(new URL('compile.js', import.meta.url))], {
+      stdio: 'ignore',
+    })
   } catch (error) {
-    throw new Refusal('COMPILE_FAILED', `The hooks could not be compiled: ${textOf(error)}`, {
-      hint: 'They run all the same, and only start more slowly.',
+    throw new Refusal('COMPILE_FAILED', `Carabiner could not be compiled: ${textOf(error)}`, {
+      hint: 'It runs all the same, and only starts more slowly.',
     })
   }
+  if (output.json) await output.document({ compiled: process.version })
+  else await output.print([`Compiled for Node ${process.version}.`])
+  return EXIT.ok
 }
 
 // ---- the lock -------------------------------------------------------------------------------------------------

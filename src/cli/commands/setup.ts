@@ -89,7 +89,7 @@ export const command: Command<typeof OPTIONS> = {
         { remove, dry: options['dry-run'], plan, entries, notes: remove ? [] : notesOn(program) },
         output,
       )
-      if (!remove && !options['dry-run'] && !options.engine) compileFor(program)
+      if (!remove && !options['dry-run']) compileFor(program)
       return EXIT.ok
     } catch (error) {
       if (!(error instanceof SetupProblem)) throw error

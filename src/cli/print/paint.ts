@@ -1,14 +1,32 @@
 // Colours and widths of a terminal; everything reads as well without.
 
-import picocolors from 'picocolors'
 import { isTerminal } from '../terminal.js'
 
-export type Paint = ReturnType<typeof picocolors.createColors>
+/** On and off, as terminals know them. */
+const CODES = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+} as const
+
+export type Paint = Readonly<Record<keyof typeof CODES, (text: string) => string>>
 
 /** Only on a terminal, and not for who does not want any. */
-export function painter(fd: 1 | 2): Paint {
+export function isColoured(fd: 1 | 2): boolean {
   const { NO_COLOR, TERM } = process.env
-  return picocolors.createColors(!NO_COLOR && TERM !== 'dumb' && isTerminal(fd))
+  return !NO_COLOR && TERM !== 'dumb' && isTerminal(fd)
+}
+
+export function painter(fd: 1 | 2): Paint {
+  const isPlain = !isColoured(fd)
+  const styles = Object.entries(CODES).map(([name, [on, off]]) => [
+    name,
+    (text: string) => (isPlain ? text : `\x1b[${on}m${text}\x1b[${off}m`),
+  ])
+  return Object.fromEntries(styles)
 }
 
 const NARROWEST = 40

@@ -1,7 +1,7 @@
 // Code that was compiled beforehand: to compile it at every start would take as long as to run it.
 
 import { readFileSync, statSync } from 'node:fs'
-import { Script } from 'node:vm'
+import { constants, Script } from 'node:vm'
 
 type Bundle = (
   exports: object,
@@ -18,7 +18,11 @@ export function compiled<T>(filename: string): T {
 
 /** All of it is ASCII, which needs no decoding. */
 export function scriptOf(filename: string, source: Buffer, cachedData?: Buffer): Script {
-  return new Script(source.toString('latin1'), { filename, ...(cachedData && { cachedData }) })
+  return new Script(source.toString('latin1'), {
+    filename,
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    ...(cachedData && { cachedData }),
+  })
 }
 
 export function evaluated<T>(script: Script, filename: string, require: NodeJS.Require): T {

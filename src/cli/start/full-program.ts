@@ -1,8 +1,8 @@
 // The program with all its commands.
 
-import { main } from '../program.js'
+import { type Commands, main } from '../program.js'
 
-await main({
+const COMMANDS = {
   '': () => import('../commands/state.js'),
   list: () => import('../commands/list.js'),
   explain: () => import('../commands/explain.js'),
@@ -25,4 +25,9 @@ await main({
   audit: () => import('../commands/audit.js'),
   schema: () => import('../commands/schema.js'),
   completion: () => import('../commands/completion.js'),
-})
+} satisfies Commands
+
+/** Does not return. */
+export function start(): Promise<never> {
+  return main(COMMANDS)
+}

@@ -1,9 +1,10 @@
 // Questions that are long over go, and so does what a killed process left in the making.
 
-import { lstatSync, readdirSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { textOf } from '../core/errors.js'
 import { discard, isDiscarded, removeDiscarded } from '../state/discard.js'
+import { namesIn } from '../state/folder.js'
 import { isId } from './question-id.js'
 import type { Entry } from './question-list.js'
 import { DRAFT } from './stored-question.js'
@@ -43,15 +44,6 @@ export function sweepQuestions(
     }
   }
   return removed
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
 }
 
 /** Of what is gone meanwhile: now. */

@@ -1,8 +1,9 @@
 // Who sits before the open questions: a file for each, which counts as long as its process lives.
 
-import { readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { namesIn } from '../state/folder.js'
 import { nonce } from '../state/nonce.js'
 import { makePrivate } from '../state/private-folder.js'
 import { readOwn } from './own-file.js'
@@ -32,7 +33,7 @@ export function beginWatching(folder: string): Watching {
 
 /** Files of the dead are removed on the way. */
 export function isAnybodyWatching(folder: string): boolean {
-  for (const name of namesIn(folder)) {
+  for (const name of namesIn(folder).filter((name) => NAME.test(name))) {
     const path = join(folder, name)
     try {
       if (isAlive(path)) return true
@@ -42,15 +43,6 @@ export function isAnybodyWatching(folder: string): boolean {
     }
   }
   return false
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).filter((name) => NAME.test(name))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
 }
 
 /** Who looks from another machine cannot be asked whether they live, and is not waited for. */

@@ -5,7 +5,6 @@ import {
   constants,
   fdatasyncSync,
   fstatSync,
-  fsyncSync,
   ftruncateSync,
   lstatSync,
   openSync,
@@ -13,6 +12,7 @@ import {
   type Stats,
   writeSync,
 } from 'node:fs'
+import { syncFolder } from '../state/folder.js'
 import { chained, textOfEntry } from './chain.js'
 import type { OwnEntry } from './entry.js'
 import { HeadFile, headPath } from './head.js'
@@ -207,16 +207,6 @@ function writeWhole(fd: number, bytes: Buffer, before: number): void {
 
 function statsOf(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false })
-}
-
-/** A name outlives a power cut only once its folder was written. */
-function syncFolder(folder: string): void {
-  const fd = openSync(folder, 'r')
-  try {
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
-  }
 }
 
 function quietly(work: () => void): void {

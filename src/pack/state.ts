@@ -1,22 +1,14 @@
 // What the pack remembers: logs of JSON lines in the user's state directory, bounded, without secrets, written by many at once.
 
 import { isUtf8 } from 'node:buffer'
-import {
-  closeSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, fstatSync, lstatSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { textOf } from '../core/errors.js'
 import { type Data, isObject } from '../core/json.js'
 import { redactedData } from '../core/secrets.js'
 import { cutText } from '../core/text.js'
 import { timestamp } from '../core/timestamp.js'
+import { namesIn } from '../state/folder.js'
 import { stateHome, userHome } from '../state/homes.js'
 import { readPlainBytes } from '../state/plain-file.js'
 import { makePrivate } from '../state/private-folder.js'
@@ -242,15 +234,6 @@ function parsed(line: string): unknown {
 }
 
 // ---- files ----------------------------------------------------------------------------------------------------
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
-}
 
 function sizeOf(path: string): number {
   return lstatSync(path, { throwIfNoEntry: false })?.size ?? 0

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { syncFolder } from './folder.js'
 import { nonce } from './nonce.js'
 
 /*
@@ -87,16 +88,6 @@ export class Draft {
   end(): void {
     closeSync(this.#fd)
     tryTo(() => unlinkSync(this.#path))
-  }
-}
-
-/** A name outlives a power cut only once its folder was written. */
-function syncFolder(folder: string): void {
-  const fd = openSync(folder, 'r')
-  try {
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
   }
 }
 

@@ -104,8 +104,10 @@ function inBase(base: string, scope: Owner['scope'], search: Search): readonly H
   if (typeof root === 'object') documents.push({ owner, role: 'root', file: root, at: null })
   const settings = files.read(join(dirname(hooksDir), 'settings.json'), hooksShape)
   if (typeof settings === 'object') documents.push({ owner, role: 'settings', file: settings, at: null })
+  const names = pluginNames(hooksDir, search)
+  if (names.length === 0) return documents
   const plugin = pluginSources(scope, sources)
-  for (const name of pluginNames(hooksDir, search)) {
+  for (const name of names) {
     const path = hooksDir + sep + name
     documents.push(...attempt(path, search.notes, () => foundPlugin(path, plugin, search)))
   }

@@ -28,7 +28,7 @@ const COMMON = {
 }
 
 /** What src/cli/start/compiled.ts calls. The library for addresses is loaded only for a path that is not its own address. */
-const AS_FUNCTION = `(function (exports, require, module, __filename) {
+const AS_FUNCTION = `(function (exports, require, module, __filename, importModule) {
 'use strict'
 const importMeta = {
   get url() {
@@ -45,6 +45,8 @@ export async function bundle(outdir) {
     format: /** @type {const} */ ('cjs'),
     banner: { js: AS_FUNCTION },
     footer: { js: '})' },
+    // Code that was compiled beforehand has no import() of its own.
+    supported: { 'dynamic-import': false },
     define: { ...program.define, 'import.meta.url': 'importMeta.url' },
   }
   await Promise.all([
@@ -73,10 +75,15 @@ export async function bundle(outdir) {
     ),
   ])
   for (const name of readdirSync(outdir).filter((name) => name.endsWith('-program.js')))
-    writeFileSync(join(outdir, name), inAscii(readFileSync(join(outdir, name), 'utf8')))
+    writeFileSync(join(outdir, name), inAscii(importing(readFileSync(join(outdir, name), 'utf8'))))
   writeFileSync(join(outdir, 'package.json'), '{ "type": "commonjs" }\n')
   chmodSync(join(outdir, 'carabiner.js'), 0o755)
   execFileSync(process.execPath, [join(outdir, 'compile.js')], { stdio: 'inherit' })
+}
+
+/** By the function that it is given. @param {string} code */
+function importing(code) {
+  return code.replace(/\bimport\(/g, 'importModule(')
 }
 
 /** As src/cli/start/compiled.ts reads it. What is left beyond ASCII stands in regular expressions. @param {string} code */

@@ -10,10 +10,12 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, inject, vi } from 'vitest'
 import { removeAll } from '../trust/hostile-project.js'
 
@@ -79,6 +81,13 @@ export function withProgram(): void {
 
 export function programFile(): string {
   return join(folder, 'bin', 'carabiner.js')
+}
+
+/** Where the program is installed, so are the packages that it needs. */
+export function installPackages(): void {
+  const modules = join(folder, 'node_modules')
+  if (!existsSync(modules))
+    symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), modules)
 }
 
 /** A project in a folder with a space in its name, and a home beside it. */

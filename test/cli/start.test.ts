@@ -1,9 +1,15 @@
 // A command loads what it uses, and nothing that only others need.
 
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { Project, programFile, withProgram } from './program.js'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { LoopbackModel } from '../runners/model/loopback-model.js'
+import { BASH, installPackages, Project, programFile, withProgram } from './program.js'
 
 withProgram()
+
+const MCP_SERVER = fileURLToPath(new URL('../runners/mcp-tool/servers/stdio.mjs', import.meta.url))
 
 let project: Project
 beforeEach(() => {
@@ -67,3 +73,58 @@ it.each(['http', 'prompt', 'agent', 'mcp_tool'])(
     expect(['child_process', 'net', 'http', 'https'].filter((name) => loaded.includes(name))).toEqual([])
   },
 )
+
+describe('compiled code loads what it needs late', () => {
+  const fired = () => project.carabiner(['fire', 'PreToolUse', '--trust-all', '--json'], { input: BASH })
+
+  const inForce = (hooks: object) => project.file('../home/.amplifier/settings.json', { hooks })
+  const blocked = async () => {
+    const { code, stdout } = await fired()
+    return [code, JSON.parse(stdout).reason]
+  }
+
+  it('of Node: an http hook answers', async () => {
+    const server = createServer((_, response) =>
+      response.end(JSON.stringify({ decision: 'block', reason: 'No' })),
+    )
+    onTestFinished(() => void server.close())
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+    const { port } = server.address() as AddressInfo
+    inForce({ allowed_private_hosts: [`127.0.0.1:${port}`] })
+    addHook({ type: 'http', url: `http://127.0.0.1:${port}/` })
+    expect(await blocked()).toEqual([2, 'No'])
+  })
+
+  it.each([
+    ['prompt', { prompt: 'Is it fine?' }],
+    ['mcp_tool', { server: 's', tool: 't' }],
+  ])('of a package that is not there: a hook of type %s fails, and says which', async (type, fields) => {
+    inForce({
+      model: { provider: 'anthropic', name: 'm', api_key_env: 'HOME' },
+      mcp_servers: { s: { command: 'true' } },
+    })
+    addHook({ type, ...fields, onFailure: 'block' })
+    const { code, stdout } = await fired()
+    expect([code, stdout]).toEqual([2, expect.stringContaining('is not installed')])
+  })
+
+  it('of packages beside it: models and MCP servers answer', async () => {
+    installPackages()
+    const model = await LoopbackModel.start()
+    onTestFinished(() => model.close())
+    model.answers('{"ok": false, "reason": "The model says no"}')
+    inForce({
+      model: { provider: 'openai', name: 'm', base_url: model.url },
+      mcp_servers: { s: { command: process.execPath, args: [MCP_SERVER] } },
+    })
+    addHook({ type: 'prompt', prompt: 'Is it fine?' })
+    expect(await blocked()).toEqual([4, 'The model says no'])
+    addHook({
+      type: 'mcp_tool',
+      server: 's',
+      tool: 'say',
+      input: { text: '{"decision":"block","reason":"No tool"}' },
+    })
+    expect(await blocked()).toEqual([2, 'No tool'])
+  })
+})

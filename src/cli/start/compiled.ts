@@ -1,13 +1,14 @@
 // Code that was compiled beforehand: to compile it at every start would take as long as to run it.
 
 import { readFileSync, statSync } from 'node:fs'
-import { constants, Script } from 'node:vm'
+import { Script } from 'node:vm'
 
 type Bundle = (
   exports: object,
   require: NodeJS.Require,
   module: { exports: object },
   filename: string,
+  importModule: (name: string) => Promise<unknown>,
 ) => void
 
 /** The exports of a bundle that is one function, as scripts/bundle.mjs writes it. */
@@ -18,17 +19,14 @@ export function compiled<T>(filename: string): T {
 
 /** All of it is ASCII, which needs no decoding. */
 export function scriptOf(filename: string, source: Buffer, cachedData?: Buffer): Script {
-  return new Script(source.toString('latin1'), {
-    filename,
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-    ...(cachedData && { cachedData }),
-  })
+  return new Script(source.toString('latin1'), { filename, ...(cachedData && { cachedData }) })
 }
 
 export function evaluated<T>(script: Script, filename: string, require: NodeJS.Require): T {
   const module = { exports: {} }
   const bundle: Bundle = script.runInThisContext()
-  bundle(module.exports, require, module, filename)
+  // Code that was compiled beforehand cannot import by itself; this file can.
+  bundle(module.exports, require, module, filename, (name) => import(name))
   return module.exports as T
 }
 

@@ -1,6 +1,7 @@
 // The official library of the Model Context Protocol: optional, and loaded when the first server is asked.
 
 import { HookError, textOf } from '../../core/errors.js'
+import { isMissingPackage } from '../missing-package.js'
 
 const PACKAGE = '@modelcontextprotocol/sdk'
 
@@ -46,8 +47,7 @@ async function load() {
 }
 
 function notLoaded(error: unknown): HookError {
-  const missing = (error as NodeJS.ErrnoException | null)?.code === 'ERR_MODULE_NOT_FOUND'
-  const text = missing ? 'is not installed' : `cannot be loaded: ${textOf(error)}`
+  const text = isMissingPackage(error) ? 'is not installed' : `cannot be loaded: ${textOf(error)}`
   return new HookError('HOOK_NOT_STARTED', `The library ${PACKAGE} ${text}; hooks of type mcp_tool need it`, {
     hint: `npm install ${PACKAGE}@1`,
     cause: error,

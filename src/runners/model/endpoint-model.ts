@@ -3,6 +3,7 @@
 import { HookError, textOf } from '../../core/errors.js'
 import { isObject } from '../../core/json.js'
 import { keepSecret } from '../../core/secrets.js'
+import { isMissingPackage } from '../missing-package.js'
 import { boundedFetch } from './bounded-fetch.js'
 import { type EndpointSettings, isLanguageModel, type LanguageModel, MODEL_SETTING } from './model-source.js'
 
@@ -83,8 +84,7 @@ async function load({ package: name, version }: Provider): Promise<unknown> {
   try {
     return await import(name)
   } catch (error) {
-    const missing = (error as NodeJS.ErrnoException | null)?.code === 'ERR_MODULE_NOT_FOUND'
-    const why = missing ? 'is not installed' : `cannot be loaded: ${textOf(error)}`
+    const why = isMissingPackage(error) ? 'is not installed' : `cannot be loaded: ${textOf(error)}`
     throw new HookError('MODEL_FAILED', `${name}, which asks such a model, ${why}`, {
       hint: `Install it where Carabiner is installed: npm install ${name}@${version} zod`,
       cause: error,

@@ -28,7 +28,7 @@ const COMMON = {
 }
 
 /** What src/cli/start/compiled.ts calls. The library for addresses is loaded only for a path that is not its own address. */
-const AS_FUNCTION = `(function (exports, require, module, __filename, importModule) {
+const AS_FUNCTION = `(function (exports, require, module, __filename) {
 'use strict'
 const importMeta = {
   get url() {
@@ -45,7 +45,7 @@ export async function bundle(outdir) {
     format: /** @type {const} */ ('cjs'),
     banner: { js: AS_FUNCTION },
     footer: { js: '})' },
-    // Code that was compiled beforehand has no import() of its own.
+    // Code that was compiled beforehand cannot import(): it requires, also modules.
     supported: { 'dynamic-import': false },
     define: { ...program.define, 'import.meta.url': 'importMeta.url' },
   }

@@ -1,11 +1,18 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, symlinkSync } from 'node:fs'
+import { readdirSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { CaseResult } from '../../src/cli/test-cases/run-case.js'
-import { ended, isRunning, Project, programFile, type RunOptions, withProgram } from './program.js'
+import {
+  ended,
+  installPackages,
+  isRunning,
+  Project,
+  programFile,
+  type RunOptions,
+  withProgram,
+} from './program.js'
 
 withProgram()
 
@@ -17,6 +24,7 @@ interface Report {
     readonly name: string
     readonly line: number
   })[]
+  readonly untrusted: readonly { readonly name: string; readonly path: string }[]
   readonly diagnostics: readonly { readonly line: number; readonly text: string }[]
 }
 
@@ -197,6 +205,119 @@ describe('where a case runs', () => {
   })
 })
 
+describe('hooks that nobody trusted', () => {
+  const LINE =
+    'carabiner: running hooks that you have not trusted: gate from .amplifier/hooks/gate (untrusted); ' +
+    'they run as you, without your variables and settings\n'
+
+  it('run, and it is said whose they are', async () => {
+    const project = plugin('true', [pre({ action: 'continue' })])
+    const said = await project.carabiner(['test'])
+    expect([said.code, said.stderr]).toEqual([0, LINE])
+    const path = project.path('.amplifier/hooks/gate')
+    expect(await report(project)).toMatchObject({ untrusted: [{ name: 'gate', path, state: 'untrusted' }] })
+    const trusted = await project.carabiner(['trust', '--yes'])
+    expect(trusted.code).toBe(0)
+    expect((await project.carabiner(['test'])).stderr).toBe('')
+    expect(await report(project)).toMatchObject({ untrusted: [] })
+  })
+
+  it('of the user need no word, a folder and a file of the project do', async () => {
+    const project = plugin('true', [pre({ action: 'continue' })])
+    project.hooks({ PreToolUse: [['', 'true']] })
+    project.file('.amplifier/hooks/hooks.test.json', { cases: [pre({ action: 'continue' })] })
+    await project.run('cp', ['-r', '.amplifier/hooks/gate', 'mine'])
+    await project.run('mkdir', ['-p', join(project.home, '.amplifier/hooks')])
+    await project.run('cp', ['-r', 'mine', join(project.home, '.amplifier/hooks/yours')])
+    const names = async (...args: readonly string[]) =>
+      (await report(project, args)).untrusted.map(({ name, path }) => [name, path])
+    expect(await names(join(project.home, '.amplifier/hooks/yours'))).toEqual([])
+    expect(await names('mine')).toEqual([['mine', project.path('mine')]])
+    expect(await names()).toEqual([
+      ['project', project.path('.amplifier/hooks/hooks.json')],
+      ['gate', project.path('.amplifier/hooks/gate')],
+    ])
+  })
+
+  it('get none of the variables, and nothing of the state, of whoever runs them', async () => {
+    const project = plugin('env >&2; exit 2', [
+      pre({ action: 'deny' }, { env: { OWN: 'of the case', PATH: '/usr/bin:/bin' } }),
+    ])
+    const env = {
+      DEPLOY_KEY: 'hush',
+      AWS_PROFILE: 'prod',
+      XDG_DATA_HOME: project.home,
+      NODE_OPTIONS: '--no-warnings',
+      LANG: 'C',
+    }
+    const { cases } = await report(project, [], { env })
+    const names = (cases[0]?.outcome?.reason ?? '').split('\n').map((line) => line.replace(/=.*/, ''))
+    expect(names).toEqual(expect.arrayContaining(['OWN', 'PATH', 'LANG', 'HOME', 'CARABINER_HOME']))
+    expect(Object.keys(env).filter((name) => names.includes(name))).toEqual(['LANG'])
+    expect(cases[0]?.outcome?.reason).not.toContain(project.home)
+    expect(readdirSync(project.home)).toEqual([])
+  })
+
+  it('write no file of a case where a link leads', async () => {
+    const project = plugin('true', [])
+    project.hooks({ PreToolUse: [['', 'true']] })
+    project.file('.amplifier/hooks/gate/hooks.test.json', { cases: [pre({ action: 'continue' })] })
+    symlinkSync(project.home, project.path('.amplifier/hooks/out'))
+    project.file('.amplifier/hooks/hooks.test.json', {
+      cases: [pre({ action: 'continue' }, { files: { '.amplifier/hooks/out/x/y': 'text' } })],
+    })
+    const { cases } = await report(project)
+    expect(cases[0]?.problem).toBe('.amplifier/hooks/out/x/y leads out of the project, through a link')
+    expect(readdirSync(project.home)).toEqual([])
+  })
+})
+
+describe('what is tested', () => {
+  const named = async (project: Project, ...args: readonly string[]) =>
+    (await report(project, args)).cases.map(({ name, status }) => [name, status])
+
+  it('a plugin by its name, of the project or of the user', async () => {
+    const project = plugin('true', [pre({ action: 'continue' }, { name: 'here' })])
+    const yours = join(project.home, '.amplifier/hooks/yours')
+    await project.run('mkdir', ['-p', dirname(yours)])
+    await project.run('cp', ['-r', '.amplifier/hooks/gate', yours])
+    expect(await named(project, 'gate')).toEqual([['here', 'passed']])
+    expect(await named(project, 'yours')).toEqual([['here', 'passed']])
+    project.file('gate/README', 'a folder without cases that is called like it')
+    expect(await named(project, 'gate')).toEqual([['here', 'passed']])
+    const { code, stderr } = await project.carabiner(['test', 'gaet'])
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('carabiner: There is no gaet; did you mean gate?\n'),
+    ])
+  })
+
+  it('what was recorded beside a project, against all of its hooks', async () => {
+    const project = plugin('echo no >&2; exit 2', [])
+    project.hooks({ PreToolUse: [['', 'true']] })
+    const recorded = await project.carabiner(
+      ['fire', 'PreToolUse', '--trust-all', '--record', 'calls/rec.json'],
+      { input: BASH },
+    )
+    expect([recorded.code, recorded.stderr]).toEqual([
+      2,
+      expect.stringContaining('recorded as "deny Bash: ls"'),
+    ])
+    expect(await named(project, 'calls/rec.json')).toEqual([['deny Bash: ls', 'passed']])
+    project.file('.amplifier/hooks/gate/hooks.json', { hooks: {} })
+    expect(await named(project, 'calls/rec.json')).toEqual([['deny Bash: ls', 'failed']])
+  })
+
+  it('nothing where a file of cases is beside no hooks', async () => {
+    const project = new Project()
+    onTestFinished(() => project.remove())
+    project.file('rec.json', { cases: [pre({ action: 'continue' })] })
+    const { code, stderr } = await project.carabiner(['test', 'rec.json'])
+    expect(code).toBe(1)
+    expect(stderr).toContain('rec.json is about no hooks')
+  })
+})
+
 describe('a case that hangs', () => {
   it('ends at its time-out, and its processes with it', async () => {
     const command = 'echo $$ > "$CLAUDE_PLUGIN_ROOT/pid"; exec sleep 300'
@@ -220,7 +341,8 @@ describe('a case that hangs', () => {
     await project.run('cat', [project.path('.amplifier/hooks/gate/started')])
     child.kill('SIGINT')
     const { code, stderr } = await end
-    expect([code, stderr]).toEqual([130, 'carabiner: Interrupted by SIGINT; every hook process is gone\n'])
+    expect(code).toBe(130)
+    expect(stderr).toMatch(/\ncarabiner: Interrupted by SIGINT; every hook process is gone\n$/)
     expect(isRunning(Number(project.read('.amplifier/hooks/gate/pid')))).toBe(false)
   })
 
@@ -296,6 +418,24 @@ describe('a file that is wrong', () => {
       2,
       '"action" stands twice',
     ],
+    [
+      '{ "cases": [{ "event": "Stop", "expect": {"action": "deny"},\n "env": {"CARABINER_HOME": "/x"} }] }',
+      2,
+      '"CARABINER_HOME" is set for the case itself',
+    ],
+    [
+      '{ "cases": [{ "event": "Stop",\n "__proto__": {"skip": true} }] }',
+      2,
+      '"__proto__" means nothing here',
+    ],
+    [
+      '{ "cases": [{ "event": "Stop", "expect": {\n "__proto__": {} } }] }',
+      2,
+      '"__proto__" means nothing here',
+    ],
+    ['{ "cases": [{ "event": 1,\n "expect": [] }] }', 1, '"event" must be the name of an event, got 1'],
+    [`{ "cases":\n ${'['.repeat(100_000)}`, 2, 'this is no JSON'],
+    [`{ "cases": ["${'x'.repeat(5 << 20)}"] }`, 1, 'the file is larger than 4194304 bytes'],
     ['', 1, 'the file is empty'],
   ])('%j: line %i', async (text, line, problem) => {
     const project = plugin('true', [])
@@ -306,6 +446,17 @@ describe('a file that is wrong', () => {
       1,
       { code: 'config-invalid', file, line, text: expect.stringContaining(problem) },
     ])
+  })
+
+  it('of very many mistakes the first are told', async () => {
+    const project = plugin('true', [])
+    project.file('.amplifier/hooks/gate/hooks.test.json', {
+      cases: Array.from({ length: 10_000 }, () => ({ event: 'Stop' })),
+    })
+    const { code, stdout } = await project.carabiner(['test', '--json'])
+    const { diagnostics } = JSON.parse(stdout) as Report
+    expect([code, diagnostics.length]).toEqual([1, 101])
+    expect(diagnostics.at(-1)?.text).toBe('there are 100 mistakes before this case: correct them first')
   })
 
   it('does not keep the cases that are right from running', async () => {
@@ -330,6 +481,20 @@ describe('output', () => {
     expect(xml).toContain('<failure message="action: expected deny, received continue">')
     expect(xml).toContain('<skipped message="not &amp; yet"/>')
     expect(xml).toContain('<system-err>gate:PreToolUse#1: ]]&gt;&lt;x&gt;</system-err>')
+  })
+
+  it('--junit is XML whatever a case is called', async () => {
+    const names = ['\ud800 ]]> \u0001 \ufffe', '\udc00&amp;<!--', `\u202e'"\u0085\r\n`]
+    const cases = names.map((name) => pre({ action: 'deny', reason: name }, { name }))
+    const project = plugin(`printf '\\377]]>\\001&#0; <![CDATA[' >&2`, cases)
+    expect((await project.carabiner(['test', '--junit', 'report.xml'])).code).toBe(1)
+    const read =
+      'import sys, xml.etree.ElementTree as t; print(len(t.parse(sys.argv[1]).findall(".//testcase/failure")))'
+    expect(await project.run('python3', ['-c', read, 'report.xml'])).toEqual({
+      code: 0,
+      stdout: '3\n',
+      stderr: '',
+    })
   })
 
   it('says when no hook ran, and shows no control character and no secret', async () => {
@@ -359,40 +524,77 @@ describe('output', () => {
   })
 })
 
-/** Where the program is installed, so are the packages that it needs. */
-function installPackages(): void {
-  const modules = join(dirname(programFile()), '..', 'node_modules')
-  if (!existsSync(modules))
-    symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), modules)
-}
-
-it('--watch runs again when a file changes, whatever a hook writes', async () => {
-  installPackages()
-  const project = plugin('echo x >> "$CLAUDE_PLUGIN_ROOT/log"', [pre({ action: 'continue' })])
-  const child = spawn(process.execPath, [programFile(), 'test', '--watch'], {
-    cwd: project.folder,
-    env: project.env(),
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const end = ended(child)
-  let said = ''
-  const until = (pattern: RegExp) =>
-    new Promise<void>((resolve, reject) => {
-      const look = (chunk: Buffer | '') => {
-        said += chunk
-        if (!pattern.test(said)) return
-        child.stdout.off('data', look)
-        resolve()
-      }
-      child.stdout.on('data', look)
-      child.once('close', () => reject(new Error(`it ended: ${said}`)))
-      look('')
+describe('--watch', () => {
+  /** What it says, and how it ends. */
+  function watched(project: Project) {
+    installPackages()
+    const child = spawn(process.execPath, [programFile(), 'test', '--watch'], {
+      cwd: project.folder,
+      env: project.env(),
     })
-  await until(/1 case: 1 passed\s*waiting for changes/)
-  project.file('.amplifier/hooks/gate/hooks.test.json', { cases: [pre({ action: 'deny' })] })
-  await until(/1 case: 1 failed\s*waiting for changes/)
-  project.file('.amplifier/hooks/gate/hooks.test.json', '{')
-  await until(/0 cases: 1 mistake\s*waiting for changes/)
-  child.kill('SIGTERM')
-  expect(await end).toMatchObject({ code: 1, stderr: '' })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const end = ended(child)
+    let said = ''
+    const until = (pattern: RegExp) =>
+      new Promise<void>((resolve, reject) => {
+        const look = (chunk: Buffer | '') => {
+          said += chunk
+          if (!pattern.test(said)) return
+          child.stdout.off('data', look)
+          said = ''
+          resolve()
+        }
+        child.stdout.on('data', look)
+        child.once('close', () => reject(new Error(`it ended: ${said}`)))
+        look('')
+      })
+    return { child, end, until }
+  }
+
+  it('runs again when a file changes, whatever a hook writes', async () => {
+    const project = plugin('echo x >> "$CLAUDE_PLUGIN_ROOT/log"', [pre({ action: 'continue' })])
+    const { child, end, until } = watched(project)
+    await until(/1 case: 1 passed\s*waiting for changes/)
+    project.file('.amplifier/hooks/gate/hooks.test.json', { cases: [pre({ action: 'deny' })] })
+    await until(/1 case: 1 failed\s*waiting for changes/)
+    project.file('.amplifier/hooks/gate/hooks.test.json', '{')
+    await until(/0 cases: 1 mistake\s*waiting for changes/)
+    child.kill('SIGTERM')
+    expect(await end).toMatchObject({ code: 143 })
+  })
+
+  it('goes on when the folder is gone and comes back, and ends as a shell expects', async () => {
+    const project = plugin('true', [pre({ action: 'continue' })])
+    const { child, end, until } = watched(project)
+    await until(/1 case: 1 passed\s*waiting for changes/)
+    await project.run('mv', ['.amplifier', 'elsewhere'])
+    await until(/waiting for changes/)
+    await project.run('mv', ['elsewhere', '.amplifier'])
+    await until(/1 case: 1 passed\s*waiting for changes/)
+    await project.run('cp', ['-r', '.amplifier/hooks/gate', '.amplifier/hooks/more'])
+    await until(/2 cases: 2 passed\s*waiting for changes/)
+    child.kill('SIGINT')
+    const { code, stderr } = await end
+    expect(code).toBe(130)
+    expect(stderr).toContain('carabiner: There is no hooks.test.json in')
+  })
+
+  it('runs again for what is saved while a run is on, and ends in the midst of one', async () => {
+    const project = plugin('', [pre({ action: 'deny' })])
+    const began = project.path('began')
+    await project.run('mkfifo', [began])
+    const script = (rest: string) =>
+      project.file('.amplifier/hooks/gate/hook.sh', `#!/bin/sh\necho x > '${began}'\n${rest}\n`, 0o755)
+    script('exec sleep 1')
+    const hook = { type: 'command', command: '"$CLAUDE_PLUGIN_ROOT/hook.sh"' }
+    project.file('.amplifier/hooks/gate/hooks.json', { hooks: { PreToolUse: [{ hooks: [hook] }] } })
+    const { child, end, until } = watched(project)
+    // Opening it waits for the hook.
+    await project.run('cat', [began])
+    for (const rest of ['exit 0', 'exec sleep 300']) script(rest)
+    await until(/1 case: 1 failed\s*waiting for changes/)
+    await project.run('cat', [began])
+    child.kill('SIGINT')
+    expect((await end).code).toBe(130)
+  })
 })

@@ -8,7 +8,6 @@ type Bundle = (
   require: NodeJS.Require,
   module: { exports: object },
   filename: string,
-  importModule: (name: string) => Promise<unknown>,
 ) => void
 
 /** The exports of a bundle that is one function, as scripts/bundle.mjs writes it. */
@@ -25,8 +24,7 @@ export function scriptOf(filename: string, source: Buffer, cachedData?: Buffer):
 export function evaluated<T>(script: Script, filename: string, require: NodeJS.Require): T {
   const module = { exports: {} }
   const bundle: Bundle = script.runInThisContext()
-  // Code that was compiled beforehand cannot import by itself; this file can.
-  bundle(module.exports, require, module, filename, (name) => import(name))
+  bundle(module.exports, require, module, filename)
   return module.exports as T
 }
 

@@ -46,7 +46,7 @@ async function downloaded(address: string): Promise<Buffer> {
   }
 }
 
-/** Redirects are followed here, so that none leads to where nobody is who they say they are. */
+/** Redirects are followed here, so that none leads to where nobody is who they say they are, nor into this network. */
 async function responseOf(address: string, signal: AbortSignal): Promise<Response> {
   let url = new URL(address)
   for (let n = 0; n <= MOST_REDIRECTS; n++) {
@@ -59,6 +59,14 @@ async function responseOf(address: string, signal: AbortSignal): Promise<Respons
         throw new PluginProblem(
           'FETCH_FAILED',
           `${visibleName(address)} leads to ${visibleName(next.origin)}, which is not ${url.protocol.slice(0, -1)}`,
+        )
+      }
+      const { insideByAddress } = await import('./inside-address.js')
+      const inside = next.host === url.host ? undefined : await insideByAddress(next)
+      if (inside !== undefined && (await insideByAddress(url)) === undefined) {
+        throw new PluginProblem(
+          'FETCH_FAILED',
+          `${visibleName(address)} leads to ${visibleName(next.host)}, ${inside}`,
         )
       }
       url = next

@@ -3,9 +3,8 @@
 import { isObject, type Json } from '../core/json.js'
 import { shown } from '../core/text.js'
 import { entryPath } from './entry-path.js'
-import type { FetchableSource } from './fetch-source.js'
 import { PluginProblem } from './plugin-problem.js'
-import { parseSource } from './source.js'
+import { type FetchableSource, parseSource } from './source.js'
 
 export interface CatalogEntry {
   readonly name: string

@@ -1,11 +1,12 @@
 // Getting a catalogue: its one file, from a folder, a lone file or a git repository, and which folders lie beside it.
 
-import { lstatSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename, isAbsolute, join, resolve } from 'node:path'
 import { textOf } from '../core/errors.js'
 import { visibleName } from '../core/visible.js'
 import { readPlain } from '../state/plain-file.js'
 import { CATALOG_FILES, type Catalog, MOST_CATALOG_BYTES, readCatalog } from './catalog-file.js'
+import { isFolderIn } from './folder-source.js'
 import { PluginProblem } from './plugin-problem.js'
 import { parseSource, type Source } from './source.js'
 import { withWorkFolder } from './work-folder.js'
@@ -90,10 +91,6 @@ function readFolderCatalog(folder: string): Catalog {
     return readCatalog(text, file, { isLocal: true, hasFolder: (path) => isFolderIn(folder, path) })
   }
   throw nothingAt(folder, `it has neither ${CATALOG_FILES.join(' nor ')}`)
-}
-
-function isFolderIn(folder: string, path: string): boolean {
-  return lstatSync(join(folder, path), { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
 /** Undefined where there is none. */

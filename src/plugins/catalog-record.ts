@@ -5,7 +5,8 @@ import { frozenCopy, type Json } from '../core/json.js'
 import { fieldsOf, flag, listOf, oneOf, optional, type Reader, text } from '../state/fields.js'
 import type { CatalogEntry, EntryManifest, Where } from './catalog-entry.js'
 import type { CatalogSource } from './catalog-fetch.js'
-import type { FetchableSource } from './fetch-source.js'
+import { SOURCE_KINDS } from './lock-file.js'
+import type { FetchableSource } from './source.js'
 
 export interface CatalogRecord {
   /** The user's name for it. */
@@ -30,7 +31,7 @@ const json: Reader<Json> = (value, where) => frozenCopy(value, where)
 
 const fetchable: Reader<FetchableSource> = (value, where) => {
   const fields = fieldsOf(value, where)
-  const kind = oneOf('folder', 'git', 'npm', 'archive')(fields.kind, `${where}.kind`)
+  const kind = oneOf(...SOURCE_KINDS)(fields.kind, `${where}.kind`)
   const below = optional('path', fields.path, text, where)
   switch (kind) {
     case 'folder':

@@ -7,11 +7,12 @@ import { type CatalogEntry, type EntryManifest, EntryProblem } from './catalog-e
 import { CATALOG_FILES } from './catalog-file.js'
 import type { CatalogRecord } from './catalog-record.js'
 import { CatalogStore } from './catalog-store.js'
-import type { FetchableSource } from './fetch-source.js'
 import { FileTree } from './file-tree.js'
 import type { CatalogAnswer } from './install-plugin.js'
 import { manifestText } from './marketplace.js'
+import { MANIFEST } from './plugin-content.js'
 import { PluginProblem } from './plugin-problem.js'
+import type { FetchableSource } from './source.js'
 
 interface ResolvedEntry extends CatalogAnswer {
   /** Pinned where the catalogue pins it. */
@@ -80,8 +81,6 @@ function notThere(name: string, { name: catalog, plugins, problems }: CatalogRec
     `carabiner catalog search lists what there is; carabiner catalog update ${catalog} fetches it anew.`,
   )
 }
-
-const MANIFEST = '.claude-plugin/plugin.json'
 
 /** The tree in which the catalogue's word counts, beside the plugin's own or in place of it. */
 export function withManifest(tree: FileTree, manifest: EntryManifest): FileTree {

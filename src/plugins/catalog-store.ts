@@ -8,6 +8,7 @@ import { visibleName } from '../core/visible.js'
 import { discard, isDiscarded, removeDiscarded } from '../state/discard.js'
 import { dataHome } from '../state/homes.js'
 import { VersionedFile } from '../state/versioned-file.js'
+import type { CatalogEntry } from './catalog-entry.js'
 import {
   type CatalogSource,
   catalogSourceText,
@@ -19,6 +20,7 @@ import {
 import { type CatalogRecord, storedCatalog } from './catalog-record.js'
 import { checkPluginName, isPluginName, pluginNameFrom } from './plugin-name.js'
 import { PluginProblem } from './plugin-problem.js'
+import { sourceText } from './source.js'
 
 /** More than the file may have: what it says is kept with names around it. */
 const MOST_BYTES = 16 * 1024 * 1024
@@ -29,6 +31,8 @@ export interface CatalogUpdate {
   readonly added: readonly string[]
   readonly removed: readonly string[]
   readonly changed: readonly string[]
+  /** Of those that changed: the ones that come from somewhere else now. */
+  readonly moved: readonly { readonly name: string; readonly was: string; readonly now: string }[]
 }
 
 /** Throws a PluginProblem that says what is in the way and what to do. */
@@ -179,7 +183,21 @@ function changesBetween(was: CatalogRecord | null, catalog: CatalogRecord): Cata
     added: names.filter((name) => !before.has(name)),
     removed: [...before.keys()].filter((name) => !now.has(name)),
     changed: names.filter((name) => before.has(name) && before.get(name) !== now.get(name)),
+    moved: movedBetween(was?.plugins ?? [], catalog.plugins),
   }
+}
+
+function movedBetween(was: readonly CatalogEntry[], now: readonly CatalogEntry[]): CatalogUpdate['moved'] {
+  const before = new Map(was.map((one) => [one.name, placeOf(one)]))
+  return now.flatMap((one) => {
+    const [old, place] = [before.get(one.name), placeOf(one)]
+    return old === undefined || old === place ? [] : [{ name: one.name, was: old, now: place }]
+  })
+}
+
+/** Less the version, and the folder in it. */
+function placeOf({ where }: CatalogEntry): string {
+  return 'inside' in where ? 'the catalogue itself' : `${where.source.kind} ${sourceText(where.source)}`
 }
 
 function unusable(error: unknown): PluginProblem {

@@ -1,15 +1,14 @@
 // Getting what a source names: one tree of checked files, and what it is pinned to.
 
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { visibleName } from '../core/visible.js'
 import { fetchArchive } from './archive.js'
 import type { FileTree } from './file-tree.js'
-import { readFolderTree } from './folder-source.js'
+import { isFolderIn, readFolderTree } from './folder-source.js'
 import { PluginProblem } from './plugin-problem.js'
-import type { Source } from './source.js'
+import type { FetchableSource } from './source.js'
 import { withWorkFolder } from './work-folder.js'
-
-export type FetchableSource = Exclude<Source, { readonly kind: 'catalog' }>
 
 export interface Fetched {
   readonly tree: FileTree
@@ -24,9 +23,7 @@ export interface Fetched {
 export async function fetchTree(source: FetchableSource): Promise<Fetched> {
   switch (source.kind) {
     case 'folder':
-      return {
-        tree: readFolderTree(source.path === undefined ? source.folder : join(source.folder, source.path)),
-      }
+      return { tree: readFolderTree(folderOf(source.folder, source.path)) }
     case 'git':
       // What only one kind of source needs is loaded with it.
       return withWorkFolder(async (work) => (await import('./git-source.js')).fetchGit(source, work))
@@ -40,6 +37,13 @@ export async function fetchTree(source: FetchableSource): Promise<Fetched> {
   }
 }
 
+function folderOf(folder: string, path: string | undefined): string {
+  if (!existsSync(folder)) throw new PluginProblem('SOURCE_NOT_FOUND', `There is no ${visibleName(folder)}`)
+  if (path === undefined) return folder
+  if (isFolderIn(folder, path)) return join(folder, path)
+  throw noFolder(path)
+}
+
 /** Most archives hold one folder, and all in that. A plugin has more than one thing at its top, or a file. */
 function unwrapped(tree: FileTree): FileTree {
   const [only, ...others] = tree.top()
@@ -50,5 +54,13 @@ function unwrapped(tree: FileTree): FileTree {
 function part(tree: FileTree, path: string | undefined): FileTree {
   const found = tree.below(path ?? '')
   if (found) return found
-  throw new PluginProblem('NO_PLUGIN', `There is no folder ${visibleName(path ?? '')} in it`)
+  throw noFolder(path ?? '')
+}
+
+function noFolder(path: string): PluginProblem {
+  return new PluginProblem(
+    'NO_PLUGIN',
+    `There is no folder ${visibleName(path)} in it`,
+    'Links are not followed.',
+  )
 }

@@ -1,9 +1,20 @@
 // A folder on this machine as a tree: read as trust reads it, so that nobody can lead it elsewhere meanwhile; no links.
 
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
 import { readFolder } from '../trust/folder-reading.js'
 import { isExecutable } from '../trust/unit.js'
 import { FileTree } from './file-tree.js'
 import { PluginProblem } from './plugin-problem.js'
+
+/** Whether there is such a folder below; a link on the way to it is none. */
+export function isFolderIn(folder: string, path: string): boolean {
+  const names = path.split('/')
+  return names.every((_, i) => {
+    const step = join(folder, ...names.slice(0, i + 1))
+    return lstatSync(step, { throwIfNoEntry: false })?.isDirectory() ?? false
+  })
+}
 
 export function readFolderTree(folder: string): FileTree {
   const tree = new FileTree()

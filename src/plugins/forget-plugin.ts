@@ -1,4 +1,4 @@
-// What belongs to a plugin outside of its folder, forgotten with it: its data, what the user trusted of it, and switches.
+// What belongs to a plugin outside of its folder, forgotten with it: its data, what the user trusted and accepted of it, and switches.
 
 import { rmdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -10,6 +10,7 @@ import { readPluginFolder } from '../config/plugin-folder.js'
 import { discard } from '../state/discard.js'
 import { realOf } from '../state/within.js'
 import { TrustStore } from '../trust/trust-store.js'
+import { forgetSource } from './accepted-source.js'
 import { type Forget, pluginEntries } from './placing.js'
 import { SwitchStore } from './switches.js'
 import { pluginsDir, type Target } from './target.js'
@@ -18,6 +19,7 @@ import { pluginsDir, type Target } from './target.js'
 export function forgetting(target: Target): Forget {
   return (name, folder) => {
     untrust(target, name)
+    forgetSource(target, name)
     const own = ownerOf(target, folder)
     const called = own?.source ?? name
     const dir = pluginsDir(target)

@@ -1,5 +1,6 @@
 // Installing: fetch, check against what was promised, stage for the review; and, once somebody agreed, put it in its place.
 
+import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { loadConfig } from '../config/load.js'
@@ -8,15 +9,17 @@ import { visibleName } from '../core/visible.js'
 import { isBelow, realOf } from '../state/within.js'
 import { TrustStore } from '../trust/trust-store.js'
 import type { Unit } from '../trust/unit.js'
+import { acceptSource } from './accepted-source.js'
 import type { EntryManifest } from './catalog-entry.js'
-import { type FetchableSource, type Fetched, fetchTree } from './fetch-source.js'
+import { type Fetched, fetchTree } from './fetch-source.js'
 import { forgetting } from './forget-plugin.js'
 import { type LockEntry, readLock, writeLock } from './lock-file.js'
+import type { Origin } from './origin.js'
 import { checkPlace, integrityAt, place, recover, type Step } from './placing.js'
 import { checkIsPlugin, nameInManifest } from './plugin-content.js'
 import { checkPluginName, pluginNameFrom } from './plugin-name.js'
 import { PluginProblem } from './plugin-problem.js'
-import { parseSource, type Source, sourceText } from './source.js'
+import { type FetchableSource, parseSource, type Source, sourceText } from './source.js'
 import { type StagedPlugin, stagePlugin } from './staged-plugin.js'
 import { alone, checkTarget, lockPath, pluginsDir, type Target } from './target.js'
 
@@ -46,6 +49,8 @@ export interface PreparedPlugin {
   readonly fetched: Fetched
   readonly entry: LockEntry
   readonly staged: StagedPlugin
+  /** It is a repository, and was taken as the folder that it is now: at no commit, which `#REF` would name. */
+  readonly isUnpinned: boolean
 }
 
 export async function resolveSource(
@@ -89,7 +94,10 @@ export async function preparePlugin(
   checkIsPlugin(fetched.tree)
   const chosen = name ?? pluginNameFrom(nameInManifest(fetched.tree) ?? nameOfSource(resolved))
   const staged = await stagePlugin(fetched.tree, chosen, target.scope === 'project' ? target.base : undefined)
-  return { name: chosen, fetched, entry: entryFor(resolved, fetched, target), staged }
+  const { source, catalog } = resolved
+  const isUnpinned =
+    source.kind === 'folder' && catalog === undefined && existsSync(join(source.folder, '.git'))
+  return { name: chosen, fetched, entry: entryFor(resolved, fetched, target), staged, isUnpinned }
 }
 
 async function fetchPromised(resolved: Resolved): Promise<Fetched> {
@@ -139,11 +147,8 @@ function nameOfSource({ source, catalog }: Resolved): string {
   return last.replace(/[?#].*$/, '').replace(/\.(?:git|tgz|tar\.gz|tar|zip)$/i, '')
 }
 
-function entryFor(
-  { source, catalog }: Resolved,
-  { tree, commit, isTag, version }: Fetched,
-  target: Target,
-): LockEntry {
+/** As the lock file has it. */
+export function originFor({ source, catalog }: Resolved, target: Target): Origin {
   const ref = source.kind === 'git' ? source.ref : source.kind === 'npm' ? source.range : undefined
   return {
     source: fromProject(sourceText(source), target),
@@ -151,6 +156,12 @@ function entryFor(
     ...(ref !== undefined && { ref }),
     ...(source.path !== undefined && { path: source.path }),
     ...(catalog !== undefined && { catalog }),
+  }
+}
+
+function entryFor(resolved: Resolved, { tree, commit, isTag, version }: Fetched, target: Target): LockEntry {
+  return {
+    ...originFor(resolved, target),
     ...(commit !== undefined && { commit }),
     ...(isTag && { tag: true }),
     ...(version !== undefined && { version }),
@@ -183,13 +194,14 @@ export async function pinInstalled({ name, entry }: PreparedPlugin, target: Targ
   return alone(target, () => {
     const lock = readLock(path)
     const before = lock.get(name)
+    acceptSource(target, name, entry)
     if (before === undefined || isSame(before)) return false
     writeLock(path, new Map([...lock, [name, { ...entry, installed: before.installed }]]))
     return true
   })
 }
 
-/** Puts it in its place; `replaces` as in `Placing`. */
+/** Puts it in its place, from where it is updated from now on; `replaces` as in `Placing`. */
 export async function installPrepared(
   { name, fetched, entry }: PreparedPlugin,
   target: Target,
@@ -198,6 +210,7 @@ export async function installPrepared(
   await alone(target, () => {
     recover(target, forgetting(target))
     place(target, { name, tree: fetched.tree, entry, replaces }, step)
+    acceptSource(target, name, entry)
   })
 }
 

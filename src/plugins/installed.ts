@@ -2,12 +2,13 @@
 
 import { join, resolve } from 'node:path'
 import { textOf } from '../core/errors.js'
-import { isFolder } from '../runners/command/start-folder.js'
+import { isFolder } from '../runners/program/is-folder.js'
 import { realOf } from '../state/within.js'
 import { forgetting } from './forget-plugin.js'
 import { type Lock, readLock } from './lock-file.js'
-import { integrityAt, isInterrupted, isThere, pluginEntries, recover } from './placing.js'
+import { integrityAt, isThere, pluginEntries, recover, strangeLeftovers } from './placing.js'
 import { alone, lockPath, pluginsDir, type Target } from './target.js'
+import { type Kind, underWay } from './under-way.js'
 
 export interface InstalledPlugin {
   readonly name: string
@@ -26,9 +27,19 @@ export interface InstalledPlugin {
   readonly state: 'ok' | 'modified' | 'missing' | 'unlocked'
 }
 
+/** Work of ours that was not finished, or a folder that only looks like it. */
+export interface Leftover {
+  readonly scope: Target['scope']
+  /** The folder. */
+  readonly path: string
+  /** Undefined where it is not ours. */
+  readonly work: { readonly kind: Kind; readonly name: string } | undefined
+}
+
 interface InstalledList {
   readonly plugins: readonly InstalledPlugin[]
-  /** Sentences: lock files that cannot be read, work that could not be finished. */
+  readonly leftovers: readonly Leftover[]
+  /** Sentences: what cannot be read. */
   readonly problems: readonly string[]
 }
 
@@ -47,19 +58,22 @@ export interface Places {
   readonly home?: string | undefined
 }
 
-export async function installedPlugins(places: Places): Promise<readonly InstalledPlugin[]> {
-  return (await listInstalled(places)).plugins
+/** Finishes what was interrupted, and answers the names of what is gone by that. For who is about to change something there. */
+export async function finishInterrupted(target: Target): Promise<readonly string[]> {
+  if (underWay(pluginsDir(target)).length === 0) return []
+  return alone(target, () => recover(target, forgetting(target)))
 }
 
-/** Never throws. Finishes what was interrupted, where it may. */
-export async function listInstalled(places: Places): Promise<InstalledList> {
+/** Never throws, and changes nothing. */
+export function listInstalled(places: Places): InstalledList {
   const plugins: InstalledPlugin[] = []
+  const leftovers: Leftover[] = []
   const problems: string[] = []
   for (const target of targetsOf(places)) {
     try {
-      if (isInterrupted(target)) await alone(target, () => recover(target, forgetting(target)))
+      leftovers.push(...leftIn(target))
     } catch (error) {
-      problems.push(`What was interrupted in ${pluginsDir(target)} could not be finished: ${textOf(error)}`)
+      problems.push(`What was interrupted in ${pluginsDir(target)} cannot be told: ${textOf(error)}`)
     }
     let lock: Lock = new Map()
     try {
@@ -73,7 +87,15 @@ export async function listInstalled(places: Places): Promise<InstalledList> {
       problems.push(`${pluginsDir(target)} cannot be read: ${textOf(error)}`)
     }
   }
-  return { plugins, problems }
+  return { plugins, leftovers, problems }
+}
+
+function leftIn(target: Target): readonly Leftover[] {
+  const { scope } = target
+  const folder = pluginsDir(target)
+  const ours = underWay(folder).map(({ kind, name, path }) => ({ scope, path, work: { kind, name } }))
+  const strange = strangeLeftovers(folder).map((name) => join(folder, name))
+  return [...ours, ...strange.map((path) => ({ scope, path, work: undefined }))]
 }
 
 function inTarget(target: Target, lock: Lock): readonly InstalledPlugin[] {

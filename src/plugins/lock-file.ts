@@ -3,12 +3,14 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { textOf } from '../core/errors.js'
 import { isObject } from '../core/json.js'
+import { visible, visibleName } from '../core/visible.js'
 import { nonce } from '../state/nonce.js'
 import { readPlain } from '../state/plain-file.js'
 import { isPluginName } from './plugin-name.js'
 import { PluginProblem } from './plugin-problem.js'
+import { isCatalogName } from './source.js'
 
-const SOURCE_KINDS = ['folder', 'git', 'npm', 'archive'] as const
+export const SOURCE_KINDS = ['folder', 'git', 'npm', 'archive'] as const
 
 export interface LockEntry {
   /** As parseSource takes it; a path in the project begins with `./`. */
@@ -37,6 +39,9 @@ export type Lock = ReadonlyMap<string, LockEntry>
 /** Raised when older programs cannot read what is written. */
 const FORMAT = 1
 const MOST_BYTES = 4 * 1024 * 1024
+const MOST_PLUGINS = 1000
+/** Of one text in it. */
+const LONGEST_TEXT = 4096
 
 const TEXTS = ['ref', 'path', 'catalog', 'commit', 'version'] as const
 
@@ -66,15 +71,17 @@ function parsed(path: string, text: string): Lock {
   if (typeof value.carabiner === 'number' && value.carabiner > FORMAT) {
     throw new PluginProblem(
       'LOCK_INVALID',
-      `${path} was written by a newer version of Carabiner`,
+      `${visible(path)} was written by a newer version of Carabiner`,
       'Update this one.',
     )
   }
   if (value.carabiner !== FORMAT) throw broken(path, 'does not begin with "carabiner": 1')
+  const entries = Object.entries(value.plugins)
+  if (entries.length > MOST_PLUGINS) throw broken(path, `has more than ${MOST_PLUGINS} plugins`)
   return new Map(
-    Object.entries(value.plugins).map(([name, entry]) => {
+    entries.map(([name, entry]) => {
       if (!isPluginName(name))
-        throw broken(path, `has ${JSON.stringify(name.slice(0, 100))}, which is no name of a plugin`)
+        throw broken(path, `has ${visibleName(name.slice(0, 100))}, which is no name of a plugin`)
       return [name, entryOf(path, name, entry)]
     }),
   )
@@ -85,13 +92,15 @@ function entryOf(path: string, name: string, value: unknown): LockEntry {
   if (!isObject(value)) throw wrong('nothing that can be read')
   const { source, kind, integrity, installed } = value
   const known = SOURCE_KINDS.find((one) => one === kind)
-  if (typeof source !== 'string' || known === undefined) throw wrong('no source')
+  if (!isShort(source) || known === undefined) throw wrong('no source')
   if (typeof integrity !== 'string' || !/^sha256-[A-Za-z0-9+/]{43}=$/.test(integrity))
     throw wrong('no integrity')
   const texts = TEXTS.filter((key) => value[key] !== undefined).map((key) => {
-    if (typeof value[key] !== 'string') throw wrong(`a ${key} that is no text`)
+    if (!isShort(value[key])) throw wrong(`a ${key} that is no text of at most ${LONGEST_TEXT} characters`)
     return [key, value[key]]
   })
+  if (typeof value.catalog === 'string' && !isCatalogName(value.catalog))
+    throw wrong('a catalogue that is none')
   return {
     source,
     kind: known,
@@ -102,15 +111,18 @@ function entryOf(path: string, name: string, value: unknown): LockEntry {
   }
 }
 
-/** Whole or not at all, and on the disk when it returns. An empty one is removed. */
-export function writeLock(path: string, lock: Lock): void {
+function isShort(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= LONGEST_TEXT
+}
+
+/** Whole or not at all, and on the disk when it returns. An empty one is removed. A killed process leaves the draft. */
+export function writeLock(path: string, lock: Lock, draft = `${path}.${nonce()}.tmp`): void {
   if (lock.size === 0) {
     rmSync(path, { force: true })
     return
   }
   const plugins = Object.fromEntries([...lock].sort(([a], [b]) => (a < b ? -1 : 1)))
   const text = `${JSON.stringify({ carabiner: FORMAT, plugins }, null, 2)}\n`
-  const draft = `${path}.${nonce()}.tmp`
   try {
     const fd = openSync(draft, 'wx', 0o644)
     try {
@@ -126,15 +138,10 @@ export function writeLock(path: string, lock: Lock): void {
   }
 }
 
-/** What a killed process may leave beside the file. */
-export function isLockDraft(name: string): boolean {
-  return /^hooks\.lock\.json\.[0-9a-f]{16}\.tmp$/.test(name)
-}
-
 function broken(path: string, what: string): PluginProblem {
   return new PluginProblem(
     'LOCK_INVALID',
-    `${path} ${what}`,
+    `${visible(path)} ${what}`,
     'Restore it from version control; or remove it, and what is installed stays, but cannot be updated.',
   )
 }

@@ -1,17 +1,18 @@
 // Putting a plugin in its place, replacing and removing it: whenever it is interrupted, what is found later is the old or the new.
 
-import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { textOf } from '../core/errors.js'
 import { visibleName } from '../core/visible.js'
-import { nonce } from '../state/nonce.js'
+import { namesIn } from '../state/folder.js'
 import { collisionKey } from './entry-path.js'
 import type { FileTree } from './file-tree.js'
 import { readFolderTree } from './folder-source.js'
-import { isLockDraft, type LockEntry, readLock, writeLock } from './lock-file.js'
-import { isPluginName } from './plugin-name.js'
+import { type LockEntry, readLock, writeLock } from './lock-file.js'
 import { PluginProblem } from './plugin-problem.js'
-import { lockPath, makePluginsDir, pluginsDir, type Target } from './target.js'
+import { lockPath, makeFolder, pluginsDir, type Target } from './target.js'
 import { writeTree } from './tree-files.js'
+import { clearAway, isLeft, type Kind, noteDown, type UnderWay, underWay } from './under-way.js'
 
 /*
  * All in the folder of plugins itself, in folders whose names begin with a dot, which nobody looks into for hooks:
@@ -20,9 +21,9 @@ import { writeTree } from './tree-files.js'
  *   .old-N/NAME       what was there before.
  *   .gone-N/NAME      what is being removed. It is gone from the moment it has its place here.
  *
- * So the lock file decides between old and new, and `recover` does what is left to do.
+ * So the lock file decides between old and new, and `recover` does what is left to do: in folders that under-way.ts has
+ * a note of, and in no other, whatever its name is.
  */
-const LEFT = /^\.(staging|old|gone)-[0-9a-f]{16}$/
 
 /** Between the steps, for tests that end the process there. */
 export type Step = (name: string) => void
@@ -42,38 +43,71 @@ export interface Placing {
 
 /** Call it alone (see target.ts), after `recover`. */
 export function place(target: Target, { name, tree, entry, replaces }: Placing, step = NO_STEP): void {
-  makePluginsDir(target)
   const folder = pluginsDir(target)
   checkPlace(folder, name, replaces)
-  const staging = join(folder, `.staging-${nonce()}`)
-  try {
-    mkdirSync(staging)
-    step('begun')
-    writeTree(tree, join(staging, name))
-    step('staged')
-    writeLock(lockPath(target), new Map([...readLock(lockPath(target)), [name, entry]]))
-  } catch (error) {
-    rmSync(staging, { recursive: true, force: true })
-    throw error
-  }
-  step('decided')
-  swapIn(folder, staging, name, step)
-  rmSync(staging, { recursive: true, force: true })
+  const staging = staged(folder, name, tree, step, (one) => {
+    const lock = new Map([...readLock(lockPath(target)), [name, entry] as const])
+    writeLock(lockPath(target), lock, draftOf(target, one))
+    step('decided')
+  })
+  swapIn(folder, staging, step)
+  clearAway(staging)
   step('done')
 }
 
+/** One that comes from no source: the rename decides, and no lock file. Nothing may be there. Call it alone. */
+export function placeNew(folder: string, name: string, tree: FileTree, step = NO_STEP): void {
+  checkPlace(folder, name, undefined)
+  const staging = staged(folder, name, tree, step, ({ path }) => {
+    renameSync(join(path, name), join(folder, name))
+    step('placed')
+  })
+  clearAway(staging)
+  step('done')
+}
+
+/** The files beside their place, whole, and what decides that they are to be. Where that fails, nothing is left of them. */
+function staged(
+  folder: string,
+  name: string,
+  tree: FileTree,
+  step: Step,
+  decide: (staging: UnderWay) => void,
+): UnderWay {
+  makeFolder(folder)
+  const staging = noteDown(folder, 'staging', name)
+  try {
+    mkdirSync(staging.path)
+    step('begun')
+    writeTree(tree, join(staging.path, name))
+    step('staged')
+    decide(staging)
+    return staging
+  } catch (error) {
+    clearAway(staging)
+    throw notWritten(join(folder, name), error)
+  }
+}
+
+function notWritten(path: string, error: unknown): PluginProblem {
+  if (error instanceof PluginProblem) return error
+  const what = `${visibleName(path)} cannot be written: ${textOf(error)}`
+  return new PluginProblem('NOT_WRITTEN', what, 'Nothing was changed.')
+}
+
 /** The new files in, the old ones out of the way first. */
-function swapIn(folder: string, staging: string, name: string, step: Step): void {
-  const old = join(folder, `.old-${nonce()}`)
-  if (isThere(join(folder, name))) {
-    mkdirSync(old)
+function swapIn(folder: string, { path, name }: UnderWay, step: Step): void {
+  const inPlace = join(folder, name)
+  const old = isThere(inPlace) ? noteDown(folder, 'old', name) : undefined
+  if (old) {
+    mkdirSync(old.path)
     step('room')
-    renameSync(join(folder, name), join(old, name))
+    renameSync(inPlace, join(old.path, name))
     step('aside')
   }
-  renameSync(join(staging, name), join(folder, name))
+  renameSync(join(path, name), inPlace)
   step('placed')
-  rmSync(old, { recursive: true, force: true })
+  if (old) clearAway(old)
 }
 
 /** Throws where something is that is not to be replaced, or is not any more what was shown. */
@@ -100,12 +134,12 @@ export function unplace(target: Target, name: string, forget: Forget, step = NO_
   const folder = pluginsDir(target)
   const [isHere, isLocked] = [isThere(join(folder, name)), readLock(lockPath(target)).has(name)]
   if (isHere) {
-    const gone = join(folder, `.gone-${nonce()}`)
-    mkdirSync(gone)
+    const gone = noteDown(folder, 'gone', name)
+    mkdirSync(gone.path)
     step('begun')
-    renameSync(join(folder, name), join(gone, name))
+    renameSync(join(folder, name), join(gone.path, name))
     step('aside')
-    finish(target, gone, name, forget, step)
+    finish(target, gone, forget, step)
   } else {
     forget(name, join(folder, name))
     if (isLocked) unlock(target, name)
@@ -114,19 +148,25 @@ export function unplace(target: Target, name: string, forget: Forget, step = NO_
   return isHere || isLocked
 }
 
-function finish(target: Target, gone: string, name: string, forget: Forget, step: Step): void {
-  forget(name, join(gone, name))
+function finish(target: Target, gone: UnderWay, forget: Forget, step: Step): void {
+  const { name, path } = gone
+  forget(name, join(path, name))
   step('forgotten')
-  unlock(target, name)
+  unlock(target, name, draftOf(target, gone))
   step('unlocked')
-  rmSync(gone, { recursive: true, force: true })
+  clearAway(gone)
   step('done')
 }
 
-function unlock(target: Target, name: string): void {
+function unlock(target: Target, name: string, draft?: string): void {
   const path = lockPath(target)
   const lock = readLock(path)
-  if (lock.has(name)) writeLock(path, new Map([...lock].filter(([one]) => one !== name)))
+  if (lock.has(name)) writeLock(path, new Map([...lock].filter(([one]) => one !== name)), draft)
+}
+
+/** Of the lock file, while it is written. */
+function draftOf(target: Target, { id }: UnderWay): string {
+  return `${lockPath(target)}.${id}.tmp`
 }
 
 /** As if there never was a plugin. */
@@ -141,58 +181,51 @@ function removeEmpty(folder: string): void {
 
 // ---- afterwards -----------------------------------------------------------------------------------------------
 
-/** Whether somebody was interrupted here. */
-export function isInterrupted(target: Target): boolean {
-  return leftIn(pluginsDir(target)).length > 0
-}
-
-/** Finishes what a process that was ended left half done. Call it alone. */
-export function recover(target: Target, forget: Forget): void {
+/** Finishes what a process that was ended left half done, and answers what it removed by that. Call it alone. */
+export function recover(target: Target, forget: Forget): readonly string[] {
   const folder = pluginsDir(target)
-  for (const name of namesIn(dirname(folder)).filter(isLockDraft))
-    rmSync(join(dirname(folder), name), { force: true })
-  const left = leftIn(folder)
-  if (left.length === 0) return
+  const left = underWay(folder)
+  if (left.length === 0) return []
   const lock = readLock(lockPath(target))
-  const each = (kind: string, work: (from: string, name: string) => void) => {
-    for (const one of left.filter((path) => path.startsWith(`.${kind}-`))) {
-      const from = join(folder, one)
-      for (const name of lstatSync(from).isDirectory() ? namesIn(from).filter(isPluginName) : [])
-        work(from, name)
-      rmSync(from, { recursive: true, force: true })
+  const each = (kind: Kind, work: (one: UnderWay, inPlace: string) => void) => {
+    for (const one of left.filter((some) => some.kind === kind)) {
+      rmSync(draftOf(target, one), { force: true })
+      if (isThere(join(one.path, one.name))) work(one, join(folder, one.name))
+      clearAway(one)
     }
   }
-  each('staging', (from, name) => {
-    const wanted = lock.get(name)?.integrity
-    if (wanted === undefined || integrityAt(join(from, name)) !== wanted) return
-    if (integrityAt(join(folder, name)) !== wanted) swapIn(folder, from, name, NO_STEP)
+  each('staging', (one, inPlace) => {
+    const wanted = lock.get(one.name)?.integrity
+    if (wanted === undefined || integrityAt(join(one.path, one.name)) !== wanted) return
+    if (integrityAt(inPlace) !== wanted) swapIn(folder, one, NO_STEP)
   })
-  each('old', (from, name) => {
-    if (!isThere(join(folder, name))) renameSync(join(from, name), join(folder, name))
+  each('old', ({ name, path }, inPlace) => {
+    if (!isThere(inPlace)) renameSync(join(path, name), inPlace)
   })
-  each('gone', (from, name) => {
-    if (!isThere(join(folder, name))) finish(target, from, name, forget, NO_STEP)
+  const removed: string[] = []
+  each('gone', (one, inPlace) => {
+    if (isThere(inPlace)) return
+    finish(target, one, forget, NO_STEP)
+    removed.push(one.name)
   })
   removeEmpty(folder)
+  return removed
 }
 
-function leftIn(folder: string): readonly string[] {
-  return namesIn(folder).filter((name) => LEFT.test(name))
+/** Where no lock file is, what was interrupted never came to be. Call it alone. */
+export function clearLeft(folder: string): void {
+  for (const one of underWay(folder)) clearAway(one)
+}
+
+/** Names of what looks like half done work and is not ours: somebody brought it along. */
+export function strangeLeftovers(folder: string): readonly string[] {
+  const own = new Set(underWay(folder).map(({ path }) => path))
+  return namesIn(folder).filter((name) => isLeft(name) && !own.has(join(folder, name)))
 }
 
 /** What may be a plugin in there: what discovery looks at. */
 export function pluginEntries(folder: string): readonly string[] {
   return namesIn(folder).filter((name) => !name.startsWith('.') && name !== 'hooks.json')
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return []
-    throw error
-  }
 }
 
 /** Also a link that leads nowhere. */

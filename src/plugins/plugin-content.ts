@@ -6,7 +6,7 @@ import { entryPath } from './entry-path.js'
 import type { FileTree } from './file-tree.js'
 import { PluginProblem } from './plugin-problem.js'
 
-const MANIFEST = '.claude-plugin/plugin.json'
+export const MANIFEST = '.claude-plugin/plugin.json'
 const MARKETPLACE = '.claude-plugin/marketplace.json'
 const MARKS = [MANIFEST, 'hooks/hooks.json', 'hooks.json'] as const
 

@@ -14,6 +14,8 @@ type PluginProblemCode =
   | 'NEWER_FORMAT'
   | 'MISMATCH'
   | 'TAG_MOVED'
+  | 'SOURCE_MOVED'
+  | 'SOURCE_REFUSED'
   | 'ALREADY_INSTALLED'
   | 'NOT_INSTALLED'
   | 'NOT_TRUSTED'

@@ -18,6 +18,8 @@ export type Source =
   | { readonly kind: 'archive'; readonly place: string; readonly path?: string }
   | { readonly kind: 'catalog'; readonly name: string; readonly catalog: string }
 
+export type FetchableSource = Exclude<Source, { readonly kind: 'catalog' }>
+
 interface SourceOptions {
   /** `--ref`. */
   readonly ref?: string | undefined
@@ -32,18 +34,26 @@ const FORMS =
 
 /** Throws where it is none, and for whatever a program that is given it could take for something else. */
 export function parseSource(text: string, options: SourceOptions = {}): Source {
-  if (text.trim() === '' || /\p{Cc}/u.test(text) || text.startsWith('-')) throw invalid(text, 'is no source')
+  checkText(text)
   const source = sourceOf(text, options)
-  const path = options.path === undefined ? '' : entryPath(options.path)
   if (source.kind === 'catalog') {
-    if (options.ref !== undefined || path !== '')
+    if (options.ref !== undefined || options.path !== undefined)
       throw invalid(
         text,
         'is found by its catalogue, which gives the version and folder: leave out --ref and --path',
       )
     return source
   }
-  return path === '' ? source : { ...source, path }
+  return inFolder(source, options.path)
+}
+
+function checkText(text: string): void {
+  if (text.trim() === '' || /\p{Cc}/u.test(text) || text.startsWith('-')) throw invalid(text, 'is no source')
+}
+
+function inFolder(source: FetchableSource, path: string | undefined): FetchableSource {
+  const folder = path === undefined ? '' : entryPath(path)
+  return folder === '' ? source : { ...source, path: folder }
 }
 
 function sourceOf(text: string, { ref, from = process.cwd() }: SourceOptions): Source {
@@ -67,6 +77,10 @@ function sourceOf(text: string, { ref, from = process.cwd() }: SourceOptions): S
 const ADDRESS = /^(?:git\+)?[a-z][a-z0-9+.-]*:\/\//i
 const SCP = /^[\w.-]+@[\w.-]+:(?!\/\/)/
 const CATALOG_NAME = /^([A-Za-z0-9][\w.-]{0,63})@([A-Za-z0-9][\w.-]{0,63})$/
+
+export function isCatalogName(text: string): boolean {
+  return CATALOG_NAME.test(text)
+}
 
 function existsLike(text: string): string {
   return /^[\w.-]+\/[\w.-]+$/.test(text) ? 'is no folder here, and no address either' : 'is no source'
@@ -119,7 +133,7 @@ const PACKAGE = /^(?:@[a-z0-9][a-z0-9._~-]*\/)?[a-z0-9][a-z0-9._~-]*$/i
 /** No sign by which npm would take it for a folder, an address or another package. */
 const RANGE = /^[\w^~<>=*|.+ -]{1,100}$/
 
-function npmSource(text: string): Source {
+function npmSource(text: string): FetchableSource {
   const spec = text.slice('npm:'.length)
   const at = spec.indexOf('@', 1)
   const [name, range] = at < 0 ? [spec, 'latest'] : [spec.slice(0, at), spec.slice(at + 1)]
@@ -135,13 +149,12 @@ const ARCHIVE = /\.(?:tgz|tar\.gz|tar|zip)$/i
 /** Programs on this machine may serve without a certificate. */
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-function addressSource(text: string, ref: string | undefined): Source {
-  let url: URL
-  try {
-    url = new URL(text)
-  } catch {
-    throw invalid(text, 'is no address')
-  }
+function addressSource(given: string, ref: string | undefined): FetchableSource {
+  // Programs do not agree on which host is meant by these.
+  if (!URL.canParse(given) || /[\\#]/.test(given)) throw invalid(given, 'is no address')
+  const url = new URL(given)
+  // Letters that look like others are written out, in names of hosts too.
+  const text = /^[\x20-\x7e]*$/.test(given) ? given : url.href
   if (url.password !== '' || (url.username !== '' && url.protocol !== 'ssh:')) {
     throw new PluginProblem(
       'SOURCE_INVALID',
@@ -166,7 +179,7 @@ function pathOfUrl(text: string): string {
   }
 }
 
-function gitSource(url: string, ref: string | undefined): Source {
+function gitSource(url: string, ref: string | undefined): FetchableSource {
   // `host:-x` would be an option of the program at the other end.
   if (/:-|^-/.test(url)) throw invalid(url, 'names no repository')
   return { kind: 'git', url, ...(ref !== undefined && { ref }) }
@@ -176,13 +189,21 @@ function gitSource(url: string, ref: string | undefined): Source {
 
 /** Undefined for what does not look like a path, and is none here. */
 function localPath(text: string, from: string): string | undefined {
-  if (text.startsWith('file:')) return resolve(from, text.slice('file:'.length))
-  if (text === '~' || text.startsWith('~/')) return join(homedir(), text.slice(1))
-  const path = resolve(from, text)
-  return isAbsolute(text) || /^\.\.?(?:\/|$)/.test(text) || existsSync(path) ? path : undefined
+  const path = pathOf(text, from)
+  return isPathLike(text) || existsSync(path) ? path : undefined
 }
 
-function localSource(path: string, ref: string | undefined, text: string): Source {
+function isPathLike(text: string): boolean {
+  return isAbsolute(text) || /^(?:file:|~(?:\/|$)|\.\.?(?:\/|$))/.test(text)
+}
+
+function pathOf(text: string, from: string): string {
+  if (text.startsWith('file://')) return pathOfUrl(text)
+  if (text.startsWith('file:')) return resolve(from, text.slice('file:'.length))
+  return text === '~' || text.startsWith('~/') ? join(homedir(), text.slice(1)) : resolve(from, text)
+}
+
+function localSource(path: string, ref: string | undefined, text: string): FetchableSource {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (!stats) throw new PluginProblem('SOURCE_NOT_FOUND', `There is no ${visibleName(path)}`, FORMS)
   if (stats.isFile()) {
@@ -192,6 +213,39 @@ function localSource(path: string, ref: string | undefined, text: string): Sourc
   if (!stats.isDirectory()) throw invalid(text, 'is neither a folder nor an archive')
   const isBare = existsSync(join(path, 'HEAD')) && existsSync(join(path, 'objects'))
   return isBare || ref !== undefined ? gitSource(path, ref) : { kind: 'folder', folder: path }
+}
+
+// ---- in a lock file -------------------------------------------------------------------------------------------
+
+interface LockedSource {
+  readonly source: string
+  readonly kind: FetchableSource['kind']
+  readonly ref?: string
+  readonly path?: string
+}
+
+/** What a lock file says may be a stranger's word: read as if somebody had typed it, but nobody looks whether it is there. */
+export function lockedSource({ source: text, kind, ref, path }: LockedSource, from: string): FetchableSource {
+  checkText(text)
+  const found = lockedAs(kind, text, ref, from)
+  if (found?.kind !== kind) throw invalid(text, `is no source of the kind that the lock file says, ${kind}`)
+  return inFolder(found, path)
+}
+
+function lockedAs(
+  kind: FetchableSource['kind'],
+  text: string,
+  given: string | undefined,
+  from: string,
+): FetchableSource | undefined {
+  if (kind === 'npm') return text.startsWith('npm:') ? npmSource(`${text}@${given ?? 'latest'}`) : undefined
+  const ref = kind === 'git' ? refOf(undefined, given) : undefined
+  if (SCP.test(text)) return gitSource(text, ref)
+  if (ADDRESS.test(text) && !/^file:/i.test(text)) return addressSource(text, ref)
+  if (!isPathLike(text)) return undefined
+  const place = pathOf(text, from)
+  if (kind === 'git') return gitSource(place, ref)
+  return kind === 'folder' ? { kind, folder: place } : { kind, place }
 }
 
 function invalid(text: string, what: string): PluginProblem {

@@ -49,7 +49,12 @@ const LOOK_MS = 50
 /** `work` is done at one stroke: nobody else changes the folder meanwhile, in this process neither. */
 export async function alone<T>(target: Target, work: () => T): Promise<T> {
   checkTarget(target)
-  const folder = join(workHome(), `lock-${digest(realOf(pluginsDir(target))).slice(0, 32)}`)
+  return aloneIn(pluginsDir(target), work)
+}
+
+/** The same in any folder that plugins are put into. */
+export async function aloneIn<T>(place: string, work: () => T): Promise<T> {
+  const folder = join(workHome(), `lock-${digest(realOf(place)).slice(0, 32)}`)
   makePrivate(folder)
   const lock = new Lock(folder)
   const until = Date.now() + LONGEST_WAIT_MS
@@ -57,7 +62,7 @@ export async function alone<T>(target: Target, work: () => T): Promise<T> {
     if (Date.now() > until) {
       throw new PluginProblem(
         'BUSY',
-        `Something else is installing into ${visibleName(pluginsDir(target))}: ${lock.holder}`,
+        `Something else is installing into ${visibleName(place)}: ${lock.holder}`,
         'Try again when it is done.',
       )
     }
@@ -72,8 +77,7 @@ export async function alone<T>(target: Target, work: () => T): Promise<T> {
 }
 
 /** Throws in words of ours. */
-export function makePluginsDir(target: Target): void {
-  const folder = pluginsDir(target)
+export function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true })
   } catch (error) {

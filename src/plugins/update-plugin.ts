@@ -1,12 +1,15 @@
-// Updating: the same source once more, and what would be different. A tag that has moved is no update.
+// Updating: the same source once more, and what would be different. What has moved, be it a tag or the source, is no update.
 
 import { isUtf8 } from 'node:buffer'
 import { join } from 'node:path'
 import { visibleName } from '../core/visible.js'
 import type { Difference } from '../trust/review.js'
+import { type Accepted, acceptedSource } from './accepted-source.js'
 import { FileTree } from './file-tree.js'
 import { readFolderTree } from './folder-source.js'
+import { type FoundSource, findSource, SourceProblem } from './found-source.js'
 import {
+  originFor,
   type PreparedPlugin,
   preparePlugin,
   type ResolveCatalog,
@@ -14,19 +17,25 @@ import {
   resolveSource,
 } from './install-plugin.js'
 import { type LockEntry, readLock } from './lock-file.js'
+import { isSameOrigin } from './origin.js'
 import { isThere } from './placing.js'
 import { PluginProblem } from './plugin-problem.js'
-import { parseSource, type Source } from './source.js'
+import { lockedSource, parseSource } from './source.js'
 import { lockPath, pluginsDir, type Target } from './target.js'
 
 export interface UpdateOptions {
   readonly acceptMoved?: boolean
   readonly resolveCatalog?: ResolveCatalog | undefined
+  /** Asked before anything is fetched; throws where it may not be. Default: only what was accepted is fetched. */
+  readonly mayFetch?: (source: FoundSource) => Promise<void>
+  /** Around the fetching itself, for who shows that it goes on. */
+  readonly showing?: (fetch: () => Promise<PreparedPlugin>) => Promise<PreparedPlugin>
 }
 
 export interface Update {
   readonly name: string
   readonly before: LockEntry
+  readonly source: FoundSource
   readonly prepared: PreparedPlugin
   /** The integrity of the files that are there now; undefined where there are none. */
   readonly current: string | undefined
@@ -45,9 +54,22 @@ export async function prepareUpdate(
   const before = readLock(lockPath(target)).get(name)
   if (!before) throw notLocked(name)
   const resolved = await resolveEntry(before, target, options.resolveCatalog)
-  const prepared = await preparePlugin(resolved, target, name)
+  const accepted = acceptedSource(target, name)
+  const source = findSource(accepted, originFor(resolved, target))
+  // Where a catalogue leads is a matter between it and the user, who added it.
+  const isForeign = source.state !== 'accepted' && resolved.catalog === undefined
+  const foreign = isForeign ? await import('./foreign-source.js') : undefined
+  refuse(source, foreign?.foreignByName(resolved.source, target.base))
+  await (options.mayFetch ?? onlyAccepted)(source)
+  refuse(source, await foreign?.foreignByAddress(resolved.source))
+  const fetch = () => preparePlugin(resolved, target, name)
+  const prepared = await (options.showing ?? ((work) => work()))(fetch)
   try {
-    checkNotMoved(name, before, prepared, options.acceptMoved ?? false)
+    const known = [before, ...(accepted && isSameOrigin(accepted, prepared.entry) ? [accepted] : [])]
+    for (const one of known) {
+      checkNotMoved(name, one, prepared, options.acceptMoved ?? false)
+      if (!resolved.manifest) checkSameBytes(name, one, prepared)
+    }
     const folder = join(pluginsDir(target), name)
     // Somebody may have removed it by hand.
     const current = isThere(folder) ? readFolderTree(folder) : undefined
@@ -55,6 +77,7 @@ export async function prepareUpdate(
     return {
       name,
       before,
+      source,
       prepared,
       current: integrity,
       isModified: integrity !== undefined && integrity !== before.integrity,
@@ -66,40 +89,42 @@ export async function prepareUpdate(
   }
 }
 
-/** What the lock file says may be a stranger's word: it is read as if somebody had typed it. */
 async function resolveEntry(
   entry: LockEntry,
   target: Target,
   resolveCatalog: ResolveCatalog | undefined,
 ): Promise<Resolved> {
-  if (entry.catalog !== undefined && resolveCatalog) {
-    return resolveSource(parseSource(entry.catalog, { from: target.base }), resolveCatalog)
-  }
-  const { source, kind, ref, path } = entry
-  const text = kind === 'npm' ? `${source}@${ref ?? 'latest'}` : source
-  const again: Source = parseSource(text, { ref: kind === 'git' ? ref : undefined, path, from: target.base })
-  // A repository that was given without a ref lies where a folder could lie.
-  const same: Source =
-    kind === 'git' && again.kind === 'folder'
-      ? { kind, url: again.folder, ...(path !== undefined && { path }) }
-      : again
-  if (same.kind !== kind)
-    throw new PluginProblem(
-      'SOURCE_INVALID',
-      `${visibleName(source)} is not what it was installed from any more: it was ${kind}`,
-    )
-  return {
-    source: same as Resolved['source'],
-    ...(entry.catalog !== undefined && { catalog: entry.catalog }),
-  }
+  return entry.catalog === undefined
+    ? { source: lockedSource(entry, target.base) }
+    : resolveSource(parseSource(entry.catalog), resolveCatalog)
 }
 
-function checkNotMoved(
-  name: string,
-  before: LockEntry,
-  { entry }: PreparedPlugin,
-  isAccepted: boolean,
-): void {
+async function onlyAccepted(source: FoundSource): Promise<void> {
+  if (source.state !== 'accepted')
+    throw new SourceProblem('SOURCE_MOVED', 'Nobody accepted this source, so nothing was fetched', source)
+}
+
+function refuse(source: FoundSource, why: string | undefined): void {
+  if (why === undefined) return
+  throw new SourceProblem(
+    'SOURCE_REFUSED',
+    `The project names a source that only you may name, so nothing was fetched: ${why}`,
+    source,
+  )
+}
+
+/** What npm has published under a version never changes. */
+function checkSameBytes(name: string, known: Accepted, { entry }: PreparedPlugin): void {
+  const isSame = known.kind === 'npm' && known.version === entry.version && isSameOrigin(known, entry)
+  if (!isSame || known.path !== entry.path || known.integrity === entry.integrity) return
+  throw new PluginProblem(
+    'MISMATCH',
+    `The registry now serves other bytes under the same version, ${visibleName(entry.version ?? '')} of ${name}: it was ${known.integrity} when you installed it, and is ${entry.integrity} now`,
+    'A version that was published does not change by itself: ask whoever published it. Who wants it all the same uninstalls it and installs it anew.',
+  )
+}
+
+function checkNotMoved(name: string, before: Accepted, { entry }: PreparedPlugin, isAccepted: boolean): void {
   if (isAccepted || before.commit === undefined) return
   // A catalogue may name another tag, or another repository: that one was never anything else.
   const isOther = entry.source !== before.source || entry.ref !== before.ref

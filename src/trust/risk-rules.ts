@@ -25,6 +25,8 @@ export interface Rule {
   readonly text: string
   /** Only in what a shell reads. */
   readonly isShell?: true
+  /** Not in the quoted patterns of a `case`, which never run. */
+  readonly isRun?: true
   /** Only in the command of a hook, and in names: nobody writes prose there. */
   readonly isCommand?: true
 }
@@ -106,6 +108,7 @@ export const RULES: readonly Rule[] = [
     pattern: /[^\s&|<>]\s{0,9}&\s{0,9}(?:$|[;)}#])/,
     text: 'It starts something in the background.',
     isShell: true,
+    isRun: true,
   },
   {
     kind: 'subprocess',

@@ -1,6 +1,7 @@
 // Remarks on a review for the person who decides. Advisory: they find the usual, and nobody may rely on their silence.
 
 import { basename } from 'node:path'
+import { withoutPatterns } from './case-patterns.js'
 import { inReadingOrder, type RankedFile } from './reading-order.js'
 import type { Review, ReviewedFile } from './review.js'
 import { RISK_KINDS, type RiskKind, RULES } from './risk-rules.js'
@@ -61,14 +62,17 @@ function inFile(file: ReviewedFile, text: string, part: RankedFile['part']): rea
 function inText(where: string, text: string, language: Language): readonly RiskNote[] {
   const lines = text.split('\n')
   const isShell = language === 'command' || language === 'shell'
+  let run: readonly string[] | undefined
   return RULES.flatMap((rule) => {
     if ((rule.isShell && !isShell) || (rule.isCommand && language !== 'command')) return []
     const found: RiskNote[] = []
     for (let i = 0; i < lines.length && found.length < MOST_LINES; i++) {
       const line = lines[i] as string
       if (rule.kind !== 'hidden-text' && COMMENTS[language].test(line)) continue
-      if (rule.pattern.test(line.slice(0, LONGEST_LINE)))
-        found.push({ ...note(rule.kind, where, rule.text), line: i + 1 })
+      if (!rule.pattern.test(line.slice(0, LONGEST_LINE))) continue
+      if (rule.isRun) run ??= withoutPatterns(text).split('\n')
+      if (rule.isRun && !rule.pattern.test((run?.[i] ?? '').slice(0, LONGEST_LINE))) continue
+      found.push({ ...note(rule.kind, where, rule.text), line: i + 1 })
     }
     return found
   }).concat(longLines(where, lines))

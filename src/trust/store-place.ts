@@ -11,7 +11,7 @@ const ELSEWHERE = 'set CARABINER_HOME to a folder'
 const ROOT = 0
 
 /** Links may lead elsewhere at either step. */
-const WITHIN = ['trust', 'copies', 'texts'] as const
+const WITHIN = ['trust', 'copies', 'texts', 'sources'] as const
 
 export class StorePlace {
   readonly #root: string

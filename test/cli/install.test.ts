@@ -210,6 +210,43 @@ describe('carabiner install', () => {
     ])
   })
 
+  it('says of a repository that is taken as a folder how to pin it', async () => {
+    repository(join(project.base, 'guard'))
+    const text = 'a folder as it is now; add #REF to pin a commit'
+    const shown = await project.carabiner(['install', '../guard'])
+    expect(shown.stdout.replace(/\s+│?\s*/g, ' ')).toContain(
+      `From folder ${join(project.base, 'guard')}, ${text}`,
+    )
+    const { diagnostics } = JSON.parse((await project.carabiner(['install', '../guard', '--json'])).stdout)
+    expect(diagnostics).toEqual([{ code: 'unpinned', text: `guard is ${text}.` }])
+    const pinned = await project.carabiner(['install', '../guard#v1', '--json'])
+    expect(JSON.parse(pinned.stdout).diagnostics).toEqual([])
+  })
+
+  it('knows names of catalogues, also where they are not quite right', async () => {
+    const store = new CatalogStore(join(project.home, '.local/share/carabiner'))
+    for (const name of ['team', 'others']) {
+      project.file(`../${name}/catalog.json`, {
+        carabiner: 1,
+        name,
+        plugins: [
+          { name: 'guard', source: 'npm:guard' },
+          ...(name === 'team' ? [{ name: 'Lint', source: 'npm:lint' }] : []),
+        ],
+      })
+      await store.add(join(project.base, name))
+    }
+    const said = async (text: string) => (await project.carabiner(['install', text])).stderr
+    expect(await said('lint')).toBe(
+      'carabiner: lint is no source; but there is Lint@team\n  carabiner install Lint@team\n',
+    )
+    expect(await said('lnit')).toBe(
+      'carabiner: lnit is no source; did you mean Lint@team?\n  carabiner install Lint@team\n',
+    )
+    expect(await said('gard')).toContain('did you mean guard@others or guard@team?')
+    expect(await said('nothing')).toContain('A source is a folder')
+  })
+
   it('has help with examples', async () => {
     const { stdout } = await project.carabiner(['install', '--help'])
     expect(stdout).toContain('carabiner install ./my-plugin')

@@ -1,8 +1,9 @@
 // `carabiner uninstall`: what it leaves is what was there before.
 
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { noteDown } from '../../src/plugins/under-way.js'
 import { treeOf } from '../plugins/plugin-sources.js'
 import { BASH, Project, withProgram } from './program.js'
 
@@ -50,6 +51,34 @@ describe('carabiner uninstall', () => {
     expect(kept()).toEqual(before)
   })
 
+  it('what was interrupted while it was installed, install finishes', async () => {
+    await project.carabiner(['install', '../guard', '--user', '--yes'])
+    vi.stubEnv('HOME', project.home)
+    for (const name of ['CARABINER_HOME', 'XDG_STATE_HOME']) vi.stubEnv(name, undefined)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const hooks = join(project.home, '.amplifier/hooks')
+    const { path } = noteDown(hooks, 'staging', 'guard')
+    mkdirSync(path)
+    renameSync(join(hooks, 'guard'), join(path, 'guard'))
+    expect((await project.carabiner(['install', '../guard', '--user', '--yes'])).code).toBe(0)
+    expect(readdirSync(hooks)).toEqual(['guard'])
+  })
+
+  it('finishes one that was interrupted', async () => {
+    await project.carabiner(['install', '../guard', '--user', '--yes'])
+    vi.stubEnv('HOME', project.home)
+    for (const name of ['CARABINER_HOME', 'XDG_STATE_HOME']) vi.stubEnv(name, undefined)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const hooks = join(project.home, '.amplifier/hooks')
+    const { path } = noteDown(hooks, 'gone', 'guard')
+    mkdirSync(path)
+    renameSync(join(hooks, 'guard'), join(path, 'guard'))
+    const { code, stdout } = await project.carabiner(['uninstall', 'guard'])
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^uninstalled guard {2}/)])
+    expect(existsSync(join(project.home, '.amplifier'))).toBe(false)
+    expect((await project.carabiner(['uninstall', 'guard'])).code).toBe(1)
+  })
+
   it('asks which, where there are two', async () => {
     await project.carabiner(['install', '../guard', '--user', '--yes'])
     await project.carabiner(['install', '../guard', '--here', '--yes'])
@@ -67,9 +96,33 @@ describe('carabiner uninstall', () => {
     expect((await project.onTerminal(['uninstall', 'mine'], { input: 'n\n' })).code).toBe(1)
     expect(project.has('.amplifier/hooks/mine/hooks.json')).toBe(true)
     expect((await project.carabiner(['uninstall', 'mine', '--yes', '--json'])).stdout).toContain(
-      '"uninstalled":{"name":"mine"',
+      '"uninstalled":[{"name":"mine"',
     )
     expect(project.has('.amplifier/hooks/mine')).toBe(false)
+  })
+
+  it('takes several names, and removes none where one cannot go', async () => {
+    for (const name of ['one', 'two', 'three'])
+      await project.carabiner(['install', '../guard', '--yes', '--name', name, '--here'])
+    writeFileSync(project.path('.amplifier/hooks/three/guard.sh'), 'mine')
+    for (const others of [['nobody'], ['three'], ['../x']]) {
+      expect((await project.carabiner(['uninstall', 'one', ...others, 'two'])).code).toBe(1)
+      expect(['one', 'two', 'three'].map((name) => project.has(`.amplifier/hooks/${name}`))).toEqual([
+        true,
+        true,
+        true,
+      ])
+    }
+    const { code, stdout } = await project.carabiner(['uninstall', 'one', 'two', 'one'])
+    expect([code, stdout]).toEqual([
+      0,
+      'uninstalled one  .amplifier/hooks/one\nuninstalled two  .amplifier/hooks/two\n',
+    ])
+    const json = await project.carabiner(['uninstall', 'three', '--yes', '--json'])
+    expect(JSON.parse(json.stdout)).toEqual({
+      uninstalled: [{ name: 'three', scope: 'project', path: project.path('.amplifier/hooks/three') }],
+    })
+    expect(project.has('.amplifier')).toBe(false)
   })
 
   it('names what is there where it does not know the name', async () => {

@@ -357,6 +357,29 @@ describe('the store', () => {
     await expect(store.add(join(base, 'market'))).rejects.toThrow(/is a link/)
   })
 
+  it('a folder behind a link is none, wherever the link is', async () => {
+    mkdirSync(join(base, 'outside/sub'), { recursive: true })
+    writeFileSync(join(base, 'outside/sub/hooks.json'), '{}')
+    mkdirSync(join(base, 'linked/real/sub'), { recursive: true })
+    symlinkSync(join(base, 'outside'), join(base, 'linked/link'))
+    symlinkSync(join(base, 'outside/sub'), join(base, 'linked/real/last'))
+    const names = ['real/sub', 'link/sub', 'link', 'real/last']
+    writeFileSync(
+      join(base, 'linked/catalog.json'),
+      JSON.stringify({
+        carabiner: 1,
+        plugins: names.map((name, i) => ({ name: `p${i}`, source: `./${name}` })),
+      }),
+    )
+    const { plugins, problems } = await store.add(join(base, 'linked'))
+    expect([plugins.map(({ name }) => name), problems.length]).toEqual([['p0'], 3])
+    for (const path of ['link/sub', 'link', 'real/last'])
+      await expect(
+        fetchTree({ kind: 'folder', folder: join(base, 'linked'), path }),
+        path,
+      ).rejects.toMatchObject({ code: 'NO_PLUGIN' })
+  })
+
   it('refuses a second one of the same name, and takes the same once more', async () => {
     const source = marketplace()
     await store.add(source)

@@ -8,7 +8,7 @@ import {
   preparePlugin,
   resolveSource,
 } from '../../src/plugins/install-plugin.js'
-import { installedPlugins } from '../../src/plugins/installed.js'
+import { listInstalled } from '../../src/plugins/installed.js'
 import { readLock } from '../../src/plugins/lock-file.js'
 import { parseSource } from '../../src/plugins/source.js'
 import { lockPath, pluginsDir, type Target } from '../../src/plugins/target.js'
@@ -122,7 +122,7 @@ describe('a plugin', () => {
     vi.unstubAllGlobals()
     vi.unstubAllEnvs()
     expect(
-      (await installedPlugins({ home: bench.home, projectDir: bench.project })).map(({ state }) => state),
+      listInstalled({ home: bench.home, projectDir: bench.project }).plugins.map(({ state }) => state),
     ).toEqual(['ok', 'ok', 'ok'])
   })
 })
@@ -182,7 +182,7 @@ describe('what is no plugin is refused, and says what it is', () => {
       code: 'UNSAFE_ENTRY',
       message: expect.stringContaining('inside is a symbolic link'),
     })
-    expect(await installedPlugins({ home: bench.home })).toEqual([])
+    expect(listInstalled({ home: bench.home }).plugins).toEqual([])
   })
 })
 
@@ -190,7 +190,7 @@ describe('a name', () => {
   it.each(['../x', '--yes', 'a/b', 'con'])('%s in plugin.json installs nothing', async (says) => {
     const folder = bench.plugin('named', { says })
     await expect(install(folder)).rejects.toMatchObject({ code: 'NAME_INVALID' })
-    expect(await installedPlugins({ home: bench.home })).toEqual([])
+    expect(listInstalled({ home: bench.home }).plugins).toEqual([])
     expect(await install(folder, { name: 'mine' })).toBe('mine')
   })
 
@@ -251,7 +251,7 @@ describe('a catalogue', () => {
     await expect(install('p@c', { catalog: { source: folder, commit: good } })).rejects.toMatchObject({
       code: 'MISMATCH',
     })
-    expect(await installedPlugins({ home: bench.home })).toEqual([])
+    expect(listInstalled({ home: bench.home }).plugins).toEqual([])
     // The commit alone: what is newest does not matter.
     await install('p@c', { catalog: { source: { kind: 'git', url: folder }, commit: good, integrity } })
     expect(entryOf('promised')).toMatchObject({ commit: good, ref: good })

@@ -4,7 +4,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } f
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { installPrepared, preparePlugin, resolveSource } from '../../src/plugins/install-plugin.js'
-import { installedPlugins, listInstalled } from '../../src/plugins/installed.js'
+import { listInstalled } from '../../src/plugins/installed.js'
 import { readLock } from '../../src/plugins/lock-file.js'
 import { parseSource } from '../../src/plugins/source.js'
 import { lockPath, pluginsDir, type Target } from '../../src/plugins/target.js'
@@ -34,7 +34,7 @@ describe('what is installed', () => {
     writeFileSync(join(pluginsDir(bench.user), 'file'), '')
     mkdirSync(join(pluginsDir(bench.user), 'a', '__pycache__'))
     writeFileSync(join(pluginsDir(bench.user), 'a', '__pycache__', 'x.pyc'), '')
-    const found = await installedPlugins({ home: bench.home })
+    const found = listInstalled({ home: bench.home }).plugins
     expect(found.map(({ name, state }) => `${name} ${state}`)).toEqual([
       'a ok',
       'b modified',
@@ -53,21 +53,32 @@ describe('what is installed', () => {
     const script = join(pluginsDir(bench.user), 'a', 'guard.sh')
     expect(lstatSync(script).mode & 0o111).not.toBe(0)
     chmodSync(script, 0o644)
-    expect(await installedPlugins({ home: bench.home })).toMatchObject([{ state: 'modified' }])
+    expect(listInstalled({ home: bench.home }).plugins).toMatchObject([{ state: 'modified' }])
   })
 
   it('is told as far as it can be where the lock file is broken', async () => {
     await install(bench.plugin('a'))
     writeFileSync(lockPath(bench.user), '{ "carabiner": 1, "plugins": { "../x": {} } }')
-    const { plugins, problems } = await listInstalled({ home: bench.home })
+    const { plugins, problems } = listInstalled({ home: bench.home })
     expect(plugins).toMatchObject([{ name: 'a', state: 'unlocked' }])
-    expect(problems[0]).toContain('"../x", which is no name of a plugin')
+    expect(problems[0]).toContain('has ../x, which is no name of a plugin')
     await expect(install(bench.plugin('b'))).rejects.toMatchObject({ code: 'LOCK_INVALID' })
     expect(readdirSync(pluginsDir(bench.user))).toEqual(['a'])
   })
 })
 
+function locked(plugins: Readonly<Record<string, object>>): string {
+  const entry = { source: './x', kind: 'folder', integrity: `sha256-${'A'.repeat(43)}=` }
+  const all = Object.entries(plugins).map(([name, more]) => [name, { ...entry, ...more }])
+  return JSON.stringify({ carabiner: 1, plugins: Object.fromEntries(all) })
+}
+
 describe('a lock file', () => {
+  it('shows every character of a hostile name', () => {
+    const path = bench.file('locks/hooks.lock.json', locked({ 'gu\u200bard\u001b': {} }))
+    expect(() => readLock(path)).toThrow('has "gu⟨U+200B⟩ard⟨U+001B⟩", which is no name of a plugin')
+  })
+
   it.each([
     ['no JSON', '{'],
     ['no lock file', '[]'],
@@ -80,6 +91,14 @@ describe('a lock file', () => {
       `{"carabiner":1,"plugins":{"a":{"kind":"git","source":"x","ref":1,"integrity":"sha256-${'A'.repeat(43)}="}}}`,
     ],
     ['with a name that is a trick', '{"carabiner":1,"plugins":{"__proto__":{}}}'],
+    ['with a catalogue that is a path', locked({ a: { catalog: '/etc' } })],
+    ['with a source without end', locked({ a: { source: `./${'a'.repeat(5000)}` } })],
+    ['with a ref without end', locked({ a: { ref: 'a'.repeat(5000) } })],
+    ['with a kind that is none', locked({ a: { kind: 'constructor' } })],
+    [
+      'with plugins without end',
+      locked(Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [`p${i}`, {}]))),
+    ],
   ])('that is %s is refused', (_, text) => {
     const path = bench.file('locks/hooks.lock.json', text)
     expect(() => readLock(path)).toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }))

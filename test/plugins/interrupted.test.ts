@@ -1,15 +1,30 @@
 // Killed at every step, and two at once: what is found afterwards is the old or the new, never a mix, and nothing lies about.
 
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { build } from 'esbuild'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { loadConfig } from '../../src/config/load.js'
 import { unitsOf } from '../../src/config/units.js'
-import { trustInstalled } from '../../src/plugins/install-plugin.js'
-import { installedPlugins } from '../../src/plugins/installed.js'
+import {
+  installPrepared,
+  preparePlugin,
+  resolveSource,
+  trustInstalled,
+} from '../../src/plugins/install-plugin.js'
+import { finishInterrupted, listInstalled } from '../../src/plugins/installed.js'
 import { readLock } from '../../src/plugins/lock-file.js'
+import { parseSource } from '../../src/plugins/source.js'
 import { lockPath } from '../../src/plugins/target.js'
 import { TrustStore } from '../../src/trust/trust-store.js'
 import { ended } from '../cli/program.js'
@@ -66,9 +81,10 @@ it('these are the steps', () => {
   expect(run('uninstall')).toEqual(UNINSTALL_STEPS)
 })
 
-/** After somebody looked: nothing half done is left. */
+/** After somebody changed something there: nothing half done is left. */
 async function looked() {
-  const plugins = await installedPlugins({ projectDir: bench.project })
+  await finishInterrupted(bench.here)
+  const plugins = listInstalled({ projectDir: bench.project }).plugins
   const left = existsSync(hooks()) ? readdirSync(hooks()).filter((name) => name.startsWith('.')) : []
   expect(left).toEqual([])
   return plugins
@@ -173,8 +189,29 @@ describe('what a project brings along', () => {
     const outside = bench.file('outside/file', 'x')
     symlinkSync(bench.path('outside'), join(hooks(), '.old-fedcba9876543210'))
     writeFileSync(join(hooks(), '.old-00000000000000ff'), '')
+    const before = readdirSync(hooks(), { recursive: true }).sort()
     expect((await loadConfig({ projectDir: bench.project })).diagnostics).toEqual([])
-    expect(await looked()).toEqual([])
+    expect(await finishInterrupted(bench.here)).toEqual([])
+    expect(listInstalled({ projectDir: bench.project }).plugins).toEqual([])
+    expect(readdirSync(hooks(), { recursive: true }).sort()).toEqual(before)
     expect(existsSync(outside)).toBe(true)
+  })
+
+  it('is not obeyed: what the user trusts, and what the lock file has, stays', async () => {
+    run('install', bench.path('guard'))
+    await trustAll()
+    const planted = join(hooks(), '.gone-0123456789abcdef')
+    mkdirSync(planted)
+    renameSync(join(hooks(), 'guard'), join(planted, 'guard'))
+    const draft = `${lockPath(bench.here)}.0123456789abcdef.tmp`
+    writeFileSync(draft, 'x')
+    const other = parseSource(bench.plugin('other'))
+    const prepared = await preparePlugin(await resolveSource(other, undefined), bench.here, 'other')
+    prepared.staged.remove()
+    await installPrepared(prepared, bench.here)
+    expect(Object.keys(treeOf(planted)).some((path) => path.endsWith('guard.sh'))).toBe(true)
+    expect(existsSync(draft)).toBe(true)
+    expect(new TrustStore().records()).toHaveLength(1)
+    expect(readLock(lockPath(bench.here)).has('guard')).toBe(true)
   })
 })

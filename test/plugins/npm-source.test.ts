@@ -7,6 +7,11 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { fetchTree } from '../../src/plugins/fetch-source.js'
+import { installPrepared, preparePlugin, resolveSource } from '../../src/plugins/install-plugin.js'
+import { readLock } from '../../src/plugins/lock-file.js'
+import { parseSource } from '../../src/plugins/source.js'
+import { lockPath } from '../../src/plugins/target.js'
+import { prepareUpdate } from '../../src/plugins/update-plugin.js'
 import { type TarEntry, tarOf } from './archives.js'
 import { HOOKS, withHome } from './plugin-sources.js'
 
@@ -35,6 +40,8 @@ const tarballs: Record<string, Buffer> = {
   '2.0.0': packed('2.0.0', [{ name: 'package/link', type: '2', link: '/etc/passwd' }]),
 }
 
+let latest = '1.1.0'
+
 const server = createServer((request, response) => {
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const version = /guard-([\d.]+)\.tgz$/.exec(request.url ?? '')?.[1]
@@ -50,7 +57,7 @@ const server = createServer((request, response) => {
   response.end(
     JSON.stringify({
       name: 'guard',
-      'dist-tags': { latest: '1.1.0' },
+      'dist-tags': { latest },
       versions: Object.fromEntries(versions),
     }),
   )
@@ -88,6 +95,37 @@ describe('a package', () => {
   it('is told where there is none', async () => {
     await expect(npm('latest', 'nothing-here')).rejects.toMatchObject({ code: 'FETCH_FAILED' })
     await expect(npm('9.9.9')).rejects.toMatchObject({ code: 'FETCH_FAILED' })
+  })
+})
+
+describe('the update of a package', () => {
+  const install = async (range: string) => {
+    const resolved = await resolveSource(parseSource(`npm:guard@${range}`), undefined)
+    const prepared = await preparePlugin(resolved, bench.user, undefined)
+    prepared.staged.remove()
+    await installPrepared(prepared, bench.user)
+    return prepared.entry.integrity
+  }
+
+  it('refuses other bytes under the same version, with both digests, and takes another version', async () => {
+    const old = tarballs['1.1.0'] as Buffer
+    const before = await install('^1.0.0')
+    expect(readLock(lockPath(bench.user)).get('guard')).toMatchObject({ version: '1.1.0', integrity: before })
+    tarballs['1.1.0'] = packed('1.1.0', [{ name: 'package/evil.sh', content: 'x' }])
+    const { tree } = await npm('1.1.0')
+    await expect(prepareUpdate('guard', bench.user)).rejects.toMatchObject({
+      code: 'MISMATCH',
+      message: `The registry now serves other bytes under the same version, 1.1.0 of guard: it was ${before} when you installed it, and is ${tree.integrity()} now`,
+    })
+    await expect(prepareUpdate('guard', bench.user, { acceptMoved: true })).rejects.toMatchObject({
+      code: 'MISMATCH',
+    })
+    tarballs['1.1.0'] = old
+    tarballs['1.2.0'] = packed('1.2.0')
+    latest = '1.2.0'
+    const { prepared, differences } = await prepareUpdate('guard', bench.user)
+    prepared.staged.remove()
+    expect([prepared.entry.version, differences.length]).toEqual(['1.2.0', 2])
   })
 })
 

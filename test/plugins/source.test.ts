@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { parseSource, sourceText } from '../../src/plugins/source.js'
+import { lockedSource, parseSource, sourceText } from '../../src/plugins/source.js'
 
 const from = realpathSync(mkdtempSync(join(tmpdir(), 'carabiner-source-')))
 mkdirSync(join(from, 'plain'))
@@ -75,6 +75,8 @@ describe('a source', () => {
     'https://me:token@example.com/a.git',
     'https://token@example.com/a',
     'ssh://-oProxyCommand=id/x',
+    'https://example.com\\@10.0.0.1/x.git',
+    'https://example.com#@10.0.0.1/x.git#v1',
     'git@example.com:-x',
     'ssh://-l@example.com/x',
     'npm:../x',
@@ -99,6 +101,14 @@ describe('a source', () => {
     expect(() => parseSource(text, { from })).toThrow(expect.objectContaining({ code: 'SOURCE_INVALID' }))
   })
 
+  it('has an address in letters that cannot look like others', () => {
+    expect(parseSource('https://g\u0456thub.com/x/\u202ey.git#v1')).toEqual({
+      kind: 'git',
+      url: 'https://xn--gthub-n2e.com/x/%E2%80%AEy.git',
+      ref: 'v1',
+    })
+  })
+
   it.each(['../x', '/etc', 'a/../../b', 'a\\b', 'C:/x'])('has no folder %j in it', (path) => {
     expect(() => parseSource('./plain', { from, path })).toThrow(
       expect.objectContaining({ code: 'UNSAFE_ENTRY' }),
@@ -112,5 +122,72 @@ describe('a source', () => {
     expect(() => parseSource('npm:x', { from, ref: 'v1' })).toThrow('--ref is for git')
     expect(() => parseSource('x@y', { from, path: 'a' })).toThrow('leave out --ref and --path')
     expect(() => parseSource('./plain#a', { from, ref: 'b' })).toThrow('another ref')
+  })
+})
+
+describe('a source in a lock file', () => {
+  const place = '/nowhere/project'
+
+  it.each([
+    [
+      { kind: 'folder', source: './x' },
+      { kind: 'folder', folder: '/nowhere/project/x' },
+    ],
+    [
+      { kind: 'folder', source: './a/../../b' },
+      { kind: 'folder', folder: '/nowhere/b' },
+    ],
+    [
+      { kind: 'git', source: '/x/y', ref: 'v1' },
+      { kind: 'git', url: '/x/y', ref: 'v1' },
+    ],
+    [
+      { kind: 'git', source: 'https://e.com/x.git', path: 'a' },
+      { kind: 'git', url: 'https://e.com/x.git', path: 'a' },
+    ],
+    [
+      { kind: 'git', source: 'git@e.com:x' },
+      { kind: 'git', url: 'git@e.com:x' },
+    ],
+    [
+      { kind: 'npm', source: 'npm:x' },
+      { kind: 'npm', name: 'x', range: 'latest' },
+    ],
+    [
+      { kind: 'npm', source: 'npm:x', ref: '^1' },
+      { kind: 'npm', name: 'x', range: '^1' },
+    ],
+    [
+      { kind: 'archive', source: 'file:///x.tgz' },
+      { kind: 'archive', place: '/x.tgz' },
+    ],
+    [
+      { kind: 'archive', source: 'https://e.com/x.tgz' },
+      { kind: 'archive', place: 'https://e.com/x.tgz' },
+    ],
+  ] as const)('is read without a look at the disk: %j', (entry, expected) => {
+    expect(lockedSource(entry, place)).toEqual(expected)
+  })
+
+  it.each([
+    { kind: 'folder', source: 'x' },
+    { kind: 'folder', source: 'https://e.com/x.git' },
+    { kind: 'folder', source: 'git@e.com:x' },
+    { kind: 'folder', source: 'x@team' },
+    { kind: 'folder', source: './a\u0000' },
+    { kind: 'folder', source: '--x' },
+    { kind: 'git', source: 'ext::sh -c id' },
+    { kind: 'git', source: 'git+ext://x' },
+    { kind: 'git', source: 'FILE:///x' },
+    { kind: 'git', source: 'https://e.com/x.tgz' },
+    { kind: 'git', source: 'npm:x' },
+    { kind: 'git', source: './x', ref: '--upload-pack=id' },
+    { kind: 'npm', source: 'x' },
+    { kind: 'npm', source: 'npm:x@1', ref: '2' },
+    { kind: 'npm', source: 'npm:x', ref: 'https://e.com' },
+    { kind: 'archive', source: 'https://e.com/x.git' },
+    { kind: 'archive', source: 'http://e.com/x.tgz' },
+  ] as const)('may not be %j', (entry) => {
+    expect(() => lockedSource(entry, place)).toThrow(expect.objectContaining({ code: 'SOURCE_INVALID' }))
   })
 })

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { installPrepared, preparePlugin, resolveSource } from '../../src/plugins/install-plugin.js'
-import { readLock } from '../../src/plugins/lock-file.js'
+import { type LockEntry, readLock, writeLock } from '../../src/plugins/lock-file.js'
 import { parseSource } from '../../src/plugins/source.js'
 import { lockPath, pluginsDir } from '../../src/plugins/target.js'
 import { prepareUpdate, type UpdateOptions } from '../../src/plugins/update-plugin.js'
@@ -18,10 +18,10 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-async function install(text: string): Promise<void> {
-  const prepared = await preparePlugin(await resolveSource(parseSource(text), undefined), target, undefined)
+async function install(text: string, to = target): Promise<void> {
+  const prepared = await preparePlugin(await resolveSource(parseSource(text), undefined), to, undefined)
   prepared.staged.remove()
-  await installPrepared(prepared, target)
+  await installPrepared(prepared, to)
 }
 
 async function update(options: UpdateOptions = {}) {
@@ -139,6 +139,27 @@ describe('an update', () => {
     await expect(prepareUpdate('guard', target, { resolveCatalog })).rejects.toMatchObject({
       code: 'TAG_MOVED',
     })
+  })
+
+  it('of a project refuses what has moved since the user accepted it, whatever the lock file says', async () => {
+    bench.plugin('guard', { body: 'echo good' })
+    const before = bench.repository(folder)
+    bench.git(folder, 'tag', 'v1')
+    await install(`${folder}#v1`, bench.here)
+    bench.plugin('guard', { body: 'echo evil' })
+    const after = bench.commit(folder)
+    bench.git(folder, 'tag', '-f', 'v1')
+    const path = lockPath(bench.here)
+    const { tag: _, ...entry } = readLock(path).get('guard') as LockEntry
+    for (const commit of [after, undefined])
+      for (const one of [entry, { ...entry, tag: true as const }]) {
+        writeLock(path, new Map([['guard', JSON.parse(JSON.stringify({ ...one, commit }))]]))
+        await expect(prepareUpdate('guard', bench.here)).rejects.toMatchObject({
+          code: 'TAG_MOVED',
+          message: expect.stringMatching(`${before}.*${after}`),
+        })
+      }
+    rmSync(join(bench.project, '.amplifier'), { recursive: true })
   })
 
   it('knows what was changed by hand, and what was shown: nothing else is replaced', async () => {

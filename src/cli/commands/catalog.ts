@@ -191,7 +191,7 @@ async function add(
   name: string | undefined,
   output: Output,
 ): Promise<number> {
-  const added = await withProgress(`fetching ${visible(text)}`, () => store.add(text, name))
+  const added = await withProgress(`fetching ${visible(text)}`, output, () => store.add(text, name))
   if (output.json) await output.document(summaryOf(added))
   else {
     const paint = painter(1)
@@ -207,10 +207,14 @@ async function add(
 const MOST_NOTES = 10
 
 function leftOutLines({ problems }: CatalogRecord, paint: Paint): readonly string[] {
-  const more = problems.length - MOST_NOTES
+  return noteLines(problems, 'are left out', paint)
+}
+
+function noteLines(texts: readonly string[], what: string, paint: Paint): readonly string[] {
+  const more = texts.length - MOST_NOTES
   return [
-    ...problems.slice(0, MOST_NOTES).flatMap((text) => labelled('note', visible(text), paint.yellow)),
-    ...(more > 0 ? labelled('note', `${more} more are left out; --json has all of them`, paint.yellow) : []),
+    ...texts.slice(0, MOST_NOTES).flatMap((text) => labelled('note', visible(text), paint.yellow)),
+    ...(more > 0 ? labelled('note', `${more} more ${what}; --json has all of them`, paint.yellow) : []),
   ]
 }
 
@@ -221,7 +225,7 @@ async function update(store: CatalogStore, name: string | undefined, output: Out
   const failed: { readonly name: string; readonly problem: string }[] = []
   for (const one of names) {
     try {
-      updated.push(await withProgress(`fetching ${visible(one)}`, () => store.update(one)))
+      updated.push(await withProgress(`fetching ${visible(one)}`, output, () => store.update(one)))
     } catch (error) {
       if (!(error instanceof PluginProblem) || name !== undefined) throw error
       failed.push({ name: one, problem: error.message })
@@ -234,7 +238,11 @@ async function update(store: CatalogStore, name: string | undefined, output: Out
     const paint = painter(1)
     await output.print([
       ...(names.length === 0 ? ['no catalogues'] : []),
-      ...updated.flatMap((one) => [changeLine(one), ...leftOutLines(one.catalog, paint)]),
+      ...updated.flatMap((one) => [
+        changeLine(one),
+        ...movedLines(one, paint),
+        ...leftOutLines(one.catalog, paint),
+      ]),
     ])
     if (failed.length > 0) {
       await output.complain(
@@ -255,6 +263,11 @@ function changeLine({ catalog, added, removed, changed }: CatalogUpdate): string
     .filter(([, names]) => names.length > 0)
     .map(([what, names]) => `${what} ${oneLine(names.map(visibleName).join(', '), LONGEST_SHOWN)}`)
   return `${catalog.name}: ${said.length === 0 ? 'nothing new' : said.join('; ')}`
+}
+
+function movedLines({ moved }: CatalogUpdate, paint: Paint): readonly string[] {
+  const texts = moved.map(({ name, was, now }) => `${name} was from ${was}, and is from ${now} now`)
+  return noteLines(texts, 'have moved', paint)
 }
 
 async function remove(store: CatalogStore, name: string, output: Output): Promise<number> {

@@ -3,6 +3,8 @@
 import { join } from 'node:path'
 import { textOf } from '../../core/errors.js'
 import { visible, visibleName } from '../../core/visible.js'
+import { acceptedSource } from '../../plugins/accepted-source.js'
+import { findSource } from '../../plugins/found-source.js'
 import {
   installPrepared,
   isInstalled,
@@ -12,23 +14,26 @@ import {
   resolveSource,
   trustInstalled,
 } from '../../plugins/install-plugin.js'
-import { parseSource } from '../../plugins/source.js'
+import { finishInterrupted } from '../../plugins/installed.js'
+import { PluginProblem } from '../../plugins/plugin-problem.js'
+import { parseSource, type Source } from '../../plugins/source.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
 import { checkPerson } from '../agent-shell.js'
+import { agrees, canAsk } from '../asking/agreement.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { type Output, plainData } from '../output.js'
 import {
-  agrees,
   byCatalog,
-  canAsk,
   inWords,
   pluginData,
   reviewData,
   SCOPE_OPTIONS,
   shownPlugin,
   targetOf,
+  UNPINNED,
   userTarget,
 } from '../plugins/plugin-commands.js'
+import { movedData, sourceLines } from '../plugins/source-check.js'
 import type { Shown } from '../plugins/trust-units.js'
 import { nextLines, noticeLines, shortPath } from '../print/lines.js'
 import { painter } from '../print/paint.js'
@@ -83,7 +88,9 @@ export const command: Command<typeof OPTIONS> = {
       throw usage('--no-trust is for --here: what is yours needs no trust')
     const target = targetOf(options) ?? userTarget()
     return inWords(async () => {
-      const prepared = await withProgress(`fetching ${visible(text)}`, () => prepare(text, target, options))
+      const prepared = await withProgress(`fetching ${visible(text)}`, output, () =>
+        prepare(text, target, options),
+      )
       try {
         return await decide(prepared, target, options, output)
       } finally {
@@ -103,33 +110,50 @@ interface How {
 }
 
 async function prepare(text: string, target: Target, { name, ref, path }: How): Promise<PreparedPlugin> {
-  const resolved = await resolveSource(parseSource(text, { ref, path }), byCatalog)
+  const resolved = await resolveSource(await sourceIn(text, { ref, path }), byCatalog)
   return preparePlugin(resolved, target, name)
 }
 
+/** A bare name may be one of a catalogue. */
+async function sourceIn(text: string, how: Parameters<typeof parseSource>[1]): Promise<Source> {
+  try {
+    return parseSource(text, how)
+  } catch (error) {
+    const { bareNameProblem } = await import('../../plugins/bare-name.js')
+    throw (error instanceof PluginProblem && bareNameProblem(text)) || error
+  }
+}
+
 async function decide(prepared: PreparedPlugin, target: Target, how: How, output: Output): Promise<number> {
+  await finishInterrupted(target)
   if (isInstalled(prepared, target)) return already(prepared, target, output)
+  const source = findSource(acceptedSource(target, prepared.name), prepared.entry)
+  // What was typed names no address: where that is another one by now, --yes was not meant for it.
+  const isMoved = source.state === 'moved-by-catalog'
   const shown = shownPlugin(prepared, target)
   const { diagnostics } = prepared.staged
   if (!output.json) {
     if (diagnostics.length > 0) await output.complain(noticeLines(plainData(diagnostics), painter(2)))
-    await output.print(reviewLines(shown, how.full))
+    await output.print([...reviewLines(shown, how.full), ...(isMoved ? sourceLines(source) : [])])
   }
   const [problem] = shown.problems
   if (problem !== undefined)
     throw new Refusal('UNSAFE_ENTRY', `${prepared.name} was not installed: ${problem}`)
-  const isAgreed = how.yes || (!output.json && canAsk() && (await agrees('Install this?', output)))
+  const isAgreed =
+    (how.yes && !isMoved) || (!output.json && canAsk() && (await agrees('Install this?', output)))
   if (isAgreed) await installPrepared(prepared, target)
   const trusted =
     isAgreed && target.scope === 'project' && !how['no-trust']
       ? await trust(prepared, shown, target)
       : undefined
-  if (output.json) return document(prepared, shown, target, isAgreed, trusted, output)
+  if (output.json)
+    return document(prepared, shown, target, isAgreed, trusted, isMoved ? movedData(source) : {}, output)
   if (isAgreed) return tell(prepared.name, target, trusted, output)
   if (canAsk()) {
     await output.print([`${prepared.name} was not installed`])
     return EXIT.failed
   }
+  if (isMoved) throw movedAway(prepared.name)
   throw new Refusal(
     'NOT_INSTALLED',
     `${prepared.name} was shown, and not installed: nobody can be asked here`,
@@ -167,6 +191,13 @@ async function tell(
 
 async function already(prepared: PreparedPlugin, target: Target, output: Output): Promise<number> {
   const { name, entry } = prepared
+  const source = findSource(acceptedSource(target, name), entry)
+  if (source.state !== 'accepted') checkPerson('Saying where a plugin comes from')
+  if (source.state === 'moved-by-catalog') {
+    if (!output.json) await output.print([`${name} is installed already.`, ...sourceLines(source)])
+    const isAgreed = !output.json && canAsk() && (await agrees('Update it from there?', output))
+    if (!isAgreed) throw movedAway(name)
+  }
   const isPinned = await pinInstalled(prepared, target)
   if (output.json)
     await output.document({ plugin: pluginData(name, target, entry), installed: true, already: true })
@@ -177,21 +208,32 @@ async function already(prepared: PreparedPlugin, target: Target, output: Output)
   return EXIT.ok
 }
 
+function movedAway(name: string): Refusal {
+  return new Refusal(
+    'SOURCE_MOVED',
+    `The catalogue has ${name} from somewhere else than when you accepted it; nothing was changed`,
+    { hint: `On a terminal the same command asks; carabiner update ${name} --accept-moved --yes takes it.` },
+  )
+}
+
 async function document(
-  { name, entry, staged }: PreparedPlugin,
+  { name, entry, staged, isUnpinned }: PreparedPlugin,
   shown: Shown,
   target: Target,
   installed: boolean,
   trusted: true | string | undefined,
+  moved: object,
   output: Output,
 ): Promise<number> {
   await output.document({
     plugin: pluginData(name, target, entry),
+    ...moved,
     review: reviewData(shown),
     installed,
     ...(target.scope === 'project' && { trusted: trusted === true }),
     diagnostics: [
       ...staged.diagnostics,
+      ...(isUnpinned ? [{ code: 'unpinned', text: `${name} is ${UNPINNED}.` }] : []),
       ...(typeof trusted === 'string'
         ? [{ code: 'untrusted', text: `${name} was not trusted: ${trusted}` }]
         : []),

@@ -1,12 +1,15 @@
-// `carabiner uninstall`: takes a plugin away, with all that was kept because of it.
+// `carabiner uninstall`: takes plugins away, with all that was kept because of them.
 
+import { join } from 'node:path'
 import { visible, visibleName } from '../../core/visible.js'
-import { type InstalledPlugin, listInstalled } from '../../plugins/installed.js'
+import { finishInterrupted, type InstalledPlugin, listInstalled } from '../../plugins/installed.js'
+import { pluginsDir, type Target } from '../../plugins/target.js'
 import { notInstalled, uninstallPlugin } from '../../plugins/uninstall-plugin.js'
 import { checkPerson } from '../agent-shell.js'
+import { agrees, canAsk } from '../asking/agreement.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import type { Output } from '../output.js'
-import { agrees, allTargets, canAsk, inWords, SCOPE_OPTIONS, targetOf } from '../plugins/plugin-commands.js'
+import { allTargets, type GivenScope, inWords, SCOPE_OPTIONS, targetOf } from '../plugins/plugin-commands.js'
 import { shortPath } from '../print/lines.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 
@@ -18,11 +21,12 @@ const OPTIONS = {
 
 export const command: Command<typeof OPTIONS> = {
   name: 'uninstall',
-  summary: 'Take a plugin away, and leave nothing of it.',
-  positionals: ['NAME'],
+  summary: 'Take plugins away, and leave nothing of them.',
+  positionals: ['NAME…'],
   about:
     'Removes its folder, its entry in hooks.lock.json, what you trusted of it with the copy, and the data that it kept. ' +
-    'Where it is installed both for you and in this project, --user or --here says which.',
+    'Where it is installed both for you and in this project, --user or --here says which. Of several names, none is ' +
+    'removed where one of them is not known, or is to stay.',
   options: OPTIONS,
   exits: [
     [0, 'gone'],
@@ -32,31 +36,56 @@ export const command: Command<typeof OPTIONS> = {
   examples: [
     { does: 'Nothing of it is left.', line: 'carabiner uninstall guard', needs: 'a plugin of that name' },
   ],
-  run({ options, positionals: [name] }, output) {
+  run({ options, positionals }, output) {
     checkPerson('Uninstalling')
-    if (name === undefined)
+    const names = [...new Set(positionals)]
+    if (names.length === 0)
       throw usage('Give the name of the plugin', 'carabiner list shows what is installed.')
     return inWords(async () => {
-      const plugin = await meant(name, options)
-      if (!(await mayGo(plugin, options.yes, output))) return EXIT.failed
-      await uninstallPlugin(plugin.name, plugin.target)
-      const { target: _, ...gone } = plugin
-      if (output.json) await output.document({ uninstalled: { name, scope: gone.scope, path: gone.path } })
-      else await output.print([`uninstalled ${visibleName(name)}  ${visible(shortPath(plugin.path))}`])
+      const done = await finished(names, options)
+      const plugins = names.filter((name) => !done.has(name)).map((name) => meant(name, options))
+      for (const plugin of plugins) if (!(await mayGo(plugin, options.yes, output))) return EXIT.failed
+      for (const [name, target] of done) await tell(name, target, output)
+      for (const { name, target } of plugins) {
+        await uninstallPlugin(name, target)
+        done.set(name, target)
+        await tell(name, target, output)
+      }
+      if (output.json) await output.document({ uninstalled: [...done].map(goneData) })
       return EXIT.ok
     })
   },
 }
 
-type Meant = InstalledPlugin & { readonly target: ReturnType<typeof allTargets>[number] }
+/** At once: one that fails later does not hide it. */
+async function tell(name: string, target: Target, output: Output): Promise<void> {
+  const { path } = goneData([name, target])
+  if (!output.json) await output.print([`uninstalled ${visibleName(name)}  ${visible(shortPath(path))}`])
+}
 
-async function meant(name: string, options: Parameters<typeof targetOf>[0]): Promise<Meant> {
+function goneData([name, target]: readonly [string, Target]) {
+  return { name, scope: target.scope, path: join(pluginsDir(target), name) }
+}
+
+/** Where an uninstall of one of them was interrupted, which is done by that. */
+async function finished(names: readonly string[], options: GivenScope): Promise<Map<string, Target>> {
+  const done = new Map<string, Target>()
+  const asked = targetOf(options)
+  for (const target of asked ? [asked] : allTargets(options)) {
+    for (const name of await finishInterrupted(target)) if (names.includes(name)) done.set(name, target)
+  }
+  return done
+}
+
+type Meant = InstalledPlugin & { readonly target: Target }
+
+function meant(name: string, options: GivenScope): Meant {
   const asked = targetOf(options)
   const targets = asked ? [asked] : allTargets(options)
   const found: Meant[] = []
   for (const target of targets) {
     const place = target.scope === 'user' ? { home: target.base } : { projectDir: target.base }
-    found.push(...(await listInstalled(place)).plugins.map((plugin) => ({ ...plugin, target })))
+    found.push(...listInstalled(place).plugins.map((plugin) => ({ ...plugin, target })))
   }
   const [one, ...others] = found.filter((plugin) => plugin.name === name)
   if (!one) throw notInstalled(name, new Set(found.map((plugin) => plugin.name)))

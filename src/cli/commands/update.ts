@@ -4,32 +4,31 @@ import { join } from 'node:path'
 import { textOf } from '../../core/errors.js'
 import { plainText } from '../../core/text.js'
 import { visible, visibleName } from '../../core/visible.js'
+import { SourceProblem } from '../../plugins/found-source.js'
 import { installPrepared, isTrusted, trustInstalled } from '../../plugins/install-plugin.js'
-import { listInstalled } from '../../plugins/installed.js'
+import { finishInterrupted, listInstalled } from '../../plugins/installed.js'
 import { readLock } from '../../plugins/lock-file.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
 import { lockPath, pluginsDir, type Target } from '../../plugins/target.js'
 import { notInstalled } from '../../plugins/uninstall-plugin.js'
 import { prepareUpdate, type Update } from '../../plugins/update-plugin.js'
 import { checkPerson } from '../agent-shell.js'
+import { agrees, canAsk } from '../asking/agreement.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import type { Output } from '../output.js'
 import {
-  agrees,
   allTargets,
   byCatalog,
-  canAsk,
   type GivenScope,
   inWords,
-  originOf,
   pluginData,
   reviewData,
   SCOPE_OPTIONS,
   shownPlugin,
   targetOf,
-  typedSource,
   userTarget,
 } from '../plugins/plugin-commands.js'
+import { checkSource, movedData, namedAnew, sourceLines } from '../plugins/source-check.js'
 import type { Shown } from '../plugins/trust-units.js'
 import { nextLines, shortPath } from '../print/lines.js'
 import { painter } from '../print/paint.js'
@@ -42,7 +41,10 @@ const OPTIONS = {
   check: { type: 'boolean', help: 'Only look: exit 1 if there is anything new.' },
   yes: { type: 'boolean', help: 'Do not ask: replace what is shown.' },
   overwrite: { type: 'boolean', help: 'Also where files were changed by hand since.' },
-  'accept-moved': { type: 'boolean', help: 'Take a tag that has moved since.' },
+  'accept-moved': {
+    type: 'boolean',
+    help: 'Take a tag, or a source in a catalogue, that has moved.',
+  },
   'no-trust': { type: 'boolean', help: 'In a project: do not trust it; it stays blocked until you do.' },
   full: { type: 'boolean', help: 'Show the whole text of every file, and every remark.' },
   ...COMMON_OPTIONS,
@@ -54,9 +56,9 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['[NAME…]'],
   about:
     'Without a name, all that were installed for you; with --here, in this project. Fetches by hooks.lock.json: the ' +
-    'same branch, the same range of versions, the same folder; in a project only for plugins that you trust, or after ' +
-    'you were asked. Shows every changed line and what would run, then asks. A tag that leads to another commit than ' +
-    'before is refused.',
+    'same branch, the same range of versions, the same folder; in a project only for plugins that you trust, from the ' +
+    'source that you accepted, or after you were asked. Shows every changed line and what would run, then asks. A tag ' +
+    'that leads to another commit than before is refused, and so is another source than before.',
   options: OPTIONS,
   exits: [
     [0, 'all are as new as their sources'],
@@ -111,15 +113,19 @@ interface Meant {
 }
 
 /** What a project's lock file names is nobody's wish until somebody names the project, or the plugin. */
-async function meant(names: readonly string[], options: GivenScope): Promise<Meant> {
+async function meant(names: readonly string[], options: GivenScope & Pick<How, 'check'>): Promise<Meant> {
   const asked = targetOf(options) ?? (names.length === 0 ? userTarget() : undefined)
   const found: Named[] = []
   const told: string[] = []
   for (const target of asked ? [asked] : allTargets(options)) {
     const place = target.scope === 'user' ? { home: target.base } : { projectDir: target.base }
-    const { plugins, problems } = await listInstalled(place)
-    if (problems[0] !== undefined && (asked || target.scope === 'user'))
+    if (!options.check) await finishInterrupted(target)
+    const { plugins, problems } = listInstalled(place)
+    if (problems[0] !== undefined && (asked || target.scope === 'user')) {
+      // It says what to do as well.
+      readLock(lockPath(target))
       throw new PluginProblem('LOCK_INVALID', problems[0])
+    }
     told.push(...problems)
     const locked = plugins.filter(({ state }) => state !== 'unlocked')
     found.push(...locked.map(({ name }) => ({ name, target })))
@@ -139,32 +145,18 @@ function nothing({ here, user }: GivenScope): readonly string[] {
   return here || user ? [text] : [text, ...nextLines(['carabiner update --here'], painter(1))]
 }
 
-/**
- * The lock file of a project came with it: nothing is fetched from where it says for somebody who does not trust the
- * plugin, unless they have seen the source and agree. `--yes` is said before anybody has seen it.
- */
-async function checkSource(name: string, target: Target, output: Output): Promise<void> {
-  const entry = readLock(lockPath(target)).get(name)
-  // prepareUpdate says so.
-  if (!entry) return
-  if (!output.json && canAsk()) {
-    await output.print([`You do not trust ${name}, which this project brought. ${visible(originOf(entry))}`])
-    if (await agrees('Fetch it from there?', output)) return
-  }
-  throw new PluginProblem(
-    'NOT_TRUSTED',
-    `You do not trust it as it is in this project, so it was not fetched. ${visible(originOf(entry))}`,
-    `Trust it first: carabiner trust ${name}. Or, if you know the source: carabiner uninstall ${name} --here && carabiner install ${typedSource(entry)} --here`,
-  )
-}
-
 /** One that cannot be fetched does not keep the others from being updated. */
 async function updateOne(name: string, target: Target, how: How, output: Output): Promise<Result> {
   try {
     const wasTrusted = await isTrusted(name, target)
-    if (!wasTrusted) await checkSource(name, target, output)
-    const options = { acceptMoved: how['accept-moved'], resolveCatalog: byCatalog }
-    const update = await withProgress(`fetching ${name}`, () => prepareUpdate(name, target, options))
+    const acceptMoved = how['accept-moved']
+    const terms = { name, isTrusted: wasTrusted, acceptsMoved: acceptMoved }
+    const update = await prepareUpdate(name, target, {
+      acceptMoved,
+      resolveCatalog: byCatalog,
+      mayFetch: (source) => checkSource(source, terms, output),
+      showing: (fetch) => withProgress(`fetching ${name}`, output, fetch),
+    })
     try {
       return await decide(update, wasTrusted, target, how, output)
     } finally {
@@ -172,16 +164,25 @@ async function updateOne(name: string, target: Target, how: How, output: Output)
     }
   } catch (error) {
     if (!(error instanceof PluginProblem)) throw error
-    const { code, message, hint } = error
+    const { code, message } = error
+    const source = error instanceof SourceProblem ? error.source : undefined
+    const hint = error.hint ?? (source && namedAnew(source, name))
     if (!output.json) {
       await output.complain([
         `carabiner: ${name}: ${plainText(message)}`,
+        ...(source ? sourceLines(source) : []),
         ...(hint === undefined ? [] : [`  ${hint}`]),
       ])
     }
     return {
       isDone: false,
-      data: { name, scope: target.scope, state: 'failed', error: { code, message, hint: hint ?? null } },
+      data: {
+        name,
+        scope: target.scope,
+        state: 'failed',
+        ...(source && movedData(source)),
+        error: { code, message, hint: hint ?? null },
+      },
     }
   }
 }
@@ -194,7 +195,11 @@ async function decide(
   output: Output,
 ): Promise<Result> {
   const { name, prepared, differences } = update
-  const data = { ...pluginData(name, target, prepared.entry), before: pinOf(update.before) }
+  const data = {
+    ...pluginData(name, target, prepared.entry),
+    ...movedData(update.source),
+    before: pinOf(update.before),
+  }
   if (differences.length === 0) return current(update, target, data, how, output)
   // Who has not looked at what is there cannot judge by what is different.
   const shown = shownPlugin(prepared, target, wasTrusted ? update : undefined)
@@ -206,7 +211,9 @@ async function decide(
       ])
     return { isDone: false, data: { ...told, state: 'outdated' } }
   }
-  if (!output.json) await output.print(reviewLines(shown, how.full))
+  const isMoved = update.source.state !== 'accepted'
+  if (!output.json)
+    await output.print([...reviewLines(shown, how.full), ...(isMoved ? sourceLines(update.source) : [])])
   const refused = refusalOf(update, shown, how)
   if (refused !== undefined) return left(name, refused, told, output)
   const isAgreed = how.yes || (!output.json && canAsk() && (await agrees('Replace it with this?', output)))
@@ -250,13 +257,13 @@ const PINS = ['source', 'ref', 'commit', 'tag', 'version'] as const
 
 /** The files are the same; what they are pinned to may have moved on, which the lock file is to know. */
 async function current(
-  { name, before, prepared, current: there }: Update,
+  { name, before, source, prepared, current: there }: Update,
   target: Target,
   data: object,
   { check }: How,
   output: Output,
 ): Promise<Result> {
-  const isPinned = PINS.every((key) => before[key] === prepared.entry[key])
+  const isPinned = source.state === 'accepted' && PINS.every((key) => before[key] === prepared.entry[key])
   if (!check && !isPinned) await installPrepared(prepared, target, { replaces: there })
   if (!output.json) await output.print([`${visibleName(name)} is up to date: ${pinOf(prepared.entry)}`])
   return { isDone: true, data: { ...data, state: 'current' } }

@@ -1,11 +1,13 @@
-// What install, update and uninstall share: where plugins go, the review of one, the question, and troubles in words.
+// What install, update and uninstall share: where plugins go, the review of one, and troubles in words.
 
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { textOf } from '../../core/errors.js'
 import { visible, visibleName } from '../../core/visible.js'
 import type { PreparedPlugin, ResolveCatalog } from '../../plugins/install-plugin.js'
+import { targetsOf } from '../../plugins/installed.js'
 import type { LockEntry } from '../../plugins/lock-file.js'
+import type { Origin } from '../../plugins/origin.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
@@ -14,18 +16,15 @@ import type { Difference } from '../../trust/review.js'
 import { risksOf } from '../../trust/risks.js'
 import { TrustStore } from '../../trust/trust-store.js'
 import { isExecutable } from '../../trust/unit.js'
-import { answerOf, forgetTyped } from '../asking/answer.js'
 import type { OptionTable } from '../command.js'
-import type { Output } from '../output.js'
 import { Refusal, usage } from '../refusal.js'
-import { projectFolder } from '../sources.js'
-import { isTerminal } from '../terminal.js'
+import { PLACE_OPTIONS, projectFolder } from '../sources.js'
 import type { Shown } from './trust-units.js'
 
 export const SCOPE_OPTIONS = {
   here: { type: 'boolean', help: 'In this project, for everybody who works on it.' },
   user: { type: 'boolean', help: 'For you, in all projects.' },
-  project: { type: 'string', value: 'DIR', help: 'The project; default: the current directory.' },
+  project: PLACE_OPTIONS.project,
 } as const satisfies OptionTable
 
 export interface GivenScope {
@@ -55,8 +54,7 @@ function projectTarget(given: GivenScope): Target {
 
 /** The user's, and the project's if that is another. */
 export function allTargets(given: GivenScope): readonly Target[] {
-  const base = projectFolder(given)
-  return realOf(base) === realOf(homedir()) ? [userTarget()] : [userTarget(), { scope: 'project', base }]
+  return targetsOf({ projectDir: projectFolder(given), home: homedir() })
 }
 
 /** Loaded where a source names a catalogue. */
@@ -67,7 +65,7 @@ export const byCatalog: ResolveCatalog = async (name, catalog) =>
 
 /** `differences`: from what is there now, since `before` was installed; only for somebody who trusts what is there. */
 export function shownPlugin(
-  { name, entry, staged }: PreparedPlugin,
+  { name, entry, staged, isUnpinned }: PreparedPlugin,
   target: Target,
   update?: { readonly before: LockEntry; readonly differences: readonly Difference[] },
 ): Shown {
@@ -83,15 +81,18 @@ export function shownPlugin(
     unit,
     passthrough,
     state: update ? 'modified' : 'untrusted',
-    why: originOf(entry),
+    why: isUnpinned ? `${originOf(entry)}, ${UNPINNED}` : originOf(entry),
     review,
     risks: risksOf(read),
     problems: read.problems,
   }
 }
 
+/** Of a repository. */
+export const UNPINNED = 'a folder as it is now; add #REF to pin a commit'
+
 /** What somebody types after `carabiner install` for the same; it may be a stranger's word. */
-export function typedSource({ source, kind, ref, path, catalog }: LockEntry): string {
+export function typedSource({ source, kind, ref, path, catalog }: Origin): string {
   if (catalog !== undefined) return shellQuoted(visible(catalog))
   const at = ref === undefined ? '' : `${kind === 'npm' ? '@' : '#'}${ref}`
   const folder = path === undefined ? '' : ` --path ${shellQuoted(visible(path))}`
@@ -99,7 +100,8 @@ export function typedSource({ source, kind, ref, path, catalog }: LockEntry): st
 }
 
 /** In a line: from where, pinned to what. */
-export function originOf({ source, kind, ref, path, catalog, commit, version }: LockEntry): string {
+export function originOf(entry: Origin & Partial<LockEntry>): string {
+  const { source, kind, ref, path, catalog, commit, version } = entry
   return [
     `From ${kind} ${source}`,
     ...(catalog === undefined ? [] : [`found as ${catalog}`]),
@@ -127,19 +129,6 @@ export function reviewData({ unit, review, risks, problems }: Shown) {
 
 export function pluginData(name: string, target: Target, { installed: _, ...entry }: LockEntry) {
   return { name, scope: target.scope, path: join(pluginsDir(target), name), ...entry }
-}
-
-// ---- asking ---------------------------------------------------------------------------------------------------
-
-export function canAsk(): boolean {
-  return isTerminal(0) && isTerminal(1)
-}
-
-export async function agrees(question: string, output: Output): Promise<boolean> {
-  // What was typed before the question is no answer to it.
-  forgetTyped()
-  await output.prompt(`${question} [y/N] `)
-  return /^y(?:es)?$/i.test((await answerOf()).trim())
 }
 
 // ---- troubles -------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ export interface HookFile {
 
 /** Undefined where there is no file, or nothing in it. Throws a SetupProblem for one that cannot be understood. */
 export function readHookFile({ from, role }: Pick<Leg, 'from' | 'role'>): HookFile | undefined {
-  const file = readSettings(from)
+  const file = readSettings(from, false)
   const isEmpty = file.text === undefined || file.text.replace('\uFEFF', '').trim() === ''
   return isEmpty ? undefined : hooksIn(file, file.text ?? '', role)
 }

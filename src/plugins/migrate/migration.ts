@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { knownEvent } from '../../config/event-name.js'
 import {
+  isReadOnly,
   readSettings,
   replaceSettings,
   type SettingsFile,
@@ -87,7 +88,7 @@ interface PlannedTarget {
 }
 
 function planTarget(to: SettingsPlace, loaded: readonly Loaded[], shared: Set<string>): PlannedTarget {
-  const file = readSettings(to)
+  const file = readSettings(to, false)
   const isPrivate = loaded.some(({ leg }) => leg.isPrivate)
   const there = readHookFile({ from: to, role: 'explicit' })
   const known = new Counted([...(there ? keysIn(there) : [])])
@@ -106,6 +107,7 @@ function planTarget(to: SettingsPlace, loaded: readonly Loaded[], shared: Set<st
   const { keys, left } = keysFor(there?.value ?? {}, to.path, loaded)
   const additions: Additions = { groups: groupsOf(fresh), keys }
   if (fresh.length === 0 && keys.length === 0) return { changes: [], moved, left }
+  refuseReadOnly(file, 'It was left as it is.')
   const after = withAdditions(file.text, additions, file.path)
   return { changes: [...ignoring(to, file, isPrivate), { file, after }], moved, left }
 }
@@ -178,6 +180,7 @@ function emptied({ leg, source, manifest }: Loaded): readonly FileChange[] {
   const { file, value, contents } = source
   const gone = new Set(manifest.passengers.map(({ entry }) => entry))
   if (gone.size === 0 || file.text === undefined) return []
+  refuseReadOnly(file, BY_HAND)
   const after = withoutHandlers(
     file.text,
     [...gone].map(({ at }) => at),
@@ -195,10 +198,13 @@ function emptied({ leg, source, manifest }: Loaded): readonly FileChange[] {
   ) {
     return [{ file, after }]
   }
-  throw new SetupProblem(
-    `${file.path} would say something else without the hooks that go`,
-    'Leave out --remove-source, and take them out by hand.',
-  )
+  throw new SetupProblem(`${file.path} would say something else without the hooks that go`, BY_HAND)
+}
+
+const BY_HAND = 'Leave out --remove-source, and take them out by hand.'
+
+function refuseReadOnly({ path, stats }: SettingsFile, hint: string): void {
+  if (stats && isReadOnly(stats)) throw new SetupProblem(`${path} is read-only`, hint)
 }
 
 // ---- doing it -------------------------------------------------------------------------------------------------
@@ -208,7 +214,7 @@ export async function carryOut(
   shown: Migration,
   planAgain: () => Migration,
 ): Promise<ReadonlyMap<string, string> | undefined> {
-  const claude = readSettings(shown.route.claude)
+  const claude = readSettings(shown.route.claude, false)
   return new SetupRecord(claude.real).alone(() => {
     const plan = planAgain()
     if (!isSame(plan, shown)) return undefined

@@ -1,7 +1,7 @@
 // A plugin as the other side wants it: Claude Code's layout is read here as it is, and what is written for Carabiner is put into it.
 
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { ConfigFiles } from '../../config/config-file.js'
 import { type HookDocument, readDocument } from '../../config/hook-document.js'
 import { under } from '../../config/json-text.js'
@@ -9,18 +9,20 @@ import { Matchers } from '../../config/matchers.js'
 import { Names } from '../../config/names.js'
 import { Notes } from '../../config/notes.js'
 import { readPluginFolder } from '../../config/plugin-folder.js'
-import { type Diagnostic, textOf } from '../../core/errors.js'
-import { isObject } from '../../core/json.js'
-import { nonce } from '../../state/nonce.js'
+import type { Diagnostic } from '../../core/errors.js'
+import { visibleName } from '../../core/visible.js'
 import { isBelow, realOf } from '../../state/within.js'
 import { FileTree } from '../file-tree.js'
 import { readFolderTree } from '../folder-source.js'
+import { placeMade } from '../place-made.js'
+import type { Step } from '../placing.js'
+import { MANIFEST } from '../plugin-content.js'
 import { checkPluginName, pluginNameFrom } from '../plugin-name.js'
 import { PluginProblem } from '../plugin-problem.js'
-import { writeTree } from '../tree-files.js'
 import { type HookFile, readHookFile, titleOf } from './hook-file.js'
 import { isLeftOut, manifestOf, type Remark } from './leg.js'
 import { groupsOf } from './migration.js'
+import { manifestFor, manifestValue } from './plugin-manifest.js'
 import type { Direction, Leg, Route } from './route.js'
 import { withAdditions } from './target-text.js'
 
@@ -57,13 +59,22 @@ export function planMove({ direction, from, into, within, name: given }: MoveOpt
   const { documents, diagnostics } = documentsIn(from, direction === 'claude-code')
   if (documents.length === 0) throw noHooks(from, diagnostics)
   const name = given === undefined ? ownName(source, from) : checkPluginName(given)
-  const isOurs = documents.some(({ file }) => file.path === join(from, 'hooks.json'))
-  const made =
-    direction === 'claude-code' && isOurs
-      ? forClaude(source, from, name)
-      : { tree: isOurs ? source : withoutStray(source), ...plainReport(documents, source, from, isOurs) }
+  const isOwn = ({ file }: HookDocument) => file.path === join(from, 'hooks.json')
+  const isOurs = documents.some(isOwn)
+  const isChanged = direction === 'claude-code' && isOurs
+  const plain = plainReport(isChanged ? documents.filter((one) => !isOwn(one)) : documents, diagnostics, from)
+  const made = isChanged
+    ? forClaude(source, from, name)
+    : isOurs
+      ? { ...NOTHING, tree: source }
+      : withoutStray(source, from)
   const to = join(into, name)
-  return { name, from, to, isThere: isSameThere(to, made.tree), ...made }
+  return {
+    ...{ name, from, to, isThere: isSameThere(to, made.tree), tree: made.tree },
+    hooks: [...made.hooks, ...plain.hooks],
+    left: [...made.left, ...plain.left],
+    notes: [...made.notes, ...plain.notes],
+  }
 }
 
 function leadsOut(into: string, within: string): PluginProblem {
@@ -89,51 +100,42 @@ function noHooks(from: string, [first]: readonly Diagnostic[]): PluginProblem {
 }
 
 function ownName(tree: FileTree, from: string): string {
-  const { name } = manifestIn(tree)
+  const name = manifestValue(tree.text(MANIFEST))?.name
   return pluginNameFrom(typeof name === 'string' ? name : basename(from))
 }
 
-const MANIFEST = '.claude-plugin/plugin.json'
+type Report = Pick<PluginMove, 'hooks' | 'left' | 'notes'>
 
-function manifestIn(tree: FileTree): { readonly [key: string]: unknown } {
-  try {
-    const value: unknown = JSON.parse(tree.text(MANIFEST) ?? '{}')
-    return isObject(value) ? value : {}
-  } catch {
-    return {} // said by whoever reads its hooks
-  }
-}
+const NOTHING: Report = { hooks: [], left: [], notes: [] }
 
 /** Claude Code does not read it beside its own layout: most likely it is for another agent, and here it would count. */
-function withoutStray(source: FileTree): FileTree {
-  return source.files.has('hooks.json') ? changed(source, new Map([['hooks.json', undefined]])) : source
-}
-
-function plainReport(
-  documents: readonly HookDocument[],
-  source: FileTree,
-  from: string,
-  isOurs: boolean,
-): Pick<PluginMove, 'hooks' | 'left' | 'notes'> {
-  const notes = new Notes()
-  const shared = { notes, names: new Names(), matchers: new Matchers() }
-  const hooks = documents.flatMap((document) => readDocument(document, shared).entries.map(titleOf))
-  const remarks = notes.all().map(({ code, text, file = from, line = 1 }) => ({
-    isLeft: isLeftOut(code),
-    remark: { code, why: text, file, line },
-  }))
+function withoutStray(source: FileTree, from: string): Report & Pick<PluginMove, 'tree'> {
+  if (!source.files.has('hooks.json')) return { ...NOTHING, tree: source }
   const stray: Remark = {
     what: 'hooks.json',
     why: 'Claude Code does not read it beside its own layout, and here it would count',
     file: join(from, 'hooks.json'),
     line: 1,
   }
+  return { ...NOTHING, left: [stray], tree: changed(source, new Map([['hooks.json', undefined]])) }
+}
+
+/** Of what goes as it is. */
+function plainReport(
+  documents: readonly HookDocument[],
+  diagnostics: readonly Diagnostic[],
+  from: string,
+): Report {
+  const notes = new Notes()
+  const shared = { notes, names: new Names(), matchers: new Matchers() }
+  const hooks = documents.flatMap((document) => readDocument(document, shared).entries.map(titleOf))
+  const remarks = [...diagnostics, ...notes.all()].map(({ code, text, file = from, line = 1 }) => ({
+    isLeft: isLeftOut(code),
+    remark: { code, why: text, file, line },
+  }))
   return {
     hooks,
-    left: [
-      ...remarks.filter(({ isLeft }) => isLeft).map(({ remark }) => remark),
-      ...(!isOurs && source.files.has('hooks.json') ? [stray] : []),
-    ],
+    left: remarks.filter(({ isLeft }) => isLeft).map(({ remark }) => remark),
     notes: remarks.filter(({ isLeft }) => !isLeft).map(({ remark }) => remark),
   }
 }
@@ -141,11 +143,7 @@ function plainReport(
 // ---- for Claude Code ------------------------------------------------------------------------------------------
 
 /** hooks.json becomes hooks/hooks.json, with what Claude Code can run. */
-function forClaude(
-  source: FileTree,
-  from: string,
-  name: string,
-): Pick<PluginMove, 'tree' | 'hooks' | 'left' | 'notes'> {
+function forClaude(source: FileTree, from: string, name: string): Report & Pick<PluginMove, 'tree'> {
   const path = join(from, 'hooks.json')
   if (source.files.has('hooks/hooks.json')) {
     const hint = 'Put the hooks of both into one of them first.'
@@ -162,11 +160,10 @@ function forClaude(
   const { description } = file.value
   const said = typeof description === 'string' ? { description } : {}
   const text = withAdditions(undefined, { groups: groupsOf(passengers), keys: Object.entries(said) }, path)
-  const manifest = `${JSON.stringify({ name, ...said }, null, 2)}\n`
   const files = new Map([
     ['hooks.json', undefined],
     ['hooks/hooks.json', text],
-    ...(source.files.has(MANIFEST) ? [] : [[MANIFEST, manifest] as const]),
+    [MANIFEST, manifestFor(source.text(MANIFEST), name, said)],
   ])
   return {
     tree: changed(source, files),
@@ -200,32 +197,12 @@ function isSameThere(to: string, tree: FileTree): boolean {
   if (readFolderTree(to).integrity() === tree.integrity()) return true
   throw new PluginProblem(
     'ALREADY_INSTALLED',
-    `${to} is there already, and it is another one`,
+    `${visibleName(to)} is there already, and it is another one`,
     'Remove it first, or give this one a name of its own with --name NAME.',
   )
 }
 
-/** Written beside, then renamed: it is there whole or not at all. */
-export function placeMove({ to, tree }: PluginMove): void {
-  const draft = join(to, '..', `.staging-${nonce()}`)
-  try {
-    mkdirSync(join(to, '..'), { recursive: true })
-    writeTree(tree, draft)
-    renameSync(draft, to)
-  } catch (error) {
-    discard(draft)
-    throw new PluginProblem(
-      'NOT_WRITTEN',
-      `${to} cannot be written: ${textOf(error)}`,
-      'Nothing was changed.',
-    )
-  }
-}
-
-function discard(draft: string): void {
-  try {
-    rmSync(draft, { recursive: true, force: true })
-  } catch {
-    // It was never made, or the folder does not let go of it; why nothing was placed is said by the first error.
-  }
+/** It is there whole or not at all. */
+export async function placeMove({ to, name, tree }: PluginMove, step?: Step): Promise<void> {
+  await placeMade(dirname(to), name, tree, step)
 }

@@ -1,7 +1,7 @@
 // Hooks of Claude Code and of Carabiner, carried over and back: what goes, what stays and why, and what nobody may lose.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: as they stand in files
 
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { replaceSettings } from '../../../src/hosts/settings-file.js'
@@ -387,6 +387,21 @@ describe('taking it out of where it came from', () => {
       true,
     )
     expect(json(SETTINGS)).toEqual(settings('Stop', group(own)))
+  })
+
+  it('leaves a file that is read-only, which can be carried over all the same', async () => {
+    const project = tree({ [SETTINGS]: settings('Stop', group(command('a'))) })
+    chmodSync(join(project, SETTINGS), 0o444)
+    await expect(again(project, 'carabiner', true)).rejects.toThrow('is read-only')
+    expect(existsSync(join(project, HOOKS))).toBe(false)
+    const { json } = await again(project)
+    expect(json(HOOKS)).toEqual(settings('Stop', group(command('a'))))
+    chmodSync(join(project, HOOKS), 0o444)
+    writeFileSync(join(project, LOCAL), JSON.stringify(settings('Stop', group(command('b')))))
+    expect((await again(project)).json(OWN)).toEqual(settings('Stop', group(command('b'))))
+    chmodSync(join(project, OWN), 0o444)
+    writeFileSync(join(project, LOCAL), JSON.stringify(settings('Stop', group(command('c')))))
+    await expect(again(project)).rejects.toThrow('local/hooks.json is read-only')
   })
 
   it('does not bring back what another name of the event hid', async () => {

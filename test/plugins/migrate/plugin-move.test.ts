@@ -8,6 +8,9 @@ import { loadConfig } from '../../../src/config/load.js'
 import { type MoveOptions, placeMove, planMove } from '../../../src/plugins/migrate/plugin-move.js'
 import { PluginProblem } from '../../../src/plugins/plugin-problem.js'
 import { command, hooksFile, tree } from '../../config/temp-tree.js'
+import { withOwnHome } from './own-home.js'
+
+withOwnHome()
 
 const MANIFEST = '.claude-plugin/plugin.json'
 
@@ -22,6 +25,10 @@ const commandsIn = async (sources: Parameters<typeof loadConfig>[0]) =>
     hook.origin.source,
     handler,
   ])
+
+/** Whatever the file and the order. */
+const whatRuns = (specs: Awaited<ReturnType<typeof loadConfig>>['specs']) =>
+  specs.map(({ hook, handler }) => JSON.stringify([[...hook.events], handler])).sort()
 
 const CLAUDE = {
   [`plugin/${MANIFEST}`]: { name: 'my-guard', hooks: './more.json' },
@@ -38,7 +45,7 @@ describe('to Carabiner', () => {
     expect([plan.name, plan.isThere, plan.left]).toEqual(['my-guard', false, []])
     expect(plan.hooks).toEqual(['Stop: ${CLAUDE_PLUGIN_ROOT}/b.sh', 'PreToolUse: ${CLAUDE_PLUGIN_ROOT}/a.sh'])
     expect(existsSync(plan.to)).toBe(false)
-    placeMove(plan)
+    await placeMove(plan)
     expect(statSync(join(plan.to, 'a.sh')).mode & 0o111).toBe(0o111)
     expect(await commandsIn({ projectDir: join(root, 'project') })).toEqual(
       await commandsIn({ plugins: [join(root, 'plugin')] }),
@@ -51,7 +58,7 @@ describe('to Carabiner', () => {
     const root = tree({ ...CLAUDE, 'plugin/hooks.json': hooksFile([command('other')]) })
     const plan = move(root)
     expect(plan.left.map(({ what }) => what)).toEqual(['hooks.json'])
-    placeMove(plan)
+    await placeMove(plan)
     expect(await commandsIn({ projectDir: join(root, 'project') })).toEqual(
       await commandsIn({ plugins: [join(root, 'plugin')] }),
     )
@@ -93,13 +100,21 @@ describe('to Carabiner', () => {
     expect(() => move(root, { within: join(root, 'project') })).toThrow('out of')
   })
 
-  it('leaves nothing behind where it cannot be written', () => {
+  it('leaves nothing behind where it cannot be written', async () => {
     const root = tree({ ...CLAUDE, 'project/.amplifier/hooks/x': '' })
+    const hooks = join(root, 'project/.amplifier/hooks')
     const plan = move(root)
-    expect(() => placeMove({ ...plan, to: join(root, 'project/.amplifier/hooks/x/y') })).toThrow(
-      'cannot be written',
-    )
-    expect(readdirSync(join(root, 'project/.amplifier/hooks'))).toEqual(['x'])
+    await expect(placeMove({ ...plan, to: join(hooks, 'x/y') })).rejects.toThrow('cannot be made')
+    await expect(placeMove({ ...plan, name: 'no/folder' })).rejects.toThrow('no/folder cannot be written')
+    expect(readdirSync(hooks)).toEqual(['x'])
+  })
+
+  it('takes nobody’s place who came in between', async () => {
+    const root = tree(CLAUDE)
+    const plan = move(root)
+    await placeMove({ ...plan, tree: move(root, { name: 'other' }).tree })
+    await expect(placeMove(plan)).rejects.toThrow('my-guard is there already')
+    expect(readdirSync(join(plan.to, '..'))).toEqual(['my-guard'])
   })
 })
 
@@ -124,10 +139,10 @@ describe('to Claude Code', () => {
       into: join(root, 'out'),
     })
 
-  it('has Claude Code’s layout and what Claude Code can run', () => {
+  it('has Claude Code’s layout and what Claude Code can run', async () => {
     const root = tree(OURS)
     const plan = out(root)
-    placeMove(plan)
+    await placeMove(plan)
     expect([...plan.tree.files.keys()].sort()).toEqual([MANIFEST, 'a.sh', 'hooks/hooks.json'])
     expect(JSON.parse(readFileSync(join(plan.to, MANIFEST), 'utf8'))).toEqual({
       name: 'guard',
@@ -150,9 +165,9 @@ describe('to Claude Code', () => {
 
   it('comes back as the same hooks', async () => {
     const root = tree(OURS)
-    placeMove(out(root))
+    await placeMove(out(root))
     const back = tree({})
-    placeMove(
+    await placeMove(
       planMove({
         direction: 'carabiner',
         from: join(root, 'out/guard'),
@@ -163,6 +178,57 @@ describe('to Claude Code', () => {
     expect((await commandsIn({ projectDir: back })).map(([event, source]) => [event, source])).toEqual([
       ['PreToolUse', 'guard'],
     ])
+  })
+
+  describe('what plugin.json says of hooks.json, which is not there any more', () => {
+    const PLACE = 'project/.amplifier/hooks/guard'
+    const HOOKS = hooksFile([command('"${CLAUDE_PLUGIN_ROOT}/a.sh"')])
+    const MORE = hooksFile([command('"${CLAUDE_PLUGIN_ROOT}/b.sh"')], {}, 'Stop')
+    const INLINE = { SessionStart: [{ hooks: [command('c')] }] }
+    const named = (hooks: unknown) => ({ name: 'guard', version: '1.0.0', hooks })
+
+    it.each<[string, unknown, unknown]>([
+      ['a path', named('./hooks.json'), { name: 'guard', version: '1.0.0' }],
+      ['a path by a detour', named('./hooks/../hooks.json'), { name: 'guard', version: '1.0.0' }],
+      ['a list of it alone', named(['./hooks.json']), { name: 'guard', version: '1.0.0' }],
+      ['a list', named(['./more.json', './hooks.json', INLINE]), named(['./more.json', INLINE])],
+      ['another file', named('./more.json'), named('./more.json')],
+      ['hooks themselves', named(INLINE), named(INLINE)],
+      ['nothing but it, and no name', { hooks: './hooks.json' }, { name: 'guard' }],
+      ['no name that is one', { name: 5 }, { name: 'guard' }],
+    ])('%s', async (_, before, after) => {
+      const root = tree({
+        [`${PLACE}/${MANIFEST}`]: before as object,
+        [`${PLACE}/hooks.json`]: HOOKS,
+        [`${PLACE}/more.json`]: MORE,
+      })
+      const there = out(root)
+      await placeMove(there)
+      expect(JSON.parse(readFileSync(join(there.to, MANIFEST), 'utf8'))).toEqual(after)
+      const inAmplifier = await loadConfig({ projectDir: join(root, 'project') })
+      const inClaude = await loadConfig({ plugins: [there.to] })
+      expect([inAmplifier.diagnostics, inClaude.diagnostics]).toEqual([[], []])
+      const back = move(root, { from: there.to, into: join(root, 'back/.amplifier/hooks') })
+      await placeMove(back)
+      const inBack = await loadConfig({ projectDir: join(root, 'back') })
+      for (const { specs } of [inClaude, inBack]) expect(whatRuns(specs)).toEqual(whatRuns(inAmplifier.specs))
+      for (const { left, hooks } of [there, back]) {
+        expect(left).toEqual([])
+        expect(hooks).toHaveLength(inAmplifier.specs.length)
+      }
+    })
+
+    it('is said as it was written, comments and all', () => {
+      const text = '{\n  "name": "guard", // ours\n  "hooks": "./hooks.json"\n}\n'
+      const { tree: files } = out(tree({ [`${PLACE}/${MANIFEST}`]: text, [`${PLACE}/hooks.json`]: HOOKS }))
+      expect(files.text(MANIFEST)).toBe('{\n  "name": "guard" // ours\n}\n')
+    })
+
+    it('stays as it is where it cannot be understood, which is said', () => {
+      const plan = out(tree({ [`${PLACE}/${MANIFEST}`]: '{ oops', [`${PLACE}/hooks.json`]: HOOKS }))
+      expect(plan.tree.text(MANIFEST)).toBe('{ oops')
+      expect(plan.left.map(({ code }) => code)).toEqual(['config-invalid'])
+    })
   })
 
   it('goes as it is where it has that layout', () => {

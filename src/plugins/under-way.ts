@@ -1,0 +1,73 @@
+// Which folders of half done work are ours: noted outside of the folder of plugins, because a project may bring what looks like one.
+
+import { readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { digest } from '../core/digest.js'
+import { namesIn } from '../state/folder.js'
+import { nonce } from '../state/nonce.js'
+import { makePrivate } from '../state/private-folder.js'
+import { realOf } from '../state/within.js'
+import { workHome } from './work-folder.js'
+
+const KINDS = ['staging', 'old', 'gone'] as const
+
+/** See placing.ts. */
+export type Kind = (typeof KINDS)[number]
+
+export interface UnderWay {
+  readonly kind: Kind
+  /** Of the plugin. */
+  readonly name: string
+  readonly id: string
+  /** The folder, if it was made. */
+  readonly path: string
+  readonly note: string
+}
+
+const LEFT = /^\.(?:staging|old|gone)-[0-9a-f]{16}$/
+const NOTE = /^(staging|old|gone)-([0-9a-f]{16})$/
+
+/** Whether a name in a folder of plugins looks like half done work. */
+export function isLeft(name: string): boolean {
+  return LEFT.test(name)
+}
+
+/** Of a folder that is to be made next, in the folder of plugins. */
+export function noteDown(folder: string, kind: Kind, name: string): UnderWay {
+  const one = underWayAs(folder, kind, name, nonce())
+  makePrivate(dirname(one.note))
+  writeFileSync(one.note, name, { flag: 'wx', mode: 0o600 })
+  return one
+}
+
+function underWayAs(folder: string, kind: Kind, name: string, id: string): UnderWay {
+  const [path, note] = [join(folder, `.${kind}-${id}`), join(notesOf(folder), `${kind}-${id}`)]
+  return { kind, name, id, path, note }
+}
+
+/** The folder, and then the note. */
+export function clearAway({ path, note }: UnderWay): void {
+  rmSync(path, { recursive: true, force: true })
+  rmSync(note, { force: true })
+  try {
+    rmdirSync(dirname(note))
+  } catch {
+    // others are under way
+  }
+}
+
+/** In the order in which they are to be finished. */
+export function underWay(folder: string): readonly UnderWay[] {
+  const notes = notesOf(folder)
+  const found = namesIn(notes).flatMap((file): UnderWay[] => {
+    const [, said, id = ''] = NOTE.exec(file) ?? []
+    const kind = KINDS.find((one) => one === said)
+    if (kind === undefined) return []
+    return [underWayAs(folder, kind, basename(readFileSync(join(notes, file), 'utf8')), id)]
+  })
+  return found.sort((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind))
+}
+
+function notesOf(folder: string): string {
+  return join(workHome(), `under-way-${digest(realOf(folder)).slice(0, 32)}`)
+}

@@ -44,8 +44,8 @@ export interface SettingsFile {
   readonly stats: Stats | undefined
 }
 
-/** Throws a SetupProblem where it is not to be touched. */
-export function readSettings({ path, within }: SettingsPlace): SettingsFile {
+/** Throws a SetupProblem where it is not to be touched. What nobody is going to change may be read-only. */
+export function readSettings({ path, within }: SettingsPlace, isToChange = true): SettingsFile {
   const real = realPathOf(path)
   if (!within.some((folder) => isBelow(real, realOf(folder)))) {
     throw new SetupProblem(
@@ -55,7 +55,7 @@ export function readSettings({ path, within }: SettingsPlace): SettingsFile {
   }
   const stats = attempt(path, () => statSync(real, { throwIfNoEntry: false }))
   if (!stats) return { path, real, text: undefined, stats: undefined }
-  const problem = problemOf(stats)
+  const problem = problemOf(stats) ?? (isToChange && isReadOnly(stats) ? 'is read-only' : undefined)
   if (problem) throw new SetupProblem(`${path} ${problem}`, 'It was left as it is.')
   return { path, real, text: stats.size === 0 ? '' : textIn(path, real), stats }
 }
@@ -75,9 +75,12 @@ function realPathOf(path: string): string {
 
 function problemOf(stats: Stats): string | undefined {
   if (stats.isDirectory()) return 'is a folder'
-  if (!stats.isFile()) return 'is no plain file'
-  // Also where the system would let this user write: somebody did not want it changed.
-  return (stats.mode & 0o200) === 0 ? 'is read-only' : undefined
+  return stats.isFile() ? undefined : 'is no plain file'
+}
+
+/** Also where the system would let this user write: somebody did not want it changed. */
+export function isReadOnly({ mode }: Stats): boolean {
+  return (mode & 0o200) === 0
 }
 
 function textIn(path: string, real: string): string {

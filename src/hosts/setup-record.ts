@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { textOf } from '../core/errors.js'
 import { isObject } from '../core/json.js'
 import { dataHome } from '../state/homes.js'
-import { keepText } from '../state/kept-texts.js'
+import { keepText, keptTexts } from '../state/kept-texts.js'
 import { nonce } from '../state/nonce.js'
 import { makePrivate } from '../state/private-folder.js'
 import { VersionedFile } from '../state/versioned-file.js'
@@ -71,6 +71,11 @@ export class SetupRecord {
       makePrivate(folder)
       return keepText(folder, text)
     })
+  }
+
+  /** Those copies, the newest first. */
+  replaced(): readonly string[] {
+    return kept(() => keptTexts(join(this.#folder, 'replaced')))
   }
 
   /** Runs alone, of all that set up this file. `save` puts down what was done. */

@@ -1,19 +1,19 @@
 // The completion scripts, run by the shells themselves where they are installed.
 
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { KNOWN } from '../../src/cli/completion/completable.js'
 import { CATALOGUE } from '../../src/core/catalogue.js'
 import { HOST_NAMES } from '../../src/dialects/hosts.js'
+import { SHELLS, tabbed } from './completing-shell.js'
 import { Project, programFile, withProgram } from './program.js'
+import { isInstalled } from './script.js'
 
 withProgram()
 
 let project: Project
 let bin: string
-const has = (shell: string) => spawnSync(shell, ['-c', 'exit 0']).status === 0
 
 beforeAll(() => {
   project = new Project()
@@ -106,7 +106,7 @@ source <(carabiner completion bash)
 complete -p carabiner | grep -q -- '-F _carabiner carabiner' || exit 9
 COMP_WORDS=("$@")
 COMP_CWORD=$(($# - 1))
-_carabiner carabiner "\${COMP_WORDS[COMP_CWORD]}" "\${COMP_WORDS[COMP_CWORD - 1]}"
+_carabiner carabiner "\${COMP_WORDS[COMP_CWORD]#=}" "\${COMP_WORDS[COMP_CWORD - 1]}"
 if [ "\${#COMPREPLY[@]}" -gt 0 ]; then printf '%s\\n' "\${COMPREPLY[@]}"; fi
 `
 
@@ -118,7 +118,7 @@ async function typed(...words: readonly string[]): Promise<readonly string[]> {
   return stdout === '' ? [] : stdout.trimEnd().split('\n')
 }
 
-describe.skipIf(!has('bash'))('bash', () => {
+describe.skipIf(!isInstalled('bash'))('bash', () => {
   it('completes every command', async () => {
     const { commands } = await helpOf()
     expect((await typed('')).toSorted()).toEqual([...commands.map(({ name }) => name), 'help'].sort())
@@ -157,7 +157,7 @@ describe.skipIf(!has('bash'))('bash', () => {
   it('completes names of plugins', async () => {
     expect(await typed('disable', '')).toEqual(['formatter', 'guard', 'linked', 'mine'])
     expect(await typed('update', 'mine', 'gu')).toEqual(['guard'])
-    expect(await typed('uninstall', 'mine', 'gu')).toEqual([])
+    expect(await typed('disable', 'mine', 'gu')).toEqual([])
     expect(project.has('hacked')).toBe(false)
   })
 
@@ -169,52 +169,110 @@ describe.skipIf(!has('bash'))('bash', () => {
 
   it('needs no newer bash than macOS has', async () => {
     const { stdout } = await project.carabiner(['completion', 'bash'])
-    expect(stdout).not.toMatch(/mapfile|readarray|compopt|declare -A|local -A|\$\{\w+,,/)
+    expect(stdout).not.toMatch(/mapfile|readarray|declare -A|local -A|\$\{\w+,,/)
+    // Where it is missing, that must not be seen.
+    expect(stdout.match(/compopt [^;\n]*/g)?.every((call) => call.endsWith('2> /dev/null'))).toBe(true)
   })
 })
 
-// ---- zsh and fish ---------------------------------------------------------------------------------------------
+// ---- at a terminal --------------------------------------------------------------------------------------------
 
-describe('zsh', () => {
-  it.skipIf(!has('zsh'))('understands its script', async () => {
-    const check =
-      'autoload -Uz compinit && compinit -u -D && source <(carabiner completion zsh) && print $_comps[carabiner]'
-    const { stdout, stderr } = await project.run('zsh', ['-fc', check], { env: env() })
-    expect([stdout, stderr]).toEqual(['_carabiner\n', ''])
+/** Typed up to here, and what Tab makes of it. */
+const TYPED: Readonly<Record<string, string>> = {
+  'carabiner expl': 'carabiner explain ',
+  'carabiner help expl': 'carabiner help explain ',
+  'carabiner help list expl': 'carabiner help list expl',
+  'carabiner --js': 'carabiner --json ',
+  'carabiner --json li': 'carabiner --json li',
+  'carabiner list --tru': 'carabiner list --trust-all ',
+  'carabiner list no': 'carabiner list no',
+  'carabiner nonsense PreT': 'carabiner nonsense PreT',
+  // events
+  'carabiner fire PreT': 'carabiner fire PreToolUse ',
+  'carabiner fire "PreT': 'carabiner fire "PreToolUse" ',
+  "carabiner fire 'PreT": "carabiner fire 'PreToolUse' ",
+  'carabiner fire --json PreT': 'carabiner fire --json PreToolUse ',
+  'carabiner fire -h PreT': 'carabiner fire -h PreToolUse ',
+  'carabiner fire Stop PreT': 'carabiner fire Stop PreT',
+  'carabiner new x --event PreC': 'carabiner new x --event PreCompact ',
+  // behind --
+  'carabiner fire -- PreT': 'carabiner fire -- PreToolUse ',
+  'carabiner fire -- --pay': 'carabiner fire -- --pay',
+  // values
+  'carabiner fire --as cla': 'carabiner fire --as claude-code ',
+  'carabiner fire --as=cla': 'carabiner fire --as=claude-code ',
+  'carabiner fire --as "cla': 'carabiner fire --as "claude-code" ',
+  'carabiner fire --as claude-code PreT': 'carabiner fire --as claude-code PreToolUse ',
+  'carabiner fire --as=claude-code PreT': 'carabiner fire --as=claude-code PreToolUse ',
+  'carabiner migrate --to cl': 'carabiner migrate --to claude-code ',
+  'carabiner setup cl': 'carabiner setup claude-code ',
+  'carabiner hook pre-t': 'carabiner hook pre-tool-use ',
+  'carabiner catalog sea': 'carabiner catalog search ',
+  // plugins
+  'carabiner disable gu': 'carabiner disable guard ',
+  'carabiner disable --hook x gu': 'carabiner disable --hook x guard ',
+  'carabiner disable -- gu': 'carabiner disable -- guard ',
+  'carabiner disable mine gu': 'carabiner disable mine gu',
+  'carabiner disable two': 'carabiner disable two',
+  'carabiner new --lang py': 'carabiner new --lang python ',
+  'carabiner new x --matcher no': 'carabiner new x --matcher no',
+  'carabiner update guard mi': 'carabiner update guard mine ',
+  // paths
+  'carabiner list --project sub': 'carabiner list --project sub\\ folder/',
+  'carabiner list --project=sub': 'carabiner list --project=sub\\ folder/',
+  'carabiner fire --project "sub folder" PreT': 'carabiner fire --project "sub folder" PreToolUse ',
+  'carabiner fire --project sub\\ folder PreT': 'carabiner fire --project sub\\ folder PreToolUse ',
+  'carabiner list --config my': 'carabiner list --config my\\ file.json ',
+  'carabiner list --config "my f': 'carabiner list --config "my file.json" ',
+  "carabiner list --config 'my f": "carabiner list --config 'my file.json' ",
+  'carabiner fire --payload=no': 'carabiner fire --payload=notes.txt ',
+  'carabiner install sub': 'carabiner install sub\\ folder/',
+  'carabiner migrate sub': 'carabiner migrate sub\\ folder/',
+  'carabiner catalog add sub': 'carabiner catalog add sub\\ folder/',
+}
+
+describe('at a terminal', { timeout: 300_000 }, () => {
+  beforeAll(() => {
+    mkdirSync(project.path('sub folder'))
+    project.file('my file.json', '{}')
+    project.file('notes.txt', 'x')
   })
 
-  it('has a line for every command', async () => {
-    const { stdout } = await project.carabiner(['completion', 'zsh'])
-    expect(stdout).toMatch(/^#compdef carabiner\n/)
-    for (const { name } of (await helpOf()).commands) expect(stdout).toContain(`    ${name}) _arguments `)
-    expect(stdout).toContain(`'*--as[`)
-    expect(stdout).toContain(`'1: :{_carabiner_names plugins}'`)
+  it.for(SHELLS)('%s makes of a line', async (shell, { skip }) => {
+    for (const program of [shell, 'python3']) skip(!isInstalled(program), `needs ${program}`)
+    const lines = Object.keys(TYPED)
+    const become = await tabbed(shell, lines, project, bin)
+    expect(Object.fromEntries(lines.map((line, i) => [line, become[i]]))).toEqual(TYPED)
+    expect(project.has('hacked')).toBe(false)
   })
 
-  it.skipIf(has('zsh'))('is not installed: nobody ran its script', () => {})
-})
-
-describe('fish', () => {
-  it.skipIf(!has('fish'))('completes', async () => {
-    const ask = (line: string) =>
-      project.run('fish', ['-c', `carabiner completion fish | source; complete -C ${JSON.stringify(line)}`], {
-        env: env(),
-      })
-    expect((await ask('carabiner expl')).stdout).toMatch(/^explain\t/)
-    expect((await ask('carabiner explain PreT')).stdout).toBe('PreToolUse\n')
-    expect((await ask('carabiner disable gu')).stdout).toBe('guard\n')
-    expect((await ask('carabiner list --tru')).stdout).toMatch(/^--trust-all\t/)
+  it.for(SHELLS)('%s knows every command, and that it has --json', async (shell, { skip }) => {
+    for (const program of [shell, 'python3']) skip(!isInstalled(program), `needs ${program}`)
+    const lines = (await helpOf()).commands.flatMap(({ name }) => [
+      `carabiner ${name}`,
+      `carabiner ${name} --js`,
+    ])
+    const finished = lines.map((line) => `${line.replace(/--js$/, '--json')} `)
+    expect(await tabbed(shell, lines, project, bin)).toEqual(finished)
   })
 
-  it('has a line for every command', async () => {
-    const { stdout } = await project.carabiner(['completion', 'fish'])
-    for (const { name } of (await helpOf()).commands) {
-      expect(stdout).toContain(`complete -c carabiner -n __fish_use_subcommand -a ${name} -d '`)
-    }
-    expect(stdout).toMatch(/__fish_seen_subcommand_from fire' -l as -x -a '.*claude-code/)
+  it.for(['zsh', 'fish'] as const)('%s finds the script in a file, too', async (shell, { skip }) => {
+    skip(!isInstalled(shell), `needs ${shell}`)
+    const { stdout: script } = await project.carabiner(['completion', shell])
+    const [file, ask] = {
+      zsh: [
+        '_carabiner',
+        'fpath=("$1" $fpath); autoload -Uz compinit && compinit -u -D; print $_comps[carabiner]',
+      ],
+      fish: ['carabiner.fish', "set fish_complete_path $argv[2]; complete -C 'carabiner expl'"],
+    }[shell] as [string, string]
+    const folder = dirname(project.file(`../found/${file}`, script))
+    const run = await project.run(shell, [...(shell === 'zsh' ? ['-f'] : []), '-c', ask, shell, folder], {
+      env: env(),
+    })
+    expect(run).toMatchObject({ code: 0, stderr: '' })
+    expect(run.stdout).toMatch(shell === 'zsh' ? /^_carabiner\n$/ : /^explain\t/)
   })
-
-  it.skipIf(has('fish'))('is not installed: nobody ran its script', () => {})
 })
 
 describe('--json', () => {

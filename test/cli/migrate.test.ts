@@ -193,6 +193,27 @@ next carabiner migrate ../plugin --write
     expect(project.has('out/own/hooks/hooks.json')).toBe(true)
   })
 
+  it('and back again, the same hooks each time, whatever its plugin.json says', async () => {
+    const guard = command('sh "$CLAUDE_PLUGIN_ROOT/guard.sh"')
+    project.file('mine/.claude-plugin/plugin.json', { name: 'mine', hooks: ['./hooks.json', './stop.json'] })
+    project.file('mine/hooks.json', { hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [guard] }] } })
+    project.file('mine/stop.json', { hooks: { Stop: [{ hooks: [guard] }] } })
+    const listed = async (...args: readonly string[]) => {
+      const { stdout } = await project.carabiner(['list', '--json', ...args])
+      const { hooks, diagnostics } = JSON.parse(stdout) as Record<string, Record<string, unknown>[]>
+      const what = hooks?.map(({ name, matcher, command: text }) => [name, matcher, text])
+      return { what, diagnostics }
+    }
+    const before = await listed('--plugin', 'mine')
+    expect(before.what).toHaveLength(2)
+    await project.carabiner(['migrate', './mine', '--to', 'claude-code', '--out', 'out', '--write'])
+    expect(project.has('out/mine/hooks.json')).toBe(false)
+    expect(await listed('--plugin', 'out/mine')).toEqual({ what: expect.anything(), diagnostics: [] })
+    expect((await listed('--plugin', 'out/mine')).what?.toSorted()).toEqual(before.what?.toSorted())
+    await project.carabiner(['migrate', 'out/mine', '--write'])
+    expect((await listed()).what?.toSorted()).toEqual(before.what?.toSorted())
+  })
+
   it('says what is wrong', async () => {
     const { code, stderr } = await project.carabiner(['migrate', '../nowhere'])
     expect(stderr).toContain('There is no folder')

@@ -48,6 +48,7 @@ describe('what it makes passes its own tests', { timeout: 300_000 }, () => {
   it.for(ALL)('in %s', async (language, { skip }) => {
     skip(!isInstalled(NEEDS[language]), `needs ${NEEDS[language]}`)
     for (const event of language === 'bash' ? EVERY_EVENT : MAIN) write(language, event)
+    await project.carabiner(['trust', '--yes'])
     const { code, stdout, stderr } = await project.carabiner(['test'])
     expect(stdout).not.toMatch(/FAIL|skip|no hook ran/)
     expect([code, stderr]).toEqual([0, ''])

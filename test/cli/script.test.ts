@@ -69,6 +69,25 @@ exit 3
   })
 })
 
+describe('every command', () => {
+  it('has a script that shows its use and a mistake', async () => {
+    const { stdout } = await project.carabiner(['help', '--json'])
+    const { commands } = JSON.parse(stdout) as { commands: readonly { name: string }[] }
+    const scripts = new Map(allScripts().map((script) => [script.name, script.steps]))
+    for (const name of ['', ...commands.map((one) => one.name)]) {
+      const called = name === '' ? /\bcarabiner(?: -|$)/m : new RegExp(`\\bcarabiner ${name}(?: |$)`, 'm')
+      const exits = (scripts.get(name === '' ? 'bare' : name) ?? [])
+        .filter(({ command }) => called.test(command))
+        .map(({ exit }) => exit)
+      expect({ name, use: exits.includes(0), mistake: exits.some((exit) => exit > 0) }).toEqual({
+        name,
+        use: true,
+        mistake: true,
+      })
+    }
+  })
+})
+
 describe('the script', { timeout: 120_000 }, () => {
   it.for(allScripts())('$name', async (script, { skip }) => {
     const missing = script.needs.filter((program) => !isInstalled(program))

@@ -9,7 +9,7 @@ import { carryOut, type Migration, planMigration } from '../../plugins/migrate/m
 import { type PluginMove, placeMove, planMove } from '../../plugins/migrate/plugin-move.js'
 import { DIRECTIONS, type Direction, routeOf } from '../../plugins/migrate/route.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
-import { isFolder } from '../../runners/command/start-folder.js'
+import { isFolder } from '../../runners/program/is-folder.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { userHome } from '../../state/homes.js'
 import { COMMON_OPTIONS, type Command, type Given } from '../command.js'
@@ -215,7 +215,7 @@ async function movePlugin(
     name: options.name,
   })
   const isWritten = options.write && !move.isThere
-  if (isWritten) placeMove(move)
+  if (isWritten) await placeMove(move)
   const next = nextFor(move, plugin, isWritten, options)
   if (output.json) {
     const { name, from, to, isThere, hooks, left, notes, tree } = move

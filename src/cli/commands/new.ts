@@ -1,19 +1,17 @@
 // `carabiner new`: a plugin that works, with its tests, to begin with.
 
-import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { basename, join, resolve } from 'node:path'
+import { lstatSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { hooksDirOf } from '../../config/discovery.js'
 import { isHookError, textOf } from '../../core/errors.js'
 import { type EventName, knownEvents, resolveEvent } from '../../core/events.js'
 import { compileMatcher } from '../../core/matcher.js'
 import { didYouMean } from '../../core/nearest.js'
-import { checkPlace } from '../../plugins/placing.js'
+import { FileTree } from '../../plugins/file-tree.js'
+import { placeMade } from '../../plugins/place-made.js'
 import { checkPluginName } from '../../plugins/plugin-name.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
-import { checkTarget } from '../../plugins/target.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
-import { nonce } from '../../state/nonce.js'
 import { realOf } from '../../state/within.js'
 import { COMMON_OPTIONS, type Command, helpFor } from '../command.js'
 import type { Output } from '../output.js'
@@ -21,7 +19,7 @@ import { findUnits, show } from '../plugins/trust-units.js'
 import { fromHere, nextLines } from '../print/lines.js'
 import { painter } from '../print/paint.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import { projectFolder } from '../sources.js'
+import { PLACE_OPTIONS, projectFolder } from '../sources.js'
 import { LANGUAGES, type Language, type NewFile, newPlugin } from '../templates/plugin.js'
 import { type Wanted, WITHOUT_SAMPLE } from '../templates/sample.js'
 
@@ -34,6 +32,7 @@ const OPTIONS = {
   event: { type: 'string', value: 'EVENT', help: 'What it listens to; default: PreToolUse.' },
   matcher: { type: 'string', value: 'M', help: 'Which tools or the like; default: all.' },
   dir: { type: 'string', value: 'DIR', help: 'Make DIR/NAME; default: .amplifier/hooks/NAME.' },
+  project: PLACE_OPTIONS.project,
   ...COMMON_OPTIONS,
 } as const
 
@@ -61,13 +60,13 @@ export const command: Command<typeof OPTIONS> = {
     if (name === undefined) throw usage('Which name? carabiner new NAME', helpFor('new'))
     const language = languageOf(options.lang)
     const wanted = wantedOf(name, options.event, options.matcher)
-    const project = projectFolder({ project: undefined })
+    const project = projectFolder(options)
     const parent = options.dir === undefined ? hooksDirOf(project) : resolve(options.dir)
-    checkPlaceOf(name, parent, project)
+    const folder = join(parent, name)
     const files = newPlugin(wanted, language)
-    const folder = place(files, join(parent, name))
+    await place(files, folder)
     const isElsewhere = options.dir !== undefined
-    const problem = await trustNew(folder, isElsewhere)
+    const problem = await trustNew(folder, project, isElsewhere)
     await tell({ wanted, language, folder, files, isElsewhere, problem }, output)
     return problem === undefined ? EXIT.ok : EXIT.failed
   },
@@ -119,38 +118,19 @@ function checkMatcher(matcher: string, event: string, field: string | null): voi
 
 // ---- writing --------------------------------------------------------------------------------------------------
 
+const OTHER_PLACE = 'Choose another name, or another place with --dir DIR. Nothing was changed.'
+
 /** As for what is installed: a project leads nothing elsewhere, and no two names are one folder on another system. */
-function checkPlaceOf(name: string, parent: string, project: string): void {
-  const folder = join(parent, name)
-  const isHome = realOf(project) === realOf(homedir())
+async function place(files: readonly NewFile[], folder: string): Promise<void> {
+  const tree = new FileTree()
+  for (const { path, text, isExecutable } of files) tree.addFile(path, Buffer.from(text), isExecutable)
+  if (lstatSync(folder, { throwIfNoEntry: false })) throw isThere(folder)
   try {
-    if (parent === hooksDirOf(project)) checkTarget({ scope: isHome ? 'user' : 'project', base: project })
-    if (lstatSync(folder, { throwIfNoEntry: false })) throw isThere(folder)
-    checkPlace(parent, name, undefined)
+    await placeMade(dirname(folder), basename(folder), tree)
   } catch (error) {
     if (!(error instanceof PluginProblem)) throw error
     const code = error.code === 'ALREADY_INSTALLED' ? 'ALREADY_THERE' : error.code
     throw new Refusal(code, error.message, { hint: OTHER_PLACE })
-  }
-}
-
-const OTHER_PLACE = 'Choose another name, or another place with --dir DIR. Nothing was changed.'
-
-/** All of it or nothing: it is written beside and then moved. */
-function place(files: readonly NewFile[], folder: string): string {
-  const draft = join(folder, '..', `.new-${nonce()}`)
-  try {
-    mkdirSync(draft, { recursive: true })
-    for (const { path, text, isExecutable } of files) {
-      writeFileSync(join(draft, path), text, { flag: 'wx' })
-      chmodSync(join(draft, path), isExecutable ? 0o755 : 0o644)
-    }
-    renameSync(draft, folder)
-    return folder
-  } catch (error) {
-    rmSync(draft, { recursive: true, force: true })
-    if (['EEXIST', 'ENOTEMPTY'].includes((error as NodeJS.ErrnoException).code ?? '')) throw isThere(folder)
-    throw new Refusal('NOT_WRITTEN', `${fromHere(folder)} cannot be written: ${textOf(error)}`)
   }
 }
 
@@ -161,9 +141,9 @@ function isThere(folder: string): Refusal {
 }
 
 /** Whoever makes it has read it. Why it is not trusted, if so. */
-async function trustNew(folder: string, isElsewhere: boolean): Promise<string | undefined> {
+async function trustNew(folder: string, project: string, isElsewhere: boolean): Promise<string | undefined> {
   const found = await findUnits(
-    { project: undefined, plugin: isElsewhere ? [folder] : [], config: [], 'pre-trusted': undefined },
+    { project, plugin: isElsewhere ? [folder] : [], config: [], 'pre-trusted': undefined },
     undefined,
   )
   const unit = [...found.units.keys()].find(({ path }) => realOf(path) === realOf(folder))

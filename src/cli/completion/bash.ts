@@ -25,38 +25,48 @@ ${commands.flatMap(argumentCases).join('\n')}
     *) REPLY='' ;;
   esac
 }
+# Bash 3 has no compopt: there it offers files where nothing else is found.
 _carabiner_offer() {
   local word list=''
   case $1 in
     'words '*) list=\${1#words } ;;
     'names '*) list=$(command "$3" completion --names "\${1#names }" 2> /dev/null) ;;
+    file) return ;;
+    folder) compopt +o bashdefault +o default -o dirnames 2> /dev/null; return ;;
   esac
+  compopt +o bashdefault +o default 2> /dev/null
   for word in $list; do
     if [[ $word == "$2"* ]]; then COMPREPLY+=("$word"); fi
   done
 }
 _carabiner() {
-  local program=$1 cur=\${COMP_WORDS[COMP_CWORD]} command='' named='' arguments=0 expects='' word i REPLY
+  local program=$1 cur=$2 command='' arguments=0 expects='' ended='' word i REPLY
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=\${COMP_WORDS[i]}
     if [[ $word == = ]]; then continue; fi
     if [[ -n $expects ]]; then expects=''; continue; fi
-    case $word in
+    case $ended$word in
+      --) ended=yes ;;
       -*)
         _carabiner_value "$command" "$word"
         expects=$REPLY
         ;;
       *)
-        if [[ -z $named ]]; then named=yes command=$word; else arguments=$((arguments + 1)); fi
+        if [[ $i == 1 ]]; then command=$word; else arguments=$((arguments + 1)); fi
         ;;
     esac
   done
-  if [[ $cur == = ]]; then cur=''; fi
-  if [[ -n $expects ]]; then _carabiner_offer "$expects" "$cur" "$program"; return; fi
-  if [[ $cur == -* ]]; then _carabiner_options "$command"; _carabiner_offer "words $REPLY" "$cur" "$program"; return; fi
-  if [[ -z $named ]]; then _carabiner_offer ${quoted(`words ${names}`)} "$cur" "$program"; return; fi
-  _carabiner_argument "$command" "$((arguments + 1))"
+  if [[ -n $expects ]]; then
+    REPLY=$expects
+  elif [[ $ended$cur == -* ]]; then
+    _carabiner_options "$command"
+    REPLY="words $REPLY"
+  elif [[ $COMP_CWORD == 1 ]]; then
+    REPLY=${quoted(`words ${names}`)}
+  else
+    _carabiner_argument "$command" "$((arguments + 1))"
+  fi
   _carabiner_offer "$REPLY" "$cur" "$program"
 }
 complete -o bashdefault -o default -F _carabiner carabiner

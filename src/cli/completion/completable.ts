@@ -58,11 +58,13 @@ export const KNOWN: Readonly<Record<string, Kind>> = {
   'disable 1': PLUGINS,
   'uninstall 1': PLUGINS,
   'update 1': PLUGINS,
+  'test 1': { type: 'file' },
   'hook 1': words(PACK_NAMES),
   'setup 1': words(['claude-code']),
   'approvals 1': words(['list', 'show', 'allow', 'deny', 'grants', 'revoke']),
   'audit 1': words(['tail', 'show', 'verify']),
   'catalog 1': words(['list', 'add', 'search', 'remove', 'update']),
+  'catalog 2': { type: 'file' },
   'schema 1': words(SCHEMA_NAMES),
   'completion 1': words(SHELLS),
 }

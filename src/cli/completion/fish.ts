@@ -1,4 +1,4 @@
-// The completion of fish: a line for each command and option.
+// The completion of fish: a line for each command, option and argument, and a function that says which of them count here.
 
 import type { Completable, CompletableOption, Kind } from './completable.js'
 
@@ -6,23 +6,61 @@ export function fishScript(commands: readonly Completable[]): string {
   const named = commands.filter(({ name }) => name !== '')
   const names = named.map(({ name }) => name).join(' ')
   return `# carabiner completion for fish. In ~/.config/fish/config.fish: carabiner completion fish | source
+# Whether it is this command, and, where a number is given, this argument of it.
+function __carabiner_at -a wanted place
+    set -l command
+    set -l arguments 0
+    set -l is_value no
+    set -l is_ended no
+    set -l words (commandline -opc)
+    set -e words[1]
+    for word in $words
+        if test $is_value = yes
+            set is_value no
+        else if test $is_ended = no; and string match -q -- '-*' $word
+            if test "$word" = --
+                set is_ended yes
+            else if contains -- "$command $word" ${commands.flatMap(valued).map(quoted).join(' ')}
+                set is_value yes
+            end
+        else if test "$word" = "$words[1]"; and not set -q command[1]
+            set command $word
+        else
+            set arguments (math $arguments + 1)
+        end
+    end
+    test "$command" = "$wanted"; or return 1
+    test -z "$place"; or test "$place" -eq (math $arguments + 1)
+end
 complete -c carabiner -e
 complete -c carabiner -f
-${named.map(({ name, summary }) => `complete -c carabiner -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`).join('\n')}
-complete -c carabiner -n __fish_use_subcommand -a help -d 'Say more about one command.'
-complete -c carabiner -n '__fish_seen_subcommand_from help' -a ${quoted(names)}
+${named.map(({ name, summary }) => `complete -c carabiner -n ${START} -a ${name} -d ${quoted(summary)}`).join('\n')}
+complete -c carabiner -n ${START} -a help -d 'Say more about one command.'
+complete -c carabiner -n '__carabiner_at help 1' -a ${quoted(names)}
 ${commands.flatMap(linesOf).join('\n')}
 `
 }
 
+/** Nothing is typed yet. */
+const START = quoted('test (count (commandline -opc)) -eq 1')
+
+/** Options behind which a value stands. */
+function valued({ name, options }: Completable): readonly string[] {
+  return options.flatMap(({ name: option, short, value }) => {
+    if (!value) return []
+    return [`${name} --${option}`, ...(short === undefined ? [] : [`${name} -${short}`])]
+  })
+}
+
 function linesOf({ name, options, positionals, isOpen }: Completable): readonly string[] {
-  const condition = name === '' ? '__fish_use_subcommand' : `__fish_seen_subcommand_from ${name}`
-  const [first] = positionals
-  const words = first ? argument(first) : ''
-  const isFirst = isOpen ? '' : '; and test (count (commandline -opc)) -eq 2'
+  const at = `__carabiner_at ${name === '' ? '""' : name}`
   return [
-    ...options.map((option) => optionLine(option, condition)),
-    ...(words === '' ? [] : [`complete -c carabiner -n ${quoted(`${condition}${isFirst}`)} ${words}`]),
+    ...options.map((option) => optionLine(option, at)),
+    ...positionals.flatMap((kind, i) => {
+      const words = argument(kind)
+      const place = isOpen && i === positionals.length - 1 ? at : `${at} ${i + 1}`
+      return words === '' ? [] : [`complete -c carabiner -n ${quoted(place)} ${words}`]
+    }),
   ]
 }
 
@@ -31,7 +69,7 @@ function optionLine({ name, short, help, value }: CompletableOption, condition: 
     `complete -c carabiner -n ${quoted(condition)}`,
     ...(short === undefined ? [] : [`-s ${short}`]),
     `-l ${name}`,
-    ...(value ? ['-x', argument(value)] : []),
+    ...(value ? [value.type === 'file' ? '-r' : '-x', argument(value)] : []),
     `-d ${quoted(help)}`,
   ]
   return parts.filter(Boolean).join(' ')

@@ -1,8 +1,9 @@
 // Names that change: asked for by the shell while somebody types, so that nothing is loaded and nothing can fail.
 
 import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { userHome } from '../../state/homes.js'
+import { nearestProject } from '../nearest-project.js'
 
 export const NAME_KINDS = ['plugins'] as const
 export type NameKind = (typeof NAME_KINDS)[number]
@@ -12,16 +13,16 @@ const SAFE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const MOST = 500
 
 const NAMES: Readonly<Record<NameKind, () => readonly string[]>> = {
-  plugins: () => ['', userHome()].flatMap((base) => foldersIn(join(base, '.amplifier', 'hooks'))),
+  plugins: () => [() => nearestProject(resolve('.')), userHome].flatMap(pluginsIn),
 }
 
 export function namesOf(kind: NameKind): readonly string[] {
   return [...new Set(NAMES[kind]().filter((name) => SAFE.test(name)))].sort().slice(0, MOST)
 }
 
-function foldersIn(path: string): readonly string[] {
+function pluginsIn(base: () => string): readonly string[] {
   try {
-    const entries = readdirSync(path, { withFileTypes: true })
+    const entries = readdirSync(join(base(), '.amplifier', 'hooks'), { withFileTypes: true })
     return entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink()).map(({ name }) => name)
   } catch {
     return [] // there is none, which is for others to say

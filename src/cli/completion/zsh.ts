@@ -4,7 +4,6 @@ import type { Completable, CompletableOption, Kind } from './completable.js'
 
 export function zshScript(commands: readonly Completable[]): string {
   const named = commands.filter(({ name }) => name !== '')
-  const bare = commands.find(({ name }) => name === '')
   return `#compdef carabiner
 # carabiner completion for zsh. In ~/.zshrc, behind compinit: source <(carabiner completion zsh)
 _carabiner_commands() {
@@ -21,15 +20,11 @@ _carabiner_names() {
   compadd -a names
 }
 _carabiner() {
-  local curcontext=$curcontext state line
-  typeset -A opt_args
-  _arguments -C \\
-${(bare?.options ?? []).map((option) => `    ${optionSpec(option)} \\`).join('\n')}
-    '1: :_carabiner_commands' \\
-    '*:: :->arguments'
-  [[ $state == arguments ]] || return
-  case $line[1] in
-${named.map(commandCase).join('\n')}
+  local command=$words[2]
+  if [[ $CURRENT == 2 && $command != -* ]]; then _carabiner_commands; return; fi
+  if [[ $command == -* ]]; then command=; else shift words; CURRENT=$((CURRENT - 1)); fi
+  case $command in
+${commands.map(commandCase).join('\n')}
     help) _arguments '1: :_carabiner_commands' ;;
   esac
 }
@@ -46,13 +41,14 @@ function commandCase({ name, options, positionals, isOpen }: Completable): strin
       return quoted(`${place}: :${action(kind)}`)
     }),
   ]
-  return `    ${name}) _arguments ${specs.join(' ')} ;;`
+  return `    ${quoted(name)}) _arguments -S ${specs.join(' ')} ;;`
 }
 
 function optionSpec({ name, short, help, value }: CompletableOption): string {
   const text = `[${help.replace(/[[\]\\:]/g, '\\$&')}]${value ? `: :${action(value)}` : ''}`
-  if (short === undefined) return quoted(`*--${name}${text}`)
-  return `{${quoted(`*-${short}`)},${quoted(`*--${name}`)}}${quoted(text)}`
+  const long = `*--${name}${value ? '=' : ''}`
+  if (short === undefined) return quoted(long + text)
+  return `{${quoted(`*-${short}${value ? '+' : ''}`)},${quoted(long)}}${quoted(text)}`
 }
 
 function action(kind: Kind): string {
@@ -66,7 +62,8 @@ function action(kind: Kind): string {
     case 'folder':
       return '_files -/'
     default:
-      return ' '
+      // A blank, which the manual has for this, would keep options from being completed there.
+      return '()'
   }
 }
 

@@ -1,7 +1,8 @@
 // Full texts of injections that were cut, for whoever wants to read them: the newest, within bounds.
 
-import { lstatSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { namesIn } from './folder.js'
 import { nonce } from './nonce.js'
 
 const MAX_TEXTS = 100
@@ -24,6 +25,15 @@ export function keepText(folder: string, text: string): string {
   }
   removeOldest(folder, path)
   return path
+}
+
+/** The newest first; none where the folder is not there. */
+export function keptTexts(folder: string): readonly string[] {
+  return namesIn(folder)
+    .filter((name) => NAME.test(name))
+    .sort()
+    .reverse()
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
 }
 
 function removeOldest(folder: string, newest: string): void {

@@ -1,6 +1,6 @@
 // What `carabiner doctor` finds beside files: decisions, plugins, history, its own folders, the environment.
 
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { AuditLog } from '../../src/audit/audit-log.js'
@@ -13,7 +13,9 @@ import { painter } from '../../src/cli/print/paint.js'
 import { loadConfig } from '../../src/config/load.js'
 import { unitsOf } from '../../src/config/units.js'
 import type { AuditedHook } from '../../src/core/audit-record.js'
+import { SetupRecord } from '../../src/hosts/setup-record.js'
 import { SwitchStore } from '../../src/plugins/switches.js'
+import { noteDown } from '../../src/plugins/under-way.js'
 import { FileStore } from '../../src/state/file-store.js'
 import { dataHome } from '../../src/state/homes.js'
 import { TrustStore } from '../../src/trust/trust-store.js'
@@ -76,6 +78,7 @@ describe('trust', () => {
       file,
       line: 3,
       text: expect.stringContaining('2 hooks are switched off by "enabled": false'),
+      fix: 'Remove "enabled": false at ~/.amplifier/settings.json:3.',
     })
   })
 
@@ -115,9 +118,109 @@ describe('plugins', () => {
     ])
   })
 
+  it('work that was interrupted is told, and left as it is', async () => {
+    const folder = join(scene.home, '.amplifier/hooks')
+    const [begun, gone] = [noteDown(folder, 'staging', 'half'), noteDown(folder, 'gone', 'old')]
+    scene.write(join(begun.path, 'half', 'hooks.json'), configured(['true']))
+    scene.write(join(gone.path, 'old', 'hooks.json'), configured(['true']))
+    const before = readdirSync(scene.base, { recursive: true }).sort()
+    expect(
+      (await scene.findings()).map(({ severity, code, file, fix }) => [severity, code, file, fix]),
+    ).toEqual([
+      [
+        'broken',
+        'plugin-interrupted',
+        begun.path,
+        'carabiner install SOURCE --name half   # finishes it; SOURCE as before',
+      ],
+      ['broken', 'plugin-interrupted', gone.path, 'carabiner uninstall old   # finishes it'],
+    ])
+    expect(readdirSync(scene.base, { recursive: true }).sort()).toEqual(before)
+  })
+
+  it('folders of a project that look like such work are not obeyed', async () => {
+    const path = join(scene.folder, '.amplifier/hooks/.gone-0123456789abcdef')
+    scene.write(join(path, 'guard/hooks.json'), configured(['true']))
+    expect(await scene.only('plugin-leftover')).toMatchObject({
+      severity: 'note',
+      file: path,
+      fix: expect.stringContaining('rm -r '),
+    })
+  })
+
   it('a lock file that cannot be read', async () => {
-    scene.writeHome('.amplifier/hooks.lock.json', 'oops')
-    expect(await scene.codes()).toEqual(['broken lock-unreadable'])
+    const file = scene.writeHome('.amplifier/hooks.lock.json', 'oops')
+    expect(await scene.only('lock-unreadable')).toMatchObject({
+      severity: 'broken',
+      file,
+      fix: expect.stringMatching(/^Restore .*hooks\.lock\.json from version control/),
+    })
+  })
+})
+
+describe('hooks that were migrated', () => {
+  const settings = () => join(scene.folder, '.claude/settings.json')
+  const engine = configured(['"/x/node" "/x/carabiner.js" fire PreToolUse --as claude-code'])
+
+  /** As migrate --remove-source leaves it. */
+  function migrated(): void {
+    scene.write('.claude/settings.json', {})
+    new SetupRecord(settings()).keep(JSON.stringify(configured(['cat  "-"'])))
+    scene.ofProject(['cat -'])
+  }
+
+  const orphans = async () =>
+    (await scene.findings()).flatMap(({ code, severity, text, fix, line }) =>
+      code === 'nobody-runs' ? [[severity, line, text.replace(/^.*migrated, /, ''), fix]] : [],
+    )
+
+  it('are run by nobody while they are not trusted, or switched off, or Claude Code asks nobody', async () => {
+    migrated()
+    expect(await orphans()).toEqual([
+      [
+        'warning',
+        7,
+        'and here it is untrusted: nobody runs it',
+        expect.stringMatching(/^carabiner trust project/),
+      ],
+    ])
+    const { specs } = await loadConfig({ projectDir: scene.folder, homeDir: scene.home })
+    const store = new TrustStore()
+    for (const unit of unitsOf(specs).keys()) store.trust(unit, store.look(unit).digest)
+    expect(await orphans()).toEqual([
+      [
+        'warning',
+        7,
+        'and Claude Code does not ask Carabiner: nobody runs it',
+        'carabiner setup claude-code --engine',
+      ],
+    ])
+    scene.write('.claude/settings.json', engine)
+    expect(await orphans()).toEqual([])
+    const since = new Date().toISOString()
+    new SwitchStore().turnOff({ plugin: 'project', from: 'project', since, by: 'me' }, Date.now())
+    expect(await orphans()).toEqual([
+      [
+        'warning',
+        7,
+        'and here it is disabled: nobody runs it',
+        expect.stringMatching(/^carabiner enable project/),
+      ],
+    ])
+  })
+
+  it('are run twice where Claude Code has them still, and are told as that', async () => {
+    migrated()
+    scene.write('.claude/settings.json', configured(['cat -']))
+    expect((await scene.findings()).map(({ code }) => code)).toEqual(['untrusted', 'runs-elsewhere'])
+  })
+
+  it('are not those that were never here', async () => {
+    scene.write('.claude/settings.json', {})
+    new SetupRecord(settings()).keep(JSON.stringify(configured(['cat -'], 'PostToolUse')))
+    new SetupRecord(settings()).keep('{ not JSON')
+    scene.ofProject(['cat -'])
+    expect(await orphans()).toEqual([])
   })
 })
 
@@ -175,7 +278,10 @@ describe('history', () => {
       text: expect.stringContaining('every call'),
     })
     record(...Array.from({ length: 5 }, () => fire({ ms: 29_000 })))
-    expect((await scene.only('slow')).text).toContain('of the 30 s that it may take')
+    expect(await scene.only('slow')).toMatchObject({
+      text: expect.stringContaining('of the 30 s that it may take'),
+      fix: 'Make it faster, or write "timeout": 59 at ~/.amplifier/hooks/hooks.json:7, in seconds.',
+    })
   })
 
   it('a decision that did not count, until the hook is mended', async () => {
@@ -259,11 +365,13 @@ describe('environment', () => {
   })
 
   it('a project that sets variables for its user', async () => {
-    scene.write('.claude/settings.json', { env: { CARABINER_OFF: '1' } })
+    const file = scene.write('.claude/settings.json', { env: { CARABINER_OFF: '1' } })
     expect(await scene.only('project-env')).toMatchObject({
       severity: 'broken',
+      file,
+      line: 2,
       text: expect.stringContaining('sets CARABINER_OFF for hooks'),
-      fix: 'Take it out of "env" there.',
+      fix: expect.stringMatching(/^Remove CARABINER_OFF from "env" at .*settings\.json:2\.$/),
     })
   })
 })

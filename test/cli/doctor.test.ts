@@ -45,6 +45,60 @@ describe('configuration', () => {
     expect(await scene.codes()).toEqual([expected])
   })
 
+  it.each([
+    [{ type: 'comand', command: 'true' }, 'Write command at'],
+    [{ type: 'command' }, 'Add "command": "…" to the hook at'],
+    [{ type: 'command', command: 5 }, 'Change "command" from 5 to a non-empty string at'],
+    [{ type: 'command', command: 'true', timeout: '5' }, 'Change "timeout" from "5" to 5 at'],
+    [{ type: 'http', url: 'x' }, 'Change "url" from "x" to a URL that begins with http:// or https:// at'],
+    [7, 'Write {"type": "command", "command": "…"} in place of 7 at'],
+  ])('says what to write in place of %j', async (handler, fix) => {
+    scene.writeHome('.amplifier/hooks/hooks.json', {
+      hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [handler] }] },
+    })
+    const found = await scene.only('entry-invalid')
+    expect(found.fix).toContain(`${fix} ~/.amplifier/hooks/hooks.json:${found.line}`)
+  })
+
+  it.each([
+    ['{ "hooks": {', /^Close what is open at the end of/],
+    ['{ "hooks": } ', /^Look for a comma or bracket/],
+    ['[]', /^Write \{"hooks": \{ … \}\} at/],
+    ['{ "hooks": { "Stop": 5 } }', /^Write \[\{"hooks": \[/],
+    ['{ "hooks": { "Stop": [{}] } }', /^Add "hooks": \[\{"type": "command"/],
+    [
+      '{ "hooks": { "Stop": [{ "type": "command", "command": "x" }] } }',
+      /^Write \{"hooks": \[ … \]\} around it/,
+    ],
+    ['{ "hooks": { "Whatever": [{ "hooks": [] }] } }', /^Write the name of an event at/],
+    ['{ "hooks": { "Stop": [{ "timeout": 5, "hooks": [] }] } }', /^Move "timeout" from .* on the handler/],
+    [
+      '{ "hooks": { "PreToolUse": [{ "matcher": "Bash(", "hooks": [{"type":"command","command":"true"}] }] } }',
+      /^Change "matcher" from "Bash\(" to "Bash" at/,
+    ],
+    [
+      '{ "hooks": { "PreToolUse": [{ "matcher": 5, "hooks": [] }] } }',
+      /^Change "matcher" from 5 to a string such as "Write\|Edit" at/,
+    ],
+  ])('says what to do about %s', async (text, fix) => {
+    scene.writeHome('.amplifier/hooks/hooks.json', text)
+    const [found] = await scene.findings()
+    expect(found?.fix).toMatch(fix)
+    expect(found?.fix).toContain('~/.amplifier/hooks/hooks.json:1')
+  })
+
+  it('says what to write in settings, and where else', async () => {
+    scene.writeHome('.amplifier/settings.json', { hooks: { on_failure: 'explode', bogus: 1 } })
+    scene.write('.amplifier/settings.json', { hooks: { max_timeout: 9999 } })
+    expect((await scene.findings()).map(({ fix }) => fix)).toEqual([
+      'Remove "bogus" at ~/.amplifier/settings.json:4.',
+      'Change "on_failure" from "explode" to "continue" or "block" at ~/.amplifier/settings.json:3.',
+      expect.stringMatching(
+        /^Remove it at .*:3; if you want it, write "max_timeout": 9999 under "hooks" in ~\/\.amplifier\/settings\.json\.$/,
+      ),
+    ])
+  })
+
   it('names the event that was meant, where it stands', async () => {
     const file = scene.writeHome('.amplifier/hooks/hooks.json', { hooks: { PreTooluse: [{ hooks: [] }] } })
     expect(await scene.only('unknown-event')).toMatchObject({
@@ -56,7 +110,13 @@ describe('configuration', () => {
 
   it('turns milliseconds into seconds', async () => {
     scene.ofUser([{ type: 'command', command: 'true', timeout: 5000 }])
-    expect((await scene.only('timeout-clamped')).fix).toBe('Write "timeout": 5, in seconds.')
+    expect((await scene.only('timeout-clamped')).fix).toBe(
+      'Write 5 in place of 5000 at ~/.amplifier/hooks/hooks.json:10: time-outs are in seconds.',
+    )
+    scene.ofUser([{ type: 'command', command: 'true', timeout: 600 }])
+    expect((await scene.only('timeout-clamped')).fix).toBe(
+      'Write 300 in place of 600 at ~/.amplifier/hooks/hooks.json:10; or "max_timeout": 600 under "hooks" in ~/.amplifier/settings.json.',
+    )
   })
 
   it('also where the settings allow so many seconds', async () => {
@@ -143,14 +203,24 @@ describe('programs', () => {
 
 describe('scripts', () => {
   it.each([
-    ['missing', `"$CLAUDE_PROJECT_DIR"/gone.sh`, 'script-missing', 'Correct the path'],
+    [
+      'missing',
+      `"$CLAUDE_PROJECT_DIR"/gone.sh`,
+      'script-missing',
+      '/gone.sh, or write the path of one that is there at ~/.amplifier/hooks/hooks.json:7',
+    ],
     [
       'missing, behind an interpreter',
       `sh "$CLAUDE_PROJECT_DIR"/gone.sh`,
       'script-missing',
-      'Correct the path',
+      '/gone.sh, or write the path of one that is there at ~/.amplifier/hooks/hooks.json:7',
     ],
-    ['a folder', '"$CLAUDE_PROJECT_DIR"/sub', 'script-missing', 'Name the file in it'],
+    [
+      'a folder',
+      '"$CLAUDE_PROJECT_DIR"/sub',
+      'script-missing',
+      '/sub/NAME, the file in it that is to run, at ~/.amplifier/hooks/hooks.json:7',
+    ],
     ['not executable', '"$CLAUDE_PROJECT_DIR"/plain.sh', 'not-executable', 'chmod +x '],
     ['CRLF in its first line', '"$CLAUDE_PROJECT_DIR"/crlf.sh', 'crlf', "perl -pi -e 's/\\r$//' "],
     ['CRLF in what a shell reads', 'bash "$CLAUDE_PROJECT_DIR"/lines.sh', 'crlf', 'perl -pi -e '],
@@ -223,7 +293,9 @@ describe('scripts', () => {
   it('no first line where no shell guesses it', async () => {
     scene.write('bare', 'exit 0\n', 0o755)
     scene.ofUser([{ type: 'command', command: `\${CLAUDE_PROJECT_DIR}/bare`, args: [] }])
-    expect((await scene.only('interpreter-missing')).fix).toBe('Add a first line: #!/bin/sh.')
+    expect((await scene.only('interpreter-missing')).fix).toMatch(
+      /^Add a first line to .*\/bare: #!\/bin\/sh\.$/,
+    )
     scene.ofUser([`"$CLAUDE_PROJECT_DIR"/bare`])
     expect(await scene.codes()).toEqual([])
   })
@@ -280,6 +352,7 @@ describe('matchers', () => {
   it.each([
     ['bash', 'warning', 'Write Bash.'],
     ['Wirte|Read', 'warning', 'Write Write|Read.'],
+    ['MultiEdit|Edit|edit', 'warning', 'Write MultiEdit|Edit|Edit.'],
     ['mcp__files', 'broken', 'Write mcp__files__.*.'],
     ['^Nothing$', 'warning', 'Write a list such as'],
     ['Skill(prp-execute)', 'warning', 'Write "matcher": "Skill"'],
@@ -290,6 +363,11 @@ describe('matchers', () => {
       text: expect.stringContaining('and 1 hook more'),
       fix: expect.stringContaining(fix),
     })
+  })
+
+  it('every name of a list is put right at once', async () => {
+    scene.ofUser(['true'], 'PreToolUse', 'Wirte|bash')
+    expect((await scene.findings()).map(({ fix }) => fix)).toEqual(['Write Write|Bash.', 'Write Write|Bash.'])
   })
 
   it.each([['Bash'], ['Task'], ['.*Edit'], ['mcp__files__.*'], ['mcp__files__read'], ['MyOwnTool'], ['*']])(
@@ -311,7 +389,10 @@ describe('matchers', () => {
 
   it('where there is nothing to match', async () => {
     scene.ofUser(['true'], 'Stop', 'Bash')
-    expect(await scene.only('matcher-ignored')).toMatchObject({ severity: 'note' })
+    expect(await scene.only('matcher-ignored')).toMatchObject({
+      severity: 'note',
+      fix: expect.stringContaining('Remove "matcher": "Bash" at ~/.amplifier/hooks/hooks.json:'),
+    })
   })
 })
 

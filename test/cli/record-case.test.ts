@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { casesIn } from '../../src/cli/test-cases/case-file.js'
-import { recordCase } from '../../src/cli/test-cases/record-case.js'
+import { recordCase, recordedLines } from '../../src/cli/test-cases/record-case.js'
 import type { Outcome } from '../../src/core/outcome.js'
 import { createHooks } from '../../src/runtime.js'
 import { Project } from './program.js'
@@ -131,11 +131,23 @@ describe('the file', () => {
   it('has a call once', async () => {
     await record('true', BASH)
     const before = project.read('.amplifier/hooks/gate/hooks.test.json')
-    expect(await record('exit 2', { ...BASH, session_id: 'other' })).toMatchObject({
-      isNew: false,
-      line: 4,
-      name: 'continue Bash: git push --force',
-    })
+    const again = await record('true', { ...BASH, session_id: 'other' })
+    expect(again).toEqual({ file, isNew: false, line: 4, name: 'continue Bash: git push --force' })
+    expect(recordedLines(again)).toEqual([
+      `recorded before as "continue Bash: git push --force" in ${file}:4, and nothing has changed`,
+    ])
+    expect(project.read('.amplifier/hooks/gate/hooks.test.json')).toBe(before)
+  })
+
+  it('says when the decision on a call is another one by now, and how to take it', async () => {
+    await record('true', BASH)
+    const before = project.read('.amplifier/hooks/gate/hooks.test.json')
+    const again = await record('echo "not in $CLAUDE_PLUGIN_ROOT" >&2; exit 2', BASH)
+    expect(recordedLines(again)).toEqual([
+      `recorded before as "continue Bash: git push --force" in ${file}:4, which expects something else`,
+      '  action: continue before, deny now',
+      'next if that is right, write there "expect": {"action":"deny","reason":"not in {{plugin}}"}',
+    ])
     expect(project.read('.amplifier/hooks/gate/hooks.test.json')).toBe(before)
   })
 

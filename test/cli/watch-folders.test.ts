@@ -13,6 +13,16 @@ it('what changes in three runs in a row is written by a hook', () => {
   expect([1, 2, 3, 4].map((run) => seen(writes, run, run * 10 + 5))).toEqual([false, false, true, true])
 })
 
+it('a source that is saved in every run is edited, too', () => {
+  const writes = new HookWrites()
+  const seenIn = (run: number) => {
+    writes.begin(run * 10)
+    writes.end(run * 10 + 9)
+    return writes.isByHook('/gate/hook.sh', run * 10 + 5)
+  }
+  expect([1, 2, 3, 4].map(seenIn)).toEqual([false, false, false, false])
+})
+
 it('what changes between runs is edited', () => {
   const writes = new HookWrites()
   expect([1, 2, 3, 4].map((run) => seen(writes, run, run * 10 + 9.5))).toEqual([false, false, false, false])

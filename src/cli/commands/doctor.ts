@@ -5,6 +5,7 @@ import { examine, summaryOf } from '../doctor/examine.js'
 import { gather } from '../doctor/facts.js'
 import { familyLines } from '../doctor/print.js'
 import { painter } from '../print/paint.js'
+import { projectLine } from '../print/project-line.js'
 import { EXIT } from '../refusal.js'
 import { SOURCE_OPTIONS } from '../sources.js'
 
@@ -49,7 +50,10 @@ export const command: Command<typeof OPTIONS> = {
           findings.map((finding) => ({ family: name, ...finding })),
         ),
       })
-    } else await output.print(familyLines(families, painter(1)))
+    } else {
+      const paint = painter(1)
+      await output.print([...projectLine(options, paint), ...familyLines(families, paint)])
+    }
     return summary.broken === 0 ? EXIT.ok : EXIT.failed
   },
 }

@@ -4,17 +4,20 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { textOf } from '../../core/errors.js'
 import { redactedData } from '../../core/secrets.js'
+import { realOf } from '../../state/within.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { Interruption } from '../interruption.js'
 import { type Output, plainData } from '../output.js'
-import { shortPath } from '../print/lines.js'
+import { fromHere, shortPath } from '../print/lines.js'
 import { painter } from '../print/paint.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import { CASE_FILE, findCases, type Subject } from '../test-cases/find-cases.js'
+import { projectFolder } from '../sources.js'
+import { CASE_FILE, casesOf, findCases, type Subject } from '../test-cases/find-cases.js'
 import { problemLines, resultLines, subjectLine, summaryLine, tallyOf } from '../test-cases/print-cases.js'
 import type { CaseResult } from '../test-cases/run-case.js'
 import { readSuites, runSuites, type Suite } from '../test-cases/run-cases.js'
-import { FolderWatch } from '../test-cases/watch-folders.js'
+import { type Unreviewed, unreviewed, unreviewedLine } from '../test-cases/unreviewed.js'
+import { FolderWatch, watchedOf } from '../test-cases/watch-folders.js'
 
 const OPTIONS = {
   filter: { type: 'string', value: 'TEXT', help: 'Only cases with this in the name of plugin or case.' },
@@ -26,12 +29,14 @@ const OPTIONS = {
 export const command: Command<typeof OPTIONS> = {
   name: 'test',
   summary: 'Run the test cases of hooks.',
-  positionals: ['[DIR]'],
+  positionals: ['[WHAT]'],
   about:
-    `DIR is a plugin, or a project with plugins in .amplifier/hooks; default: the current directory. The cases are in ` +
+    'WHAT is the folder of a plugin or of a project with plugins in .amplifier/hooks, a file of cases, or the name of a ' +
+    'plugin; default: the current directory, or the project that it is in. The cases are in ' +
     `${CASE_FILE} beside hooks.json: an event, a payload, and what the hooks are to decide. Each is fired as ` +
     '`carabiner fire` would, in a project and a home of its own that are gone afterwards. A hook that fails fails its ' +
-    'case unless the case expects it. Runs the hooks of DIR without asking: test what you wrote or reviewed.',
+    'case unless the case expects it. Hooks that you have not trusted run too, which is said before: none of your ' +
+    'variables and settings reach them, but they run as you.',
   options: OPTIONS,
   exits: [
     [0, 'every case passed, or was skipped'],
@@ -52,11 +57,11 @@ export const command: Command<typeof OPTIONS> = {
       needs: 'a payload',
     },
   ],
-  async run({ options, positionals: [where = '.'] }, output) {
+  async run({ options, positionals: [where = defaultPlace()] }, output) {
     const { filter, junit, watch } = options
     if (watch && output.json) throw usage('--watch never ends, and --json is one document: give one of them')
     const interruption = new Interruption()
-    const run = { where, filter, junit, output, signal: interruption.signal }
+    const run = { where, filter, junit, output, signal: interruption.signal, told: new Set<string>() }
     try {
       return watch ? await watching(run) : await once(run)
     } finally {
@@ -71,32 +76,44 @@ interface Run {
   readonly junit: string | undefined
   readonly output: Output
   readonly signal: AbortSignal
+  /** What was said already. */
+  readonly told: Set<string>
 }
 
 async function once(run: Run): Promise<number> {
   const { where, filter, junit, output, signal } = run
-  const suites = readSuites(subjectsIn(where), filter)
+  const subjects = await casesOf(where)
+  const suites = readSuites(subjects, filter)
   checkSome(suites, run)
+  const untrusted = await unreviewed(
+    suites.flatMap(({ cases, subject }) => (cases.length > 0 ? [subject] : [])),
+  )
+  await announce(untrusted, run)
   const startedAt = performance.now()
   const teller = new Teller(output, suites)
   const results = await runSuites(suites, signal, (result) => teller.tell(result))
   // What was interrupted has no result.
   if (signal.aborted) return EXIT.failed
   const problems = suites.flatMap((suite) => suite.problems)
-  if (output.json) await output.document(documentOf(results, suites, performance.now() - startedAt))
+  if (output.json)
+    await output.document(documentOf(results, suites, untrusted, performance.now() - startedAt))
   else await teller.end(results, problems.length)
   if (junit !== undefined) await writeReport(junit, suites, results)
   return problems.length > 0 || tallyOf(results).failed > 0 ? EXIT.failed : EXIT.ok
 }
 
-function subjectsIn(where: string): readonly Subject[] {
-  const subjects = findCases(where)
-  if (subjects.length > 0) return subjects
-  throw new Refusal('NO_CASES', `There is no ${CASE_FILE} in ${shortPath(resolve(where))}`, {
-    hint:
-      `Write one beside hooks.json: {"cases": [{"event": "PreToolUse", "payload": {"tool_name": "Bash", ` +
-      `"tool_input": {"command": "ls"}}, "expect": {"action": "continue"}}]}; or let carabiner fire --record FILE make it.`,
-  })
+/** Before anything of them runs, and once. */
+async function announce(untrusted: readonly Unreviewed[], { output, told }: Run): Promise<void> {
+  const line = untrusted.length === 0 ? '' : unreviewedLine(untrusted)
+  if (output.json || line === '' || told.has(line)) return
+  told.add(line)
+  await output.complain([line])
+}
+
+/** Who stands in a plugin means that one. */
+function defaultPlace(): string {
+  const project = projectFolder({ project: undefined })
+  return findCases('.').length > 0 ? '.' : fromHere(project)
 }
 
 /** A filter that nothing passes, and a file without a case, test nothing: that is no success. */
@@ -151,10 +168,16 @@ class Teller {
   }
 }
 
-function documentOf(results: readonly CaseResult[], suites: readonly Suite[], ms: number) {
+function documentOf(
+  results: readonly CaseResult[],
+  suites: readonly Suite[],
+  untrusted: readonly Unreviewed[],
+  ms: number,
+) {
   return {
     ...tallyOf(results),
     ms: Math.round(ms),
+    untrusted,
     cases: results.map(({ subject, case: one, ...rest }) => ({
       plugin: subject.name,
       name: one.name,
@@ -185,26 +208,25 @@ async function writeReport(
 
 // ---- again and again ------------------------------------------------------------------------------------------
 
-/** Until it is interrupted; the exit code is that of the last run. */
+/** Until it is interrupted, with the exit code of that. */
 async function watching(run: Run): Promise<number> {
   const { where, output, signal } = run
-  const folders = [...new Set(subjectsIn(where).map(({ plugin, file }) => plugin ?? dirname(file)))]
-  const watch = await FolderWatch.open(folders)
-  let exit: number = EXIT.ok
+  const subjects = await casesOf(where)
+  const isOne = subjects.some(({ plugin, file }) => [plugin, file].includes(realOf(resolve(where))))
+  const watch = await FolderWatch.open(watchedOf(subjects, !isOne))
   try {
     do {
-      exit = await watch.during(() => once(run).catch((error: unknown) => told(error, output)))
+      await watch.during(() => once(run).catch((error: unknown) => told(error, output)))
       if (!signal.aborted) await output.print(['waiting for changes; Ctrl-C ends'])
     } while (await watch.next(signal))
   } finally {
     await watch.close()
   }
-  return exit
+  return signal.reason instanceof Refusal ? signal.reason.exit : EXIT.ok
 }
 
 /** Somebody is editing: what is wrong now may be right after the next keystroke. */
-async function told(error: unknown, output: Output): Promise<number> {
+async function told(error: unknown, output: Output): Promise<void> {
   if (!(error instanceof Refusal)) throw error
   await output.complain([`carabiner: ${plainData(error.message)}`])
-  return EXIT.failed
 }

@@ -49,7 +49,7 @@ export function agentCommands({ project, home }: Pick<Facts, 'project' | 'home'>
   ]
   const distinct = [...new Map(places.map((place) => [place[1], place])).values()]
   const read = distinct.flatMap(([agent, file]) => {
-    const commands = commandsIn(agent, file)
+    const commands = commandsOf(agent, file)
     return commands ? [{ file, commands }] : []
   })
   return { files: read.map(({ file }) => file), commands: read.flatMap(({ commands }) => commands) }
@@ -70,25 +70,29 @@ function copilotFiles(project: string): readonly Place[] {
 const MOST_BYTES = 4 * 1024 * 1024
 
 /** Undefined where there is none, or none that the agent itself could read. */
-function commandsIn(agent: string, file: string): readonly AgentCommand[] | undefined {
+function commandsOf(agent: string, file: string): readonly AgentCommand[] | undefined {
   try {
     const found = readPlain(realOf(file), MOST_BYTES)
-    if ('problem' in found) return undefined
-    const json = new JsonText(found.text)
-    const parsed = json.parse()
-    if ('problem' in parsed || !isObject(parsed.value)) return undefined
-    const commands: AgentCommand[] = []
-    const at = under(null, 'hooks')
-    for (const [name, groups] of Object.entries(isObject(parsed.value.hooks) ? parsed.value.hooks : {})) {
-      const event = canonicalEvent(name)
-      walk(groups, under(at, name), 0, (command, place) =>
-        commands.push({ agent, event, command, file, line: json.lineOf(place) }),
-      )
-    }
-    return commands
+    return 'problem' in found ? undefined : commandsIn(agent, file, found.text)
   } catch {
     return undefined // no such file
   }
+}
+
+/** Of a text that the file has, or had. Undefined where the agent itself could not read it. */
+export function commandsIn(agent: string, file: string, text: string): readonly AgentCommand[] | undefined {
+  const json = new JsonText(text)
+  const parsed = json.parse()
+  if ('problem' in parsed || !isObject(parsed.value)) return undefined
+  const commands: AgentCommand[] = []
+  const at = under(null, 'hooks')
+  for (const [name, groups] of Object.entries(isObject(parsed.value.hooks) ? parsed.value.hooks : {})) {
+    const event = canonicalEvent(name)
+    walk(groups, under(at, name), 0, (command, place) =>
+      commands.push({ agent, event, command, file, line: json.lineOf(place) }),
+    )
+  }
+  return commands
 }
 
 /** Groups, their hooks, a hook; Cursor has fewer, nobody more. */

@@ -4,14 +4,15 @@ import type { ConfiguredHook } from '../../config/configured-hook.js'
 import { resolveEvent } from '../../core/events.js'
 import type { Matcher } from '../../core/matcher.js'
 import { PACK_NAMES } from '../../pack/names.js'
-import { ownCommand } from '../../pack/own-command.js'
 import { registrationProblems, settingsFiles } from '../../pack/registrations.js'
 import { counted, grouped, placeOf, shortPath } from '../print/lines.js'
 import { version } from '../version.js'
 import { type AgentCommand, agentCommands } from './agent-files.js'
+import { commandText, eventsOf, plainCommand } from './command-text.js'
 import { type Facts, type Written, wanted } from './facts.js'
 import type { Checked, Finding } from './finding.js'
 import { KNOWN_TOOLS } from './matchers.js'
+import { takenOver } from './taken-over.js'
 
 export function duplicates(facts: Facts): Checked {
   const { files, commands } = agentCommands(facts)
@@ -20,6 +21,7 @@ export function duplicates(facts: Facts): Checked {
     findings: [
       ...among(wanted(facts)),
       ...elsewhere(wanted(facts), commands, files),
+      ...takenOver(facts, commands),
       ...registered(facts),
       ...firedTwice(commands),
     ],
@@ -33,8 +35,10 @@ const MOST_ALIKE = 200
 
 /** Groups of one command on one event; a later one is the duplicate. */
 function among(those: readonly Written[]): readonly Finding[] {
-  const commands = those.filter(({ spec }) => textOf(spec) !== undefined)
-  const groups = grouped(commands, ({ spec }) => [...eventsOf(spec), ruleOf(spec), textOf(spec)].join('\0'))
+  const commands = those.filter(({ spec }) => commandText(spec) !== undefined)
+  const groups = grouped(commands, ({ spec }) =>
+    [...eventsOf(spec), ruleOf(spec), commandText(spec)].join('\0'),
+  )
   return [...groups.values()].flatMap((group) =>
     group.slice(0, MOST_ALIKE).flatMap((one, i) => {
       const first = group.slice(0, i).find((other) => meet(other.spec, one.spec))
@@ -62,34 +66,6 @@ function ruleOf(spec: ConfiguredHook): string {
   return ('common' in spec && spec.common.if) || ''
 }
 
-/** With blanks as they may be, and folders under one name. */
-function textOf(spec: ConfiguredHook): string | undefined {
-  if (spec.type !== 'command') return undefined
-  const { command, args = [] } = spec.handler
-  const { projectDir, hooksDir, plugin, skillDir } = spec.place
-  const text = [command, ...args]
-    .join(' ')
-    .replace(/\$\{?AMPLIFIER_HOOKS_DIR\}?/g, () => hooksDir)
-    .replace(/\$\{?(?:CLAUDE_)?PLUGIN_ROOT\}?/g, () => plugin?.root ?? '')
-    .replace(/\$\{?(?:CLAUDE|AMPLIFIER)_SKILL_DIR\}?/g, () => skillDir ?? '')
-  return plain(text, projectDir)
-}
-
-function plain(command: string, projectDir: string): string {
-  const own = ownCommand({ command })
-  if (own?.call === 'hook') return `carabiner hook ${own.name}`
-  return command
-    .replace(/["']/g, '')
-    .replace(/\$\{?(?:CLAUDE|AMPLIFIER)_PROJECT_DIR\}?/g, () => projectDir)
-    .replaceAll(`${projectDir}/`, './')
-    .replace(/\s+/g, ' ')
-    .trim()
-}
-
-function eventsOf({ hook: { events } }: ConfiguredHook): readonly string[] {
-  return events === 'all' ? ['*'] : [...events]
-}
-
 /** Whether one value fits both: names in their patterns, and the tools that are known. */
 function meet({ hook: a }: ConfiguredHook, { hook: b }: ConfiguredHook): boolean {
   const [event] = a.events === 'all' ? [] : a.events
@@ -111,13 +87,14 @@ function elsewhere(
   files: readonly string[],
 ): readonly Finding[] {
   return those.flatMap(({ spec, where }) => {
-    const text = textOf(spec)
+    const text = commandText(spec)
     // A file that was named is the agent's own: there is no other.
     if (text === undefined || files.includes(spec.hook.origin.file ?? '')) return []
     const events = eventsOf(spec)
     const same = commands.find(
       ({ event, command }) =>
-        (event === undefined || events.includes(event)) && plain(command, spec.place.projectDir) === text,
+        (event === undefined || events.includes(event)) &&
+        plainCommand(command, spec.place.projectDir) === text,
     )
     if (!same) return []
     const place = placeOf(same)
@@ -139,9 +116,11 @@ function registered({ home, project }: Facts): readonly Finding[] {
   const script = process.argv[1] ?? ''
   return registrationProblems(places, PACK_NAMES, { script, version }).map((text) => {
     const [what = text, ...todo] = text.split('; ')
+    const place = places.find(({ file }) => text.includes(file))
     return {
       severity: /not there|not valid/.test(text) ? 'broken' : 'warning',
       code: 'registration',
+      ...(place && { file: place.file }),
       text: shortened(what, home),
       fix: shortened(todo.join('; ') || 'carabiner setup claude-code puts it right', home),
     }

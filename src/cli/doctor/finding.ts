@@ -29,6 +29,8 @@ export const FINDING_CODES = [
   // plugins
   'plugin-modified',
   'plugin-missing',
+  'plugin-interrupted',
+  'plugin-leftover',
   'lock-unreadable',
   // programs
   'program-missing',
@@ -50,6 +52,7 @@ export const FINDING_CODES = [
   // duplicates
   'duplicate',
   'runs-elsewhere',
+  'nobody-runs',
   'registration',
   // history
   'failing',

@@ -53,13 +53,18 @@ function ofFolder(folder: string, isTop: boolean): readonly Finding[] {
   try {
     stats = statSync(folder, { throwIfNoEntry: false })
   } catch (error) {
-    return [unusable(folder, textOf(error))]
+    // Of what stands where a folder above it should be, that one tells.
+    if (!isTop && (error as NodeJS.ErrnoException).code === 'ENOTDIR') return []
+    return [unusable(folder, textOf(error), 'Let this user read what is above it')]
   }
   if (!stats) return isTop ? missing(folder) : []
-  if (!stats.isDirectory()) return [unusable(folder, 'it is no folder')]
+  if (!stats.isDirectory())
+    return [unusable(folder, 'it is no folder', `mv ${quoted(folder)} ${quoted(`${folder}.old`)}`)]
   return [
     ...byOthers(folder, stats),
-    ...(isWritable(folder) ? [] : [unusable(folder, 'it cannot be written')]),
+    ...(isWritable(folder)
+      ? []
+      : [unusable(folder, 'it cannot be written', `chmod u+rwx ${quoted(folder)}`)]),
   ]
 }
 
@@ -67,7 +72,8 @@ function ofFolder(folder: string, isTop: boolean): readonly Finding[] {
 function missing(folder: string): readonly Finding[] {
   const above = nearestAbove(folder)
   if (above === undefined || isWritable(above)) return []
-  return [unusable(folder, `it is missing, and cannot be made in ${shortPath(above)}`)]
+  const why = `it is missing, and cannot be made in ${shortPath(above)}`
+  return [unusable(folder, why, `chmod u+rwx ${quoted(above)}`)]
 }
 
 function nearestAbove(folder: string): string | undefined {
@@ -90,13 +96,17 @@ function isWritable(folder: string): boolean {
   }
 }
 
-function unusable(folder: string, why: string): Finding {
+function quoted(path: string): string {
+  return shellQuoted(fromHere(path))
+}
+
+function unusable(folder: string, why: string, todo: string): Finding {
   return {
     severity: 'broken',
     code: 'folder-unusable',
     file: folder,
     text: `Carabiner cannot keep anything in ${shortPath(folder)} (${why}): no trust, no audit, no state of sessions`,
-    fix: `Let this user write there, or ${ELSEWHERE} that allows it.`,
+    fix: `${todo}   # or ${ELSEWHERE} that can be written`,
   }
 }
 
@@ -110,7 +120,7 @@ function byOthers(folder: string, { mode, uid }: Stats): readonly Finding[] {
   }
   if ((mode & OTHERS_WRITE) === 0) return []
   const how = `can be written by others (mode ${(mode & 0o7777).toString(8)})`
-  return [open(folder, how, `chmod go-w ${shellQuoted(fromHere(folder))}   # if all in it is yours`)]
+  return [open(folder, how, `chmod go-w ${quoted(folder)}   # if all in it is yours`)]
 }
 
 function open(folder: string, how: string, fix: string): Finding {

@@ -15,7 +15,7 @@ import { DIAGNOSTIC_CODES, type Diagnostic, textOf } from '../../core/errors.js'
 import { resolveEvent } from '../../core/events.js'
 import { visible } from '../../core/visible.js'
 import type { ListedHook } from '../../hooks.js'
-import { counted, duration, oneLine } from '../print/lines.js'
+import { counted, duration, oneLine, placeOf } from '../print/lines.js'
 import { optionOf, typed } from '../print/typed.js'
 import type { Facts } from './facts.js'
 import { at, type Checked, type Finding } from './finding.js'
@@ -129,7 +129,7 @@ function slow(hook: ListedHook, { medianMs, p95Ms, runs }: HookStats, look: stri
   const usually = `it takes ${duration(medianMs)} (median of ${counted(runs, 'run')})`
   if (p95Ms > timeoutMs * 0.8) {
     const text = `${usually}, and at times ${duration(p95Ms)} of the ${hook.timeout} s that it may take`
-    const fix = 'Make it faster, or give it a larger "timeout" (seconds).'
+    const fix = `Make it faster, or write "timeout": ${Math.ceil(p95Ms / 500)} at ${placeOf(at(hook))}, in seconds.`
     return [{ severity: 'warning', code: 'slow', ...at(hook), text, fix }]
   }
   if (!isGate || medianMs <= SLOW_GATE_MS) return []
@@ -170,8 +170,13 @@ function misplaced(hook: ListedHook, { entry }: LastRun): readonly Finding[] {
 
 /** What the diagnostic says to print in its place. */
 function instead(text: string): string | undefined {
-  const [, todo = ''] = /; ((?:print|write|exit) [^\n]{1,400})$/.exec(text) ?? []
-  return todo === '' ? undefined : `Let it ${visible(todo)}`
+  const [, todo] = /; ((?:print|write|exit) [^\n]{1,400})$/.exec(text) ?? []
+  if (todo !== undefined) return `Let it ${visible(todo)}`
+  const [, unknown, owned] =
+    /no (?:answer|reply of a model) has (?:the key )?(.{1,200})$|: (\w+) belongs to the engine/.exec(text) ??
+    []
+  const odd = unknown ?? owned
+  return odd === undefined ? undefined : `Let it answer without ${visible(odd)}.`
 }
 
 // ---- the log itself -------------------------------------------------------------------------------------------

@@ -1,7 +1,10 @@
 // The environment that hooks start in: what makes each of them slow, and what a project sets in it for its user.
 
 import { existsSync } from 'node:fs'
+import { JsonText, under } from '../../config/json-text.js'
 import { envProblems, projectEnvOf } from '../../pack/project-env.js'
+import { readPlain } from '../../state/plain-file.js'
+import { placeOf } from '../print/lines.js'
 import type { Facts } from './facts.js'
 import type { Checked, Finding } from './finding.js'
 
@@ -21,7 +24,14 @@ function certificates(): readonly Finding[] {
   const [major = ''] = process.versions.node.split('.')
   if (!existsSync(file)) {
     const text = `NODE_EXTRA_CA_CERTS names ${file}, which is not there: every Node program warns about it`
-    return [{ severity: 'warning', code: 'ca-certs', text, fix: 'Correct it, or unset NODE_EXTRA_CA_CERTS.' }]
+    return [
+      {
+        severity: 'warning',
+        code: 'ca-certs',
+        text,
+        fix: 'unset NODE_EXTRA_CA_CERTS   # or set it to a file that is there',
+      },
+    ]
   }
   if (Number(major) >= LAZY_NODE) return []
   return [
@@ -34,15 +44,33 @@ function certificates(): readonly Finding[] {
   ]
 }
 
+/** The file that such a text begins with, if it does, and the line of its variables. */
+function fileIn(text: string): Pick<Finding, 'file' | 'line'> {
+  const [, file] = /^(\/.*?\.json) sets /.exec(text) ?? []
+  if (file === undefined) return {}
+  try {
+    const read = readPlain(file, MOST_BYTES)
+    const json = new JsonText('text' in read ? read.text : '')
+    return 'value' in json.parse() ? { file, line: json.lineOf(under(null, 'env')) } : { file }
+  } catch {
+    return { file }
+  }
+}
+
+const MOST_BYTES = 4 * 1024 * 1024
+
 /** Settings of Claude Code in a project may set variables for every hook. */
 function ofProject(project: string, home: string): readonly Finding[] {
   return envProblems(projectEnvOf(project, process.env, home)).map((text) => {
-    const [what = text, fix = 'Take it out of "env" there.'] = text.split(/: (?=take it out)/)
+    const [what = text] = text.split(/: (?=take it out)/)
+    const [, names = 'it'] = / sets (.+?) for hooks/.exec(text) ?? []
+    const where = fileIn(text)
     return {
       severity: 'broken',
       code: 'project-env',
+      ...where,
       text: what,
-      fix: `${fix[0]?.toUpperCase()}${fix.slice(1)}.`,
+      fix: `Remove ${names} from "env" at ${placeOf(where)}.`,
     }
   })
 }

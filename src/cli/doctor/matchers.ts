@@ -5,7 +5,7 @@ import { type EventKind, resolveEvent } from '../../core/events.js'
 import type { Matcher } from '../../core/matcher.js'
 import { nearest } from '../../core/nearest.js'
 import { shown } from '../../core/text.js'
-import { counted, grouped } from '../print/lines.js'
+import { counted, grouped, placeOf } from '../print/lines.js'
 import { type Facts, type Written, wanted } from './facts.js'
 import type { Checked, Finding } from './finding.js'
 
@@ -84,7 +84,7 @@ function ignored({ pattern }: Matcher, { name }: EventKind, where: Written['wher
     code: 'matcher-ignored',
     ...where,
     text: `its matcher ${shown(pattern)} has no effect: ${name} has nothing to match, and the hook runs every time`,
-    fix: 'Remove the matcher, or let the hook look at what it gets.',
+    fix: `Remove "matcher": ${shown(pattern)} at ${placeOf(where)}; what ${name} is about, the hook reads in what it gets.`,
   }
 }
 
@@ -103,41 +103,38 @@ function names(
     return matchesNone ? [none(pattern, known, kind, where)] : []
   }
   const listed = pattern.split(/[|,]/).map((name) => name.trim())
-  const slips = listed.filter((name) => name !== '' && !known.includes(name)).flatMap((name) => slip(name))
+  const odd = listed.filter((name) => name !== '' && !known.includes(name))
+  const meant = new Map(odd.map((name) => [name, meantBy(name, known)]))
+  const right = pattern.replace(/[\w-]+/g, (name) => meant.get(name) ?? name)
+  const slips = odd.filter((name) => meant.get(name) !== undefined).map((name) => slip(name, meant.get(name)))
   if (slips.length > 0 || listed.some((name) => known.includes(name))) return slips
   // Somebody else's tool, or a value that we do not know.
   return kind.matcher === 'tool_name' ? [] : [none(pattern, known, kind, where)]
 
-  function slip(name: string): readonly Finding[] {
-    const server = /^mcp__[^_]+(?:_[^_]+)*$/.test(name)
-    if (server) {
-      return [
-        {
-          severity: 'broken',
-          code: 'matcher-never',
-          ...where,
-          text: `the matcher ${shown(name)} is taken as a whole name, and tools of that server are called ${name}__…`,
-          fix: `Write ${pattern.replace(name, `${name}__.*`)}.`,
-        },
-      ]
+  function slip(name: string, wanted = ''): Finding {
+    const common = { code: 'matcher-never', ...where, fix: `Write ${right}.` } as const
+    if (isServer(name)) {
+      const text = `the matcher ${shown(name)} is taken as a whole name, and tools of that server are called ${name}__…`
+      return { severity: 'broken', ...common, text }
     }
-    const meant = nearest(name, known)
-    if (meant === undefined || name.startsWith('mcp__')) return []
-    const isCase = meant.toLowerCase() === name.toLowerCase()
+    const isCase = wanted.toLowerCase() === name.toLowerCase()
     const what =
       kind.matcher === 'tool_name'
         ? 'no tool of Claude Code or an agent like it'
         : `no ${kind.matcher} of ${kind.name}`
-    return [
-      {
-        severity: 'warning',
-        code: 'matcher-never',
-        ...where,
-        text: `${what} is called ${shown(name)}; did you mean ${meant}?${isCase ? ' Upper and lower case count' : ''}`,
-        fix: `Write ${pattern.replace(name, meant)}.`,
-      },
-    ]
+    const text = `${what} is called ${shown(name)}; did you mean ${wanted}?${isCase ? ' Upper and lower case count' : ''}`
+    return { severity: 'warning', ...common, text }
   }
+}
+
+function isServer(name: string): boolean {
+  return /^mcp__[^_]+(?:_[^_]+)*$/.test(name)
+}
+
+/** What was most likely meant by a name that is not known. */
+function meantBy(name: string, known: readonly string[]): string | undefined {
+  if (isServer(name)) return `${name}__.*`
+  return name.startsWith('mcp__') ? undefined : nearest(name, known)
 }
 
 function none(pattern: string, known: readonly string[], kind: EventKind, where: Written['where']): Finding {

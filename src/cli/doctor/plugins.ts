@@ -1,27 +1,67 @@
 // Installed plugins: whether they still are what was installed.
 
 import { visible, visibleName } from '../../core/visible.js'
-import { type InstalledPlugin, listInstalled } from '../../plugins/installed.js'
+import { type InstalledPlugin, type Leftover, listInstalled } from '../../plugins/installed.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
-import { counted } from '../print/lines.js'
+import { counted, fromHere, shortPath } from '../print/lines.js'
 import type { Facts } from './facts.js'
 import type { Checked, Finding } from './finding.js'
 
-export async function plugins({ project, home }: Facts): Promise<Checked> {
-  const { plugins: all, problems } = await listInstalled({ projectDir: project, home })
+export function plugins({ project, home }: Facts): Checked {
+  const { plugins: all, leftovers, problems } = listInstalled({ projectDir: project, home })
+  const half = new Set(leftovers.flatMap(({ scope, work }) => (work ? [`${scope} ${work.name}`] : [])))
   const locked = all.filter(({ state }) => state !== 'unlocked')
   return {
     what: `${counted(all.length, 'plugin')}, ${locked.length} of them installed by Carabiner`,
-    findings: [...problems.map(unreadable), ...all.flatMap(ofPlugin)],
+    findings: [
+      ...problems.map(unreadable),
+      ...leftovers.map((one) => interrupted(one, all)),
+      // Of what is half done that is all there is to say.
+      ...all.filter(({ scope, name }) => !half.has(`${scope} ${name}`)).flatMap(ofPlugin),
+    ],
+  }
+}
+
+const WORK = { staging: 'an install', old: 'an update', gone: 'an uninstall' } as const
+
+function interrupted({ path, scope, work }: Leftover, all: readonly InstalledPlugin[]): Finding {
+  const here = scope === 'project' ? ' --here' : ''
+  if (!work) {
+    return {
+      severity: 'note',
+      code: 'plugin-leftover',
+      file: path,
+      text: 'this folder is called like half done work of Carabiner, and is none of it: nothing in it is used',
+      fix: `rm -r ${shellQuoted(fromHere(path))}   # if it is not yours`,
+    }
+  }
+  const typed = shellQuoted(visible(work.name))
+  const isLocked = all.some(
+    (one) => one.scope === scope && one.name === work.name && one.state !== 'unlocked',
+  )
+  return {
+    severity: 'broken',
+    code: 'plugin-interrupted',
+    file: path,
+    text: `${WORK[work.kind]} of ${visibleName(work.name)} was interrupted, and is half done`,
+    fix:
+      work.kind === 'gone' || isLocked
+        ? `carabiner ${work.kind === 'gone' ? 'uninstall' : 'update'} ${typed}${here}   # finishes it`
+        : `carabiner install SOURCE --name ${typed}${here}   # finishes it; SOURCE as before`,
   }
 }
 
 function unreadable(text: string): Finding {
+  const [file] = /^\/.*?hooks\.lock\.json(?= )/.exec(text) ?? []
   return {
     severity: 'broken',
     code: 'lock-unreadable',
+    ...(file !== undefined && { file }),
     text: visible(text),
-    fix: 'Put that file right, or remove it and install its plugins again.',
+    fix:
+      file === undefined
+        ? 'Let this user read what it names.'
+        : `Restore ${shortPath(file)} from version control; or remove it: what is installed stays, but cannot be updated.`,
   }
 }
 

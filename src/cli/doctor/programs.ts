@@ -135,7 +135,7 @@ function unreachable({ spec, where }: Written, { settings }: Pick<Facts, 'settin
         code: 'model-missing',
         ...where,
         text: `it is a hook of type ${spec.type}, and the settings name no model to ask`,
-        fix: 'Set "model" under "hooks" in ~/.amplifier/settings.json; docs/prompt-hooks.md shows how.',
+        fix: 'Write "model": {"command": ["./model.sh"]}, or a provider of docs/prompt-hooks.md, under "hooks" in ~/.amplifier/settings.json.',
       },
     ]
   }
@@ -146,7 +146,7 @@ function unreachable({ spec, where }: Written, { settings }: Pick<Facts, 'settin
       code: 'server-missing',
       ...where,
       text: `it calls the MCP server ${JSON.stringify(spec.handler.server)}, which the settings do not have`,
-      fix: 'Add it to "mcp_servers" under "hooks" in ~/.amplifier/settings.json; docs/mcp-hooks.md shows how.',
+      fix: `Write "mcp_servers": {${JSON.stringify(spec.handler.server)}: {"command": "…"}}, or with "url", under "hooks" in ~/.amplifier/settings.json.`,
     },
   ]
 }

@@ -9,7 +9,7 @@ import { pathAt, typeAt } from '../../trust/file-place.js'
 import { completionsOf } from '../../trust/finders.js'
 import { findPrograms } from '../../trust/program-search.js'
 import { shebangOf } from '../../trust/shebang.js'
-import { counted, fromHere, shortPath } from '../print/lines.js'
+import { counted, fromHere, placeOf, shortPath } from '../print/lines.js'
 import { type Facts, wanted } from './facts.js'
 import type { Checked, Finding, FindingCode } from './finding.js'
 import { commandOf, type HookCommand } from './hook-command.js'
@@ -51,7 +51,15 @@ function ofCommand(command: HookCommand, seen: Set<string>): readonly Finding[] 
 function returns({ line, where }: HookCommand): readonly Finding[] {
   if (!line.command.includes('\r')) return []
   const text = 'its command has a carriage return (\\r) in it, which becomes part of a word'
-  return [{ severity: 'broken', code: 'crlf', ...where, text, fix: 'Remove every \\r from "command".' }]
+  return [
+    {
+      severity: 'broken',
+      code: 'crlf',
+      ...where,
+      text,
+      fix: `Remove every \\r from "command" at ${placeOf(where)}.`,
+    },
+  ]
 }
 
 /** Takes names of commands for files, unless they have a dot or a slash. */
@@ -83,7 +91,8 @@ function ofScript(script: Script, command: HookCommand, seen: Set<string>): read
   if (typeAt(path) === 'folder') {
     if (script.by !== undefined) return [] // an interpreter may take one
     const text = `it runs ${shortPath(path)}, which is a folder`
-    return [{ severity: 'broken', code: 'script-missing', ...where, text, fix: 'Name the file in it.' }]
+    const fix = `Write ${shortPath(path)}/NAME, the file in it that is to run, at ${placeOf(where)}.`
+    return [{ severity: 'broken', code: 'script-missing', ...where, text, fix }]
   }
   return [...relative(script, command), ...ofFile(path, script, command)]
 }
@@ -120,7 +129,7 @@ function absent(script: Script, place: string, command: HookCommand): Finding {
       : `it runs ${shortPath(path)}, which is not there`,
     fix:
       near ??
-      `Correct the path in ${basename(where.file ?? 'its file')}, or put the file there${
+      `Put the script at ${shortPath(place)}, or write the path of one that is there at ${placeOf(where)}${
         spec.place.plugin && !path.startsWith(unit.path)
           ? `; files of the plugin are in "\${CLAUDE_PLUGIN_ROOT}"`
           : ''
@@ -201,13 +210,19 @@ function interpreter(
         : undefined
   if (gone !== undefined) {
     const text = `the first line of ${shown} asks for ${gone}, which is not ${program ? 'in any folder of PATH' : 'there'}`
-    const fix = `Install ${basename(gone)}, or correct the first line.`
+    const fix = `Install ${basename(gone)}, or write another first line, such as #!/bin/sh, into ${shown}.`
     return [{ severity: 'broken', code: 'interpreter-missing', ...where, text, fix }]
   }
   if (program !== undefined || file !== undefined || line.args === undefined) return []
   const text = `${shown} has no first line such as #!/bin/sh, and with "args" there is no shell to guess it`
   return [
-    { severity: 'broken', code: 'interpreter-missing', ...where, text, fix: 'Add a first line: #!/bin/sh.' },
+    {
+      severity: 'broken',
+      code: 'interpreter-missing',
+      ...where,
+      text,
+      fix: `Add a first line to ${shown}: #!/bin/sh.`,
+    },
   ]
 }
 

@@ -46,7 +46,7 @@ async function waiting({ untrusted, sources, project }: Facts): Promise<readonly
       fix:
         problem === undefined
           ? typedTrust([name], sources)
-          : 'Put that right, then trust it: carabiner trust',
+          : `Put that right, then: ${typedTrust([name], sources)}`,
     }
   })
   return [...waits, ...guarded('trust-unreadable', () => staleRecords(units.store.records(), project))]
@@ -74,18 +74,19 @@ function bySettings({ specs }: Facts): readonly Finding[] {
   const off = specs.filter(({ disabled }) => disabled !== undefined)
   return [...grouped(off, ({ disabled }) => disabled)].map(([why = '', some]) => {
     const [, file, line] = / in (\/.*):(\d+)$/.exec(why) ?? []
+    const setting = visible(why.replace(/ in \/.*$/, ''))
     return {
       severity: 'note',
       code: 'disabled',
       ...(file !== undefined && { file, line: Number(line) }),
-      text: `${counted(some.length, 'hook')} ${some.length === 1 ? 'is' : 'are'} switched off by ${visible(why.replace(/ in \/.*$/, ''))}: ${some
+      text: `${counted(some.length, 'hook')} ${some.length === 1 ? 'is' : 'are'} switched off by ${setting}: ${some
         .slice(0, 5)
         .map(({ hook }) => visibleName(hook.name))
         .join(', ')}`,
       fix:
         file === undefined
-          ? 'Change that setting.'
-          : `Remove that at ${placeOf({ file, line: Number(line) })}.`,
+          ? `Take back ${setting}.`
+          : `Remove ${setting} at ${placeOf({ file, line: Number(line) })}.`,
     }
   })
 }

@@ -67,7 +67,9 @@ export const CASE: Fields = {
 export function readCaseFile(file: string): CaseFile {
   try {
     const read = readPlain(file, MOST_BYTES)
-    return 'problem' in read ? broken(file, 1, `the file ${read.problem}`) : casesIn(file, read.text)
+    return 'problem' in read
+      ? broken(file, 1, `the file ${read.problem}; put cases into a plain file of at most 4 MiB`)
+      : casesIn(file, read.text)
   } catch (error) {
     return broken(file, 1, `the file cannot be read: ${textOf(error)}`)
   }
@@ -90,12 +92,25 @@ export function casesIn(file: string, text: string): CaseFile {
   if (!reader.check(value, null, FILE)) return { cases: [], sequential: false, problems: reader.problems }
   if (value.cases === undefined) reader.say(null, 'expected "cases", a list of cases')
   const list = (value.cases ?? []) as readonly unknown[]
-  const cases = list.flatMap((one, i) => caseOf(one, i, file, reader) ?? [])
+  const cases: TestCase[] = []
+  for (const [i, one] of list.entries()) {
+    if (reader.problems.length >= MOST_PROBLEMS) {
+      reader.say(under(CASES, i), `there are ${MOST_PROBLEMS} mistakes before this case: correct them first`)
+      break
+    }
+    const read = caseOf(one, i, file, reader)
+    if (read) cases.push(read)
+  }
   return { cases, sequential: value.sequential === true, problems: reader.problems }
 }
 
+const CASES = under(null, 'cases')
+
+/** Nobody reads more of them. */
+const MOST_PROBLEMS = 100
+
 function caseOf(value: unknown, index: number, file: string, reader: CaseReader): TestCase | undefined {
-  const at = under(under(null, 'cases'), index)
+  const at = under(CASES, index)
   if (!isObject(value)) {
     reader.say(at, `a case must be an object, got ${shown(value)}`)
     return undefined
@@ -117,6 +132,12 @@ function caseOf(value: unknown, index: number, file: string, reader: CaseReader)
       )
     }
   }
+  for (const name of Object.keys((value.env ?? {}) as object).filter((one) => OF_THE_STAGE.test(one))) {
+    reader.say(
+      under(under(at, 'env'), name),
+      `${shown(name)} is set for the case itself; {{home}} and {{project}} stand for its folders`,
+    )
+  }
   reader.check(expect, under(at, 'expect'), EXPECTATION)
   if (Object.keys(expect).length === 0) {
     reader.say(under(at, 'expect'), 'expected at least one of what to expect, such as "action"')
@@ -136,6 +157,9 @@ function caseOf(value: unknown, index: number, file: string, reader: CaseReader)
     skip: skip === false ? undefined : skip === true ? 'the case says so' : skip,
   }
 }
+
+/** Whoever sets these would lead a case to the state of whoever runs it. */
+const OF_THE_STAGE = /^(?:HOME|CARABINER_.*)$/s
 
 /** A case whose fields are right. */
 interface Written {

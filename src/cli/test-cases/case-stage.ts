@@ -12,9 +12,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { hooksDirOf } from '../../config/discovery.js'
 import { resolveEvent } from '../../core/events.js'
+import { MINIMAL } from '../../runners/program/environment.js'
+import { isBelow, realOf } from '../../state/within.js'
 import type { Payload } from '../firing/payload.js'
 import type { TestCase } from './case-file.js'
 import { isPlugin, type Subject } from './find-cases.js'
@@ -42,7 +44,10 @@ export class CaseStage {
     }
   }
 
+  /** What was copied may hold links: nothing is written where they lead. */
   #write(path: string, text: string): void {
+    if (!isBelow(realOf(path), this.folders.project))
+      throw new Error(`${relative(this.folders.project, path)} leads out of the project, through a link`)
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, withFolders(text, this.folders))
     if (text.startsWith('#!')) chmodSync(path, 0o755)
@@ -68,16 +73,18 @@ export class CaseStage {
     }
   }
 
-  /** Of the program that fires: nothing of the user's is read, and nothing switches the hooks off. */
+  /** Of the program that fires: nothing of the user's is read, no secret is handed on, and a case comes out alike everywhere. */
   env(more: TestCase['env']): NodeJS.ProcessEnv {
-    const inherited = Object.entries(process.env).filter(([name]) => !NOT_INHERITED.test(name))
+    const inherited = Object.entries(process.env).filter(
+      ([name]) => MINIMAL.test(name) || FINDS_PROGRAMS.test(name),
+    )
     return {
       ...Object.fromEntries(inherited),
-      HOME: this.folders.home,
-      CARABINER_HOME: join(this.#base, 'carabiner'),
       // A plugin's folder is to stay as it is.
       PYTHONDONTWRITEBYTECODE: '1',
       ...withFolders(more, this.folders),
+      HOME: this.folders.home,
+      CARABINER_HOME: join(this.#base, 'carabiner'),
     }
   }
 
@@ -86,7 +93,8 @@ export class CaseStage {
   }
 }
 
-const NOT_INHERITED = /^(?:CARABINER_|XDG_|AMPLIFIER_|CLAUDE)/
+/** With another home, programs that these lead to would not be found. */
+const FINDS_PROGRAMS = /^(?:ASDF_DIR|ASDF_DATA_DIR|MISE_DATA_DIR|PYENV_ROOT|RBENV_ROOT|VOLTA_HOME)$/
 
 /** The project's own hooks and what lies beside them, without its plugins, which have cases of their own. */
 function copyHooks(from: string, to: string): void {

@@ -3,7 +3,12 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { hooksDirOf } from '../../config/discovery.js'
-import { isFolder } from '../../runners/command/start-folder.js'
+import { didYouMean } from '../../core/nearest.js'
+import { isFolder } from '../../runners/program/is-folder.js'
+import { realOf } from '../../state/within.js'
+import { specsIn } from '../doctor/facts.js'
+import { nearestProject } from '../nearest-project.js'
+import { shortPath } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
 
 export const CASE_FILE = 'hooks.test.json'
@@ -17,6 +22,8 @@ export interface Subject {
   readonly plugin?: string
   /** The project whose own hooks.json it is about. */
   readonly project?: string
+  /** Of that project, where it is about all of its hooks. */
+  readonly plugins?: readonly string[]
 }
 
 /** `where`: a plugin, a project with plugins, or a file of cases. */
@@ -27,31 +34,74 @@ export function findCases(where: string): readonly Subject[] {
   return isHooksDir(path) ? inProject(dirname(dirname(path))) : [...inPlugin(path), ...inProject(path)]
 }
 
+/** The same; a name that is no path is one of a plugin, of this project or of the user. Throws where there is none. */
+export async function casesOf(where: string): Promise<readonly Subject[]> {
+  const isName = /^[^/\\]*[^/\\.][^/\\]*$/.test(where)
+  const isPath = !isName || existsSync(where)
+  const subjects = isPath ? findCases(where) : []
+  if (subjects.length > 0) return subjects
+  const plugins = isName ? await installed() : new Map<string, string>()
+  const roots = [...plugins].filter(([, name]) => name === where).map(([root]) => root)
+  const cases = roots.flatMap(inPlugin)
+  if (cases.length > 0) return cases
+  if (!isPath && roots.length === 0) throw absent(where, new Set(plugins.values()))
+  throw new Refusal('NO_CASES', `There is no ${CASE_FILE} in ${shortPath(roots[0] ?? resolve(where))}`, {
+    hint:
+      `Write one beside hooks.json: {"cases": [{"event": "PreToolUse", "payload": {"tool_name": "Bash", ` +
+      `"tool_input": {"command": "ls"}}, "expect": {"action": "continue"}}]}; or let carabiner fire --record FILE make it.`,
+  })
+}
+
+/** Folders of plugins, and what each is called by `list`. */
+async function installed(): Promise<ReadonlyMap<string, string>> {
+  const specs = await specsIn({ project: undefined, plugin: [], config: [], 'pre-trusted': undefined })
+  return new Map(
+    specs.flatMap(({ hook, place: { plugin } }) =>
+      plugin ? [[realOf(plugin.root), hook.origin.source] as const] : [],
+    ),
+  )
+}
+
 function realPath(where: string): string {
   try {
     return realpathSync(resolve(where))
   } catch {
-    throw new Refusal('PROJECT_NOT_FOUND', `There is no ${where}`, {
-      hint: 'Give the folder of a plugin or of a project, or change into it: carabiner test [DIR]',
-    })
+    throw absent(where, [])
   }
+}
+
+function absent(where: string, names: Iterable<string>): Refusal {
+  return new Refusal('PROJECT_NOT_FOUND', `There is no ${where}${didYouMean(where, [...names])}`, {
+    hint: 'Give the folder of a plugin or of a project, a file of cases, or the name of a plugin that carabiner list shows.',
+  })
 }
 
 /** A file of cases that was named. */
 function besideOf(file: string): Subject {
   const plugin = pluginOf(file)
-  return plugin === undefined ? ofProject(dirname(dirname(dirname(file))), file) : ofPlugin(plugin, file)
+  if (plugin !== undefined) return ofPlugin(plugin, file)
+  if (isHooksDir(dirname(file))) return ofProject(dirname(dirname(dirname(file))), file)
+  const project = nearestProject(dirname(file))
+  const hooksDir = hooksDirOf(project)
+  if (!isFolder(hooksDir)) {
+    throw new Refusal('NO_CASES', `${shortPath(file)} is about no hooks: no plugin and no project has it`, {
+      hint: `Put it beside the hooks.json of a plugin, as ${CASE_FILE}, or into a project with .amplifier/hooks.`,
+    })
+  }
+  const plugins = namesIn(hooksDir).map((name) => realOf(join(hooksDir, name)))
+  return { ...ofProject(project, file), plugins: plugins.filter(isPlugin) }
 }
 
-/** The plugin that a file of cases is about; undefined where it is about a project's own hooks. */
+/** The plugin that a file of cases is about; undefined where it is about the hooks of a project. */
 export function pluginOf(file: string): string | undefined {
   const folder = dirname(file)
   if (isHooksDir(folder)) return undefined
   const isLower = basename(folder) === 'hooks' && isPlugin(dirname(folder))
-  return isLower ? dirname(folder) : folder
+  if (isLower) return dirname(folder)
+  return isPlugin(folder) || isHooksDir(dirname(folder)) ? folder : undefined
 }
 
-function isHooksDir(folder: string): boolean {
+export function isHooksDir(folder: string): boolean {
   return basename(folder) === 'hooks' && basename(dirname(folder)) === '.amplifier'
 }
 

@@ -18,9 +18,9 @@ import { oneLine, placeOf } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
 import { CASES_SCHEMA } from '../schema/address.js'
 import { casesIn } from './case-file.js'
-import type { Expectation } from './expectation.js'
+import { type Expectation, type Miss, missesOf } from './expectation.js'
 import { pluginOf } from './find-cases.js'
-import { type Folders, withStandIns } from './stand-ins.js'
+import { type Folders, withFolders, withStandIns } from './stand-ins.js'
 
 export interface Call {
   readonly event: string
@@ -36,6 +36,8 @@ export interface Recorded {
   readonly line: number
   /** False where the file has a case of the same call already: it is left as it is. */
   readonly isNew: boolean
+  /** Of such a case: what came now and is not what it expects; and what it would expect if it were recorded now. */
+  readonly changed?: { readonly misses: readonly Miss[]; readonly expect: Expectation }
 }
 
 const MOST_BYTES = 4 * 1024 * 1024
@@ -49,16 +51,34 @@ export function recordCase(file: string, call: Call): Recorded {
   const before = text === undefined ? undefined : checked(path, text)
   const known = before?.cases.findIndex((one) => isSameCall(one, made)) ?? -1
   if (before && known >= 0) {
+    const line = before.lineOf(known)
+    const old = casesIn(path, before.json.text).cases.find((one) => one.line === line)
+    const misses = old ? missesOf(withFolders(old.expect, folders), call.outcome) : []
     return {
       file: path,
       name: nameIn(before.cases[known], made.name),
-      line: before.lineOf(known),
+      line,
       isNew: false,
+      ...(misses.length > 0 && {
+        changed: { misses: redactedData(withoutFolders(misses, folders)), expect: made.expect },
+      }),
     }
   }
   const after = before ? withCase(before, made) : fresh(made)
   write(path, after)
   return { file: path, name: made.name, line: lineOfLast(after), isNew: true }
+}
+
+/** For people: where it is, and what to do where the file has it with another decision. */
+export function recordedLines({ file, name, line, isNew, changed }: Recorded): readonly string[] {
+  const where = `${JSON.stringify(name)} in ${file}:${line}`
+  if (isNew) return [`recorded as ${where}`]
+  if (!changed) return [`recorded before as ${where}, and nothing has changed`]
+  return [
+    `recorded before as ${where}, which expects something else`,
+    ...changed.misses.map(({ what, expected, received }) => `  ${what}: ${expected} before, ${received} now`),
+    `next if that is right, write there "expect": ${JSON.stringify(changed.expect)}`,
+  ]
 }
 
 // ---- the case -------------------------------------------------------------------------------------------------

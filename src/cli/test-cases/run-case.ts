@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { onAbort } from '../../core/abort.js'
-import { textOf } from '../../core/errors.js'
+import { LOSSES, textOf } from '../../core/errors.js'
 import { isObject } from '../../core/json.js'
 import type { Outcome } from '../../core/outcome.js'
 import type { TestCase } from './case-file.js'
@@ -67,8 +67,6 @@ function lossesOf({ diagnostics }: Outcome): readonly Miss[] {
     }))
 }
 
-const LOSSES: ReadonlySet<string> = new Set(['config-invalid', 'entry-invalid', 'entry-unsupported'])
-
 // ---- the process ----------------------------------------------------------------------------------------------
 
 interface Fired {
@@ -83,7 +81,7 @@ function fire(subject: Subject, one: TestCase, stage: CaseStage, signal: AbortSi
   const args = [
     ...['fire', '--json', '--trust-all', '--payload', stage.payloadFile(one)],
     ...['--project', stage.folders.project, '--timeout', String(one.timeout)],
-    ...(subject.plugin === undefined ? [] : ['--plugin', subject.plugin]),
+    ...[subject.plugin ?? [], subject.plugins ?? []].flat().flatMap((one) => ['--plugin', one]),
   ]
   const child = spawn(process.execPath, [process.argv[1] ?? '', ...args], {
     cwd: stage.folders.project,

@@ -1,16 +1,50 @@
 // Watches folders for somebody who edits files in them, and not for what the hooks under test write there.
 
-import { statSync } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
+import { dirname, relative } from 'node:path'
 import type { FSWatcher } from 'chokidar'
+import { hooksDirOf } from '../../config/discovery.js'
+import { isBelow } from '../../state/within.js'
+import { isHooksDir, type Subject } from './find-cases.js'
 
 /** Nobody edits these. */
 const LEFT_OUT = /(?:^|[\\/])(?:node_modules|\.git|__pycache__)(?:[\\/]|$)/
+
+/** The folder that holds it, if it may be looked into. */
+function above(folder: string): string {
+  try {
+    accessSync(dirname(folder), constants.R_OK | constants.X_OK)
+    return dirname(folder)
+  } catch {
+    return folder
+  }
+}
+
+/** A folder or file, and one above it that stays while it comes and goes. */
+export interface Watched {
+  readonly path: string
+  readonly base: string
+}
+
+/** What somebody edits who works on these hooks. `all`: also plugins that are not there yet. */
+export function watchedOf(subjects: readonly Subject[], all: boolean): readonly Watched[] {
+  return subjects.flatMap(({ plugin, project, file }) => {
+    const inHooks = plugin !== undefined && isHooksDir(dirname(plugin))
+    const hooksDir = inHooks ? dirname(plugin) : project && hooksDirOf(project)
+    if (hooksDir === undefined) return [{ path: plugin ?? file, base: above(plugin ?? dirname(file)) }]
+    const base = above(dirname(dirname(hooksDir)))
+    const own = inHooks && !all ? plugin : hooksDir
+    return [own, file].map((path) => ({ path, base }))
+  })
+}
 
 /** An editor writes a file in several steps. */
 const QUIET_MS = 50
 
 export class FolderWatch {
   readonly #watcher: FSWatcher
+  /** A program that watches what is gone has nothing else to stay for. */
+  readonly #staying = setInterval(() => undefined, 2 ** 30)
   readonly #writes = new HookWrites()
   #changed: (() => void) | undefined
   #isChanged = false
@@ -22,18 +56,26 @@ export class FolderWatch {
   }
 
   /** Fulfilled when changes are seen from then on. */
-  static async open(folders: readonly string[]): Promise<FolderWatch> {
+  static async open(those: readonly Watched[]): Promise<FolderWatch> {
     const { watch } = await import('chokidar')
-    const watcher = watch([...folders], {
+    const watcher = watch([...new Set(those.map(({ base }) => base))], {
       ignoreInitial: true,
-      ignored: (path) => folders.every((folder) => path !== folder) && LEFT_OUT.test(path),
+      ignored: (at) =>
+        !those.some(
+          ({ path }) => isBelow(path, at) || (isBelow(at, path) && !LEFT_OUT.test(relative(path, at))),
+        ),
     })
     const opened = new FolderWatch(watcher)
-    await new Promise<void>((ready, failed) => {
-      watcher.once('ready', ready)
-      watcher.once('error', failed)
-    })
-    return opened
+    try {
+      await new Promise<void>((ready, failed) => {
+        watcher.once('ready', ready)
+        watcher.once('error', failed)
+      })
+      return opened
+    } catch (error) {
+      await opened.close()
+      throw error
+    }
   }
 
   /** What changes meanwhile may be the work of a hook. */
@@ -61,6 +103,7 @@ export class FolderWatch {
 
   async close(): Promise<void> {
     clearTimeout(this.#timer)
+    clearInterval(this.#staying)
     await this.#watcher.close()
   }
 
@@ -85,6 +128,10 @@ function changedAt(path: string): number {
 
 /** A file that changes in so many runs in a row is written by a hook: to run again for it would never end. */
 const MOST_IN_A_ROW = 3
+
+/** What people write, and save again and again. */
+const SOURCE = /\.(?:sh|bash|py|rb|pl|[cm]?[jt]s)$|[\\/]hooks(?:\.test)?\.json$/
+const MOST_OF_SOURCE = 20
 
 /** Tells by when they were made which changes are the work of the hooks. Times are of Date.now(). */
 export class HookWrites {
@@ -111,6 +158,7 @@ export class HookWrites {
       const inARow = before?.run === this.#run - 1 ? before.inARow + 1 : 1
       this.#inRuns.set(path, { run: this.#run, inARow })
     }
-    return (this.#inRuns.get(path)?.inARow ?? 0) >= MOST_IN_A_ROW
+    const most = SOURCE.test(path) ? MOST_OF_SOURCE : MOST_IN_A_ROW
+    return (this.#inRuns.get(path)?.inARow ?? 0) >= most
   }
 }

@@ -3,11 +3,12 @@
 /** Of text, however narrow the terminal is: it is to be read. */
 const NARROWEST = 20
 
-/** East Asian letters and signs begin here; what begins earlier takes one column. */
-const FIRST_WIDE = 0x1100
+/** What begins earlier is Latin, and takes one column. */
+const FIRST_WIDE = 0x300
+const TAB = 8
 
 /**
- * At most: terminals disagree about what is neither Latin nor Chinese. A line that is thought wider than it is ends
+ * At most: terminals disagree about what is beyond Latin, and a tab may be as wide as this. A line that is thought wider than it is ends
  * early; one that is thought narrower goes on at the left edge, where only our own words stand.
  */
 export function columnsOf(text: string): number {
@@ -17,6 +18,7 @@ export function columnsOf(text: string): number {
 }
 
 function widthOf(char: string): number {
+  if (char === '\t') return TAB
   return (char.codePointAt(0) ?? 0) < FIRST_WIDE ? 1 : 2
 }
 

@@ -4,15 +4,16 @@ import { resolve } from 'node:path'
 import type { Diagnostic } from '../core/errors.js'
 import type { Host } from '../core/host.js'
 import { switches } from '../plugins/switches.js'
-import { isFolder } from '../runners/command/start-folder.js'
-import { createHooks } from '../runtime.js'
+import { isFolder } from '../runners/program/is-folder.js'
+import type { createHooks } from '../runtime.js'
 import { bypassNotices } from './bypass.js'
 import type { OptionTable } from './command.js'
+import { nearestProject } from './nearest-project.js'
 import { Refusal } from './refusal.js'
 
 /** Where to look. */
 export const PLACE_OPTIONS = {
-  project: { type: 'string', value: 'DIR', help: 'The project; default: the current directory.' },
+  project: { type: 'string', value: 'DIR', help: 'The project; default: the one this folder belongs to.' },
   plugin: {
     type: 'string',
     multiple: true,
@@ -51,9 +52,10 @@ export interface Sources extends Places {
 
 export type OpenHooks = Awaited<ReturnType<typeof createHooks>>
 
+/** The one that was named, else the one that the current directory is in. */
 export function projectOf({ project }: Pick<Places, 'project'>): string {
   try {
-    return resolve(project ?? '.')
+    return project === undefined ? nearestProject(resolve('.')) : resolve(project)
   } catch {
     throw new Refusal('PROJECT_NOT_FOUND', 'The current directory is gone', {
       hint: 'Change into a folder that exists, or give the full path with --project DIR.',
@@ -79,6 +81,8 @@ export function preTrustedFile(places: Pick<Places, 'pre-trusted'>): string | un
 export async function openHooks(sources: Sources, host: Host = {}): Promise<OpenHooks> {
   const preTrusted = preTrustedFile(sources)
   const projectDir = projectFolder(sources)
+  // Commands that open none start without the engine.
+  const { createHooks } = await import('../runtime.js')
   return createHooks({
     projectDir,
     admit: switches({ projectDir }),

@@ -293,6 +293,13 @@ export const DIAGNOSTIC_CODES = {
 
 export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES | ErrorCode
 
+/** A file or an entry of it was not taken: hooks that somebody wrote are not there. */
+export const LOSSES: ReadonlySet<DiagnosticCode> = new Set([
+  'config-invalid',
+  'entry-invalid',
+  'entry-unsupported',
+])
+
 /** Something the user should know, in a sentence that says what happened and what to do. */
 export interface Diagnostic {
   readonly code: DiagnosticCode

@@ -3,7 +3,7 @@
 import { type Settled, settleAsk } from './ask.js'
 import { conclude } from './conclude.js'
 import { type DispatchOptions, runAlone } from './dispatch.js'
-import { type Diagnostic, HookError, isHookError } from './errors.js'
+import { type Diagnostic, type DiagnosticCode, HookError, isHookError, LOSSES } from './errors.js'
 import { checkRequired, type EventKind, openPayload, resolveEvent, slipOf } from './events.js'
 import type { HookEvent } from './hook.js'
 import type { Listeners } from './hook-set.js'
@@ -348,11 +348,9 @@ async function releaseOnce({ store, key }: Scene, ids: ReadonlySet<string>): Pro
 }
 
 /** Problems that cost somebody a hook. The rest is in the diagnostics alone. */
-const LOSSES: ReadonlySet<string> = new Set([
-  'config-invalid',
+const WARNED: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
+  ...LOSSES,
   'config-kept',
-  'entry-invalid',
-  'entry-unsupported',
   'unknown-event',
   'matcher-invalid',
   'setting-invalid',
@@ -360,7 +358,7 @@ const LOSSES: ReadonlySet<string> = new Set([
 
 /** A gate that a mistake in a file took away must not look like one that approved. */
 function withNews(news: readonly Diagnostic[], { injections, messages, diagnostics }: Pending): Pending {
-  const losses = news.filter(({ code }) => LOSSES.has(code))
+  const losses = news.filter(({ code }) => WARNED.has(code))
   const warnings = losses.map(({ text, file, line }): Message => {
     const place = file === undefined ? '' : ` (${file}${line === undefined ? '' : `:${line}`})`
     return { text: plainText(`${text}${place}`), level: 'warning', source: 'carabiner' }

@@ -1,5 +1,7 @@
 // What somebody most likely meant by a word that is not known.
 
+import { visibleName } from './visible.js'
+
 /** The nearest of the words: the same but for case and separators, or at most two letters away. */
 export function nearest(word: string, words: Iterable<string>): string | undefined {
   const wanted = folded(word)
@@ -15,10 +17,10 @@ export function nearest(word: string, words: Iterable<string>): string | undefin
   return best
 }
 
-/** `; did you mean …?`, or nothing. */
+/** `; did you mean …?`, or nothing. The words may be those of strangers. */
 export function didYouMean(word: string, words: Iterable<string>, mark = ''): string {
   const meant = nearest(word, words)
-  return meant === undefined ? '' : `; did you mean ${mark}${meant}?`
+  return meant === undefined ? '' : `; did you mean ${mark}${visibleName(meant)}?`
 }
 
 function folded(word: string): string {

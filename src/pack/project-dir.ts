@@ -41,7 +41,8 @@ export function foldersAround(
   return [...new Set(starts.flatMap((start) => upFrom(start, homes)))]
 }
 
-function upFrom(start: string, homes: readonly string[]): readonly string[] {
+/** That folder and those above it, up to a home, which is not among them. */
+export function upFrom(start: string, homes: readonly string[]): readonly string[] {
   const folders: string[] = []
   for (let folder = start; !homes.includes(folder); folder = dirname(folder)) {
     folders.push(folder)

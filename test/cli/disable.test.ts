@@ -45,6 +45,21 @@ async function states(cwd?: string): Promise<readonly string[]> {
   )
 }
 
+describe('carabiner enable', () => {
+  it.each([
+    ['enable gard', 'You did not switch off gard for this project; did you mean guard?'],
+    ['enable guard:PreTolUse#2', '; did you mean guard:PreToolUse#2?'],
+    ['enable guard --hook PreTolUse#2', '; did you mean PreToolUse#2?'],
+    ['enable frobnicate', 'You did not switch off frobnicate for this project\n'],
+  ])('%s: says what was meant of what is switched off', async (line, said) => {
+    if (line !== 'enable gard') await run('disable guard --hook PreToolUse#2')
+    else await run('disable guard')
+    const { code, stderr } = await run(line)
+    expect(code).toBe(1)
+    expect(stderr).toContain(said)
+  })
+})
+
 describe('carabiner disable', () => {
   it('switches a plugin off in this project alone, until enable', async () => {
     const { code, stdout } = await run('disable guard')

@@ -186,6 +186,11 @@ describe('why did my hook not run', () => {
     expect(at).toBeGreaterThanOrEqual(0)
     return { text: told[at], rest: told.slice(at + 1) }
   }
+  /** What was said to be typed next. */
+  const again = (next = '') => {
+    const typed = next.replace('next ', '').replace('carabiner', '"$0" "$1"')
+    return project.run('sh', ['-c', typed, process.execPath, programFile()])
+  }
 
   it('nobody trusted it', async () => {
     project.hooks({ PreToolUse: [['Bash', 'cat']] })
@@ -208,18 +213,101 @@ describe('why did my hook not run', () => {
     project.hooks({ PreToolUse: [['Wirte', 'true']] })
     const given = await answer(['PreToolUse', '--tool', 'Write', '--hook', 'PreToolUse#1', '--trust-all'])
     expect(given.text).toContain('it has Wirte, not Write')
-    expect(given.rest).toEqual(['next Correct .amplifier/hooks/hooks.json:7'])
+    expect(given.rest).toEqual(['next Correct the matcher at .amplifier/hooks/hooks.json:7'])
     const none = await answer(['--hook', 'PreToolUse#1', '--trust-all'])
     expect(none.rest).toEqual([
       `next carabiner explain PreToolUse --tool Wirte --hook 'project:PreToolUse#1' --trust-all`,
     ])
   })
 
+  it.each([
+    ['Write', 'Write'],
+    ['^(Edit|Write)$', 'Edit'],
+    ['mcp__.*__write', 'mcp__x__write'],
+  ])('it is for other tools, %s: the same about one of them', async (matcher, tool) => {
+    project.hooks({ PreToolUse: [[matcher, 'true']] })
+    const { text, rest } = await answer([
+      'PreToolUse',
+      '--tool',
+      'Bash',
+      '--hook',
+      'PreToolUse#1',
+      '--trust-all',
+    ])
+    expect(text).toBe(`it would not run: matcher ${JSON.stringify(matcher)} does not match tool_name "Bash"`)
+    expect(rest).toEqual([
+      `next carabiner explain PreToolUse --tool ${tool} --hook 'project:PreToolUse#1' --trust-all`,
+      'next Change the matcher at .amplifier/hooks/hooks.json:7, if it is for Bash too',
+    ])
+    expect((await again(rest[0])).stdout).toContain('it would run')
+  })
+
+  it('it is for another start of a session', async () => {
+    project.hooks({ SessionStart: [['resume', 'true']] })
+    const { rest } = await answer(['SessionStart', '--hook', 'SessionStart#1', '--trust-all'])
+    expect(rest[0]).toBe(
+      `next echo '{"source":"resume"}' | carabiner explain SessionStart --payload - --hook 'project:SessionStart#1' --trust-all`,
+    )
+    expect((await again(rest[0])).stdout).toContain('it would run')
+  })
+
+  it.each([
+    ['Bash(git push:*)', 'Bash', '{"command":"git push"}', { command: 'ls' }],
+    ['WebFetch(domain:example.com)', 'WebFetch', '{"url":"https://example.com/"}', { url: 'http://b.c/' }],
+  ])('its rule %s is for other calls: the same about one of them', async (rule, tool, input, other) => {
+    const handler = { type: 'command', command: 'true', if: rule }
+    project.file('.amplifier/hooks/hooks.json', { hooks: { PreToolUse: [{ hooks: [handler] }] } })
+    const asked = ['PreToolUse', '--tool', tool, '--hook', 'PreToolUse#1', '--trust-all']
+    const next = `next carabiner explain PreToolUse --tool ${tool} --input '${input}' --hook 'project:PreToolUse#1' --trust-all`
+    const unsaid = await answer(asked)
+    expect(unsaid.text).toBe(
+      `it would run, in step 1 of 1, but only where "if": "${rule}" is for the call; no --input was given`,
+    )
+    expect(unsaid.rest).toEqual([next])
+    const no = await answer([...asked, '--input', JSON.stringify(other)])
+    expect(no.text).toBe(`it would not run: "if": "${rule}" is not for this call of ${tool}`)
+    expect(no.rest).toEqual([
+      next,
+      'next Change "if" at .amplifier/hooks/hooks.json:6, if it is for this call too',
+    ])
+    expect((await again(next)).stdout).toContain('it would run, in step 1 of 1\n')
+  })
+
+  it('its rule is for every call of its tool', async () => {
+    const handler = { type: 'command', command: 'true', if: 'Bash' }
+    project.file('.amplifier/hooks/hooks.json', { hooks: { PreToolUse: [{ hooks: [handler] }] } })
+    const asked = ['--hook', 'PreToolUse#1', '--trust-all', '--tool']
+    expect((await answer([...asked, 'Bash'])).text).toBe('it would run, in step 1 of 1')
+    expect((await answer([...asked, 'Write'])).rest).toEqual([
+      'next Change "if" at .amplifier/hooks/hooks.json:6, if it is for this call too',
+    ])
+  })
+
+  it('it has a rule where none can hold', async () => {
+    const handler = { type: 'command', command: 'true', if: 'Bash(ls)' }
+    project.file('.amplifier/hooks/hooks.json', { hooks: { Stop: [{ hooks: [handler] }] } })
+    const { text, rest } = await answer(['--hook', 'Stop#1', '--trust-all'])
+    expect(text).toContain('"if" is for tool events')
+    expect(rest).toEqual(['next Take "if" out of the hook at .amplifier/hooks/hooks.json:6'])
+  })
+
+  it('it listens to another event: one that can be asked about', async () => {
+    project.file('.amplifier/hooks/hooks.json', {
+      processes: { spy: { command: ['true'], observe: ['turn_end'] } },
+    })
+    const { text, rest } = await answer(['PreToolUse', '--hook', 'spy', '--trust-all'])
+    expect(text).toContain('it listens to turn_end,')
+    expect((await again(rest[0])).stdout).toContain('it would run, beside the event')
+  })
+
   it('a setting; a switch', async () => {
     project.hooks({ Stop: [['', 'true']] })
     const file = project.file('../home/.amplifier/settings.json', { hooks: { enabled: false } })
-    const { text } = await answer(['--hook', 'Stop#1', '--trust-all'])
+    const { text, rest } = await answer(['--hook', 'Stop#1', '--trust-all'])
     expect(text).toContain(`"enabled": false in ${file}:3`)
+    expect(rest).toEqual([
+      'next Take "enabled": false out of ~/.amplifier/settings.json:3, if the hook is wanted',
+    ])
   })
 
   it('another that is the same runs', async () => {
@@ -251,12 +339,12 @@ describe('why did my hook not run', () => {
     const { text, rest } = await answer(['--hook', 'PreToolUse#1', '--tool', 'Bash', '--trust-all'])
     expect(text).toBe('it would run, in step 1 of 1')
     expect(rest[0]).toMatch(/^last on record: 2\S+ PreToolUse, ran, deny \(entry 1\)$/)
-    const typed = (rest[1] ?? '').replace('next ', '').replace('carabiner', '"$0" "$1"')
-    expect((await project.run('sh', ['-c', typed, process.execPath, programFile()])).code).toBe(2)
+    expect((await again(rest[1])).code).toBe(2)
   })
 
   it.each([
     ['project:Stap#1', 'There is no hook project:Stap#1; did you mean project:Stop#1?'],
+    ['Stap#1', 'There is no hook Stap#1; did you mean Stop#1?'],
     ['nothing-like-it', 'There is no hook nothing-like-it'],
     ['project', 'project is the name of 2 hooks'],
   ])('%s', async (name, expected) => {
@@ -365,10 +453,11 @@ describe('why nothing would run', () => {
     expect(reason).toContain('~/.amplifier/hooks/hooks.json')
   })
 
-  it('nothing was found here: there is a project further up', async () => {
+  it('nothing was found here: there is a project beyond the repository', async () => {
     project.hooks({ Stop: [['', 'a']] })
-    project.file('src/deep/file', '')
-    const { next } = await why(['Stop'], { cwd: project.path('src/deep') })
+    project.file('inner/.git/HEAD', '')
+    project.file('inner/src/file', '')
+    const { next } = await why(['Stop'], { cwd: project.path('inner/src') })
     expect(next[0]).toContain('next carabiner list --project ../..')
   })
 

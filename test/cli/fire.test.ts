@@ -76,6 +76,28 @@ describe('exit codes', () => {
     expect([code, outcome.error?.code]).toEqual([1, expected])
   })
 
+  it.each([
+    ['PreToolUs', 'PreToolUse'],
+    ['preTooluse', 'PreToolUse'],
+    ['tool:pree', 'tool:pre'],
+  ])('64: the event %s is misspelt', async (event, meant) => {
+    const { code, stdout, stderr } = await fire([event], BASH)
+    expect([code, stdout, stderr]).toEqual([
+      64,
+      '',
+      `carabiner: There is no event "${event}"; did you mean ${meant}?\n  An event of your own is named in the payload: {"hook_event_name":"${event}"}\n`,
+    ])
+  })
+
+  it('0: an event of that name is meant where the payload has it too, or a hook listens to it', async () => {
+    expect((await fire(['stopp'], { hook_event_name: 'stopp' })).code).toBe(0)
+    expect((await fire(['stopp'], {})).code).toBe(64)
+    project.file('.amplifier/hooks/hooks.json', {
+      processes: { spy: { command: ['true'], observe: ['stopp'] } },
+    })
+    expect((await fire(['stopp'], {})).code).toBe(0)
+  })
+
   it('64: the event of the command line is not that of the payload', async () => {
     const { code, outcome } = await json(['PreToolUse'], { ...BASH, hook_event_name: 'PostToolUse' })
     expect([code, outcome.error?.code]).toEqual([64, 'USAGE'])
@@ -207,9 +229,11 @@ describe('what is printed', () => {
     )
   })
 
-  it('a misspelt event is told on standard error as well, and the outcome decides about the exit code', async () => {
+  it('a misspelt event in the payload is told on standard error as well, and the outcome decides about the exit code', async () => {
     for (const event of ['PreToolUze', 'preTooluse']) {
-      const { code, stderr } = await project.carabiner(['fire', event, '--json'], { input: {} })
+      const { code, stderr } = await project.carabiner(['fire', '--json'], {
+        input: { hook_event_name: event },
+      })
       expect([code, stderr]).toEqual([
         0,
         `carabiner: ${event} is an event of your own here; did you mean PreToolUse?\n`,
@@ -219,8 +243,8 @@ describe('what is printed', () => {
     expect([own.code, own.stderr]).toEqual([0, ''])
   })
 
-  it('a misspelt event is told', async () => {
-    const { outcome } = await json(['PreToolUes'], BASH)
+  it('a misspelt event in the payload is told in the outcome', async () => {
+    const { outcome } = await json([], { ...BASH, hook_event_name: 'PreToolUes' })
     expect(outcome.diagnostics).toContainEqual({
       code: 'lookalike-event',
       text: expect.stringContaining('did you mean PreToolUse?'),

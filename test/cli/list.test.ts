@@ -89,12 +89,28 @@ it('hooks that are switched off say by what', async () => {
 it('says what to type where there is nothing', async () => {
   const { code, stdout } = await list()
   expect(code).toBe(0)
-  expect(stdout).toContain('no hooks\nnext mkdir -p .amplifier/hooks && echo ')
+  expect(stdout).toBe(
+    'no hooks\nnext carabiner new my-guard --matcher Bash   # a first hook, with its tests\n',
+  )
 })
 
-it('finds the files of another agent, and says how to read them', async () => {
-  project.file('.claude/settings.json', { hooks: {} })
-  expect((await list()).stdout).toContain('next carabiner list --config .claude/settings.json')
+it('finds hooks of Claude Code, and says how they come over', async () => {
+  const settings = (command: string) =>
+    project.file('.claude/settings.json', { hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } })
+  settings('./stop.sh')
+  const { stdout } = await list()
+  expect(stdout).toBe(
+    'no hooks\n' +
+      'next carabiner migrate   # .claude/settings.json has hooks of Claude Code\n' +
+      'next carabiner new my-guard --matcher Bash   # a first hook, with its tests\n',
+  )
+  settings('carabiner fire Stop --as claude-code')
+  expect((await list()).stdout).not.toContain('migrate')
+})
+
+it('finds that it is in a plugin', async () => {
+  project.file('.claude-plugin/plugin.json', { name: 'mine' })
+  expect((await list()).stdout).toBe('no hooks\nnext carabiner list --plugin .   # this folder is a plugin\n')
 })
 
 it('says when everything is bypassed', async () => {

@@ -2,8 +2,9 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { folded } from '../../src/approvals/columns.js'
 import type { Shown } from '../../src/cli/plugins/trust-units.js'
-import { folded, margined } from '../../src/cli/print/margin.js'
+import { margined } from '../../src/cli/print/margin.js'
 import { changeLines, reviewLines } from '../../src/cli/print/review.js'
 import { visibleLines } from '../../src/core/visible.js'
 import { risksOf } from '../../src/trust/risks.js'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { Project, withProgram } from './program.js'
+import { Project, programFile, withProgram } from './program.js'
 
 withProgram()
 
@@ -21,6 +21,7 @@ it('how many hooks are ready and what they listen to, and what to type next', as
     '  1 hook ready',
     '  Stop 1',
     'next carabiner explain Stop',
+    'next carabiner setup claude-code --engine   # no agent asks these hooks yet: Claude Code would',
     '',
   ])
 })
@@ -37,25 +38,57 @@ it('what is not trusted, and what is broken', async () => {
   expect(stdout).toContain('next carabiner trust project\n')
 })
 
-it('where there is nothing: what to type for a first hook, and it works', async () => {
+/** What was said to be typed next. */
+const typed = (next = '', cwd = project.folder) => {
+  const line = next.replace('next ', '').replace('carabiner', '"$0" "$1"')
+  return project.run('sh', ['-c', line, process.execPath, programFile()], { cwd })
+}
+
+it('where there is nothing: what to type for a first hook, and for an agent, and it works', async () => {
   const { code, stdout } = await bare()
   expect(code).toBe(0)
-  const [, typed = ''] = /0 hooks ready\nnext (.*)\n$/.exec(stdout) ?? []
-  expect(await project.run('sh', ['-c', typed])).toMatchObject({ code: 0, stderr: '' })
+  const [hook, agent, ...rest] = stdout.split('\n').slice(2)
+  expect([hook, agent, ...rest]).toEqual([
+    'next carabiner new my-guard --matcher Bash   # a first hook, with its tests',
+    'next carabiner setup claude-code   # the standard hooks, for Claude Code',
+    '',
+  ])
+  for (const next of [hook, agent]) expect(await typed(next)).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse((await bare('--json')).stdout)).toMatchObject({
-    hooks: { untrusted: 1 },
+    hooks: { ready: 1 },
     diagnostics: [],
+    next: ['carabiner explain PreToolUse --tool Bash'],
   })
   const fire = (command: string) => {
     const input = { tool_name: 'Bash', tool_input: { command } }
-    return project.carabiner(['fire', 'PreToolUse', '--trust-all'], { input })
+    return project.carabiner(['fire', 'PreToolUse'], { input })
   }
-  expect([(await fire('rm -rf /')).code, (await fire('ls')).code]).toEqual([2, 0])
+  expect([(await fire('echo forbidden')).code, (await fire('ls')).code]).toEqual([2, 0])
 })
 
 it('where there is nothing elsewhere: the same for there', async () => {
   const { stdout } = await project.carabiner(['--project', project.folder], { cwd: project.base })
-  expect(stdout).toContain("next mkdir -p 'my project/.amplifier/hooks' && ")
+  const next = /^next carabiner new .*$/m.exec(stdout)?.[0]
+  expect(next).toContain("carabiner new my-guard --matcher Bash --project '")
+  expect((await typed(next, project.base)).code).toBe(0)
+  expect(project.has('.amplifier/hooks/my-guard/hooks.json')).toBe(true)
+})
+
+it('where Claude Code has hooks: how they come over', async () => {
+  const handler = { type: 'command', command: './stop.sh' }
+  project.file('.claude/settings.json', { hooks: { Stop: [{ hooks: [handler] }] } })
+  const { next } = JSON.parse((await bare('--json')).stdout)
+  expect(next).toEqual([
+    'carabiner migrate   # .claude/settings.json has hooks of Claude Code',
+    'carabiner new my-guard --matcher Bash   # a first hook, with its tests',
+    'carabiner setup claude-code   # the standard hooks, for Claude Code',
+  ])
+  expect((await typed(next[0])).stdout).toContain('1 hook would be migrated')
+})
+
+it('a question that the matcher of a hook takes', async () => {
+  ofUser({ PreToolUse: [{ matcher: '^(Edit|Write)$', hooks: [{ type: 'command', command: 'true' }] }] })
+  expect((await bare()).stdout).toContain('next carabiner explain PreToolUse --tool Edit\n')
 })
 
 it('what is switched off', async () => {
@@ -76,7 +109,10 @@ it('as JSON', async () => {
     events: { Stop: 1 },
     untrusted: [],
     diagnostics: [],
-    next: ['carabiner explain Stop'],
+    next: [
+      'carabiner explain Stop',
+      'carabiner setup claude-code --engine   # no agent asks these hooks yet: Claude Code would',
+    ],
   })
 })
 

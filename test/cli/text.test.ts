@@ -25,6 +25,7 @@ describe('what was meant', () => {
   it('is said only where there is a guess', () => {
     expect(didYouMean('jsn', ['json'], '--')).toBe('; did you mean --json?')
     expect(didYouMean('zzz', ['json'], '--')).toBe('')
+    expect(didYouMean('gard', ['gu\u001bard'])).toBe('; did you mean "gu⟨U+001B⟩ard"?')
   })
 })
 

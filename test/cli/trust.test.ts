@@ -214,6 +214,7 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     // A script may rely on it: something waits.
     expect([first.code, first.stderr]).toEqual([1, ''])
     expect(JSON.parse(first.stdout)).toEqual({
+      project: project.folder,
       units: [
         {
           name: 'guard',

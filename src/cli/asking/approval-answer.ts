@@ -7,7 +7,7 @@ import type { Pending } from '../../approvals/stored-question.js'
 import type { Entry } from '../../audit/entry.js'
 import type { Grant } from '../../core/approval.js'
 import { textOf } from '../../core/errors.js'
-import { isFolder } from '../../runners/command/start-folder.js'
+import { isFolder } from '../../runners/program/is-folder.js'
 import { ProjectAudit } from '../firing/project-audit.js'
 import { openHooks } from '../sources.js'
 

@@ -23,7 +23,7 @@ const OPTIONS = {
   always: { type: 'boolean', help: 'allow: without a question from now on, if offered.' },
   watch: { type: 'boolean', help: 'Stay, and ask at this terminal as questions come.' },
   all: { type: 'boolean', help: 'revoke: everything that is always allowed in this project.' },
-  project: { ...PLACE_OPTIONS.project, help: 'grants, revoke: the project; default: the current directory.' },
+  project: { ...PLACE_OPTIONS.project, help: 'grants, revoke: the project; default: that of this folder.' },
   ...COMMON_OPTIONS,
 } as const
 

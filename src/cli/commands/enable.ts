@@ -7,6 +7,7 @@ import {
   ambiguous,
   called,
   checkScope,
+  guess,
   isPlugin,
   SCOPE_OPTIONS,
   targetsOf,
@@ -110,7 +111,7 @@ async function notOff(name: string, asked: Asked, off: readonly Switch[]): Promi
   const why = await otherReason(name, asked)
   return new Refusal(
     'NOT_SWITCHED_OFF',
-    why === undefined ? message : `${message}, but it does not run: ${why}`,
+    why === undefined ? `${message}${guess(off, name, hook)}` : `${message}, but it does not run: ${why}`,
     {
       hint: 'carabiner disable shows what is switched off, carabiner list what every hook waits for.',
     },

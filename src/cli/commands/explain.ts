@@ -12,7 +12,9 @@ import { specOf, specsIn } from '../doctor/facts.js'
 import { examplePayload } from '../firing/example-payload.js'
 import { eventOf, type Payload, readPayload } from '../firing/payload.js'
 import type { Output } from '../output.js'
+import { painter } from '../print/paint.js'
 import { type Explained, focusLines, planLines } from '../print/plan.js'
+import { projectLine } from '../print/project-line.js'
 import { EXIT, usage } from '../refusal.js'
 import {
   noticesOf,
@@ -67,7 +69,10 @@ export const command: Command<typeof OPTIONS> = {
     const hooks = await openHooks(options)
     const focus = options.hook === undefined ? undefined : hookCalled(hooks.list(), options.hook)
     const event = eventOf('explain', named || (given.hook_event_name ? undefined : firstEvent(focus)), given)
-    const data = options.example || isWithoutMatcher(event, given) ? { ...exampleOf(event), ...given } : given
+    const data =
+      options.example || isWithoutMatcher(event, given)
+        ? { ...exampleOf(event, given.tool_name), ...given }
+        : given
     const asked = await ask(hooks, event, data, options)
     await hooks.close()
     const explained = await explain(asked, options)
@@ -87,8 +92,8 @@ function isWithoutMatcher(event: string, given: Payload): boolean {
   return resolveEvent(event).matcher === null && Object.keys(given).length === 0
 }
 
-function exampleOf(event: string): Payload {
-  return JSON.parse(examplePayload(resolveEvent(event))) as Payload
+function exampleOf(event: string, tool: unknown): Payload {
+  return JSON.parse(examplePayload(resolveEvent(event), tool)) as Payload
 }
 
 interface Asked {
@@ -155,7 +160,7 @@ async function explain({ question, settings, permissions }: Asked, sources: Sour
   const grants = grantsOn(kind.name, question.value, sources)
   const forecast: Forecast | undefined =
     runners.length === 0 ? undefined : forecastOf({ kind, plan, runners, settings, permissions, grants })
-  return { specs, terms, forecast, advice: adviceFor(question) }
+  return { specs, terms, forecast, advice: await adviceFor(question) }
 }
 
 /** None where they cannot be read: a fire tells that, and asks. */
@@ -170,13 +175,14 @@ function grantsOn(event: string, tool: string, sources: Sources): number {
 
 async function tellAll({ question, data }: Asked, explained: Explained, output: Output): Promise<number> {
   if (output.json) await output.document(documentOf(question, data, explained))
-  else await output.print(planLines(question, explained))
+  else await output.print([...projectLine(question.sources, painter(1)), ...planLines(question, explained)])
   return EXIT.ok
 }
 
 function documentOf(question: Question, data: Payload, { terms, forecast, advice }: Explained) {
-  const { plan, notices } = question
+  const { plan, notices, sources } = question
   return {
+    project: projectFolder(sources),
     ...plan,
     candidates: plan.candidates.map((one) => ({ ...terms.get(one.order), ...one })),
     payload: data,
@@ -212,13 +218,15 @@ async function tellOne(
     sources,
     untrusted,
     sameAs: terms?.sameAs ?? [],
+    rule: terms?.if,
+    hasInput: data.tool_input !== undefined,
     bypassed: notices.includes(BYPASSED),
     last: lastEntryOf(projectFolder(sources), hook.name),
-    payload: { ...exampleOf(kind.name), ...data },
+    payload: { ...exampleOf(kind.name, data.tool_name), ...data },
     faults: spec ? faultsOf(spec, settings) : [],
   })
   if (output.json) await output.document({ ...documentOf(question, data, explained), hook: answer })
-  else await output.print(focusLines(question, hook, terms, answer))
+  else await output.print([...projectLine(sources, painter(1)), ...focusLines(question, hook, terms, answer)])
   return EXIT.ok
 }
 

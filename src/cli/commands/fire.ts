@@ -1,7 +1,7 @@
 // `carabiner fire`: one event through the hooks of a project, as a host would fire it.
 
 import { resolve, sep } from 'node:path'
-import { type Diagnostic, textOf } from '../../core/errors.js'
+import { type Diagnostic, LOSSES, textOf } from '../../core/errors.js'
 import { resolveEvent, slipOf } from '../../core/events.js'
 import type { Verdict } from '../../core/outcome.js'
 import { plainText } from '../../core/text.js'
@@ -16,6 +16,7 @@ import { ProjectAudit } from '../firing/project-audit.js'
 import type { Output } from '../output.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
+import { nearEvent } from '../why/near-event.js'
 
 const EXITS: Readonly<Record<Verdict, number>> = {
   continue: 0,
@@ -103,6 +104,7 @@ export const command: Command<typeof OPTIONS> = {
     if (passed) return passThrough(passed, output)
     const payload = (await readPayload(options.payload)) ?? nothingSent(named)
     const event = eventOf('fire', named, payload)
+    await checkSpelling(named, payload, options)
     // Also for who reads only what the hooks decided: without the gates that were meant, everything goes on.
     const slips = [...slipOf(resolveEvent(event)), ...misspelt(event)]
     if (slips.length > 0) await output.complain(slips.map(({ text }) => plainText(`carabiner: ${text}`)))
@@ -165,7 +167,19 @@ function lossesOf({ plugin, config }: Sources, notices: readonly Diagnostic[]): 
   return notices.filter(({ code, file }) => LOSSES.has(code) && isNamed(file))
 }
 
-const LOSSES: ReadonlySet<string> = new Set(['config-invalid', 'entry-invalid', 'entry-unsupported'])
+/** With a misspelt name everything goes on. One that the payload has as well, or that a hook listens to, is meant so. */
+async function checkSpelling(named: string | undefined, payload: Payload, sources: Sources): Promise<void> {
+  const meant = named === undefined || payload.hook_event_name ? undefined : nearEvent(named)
+  if (named === undefined || meant === undefined) return
+  const hooks = await openHooks(sources)
+  const listen = hooks.list().some(({ events }) => events !== 'all' && events.includes(named))
+  await hooks.close()
+  if (listen) return
+  throw usage(
+    `There is no event ${JSON.stringify(named)}; did you mean ${meant}?`,
+    `An event of your own is named in the payload: ${JSON.stringify({ hook_event_name: named })}`,
+  )
+}
 
 function secondsOf(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
@@ -208,16 +222,15 @@ async function recorded(
   sources: Sources,
   output: Output,
 ): Promise<void> {
-  const { recordCase } = await import('../test-cases/record-case.js')
+  const { recordCase, recordedLines } = await import('../test-cases/record-case.js')
   const added = recordCase(file, { event, payload, outcome, project: projectOf(sources) })
   const unheard = outcome.hooks.filter(({ why }) => UNHEARD.has(why))
   const [, plugin] = /[/\\]\.amplifier[/\\]hooks[/\\]([^/\\]+)[/\\]/.exec(added.file) ?? []
-  const said = added.isNew ? 'recorded' : 'recorded before'
   const lines = [
     ...unheard.map(
       ({ name, why }) => `note: ${name} was not asked (${why}); the case expects what came of that`,
     ),
-    `${said} as ${JSON.stringify(added.name)} in ${added.file}:${added.line}`,
+    ...recordedLines(added),
     ...(added.isNew && plugin !== undefined
       ? [`next carabiner trust ${plugin} (a file of it has changed)`]
       : []),

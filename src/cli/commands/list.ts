@@ -20,10 +20,10 @@ import {
   shortPath,
 } from '../print/lines.js'
 import { type Paint, painter } from '../print/paint.js'
+import { projectLine } from '../print/project-line.js'
 import { typedTrust } from '../print/typed.js'
 import { EXIT } from '../refusal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
-import { noHooks } from '../why/advice.js'
 
 const OPTIONS = {
   stats: { type: 'boolean', help: 'Add what the audit says about each.' },
@@ -50,10 +50,15 @@ export const command: Command<typeof OPTIONS> = {
     const hooks = await openHooks(options)
     const stats = options.stats ? await statsIn(projectOf(options)) : undefined
     const listed = hooks.list().map((hook) => (stats ? { ...hook, stats: stats(hook) } : hook))
-    const found = { hooks: listed, untrusted: hooks.untrusted(), diagnostics: noticesOf(hooks) }
+    const found = {
+      project: projectOf(options),
+      hooks: listed,
+      untrusted: hooks.untrusted(),
+      diagnostics: noticesOf(hooks),
+    }
     await hooks.close()
     if (output.json) await output.document(found)
-    else await output.print(listLines(found, options))
+    else await output.print(await listLines(found, options))
     return EXIT.ok
   },
 }
@@ -75,22 +80,34 @@ async function statsIn(project: string): Promise<(hook: ListedHook) => HookStats
 }
 
 interface Found {
+  readonly project: string
   readonly hooks: readonly Counted[]
   readonly untrusted: readonly Untrusted[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
-function listLines({ hooks, untrusted, diagnostics }: Found, sources: Sources): readonly string[] {
+async function listLines(
+  { hooks, untrusted, diagnostics }: Found,
+  sources: Sources,
+): Promise<readonly string[]> {
   const paint = painter(1)
+  const first = hooks.length === 0 && diagnostics.length === 0 ? await stepsFor(sources) : []
   const groups = grouped(plainData(hooks), ({ file, source }) => file ?? source)
   return [
+    ...projectLine(sources, paint),
     ...[...groups].flatMap(([file, group]) => [...groupLines(file, group, paint), '']),
     summary(hooks),
     ...untrusted.flatMap((unit) => waitingLines(unit, paint)),
     ...noticeLines(plainData(diagnostics), paint),
-    ...(hooks.length === 0 && diagnostics.length === 0 ? nextLines(noHooks(sources).next, paint) : []),
+    ...nextLines(plainData(first), paint),
     ...(untrusted.length > 0 ? nextLines([typedTrust(namesOf(untrusted), sources)], paint) : []),
   ]
+}
+
+/** Loaded where there is nothing else to say. */
+async function stepsFor(sources: Sources): Promise<readonly string[]> {
+  const { firstSteps } = await import('../why/first-steps.js')
+  return firstSteps(sources)
 }
 
 function namesOf(units: readonly Untrusted[]): readonly string[] {

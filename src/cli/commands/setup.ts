@@ -1,7 +1,7 @@
 // `carabiner setup`: registers hooks with a host, and takes them out again. Shows what it changes before it does.
 
 import { spawnSync } from 'node:child_process'
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { textOf } from '../../core/errors.js'
 import { didYouMean } from '../../core/nearest.js'
@@ -34,7 +34,7 @@ const MOST_TRIES = 5
 
 const OPTIONS = {
   user: { type: 'boolean', help: 'In your own settings, for all projects: the default.' },
-  project: { type: 'boolean', help: "In .claude/settings.json here, for this project's users." },
+  project: { type: 'boolean', help: "In the project's .claude/settings.json, for all its users." },
   engine: { type: 'boolean', help: "The project's own hooks in place of the standard pack." },
   'dry-run': { type: 'boolean', help: 'Show what would change, and change nothing.' },
   remove: { type: 'boolean', help: 'Take everything of Carabiner out again.' },
@@ -77,7 +77,7 @@ export const command: Command<typeof OPTIONS> = {
     if (options.prune && (options.remove || options.engine))
       throw usage('Give --prune without --remove or --engine')
     try {
-      const place = options.project ? projectSettings(projectFolder({ project: undefined })) : userSettings()
+      const place = options.project ? projectSettings(settingsProject()) : userSettings()
       const program = thisProgram()
       const entries = options.engine ? engineEntries(program) : packEntries(program)
       const remove = options.remove || options.prune
@@ -107,6 +107,11 @@ function checkHost(host: string | undefined): void {
   const known = `carabiner setup knows ${HOSTS.join(', ')}.`
   if (host === undefined) throw usage('Give the host to set up', known)
   throw usage(`There is no host ${JSON.stringify(host)}${didYouMean(host, HOSTS)}`, known)
+}
+
+/** Claude Code takes the folder that it is started in: one with settings of its own is meant, whatever is further up. */
+function settingsProject(): string {
+  return projectFolder({ project: existsSync('.claude/settings.json') ? '.' : undefined })
 }
 
 /** What Claude Code is to start: this very Node and this very program, wherever somebody works. */

@@ -8,11 +8,11 @@ import { COMMON_OPTIONS, type Command } from '../command.js'
 import { plainData } from '../output.js'
 import { counted, grouped, nextLines, noticeLines, placeOf, shortPath } from '../print/lines.js'
 import { painter } from '../print/paint.js'
-import { typed, typedTrust } from '../print/typed.js'
+import { optionOf, typed, typedTrust } from '../print/typed.js'
 import { EXIT } from '../refusal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 import { version } from '../version.js'
-import { noHooks } from '../why/advice.js'
+import { takenBy } from '../why/other-question.js'
 import { waitingLines } from './list.js'
 
 const OPTIONS = {
@@ -43,7 +43,7 @@ export const command: Command<typeof OPTIONS> = {
     const hooks = await openHooks(options)
     const found = { hooks: hooks.list(), untrusted: hooks.untrusted(), diagnostics: noticesOf(hooks) }
     await hooks.close()
-    const state = stateOf(found, options)
+    const state = await stateOf(found, options)
     await (output.json ? output.document(state) : output.print(stateLines(state)))
     return EXIT.ok
   },
@@ -66,7 +66,7 @@ interface Found extends Pick<State, 'untrusted' | 'diagnostics'> {
   readonly hooks: readonly ListedHook[]
 }
 
-function stateOf(found: Found, sources: Sources): State {
+async function stateOf(found: Found, sources: Sources): Promise<State> {
   const { hooks, untrusted, diagnostics } = found
   const count = (state: ListedHook['state']) => hooks.filter((hook) => hook.state === state).length
   const events = grouped(hooks.flatMap(knownEventsOf), (event) => event)
@@ -82,23 +82,33 @@ function stateOf(found: Found, sources: Sources): State {
     events: Object.fromEntries([...events].map(([event, some]) => [event, some.length])),
     untrusted,
     diagnostics,
-    next: nextOf(found, sources),
+    next: await nextOf(found, sources),
   }
 }
 
 /** What is most wrong comes first: off as a whole, broken, not trusted, not there. */
-function nextOf({ hooks, untrusted, diagnostics }: Found, sources: Sources): readonly string[] {
+async function nextOf(
+  { hooks, untrusted, diagnostics }: Found,
+  sources: Sources,
+): Promise<readonly string[]> {
   if (diagnostics.some(({ code }) => code === 'bypassed')) return ['unset CARABINER_OFF']
   const broken = diagnostics.find((one) => one.file !== undefined)
   const names = untrusted.map(({ name }) => name)
   const ready = hooks.find(({ state }) => state === 'ready')
+  const isEmpty = hooks.length === 0 && !broken
   const next = [
     ...(broken ? [`Correct ${placeOf(broken)}`] : []),
     ...(names.length > 0 ? [typedTrust(names, sources)] : []),
     ...(ready ? [typed(['explain', ...questionAbout(ready)], sources)] : []),
-    ...(hooks.length === 0 && !broken ? noHooks(sources).next : []),
+    ...(isEmpty || (ready && !broken && names.length === 0) ? await stepsFor(sources, isEmpty) : []),
   ]
   return next.length > 0 ? next : [typed(['list'], sources)]
+}
+
+/** Hooks that nobody asks guard nothing. */
+async function stepsFor(sources: Sources, isEmpty: boolean): Promise<readonly string[]> {
+  const { firstSteps, setupStep } = await import('../why/first-steps.js')
+  return [...(isEmpty ? firstSteps(sources) : []), ...setupStep(projectOf(sources), !isEmpty)]
 }
 
 /** Without names that only an observer has heard of. */
@@ -110,8 +120,8 @@ function knownEventsOf({ events }: ListedHook): readonly string[] {
 function questionAbout(hook: ListedHook): readonly string[] {
   const { matcher } = hook
   const event = hook.events === 'all' ? 'PreToolUse' : (knownEventsOf(hook)[0] ?? 'PreToolUse')
-  const tool = /^[A-Za-z0-9_-]+/.exec(matcher ?? '')?.[0]
-  return /ToolUse|Permission/.test(event) ? [event, '--tool', tool ?? 'Bash'] : [event]
+  const tool = (matcher && takenBy(matcher)) || 'Bash'
+  return /ToolUse|Permission/.test(event) ? [event, ...optionOf('--tool', tool)] : [event]
 }
 
 function stateLines(given: State): readonly string[] {

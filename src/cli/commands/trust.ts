@@ -4,24 +4,24 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Diagnostic } from '../../core/errors.js'
 import { textOf } from '../../core/errors.js'
-import { nearest } from '../../core/nearest.js'
+import { didYouMean } from '../../core/nearest.js'
 import { visible, visibleName } from '../../core/visible.js'
-import { isFolder } from '../../runners/command/start-folder.js'
+import { isFolder } from '../../runners/program/is-folder.js'
 import { realOf } from '../../state/within.js'
 import { isExecutable, type Unit } from '../../trust/unit.js'
 import { checkPerson } from '../agent-shell.js'
-import { answerOf, forgetTyped } from '../asking/answer.js'
+import { agrees, canAsk } from '../asking/agreement.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { readPayload } from '../firing/payload.js'
 import { type Output, plainData } from '../output.js'
 import { findUnits, type Shown, show, type Units } from '../plugins/trust-units.js'
 import { counted, noticeLines } from '../print/lines.js'
 import { painter } from '../print/paint.js'
+import { projectLine } from '../print/project-line.js'
 import { changeLines, diffLines, reviewLines } from '../print/review.js'
 import { typed } from '../print/typed.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import { PLACE_OPTIONS, type Places } from '../sources.js'
-import { isTerminal } from '../terminal.js'
+import { PLACE_OPTIONS, type Places, projectFolder } from '../sources.js'
 
 const OPTIONS = {
   yes: { type: 'boolean', help: 'Do not ask: trust what is shown.' },
@@ -67,6 +67,8 @@ export const command: Command<typeof OPTIONS> = {
     // A program gets to know all; a person is bothered with what is to be decided.
     const shown = asked.map((unit) => show(found, unit))
     if (output.json) return document(shown, found, options, output)
+    const where = projectLine(options, painter(1))
+    if (where.length > 0) await output.print(where)
     if (found.diagnostics.length > 0)
       await output.complain(noticeLines(plainData(found.diagnostics), painter(2)))
     if (options.show) return showAll(shown, options.full, output)
@@ -89,20 +91,15 @@ function unitsCalled(what: string, units: readonly Unit[], given: Places): reado
   const called = units.filter((unit) => unit.name === what || realOf(unit.path) === path)
   if (called.length > 0) return called
   const names = [...new Set(units.map(({ name }) => name))]
-  const meant = nearest(what, names)
   const places =
     otherPlace(what, given) ??
     'A plugin that lies elsewhere is named with --plugin DIR, a file with --config FILE.'
-  throw new Refusal(
-    'UNKNOWN_UNIT',
-    `Nothing here is called ${visibleName(what)}${meant === undefined ? '' : `; did you mean ${visibleName(meant)}?`}`,
-    {
-      hint:
-        names.length === 0
-          ? `Nothing came with this project. ${places}`
-          : `There is ${names.map(visibleName).join(', ')}. ${places}`,
-    },
-  )
+  throw new Refusal('UNKNOWN_UNIT', `Nothing here is called ${visibleName(what)}${didYouMean(what, names)}`, {
+    hint:
+      names.length === 0
+        ? `Nothing came with this project. ${places}`
+        : `There is ${names.map(visibleName).join(', ')}. ${places}`,
+  })
 }
 
 /** What is there, but no hooks of this project: how to add it. */
@@ -157,8 +154,8 @@ async function decide(
   { yes, full }: How,
   output: Output,
 ): Promise<number> {
-  const canAsk = isTerminal(0) && isTerminal(1)
-  if (canAsk && !yes) checkPerson('Trusting')
+  const mayAsk = !yes && canAsk()
+  if (mayAsk) checkPerson('Trusting')
   let isDone = true
   for (const one of waiting) {
     await output.print(reviewLines(one, full))
@@ -167,11 +164,11 @@ async function decide(
     if (!review || problems.length > 0) {
       await output.complain([`carabiner: ${name} was not trusted: ${visible(problems[0] ?? '')}`])
       isDone = false
-    } else if (yes || (canAsk && (await isYes(name, output)))) {
+    } else if (yes || (mayAsk && (await isYes(name, output)))) {
       isDone = (await trust(one, store, output)) && isDone
     } else isDone = false
   }
-  if (!yes && !canAsk) {
+  if (!yes && !mayAsk) {
     throw new Refusal(
       'NOT_TRUSTED',
       `${counted(waiting.length, 'unit')} shown, and nothing was trusted: nobody can be asked here`,
@@ -184,10 +181,7 @@ async function decide(
 }
 
 async function isYes(name: string, output: Output): Promise<boolean> {
-  // What was typed before the question is no answer to it.
-  forgetTyped()
-  await output.prompt('Trust this? [y/N] ')
-  const isAgreed = /^y(?:es)?$/i.test((await answerOf()).trim())
+  const isAgreed = await agrees('Trust this?', output)
   if (!isAgreed) await output.print([`${name} was not trusted`])
   return isAgreed
 }
@@ -215,9 +209,10 @@ interface TrustedUnit {
 async function document(
   shown: readonly Shown[],
   { store, diagnostics }: Units,
-  { yes, full }: How,
+  given: How & Places,
   output: Output,
 ): Promise<number> {
+  const { yes, full } = given
   const trusted: TrustedUnit[] = []
   const failures: Diagnostic[] = []
   for (const { unit, state, review, problems } of yes ? shown : []) {
@@ -234,7 +229,12 @@ async function document(
     }
   }
   const units = shown.map((one) => unitData(one, store, full))
-  await output.document({ units, trusted, diagnostics: [...diagnostics, ...failures] })
+  await output.document({
+    project: projectFolder(given),
+    units,
+    trusted,
+    diagnostics: [...diagnostics, ...failures],
+  })
   return units.every(({ state }) => state === 'trusted') ? EXIT.ok : EXIT.failed
 }
 

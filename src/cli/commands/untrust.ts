@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import { textOf } from '../../core/errors.js'
-import { nearest } from '../../core/nearest.js'
+import { didYouMean } from '../../core/nearest.js'
 import { visible, visibleName } from '../../core/visible.js'
 import { realOf } from '../../state/within.js'
 import { TrustStore } from '../../trust/trust-store.js'
@@ -11,11 +11,11 @@ import { checkPerson } from '../agent-shell.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { shortPath } from '../print/lines.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import { projectOf } from '../sources.js'
+import { PLACE_OPTIONS, projectOf } from '../sources.js'
 
 const OPTIONS = {
   all: { type: 'boolean', help: 'Everything that you trusted in this project.' },
-  project: { type: 'string', value: 'DIR', help: 'The project; default: the current directory.' },
+  project: PLACE_OPTIONS.project,
   ...COMMON_OPTIONS,
 } as const
 
@@ -103,12 +103,10 @@ function recordsOrNone(store: TrustStore): readonly TrustRecord[] {
 
 function notTrusted(what: string, own: readonly TrustRecord[]): Refusal {
   const names = [...new Set(own.map(({ name }) => name))]
-  const meant = nearest(what, names)
-  const guess = meant === undefined ? '' : `; did you mean ${visibleName(meant)}?`
   const list = names.map(visibleName).join(', ')
   return new Refusal(
     'UNKNOWN_UNIT',
-    `Nothing that you trust in this project is called ${visibleName(what)}${guess}`,
+    `Nothing that you trust in this project is called ${visibleName(what)}${didYouMean(what, names)}`,
     {
       hint: names.length === 0 ? 'Nothing of this project is trusted.' : `You trust ${list}; or give a path.`,
     },

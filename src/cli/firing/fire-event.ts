@@ -3,13 +3,13 @@
 import { onAbort } from '../../core/abort.js'
 import type { Approver, Unanswered } from '../../core/approval.js'
 import { type Diagnostic, isHookError, textOf } from '../../core/errors.js'
-import { knownEvents, lookalikeOf, resolveEvent } from '../../core/events.js'
-import { nearest } from '../../core/nearest.js'
+import { lookalikeOf, resolveEvent } from '../../core/events.js'
 import type { Outcome } from '../../core/outcome.js'
 import { FileStore } from '../../state/file-store.js'
 import { Interruption } from '../interruption.js'
 import { Refusal } from '../refusal.js'
 import { noticesOf, type OpenHooks, openHooks, projectOf, type Sources } from '../sources.js'
+import { nearEvent } from '../why/near-event.js'
 import { withToolName } from '../why/tool-names.js'
 import { goesOn, sessionOf } from './fired-session.js'
 import type { Payload } from './payload.js'
@@ -146,12 +146,8 @@ function late(until: Deadline): AbortSignal {
 
 /** A misspelt name is an event of its own, which goes on without the gates it was meant for. */
 export function misspelt(event: string): readonly Diagnostic[] {
-  if (!resolveEvent(event).custom || lookalikeOf(event)) return []
-  const meant = nearest(
-    event,
-    knownEvents().map(({ name }) => name),
-  )
-  if (meant === undefined) return []
+  const meant = nearEvent(event)
+  if (meant === undefined || lookalikeOf(event)) return []
   return [{ code: 'lookalike-event', text: `${event} is an event of your own here; did you mean ${meant}?` }]
 }
 

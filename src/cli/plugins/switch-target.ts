@@ -1,16 +1,17 @@
 // Which plugin or hook somebody means who types a name, for enable and disable.
 
-import { nearest } from '../../core/nearest.js'
+import { didYouMean } from '../../core/nearest.js'
 import { visible, visibleName } from '../../core/visible.js'
 import type { ListedHook } from '../../hooks.js'
 import { SWITCHED_SCOPES, type SwitchTarget } from '../../plugins/switches.js'
 import { Refusal, usage } from '../refusal.js'
+import { PLACE_OPTIONS } from '../sources.js'
 
 /** For which projects. */
 export const SCOPE_OPTIONS = {
   here: { type: 'boolean', help: 'In this project: the default.' },
   user: { type: 'boolean', help: 'In all of your projects.' },
-  project: { type: 'string', value: 'DIR', help: 'The project; default: the current directory.' },
+  project: PLACE_OPTIONS.project,
 } as const
 
 export function checkScope({ here, user }: { readonly here: boolean; readonly user: boolean }): void {
@@ -70,14 +71,14 @@ function unknownTarget(targets: readonly SwitchTarget[], name: string, hook: str
     const names = own.flatMap((one) => one.hook?.name ?? [])
     return new Refusal(
       'UNKNOWN_HOOK',
-      `${visibleName(name)} has no hook ${visibleName(hook)}${guess(hook, own.flatMap(hookNames))}`,
+      `${visibleName(name)} has no hook ${visibleName(hook)}${guess(own, name, hook)}`,
       { hint: `It has ${names.map(visibleName).join(', ')}.` },
     )
   }
   const plugins = targets.filter((one) => !one.hook).map(({ plugin }) => plugin)
   return new Refusal(
     'UNKNOWN_PLUGIN',
-    `There is no plugin or hook ${visibleName(name)}${guess(name, targets.flatMap(namesOf))}`,
+    `There is no plugin or hook ${visibleName(name)}${guess(targets, name)}`,
     {
       hint:
         plugins.length === 0
@@ -87,9 +88,9 @@ function unknownTarget(targets: readonly SwitchTarget[], name: string, hook: str
   )
 }
 
-function guess(word: string, words: readonly string[]): string {
-  const meant = nearest(word, words)
-  return meant === undefined ? '' : `; did you mean ${visibleName(meant)}?`
+/** `; did you mean …?`, or nothing. */
+export function guess(targets: readonly SwitchTarget[], name: string, hook?: string): string {
+  return didYouMean(hook ?? name, targets.flatMap(hook === undefined ? namesOf : hookNames))
 }
 
 export function isPlugin({ plugin, from }: SwitchTarget, name: string): boolean {

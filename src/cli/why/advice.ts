@@ -1,20 +1,20 @@
 // Why nothing would run, as far as it can be told, and what to type next.
 
-import { join } from 'node:path'
-import type { Diagnostic, DiagnosticCode } from '../../core/errors.js'
-import { type EventKind, knownEvents } from '../../core/events.js'
-import { nearest } from '../../core/nearest.js'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { type Diagnostic, type DiagnosticCode, LOSSES } from '../../core/errors.js'
+import type { EventKind } from '../../core/events.js'
 import type { Candidate, Plan, SkipReason } from '../../core/plan.js'
 import { shown } from '../../core/text.js'
 import type { ListedHook } from '../../hooks.js'
-import { shellQuoted } from '../../shell/shell-quoted.js'
 import { BYPASSED } from '../bypass.js'
-import { elsewhere, lookedIn } from '../places.js'
-import { counted, fromHere, grouped, placeOf } from '../print/lines.js'
+import { counted, grouped, placeOf, shortPath } from '../print/lines.js'
 import { optionOf, typed, typedTrust } from '../print/typed.js'
 import { projectOf, type Sources } from '../sources.js'
-import { undoOf } from './hook-answer.js'
+import { nearEvent } from './near-event.js'
 import { nearMiss } from './near-miss.js'
+import { askedWith, takenBy } from './other-question.js'
+import { undoOf } from './undo.js'
 
 export interface Advice {
   readonly reason: string
@@ -38,7 +38,7 @@ function runsNothing({ steps, approvers, observers }: Plan): boolean {
 }
 
 /** Undefined where something would run. */
-export function adviceFor(question: Question): Advice | undefined {
+export async function adviceFor(question: Question): Promise<Advice | undefined> {
   if (question.notices.includes(BYPASSED)) return { reason: BYPASSED.text, next: ['unset CARABINER_OFF'] }
   if (!runsNothing(question.plan)) return undefined
   if (question.kind.custom) return unknownEvent(question)
@@ -47,10 +47,7 @@ export function adviceFor(question: Question): Advice | undefined {
 }
 
 function unknownEvent({ kind, sources }: Question): Advice {
-  const meant = nearest(
-    kind.name,
-    knownEvents().flatMap(({ name, aliases }) => [name, ...aliases]),
-  )
+  const meant = nearEvent(kind.name)
   const guess = meant === undefined ? '' : `; did you mean ${meant}?`
   return {
     reason: `there is no event ${shown(kind.name)}, and hooks of files listen to known events only${guess}`,
@@ -102,10 +99,10 @@ function untrusted({ kind, value, sources }: Question, those: readonly Candidate
 function unmatched(question: Question, those: readonly Candidate[]): Advice {
   const { kind, value, sources } = question
   const patterns = those.map((one) => listedOf(question, one)?.matcher ?? '').filter((one) => one !== '')
-  const example = /^[A-Za-z0-9_-]+/.exec(patterns[0] ?? '')?.[0]
+  const example = takenBy(patterns[0] ?? '')
   if (value === '') {
     const reason = `which hooks run depends on ${kind.matcher}, and none was given; there are matchers for ${listed(patterns)}`
-    return { reason, next: [asking(question, example ?? 'Bash')] }
+    return { reason, next: [askedWith(kind, example ?? 'Bash', sources)] }
   }
   for (const one of those) {
     const remark = nearMiss(listedOf(question, one)?.matcher ?? '', value)
@@ -118,16 +115,8 @@ function unmatched(question: Question, those: readonly Candidate[]): Advice {
   }
   return {
     reason: `no matcher takes ${kind.matcher} ${shown(value)}; there are matchers for ${listed(patterns)}`,
-    next: example === undefined ? [typed(['list'], sources)] : [asking(question, example)],
+    next: example === undefined ? [typed(['list'], sources)] : [askedWith(kind, example, sources)],
   }
-}
-
-/** The same question with another value of the matcher's field. */
-function asking({ kind, sources }: Question, value: string): string {
-  if (kind.matcher === 'tool_name')
-    return typed(['explain', kind.name, ...optionOf('--tool', value)], sources)
-  const payload = JSON.stringify({ [kind.matcher ?? '']: value })
-  return `echo ${shellQuoted(payload)} | ${typed(['explain', kind.name, '--payload', '-'], sources)}`
 }
 
 function valueOption(kind: EventKind, value: string): readonly string[] {
@@ -150,17 +139,15 @@ function listed(patterns: readonly string[]): string {
 
 // ---- nobody listens -------------------------------------------------------------------------------------------
 
-const LOSES_HOOKS: ReadonlySet<string> = new Set<DiagnosticCode>([
-  'config-invalid',
-  'entry-invalid',
-  'entry-unsupported',
+const MISTAKES: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
+  ...LOSSES,
   'unknown-event',
   'unknown-key',
 ])
 
 /** A mistake in a file that may have cost the hook; one that names the event first. */
 function lost({ kind, notices, sources }: Question): Advice | undefined {
-  const mistakes = notices.filter(({ code }) => LOSES_HOOKS.has(code))
+  const mistakes = notices.filter(({ code }) => MISTAKES.has(code))
   const first = mistakes.find(({ text }) => text.includes(kind.name)) ?? mistakes[0]
   if (!first) return undefined
   const place = placeOf(first)
@@ -184,32 +171,19 @@ function otherEvents({ kind, hooks, sources }: Question): Advice {
   }
 }
 
-/** Denies `rm -rf`, and needs no quotes beyond those around it. */
-const FIRST_HOOKS =
-  '{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"! grep -q rm.-rf || exit 2"}]}]}}'
+const FILES = ['.amplifier/hooks/hooks.json', '.amplifier/hooks/*/hooks.json', '.amplifier/settings.json']
 
-function writeFirst(project: string): string {
-  const folder = join(fromHere(project), '.amplifier/hooks')
-  const file = shellQuoted(join(folder, 'hooks.json'))
-  return `mkdir -p ${shellQuoted(folder)} && echo '${FIRST_HOOKS}' > ${file}   # a first hook: no rm -rf`
+/** In the order they are read. */
+function lookedIn(project: string): readonly string[] {
+  const bases = [...new Set([resolve(homedir()), project])]
+  return bases.flatMap((base) => FILES.map((file) => shortPath(join(base, file))))
 }
 
-/** Nothing was found at all. */
-export function noHooks(sources: Sources): Advice {
-  const project = projectOf(sources)
-  const others = elsewhere(project)
+/** Nothing was found at all. What to type then is loaded only here. */
+async function noHooks(sources: Sources): Promise<Advice> {
+  const { firstSteps } = await import('./first-steps.js')
   return {
-    reason: `there are no hooks here; looked for ${lookedIn(project).join(', ')}`,
-    next:
-      others.length > 0
-        ? others.map(
-            ({ what, option }) =>
-              `${typed(['list', ...option], withoutProject(sources, option[0]))}   # ${what}`,
-          )
-        : [writeFirst(project)],
+    reason: `there are no hooks here; looked for ${lookedIn(projectOf(sources)).join(', ')}`,
+    next: firstSteps(sources),
   }
-}
-
-function withoutProject(sources: Sources, option: string): Sources {
-  return option === '--project' ? { ...sources, project: undefined } : sources
 }

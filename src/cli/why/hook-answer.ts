@@ -1,8 +1,8 @@
 // "Why did my hook not run": one hook and one event, answered in words, with what to type next.
 
 import type { Untrusted } from '../../config/trust-gate.js'
-import type { EventKind } from '../../core/events.js'
-import { nearest } from '../../core/nearest.js'
+import { type EventKind, resolveEvent } from '../../core/events.js'
+import { didYouMean } from '../../core/nearest.js'
 import type { Candidate, Plan } from '../../core/plan.js'
 import { visibleName } from '../../core/visible.js'
 import type { ListedHook } from '../../hooks.js'
@@ -14,6 +14,8 @@ import { optionOf, typed, typedTrust } from '../print/typed.js'
 import { Refusal } from '../refusal.js'
 import type { Sources } from '../sources.js'
 import { nearMiss } from './near-miss.js'
+import { askedWith, callFor, takenBy } from './other-question.js'
+import { undoOf } from './undo.js'
 
 export interface HookAnswer {
   readonly hook: string
@@ -44,11 +46,10 @@ export function hookCalled(hooks: readonly ListedHook[], name: string): readonly
       hint: `Say which: ${names.slice(0, 20).map(visibleName).join(', ')}.`,
     })
   }
-  const meant = nearest(
+  const guess = didYouMean(
     name,
-    hooks.map((hook) => hook.name),
+    hooks.flatMap((hook) => [hook.name, ...hook.name.split(':').slice(1)]),
   )
-  const guess = meant === undefined ? '' : `; did you mean ${visibleName(meant)}?`
   throw new Refusal('UNKNOWN_HOOK', `There is no hook ${visibleName(name)}${guess}`, {
     hint:
       hooks.length === 0
@@ -65,6 +66,9 @@ export interface Asked {
   readonly sources: Sources
   readonly untrusted: readonly Untrusted[]
   readonly sameAs: readonly string[]
+  /** Its `if`, and whether there is an input to hold it against. */
+  readonly rule: string | undefined
+  readonly hasInput: boolean
   readonly bypassed: boolean
   readonly last: LastEntry | undefined
   /** What it is asked about, made whole. */
@@ -99,7 +103,7 @@ function candidateOf({ candidates }: Plan, { name, file, line }: ListedHook): Ca
 
 function otherEvent({ hook, kind, sources }: Asked): Verdict {
   const events = hook.events === 'all' ? [] : hook.events
-  const [first] = events
+  const first = events.find((event) => !resolveEvent(event).custom) ?? events[0]
   const next =
     first === undefined ? [] : [typed(['explain', first, ...optionOf('--hook', hook.name)], sources)]
   return no(`it listens to ${events.join(', ') || 'nothing'}, not to ${kind.name}`, next)
@@ -107,8 +111,14 @@ function otherEvent({ hook, kind, sources }: Asked): Verdict {
 
 /** In its place it would be asked; what it then does is another question. */
 function yes(asked: Asked): Verdict {
-  const [fault] = asked.faults
+  const { faults, rule = '', hasInput } = asked
+  const [fault] = faults
   const { text, next } = inOrder(asked)
+  const other = hasInput ? [] : ruled(asked, rule)
+  if (!fault && other.length > 0) {
+    const where = `but only where "if": ${JSON.stringify(rule)} is for the call; no --input was given`
+    return { runs: true, text: `it would run, ${text}, ${where}`, next: other }
+  }
   if (!fault) return { runs: true, text: `it would run, ${text}`, next }
   return { runs: true, text: `it would be started, ${text}, and fail: ${fault.text}`, next: [fault.fix] }
 }
@@ -138,11 +148,10 @@ function inOrder({ hook, plan, kind, payload, sources }: Asked): Pick<Verdict, '
   }
 }
 
-/** Each reason with what undoes it. */
+/** Each reason with what undoes it, or with the question that was perhaps meant. */
 function refused(asked: Asked, { why, detail = '' }: Candidate, kind: EventKind): Verdict {
-  const { hook, sources, value, untrusted, sameAs } = asked
-  const place = placeOf(hook)
-  const edit = `Correct ${place === '' ? 'its configuration' : place}`
+  const { hook, sources, untrusted, sameAs, rule = '' } = asked
+  const place = placeOf(hook) || 'its file'
   switch (why) {
     case 'untrusted':
     case 'modified': {
@@ -156,30 +165,44 @@ function refused(asked: Asked, { why, detail = '' }: Candidate, kind: EventKind)
     case 'disabled': {
       return no(detail, [undoOf(detail)])
     }
-    case 'matcher': {
-      if (value === '') {
-        const text = `its matcher ${JSON.stringify(hook.matcher)} is held against ${kind.matcher}, and none was given`
-        const example = /^[A-Za-z0-9_-]+/.exec(hook.matcher ?? '')?.[0] ?? 'Bash'
-        const option = kind.matcher === 'tool_name' ? optionOf('--tool', example) : ['--payload', '-']
-        return no(text, [typed(['explain', kind.name, ...option, ...optionOf('--hook', hook.name)], sources)])
-      }
-      const remark = nearMiss(hook.matcher ?? '', value)
-      return no(remark === undefined ? detail : `${detail}; ${remark}`, [edit])
-    }
+    case 'matcher':
+      return unmatched(asked, detail, place)
+    case 'if':
+      return kind.matcher === 'tool_name'
+        ? no(detail, [...ruled(asked, rule), `Change "if" at ${place}, if it is for this call too`])
+        : no(detail, [`Take "if" out of the hook at ${place}`])
     case 'duplicate':
       return no(
         sameAs.length > 0 ? `${sameAs.join(', ')} runs the same for this event, and once is enough` : detail,
         [typed(['doctor'], sources)],
       )
     default:
-      return no(detail || String(why), [edit])
+      return no(detail || String(why), [typed(['doctor'], sources)])
   }
 }
 
-/** What switches a hook on again, by the sentence that says who switched it off. */
-export function undoOf(detail: string): string {
-  const [, command] = /; (carabiner enable .+) undoes it/.exec(detail) ?? []
-  return command ?? 'Change that setting, if the hook is wanted'
+/** A hook for other tools is not wrong; one that nearly matches is. */
+function unmatched({ hook, kind, value, sources }: Asked, detail: string, place: string): Verdict {
+  const pattern = hook.matcher ?? ''
+  const remark = nearMiss(pattern, value)
+  if (remark !== undefined) return no(`${detail}; ${remark}`, [`Correct the matcher at ${place}`])
+  const example = takenBy(pattern)
+  const other =
+    example === undefined ? [] : [askedWith(kind, example, sources, optionOf('--hook', hook.name))]
+  if (value !== '')
+    return no(detail, [...other, `Change the matcher at ${place}, if it is for ${oneLine(value, 60)} too`])
+  return no(
+    `its matcher ${JSON.stringify(pattern)} is held against ${kind.matcher}, and none was given`,
+    other.length > 0 ? other : [`Look at the matcher at ${place}`],
+  )
+}
+
+/** The question about a call that its rule is for. */
+function ruled({ hook, kind, sources }: Asked, rule: string): readonly string[] {
+  const call = callFor(rule)
+  if (!call) return []
+  const input = ['--input', JSON.stringify(call.input)]
+  return [askedWith(kind, call.tool, sources, [...input, ...optionOf('--hook', hook.name)])]
 }
 
 /** `2026-01-31T12:00:00.000Z PreToolUse: ran, deny`. */

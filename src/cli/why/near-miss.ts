@@ -1,7 +1,7 @@
 // Why a matcher that looks right does not match: the mistakes people make.
 
-import { compileMatcher } from '../../core/matcher.js'
 import { nearest } from '../../core/nearest.js'
+import { takes } from './other-question.js'
 
 const EXACT = /^[A-Za-z0-9_\- ,|]+$/
 
@@ -16,15 +16,6 @@ function otherCase(pattern: string, value: string): string | undefined {
   // Lower case would turn \W into \w.
   if (pattern.includes('\\')) return undefined
   return takes(pattern.toLowerCase(), value.toLowerCase()) ? `upper and lower case count` : undefined
-}
-
-/** Compiled as any matcher is: a pattern from a stranger must not run away here either. */
-function takes(pattern: string, value: string): boolean {
-  try {
-    return compileMatcher(pattern)?.test(value) ?? true
-  } catch {
-    return false
-  }
 }
 
 /** `Edit` is no pattern but a name: it takes neither MultiEdit nor mcp__server__Edit. */

@@ -16,12 +16,13 @@ import {
   fromSkill,
   hookEnvironment,
 } from '../program/environment.js'
+import { isFolder } from '../program/is-folder.js'
 import { noSuchPlaceholder } from '../program/start-failure.js'
 import { announce, bounded } from '../telling.js'
 import type { Ending } from './execution.js'
 import type { HandedOn } from './handed-on.js'
 import type { Program, Programs } from './programs.js'
-import { isFolder, startFolder, startFolders } from './start-folder.js'
+import { startFolder, startFolders } from './start-folder.js'
 
 /** The fields that only a command hook has. */
 export interface CommandHandler {

@@ -1,8 +1,8 @@
 // The folder that a command hook starts in.
 
-import { statSync } from 'node:fs'
 import type { HookEvent } from '../../core/hook.js'
 import type { Place } from '../hook-spec.js'
+import { isFolder } from '../program/is-folder.js'
 
 /** In this order: that of the event, of the session, of the project. */
 export function startFolders({ data, session }: HookEvent, { projectDir }: Place): readonly string[] {
@@ -14,12 +14,4 @@ export function startFolders({ data, session }: HookEvent, { projectDir }: Place
 /** The first that is there: an agent may have removed the one it works in. */
 export function startFolder(event: HookEvent, place: Place): string | undefined {
   return startFolders(event, place).find(isFolder)
-}
-
-export function isFolder(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-  } catch {
-    return false // a NUL, no permission, a file on the way
-  }
 }

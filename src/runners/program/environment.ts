@@ -34,7 +34,8 @@ const PLACEHOLDER = new RegExp(`\\$\\{(${PLACEHOLDERS.join('|')})\\}`, 'g')
 /** Ours, or nobody's: inside another agent the parent has them as well, and they are about its session, its plugin, its file. */
 const NOT_INHERITED: ReadonlySet<string> = new Set([...PLACEHOLDERS, 'AMPLIFIER_ENV_FILE', 'CLAUDE_ENV_FILE'])
 
-const MINIMAL = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TMPDIR|TZ|TERM)$/s
+/** Names of what a program needs to start, and nothing secret. */
+export const MINIMAL = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TMPDIR|TZ|TERM)$/s
 
 export function hookEnvironment(inheritance: Inheritance, situation: Situation): Record<string, string> {
   return Object.assign(inherited(inheritance), situation.handedOn, ourOwn(situation))

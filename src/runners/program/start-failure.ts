@@ -1,8 +1,9 @@
 // Why a program did not start, in words: the system's own word is one ENOENT for four different mistakes.
 
-import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import { HookError, textOf } from '../../core/errors.js'
+import { isFolder } from './is-folder.js'
 
 interface Attempt {
   readonly file: string
@@ -95,14 +96,6 @@ function exists(path: string, how = constants.F_OK): boolean {
   try {
     accessSync(path, how)
     return true
-  } catch {
-    return false
-  }
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory()
   } catch {
     return false
   }

@@ -1,11 +1,11 @@
 // Bundles the command line into dist/bin, or into the folder given: a small entry, and beside it programs that are each one file.
 
-import { execFileSync } from 'node:child_process'
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { runOnce } from './run-once.mjs'
 
 const here = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url))
 const cli = (/** @type {string} */ name) => here(`../src/cli/${name}.ts`)
@@ -53,7 +53,7 @@ export async function bundle(outdir) {
     build({
       ...program,
       format: 'cjs',
-      entryPoints: { carabiner: cli('main'), compile: cli('start/compile') },
+      entryPoints: { carabiner: cli('main') },
       plugins: [lateModules()],
     }),
     build({
@@ -78,7 +78,7 @@ export async function bundle(outdir) {
     writeFileSync(join(outdir, name), inAscii(importing(readFileSync(join(outdir, name), 'utf8'))))
   writeFileSync(join(outdir, 'package.json'), '{ "type": "commonjs" }\n')
   chmodSync(join(outdir, 'carabiner.js'), 0o755)
-  execFileSync(process.execPath, [join(outdir, 'compile.js')], { stdio: 'inherit' })
+  runOnce(join(outdir, 'carabiner.js'))
 }
 
 /** By the function that it is given. @param {string} code */

@@ -1,6 +1,6 @@
 // A host starts the pack for every event: what it loads is kept small, and is compiled beforehand, as commands are.
 
-import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Script } from 'node:vm'
 import { build } from 'esbuild'
@@ -55,6 +55,7 @@ describe('the programs of the pack', () => {
   it('are not run in their old form once the source says something else, of the same length', async () => {
     const project = new Project()
     const source = readFileSync(GUARD(), 'latin1')
+    const code = readFileSync(CACHE())
     // A rule that was compiled beforehand: what was not is made of the new source in any case.
     const input = { tool_name: 'Bash', tool_input: { command: 'rm -rf ~' } }
     const asked = () => project.carabiner(['hook', 'pre-tool-use'], { input })
@@ -65,31 +66,48 @@ describe('the programs of the pack', () => {
       expect((await asked()).stdout).toContain('DESTRUCTIVE-DELETE')
     } finally {
       writeFileSync(GUARD(), source, 'latin1')
+      writeFileSync(CACHE(), code)
       project.remove()
     }
   })
 
-  it('run all the same where that code is for another version, broken, or not there', async () => {
+  it('run all the same where that code is broken, or not there, and keep it anew', async () => {
     const project = new Project()
     const input = { tool_name: 'Bash', tool_input: { command: 'rm -rf ~' } }
     const asked = () => project.carabiner(['hook', 'pre-tool-use'], { input })
+    const isWhole = () => unsealed(readFileSync(CACHE()), readFileSync(GUARD())) !== undefined
+    const whole = readFileSync(CACHE())
     const { code, stdout } = await asked()
     expect(code).toBe(2)
-    renameSync(CACHE(), `${CACHE()}.away`)
+    const damaged = Buffer.from(whole)
+    const middle = Math.floor((whole.length - statSync(GUARD()).size) / 4)
+    damaged.fill(0xff, middle, middle + 4096)
     try {
+      rmSync(CACHE())
       expect(await asked()).toMatchObject({ code, stdout })
-      const whole = readFileSync(`${CACHE()}.away`)
-      const damaged = Buffer.from(whole)
-      const middle = Math.floor((whole.length - statSync(GUARD()).size) / 4)
-      damaged.fill(0xff, middle, middle + 4096)
+      expect(isWhole()).toBe(true)
       for (const content of ['', 'not code', whole.subarray(0, 5000), damaged]) {
         writeFileSync(CACHE(), content)
         expect(await asked()).toMatchObject({ code, stdout })
+        expect(isWhole()).toBe(true)
       }
     } finally {
-      renameSync(`${CACHE()}.away`, CACHE())
+      writeFileSync(CACHE(), whole)
       project.remove()
     }
+  })
+
+  it('run all the same where it cannot be kept, and leave nothing behind', async () => {
+    const project = new Project()
+    const bin = join(project.base, 'bin')
+    cpSync(dirname(programFile()), bin, { recursive: true })
+    const cache = cacheFile(join(bin, 'list-program.js'))
+    rmSync(cache)
+    mkdirSync(cache)
+    const before = readdirSync(bin)
+    const { code, stderr } = await project.run(process.execPath, [join(bin, 'carabiner.js'), 'list'])
+    expect([code, stderr, readdirSync(bin)]).toEqual([0, '', before])
+    project.remove()
   })
 })
 

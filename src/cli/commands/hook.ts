@@ -1,7 +1,5 @@
 // `carabiner hook NAME`: what a host's settings file runs for an event; and the lock that keeps an agent from stopping.
 
-import { execFileSync } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { textOf } from '../../core/errors.js'
 import { didYouMean } from '../../core/nearest.js'
 import { lockOf, removeLock, setLock } from '../../pack/lock.js'
@@ -18,7 +16,6 @@ import { version } from '../version.js'
 const OPTIONS = {
   lock: { type: 'boolean', help: 'With stop: keep the agent of this project from stopping.' },
   unlock: { type: 'boolean', help: 'With stop: let it stop again.' },
-  compile: { type: 'boolean', help: 'Make Carabiner start faster with this version of Node.' },
   goal: { type: 'string', value: 'TEXT', help: 'With --lock: what the agent is told to do.' },
   ...COMMON_OPTIONS,
 } as const
@@ -46,7 +43,6 @@ export const command: Command<typeof OPTIONS> = {
     [64, 'the command line is wrong'],
   ],
   async run(given, output) {
-    if (given.options.compile) return compile(given, output)
     const name = nameIn(given)
     const { lock, unlock, goal } = given.options
     if (lock || unlock || goal !== undefined) return changeLock(name, given, output)
@@ -64,25 +60,6 @@ function nameIn({ positionals: [word] }: Given<typeof OPTIONS>): PackName {
     `There is no hook ${JSON.stringify(word)}${didYouMean(word, PACK_NAMES)}`,
     `There are ${PACK_NAMES.join(', ')}.`,
   )
-}
-
-/** Of all programs of this folder. */
-async function compile({ positionals, options }: Given<typeof OPTIONS>, output: Output): Promise<number> {
-  const { lock, unlock, goal } = options
-  if (positionals.length > 0 || lock || unlock || goal !== undefined)
-    throw usage('--compile stands alone', helpFor('hook'))
-  try {
-    execFileSync(process.execPath, [fileURLToPath(new URL('compile.js', import.meta.url))], {
-      stdio: 'ignore',
-    })
-  } catch (error) {
-    throw new Refusal('COMPILE_FAILED', `Carabiner could not be compiled: ${textOf(error)}`, {
-      hint: 'It runs all the same, and only starts more slowly.',
-    })
-  }
-  if (output.json) await output.document({ compiled: process.version })
-  else await output.print([`Compiled for Node ${process.version}.`])
-  return EXIT.ok
 }
 
 // ---- the lock -------------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 // `carabiner setup`: registers hooks with a host, and takes them out again. Shows what it changes before it does.
 
-import { spawnSync } from 'node:child_process'
 import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { textOf } from '../../core/errors.js'
@@ -89,7 +88,6 @@ export const command: Command<typeof OPTIONS> = {
         { remove, dry: options['dry-run'], plan, entries, notes: remove ? [] : notesOn(program) },
         output,
       )
-      if (!remove && !options['dry-run']) compileFor(program)
       return EXIT.ok
     } catch (error) {
       if (!(error instanceof SetupProblem)) throw error
@@ -133,13 +131,6 @@ function notesOn({ script }: Program): readonly string[] {
     ...here,
   ]
 }
-
-/** The build compiled them for its own Node; the one here may be another. Without that they only start slower. */
-function compileFor({ node, script }: Program): void {
-  spawnSync(node, [script, 'hook', '--compile'], { stdio: 'ignore', timeout: COMPILE_MS })
-}
-
-const COMPILE_MS = 20_000
 
 // ---- doing it -------------------------------------------------------------------------------------------------
 

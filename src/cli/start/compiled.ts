@@ -1,6 +1,6 @@
-// Code that was compiled beforehand: to compile it at every start would take as long as to run it.
+// Code that an earlier run compiled: to compile it at every start would take as long as to run it.
 
-import { readFileSync, statSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { Script } from 'node:vm'
 
 type Bundle = (
@@ -10,18 +10,13 @@ type Bundle = (
   filename: string,
 ) => void
 
-/** The exports of a bundle that is one function, as scripts/bundle.mjs writes it. */
+/** The exports of a bundle that is one function, as scripts/bundle.mjs writes it. Its first run keeps what the next one needs. */
 export function compiled<T>(filename: string): T {
   const source = readFileSync(filename)
-  return evaluated<T>(scriptOf(filename, source, cacheOf(filename, source)), filename, require)
-}
-
-/** All of it is ASCII, which needs no decoding. */
-export function scriptOf(filename: string, source: Buffer, cachedData?: Buffer): Script {
-  return new Script(source.toString('latin1'), { filename, ...(cachedData && { cachedData }) })
-}
-
-export function evaluated<T>(script: Script, filename: string, require: NodeJS.Require): T {
+  const cachedData = codeOf(filename, source)
+  // All of it is ASCII, which needs no decoding.
+  const script = new Script(source.toString('latin1'), { filename, ...(cachedData && { cachedData }) })
+  if (!cachedData) process.once('exit', () => keepCode(script, filename, source))
   const module = { exports: {} }
   const bundle: Bundle = script.runInThisContext()
   bundle(module.exports, require, module, filename)
@@ -37,11 +32,30 @@ export function cacheFile(filename: string): string {
   return `${filename}.${process.version}-${process.arch}-${size}-${Math.floor(mtimeMs)}.cache`
 }
 
-function cacheOf(filename: string, source: Buffer): Buffer | undefined {
+function codeOf(filename: string, source: Buffer): Buffer | undefined {
   try {
     return unsealed(readFileSync(cacheFile(filename)), source)
   } catch {
     return undefined // it only saves time
+  }
+}
+
+/** Of all functions that were used. Another process may start at any moment: it finds the file whole, or none. */
+function keepCode(script: Script, filename: string, source: Buffer): void {
+  const path = cacheFile(filename)
+  const draft = `${path}.${process.pid}.tmp`
+  try {
+    const fd = openSync(draft, 'wx') // before the work that is in vain where nothing may be written
+    try {
+      writeFileSync(fd, sealed(script.createCachedData(), source))
+      renameSync(draft, path)
+    } catch {
+      unlinkSync(draft)
+    } finally {
+      closeSync(fd)
+    }
+  } catch {
+    // it only saves time
   }
 }
 
@@ -50,7 +64,7 @@ function cacheOf(filename: string, source: Buffer): Buffer | undefined {
  * So it is there twice, and the source with it: to compare them takes a tenth of the time that a digest takes, of which
  * the library alone is slower to load than all of the hook. The code is first, where V8 takes it without a copy.
  */
-export function sealed(code: Buffer, source: Buffer): Buffer {
+function sealed(code: Buffer, source: Buffer): Buffer {
   return Buffer.concat([code, code, source])
 }
 

@@ -511,6 +511,20 @@ describe('output', () => {
     expect((await project.carabiner(['test', '--json'])).stdout).not.toContain(secret)
   })
 
+  it('--env hands a variable on, and only that', async () => {
+    const project = plugin('[ "$TOKEN/$OTHER" = abc/ ] || exit 2', [pre({ action: 'continue' })])
+    const run = (...args: string[]) =>
+      project.carabiner(['test', ...args], { env: { TOKEN: 'abc', OTHER: 'x' } })
+    expect((await run()).code).toBe(1)
+    expect((await run('--env', 'TOKEN')).code).toBe(0)
+    expect(await run('--env', 'TOKEM')).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('--env TOKEM: it is not set here'),
+    })
+    for (const name of ['HOME', 'CARABINER_HOME'])
+      expect((await run('--env', name)).stderr).toContain(`every case has its own ${name}`)
+  })
+
   it('no case is no success', async () => {
     for (const [project, args, expected] of [
       [plugin('true', []), [], '"cases" is empty in .amplifier/hooks/gate/hooks.test.json'],

@@ -12,6 +12,7 @@ import { fromHere, shortPath } from '../print/lines.js'
 import { painter } from '../print/paint.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { projectFolder } from '../sources.js'
+import { isOfTheStage, type TestCase } from '../test-cases/case-file.js'
 import { CASE_FILE, casesOf, findCases, type Subject } from '../test-cases/find-cases.js'
 import { problemLines, resultLines, subjectLine, summaryLine, tallyOf } from '../test-cases/print-cases.js'
 import type { CaseResult } from '../test-cases/run-case.js'
@@ -23,6 +24,7 @@ const OPTIONS = {
   filter: { type: 'string', value: 'TEXT', help: 'Only cases with this in the name of plugin or case.' },
   watch: { type: 'boolean', short: 'w', help: 'Run again whenever a file changes.' },
   junit: { type: 'string', value: 'FILE', help: 'Also write the results as JUnit XML.' },
+  env: { type: 'string', multiple: true, value: 'NAME', help: 'Hand this variable on to hooks. Repeatable.' },
   ...COMMON_OPTIONS,
 } as const
 
@@ -35,8 +37,8 @@ export const command: Command<typeof OPTIONS> = {
     'plugin; default: the current directory, or the project that it is in. The cases are in ' +
     `${CASE_FILE} beside hooks.json: an event, a payload, and what the hooks are to decide. Each is fired as ` +
     '`carabiner fire` would, in a project and a home of its own that are gone afterwards. A hook that fails fails its ' +
-    'case unless the case expects it. Hooks that you have not trusted run too, which is said before: none of your ' +
-    'variables and settings reach them, but they run as you.',
+    'case unless the case expects it. Hooks that you have not trusted run too, which is said before: of your ' +
+    'variables and settings they get none but what --env names, but they run as you.',
   options: OPTIONS,
   exits: [
     [0, 'every case passed, or was skipped'],
@@ -61,7 +63,8 @@ export const command: Command<typeof OPTIONS> = {
     const { filter, junit, watch } = options
     if (watch && output.json) throw usage('--watch never ends, and --json is one document: give one of them')
     const interruption = new Interruption()
-    const run = { where, filter, junit, output, signal: interruption.signal, told: new Set<string>() }
+    const env = Object.fromEntries(options.env.map((name) => [name, valueOf(name)]))
+    const run = { where, filter, junit, env, output, signal: interruption.signal, told: new Set<string>() }
     try {
       return watch ? await watching(run) : await once(run)
     } finally {
@@ -74,6 +77,7 @@ interface Run {
   readonly where: string
   readonly filter: string | undefined
   readonly junit: string | undefined
+  readonly env: TestCase['env']
   readonly output: Output
   readonly signal: AbortSignal
   /** What was said already. */
@@ -81,9 +85,9 @@ interface Run {
 }
 
 async function once(run: Run): Promise<number> {
-  const { where, filter, junit, output, signal } = run
+  const { where, filter, junit, env, output, signal } = run
   const subjects = await casesOf(where)
-  const suites = readSuites(subjects, filter)
+  const suites = readSuites(subjects, filter, env)
   checkSome(suites, run)
   const untrusted = await unreviewed(
     suites.flatMap(({ cases, subject }) => (cases.length > 0 ? [subject] : [])),
@@ -108,6 +112,14 @@ async function announce(untrusted: readonly Unreviewed[], { output, told }: Run)
   if (output.json || line === '' || told.has(line)) return
   told.add(line)
   await output.complain([line])
+}
+
+/** Of a variable that hooks are to get. */
+function valueOf(name: string): string {
+  if (isOfTheStage(name)) throw usage(`--env ${name}: every case has its own ${name}`)
+  const value = process.env[name]
+  if (value === undefined) throw usage(`--env ${name}: it is not set here`, `Set it first: export ${name}=…`)
+  return value
 }
 
 /** Who stands in a plugin means that one. */

@@ -132,7 +132,7 @@ function caseOf(value: unknown, index: number, file: string, reader: CaseReader)
       )
     }
   }
-  for (const name of Object.keys((value.env ?? {}) as object).filter((one) => OF_THE_STAGE.test(one))) {
+  for (const name of Object.keys((value.env ?? {}) as object).filter(isOfTheStage)) {
     reader.say(
       under(under(at, 'env'), name),
       `${shown(name)} is set for the case itself; {{home}} and {{project}} stand for its folders`,
@@ -159,7 +159,9 @@ function caseOf(value: unknown, index: number, file: string, reader: CaseReader)
 }
 
 /** Whoever sets these would lead a case to the state of whoever runs it. */
-const OF_THE_STAGE = /^(?:HOME|CARABINER_.*)$/s
+export function isOfTheStage(variable: string): boolean {
+  return /^(?:HOME|CARABINER_.*)$/s.test(variable)
+}
 
 /** A case whose fields are right. */
 interface Written {

@@ -14,13 +14,18 @@ export interface Suite {
   readonly problems: readonly Diagnostic[]
 }
 
-/** The cases whose name, with the one of their plugin before it, has the text in it. */
-export function readSuites(subjects: readonly Subject[], filter: string | undefined): readonly Suite[] {
+/** The cases whose name, with the one of their plugin before it, has the text in it; `env` is for all of them. */
+export function readSuites(
+  subjects: readonly Subject[],
+  filter: string | undefined,
+  env: TestCase['env'],
+): readonly Suite[] {
   const wanted = filter?.toLowerCase() ?? ''
   return subjects.map((subject) => {
     const { cases, ...rest } = readCaseFile(subject.file)
     const isWanted = ({ name }: TestCase) => `${subject.name} ${name}`.toLowerCase().includes(wanted)
-    return { subject, cases: cases.filter(isWanted), ...rest }
+    const theirs = cases.filter(isWanted).map((one) => ({ ...one, env: { ...env, ...one.env } }))
+    return { subject, cases: theirs, ...rest }
   })
 }
 

@@ -2,10 +2,15 @@
 
 import { visibleName } from './visible.js'
 
-/** The nearest of the words: the same but for case and separators, or at most two letters away. */
+/** The nearest of the words: the same but for case and separators, or at most two letters away, or the only one that so begins. */
 export function nearest(word: string, words: Iterable<string>): string | undefined {
   const wanted = folded(word)
   if (wanted.length < 2 || wanted.length > 40) return undefined
+  const all = [...words]
+  return nearBy(wanted, all) ?? onlyLonger(wanted, all)
+}
+
+function nearBy(wanted: string, words: readonly string[]): string | undefined {
   let best: string | undefined
   let distance = wanted.length > 5 ? 3 : 2
   for (const one of words) {
@@ -15,6 +20,11 @@ export function nearest(word: string, words: Iterable<string>): string | undefin
     distance = away
   }
   return best
+}
+
+function onlyLonger(wanted: string, words: readonly string[]): string | undefined {
+  const longer = wanted.length < 3 ? [] : words.filter((one) => folded(one).startsWith(wanted))
+  return longer.length === 1 ? longer[0] : undefined
 }
 
 /** `; did you mean …?`, or nothing. The words may be those of strangers. */

@@ -1,8 +1,8 @@
-// Hooks that `carabiner setup` registered, in the real Claude Code: offline, against a scripted model. What they block does not run.
+// Hooks that Carabiner registered or migrated, in the real Claude Code: offline, against a scripted model. What they block does not run.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { programFile, withProgram } from '../cli/program.js'
 import type { Case } from './claude-code/case.mjs'
@@ -15,14 +15,14 @@ withProgram()
 const binary = cachedClaudeCode()
 
 /** A call that leaves a trace where it runs. */
-const call = (command: string): Case => ({
+const call = (command: string, args: readonly string[]): Case => ({
   name: 'setup',
   about: 'hooks that setup registered',
   event: 'PreToolUse',
   tool_name: 'Bash',
   tool_input: { command: `echo RAN >> okran; ${command}` },
   hooks: [],
-  run: { spy: null },
+  run: { spy: null, args },
 })
 
 function carabiner(stage: Stage, ...args: string[]): void {
@@ -33,16 +33,18 @@ function carabiner(stage: Stage, ...args: string[]): void {
   })
 }
 
-/** A gate that came with the project. */
-function withProjectHook(stage: Stage): void {
-  const script = `grep -q forbidden && { echo 'not in this project' >&2; exit 2; } || exit 0`
-  const hooks = { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: script }] }] }
-  mkdirSync(join(stage.dir, '.amplifier/hooks'), { recursive: true })
-  writeFileSync(join(stage.dir, '.amplifier/hooks/hooks.json'), JSON.stringify({ hooks }))
-}
+const run = (command: string, prepare: (stage: Stage) => void, args: readonly string[] = []) =>
+  runCase(call(command, args), binary as string, undefined, prepare).then(({ observed }) => observed)
 
-const run = (command: string, prepare: (stage: Stage) => void) =>
-  runCase(call(command), binary as string, undefined, prepare).then(({ observed }) => observed)
+/** Every start of it leaves a line in the project. */
+const GATE = `echo asked >> "$CLAUDE_PROJECT_DIR/asked"; grep -q forbidden && { echo 'not in this project' >&2; exit 2; } || exit 0`
+const HOOKS = { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: GATE }] }] }
+const DENIED = { decision: 'deny', tool_ran: false, reason: expect.stringContaining('not in this project') }
+
+function write(path: string, content: object): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, JSON.stringify(content))
+}
 
 describe.skipIf(binary === undefined)(
   'in the real Claude Code (from the cache of npm run conformance)',
@@ -70,15 +72,59 @@ describe.skipIf(binary === undefined)(
 
     it('a hook of the project blocks a call through the engine, once it is trusted', async () => {
       const engine = (stage: Stage) => {
-        withProjectHook(stage)
+        write(join(stage.dir, '.amplifier/hooks/hooks.json'), { hooks: HOOKS })
         carabiner(stage, 'trust', '--yes')
         carabiner(stage, 'setup', 'claude-code', '--engine')
       }
       const denied = await run('echo forbidden', engine)
-      expect(denied).toMatchObject({ decision: 'deny', tool_ran: false })
-      expect(denied.reason).toContain('not in this project')
+      expect(denied).toMatchObject(DENIED)
       expect(denied).not.toHaveProperty('wrote')
       expect(await run('true', engine)).toMatchObject({ tool_ran: true, wrote: ['RAN'] })
+    })
+
+    it('hooks that were migrated block as before: through the engine, and carried back without it', async () => {
+      let asked: readonly string[] = []
+      const settings = (stage: Stage) => join(stage.dir, '.claude/settings.json')
+      const migrated = (stage: Stage) => {
+        write(settings(stage), { hooks: HOOKS })
+        carabiner(stage, 'migrate', '--write', '--remove-source')
+        carabiner(stage, 'trust', '--yes')
+        carabiner(stage, 'setup', 'claude-code', '--engine')
+      }
+      expect(await run('echo forbidden', migrated)).toMatchObject(DENIED)
+      const back = (stage: Stage) => {
+        migrated(stage)
+        carabiner(stage, 'setup', 'claude-code', '--remove')
+        carabiner(stage, 'migrate', '--to', 'claude-code', '--write', '--remove-source')
+        asked = Object.keys(JSON.parse(readFileSync(settings(stage), 'utf8')).hooks)
+      }
+      expect(await run('echo forbidden', back)).toMatchObject(DENIED)
+      expect(asked).toEqual(['PreToolUse'])
+    })
+
+    it('a plugin that was migrated is loaded, and its hook is asked once', async () => {
+      const prepare = (stage: Stage) => {
+        const plugin = join(stage.dir, '.amplifier/hooks/gate')
+        write(join(plugin, 'hooks.json'), { hooks: HOOKS })
+        write(join(plugin, '.claude-plugin/plugin.json'), { name: 'gate', hooks: './hooks.json' })
+        carabiner(
+          stage,
+          'migrate',
+          plugin,
+          '--to',
+          'claude-code',
+          '--out',
+          join(stage.folder, 'out'),
+          '--write',
+        )
+      }
+      const denied = await run('echo forbidden', prepare, ['--plugin-dir', '{{FOLDER}}/out/gate'])
+      expect(denied).toMatchObject(DENIED)
+      const passed = await run(`[ "$(wc -l < asked)" = 1 ] && echo ONCE >> okran`, prepare, [
+        '--plugin-dir',
+        '{{FOLDER}}/out/gate',
+      ])
+      expect(passed).toMatchObject({ tool_ran: true, wrote: ['RAN', 'ONCE'] })
     })
 
     it('an engine that is not there any more blocks, and is no open door', async () => {

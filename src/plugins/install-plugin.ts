@@ -9,17 +9,17 @@ import { visibleName } from '../core/visible.js'
 import { isBelow, realOf } from '../state/within.js'
 import { TrustStore } from '../trust/trust-store.js'
 import type { Unit } from '../trust/unit.js'
-import { acceptSource } from './accepted-source.js'
-import type { EntryManifest } from './catalog-entry.js'
-import { type Fetched, fetchTree } from './fetch-source.js'
+import type { EntryManifest } from './catalog/entry.js'
 import { forgetting } from './forget-plugin.js'
 import { type LockEntry, readLock, writeLock } from './lock-file.js'
-import type { Origin } from './origin.js'
 import { checkPlace, integrityAt, place, recover, type Step } from './placing.js'
 import { checkIsPlugin, nameInManifest } from './plugin-content.js'
 import { checkPluginName, pluginNameFrom } from './plugin-name.js'
 import { PluginProblem } from './plugin-problem.js'
-import { type FetchableSource, parseSource, type Source, sourceText } from './source.js'
+import { acceptSource } from './sources/accepted-source.js'
+import { type Fetched, fetchTree } from './sources/fetch-source.js'
+import type { Origin } from './sources/origin.js'
+import { type FetchableSource, parseSource, type Source, sourceText } from './sources/source.js'
 import { type StagedPlugin, stagePlugin } from './staged-plugin.js'
 import { alone, checkTarget, lockPath, pluginsDir, type Target } from './target.js'
 
@@ -104,7 +104,7 @@ async function fetchPromised(resolved: Resolved): Promise<Fetched> {
   const fetched = await fetchTree(resolved.source)
   checkPromises(resolved, fetched)
   if (!resolved.manifest) return fetched
-  const { withManifest } = await import('./catalog-resolve.js')
+  const { withManifest } = await import('./catalog/resolve.js')
   return { ...fetched, tree: withManifest(fetched.tree, resolved.manifest) }
 }
 

@@ -8,7 +8,7 @@ import { nonce } from '../state/nonce.js'
 import { readPlain } from '../state/plain-file.js'
 import { isPluginName } from './plugin-name.js'
 import { PluginProblem } from './plugin-problem.js'
-import { isCatalogName } from './source.js'
+import { isCatalogName } from './sources/source.js'
 
 export const SOURCE_KINDS = ['folder', 'git', 'npm', 'archive'] as const
 

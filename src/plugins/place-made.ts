@@ -4,9 +4,9 @@ import { homedir } from 'node:os'
 import { dirname } from 'node:path'
 import { hooksDirOf } from '../config/discovery.js'
 import { realOf } from '../state/within.js'
-import type { FileTree } from './file-tree.js'
 import { forgetting } from './forget-plugin.js'
 import { clearLeft, placeNew, recover, type Step } from './placing.js'
+import type { FileTree } from './sources/file-tree.js'
 import { alone, aloneIn, type Target } from './target.js'
 
 /** `folder` is to hold it: any, or one where plugins are installed. */

@@ -2,9 +2,9 @@
 
 import { isObject } from '../core/json.js'
 import { visibleName } from '../core/visible.js'
-import { entryPath } from './entry-path.js'
-import type { FileTree } from './file-tree.js'
 import { PluginProblem } from './plugin-problem.js'
+import { entryPath } from './sources/entry-path.js'
+import type { FileTree } from './sources/file-tree.js'
 
 export const MANIFEST = '.claude-plugin/plugin.json'
 const MARKETPLACE = '.claude-plugin/marketplace.json'

@@ -8,9 +8,9 @@ import { loadConfig } from '../config/load.js'
 import { unitsOf } from '../config/units.js'
 import type { Diagnostic } from '../core/errors.js'
 import type { Unit } from '../trust/unit.js'
-import type { FileTree } from './file-tree.js'
 import { PluginProblem } from './plugin-problem.js'
-import { writeTree } from './tree-files.js'
+import type { FileTree } from './sources/file-tree.js'
+import { writeTree } from './sources/tree-files.js'
 import { makeWorkFolder } from './work-folder.js'
 
 export interface StagedPlugin {

@@ -4,10 +4,6 @@ import { isUtf8 } from 'node:buffer'
 import { join } from 'node:path'
 import { visibleName } from '../core/visible.js'
 import type { Difference } from '../trust/review.js'
-import { type Accepted, acceptedSource } from './accepted-source.js'
-import { FileTree } from './file-tree.js'
-import { readFolderTree } from './folder-source.js'
-import { type FoundSource, findSource, SourceProblem } from './found-source.js'
 import {
   originFor,
   type PreparedPlugin,
@@ -17,10 +13,14 @@ import {
   resolveSource,
 } from './install-plugin.js'
 import { type LockEntry, readLock } from './lock-file.js'
-import { isSameOrigin } from './origin.js'
 import { isThere } from './placing.js'
 import { PluginProblem } from './plugin-problem.js'
-import { lockedSource, parseSource } from './source.js'
+import { type Accepted, acceptedSource } from './sources/accepted-source.js'
+import { FileTree } from './sources/file-tree.js'
+import { readFolderTree } from './sources/folder-source.js'
+import { type FoundSource, findSource, SourceProblem } from './sources/found-source.js'
+import { isSameOrigin } from './sources/origin.js'
+import { lockedSource, parseSource } from './sources/source.js'
 import { lockPath, pluginsDir, type Target } from './target.js'
 
 export interface UpdateOptions {
@@ -58,7 +58,7 @@ export async function prepareUpdate(
   const source = findSource(accepted, originFor(resolved, target))
   // Where a catalogue leads is a matter between it and the user, who added it.
   const isForeign = source.state !== 'accepted' && resolved.catalog === undefined
-  const foreign = isForeign ? await import('./foreign-source.js') : undefined
+  const foreign = isForeign ? await import('./sources/foreign-source.js') : undefined
   refuse(source, foreign?.foreignByName(resolved.source, target.base))
   await (options.mayFetch ?? onlyAccepted)(source)
   refuse(source, await foreign?.foreignByAddress(resolved.source))

@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { CatalogStore } from '../../src/plugins/catalog-store.js'
+import { CatalogStore } from '../../src/plugins/catalog/store.js'
 import { tarOf } from '../plugins/archives.js'
 import { BASH, Project, programFile, withProgram } from './program.js'
 

@@ -13,7 +13,7 @@ import { DEFAULT_MERGED, hostSettings } from '../../src/config/merged-settings.j
 import { CHECKS as PROCESS } from '../../src/config/process-entry.js'
 import { CATALOGUE } from '../../src/core/catalogue.js'
 import { KEYS, readSettings } from '../../src/pack/settings.js'
-import { readCatalog } from '../../src/plugins/catalog-file.js'
+import { readCatalog } from '../../src/plugins/catalog/file.js'
 import { load, loadRoot, tree } from '../config/temp-tree.js'
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, strictTypes: false })

@@ -3,9 +3,9 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { acceptedSource, acceptSource } from '../../src/plugins/accepted-source.js'
 import { forgetting } from '../../src/plugins/forget-plugin.js'
 import type { LockEntry } from '../../src/plugins/lock-file.js'
+import { acceptedSource, acceptSource } from '../../src/plugins/sources/accepted-source.js'
 import { withHome } from './plugin-sources.js'
 
 const bench = withHome()

@@ -2,7 +2,7 @@
 
 import { appendFileSync, readFileSync } from 'node:fs'
 import { installPrepared, preparePlugin, resolveSource } from '../../src/plugins/install-plugin.js'
-import { parseSource } from '../../src/plugins/source.js'
+import { parseSource } from '../../src/plugins/sources/source.js'
 import { uninstallPlugin } from '../../src/plugins/uninstall-plugin.js'
 import { prepareUpdate } from '../../src/plugins/update-plugin.js'
 

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
-import { readArchive } from '../../src/plugins/archive.js'
-import { FileTree, MOST_ENTRIES, MOST_FILE_BYTES } from '../../src/plugins/file-tree.js'
 import { PluginProblem } from '../../src/plugins/plugin-problem.js'
+import { readArchive } from '../../src/plugins/sources/archive.js'
+import { FileTree, MOST_ENTRIES, MOST_FILE_BYTES } from '../../src/plugins/sources/file-tree.js'
 import { paxEntry, type TarEntry, tarOf, zipOf } from './archives.js'
 
 vi.setConfig({ testTimeout: 60_000 })

@@ -2,8 +2,8 @@
 
 import { lookup } from 'node:dns/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { fetchTree } from '../../src/plugins/fetch-source.js'
-import { insideByAddress, insideByName } from '../../src/plugins/inside-address.js'
+import { fetchTree } from '../../src/plugins/sources/fetch-source.js'
+import { insideByAddress, insideByName } from '../../src/plugins/sources/inside-address.js'
 
 vi.mock('node:dns/promises', () => ({ lookup: vi.fn() }))
 const leadTo = (places: Readonly<Record<string, readonly string[]>>) =>

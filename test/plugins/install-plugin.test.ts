@@ -10,7 +10,7 @@ import {
 } from '../../src/plugins/install-plugin.js'
 import { listInstalled } from '../../src/plugins/installed.js'
 import { readLock } from '../../src/plugins/lock-file.js'
-import { parseSource } from '../../src/plugins/source.js'
+import { parseSource } from '../../src/plugins/sources/source.js'
 import { lockPath, pluginsDir, type Target } from '../../src/plugins/target.js'
 import { uninstallPlugin } from '../../src/plugins/uninstall-plugin.js'
 import { prepareUpdate } from '../../src/plugins/update-plugin.js'

@@ -24,7 +24,7 @@ import {
 } from '../../src/plugins/install-plugin.js'
 import { finishInterrupted, listInstalled } from '../../src/plugins/installed.js'
 import { readLock } from '../../src/plugins/lock-file.js'
-import { parseSource } from '../../src/plugins/source.js'
+import { parseSource } from '../../src/plugins/sources/source.js'
 import { lockPath } from '../../src/plugins/target.js'
 import { TrustStore } from '../../src/trust/trust-store.js'
 import { ended } from '../cli/program.js'

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { lockedSource, parseSource, sourceText } from '../../src/plugins/source.js'
+import { lockedSource, parseSource, sourceText } from '../../src/plugins/sources/source.js'
 
 const from = realpathSync(mkdtempSync(join(tmpdir(), 'carabiner-source-')))
 mkdirSync(join(from, 'plain'))

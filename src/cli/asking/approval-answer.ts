@@ -1,6 +1,5 @@
 // What a person decided goes into the audit of the project that it is about.
 
-import { userInfo } from 'node:os'
 import { effectOf } from '../../approvals/effect.js'
 import type { GivenAnswer } from '../../approvals/stored-answer.js'
 import type { Pending } from '../../approvals/stored-question.js'
@@ -8,17 +7,9 @@ import type { Entry } from '../../audit/entry.js'
 import type { Grant } from '../../core/approval.js'
 import { textOf } from '../../core/errors.js'
 import { isFolder } from '../../runners/program/is-folder.js'
-import { ProjectAudit } from '../firing/project-audit.js'
+import { ProjectAudit } from '../audit/project-audit.js'
 import { openHooks } from '../sources.js'
-
-/** As the system knows whoever types. */
-export function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return process.getuid === undefined ? 'person' : `user ${process.getuid()}`
-  }
-}
+import { userName } from '../user-name.js'
 
 /** Undefined, or why it is not on record. */
 export async function answered(

@@ -12,7 +12,8 @@ import { shortPath } from '../print/lines.js'
 import { isColoured } from '../print/paint.js'
 import { EXIT, Refusal } from '../refusal.js'
 import { isTerminal } from '../terminal.js'
-import { answered, userName } from './approval-answer.js'
+import { userName } from '../user-name.js'
+import { answered } from './approval-answer.js'
 
 /** How often to look for questions, and whether somebody else answered. */
 const LOOK_MS = 300

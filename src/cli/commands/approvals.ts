@@ -9,14 +9,15 @@ import { didYouMean } from '../../core/nearest.js'
 import { visible, visibleName } from '../../core/visible.js'
 import { FileStore } from '../../state/file-store.js'
 import { checkPerson } from '../agent-shell.js'
-import { answered, recordRevoked, userName } from '../asking/approval-answer.js'
+import { answered, recordRevoked } from '../asking/approval-answer.js'
+import { grantLines, pendingLines } from '../asking/print-approvals.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import type { Output } from '../output.js'
-import { grantLines, pendingLines } from '../print/approvals.js'
 import { shortPath } from '../print/lines.js'
 import { painter, width } from '../print/paint.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, projectFolder } from '../sources.js'
+import { userName } from '../user-name.js'
 
 const OPTIONS = {
   reason: { type: 'string', value: 'TEXT', help: 'Why; the model is told.' },

@@ -3,7 +3,6 @@
 import { textOf } from '../../core/errors.js'
 import { checkOutside, projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
 import { checkPerson } from '../agent-shell.js'
-import { userName } from '../asking/approval-answer.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import type { Output } from '../output.js'
 import {
@@ -18,6 +17,7 @@ import { columns, nextLines } from '../print/lines.js'
 import { painter } from '../print/paint.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { openHooks, PLACE_OPTIONS, projectFolder } from '../sources.js'
+import { userName } from '../user-name.js'
 
 const OPTIONS = {
   hook: { type: 'string', value: 'HOOK', help: 'One hook of the plugin, by its name in list, or its id.' },

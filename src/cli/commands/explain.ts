@@ -13,7 +13,6 @@ import { examplePayload } from '../firing/example-payload.js'
 import { eventOf, type Payload, readPayload } from '../firing/payload.js'
 import type { Output } from '../output.js'
 import { painter } from '../print/paint.js'
-import { type Explained, focusLines, planLines } from '../print/plan.js'
 import { projectLine } from '../print/project-line.js'
 import { EXIT, usage } from '../refusal.js'
 import {
@@ -28,6 +27,7 @@ import { adviceFor, listedOf, type Question } from '../why/advice.js'
 import { type Forecast, forecastOf } from '../why/forecast.js'
 import { answerFor, type HookAnswer, hookCalled } from '../why/hook-answer.js'
 import { type Terms, termsOf } from '../why/hook-terms.js'
+import { type Explained, focusLines, planLines } from '../why/print-plan.js'
 
 const OPTIONS = {
   tool: { type: 'string', value: 'NAME', help: 'The tool that is called: tool_name.' },
@@ -208,7 +208,7 @@ async function tellOne(
   const spec = specOf(explained.specs, hook)
   const [{ faultsOf }, { lastEntryOf }] = await Promise.all([
     import('../doctor/faults.js'),
-    import('../why/last-entry.js'),
+    import('../audit/last-entry.js'),
   ])
   const answer: HookAnswer = answerFor({
     hook,

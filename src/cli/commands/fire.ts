@@ -7,12 +7,12 @@ import type { Verdict } from '../../core/outcome.js'
 import { plainText } from '../../core/text.js'
 import { envProblems, movesDecisions, projectEnvOf } from '../../pack/project-env.js'
 import { userHome } from '../../state/homes.js'
+import { ProjectAudit } from '../audit/project-audit.js'
 import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { type Fired, type Firing, fireEvent, misspelt, unsaid } from '../firing/fire-event.js'
 import { HostReply, lossOf, projectOfHost } from '../firing/host-reply.js'
 import { eventOf, type Payload, readPayload } from '../firing/payload.js'
-import { ProjectAudit } from '../firing/project-audit.js'
 import type { Output } from '../output.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
@@ -201,7 +201,7 @@ function nothingSent(named: string | undefined): Payload {
 async function report(event: string, { outcome, notices, ms }: Fired, output: Output): Promise<void> {
   const diagnostics = [...unsaid(notices, outcome.diagnostics), ...outcome.diagnostics]
   if (output.json) return output.document({ ...outcome, diagnostics })
-  const { outcomeLines } = await import('../print/outcome.js')
+  const { outcomeLines } = await import('../firing/print-outcome.js')
   await output.print(outcomeLines(resolveEvent(event).name, { ...outcome, diagnostics }, ms))
 }
 

@@ -3,8 +3,6 @@
 import { join } from 'node:path'
 import { textOf } from '../../core/errors.js'
 import { visible, visibleName } from '../../core/visible.js'
-import { acceptedSource } from '../../plugins/accepted-source.js'
-import { findSource } from '../../plugins/found-source.js'
 import {
   installPrepared,
   isInstalled,
@@ -16,7 +14,9 @@ import {
 } from '../../plugins/install-plugin.js'
 import { finishInterrupted } from '../../plugins/installed.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
-import { parseSource, type Source } from '../../plugins/source.js'
+import { acceptedSource } from '../../plugins/sources/accepted-source.js'
+import { findSource } from '../../plugins/sources/found-source.js'
+import { parseSource, type Source } from '../../plugins/sources/source.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
 import { checkPerson } from '../agent-shell.js'
 import { agrees, canAsk } from '../asking/agreement.js'
@@ -33,11 +33,11 @@ import {
   UNPINNED,
   userTarget,
 } from '../plugins/plugin-commands.js'
+import { reviewLines } from '../plugins/print-review.js'
 import { movedData, sourceLines } from '../plugins/source-check.js'
 import type { Shown } from '../plugins/trust-units.js'
 import { nextLines, noticeLines, shortPath } from '../print/lines.js'
 import { painter } from '../print/paint.js'
-import { reviewLines } from '../print/review.js'
 import { withProgress } from '../progress.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 
@@ -119,7 +119,7 @@ async function sourceIn(text: string, how: Parameters<typeof parseSource>[1]): P
   try {
     return parseSource(text, how)
   } catch (error) {
-    const { bareNameProblem } = await import('../../plugins/bare-name.js')
+    const { bareNameProblem } = await import('../../plugins/catalog/bare-name.js')
     throw (error instanceof PluginProblem && bareNameProblem(text)) || error
   }
 }

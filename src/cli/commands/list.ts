@@ -3,7 +3,6 @@
 import type { HookStats } from '../../audit/stats.js'
 import type { Untrusted } from '../../config/trust-gate.js'
 import type { Diagnostic } from '../../core/errors.js'
-import { visible, visibleName } from '../../core/visible.js'
 import type { ListedHook } from '../../hooks.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { plainData } from '../output.js'
@@ -13,7 +12,6 @@ import {
   duration,
   grouped,
   indented,
-  labelled,
   nextLines,
   noticeLines,
   oneLine,
@@ -22,6 +20,7 @@ import {
 import { type Paint, painter } from '../print/paint.js'
 import { projectLine } from '../print/project-line.js'
 import { typedTrust } from '../print/typed.js'
+import { waitingLines } from '../print/waiting-lines.js'
 import { EXIT } from '../refusal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 
@@ -71,7 +70,7 @@ interface Counted extends ListedHook {
 /** Loaded when asked for. */
 async function statsIn(project: string): Promise<(hook: ListedHook) => HookStats | null> {
   const [{ auditFolderOf }, { readEntries }, { statsOf }] = await Promise.all([
-    import('../firing/project-audit.js'),
+    import('../audit/project-audit.js'),
     import('../../audit/read.js'),
     import('../../audit/stats.js'),
   ])
@@ -112,12 +111,6 @@ async function stepsFor(sources: Sources): Promise<readonly string[]> {
 
 function namesOf(units: readonly Untrusted[]): readonly string[] {
   return units.map(({ name }) => name)
-}
-
-/** Why all of a unit waits for trust. */
-export function waitingLines({ state, name, path, why }: Untrusted, paint: Paint, by = 0): readonly string[] {
-  const text = `${visibleName(name)} (${visible(shortPath(path))}): ${visible(why)}`
-  return labelled(state, text, paint.yellow, by)
 }
 
 /** What runs stands whole on a line of its own: what is cut off cannot be reviewed. */
@@ -168,7 +161,7 @@ function stateColour({ state }: ListedHook, text: string, paint: Paint): string 
 }
 
 /** `3 hooks: 2 ready, 1 untrusted`. */
-export function summary(hooks: readonly Pick<ListedHook, 'state'>[]): string {
+function summary(hooks: readonly Pick<ListedHook, 'state'>[]): string {
   const states = grouped(hooks, ({ state }) => state)
   const parts = [...states].map(([state, some]) => `${some.length} ${state}`)
   return hooks.length === 0 ? 'no hooks' : `${counted(hooks.length, 'hook')}: ${parts.join(', ')}`

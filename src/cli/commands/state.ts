@@ -9,11 +9,11 @@ import { plainData } from '../output.js'
 import { counted, grouped, nextLines, noticeLines, placeOf, shortPath } from '../print/lines.js'
 import { painter } from '../print/paint.js'
 import { optionOf, typed, typedTrust } from '../print/typed.js'
+import { waitingLines } from '../print/waiting-lines.js'
 import { EXIT } from '../refusal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 import { version } from '../version.js'
 import { takenBy } from '../why/other-question.js'
-import { waitingLines } from './list.js'
 
 const OPTIONS = {
   ...SOURCE_OPTIONS,

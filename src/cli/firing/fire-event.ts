@@ -6,14 +6,14 @@ import { type Diagnostic, isHookError, textOf } from '../../core/errors.js'
 import { lookalikeOf, resolveEvent } from '../../core/events.js'
 import type { Outcome } from '../../core/outcome.js'
 import { FileStore } from '../../state/file-store.js'
+import { ProjectAudit } from '../audit/project-audit.js'
 import { Interruption } from '../interruption.js'
 import { Refusal } from '../refusal.js'
 import { noticesOf, type OpenHooks, openHooks, projectOf, type Sources } from '../sources.js'
 import { nearEvent } from '../why/near-event.js'
-import { withToolName } from '../why/tool-names.js'
 import { goesOn, sessionOf } from './fired-session.js'
 import type { Payload } from './payload.js'
-import { ProjectAudit } from './project-audit.js'
+import { withToolName } from './tool-names.js'
 
 export interface Fired {
   readonly outcome: Outcome

@@ -7,8 +7,8 @@ import { visible, visibleName } from '../../core/visible.js'
 import type { PreparedPlugin, ResolveCatalog } from '../../plugins/install-plugin.js'
 import { targetsOf } from '../../plugins/installed.js'
 import type { LockEntry } from '../../plugins/lock-file.js'
-import type { Origin } from '../../plugins/origin.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
+import type { Origin } from '../../plugins/sources/origin.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { realOf } from '../../state/within.js'
@@ -59,7 +59,7 @@ export function allTargets(given: GivenScope): readonly Target[] {
 
 /** Loaded where a source names a catalogue. */
 export const byCatalog: ResolveCatalog = async (name, catalog) =>
-  (await import('../../plugins/catalog-resolve.js')).resolveCatalog(name, catalog)
+  (await import('../../plugins/catalog/resolve.js')).resolveCatalog(name, catalog)
 
 // ---- the review -----------------------------------------------------------------------------------------------
 

@@ -1,8 +1,8 @@
 // Where an update would come from, when somebody has to agree to that: what was accepted, what it is now, and the question.
 
 import { visible } from '../../core/visible.js'
-import { type FoundSource, SourceProblem } from '../../plugins/found-source.js'
-import type { Origin } from '../../plugins/origin.js'
+import { type FoundSource, SourceProblem } from '../../plugins/sources/found-source.js'
+import type { Origin } from '../../plugins/sources/origin.js'
 import { agrees, canAsk } from '../asking/agreement.js'
 import type { Output } from '../output.js'
 import { originOf, typedSource } from './plugin-commands.js'

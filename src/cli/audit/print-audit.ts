@@ -1,0 +1,177 @@
+// Entries of the audit for people: one line each, or one entry whole.
+
+import type { StoredEntry } from '../../audit/entry.js'
+import type { AuditedHook } from '../../core/audit-record.js'
+import { plainData } from '../output.js'
+import { columns, duration, indented, noticeLines, oneLine, shortPath } from '../print/lines.js'
+import { type Paint, width } from '../print/paint.js'
+
+/** As a table; the words of an entry are cut where the line ends. */
+export function entryLines(entries: readonly StoredEntry[], paint: Paint): readonly string[] {
+  const plain = plainData(entries)
+  const rows = columns(
+    plain.map((entry) => [String(entry.seq).padStart(4), clock(entry.time), ...cellsOf(entry)]),
+  )
+  return rows.map((row, i) => {
+    const [seq = '', time = '', what = '', verdict = '', ...rest] = row
+    const entry = plain[i] as StoredEntry
+    const said = oneLine(
+      rest.join(' '),
+      Math.max(20, width() - [seq, time, what, verdict].join('  ').length - 2),
+    )
+    return `${paint.dim(`${seq}  ${time}`)}  ${what}  ${colour(entry, paint)(verdict)}  ${said}`.trimEnd()
+  })
+}
+
+type Cells = readonly [what: string, verdict: string, words: string]
+
+/** Somebody else than the writer may have made it: what is no entry of ours is shown as it is. */
+function cellsOf(entry: StoredEntry): Cells {
+  try {
+    return cells(entry) ?? [oneLine(String(entry.kind)), '', oneLine(JSON.stringify(entry))]
+  } catch {
+    return [oneLine(String(entry.kind)), 'damaged', oneLine(JSON.stringify(entry))]
+  }
+}
+
+/** What happened, what came of it, and the words to it; undefined for a kind that a newer version writes. */
+function cells(entry: StoredEntry): Cells | undefined {
+  switch (entry.kind) {
+    case 'fire':
+    case 'late':
+      return [
+        [entry.event, entry.tool, entry.kind === 'late' ? '(late)' : ''].filter(Boolean).join(' '),
+        entry.action,
+        oneLine(entry.reason ?? ranBy(entry.hooks)),
+      ]
+    case 'approval':
+      return [
+        [entry.event, entry.tool].filter(Boolean).join(' '),
+        entry.decision,
+        oneLine(`by ${entry.by}${entry.reason === undefined ? '' : `: ${entry.reason}`}`),
+      ]
+    case 'revoked':
+      return [
+        [entry.event, entry.tool].filter(Boolean).join(' '),
+        'revoked',
+        oneLine([entry.hook, entry.by && `by ${entry.by}`].filter(Boolean).join(' ')),
+      ]
+    case 'bypass':
+      return [entry.event, 'bypassed', 'CARABINER_OFF=1 was set: no hook was asked']
+    case 'gap':
+      return [
+        '(the log)',
+        'gap',
+        oneLine(`${entry.records} could not be written since ${entry.since}: ${entry.why}`),
+      ]
+    case 'recovered':
+      return [
+        '(the log)',
+        'recovered',
+        oneLine(entry.why ?? `${entry.bytes} bytes without an end are in ${entry.file}`),
+      ]
+    case 'pruned':
+      return [
+        '(the log)',
+        'pruned',
+        `${entry.first} to ${entry.last} were removed: the log had grown to its bound`,
+      ]
+    default:
+      return undefined
+  }
+}
+
+function ranBy(hooks: readonly AuditedHook[]): string {
+  const failed = hooks.filter(({ status }) => status === 'failed')
+  if (failed.length > 0) return `failed: ${failed.map(({ name }) => name).join(', ')}`
+  return hooks
+    .filter(({ status }) => status !== 'skipped')
+    .map(({ name }) => name)
+    .join(', ')
+}
+
+const BAD: ReadonlySet<string> = new Set(['deny', 'abort_turn', 'hard_abort', 'gap'])
+const OPEN: ReadonlySet<string> = new Set(['ask_user', 'aborted', 'bypass', 'recovered', 'pruned', 'revoked'])
+
+function colour(entry: StoredEntry, paint: Paint): (text: string) => string {
+  const verdict = 'action' in entry ? entry.action : 'decision' in entry ? entry.decision : entry.kind
+  if (BAD.has(verdict) || BAD.has(entry.kind)) return paint.red
+  return OPEN.has(verdict) || OPEN.has(entry.kind) ? paint.yellow : paint.green
+}
+
+/** `14:03:22`, with the day where it is another. */
+function clock(time: string, now = new Date()): string {
+  const date = new Date(time)
+  if (Number.isNaN(date.getTime())) return time
+  const two = (part: number) => String(part).padStart(2, '0')
+  const hour = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')
+  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-')
+  return date.toDateString() === now.toDateString() ? hour : `${day} ${hour}`
+}
+
+// ---- one of them, whole ---------------------------------------------------------------------------------------
+
+export function entryDetails(stored: StoredEntry, paint: Paint): readonly string[] {
+  const entry = plainData(stored)
+  const { seq, time, hash, prev } = entry
+  const [what, verdict, words] = cellsOf(entry)
+  const isFire = entry.kind === 'fire' || entry.kind === 'late'
+  return [
+    `${paint.bold(`${seq}`)}  ${time}  ${what}  ${colour(entry, paint)(verdict)}`,
+    ...(words === '' ? [] : indented(words, 2)),
+    ...(isFire && verdict !== 'damaged' ? fireDetails(entry, paint) : otherDetails(entry)),
+    paint.dim(`  hash ${hash}`),
+    paint.dim(`  prev ${prev}`),
+  ]
+}
+
+function fireDetails(
+  entry: Extract<StoredEntry, { readonly kind: 'fire' | 'late' }>,
+  paint: Paint,
+): readonly string[] {
+  const { session, agent, turn, digest, ms, hooks, injections, approval, diagnostics } = entry
+  const about = [`session ${session}`, agent && `agent ${agent}`, turn, `in ${duration(ms)}`]
+  return [
+    `  ${about.filter(Boolean).join(', ')}`,
+    `  call ${digest}`,
+    ...hooks.flatMap((hook) => hookLines(hook, paint)),
+    ...injections.map(
+      ({ source, bytes, digest: text }) =>
+        `  ${source} injected ${bytes} bytes, sha256 ${text.slice(0, 16)}…`,
+    ),
+    ...(approval === undefined ? [] : approvalLines(approval)),
+    ...noticeLines(diagnostics, paint, 2),
+  ]
+}
+
+function hookLines(hook: AuditedHook, paint: Paint): readonly string[] {
+  const { name, kind, source, status, ms, action, reason, why, detail, hash } = hook
+  const did = status === 'ran' ? (action ?? 'continue') : status
+  const head = `  ${paint.cyan(name)}  ${did}  ${duration(ms)}  ${paint.dim(`${kind}, ${shortPath(source)}`)}`
+  const words = [reason, why && [why, detail].filter(Boolean).join(': ')].filter((one) => one !== undefined)
+  return [
+    head,
+    ...words.flatMap((text) => indented(text, 4)),
+    ...(hash === undefined ? [] : [paint.dim(`    hash ${hash}`)]),
+  ]
+}
+
+type Asked = NonNullable<Extract<StoredEntry, { readonly kind: 'fire' | 'late' }>['approval']>
+
+function approvalLines({ question, answer }: Asked): readonly string[] {
+  return [
+    ...question.asks.map(({ hook, prompt }) => `  ${hook} asked: ${oneLine(prompt)}`),
+    answer === undefined
+      ? '  nobody answered'
+      : `  ${answer.decision} by ${answer.by} at ${answer.at}${answer.reason === undefined ? '' : `: ${oneLine(answer.reason)}`}`,
+  ]
+}
+
+/** What the chain is about has been said. */
+const SAID: ReadonlySet<string> = new Set(['seq', 'prev', 'hash', 'time', 'kind'])
+
+function otherDetails(entry: StoredEntry): readonly string[] {
+  return Object.entries(entry)
+    .filter(([key]) => !SAID.has(key))
+    .map(([key, value]) => `  ${key} ${typeof value === 'string' ? oneLine(value) : JSON.stringify(value)}`)
+}

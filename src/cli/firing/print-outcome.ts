@@ -1,0 +1,119 @@
+// An outcome for people: who ran and what each answered, what it means for model and user, what came of it.
+
+import type { Approval } from '../../core/approval.js'
+import type { Diagnostic } from '../../core/errors.js'
+import type { Outcome, Trace } from '../../core/outcome.js'
+import { redactedData } from '../../core/secrets.js'
+import { plainData } from '../output.js'
+import { duration, indented, labelled, noticeLines, oneLine } from '../print/lines.js'
+import { type Paint, painter } from '../print/paint.js'
+
+export interface ToldOutcome extends Omit<Outcome, 'diagnostics'> {
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export function outcomeLines(event: string, told: ToldOutcome, ms: number): readonly string[] {
+  const paint = painter(1)
+  // What the model gets may hold a secret; a person who looks on need not see it.
+  const outcome = redactedData(plainData(told))
+  const shown = outcome.hooks.filter((trace) => !isIdle(trace))
+  const names = Math.max(22, ...shown.map((trace) => nameOf(trace).length))
+  return [
+    `${paint.cyan(oneLine(plainData(event)).padEnd(names + 23))} ${paint.dim(duration(ms))}`,
+    ...shown.flatMap((trace) => traceLines(trace, names, paint)),
+    ...idleLines(outcome, paint),
+    ...effects(outcome, paint).flatMap(([label, text, colour]) => labelled(label, text, colour, 2)),
+    ...noticeLines(unsaid(outcome), paint, 2),
+    `  ${verdict(event, outcome, paint)}`,
+  ]
+}
+
+/** One process may be several hooks of one name. */
+function nameOf({ name, role }: Trace): string {
+  return role === undefined ? name : `${name} (${role})`
+}
+
+/** Hooks for other tools are counted, not listed: they would hide the ones that ran. */
+function isIdle({ status, why }: Trace): boolean {
+  return status === 'skipped' && why === 'matcher'
+}
+
+function idleLines({ hooks }: ToldOutcome, paint: Paint): readonly string[] {
+  const idle = hooks.filter(isIdle).length
+  if (hooks.length === 0) return [paint.dim('  (no hook listens to this event)')]
+  return idle === 0 ? [] : [paint.dim(`  (${idle} not matched)`)]
+}
+
+function traceLines(trace: Trace, names: number, paint: Paint): readonly string[] {
+  const { status, why, ms, answer, changed } = trace
+  const action = answer?.action ?? 'continue'
+  const word = status === 'ran' ? action : `${status}${why ? `: ${why}` : ''}`
+  const what = (changed ? `${word} ${changed.join(', ')}` : word).padEnd(20)
+  const time = status === 'skipped' ? '' : paint.dim(duration(ms))
+  const line = `  ${nameOf(trace).padEnd(names)} ${coloured(status, action, what, paint)} ${time}`.trimEnd()
+  return status === 'failed' && trace.stderr ? [line, ...indented(trace.stderr, 4).map(paint.dim)] : [line]
+}
+
+function coloured(status: Trace['status'], action: string, text: string, paint: Paint): string {
+  if (status === 'failed') return paint.red(text)
+  if (status === 'skipped') return paint.yellow(text)
+  switch (action) {
+    case 'continue':
+      return text
+    case 'ask_user':
+      return paint.yellow(text)
+    case 'deny':
+    case 'abort_turn':
+    case 'hard_abort':
+      return paint.red(text)
+    default:
+      return paint.green(text)
+  }
+}
+
+/** Some diagnostics are also told to the user as a message: once is enough here. */
+function unsaid({ diagnostics, messages }: ToldOutcome): readonly Diagnostic[] {
+  return diagnostics.filter((one) => !messages.some(({ text }) => text.startsWith(one.text)))
+}
+
+type Effect = readonly [label: string, text: string, colour: (text: string) => string]
+
+/** Everything but notes and the verdict. */
+function effects(outcome: ToldOutcome, paint: Paint): readonly Effect[] {
+  const { approval, hooks, data, injections, messages, host, permission } = outcome
+  const changed = new Set(hooks.flatMap((trace) => trace.changed ?? []))
+  const { green, yellow } = paint
+  return [
+    ...(approval?.question.asks ?? []).map((ask): Effect => ['asked', ask.prompt, yellow]),
+    ...(approval ? [['answered', answerOf(approval), yellow] as const] : []),
+    ...[...changed].map((key): Effect => ['changed', `${key}: ${JSON.stringify(data[key])}`, green]),
+    ...injections.map(({ text, source }): Effect => ['to the model', `(${source}) ${text}`, green]),
+    ...messages.map(({ text, level, source }): Effect => {
+      return [`to the user, ${level}`, `(${source}) ${text}`, level === 'info' ? String : yellow]
+    }),
+    ...(host ? [['to the host', JSON.stringify(host), green] as const] : []),
+    ...(permission === 'allow' ? [['allowed', 'by a hook: the host need not ask', green] as const] : []),
+  ]
+}
+
+function answerOf({ question, answer }: Approval): string {
+  if (!answer) return 'by nobody'
+  const among = answer.option ? ` "${answer.option}" among ${question.options.join(', ')}` : ''
+  return `${answer.decision} by ${answer.by}${among}`
+}
+
+function verdict(event: string, { action, reason, response }: ToldOutcome, paint: Paint): string {
+  const because = reason ? `: ${oneLine(reason)}` : ''
+  switch (action) {
+    case 'continue':
+      return 'went on'
+    case 'deny':
+      return paint.red(`${event === 'Stop' ? 'refused to stop' : 'denied'}${because}`)
+    case 'ask_user':
+      return paint.yellow(`waits for a person${because}`)
+    case 'respond':
+      return paint.green(`answered: ${JSON.stringify(response)}`)
+    default:
+      return paint.red(`${action === 'abort_turn' ? 'ended the turn' : 'ended the agent'}${because}`)
+  }
+}

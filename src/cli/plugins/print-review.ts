@@ -1,0 +1,254 @@
+// The review screen: all that is to be known about a unit before it is trusted, and nothing that could pass for something else.
+
+import { visible, visibleLines, visibleName } from '../../core/visible.js'
+import { shellQuoted } from '../../shell/shell-quoted.js'
+import { inReadingOrder } from '../../trust/reading-order.js'
+import type { Difference, Review, ReviewedFile } from '../../trust/review.js'
+import type { RiskNote } from '../../trust/risks.js'
+import { isExecutable, type UnitHook } from '../../trust/unit.js'
+import { lineDiff } from '../print/line-diff.js'
+import { columns, counted, grouped, shortPath } from '../print/lines.js'
+import { margined, type Row } from '../print/margin.js'
+import { type Paint, painter, width } from '../print/paint.js'
+import type { Shown } from './trust-units.js'
+
+/** How much is shown; the rest is counted. Commands are never cut. */
+interface Bounds {
+  readonly files: number
+  /** Of one file, and of all together. */
+  readonly linesOfFile: number
+  readonly lines: number
+  /** In characters, of a line of a file. */
+  readonly line: number
+  readonly risksOfKind: number
+}
+
+const USUAL: Bounds = { files: 40, linesOfFile: 200, lines: 1000, line: 1000, risksOfKind: 5 }
+const FULL: Bounds = {
+  files: Infinity,
+  linesOfFile: Infinity,
+  lines: Infinity,
+  line: Infinity,
+  risksOfKind: Infinity,
+}
+
+/** Into a pipe, too: a pager folds what is longer, and would have it begin a line. */
+const PIPE_COLUMNS = 100
+
+/** What runs first; then what is wrong with it, what changed, what is in the files; a summary last, above the question. */
+export function reviewLines(shown: Shown, isFull = false): readonly string[] {
+  const paint = painter(1)
+  const { unit, passthrough, review, risks, problems } = shown
+  const bounds = isFull ? FULL : USUAL
+  const sections: Readonly<Record<string, readonly Row[]>> = {
+    runs: unit.hooks.flatMap((hook, i) => hookRows(hook, passthrough[i] ?? [], paint)),
+    'cannot be trusted': problems.map((text) => ({ text: visible(text), colour: paint.red })),
+    'look closely': riskRows(risks, bounds),
+    [`changed since ${visible(review?.record?.at ?? '')}`]: changeRows(review, bounds, paint),
+    'what is in the files that run': review ? contentRows(review, isFull, bounds) : [],
+    'files, copied when you trust them': fileRows(review?.files ?? [], bounds),
+    'scripts outside, not copied': fileRows(review?.scripts ?? [], bounds),
+    'files that a command names, and that are not there': (review?.absent ?? []).map(named),
+    programs: review ? programRows(review) : [],
+  }
+  return [
+    ...head(shown, paint),
+    ...Object.entries(sections).flatMap(([title, rows]) =>
+      rows.length === 0 ? [] : ['', `  ${paint.bold(title)}`, ...margined(rows, screenWidth())],
+    ),
+    '',
+    ...(review ? [`  digest ${review.digest}`] : []),
+    `  ${paint.bold(summaryOf(shown))}`,
+  ]
+}
+
+/** What is different although it is trusted: hooks that are gone, a setting that the file does not say any more. */
+export function changeLines(shown: Shown): readonly string[] {
+  const paint = painter(1)
+  const rows = changeRows(shown.review, USUAL, paint)
+  return rows.length === 0 ? [] : ['', ...head(shown, paint), ...margined(rows, screenWidth())]
+}
+
+function screenWidth(): number {
+  const columns = width()
+  return columns === Infinity ? PIPE_COLUMNS : columns
+}
+
+function head({ unit, state, why }: Shown, paint: Paint): readonly string[] {
+  const place = `${unit.kind} ${visible(shortPath(unit.path))}`
+  const colour = state === 'trusted' ? paint.green : paint.yellow
+  const rows = [{ text: place }, ...(why === undefined ? [] : [{ text: visible(why) }])]
+  return [`${paint.bold(shortName(unit.name))}  ${colour(state)}`, ...margined(rows, screenWidth())]
+}
+
+const LONGEST_NAME = 60
+
+/** A name so long that it folds is nobody's name. */
+function shortName(name: string): string {
+  const text = visibleName(name)
+  return text.length > LONGEST_NAME ? `${text.slice(0, LONGEST_NAME)}… (${name.length} characters)` : text
+}
+
+/** What somebody should have seen who reads nothing but the last line. */
+function summaryOf({ unit, review, risks, problems }: Shown): string {
+  const kinds = [...grouped(risks, ({ kind }) => kind)].map(([kind, notes]) => `${notes.length} ${kind}`)
+  const files = (review?.files.length ?? 0) + (review?.scripts.length ?? 0)
+  const changes = review?.differences.length ?? 0
+  return [
+    `${shortName(unit.name)}: ${counted(unit.hooks.length, 'hook')}, ${counted(files, 'file')}`,
+    ...(changes > 0 ? [counted(changes, 'change')] : []),
+    ...(kinds.length > 0 ? [`look closely at ${kinds.join(', ')}`] : []),
+    ...(problems.length > 0 ? ['cannot be trusted'] : []),
+  ].join('; ')
+}
+
+function named(path: string): Row {
+  return { text: visibleName(path) }
+}
+
+// ---- what runs ------------------------------------------------------------------------------------------------
+
+/** Whole: what is cut off cannot be reviewed. */
+function hookRows(hook: UnitHook, passthrough: readonly string[], paint: Paint): readonly Row[] {
+  const { event, matcher, line, name, terms = [], dir, env = {} } = hook
+  const filter = matcher === null || matcher === '' ? '' : ` on ${visibleName(matcher)}`
+  const place = line === undefined ? '' : `, line ${line}`
+  const gets = passthrough.map(visibleName).join(', ')
+  return [
+    { text: `${visible(event)}${filter}${wayOf(hook)}: ${visibleName(name)}${place}`, colour: paint.cyan },
+    ...commandLines(hook).map(asQuoted),
+    ...terms.map((term) => ({ text: `with ${visible(term)}` })),
+    ...(dir === undefined ? [] : [{ text: `starts in ${visibleName(dir)}` }]),
+    ...Object.entries(env).map(([key, value]) => ({
+      text: `sets ${visibleName(key)} to ${visibleName(value)}`,
+    })),
+    ...(gets === '' ? [] : [{ text: `gets ${gets} of the environment` }]),
+  ]
+}
+
+function wayOf({ type, shell, args }: UnitHook): string {
+  if (type !== undefined && type !== 'command') return `, a hook of type ${visibleName(type)}`
+  if (args !== undefined) return ', without a shell'
+  return shell === undefined ? '' : `, by ${shell}`
+}
+
+/** Without a shell each word is one argument, which quotes make plain. */
+function commandLines({ command, args }: UnitHook): readonly string[] {
+  return args === undefined
+    ? visibleLines(command)
+    : visibleLines([command, ...args].map(shellQuoted).join(' '))
+}
+
+function asQuoted(text: string): Row {
+  return { text, isQuoted: true }
+}
+
+function riskRows(risks: readonly RiskNote[], { risksOfKind }: Bounds): readonly Row[] {
+  return [...grouped(risks, ({ kind }) => kind)].flatMap(([kind, notes]): readonly Row[] => [
+    ...notes.slice(0, risksOfKind).map(({ where, line, text }) => ({
+      text: `${kind}: ${visibleName(where)}${line === undefined ? '' : `:${line}`} ${visible(text)}`,
+    })),
+    ...moreOf(notes.length - risksOfKind, `${kind} note`),
+  ])
+}
+
+// ---- files and programs ---------------------------------------------------------------------------------------
+
+/** Of what a command names, and what that names; where that was trusted before, the changes say what is new. */
+function contentRows(review: Review, isFull: boolean, bounds: Bounds): readonly Row[] {
+  const isNew = !review.record || review.differences.some(({ what }) => what === 'hook-added')
+  if (!isNew && !isFull) return []
+  const read = inReadingOrder(review).filter(
+    ({ file, part }) => file.text !== undefined && (isFull || part === 'named'),
+  )
+  let left = bounds.lines
+  return read.flatMap(({ file }): readonly Row[] => {
+    const lines = textLines(file.text ?? '')
+    const shown = cut(lines, Math.min(bounds.linesOfFile, left), bounds.line)
+    left -= shown.length
+    return [
+      { text: `${visibleName(file.path)}, ${counted(lines.length, 'line')}${remarkOf(file)}` },
+      ...shown.map(asQuoted),
+      ...moreOf(lines.length - shown.length, 'line'),
+    ]
+  })
+}
+
+function textLines(text: string): readonly string[] {
+  const lines = visibleLines(text)
+  return lines.at(-1) === '' ? lines.slice(0, -1) : lines
+}
+
+function cut(lines: readonly string[], most: number, longest: number): readonly string[] {
+  return lines
+    .slice(0, most)
+    .map((line) => (line.length > longest ? `${line.slice(0, longest)}… (${line.length} characters)` : line))
+}
+
+function fileRows(files: readonly ReviewedFile[], bounds: Bounds): readonly Row[] {
+  const cells = files
+    .slice(0, bounds.files)
+    .map((file) => [sizeOf(file).padStart(9), `${visibleName(file.path)}${remarkOf(file)}`])
+  return [
+    ...columns(cells).map((row) => ({ text: row.join('  ') })),
+    ...moreOf(files.length - bounds.files, 'file'),
+  ]
+}
+
+/** In words of ours, which no text from outside can stand before. */
+function moreOf(count: number, noun: string): readonly Row[] {
+  return count > 0 ? [{ text: `and ${counted(count, noun)} more: --full shows all` }] : []
+}
+
+function sizeOf({ size, link }: ReviewedFile): string {
+  return link === undefined ? `${size} B` : 'link'
+}
+
+function remarkOf(file: ReviewedFile): string {
+  if (file.link !== undefined) return ` to ${visibleName(file.link)}`
+  return `${isExecutable(file) ? ', executable' : ''}${file.isText ? '' : ', no text'}`
+}
+
+function programRows({ programs, missing }: Review): readonly Row[] {
+  const found = Object.entries(programs).map(([name, path]) => [visibleName(name), visibleName(path)])
+  const rows = columns([...found, ...missing.map((name) => [visibleName(name), 'not found'])])
+  return rows.map((row) => ({ text: row.join('  ') }))
+}
+
+// ---- what changed ---------------------------------------------------------------------------------------------
+
+/** Empty where it was not trusted before. */
+function changeRows(review: Review | undefined, bounds: Bounds, paint: Paint): readonly Row[] {
+  let left = bounds.lines
+  return (review?.differences ?? []).flatMap((one): readonly Row[] => {
+    const lines = 'hook' in one ? hookDiff(one) : diffLines(one)
+    const shown = cut(lines, 'hook' in one ? Infinity : Math.min(bounds.linesOfFile, left), bounds.line)
+    left -= shown.length
+    return [
+      { text: visible(one.text) },
+      ...shown.map((text) => ({ text, isQuoted: true, colour: colourOf(text, paint) })),
+      ...moreOf(lines.length - shown.length, 'line'),
+    ]
+  })
+}
+
+function hookDiff({ what, hook }: Extract<Difference, { readonly hook: UnitHook }>): readonly string[] {
+  const sign = what === 'hook-added' ? '+' : '-'
+  const title = `${visible(hook.event)}${hook.matcher ? ` on ${visibleName(hook.matcher)}` : ''}:`
+  const terms = (hook.terms ?? []).map((term) => `with ${visible(term)}`)
+  return [title, ...commandLines(hook), ...terms].map((line) => `${sign}${line}`)
+}
+
+/** Without what both have in common; empty where a side is no text, or not known any more. */
+export function diffLines(one: Exclude<Difference, { readonly hook: UnitHook }>): readonly string[] {
+  const { what, before, after } = one
+  const isKnown =
+    (what === 'file-added' || before !== undefined) && (what === 'file-removed' || after !== undefined)
+  if (!isKnown || what === 'mode-changed' || what === 'program-moved') return []
+  return lineDiff(before ?? '', after ?? '').flatMap(visibleLines)
+}
+
+function colourOf(line: string, paint: Paint): Paint['green'] {
+  if (line.startsWith('+')) return paint.green
+  return line.startsWith('-') ? paint.red : paint.dim
+}

@@ -1,0 +1,11 @@
+// What of a project waits for trust, and why.
+
+import type { Untrusted } from '../../config/trust-gate.js'
+import { visible, visibleName } from '../../core/visible.js'
+import { labelled, shortPath } from './lines.js'
+import type { Paint } from './paint.js'
+
+export function waitingLines({ state, name, path, why }: Untrusted, paint: Paint, by = 0): readonly string[] {
+  const text = `${visibleName(name)} (${visible(shortPath(path))}): ${visible(why)}`
+  return labelled(state, text, paint.yellow, by)
+}

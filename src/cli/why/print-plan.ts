@@ -1,0 +1,165 @@
+// A plan for people: who would run and in which order, who would not and why, and where each of them stands.
+
+import type { Candidate, Plan } from '../../core/plan.js'
+import type { ListedHook } from '../../hooks.js'
+import { plainData } from '../output.js'
+import { columns, indented, labelled, nextLines, noticeLines, oneLine, placeOf } from '../print/lines.js'
+import { type Paint, painter } from '../print/paint.js'
+import { type Advice, listedOf, type Question } from './advice.js'
+import type { Forecast } from './forecast.js'
+import { type HookAnswer, lastText } from './hook-answer.js'
+import { type Terms, termsText } from './hook-terms.js'
+import { nearMiss } from './near-miss.js'
+
+/** What is said about a plan beside the plan. */
+export interface Explained {
+  /** By place in the order. */
+  readonly terms: ReadonlyMap<number, Terms>
+  /** Where something would run. */
+  readonly forecast: Forecast | undefined
+  readonly advice: Advice | undefined
+}
+
+export function planLines(question: Question, { terms, forecast, advice }: Explained): readonly string[] {
+  const paint = painter(1)
+  const told = toldOf(question)
+  return [
+    title(told, paint),
+    ...running(told, terms, paint),
+    ...idle(told, advice !== undefined, paint),
+    ...(forecast ? forecastLines(plainData(forecast), paint) : []),
+    ...noticeLines(told.notices, paint),
+    ...(advice ? adviceLines(plainData(advice), paint) : []),
+  ]
+}
+
+function toldOf(question: Question): Question {
+  return { ...plainData({ ...question, kind: undefined }), kind: question.kind }
+}
+
+/** The same about one hook. */
+export function focusLines(
+  question: Question,
+  hook: ListedHook,
+  terms: Terms | undefined,
+  answer: HookAnswer,
+): readonly string[] {
+  const paint = painter(1)
+  const told = toldOf(question)
+  const { name, command, ...place } = plainData(hook)
+  const { runs, text, next, last } = plainData(answer)
+  return [
+    title(told, paint),
+    `${paint.cyan(name)}  ${placeOf(place)}`.trimEnd(),
+    ...(command ? indented(command, 4).map(paint.dim) : []),
+    ...(terms ? [paint.dim(`    ${termsText(plainData(terms), question.kind)}`)] : []),
+    ...labelled(
+      text.slice(0, text.search(/[:,]/) + 1),
+      text.slice(text.search(/[:,]/) + 2),
+      runs ? paint.green : paint.yellow,
+    ),
+    ...(last ? [lastText(last)] : []),
+    ...nextLines(next, paint),
+  ]
+}
+
+function title({ kind, value, plan }: Question, paint: Paint): string {
+  const about =
+    kind.matcher !== null && value !== '' ? `  ${kind.matcher} ${JSON.stringify(oneLine(value, 60))}` : ''
+  return `${paint.cyan(plan.event)}${about}`
+}
+
+// ---- who would run --------------------------------------------------------------------------------------------
+
+/** A place in the order: the same number runs at once, `then` after the one above it. */
+interface Place {
+  readonly when: string
+  readonly name: string
+}
+
+function running(question: Question, terms: Explained['terms'], paint: Paint): readonly string[] {
+  const places = placesOf(question.plan)
+  if (places.length === 0) return []
+  const atOnce = question.plan.steps.some(({ lanes }) => lanes.length > 1)
+  const rows = places.map(({ when, name }) => {
+    const one = question.plan.candidates.find((candidate) => candidate.matched && candidate.name === name)
+    return { one, cells: [when, name, one ? placeOf(one.origin) : ''] }
+  })
+  const cells = columns(rows.map((row) => row.cells))
+  return [
+    `would run${atOnce ? paint.dim(', the same number at once') : ''}`,
+    ...rows.flatMap(({ one }, i) => {
+      const [when = '', name = '', place = ''] = cells[i] ?? []
+      const command = one && listedOf(question, one)?.command
+      const own = one && terms.get(one.order)
+      return [
+        `  ${when}  ${paint.green(name)}  ${place}`.trimEnd(),
+        ...(command ? indented(command, 6).map(paint.dim) : []),
+        ...(own ? [paint.dim(`      ${termsText(plainData(own), question.kind)}`)] : []),
+      ]
+    }),
+  ]
+}
+
+function placesOf({ steps, approvers, observers }: Plan): readonly Place[] {
+  return [
+    ...steps.flatMap(({ lanes }, i) =>
+      lanes.flatMap((lane) => lane.map((name, j) => ({ when: j === 0 ? String(i + 1) : 'then', name }))),
+    ),
+    ...approvers.map((name) => ({ when: 'approves', name })),
+    ...observers.map((name) => ({ when: 'observes', name })),
+  ]
+}
+
+// ---- who would not --------------------------------------------------------------------------------------------
+
+function idle(question: Question, advised: boolean, paint: Paint): readonly string[] {
+  const idlers = question.plan.candidates.filter(({ matched }) => !matched)
+  if (idlers.length === 0) return []
+  const rows = columns(idlers.map(({ name, origin, why }) => [why ?? '', name, placeOf(origin)]))
+  return [
+    'would not run',
+    ...idlers.flatMap((one, i) => {
+      const [why = '', name = '', place = ''] = rows[i] ?? []
+      const head = `  ${paint.yellow(why)}  ${name}  ${place}`.trimEnd()
+      return [head, ...indented(about(question, one, advised), 6).map(paint.dim)]
+    }),
+  ]
+}
+
+/** Why not; of what only lacks trust also what would run: that is what has to be looked at. */
+function about(question: Question, one: Candidate, advised: boolean): string {
+  const listed = listedOf(question, one)
+  if (one.why === 'untrusted' || one.why === 'modified') {
+    return [listed?.command, oneLine(one.detail ?? '')].filter(Boolean).join('\n')
+  }
+  if (one.why !== 'matcher' || !listed?.matcher) return oneLine(one.detail ?? '')
+  if (question.value === '') return `only for ${question.kind.matcher} ${oneLine(listed.matcher)}`
+  const remark = advised ? undefined : nearMiss(listed.matcher, question.value)
+  return oneLine(remark === undefined ? (one.detail ?? '') : `${one.detail}; ${remark}`)
+}
+
+// ---- what would come of it ------------------------------------------------------------------------------------
+
+function forecastLines(
+  { deny, failure, change, ask, longest, caps }: Forecast,
+  paint: Paint,
+): readonly string[] {
+  const rows: readonly (readonly [label: string, text: string])[] = [
+    ['deny', deny],
+    ['failure', failure],
+    ['change', change],
+    ['ask', ask],
+    ['at most', [`${longest} s`, ...caps].join('; ')],
+  ]
+  return [
+    'what could come of it',
+    ...rows.flatMap(([label, text]) => labelled(label.padEnd(7), text, paint.dim, 2)),
+  ]
+}
+
+// ---- what now -------------------------------------------------------------------------------------------------
+
+function adviceLines({ reason, next }: Advice, paint: Paint): readonly string[] {
+  return [...labelled('nothing would run:', reason, paint.yellow), ...nextLines(next, paint)]
+}

@@ -1,0 +1,196 @@
+// One plugin of a catalogue: what it says of itself, and where it is to be had. All of it was written by a stranger.
+
+import { isObject, type Json } from '../../core/json.js'
+import { shown } from '../../core/text.js'
+import { PluginProblem } from '../plugin-problem.js'
+import { entryPath } from '../sources/entry-path.js'
+import { type FetchableSource, parseSource } from '../sources/source.js'
+
+export interface CatalogEntry {
+  readonly name: string
+  readonly description: string
+  readonly version?: string
+  readonly keywords: readonly string[]
+  readonly where: Where
+  /** What the fetched content has to be, or it is refused. */
+  readonly commit?: string
+  readonly integrity?: string
+  /** What the entry says in place of the plugin's own plugin.json. */
+  readonly manifest?: EntryManifest
+}
+
+export type Where =
+  /** In the folder or repository of the catalogue itself; empty for all of it. */
+  { readonly inside: string } | { readonly source: FetchableSource }
+
+export interface EntryManifest {
+  readonly name: string
+  readonly description?: string
+  readonly version?: string
+  /** Claude Code: the plugin's own plugin.json has the say, and this adds to it; otherwise this alone has it. */
+  readonly strict: boolean
+  /** A path, an object of hooks, or a list of both. */
+  readonly hooks?: Json
+}
+
+/** Why an entry cannot be had. */
+export class EntryProblem extends Error {}
+
+/** What a catalogue may point to depends on where it comes from itself. */
+export interface EntryOrigin {
+  /** A catalogue on this machine may name other places on it. */
+  readonly isLocal: boolean
+  /** Whether there is such a folder in the catalogue; undefined where it is a lone file. */
+  readonly hasFolder?: ((path: string) => boolean) | undefined
+}
+
+export type Fields = { readonly [key: string]: unknown }
+
+export function isFields(value: unknown): value is Fields {
+  return isObject(value)
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+const LONGEST_DESCRIPTION = 1000
+const LONGEST_WORD = 64
+const MOST_WORDS = 50
+
+/** What every format of catalogue has alike. */
+export function entryFacts(
+  fields: Fields,
+): Pick<CatalogEntry, 'name' | 'description' | 'version' | 'keywords'> {
+  const { name, description, version } = fields
+  if (typeof name !== 'string' || !NAME.test(name)) throw new EntryProblem(`${shown(name)} is no name`)
+  return {
+    name,
+    description: typeof description === 'string' ? description.slice(0, LONGEST_DESCRIPTION) : '',
+    ...(typeof version === 'string' && version !== '' && { version: version.slice(0, LONGEST_WORD) }),
+    keywords: words(fields.keywords, fields.tags, fields.category),
+  }
+}
+
+function words(...lists: readonly unknown[]): readonly string[] {
+  const given = lists.flat().filter((word): word is string => typeof word === 'string' && word !== '')
+  return [...new Set(given.slice(0, MOST_WORDS).map((word) => word.slice(0, LONGEST_WORD)))]
+}
+
+const COMMIT = /^[0-9a-f]{40}$/i
+const INTEGRITY = /^sha256-[A-Za-z0-9+/]{43}=$/
+
+/** What the content is promised to be. A promise that cannot be kept is no reason to do without. */
+export function promisesOf(
+  where: Where,
+  commit: unknown,
+  integrity: unknown,
+): Pick<CatalogEntry, 'commit' | 'integrity'> {
+  if (commit !== undefined && !(typeof commit === 'string' && COMMIT.test(commit))) {
+    throw new EntryProblem(`its commit ${shown(commit)} is not one of 40 digits`)
+  }
+  if (commit !== undefined && !('source' in where && where.source.kind === 'git')) {
+    throw new EntryProblem('it names a commit, and its source is not git')
+  }
+  if (integrity !== undefined && !(typeof integrity === 'string' && INTEGRITY.test(integrity))) {
+    throw new EntryProblem(`its integrity ${shown(integrity)} is not "sha256-" and a digest in base64`)
+  }
+  return {
+    ...(commit !== undefined && { commit: (commit as string).toLowerCase() }),
+    ...(integrity !== undefined && { integrity: integrity as string }),
+  }
+}
+
+// ---- where it is ----------------------------------------------------------------------------------------------
+
+const REPOSITORY = /^[A-Za-z0-9][A-Za-z0-9-]*\/(?!\.)[A-Za-z0-9._-]+$/
+
+/** A source as an object: the forms of Claude Code's marketplaces, which both formats take. */
+export function whereOf(source: Fields, origin: EntryOrigin): Where {
+  const { path } = source
+  switch (source.source) {
+    case 'github':
+      return gitAt(gitHub(source.repo), source, origin)
+    case 'git':
+    case 'url':
+      return gitAt(addressOf(source.url), source, origin)
+    case 'git-subdir':
+      if (typeof path !== 'string') throw new EntryProblem('its source has no path')
+      return gitAt(addressOf(source.url), source, origin)
+    case 'npm':
+      return npmPackage(source, origin)
+    default:
+      throw new EntryProblem(`its source ${shown(source.source)} is of a kind that is not known`)
+  }
+}
+
+function gitAt(url: string, { ref, path }: Fields, origin: EntryOrigin): Where {
+  if (ref !== undefined && typeof ref !== 'string') throw new EntryProblem(`its ref ${shown(ref)} is no text`)
+  return sourceAt(url, { ref, path: path === undefined ? undefined : plainPath(path) }, origin)
+}
+
+function gitHub(repo: unknown): string {
+  if (typeof repo === 'string' && REPOSITORY.test(repo)) {
+    return `https://github.com/${repo.replace(/\.git$/, '')}.git`
+  }
+  throw new EntryProblem(`its repo ${shown(repo)} is not OWNER/NAME`)
+}
+
+function addressOf(url: unknown): string {
+  if (typeof url !== 'string') throw new EntryProblem(`its url ${shown(url)} is no text`)
+  return REPOSITORY.test(url) ? gitHub(url) : url
+}
+
+function npmPackage({ package: name, version, registry }: Fields, origin: EntryOrigin): Where {
+  if (registry !== undefined) {
+    throw new EntryProblem('it names a registry of its own, and only the one that npm is set up for is asked')
+  }
+  if (typeof name !== 'string' || (version !== undefined && typeof version !== 'string')) {
+    throw new EntryProblem(`its package ${shown(name)} ${shown(version)} is none of npm`)
+  }
+  return sourceAt(version === undefined ? `npm:${name}` : `npm:${name}@${version}`, {}, origin)
+}
+
+/** A source as text, in our format: a path inside, or anything that `install` takes and that is an address. */
+export function whereOfText(source: string, origin: EntryOrigin): Where {
+  if (source === '.' || source.startsWith('./')) return insideOf(plainPath(source), origin)
+  return sourceAt(source, {}, origin)
+}
+
+/** A bare word would be looked for in whatever folder this runs in. */
+const ADDRESS = /^(?:npm:|https:\/\/|ssh:\/\/|git@|file:\/\/\/)/
+
+function sourceAt(
+  text: string,
+  options: { readonly ref?: string | undefined; readonly path?: string | undefined },
+  { isLocal }: EntryOrigin,
+): Where {
+  if (!ADDRESS.test(text)) {
+    throw new EntryProblem(`its source ${shown(text)} is neither https://, ssh://, git@HOST: nor npm:`)
+  }
+  // Before anybody looks whether it is there.
+  if (text.startsWith('file:') && !isLocal) {
+    throw new EntryProblem(`it names ${shown(text)}, a place on this machine, and comes from elsewhere`)
+  }
+  try {
+    const source = parseSource(text, options)
+    if (source.kind !== 'catalog') return { source }
+  } catch (error) {
+    if (error instanceof PluginProblem) throw new EntryProblem(error.message)
+    throw error
+  }
+  throw new EntryProblem(`its source ${shown(text)} is a name in another catalogue`)
+}
+
+/** Below a folder, and nowhere else. */
+export function plainPath(value: unknown): string {
+  if (typeof value !== 'string') throw new EntryProblem(`its path ${shown(value)} is no text`)
+  try {
+    return entryPath(value.replace(/\/+$/, ''))
+  } catch {
+    throw new EntryProblem(`its path ${shown(value)} leads elsewhere`)
+  }
+}
+
+export function insideOf(path: string, { hasFolder }: EntryOrigin): Where {
+  if (!hasFolder) throw new EntryProblem('it lies beside the catalogue, which is a lone file')
+  if (path === '' || hasFolder(path)) return { inside: path }
+  throw new EntryProblem(`there is no folder ${shown(path)} in the catalogue`)
+}

@@ -1,0 +1,137 @@
+// Getting a catalogue: its one file, from a folder, a lone file or a git repository, and which folders lie beside it.
+
+import { statSync } from 'node:fs'
+import { basename, isAbsolute, join, resolve } from 'node:path'
+import { textOf } from '../../core/errors.js'
+import { visibleName } from '../../core/visible.js'
+import { readPlain } from '../../state/plain-file.js'
+import { PluginProblem } from '../plugin-problem.js'
+import { isFolderIn } from '../sources/folder-source.js'
+import { parseSource, type Source } from '../sources/source.js'
+import { withWorkFolder } from '../work-folder.js'
+import { CATALOG_FILES, type Catalog, MOST_CATALOG_BYTES, readCatalog } from './file.js'
+
+/** Where a catalogue is to be had. */
+export type CatalogSource =
+  | Extract<Source, { readonly kind: 'folder' | 'git' }>
+  | { readonly kind: 'file'; readonly file: string }
+
+export interface FetchedCatalog extends Catalog {
+  /** Of git. */
+  readonly commit?: string
+}
+
+/** As somebody types it. */
+export function parseCatalogSource(text: string): CatalogSource {
+  const file = text.startsWith('-') ? undefined : resolve(text)
+  if (file?.endsWith('.json') && statSync(file, { throwIfNoEntry: false })?.isFile()) {
+    return { kind: 'file', file }
+  }
+  if (/^https?:.*\.json$/i.test(text)) throw notACatalog(text, 'is a file on the web')
+  const source = parseSource(text)
+  if (source.kind === 'folder' || source.kind === 'git') return source
+  throw notACatalog(text, source.kind === 'catalog' ? 'is a plugin in a catalogue' : 'is a package')
+}
+
+function notACatalog(text: string, what: string): PluginProblem {
+  return new PluginProblem(
+    'SOURCE_INVALID',
+    `${visibleName(text.slice(0, 300))} ${what}, and no catalogue`,
+    'A catalogue is a folder (./x), a file (./x/catalog.json) or git (https://…, ssh://…, git@host:…, x.git#ref).',
+  )
+}
+
+/** For messages, and to type again. */
+export function catalogSourceText(source: CatalogSource): string {
+  switch (source.kind) {
+    case 'folder':
+      return source.folder
+    case 'file':
+      return source.file
+    case 'git':
+      return source.ref === undefined ? source.url : `${source.url}#${source.ref}`
+  }
+}
+
+/** What it may be called, if it does not say. */
+export function sourceName(source: CatalogSource): string {
+  const text = source.kind === 'git' ? source.url : catalogSourceText(source)
+  return basename(text.replace(/\/+$/, '')).replace(/\.(?:git|json)$/, '')
+}
+
+/** Reaches the network only where the source is not on this machine. */
+export async function fetchCatalog(source: CatalogSource): Promise<FetchedCatalog> {
+  switch (source.kind) {
+    case 'file':
+      return readLoneFile(source.file)
+    case 'folder':
+      return readFolderCatalog(source.folder)
+    case 'git':
+      return withWorkFolder((work) => readGitCatalog(source, work))
+  }
+}
+
+/** In a folder of its own layout it is the catalogue of that folder; elsewhere it stands alone. */
+function readLoneFile(file: string): Catalog {
+  const root = CATALOG_FILES.map((name) => `/${name}`).find((end) => file.endsWith(end))
+  const text = textIn(file)
+  if (text === undefined) throw nothingAt(file, 'there is no such file')
+  const folder = root === undefined ? undefined : file.slice(0, -root.length)
+  return readCatalog(text, file, {
+    isLocal: true,
+    ...(folder !== undefined && { hasFolder: (path) => isFolderIn(folder, path) }),
+  })
+}
+
+function readFolderCatalog(folder: string): Catalog {
+  for (const name of CATALOG_FILES) {
+    const file = join(folder, name)
+    const text = textIn(file)
+    if (text === undefined) continue
+    return readCatalog(text, file, { isLocal: true, hasFolder: (path) => isFolderIn(folder, path) })
+  }
+  throw nothingAt(folder, `it has neither ${CATALOG_FILES.join(' nor ')}`)
+}
+
+/** Undefined where there is none. */
+function textIn(file: string): string | undefined {
+  try {
+    const read = readPlain(file, MOST_CATALOG_BYTES)
+    if ('text' in read) return read.text
+    throw new PluginProblem('CATALOG_INVALID', `${visibleName(file)} ${read.problem}`)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    if (error instanceof PluginProblem) throw error
+    throw new PluginProblem('CATALOG_INVALID', `${visibleName(file)} cannot be read: ${textOf(error)}`)
+  }
+}
+
+type GitCatalog = Extract<CatalogSource, { readonly kind: 'git' }>
+
+async function readGitCatalog(source: GitCatalog, work: string): Promise<FetchedCatalog> {
+  const { openGit } = await import('../sources/git-source.js')
+  const at = await openGit(source, work)
+  for (const name of CATALOG_FILES) {
+    const bytes = await at.file(name, MOST_CATALOG_BYTES)
+    if (!bytes) continue
+    const folders = await at.folders()
+    const catalog = readCatalog(bytes.toString('utf8'), `${source.url} ${name}`, {
+      isLocal: isAbsolute(source.url),
+      hasFolder: (path) => folders.has(path),
+    })
+    return { ...catalog, commit: at.commit }
+  }
+  throw nothingAt(
+    source.url,
+    `at ${at.commit.slice(0, 12)} it has neither ${CATALOG_FILES.join(' nor ')} of at most 4 MiB`,
+  )
+}
+
+function nothingAt(place: string, why: string): PluginProblem {
+  return new PluginProblem(
+    'CATALOG_INVALID',
+    `There is no catalogue at ${visibleName(place)}: ${why}`,
+    'To install a plugin that is not in a catalogue, give its own source: carabiner install SRC.',
+  )
+}

@@ -1,0 +1,114 @@
+// The file of a catalogue, in our format or Claude Code's, read into one form. One bad entry does not take down the others.
+
+import { JsonText } from '../../config/json-text.js'
+import { textOf } from '../../core/errors.js'
+import { shown } from '../../core/text.js'
+import { visible, visibleName } from '../../core/visible.js'
+import { PluginProblem } from '../plugin-problem.js'
+import {
+  type CatalogEntry,
+  type EntryOrigin,
+  EntryProblem,
+  entryFacts,
+  isFields,
+  promisesOf,
+  whereOf,
+  whereOfText,
+} from './entry.js'
+import { marketplaceEntry } from './marketplace.js'
+
+/** In this order: what is there first counts. */
+export const CATALOG_FILES = ['catalog.json', '.claude-plugin/marketplace.json'] as const
+export const MOST_CATALOG_BYTES = 4 * 1024 * 1024
+const MOST_PLUGINS = 5000
+/** The format that this program reads. */
+const FORMAT = 1
+
+export interface Catalog {
+  /** As it calls itself. */
+  readonly name: string | undefined
+  readonly plugins: readonly CatalogEntry[]
+  /** Sentences about entries that were left out. */
+  readonly problems: readonly string[]
+}
+
+/** `file`: for messages. Throws CATALOG_INVALID where it is no catalogue at all. */
+export function readCatalog(text: string, file: string, origin: EntryOrigin): Catalog {
+  const parsed = new JsonText(text).parse()
+  if ('problem' in parsed) throw invalid(file, `line ${parsed.line}: ${parsed.problem}`)
+  const { value } = parsed
+  if (!isFields(value)) throw invalid(file, `it must be a JSON object, got ${shown(value)}`)
+  const { plugins, name } = value
+  if (!Array.isArray(plugins)) throw invalid(file, `"plugins" must be a list, got ${shown(plugins)}`)
+  if (plugins.length > MOST_PLUGINS) throw invalid(file, `it lists more than ${MOST_PLUGINS} plugins`)
+  const read = readerOf(value, file, origin)
+  return {
+    name: typeof name === 'string' ? name : undefined,
+    ...entriesOf(plugins, read),
+  }
+}
+
+type ReadEntry = (value: unknown) => CatalogEntry
+
+/** Ours says which format it has; what does not is Claude Code's. */
+function readerOf(
+  { carabiner, metadata }: { readonly [key: string]: unknown },
+  file: string,
+  origin: EntryOrigin,
+): ReadEntry {
+  if (carabiner === undefined) {
+    const root = isFields(metadata) ? metadata.pluginRoot : undefined
+    return (value) => marketplaceEntry(value, root, origin)
+  }
+  if (carabiner === FORMAT) return (value) => ownEntry(value, origin)
+  const newer = Number.isInteger(carabiner) && (carabiner as number) > FORMAT
+  throw invalid(
+    file,
+    newer
+      ? `it has format ${shown(carabiner)}, and this Carabiner reads ${FORMAT}: update Carabiner`
+      : `"carabiner" must be ${FORMAT}, got ${shown(carabiner)}`,
+  )
+}
+
+function ownEntry(value: unknown, origin: EntryOrigin): CatalogEntry {
+  if (!isFields(value)) throw new EntryProblem('it is no object')
+  const { source, commit, integrity } = value
+  const facts = entryFacts(value)
+  if (typeof source === 'string') {
+    const where = whereOfText(source, origin)
+    return { ...facts, where, ...promisesOf(where, commit, integrity) }
+  }
+  if (!isFields(source)) throw new EntryProblem('it has no source')
+  const where = whereOf(source, origin)
+  return { ...facts, where, ...promisesOf(where, commit ?? source.sha, integrity) }
+}
+
+function entriesOf(values: readonly unknown[], read: ReadEntry): Pick<Catalog, 'plugins' | 'problems'> {
+  const plugins = new Map<string, CatalogEntry>()
+  const problems: string[] = []
+  for (const [i, value] of values.entries()) {
+    try {
+      const entry = read(value)
+      const key = entry.name.toLowerCase()
+      if (plugins.has(key)) throw new EntryProblem('another one before it has the same name')
+      plugins.set(key, entry)
+    } catch (error) {
+      if (!(error instanceof EntryProblem)) throw error
+      problems.push(`${calledIn(value, i)} is left out: ${visible(textOf(error))}`)
+    }
+  }
+  return { plugins: [...plugins.values()], problems }
+}
+
+function calledIn(value: unknown, i: number): string {
+  const name = isFields(value) ? value.name : undefined
+  return typeof name === 'string' ? visibleName(name.slice(0, 100)) : `plugin ${i + 1}`
+}
+
+function invalid(file: string, why: string): PluginProblem {
+  return new PluginProblem(
+    'CATALOG_INVALID',
+    `${visible(file)} is no catalogue: ${visible(why)}`,
+    'A catalogue is a catalog.json or a .claude-plugin/marketplace.json with a list of plugins.',
+  )
+}

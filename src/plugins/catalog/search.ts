@@ -1,0 +1,57 @@
+// Finding plugins in catalogues by words: what is in the name counts most, then keywords, then the description.
+
+import type { CatalogEntry } from './entry.js'
+import type { CatalogRecord } from './record.js'
+
+export interface FoundPlugin {
+  readonly entry: CatalogEntry
+  readonly catalog: string
+  readonly score: number
+}
+
+/** Those that have every word, the best first. Without words: all of them. */
+export function searchCatalogs(
+  catalogs: readonly CatalogRecord[],
+  words: readonly string[],
+): readonly FoundPlugin[] {
+  const wanted = words
+    .flatMap((word) => word.split(/\s+/))
+    .map(folded)
+    .filter((word) => word !== '')
+  return catalogs
+    .flatMap(({ name: catalog, plugins }) =>
+      plugins.map((entry) => ({ entry, catalog, score: scoreOf(entry, wanted) })),
+    )
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || order(a.entry.name, b.entry.name) || order(a.catalog, b.catalog))
+}
+
+/** Nothing where a word is not in it. */
+function scoreOf(entry: CatalogEntry, words: readonly string[]): number {
+  const name = folded(entry.name)
+  const keywords = entry.keywords.map(folded)
+  const description = folded(entry.description)
+  let sum = 1
+  for (const word of words) {
+    const score = wordScore(word, name, keywords, description)
+    if (score === 0) return 0
+    sum += score
+  }
+  return sum
+}
+
+function wordScore(word: string, name: string, keywords: readonly string[], description: string): number {
+  if (name === word) return 100
+  const inName = name.startsWith(word) ? 50 : name.includes(word) ? 30 : 0
+  const inKeywords = keywords.includes(word) ? 20 : keywords.some((one) => one.includes(word)) ? 10 : 0
+  return inName + inKeywords + (description.includes(word) ? 4 : 0)
+}
+
+function folded(text: string): string {
+  return text.normalize('NFKC').toLowerCase()
+}
+
+/** The same on every machine. */
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,100 @@
+// From where the user accepted each plugin of a project, and what it was then. The project's own lock file may say anything.
+
+import { join } from 'node:path'
+import { digest } from '../../core/digest.js'
+import { textOf } from '../../core/errors.js'
+import { discard } from '../../state/discard.js'
+import { fieldsOf, flag, oneOf, optional, text } from '../../state/fields.js'
+import { dataHome } from '../../state/homes.js'
+import { VersionedFile } from '../../state/versioned-file.js'
+import { realOf } from '../../state/within.js'
+import { StorePlace } from '../../trust/store-place.js'
+import { type LockEntry, readLock, SOURCE_KINDS } from '../lock-file.js'
+import { PluginProblem } from '../plugin-problem.js'
+import { lockPath, type Target } from '../target.js'
+
+export type Accepted = Omit<LockEntry, 'installed'>
+
+interface AcceptedRecord {
+  /** The folder of the project. */
+  readonly project: string
+  readonly plugin: string
+  readonly entry: Accepted
+}
+
+/** Undefined where nobody accepted it here. The user's own lock file is the user's own word. */
+export function acceptedSource(target: Target, name: string): Accepted | undefined {
+  if (target.scope === 'user') return readLock(lockPath(target)).get(name)
+  return inWords(() => {
+    checkPlace(target)
+    const record = fileOf(target, name).load()
+    return record?.project === projectOf(target) && record.plugin === name ? record.entry : undefined
+  })
+}
+
+export function acceptSource(target: Target, name: string, { installed: _, ...entry }: LockEntry): void {
+  if (target.scope === 'user') return
+  inWords(() => {
+    checkPlace(target)
+    fileOf(target, name).update(() => ({ project: projectOf(target), plugin: name, entry }))
+  })
+}
+
+export function forgetSource(target: Target, name: string): void {
+  discard(folderOf(target, name))
+}
+
+/** What lies in the project, or where others write, is nobody's word. */
+function checkPlace(target: Target): void {
+  const place = new StorePlace(dataHome())
+  place.checkOutside(target.base)
+  place.checkPrivate()
+}
+
+function projectOf({ base }: Target): string {
+  return realOf(base)
+}
+
+function folderOf(target: Target, name: string): string {
+  return join(dataHome(), 'sources', digest([projectOf(target), name]).slice(0, 32))
+}
+
+function fileOf(target: Target, name: string): VersionedFile<AcceptedRecord | null> {
+  return new VersionedFile<AcceptedRecord | null>({
+    folder: folderOf(target, name),
+    what: `the source that you accepted of ${name}`,
+    fresh: null,
+    check: stored,
+    durable: true,
+  })
+}
+
+function stored(value: unknown): AcceptedRecord | null {
+  if (value === null) return null
+  const fields = fieldsOf(value, 'the record')
+  const entry = fieldsOf(fields.entry, 'entry')
+  const maybe = <K extends string>(key: K) => optional(key, entry[key], text, 'entry')
+  return {
+    project: text(fields.project, 'project'),
+    plugin: text(fields.plugin, 'plugin'),
+    entry: {
+      source: text(entry.source, 'entry.source'),
+      kind: oneOf(...SOURCE_KINDS)(entry.kind, 'entry.kind'),
+      ...maybe('ref'),
+      ...maybe('path'),
+      ...maybe('catalog'),
+      ...maybe('commit'),
+      ...(entry.tag !== undefined && flag(entry.tag, 'entry.tag') && { tag: true }),
+      ...maybe('version'),
+      integrity: text(entry.integrity, 'entry.integrity'),
+    },
+  }
+}
+
+function inWords<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new PluginProblem('NOT_WRITTEN', textOf(error))
+  }
+}

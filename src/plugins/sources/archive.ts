@@ -1,0 +1,96 @@
+// An archive as a tree, by what is in it and not by what it is called: from a file, or from an address.
+
+import { textOf } from '../../core/errors.js'
+import { visibleName } from '../../core/visible.js'
+import { readPlainBytes } from '../../state/plain-file.js'
+import { PluginProblem } from '../plugin-problem.js'
+import { FileTree } from './file-tree.js'
+import { gunzipped, isGzip, readTar } from './tar-archive.js'
+import { isZip, readZip } from './zip-archive.js'
+
+export const MOST_PACKED_BYTES = 64 * 1024 * 1024
+const DOWNLOAD_MS = 180_000
+const MOST_REDIRECTS = 5
+
+export function readArchive(bytes: Buffer): FileTree {
+  const tree = new FileTree()
+  if (isZip(bytes)) readZip(bytes, tree)
+  else readTar(isGzip(bytes) ? gunzipped(bytes) : bytes, tree)
+  return tree
+}
+
+/** `place`: an absolute path, or an address. */
+export async function fetchArchive(place: string): Promise<FileTree> {
+  return readArchive(/^https?:/i.test(place) ? await downloaded(place) : fileAt(place))
+}
+
+function fileAt(path: string): Buffer {
+  let read: ReturnType<typeof readPlainBytes>
+  try {
+    read = readPlainBytes(path, MOST_PACKED_BYTES)
+  } catch (error) {
+    read = { problem: `cannot be read: ${textOf(error)}` }
+  }
+  if ('problem' in read) throw new PluginProblem('SOURCE_NOT_FOUND', `${visibleName(path)} ${read.problem}`)
+  return read.bytes
+}
+
+async function downloaded(address: string): Promise<Buffer> {
+  const signal = AbortSignal.timeout(DOWNLOAD_MS)
+  try {
+    return await bodyOf(await responseOf(address, signal), address)
+  } catch (error) {
+    if (error instanceof PluginProblem) throw error
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+    throw new PluginProblem('FETCH_FAILED', `${visibleName(address)} cannot be fetched: ${textOf(cause)}`)
+  }
+}
+
+/** Redirects are followed here, so that none leads to where nobody is who they say they are, nor into this network. */
+async function responseOf(address: string, signal: AbortSignal): Promise<Response> {
+  let url = new URL(address)
+  for (let n = 0; n <= MOST_REDIRECTS; n++) {
+    const response = await fetch(url, { redirect: 'manual', signal, credentials: 'omit' })
+    const location = response.headers.get('location')
+    if (response.status >= 300 && response.status < 400 && location !== null) {
+      await response.body?.cancel()
+      const next = new URL(location, url)
+      if (next.protocol !== url.protocol) {
+        throw new PluginProblem(
+          'FETCH_FAILED',
+          `${visibleName(address)} leads to ${visibleName(next.origin)}, which is not ${url.protocol.slice(0, -1)}`,
+        )
+      }
+      const { insideByAddress } = await import('./inside-address.js')
+      const inside = next.host === url.host ? undefined : await insideByAddress(next)
+      if (inside !== undefined && (await insideByAddress(url)) === undefined) {
+        throw new PluginProblem(
+          'FETCH_FAILED',
+          `${visibleName(address)} leads to ${visibleName(next.host)}, ${inside}`,
+        )
+      }
+      url = next
+      continue
+    }
+    if (response.ok) return response
+    await response.body?.cancel()
+    throw new PluginProblem('FETCH_FAILED', `${visibleName(address)} answered ${response.status}`)
+  }
+  throw new PluginProblem('FETCH_FAILED', `${visibleName(address)} leads on and on`)
+}
+
+async function bodyOf(response: Response, address: string): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.length
+    if (size > MOST_PACKED_BYTES) {
+      throw new PluginProblem(
+        'TOO_LARGE',
+        `${visibleName(address)} has more than ${MOST_PACKED_BYTES / 1024 / 1024} MiB`,
+      )
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,66 @@
+// Getting what a source names: one tree of checked files, and what it is pinned to.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { visibleName } from '../../core/visible.js'
+import { PluginProblem } from '../plugin-problem.js'
+import { withWorkFolder } from '../work-folder.js'
+import { fetchArchive } from './archive.js'
+import type { FileTree } from './file-tree.js'
+import { isFolderIn, readFolderTree } from './folder-source.js'
+import type { FetchableSource } from './source.js'
+
+export interface Fetched {
+  readonly tree: FileTree
+  /** Of git. */
+  readonly commit?: string
+  readonly isTag?: boolean
+  /** Of npm. */
+  readonly version?: string
+}
+
+/** The folder `path` of the source, if it has one. Reaches the network only where the source is not on this machine. */
+export async function fetchTree(source: FetchableSource): Promise<Fetched> {
+  switch (source.kind) {
+    case 'folder':
+      return { tree: readFolderTree(folderOf(source.folder, source.path)) }
+    case 'git':
+      // What only one kind of source needs is loaded with it.
+      return withWorkFolder(async (work) => (await import('./git-source.js')).fetchGit(source, work))
+    case 'npm':
+      return withWorkFolder(async (work) => {
+        const { tree, version } = await (await import('./npm-source.js')).fetchNpm(source, work)
+        return { tree: part(unwrapped(tree), source.path), version }
+      })
+    case 'archive':
+      return { tree: part(unwrapped(await fetchArchive(source.place)), source.path) }
+  }
+}
+
+function folderOf(folder: string, path: string | undefined): string {
+  if (!existsSync(folder)) throw new PluginProblem('SOURCE_NOT_FOUND', `There is no ${visibleName(folder)}`)
+  if (path === undefined) return folder
+  if (isFolderIn(folder, path)) return join(folder, path)
+  throw noFolder(path)
+}
+
+/** Most archives hold one folder, and all in that. A plugin has more than one thing at its top, or a file. */
+function unwrapped(tree: FileTree): FileTree {
+  const [only, ...others] = tree.top()
+  if (only === undefined || others.length > 0 || only.startsWith('.') || only === 'hooks') return tree
+  return tree.below(only) ?? tree
+}
+
+function part(tree: FileTree, path: string | undefined): FileTree {
+  const found = tree.below(path ?? '')
+  if (found) return found
+  throw noFolder(path ?? '')
+}
+
+function noFolder(path: string): PluginProblem {
+  return new PluginProblem(
+    'NO_PLUGIN',
+    `There is no folder ${visibleName(path)} in it`,
+    'Links are not followed.',
+  )
+}

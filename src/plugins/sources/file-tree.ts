@@ -1,0 +1,128 @@
+// The files of a plugin on their way from a source to a folder: checked and bounded one by one, whatever they came in.
+
+import { createHash } from 'node:crypto'
+import { PluginProblem } from '../plugin-problem.js'
+import { collisionKey, entryPath, unsafe } from './entry-path.js'
+
+export const MOST_ENTRIES = 10_000
+export const MOST_BYTES = 64 * 1024 * 1024
+export const MOST_FILE_BYTES = 16 * 1024 * 1024
+
+interface TreeFile {
+  readonly bytes: Buffer
+  /** All that is kept of its mode. */
+  readonly isExecutable: boolean
+}
+
+/**
+ * No part of a plugin: trust neither hashes nor copies them, and a repository inside has settings that run programs. What
+ * Python compiled could run in place of what is reviewed.
+ */
+const LEFT_OUT: ReadonlySet<string> = new Set(['.git', 'git~1', '.ds_store', '__pycache__'])
+
+export class FileTree {
+  readonly #files = new Map<string, TreeFile>()
+  /** By key: how it was spelt first, and what it is. */
+  readonly #taken = new Map<string, { readonly path: string; readonly isFolder: boolean }>()
+  #entries = 0
+  #bytes = 0
+
+  /** By path, in no special order. */
+  get files(): ReadonlyMap<string, TreeFile> {
+    return this.#files
+  }
+
+  /** What a file may have at most, as much as is left: a reader need not unpack more. */
+  get room(): number {
+    return Math.min(MOST_FILE_BYTES, MOST_BYTES - this.#bytes)
+  }
+
+  addFile(raw: string, bytes: Buffer, isExecutable: boolean): void {
+    const path = this.#place(raw, false)
+    this.#bytes += bytes.length
+    if (bytes.length > MOST_FILE_BYTES) throw tooLarge(raw, MOST_FILE_BYTES)
+    if (this.#bytes > MOST_BYTES) throw tooLarge(undefined, MOST_BYTES)
+    if (!isLeftOut(path)) this.#files.set(path, { bytes, isExecutable })
+  }
+
+  /** Folders are where files are; one that is named is only checked. */
+  addFolder(raw: string): void {
+    if (entryPath(raw) === '') this.#count()
+    else this.#place(raw, true)
+  }
+
+  /** Never returns: nothing but files and folders is taken. */
+  refuse(raw: string, what: string): never {
+    throw unsafe(raw, `is ${what}`)
+  }
+
+  /** What lies in this folder, as a tree of its own; undefined where nothing does. */
+  below(folder: string): FileTree | undefined {
+    if (folder === '') return this
+    const tree = new FileTree()
+    for (const [path, { bytes, isExecutable }] of this.#files) {
+      if (path.startsWith(`${folder}/`)) tree.addFile(path.slice(folder.length + 1), bytes, isExecutable)
+    }
+    return tree.#files.size === 0 ? undefined : tree
+  }
+
+  /** Names at the top. */
+  top(): readonly string[] {
+    return [...new Set([...this.#files.keys()].map((path) => path.split('/')[0] as string))].sort()
+  }
+
+  text(path: string): string | undefined {
+    return this.#files.get(path)?.bytes.toString('utf8')
+  }
+
+  /** Of paths, executable bits and contents; the same on every machine. */
+  integrity(): string {
+    const hash = createHash('sha256')
+    for (const path of [...this.#files.keys()].sort()) {
+      const { bytes, isExecutable } = this.#files.get(path) as TreeFile
+      const content = createHash('sha256').update(bytes).digest('hex')
+      hash.update(`${path}\0${isExecutable ? 'x' : '-'}\0${content}\n`)
+    }
+    return `sha256-${hash.digest('base64')}`
+  }
+
+  /** Checks the path and every folder on its way, and answers it. */
+  #place(raw: string, isFolder: boolean): string {
+    this.#count()
+    const path = entryPath(raw)
+    if (path === '') throw unsafe(raw, 'has no name')
+    const names = path.split('/')
+    for (let n = 1; n < names.length; n++) this.#take(names.slice(0, n).join('/'), true, raw)
+    const known = this.#take(path, isFolder, raw)
+    if (known && !isFolder) throw unsafe(raw, 'is there twice')
+    return path
+  }
+
+  #count(): void {
+    if (++this.#entries > MOST_ENTRIES) {
+      throw new PluginProblem('TOO_LARGE', `It holds more than ${MOST_ENTRIES} files and folders`, SMALLER)
+    }
+  }
+
+  /** Whether it was there already. */
+  #take(path: string, isFolder: boolean, raw: string): boolean {
+    const key = collisionKey(path)
+    const known = this.#taken.get(key)
+    if (!known) this.#taken.set(key, { path, isFolder })
+    else if (known.path !== path)
+      throw unsafe(raw, `is the same file as ${JSON.stringify(known.path)} on some systems`)
+    else if (known.isFolder !== isFolder) throw unsafe(raw, 'is both a file and a folder')
+    return known !== undefined
+  }
+}
+
+const SMALLER = 'If only a part of it is the plugin, name its folder with --path DIR.'
+
+export function tooLarge(path: string | undefined, most: number): PluginProblem {
+  const what = path === undefined ? 'It' : JSON.stringify(path.slice(0, 200))
+  return new PluginProblem('TOO_LARGE', `${what} has more than ${most / 1024 / 1024} MiB`, SMALLER)
+}
+
+export function isLeftOut(path: string): boolean {
+  return path.split('/').some((name) => LEFT_OUT.has(name.toLowerCase()))
+}

@@ -1,0 +1,284 @@
+// A commit of a git repository as a tree: its objects are read one by one, and nothing is ever checked out.
+
+import { mkdirSync } from 'node:fs'
+import { isAbsolute, join } from 'node:path'
+import { visibleName } from '../../core/visible.js'
+import { PluginProblem } from '../plugin-problem.js'
+import { pathOfBytes } from './entry-path.js'
+import { type Ended, runProgram } from './external-program.js'
+import { FileTree, isLeftOut, MOST_BYTES, MOST_ENTRIES, tooLarge } from './file-tree.js'
+import type { Source } from './source.js'
+
+/*
+ * Without a working tree there are no hooks, no filters, no attributes, no submodules and no links: whatever the
+ * repository says about itself is data.
+ */
+
+type GitSource = Extract<Source, { readonly kind: 'git' }>
+
+interface GitTree {
+  readonly tree: FileTree
+  readonly commit: string
+  /** Whether the ref is a tag, which is not expected to move. */
+  readonly isTag: boolean
+}
+
+const COMMIT = /^[0-9a-f]{40}$/
+const FETCH_MS = 300_000
+const LOCAL_MS = 60_000
+/** Of a list of refs or names; a path has at most 1 KiB. */
+const MOST_LISTED = 16 * 1024 * 1024
+
+/** `work`: an empty folder of our own. */
+export async function fetchGit(source: GitSource, work: string): Promise<GitTree> {
+  const git = new Git(source.url, join(work, 'objects.git'))
+  await git.begin()
+  const found = await git.find(source.ref)
+  const commit = await git.fetch(found.want)
+  return { tree: await git.read(commit, source.path ?? ''), commit, isTag: found.isTag }
+}
+
+/** A commit to look into without reading all of it: links and sizes of files nobody asks for do not matter. */
+interface GitCommit {
+  readonly commit: string
+  /** Undefined where there is no plain file of at most so many bytes. */
+  file(path: string, maxBytes: number): Promise<Buffer | undefined>
+  folders(): Promise<ReadonlySet<string>>
+}
+
+/** `work`: an empty folder of our own; the answer is of use while it is there. */
+export async function openGit(source: GitSource, work: string): Promise<GitCommit> {
+  const git = new Git(source.url, join(work, 'objects.git'))
+  await git.begin()
+  const { want } = await git.find(source.ref)
+  const commit = await git.fetch(want)
+  return {
+    commit,
+    file: (path, maxBytes) => git.file(commit, path, maxBytes),
+    folders: () => git.folders(commit),
+  }
+}
+
+/** What of the user's own settings of git counts here, too; the rest is for repositories that somebody works in. */
+const KEPT = /^GIT_(?:SSH|SSH_COMMAND|SSH_VARIANT|SSL_\w+|ASKPASS|TRACE\w*)$/
+
+function environment(): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([key]) => !key.startsWith('GIT_') || KEPT.test(key))
+  return {
+    ...Object.fromEntries(own),
+    // Without a terminal of its own ssh has nobody to ask; nor is there to be a window.
+    SSH_ASKPASS_REQUIRE: 'never',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_LFS_SKIP_SMUDGE: '1',
+    LC_ALL: 'C',
+  }
+}
+
+/** Only the way that this address goes; `ext::` runs any program. */
+function protocolOf(url: string): string {
+  if (isAbsolute(url)) return 'file'
+  return /^(https?|ssh):\/\//i.exec(url)?.[1]?.toLowerCase() ?? 'ssh'
+}
+
+interface Listed {
+  readonly mode: string
+  readonly object: string
+  readonly size: number
+  readonly path: string
+}
+
+class Git {
+  readonly #url: string
+  readonly #folder: string
+  readonly #env = environment()
+  readonly #settings: readonly string[]
+
+  constructor(url: string, folder: string) {
+    this.#url = url
+    this.#folder = folder
+    this.#settings = [
+      'core.hooksPath=/dev/null',
+      'core.fsmonitor=false',
+      'core.symlinks=false',
+      'core.askPass=',
+      'protocol.allow=never',
+      `protocol.${protocolOf(url)}.allow=always`,
+      'submodule.recurse=false',
+      'fetch.recurseSubmodules=false',
+      'fetch.unpackLimit=1',
+      'gc.auto=0',
+      'maintenance.auto=false',
+      'http.lowSpeedLimit=1',
+      'http.lowSpeedTime=60',
+    ].flatMap((setting) => ['-c', setting])
+  }
+
+  async begin(): Promise<void> {
+    mkdirSync(this.#folder, { mode: 0o700 })
+    const { code, stderr } = await this.#run(['init', '--quiet', '--bare', '--template=', '--', '.'])
+    if (code !== 0) throw this.#failed('could not begin', stderr)
+  }
+
+  /** A tag goes before a branch of the same name, as everywhere in git. */
+  async find(ref: string | undefined): Promise<{ readonly want: string; readonly isTag: boolean }> {
+    if (ref !== undefined && COMMIT.test(ref)) return { want: ref, isTag: false }
+    const names = ref === undefined ? ['HEAD'] : [`refs/tags/${ref}`, `refs/heads/${ref}`]
+    const { code, stdout, stderr } = await this.#run(
+      ['ls-remote', '--quiet', '--', this.#url, ...names],
+      FETCH_MS,
+    )
+    if (code !== 0) throw this.#failed('cannot be reached', stderr)
+    const there = new Set(
+      stdout
+        .toString('latin1')
+        .split('\n')
+        .map((line) => line.split('\t')[1]),
+    )
+    const want = names.find((name) => there.has(name))
+    if (want !== undefined) return { want, isTag: want.startsWith('refs/tags/') }
+    throw new PluginProblem(
+      'SOURCE_NOT_FOUND',
+      ref === undefined
+        ? `${visibleName(this.#url)} is empty`
+        : `${visibleName(this.#url)} has no tag or branch ${visibleName(ref)}`,
+      'A commit is named by all of its 40 digits.',
+    )
+  }
+
+  async fetch(want: string): Promise<string> {
+    const target = 'refs/carabiner/fetched'
+    const how = ['--quiet', '--no-tags', '--no-recurse-submodules', '--depth=1', '--force']
+    const { code, stderr } = await this.#run(
+      ['fetch', ...how, '--', this.#url, `${want}:${target}`],
+      FETCH_MS,
+    )
+    if (code !== 0) throw this.#failed('cannot be fetched', stderr)
+    const { stdout } = await this.#run(['rev-parse', '--verify', '--quiet', `${target}^{commit}`])
+    const commit = stdout.toString('latin1').trim()
+    if (!COMMIT.test(commit)) throw this.#failed('has no commit there', '')
+    if (COMMIT.test(want) && commit !== want) throw this.#failed(`answered ${commit} for ${want}`, '')
+    return commit
+  }
+
+  async read(commit: string, path: string): Promise<FileTree> {
+    const entries = await this.#list(commit, path)
+    const tree = new FileTree()
+    let bytes = 0
+    for (const { mode, path: name, size } of entries) {
+      if (mode === '120000') tree.refuse(name, 'a symbolic link')
+      if (mode === '160000') tree.refuse(name, 'a submodule')
+      if (!mode.startsWith('100')) tree.refuse(name, `of a mode that is not known (${mode})`)
+      bytes += size
+      if (bytes > MOST_BYTES) throw tooLarge(undefined, MOST_BYTES)
+    }
+    const contents = await this.#contents(entries)
+    for (const [i, { mode, path: name }] of entries.entries()) {
+      tree.addFile(name, contents[i] as Buffer, mode === '100755')
+    }
+    return tree
+  }
+
+  async file(commit: string, path: string, maxBytes: number): Promise<Buffer | undefined> {
+    const { stdout } = await this.#run(['ls-tree', '-z', '-l', '--full-tree', commit, '--', path])
+    const [entry] = records(stdout).map(listed)
+    if (!entry?.mode.startsWith('100') || entry.path !== path || entry.size > maxBytes) return undefined
+    return (await this.#contents([entry]))[0]
+  }
+
+  async folders(commit: string): Promise<ReadonlySet<string>> {
+    const { code, stdout, stderr } = await this.#run([
+      'ls-tree',
+      '-r',
+      '-d',
+      '-z',
+      '--name-only',
+      '--full-tree',
+      commit,
+    ])
+    if (code !== 0) throw this.#failed('cannot be read', stderr)
+    return new Set(records(stdout).map((name) => name.toString('utf8')))
+  }
+
+  /** A tree may hold itself a thousand times over: what it prints is bounded. */
+  async #list(commit: string, path: string): Promise<readonly Listed[]> {
+    const from = path === '' ? commit : `${commit}:${path}`
+    const { code, stdout } = await this.#run(['ls-tree', '-r', '-z', '-l', '--full-tree', from])
+    if (code !== 0) {
+      throw new PluginProblem(
+        'NO_PLUGIN',
+        `There is no folder ${visibleName(path)} in ${visibleName(this.#url)} at ${commit.slice(0, 12)}`,
+      )
+    }
+    const entries = records(stdout).map(listed)
+    if (entries.length > MOST_ENTRIES) {
+      throw new PluginProblem(
+        'TOO_LARGE',
+        `It holds more than ${MOST_ENTRIES} files`,
+        'Name the folder of the plugin with --path DIR.',
+      )
+    }
+    return entries.filter((entry) => !isLeftOut(entry.path))
+  }
+
+  async #contents(entries: readonly Listed[]): Promise<readonly Buffer[]> {
+    const input = entries.map(({ object }) => `${object}\n`).join('')
+    const most = MOST_BYTES + 200 * entries.length
+    const { code, stdout, stderr } = await this.#run(['cat-file', '--batch'], LOCAL_MS, most, input)
+    if (code !== 0) throw this.#failed('cannot be read', stderr)
+    let at = 0
+    return entries.map(({ object }) => {
+      const end = stdout.indexOf(0x0a, at)
+      const [name, type, size] = stdout.toString('latin1', at, end).split(' ')
+      if (end < 0 || name !== object || type !== 'blob') throw this.#failed('is not whole', '')
+      const start = end + 1
+      at = start + Number(size) + 1
+      return stdout.subarray(start, at - 1)
+    })
+  }
+
+  #run(args: readonly string[], timeoutMs = LOCAL_MS, maxBytes = MOST_LISTED, input = ''): Promise<Ended> {
+    return runProgram({
+      program: 'git',
+      // Named, and not found by git: people forbid it to take any bare repository that it happens to stand in.
+      args: [...this.#settings, '--literal-pathspecs', `--git-dir=${this.#folder}`, ...args],
+      cwd: this.#folder,
+      env: this.#env,
+      input,
+      timeoutMs,
+      maxBytes,
+    })
+  }
+
+  #failed(what: string, stderr: string): PluginProblem {
+    const said = stderr
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .slice(-3)
+      .join(' ')
+    return new PluginProblem(
+      'FETCH_FAILED',
+      `${visibleName(this.#url)} ${what}${said === '' ? '' : `: ${said}`}`,
+      'Look whether git ls-remote reaches it from here; nobody is asked for a password.',
+    )
+  }
+}
+
+function records(bytes: Buffer): readonly Buffer[] {
+  const found: Buffer[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const end = bytes.indexOf(0, at)
+    if (end < 0) break
+    found.push(bytes.subarray(at, end))
+    at = end + 1
+  }
+  return found
+}
+
+/** `mode type object size<TAB>path`. */
+function listed(record: Buffer): Listed {
+  const tab = record.indexOf(0x09)
+  const [mode = '', , object = '', size = ''] = record.toString('latin1', 0, tab).split(/ +/)
+  return { mode, object, size: Number(size) || 0, path: pathOfBytes(record.subarray(tab + 1)) }
+}

@@ -1,0 +1,269 @@
+// Where a plugin comes from, as somebody types it: a folder, git, npm, an archive, or a name in a catalogue.
+
+import { existsSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { isAbsolute, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { visibleName } from '../../core/visible.js'
+import { PluginProblem } from '../plugin-problem.js'
+import { entryPath } from './entry-path.js'
+
+export type Source =
+  | { readonly kind: 'folder'; readonly folder: string; readonly path?: string }
+  /** `url` may be an absolute path. `ref` is a tag, a branch or a whole commit; without it the default branch. */
+  | { readonly kind: 'git'; readonly url: string; readonly ref?: string; readonly path?: string }
+  /** `range` as npm takes it: a version, a range, a tag. */
+  | { readonly kind: 'npm'; readonly name: string; readonly range: string; readonly path?: string }
+  /** An absolute path or an address. */
+  | { readonly kind: 'archive'; readonly place: string; readonly path?: string }
+  | { readonly kind: 'catalog'; readonly name: string; readonly catalog: string }
+
+export type FetchableSource = Exclude<Source, { readonly kind: 'catalog' }>
+
+interface SourceOptions {
+  /** `--ref`. */
+  readonly ref?: string | undefined
+  /** `--path`: the folder in it that is the plugin. */
+  readonly path?: string | undefined
+  /** Relative paths begin here. */
+  readonly from?: string | undefined
+}
+
+const FORMS =
+  'A source is a folder (./x), git (https://…, ssh://…, git@host:…, x.git#ref), npm:NAME@VERSION, an archive (.tgz, .tar.gz, .tar, .zip) or NAME@CATALOG.'
+
+/** Throws where it is none, and for whatever a program that is given it could take for something else. */
+export function parseSource(text: string, options: SourceOptions = {}): Source {
+  checkText(text)
+  const source = sourceOf(text, options)
+  if (source.kind === 'catalog') {
+    if (options.ref !== undefined || options.path !== undefined)
+      throw invalid(
+        text,
+        'is found by its catalogue, which gives the version and folder: leave out --ref and --path',
+      )
+    return source
+  }
+  return inFolder(source, options.path)
+}
+
+function checkText(text: string): void {
+  if (text.trim() === '' || /\p{Cc}/u.test(text) || text.startsWith('-')) throw invalid(text, 'is no source')
+}
+
+function inFolder(source: FetchableSource, path: string | undefined): FetchableSource {
+  const folder = path === undefined ? '' : entryPath(path)
+  return folder === '' ? source : { ...source, path: folder }
+}
+
+function sourceOf(text: string, { ref, from = process.cwd() }: SourceOptions): Source {
+  if (text.startsWith('npm:')) return notGit(npmSource(text), ref)
+  const [whole, fragment] = splitFragment(text, from)
+  const asked = refOf(fragment, ref)
+  if (ADDRESS.test(whole)) return addressSource(whole.replace(/^git\+/, ''), asked)
+  if (SCP.test(whole)) return gitSource(whole, asked)
+  // Before any folder: what lies in a project must not pass for what a catalogue names.
+  const [, name, catalog] = CATALOG_NAME.exec(whole) ?? []
+  if (name !== undefined && catalog !== undefined) {
+    if (fragment !== undefined)
+      throw invalid(text, 'is found by its catalogue, which gives the version; of a folder write ./ in front')
+    return notGit({ kind: 'catalog', name, catalog }, ref)
+  }
+  const local = localPath(whole, from)
+  if (local !== undefined) return localSource(local, asked, text)
+  throw invalid(text, existsLike(whole))
+}
+
+const ADDRESS = /^(?:git\+)?[a-z][a-z0-9+.-]*:\/\//i
+const SCP = /^[\w.-]+@[\w.-]+:(?!\/\/)/
+const CATALOG_NAME = /^([A-Za-z0-9][\w.-]{0,63})@([A-Za-z0-9][\w.-]{0,63})$/
+
+export function isCatalogName(text: string): boolean {
+  return CATALOG_NAME.test(text)
+}
+
+function existsLike(text: string): string {
+  return /^[\w.-]+\/[\w.-]+$/.test(text) ? 'is no folder here, and no address either' : 'is no source'
+}
+
+/** `x#ref`; a folder may have the sign in its name, but takes no ref away from what can have one. */
+function splitFragment(text: string, from: string): readonly [whole: string, fragment: string | undefined] {
+  const at = text.lastIndexOf('#')
+  if (at < 0) return [text, undefined]
+  const [whole, fragment] = [text.slice(0, at), text.slice(at + 1)]
+  const isElsewhere = [ADDRESS, SCP, CATALOG_NAME].some((form) => form.test(whole))
+  const isThere = !isElsewhere && existsSync(resolve(from, text))
+  const isName = isThere && (!REF.test(fragment) || !existsSync(resolve(from, whole)))
+  return isName ? [text, undefined] : [whole, fragment]
+}
+
+/** No sign that means something in a list of refs, no dash in front. */
+const REF = /^[A-Za-z0-9_][\w./@+-]{0,199}$/
+
+function refOf(fragment: string | undefined, option: string | undefined): string | undefined {
+  if (fragment !== undefined && option !== undefined && fragment !== option) {
+    throw invalid(`#${fragment}`, `says another ref than --ref ${option}: give one of them`)
+  }
+  const ref = option ?? fragment
+  if (ref === undefined) return undefined
+  if (
+    !REF.test(ref) ||
+    ref.includes('..') ||
+    ref.includes('@{') ||
+    ref.endsWith('.lock') ||
+    /\/(?:\/|$)/.test(ref)
+  ) {
+    throw invalid(ref, 'is no tag, branch or commit')
+  }
+  return ref
+}
+
+function notGit<S extends Source>(source: S, ref: string | undefined): S {
+  if (ref === undefined) return source
+  throw new PluginProblem(
+    'SOURCE_INVALID',
+    '--ref is for git',
+    source.kind === 'npm' ? 'Write the version as npm:NAME@VERSION.' : undefined,
+  )
+}
+
+// ---- npm ------------------------------------------------------------------------------------------------------
+
+const PACKAGE = /^(?:@[a-z0-9][a-z0-9._~-]*\/)?[a-z0-9][a-z0-9._~-]*$/i
+/** No sign by which npm would take it for a folder, an address or another package. */
+const RANGE = /^[\w^~<>=*|.+ -]{1,100}$/
+
+function npmSource(text: string): FetchableSource {
+  const spec = text.slice('npm:'.length)
+  const at = spec.indexOf('@', 1)
+  const [name, range] = at < 0 ? [spec, 'latest'] : [spec.slice(0, at), spec.slice(at + 1)]
+  if (!PACKAGE.test(name) || name.length > 214) throw invalid(text, 'names no package')
+  if (!RANGE.test(range) || range.startsWith('-')) throw invalid(text, 'names no version')
+  return { kind: 'npm', name, range }
+}
+
+// ---- addresses ------------------------------------------------------------------------------------------------
+
+const ARCHIVE = /\.(?:tgz|tar\.gz|tar|zip)$/i
+
+/** Programs on this machine may serve without a certificate. */
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+function addressSource(given: string, ref: string | undefined): FetchableSource {
+  // Programs do not agree on which host is meant by these.
+  if (!URL.canParse(given) || /[\\#]/.test(given)) throw invalid(given, 'is no address')
+  const url = new URL(given)
+  // Letters that look like others are written out, in names of hosts too.
+  const text = /^[\x20-\x7e]*$/.test(given) ? given : url.href
+  if (url.password !== '' || (url.username !== '' && url.protocol !== 'ssh:')) {
+    throw new PluginProblem(
+      'SOURCE_INVALID',
+      `The address at ${visibleName(url.host)} holds a name or password, which would be kept in the lock file`,
+      'Leave it out, and let git ask its credential helper, or use ssh.',
+    )
+  }
+  if (url.protocol === 'file:') return localSource(pathOfUrl(text), ref, text)
+  const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.has(url.hostname))
+  if (!isSafe && url.protocol !== 'ssh:') throw invalid(text, 'is neither https nor ssh')
+  if (url.hostname === '' || url.hostname.startsWith('-') || url.username.startsWith('-'))
+    throw invalid(text, 'names no host')
+  if (isSafe && ARCHIVE.test(url.pathname)) return notGit({ kind: 'archive', place: text }, ref)
+  return gitSource(text, ref)
+}
+
+function pathOfUrl(text: string): string {
+  try {
+    return fileURLToPath(text)
+  } catch {
+    throw invalid(text, 'is no path on this machine')
+  }
+}
+
+function gitSource(url: string, ref: string | undefined): FetchableSource {
+  // `host:-x` would be an option of the program at the other end.
+  if (/:-|^-/.test(url)) throw invalid(url, 'names no repository')
+  return { kind: 'git', url, ...(ref !== undefined && { ref }) }
+}
+
+// ---- on this machine ------------------------------------------------------------------------------------------
+
+/** Undefined for what does not look like a path, and is none here. */
+function localPath(text: string, from: string): string | undefined {
+  const path = pathOf(text, from)
+  return isPathLike(text) || existsSync(path) ? path : undefined
+}
+
+function isPathLike(text: string): boolean {
+  return isAbsolute(text) || /^(?:file:|~(?:\/|$)|\.\.?(?:\/|$))/.test(text)
+}
+
+function pathOf(text: string, from: string): string {
+  if (text.startsWith('file://')) return pathOfUrl(text)
+  if (text.startsWith('file:')) return resolve(from, text.slice('file:'.length))
+  return text === '~' || text.startsWith('~/') ? join(homedir(), text.slice(1)) : resolve(from, text)
+}
+
+function localSource(path: string, ref: string | undefined, text: string): FetchableSource {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (!stats) throw new PluginProblem('SOURCE_NOT_FOUND', `There is no ${visibleName(path)}`, FORMS)
+  if (stats.isFile()) {
+    if (!ARCHIVE.test(path)) throw invalid(text, 'is a file, and no archive (.tgz, .tar.gz, .tar, .zip)')
+    return notGit({ kind: 'archive', place: path }, ref)
+  }
+  if (!stats.isDirectory()) throw invalid(text, 'is neither a folder nor an archive')
+  const isBare = existsSync(join(path, 'HEAD')) && existsSync(join(path, 'objects'))
+  return isBare || ref !== undefined ? gitSource(path, ref) : { kind: 'folder', folder: path }
+}
+
+// ---- in a lock file -------------------------------------------------------------------------------------------
+
+interface LockedSource {
+  readonly source: string
+  readonly kind: FetchableSource['kind']
+  readonly ref?: string
+  readonly path?: string
+}
+
+/** What a lock file says may be a stranger's word: read as if somebody had typed it, but nobody looks whether it is there. */
+export function lockedSource({ source: text, kind, ref, path }: LockedSource, from: string): FetchableSource {
+  checkText(text)
+  const found = lockedAs(kind, text, ref, from)
+  if (found?.kind !== kind) throw invalid(text, `is no source of the kind that the lock file says, ${kind}`)
+  return inFolder(found, path)
+}
+
+function lockedAs(
+  kind: FetchableSource['kind'],
+  text: string,
+  given: string | undefined,
+  from: string,
+): FetchableSource | undefined {
+  if (kind === 'npm') return text.startsWith('npm:') ? npmSource(`${text}@${given ?? 'latest'}`) : undefined
+  const ref = kind === 'git' ? refOf(undefined, given) : undefined
+  if (SCP.test(text)) return gitSource(text, ref)
+  if (ADDRESS.test(text) && !/^file:/i.test(text)) return addressSource(text, ref)
+  if (!isPathLike(text)) return undefined
+  const place = pathOf(text, from)
+  if (kind === 'git') return gitSource(place, ref)
+  return kind === 'folder' ? { kind, folder: place } : { kind, place }
+}
+
+function invalid(text: string, what: string): PluginProblem {
+  return new PluginProblem('SOURCE_INVALID', `${visibleName(text.slice(0, 300))} ${what}`, FORMS)
+}
+
+/** As it can be typed again, less the ref, version or folder in it. */
+export function sourceText(source: Source): string {
+  switch (source.kind) {
+    case 'folder':
+      return source.folder
+    case 'git':
+      return source.url
+    case 'npm':
+      return `npm:${source.name}`
+    case 'archive':
+      return source.place
+    case 'catalog':
+      return `${source.name}@${source.catalog}`
+  }
+}

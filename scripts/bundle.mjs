@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { runOnce } from './run-once.mjs'
+import { runOften } from './run-often.mjs'
 
 const here = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url))
 const cli = (/** @type {string} */ name) => here(`../src/cli/${name}.ts`)
@@ -78,7 +78,7 @@ export async function bundle(outdir) {
     writeFileSync(join(outdir, name), inAscii(importing(readFileSync(join(outdir, name), 'utf8'))))
   writeFileSync(join(outdir, 'package.json'), '{ "type": "commonjs" }\n')
   chmodSync(join(outdir, 'carabiner.js'), 0o755)
-  runOnce(join(outdir, 'carabiner.js'))
+  runOften(join(outdir, 'carabiner.js'))
 }
 
 /** By the function that it is given. @param {string} code */
@@ -127,7 +127,7 @@ function lateModules(atOnce = []) {
 const isGuard = (/** @type {string} */ path) => path.includes('/pre-tool-use/')
 
 /**
- * Of the hooks that src/pack/index.ts loads when they are asked for, those that a program is for, as programOf() of
+ * Of the hooks that src/pack/index.ts loads when they are asked for, those that a program is for, as hookProgram() of
  * src/cli/start/programs.ts says. Whoever asks it for another is told so.
  * @param {(path: string) => boolean} isIn @returns {import('esbuild').Plugin}
  */

@@ -58,7 +58,8 @@ interface InForce {
 
 export class Configuration {
   readonly #options: ConfigurationOptions
-  readonly #loaded: LoadedMakers = new Map()
+  readonly #loading = new Map<keyof Makers, Promise<unknown>>()
+  readonly #makers = new Map<keyof Makers, unknown>()
   #inForce: InForce
   #watch: ConfigWatch | undefined
   /** Also of hooks that a reload took away: an event under way may still come to them. */
@@ -132,7 +133,10 @@ export class Configuration {
 
   async #loadMakers({ specs }: LoadedConfig): Promise<void> {
     for (const type of new Set(specs.map((spec) => spec.type))) {
-      if (!this.#loaded.has(type)) this.#loaded.set(type, await this.#options.makers[type]())
+      // One of each, also for who asks while it is being loaded: a second would keep processes that nobody ends.
+      const loading = this.#loading.get(type) ?? this.#options.makers[type]()
+      this.#loading.set(type, loading)
+      this.#makers.set(type, await loading)
     }
   }
 
@@ -152,7 +156,7 @@ export class Configuration {
   }
 
   #make(spec: ConfiguredHook, given: ConfiguredHook, surroundings: Surroundings): readonly Hook[] {
-    const make = this.#loaded.get(spec.type)
+    const make = this.#makers.get(spec.type)
     if (spec.type === 'process') {
       // Where its own folder leads from there was reviewed with it.
       const problem = () => this.#gate?.problemAtStart(given, given.place.projectDir)
@@ -229,7 +233,6 @@ function digestsIn(list: string, projectDir: string): ReadonlySet<string> {
 const MAX_REPORTED = 100
 
 type Specs = WeakMap<Hook, ConfiguredHook>
-type LoadedMakers = Map<keyof Makers, unknown>
 
 function targetOf(spec: ConfiguredHook): string {
   switch (spec.type) {

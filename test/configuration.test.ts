@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createHooks, type Hooks, type HooksOptions } from 'carabiner'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { Configuration, type Makers } from '../src/configuration.js'
+import type { Hook } from '../src/core/hook.js'
 import { livingMembers } from '../src/runners/program/process-table.js'
 
 const CALL = { tool_name: 'Bash', tool_input: { command: 'ls' } }
@@ -390,4 +392,24 @@ describe('answers under stress', () => {
     expect(records).toHaveLength(1)
     expect(JSON.stringify(records)).not.toContain('s3cr3t')
   })
+})
+
+test('a way to run hooks is loaded when a file names it, and once, whoever asks meanwhile', async () => {
+  const loaded: string[] = []
+  const load = (type: string) => async () => {
+    loaded.push(type)
+    return ({ hook }: { readonly hook: Hook }) => hook
+  }
+  const types = ['command', 'http', 'prompt', 'agent', 'mcp_tool', 'process'] as const
+  const makers = Object.fromEntries(types.map((type) => [type, load(type)])) as unknown as Makers
+  const configuration = await Configuration.load({
+    sources: { projectDir: project, homeDir: home },
+    trust: 'all',
+    makers,
+    renew: (make) => make(),
+  })
+  expect(loaded).toEqual([])
+  write(rootFile(project), gate('true'))
+  await Promise.all([configuration.reload(), configuration.reload(), configuration.reload()])
+  expect([loaded, configuration.hooks.length]).toEqual([['command'], 1])
 })

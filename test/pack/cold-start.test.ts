@@ -75,7 +75,7 @@ describe('the programs of the pack', () => {
     const project = new Project()
     const input = { tool_name: 'Bash', tool_input: { command: 'rm -rf ~' } }
     const asked = () => project.carabiner(['hook', 'pre-tool-use'], { input })
-    const isWhole = () => unsealed(readFileSync(CACHE()), readFileSync(GUARD())) !== undefined
+    const isWhole = () => unsealed(readFileSync(CACHE()), readFileSync(GUARD())).code !== undefined
     const whole = readFileSync(CACHE())
     const { code, stdout } = await asked()
     expect(code).toBe(2)
@@ -125,7 +125,7 @@ describe.each([...HOOK_PROGRAMS, ...COMMAND_PROGRAMS])('%s', (program) => {
     const cache = cacheFile(filename)
     expect(cache).toContain(`${process.version}-${process.arch}-${statSync(process.execPath).size}-`)
     const source = readFileSync(filename)
-    const cachedData = unsealed(readFileSync(cache), source)
+    const { code: cachedData } = unsealed(readFileSync(cache), source)
     if (!cachedData) throw new Error('it is not as it was written')
     const script = new Script(source.toString('latin1'), { filename, cachedData })
     expect(script.cachedDataRejected).toBe(false)
@@ -136,20 +136,43 @@ describe('code that was kept', () => {
   const source = Buffer.from('source')
 
   it('is taken where both copies are the same, and the source is the one that is run', () => {
-    expect(unsealed(Buffer.from('codecodesource'), source)).toEqual(Buffer.from('code'))
+    expect(unsealed(Buffer.from('codecodesource\u0002'), source)).toEqual({
+      code: Buffer.from('code'),
+      runs: 2,
+    })
   })
 
   it.each([
-    ['the first copy is damaged', 'cXdecodesource'],
-    ['the second copy is damaged', 'codecoXesource'],
-    ['it was made of another source', 'codecodesXurce'],
-    ['its end is gone', 'codecodesourc'],
-    ['its beginning is gone', 'odecodesource'],
-    ['it has one byte more', 'codecodesource!'],
-    ['there is one copy', 'codesource'],
-    ['there is no code', 'source'],
+    ['the first copy is damaged', 'cXdecodesource\u0001'],
+    ['the second copy is damaged', 'codecoXesource\u0001'],
+    ['it was made of another source', 'codecodesXurce\u0001'],
+    ['its end is gone', 'codecodesource'],
+    ['its beginning is gone', 'odecodesource\u0001'],
+    ['it has one byte more', 'codecodesource\u0001!'],
+    ['there is one copy', 'codesource\u0001'],
+    ['there is no code', 'source\u0001'],
     ['there is nothing', ''],
   ])('is not taken where %s', (_, content) => {
-    expect(unsealed(Buffer.from(content), source)).toBeUndefined()
+    expect(unsealed(Buffer.from(content), source)).toEqual({ code: undefined, runs: 0 })
+  })
+
+  it('grows with the first runs, and stays as it is afterwards', async () => {
+    const project = new Project()
+    const bin = join(project.base, 'bin')
+    cpSync(dirname(programFile()), bin, { recursive: true })
+    const program = join(bin, 'list-program.js')
+    rmSync(cacheFile(program))
+    const kept = async (...args: string[]) => {
+      await project.run(process.execPath, [join(bin, 'carabiner.js'), 'list', ...args])
+      const { code, runs } = unsealed(readFileSync(cacheFile(program)), readFileSync(program))
+      return { size: code?.length ?? 0, runs }
+    }
+    const help = await kept('--help')
+    const first = await kept()
+    expect([help.runs, first.runs]).toEqual([1, 2])
+    expect(first.size).toBeGreaterThan(help.size * 1.1)
+    const last = await kept()
+    expect([last.runs, await kept('--json')]).toEqual([3, last])
+    project.remove()
   })
 })

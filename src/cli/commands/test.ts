@@ -63,7 +63,7 @@ export const command: Command<typeof OPTIONS> = {
     const { filter, junit, watch } = options
     if (watch && output.json) throw usage('--watch never ends, and --json is one document: give one of them')
     const interruption = new Interruption()
-    const env = Object.fromEntries(options.env.map((name) => [name, valueOf(name)]))
+    const env = Object.fromEntries(options.env.map((name) => [name, handedOn(name)]))
     const run = { where, filter, junit, env, output, signal: interruption.signal, told: new Set<string>() }
     try {
       return watch ? await watching(run) : await once(run)
@@ -115,7 +115,7 @@ async function announce(untrusted: readonly Unreviewed[], { output, told }: Run)
 }
 
 /** Of a variable that hooks are to get. */
-function valueOf(name: string): string {
+function handedOn(name: string): string {
   if (isOfTheStage(name)) throw usage(`--env ${name}: every case has its own ${name}`)
   const value = process.env[name]
   if (value === undefined) throw usage(`--env ${name}: it is not set here`, `Set it first: export ${name}=…`)

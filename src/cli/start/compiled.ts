@@ -10,13 +10,16 @@ type Bundle = (
   filename: string,
 ) => void
 
-/** The exports of a bundle that is one function, as scripts/bundle.mjs writes it. Its first run keeps what the next one needs. */
+/** How many runs keep what they compiled: the first may be `--help`, and together they are what is used here. */
+const KEEPING_RUNS = 3
+
+/** The exports of a bundle that is one function, as scripts/bundle.mjs writes it. */
 export function compiled<T>(filename: string): T {
   const source = readFileSync(filename)
-  const cachedData = codeOf(filename, source)
+  const { code, runs } = keptCode(filename, source)
   // All of it is ASCII, which needs no decoding.
-  const script = new Script(source.toString('latin1'), { filename, ...(cachedData && { cachedData }) })
-  if (!cachedData) process.once('exit', () => keepCode(script, filename, source))
+  const script = new Script(source.toString('latin1'), { filename, ...(code && { cachedData: code }) })
+  if (runs < KEEPING_RUNS) process.once('exit', () => keepCode(script, filename, source, runs + 1))
   const module = { exports: {} }
   const bundle: Bundle = script.runInThisContext()
   bundle(module.exports, require, module, filename)
@@ -32,22 +35,22 @@ export function cacheFile(filename: string): string {
   return `${filename}.${process.version}-${process.arch}-${size}-${Math.floor(mtimeMs)}.cache`
 }
 
-function codeOf(filename: string, source: Buffer): Buffer | undefined {
+function keptCode(filename: string, source: Buffer): Kept {
   try {
     return unsealed(readFileSync(cacheFile(filename)), source)
   } catch {
-    return undefined // it only saves time
+    return NOTHING // it only saves time
   }
 }
 
 /** Of all functions that were used. Another process may start at any moment: it finds the file whole, or none. */
-function keepCode(script: Script, filename: string, source: Buffer): void {
+function keepCode(script: Script, filename: string, source: Buffer, runs: number): void {
   const path = cacheFile(filename)
   const draft = `${path}.${process.pid}.tmp`
   try {
     const fd = openSync(draft, 'wx') // before the work that is in vain where nothing may be written
     try {
-      writeFileSync(fd, sealed(script.createCachedData(), source))
+      writeFileSync(fd, sealed(script.createCachedData(), source, runs))
       renameSync(draft, path)
     } catch {
       unlinkSync(draft)
@@ -64,15 +67,23 @@ function keepCode(script: Script, filename: string, source: Buffer): void {
  * So it is there twice, and the source with it: to compare them takes a tenth of the time that a digest takes, of which
  * the library alone is slower to load than all of the hook. The code is first, where V8 takes it without a copy.
  */
-function sealed(code: Buffer, source: Buffer): Buffer {
-  return Buffer.concat([code, code, source])
+function sealed(code: Buffer, source: Buffer, runs: number): Buffer {
+  return Buffer.concat([code, code, source, Buffer.of(runs)])
 }
 
-/** Undefined for what is not as it was written. */
-export function unsealed(content: Buffer, source: Buffer): Buffer | undefined {
-  const end = content.length - source.length
+interface Kept {
+  /** Undefined where there is none, or it is not as it was written. */
+  readonly code: Buffer | undefined
+  /** How many runs it is of. */
+  readonly runs: number
+}
+
+const NOTHING: Kept = { code: undefined, runs: 0 }
+
+export function unsealed(content: Buffer, source: Buffer): Kept {
+  const end = content.length - source.length - 1
   const code = content.subarray(0, end / 2)
   const isWhole =
-    end > 0 && code.equals(content.subarray(end / 2, end)) && source.equals(content.subarray(end))
-  return isWhole ? code : undefined
+    end > 0 && code.equals(content.subarray(end / 2, end)) && source.equals(content.subarray(end, -1))
+  return isWhole ? { code, runs: content.at(-1) ?? 0 } : NOTHING
 }

@@ -1,9 +1,9 @@
-// Runs every program once, as it is used most, so that each keeps its compiled code (src/cli/start/compiled.ts).
+// Runs every program as it is used most, until it has kept its compiled code (KEEPING_RUNS in src/cli/start/compiled.ts).
 
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 const HOOKS = { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: './check.sh' }] }] }
 const CALL = {
@@ -12,8 +12,11 @@ const CALL = {
   tool_input: { command: 'cd src && git status | head -20' },
 }
 
+const WRITE = { tool_name: 'Write', tool_input: { file_path: 'a.txt', content: 'a' } }
+const AFTER = { tool_response: { stdout: 'a' }, prompt: 'Ask the reviewer again.' }
+
 /** In a project with a plugin that is trusted, and a home with a hook of the user's. @param {string} carabiner */
-export function runOnce(carabiner) {
+export function runOften(carabiner) {
   const home = mkdtempSync(join(tmpdir(), 'carabiner-once-'))
   const project = join(home, 'project')
   for (const folder of [join(home, '.amplifier', 'hooks'), join(project, '.amplifier', 'hooks', 'check')]) {
@@ -30,13 +33,19 @@ export function runOnce(carabiner) {
       input: JSON.stringify({ cwd: project, ...CALL, ...more }),
     })
   try {
-    run(['explain', 'PreToolUse', '--tool', 'Bash'])
     run(['trust', '--yes'])
-    run(['list'])
-    run(['fire', 'PreToolUse'])
-    run(['hook', 'pre-tool-use'])
-    run(['hook', 'post-tool-use'], { tool_response: { stdout: 'a' } })
+    for (const tool of ['Bash', 'Write']) run(['explain', 'PreToolUse', '--tool', tool])
+    for (let i = 0; i < 3; i++) {
+      run(['list'])
+      run(['fire', 'PreToolUse'])
+      run(['hook', 'pre-tool-use'], i === 1 ? WRITE : {})
+      run(['hook', i === 1 ? 'user-prompt-submit' : 'post-tool-use'], AFTER)
+    }
   } finally {
     rmSync(home, { recursive: true, force: true })
+  }
+  const files = readdirSync(dirname(carabiner))
+  for (const program of files.filter((name) => name.endsWith('-program.js'))) {
+    if (!files.some((name) => name.startsWith(`${program}.`))) throw new Error(`${program} does not run`)
   }
 }

@@ -7,6 +7,7 @@ import type { ConfigSources } from './config/discovery.js'
 import type { Handlers, HandlerType } from './config/handler.js'
 import { type LoadedConfig, loadConfig, loadSkills } from './config/load.js'
 import type { MergedSettings } from './config/merged-settings.js'
+import { silenceText } from './config/silence.js'
 import { TrustGate, type Untrusted } from './config/trust-gate.js'
 import type { ConfigWatch } from './config/watch.js'
 import { type Diagnostic, HookError, textOf } from './core/errors.js'
@@ -88,6 +89,14 @@ export class Configuration {
   }
 
   async #putInForce(config: LoadedConfig): Promise<void> {
+    await this.#loadMakers(config)
+    this.#inForce = this.#options.renew(() => this.#made(config))
+    if (this.#gate?.sawModified) await this.#readAgain(config)
+  }
+
+  /** Somebody may have replaced files between the reading and the look at them. */
+  async #readAgain(before: LoadedConfig): Promise<void> {
+    const config = await loadConfig(this.#options.sources, before)
     await this.#loadMakers(config)
     this.#inForce = this.#options.renew(() => this.#made(config))
   }
@@ -201,7 +210,7 @@ export class Configuration {
     const spec = this.#specs.get(hook)
     if (!spec) return undefined
     if (spec.disabled !== undefined)
-      return { why: 'disabled', detail: `it is switched off: ${spec.disabled}` }
+      return { why: 'disabled', detail: `it is switched off: ${silenceText(spec.disabled)}` }
     return this.#gate?.refusal(spec)
   }
 

@@ -42,6 +42,10 @@ export interface ListedHook {
   readonly source: string
   readonly file?: string
   readonly line?: number
+  /** Of its entry in a file. */
+  readonly hash?: string
+  /** Digest of what it runs, where that was reviewed. */
+  readonly content?: string
   /** What a command or a process runs, whom another asks. */
   readonly command?: string
   readonly state: 'ready' | 'disabled' | 'untrusted' | 'modified'
@@ -98,7 +102,7 @@ export class Hooks implements AsyncDisposable {
   }
 
   #listed(hook: Hook): ListedHook {
-    const { id, name, kind, role, events, matcher, priority, timeoutMs, onFailure, origin } = hook
+    const { id, name, kind, role, events, matcher, priority, timeoutMs, onFailure, origin, content } = hook
     const command = this.#configuration?.commandOf(hook)
     const admitted = this.#engine.host.admit?.(hook) ?? true
     const refusal = admitted === true ? undefined : admitted
@@ -113,6 +117,7 @@ export class Hooks implements AsyncDisposable {
       timeout: timeoutMs / 1000,
       onFailure,
       ...origin,
+      ...(content !== undefined && { content }),
       ...(command !== undefined && { command }),
       state: (refusal?.why as ListedHook['state'] | undefined) ?? 'ready',
       ...(refusal && { why: refusal.detail }),

@@ -15,14 +15,15 @@ import { under } from './json-text.js'
 import type { Merge, Terms } from './merged-settings.js'
 import type { Names } from './names.js'
 import type { Notes } from './notes.js'
+import type { Silence } from './silence.js'
 
 /** A hook of one type, with the fields of that type. */
 type Configured<T extends HandlerType> = HookSpec<Handlers[T]> & {
   readonly type: T
   /** As its file says them. */
   readonly common: CommonFields
-  /** Why it does not run, with the file and line that say so. */
-  readonly disabled?: string
+  /** Why it does not run. */
+  readonly disabled?: Silence
 }
 
 export type ConfiguredHook = { [T in HandlerType]: Configured<T> }[HandlerType] | ConfiguredProcess
@@ -88,7 +89,7 @@ interface Bare {
   readonly place: Place
   readonly env: Terms['env']
   readonly longestMs: number
-  disabled?: string
+  disabled?: Silence
 }
 
 const sets = new Map<string, ReadonlySet<string>>()

@@ -9,14 +9,15 @@ import { loweredText, type Making } from './configured-hook.js'
 import { FileOrigin } from './file-origin.js'
 import { under } from './json-text.js'
 import { type ProcessEntry, USUAL_TIMEOUTS } from './process-entry.js'
+import type { Silence } from './silence.js'
 
 /** `hook` is what its hooks share; `byEvent` as a failure policy leaves the choice to their roles. */
 export interface ConfiguredProcess extends HookSpec<ProcessHandler> {
   readonly type: 'process'
   /** As its file calls it. */
   readonly processName: string
-  /** Why it does not run, with the file and line that say so. */
-  readonly disabled?: string
+  /** Why it does not run. */
+  readonly disabled?: Silence
 }
 
 const NO_EVENTS: ReadonlySet<string> = new Set()
@@ -62,8 +63,9 @@ export function configureProcess(entry: ProcessEntry, making: Omit<Making, 'comp
 /** Of a digest, in an id. */
 const SHORT = 16
 
-function switchedOff({ enabled, file, at }: ProcessEntry): string | undefined {
-  return enabled ? undefined : `"enabled": false in ${file.path}:${file.json.lineOf(under(at, 'enabled'))}`
+function switchedOff({ enabled, file, at }: ProcessEntry): Silence | undefined {
+  if (enabled) return undefined
+  return { setting: '"enabled": false', file: file.path, line: file.json.lineOf(under(at, 'enabled')) }
 }
 
 /** Nothing may keep an agent waiting longer than the settings allow. */

@@ -6,6 +6,7 @@ import { digest } from '../core/digest.js'
 import { textOf } from '../core/errors.js'
 import { shown } from '../core/text.js'
 import { dataHome } from '../state/homes.js'
+import { isAside, placeOf } from '../trust/set-aside.js'
 import { type ConfigFiles, isLink } from './config-file.js'
 import { type HookDocument, hooksShape } from './hook-document.js'
 import type { MergedSettings } from './merged-settings.js'
@@ -109,10 +110,30 @@ function inBase(base: string, scope: Owner['scope'], search: Search): readonly H
   const plugin = pluginSources(scope, sources)
   for (const name of names) {
     const path = hooksDir + sep + name
-    documents.push(...attempt(path, search.notes, () => foundPlugin(path, plugin, search)))
+    const found = attempt(path, search.notes, () => foundPlugin(path, plugin, search))
+    documents.push(
+      ...(found.length > 0 || existsSync(path) || isLink(path) ? found : movedPlugin(path, plugin, search)),
+    )
   }
   return documents
 }
+
+/** One that was there when the folder was read, and is not any more: somebody may be replacing it just now. */
+function movedPlugin(path: string, plugin: PluginSources, search: Search): readonly HookDocument[] {
+  const place = placeOf(path)
+  const hooksDir = dirname(place)
+  for (let tries = 0; tries < MOST_MOVES; tries++) {
+    const name = pluginNames(hooksDir, search).find((one) => placeOf(hooksDir + sep + one) === place)
+    if (name === undefined) return []
+    const now = hooksDir + sep + name
+    const found = attempt(now, search.notes, () => foundPlugin(now, plugin, search))
+    if (found.length > 0) return found
+  }
+  return []
+}
+
+/** It is moved aside, and its successor into its place. */
+const MOST_MOVES = 4
 
 function foundPlugin(path: string, plugin: PluginSources, { files, notes }: Search): readonly HookDocument[] {
   const { documents, isPlugin } = readPluginFolder(path, true, plugin, files, notes)
@@ -157,16 +178,14 @@ function pluginNames(hooksDir: string, search: Search): readonly string[] {
 
 /** What an update was about to replace when it was interrupted: until somebody finishes it, a gate must not be missing. */
 function setAside(hooksDir: string, all: readonly string[]): readonly string[] {
-  return all
-    .filter((name) => /^\.old-[0-9a-f]{16}$/.test(name))
-    .flatMap((folder) => {
-      try {
-        const names = readdirSync(join(hooksDir, folder))
-        return names.filter((name) => !all.includes(name)).map((name) => folder + sep + name)
-      } catch {
-        return [] // no folder of ours
-      }
-    })
+  return all.filter(isAside).flatMap((folder) => {
+    try {
+      const names = readdirSync(join(hooksDir, folder))
+      return names.filter((name) => !all.includes(name)).map((name) => folder + sep + name)
+    } catch {
+      return [] // no folder of ours
+    }
+  })
 }
 
 /** A plugin, or the part of it with the hooks, that was linked and is gone. */

@@ -10,6 +10,7 @@ import { type JsonPath, under } from './json-text.js'
 import type { Notes } from './notes.js'
 import type { Scope } from './owner.js'
 import { DEFAULT_REACH, REACH_CHECKS, type ReachSettings, reachLeft } from './reach-settings.js'
+import type { Silence } from './silence.js'
 
 /** Every key of a settings file, in the names of the file. Time-outs are seconds. */
 export interface MergedSettings extends Settings, ReachSettings {
@@ -53,7 +54,7 @@ export interface Merge {
   /** For the hooks of each scope: what a project says about how hooks run must not make the gates of others fail. */
   readonly terms: Readonly<Record<Scope, Terms>>
   /** Why the hooks of a scope do not run. */
-  readonly disabled: Readonly<Record<Scope, string | undefined>>
+  readonly disabled: Readonly<Record<Scope, Silence | undefined>>
 }
 
 export type Terms = Pick<MergedSettings, 'default_timeout' | 'max_timeout' | 'env'>
@@ -79,18 +80,18 @@ export function mergeSettings(
   const valid = given.flatMap((setting) => inOrder(setting, notes))
   const of = (wanted: Scope) => valid.filter(({ scope }) => scope === wanted)
   const values: Record<string, unknown> = { ...DEFAULT_MERGED }
-  const off = new Map<Switch, string>()
+  const off = new Map<Switch, Silence>()
   for (const setting of of('user')) {
     if (isSetting(setting.key)) values[setting.key] = setting.value
-    flip(off, setting, reasonOf(setting))
+    flip(off, setting, silenceOf(setting))
   }
   for (const key of Object.keys(host) as (keyof MergedSettings)[]) {
     if (host[key] === undefined) continue
     values[key] = host[key]
-    flip(off, { key, value: host[key] }, `"${key}": ${host[key]} in the settings of the host`)
+    flip(off, { key, value: host[key] }, { setting: `"${key}": ${host[key]}` })
   }
   const everybody = off.get('enabled') ?? off.get('disableAllHooks')
-  const disabled: Record<Scope, string | undefined> = {
+  const disabled: Record<Scope, Silence | undefined> = {
     user: everybody ?? off.get('allow_user_hooks'),
     named: everybody,
     project: everybody ?? off.get('allow_project_hooks'),
@@ -102,7 +103,7 @@ export function mergeSettings(
         : tighten(setting as Tightened, values)
       if (ignored) notes.add('setting-ignored', ignored, setting)
       if (!silencesProject(setting)) continue
-      for (const one of silenced) disabled[one] ??= reasonOf(setting)
+      for (const one of silenced) disabled[one] ??= silenceOf(setting)
       values.allow_project_hooks = false
     }
   }
@@ -200,9 +201,9 @@ function isOff({ key, value }: Switched): boolean {
   return key === 'disableAllHooks' ? value === true : value === false
 }
 
-function flip(off: Map<Switch, string>, setting: Switched, reason: string): void {
+function flip(off: Map<Switch, Silence>, setting: Switched, silence: Silence): void {
   if (!isSwitch(setting.key)) return
-  if (isOff(setting)) off.set(setting.key, reason)
+  if (isOff(setting)) off.set(setting.key, silence)
   else off.delete(setting.key)
 }
 
@@ -225,8 +226,8 @@ function switchProject(
   return values[key] === false ? `"${key}" in a project does not undo what was said before` : undefined
 }
 
-function reasonOf({ key, value, file, at }: GivenSetting): string {
-  return `"${key}": ${value} in ${file.path}:${file.json.lineOf(at)}`
+function silenceOf({ key, value, file, at }: GivenSetting): Silence {
+  return { setting: `"${key}": ${value}`, file: file.path, line: file.json.lineOf(at) }
 }
 
 // ---- values: smaller is tighter -------------------------------------------------------------------------------

@@ -39,7 +39,10 @@ export class TrustGate {
   /** What was said of units when their hooks were read: a record that cannot be read says so only once. */
   readonly #said = new Map<string, Standing>()
   /** For the hooks of one step, which are asked about in one go. */
-  readonly #now = new Map<Unit, Standing>()
+  readonly #now = new Map<string, Standing>()
+
+  /** Whether, of the hooks that were settled last, any were not as they were trusted. */
+  sawModified = false
 
   constructor(store: TrustStore) {
     this.#store = store
@@ -48,9 +51,11 @@ export class TrustGate {
   /** The same hooks; those that are trusted live in their copy, with the programs they were trusted with. */
   settle(specs: readonly ConfiguredHook[]): readonly ConfiguredHook[] {
     const settled = new Map<ConfiguredHook, ConfiguredHook>()
+    this.sawModified = false
     for (const [unit, group] of unitsOf(specs)) {
       const standing = this.#store.standingOf(unit)
       this.#said.set(keyOf(unit), standing)
+      this.sawModified ||= standing.state === 'modified'
       for (const spec of group) settled.set(spec, this.#settled(spec, unit, standing))
     }
     return specs.map((spec) => settled.get(spec) ?? spec)
@@ -80,7 +85,9 @@ export class TrustGate {
     const standing = this.#standingOf(held.unit)
     if (standing.state !== 'trusted')
       return { why: standing.state, detail: detailOf(spec, held.unit, standing) }
-    if (standing.record.digest === held.record?.digest) return undefined
+    // Hooks that were read right before an update run as they were trusted until they are read again.
+    const { digest, former } = standing.record
+    if (held.record && [digest, former?.digest].includes(held.record.digest)) return undefined
     return { why: 'untrusted', detail: 'It was trusted after these hooks were read: reload them.' }
   }
 
@@ -112,7 +119,7 @@ export class TrustGate {
   /** Units of these hooks that may not run. */
   untrusted(specs: readonly ConfiguredHook[]): readonly Untrusted[] {
     return [...unitsOf(specs).keys()].flatMap((unit) => {
-      const standing = this.#standingNow(unit)
+      const standing = this.#standingOf(unit)
       if (standing.state === 'trusted') return []
       const { kind, name, path } = unit
       const hooks = unit.hooks.map((hook) => hook.name)
@@ -121,11 +128,12 @@ export class TrustGate {
   }
 
   #standingOf(unit: Unit): Standing {
-    const known = this.#now.get(unit)
+    const key = keyOf(unit)
+    const known = this.#now.get(key)
     if (known) return known
     if (this.#now.size === 0) queueMicrotask(() => this.#now.clear())
     const standing = this.#standingNow(unit)
-    this.#now.set(unit, standing)
+    this.#now.set(key, standing)
     return standing
   }
 

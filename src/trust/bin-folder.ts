@@ -6,10 +6,10 @@ import { digest } from '../core/digest.js'
 import { inQuotes } from '../shell/shell-quoted.js'
 import { nonce } from '../state/nonce.js'
 import { makePrivate } from '../state/private-folder.js'
-import type { TrustRecord } from './unit.js'
+import type { CopyKey, TrustRecord } from './unit.js'
 
 /** The same content may be trusted twice, with other programs: each has its own folder. */
-export function binPath(copies: string, { digest: of, programs }: TrustRecord): string {
+export function binPath(copies: string, { digest: of, programs }: CopyKey): string {
   return join(copies, `${of}.${digest({ ...programs }).slice(0, 16)}.bin`)
 }
 

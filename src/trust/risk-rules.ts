@@ -56,7 +56,7 @@ export const RULES: readonly Rule[] = [
     kind: 'network',
     pattern:
       /\b(?:curl|wget|ncat|netcat|socat|ssh|scp|sftp|rsync|telnet)\s|\bnc\s{1,9}-?\w|\/dev\/(?:tcp|udp)\/|\bfetch\s{0,9}\(|\bhttps?\s{0,9}(?:\.|\[\s{0,9}["'`])\s{0,9}(?:get|request)\b|["'`](?:node:)?(?:https?|http2|net|tls|dgram|dns)(?:\/promises)?["'`]\s{0,9}(?:\)|$|;)|\burllib\d?\b|\bhttp\.client\b|\b(?:import|from)\s{1,9}(?:socket|ssl|ftplib|smtplib|aiohttp|requests|httpx)\b|\bsocket\.(?:socket|create_connection)\(|\bXMLHttpRequest\b|\brequests\.(?:get|post|put|request)\(|\bhttpx\.|\bnet\.(?:connect|createConnection)\(|\bWebSocket\(|\bInvoke-WebRequest\b/,
-    text: 'It talks to the network.',
+    text: 'It names something that talks to the network.',
   },
   {
     kind: 'writes-outside',
@@ -82,7 +82,7 @@ export const RULES: readonly Rule[] = [
     kind: 'secrets',
     pattern:
       /\bprintenv\b|(?:^|[;&|(]\s{0,9})(?:env|export\s{1,9}-p|set)\s{0,9}(?:[|>]|$)|JSON\.stringify\(\s{0,9}process\.env\b|\bos\.environ\b(?!\s{0,9}(?:\[|\.get))/,
-    text: 'It reads the whole environment, with the secrets in it.',
+    text: 'It names something that shows the whole environment, with the secrets in it.',
   },
   {
     kind: 'obfuscation',

@@ -10,8 +10,8 @@ const ELSEWHERE = 'set CARABINER_HOME to a folder'
 /** May write anywhere. */
 const ROOT = 0
 
-/** Links may lead elsewhere at either step. */
-const WITHIN = ['trust', 'copies', 'texts', 'sources'] as const
+/** Folders of what the user decided. Links may lead elsewhere at either step. */
+export const STORE_FOLDERS = ['trust', 'copies', 'texts', 'sources'] as const
 
 export class StorePlace {
   readonly #root: string
@@ -21,7 +21,7 @@ export class StorePlace {
 
   constructor(root: string) {
     this.#root = root
-    this.#folders = [root, ...WITHIN.map((name) => join(root, name))]
+    this.#folders = [root, ...STORE_FOLDERS.map((name) => join(root, name))]
   }
 
   /** Throws where the project itself holds the store: its records would come with the repository. */

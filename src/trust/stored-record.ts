@@ -2,7 +2,7 @@
 
 import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../state/fields.js'
 import { isStamp } from './stamp.js'
-import type { CopyStamps, TrustedFile, TrustedFolder, TrustRecord, UnitHook } from './unit.js'
+import type { CopyKey, CopyStamps, TrustedFile, TrustedFolder, TrustRecord, UnitHook } from './unit.js'
 
 const SHA256 = /^[0-9a-f]{64}$/
 
@@ -73,14 +73,26 @@ const copied: Reader<CopyStamps> = (value, where) => {
 /** Null: not trusted any more. */
 export function storedRecord(value: unknown): TrustRecord | null {
   if (value === null) return null
-  const where = 'the record'
+  const { next } = fieldsOf(value, 'the record')
+  return { ...record(value, 'the record'), ...(next !== undefined && { next: record(next, 'next') }) }
+}
+
+const copyKey: Reader<CopyKey> = (value, where) => {
   const fields = fieldsOf(value, where)
   return {
     kind: oneOf('folder', 'file')(fields.kind, `${where}.kind`),
     path: text(fields.path, `${where}.path`),
+    digest: sha(fields.digest, `${where}.digest`),
+    programs: texts(fields.programs, `${where}.programs`),
+  }
+}
+
+function record(value: unknown, where: string): TrustRecord {
+  const fields = fieldsOf(value, where)
+  return {
+    ...copyKey(value, where),
     name: text(fields.name, `${where}.name`),
     projectDir: text(fields.projectDir, `${where}.projectDir`),
-    digest: sha(fields.digest, `${where}.digest`),
     hooks: listOf(hook)(fields.hooks, `${where}.hooks`),
     files: listOf(file)(fields.files, `${where}.files`),
     folders: listOf(folder)(fields.folders, `${where}.folders`),
@@ -89,7 +101,7 @@ export function storedRecord(value: unknown): TrustRecord | null {
     ...optional('copied', fields.copied, copied, where),
     absent: listOf(text)(fields.absent, `${where}.absent`),
     words: listOf(text)(fields.words, `${where}.words`),
-    programs: texts(fields.programs, `${where}.programs`),
     at: text(fields.at, `${where}.at`),
+    ...optional('former', fields.former, copyKey, where),
   }
 }

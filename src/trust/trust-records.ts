@@ -9,7 +9,7 @@ import { VersionedFile } from '../state/versioned-file.js'
 import { quoted } from './quoted.js'
 import { isSame, moment, parseStamp, type Stamp, stampOf } from './stamp.js'
 import { storedRecord } from './stored-record.js'
-import type { TrustRecord, Unit } from './unit.js'
+import type { CopyKey, TrustRecord, Unit } from './unit.js'
 import type { UnitContent } from './unit-content.js'
 
 /** What a record is kept by. The project belongs to it: a plugin that names files of the project is another one in another. */
@@ -60,11 +60,28 @@ export class TrustRecords {
     this.#loaded.delete(keyOf(where))
   }
 
+  /** Beside what is trusted there now; nothing where nothing is. */
+  addNext(where: Where, next: TrustRecord): void {
+    this.#file(where).update((now) => now && { ...now, next })
+    this.#loaded.delete(keyOf(where))
+  }
+
+  /** The exchange is done. Never throws: until somebody can write, both count. */
+  promote(where: Where, next: TrustRecord): void {
+    try {
+      this.#file(where).update((now) =>
+        now?.next?.digest === next.digest ? { ...next, former: copyKeyOf(now) } : now,
+      )
+    } catch {}
+  }
+
   /** The same content under other stamps. Whatever somebody decided meanwhile stays. */
   refresh(where: Where, before: TrustRecord, now: TrustRecord): void {
     try {
       this.#file(where).update((stored) =>
-        stored && stored.digest === before.digest && stored.at === before.at ? now : stored,
+        stored && stored.digest === before.digest && stored.at === before.at
+          ? { ...now, ...(stored.next && { next: stored.next }) }
+          : stored,
       )
     } catch {
       // A store that cannot be written: the next process reads the files again, this one need not.
@@ -127,6 +144,10 @@ export function recordOf({ kind, path, name, projectDir, hooks }: Unit, content:
     programs,
     at: new Date().toISOString(),
   }
+}
+
+export function copyKeyOf({ kind, path, digest, programs }: TrustRecord): CopyKey {
+  return { kind, path, digest, programs }
 }
 
 /** Those that count, as one text. */

@@ -12,10 +12,11 @@ import { KeptFiles } from './kept-files.js'
 import { programGone } from './program-search.js'
 import { quoted } from './quoted.js'
 import { type Review, reviewOf } from './review.js'
+import { placeOf, whereabouts } from './set-aside.js'
 import { StorePlace } from './store-place.js'
 import { isDigest } from './stored-record.js'
-import { keyOf, recordOf, stampsOf, TrustRecords, type Where } from './trust-records.js'
-import type { Standing, TrustedFile, TrustRecord, Unit } from './unit.js'
+import { copyKeyOf, keyOf, recordOf, stampsOf, TrustRecords, type Where } from './trust-records.js'
+import type { CopyKey, Standing, TrustedFile, TrustRecord, Unit } from './unit.js'
 import { readContent, type UnitContent } from './unit-content.js'
 
 export interface TrustStoreOptions {
@@ -33,6 +34,9 @@ interface Held {
   /** Of a folder. */
   readonly copy: CopiedUnit | undefined
 }
+
+/** Aside, and its successor into its place: who is slow sees more than one. */
+const MOST_MOVES = 4
 
 export class TrustStore {
   readonly #place: StorePlace
@@ -59,9 +63,9 @@ export class TrustStore {
   standingOf(unit: Unit): Standing {
     try {
       this.#place.checkOutside(unit.projectDir)
-      const record = this.#records.load(unit)
+      const record = this.#records.load(placed(unit))
       const standing: Standing = record
-        ? this.#standing(unit, this.#heldOf(record))
+        ? this.#settledStanding(unit, record)
         : { state: 'untrusted', why: 'It was not reviewed yet.' }
       if (standing.state === 'trusted' || this.#preTrusted.size === 0) return standing
       return this.#listedStanding(unit) ?? standing
@@ -83,11 +87,25 @@ export class TrustStore {
       throw new Error(`${quoted(expected)} is no digest of a review; look at the unit first`)
     this.#check(unit)
     const before = this.#records.load(unit)
-    const record = recordOf(unit, this.#copied(unit, expected))
+    const content = this.#copied(unit, expected)
+    const record = { ...recordOf(unit, content), ...(before && { former: formerOf(before, expected) }) }
     this.#makeBin(record)
     this.#records.write(unit, record)
     if (before) this.#removeUnused(before)
     return record
+  }
+
+  /**
+   * For a unit that is about to come to `path`, reviewed where it is now, with this digest: from now on it is trusted
+   * there beside what is there, so that no moment is without a gate. Nothing happens where nothing is trusted there.
+   */
+  trustNext(unit: Unit, path: string, expected: string): void {
+    const there = { ...unit, path }
+    this.#check(there)
+    if (!this.#records.load(there)) return
+    const next = recordOf(there, withoutStamps(this.#copied(unit, expected)))
+    this.#makeBin(next)
+    this.#records.addNext(there, next)
   }
 
   /** False if it was not trusted. */
@@ -116,6 +134,28 @@ export class TrustStore {
   }
 
   // ---- standing -------------------------------------------------------------------------------------------------
+
+  /** What is not as it was trusted may have been moved while it was read. */
+  #settledStanding(unit: Unit, record: TrustRecord): Standing {
+    const standing = this.#eitherStanding(unit, record)
+    if (standing.state === 'trusted' || unit.kind === 'file') return standing
+    for (let tries = 0; tries < MOST_MOVES; tries++) {
+      const { path, id } = whereabouts(unit.path)
+      const again = this.#eitherStanding({ ...unit, path }, this.#records.load(placed(unit)) ?? record)
+      if (again.state === 'trusted') return again
+      if (whereabouts(unit.path).id === id) break
+    }
+    return standing
+  }
+
+  #eitherStanding(unit: Unit, record: TrustRecord): Standing {
+    const standing = this.#standing(unit, this.#heldOf(at(unit, record)))
+    if (standing.state === 'trusted' || !record.next) return standing
+    const next = this.#standing(unit, this.#heldOf(at(unit, record.next)))
+    if (next.state !== 'trusted') return standing
+    this.#records.promote(placed(unit), record.next)
+    return { ...next, record: { ...next.record, former: copyKeyOf(record) } }
+  }
 
   #standing(unit: Unit, held: Held): Standing {
     const { record, copy } = held
@@ -147,7 +187,7 @@ export class TrustStore {
     if (stampsOf(now) === stampsOf(held.record)) return
     const key = keyOf(unit)
     if (this.#listed.get(key) === held) this.#listed.set(key, this.#heldOf(now))
-    else this.#records.refresh(unit, held.record, now)
+    else if (placed(unit) === unit) this.#records.refresh(unit, held.record, now)
   }
 
   #listedStanding(unit: Unit): Standing | undefined {
@@ -214,7 +254,7 @@ export class TrustStore {
     }
   }
 
-  #copyOf(record: TrustRecord): string | undefined {
+  #copyOf(record: CopyKey): string | undefined {
     return record.kind === 'folder' ? copyPath(this.#copies, record.digest, record.path) : undefined
   }
 
@@ -226,9 +266,14 @@ export class TrustStore {
   #removeUnused(old: TrustRecord): void {
     try {
       const others = this.records()
-      const [copy, bin] = [this.#copyOf(old), binPath(this.#copies, old)]
-      if (copy !== undefined && !others.some((one) => this.#copyOf(one) === copy)) removeCopy(copy)
-      if (!others.some((one) => binPath(this.#copies, one) === bin)) discard(bin)
+      const used = others.flatMap(copiesOf)
+      const copies = new Set(used.map((one) => this.#copyOf(one)))
+      const bins = new Set(used.map((one) => binPath(this.#copies, one)))
+      for (const one of copiesOf(old)) {
+        const [copy, bin] = [this.#copyOf(one), binPath(this.#copies, one)]
+        if (copy !== undefined && !copies.has(copy)) removeCopy(copy)
+        if (!bins.has(bin)) discard(bin)
+      }
       this.#kept.removeAllBut(old, others)
     } catch {}
   }
@@ -240,6 +285,34 @@ export class TrustStore {
       throw copyFailure(this.#copies, error)
     }
   }
+}
+
+/** What it takes the place of; where that is the same again, what that took the place of. */
+function formerOf(before: TrustRecord, digest: string): CopyKey | undefined {
+  return before.digest === digest ? before.former : copyKeyOf(before)
+}
+
+function copiesOf({ next, former, ...record }: TrustRecord): readonly CopyKey[] {
+  return [record, ...(next ? [next] : []), ...(former ? [former] : [])]
+}
+
+/** The unit where it belongs: the same one where it is there. */
+function placed(unit: Unit): Unit {
+  const path = placeOf(unit.path)
+  return path === unit.path ? unit : { ...unit, path }
+}
+
+/** The record as it is held against the files where they are. */
+function at({ path }: Unit, record: TrustRecord): TrustRecord {
+  return path === record.path ? record : { ...record, path }
+}
+
+/** What has no stamp is read. */
+function withoutStamps(content: UnitContent): UnitContent {
+  const bare = <T extends { readonly stamp: string }>(those: readonly T[]) =>
+    those.map((one) => ({ ...one, stamp: '' }))
+  const { files, folders, scripts } = content
+  return { ...content, files: bare(files), folders: bare(folders), scripts: bare(scripts) }
 }
 
 function modified(why: string, record: TrustRecord): Standing {

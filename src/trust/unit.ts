@@ -93,7 +93,14 @@ export interface TrustRecord {
   readonly programs: Programs
   /** ISO 8601. */
   readonly at: string
+  /** What is about to take its place, and is trusted as well: while files are exchanged, either may be found. */
+  readonly next?: TrustRecord
+  /** What it took the place of. Its copy stays until the next time: hooks that were asked before may just be starting in it. */
+  readonly former?: CopyKey
 }
+
+/** What a copy, and the folder with its programs, are found by. */
+export type CopyKey = Pick<TrustRecord, 'kind' | 'path' | 'digest' | 'programs'>
 
 /** What may be said about a unit now. `why` is a sentence. */
 export type Standing =

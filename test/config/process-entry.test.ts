@@ -73,7 +73,11 @@ describe('an entry', () => {
 
   it('with "enabled": false is listed, and says where it was switched off', async () => {
     const { process } = await readOne({ ...GATE, enabled: false })
-    expect(process?.disabled).toMatch(/^"enabled": false in .*hooks\.json:11$/)
+    expect(process?.disabled).toEqual({
+      setting: '"enabled": false',
+      file: expect.stringMatching(/hooks\.json$/),
+      line: 11,
+    })
   })
 
   it('time-outs above max_timeout are lowered, and said', async () => {

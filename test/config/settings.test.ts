@@ -196,7 +196,7 @@ describe('hooks that are switched off', () => {
   it('stay listed, with the reason and where it is said', async () => {
     const root = tree({ ...hooks, [USER]: '{\n"disableAllHooks": true}' })
     const { specs } = await loadConfig(sourcesIn(root))
-    const reason = `"disableAllHooks": true in ${join(root, USER)}:2`
+    const reason = { setting: '"disableAllHooks": true', file: join(root, USER), line: 2 }
     expect(specs.map(({ disabled }) => disabled)).toEqual([reason, reason])
   })
 
@@ -250,7 +250,7 @@ describe('hooks that are switched off', () => {
       expect(only(config).code).toBe('setting-ignored')
     }
     const alone = await load({ [PROJECT]: { disableAllHooks: true, ...hooksFile() } })
-    expect(alone.specs[0]?.disabled).toContain('"disableAllHooks": true')
+    expect(alone.specs[0]?.disabled?.setting).toBe('"disableAllHooks": true')
     expect(alone.diagnostics).toEqual([])
   })
 
@@ -298,8 +298,8 @@ describe('the host', () => {
   it('may switch hooks off and on', async () => {
     const off = await loadWith({ enabled: false })
     expect(off.specs.map(({ disabled }) => disabled)).toEqual([
-      '"enabled": false in the settings of the host',
-      '"enabled": false in the settings of the host',
+      { setting: '"enabled": false' },
+      { setting: '"enabled": false' },
     ])
     const on = await loadWith({ enabled: true }, { enabled: false })
     expect(on.specs.map(({ disabled }) => disabled)).toEqual([undefined, undefined])

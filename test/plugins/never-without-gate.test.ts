@@ -1,0 +1,114 @@
+// A trusted plugin of a project is updated: at no moment, and wherever it is killed, is its gate missing.
+
+import { spawn, spawnSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { createHooks } from 'carabiner'
+import { beforeEach, expect, it, vi } from 'vitest'
+import { loadConfig } from '../../src/config/load.js'
+import { unitsOf } from '../../src/config/units.js'
+import {
+  installPrepared,
+  preparePlugin,
+  resolveSource,
+  trustInstalled,
+} from '../../src/plugins/install-plugin.js'
+import { finishInterrupted } from '../../src/plugins/installed.js'
+import { parseSource } from '../../src/plugins/sources/source.js'
+import { TrustStore } from '../../src/trust/trust-store.js'
+import { withDriver } from './driver.js'
+import { withHome } from './plugin-sources.js'
+
+vi.setConfig({ testTimeout: 120_000 })
+const bench = withHome()
+const driver = bench.path('driver.mjs')
+
+withDriver(new URL('./update-driver.ts', import.meta.url), driver)
+
+const env = () => ({ ...process.env, CARABINER_HOME: bench.path('carabiner') })
+
+beforeEach(async () => {
+  rmSync(bench.path('project/.amplifier'), { recursive: true, force: true })
+  rmSync(bench.path('carabiner'), { recursive: true, force: true })
+  rmSync(bench.path('guard'), { recursive: true, force: true })
+  const source = parseSource(bench.plugin('guard', { body: 'echo old' }))
+  const prepared = await preparePlugin(await resolveSource(source, undefined), bench.here, 'guard')
+  const { digest } = new TrustStore().look(prepared.staged.unit)
+  await installPrepared(prepared, bench.here)
+  await trustInstalled('guard', bench.here, digest)
+  prepared.staged.remove()
+})
+
+const drive = (times: number, at = '') => [driver, bench.project, bench.path('guard'), String(times), at]
+
+const STEPS = [
+  'agreed',
+  'begun',
+  'staged',
+  'decided',
+  'room',
+  'aside',
+  'placed',
+  'done',
+  'accepted',
+  'trusted',
+]
+
+it('these are the steps', () => {
+  const { stdout, stderr } = spawnSync(process.execPath, drive(1), { env: env(), encoding: 'utf8' })
+  expect(stderr).toBe('')
+  expect(JSON.parse(stdout)).toEqual(STEPS)
+})
+
+/** As whoever fires just now finds it. */
+async function gates(): Promise<readonly string[]> {
+  const { specs, diagnostics } = await loadConfig({ projectDir: bench.project })
+  const store = new TrustStore()
+  const found = [...unitsOf(specs).keys()].map((unit) => store.standingOf(unit))
+  return [
+    ...found.map((one) => ('why' in one ? `${one.state}: ${one.why}` : one.state)),
+    ...diagnostics.map(({ text }) => text),
+  ]
+}
+
+it.each(STEPS)('killed at %s, before and after somebody finishes it', async (at) => {
+  const { signal } = spawnSync(process.execPath, drive(1, at), { env: env() })
+  expect(signal).toBe('SIGKILL')
+  expect(await gates()).toEqual(['trusted'])
+  await finishInterrupted(bench.here)
+  expect(await gates()).toEqual(['trusted'])
+})
+
+it('hooks that were read before run as they were, until they are read again', async () => {
+  const hooks = await createHooks({ projectDir: bench.project, globals: false })
+  const said = async () => {
+    const call = { tool_name: 'Bash', tool_input: { command: 'ls' } }
+    const { hooks: ran } = await hooks.session().fire('PreToolUse', call)
+    return ran.map(({ status }) => status)
+  }
+  try {
+    expect(await said()).toEqual(['ran'])
+    expect(spawnSync(process.execPath, drive(1), { env: env() }).status).toBe(0)
+    expect(await said()).toEqual(['ran'])
+    await hooks.reload()
+    expect(await said()).toEqual(['ran'])
+  } finally {
+    await hooks.close()
+  }
+})
+
+it('asked all the time while it is updated again and again', async () => {
+  const child = spawn(process.execPath, drive(20), { env: env(), stdio: 'ignore' })
+  const end = new Promise<number | null>((resolve) => void child.once('close', resolve))
+  let code: number | null | undefined
+  void end.then((value) => {
+    code = value
+  })
+  let asked = 0
+  while (code === undefined) {
+    expect(await gates()).toEqual(['trusted'])
+    asked++
+    // Lets the end of the process be seen.
+    await new Promise(setImmediate)
+  }
+  expect([code, asked > 0]).toEqual([0, true])
+})

@@ -201,16 +201,29 @@ export async function pinInstalled({ name, entry }: PreparedPlugin, target: Targ
   })
 }
 
-/** Puts it in its place, from where it is updated from now on; `replaces` as in `Placing`. */
+export interface Installing {
+  /** As in `Placing`. */
+  readonly replaces?: string | undefined
+  /** The digest of the review that somebody agreed to. If what is replaced is trusted, so is this, before it comes there. */
+  readonly agreed?: string | undefined
+  readonly step?: Step
+}
+
+/** Puts it in its place, from where it is updated from now on. */
 export async function installPrepared(
-  { name, fetched, entry }: PreparedPlugin,
+  { name, fetched, entry, staged }: PreparedPlugin,
   target: Target,
-  { replaces, step }: { readonly replaces?: string | undefined; readonly step?: Step } = {},
+  { replaces, agreed, step }: Installing = {},
 ): Promise<void> {
   await alone(target, () => {
     recover(target, forgetting(target))
+    if (agreed !== undefined && target.scope === 'project') {
+      new TrustStore().trustNext(staged.unit, join(pluginsDir(target), name), agreed)
+      step?.('agreed')
+    }
     place(target, { name, tree: fetched.tree, entry, replaces }, step)
     acceptSource(target, name, entry)
+    step?.('accepted')
   })
 }
 

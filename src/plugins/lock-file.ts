@@ -1,13 +1,16 @@
 // hooks.lock.json: what was installed here, from where, pinned to what. In a project it came with the repository: data of a stranger.
 
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { textOf } from '../core/errors.js'
 import { isObject } from '../core/json.js'
 import { visible, visibleName } from '../core/visible.js'
+import { syncFolder } from '../state/folder.js'
 import { nonce } from '../state/nonce.js'
 import { readPlain } from '../state/plain-file.js'
 import { isPluginName } from './plugin-name.js'
 import { PluginProblem } from './plugin-problem.js'
+import { INTEGRITY } from './sources/file-tree.js'
 import { isCatalogName } from './sources/source.js'
 
 export const SOURCE_KINDS = ['folder', 'git', 'npm', 'archive'] as const
@@ -93,8 +96,7 @@ function entryOf(path: string, name: string, value: unknown): LockEntry {
   const { source, kind, integrity, installed } = value
   const known = SOURCE_KINDS.find((one) => one === kind)
   if (!isShort(source) || known === undefined) throw wrong('no source')
-  if (typeof integrity !== 'string' || !/^sha256-[A-Za-z0-9+/]{43}=$/.test(integrity))
-    throw wrong('no integrity')
+  if (typeof integrity !== 'string' || !INTEGRITY.test(integrity)) throw wrong('no integrity')
   const texts = TEXTS.filter((key) => value[key] !== undefined).map((key) => {
     if (!isShort(value[key])) throw wrong(`a ${key} that is no text of at most ${LONGEST_TEXT} characters`)
     return [key, value[key]]
@@ -117,12 +119,21 @@ function isShort(value: unknown): value is string {
 
 /** Whole or not at all, and on the disk when it returns. An empty one is removed. A killed process leaves the draft. */
 export function writeLock(path: string, lock: Lock, draft = `${path}.${nonce()}.tmp`): void {
-  if (lock.size === 0) {
-    rmSync(path, { force: true })
-    return
+  if (lock.size === 0) rmSync(path, { force: true })
+  else replace(path, textOfLock(lock), draft)
+  try {
+    syncFolder(dirname(path))
+  } catch {
+    // it is decided; where folders cannot be written out, the system does it when it likes
   }
+}
+
+function textOfLock(lock: Lock): string {
   const plugins = Object.fromEntries([...lock].sort(([a], [b]) => (a < b ? -1 : 1)))
-  const text = `${JSON.stringify({ carabiner: FORMAT, plugins }, null, 2)}\n`
+  return `${JSON.stringify({ carabiner: FORMAT, plugins }, null, 2)}\n`
+}
+
+function replace(path: string, text: string, draft: string): void {
   try {
     const fd = openSync(draft, 'wx', 0o644)
     try {

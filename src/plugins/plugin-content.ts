@@ -31,8 +31,8 @@ export function checkIsPlugin(tree: FileTree): void {
 /** Of the package specification. */
 const FORMAT = 1
 
-/** What a later version means by it is not known here. */
-function checkFormat(tree: FileTree): void {
+/** Throws for one of a later version: what that means by it is not known here. */
+export function checkFormat(tree: FileTree): void {
   for (const path of MARKS) {
     const file = jsonIn(tree, path)
     const said: unknown = isObject(file) ? file.carabiner : undefined

@@ -22,6 +22,7 @@ type PluginProblemCode =
   | 'LOCK_INVALID'
   | 'BUSY'
   | 'PLACE_UNSAFE'
+  | 'NOT_READ'
   | 'NOT_WRITTEN'
   | 'CATALOG_INVALID'
   | 'CATALOG_UNKNOWN'

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { textOf } from '../core/errors.js'
 import type { Hook, Origin } from '../core/hook.js'
 import type { Admit } from '../core/plan.js'
+import { localTime } from '../core/timestamp.js'
 import { visible, visibleName } from '../core/visible.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { fieldsOf, listOf, oneOf, optional, type Reader, text } from '../state/fields.js'
@@ -124,22 +125,15 @@ interface Switchable extends Pick<Hook, 'id'>, Pick<Origin, 'source'> {
   readonly scope: string
 }
 
-interface SwitchedOff {
-  /** A sentence: who, since when, until when, why, and what undoes it. */
-  readonly why: string
-  readonly until?: string
-}
-
-/** `project`: its key. Of several switches the one that holds longest. */
-export function switchedOff(
+/** What keeps a hook off. `project`: its key. Of several switches the one that holds longest. */
+export function switchOver(
   hook: Switchable,
   project: string | undefined,
   switches: readonly Switch[],
-): SwitchedOff | undefined {
+): Switch | undefined {
   const meant = switches.filter((one) => holdsIn(one, project) && isAbout(one, hook))
   const [first] = meant.sort((a, b) => endOf(b) - endOf(a))
-  if (!first) return undefined
-  return { why: sentence(first), ...(first.until !== undefined && { until: first.until }) }
+  return first
 }
 
 function holdsIn({ project }: Switch, here: string | undefined): boolean {
@@ -154,13 +148,14 @@ function endOf({ until }: Switch): number {
   return until === undefined ? Infinity : Date.parse(until)
 }
 
-function sentence(one: Switch): string {
+/** Who, since when, until when, why, and what undoes it. */
+export function switchText(one: Switch): string {
   const { by, since, until, reason, project } = one
   const what = one.hook ? 'it is' : `all of ${visibleName(one.plugin)} is`
   const where = project === undefined ? 'for all projects' : 'for this project'
-  const end = until === undefined ? '' : ` until ${until}`
+  const end = until === undefined ? '' : ` until ${localTime(until)}`
   const why = reason === undefined ? '' : ` (${visible(reason)})`
-  return `${what} switched off ${where} by ${visibleName(by)} since ${since}${end}${why}; ${undoing(one)} undoes it`
+  return `${what} switched off ${where} by ${visibleName(by)} since ${localTime(since)}${end}${why}; ${undoing(one)} undoes it`
 }
 
 /** What to type to undo it. */
@@ -205,8 +200,8 @@ export function switches(options: SwitchesOptions = {}): Admit {
     }
   }
   return ({ id, origin: { scope, source } }) => {
-    const off = switchedOff({ id, scope, source }, project, inForce())
-    return off ? { why: 'disabled', detail: off.why } : true
+    const off = switchOver({ id, scope, source }, project, inForce())
+    return off ? { why: 'disabled', detail: switchText(off) } : true
   }
 }
 

@@ -62,10 +62,20 @@ export function underWay(folder: string): readonly UnderWay[] {
   const found = namesIn(notes).flatMap((file): UnderWay[] => {
     const [, said, id = ''] = NOTE.exec(file) ?? []
     const kind = KINDS.find((one) => one === said)
-    if (kind === undefined) return []
-    return [underWayAs(folder, kind, basename(readFileSync(join(notes, file), 'utf8')), id)]
+    const name = kind && nameIn(join(notes, file))
+    return kind === undefined || name === undefined ? [] : [underWayAs(folder, kind, name, id)]
   })
   return found.sort((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind))
+}
+
+/** Undefined where whoever is at it was done meanwhile: nobody waits for a lock to look. */
+function nameIn(note: string): string | undefined {
+  try {
+    return basename(readFileSync(note, 'utf8'))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
 }
 
 function notesOf(folder: string): string {

@@ -46,6 +46,24 @@ describe('carabiner catalog', () => {
     expect((await catalog()).stdout).toBe('no catalogues\nnext carabiner catalog add SRC\n')
   })
 
+  it('is a person’s to add to and to remove from', async () => {
+    const folder = catalogue([SCAN])
+    const env = { CLAUDECODE: '1' }
+    const added = await project.carabiner(['catalog', 'add', folder], { env })
+    expect([added.code, added.stderr]).toEqual([
+      1,
+      expect.stringContaining('Adding a catalogue is for a person'),
+    ])
+    await catalog('add', folder)
+    const removed = await project.carabiner(['catalog', 'remove', 'team'], { env })
+    expect([removed.code, removed.stderr]).toEqual([
+      1,
+      expect.stringContaining('Removing a catalogue is for a person'),
+    ])
+    const listed = await project.carabiner(['catalog'], { env })
+    expect([listed.code, listed.stdout]).toEqual([0, expect.stringContaining('team')])
+  })
+
   it('prints one document for programs', async () => {
     const folder = catalogue([SCAN])
     const added = JSON.parse((await catalog('add', folder, '--name', 'mine', '--json')).stdout)

@@ -108,6 +108,55 @@ describe('carabiner install', () => {
     expect(installed('second')).toBe(true)
   })
 
+  it('trusts what is there already, and was not trusted, as if it were new', async () => {
+    const again = (...more: readonly string[]) =>
+      project.carabiner(['install', '../guard', '--here', ...more])
+    await again('--no-trust', '--yes')
+    const left = 'guard is installed already, and has not changed\nnext carabiner trust guard\n'
+    expect(await again('--no-trust', '--yes')).toMatchObject({ code: 0, stdout: left })
+    expect(await again()).toMatchObject({ code: 0, stdout: left })
+    expect(JSON.parse((await again('--json')).stdout)).toMatchObject({ already: true, trusted: false })
+    const no = await project.onTerminal(['install', '../guard', '--here'], { input: 'n\n' })
+    expect([no.code, no.stdout]).toEqual([0, expect.stringContaining('Trust this? [y/N]')])
+    expect((await project.carabiner(['list'])).stdout).toContain('untrusted')
+    const yes = await again('--yes')
+    expect([yes.code, yes.stdout]).toEqual([
+      0,
+      expect.stringMatching(/echo "not here"[\s\S]*\ntrusted guard\nnext carabiner list\n$/),
+    ])
+    expect((await project.carabiner(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
+    expect(await again('--yes')).toMatchObject({
+      code: 0,
+      stdout: 'guard is installed already, and has not changed\n',
+    })
+    await project.carabiner(['untrust', 'guard'])
+    const asked = await project.onTerminal(['install', '../guard', '--here'], { input: 'y\n' })
+    expect([asked.code, asked.stdout]).toEqual([0, expect.stringContaining('trusted guard')])
+    await project.carabiner(['untrust', 'guard'])
+    const { stdout } = await again('--yes', '--json')
+    expect(JSON.parse(stdout)).toMatchObject({ already: true, trusted: true })
+  })
+
+  it('names the project that was named in what to type next', async () => {
+    const cwd = project.base
+    const here = ['--here', '--project', 'my project']
+    const run = (...args: readonly string[]) => project.carabiner(args, { cwd })
+    const first = await run('install', './guard', '--no-trust', '--yes', ...here)
+    expect(first.stdout).toMatch(/\nnext carabiner trust guard --project 'my project'\n$/)
+    const update = await run('update', ...here)
+    expect(update.stderr).toContain("Trust it first: carabiner trust guard --project 'my project'")
+    expect(update.stderr).toContain(
+      `carabiner uninstall guard --here --project 'my project' && carabiner install ${cwd}/guard --here --project 'my project'`,
+    )
+    const second = await run('install', './guard', '--yes', ...here)
+    expect(second.stdout).toMatch(/\ntrusted guard\nnext carabiner list --project 'my project'\n$/)
+    writeFileSync(join(cwd, 'guard', 'guard.sh'), '#!/bin/sh\nexit 0\n')
+    const third = await run('update', '--no-trust', '--yes', ...here)
+    expect(third.stdout).toMatch(/\nnext carabiner trust guard --project 'my project'\n$/)
+    const none = await run('update', '--project', 'my project')
+    expect(none.stdout).toContain("next carabiner update --here --project 'my project'\n")
+  })
+
   it('answers programs in JSON: shown, then installed', async () => {
     const shown = await project.carabiner(['install', '../guard', '--json'])
     expect(shown.code).toBe(1)

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { GUARD, Project, withProgram } from './program.js'
@@ -41,7 +41,7 @@ describe('carabiner migrate', () => {
 +}
 stays .claude/settings.json:15 there is no event "Start", so its hooks never run
 note .claude/settings.json:8 time-outs: 1 without "timeout": at most 30 seconds where they go, 600 where they come from
-1 hook would be migrated; 1 left where they are; nothing was written
+1 hook would be migrated; 1 entry stays where it is; nothing was written
 next carabiner migrate --write
 `)
     expect([code, stderr, project.has('.amplifier')]).toEqual([0, '', false])
@@ -51,14 +51,19 @@ next carabiner migrate --write
     project.file('.claude/settings.json', settings())
     const { code, stdout } = await project.carabiner(['migrate', '--write'])
     expect(code).toBe(0)
-    expect(stdout).toContain('migrated 1 hook; 1 left where they are\n')
-    expect(stdout).toContain('next carabiner trust\nnext carabiner migrate --write --remove-source (or')
+    expect(stdout).toContain('migrated 1 hook; 1 entry stays where it is\n')
+    expect(stdout).toContain('next carabiner trust\nnext carabiner migrate --write --remove-source   # or')
     const call = { input: { tool_name: 'Bash', tool_input: { command: 'rm -rf /' } } }
     expect((await project.carabiner(['fire', 'PreToolUse'], call)).stdout).toContain('untrusted')
     await project.carabiner(['trust', '--yes'])
     expect((await project.carabiner(['fire', 'PreToolUse'], call)).code).toBe(2)
     const again = await project.carabiner(['migrate', '--write', '--json'])
     expect(JSON.parse(again.stdout)).toMatchObject({ written: false, files: [], hooks: [{ isNew: false }] })
+    const moved = await project.carabiner(['migrate', '--write', '--remove-source', '--json'])
+    expect(JSON.parse(moved.stdout)).toMatchObject({
+      written: true,
+      next: ['carabiner setup claude-code --engine   # Claude Code runs them through it'],
+    })
   })
 
   it('takes the source out, keeps what was there, and goes back', async () => {
@@ -123,6 +128,7 @@ next carabiner migrate --write
     [['--wirte'], 'has no option --wirte; did you mean --write?'],
     [['--user', '--project', '.'], 'Give --user or --project, not both'],
     [['--name', 'x'], '--name goes with a PLUGIN'],
+    [['--yes'], '--yes goes with a PLUGIN'],
     [['x', '--out', 'y'], '--out goes with --to claude-code'],
     [['x', '--to', 'claude-code'], 'Give --out DIR'],
     [['x', '--remove-source'], '--remove-source goes with settings'],
@@ -152,7 +158,9 @@ describe('carabiner migrate PLUGIN', () => {
     project.file('../plugin/guard.sh', `#!/bin/sh\n${GUARD}\n`, 0o755)
   })
 
-  it('shows its files and hooks, then copies it, and it runs when it is trusted', async () => {
+  const call = { input: { tool_name: 'Bash', tool_input: { command: 'rm -rf /' } } }
+
+  it('shows its files and hooks, then what it would run, and it runs once somebody agreed', async () => {
     const shown = await project.carabiner(['migrate', '../plugin'])
     expect(shown.stdout).toBe(`.amplifier/hooks/guard (new)
   + .claude-plugin/plugin.json
@@ -163,14 +171,76 @@ guard with 1 hook would be migrated; nothing was written
 next carabiner migrate ../plugin --write
 `)
     expect(project.has('.amplifier')).toBe(false)
-    const { stdout } = await project.carabiner(['migrate', '../plugin', '--write'])
-    expect(stdout).toContain('migrated guard with 1 hook\nnext carabiner trust\n')
-    await project.carabiner(['trust', '--yes'])
-    const call = { input: { tool_name: 'Bash', tool_input: { command: 'rm -rf /' } } }
+    const { stdout } = await project.carabiner(['migrate', '../plugin', '--write', '--yes'])
+    expect(stdout).toContain(`│ From folder ${project.base}/plugin\n`)
+    expect(stdout).toContain('migrated guard with 1 hook and trusted it\nnext carabiner list\n')
     expect((await project.carabiner(['fire', 'PreToolUse'], call)).code).toBe(2)
     const again = await project.carabiner(['migrate', '../plugin', '--write'])
-    expect(again.stdout).toContain('guard with 1 hook is there already: nothing to do\n')
+    expect(again).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('guard with 1 hook is there already: nothing to do\n'),
+    })
   })
+
+  it.each([[[]], [['--user']]])('%j is not written where nobody agrees', async (scope) => {
+    const args = ['migrate', '../plugin', '--write', ...scope]
+    const shown = await project.carabiner(args)
+    expect(shown).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('not allowed here'),
+      stderr: expect.stringContaining('guard was shown, and not migrated: nobody can be asked here'),
+    })
+    const json = await project.carabiner([...args, '--json'])
+    expect([json.code, JSON.parse(json.stdout)]).toMatchObject([
+      1,
+      { written: false, review: { hooks: [{ event: 'PreToolUse' }] }, next: [] },
+    ])
+    const no = await project.onTerminal(args, { input: 'n\n' })
+    expect([no.code, no.stdout]).toEqual([1, expect.stringContaining('guard was not migrated')])
+    for (const folder of [project.folder, project.home])
+      expect(existsSync(join(folder, '.amplifier'))).toBe(false)
+    expect((await project.onTerminal(args, { input: 'y\n' })).code).toBe(0)
+    expect((await project.carabiner(['fire', 'PreToolUse'], call)).code).toBe(2)
+  })
+
+  it('trusts one that was cut off before that, and nothing that was not shown', async () => {
+    await project.carabiner(['migrate', '../plugin', '--write', '--yes'])
+    await project.carabiner(['untrust', 'guard'])
+    const no = await project.onTerminal(['migrate', '../plugin', '--write'], { input: 'n\n' })
+    expect([no.code, no.stdout]).toEqual([
+      1,
+      expect.stringMatching(/is there already, and was not trusted\r\n.*next.* carabiner trust guard\r\n$/),
+    ])
+    const { stdout } = await project.carabiner(['migrate', '../plugin', '--write', '--yes', '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ written: false, isThere: true, trusted: true })
+    project.file('.amplifier/hooks/guard/guard.sh', '#!/bin/sh\n', 0o755)
+    const other = await project.carabiner(['migrate', '../plugin', '--write', '--yes'])
+    expect(other.stderr).toContain('is there already, and it is another one')
+  })
+
+  it('proposes the whole of the same command', async () => {
+    project.file('.amplifier/hooks/own/hooks.json', { hooks: { Stop: [{ hooks: [command('x')] }] } })
+    const { stdout } = await project.carabiner(['migrate', 'own', '--to', 'claude-code', '--out', 'own'])
+    expect(stdout).toMatch(/\nnext carabiner migrate own --to claude-code --out own --write\n$/)
+  })
+
+  it('of a later format is refused', async () => {
+    project.file('../plugin/.claude-plugin/plugin.json', { name: 'guard', carabiner: 2 })
+    const { code, stderr } = await project.carabiner(['migrate', '../plugin'])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('says "carabiner": 2')])
+  })
+
+  it.each(['.amplifier', '.amplifier/hooks', '../home/.amplifier/hooks', '../linked'])(
+    'for Claude Code does not go to %s, where it would run here',
+    async (out) => {
+      project.file('../home/dotfiles/x', '')
+      symlinkSync(join(project.home, 'dotfiles'), join(project.home, '.amplifier'))
+      symlinkSync(join(project.home, 'dotfiles'), join(project.base, 'linked'))
+      const args = ['migrate', '../plugin', '--to', 'claude-code', '--out', out, '--write']
+      const { code, stderr } = await project.carabiner(args)
+      expect([code, stderr]).toEqual([64, expect.stringContaining('is where Carabiner keeps hooks')])
+    },
+  )
 
   it('and back', async () => {
     project.file('.amplifier/hooks/own/hooks.json', { hooks: { Stop: [{ hooks: [command('x')] }] } })
@@ -210,7 +280,7 @@ next carabiner migrate ../plugin --write
     expect(project.has('out/mine/hooks.json')).toBe(false)
     expect(await listed('--plugin', 'out/mine')).toEqual({ what: expect.anything(), diagnostics: [] })
     expect((await listed('--plugin', 'out/mine')).what?.toSorted()).toEqual(before.what?.toSorted())
-    await project.carabiner(['migrate', 'out/mine', '--write'])
+    await project.carabiner(['migrate', 'out/mine', '--write', '--yes'])
     expect((await listed()).what?.toSorted()).toEqual(before.what?.toSorted())
   })
 

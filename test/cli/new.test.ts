@@ -109,6 +109,31 @@ describe('the script', () => {
     expect([run({ stop_hook_active: false }), run({ stop_hook_active: true })]).toEqual([2, 0])
   })
 
+  it.for(ALL)('in %s looks at the call, not at what is around it', (language, { skip }) => {
+    const needs = language === 'bash' ? 'jq' : NEEDS[language]
+    skip(!isInstalled(needs), `needs ${needs}`)
+    const file = project.path(`${write(language, 'PreToolUse')}/${script[language]}`)
+    const run = (command: string) => {
+      const event = { hook_event_name: 'PreToolUse', cwd: '/forbidden', tool_input: { command } }
+      return spawnSync(file, { input: JSON.stringify(event) }).status
+    }
+    expect([run('ls'), run('echo forbidden')]).toEqual([0, 2])
+  })
+
+  it('in bash refuses rather more where there is no jq', () => {
+    const file = project.path(`${write('bash', 'PreToolUse')}/hook.sh`)
+    for (const name of ['bash', 'cat']) {
+      const path = execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim()
+      mkdirSync(project.path('bin'), { recursive: true })
+      symlinkSync(path, project.path(`bin/${name}`))
+    }
+    const run = (cwd: string, command: string) => {
+      const input = JSON.stringify({ hook_event_name: 'PreToolUse', cwd, tool_input: { command } })
+      return spawnSync(project.path('bin/bash'), [file], { input, env: { PATH: project.path('bin') } }).status
+    }
+    expect([run('/', 'ls'), run('/', 'echo forbidden'), run('/forbidden', 'ls')]).toEqual([0, 2, 2])
+  })
+
   it.each(['PreToolUse', 'PermissionRequest', 'SessionStart', 'Stop'] as const)(
     'in TypeScript is what the compiler makes of its source: %s',
     (event) => {

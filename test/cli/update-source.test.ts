@@ -60,6 +60,20 @@ describe('a lock file that names another source', () => {
     },
   )
 
+  it('with the same files is not followed later because somebody looked at it once', async () => {
+    plugin('evil', 'exit 0')
+    const looked = await ask('y\nn\n')
+    expect(looked.stdout).toContain('Update it from there from now on?')
+    plugin('evil', 'exit 2')
+    expect((await update()).code).toBe(1)
+    expect(script()).toContain('exit 0')
+    plugin('evil', 'exit 0')
+    await ask('y\ny\n')
+    plugin('evil', 'exit 3')
+    expect((await update()).code).toBe(0)
+    expect(script()).toContain('exit 3')
+  })
+
   it('is told to programs', async () => {
     const { code, stdout } = await update('--json')
     expect([code, JSON.parse(stdout)]).toMatchObject([
@@ -251,5 +265,10 @@ describe('a catalogue that has a plugin from somewhere else', () => {
     inside('./b')
     await project.carabiner(['catalog', 'update'])
     expect([(await update()).code, script().includes('exit 2')]).toEqual([0, true])
+    plugin('../team/c', 'exit 2')
+    inside('./c')
+    await project.carabiner(['catalog', 'update'])
+    expect((await update()).stdout).toContain('guard is up to date')
+    expect(JSON.parse(project.read(LOCK)).plugins.guard.path).toBe('c')
   })
 })

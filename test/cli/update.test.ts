@@ -173,15 +173,25 @@ describe('of a project that nobody trusts', () => {
     expect(await state()).toBe('untrusted')
   })
 
-  it('the same for one that was changed since it was trusted', async () => {
+  it('the same for one that was changed since it was trusted, unless it is to be overwritten', async () => {
     await project.carabiner(['trust', 'guard', '--yes'])
     writeFileSync(project.path('.amplifier/hooks/guard/guard.sh'), '#!/bin/sh\nexit 1\n')
-    const refused = await project.carabiner(['update', '--here', '--yes', '--overwrite'])
+    const refused = await project.carabiner(['update', '--here', '--yes'])
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('You do not trust it')])
     expect(hereScript()).toContain('exit 1')
-    const asked = await project.onTerminal(['update', '--here', '--yes', '--overwrite'], { input: 'y\n' })
-    expect([asked.code, hereScript().includes('exit 2')]).toEqual([0, true])
-    expect(await state()).not.toBe('ready')
+    const [fixed] = JSON.parse((await project.carabiner(['doctor', '--json'])).stdout).findings.filter(
+      ({ code }: { code: string }) => code === 'plugin-modified',
+    )
+    const words = fixed.fix.split('   #')[0].split(' ').slice(1)
+    const agent = await project.carabiner([...words, '--yes'], { env: { CLAUDECODE: '1' } })
+    expect([agent.code, hereScript().includes('exit 1')]).toEqual([1, true])
+    const asked = await project.onTerminal(words, { input: 'n\n' })
+    expect([asked.code, asked.stdout.includes('Replace it with this?')]).toEqual([1, true])
+    expect(asked.stdout).not.toContain('Fetch it from there?')
+    const done = await project.carabiner([...words, '--yes'])
+    expect([done.code, done.stderr, hereScript().includes('exit 2')]).toEqual([0, '', true])
+    // It is not what was trusted, so it waits.
+    expect(await state()).toBe('modified')
   })
 
   it('is left alone where nobody names it or the project', async () => {

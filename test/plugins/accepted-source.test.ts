@@ -72,7 +72,7 @@ describe('an accepted source', () => {
     const folder = join(kept, readdirSync(kept)[0] as string)
     writeFileSync(join(folder, '9.json'), text)
     expect(() => acceptedSource(bench.here, 'guard')).toThrow(
-      expect.objectContaining({ code: 'NOT_WRITTEN', message: expect.stringContaining('guard') }),
+      expect.objectContaining({ code: 'NOT_READ', message: expect.stringContaining('guard') }),
     )
     expect(acceptedSource(bench.here, 'guard')).toBeUndefined()
   })

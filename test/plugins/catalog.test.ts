@@ -98,6 +98,7 @@ describe('sources', () => {
     ['with a backslash', '.\\..\\x', 'leads elsewhere'],
     ['a folder that is not there', './none', 'there is no folder'],
     ['nothing', undefined, 'has no source'],
+    ['of another kind', 42, 'its source must be text or an object, got 42'],
     ['an unknown kind', { source: 'pip', package: 'x' }, 'not known'],
     ['ext::', { source: 'url', url: 'ext::sh -c id' }, 'neither https'],
     ['http', { source: 'url', url: 'http://x.example/r.git' }, 'neither https'],

@@ -1,10 +1,17 @@
 // A process of its own that installs, replaces or removes a plugin, and ends itself at a given step as kill -9 does.
 
 import { appendFileSync, readFileSync } from 'node:fs'
-import { installPrepared, preparePlugin, resolveSource } from '../../src/plugins/install-plugin.js'
+import {
+  installPrepared,
+  type PreparedPlugin,
+  preparePlugin,
+  resolveSource,
+  trustInstalled,
+} from '../../src/plugins/install-plugin.js'
 import { parseSource } from '../../src/plugins/sources/source.js'
 import { uninstallPlugin } from '../../src/plugins/uninstall-plugin.js'
 import { prepareUpdate } from '../../src/plugins/update-plugin.js'
+import { TrustStore } from '../../src/trust/trust-store.js'
 
 const [what, base, source = '', at = '', name = 'guard'] = process.argv.slice(2)
 const target = { scope: 'project' as const, base: base as string }
@@ -26,13 +33,21 @@ function linger(): void {
       .every((line) => line === '' || line.startsWith(`${name} `))
   while (Date.now() < until && isAlone()) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
 }
+
+/** As who has seen it and agrees. */
+async function finish(prepared: PreparedPlugin, replaces: string | undefined): Promise<void> {
+  const { digest } = new TrustStore().look(prepared.staged.unit)
+  prepared.staged.remove()
+  await installPrepared(prepared, target, { replaces, step })
+  await trustInstalled(prepared.name, target, digest)
+  step('trusted')
+}
+
 if (what === 'install') {
   const prepared = await preparePlugin(await resolveSource(parseSource(source), undefined), target, name)
-  prepared.staged.remove()
-  await installPrepared(prepared, target, { step })
+  await finish(prepared, undefined)
 } else if (what === 'update') {
   const { prepared, current } = await prepareUpdate('guard', target)
-  prepared.staged.remove()
-  await installPrepared(prepared, target, { replaces: current, step })
+  await finish(prepared, current)
 } else await uninstallPlugin('guard', target, { step })
 process.stdout.write(JSON.stringify(steps))

@@ -12,39 +12,25 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
-import { build } from 'esbuild'
-import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { loadConfig } from '../../src/config/load.js'
-import { unitsOf } from '../../src/config/units.js'
-import {
-  installPrepared,
-  preparePlugin,
-  resolveSource,
-  trustInstalled,
-} from '../../src/plugins/install-plugin.js'
+import { installPrepared, isTrusted, preparePlugin, resolveSource } from '../../src/plugins/install-plugin.js'
 import { finishInterrupted, listInstalled } from '../../src/plugins/installed.js'
 import { readLock } from '../../src/plugins/lock-file.js'
+import { acceptedSource } from '../../src/plugins/sources/accepted-source.js'
 import { parseSource } from '../../src/plugins/sources/source.js'
 import { lockPath } from '../../src/plugins/target.js'
 import { TrustStore } from '../../src/trust/trust-store.js'
-import { ended } from '../cli/program.js'
+import { ended, programFile, withProgram } from '../cli/program.js'
+import { withDriver } from './driver.js'
 import { treeOf, withHome } from './plugin-sources.js'
 
 vi.setConfig({ testTimeout: 120_000 })
 const bench = withHome()
 const driver = bench.path('driver.mjs')
 
-beforeAll(async () => {
-  await build({
-    entryPoints: [new URL('./crash-driver.ts', import.meta.url).pathname],
-    outfile: driver,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    external: ['chokidar'],
-    logLevel: 'error',
-  })
-}, 60_000)
+withDriver(new URL('./crash-driver.ts', import.meta.url), driver)
+withProgram()
 
 const env = () => ({ ...process.env, CARABINER_HOME: bench.path('carabiner') })
 
@@ -70,8 +56,8 @@ beforeEach(() => {
   bench.plugin('guard', { body: 'echo old' })
 })
 
-const INSTALL_STEPS = ['begun', 'staged', 'decided', 'placed', 'done']
-const UPDATE_STEPS = ['begun', 'staged', 'decided', 'room', 'aside', 'placed', 'done']
+const INSTALL_STEPS = ['begun', 'staged', 'decided', 'placed', 'done', 'accepted', 'trusted']
+const UPDATE_STEPS = ['begun', 'staged', 'decided', 'room', 'aside', 'placed', 'done', 'accepted', 'trusted']
 const UNINSTALL_STEPS = ['begun', 'aside', 'forgotten', 'unlocked', 'done']
 
 it('these are the steps', () => {
@@ -97,8 +83,23 @@ describe('killed while it installs', () => {
     const isNew = INSTALL_STEPS.indexOf(at) >= INSTALL_STEPS.indexOf('decided')
     expect(plugins.map(({ name, state }) => [name, state])).toEqual(isNew ? [['guard', 'ok']] : [])
     expect(readLock(lockPath(bench.here)).has('guard')).toBe(isNew)
+    // The same command again ends as the first one would have.
+    type('install', bench.path('guard'), '--here', '--yes')
+    expect((await looked()).map(({ name, state }) => [name, state])).toEqual([['guard', 'ok']])
+    expect(await isTrusted('guard', bench.here)).toBe(true)
+    expect(acceptedSource(bench.here, 'guard')).toMatchObject({ source: bench.path('guard') })
   })
 })
+
+/** By the real program. */
+function type(...args: readonly string[]): void {
+  const { status, stderr } = spawnSync(process.execPath, [programFile(), ...args], {
+    cwd: bench.project,
+    env: { ...env(), HOME: bench.home },
+    encoding: 'utf8',
+  })
+  expect(status, stderr).toBe(0)
+}
 
 describe('killed while it replaces', () => {
   it.each(UPDATE_STEPS)('at %s', async (at) => {
@@ -112,13 +113,13 @@ describe('killed while it replaces', () => {
     const isNew = UPDATE_STEPS.indexOf(at) >= UPDATE_STEPS.indexOf('decided')
     expect(text()).toContain(isNew ? 'echo new' : 'echo old')
     expect('added.txt' in treeOf(join(hooks(), 'guard'))).toBe(isNew)
+    expect(await isTrusted('guard', bench.here)).toBe(!isNew || at === 'trusted')
   })
 })
 
 describe('killed while it removes', () => {
   it.each(UNINSTALL_STEPS)('at %s', async (at) => {
     run('install', bench.path('guard'))
-    await trustAll()
     expect(run('uninstall', '', at)).toBeUndefined()
     const plugins = await looked()
     const isOld = at === 'begun'
@@ -127,12 +128,6 @@ describe('killed while it removes', () => {
     expect(Object.keys(treeOf(bench.project)).length > 0).toBe(isOld)
   })
 })
-
-async function trustAll(): Promise<void> {
-  const [unit] = [...unitsOf((await loadConfig({ projectDir: bench.project })).specs).keys()]
-  if (!unit) throw new Error('no unit')
-  await trustInstalled('guard', bench.here, new TrustStore().look(unit).digest)
-}
 
 describe('two at once', () => {
   it('both plugins are installed, and both are in the lock file', async () => {
@@ -158,9 +153,11 @@ describe('two at once', () => {
       return ended(spawn(process.execPath, args, { env: { ...env(), STEPS: log, LINGER: 'staged' } }))
     })
     for (const { code, stderr } of await Promise.all(runs)) expect(code, stderr).toBe(0)
+    // To trust one nobody need be alone.
     const names = readFileSync(log, 'utf8')
       .trim()
       .split('\n')
+      .filter((line) => !line.endsWith(' trusted'))
       .map((line) => line.split(' ')[0])
     expect(names).toEqual([...names].sort((x, y) => (x === y ? 0 : x === names[0] ? -1 : 1)))
   })
@@ -199,7 +196,6 @@ describe('what a project brings along', () => {
 
   it('is not obeyed: what the user trusts, and what the lock file has, stays', async () => {
     run('install', bench.path('guard'))
-    await trustAll()
     const planted = join(hooks(), '.gone-0123456789abcdef')
     mkdirSync(planted)
     renameSync(join(hooks(), 'guard'), join(planted, 'guard'))

@@ -12,8 +12,16 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { localTime } from '../../src/core/timestamp.js'
 import { createHooks } from '../../src/index.js'
-import { projectKey, type Switch, SwitchStore, switchedOff, switches } from '../../src/plugins/switches.js'
+import {
+  projectKey,
+  type Switch,
+  SwitchStore,
+  switches,
+  switchOver,
+  switchText,
+} from '../../src/plugins/switches.js'
 
 const NOW = Date.parse('2026-05-01T12:00:00.000Z')
 const HOUR = 3_600_000
@@ -36,40 +44,40 @@ function off(more: Partial<Switch> = {}): Switch {
 
 const GUARD = { id: 'user:guard:PreToolUse:abc', scope: 'user', source: 'guard' }
 
-describe('switchedOff', () => {
+describe('what keeps a hook off', () => {
   it('is about all hooks of the plugin, of that scope alone', () => {
-    expect(switchedOff(GUARD, undefined, [off()])).toBeDefined()
-    expect(switchedOff({ ...GUARD, source: 'other' }, undefined, [off()])).toBeUndefined()
-    expect(switchedOff({ ...GUARD, scope: 'project' }, undefined, [off()])).toBeUndefined()
+    expect(switchOver(GUARD, undefined, [off()])).toBeDefined()
+    expect(switchOver({ ...GUARD, source: 'other' }, undefined, [off()])).toBeUndefined()
+    expect(switchOver({ ...GUARD, scope: 'project' }, undefined, [off()])).toBeUndefined()
   })
 
   it('is about one hook by its id: what an update puts in its place runs', () => {
     const one = off({ hook: { name: 'guard:PreToolUse#1', ids: [GUARD.id] } })
-    expect(switchedOff(GUARD, undefined, [one])).toBeDefined()
-    expect(switchedOff({ ...GUARD, id: 'user:guard:PreToolUse:def' }, undefined, [one])).toBeUndefined()
+    expect(switchOver(GUARD, undefined, [one])).toBeDefined()
+    expect(switchOver({ ...GUARD, id: 'user:guard:PreToolUse:def' }, undefined, [one])).toBeUndefined()
   })
 
   it('holds in its project alone, unless it is for all', () => {
     const here = off({ project })
-    expect(switchedOff(GUARD, project, [here])).toBeDefined()
-    expect(switchedOff(GUARD, join(base, 'other'), [here])).toBeUndefined()
-    expect(switchedOff(GUARD, undefined, [here])).toBeUndefined()
-    expect(switchedOff(GUARD, project, [off()])).toBeDefined()
+    expect(switchOver(GUARD, project, [here])).toBeDefined()
+    expect(switchOver(GUARD, join(base, 'other'), [here])).toBeUndefined()
+    expect(switchOver(GUARD, undefined, [here])).toBeUndefined()
+    expect(switchOver(GUARD, project, [off()])).toBeDefined()
   })
 
   it('of several the one that lasts longest is told', () => {
     const [short, long] = [off({ until: at(NOW + 1) }), off({ project, until: at(NOW + HOUR) })]
-    expect(switchedOff(GUARD, project, [short, long])?.until).toBe(at(NOW + HOUR))
-    expect(switchedOff(GUARD, project, [long, off()])).not.toHaveProperty('until')
+    expect(switchOver(GUARD, project, [short, long])?.until).toBe(at(NOW + HOUR))
+    expect(switchOver(GUARD, project, [long, off()])).not.toHaveProperty('until')
   })
 
   it('says who, since when, until when, why, and what undoes it, with nothing hidden', () => {
     const one = off({ project, until: at(NOW + HOUR), by: 'ann', reason: 'release\u001b[2Jday' })
-    expect(switchedOff(GUARD, project, [one])?.why).toBe(
-      `all of guard is switched off for this project by ann since ${at(NOW)} until ${at(NOW + HOUR)} (release⟨U+001B⟩[2Jday); carabiner enable guard --here undoes it`,
+    expect(switchText(one)).toBe(
+      `all of guard is switched off for this project by ann since ${localTime(at(NOW))} until ${localTime(at(NOW + HOUR))} (release⟨U+001B⟩[2Jday); carabiner enable guard --here undoes it`,
     )
     const hook = off({ hook: { name: 'guard:PreToolUse#1', ids: [GUARD.id] } })
-    expect(switchedOff(GUARD, project, [hook])?.why).toMatch(
+    expect(switchText(hook)).toMatch(
       /^it is switched off for all projects .*; carabiner enable guard --hook 'guard:PreToolUse#1' --user undoes it$/,
     )
   })
@@ -150,7 +158,7 @@ describe('as createHooks asks', () => {
     const outcome = await fire()
     expect(outcome.action).toBe('continue')
     expect(outcome.hooks).toMatchObject([{ status: 'skipped', why: 'disabled' }])
-    expect(outcome.hooks[0]?.detail).toContain(`until ${at(NOW + HOUR)}`)
+    expect(outcome.hooks[0]?.detail).toContain(`until ${localTime(at(NOW + HOUR))}`)
     now = NOW + HOUR
     expect((await fire()).action).toBe('deny')
   })

@@ -8,7 +8,7 @@ import type { Grant } from '../../core/approval.js'
 import { textOf } from '../../core/errors.js'
 import { isFolder } from '../../runners/program/is-folder.js'
 import { ProjectAudit } from '../audit/project-audit.js'
-import { openHooks } from '../sources.js'
+import { openHooks, sourcesOf } from '../sources.js'
 import { userName } from '../user-name.js'
 
 /** Undefined, or why it is not on record. */
@@ -56,16 +56,11 @@ async function write(project: string, entries: readonly Entry[]): Promise<string
   // A project that is gone has no settings, and nobody reads its audit by its name.
   if (entries.length === 0 || !isFolder(project)) return undefined
   try {
-    const hooks = await openHooks({
-      project,
-      plugin: [],
-      config: [],
-      'pre-trusted': undefined,
-      'trust-all': false,
-    })
-    const audit = new ProjectAudit(project, () => hooks.settings)
-    for (const entry of entries) audit.write(entry)
+    const hooks = await openHooks(sourcesOf(project))
+    const { settings } = hooks
     await hooks.close()
+    const audit = new ProjectAudit(project, () => settings)
+    for (const entry of entries) audit.write(entry)
     return undefined
   } catch (error) {
     return `this is not on record: ${textOf(error)}`

@@ -3,7 +3,9 @@
 import { callLine } from '../../approvals/call-line.js'
 import type { Pending } from '../../approvals/stored-question.js'
 import type { Grant } from '../../core/approval.js'
+import { localTime } from '../../core/timestamp.js'
 import { visible, visibleName } from '../../core/visible.js'
+import { cutTo, fitted, shownColumns } from '../print/fit.js'
 import { columns, nextLines, oneLine, shortPath } from '../print/lines.js'
 import { type Paint, width } from '../print/paint.js'
 
@@ -13,10 +15,12 @@ export function pendingLines(open: readonly Pending[], paint: Paint, now = Date.
   const rows = columns(open.map((one) => [one.id, leftOf(one.expires, now), whatOf(one), saidIn(one)]))
   const [first] = open as readonly [Pending, ...Pending[]]
   return [
-    ...rows.map(([id = '', left = '', what = '', said = '']) => {
-      const room = Math.max(20, width() - [id, left, what].join('  ').length - 2)
-      return `${paint.bold(id)}  ${paint.dim(left)}  ${what}  ${oneLine(said, room)}`
-    }),
+    ...fitted(
+      rows.map(([id = '', left = '', what = '', said = '']) => {
+        const room = Math.max(20, width() - shownColumns([id, left, what].join('  ')) - 2)
+        return `${paint.bold(id)}  ${paint.dim(left)}  ${what}  ${cutTo(oneLine(said), room)}`
+      }),
+    ),
     ...nextLines(
       [
         `carabiner approvals show ${first.id}`,
@@ -53,11 +57,11 @@ export function grantLines(grants: readonly Grant[], paint: Paint): readonly str
       visibleName(tool || event),
       visible(oneLine(about, 60)),
       visible(oneLine(hook)),
-      `since ${created.slice(0, 10)}${expires === undefined ? '' : `, until ${expires}`}`,
+      `since ${localTime(created)}${expires === undefined ? '' : `, until ${localTime(expires)}`}`,
     ]),
   )
   return [
-    ...rows.map(([id = '', ...rest]) => `${paint.bold(id)}  ${rest.join('  ')}`),
+    ...fitted(rows.map(([id = '', ...rest]) => `${paint.bold(id)}  ${rest.join('  ')}`)),
     ...nextLines([`carabiner approvals revoke ${grants[0]?.id.slice(0, 8)}`], paint),
   ]
 }

@@ -7,9 +7,11 @@ import type { CatalogRecord } from '../../plugins/catalog/record.js'
 import { type FoundPlugin, searchCatalogs } from '../../plugins/catalog/search.js'
 import { CatalogStore, type CatalogUpdate } from '../../plugins/catalog/store.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
+import { checkPerson } from '../agent-shell.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import type { Output } from '../output.js'
-import { inWords } from '../plugins/plugin-commands.js'
+import { asRefusals } from '../plugins/plugin-commands.js'
+import { fitted } from '../print/fit.js'
 import { columns, counted, indented, labelled, nextLines, oneLine, shortPath } from '../print/lines.js'
 import { type Paint, painter } from '../print/paint.js'
 import { withProgress } from '../progress.js'
@@ -55,7 +57,7 @@ export const command: Command<typeof OPTIONS> = {
     const action = actionOf(first)
     if (options.name !== undefined && action !== 'add')
       throw usage(`--name means nothing to carabiner catalog ${action}`)
-    return inWords(() => act(action, words, options.name, output))
+    return asRefusals(() => act(action, words, options.name, output))
   },
 }
 
@@ -71,10 +73,12 @@ async function act(
       checkCount(action, words, 0)
       return list(store, output)
     case 'add':
+      checkPerson('Adding a catalogue')
       return add(store, wanted(action, words, 'SRC'), name, output)
     case 'search':
       return search(store, words, output)
     case 'remove':
+      checkPerson('Removing a catalogue')
       return remove(store, wanted(action, words, 'NAME'), output)
     case 'update':
       checkCount(action, words, 1)
@@ -122,7 +126,7 @@ async function list(store: CatalogStore, output: Output): Promise<number> {
     `updated ${one.updated.slice(0, 10)}`,
   ])
   await output.print([
-    ...columns(cells).map((row) => row.join('  ')),
+    ...fitted(columns(cells).map((row) => row.join('  '))),
     ...(catalogs.length === 0 ? ['no catalogues', ...nextLines(['carabiner catalog add SRC'], paint)] : []),
     ...problems.flatMap((text) => labelled('note', visible(text), paint.yellow)),
   ])

@@ -1,16 +1,15 @@
 // `carabiner install`: fetches a plugin, shows what it would run, and installs exactly what was shown. Runs nothing of it.
 
 import { join } from 'node:path'
-import { textOf } from '../../core/errors.js'
 import { visible, visibleName } from '../../core/visible.js'
 import {
   installPrepared,
   isInstalled,
+  isTrusted,
   type PreparedPlugin,
   pinInstalled,
   preparePlugin,
   resolveSource,
-  trustInstalled,
 } from '../../plugins/install-plugin.js'
 import { finishInterrupted } from '../../plugins/installed.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
@@ -21,23 +20,21 @@ import { pluginsDir, type Target } from '../../plugins/target.js'
 import { checkPerson } from '../agent-shell.js'
 import { agrees, canAsk } from '../asking/agreement.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
-import { type Output, plainData } from '../output.js'
+import type { Output } from '../output.js'
 import {
+  asRefusals,
   byCatalog,
-  inWords,
   pluginData,
-  reviewData,
   SCOPE_OPTIONS,
-  shownPlugin,
   targetOf,
-  UNPINNED,
   userTarget,
 } from '../plugins/plugin-commands.js'
-import { reviewLines } from '../plugins/print-review.js'
+import { printReview, reviewData, shownPlugin, trustShown, UNPINNED } from '../plugins/plugin-review.js'
 import { movedData, sourceLines } from '../plugins/source-check.js'
 import type { Shown } from '../plugins/trust-units.js'
-import { nextLines, noticeLines, shortPath } from '../print/lines.js'
+import { nextLines, shortPath } from '../print/lines.js'
 import { painter } from '../print/paint.js'
+import { typed, typedTrust } from '../print/typed.js'
 import { withProgress } from '../progress.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 
@@ -87,7 +84,7 @@ export const command: Command<typeof OPTIONS> = {
     if (options['no-trust'] && !options.here)
       throw usage('--no-trust is for --here: what is yours needs no trust')
     const target = targetOf(options) ?? userTarget()
-    return inWords(async () => {
+    return asRefusals(async () => {
       const prepared = await withProgress(`fetching ${visible(text)}`, output, () =>
         prepare(text, target, options),
       )
@@ -101,6 +98,7 @@ export const command: Command<typeof OPTIONS> = {
 }
 
 interface How {
+  readonly project: string | undefined
   readonly name: string | undefined
   readonly ref: string | undefined
   readonly path: string | undefined
@@ -126,94 +124,111 @@ async function sourceIn(text: string, how: Parameters<typeof parseSource>[1]): P
 
 async function decide(prepared: PreparedPlugin, target: Target, how: How, output: Output): Promise<number> {
   await finishInterrupted(target)
-  if (isInstalled(prepared, target)) return already(prepared, target, output)
-  const source = findSource(acceptedSource(target, prepared.name), prepared.entry)
+  if (isInstalled(prepared, target)) return already(prepared, target, how, output)
+  const { name } = prepared
+  const source = findSource(acceptedSource(target, name), prepared.entry)
   // What was typed names no address: where that is another one by now, --yes was not meant for it.
   const isMoved = source.state === 'moved-by-catalog'
   const shown = shownPlugin(prepared, target)
-  const { diagnostics } = prepared.staged
-  if (!output.json) {
-    if (diagnostics.length > 0) await output.complain(noticeLines(plainData(diagnostics), painter(2)))
-    await output.print([...reviewLines(shown, how.full), ...(isMoved ? sourceLines(source) : [])])
-  }
-  const [problem] = shown.problems
-  if (problem !== undefined)
-    throw new Refusal('UNSAFE_ENTRY', `${prepared.name} was not installed: ${problem}`)
-  const isAgreed =
-    (how.yes && !isMoved) || (!output.json && canAsk() && (await agrees('Install this?', output)))
+  await printReview(shown, prepared, how.full, output)
+  if (isMoved && !output.json) await output.print(sourceLines(source))
+  const isAgreed = (how.yes && !isMoved) || (await isYes('Install this?', output))
   if (isAgreed) await installPrepared(prepared, target)
-  const trusted =
-    isAgreed && target.scope === 'project' && !how['no-trust']
-      ? await trust(prepared, shown, target)
-      : undefined
+  const isToBeTrusted = isAgreed && target.scope === 'project' && !how['no-trust']
+  const trusted = isToBeTrusted ? await trustShown(name, shown, target) : undefined
   if (output.json)
     return document(prepared, shown, target, isAgreed, trusted, isMoved ? movedData(source) : {}, output)
-  if (isAgreed) return tell(prepared.name, target, trusted, output)
+  if (isAgreed) {
+    const place = visible(shortPath(join(pluginsDir(target), name)))
+    await output.print([`installed ${name}${trusted === true ? ' and trusted it' : ''}  ${place}`])
+    return tellTrust(name, target, trusted, how, output)
+  }
   if (canAsk()) {
-    await output.print([`${prepared.name} was not installed`])
+    await output.print([`${name} was not installed`])
     return EXIT.failed
   }
-  if (isMoved) throw movedAway(prepared.name)
-  throw new Refusal(
-    'NOT_INSTALLED',
-    `${prepared.name} was shown, and not installed: nobody can be asked here`,
-    {
-      hint: 'Look at the above; on a terminal the same command asks, and --yes installs without asking.',
-    },
-  )
+  if (isMoved) throw movedAway(name, how)
+  throw new Refusal('NOT_INSTALLED', `${name} was shown, and not installed: nobody can be asked here`, {
+    hint: 'Look at the above; on a terminal the same command asks, and --yes installs without asking.',
+  })
 }
 
-/** True, or why not: it is installed all the same, and blocked. */
-async function trust({ name }: PreparedPlugin, { review }: Shown, target: Target): Promise<true | string> {
-  try {
-    await trustInstalled(name, target, review?.digest ?? '')
-    return true
-  } catch (error) {
-    return textOf(error)
-  }
+async function isYes(question: string, output: Output): Promise<boolean> {
+  return !output.json && canAsk() && agrees(question, output)
 }
 
-async function tell(
+/** What became of it, and what to type next. */
+async function tellTrust(
   name: string,
   target: Target,
   trusted: true | string | undefined,
+  { project }: How,
   output: Output,
 ): Promise<number> {
-  const place = visible(shortPath(join(pluginsDir(target), name)))
-  await output.print([`installed ${name}${trusted === true ? ' and trusted it' : ''}  ${place}`])
   if (typeof trusted === 'string') {
     await output.complain([`carabiner: ${name} is installed, but not trusted: ${visible(trusted)}`])
   }
   const isBlocked = target.scope === 'project' && trusted !== true
-  await output.print(nextLines([isBlocked ? `carabiner trust ${name}` : 'carabiner list'], painter(1)))
+  const next = isBlocked ? typedTrust([name], { project }) : typed(['list'], { project })
+  await output.print(nextLines([visible(next)], painter(1)))
   return typeof trusted === 'string' ? EXIT.failed : EXIT.ok
 }
 
-async function already(prepared: PreparedPlugin, target: Target, output: Output): Promise<number> {
+// ---- what is there already ------------------------------------------------------------------------------------
+
+/** One that was cut off before it was trusted ends as if it had not been. */
+async function already(prepared: PreparedPlugin, target: Target, how: How, output: Output): Promise<number> {
   const { name, entry } = prepared
   const source = findSource(acceptedSource(target, name), entry)
   if (source.state !== 'accepted') checkPerson('Saying where a plugin comes from')
   if (source.state === 'moved-by-catalog') {
     if (!output.json) await output.print([`${name} is installed already.`, ...sourceLines(source)])
-    const isAgreed = !output.json && canAsk() && (await agrees('Update it from there?', output))
-    if (!isAgreed) throw movedAway(name)
+    if (!(await isYes('Update it from there?', output))) throw movedAway(name, how)
   }
   const isPinned = await pinInstalled(prepared, target)
-  if (output.json)
-    await output.document({ plugin: pluginData(name, target, entry), installed: true, already: true })
-  else {
-    const pinned = isPinned ? '; it is updated from where you named now' : ''
+  const pinned = isPinned ? '; it is updated from where you named now' : ''
+  if (!output.json)
     await output.print([`${visibleName(name)} is installed already, and has not changed${pinned}`])
+  const wasTrusted = await isTrusted(name, target)
+  const trusted = wasTrusted || how['no-trust'] ? wasTrusted : await trustThere(prepared, target, how, output)
+  if (output.json) {
+    const isHere = target.scope === 'project'
+    await output.document({
+      plugin: pluginData(name, target, entry),
+      ...{ installed: true, already: true, ...(isHere && { trusted: trusted === true }) },
+      ...(typeof trusted === 'string' && { diagnostics: [untrusted(name, trusted)] }),
+    })
+    return typeof trusted === 'string' ? EXIT.failed : EXIT.ok
   }
-  return EXIT.ok
+  if (wasTrusted) return EXIT.ok
+  if (trusted === true) await output.print([`trusted ${name}`])
+  return tellTrust(name, target, trusted || undefined, how, output)
 }
 
-function movedAway(name: string): Refusal {
+/** False where nobody agreed. */
+async function trustThere(
+  prepared: PreparedPlugin,
+  target: Target,
+  { yes, full }: How,
+  output: Output,
+): Promise<boolean | string> {
+  if (!yes && (output.json || !canAsk())) return false
+  const shown = shownPlugin(prepared, target)
+  await printReview(shown, prepared, full, output)
+  return (yes || (await isYes('Trust this?', output))) && trustShown(prepared.name, shown, target)
+}
+
+function movedAway(name: string, { project }: How): Refusal {
+  const update = visible(typed(['update', name, '--accept-moved', '--yes'], { project }))
   return new Refusal(
     'SOURCE_MOVED',
     `The catalogue has ${name} from somewhere else than when you accepted it; nothing was changed`,
-    { hint: `On a terminal the same command asks; carabiner update ${name} --accept-moved --yes takes it.` },
+    { hint: `On a terminal the same command asks; ${update} takes it.` },
   )
+}
+
+function untrusted(name: string, why: string) {
+  return { code: 'untrusted', text: `${name} was not trusted: ${why}` }
 }
 
 async function document(
@@ -234,9 +249,7 @@ async function document(
     diagnostics: [
       ...staged.diagnostics,
       ...(isUnpinned ? [{ code: 'unpinned', text: `${name} is ${UNPINNED}.` }] : []),
-      ...(typeof trusted === 'string'
-        ? [{ code: 'untrusted', text: `${name} was not trusted: ${trusted}` }]
-        : []),
+      ...(typeof trusted === 'string' ? [untrusted(name, trusted)] : []),
     ],
   })
   return installed && typeof trusted !== 'string' ? EXIT.ok : EXIT.failed

@@ -1,23 +1,23 @@
 // `carabiner migrate`: hooks of Claude Code to Carabiner's place, and back. Shows what it would change, and changes it with --write.
 
-import { join, resolve } from 'node:path'
+import { join, resolve, sep } from 'node:path'
 import { didYouMean } from '../../core/nearest.js'
 import { visible } from '../../core/visible.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
-import type { Remark } from '../../plugins/migrate/leg.js'
 import { carryOut, type Migration, planMigration } from '../../plugins/migrate/migration.js'
-import { type PluginMove, placeMove, planMove } from '../../plugins/migrate/plugin-move.js'
 import { DIRECTIONS, type Direction, routeOf } from '../../plugins/migrate/route.js'
-import { PluginProblem } from '../../plugins/plugin-problem.js'
-import { isFolder } from '../../runners/program/is-folder.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { userHome } from '../../state/homes.js'
+import { isWithin, realOf } from '../../state/within.js'
+import { checkPerson } from '../agent-shell.js'
 import { COMMON_OPTIONS, type Command, type Given } from '../command.js'
 import type { Output } from '../output.js'
+import { asRefusals } from '../plugins/plugin-commands.js'
 import { changeLines, diffOf } from '../print/change-lines.js'
-import { counted, labelled, nextLines, placeOf, shortPath } from '../print/lines.js'
+import { counted, nextLines, shortPath } from '../print/lines.js'
 import { painter } from '../print/paint.js'
-import { optionOf } from '../print/typed.js'
+import { remarkLines } from '../print/remark-lines.js'
+import { optionOf, typedTrust } from '../print/typed.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, projectFolder } from '../sources.js'
 
@@ -32,6 +32,8 @@ const OPTIONS = {
   'remove-source': { type: 'boolean', help: 'Take what was migrated out of the files it came from.' },
   name: { type: 'string', value: 'NAME', help: 'What the plugin is to be called.' },
   out: { type: 'string', value: 'DIR', help: 'Where a plugin for Claude Code is to go.' },
+  yes: { type: 'boolean', help: 'Of a plugin: do not ask, take what is shown.' },
+  full: { type: 'boolean', help: 'Of a plugin: show the whole text of every file.' },
   ...COMMON_OPTIONS,
 } as const
 
@@ -44,11 +46,12 @@ export const command: Command<typeof OPTIONS> = {
   about:
     'Takes the hooks of .claude/settings.json and settings.local.json into .amplifier/hooks, or with --to claude-code ' +
     'back. What cannot be carried over stays where it is and is named with the reason; what others wrote stays as ' +
-    'it is. Running it again adds nothing twice. PLUGIN is the folder of a plugin, which is carried over whole.',
+    'it is. Running it again adds nothing twice. PLUGIN is the folder of a plugin, which is carried over whole: with ' +
+    '--write you see what it would run, and are asked.',
   options: OPTIONS,
   exits: [
     [0, 'done, or shown, or nothing to do'],
-    [1, 'nothing was changed; the message says why'],
+    [1, 'not done, and the message says why; or done, and the plugin not trusted'],
     [64, 'wrong usage'],
   ],
   examples: [
@@ -58,22 +61,26 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'A plugin of Claude Code.', line: 'carabiner migrate ../my-plugin --write', needs: 'a plugin' },
   ],
   async run({ options, positionals: [plugin] }, output) {
+    if (options.yes) checkPerson('Migrating a plugin')
     const direction = directionOf(options.to)
     if (options.user && options.project !== undefined) throw usage('Give --user or --project, not both')
     checkPluginOptions(options, plugin, direction)
     try {
-      if (plugin !== undefined) await movePlugin(plugin, direction, options, output)
-      else await migrate(direction, options, output)
+      if (plugin !== undefined) return await move(plugin, direction, options, output)
+      await migrate(direction, options, output)
       return EXIT.ok
     } catch (error) {
-      if (error instanceof SetupProblem) throw refusal('SETTINGS_UNUSABLE', error)
-      throw error instanceof PluginProblem ? refusal(error.code, error) : error
+      if (!(error instanceof SetupProblem)) throw error
+      const { message, hint } = error
+      throw new Refusal('SETTINGS_UNUSABLE', message, hint === undefined ? {} : { hint })
     }
   },
 }
 
-function refusal(code: string, { message, hint }: SetupProblem | PluginProblem): Refusal {
-  return new Refusal(code, message, hint === undefined ? {} : { hint })
+async function move(plugin: string, direction: Direction, options: Options, output: Output): Promise<number> {
+  const { movePlugin } = await import('../plugins/plugin-migration.js')
+  const write = again(options, ['--write'], [plugin])
+  return asRefusals(() => movePlugin(plugin, direction, options, write, output))
 }
 
 function directionOf(to = 'carabiner'): Direction {
@@ -87,9 +94,8 @@ function directionOf(to = 'carabiner'): Direction {
 
 function checkPluginOptions(options: Options, plugin: string | undefined, direction: Direction): void {
   if (plugin === undefined) {
-    for (const key of ['name', 'out'] as const) {
-      if (options[key] !== undefined) throw usage(`--${key} goes with a PLUGIN`)
-    }
+    const given = (['name', 'out', 'yes', 'full'] as const).find((key) => (options[key] ?? false) !== false)
+    if (given !== undefined) throw usage(`--${given} goes with a PLUGIN`)
     return
   }
   if (options['remove-source'])
@@ -100,7 +106,17 @@ function checkPluginOptions(options: Options, plugin: string | undefined, direct
       'claude --plugin-dir DIR/NAME runs it there.',
     )
   }
-  if (direction === 'carabiner' && options.out !== undefined) throw usage('--out goes with --to claude-code')
+  if (options.out === undefined) return
+  if (direction === 'carabiner') throw usage('--out goes with --to claude-code')
+  if (isOurs(options.out))
+    throw usage(`${visible(options.out)} is where Carabiner keeps hooks`, 'Give another --out DIR.')
+}
+
+/** What is put there would run here, and nobody has seen what. */
+function isOurs(folder: string): boolean {
+  const path = resolve(folder)
+  const isNamedSo = [path, realOf(path)].some((one) => one.toLowerCase().split(sep).includes('.amplifier'))
+  return isNamedSo || isWithin(path, join(userHome(), '.amplifier'))
 }
 
 // ---- settings -------------------------------------------------------------------------------------------------
@@ -160,132 +176,46 @@ function sentence({ moved, changes, left, sources, route }: Migration, isDone: b
   const there = moved.filter(({ isNew }) => !isNew).length
   const rest = [
     ...(there > 0 ? [`${there} there already`] : []),
-    ...(left.length > 0 ? [`${left.length} left where they are`] : []),
+    ...(left.length > 0 ? [staying(left.length)] : []),
   ]
   const more = rest.length > 0 ? `; ${rest.join(', ')}` : ''
   if (changes.length === 0) return `nothing to do${more}`
   return isDone ? `migrated ${fresh}${more}` : `${fresh} would be migrated${more}; nothing was written`
 }
 
+/** Some of it is no hook. */
+function staying(count: number): string {
+  return count === 1 ? '1 entry stays where it is' : `${count} entries stay where they are`
+}
+
 function nextOf({ changes, moved, route }: Migration, isDone: boolean, options: Options): readonly string[] {
   if (changes.length === 0) return []
-  if (!isDone) return [typed(options, ['--write'])]
+  if (!isDone) return [again(options, ['--write'])]
   const isHere = route.direction === 'carabiner'
   return [
-    ...(isHere && !options.user ? [typedTrust(options)] : []),
+    ...(isHere && !options.user && moved.some(({ isNew }) => isNew)
+      ? [typedTrust([], { project: options.project })]
+      : []),
     ...(isHere ? [] : ['start Claude Code anew, or /hooks in it shows them']),
     ...(isHere && options['remove-source']
-      ? ['carabiner setup claude-code --engine (Claude Code runs them through it)']
+      ? ['carabiner setup claude-code --engine   # Claude Code runs them through it']
       : []),
     ...(options['remove-source'] || moved.length === 0
       ? []
       : [
-          `${typed(options, ['--write', '--remove-source'])} (or an agent that reads both places runs them twice)`,
+          `${again(options, ['--write', '--remove-source'])}   # or an agent that reads both places runs them twice`,
         ]),
   ]
-}
-
-// ---- lines ----------------------------------------------------------------------------------------------------
-
-function remarkLines(
-  label: string,
-  remarks: readonly Remark[],
-  colour: (text: string) => string,
-): readonly string[] {
-  return remarks.flatMap((remark) => {
-    const what = remark.what === undefined ? '' : `${remark.what}: `
-    return labelled(label, visible(`${placeOf(remark)} ${what}${remark.why}`), colour)
-  })
-}
-
-// ---- a plugin -------------------------------------------------------------------------------------------------
-
-async function movePlugin(
-  plugin: string,
-  direction: Direction,
-  options: Options,
-  output: Output,
-): Promise<void> {
-  const base = options.user ? userHome() : projectFolder(options)
-  const hooksDir = join(base, '.amplifier', 'hooks')
-  const move = planMove({
-    direction,
-    from: folderOf(plugin, direction, hooksDir),
-    ...(direction === 'carabiner' ? { into: hooksDir, within: base } : { into: resolve(options.out ?? '.') }),
-    name: options.name,
-  })
-  const isWritten = options.write && !move.isThere
-  if (isWritten) await placeMove(move)
-  const next = nextFor(move, plugin, isWritten, options)
-  if (output.json) {
-    const { name, from, to, isThere, hooks, left, notes, tree } = move
-    const files = [...tree.files.keys()].sort()
-    return output.document({
-      to: direction,
-      written: isWritten,
-      name,
-      from,
-      folder: to,
-      isThere,
-      files,
-      hooks,
-      left,
-      notes,
-      next,
-    })
-  }
-  const paint = painter(1)
-  await output.print([
-    paint.bold(`${visible(shortPath(move.to))}${move.isThere ? '' : ' (new)'}`),
-    ...(move.isThere
-      ? []
-      : [...move.tree.files.keys()].sort().map((file) => `  ${paint.green('+')} ${visible(file)}`)),
-    ...move.hooks.flatMap((hook) => labelled('hook', visible(hook), paint.dim)),
-    ...remarkLines('stays', move.left, paint.red),
-    ...remarkLines('note', move.notes, paint.yellow),
-    pluginSentence(move, isWritten),
-    ...nextLines(next, paint),
-  ])
-}
-
-/** A path, or the name of a plugin that is here. */
-function folderOf(plugin: string, direction: Direction, hooksDir: string): string {
-  const here = join(hooksDir, plugin)
-  return direction === 'claude-code' && /^[\w.-]+$/.test(plugin) && isFolder(here) ? here : resolve(plugin)
-}
-
-function pluginSentence({ name, hooks, isThere }: PluginMove, isWritten: boolean): string {
-  const what = `${visible(name)} with ${counted(hooks.length, 'hook')}`
-  if (isThere) return `${what} is there already: nothing to do`
-  return isWritten ? `migrated ${what}` : `${what} would be migrated; nothing was written`
-}
-
-function nextFor(
-  { isThere, to }: PluginMove,
-  plugin: string,
-  isWritten: boolean,
-  options: Options,
-): readonly string[] {
-  if (isThere) return []
-  if (!isWritten) return [typed(options, ['--write'], [plugin])]
-  if (options.out !== undefined) return [`claude --plugin-dir ${shellQuoted(shortPath(to))}`]
-  return [options.user ? 'carabiner list' : typedTrust(options)]
 }
 
 // ---- what to type ---------------------------------------------------------------------------------------------
 
 /** The same call again, with more. */
-function typed(options: Options, more: readonly string[], words: readonly string[] = []): string {
+function again(options: Options, more: readonly string[], words: readonly string[] = []): string {
   const given = (['to', 'project', 'name', 'out'] as const).flatMap((key) => {
     const value = options[key]
     return value === undefined ? [] : optionOf(`--${key}`, value)
   })
   const flags = (['user', 'remove-source'] as const).filter((key) => options[key]).map((key) => `--${key}`)
-  const all = new Set(['carabiner', 'migrate', ...words, ...given, ...flags, ...more])
-  return [...all].map(shellQuoted).join(' ')
-}
-
-function typedTrust({ project }: Options): string {
-  const where = project === undefined ? [] : optionOf('--project', project)
-  return ['carabiner', 'trust', ...where].map(shellQuoted).join(' ')
+  return ['carabiner', 'migrate', ...words, ...given, ...flags, ...more].map(shellQuoted).join(' ')
 }

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { visible, visibleName } from '../../core/visible.js'
+import { installedAs } from '../../plugins/either-name.js'
 import { finishInterrupted, type InstalledPlugin, listInstalled } from '../../plugins/installed.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
 import { notInstalled, uninstallPlugin } from '../../plugins/uninstall-plugin.js'
@@ -9,7 +10,13 @@ import { checkPerson } from '../agent-shell.js'
 import { agrees, canAsk } from '../asking/agreement.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import type { Output } from '../output.js'
-import { allTargets, type GivenScope, inWords, SCOPE_OPTIONS, targetOf } from '../plugins/plugin-commands.js'
+import {
+  allTargets,
+  asRefusals,
+  type GivenScope,
+  SCOPE_OPTIONS,
+  targetOf,
+} from '../plugins/plugin-commands.js'
 import { shortPath } from '../print/lines.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 
@@ -41,9 +48,11 @@ export const command: Command<typeof OPTIONS> = {
     const names = [...new Set(positionals)]
     if (names.length === 0)
       throw usage('Give the name of the plugin', 'carabiner list shows what is installed.')
-    return inWords(async () => {
+    return asRefusals(async () => {
       const done = await finished(names, options)
-      const plugins = names.filter((name) => !done.has(name)).map((name) => meant(name, options))
+      const named = names.filter((name) => !done.has(name)).map((name) => meant(name, options))
+      // Both of its names may have been given.
+      const plugins = [...new Map(named.map((plugin) => [plugin.path, plugin])).values()]
       for (const plugin of plugins) if (!(await mayGo(plugin, options.yes, output))) return EXIT.failed
       for (const [name, target] of done) await tell(name, target, output)
       for (const { name, target } of plugins) {
@@ -87,9 +96,14 @@ function meant(name: string, options: GivenScope): Meant {
     const place = target.scope === 'user' ? { home: target.base } : { projectDir: target.base }
     found.push(...listInstalled(place).plugins.map((plugin) => ({ ...plugin, target })))
   }
-  const [one, ...others] = found.filter((plugin) => plugin.name === name)
+  const [one, ...others] = installedAs(name, found)
   if (!one) throw notInstalled(name, new Set(found.map((plugin) => plugin.name)))
   if (others.length === 0) return one
+  if (others.some(({ scope }) => scope === one.scope))
+    throw usage(
+      `${others.length + 1} plugins call themselves ${visibleName(name)}`,
+      `Say which: ${[one, ...others].map((plugin) => visibleName(plugin.name)).join(', ')}.`,
+    )
   throw usage(
     `${visibleName(name)} is installed for you and in this project`,
     'Say which with --user or --here.',

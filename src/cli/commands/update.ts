@@ -1,10 +1,10 @@
 // `carabiner update`: fetches installed plugins again, shows what is different, and replaces what somebody agreed to.
 
 import { join } from 'node:path'
-import { textOf } from '../../core/errors.js'
 import { plainText } from '../../core/text.js'
 import { visible, visibleName } from '../../core/visible.js'
-import { installPrepared, isTrusted, trustInstalled } from '../../plugins/install-plugin.js'
+import { installedAs } from '../../plugins/either-name.js'
+import { installPrepared, isTrusted } from '../../plugins/install-plugin.js'
 import { finishInterrupted, listInstalled } from '../../plugins/installed.js'
 import { readLock } from '../../plugins/lock-file.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
@@ -18,21 +18,21 @@ import { COMMON_OPTIONS, type Command } from '../command.js'
 import type { Output } from '../output.js'
 import {
   allTargets,
+  asRefusals,
   byCatalog,
   type GivenScope,
-  inWords,
   pluginData,
-  reviewData,
   SCOPE_OPTIONS,
-  shownPlugin,
   targetOf,
   userTarget,
 } from '../plugins/plugin-commands.js'
+import { reviewData, shownPlugin, trustShown } from '../plugins/plugin-review.js'
 import { diffLines, reviewLines } from '../plugins/print-review.js'
 import { checkSource, movedData, namedAnew, sourceLines } from '../plugins/source-check.js'
 import type { Shown } from '../plugins/trust-units.js'
 import { nextLines, shortPath } from '../print/lines.js'
 import { painter } from '../print/paint.js'
+import { typed, typedTrust } from '../print/typed.js'
 import { withProgress } from '../progress.js'
 import { EXIT, usage } from '../refusal.js'
 
@@ -56,8 +56,8 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['[NAME…]'],
   about:
     'Without a name, all that were installed for you; with --here, in this project. Fetches by hooks.lock.json: the ' +
-    'same branch, the same range of versions, the same folder; in a project only for plugins that you trust, from the ' +
-    'source that you accepted, or after you were asked. Shows every changed line and what would run, then asks. A tag ' +
+    'same branch, the same range of versions, the same folder; in a project only for plugins that you trust, or have ' +
+    'overwritten, from the source that you accepted, or after you were asked. Shows every changed line and what would run, then asks. A tag ' +
     'that leads to another commit than before is refused, and so is another source than before.',
   options: OPTIONS,
   exits: [
@@ -72,7 +72,7 @@ export const command: Command<typeof OPTIONS> = {
   run({ options, positionals }, output) {
     if (options.yes) checkPerson('Updating')
     if (options.check && options.yes) throw usage('--check only looks, and --yes replaces: give one of them')
-    return inWords(async () => {
+    return asRefusals(async () => {
       const { found, problems } = await meant(positionals, options)
       if (!output.json && problems.length > 0)
         await output.complain(problems.map((text) => `carabiner: ${visible(text)}`))
@@ -88,6 +88,7 @@ export const command: Command<typeof OPTIONS> = {
 }
 
 interface How {
+  readonly project: string | undefined
   readonly check: boolean
   readonly yes: boolean
   readonly overwrite: boolean
@@ -103,6 +104,8 @@ interface Result {
 
 interface Named {
   readonly name: string
+  /** Its folder. */
+  readonly path: string
   readonly target: Target
 }
 
@@ -128,21 +131,22 @@ async function meant(names: readonly string[], options: GivenScope & Pick<How, '
     }
     told.push(...problems)
     const locked = plugins.filter(({ state }) => state !== 'unlocked')
-    found.push(...locked.map(({ name }) => ({ name, target })))
+    found.push(...locked.map(({ name, path }) => ({ name, path, target })))
   }
-  const known = new Set(found.map(({ name }) => name))
-  const unknown = names.find((name) => !known.has(name))
-  if (unknown !== undefined)
+  const unknown = names.find((name) => installedAs(name, found).length === 0)
+  if (unknown !== undefined) {
+    const known = new Set(found.map(({ name }) => name))
     throw told[0] === undefined ? notInstalled(unknown, known) : new PluginProblem('LOCK_INVALID', told[0])
-  return {
-    found: names.length === 0 ? found : found.filter(({ name }) => names.includes(name)),
-    problems: told,
   }
+  const named = new Set(names.flatMap((name) => installedAs(name, found)))
+  return { found: names.length === 0 ? found : found.filter((one) => named.has(one)), problems: told }
 }
 
-function nothing({ here, user }: GivenScope): readonly string[] {
+function nothing({ here, user, project }: GivenScope): readonly string[] {
   const text = 'nothing that was installed by Carabiner is here'
-  return here || user ? [text] : [text, ...nextLines(['carabiner update --here'], painter(1))]
+  return here || user
+    ? [text]
+    : [text, ...nextLines([visible(typed(['update', '--here'], { project }))], painter(1))]
 }
 
 /** One that cannot be fetched does not keep the others from being updated. */
@@ -150,7 +154,13 @@ async function updateOne(name: string, target: Target, how: How, output: Output)
   try {
     const wasTrusted = await isTrusted(name, target)
     const acceptMoved = how['accept-moved']
-    const terms = { name, isTrusted: wasTrusted, acceptsMoved: acceptMoved }
+    const terms = {
+      name,
+      isTrusted: wasTrusted,
+      acceptsMoved: acceptMoved,
+      overwrites: how.overwrite,
+      project: how.project,
+    }
     const update = await prepareUpdate(name, target, {
       acceptMoved,
       resolveCatalog: byCatalog,
@@ -166,7 +176,7 @@ async function updateOne(name: string, target: Target, how: How, output: Output)
     if (!(error instanceof PluginProblem)) throw error
     const { code, message } = error
     const source = error instanceof SourceProblem ? error.source : undefined
-    const hint = error.hint ?? (source && namedAnew(source, name))
+    const hint = error.hint ?? (source && namedAnew(source, { name, project: how.project }))
     if (!output.json) {
       await output.complain([
         `carabiner: ${name}: ${plainText(message)}`,
@@ -194,51 +204,62 @@ async function decide(
   how: How,
   output: Output,
 ): Promise<Result> {
-  const { name, prepared, differences } = update
+  const { name, prepared, differences, source } = update
   const data = {
     ...pluginData(name, target, prepared.entry),
-    ...movedData(update.source),
+    ...movedData(source),
     before: pinOf(update.before),
   }
   if (differences.length === 0) return current(update, target, data, how, output)
   // Who has not looked at what is there cannot judge by what is different.
   const shown = shownPlugin(prepared, target, wasTrusted ? update : undefined)
   const told = { ...data, review: reviewData(shown), differences: differences.map(differenceData) }
-  if (how.check) {
-    if (!output.json)
-      await output.print([
-        `${name} has something new: ${differences.length} changed, from ${pinOf(update.before)} to ${pinOf(prepared.entry)}`,
-      ])
-    return { isDone: false, data: { ...told, state: 'outdated' } }
-  }
-  const isMoved = update.source.state !== 'accepted'
+  if (how.check) return outdated(update, told, output)
+  const isMoved = source.state !== 'accepted'
   if (!output.json)
-    await output.print([...reviewLines(shown, how.full), ...(isMoved ? sourceLines(update.source) : [])])
-  const refused = refusalOf(update, shown, how)
-  if (refused !== undefined) return left(name, refused, told, output)
-  const isAgreed = how.yes || (!output.json && canAsk() && (await agrees('Replace it with this?', output)))
-  if (!isAgreed)
-    return left(
-      name,
-      canAsk() && !output.json
-        ? 'you did not agree'
-        : 'nobody can be asked here; --yes replaces without asking',
-      told,
-      output,
-    )
-  await installPrepared(prepared, target, { replaces: update.current })
+    await output.print([...reviewLines(shown, how.full), ...(isMoved ? sourceLines(source) : [])])
+  const why = refusalOf(update, shown, how) ?? (how.yes ? undefined : await disagreement(output))
+  if (why !== undefined) return left(name, why, told, output)
   const isLeft = target.scope === 'project' && (how['no-trust'] || !wasTrusted)
-  const problem = isLeft ? undefined : await trusted(update, shown, target)
-  if (!output.json) {
-    await output.print([`updated ${name}  ${visible(shortPath(join(pluginsDir(target), name)))}`])
-    if (isLeft) await output.print(nextLines([`carabiner trust ${name}`], painter(1)))
-    if (problem !== undefined)
-      await output.complain([
-        `carabiner: ${name} is updated, but not trusted: ${visible(problem)}`,
-        `  carabiner trust ${name}`,
-      ])
-  }
-  return { isDone: problem === undefined, data: { ...told, state: 'updated' } }
+  const agreed = isLeft ? undefined : shown.review?.digest
+  await installPrepared(prepared, target, { replaces: update.current, agreed })
+  const trusted = isLeft || target.scope === 'user' || (await trustShown(name, shown, target))
+  if (!output.json) await tellUpdated(name, target, isLeft ? undefined : trusted, how, output)
+  return { isDone: trusted === true, data: { ...told, state: 'updated' } }
+}
+
+async function outdated(
+  { name, before, prepared, differences }: Update,
+  data: object,
+  output: Output,
+): Promise<Result> {
+  const pins = `from ${pinOf(before)} to ${pinOf(prepared.entry)}`
+  if (!output.json) await output.print([`${name} has something new: ${differences.length} changed, ${pins}`])
+  return { isDone: false, data: { ...data, state: 'outdated' } }
+}
+
+/** Why nobody agreed; undefined where somebody did. */
+async function disagreement(output: Output): Promise<string | undefined> {
+  if (output.json || !canAsk()) return 'nobody can be asked here; --yes replaces without asking'
+  return (await agrees('Replace it with this?', output)) ? undefined : 'you did not agree'
+}
+
+/** `trusted`: undefined where it was not to be. */
+async function tellUpdated(
+  name: string,
+  target: Target,
+  trusted: true | string | undefined,
+  { project }: How,
+  output: Output,
+): Promise<void> {
+  const trust = visible(typedTrust([name], { project }))
+  await output.print([`updated ${name}  ${visible(shortPath(join(pluginsDir(target), name)))}`])
+  if (trusted === undefined) await output.print(nextLines([trust], painter(1)))
+  if (typeof trusted === 'string')
+    await output.complain([
+      `carabiner: ${name} is updated, but not trusted: ${visible(trusted)}`,
+      `  ${trust}`,
+    ])
 }
 
 function refusalOf({ isModified }: Update, { problems }: Shown, { overwrite }: How): string | undefined {
@@ -253,31 +274,25 @@ async function left(name: string, why: string, data: object, output: Output): Pr
   return { isDone: false, data: { ...data, state: 'left', why } }
 }
 
-const PINS = ['source', 'ref', 'commit', 'tag', 'version'] as const
+const PINS = ['source', 'ref', 'path', 'commit', 'tag', 'version'] as const
+
+/** To look at it once is not to take whatever comes from there later. */
+const FROM_NOW_ON = 'Its files are the same. Update it from there from now on?'
 
 /** The files are the same; what they are pinned to may have moved on, which the lock file is to know. */
 async function current(
   { name, before, source, prepared, current: there }: Update,
   target: Target,
   data: object,
-  { check }: How,
+  { check, 'accept-moved': acceptMoved }: How,
   output: Output,
 ): Promise<Result> {
-  const isPinned = source.state === 'accepted' && PINS.every((key) => before[key] === prepared.entry[key])
-  if (!check && !isPinned) await installPrepared(prepared, target, { replaces: there })
+  const isAccepted = source.state === 'accepted'
+  const isPinned = isAccepted && PINS.every((key) => before[key] === prepared.entry[key])
+  const isToBe = isAccepted || acceptMoved || (!check && (await agrees(FROM_NOW_ON, output)))
+  if (!check && !isPinned && isToBe) await installPrepared(prepared, target, { replaces: there })
   if (!output.json) await output.print([`${visibleName(name)} is up to date: ${pinOf(prepared.entry)}`])
   return { isDone: true, data: { ...data, state: 'current' } }
-}
-
-/** Why it is not trusted, if it should be. */
-async function trusted({ name }: Update, { review }: Shown, target: Target): Promise<string | undefined> {
-  if (target.scope === 'user') return undefined
-  try {
-    await trustInstalled(name, target, review?.digest ?? '')
-    return undefined
-  } catch (error) {
-    return textOf(error)
-  }
 }
 
 function differenceData(one: Update['differences'][number]) {

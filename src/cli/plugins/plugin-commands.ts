@@ -1,10 +1,10 @@
-// What install, update and uninstall share: where plugins go, the review of one, and troubles in words.
+// What install, update, uninstall and migrate share: where plugins go, from where they come, and troubles in words.
 
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { textOf } from '../../core/errors.js'
 import { visible, visibleName } from '../../core/visible.js'
-import type { PreparedPlugin, ResolveCatalog } from '../../plugins/install-plugin.js'
+import type { ResolveCatalog } from '../../plugins/install-plugin.js'
 import { targetsOf } from '../../plugins/installed.js'
 import type { LockEntry } from '../../plugins/lock-file.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
@@ -12,14 +12,9 @@ import type { Origin } from '../../plugins/sources/origin.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { realOf } from '../../state/within.js'
-import type { Difference } from '../../trust/review.js'
-import { risksOf } from '../../trust/risks.js'
-import { TrustStore } from '../../trust/trust-store.js'
-import { isExecutable } from '../../trust/unit.js'
 import type { OptionTable } from '../command.js'
 import { Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, projectFolder } from '../sources.js'
-import type { Shown } from './trust-units.js'
 
 export const SCOPE_OPTIONS = {
   here: { type: 'boolean', help: 'In this project, for everybody who works on it.' },
@@ -61,35 +56,7 @@ export function allTargets(given: GivenScope): readonly Target[] {
 export const byCatalog: ResolveCatalog = async (name, catalog) =>
   (await import('../../plugins/catalog/resolve.js')).resolveCatalog(name, catalog)
 
-// ---- the review -----------------------------------------------------------------------------------------------
-
-/** `differences`: from what is there now, since `before` was installed; only for somebody who trusts what is there. */
-export function shownPlugin(
-  { name, entry, staged, isUnpinned }: PreparedPlugin,
-  target: Target,
-  update?: { readonly before: LockEntry; readonly differences: readonly Difference[] },
-): Shown {
-  const unit = { ...staged.unit, path: join(pluginsDir(target), name) }
-  const read = new TrustStore().look(staged.unit)
-  // The screen of trust shows changes since a record; here they are changes since the last installation.
-  const since = update && ({ at: update.before.installed } as NonNullable<typeof read.record>)
-  const review = { ...read, unit, record: since, differences: update?.differences ?? [] }
-  const passthrough = staged.hooks.map((spec) =>
-    spec.type === 'command' ? (spec.handler.envPassthrough ?? []) : [],
-  )
-  return {
-    unit,
-    passthrough,
-    state: update ? 'modified' : 'untrusted',
-    why: isUnpinned ? `${originOf(entry)}, ${UNPINNED}` : originOf(entry),
-    review,
-    risks: risksOf(read),
-    problems: read.problems,
-  }
-}
-
-/** Of a repository. */
-export const UNPINNED = 'a folder as it is now; add #REF to pin a commit'
+// ---- a source in words ----------------------------------------------------------------------------------------
 
 /** What somebody types after `carabiner install` for the same; it may be a stranger's word. */
 export function typedSource({ source, kind, ref, path, catalog }: Origin): string {
@@ -112,21 +79,6 @@ export function originOf(entry: Origin & Partial<LockEntry>): string {
   ].join(', ')
 }
 
-export function reviewData({ unit, review, risks, problems }: Shown) {
-  return {
-    digest: review?.digest ?? null,
-    hooks: unit.hooks,
-    files: (review?.files ?? []).map((file) => ({
-      path: file.path,
-      size: file.size,
-      sha256: file.sha256,
-      executable: isExecutable(file),
-    })),
-    risks,
-    problems,
-  }
-}
-
 export function pluginData(name: string, target: Target, { installed: _, ...entry }: LockEntry) {
   return { name, scope: target.scope, path: join(pluginsDir(target), name), ...entry }
 }
@@ -134,7 +86,7 @@ export function pluginData(name: string, target: Target, { installed: _, ...entr
 // ---- troubles -------------------------------------------------------------------------------------------------
 
 /** What is wrong with a source, a name or a disk is no bug of this program. */
-export async function inWords<T>(work: () => Promise<T>): Promise<T> {
+export async function asRefusals<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

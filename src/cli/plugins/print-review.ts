@@ -1,11 +1,13 @@
 // The review screen: all that is to be known about a unit before it is trusted, and nothing that could pass for something else.
 
+import { localTime } from '../../core/timestamp.js'
 import { visible, visibleLines, visibleName } from '../../core/visible.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { inReadingOrder } from '../../trust/reading-order.js'
 import type { Difference, Review, ReviewedFile } from '../../trust/review.js'
 import type { RiskNote } from '../../trust/risks.js'
 import { isExecutable, type UnitHook } from '../../trust/unit.js'
+import { cutTo, fitted } from '../print/fit.js'
 import { lineDiff } from '../print/line-diff.js'
 import { columns, counted, grouped, shortPath } from '../print/lines.js'
 import { margined, type Row } from '../print/margin.js'
@@ -44,7 +46,7 @@ export function reviewLines(shown: Shown, isFull = false): readonly string[] {
     runs: unit.hooks.flatMap((hook, i) => hookRows(hook, passthrough[i] ?? [], paint)),
     'cannot be trusted': problems.map((text) => ({ text: visible(text), colour: paint.red })),
     'look closely': riskRows(risks, bounds),
-    [`changed since ${visible(review?.record?.at ?? '')}`]: changeRows(review, bounds, paint),
+    [`changed since ${visible(localTime(review?.record?.at ?? ''))}`]: changeRows(review, bounds, paint),
     'what is in the files that run': review ? contentRows(review, isFull, bounds) : [],
     'files, copied when you trust them': fileRows(review?.files ?? [], bounds),
     'scripts outside, not copied': fileRows(review?.scripts ?? [], bounds),
@@ -54,11 +56,10 @@ export function reviewLines(shown: Shown, isFull = false): readonly string[] {
   return [
     ...head(shown, paint),
     ...Object.entries(sections).flatMap(([title, rows]) =>
-      rows.length === 0 ? [] : ['', `  ${paint.bold(title)}`, ...margined(rows, screenWidth())],
+      rows.length === 0 ? [] : ['', ...fitted([`  ${paint.bold(title)}`]), ...margined(rows, screenWidth())],
     ),
     '',
-    ...(review ? [`  digest ${review.digest}`] : []),
-    `  ${paint.bold(summaryOf(shown))}`,
+    ...fitted([...(review ? [`  digest ${review.digest}`] : []), `  ${paint.bold(summaryOf(shown))}`]),
   ]
 }
 
@@ -82,11 +83,14 @@ function head({ unit, state, why }: Shown, paint: Paint): readonly string[] {
 }
 
 const LONGEST_NAME = 60
+/** What stands beside a name that was cut, on the same line. */
+const BESIDE_NAME = 32
 
 /** A name so long that it folds is nobody's name. */
 function shortName(name: string): string {
   const text = visibleName(name)
-  return text.length > LONGEST_NAME ? `${text.slice(0, LONGEST_NAME)}… (${name.length} characters)` : text
+  const short = cutTo(text, Math.min(LONGEST_NAME, screenWidth() - BESIDE_NAME))
+  return short === text ? text : `${short} (${name.length} characters)`
 }
 
 /** What somebody should have seen who reads nothing but the last line. */

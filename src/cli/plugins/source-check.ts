@@ -3,8 +3,10 @@
 import { visible } from '../../core/visible.js'
 import { type FoundSource, SourceProblem } from '../../plugins/sources/found-source.js'
 import type { Origin } from '../../plugins/sources/origin.js'
+import { shellQuoted } from '../../shell/shell-quoted.js'
 import { agrees, canAsk } from '../asking/agreement.js'
 import type { Output } from '../output.js'
+import { optionOf, typedTrust } from '../print/typed.js'
 import { originOf, typedSource } from './plugin-commands.js'
 
 export interface SourceTerms {
@@ -13,16 +15,21 @@ export interface SourceTerms {
   readonly isTrusted: boolean
   /** `--accept-moved`. */
   readonly acceptsMoved: boolean
+  /** `--overwrite`: what is there goes, so that nobody need trust it. */
+  readonly overwrites: boolean
+  /** `--project`. */
+  readonly project: string | undefined
 }
 
 /**
  * The lock file of a project came with it: nothing is fetched from where it says unless the user accepted that very
- * source, and trusts the plugin; or sees the source now, and agrees. `--yes` is said before anybody has seen it.
+ * source, and trusts the plugin or has it overwritten; or sees the source now, and agrees. `--yes` is said before anybody has seen it.
  */
 export async function checkSource(source: FoundSource, terms: SourceTerms, output: Output): Promise<void> {
-  const { name, isTrusted, acceptsMoved } = terms
+  const { name, isTrusted, acceptsMoved, overwrites, project } = terms
   const isAccepted = source.state === 'accepted' || (source.state === 'moved-by-catalog' && acceptsMoved)
   if (isTrusted && isAccepted) return
+  if (overwrites && source.state === 'accepted') return
   const why = isTrusted ? REASONS[source.state] : 'You do not trust it as it is in this project'
   if (!output.json && canAsk()) {
     await output.print([`${name}: ${why}.`, ...sourceLines(source)])
@@ -33,7 +40,7 @@ export async function checkSource(source: FoundSource, terms: SourceTerms, outpu
   const todo =
     isTrusted && source.state === 'moved-by-catalog'
       ? 'On a terminal you are asked; --accept-moved takes it without asking.'
-      : `${isEnough ? `Trust it first: carabiner trust ${name}.` : 'On a terminal you are asked.'} ${namedAnew(source, name)}`
+      : `${isEnough ? `Trust it first: ${visible(typedTrust([name], { project }))}; or let --overwrite replace it.` : 'On a terminal you are asked.'} ${namedAnew(source, terms)}`
   throw new SourceProblem(code, `${why}, so nothing was fetched`, source, todo)
 }
 
@@ -45,8 +52,13 @@ const REASONS: Readonly<Record<FoundSource['state'], string>> = {
 }
 
 /** What to type for a source that one knows. */
-export function namedAnew({ now }: FoundSource, name: string): string {
-  return `If you know the source: carabiner uninstall ${name} --here && carabiner install ${typedSource(now)} --here`
+export function namedAnew(
+  { now }: FoundSource,
+  { name, project }: Pick<SourceTerms, 'name' | 'project'>,
+): string {
+  const where = project === undefined ? [] : optionOf('--project', project)
+  const here = visible(['--here', ...where].map(shellQuoted).join(' '))
+  return `If you know the source: carabiner uninstall ${name} ${here} && carabiner install ${typedSource(now)} ${here}`
 }
 
 /** From where it came, if anybody accepted that, and from where it would come. */

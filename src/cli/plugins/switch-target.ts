@@ -1,6 +1,8 @@
 // Which plugin or hook somebody means who types a name, for enable and disable.
 
+import { textOf } from '../../core/errors.js'
 import { didYouMean } from '../../core/nearest.js'
+import { localTime } from '../../core/timestamp.js'
 import { visible, visibleName } from '../../core/visible.js'
 import type { ListedHook } from '../../hooks.js'
 import { SWITCHED_SCOPES, type SwitchTarget } from '../../plugins/switches.js'
@@ -8,7 +10,7 @@ import { Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS } from '../sources.js'
 
 /** For which projects. */
-export const SCOPE_OPTIONS = {
+export const SWITCH_OPTIONS = {
   here: { type: 'boolean', help: 'In this project: the default.' },
   user: { type: 'boolean', help: 'In all of your projects.' },
   project: PLACE_OPTIONS.project,
@@ -19,7 +21,7 @@ export function checkScope({ here, user }: { readonly here: boolean; readonly us
 }
 
 /** The plugins and hooks there are, each as something that can be switched off. */
-export function targetsOf(hooks: readonly ListedHook[]): readonly SwitchTarget[] {
+export function switchTargets(hooks: readonly ListedHook[]): readonly SwitchTarget[] {
   const plugins = new Map<string, SwitchTarget>()
   const single = new Map<string, { readonly plugin: SwitchTarget; readonly ids: string[] }>()
   for (const { id, name, scope, source } of hooks) {
@@ -82,7 +84,7 @@ function unknownTarget(targets: readonly SwitchTarget[], name: string, hook: str
     {
       hint:
         plugins.length === 0
-          ? 'There are no hooks here; carabiner list shows where they are looked for.'
+          ? 'There are no hooks here; carabiner explain PreToolUse names the files that are looked for.'
           : `There is ${[...new Set(plugins)].map(visibleName).join(', ')}; carabiner list shows every hook.`,
     },
   )
@@ -115,17 +117,26 @@ function fullName({ plugin, from, hook }: SwitchTarget): string {
 }
 
 /** For people. */
-export function titleOf({ plugin, hook }: SwitchTarget): string {
+export function switchTitle({ plugin, hook }: SwitchTarget): string {
   return hook ? `the hook ${visibleName(hook.name)}` : `all of ${visibleName(plugin)}`
 }
 
 /** `for this project, until …: reason`. */
-export function termsOf(one: {
+export function switchTerms(one: {
   readonly project?: string | undefined
   readonly until?: string | undefined
   readonly reason?: string | undefined
 }): string {
   const where = one.project === undefined ? 'for all projects' : `for ${visible(one.project)}`
-  const end = one.until === undefined ? '' : `, until ${one.until}`
+  const end = one.until === undefined ? '' : `, until ${localTime(one.until)}`
   return `${where}${end}${one.reason === undefined ? '' : `: ${visible(one.reason)}`}`
+}
+
+/** A store that cannot be read or written is told in its own words. */
+export function usable<T>(use: () => T): T {
+  try {
+    return use()
+  } catch (error) {
+    throw new Refusal('STORE_UNUSABLE', textOf(error))
+  }
 }

@@ -58,7 +58,7 @@ export async function findUnits(places: Places, loaded: Payload | undefined): Pr
   }
 }
 
-export function openStore(places: Places): TrustStore {
+function openStore(places: Places): TrustStore {
   const list = preTrustedFile(places)
   if (list === undefined) return new TrustStore()
   try {

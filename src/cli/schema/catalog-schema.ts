@@ -1,5 +1,7 @@
 // The schema of catalog.json, a list of plugins to install from.
 
+import { INTEGRITY } from '../../plugins/sources/file-tree.js'
+import { ENTRY_NAME } from '../../plugins/sources/source.js'
 import { type Schema, TEXT, TEXTS, WRITTEN } from './shapes.js'
 
 const COMMIT = {
@@ -38,7 +40,7 @@ function pluginSchema(): Schema {
       name: {
         description: 'carabiner install NAME@CATALOG',
         type: 'string',
-        pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
+        pattern: ENTRY_NAME.source,
       },
       description: { description: 'What it does, in a sentence.', ...TEXT },
       version: { description: 'Its version.', ...TEXT },
@@ -48,7 +50,7 @@ function pluginSchema(): Schema {
       integrity: {
         description: 'The digest that its content must have.',
         type: 'string',
-        pattern: '^sha256-[A-Za-z0-9+/]{43}=$',
+        pattern: INTEGRITY.source,
       },
     },
   }

@@ -33,6 +33,7 @@ export function hooksSchema(): Schema {
     type: 'object',
     properties: {
       $schema: TEXT,
+      carabiner: { description: 'Of a plugin: the format that it was written for. Default 1.', const: 1 },
       description: { description: 'For people.' },
       matching: {
         description:

@@ -2,13 +2,12 @@
 
 import { nearest } from '../../core/nearest.js'
 import { PluginProblem } from '../plugin-problem.js'
+import { ENTRY_NAME } from '../sources/source.js'
 import { CatalogStore } from './store.js'
-
-const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/
 
 /** What to say of it; undefined where no catalogue has anything like it. */
 export function bareNameProblem(text: string): PluginProblem | undefined {
-  if (!NAME.test(text)) return undefined
+  if (!ENTRY_NAME.test(text)) return undefined
   const all = new CatalogStore()
     .all()
     .catalogs.flatMap(({ name: catalog, plugins }) => plugins.map(({ name }) => ({ name, catalog })))

@@ -4,7 +4,8 @@ import { isObject, type Json } from '../../core/json.js'
 import { shown } from '../../core/text.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { entryPath } from '../sources/entry-path.js'
-import { type FetchableSource, parseSource } from '../sources/source.js'
+import { INTEGRITY } from '../sources/file-tree.js'
+import { ENTRY_NAME, type FetchableSource, parseSource } from '../sources/source.js'
 
 export interface CatalogEntry {
   readonly name: string
@@ -36,6 +37,12 @@ export interface EntryManifest {
 /** Why an entry cannot be had. */
 export class EntryProblem extends Error {}
 
+export function noSource(source: unknown): EntryProblem {
+  return new EntryProblem(
+    source === undefined ? 'it has no source' : `its source must be text or an object, got ${shown(source)}`,
+  )
+}
+
 /** What a catalogue may point to depends on where it comes from itself. */
 export interface EntryOrigin {
   /** A catalogue on this machine may name other places on it. */
@@ -50,7 +57,6 @@ export function isFields(value: unknown): value is Fields {
   return isObject(value)
 }
 
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const LONGEST_DESCRIPTION = 1000
 const LONGEST_WORD = 64
 const MOST_WORDS = 50
@@ -60,7 +66,7 @@ export function entryFacts(
   fields: Fields,
 ): Pick<CatalogEntry, 'name' | 'description' | 'version' | 'keywords'> {
   const { name, description, version } = fields
-  if (typeof name !== 'string' || !NAME.test(name)) throw new EntryProblem(`${shown(name)} is no name`)
+  if (typeof name !== 'string' || !ENTRY_NAME.test(name)) throw new EntryProblem(`${shown(name)} is no name`)
   return {
     name,
     description: typeof description === 'string' ? description.slice(0, LONGEST_DESCRIPTION) : '',
@@ -75,7 +81,6 @@ function words(...lists: readonly unknown[]): readonly string[] {
 }
 
 const COMMIT = /^[0-9a-f]{40}$/i
-const INTEGRITY = /^sha256-[A-Za-z0-9+/]{43}=$/
 
 /** What the content is promised to be. A promise that cannot be kept is no reason to do without. */
 export function promisesOf(

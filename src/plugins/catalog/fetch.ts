@@ -7,7 +7,7 @@ import { visibleName } from '../../core/visible.js'
 import { readPlain } from '../../state/plain-file.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { isFolderIn } from '../sources/folder-source.js'
-import { parseSource, type Source } from '../sources/source.js'
+import { FORMS, parseSource, type Source } from '../sources/source.js'
 import { withWorkFolder } from '../work-folder.js'
 import { CATALOG_FILES, type Catalog, MOST_CATALOG_BYTES, readCatalog } from './file.js'
 
@@ -28,16 +28,29 @@ export function parseCatalogSource(text: string): CatalogSource {
     return { kind: 'file', file }
   }
   if (/^https?:.*\.json$/i.test(text)) throw notACatalog(text, 'is a file on the web')
-  const source = parseSource(text)
+  const source = parsed(text)
   if (source.kind === 'folder' || source.kind === 'git') return source
   throw notACatalog(text, source.kind === 'catalog' ? 'is a plugin in a catalogue' : 'is a package')
 }
+
+/** What else can be installed is no catalogue, and is not offered. */
+function parsed(text: string): Source {
+  try {
+    return parseSource(text)
+  } catch (error) {
+    if (!(error instanceof PluginProblem) || error.hint !== FORMS) throw error
+    throw new PluginProblem(error.code, error.message, KINDS)
+  }
+}
+
+const KINDS =
+  'A catalogue is a folder (./x), a file (./x/catalog.json) or git (https://…, ssh://…, git@host:…, x.git#ref).'
 
 function notACatalog(text: string, what: string): PluginProblem {
   return new PluginProblem(
     'SOURCE_INVALID',
     `${visibleName(text.slice(0, 300))} ${what}, and no catalogue`,
-    'A catalogue is a folder (./x), a file (./x/catalog.json) or git (https://…, ssh://…, git@host:…, x.git#ref).',
+    KINDS,
   )
 }
 
@@ -124,7 +137,7 @@ async function readGitCatalog(source: GitCatalog, work: string): Promise<Fetched
   }
   throw nothingAt(
     source.url,
-    `at ${at.commit.slice(0, 12)} it has neither ${CATALOG_FILES.join(' nor ')} of at most 4 MiB`,
+    `at ${at.commit.slice(0, 12)} it has neither ${CATALOG_FILES.join(' nor ')} of at most ${MOST_CATALOG_BYTES / 1024 / 1024} MiB`,
   )
 }
 

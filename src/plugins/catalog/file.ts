@@ -11,6 +11,7 @@ import {
   EntryProblem,
   entryFacts,
   isFields,
+  noSource,
   promisesOf,
   whereOf,
   whereOfText,
@@ -78,7 +79,7 @@ function ownEntry(value: unknown, origin: EntryOrigin): CatalogEntry {
     const where = whereOfText(source, origin)
     return { ...facts, where, ...promisesOf(where, commit, integrity) }
   }
-  if (!isFields(source)) throw new EntryProblem('it has no source')
+  if (!isFields(source)) throw noSource(source)
   const where = whereOf(source, origin)
   return { ...facts, where, ...promisesOf(where, commit ?? source.sha, integrity) }
 }

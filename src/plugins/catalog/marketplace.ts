@@ -10,6 +10,7 @@ import {
   type Fields,
   insideOf,
   isFields,
+  noSource,
   plainPath,
   promisesOf,
   type Where,
@@ -29,7 +30,7 @@ export function marketplaceEntry(value: unknown, root: unknown, origin: EntryOri
 function placeOf(source: unknown, root: unknown, origin: EntryOrigin): Where {
   if (typeof source === 'string') return relative(source, root, origin)
   if (isFields(source)) return whereOf(source, origin)
-  throw new EntryProblem('it has no source')
+  throw noSource(source)
 }
 
 /**

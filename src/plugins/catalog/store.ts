@@ -1,11 +1,11 @@
 // The user's catalogues: each a value of its own, as it was when it was last fetched, so that looking needs no network.
 
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { textOf } from '../../core/errors.js'
 import { nearest } from '../../core/nearest.js'
 import { visibleName } from '../../core/visible.js'
 import { discard, isDiscarded, removeDiscarded } from '../../state/discard.js'
+import { namesIn } from '../../state/folder.js'
 import { dataHome } from '../../state/homes.js'
 import { VersionedFile } from '../../state/versioned-file.js'
 import { checkPluginName, isPluginName, pluginNameFrom } from '../plugin-name.js'
@@ -81,12 +81,9 @@ export class CatalogStore {
 
   names(): readonly string[] {
     try {
-      return readdirSync(this.#folder)
-        .filter(isPluginName)
-        .filter((name) => !isDiscarded(name))
-        .sort()
+      const names = namesIn(this.#folder).filter((name) => isPluginName(name) && !isDiscarded(name))
+      return names.sort()
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
       throw unusable(error)
     }
   }
@@ -123,7 +120,7 @@ export class CatalogStore {
     const gone = this.get(name)
     try {
       discard(join(this.#folder, name))
-      for (const left of readdirSync(this.#folder).filter(isDiscarded)) {
+      for (const left of namesIn(this.#folder).filter(isDiscarded)) {
         removeDiscarded(join(this.#folder, left))
       }
     } catch (error) {

@@ -14,7 +14,7 @@ import { visibleName } from '../../core/visible.js'
 import { isBelow, realOf } from '../../state/within.js'
 import { placeMade } from '../place-made.js'
 import type { Step } from '../placing.js'
-import { MANIFEST } from '../plugin-content.js'
+import { checkFormat, MANIFEST } from '../plugin-content.js'
 import { checkPluginName, pluginNameFrom } from '../plugin-name.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { FileTree } from '../sources/file-tree.js'
@@ -56,6 +56,7 @@ export function planMove({ direction, from, into, within, name: given }: MoveOpt
   if (within !== undefined && !isBelow(realOf(into), realOf(within))) throw leadsOut(into, within)
   if (!existsSync(from)) throw new PluginProblem('SOURCE_NOT_FOUND', `There is no folder ${from}`)
   const source = readFolderTree(from)
+  checkFormat(source)
   const { documents, diagnostics } = documentsIn(from, direction === 'claude-code')
   if (documents.length === 0) throw noHooks(from, diagnostics)
   const name = given === undefined ? ownName(source, from) : checkPluginName(given)

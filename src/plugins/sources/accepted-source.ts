@@ -25,7 +25,7 @@ interface AcceptedRecord {
 /** Undefined where nobody accepted it here. The user's own lock file is the user's own word. */
 export function acceptedSource(target: Target, name: string): Accepted | undefined {
   if (target.scope === 'user') return readLock(lockPath(target)).get(name)
-  return inWords(() => {
+  return asProblem('NOT_READ', () => {
     checkPlace(target)
     const record = fileOf(target, name).load()
     return record?.project === projectOf(target) && record.plugin === name ? record.entry : undefined
@@ -34,7 +34,7 @@ export function acceptedSource(target: Target, name: string): Accepted | undefin
 
 export function acceptSource(target: Target, name: string, { installed: _, ...entry }: LockEntry): void {
   if (target.scope === 'user') return
-  inWords(() => {
+  asProblem('NOT_WRITTEN', () => {
     checkPlace(target)
     fileOf(target, name).update(() => ({ project: projectOf(target), plugin: name, entry }))
   })
@@ -91,10 +91,10 @@ function stored(value: unknown): AcceptedRecord | null {
   }
 }
 
-function inWords<T>(work: () => T): T {
+function asProblem<T>(code: 'NOT_READ' | 'NOT_WRITTEN', work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw new PluginProblem('NOT_WRITTEN', textOf(error))
+    throw new PluginProblem(code, textOf(error))
   }
 }

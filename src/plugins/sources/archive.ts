@@ -10,7 +10,6 @@ import { isZip, readZip } from './zip-archive.js'
 
 export const MOST_PACKED_BYTES = 64 * 1024 * 1024
 const DOWNLOAD_MS = 180_000
-const MOST_REDIRECTS = 5
 
 export function readArchive(bytes: Buffer): FileTree {
   const tree = new FileTree()
@@ -46,37 +45,19 @@ async function downloaded(address: string): Promise<Buffer> {
   }
 }
 
-/** Redirects are followed here, so that none leads to where nobody is who they say they are, nor into this network. */
+/** Redirects are followed here, so that each is looked at. */
 async function responseOf(address: string, signal: AbortSignal): Promise<Response> {
+  const { leadsOn, MOST_REDIRECTS, redirectIn } = await import('./redirect.js')
   let url = new URL(address)
   for (let n = 0; n <= MOST_REDIRECTS; n++) {
     const response = await fetch(url, { redirect: 'manual', signal, credentials: 'omit' })
-    const location = response.headers.get('location')
-    if (response.status >= 300 && response.status < 400 && location !== null) {
-      await response.body?.cancel()
-      const next = new URL(location, url)
-      if (next.protocol !== url.protocol) {
-        throw new PluginProblem(
-          'FETCH_FAILED',
-          `${visibleName(address)} leads to ${visibleName(next.origin)}, which is not ${url.protocol.slice(0, -1)}`,
-        )
-      }
-      const { insideByAddress } = await import('./inside-address.js')
-      const inside = next.host === url.host ? undefined : await insideByAddress(next)
-      if (inside !== undefined && (await insideByAddress(url)) === undefined) {
-        throw new PluginProblem(
-          'FETCH_FAILED',
-          `${visibleName(address)} leads to ${visibleName(next.host)}, ${inside}`,
-        )
-      }
-      url = next
-      continue
-    }
     if (response.ok) return response
     await response.body?.cancel()
-    throw new PluginProblem('FETCH_FAILED', `${visibleName(address)} answered ${response.status}`)
+    const next = await redirectIn(response, url, address)
+    if (!next) throw new PluginProblem('FETCH_FAILED', `${visibleName(address)} answered ${response.status}`)
+    url = next
   }
-  throw new PluginProblem('FETCH_FAILED', `${visibleName(address)} leads on and on`)
+  throw leadsOn(address)
 }
 
 async function bodyOf(response: Response, address: string): Promise<Buffer> {

@@ -9,6 +9,8 @@ const LONGEST_PATH = 1024
 const LONGEST_NAME = 255
 const DEEPEST = 32
 
+const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[\d¹²³])\s*(?:\.|$)/i
+
 /** In bytes as they stand in an archive or a repository; throws if it is not plain. */
 export function pathOfBytes(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString('utf8')
@@ -40,6 +42,8 @@ function faultOfName(name: string): string | undefined {
   if (name === '..') return 'leads out of the folder'
   if (name === '' || name === '.') return 'has an empty part in its path'
   if (/^[A-Za-z]:/.test(name)) return 'has a drive letter in its path'
+  if (name.includes(':')) return 'has a colon in its name, behind which Windows hides another file'
+  if (DEVICE.test(name)) return 'has the name of a device of Windows'
   return Buffer.byteLength(name) > LONGEST_NAME ? `has a name of more than ${LONGEST_NAME} bytes` : undefined
 }
 

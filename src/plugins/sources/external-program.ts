@@ -1,6 +1,6 @@
 // git and npm, run for what they print: no shell, nobody to ask, bounded in time and output, and nothing of them left behind.
 
-import { spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { textOf } from '../../core/errors.js'
 import { plainText } from '../../core/text.js'
 import { ProcessGroup } from '../../runners/program/process-group.js'
@@ -33,13 +33,9 @@ const NOT_FOUND = 127
 
 /** Answers however it ended by itself; throws where it did not start, or was ended because it went beyond its bounds. */
 export async function runProgram(call: ProgramCall): Promise<Ended> {
-  const { program, args, cwd, env, input, timeoutMs, maxBytes } = call
-  // The shell only sets the bound, and becomes the program: no value is part of its text.
-  const limited = ['-c', `ulimit -f ${MOST_WRITTEN_BLOCKS} 2>/dev/null; exec "$@"`, 'sh', program, ...args]
-  const child = spawn('/bin/sh', limited, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true })
+  const { program, input = '', timeoutMs } = call
+  const child = started(call)
   const group = child.pid === undefined ? undefined : new ProcessGroup(child.pid)
-  const out: Buffer[] = []
-  let [size, said] = [0, '']
   let stopped: PluginProblem | undefined
   const stop = (why: string) => {
     stopped ??= new PluginProblem('FETCH_FAILED', `${program} ${why} and was ended`)
@@ -47,34 +43,54 @@ export async function runProgram(call: ProgramCall): Promise<Ended> {
     child.stdout.destroy()
     child.stderr.destroy()
   }
-  child.stdout.on('data', (chunk: Buffer) => {
-    size += chunk.length
-    if (size > maxBytes) stop(`printed more than ${maxBytes} bytes`)
-    else out.push(chunk)
-  })
-  child.stderr.on('data', (chunk: Buffer) => {
-    said = (said + chunk.toString('utf8')).slice(-LONGEST_STDERR)
-  })
+  const printed = collected(child, call.maxBytes, stop)
   child.stdin.on('error', () => undefined) // it ended without reading everything, and its code says why
-  child.stdin.end(input ?? '')
+  child.stdin.end(input)
   const timer = setTimeout(() => stop(`took longer than ${timeoutMs / 1000} s`), timeoutMs)
   try {
-    const code = await new Promise<number>((resolve, reject) => {
-      child.once('error', reject)
-      child.once('close', (ended) => resolve(ended ?? -1))
-    })
+    const code = await closed(child, program)
     if (stopped) throw stopped
-    if (code === NOT_FOUND) {
-      throw new PluginProblem('FETCH_FAILED', `There is no ${program} on the path`, `Install ${program}.`)
-    }
-    return { code, stdout: Buffer.concat(out), stderr: plainText(said).trim() }
-  } catch (error) {
-    if (error instanceof PluginProblem) throw error
-    throw new PluginProblem('FETCH_FAILED', `${program} cannot be started: ${textOf(error)}`)
+    if (code !== NOT_FOUND) return { code, ...printed() }
+    throw new PluginProblem('FETCH_FAILED', `There is no ${program} on the path`, `Install ${program}.`)
   } finally {
     clearTimeout(timer)
     // A helper of it that still waits for the network.
     group?.end()
     await group?.gone
   }
+}
+
+/** The shell only sets the bound, and becomes the program: no value is part of its text. */
+function started({ program, args, cwd, env }: ProgramCall): ChildProcessWithoutNullStreams {
+  const limited = ['-c', `ulimit -f ${MOST_WRITTEN_BLOCKS} 2>/dev/null; exec "$@"`, 'sh', program, ...args]
+  return spawn('/bin/sh', limited, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true })
+}
+
+/** What it has printed until somebody asks. */
+function collected(
+  { stdout, stderr }: ChildProcessWithoutNullStreams,
+  maxBytes: number,
+  stop: (why: string) => void,
+): () => Pick<Ended, 'stdout' | 'stderr'> {
+  const out: Buffer[] = []
+  let [size, said] = [0, '']
+  stdout.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    if (size > maxBytes) stop(`printed more than ${maxBytes} bytes`)
+    else out.push(chunk)
+  })
+  stderr.on('data', (chunk: Buffer) => {
+    said = (said + chunk.toString('utf8')).slice(-LONGEST_STDERR)
+  })
+  return () => ({ stdout: Buffer.concat(out), stderr: plainText(said).trim() })
+}
+
+/** Its exit code; of one that a signal ended, -1. */
+function closed(child: ChildProcessWithoutNullStreams, program: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once('error', (error) =>
+      reject(new PluginProblem('FETCH_FAILED', `${program} cannot be started: ${textOf(error)}`)),
+    )
+    child.once('close', (code) => resolve(code ?? -1))
+  })
 }

@@ -20,6 +20,9 @@ interface TreeFile {
  */
 const LEFT_OUT: ReadonlySet<string> = new Set(['.git', 'git~1', '.ds_store', '__pycache__'])
 
+/** Of a tree: see there. */
+export const INTEGRITY = /^sha256-[A-Za-z0-9+/]{43}=$/
+
 export class FileTree {
   readonly #files = new Map<string, TreeFile>()
   /** By key: how it was spelt first, and what it is. */

@@ -91,12 +91,15 @@ interface Listed {
 
 class Git {
   readonly #url: string
+  /** Where that leads to. */
+  #address: string
   readonly #folder: string
   readonly #env = environment()
   readonly #settings: readonly string[]
 
   constructor(url: string, folder: string) {
     this.#url = url
+    this.#address = url
     this.#folder = folder
     this.#settings = [
       'core.hooksPath=/dev/null',
@@ -112,6 +115,7 @@ class Git {
       'maintenance.auto=false',
       'http.lowSpeedLimit=1',
       'http.lowSpeedTime=60',
+      'http.followRedirects=false',
     ].flatMap((setting) => ['-c', setting])
   }
 
@@ -125,10 +129,7 @@ class Git {
   async find(ref: string | undefined): Promise<{ readonly want: string; readonly isTag: boolean }> {
     if (ref !== undefined && COMMIT.test(ref)) return { want: ref, isTag: false }
     const names = ref === undefined ? ['HEAD'] : [`refs/tags/${ref}`, `refs/heads/${ref}`]
-    const { code, stdout, stderr } = await this.#run(
-      ['ls-remote', '--quiet', '--', this.#url, ...names],
-      FETCH_MS,
-    )
+    const { code, stdout, stderr } = await this.#ask((url) => ['ls-remote', '--quiet', '--', url, ...names])
     if (code !== 0) throw this.#failed('cannot be reached', stderr)
     const there = new Set(
       stdout
@@ -150,10 +151,7 @@ class Git {
   async fetch(want: string): Promise<string> {
     const target = 'refs/carabiner/fetched'
     const how = ['--quiet', '--no-tags', '--no-recurse-submodules', '--depth=1', '--force']
-    const { code, stderr } = await this.#run(
-      ['fetch', ...how, '--', this.#url, `${want}:${target}`],
-      FETCH_MS,
-    )
+    const { code, stderr } = await this.#ask((url) => ['fetch', ...how, '--', url, `${want}:${target}`])
     if (code !== 0) throw this.#failed('cannot be fetched', stderr)
     const { stdout } = await this.#run(['rev-parse', '--verify', '--quiet', `${target}^{commit}`])
     const commit = stdout.toString('latin1').trim()
@@ -236,6 +234,16 @@ class Git {
       at = start + Number(size) + 1
       return stdout.subarray(start, at - 1)
     })
+  }
+
+  /** Of the other side. */
+  async #ask(args: (url: string) => readonly string[]): Promise<Ended> {
+    const run = (url: string) => this.#run(args(url), FETCH_MS)
+    if (!/^https?:/i.test(this.#url)) return run(this.#url)
+    const { followed } = await import('./git-redirect.js')
+    const { ended, address } = await followed(this.#address, run)
+    this.#address = address
+    return ended
   }
 
   #run(args: readonly string[], timeoutMs = LOCAL_MS, maxBytes = MOST_LISTED, input = ''): Promise<Ended> {

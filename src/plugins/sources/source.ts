@@ -29,7 +29,8 @@ interface SourceOptions {
   readonly from?: string | undefined
 }
 
-const FORMS =
+/** What may be given. */
+export const FORMS =
   'A source is a folder (./x), git (https://…, ssh://…, git@host:…, x.git#ref), npm:NAME@VERSION, an archive (.tgz, .tar.gz, .tar, .zip) or NAME@CATALOG.'
 
 /** Throws where it is none, and for whatever a program that is given it could take for something else. */
@@ -76,7 +77,10 @@ function sourceOf(text: string, { ref, from = process.cwd() }: SourceOptions): S
 
 const ADDRESS = /^(?:git\+)?[a-z][a-z0-9+.-]*:\/\//i
 const SCP = /^[\w.-]+@[\w.-]+:(?!\/\/)/
-const CATALOG_NAME = /^([A-Za-z0-9][\w.-]{0,63})@([A-Za-z0-9][\w.-]{0,63})$/
+const NAME = '[A-Za-z0-9][A-Za-z0-9._-]{0,63}'
+const CATALOG_NAME = new RegExp(`^(${NAME})@(${NAME})$`)
+/** What a plugin is called in a catalogue. */
+export const ENTRY_NAME = new RegExp(`^${NAME}$`)
 
 export function isCatalogName(text: string): boolean {
   return CATALOG_NAME.test(text)

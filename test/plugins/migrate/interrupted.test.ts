@@ -3,27 +3,17 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { build } from 'esbuild'
-import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { loadConfig } from '../../../src/config/load.js'
 import { ended } from '../../cli/program.js'
+import { withDriver } from '../driver.js'
 import { treeOf, withHome } from '../plugin-sources.js'
 
 vi.setConfig({ testTimeout: 120_000 })
 const bench = withHome()
 const driver = bench.path('driver.mjs')
 
-beforeAll(async () => {
-  await build({
-    entryPoints: [new URL('./move-driver.ts', import.meta.url).pathname],
-    outfile: driver,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    external: ['chokidar'],
-    logLevel: 'error',
-  })
-}, 60_000)
+withDriver(new URL('./move-driver.ts', import.meta.url), driver)
 
 const env = () => ({ ...process.env, HOME: bench.home, CARABINER_HOME: bench.path('carabiner') })
 

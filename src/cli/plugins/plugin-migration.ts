@@ -1,0 +1,187 @@
+// A plugin that is carried over: its files and hooks are shown; one that would run here is reviewed, agreed to, placed and trusted.
+
+import { join, resolve } from 'node:path'
+import { visible } from '../../core/visible.js'
+import { isTrusted } from '../../plugins/install-plugin.js'
+import { type PluginMove, placeMove, planMove } from '../../plugins/migrate/plugin-move.js'
+import type { Direction } from '../../plugins/migrate/route.js'
+import { stagePlugin } from '../../plugins/staged-plugin.js'
+import { pluginsDir, type Target } from '../../plugins/target.js'
+import { isFolder } from '../../runners/program/is-folder.js'
+import { shellQuoted } from '../../shell/shell-quoted.js'
+import { userHome } from '../../state/homes.js'
+import { realOf } from '../../state/within.js'
+import { agrees, canAsk } from '../asking/agreement.js'
+import type { Output } from '../output.js'
+import { counted, labelled, nextLines, shortPath } from '../print/lines.js'
+import { painter } from '../print/paint.js'
+import { remarkLines } from '../print/remark-lines.js'
+import { typed, typedTrust } from '../print/typed.js'
+import { EXIT, Refusal } from '../refusal.js'
+import { projectFolder } from '../sources.js'
+import { printReview, reviewData, shownPlugin, trustShown } from './plugin-review.js'
+import type { Shown } from './trust-units.js'
+
+interface How {
+  readonly project: string | undefined
+  readonly user: boolean
+  readonly name: string | undefined
+  readonly out: string | undefined
+  readonly write: boolean
+  readonly yes: boolean
+  readonly full: boolean
+}
+
+/** `again`: what to type for the same with --write. */
+export async function movePlugin(
+  plugin: string,
+  direction: Direction,
+  how: How,
+  again: string,
+  output: Output,
+): Promise<number> {
+  const target = targetFor(how)
+  const hooksDir = pluginsDir(target)
+  const move = planMove({
+    direction,
+    from: folderOf(plugin, direction, hooksDir),
+    ...(direction === 'carabiner'
+      ? { into: hooksDir, within: target.base }
+      : { into: resolve(how.out ?? '.') }),
+    name: how.name,
+  })
+  if (!output.json) await output.print(planLines(move))
+  const done = how.write ? await carryOut(move, direction, target, how, output) : NOT_ASKED
+  const next = nextFor(move, done, again, how)
+  if (output.json) await output.document(dataOf(move, direction, done, next))
+  else {
+    if (typeof done.trusted === 'string')
+      await output.complain([`carabiner: ${move.name} was not trusted: ${visible(done.trusted)}`])
+    await output.print([sentence(move, done), ...nextLines(next.map(visible), painter(1))])
+  }
+  return done.isLeft || typeof done.trusted === 'string' ? EXIT.failed : EXIT.ok
+}
+
+function targetFor(how: How): Target {
+  const base = how.user ? userHome() : projectFolder(how)
+  return { scope: realOf(base) === realOf(userHome()) ? 'user' : 'project', base }
+}
+
+/** A path, or the name of a plugin that is here. */
+function folderOf(plugin: string, direction: Direction, hooksDir: string): string {
+  const here = join(hooksDir, plugin)
+  return direction === 'claude-code' && /^[\w.-]+$/.test(plugin) && isFolder(here) ? here : resolve(plugin)
+}
+
+// ---- doing it -------------------------------------------------------------------------------------------------
+
+interface Done {
+  readonly isWritten: boolean
+  /** Somebody was to agree, and nobody did. */
+  readonly isLeft?: boolean
+  /** True, or why not; undefined where it needs none, or nobody wanted it to be. */
+  readonly trusted?: true | string
+  readonly shown?: Shown
+}
+
+const NOT_ASKED: Done = { isWritten: false }
+
+async function carryOut(
+  move: PluginMove,
+  direction: Direction,
+  target: Target,
+  how: How,
+  output: Output,
+): Promise<Done> {
+  if (direction === 'carabiner') {
+    const isDone = move.isThere && (await isTrusted(move.name, target))
+    return isDone ? NOT_ASKED : review(move, target, how, output)
+  }
+  if (!move.isThere) await placeMove(move)
+  return { isWritten: !move.isThere }
+}
+
+/** It is a stranger's until somebody has seen what it would run here. */
+async function review(move: PluginMove, target: Target, how: How, output: Output): Promise<Done> {
+  const { name, from, tree, isThere } = move
+  const isHere = target.scope === 'project'
+  const staged = await stagePlugin(tree, name, isHere ? target.base : undefined)
+  try {
+    const coming = { name, staged, entry: { kind: 'folder' as const, source: from }, isUnpinned: false }
+    const shown = shownPlugin(coming, target)
+    await printReview(shown, coming, how.full, output)
+    if (!how.yes && !(await isYes(name, output))) return { isWritten: false, isLeft: true, shown }
+    if (!isThere) await placeMove(move)
+    const trusted = isHere ? { trusted: await trustShown(name, shown, target) } : {}
+    return { isWritten: !isThere, shown, ...trusted }
+  } finally {
+    staged.remove()
+  }
+}
+
+async function isYes(name: string, output: Output): Promise<boolean> {
+  if (output.json) return false
+  if (canAsk()) return agrees('Take this over?', output)
+  throw new Refusal('NOT_MIGRATED', `${name} was shown, and not migrated: nobody can be asked here`, {
+    hint: 'Look at the above; on a terminal the same command asks, and --yes takes it without asking.',
+  })
+}
+
+// ---- telling --------------------------------------------------------------------------------------------------
+
+function planLines(move: PluginMove): readonly string[] {
+  const paint = painter(1)
+  const files = move.isThere ? [] : [...move.tree.files.keys()].sort()
+  return [
+    paint.bold(`${visible(shortPath(move.to))}${move.isThere ? '' : ' (new)'}`),
+    ...files.map((file) => `  ${paint.green('+')} ${visible(file)}`),
+    ...move.hooks.flatMap((hook) => labelled('hook', visible(hook), paint.dim)),
+    ...remarkLines('stays', move.left, paint.red),
+    ...remarkLines('note', move.notes, paint.yellow),
+  ]
+}
+
+function sentence({ name, hooks, isThere }: PluginMove, { isWritten, isLeft, trusted }: Done): string {
+  const what = `${visible(name)} with ${counted(hooks.length, 'hook')}`
+  const and = trusted === true ? ' and trusted it' : ''
+  if (isThere) {
+    const rest = isLeft
+      ? ', and was not trusted'
+      : trusted === true
+        ? ', and is trusted now'
+        : ': nothing to do'
+    return `${what} is there already${rest}`
+  }
+  if (isLeft) return `${visible(name)} was not migrated`
+  return isWritten ? `migrated ${what}${and}` : `${what} would be migrated; nothing was written`
+}
+
+function nextFor(
+  { name, isThere, to }: PluginMove,
+  { isWritten, isLeft, trusted }: Done,
+  again: string,
+  { project, out, write }: How,
+): readonly string[] {
+  if (typeof trusted === 'string' || (isThere && isLeft)) return [typedTrust([name], { project })]
+  if (isThere) return []
+  if (!isWritten) return write ? [] : [again]
+  return [
+    out === undefined ? typed(['list'], { project }) : `claude --plugin-dir ${shellQuoted(shortPath(to))}`,
+  ]
+}
+
+function dataOf(
+  { name, from, to, isThere, hooks, left, notes, tree }: PluginMove,
+  direction: Direction,
+  { isWritten, trusted, shown }: Done,
+  next: readonly string[],
+) {
+  return {
+    ...{ to: direction, written: isWritten, name, from, folder: to, isThere },
+    ...{ files: [...tree.files.keys()].sort(), hooks, left, notes },
+    ...(shown && { review: reviewData(shown) }),
+    ...(trusted !== undefined && { trusted: trusted === true }),
+    ...(typeof trusted === 'string' && { why: trusted }),
+    next,
+  }
+}

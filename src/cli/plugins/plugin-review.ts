@@ -1,0 +1,93 @@
+// A plugin that is to come here: its review before anybody agrees, and the trust of who agreed.
+
+import { join } from 'node:path'
+import { textOf } from '../../core/errors.js'
+import { type PreparedPlugin, trustInstalled } from '../../plugins/install-plugin.js'
+import type { LockEntry } from '../../plugins/lock-file.js'
+import type { Origin } from '../../plugins/sources/origin.js'
+import { pluginsDir, type Target } from '../../plugins/target.js'
+import type { Difference } from '../../trust/review.js'
+import { risksOf } from '../../trust/risks.js'
+import { TrustStore } from '../../trust/trust-store.js'
+import { isExecutable } from '../../trust/unit.js'
+import { type Output, plainData } from '../output.js'
+import { noticeLines } from '../print/lines.js'
+import { painter } from '../print/paint.js'
+import { Refusal } from '../refusal.js'
+import { originOf } from './plugin-commands.js'
+import { reviewLines } from './print-review.js'
+import type { Shown } from './trust-units.js'
+
+/** What is known of it before it is in its place. */
+interface Coming extends Pick<PreparedPlugin, 'name' | 'staged' | 'isUnpinned'> {
+  readonly entry: Origin & Partial<LockEntry>
+}
+
+/** `differences`: from what is there now, since `before` was installed; only for somebody who trusts what is there. */
+export function shownPlugin(
+  { name, entry, staged, isUnpinned }: Coming,
+  target: Target,
+  update?: { readonly before: LockEntry; readonly differences: readonly Difference[] },
+): Shown {
+  const unit = { ...staged.unit, path: join(pluginsDir(target), name) }
+  const read = new TrustStore().look(staged.unit)
+  // The screen of trust shows changes since a record; here they are changes since the last installation.
+  const since = update && ({ at: update.before.installed } as NonNullable<typeof read.record>)
+  const review = { ...read, unit, record: since, differences: update?.differences ?? [] }
+  const passthrough = staged.hooks.map((spec) =>
+    spec.type === 'command' ? (spec.handler.envPassthrough ?? []) : [],
+  )
+  return {
+    unit,
+    passthrough,
+    state: update ? 'modified' : 'untrusted',
+    why: isUnpinned ? `${originOf(entry)}, ${UNPINNED}` : originOf(entry),
+    review,
+    risks: risksOf(read),
+    problems: read.problems,
+  }
+}
+
+/** Of a repository. */
+export const UNPINNED = 'a folder as it is now; add #REF to pin a commit'
+
+/** For people. Throws where it is nothing that anybody could trust. */
+export async function printReview(
+  shown: Shown,
+  { name, staged: { diagnostics } }: Pick<Coming, 'name' | 'staged'>,
+  isFull: boolean,
+  output: Output,
+): Promise<void> {
+  if (!output.json) {
+    if (diagnostics.length > 0) await output.complain(noticeLines(plainData(diagnostics), painter(2)))
+    await output.print(reviewLines(shown, isFull))
+  }
+  const [problem] = shown.problems
+  if (problem !== undefined) throw new Refusal('UNSAFE_ENTRY', `${name} was not installed: ${problem}`)
+}
+
+/** For programs. */
+export function reviewData({ unit, review, risks, problems }: Shown) {
+  return {
+    digest: review?.digest ?? null,
+    hooks: unit.hooks,
+    files: (review?.files ?? []).map((file) => ({
+      path: file.path,
+      size: file.size,
+      sha256: file.sha256,
+      executable: isExecutable(file),
+    })),
+    risks,
+    problems,
+  }
+}
+
+/** True once what is in its place is trusted; otherwise why it is not: it is there all the same, and blocked. */
+export async function trustShown(name: string, { review }: Shown, target: Target): Promise<true | string> {
+  try {
+    await trustInstalled(name, target, review?.digest ?? '')
+    return true
+  } catch (error) {
+    return textOf(error)
+  }
+}

@@ -1,49 +1,62 @@
 // The project of somebody who does not say which: looked for from the current folder upwards.
 
-import { existsSync, lstatSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { upFrom } from '../pack/project-dir.js'
+import { hasSettings, isRepository, upFrom } from '../pack/project-dir.js'
 import { isFolder } from '../runners/program/is-folder.js'
 import { registeredHome, userHome } from '../state/homes.js'
 import { realOf } from '../state/within.js'
 
 interface Mark {
   readonly folder: string
-  /** One of these must be in it. */
-  readonly holds?: readonly string[]
+  readonly isIn: (base: string) => boolean
 }
 
-/** Ours first: Claude Code leaves its own in every folder that it was started in. */
-const MARKS: readonly Mark[] = [
-  { folder: '.amplifier' },
-  { folder: '.claude', holds: ['settings.json', 'settings.local.json', 'hooks'] },
-]
+const OURS: Mark = {
+  folder: '.amplifier',
+  isIn: (base) => isFolder(join(base, '.amplifier')) && hasSettings(base),
+}
+
+/** Claude Code leaves its own in every folder that it was started in. */
+const CLAUDE: Mark = {
+  folder: '.claude',
+  isIn: (base) =>
+    ['settings.json', 'settings.local.json', 'hooks'].some((name) => existsSync(join(base, '.claude', name))),
+}
 
 /**
  * The nearest folder with hooks: not beyond a repository, and below the home of the user, whose hooks are for all
  * projects. Where there is none, the one to start from.
  */
 export function nearestProject(start: string): string {
-  const folders = around(start)
-  for (const mark of MARKS) {
-    const found = folders.find(
-      (folder) => hasMark(folder, mark) && (folder === start || isOurs(folder, mark)),
-    )
+  const folders = belowHome(start)
+  const repository = folders.findIndex(isRepository)
+  const around = repository < 0 ? folders : folders.slice(0, repository + 1)
+  for (const mark of [OURS, CLAUDE]) {
+    const found = around.find((folder) => mark.isIn(folder) && (folder === start || isOurs(folder, mark)))
     if (found !== undefined) return found
   }
   return start
 }
 
-function around(start: string): readonly string[] {
-  const homes = [userHome(), registeredHome()].flatMap((home) => (home ? [home, realOf(home)] : []))
-  const folders = upFrom(start, homes)
-  const repository = folders.findIndex((folder) => existsSync(join(folder, '.git')))
-  return repository < 0 ? folders : folders.slice(0, repository + 1)
+/** The next one above a project that has hooks or settings, too: they do not count. */
+export function outerProject(project: string): string | undefined {
+  const above = belowHome(project).slice(1)
+  return above.find((folder) => hasHooks(folder) && isOurs(folder, OURS))
 }
 
-function hasMark(base: string, { folder, holds }: Mark): boolean {
-  const path = join(base, folder)
-  return isFolder(path) && (holds?.some((name) => existsSync(join(path, name))) ?? true)
+function hasHooks(base: string): boolean {
+  if (existsSync(join(base, '.amplifier', 'settings.json'))) return true
+  try {
+    return readdirSync(join(base, '.amplifier', 'hooks')).length > 0
+  } catch {
+    return false
+  }
+}
+
+function belowHome(start: string): readonly string[] {
+  const homes = [userHome(), registeredHome()].flatMap((home) => (home ? [home, realOf(home)] : []))
+  return upFrom(start, homes)
 }
 
 /** In /tmp anybody may put one. */

@@ -1,6 +1,6 @@
 // Which project an event belongs to, and the folders around it whose settings count.
 
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { realOf } from '../state/within.js'
 
@@ -51,7 +51,8 @@ export function upFrom(start: string, homes: readonly string[]): readonly string
   return folders
 }
 
-function namedIn(env: NodeJS.ProcessEnv): string | undefined {
+/** What a host says by a variable. */
+export function namedIn(env: NodeJS.ProcessEnv): string | undefined {
   return PROJECT_VARIABLES.map((name) => env[name]).find((value) => value !== undefined && isAbsolute(value))
 }
 
@@ -71,7 +72,28 @@ function workingFolder(home: string): string {
 function marked(start: string, home: string): string | undefined {
   for (let folder = start; ; folder = dirname(folder)) {
     const isHome = folder === home
-    if (existsSync(join(folder, '.git')) || (!isHome && existsSync(join(folder, '.amplifier')))) return folder
+    if (isRepository(folder) || (!isHome && hasSettings(folder))) return folder
     if (isHome || dirname(folder) === folder) return undefined
   }
 }
+
+/** An empty file or folder of that name is none: it would end the project of all that is below it. */
+export function isRepository(folder: string): boolean {
+  const path = join(folder, '.git')
+  if (existsSync(join(path, 'HEAD'))) return true
+  try {
+    const stats = statSync(path)
+    return stats.isFile() && stats.size < LONGEST_LINK && readFileSync(path, 'utf8').startsWith('gitdir:')
+  } catch {
+    return false
+  }
+}
+
+const LONGEST_LINK = 8192
+
+/** Whether there is anything in `.amplifier` that Carabiner reads. */
+export function hasSettings(folder: string): boolean {
+  return READ_BY_US.some((name) => existsSync(join(folder, '.amplifier', name)))
+}
+
+const READ_BY_US = ['hooks', 'settings.json', 'pack.json', 'hooks.lock.json']

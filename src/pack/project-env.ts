@@ -109,10 +109,11 @@ function setsAny(found: readonly ProjectEnv[], names: readonly string[]): boolea
 export function envProblems(found: readonly ProjectEnv[]): readonly string[] {
   return found
     .filter(({ names }) => names.length > 0)
-    .map(
-      ({ file, names }) =>
-        `${file} sets ${names.join(', ')} for hooks, which is for you to decide and not for a project: take it out of "env" there`,
-    )
+    .map((one) => `${envText(one)}: take it out of "env" there`)
+}
+
+export function envText({ file, names }: ProjectEnv): string {
+  return `${file} sets ${names.join(', ')} for hooks, which is for you to decide and not for a project`
 }
 
 /** Without what only tells that it is too late: said once, when a session starts. */

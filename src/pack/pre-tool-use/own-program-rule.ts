@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { realOf } from '../../state/within.js'
+import { AGENT_MARKS } from '../agent-marks.js'
 import { effectsOf, isReader } from './file-effects.js'
 import { asked, denied, type Finding } from './finding.js'
 import { runsElsewhere } from './inner-calls.js'
@@ -9,16 +10,43 @@ import type { Places } from './places.js'
 import type { Call, Script } from './shell-script.js'
 import type { Word } from './word.js'
 
-const DECIDING = /^(?:trust|untrust|approvals?|setup)$/
+/** These only tell something, or run hooks. */
+const READING = /^(?:list|explain|doctor|fire|test|audit|schema|completion|help)$/
+/** With one of these the others do, too. */
+const TELLING = /^(?:--(?:show|check|dry-run|help)|-h)$/
 
-/** These only tell something. */
-const READING = /^(?:list|explain|fire|hook|help|audit)$/
-/** Of approvals. */
-const ANSWERING = /^(?:allow|deny|revoke|--(?:watch|always|all)(?:=.*)?)$/
-const TELLING = /^(?:--(?:show|dry-run|help)|-h)$/
+interface Deciding {
+  /** Only with such a word; otherwise always. */
+  readonly only?: RegExp
+  readonly finding: Finding
+}
 
-const REMOVING =
-  /^(?:--remove|--prune|--engine|--uninstall|--unlock|--off|--disable|uninstall|remove|unlock|disable)(?:=|$)/
+const FOR_THE_USER = { finding: kept('decides for the user what may run here') }
+const TAKEN_AWAY = kept('takes the guard away')
+
+/** What is said of the others: the first that fits. */
+const DECIDING: Readonly<Record<string, readonly Deciding[]>> = {
+  trust: [FOR_THE_USER],
+  untrust: [FOR_THE_USER],
+  install: [FOR_THE_USER],
+  update: [FOR_THE_USER],
+  migrate: [{ ...FOR_THE_USER, only: /^--write$/ }],
+  approvals: [{ ...FOR_THE_USER, only: /^(?:allow|deny|revoke|--(?:watch|always|all))(?:=|$)/ }],
+  uninstall: [{ finding: TAKEN_AWAY }],
+  disable: [{ finding: TAKEN_AWAY }],
+  hook: [{ finding: TAKEN_AWAY, only: /^--unlock$/ }],
+  setup: [
+    { finding: TAKEN_AWAY, only: /^--(?:remove|prune|engine)$/ },
+    { finding: left('`carabiner setup` changes settings of agents') },
+  ],
+  enable: [{ finding: left('`carabiner enable` switches hooks on that the user switched off') }],
+  catalog: [
+    { finding: left('`carabiner catalog` changes where plugins come from'), only: /^(?:add|remove)$/ },
+  ],
+  new: [{ finding: left('`carabiner new` makes a hook that counts as trusted') }],
+}
+
+const isDeciding = (text: string): boolean => Object.hasOwn(DECIDING, text)
 
 export function ownProgramFindings(call: Call, places: Places): Finding[] {
   const words = wordsBehind(call, places)
@@ -32,11 +60,17 @@ function wordsBehind(call: Call, places: Places): readonly Word[] | undefined {
   if (effectsOf(name) !== undefined) return undefined
   if (isOwn(name)) return args
   // Only where it matters are links and folders looked at.
-  const matters = args.some(({ text, known }) => DECIDING.test(text) || REMOVING.test(text) || !known)
+  const matters = args.some(({ text, known }) => isDeciding(text) || !known)
   if (matters && command.program.includes('/') && !call.isInner && isOwnFile(command.program, call, places))
     return args
   // `node $(which carabiner) trust`
-  const isHidden = (word: Word, i: number) => !word.known && DECIDING.test(args[i + 1]?.text ?? '')
+  const isHidden = ({ text, known }: Word, i: number) => {
+    const next = args[i + 1]?.text ?? ''
+    // `make -C "$DIR" install` is nobody's of ours.
+    return (
+      !known && (/carabiner/i.test(text) ? isDeciding(next) : /^(?:un)?trust$|^approvals$|^setup$/.test(next))
+    )
+  }
   const at = args.findIndex(
     (word, i) => isOwn(word.text) || isHidden(word, i) || (matters && isOwnFile(word.text, call, places)),
   )
@@ -44,21 +78,18 @@ function wordsBehind(call: Call, places: Places): readonly Word[] | undefined {
 }
 
 function decided(words: readonly Word[]): Finding[] {
-  const texts = words.map(({ text }) => text)
   const first = words.find(({ text }) => !text.startsWith('-'))
-  const verb = texts.find((text) => DECIDING.test(text))
-  const end = texts.indexOf('--')
-  const options = end < 0 ? texts : texts.slice(0, end)
-  if (texts.some((text) => REMOVING.test(text))) return [kept('takes the guard away')]
   if (first && !first.known)
     return [asked('not-understood', 'Only the running shell knows which command of Carabiner this is.')]
-  if (verb === undefined || READING.test(first?.text ?? '') || options.some((text) => TELLING.test(text)))
-    return []
-  if (verb === 'setup')
-    return [asked('self-protection', '`carabiner setup` changes settings of agents. Let the user do it.')]
-  const isList =
-    verb.startsWith('approval') && !words.some((word) => !word.known || ANSWERING.test(word.text))
-  return isList ? [] : [kept('decides for the user what may run here')]
+  if (!first || (READING.test(first.text) && !first.either)) return []
+  const verb = words.find(({ text }) => isDeciding(text))?.text ?? ''
+  const end = words.findIndex(({ text }) => text === '--')
+  const options = end < 0 ? words : words.slice(0, end)
+  if (options.some(({ text, either }) => TELLING.test(text) && !either)) return []
+  const found = DECIDING[verb]?.find(
+    ({ only }) => !only || words.some(({ text, known }) => !known || only.test(text)),
+  )
+  return found ? [found.finding] : []
 }
 
 function kept(what: string): Finding {
@@ -66,6 +97,10 @@ function kept(what: string): Finding {
     'self-protection',
     `This command of Carabiner ${what}, so no agent gives it. Tell the user what to type, and let them do it.`,
   )
+}
+
+function left(what: string): Finding {
+  return asked('self-protection', `${what}. Let the user do it.`)
 }
 
 /** By its name alone: `npx carabiner@1`, `npm:carabiner`, `bin/carabiner.js`. */
@@ -149,6 +184,19 @@ export function switchedOffFindings({ text, assignments, outputs, calls }: Scrip
   )
   if (!isSet && !isKept && !isTold && !isEdited) return []
   return [asked('self-protection', '`CARABINER_OFF` switches the guard off. Let the user decide about that.')]
+}
+
+/** `env -u CLAUDECODE carabiner`: by its mark Carabiner knows that an agent runs it. */
+export function hiddenAgentFindings({ text, assignments, calls }: Script, places: Places): Finding[] {
+  if (!AGENT_MARKS.some((mark) => text.includes(mark))) return []
+  const isEmptied = assignments.some((one) => AGENT_MARKS.some((mark) => one === `${mark}=`))
+  const isUnset = calls.some(
+    ({ name, args }) =>
+      /^(?:env|unset|export|declare|typeset)$/.test(name) &&
+      args.some((word) => AGENT_MARKS.includes(word.text.replace(/^(?:-\w*u|--unset=)(?=[A-Z])/, ''))),
+  )
+  if (!isEmptied && !isUnset) return []
+  return calls.some((call) => wordsBehind(call, places)) ? [kept('hides that an agent gives it')] : []
 }
 
 /** What shells and other programs read when they start. */

@@ -14,7 +14,7 @@ import { withGivenWords } from './given-words.js'
 import { guessedLines, hiddenScripts } from './hidden-scripts.js'
 import { withInner } from './inner-calls.js'
 import { makeFindings } from './make-rule.js'
-import { ownProgramFindings, switchedOffFindings } from './own-program-rule.js'
+import { hiddenAgentFindings, ownProgramFindings, switchedOffFindings } from './own-program-rule.js'
 import { type Places, TooMuch } from './places.js'
 import { outputFindings, protectionFindings } from './self-protection.js'
 import { type Call, readScript, type Script } from './shell-script.js'
@@ -49,7 +49,10 @@ async function readFindings(
   const script: Script = { ...read, calls: withGivenWords(read.calls).flatMap(withInner) }
   const findings = script.calls.flatMap((call) => callFindings(call, script, context, places))
   if (settings.bash.denyList) findings.push(...forkBombs(script), ...diskOutputs(script.outputs))
-  if (guardsPaths(settings)) findings.push(...outputFindings(script, places), ...switchedOffFindings(script))
+  if (guardsPaths(settings)) {
+    findings.push(...outputFindings(script, places), ...switchedOffFindings(script))
+    findings.push(...hiddenAgentFindings(script, places))
+  }
   findings.push(...listFindings(script, settings.bash))
   if (layer < MOST_LAYERS) {
     // What a list allows is what the text itself runs.

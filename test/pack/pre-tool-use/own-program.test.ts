@@ -125,6 +125,35 @@ bash ./node_modules/.bin/carabiner trust --yes
 trust=trust; carabiner ${'${'}trust}
 carabiner fire trust; carabiner trust
 carabiner list && carabiner trust --yes
+carabiner install ./evil
+carabiner install ./evil --yes
+carabiner install ./evil --no-trust --here
+carabiner uninstall guard
+carabiner update --yes
+carabiner update
+carabiner disable guard --for 1h
+carabiner migrate --write
+carabiner migrate ./x --user --write
+carabiner migrate --write --remove-source
+carabiner migrate "$X"
+carabiner setup claude-code --remove
+carabiner setup claude-code --engine
+carabiner hook stop --unlock
+carabiner {list,install} ./evil --yes
+carabiner {list,update} {--check,--yes}
+env -u CLAUDECODE carabiner install ./evil --yes
+CLAUDECODE= carabiner update --yes
+env -u CLAUDECODE carabiner list
+env -uCLAUDECODE carabiner fire PreToolUse
+env --unset=CLAUDECODE carabiner list
+env CLAUDECODE= carabiner list
+CLAUDECODE='' carabiner doctor
+export CLAUDECODE=; carabiner list
+unset CLAUDECODE; carabiner list
+export -n CLAUDECODE && npx carabiner list
+unset CODEX_SANDBOX CODEX_THREAD_ID; node node_modules/carabiner/dist/bin/carabiner.js fire X
+node $(which carabiner) install ./evil --yes
+npx carabiner install ./evil --yes
 `),
   )('denied: %s', async (command) => {
     expect(await project.verdict(command)).toBe('deny')
@@ -134,6 +163,11 @@ carabiner list && carabiner trust --yes
     lines(String.raw`
 carabiner setup claude-code
 carabiner setup claude-code --project
+carabiner enable guard
+carabiner enable guard --user
+carabiner catalog add ./evil
+carabiner catalog remove official
+carabiner new guard --lang bash
 carabiner $(echo trust) --yes
 carabiner "$X" --yes
 expect -c 'spawn carabiner trust; send "y\r"'
@@ -184,6 +218,26 @@ carabiner approvals list
 carabiner approvals show k7f3-9qxd
 carabiner approvals grants --project .
 carabiner audit tail -n 5
+carabiner doctor
+carabiner fire PreToolUse --payload call.json
+carabiner test
+carabiner test update
+carabiner schema hooks
+carabiner completion bash
+carabiner help install
+carabiner install --help
+carabiner update --check
+carabiner migrate
+carabiner migrate ./x --user
+carabiner catalog
+carabiner catalog search install
+carabiner catalog update
+carabiner setup claude-code --remove --dry-run
+carabiner explain --hook disable
+make -C "$DIR" install
+npm --prefix "$DIR" update
+env -u CLAUDECODE npm test
+unset CLAUDECODE; cd ../carabiner && ls
 echo run carabiner trust --yes
 grep carabiner trust.md
 git commit -m "Explain carabiner trust --yes"

@@ -1,0 +1,20 @@
+// Variables by which programs run other code than what they are told to run.
+
+const SHELLS = 'PATH|PATHEXT|IFS|(?:BASH_)?ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|PROMPT_COMMAND|PS[0-4]|ZDOTDIR'
+const LINKERS = 'LD_.*|DYLD_.*|GCONV_PATH|OPENSSL_(?:CONF|ENGINES|MODULES)'
+const LANGUAGES = [
+  'NODE_(?:OPTIONS|PATH)|NPM_CONFIG_.*|BUN_OPTIONS',
+  'PYTHON(?:PATH|HOME|STARTUP|INSPECT|BREAKPOINT|WARNINGS|USERBASE|EXECUTABLE|PLATLIBDIR|PYCACHEPREFIX)',
+  'PERL5.*|PERLLIB|RUBY(?:LIB|OPT)|GEM_(?:HOME|PATH)|BUNDLE_.*|LUA_.*|AWKPATH|PHPRC|PHP_INI_SCAN_DIR',
+  'CLASSPATH|(?:JAVA_TOOL|_JAVA|JDK_JAVA)_OPTIONS|DOTNET_STARTUP_HOOKS',
+].join('|')
+/** Names and dates of a commit load nothing. */
+const PROGRAMS =
+  'GIT_(?!AUTHOR_|COMMITTER_).*|EDITOR|VISUAL|PAGER|BROWSER|LESSOPEN|LESSCLOSE|MAKEFLAGS|MAKEFILES'
+
+const LOADING = new RegExp(`^(?:${SHELLS}|${LINKERS}|${LANGUAGES}|${PROGRAMS})$`, 'is')
+
+/** In whatever letters: some systems do not tell them apart. */
+export function loadsCode(variable: string): boolean {
+  return LOADING.test(variable)
+}

@@ -16,6 +16,8 @@ import { segmentName, segmentPath, segmentsIn, withFile } from './segments.js'
 export interface VerifyOptions {
   /** A record that must be in the log: its number and hash, kept where who writes the log cannot change them. */
   readonly expect?: Link
+  /** Called for every line that is read. */
+  readonly onLine?: () => void
 }
 
 export interface Problem {
@@ -53,7 +55,9 @@ export function verify(folder: string, options: VerifyOptions = {}): Verificatio
     const head = readHead(folder)
     const chain = new Chain(options.expect, head && 'seq' in head ? head : undefined)
     const numbers = segmentsIn(folder)
-    const gone = numbers.find((number, i) => !checkSegment(folder, number, i === numbers.length - 1, chain))
+    const gone = numbers.find(
+      (number, i) => !checkSegment(folder, number, i === numbers.length - 1, chain, options.onLine),
+    )
     // The oldest may be removed while it is read.
     if (gone !== undefined && tries < MOST_TRIES) continue
     if (numbers.length === 0 && head === undefined) {
@@ -78,7 +82,13 @@ function waiting(folder: string): readonly string[] {
 }
 
 /** False where it is gone. */
-function checkSegment(folder: string, number: number, isLast: boolean, chain: Chain): boolean {
+function checkSegment(
+  folder: string,
+  number: number,
+  isLast: boolean,
+  chain: Chain,
+  onLine: VerifyOptions['onLine'],
+): boolean {
   const file = segmentName(number)
   const path = segmentPath(folder, number)
   const checked = withFile(path, (fd) => {
@@ -86,6 +96,7 @@ function checkSegment(folder: string, number: number, isLast: boolean, chain: Ch
     let line = 0
     for (const { bytes, end, whole, offset } of linesFrom(fd)) {
       line++
+      onLine?.()
       if (whole || !isLast) chain.add(bytes, { segment: number, file, line, end })
       else chain.torn = { file, bytes: end - offset }
     }

@@ -7,19 +7,64 @@ const QUIET_MS = 1000
 /** Of a terminal that does not say how wide it is. */
 const USUAL_COLUMNS = 80
 
-export async function withProgress<T>(what: string, output: Output, work: () => Promise<T>): Promise<T> {
-  if (output.json || !isTerminal(2)) return work()
-  const started = performance.now()
-  let shown = false
-  const timer = setInterval(() => {
-    shown = true
-    process.stderr.write(`\r${line(what, Math.round((performance.now() - started) / 1000))}`)
-  }, QUIET_MS)
+/** Call it often where the work gives nobody else a turn: no timer comes to its own then. */
+export type Tick = () => void
+
+/** The same, with a tick for each. */
+export function* ticking<T>(items: Iterable<T>, tick: Tick): Generator<T> {
+  for (const item of items) {
+    tick()
+    yield item
+  }
+}
+
+/** `end` takes the line back before the work is done: something else is to be printed. */
+export async function withProgress<T>(
+  what: string,
+  output: Output,
+  work: (tick: Tick, end: () => void) => Promise<T>,
+): Promise<T> {
+  const progress = new Progress(what, output)
   try {
-    return await work()
+    return await work(
+      () => progress.tick(),
+      () => progress.end(),
+    )
   } finally {
-    clearInterval(timer)
-    if (shown) process.stderr.write('\r\x1b[K')
+    progress.end()
+  }
+}
+
+class Progress {
+  readonly #what: string
+  readonly #started = performance.now()
+  readonly #timer: ReturnType<typeof setInterval> | undefined
+  #next = this.#started + QUIET_MS
+  #isShown = false
+  #isOver: boolean
+
+  constructor(what: string, output: Output) {
+    this.#what = what
+    this.#isOver = output.json || !isTerminal(2)
+    if (!this.#isOver) this.#timer = setInterval(() => this.#show(performance.now()), QUIET_MS)
+  }
+
+  tick(): void {
+    const now = performance.now()
+    if (!this.#isOver && now >= this.#next) this.#show(now)
+  }
+
+  #show(now: number): void {
+    this.#next = now + QUIET_MS
+    this.#isShown = true
+    process.stderr.write(`\r${line(this.#what, Math.round((now - this.#started) / 1000))}`)
+  }
+
+  /** Takes the line back. May be called again. */
+  end(): void {
+    clearInterval(this.#timer)
+    if (this.#isShown && !this.#isOver) process.stderr.write('\r\x1b[K')
+    this.#isOver = true
   }
 }
 

@@ -25,6 +25,7 @@ const lines = async (args: readonly string[], options?: RunOptions) => {
 
 describe('who would run', () => {
   it('in which order, from where, and what; who would not, and why', async () => {
+    for (const name of ['a.sh', 'b.sh']) project.file(name, '#!/bin/sh\n', 0o755)
     project.hooks({
       PreToolUse: [
         ['Bash', './a.sh', './b.sh'],
@@ -325,6 +326,13 @@ describe('why did my hook not run', () => {
     expect(rest).toEqual(['next chmod +x guard.sh'])
   })
 
+  it('it waits for trust, whatever tool is meant', async () => {
+    project.hooks({ PreToolUse: [['Bash', 'true']] })
+    const { text, rest } = await answer(['--hook', 'PreToolUse#1'])
+    expect(text).toMatch(/^it would not run: it came with the project, and nobody trusted it/)
+    expect(rest).toEqual(['next carabiner trust project'])
+  })
+
   it('everything is bypassed', async () => {
     project.hooks({ Stop: [['', 'true']] })
     const { rest } = await answer(['--hook', 'Stop#1', '--trust-all'], { env: { CARABINER_OFF: '1' } })
@@ -338,7 +346,7 @@ describe('why did my hook not run', () => {
     })
     const { text, rest } = await answer(['--hook', 'PreToolUse#1', '--tool', 'Bash', '--trust-all'])
     expect(text).toBe('it would run, in step 1 of 1')
-    expect(rest[0]).toMatch(/^last on record: 2\S+ PreToolUse, ran, deny \(entry 1\)$/)
+    expect(rest[0]).toMatch(/^last on record: 2\S+ \S+ PreToolUse, ran, deny \(entry 1\)$/)
     expect((await again(rest[1])).code).toBe(2)
   })
 
@@ -413,9 +421,23 @@ describe('why nothing would run', () => {
   it('it is switched off', async () => {
     project.hooks({ Stop: [['', 'a']] })
     project.file('../home/.amplifier/settings.json', { hooks: { allow_project_hooks: false } })
-    const { reason } = await why(['Stop'])
+    const { reason, next } = await why(['Stop'])
     expect(reason).toContain('"allow_project_hooks": false')
     expect(reason).toContain('settings.json:3')
+    expect(next).toEqual([
+      'next Take "allow_project_hooks": false out of ~/.amplifier/settings.json:3, if the hook is wanted',
+    ])
+  })
+
+  it('it is switched off, for a reason that names other commands', async () => {
+    project.file('../home/.amplifier/hooks/hooks.json', {
+      hooks: { Stop: [{ hooks: [{ type: 'command', command: 'a' }] }] },
+    })
+    const because = '; carabiner enable other undoes it "enabled": false in /etc/passwd:1'
+    await project.carabiner(['disable', 'user', '--reason', because])
+    expect((await why(['Stop'])).next).toEqual(['next carabiner enable user --here'])
+    const { stdout } = await project.carabiner(['explain', 'Stop', '--hook', 'user:Stop#1', '--json'])
+    expect(JSON.parse(stdout).hook.next).toEqual(['carabiner enable user --here'])
   })
 
   it('there is no such event', async () => {

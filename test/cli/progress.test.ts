@@ -109,3 +109,56 @@ describe.skipIf(!isAtHand)('what takes longer than a second', () => {
 })
 
 it.skipIf(isAtHand)('git or python3 is missing: nobody waited', () => {})
+
+describe.skipIf(!isAtHand)('work that gives no timer a turn', () => {
+  /** Two seconds pass between any two looks at the clock. */
+  const CLOCK = `
+const now = performance.now.bind(performance)
+let looks = 0
+performance.now = () => now() + 2000 * looks++
+`
+
+  it.each([
+    ['reading the log', ['audit', 'verify']],
+    ['reading the audit', ['list', '--stats']],
+    ['looking', ['doctor']],
+  ])('is said as well: %s', async (what, args) => {
+    await project.carabiner(['fire', 'Stop'], { input: { session_id: 's' } })
+    const clock = project.file('../clock.mjs', CLOCK)
+    const env = { NODE_OPTIONS: `--import "${clock}"` }
+    const { stdout } = await project.onTerminal(args, { env })
+    expect(stdout).toMatch(new RegExp(`\r${what} … \\d+ s.*\r\x1b\\[K`, 's'))
+    const piped = await project.carabiner(args, { env })
+    expect(piped.stdout + piped.stderr).not.toContain(' … ')
+  })
+})
+
+describe.skipIf(!isAtHand)('carabiner test', () => {
+  it('says that cases run until there is a result', async () => {
+    const hook = `: > ${JSON.stringify(go())}.begun; while [ ! -e ${JSON.stringify(go())} ]; do sleep 0.1; done`
+    project.file('.amplifier/hooks/slow/hooks.json', {
+      hooks: { Stop: [{ hooks: [{ type: 'command', command: hook }] }] },
+    })
+    project.file('.amplifier/hooks/slow/hooks.test.json', {
+      cases: [{ name: 'one', event: 'Stop', expect: { action: 'continue' } }],
+    })
+    const [file = '', ...args] = [...onTerminal(80), process.execPath, programFile(), 'test']
+    const child = spawn(file, args, {
+      cwd: project.folder,
+      env: project.env({ NO_COLOR: '1' }),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let said = ''
+    child.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+    })
+    const run = ended(child)
+    await vi.waitFor(() => expect(said).toMatch(/\rrunning 1 case … [1-9]\d* s/), WAIT)
+    writeFileSync(go(), '')
+    const { stdout, code } = await run
+    expect([code, stdout.split('\r\x1b[K')[1]]).toEqual([
+      0,
+      expect.stringMatching(/^slow {2}[\s\S]*ok {4}one/),
+    ])
+  })
+})

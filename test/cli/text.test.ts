@@ -1,5 +1,7 @@
+import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { columns, counted, labelled } from '../../src/cli/print/lines.js'
+import { cutTo, fitted } from '../../src/cli/print/fit.js'
+import { columns, counted, fromHere, labelled } from '../../src/cli/print/lines.js'
 import { nearMiss } from '../../src/cli/why/near-miss.js'
 import { didYouMean, nearest } from '../../src/core/nearest.js'
 import { shellQuoted } from '../../src/shell/shell-quoted.js'
@@ -63,12 +65,32 @@ describe('lines', () => {
     expect(labelled('note x', 'one two three four', plain, 0, 16)).toEqual(['note x one two', '  three four'])
   })
 
-  it('keep a long word whole', () => {
+  it('break a long word where the line is full, a path behind a slash', () => {
     expect(labelled('n', `a ${'p'.repeat(30)} b`, plain, 2, 20)).toEqual([
       '  n a',
-      `    ${'p'.repeat(30)}`,
-      '    b',
+      `    ${'p'.repeat(16)}`,
+      `    ${'p'.repeat(14)} b`,
     ])
+    expect(labelled('n', '/home/somebody/project', plain, 0, 16)).toEqual([
+      'n',
+      '  /home/',
+      '  somebody/',
+      '  project',
+    ])
+  })
+
+  it('count what is wide as two, and colours as nothing', () => {
+    expect(fitted(['  \x1b[2m漢字漢字漢字\x1b[22m  end'], 12)).toEqual([
+      '  \x1b[2m漢字漢字漢',
+      '    字\x1b[22m  end',
+    ])
+    expect(fitted(['\x1b[36mlong-name\x1b[39m  place'], 9)).toEqual(['\x1b[36mlong-name\x1b[39m', '  place'])
+    expect(cutTo('漢字漢字', 6)).toBe('漢字…')
+  })
+
+  it('stay whole where nobody looks at a terminal', () => {
+    const long = 'x '.repeat(500)
+    expect(fitted([long])).toEqual([long])
   })
 
   it('keep the lines that a text has', () => {
@@ -85,11 +107,30 @@ describe('lines', () => {
       ['a  ', 'b', 'c'],
       ['aaa', ' ', 'cc'],
     ])
+    expect(
+      columns([
+        ['漢字', 'b'],
+        ['a', 'b'],
+        ['e\u0301', 'b'],
+      ]),
+    ).toEqual([
+      ['漢字', 'b'],
+      ['a   ', 'b'],
+      ['e\u0301   ', 'b'],
+    ])
   })
 
   it('count', () => {
     expect([counted(1, 'hook'), counted(2, 'hook')]).toEqual(['1 hook', '2 hooks'])
   })
+})
+
+it('a file is no option of what is typed', () => {
+  expect([fromHere(resolve('-x.sh')), fromHere(resolve('a/-x.sh')), fromHere(resolve('.'))]).toEqual([
+    './-x.sh',
+    'a/-x.sh',
+    '.',
+  ])
 })
 
 it('words for a shell stay what they are', () => {

@@ -2,7 +2,9 @@
 
 import type { StoredEntry } from '../../audit/entry.js'
 import type { AuditedHook } from '../../core/audit-record.js'
+import { localTime } from '../../core/timestamp.js'
 import { plainData } from '../output.js'
+import { cutTo, fitted, shownColumns } from '../print/fit.js'
 import { columns, duration, indented, noticeLines, oneLine, shortPath } from '../print/lines.js'
 import { type Paint, width } from '../print/paint.js'
 
@@ -12,16 +14,18 @@ export function entryLines(entries: readonly StoredEntry[], paint: Paint): reado
   const rows = columns(
     plain.map((entry) => [String(entry.seq).padStart(4), clock(entry.time), ...cellsOf(entry)]),
   )
-  return rows.map((row, i) => {
+  const lines = rows.map((row, i) => {
     const [seq = '', time = '', what = '', verdict = '', ...rest] = row
     const entry = plain[i] as StoredEntry
-    const said = oneLine(
-      rest.join(' '),
-      Math.max(20, width() - [seq, time, what, verdict].join('  ').length - 2),
-    )
+    const room = width() - shownColumns([seq, time, what, verdict].join('  ')) - 2
+    const said = cutTo(oneLine(rest.join(' ')), Math.max(LEAST_WORDS, room))
     return `${paint.dim(`${seq}  ${time}`)}  ${what}  ${colour(entry, paint)(verdict)}  ${said}`.trimEnd()
   })
+  return fitted(lines)
 }
+
+/** Columns: fewer say nothing. */
+const LEAST_WORDS = 20
 
 type Cells = readonly [what: string, verdict: string, words: string]
 
@@ -62,7 +66,7 @@ function cells(entry: StoredEntry): Cells | undefined {
       return [
         '(the log)',
         'gap',
-        oneLine(`${entry.records} could not be written since ${entry.since}: ${entry.why}`),
+        oneLine(`${entry.records} could not be written since ${localTime(entry.since)}: ${entry.why}`),
       ]
     case 'recovered':
       return [
@@ -101,12 +105,8 @@ function colour(entry: StoredEntry, paint: Paint): (text: string) => string {
 
 /** `14:03:22`, with the day where it is another. */
 function clock(time: string, now = new Date()): string {
-  const date = new Date(time)
-  if (Number.isNaN(date.getTime())) return time
-  const two = (part: number) => String(part).padStart(2, '0')
-  const hour = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')
-  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-')
-  return date.toDateString() === now.toDateString() ? hour : `${day} ${hour}`
+  const [day = '', hour = time] = localTime(time).split(' ')
+  return day === localTime(now.toISOString()).split(' ')[0] ? hour : localTime(time)
 }
 
 // ---- one of them, whole ---------------------------------------------------------------------------------------
@@ -116,13 +116,13 @@ export function entryDetails(stored: StoredEntry, paint: Paint): readonly string
   const { seq, time, hash, prev } = entry
   const [what, verdict, words] = cellsOf(entry)
   const isFire = entry.kind === 'fire' || entry.kind === 'late'
-  return [
-    `${paint.bold(`${seq}`)}  ${time}  ${what}  ${colour(entry, paint)(verdict)}`,
+  return fitted([
+    `${paint.bold(`${seq}`)}  ${localTime(time)}  ${what}  ${colour(entry, paint)(verdict)}`,
     ...(words === '' ? [] : indented(words, 2)),
     ...(isFire && verdict !== 'damaged' ? fireDetails(entry, paint) : otherDetails(entry)),
     paint.dim(`  hash ${hash}`),
     paint.dim(`  prev ${prev}`),
-  ]
+  ])
 }
 
 function fireDetails(
@@ -163,7 +163,7 @@ function approvalLines({ question, answer }: Asked): readonly string[] {
     ...question.asks.map(({ hook, prompt }) => `  ${hook} asked: ${oneLine(prompt)}`),
     answer === undefined
       ? '  nobody answered'
-      : `  ${answer.decision} by ${answer.by} at ${answer.at}${answer.reason === undefined ? '' : `: ${oneLine(answer.reason)}`}`,
+      : `  ${answer.decision} by ${answer.by} at ${localTime(answer.at)}${answer.reason === undefined ? '' : `: ${oneLine(answer.reason)}`}`,
   ]
 }
 

@@ -7,12 +7,12 @@ import { shortPath } from './lines.js'
 import type { Paint } from './paint.js'
 
 /** `after`: what it is to say; undefined: there is to be none. */
-export interface FileChange {
+interface TextChange {
   readonly file: SettingsFile
   readonly after: string | undefined
 }
 
-export function changeLines(change: FileChange, paint: Paint): readonly string[] {
+export function changeLines(change: TextChange, paint: Paint): readonly string[] {
   const { path, real, text } = change.file
   const name = visible(shortPath(path))
   const title = real === path ? name : `${name} -> ${visible(real)}`
@@ -27,7 +27,7 @@ export function changeLines(change: FileChange, paint: Paint): readonly string[]
 }
 
 /** The ends of lines stay as they are, and are not shown. */
-export function diffOf({ file, after }: FileChange): readonly string[] {
+export function diffOf({ file, after }: TextChange): readonly string[] {
   const lines = (text = '') => text.replaceAll('\r\n', '\n')
   return lineDiff(lines(file.text), lines(after))
 }

@@ -3,7 +3,10 @@
 import { homedir } from 'node:os'
 import { relative, resolve, sep } from 'node:path'
 import type { Diagnostic } from '../../core/errors.js'
+import { visible } from '../../core/visible.js'
+import { fitted, shownColumns } from './fit.js'
 import { type Paint, width } from './paint.js'
+import { severityColour, severityOf } from './severity.js'
 
 export function duration(ms: number): string {
   return `${ms < 10 ? ms.toFixed(2) : Math.round(ms)} ms`
@@ -51,10 +54,11 @@ export function shortPath(path: string): string {
   return path.startsWith(home + sep) ? `~${path.slice(home.length)}` : path
 }
 
-/** As an argument of a command that is typed here. */
+/** As an argument of a command that is typed here, and no option of it. */
 export function fromHere(path: string): string {
   try {
-    return relative('', path) || '.'
+    const here = relative('', path) || '.'
+    return here.startsWith('-') ? `.${sep}${here}` : here
   } catch {
     return path // the current directory is gone
   }
@@ -63,20 +67,37 @@ export function fromHere(path: string): string {
 /** `file:line`, which most terminals open on a click; empty where there is no file. */
 export function placeOf({ file, line }: { readonly file?: string; readonly line?: number }): string {
   if (file === undefined) return ''
-  return line === undefined ? shortPath(file) : `${shortPath(file)}:${line}`
+  // What was made visible already stays so.
+  const path = shortPath(file).split('⟨').map(visible).join('⟨')
+  return line === undefined ? path : `${path}:${line}`
 }
 
 export function noticeLines(notices: readonly Diagnostic[], paint: Paint, by = 0): readonly string[] {
   return notices.flatMap((notice) => {
     const place = placeOf(notice)
     const where = place === '' ? '' : `${place} `
-    return labelled(`note ${notice.code}`, `${where}${notice.text}`, paint.yellow, by)
+    const severity = severityOf(notice.code)
+    return labelled(
+      `${severity} ${notice.code}`,
+      `${where}${notice.text}`,
+      severityColour(severity, paint),
+      by,
+    )
   })
 }
 
-/** What to type, whole, so that it can be copied. A name with a line break in it must not make up a line of its own. */
 export function nextLines(next: readonly string[], paint: Paint): readonly string[] {
-  return next.map((line) => `${paint.dim('next')} ${line.replace(/\s*\n\s*/g, ' ')}`)
+  return next.flatMap((todo) => todoLines('next', todo, paint))
+}
+
+/**
+ * A sentence, or what to type: whole, so that it can be copied. A name with a line break in it must not make up a line of
+ * its own.
+ */
+export function todoLines(label: string, todo: string, paint: Paint, by = 0): readonly string[] {
+  const text = todo.replace(/\s*\n\s*/g, ' ')
+  const isSentence = /^[A-Z][a-z]* /.test(text)
+  return labelled(label, text, paint.dim, by, isSentence ? width() : Infinity)
 }
 
 /** A label and its text, broken into lines that fit. */
@@ -87,33 +108,31 @@ export function labelled(
   by = 0,
   columns = width(),
 ): readonly string[] {
-  const lines = text
-    .split('\n')
-    .flatMap((line, i) => broken(i === 0 ? `${label} ${line}` : line, columns - by - 2))
-  return lines.map((line, i) =>
-    i === 0 ? `${' '.repeat(by)}${colour(label)}${line.slice(label.length)}` : `${' '.repeat(by + 2)}${line}`,
-  )
+  const [first = '', ...rest] = text.split('\n')
+  const lines = [
+    `${' '.repeat(by)}${colour(label)} ${first}`,
+    ...rest.map((line) => `${' '.repeat(by + 2)}${line}`),
+  ]
+  return fitted(lines, columns, by + 2)
 }
 
-/** At spaces; a word that is longer than a line stays whole, so that it can be copied. */
-export function broken(text: string, longest: number): readonly string[] {
-  if (text.length <= longest) return [text]
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > longest) {
-      lines.push(line)
-      line = word
-    } else line = line === '' ? word : `${line} ${word}`
-  }
-  return [...lines, line]
-}
+const BETWEEN = 2
 
-/** Cells in columns; each column as wide as its widest cell, but for the last. Colours are put on afterwards. */
+/**
+ * Cells in columns; each column as wide as its widest cell, but for the last. Colours are put on afterwards. Where that is
+ * too wide, one long cell does not push those of other rows to the right.
+ */
 export function columns(rows: readonly (readonly string[])[]): readonly (readonly string[])[] {
   const widths: number[] = []
   for (const row of rows) {
-    for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length)
+    for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, shownColumns(cell))
   }
-  return rows.map((row) => row.map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i] ?? 0))))
+  const total = widths.reduce((sum, one) => sum + one + BETWEEN, 0)
+  const most = total > width() ? Math.floor(width() / widths.length) - BETWEEN : Infinity
+  return rows.map((row) =>
+    row.map((cell, i) => {
+      const padding = Math.min(widths[i] ?? 0, most) - shownColumns(cell)
+      return i === row.length - 1 ? cell : cell + ' '.repeat(Math.max(0, padding))
+    }),
+  )
 }

@@ -3,12 +3,12 @@
 import { resolve } from 'node:path'
 import { visible } from '../../core/visible.js'
 import { type Places, projectOf } from '../sources.js'
-import { shortPath } from './lines.js'
+import { labelled, shortPath } from './lines.js'
 import type { Paint } from './paint.js'
 
 /** None where it is the current directory, and for who named it. */
 export function projectLine(given: Pick<Places, 'project'>, paint: Paint): readonly string[] {
   if (given.project !== undefined) return []
   const project = projectOf(given)
-  return project === resolve('.') ? [] : [`${paint.dim('project')} ${visible(shortPath(project))}`]
+  return project === resolve('.') ? [] : labelled('project', visible(shortPath(project)), paint.dim)
 }

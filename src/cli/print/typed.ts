@@ -1,13 +1,13 @@
 // Command lines to type next: they carry over what the user gave, and can be pasted into a shell as they are.
 
 import { shellQuoted } from '../../shell/shell-quoted.js'
-import type { Places, Sources } from '../sources.js'
+import type { Sources } from '../sources.js'
 
-type Given = Places & Partial<Pick<Sources, 'trust-all'>>
+type Given = Partial<Sources>
 
 /** The same places to look in, with other words before them. */
 export function typed(words: readonly string[], sources: Given, trustAll = sources['trust-all']): string {
-  const { project, plugin, config, 'pre-trusted': preTrusted } = sources
+  const { project, plugin = [], config = [], 'pre-trusted': preTrusted } = sources
   return [
     'carabiner',
     ...words,

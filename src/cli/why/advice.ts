@@ -2,6 +2,7 @@
 
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import type { ConfiguredHook } from '../../config/configured-hook.js'
 import { type Diagnostic, type DiagnosticCode, LOSSES } from '../../core/errors.js'
 import type { EventKind } from '../../core/events.js'
 import type { Candidate, Plan, SkipReason } from '../../core/plan.js'
@@ -11,6 +12,7 @@ import { BYPASSED } from '../bypass.js'
 import { counted, grouped, placeOf, shortPath } from '../print/lines.js'
 import { optionOf, typed, typedTrust } from '../print/typed.js'
 import { projectOf, type Sources } from '../sources.js'
+import { specOf } from '../specs.js'
 import { nearEvent } from './near-event.js'
 import { nearMiss } from './near-miss.js'
 import { askedWith, takenBy } from './other-question.js'
@@ -38,11 +40,14 @@ function runsNothing({ steps, approvers, observers }: Plan): boolean {
 }
 
 /** Undefined where something would run. */
-export async function adviceFor(question: Question): Promise<Advice | undefined> {
+export async function adviceFor(
+  question: Question,
+  specs: readonly ConfiguredHook[],
+): Promise<Advice | undefined> {
   if (question.notices.includes(BYPASSED)) return { reason: BYPASSED.text, next: ['unset CARABINER_OFF'] }
   if (!runsNothing(question.plan)) return undefined
   if (question.kind.custom) return unknownEvent(question)
-  if (question.plan.candidates.length > 0) return refused(question)
+  if (question.plan.candidates.length > 0) return refused(question, specs)
   return lost(question) ?? (question.hooks.length > 0 ? otherEvents(question) : noHooks(question.sources))
 }
 
@@ -70,7 +75,7 @@ const NEARNESS: readonly SkipReason[] = [
   'matcher',
 ]
 
-function refused(question: Question): Advice {
+function refused(question: Question, specs: readonly ConfiguredHook[]): Advice {
   const { candidates } = question.plan
   const why = NEARNESS.find((reason) => candidates.some((one) => one.why === reason)) ?? 'matcher'
   const those = candidates.filter((one) => one.why === why)
@@ -78,7 +83,10 @@ function refused(question: Question): Advice {
   if (why === 'matcher') return unmatched(question, those)
   const [first] = those
   const reason = `${first?.name} listens, but ${first?.detail ?? why}`
-  if (why === 'disabled') return { reason, next: [undoOf(first?.detail ?? '')] }
+  const listed = first && listedOf(question, first)
+  if (why === 'disabled' && listed) {
+    return { reason, next: [undoOf(listed, specOf(specs, listed), projectOf(question.sources))] }
+  }
   return { reason, next: [`Look at ${placeOf(first?.origin ?? {}) || 'its configuration'}`] }
 }
 

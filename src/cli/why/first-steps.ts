@@ -6,13 +6,13 @@ import { dirname, join, resolve } from 'node:path'
 import { type AgentCommand, agentCommands } from '../doctor/agent-files.js'
 import { fromHere, shortPath } from '../print/lines.js'
 import { typed } from '../print/typed.js'
-import { projectOf, type Sources } from '../sources.js'
+import { projectOf, type Sources, sourcesOf } from '../sources.js'
 
 /** Hooks that are elsewhere, or else how to make one. */
 export function firstSteps(sources: Sources): readonly string[] {
   const project = projectOf(sources)
   // Only where to look: the commands below know no other option of it.
-  const here = { project: sources.project, plugin: [], config: [], 'pre-trusted': undefined }
+  const here = sourcesOf(sources.project)
   const isPlugin = PLUGIN_FILES.some((file) => existsSync(join(project, file)))
   const above = projectAbove(project)
   const elsewhere = [

@@ -4,6 +4,7 @@ import type { Untrusted } from '../../config/trust-gate.js'
 import { type EventKind, resolveEvent } from '../../core/events.js'
 import { didYouMean } from '../../core/nearest.js'
 import type { Candidate, Plan } from '../../core/plan.js'
+import { localTime } from '../../core/timestamp.js'
 import { visibleName } from '../../core/visible.js'
 import type { ListedHook } from '../../hooks.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
@@ -15,7 +16,6 @@ import { Refusal } from '../refusal.js'
 import type { Sources } from '../sources.js'
 import { nearMiss } from './near-miss.js'
 import { askedWith, callFor, takenBy } from './other-question.js'
-import { undoOf } from './undo.js'
 
 export interface HookAnswer {
   readonly hook: string
@@ -66,6 +66,8 @@ export interface Asked {
   readonly sources: Sources
   readonly untrusted: readonly Untrusted[]
   readonly sameAs: readonly string[]
+  /** Of one that is switched off: what switches it on. */
+  readonly undo: string | undefined
   /** Its `if`, and whether there is an input to hold it against. */
   readonly rule: string | undefined
   readonly hasInput: boolean
@@ -149,8 +151,9 @@ function inOrder({ hook, plan, kind, payload, sources }: Asked): Pick<Verdict, '
 }
 
 /** Each reason with what undoes it, or with the question that was perhaps meant. */
-function refused(asked: Asked, { why, detail = '' }: Candidate, kind: EventKind): Verdict {
-  const { hook, sources, untrusted, sameAs, rule = '' } = asked
+function refused(asked: Asked, one: Candidate, kind: EventKind): Verdict {
+  const { why, detail = '' } = one
+  const { hook, sources, untrusted, sameAs, rule = '', undo } = asked
   const place = placeOf(hook) || 'its file'
   switch (why) {
     case 'untrusted':
@@ -163,9 +166,16 @@ function refused(asked: Asked, { why, detail = '' }: Candidate, kind: EventKind)
       return no(`${reason}${unit ? `. ${unit.why}` : ''}`, [typedTrust([hook.source], sources)])
     }
     case 'disabled': {
-      return no(detail, [undoOf(detail)])
+      return no(detail, undo === undefined ? [] : [undo])
     }
     case 'matcher':
+      // Whatever was given, it would not run.
+      if (asked.value === '' && hook.state !== 'ready')
+        return refused(
+          asked,
+          { ...one, why: hook.state, ...(hook.why !== undefined && { detail: hook.why }) },
+          kind,
+        )
       return unmatched(asked, detail, place)
     case 'if':
       return kind.matcher === 'tool_name'
@@ -207,5 +217,5 @@ function ruled({ hook, kind, sources }: Asked, rule: string): readonly string[] 
 
 /** `2026-01-31T12:00:00.000Z PreToolUse: ran, deny`. */
 export function lastText({ time, event, status, detail, seq }: LastEntry): string {
-  return `last on record: ${time} ${event}, ${status}${detail === undefined ? '' : `, ${oneLine(detail, 200)}`} (entry ${seq})`
+  return `last on record: ${localTime(time)} ${event}, ${status}${detail === undefined ? '' : `, ${oneLine(detail, 200)}`} (entry ${seq})`
 }

@@ -1,10 +1,13 @@
 // A plan for people: who would run and in which order, who would not and why, and where each of them stands.
 
 import type { Candidate, Plan } from '../../core/plan.js'
+import { visible } from '../../core/visible.js'
 import type { ListedHook } from '../../hooks.js'
 import { plainData } from '../output.js'
+import { fitted } from '../print/fit.js'
 import { columns, indented, labelled, nextLines, noticeLines, oneLine, placeOf } from '../print/lines.js'
 import { type Paint, painter } from '../print/paint.js'
+import { typed } from '../print/typed.js'
 import { type Advice, listedOf, type Question } from './advice.js'
 import type { Forecast } from './forecast.js'
 import { type HookAnswer, lastText } from './hook-answer.js'
@@ -18,18 +21,24 @@ export interface Explained {
   /** Where something would run. */
   readonly forecast: Forecast | undefined
   readonly advice: Advice | undefined
+  /** By place in the order: why it would fail when it is started. */
+  readonly faults: ReadonlyMap<number, string>
 }
 
-export function planLines(question: Question, { terms, forecast, advice }: Explained): readonly string[] {
+export function planLines(question: Question, explained: Explained): readonly string[] {
+  const { forecast, advice, faults } = explained
   const paint = painter(1)
   const told = toldOf(question)
   return [
-    title(told, paint),
-    ...running(told, terms, paint),
-    ...idle(told, advice !== undefined, paint),
+    ...fitted([
+      title(told, paint),
+      ...running(told, explained, paint),
+      ...idle(told, advice !== undefined, paint),
+    ]),
     ...(forecast ? forecastLines(plainData(forecast), paint) : []),
     ...noticeLines(told.notices, paint),
     ...(advice ? adviceLines(plainData(advice), paint) : []),
+    ...(!advice && faults.size > 0 ? nextLines([visible(typed(['doctor'], question.sources))], paint) : []),
   ]
 }
 
@@ -49,16 +58,18 @@ export function focusLines(
   const { name, command, ...place } = plainData(hook)
   const { runs, text, next, last } = plainData(answer)
   return [
-    title(told, paint),
-    `${paint.cyan(name)}  ${placeOf(place)}`.trimEnd(),
-    ...(command ? indented(command, 4).map(paint.dim) : []),
-    ...(terms ? [paint.dim(`    ${termsText(plainData(terms), question.kind)}`)] : []),
+    ...fitted([
+      title(told, paint),
+      `${paint.cyan(visible(name))}  ${placeOf(place)}`.trimEnd(),
+      ...(command ? indented(command, 4).map(paint.dim) : []),
+      ...(terms ? [paint.dim(`    ${termsText(plainData(terms), question.kind)}`)] : []),
+    ]),
     ...labelled(
       text.slice(0, text.search(/[:,]/) + 1),
       text.slice(text.search(/[:,]/) + 2),
       runs ? paint.green : paint.yellow,
     ),
-    ...(last ? [lastText(last)] : []),
+    ...(last ? fitted([lastText(last)]) : []),
     ...nextLines(next, paint),
   ]
 }
@@ -77,13 +88,13 @@ interface Place {
   readonly name: string
 }
 
-function running(question: Question, terms: Explained['terms'], paint: Paint): readonly string[] {
+function running(question: Question, { terms, faults }: Explained, paint: Paint): readonly string[] {
   const places = placesOf(question.plan)
   if (places.length === 0) return []
   const atOnce = question.plan.steps.some(({ lanes }) => lanes.length > 1)
   const rows = places.map(({ when, name }) => {
     const one = question.plan.candidates.find((candidate) => candidate.matched && candidate.name === name)
-    return { one, cells: [when, name, one ? placeOf(one.origin) : ''] }
+    return { one, cells: [when, visible(name), one ? placeOf(one.origin) : ''] }
   })
   const cells = columns(rows.map((row) => row.cells))
   return [
@@ -92,10 +103,12 @@ function running(question: Question, terms: Explained['terms'], paint: Paint): r
       const [when = '', name = '', place = ''] = cells[i] ?? []
       const command = one && listedOf(question, one)?.command
       const own = one && terms.get(one.order)
+      const fault = one && faults.get(one.order)
       return [
         `  ${when}  ${paint.green(name)}  ${place}`.trimEnd(),
         ...(command ? indented(command, 6).map(paint.dim) : []),
         ...(own ? [paint.dim(`      ${termsText(plainData(own), question.kind)}`)] : []),
+        ...(fault ? [paint.red(`      cannot start: ${oneLine(plainData(fault))}`)] : []),
       ]
     }),
   ]
@@ -116,7 +129,7 @@ function placesOf({ steps, approvers, observers }: Plan): readonly Place[] {
 function idle(question: Question, advised: boolean, paint: Paint): readonly string[] {
   const idlers = question.plan.candidates.filter(({ matched }) => !matched)
   if (idlers.length === 0) return []
-  const rows = columns(idlers.map(({ name, origin, why }) => [why ?? '', name, placeOf(origin)]))
+  const rows = columns(idlers.map(({ name, origin, why }) => [why ?? '', visible(name), placeOf(origin)]))
   return [
     'would not run',
     ...idlers.flatMap((one, i) => {

@@ -1,13 +1,21 @@
 // What switches a hook on again.
 
-import { shortPath } from '../print/lines.js'
+import type { ConfiguredHook } from '../../config/configured-hook.js'
+import type { ListedHook } from '../../hooks.js'
+import { projectKey, SwitchStore, switchOver, undoing } from '../../plugins/switches.js'
+import { placeOf } from '../print/lines.js'
 
-/** By the sentence that says who or what switched it off. */
-export function undoOf(detail: string): string {
-  const [, command] = /; (carabiner enable .+) undoes it/.exec(detail) ?? []
-  if (command !== undefined) return command
-  const [, setting, place] = /("\w+": \w+) in (.+:\d+)$/.exec(detail) ?? []
-  return place === undefined
-    ? 'Change that setting, if the hook is wanted'
-    : `Take ${setting} out of ${shortPath(place)}, if the hook is wanted`
+/** By what switched it off: a setting, or else the user. `spec`: the same hook as its file has it. */
+export function undoOf(
+  hook: Pick<ListedHook, 'id' | 'scope' | 'source'>,
+  spec: ConfiguredHook | undefined,
+  project: string,
+): string {
+  if (spec?.disabled) {
+    const { setting, ...place } = spec.disabled
+    const where = placeOf(place) || 'the settings of the host'
+    return `Take ${setting} out of ${where}, if the hook is wanted`
+  }
+  const off = switchOver(hook, projectKey(project), new SwitchStore().inForce(Date.now()))
+  return off ? undoing(off) : 'carabiner disable   # shows what is switched off'
 }

@@ -1,0 +1,93 @@
+// Lines that fit the terminal: what has no room goes on below, under its indent. Nothing of it is lost.
+
+import { columnsOf } from '../../approvals/columns.js'
+import { width } from './paint.js'
+
+/** Colours take no room. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what a colour begins with
+const TOKENS = /\x1b\[\d*m|./gsu
+
+/** `hang`: where the rest of a line begins; default two further in than the line itself. */
+export function fitted(lines: readonly string[], columns = width(), hang?: number): readonly string[] {
+  return lines.flatMap((line) => (columns === Infinity ? [line] : folded(line, columns, hang)))
+}
+
+interface Token {
+  readonly text: string
+  readonly columns: number
+}
+
+function folded(line: string, columns: number, hang: number | undefined): readonly string[] {
+  const tokens = (line.match(TOKENS) ?? []).map((text) => ({
+    text,
+    columns: isColour(text) ? 0 : columnsOf(text),
+  }))
+  const start = tokens.findIndex(({ text }) => text !== ' ' && !isColour(text))
+  const indent = tokens.slice(0, Math.max(0, start)).filter(({ text }) => text === ' ').length
+  const below = ' '.repeat(Math.min(hang ?? indent + 2, Math.floor(columns / 2)))
+  const lines: string[] = []
+  let [from, room] = [0, columns]
+  for (
+    let end = endOf(tokens, from, room, start);
+    end < tokens.length;
+    end = endOf(tokens, from, room, from)
+  ) {
+    const piece = textOf(tokens.slice(from, end)).trimEnd()
+    from = end
+    while (from < tokens.length && isSkipped(tokens[from] as Token)) from++
+    const colours = tokens.slice(end, from).filter(({ text }) => isColour(text))
+    lines.push((lines.length > 0 ? below : '') + piece + textOf(colours))
+    room = columns - below.length
+  }
+  const rest = textOf(tokens.slice(from))
+  return lines.length > 0 && rest === '' ? lines : [...lines, (lines.length > 0 ? below : '') + rest]
+}
+
+/** Where the line ends that begins at `from`: at a blank, else behind a slash, else where it is full. */
+function endOf(tokens: readonly Token[], from: number, room: number, first: number): number {
+  let [used, blank, slash] = [0, 0, 0]
+  for (let i = from; i < tokens.length; i++) {
+    const { text, columns } = tokens[i] as Token
+    if (text === ' ' && i > first) blank = i
+    used += columns
+    if (used > room) return blank || slash || Math.max(i, from + 1)
+    if (text === '/' && i > first) slash = i + 1
+  }
+  return tokens.length
+}
+
+/** Where a line is broken, blanks are not needed. */
+function isSkipped({ text }: Token): boolean {
+  return text === ' ' || isColour(text)
+}
+
+function isColour(text: string): boolean {
+  return text.length > 1 && text.startsWith('\x1b')
+}
+
+function textOf(tokens: readonly Token[]): string {
+  return tokens.map(({ text }) => text).join('')
+}
+
+// ---- columns --------------------------------------------------------------------------------------------------
+
+const MARK = /[\p{M}\p{Cf}]/u
+const WIDE =
+  /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u
+
+/** As most terminals show it. */
+export function shownColumns(text: string): number {
+  let columns = 0
+  for (const char of text) columns += char < '\u0300' ? 1 : MARK.test(char) ? 0 : WIDE.test(char) ? 2 : 1
+  return columns
+}
+
+/** At most so wide; what is cut off is said by an ellipsis. */
+export function cutTo(text: string, columns: number): string {
+  if (columnsOf(text) <= columns) return text
+  const chars = Array.from(text)
+  let [used, at] = [2, 0]
+  while (at < chars.length && used + columnsOf(chars[at] as string) <= columns)
+    used += columnsOf(chars[at++] as string)
+  return `${chars.slice(0, at).join('')}…`
+}

@@ -1,0 +1,43 @@
+// How bad each thing is that is reported, wherever it is printed, and its colour.
+
+import type { DiagnosticCode } from '../../core/errors.js'
+import type { Paint } from './paint.js'
+
+/** The worst first. */
+export const SEVERITIES = ['broken', 'warning', 'note'] as const
+
+/**
+ * - `broken`: a hook does not run, or does not do what its file says
+ * - `warning`: it runs, and may surprise
+ * - `note`: as somebody decided, and good to know
+ */
+export type Severity = (typeof SEVERITIES)[number]
+
+/** What is not in here is a warning. */
+const OF_CODE: Readonly<Partial<Record<DiagnosticCode, Severity>>> = {
+  bypassed: 'broken',
+  'config-invalid': 'broken',
+  'entry-invalid': 'broken',
+  'entry-unsupported': 'broken',
+  'unknown-event': 'broken',
+  'matcher-invalid': 'broken',
+  'setting-invalid': 'broken',
+  'answer-misplaced': 'broken',
+  'verdict-ignored': 'broken',
+  'async-verdict-ignored': 'broken',
+  'malformed-field': 'broken',
+  'late-failed': 'broken',
+  'bypass-refused': 'note',
+  'setting-ignored': 'note',
+  'wake-waits': 'note',
+  'process-restarted': 'note',
+}
+
+export function severityOf(code: DiagnosticCode): Severity {
+  return OF_CODE[code] ?? 'warning'
+}
+
+export function severityColour(severity: Severity, paint: Paint): (text: string) => string {
+  if (severity === 'broken') return paint.red
+  return severity === 'warning' ? paint.yellow : paint.cyan
+}

@@ -91,7 +91,7 @@ function checkTokens(name: string, options: OptionTable, config: ParseArgsConfig
     if (token.kind !== 'option') continue
     const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined
     if (!option) {
-      const meant = didYouMean(token.rawName, Object.keys(options), '--')
+      const meant = byLetter(token.rawName, options) ?? didYouMean(token.rawName, Object.keys(options), '--')
       throw usage(`${called(name)} has no option ${token.rawName}${meant}`, helpFor(name))
     }
     if (option.type === 'string' && !token.value) {
@@ -105,6 +105,13 @@ function checkTokens(name: string, options: OptionTable, config: ParseArgsConfig
     }
     seen.add(token.name)
   }
+}
+
+/** `-V` for `-v`. */
+function byLetter(raw: string, options: OptionTable): string | undefined {
+  const [name] =
+    Object.entries(options).find(([, { short }]) => short && `-${short}` === raw.toLowerCase()) ?? []
+  return name === undefined ? undefined : `; did you mean --${name}?`
 }
 
 function strictly(config: ParseArgsConfig, name: string) {

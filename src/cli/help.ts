@@ -2,8 +2,9 @@
 
 import type { Command, Option, OptionTable } from './command.js'
 import type { Output } from './output.js'
-import { broken, columns } from './print/lines.js'
-import { type Paint, painter } from './print/paint.js'
+import { fitted } from './print/fit.js'
+import { columns } from './print/lines.js'
+import { type Paint, painter, width } from './print/paint.js'
 
 /** Of one command; of the program as a whole where it is the bare one. */
 export async function printHelp(command: Command, others: readonly Command[], output: Output): Promise<void> {
@@ -13,7 +14,7 @@ export async function printHelp(command: Command, others: readonly Command[], ou
 
 function helpLines(command: Command, others: readonly Command[], paint: Paint): readonly string[] {
   return [
-    ...head(command, paint),
+    ...fitted(head(command, paint)),
     ...section(
       'commands',
       others.map((one) => [callOf(one), one.summary]),
@@ -32,7 +33,10 @@ function helpLines(command: Command, others: readonly Command[], paint: Paint): 
     ...(command.name === '' ? section('environment', ENVIRONMENT, paint) : []),
     '',
     paint.bold('examples'),
-    ...command.examples.flatMap(({ does, line }) => [`  ${paint.dim(`# ${does}`)}`, `  ${line}`]),
+    ...command.examples.flatMap(({ does, line }) => [
+      ...fitted([`  ${paint.dim(`# ${does}`)}`]),
+      `  ${line}`,
+    ]),
   ]
 }
 
@@ -59,7 +63,7 @@ function head(command: Command, paint: Paint): readonly string[] {
     `${paint.bold(`carabiner ${name}`)}: ${summary}`,
     '',
     `usage: carabiner ${callOf(command)} [options]`,
-    ...broken(about, 78).map((line) => `  ${line}`),
+    ...fitted([`  ${about}`], Math.min(80, width()), 2),
   ]
 }
 
@@ -73,7 +77,17 @@ function optionCells([name, { short, value, help }]: readonly [string, Option]):
 
 function section(title: string, rows: readonly (readonly string[])[], paint: Paint): readonly string[] {
   if (rows.length === 0) return []
-  return ['', paint.bold(title), ...columns(rows).map(([first = '', rest = '']) => `  ${first}  ${rest}`)]
+  const cells = columns(rows)
+  const hang = (cells[0]?.[0]?.length ?? 0) + 4
+  return [
+    '',
+    paint.bold(title),
+    ...fitted(
+      cells.map(([first = '', rest = '']) => `  ${first}  ${rest}`),
+      width(),
+      hang,
+    ),
+  ]
 }
 
 function helpDocument(

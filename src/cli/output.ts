@@ -2,6 +2,7 @@
 
 import { writeSync } from 'node:fs'
 import { plainText } from '../core/text.js'
+import { visible } from '../core/visible.js'
 import { isTerminal } from './terminal.js'
 
 const STDOUT = 1
@@ -92,5 +93,11 @@ function plain(value: unknown): unknown {
   if (typeof value === 'string') return plainText(value)
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [plainText(key), plain(item)]))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [plainText(key), field(key, item)]))
+}
+
+/** Of a path nothing is left out: it would be another one. */
+function field(key: string, value: unknown): unknown {
+  const isPath = (key === 'file' || key === 'project') && typeof value === 'string'
+  return isPath ? visible(value) : plain(value)
 }

@@ -3,7 +3,8 @@
 import { isHookError, textOf } from '../core/errors.js'
 import { didYouMean } from '../core/nearest.js'
 import { plainText } from '../core/text.js'
-import { type Command, readCommandLine } from './command.js'
+import { shellQuoted } from '../shell/shell-quoted.js'
+import { type Command, type Given, type OptionTable, readCommandLine } from './command.js'
 import { Output } from './output.js'
 import { EXIT, Refusal, usage } from './refusal.js'
 
@@ -17,7 +18,7 @@ async function run(commands: Commands, args: readonly string[], output: Output):
   if (first === 'help') return help(commands, rest, output)
   const isBare = first === '' || first.startsWith('-')
   const { command } = await named(commands, isBare ? '' : first)()
-  const given = readCommandLine(command, isBare ? args : rest)
+  const given = isBare ? readBare(commands, command, args) : readCommandLine(command, rest)
   if (given.options.help) return help(commands, isBare ? [] : [first], output)
   const exit = await command.run(given, output, commands)
   if (!output.failure) return exit
@@ -26,10 +27,23 @@ async function run(commands: Commands, args: readonly string[], output: Output):
   return exit || EXIT.output
 }
 
+/** Options before the command are nobody's. */
+function readBare(commands: Commands, command: Command, args: readonly string[]): Given<OptionTable> {
+  try {
+    return readCommandLine(command, args)
+  } catch (error) {
+    const later = args.find((arg) => arg !== '' && Object.hasOwn(commands, arg))
+    if (later === undefined || !(error instanceof Refusal)) throw error
+    const words = [later, ...args.filter((arg) => arg !== later)].map(shellQuoted)
+    throw usage(error.message, `Put the command first: carabiner ${words.join(' ')}`)
+  }
+}
+
 function named(commands: Commands, name: string): Load {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (command) return command
-  const meant = didYouMean(name, [...Object.keys(commands), 'help'])
+  const meant =
+    name === 'version' ? '; did you mean --version?' : didYouMean(name, [...Object.keys(commands), 'help'])
   throw usage(`There is no command ${JSON.stringify(name)}${meant}`, 'carabiner --help lists them.')
 }
 

@@ -3,12 +3,14 @@
 import { resolve } from 'node:path'
 import type { Diagnostic } from '../core/errors.js'
 import type { Host } from '../core/host.js'
+import { visible } from '../core/visible.js'
 import { switches } from '../plugins/switches.js'
 import { isFolder } from '../runners/program/is-folder.js'
 import type { createHooks } from '../runtime.js'
+import { shellQuoted } from '../shell/shell-quoted.js'
 import { bypassNotices } from './bypass.js'
 import type { OptionTable } from './command.js'
-import { nearestProject } from './nearest-project.js'
+import { nearestProject, outerProject } from './nearest-project.js'
 import { Refusal } from './refusal.js'
 
 /** Where to look. */
@@ -48,6 +50,11 @@ export interface Places {
 /** The options above, as given. */
 export interface Sources extends Places {
   readonly 'trust-all': boolean
+}
+
+/** What there is without any option. */
+export function sourcesOf(project: string | undefined): Sources {
+  return { project, plugin: [], config: [], 'pre-trusted': undefined, 'trust-all': false }
 }
 
 export type OpenHooks = Awaited<ReturnType<typeof createHooks>>
@@ -95,7 +102,20 @@ export async function openHooks(sources: Sources, host: Host = {}): Promise<Open
   })
 }
 
-/** What went wrong outside any outcome, and whether hooks are switched off as a whole. */
-export function noticesOf(hooks: OpenHooks): readonly Diagnostic[] {
-  return [...bypassNotices(hooks), ...hooks.diagnostics]
+/** What went wrong outside any outcome, and whether hooks are switched off as a whole, or those of a project around this one. */
+export function noticesOf(hooks: OpenHooks, sources: Pick<Sources, 'project'>): readonly Diagnostic[] {
+  const outer = sources.project === undefined ? outerNotices(projectOf(sources)) : []
+  return [...bypassNotices(hooks), ...outer, ...hooks.diagnostics]
+}
+
+/** Of a project that nobody named: a folder in it may be made one without a word. */
+export function outerNotices(project: string): readonly Diagnostic[] {
+  const outer = outerProject(project)
+  if (outer === undefined) return []
+  return [
+    {
+      code: 'outer-project',
+      text: `the hooks and settings of ${visible(outer)} do not count here: ${visible(project)} in it is a project of its own; the outer one is --project ${visible(shellQuoted(outer))}`,
+    },
+  ]
 }

@@ -23,6 +23,7 @@ import type { SessionState } from './session-store.js'
 import { changeSkills, isSkillEvent } from './skills.js'
 import { plainText } from './text.js'
 import { timestamp } from './timestamp.js'
+import { visible } from './visible.js'
 
 export interface FireOptions {
   readonly signal?: AbortSignal | undefined
@@ -360,7 +361,7 @@ const WARNED: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
 function withNews(news: readonly Diagnostic[], { injections, messages, diagnostics }: Pending): Pending {
   const losses = news.filter(({ code }) => WARNED.has(code))
   const warnings = losses.map(({ text, file, line }): Message => {
-    const place = file === undefined ? '' : ` (${file}${line === undefined ? '' : `:${line}`})`
+    const place = file === undefined ? '' : ` (${visible(file)}${line === undefined ? '' : `:${line}`})`
     return { text: plainText(`${text}${place}`), level: 'warning', source: 'carabiner' }
   })
   return {

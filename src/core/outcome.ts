@@ -10,6 +10,7 @@ import type { SkipReason } from './plan.js'
 import { type Action, CONTINUE, type HookResult } from './result.js'
 import { redacted, withoutSecrets } from './secrets.js'
 import { plainText } from './text.js'
+import { visible } from './visible.js'
 
 export type Verdict = Exclude<Action, 'modify' | 'inject_context'>
 
@@ -392,7 +393,7 @@ export function failureMessages(ran: readonly Ran[]): readonly Message[] {
 function failureMessage({ hook, effect: answer, detail }: Ran): Message {
   const effect = answer.action === 'deny' ? 'its gate stays closed' : 'the operation went on without it'
   const { file, line } = hook.origin
-  const place = file === undefined ? '' : ` (${file}:${line ?? 1})`
+  const place = file === undefined ? '' : ` (${visible(file)}:${line ?? 1})`
   return {
     text: forPeople(`Hook ${hook.name}${place} failed; ${effect}. ${detail ?? ''}`),
     level: 'warning',

@@ -1,7 +1,7 @@
 // Text from strangers for a person who decides about it: nothing in it is hidden, and nothing in it can look like something else.
 
-/** Controls, what has no width or changes direction, blanks that are no space, halves of characters, and the mark itself. */
-const UNSEEN = /(?! )[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\p{Surrogate}⟨]/gu
+/** Controls, what has no width or changes direction, blanks that are no space (the one of braille is a symbol), halves of characters, and the mark itself. */
+const UNSEEN = /(?! )[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\p{Surrogate}\u2800⟨]/gu
 
 /** On one line. Every character that is not plain to see is written as its number: ⟨U+001B⟩. */
 export function visible(text: string): string {

@@ -1,6 +1,6 @@
 // The completion scripts, run by the shells themselves where they are installed.
 
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { KNOWN } from '../../src/cli/completion/completable.js'
@@ -59,10 +59,11 @@ describe('what is known of places', () => {
     }
   })
 
-  it.each(['approvals', 'catalog'])('is all that %s has', async (command) => {
+  it.each(['approvals', 'catalog', 'audit', 'setup'])('is all that %s has', async (command) => {
     const { stderr } = await project.carabiner([command, 'qqqqqqqq'])
     const kind = KNOWN[`${command} 1`]
-    expect(stderr).toContain(`There is ${kind?.type === 'words' ? kind.words.join(', ') : ''}.`)
+    const words = kind?.type === 'words' ? kind.words.join(', ') : ''
+    expect(stderr).toMatch(new RegExp(`(?:There is|knows) ${words}\\.\n`))
   })
 })
 
@@ -106,12 +107,14 @@ source <(carabiner completion bash)
 complete -p carabiner | grep -q -- '-F _carabiner carabiner' || exit 9
 COMP_WORDS=("$@")
 COMP_CWORD=$(($# - 1))
-_carabiner carabiner "\${COMP_WORDS[COMP_CWORD]#=}" "\${COMP_WORDS[COMP_CWORD - 1]}"
+_carabiner "$1" "\${COMP_WORDS[COMP_CWORD]#=}" "\${COMP_WORDS[COMP_CWORD - 1]}"
 if [ "\${#COMPREPLY[@]}" -gt 0 ]; then printf '%s\\n' "\${COMPREPLY[@]}"; fi
 `
 
-async function typed(...words: readonly string[]): Promise<readonly string[]> {
-  const { code, stdout, stderr } = await project.run('bash', ['-c', ASK, 'bash', 'carabiner', ...words], {
+const typed = (...words: readonly string[]) => typedTo('carabiner', ...words)
+
+async function typedTo(program: string, ...words: readonly string[]): Promise<readonly string[]> {
+  const { code, stdout, stderr } = await project.run('bash', ['-c', ASK, 'bash', program, ...words], {
     env: env(),
   })
   expect([code, stderr]).toEqual([0, ''])
@@ -158,6 +161,13 @@ describe.skipIf(!isInstalled('bash'))('bash', () => {
     expect(await typed('disable', '')).toEqual(['formatter', 'guard', 'linked', 'mine'])
     expect(await typed('update', 'mine', 'gu')).toEqual(['guard'])
     expect(await typed('disable', 'mine', 'gu')).toEqual([])
+    expect(project.has('hacked')).toBe(false)
+  })
+
+  it('runs no program of the folder, whatever is typed', async () => {
+    const file = project.file('carabiner', '#!/bin/sh\ntouch hacked\n')
+    chmodSync(file, 0o755)
+    expect(await typedTo('./carabiner', 'disable', '')).toEqual(['formatter', 'guard', 'linked', 'mine'])
     expect(project.has('hacked')).toBe(false)
   })
 

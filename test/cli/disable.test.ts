@@ -111,7 +111,7 @@ describe('carabiner disable', () => {
 
   it('for a while: list and the trace say until when, and why', async () => {
     await project.carabiner(['disable', 'guard', '--for', '1h30m', '--reason', 'release day'])
-    const [, until] = /until (\S+) \(release day\)/.exec((await run('list')).stdout) ?? expect.unreachable()
+    const [, until] = /until (.+?) \(release day\)/.exec((await run('list')).stdout) ?? expect.unreachable()
     const left = Date.parse(until as string) - Date.now()
     expect(left).toBeGreaterThan(80 * 60_000)
     expect(left).toBeLessThanOrEqual(90 * 60_000)

@@ -17,10 +17,10 @@ import { SetupRecord } from '../../src/hosts/setup-record.js'
 import { SwitchStore } from '../../src/plugins/switches.js'
 import { noteDown } from '../../src/plugins/under-way.js'
 import { FileStore } from '../../src/state/file-store.js'
-import { dataHome } from '../../src/state/homes.js'
+import { dataHome, stateHome } from '../../src/state/homes.js'
 import { TrustStore } from '../../src/trust/trust-store.js'
 import { removeAll } from '../trust/hostile-project.js'
-import { configured, Scene } from './doctor-scene.js'
+import { configured, SCRIPT, Scene } from './doctor-scene.js'
 
 const scene = new Scene()
 
@@ -127,15 +127,36 @@ describe('plugins', () => {
     expect(
       (await scene.findings()).map(({ severity, code, file, fix }) => [severity, code, file, fix]),
     ).toEqual([
-      [
-        'broken',
-        'plugin-interrupted',
-        begun.path,
-        'carabiner install SOURCE --name half   # finishes it; SOURCE as before',
-      ],
+      ['broken', 'plugin-interrupted', begun.path, 'Type the same again: that clears this away first.'],
       ['broken', 'plugin-interrupted', gone.path, 'carabiner uninstall old   # finishes it'],
     ])
     expect(readdirSync(scene.base, { recursive: true }).sort()).toEqual(before)
+  })
+
+  it('interrupted work is called what it was, as far as the lock file tells', async () => {
+    const folder = join(scene.home, '.amplifier/hooks')
+    const entry = {
+      source: './x',
+      kind: 'folder',
+      integrity: `sha256-${'A'.repeat(43)}=`,
+      installed: new Date().toISOString(),
+    }
+    scene.writeHome('.amplifier/hooks.lock.json', {
+      carabiner: 1,
+      plugins: { there: entry, fresh: entry, aside: entry },
+    })
+    scene.writeHome('.amplifier/hooks/there/hooks.json', configured(['true']))
+    for (const name of ['there', 'fresh', 'made', 'aside']) noteDown(folder, 'staging', name)
+    noteDown(folder, 'old', 'aside')
+    const found = (await scene.findings()).filter(({ code }) => code === 'plugin-interrupted')
+    const said = found.map(({ text, fix }) => `${text.split(' was ')[0]}: ${fix}`)
+    expect(said.sort()).toEqual([
+      'an install of fresh: carabiner update fresh   # finishes it',
+      'an install, new or migrate of made: Type the same again: that clears this away first.',
+      'an update of aside: carabiner update aside   # finishes it',
+      'an update of aside: carabiner update aside   # finishes it',
+      'an update of there: carabiner update there   # finishes it',
+    ])
   })
 
   it('folders of a project that look like such work are not obeyed', async () => {
@@ -244,6 +265,7 @@ describe('history', () => {
           role: 'intercept',
           status: 'ran',
           ms: 5,
+          hash,
           ...hook,
         },
       ],
@@ -251,7 +273,15 @@ describe('history', () => {
 
   const record = (...entries: readonly Entry[]) => new AuditLog({ projectDir: scene.folder }).append(entries)
 
-  beforeEach(() => scene.ofUser(['true']))
+  let hash: string | undefined
+
+  /** The hook that the records are about. */
+  const of = async (command: string) => {
+    scene.ofUser([command])
+    hash = (await scene.facts()).hooks[0]?.hash
+  }
+
+  beforeEach(() => of('true'))
 
   it('a hook that failed when it last ran', async () => {
     record(fire({}), fire({ status: 'failed', detail: 'exit 127' }))
@@ -260,8 +290,34 @@ describe('history', () => {
       hook: 'user:PreToolUse#1',
       line: 7,
       text: expect.stringContaining('exit 127; 1 of 2 runs failed'),
-      fix: expect.stringContaining(`carabiner audit --hook 'user:PreToolUse#1'`),
+      fix: `echo '{"tool_name":"Bash","tool_input":{"command":"ls"}}' | carabiner fire PreToolUse --project ${scene.folder}   # tries it again: the next good run clears this; carabiner audit --hook 'user:PreToolUse#1' --decision failed --project ${scene.folder} lists what failed`,
     })
+  })
+
+  it('is not blamed for what another did in its place', async () => {
+    record(fire({ status: 'failed', ms: 1500 }))
+    scene.ofUser(['exit 0'])
+    expect(await scene.codes()).toEqual([])
+    record(fire({ hash: undefined, status: 'failed' }))
+    expect(await scene.codes()).toEqual([])
+  })
+
+  it('is not broken once its script was changed since', async () => {
+    const path = scene.write('check.sh', SCRIPT, 0o755)
+    await of(path)
+    record({ ...fire({ status: 'failed' }), time: '2026-01-31T12:00:00.000Z' } as Entry)
+    expect(await scene.only('failing')).toMatchObject({
+      severity: 'warning',
+      text: expect.stringContaining('its script was changed since; 1 of 1 run failed'),
+    })
+    record({ ...fire({ status: 'failed' }), time: '2126-01-31T12:00:00.000Z' } as Entry)
+    expect(await scene.codes()).toEqual(['broken failing'])
+  })
+
+  it('is told once where its script shows why', async () => {
+    await of(scene.write('check.sh', SCRIPT, 0o644))
+    record(fire({ status: 'failed', detail: 'permission denied' }))
+    expect(await scene.codes()).toEqual(['broken not-executable'])
   })
 
   it('one that works again is a warning while it failed often, and nothing when it is long ago', async () => {
@@ -337,6 +393,25 @@ describe('folders', () => {
       severity: 'broken',
       fix: expect.stringContaining('chmod go-w'),
     })
+  })
+
+  it.each(['trust', 'copies', 'texts', 'sources', 'catalogs', 'audit', 'switches', 'grants'])(
+    '%s, that others can write',
+    async (name) => {
+      const folder = join(dataHome(), name)
+      mkdirSync(folder, { recursive: true })
+      chmodSync(folder, 0o777)
+      const found = (await scene.findings()).filter(({ code }) => code === 'folder-open')
+      expect(found.map(({ file }) => file)).toEqual([folder])
+    },
+  )
+
+  it.each(['sessions', 'approvals', 'plugins'])('%s of the state, that others can write', async (name) => {
+    const folder = join(stateHome(), name)
+    mkdirSync(folder, { recursive: true })
+    chmodSync(folder, 0o777)
+    const found = (await scene.findings()).filter(({ code }) => code === 'folder-open')
+    expect(found.map(({ file }) => file)).toEqual([folder])
   })
 
   it('where something else is', async () => {

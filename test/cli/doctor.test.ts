@@ -108,6 +108,15 @@ describe('configuration', () => {
     })
   })
 
+  it('of a name for an event that is there already says where its hooks go', async () => {
+    const file = '~/.amplifier/hooks/hooks.json'
+    const { hooks } = configured(['true']) as { hooks: object }
+    scene.writeHome('.amplifier/hooks/hooks.json', { hooks: { ...hooks, PreTooluse: [] } })
+    expect((await scene.only('unknown-event')).fix).toBe(
+      `Move what stands at ${file}:14 into PreToolUse at ${file}:3.`,
+    )
+  })
+
   it('turns milliseconds into seconds', async () => {
     scene.ofUser([{ type: 'command', command: 'true', timeout: 5000 }])
     expect((await scene.only('timeout-clamped')).fix).toBe(
@@ -159,7 +168,7 @@ describe('programs', () => {
     scene.write('bin/own-tool', SCRIPT, 0o755)
     vi.stubEnv('PATH', `${join(scene.folder, 'bin')}:${process.env.PATH}`)
     scene.ofProject(['own-tool'])
-    expect(await scene.codes()).toEqual(['warning untrusted', 'broken program-missing'])
+    expect(await scene.codes()).toEqual(['broken program-missing', 'warning untrusted'])
     scene.ofUser(['own-tool'])
     scene.ofProject(['true'])
     expect(await scene.codes()).toEqual(['warning untrusted'])
@@ -288,6 +297,15 @@ describe('scripts', () => {
       severity: 'warning',
       fix: 'Write "$CLAUDE_PROJECT_DIR"/tools/a.sh.',
     })
+  })
+
+  it('what is to be written is quoted, and shown as it is', async () => {
+    scene.write('tools/a;touch x.sh', SCRIPT, 0o755)
+    scene.ofUser(["'tools/a;touch x.sh'"])
+    expect((await scene.only('relative-path')).fix).toBe(`Write "$CLAUDE_PROJECT_DIR"/'tools/a;touch x.sh'.`)
+    scene.write('a\nb.sh', SCRIPT)
+    scene.ofUser([`"$CLAUDE_PROJECT_DIR"/'a\nb.sh'`])
+    expect((await scene.only('not-executable')).text).toMatch(/a⟨U\+000A⟩b\.sh is not executable$/)
   })
 
   it('no first line where no shell guesses it', async () => {

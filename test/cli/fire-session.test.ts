@@ -243,7 +243,7 @@ describe('the end of a session', () => {
 
   it('says what its own async hooks bring, which nobody will ask for', async () => {
     hooks({ SessionEnd: [{ command: 'echo broken >&2; exit 7', async: true }] })
-    expect((await end()).stderr).toMatch(/^note late-failed .*broken/)
+    expect((await end()).stderr).toMatch(/^broken late-failed .*broken/)
     expect(kept()).toEqual([])
   })
 

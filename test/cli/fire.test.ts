@@ -243,6 +243,11 @@ describe('what is printed', () => {
     expect([own.code, own.stderr]).toEqual([0, ''])
   })
 
+  it('a misspelt event in the payload is told people once', async () => {
+    const { stdout, stderr } = await project.carabiner(['fire'], { input: { hook_event_name: 'PreToolUze' } })
+    expect((stdout + stderr).match(/did you mean PreToolUse\?/g)).toHaveLength(1)
+  })
+
   it('a misspelt event in the payload is told in the outcome', async () => {
     const { outcome } = await json([], { ...BASH, hook_event_name: 'PreToolUes' })
     expect(outcome.diagnostics).toContainEqual({

@@ -66,10 +66,11 @@ describe('a plugin that is installed', () => {
 describe('fire --record', () => {
   const record = '.amplifier/hooks/guard/hooks.test.json'
 
-  it('says what has to be trusted again, and which hook was not asked', async () => {
+  it('of an agent says what has to be trusted again, and which hook was not asked', async () => {
     await repository()
     await install('../guard#v1')
-    const fire = () => project.carabiner(['fire', 'PreToolUse', '--record', record], { input: BASH })
+    const fire = () =>
+      project.carabiner(['fire', 'PreToolUse', '--record', record], { input: BASH, env: { CLAUDECODE: '1' } })
     expect((await fire()).stderr).toContain('next carabiner trust guard')
     expect((await fire()).stderr).toContain('guard:PreToolUse#1 was not asked (modified)')
   })

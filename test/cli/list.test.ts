@@ -61,7 +61,8 @@ it('a broken file is told, also as JSON, and the others are listed', async () =>
   const { code, stdout } = await list()
   expect(code).toBe(0)
   expect(stdout).toContain('1 hook: 1 untrusted')
-  expect(stdout).toContain('note config-invalid .amplifier/hooks/plug/hooks.json:2 ')
+  expect(stdout).toContain('broken config-invalid .amplifier/hooks/plug/hooks.json:2 ')
+  expect(stdout).toContain('next Correct .amplifier/hooks/plug/hooks.json:2\n')
   const asJson = await list('--json')
   expect(asJson.code).toBe(0)
   expect(JSON.parse(asJson.stdout)).toMatchObject({
@@ -116,5 +117,5 @@ it('finds that it is in a plugin', async () => {
 it('says when everything is bypassed', async () => {
   project.hooks({ Stop: [['', 'true']] })
   const { stdout } = await project.carabiner(['list'], { env: { CARABINER_OFF: '1' } })
-  expect(stdout).toContain('note bypassed CARABINER_OFF=1 is set')
+  expect(stdout).toContain('broken bypassed CARABINER_OFF=1 is set')
 })

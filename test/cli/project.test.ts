@@ -111,8 +111,8 @@ describe('from a folder of the project', () => {
 
 describe('which folder it is', () => {
   it('the nearest that has .amplifier, before any that has only settings of Claude Code', async () => {
-    folder('.amplifier')
-    folder('packages/a/.amplifier')
+    folder('.amplifier/hooks')
+    folder('packages/a/.amplifier/hooks')
     project.file('packages/b/.claude/settings.json', {})
     expect(await found(folder('packages/a/src'))).toBe(project.path('packages/a'))
     expect(await found(folder('packages/b/src'))).toBe(project.folder)
@@ -132,23 +132,33 @@ describe('which folder it is', () => {
   })
 
   it('not beyond a repository, which is still looked at', async () => {
-    folder('.amplifier')
-    folder('inner/.git')
+    folder('.amplifier/hooks')
+    project.file('inner/.git/HEAD', '')
     expect(await found(folder('inner/src'))).toBe(project.path('inner/src'))
-    folder('inner/.amplifier')
+    folder('inner/.amplifier/hooks')
     expect(await found(folder('inner/src'))).toBe(project.path('inner'))
   })
 
+  it('not where .amplifier, or .git, is an empty folder or file', async () => {
+    project.file('.amplifier/pack.json', {})
+    folder('a/.amplifier')
+    folder('b/.git')
+    project.file('c/.git', '')
+    project.file('d/.git', 'gitdir: ../elsewhere')
+    const all = ['a', 'b', 'c', 'd/src'].map((name) => found(folder(name)))
+    expect(await Promise.all(all)).toEqual([...Array(3).fill(project.folder), project.path('d/src')])
+  })
+
   it('says that there is one beyond', async () => {
-    folder('.amplifier')
-    folder('inner/.git')
+    folder('.amplifier/hooks')
+    project.file('inner/.git/HEAD', '')
     const { stdout } = await project.carabiner(['list'], { cwd: project.path('inner') })
     expect(stdout).toContain(`next carabiner list --project ..   # ${project.folder} has .amplifier\n`)
   })
 
   it('never the home, nor what is above it', async () => {
-    folder('.amplifier')
-    folder('home/.amplifier')
+    folder('.amplifier/hooks')
+    folder('home/.amplifier/hooks')
     const env = { HOME: project.path('home') }
     expect(await found(folder('home/work'), env)).toBe(project.path('home/work'))
     expect(await found(project.path('home'), env)).toBe(project.path('home'))
@@ -156,8 +166,8 @@ describe('which folder it is', () => {
   })
 
   it.skipIf(process.getuid?.() !== 0)('none that somebody else owns, or has put there', async () => {
-    folder('.amplifier')
-    folder('shared/.amplifier')
+    folder('.amplifier/hooks')
+    folder('shared/.amplifier/hooks')
     chownSync(project.path('shared/.amplifier'), 12345, 12345)
     expect(await found(folder('shared/src'))).toBe(project.folder)
     chownSync(project.path('shared/.amplifier'), 0, 0)
@@ -167,15 +177,63 @@ describe('which folder it is', () => {
   })
 
   it('is named so that it cannot say more', async () => {
-    folder('a\u001b[2Jb/.amplifier')
+    folder('a\u001b[2Jb/.amplifier/hooks')
     const { stdout } = await project.carabiner(['list'], { cwd: folder('a\u001b[2Jb/src') })
     expect(stdout.split('\n')[0]).toBe(`project ${project.folder}/a⟨U+001B⟩[2Jb`)
     expect(stdout).not.toContain('\u001b')
   })
 
   it('the one that was named, as it is', async () => {
-    folder('.amplifier')
+    folder('.amplifier/hooks')
     const { stdout } = await project.carabiner(['list', '--json', '--project', '.'], { cwd: folder('src') })
     expect(JSON.parse(stdout).project).toBe(project.path('src'))
+  })
+})
+
+describe('a project in another', () => {
+  const said = () =>
+    `the hooks and settings of ${project.folder} do not count here: ${project.path('inner')} in it is a project of its own; the outer one is --project '${project.folder}'`
+  const PAYLOAD = { hook_event_name: 'PreToolUse', session_id: 's', ...BASH }
+  const inner = (args: readonly string[], options: RunOptions = {}) =>
+    project.carabiner(args, { cwd: project.path('inner'), ...options })
+
+  beforeEach(async () => {
+    project.file('.amplifier/hooks/guard/hooks.json', HOOKS)
+    await project.carabiner(['trust', 'guard', '--yes'])
+    project.file('inner/.git/HEAD', '')
+  })
+
+  it.each([[['list']], [[]], [['explain', 'PreToolUse', '--tool', 'Bash']], [['doctor']]])(
+    '%j says that the hooks of the outer one do not count',
+    async (args) => {
+      expect((await inner(args)).stdout.replace(/\s+/g, ' ')).toContain(said())
+      expect((await inner([...args, '--project', '.'])).stdout).not.toContain('do not count here')
+    },
+  )
+
+  it('fire says it, and fire --as to the agent, unless that names the project', async () => {
+    const fired = JSON.parse((await inner(['fire', 'PreToolUse', '--json'], { input: BASH })).stdout)
+    expect([fired.action, fired.diagnostics]).toEqual(['continue', [{ code: 'outer-project', text: said() }]])
+    const input = { ...PAYLOAD, cwd: project.path('inner') }
+    const as = ['fire', '--as', 'claude-code']
+    const told = await inner(as, { input })
+    expect([told.code, JSON.parse(told.stdout)]).toEqual([0, { systemMessage: `carabiner: ${said()}` }])
+    const stop = { ...input, hook_event_name: 'Stop' }
+    expect((await inner(as, { input: stop })).stdout).toBe('')
+    const named = { CLAUDE_PROJECT_DIR: project.path('inner') }
+    expect((await inner(as, { input, env: named })).stdout).toBe('')
+    const outer = { CLAUDE_PROJECT_DIR: project.folder }
+    expect((await inner(as, { input, env: outer })).stdout).toContain('"deny"')
+  })
+
+  it('an empty .git or .amplifier takes no gate away', async () => {
+    folder('a/.git')
+    folder('b/.amplifier')
+    project.file('c/.git', '')
+    for (const name of ['a', 'b', 'c']) {
+      const input = { ...PAYLOAD, cwd: project.path(name) }
+      const { stdout } = await project.carabiner(['fire', '--as', 'claude-code'], { cwd: input.cwd, input })
+      expect(stdout).toContain('"deny"')
+    }
   })
 })

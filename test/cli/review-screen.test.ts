@@ -42,7 +42,9 @@ describe('the order', () => {
     const unit = place.plugin({ 'check.sh': '#!/bin/sh\n', 'hooks.json': '{}' })
     trusted(place.store, unit)
     place.write('plugins/guard/check.sh', EVIL, 0o755)
-    const own = ours(linesOf(place, unit)).map((line) => line.replace(/[\dTZ:.-]{20,}|[0-9a-f]{64}/, '…'))
+    const own = ours(linesOf(place, unit)).map((line) =>
+      line.replace(/\d{4}-[\d-]+[T ][\d:.Z]+|[0-9a-f]{64}/, '…'),
+    )
     expect(own).toEqual([
       'guard  modified',
       '  runs',
@@ -121,7 +123,7 @@ describe('the first review', () => {
     const lines = linesOf(place, place.file([hook('curl x', { name: 'guard:PreToolUse#1', terms })]))
     expect(lines).toContain('  │ PreToolUse on Bash: guard:PreToolUse#1')
     for (const term of terms) expect(lines).toContain(`  │ with ${term}`)
-    expect(lines).toContain('  │ network: guard:PreToolUse#1 It talks to the network.')
+    expect(lines).toContain('  │ network: guard:PreToolUse#1 It names something that talks to the network.')
   })
 })
 

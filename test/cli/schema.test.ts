@@ -180,6 +180,14 @@ describe('hooks', () => {
     expect(diagnostics).not.toEqual([])
   })
 
+  it('of a plugin may say their format, which is 1', () => {
+    expect([1, 2, '1'].map((carabiner) => isValid('hooks', { carabiner, hooks: {} }))).toEqual([
+      true,
+      false,
+      false,
+    ])
+  })
+
   it.each(Object.keys(PROCESS))('processes: %s', async (field) => {
     for (const value of VALUES) {
       const process = { command: ['x'], intercept: ['before_tool'], observe: ['*'], [field]: value }

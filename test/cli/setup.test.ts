@@ -152,6 +152,22 @@ describe('carabiner setup claude-code', () => {
     expect((await setup('--remove')).stdout).toBe('nothing of Carabiner is in ~/.claude/settings.json\n')
   })
 
+  it('no agent takes it away', async () => {
+    await setup()
+    const before = read(user())
+    for (const mark of ['CLAUDECODE', 'CODEX_THREAD_ID', 'QWEN_CODE']) {
+      const args = ['setup', 'claude-code', '--remove']
+      const { code, stderr } = await project.carabiner(args, { env: { [mark]: '1' } })
+      expect([code, stderr]).toEqual([
+        1,
+        `carabiner: Taking the guard away is for a person, and ${mark} says that an agent runs this\n` +
+          '  Type the same in a terminal of your own.\n',
+      ])
+      expect((await project.carabiner([...args, '--dry-run'], { env: { [mark]: '1' } })).code).toBe(0)
+    }
+    expect(read(user())).toBe(before)
+  })
+
   it('--remove takes away a file that was made for it', async () => {
     await setup()
     const { stdout } = await setup('--remove')

@@ -30,7 +30,7 @@ it('what is not trusted, and what is broken', async () => {
   project.hooks({ PreToolUse: [['Bash', 'true']], Stopp: [['', 'true']] })
   const { stdout } = await bare()
   expect(stdout).toContain('0 hooks ready\n  1 untrusted')
-  expect(stdout).toContain('note unknown-event .amplifier/hooks/hooks.json:')
+  expect(stdout).toContain('broken unknown-event .amplifier/hooks/hooks.json:')
   expect(stdout).toContain('next Correct .amplifier/hooks/hooks.json:')
   expect(stdout).toContain(
     '1 waits for trust\n    untrusted project (.amplifier/hooks/hooks.json): It was not',
@@ -106,6 +106,7 @@ it('as JSON', async () => {
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     project: project.folder,
     hooks: { ready: 1, untrusted: 0, modified: 0, disabled: 0 },
+    cannotStart: [],
     events: { Stop: 1 },
     untrusted: [],
     diagnostics: [],
@@ -118,6 +119,6 @@ it('as JSON', async () => {
 
 it('says when everything is bypassed', async () => {
   const { stdout } = await project.carabiner([], { env: { CARABINER_OFF: '1' } })
-  expect(stdout).toContain('note bypassed')
+  expect(stdout).toContain('broken bypassed')
   expect(stdout).toContain('next unset CARABINER_OFF')
 })

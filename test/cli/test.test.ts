@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readdirSync, symlinkSync } from 'node:fs'
+import { existsSync, readdirSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -207,8 +207,8 @@ describe('where a case runs', () => {
 
 describe('hooks that nobody trusted', () => {
   const LINE =
-    'carabiner: running hooks that you have not trusted: gate from .amplifier/hooks/gate (untrusted); ' +
-    'they run as you, without your variables and settings\n'
+    'carabiner: running what you have not trusted: gate from .amplifier/hooks/gate (untrusted); ' +
+    'it runs as you, without your variables and settings\n'
 
   it('run, and it is said whose they are', async () => {
     const project = plugin('true', [pre({ action: 'continue' })])
@@ -236,13 +236,51 @@ describe('hooks that nobody trusted', () => {
     expect(await names()).toEqual([
       ['project', project.path('.amplifier/hooks/hooks.json')],
       ['gate', project.path('.amplifier/hooks/gate')],
+      ['cases', project.path('.amplifier/hooks/hooks.test.json')],
     ])
   })
 
+  it('cases that no plugin holds are told of, also where the hooks are trusted', async () => {
+    const project = new Project()
+    onTestFinished(() => project.remove())
+    project.hooks({ PreToolUse: [['', 'true']] })
+    expect((await project.carabiner(['trust', '--yes'])).code).toBe(0)
+    for (const file of ['.amplifier/hooks/hooks.test.json', 'some/cases.json']) {
+      const path = project.file(file, { cases: [pre({ action: 'continue' })] })
+      const { code, stderr } = await project.carabiner(['test', file])
+      const line = `running what you have not trusted: cases from ${file} (untrusted); it runs as you`
+      expect([code, stderr]).toEqual([0, `carabiner: ${line}, without your variables and settings\n`])
+      expect(await report(project, [file])).toMatchObject({
+        untrusted: [{ name: 'cases', path, state: 'untrusted' }],
+      })
+    }
+  })
+
+  it('a case replaces no file that is tested, by no link either', async () => {
+    const project = new Project()
+    onTestFinished(() => project.remove())
+    project.hooks({ PreToolUse: [['', 'sh .amplifier/hooks/check.sh']] })
+    project.file('.amplifier/hooks/check.sh', 'exit 0')
+    const away = project.path('away')
+    symlinkSync(away, project.path('.amplifier/hooks/link'))
+    const evil = `touch '${project.path('ran')}'`
+    const replaced = ['check.sh', './x/../check.sh', 'hooks.json', 'link']
+    const cases = replaced.map((name) =>
+      pre({ action: 'continue' }, { name, files: { [`.amplifier/hooks/${name}`]: evil } }),
+    )
+    project.file('.amplifier/hooks/hooks.test.json', { cases })
+    const told = await report(project)
+    expect(told.cases.map(({ status, problem }) => [status, problem])).toEqual(
+      ['check.sh', 'check.sh', 'hooks.json', 'link'].map((name) => [
+        'failed',
+        `".amplifier/hooks/${name}" in "files" would replace a file of the project that is tested: take it out`,
+      ]),
+    )
+    expect([existsSync(project.path('ran')), existsSync(away)]).toEqual([false, false])
+  })
+
   it('get none of the variables, and nothing of the state, of whoever runs them', async () => {
-    const project = plugin('env >&2; exit 2', [
-      pre({ action: 'deny' }, { env: { OWN: 'of the case', PATH: '/usr/bin:/bin' } }),
-    ])
+    const project = plugin('env >&2; exit 2', [pre({ action: 'deny' }, { env: { OWN: 'of the case' } })])
     const env = {
       DEPLOY_KEY: 'hush',
       AWS_PROFILE: 'prod',
@@ -267,7 +305,7 @@ describe('hooks that nobody trusted', () => {
       cases: [pre({ action: 'continue' }, { files: { '.amplifier/hooks/out/x/y': 'text' } })],
     })
     const { cases } = await report(project)
-    expect(cases[0]?.problem).toBe('.amplifier/hooks/out/x/y leads out of the project, through a link')
+    expect(cases[0]?.problem).toBe('".amplifier/hooks/out/x/y" leads out of the project, through a link')
     expect(readdirSync(project.home)).toEqual([])
   })
 })
@@ -423,6 +461,13 @@ describe('a file that is wrong', () => {
       2,
       '"CARABINER_HOME" is set for the case itself',
     ],
+    ...['NODE_OPTIONS', 'LD_PRELOAD', 'PATH', 'Path', 'BASH_ENV', 'PYTHONPATH', 'PERL5OPT', 'GIT_SSH'].map(
+      (name): [string, number, string] => [
+        `{ "cases": [{ "event": "Stop", "expect": {"action": "deny"},\n "env": {"${name}": "/x"} }] }`,
+        2,
+        `"${name}" would make programs run other code than the hooks`,
+      ],
+    ),
     [
       '{ "cases": [{ "event": "Stop",\n "__proto__": {"skip": true} }] }',
       2,
@@ -473,8 +518,10 @@ describe('output', () => {
       pre({ action: 'deny' }, { name: 'later', skip: 'not & yet' }),
     ]
     const project = plugin('printf "]]>\\001<x>" >&2', cases)
-    const { code } = await project.carabiner(['test', '--junit', 'out/report.xml'])
-    expect(code).toBe(1)
+    const { code, stderr } = await project.carabiner(['test', '--junit', 'out/report.xml'])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('made the folder out for the report\n')])
+    const again = await project.carabiner(['test', '--junit', 'out/report.xml'])
+    expect(again.stderr).not.toContain('made the folder')
     const xml = project.read('out/report.xml')
     expect(xml).toContain('<testsuite name="gate" tests="3" failures="1" errors="0" skipped="1"')
     expect(xml).toContain('name="a &lt;b&gt; &amp; &quot;c&quot;"')
@@ -575,6 +622,18 @@ describe('--watch', () => {
     await until(/0 cases: 1 mistake\s*waiting for changes/)
     child.kill('SIGTERM')
     expect(await end).toMatchObject({ code: 143 })
+  })
+
+  it('follows no link', async () => {
+    const project = plugin('true', [pre({ action: 'continue' })])
+    symlinkSync('/', project.path('.amplifier/hooks/gate/root'))
+    const { child, end, until } = watched(project)
+    await until(/1 case: 1 passed\s*waiting for changes/)
+    project.file('.amplifier/hooks/gate/hooks.test.json', { cases: [pre({ action: 'deny' })] })
+    await until(/1 case: 1 failed\s*waiting for changes/)
+    child.kill('SIGTERM')
+    const { code, stderr } = await end
+    expect([code, stderr]).toEqual([143, expect.stringMatching(/^carabiner: running what .*\n$/)])
   })
 
   it('goes on when the folder is gone and comes back, and ends as a shell expects', async () => {

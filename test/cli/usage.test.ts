@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { HOST_NAMES } from '../../src/dialects/hosts.js'
 import { Project, programFile, withProgram } from './program.js'
 
 withProgram()
@@ -40,6 +41,14 @@ describe('usage errors', () => {
     [['trust', '--show', '--yes'], '--show only shows, and --yes trusts'],
     [['trust', '--trust-all'], 'carabiner trust has no option --trust-all'],
     [['help', 'nothing'], 'There is no command "nothing"'],
+    [['version'], 'There is no command "version"; did you mean --version?'],
+    [['-V'], 'carabiner has no option -V; did you mean --version?'],
+    [['--project', '/no where', 'list'], `Put the command first: carabiner list --project '/no where'`],
+    [['--tool', 'Bash', 'explain'], 'Put the command first: carabiner explain --tool Bash'],
+    [
+      ['audit', 'tail', '3'],
+      'carabiner audit tail -n 3 lists so many; carabiner audit show 3 shows that entry.',
+    ],
   ])('%j exits 64 and says why', async (args, expected) => {
     const { code, stdout, stderr } = await project.carabiner(args)
     expect([code, stdout]).toEqual([64, ''])
@@ -69,6 +78,11 @@ describe('usage errors', () => {
 })
 
 describe('help', () => {
+  it('of fire names the hosts of --as', async () => {
+    const { stdout } = await project.carabiner(['fire', '--help'])
+    for (const host of HOST_NAMES) expect(stdout).toContain(host)
+  })
+
   it.each([[['--help']], [['-h']], [['help']]])('%j lists the commands', async (args) => {
     const { code, stdout, stderr } = await project.carabiner(args)
     expect([code, stderr]).toEqual([0, ''])

@@ -6,6 +6,7 @@ import { type AnswerResult, ApprovalQueue, type Found } from '../../approvals/qu
 import type { Grant } from '../../core/approval.js'
 import { textOf } from '../../core/errors.js'
 import { didYouMean } from '../../core/nearest.js'
+import { localTime } from '../../core/timestamp.js'
 import { visible, visibleName } from '../../core/visible.js'
 import { FileStore } from '../../state/file-store.js'
 import { checkPerson } from '../agent-shell.js'
@@ -13,6 +14,7 @@ import { answered, recordRevoked } from '../asking/approval-answer.js'
 import { grantLines, pendingLines } from '../asking/print-approvals.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import type { Output } from '../output.js'
+import { fitted } from '../print/fit.js'
 import { shortPath } from '../print/lines.js'
 import { painter, width } from '../print/paint.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
@@ -142,12 +144,13 @@ async function show(queue: ApprovalQueue, id: string, output: Output): Promise<n
   if (output.json) await output.document({ status, ...pending, ...(given && { answer: given }) })
   else {
     const columns = Math.min(width(), 100)
+    const end = given
+      ? `${status}: ${visible(given.option)}, by ${visibleName(given.by)} at ${localTime(given.at)}`
+      : `${status} until ${localTime(pending.expires)}`
     await output.print([
-      `${pending.id}, in ${visible(shortPath(pending.project))}`,
+      ...fitted([`${pending.id}, in ${visible(shortPath(pending.project))}`]),
       ...questionText(pending.question, { columns, lines: Infinity }),
-      given
-        ? `${status}: ${visible(given.option)}, by ${visibleName(given.by)} at ${given.at}`
-        : `${status} until ${pending.expires}`,
+      ...fitted([end]),
     ])
   }
   return EXIT.ok
@@ -224,8 +227,10 @@ function notAnswered(result: Exclude<AnswerResult, { readonly status: 'answered'
       const used = result.used ? ', and it was used' : ''
       return new Refusal(
         'ALREADY_ANSWERED',
-        `${result.pending.id} was answered already: ${visible(option)}, by ${visibleName(by)} at ${at}${used}`,
-        { hint: `It counts until ${result.pending.expires}; after that the same call is asked about anew.` },
+        `${result.pending.id} was answered already: ${visible(option)}, by ${visibleName(by)} at ${localTime(at)}${used}`,
+        {
+          hint: `It counts until ${localTime(result.pending.expires)}; after that the same call is asked about anew.`,
+        },
       )
     }
   }

@@ -14,8 +14,10 @@ import { auditFolderOf } from '../audit/project-audit.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { Interruption } from '../interruption.js'
 import type { Output } from '../output.js'
+import { fitted } from '../print/fit.js'
 import { counted, nextLines, shortPath } from '../print/lines.js'
 import { painter } from '../print/paint.js'
+import { withProgress } from '../progress.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, projectOf } from '../sources.js'
 
@@ -69,7 +71,8 @@ export const command: Command<typeof OPTIONS> = {
   async run({ options, positionals: [first = 'tail', which, ...more] }, output) {
     const action = actionOf(first)
     if (more.length > 0 || (which !== undefined && action !== 'show')) {
-      throw usage(`carabiner audit ${action} takes no ${JSON.stringify(more[0] ?? which)}`)
+      const extra = more[0] ?? which ?? ''
+      throw usage(`carabiner audit ${action} takes no ${JSON.stringify(extra)}`, lines(action, extra))
     }
     checkOptionsFor(action, options)
     const folder = auditFolderOf(projectOf(options))
@@ -82,6 +85,13 @@ export const command: Command<typeof OPTIONS> = {
         return tail(folder, filtered(options), countOf(options.lines), options.follow, output)
     }
   },
+}
+
+/** Whoever gives a number means so many. */
+function lines(action: Action, extra: string): string | undefined {
+  return action === 'tail' && /^\d+$/.test(extra)
+    ? `carabiner audit tail -n ${extra} lists so many; carabiner audit show ${extra} shows that entry.`
+    : undefined
 }
 
 function actionOf(name: string): Action {
@@ -224,7 +234,9 @@ function expected(text: string | undefined): Anchor | undefined {
 }
 
 async function check(folder: string, expect: Anchor | undefined, output: Output): Promise<number> {
-  const found = verify(folder, { ...(expect && { expect }) })
+  const found = await withProgress('reading the log', output, async (onLine) =>
+    verify(folder, { ...(expect && { expect }), onLine }),
+  )
   if (output.json) await output.document({ folder, ...found })
   else await output.print(verdictLines(folder, found))
   return found.ok ? EXIT.ok : EXIT.failed
@@ -237,7 +249,7 @@ function verdictLines(folder: string, found: Verification): readonly string[] {
   const size = records === 1 ? '1 entry' : `${records} entries`
   const more = problemCount - problems.length
   const isEmpty = records === 0 && head === undefined
-  return [
+  const lines = [
     `${ok ? paint.green('whole') : isEmpty ? 'nothing to verify' : paint.red('not whole')}: ${size} in ${where}`,
     ...problems.map(
       ({ file, line, what }) => `  ${visible(line > 0 ? `${file}:${line}` : file)} ${visible(what)}`,
@@ -247,6 +259,8 @@ function verdictLines(folder: string, found: Verification): readonly string[] {
     ...(torn
       ? [`  note: ${visible(torn.file)} ends with ${torn.bytes} bytes of a record that was not finished`]
       : []),
-    ...(ok && last ? [paint.dim(`  to note elsewhere, for --expect: ${last.seq}:${last.hash}`)] : []),
   ]
+  // What is to be copied stays whole.
+  const anchor = ok && last ? [paint.dim(`  to note elsewhere, for --expect: ${last.seq}:${last.hash}`)] : []
+  return [...fitted(lines), ...anchor]
 }

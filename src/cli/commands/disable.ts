@@ -1,6 +1,6 @@
 // `carabiner disable`: switches a plugin or one hook off, here or everywhere, perhaps only for a while.
 
-import { textOf } from '../../core/errors.js'
+import { nameCarried } from '../../plugins/either-name.js'
 import { checkOutside, projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
 import { checkPerson } from '../agent-shell.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
@@ -8,14 +8,16 @@ import type { Output } from '../output.js'
 import {
   checkScope,
   oneCalled,
-  SCOPE_OPTIONS,
-  targetsOf,
-  termsOf,
-  titleOf,
+  SWITCH_OPTIONS,
+  switchTargets,
+  switchTerms,
+  switchTitle,
+  usable,
 } from '../plugins/switch-target.js'
+import { fitted } from '../print/fit.js'
 import { columns, nextLines } from '../print/lines.js'
 import { painter } from '../print/paint.js'
-import { EXIT, Refusal, usage } from '../refusal.js'
+import { EXIT, usage } from '../refusal.js'
 import { openHooks, PLACE_OPTIONS, projectFolder } from '../sources.js'
 import { userName } from '../user-name.js'
 
@@ -23,7 +25,7 @@ const OPTIONS = {
   hook: { type: 'string', value: 'HOOK', help: 'One hook of the plugin, by its name in list, or its id.' },
   for: { type: 'string', value: 'TIME', help: 'Only for so long: 30m, 1h, 2d.' },
   reason: { type: 'string', value: 'TEXT', help: 'Why; list shows it.' },
-  ...SCOPE_OPTIONS,
+  ...SWITCH_OPTIONS,
   plugin: PLACE_OPTIONS.plugin,
   config: PLACE_OPTIONS.config,
   ...COMMON_OPTIONS,
@@ -83,20 +85,11 @@ export const command: Command<typeof OPTIONS> = {
     if (output.json) await output.document({ disabled: off })
     else
       await output.print([
-        `switched off ${titleOf(off)} ${termsOf(off)}`,
+        ...fitted([`switched off ${switchTitle(off)} ${switchTerms(off)}`]),
         ...nextLines([undoing(off)], painter(1)),
       ])
     return EXIT.ok
   },
-}
-
-/** A store that cannot be read or written is told in its own words. */
-export function usable<T>(use: () => T): T {
-  try {
-    return use()
-  } catch (error) {
-    throw new Refusal('STORE_UNUSABLE', textOf(error))
-  }
 }
 
 interface Where {
@@ -110,7 +103,7 @@ async function targetCalled(name: string, { project, hook, plugin, config }: Whe
   const hooks = await openHooks({ project, plugin, config, 'pre-trusted': undefined, 'trust-all': false })
   const listed = hooks.list()
   await hooks.close()
-  return oneCalled(targetsOf(listed), name, hook)
+  return oneCalled(switchTargets(listed), nameCarried(name, listed), hook)
 }
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
@@ -139,9 +132,9 @@ async function showAll(store: SwitchStore, now: number, output: Output): Promise
   if (output.json) await output.document({ disabled })
   else if (disabled.length === 0) await output.print(['nothing is switched off'])
   else {
-    const rows = columns(disabled.map((one) => [titleOf(one), termsOf(one)]))
+    const rows = columns(disabled.map((one) => [switchTitle(one), switchTerms(one)]))
     await output.print([
-      ...rows.map((row) => row.join('  ')),
+      ...fitted(rows.map((row) => row.join('  '))),
       ...nextLines(disabled.map(undoing), painter(1)),
     ])
   }

@@ -6,6 +6,7 @@ import { gather } from '../doctor/facts.js'
 import { familyLines } from '../doctor/print.js'
 import { painter } from '../print/paint.js'
 import { projectLine } from '../print/project-line.js'
+import { withProgress } from '../progress.js'
 import { EXIT } from '../refusal.js'
 import { SOURCE_OPTIONS } from '../sources.js'
 
@@ -37,8 +38,10 @@ export const command: Command<typeof OPTIONS> = {
     },
   ],
   async run({ options }, output) {
-    const facts = await gather(options)
-    const families = await examine(facts)
+    const { facts, families } = await withProgress('looking', output, async (tick) => {
+      const facts = await gather(options)
+      return { facts, families: await examine(facts, tick) }
+    })
     const summary = summaryOf(families)
     if (output.json) {
       await output.document({

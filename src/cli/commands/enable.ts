@@ -1,6 +1,8 @@
 // `carabiner enable`: switches on again what disable switched off.
 
 import { visibleName } from '../../core/visible.js'
+import type { ListedHook } from '../../hooks.js'
+import { nameCarried } from '../../plugins/either-name.js'
 import { projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import {
@@ -9,18 +11,18 @@ import {
   checkScope,
   guess,
   isPlugin,
-  SCOPE_OPTIONS,
-  targetsOf,
-  termsOf,
-  titleOf,
+  SWITCH_OPTIONS,
+  switchTargets,
+  switchTerms,
+  switchTitle,
+  usable,
 } from '../plugins/switch-target.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import { openHooks, projectOf } from '../sources.js'
-import { usable } from './disable.js'
+import { openHooks, projectOf, sourcesOf } from '../sources.js'
 
 const OPTIONS = {
   hook: { type: 'string', value: 'HOOK', help: 'One hook of the plugin, by its name in list, or its id.' },
-  ...SCOPE_OPTIONS,
+  ...SWITCH_OPTIONS,
   ...COMMON_OPTIONS,
 } as const
 
@@ -50,17 +52,16 @@ export const command: Command<typeof OPTIONS> = {
     const store = new SwitchStore()
     const here = options.user ? undefined : projectKey(projectOf(options))
     const off = usable(() => store.inForce(now))
-    const meant = meantBy(
-      off.filter(({ project }) => project === here),
-      name,
-      options.hook,
-    )
+    const own = off.filter(({ project }) => project === here)
+    const byName = meantBy(own, name, options.hook)
+    const meant =
+      byName.length > 0 ? byName : meantBy(own, nameCarried(name, await listedIn(options)), options.hook)
     if (meant.length === 0) throw await notOff(name, options, off)
     const enabled = usable(() => store.turnOn((one) => meant.some((other) => isEqual(one, other)), now))
     if (output.json) await output.document({ enabled })
     else {
       await output.print(
-        enabled.map((one) => `switched on ${titleOf(one)} ${termsOf({ project: one.project })}`),
+        enabled.map((one) => `switched on ${switchTitle(one)} ${switchTerms({ project: one.project })}`),
       )
     }
     return EXIT.ok
@@ -104,7 +105,7 @@ async function notOff(name: string, asked: Asked, off: readonly Switch[]): Promi
   }
   const elsewhere = meantBy(off, name, hook)[0]
   if (elsewhere) {
-    return new Refusal('NOT_SWITCHED_OFF', `${message}, but ${termsOf(elsewhere)}`, {
+    return new Refusal('NOT_SWITCHED_OFF', `${message}, but ${switchTerms(elsewhere)}`, {
       hint: `${undoing(elsewhere)}${elsewhere.project === undefined ? '' : ', in that project,'} switches it on.`,
     })
   }
@@ -119,17 +120,17 @@ async function notOff(name: string, asked: Asked, off: readonly Switch[]): Promi
 }
 
 /** Its own file may say that it is off, or it waits for trust. */
-async function otherReason(name: string, { project, hook }: Asked): Promise<string | undefined> {
-  const hooks = await openHooks({
-    project,
-    plugin: [],
-    config: [],
-    'pre-trusted': undefined,
-    'trust-all': false,
-  })
-  const listed = hooks.list()
-  await hooks.close()
-  const ids = called(targetsOf(listed), name, hook).flatMap((one) => one.hook?.ids ?? [])
+async function otherReason(name: string, asked: Asked): Promise<string | undefined> {
+  const { hook } = asked
+  const listed = await listedIn(asked)
+  const ids = called(switchTargets(listed), name, hook).flatMap((one) => one.hook?.ids ?? [])
   return listed.find((one) => ids.includes(one.id) || (hook === undefined && one.source === name && one.why))
     ?.why
+}
+
+async function listedIn({ project }: Pick<Asked, 'project'>): Promise<readonly ListedHook[]> {
+  const hooks = await openHooks(sourcesOf(project))
+  const listed = hooks.list()
+  await hooks.close()
+  return listed
 }

@@ -8,7 +8,6 @@ import type { ListedHook } from '../../hooks.js'
 import { FileStore } from '../../state/file-store.js'
 import { BYPASSED } from '../bypass.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
-import { specOf, specsIn } from '../doctor/facts.js'
 import { examplePayload } from '../firing/example-payload.js'
 import { eventOf, type Payload, readPayload } from '../firing/payload.js'
 import type { Output } from '../output.js'
@@ -23,11 +22,13 @@ import {
   SOURCE_OPTIONS,
   type Sources,
 } from '../sources.js'
+import { specOf, specsIn } from '../specs.js'
 import { adviceFor, listedOf, type Question } from '../why/advice.js'
 import { type Forecast, forecastOf } from '../why/forecast.js'
 import { answerFor, type HookAnswer, hookCalled } from '../why/hook-answer.js'
 import { type Terms, termsOf } from '../why/hook-terms.js'
 import { type Explained, focusLines, planLines } from '../why/print-plan.js'
+import { undoOf } from '../why/undo.js'
 
 const OPTIONS = {
   tool: { type: 'string', value: 'NAME', help: 'The tool that is called: tool_name.' },
@@ -113,7 +114,7 @@ async function ask(hooks: OpenHooks, event: string, data: Payload, sources: Sour
     plan,
     value: matcherValue(kind, openPayload(kind, {}, data)),
     hooks: hooks.list(),
-    notices: noticesOf(hooks),
+    notices: noticesOf(hooks, sources),
     sources,
   }
   const permission =
@@ -160,7 +161,28 @@ async function explain({ question, settings, permissions }: Asked, sources: Sour
   const grants = grantsOn(kind.name, question.value, sources)
   const forecast: Forecast | undefined =
     runners.length === 0 ? undefined : forecastOf({ kind, plan, runners, settings, permissions, grants })
-  return { specs, terms, forecast, advice: await adviceFor(question) }
+  return {
+    specs,
+    terms,
+    forecast,
+    faults: await faultsIn(plan, specs, settings),
+    advice: await adviceFor(question, specs),
+  }
+}
+
+async function faultsIn(
+  { candidates }: Plan,
+  specs: readonly ConfiguredHook[],
+  settings: Asked['settings'],
+): Promise<ReadonlyMap<number, string>> {
+  const { faultsOf } = await import('../doctor/faults.js')
+  const faults = new Map<number, string>()
+  for (const { matched, name, origin, order } of candidates) {
+    const spec = matched ? specOf(specs, { name, ...origin }) : undefined
+    const [first] = spec ? faultsOf(spec, settings) : []
+    if (first) faults.set(order, first.text)
+  }
+  return faults
 }
 
 /** None where they cannot be read: a fire tells that, and asks. */
@@ -179,12 +201,15 @@ async function tellAll({ question, data }: Asked, explained: Explained, output: 
   return EXIT.ok
 }
 
-function documentOf(question: Question, data: Payload, { terms, forecast, advice }: Explained) {
+function documentOf(question: Question, data: Payload, { terms, forecast, advice, faults }: Explained) {
   const { plan, notices, sources } = question
   return {
     project: projectFolder(sources),
     ...plan,
-    candidates: plan.candidates.map((one) => ({ ...terms.get(one.order), ...one })),
+    candidates: plan.candidates.map((one) => {
+      const cannotStart = faults.get(one.order)
+      return { ...terms.get(one.order), ...one, ...(cannotStart !== undefined && { cannotStart }) }
+    }),
     payload: data,
     ...(forecast && { forecast }),
     diagnostics: notices,
@@ -218,6 +243,7 @@ async function tellOne(
     sources,
     untrusted,
     sameAs: terms?.sameAs ?? [],
+    undo: hook.state === 'disabled' ? undoOf(hook, spec, projectFolder(sources)) : undefined,
     rule: terms?.if,
     hasInput: data.tool_input !== undefined,
     bypassed: notices.includes(BYPASSED),

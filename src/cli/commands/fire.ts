@@ -5,17 +5,19 @@ import { type Diagnostic, LOSSES, textOf } from '../../core/errors.js'
 import { resolveEvent, slipOf } from '../../core/events.js'
 import type { Verdict } from '../../core/outcome.js'
 import { plainText } from '../../core/text.js'
+import { HOST_NAMES } from '../../dialects/hosts.js'
 import { envProblems, movesDecisions, projectEnvOf } from '../../pack/project-env.js'
 import { userHome } from '../../state/homes.js'
 import { ProjectAudit } from '../audit/project-audit.js'
 import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { type Fired, type Firing, fireEvent, misspelt, unsaid } from '../firing/fire-event.js'
-import { HostReply, lossOf, projectOfHost } from '../firing/host-reply.js'
+import { HostReply, isNamedProject, lossOf, projectOfHost } from '../firing/host-reply.js'
 import { eventOf, type Payload, readPayload } from '../firing/payload.js'
 import type { Output } from '../output.js'
+import { severityOf } from '../print/severity.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import { openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
+import { openHooks, outerNotices, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 import { nearEvent } from '../why/near-event.js'
 
 const EXITS: Readonly<Record<Verdict, number>> = {
@@ -62,7 +64,7 @@ export const command: Command<typeof OPTIONS> = {
     'decides. Waits for async hooks, and returns when every hook process is gone. Asks nobody itself: a question of a ' +
     'session waits in `carabiner approvals`, and its answer counts when the same call is fired again. With --as the ' +
     "payload, the answer and the exit code are the agent's own; what cannot be evaluated in its time, and a question " +
-    'that nobody answered, is a deny.',
+    `that nobody answered, is a deny. HOST is one of ${HOST_NAMES.join(', ')}.`,
   options: OPTIONS,
   exits: [
     [0, 'go on (continue, respond)'],
@@ -105,13 +107,18 @@ export const command: Command<typeof OPTIONS> = {
     const payload = (await readPayload(options.payload)) ?? nothingSent(named)
     const event = eventOf('fire', named, payload)
     await checkSpelling(named, payload, options)
-    // Also for who reads only what the hooks decided: without the gates that were meant, everything goes on.
+    // Also for a program that reads only what the hooks decided: without the gates that were meant, everything goes on.
     const slips = [...slipOf(resolveEvent(event)), ...misspelt(event)]
-    if (slips.length > 0) await output.complain(slips.map(({ text }) => plainText(`carabiner: ${text}`)))
+    if (output.json && slips.length > 0)
+      await output.complain(slips.map(({ text }) => plainText(`carabiner: ${text}`)))
     const told = (one: Fired) => report(event, one, output)
     const toldLater = lateReport(output)
     const fired = await fireEvent({ event, payload, sources: options, timeout, wait, told, toldLater })
-    if (options.record !== undefined) await recorded(options.record, event, payload, fired, options, output)
+    if (options.record !== undefined) {
+      const { recordFired } = await import('../firing/record-fired.js')
+      const call = { event, payload, outcome: fired.outcome }
+      await output.complain((await recordFired(options.record, call, options)).map(plainText))
+    }
     return (
       EXITS[fired.outcome.action] || (lossesOf(options, fired.notices).length > 0 ? EXIT.failed : EXIT.ok)
     )
@@ -139,12 +146,13 @@ async function replyAs(
     const read = reply.read(sent ?? {})
     const { name: event, data: payload } = read
     const sources = { ...options, project: projectOfHost(options.project, read) }
+    const outer = isNamedProject(options) ? [] : outerNotices(sources.project)
     const until = { seconds: timeout ?? reply.patience, startedAt }
     const told = ({ outcome, notices }: Fired) => {
       const losses = lossesOf(sources, notices)
       // A deny stands whatever else is missing.
       const counts = losses.length === 0 || EXITS[outcome.action] !== EXIT.ok
-      return counts ? reply.give(outcome) : reply.refuse(lossOf(losses))
+      return counts ? reply.give(outcome, outer) : reply.refuse(lossOf(losses))
     }
     const toldLater = lateReport(output)
     await fireEvent({ event, payload, sources, until, wait, told, toldLater, toolNames: reply.toolNames })
@@ -209,37 +217,9 @@ async function report(event: string, { outcome, notices, ms }: Fired, output: Ou
 function lateReport(output: Output): Firing['toldLater'] {
   return async (late) => {
     if (late.length > 0)
-      await output.complain(late.map(({ code, text }) => plainText(`note ${code} ${text}`)))
+      await output.complain(late.map(({ code, text }) => plainText(`${severityOf(code)} ${code} ${text}`)))
   }
 }
-
-/** A case of `carabiner test`. */
-async function recorded(
-  file: string,
-  event: string,
-  payload: Payload,
-  { outcome }: Fired,
-  sources: Sources,
-  output: Output,
-): Promise<void> {
-  const { recordCase, recordedLines } = await import('../test-cases/record-case.js')
-  const added = recordCase(file, { event, payload, outcome, project: projectOf(sources) })
-  const unheard = outcome.hooks.filter(({ why }) => UNHEARD.has(why))
-  const [, plugin] = /[/\\]\.amplifier[/\\]hooks[/\\]([^/\\]+)[/\\]/.exec(added.file) ?? []
-  const lines = [
-    ...unheard.map(
-      ({ name, why }) => `note: ${name} was not asked (${why}); the case expects what came of that`,
-    ),
-    ...recordedLines(added),
-    ...(added.isNew && plugin !== undefined
-      ? [`next carabiner trust ${plugin} (a file of it has changed)`]
-      : []),
-  ]
-  await output.complain(lines.map(plainText))
-}
-
-/** Why a hook that is meant to be tested had no say. */
-const UNHEARD: ReadonlySet<unknown> = new Set(['untrusted', 'modified', 'disabled'])
 
 // ---- the switch -----------------------------------------------------------------------------------------------
 
@@ -259,12 +239,15 @@ async function bypassed(
 ): Promise<Payload | undefined> {
   if (!isSwitchedOff()) return undefined
   const hooks = await openHooks(sources)
-  if (!isBypassed(hooks)) return undefined
+  const { settings } = hooks
+  const isPassed = isBypassed(hooks)
+  await hooks.close()
+  if (!isPassed) return undefined
   const payload = (await readPayload(file, seconds).catch(() => undefined)) ?? {}
   const { hook_event_name: sent, session_id: session } = payload
   const event = named ?? (typeof sent === 'string' ? sent : 'unknown')
   try {
-    new ProjectAudit(projectOf(sources), () => hooks.settings).write({
+    new ProjectAudit(projectOf(sources), () => settings).write({
       kind: 'bypass',
       time: new Date().toISOString(),
       ...(typeof session === 'string' && { session }),
@@ -272,7 +255,7 @@ async function bypassed(
       action: 'continue',
     })
   } catch (error) {
-    const isNeeded = hooks.settings.audit_on_failure === 'block'
+    const isNeeded = settings.audit_on_failure === 'block'
     const then = isNeeded ? 'so that CARABINER_OFF=1 has no effect' : 'and nothing is guarded'
     await output.complain([plainText(`carabiner: the bypass is not on record, ${then}: ${textOf(error)}`)])
     if (isNeeded)

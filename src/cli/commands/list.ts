@@ -3,9 +3,12 @@
 import type { HookStats } from '../../audit/stats.js'
 import type { Untrusted } from '../../config/trust-gate.js'
 import type { Diagnostic } from '../../core/errors.js'
+import { localTime } from '../../core/timestamp.js'
+import { visible } from '../../core/visible.js'
 import type { ListedHook } from '../../hooks.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { plainData } from '../output.js'
+import { fitted } from '../print/fit.js'
 import {
   columns,
   counted,
@@ -15,12 +18,15 @@ import {
   nextLines,
   noticeLines,
   oneLine,
+  placeOf,
   shortPath,
 } from '../print/lines.js'
 import { type Paint, painter } from '../print/paint.js'
 import { projectLine } from '../print/project-line.js'
+import { severityOf } from '../print/severity.js'
 import { typedTrust } from '../print/typed.js'
 import { waitingLines } from '../print/waiting-lines.js'
+import { type Tick, ticking, withProgress } from '../progress.js'
 import { EXIT } from '../refusal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 
@@ -47,13 +53,15 @@ export const command: Command<typeof OPTIONS> = {
   ],
   async run({ options }, output) {
     const hooks = await openHooks(options)
-    const stats = options.stats ? await statsIn(projectOf(options)) : undefined
+    const stats = options.stats
+      ? await withProgress('reading the audit', output, (tick) => statsIn(projectOf(options), tick))
+      : undefined
     const listed = hooks.list().map((hook) => (stats ? { ...hook, stats: stats(hook) } : hook))
     const found = {
       project: projectOf(options),
       hooks: listed,
       untrusted: hooks.untrusted(),
-      diagnostics: noticesOf(hooks),
+      diagnostics: noticesOf(hooks, options),
     }
     await hooks.close()
     if (output.json) await output.document(found)
@@ -68,13 +76,13 @@ interface Counted extends ListedHook {
 }
 
 /** Loaded when asked for. */
-async function statsIn(project: string): Promise<(hook: ListedHook) => HookStats | null> {
+async function statsIn(project: string, tick: Tick): Promise<(hook: ListedHook) => HookStats | null> {
   const [{ auditFolderOf }, { readEntries }, { statsOf }] = await Promise.all([
     import('../audit/project-audit.js'),
     import('../../audit/read.js'),
     import('../../audit/stats.js'),
   ])
-  const stats = statsOf(readEntries({ folder: auditFolderOf(project) }))
+  const stats = statsOf(ticking(readEntries({ folder: auditFolderOf(project) }), tick))
   return ({ name, source }) => stats.find((one) => one.name === name && one.source === source) ?? null
 }
 
@@ -91,14 +99,16 @@ async function listLines(
 ): Promise<readonly string[]> {
   const paint = painter(1)
   const first = hooks.length === 0 && diagnostics.length === 0 ? await stepsFor(sources) : []
+  const broken = diagnostics.find(({ code, file }) => file !== undefined && severityOf(code) === 'broken')
   const groups = grouped(plainData(hooks), ({ file, source }) => file ?? source)
   return [
     ...projectLine(sources, paint),
-    ...[...groups].flatMap(([file, group]) => [...groupLines(file, group, paint), '']),
-    summary(hooks),
+    ...[...groups].flatMap(([file, group]) => [...fitted(groupLines(file, group, paint)), '']),
+    ...fitted([summary(hooks)]),
     ...untrusted.flatMap((unit) => waitingLines(unit, paint)),
     ...noticeLines(plainData(diagnostics), paint),
     ...nextLines(plainData(first), paint),
+    ...(broken ? nextLines([`Correct ${placeOf(plainData(broken))}`], paint) : []),
     ...(untrusted.length > 0 ? nextLines([typedTrust(namesOf(untrusted), sources)], paint) : []),
   ]
 }
@@ -113,12 +123,12 @@ function namesOf(units: readonly Untrusted[]): readonly string[] {
   return units.map(({ name }) => name)
 }
 
-/** What runs stands whole on a line of its own: what is cut off cannot be reviewed. */
+/** What runs stands whole under its name: what is cut off cannot be reviewed. */
 function groupLines(file: string, hooks: readonly Counted[], paint: Paint): readonly string[] {
   const cells = hooks.map(({ line, state, name, matcher }) => [
     String(line ?? '').padStart(4),
     state,
-    name,
+    visible(name),
     matcher === null ? '' : oneLine(matcher),
   ])
   const rows = columns(cells)
@@ -140,7 +150,7 @@ function ran({ command, kind, state, why, role, stats }: Counted): string {
   return `${what}${aside}${off}${stats === undefined ? '' : `\n${statsText(stats)}`}`
 }
 
-/** `12 runs, 1 failure, 3 denies, median 14 ms, last 2026-01-31T12:00:00.000Z`. */
+/** `12 runs, 1 failure, 3 denies, median 14 ms, last 2026-01-31 12:00:00`. */
 function statsText(stats: HookStats | null): string {
   if (!stats) return 'nothing of it is on record'
   const { runs, failures, denies, asks, skipped, medianMs, last } = stats
@@ -151,7 +161,7 @@ function statsText(stats: HookStats | null): string {
     asks > 0 && counted(asks, 'ask'),
     skipped > 0 && `${skipped} skipped`,
     medianMs !== undefined && `median ${duration(medianMs)}`,
-    `last ${last}`,
+    `last ${localTime(last)}`,
   ]
   return counts.filter((one) => one !== false).join(', ')
 }

@@ -15,11 +15,17 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['[NAME]'],
   about:
     'Without a name it lists the files that have one, and the address to write into a file as "$schema". With a name ' +
-    'it prints that schema (JSON Schema, draft 2020-12). The same files are in the folder schema of the package.',
+    'it prints that schema (JSON Schema, draft 2020-12). The same files are in the folder schema of the package. ' +
+    'The address is one of the published package, which an editor fetches; where it cannot, write the schema into a ' +
+    'file, and name that in "$schema" instead.',
   options: OPTIONS,
   examples: [
     { does: 'Which files have a schema?', line: 'carabiner schema' },
     { does: 'That of hooks.json.', line: 'carabiner schema hooks' },
+    {
+      does: 'For an editor without the network; then "$schema": "./hooks.schema.json".',
+      line: 'carabiner schema hooks > hooks.schema.json',
+    },
   ],
   async run({ positionals: [named] }, output) {
     if (named !== undefined) {

@@ -19,6 +19,7 @@ import {
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import { envProblems, projectEnvOf } from '../../pack/project-env.js'
 import { userHome } from '../../state/homes.js'
+import { checkPerson } from '../agent-shell.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import type { Output } from '../output.js'
 import { changeLines, diffOf } from '../print/change-lines.js'
@@ -75,6 +76,7 @@ export const command: Command<typeof OPTIONS> = {
     if (options.remove && options.engine) throw usage('--remove takes everything out; leave out --engine')
     if (options.prune && (options.remove || options.engine))
       throw usage('Give --prune without --remove or --engine')
+    if (options.remove && !options['dry-run']) checkPerson('Taking the guard away')
     try {
       const place = options.project ? projectSettings(settingsProject()) : userSettings()
       const program = thisProgram()

@@ -6,6 +6,7 @@ import { resolveEvent } from '../../core/events.js'
 import type { ListedHook } from '../../hooks.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { plainData } from '../output.js'
+import { fitted } from '../print/fit.js'
 import { counted, grouped, nextLines, noticeLines, placeOf, shortPath } from '../print/lines.js'
 import { painter } from '../print/paint.js'
 import { optionOf, typed, typedTrust } from '../print/typed.js'
@@ -41,7 +42,14 @@ export const command: Command<typeof OPTIONS> = {
       return EXIT.ok
     }
     const hooks = await openHooks(options)
-    const found = { hooks: hooks.list(), untrusted: hooks.untrusted(), diagnostics: noticesOf(hooks) }
+    const { cannotStart } = await import('../doctor/faults.js')
+    const listed = hooks.list()
+    const found = {
+      hooks: listed,
+      untrusted: hooks.untrusted(),
+      diagnostics: noticesOf(hooks, options),
+      cannotStart: (await cannotStart(listed, options, hooks.settings)).map(({ name }) => name),
+    }
     await hooks.close()
     const state = await stateOf(found, options)
     await (output.json ? output.document(state) : output.print(stateLines(state)))
@@ -49,11 +57,13 @@ export const command: Command<typeof OPTIONS> = {
   },
 }
 
-export interface State {
+interface State {
   readonly version: string
   readonly project: string
   /** How many hooks are in which state. */
   readonly hooks: Readonly<Record<ListedHook['state'], number>>
+  /** Names of those that are ready, and would fail: a script or program is missing, or cannot be executed. */
+  readonly cannotStart: readonly string[]
   /** How many listen to which event; `all` is every event. */
   readonly events: Readonly<Record<string, number>>
   /** What waits for trust: plugins, skills and files of hooks. */
@@ -62,12 +72,12 @@ export interface State {
   readonly next: readonly string[]
 }
 
-interface Found extends Pick<State, 'untrusted' | 'diagnostics'> {
+interface Found extends Pick<State, 'untrusted' | 'diagnostics' | 'cannotStart'> {
   readonly hooks: readonly ListedHook[]
 }
 
 async function stateOf(found: Found, sources: Sources): Promise<State> {
-  const { hooks, untrusted, diagnostics } = found
+  const { hooks, untrusted, diagnostics, cannotStart } = found
   const count = (state: ListedHook['state']) => hooks.filter((hook) => hook.state === state).length
   const events = grouped(hooks.flatMap(knownEventsOf), (event) => event)
   return {
@@ -79,6 +89,7 @@ async function stateOf(found: Found, sources: Sources): Promise<State> {
       modified: count('modified'),
       disabled: count('disabled'),
     },
+    cannotStart,
     events: Object.fromEntries([...events].map(([event, some]) => [event, some.length])),
     untrusted,
     diagnostics,
@@ -88,16 +99,17 @@ async function stateOf(found: Found, sources: Sources): Promise<State> {
 
 /** What is most wrong comes first: off as a whole, broken, not trusted, not there. */
 async function nextOf(
-  { hooks, untrusted, diagnostics }: Found,
+  { hooks, untrusted, diagnostics, cannotStart }: Found,
   sources: Sources,
 ): Promise<readonly string[]> {
   if (diagnostics.some(({ code }) => code === 'bypassed')) return ['unset CARABINER_OFF']
   const broken = diagnostics.find((one) => one.file !== undefined)
   const names = untrusted.map(({ name }) => name)
-  const ready = hooks.find(({ state }) => state === 'ready')
+  const ready = hooks.find(({ state, name }) => state === 'ready' && !cannotStart.includes(name))
   const isEmpty = hooks.length === 0 && !broken
   const next = [
     ...(broken ? [`Correct ${placeOf(broken)}`] : []),
+    ...(cannotStart.length > 0 ? [typed(['doctor'], sources)] : []),
     ...(names.length > 0 ? [typedTrust(names, sources)] : []),
     ...(ready ? [typed(['explain', ...questionAbout(ready)], sources)] : []),
     ...(isEmpty || (ready && !broken && names.length === 0) ? await stepsFor(sources, isEmpty) : []),
@@ -128,19 +140,23 @@ function stateLines(given: State): readonly string[] {
   const paint = painter(1)
   const state = plainData(given)
   const { ready, untrusted, modified, disabled } = state.hooks
+  const faulty = state.cannotStart.length
   const waiting = state.untrusted.length
   const events = Object.entries(state.events).map(([event, count]) => `${event} ${count}`)
   const rows = [
-    `${counted(ready, 'hook')} ready`,
+    `${counted(ready - faulty, 'hook')} ready`,
+    ...(faulty > 0 ? [paint.red(`${faulty} cannot start`)] : []),
     ...(untrusted > 0 ? [paint.yellow(`${untrusted} untrusted: not run until trusted`)] : []),
     ...(modified > 0 ? [paint.red(`${modified} modified since you trusted them: not run`)] : []),
     ...(disabled > 0 ? [paint.yellow(`${disabled} disabled`)] : []),
     ...(events.length > 0 ? [paint.dim(events.join(', '))] : []),
   ]
   return [
-    `${paint.bold('carabiner')} ${state.version}  ${shortPath(state.project)}`,
-    ...rows.map((row) => `  ${row}`),
-    ...(waiting > 0 ? [paint.yellow(`  ${waiting} ${waiting === 1 ? 'waits' : 'wait'} for trust`)] : []),
+    ...fitted([
+      `${paint.bold('carabiner')} ${state.version}  ${shortPath(state.project)}`,
+      ...rows.map((row) => `  ${row}`),
+      ...(waiting > 0 ? [paint.yellow(`  ${waiting} ${waiting === 1 ? 'waits' : 'wait'} for trust`)] : []),
+    ]),
     ...state.untrusted.flatMap((unit) => waitingLines(unit, paint, 4)),
     ...noticeLines(state.diagnostics, paint, 2),
     ...nextLines(state.next, paint),

@@ -8,15 +8,17 @@ import { realOf } from '../../state/within.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { Interruption } from '../interruption.js'
 import { type Output, plainData } from '../output.js'
-import { fromHere, shortPath } from '../print/lines.js'
+import { counted, fromHere, shortPath } from '../print/lines.js'
 import { painter } from '../print/paint.js'
+import { withProgress } from '../progress.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { projectFolder } from '../sources.js'
 import { isOfTheStage, type TestCase } from '../test-cases/case-file.js'
 import { CASE_FILE, casesOf, findCases, type Subject } from '../test-cases/find-cases.js'
-import { problemLines, resultLines, subjectLine, summaryLine, tallyOf } from '../test-cases/print-cases.js'
+import { problemLines, resultLines, subjectLines, summaryLine, tallyOf } from '../test-cases/print-cases.js'
 import type { CaseResult } from '../test-cases/run-case.js'
 import { readSuites, runSuites, type Suite } from '../test-cases/run-cases.js'
+import { staleLines } from '../test-cases/stale-build.js'
 import { type Unreviewed, unreviewed, unreviewedLine } from '../test-cases/unreviewed.js'
 import { FolderWatch, watchedOf } from '../test-cases/watch-folders.js'
 
@@ -93,25 +95,37 @@ async function once(run: Run): Promise<number> {
     suites.flatMap(({ cases, subject }) => (cases.length > 0 ? [subject] : [])),
   )
   await announce(untrusted, run)
+  await say(staleLines(subjects), run)
   const startedAt = performance.now()
   const teller = new Teller(output, suites)
-  const results = await runSuites(suites, signal, (result) => teller.tell(result))
+  const count = suites.reduce((sum, { cases }) => sum + cases.length, 0)
+  const results = await withProgress(`running ${counted(count, 'case')}`, output, (_, end) =>
+    runSuites(suites, signal, (result) => {
+      // From then on the results say how far it is.
+      end()
+      return teller.tell(result)
+    }),
+  )
   // What was interrupted has no result.
   if (signal.aborted) return EXIT.failed
   const problems = suites.flatMap((suite) => suite.problems)
   if (output.json)
     await output.document(documentOf(results, suites, untrusted, performance.now() - startedAt))
   else await teller.end(results, problems.length)
-  if (junit !== undefined) await writeReport(junit, suites, results)
+  if (junit !== undefined) await writeReport(junit, suites, results, output)
   return problems.length > 0 || tallyOf(results).failed > 0 ? EXIT.failed : EXIT.ok
 }
 
-/** Before anything of them runs, and once. */
-async function announce(untrusted: readonly Unreviewed[], { output, told }: Run): Promise<void> {
-  const line = untrusted.length === 0 ? '' : unreviewedLine(untrusted)
-  if (output.json || line === '' || told.has(line)) return
-  told.add(line)
-  await output.complain([line])
+/** Before anything of them runs. */
+async function announce(untrusted: readonly Unreviewed[], run: Run): Promise<void> {
+  await say(untrusted.length === 0 ? [] : [unreviewedLine(untrusted)], run)
+}
+
+/** Each once. */
+async function say(lines: readonly string[], { output, told }: Run): Promise<void> {
+  const fresh = lines.filter((line) => !told.has(line))
+  for (const line of fresh) told.add(line)
+  if (!output.json && fresh.length > 0) await output.complain(fresh)
 }
 
 /** Of a variable that hooks are to get. */
@@ -162,7 +176,7 @@ class Teller {
   async tell(result: CaseResult): Promise<void> {
     if (this.#output.json) return
     const isNew = result.subject !== this.#told
-    const heading = isNew ? [subjectLine(result.subject, this.#paint)] : []
+    const heading = isNew ? subjectLines(result.subject, this.#paint) : []
     this.#told = result.subject
     await this.#output.print([...heading, ...resultLines(result, this.#paint)])
   }
@@ -171,7 +185,7 @@ class Teller {
     const broken = this.#suites.filter((suite) => suite.problems.length > 0)
     await this.#output.print([
       ...broken.flatMap((suite) => [
-        subjectLine(suite.subject, this.#paint),
+        ...subjectLines(suite.subject, this.#paint),
         ...problemLines(suite.problems, this.#paint),
       ]),
       '',
@@ -208,11 +222,14 @@ async function writeReport(
   file: string,
   suites: readonly Suite[],
   results: readonly CaseResult[],
+  output: Output,
 ): Promise<void> {
   const { junitXml } = await import('../test-cases/junit.js')
   try {
-    mkdirSync(dirname(resolve(file)), { recursive: true })
+    const folder = dirname(resolve(file))
+    const isMade = mkdirSync(folder, { recursive: true }) !== undefined
     writeFileSync(file, junitXml(suites, results))
+    if (isMade) await output.complain([`made the folder ${shortPath(folder)} for the report`])
   } catch (error) {
     throw new Refusal('REPORT_NOT_WRITTEN', `The report cannot be written to ${file}: ${textOf(error)}`)
   }
@@ -225,10 +242,14 @@ async function watching(run: Run): Promise<number> {
   const { where, output, signal } = run
   const subjects = await casesOf(where)
   const isOne = subjects.some(({ plugin, file }) => [plugin, file].includes(realOf(resolve(where))))
-  const watch = await FolderWatch.open(watchedOf(subjects, !isOne))
+  const untold = new Set<string>()
+  const watch = await FolderWatch.open(watchedOf(subjects, !isOne), (text) => untold.add(text))
   try {
     do {
       await watch.during(() => once(run).catch((error: unknown) => told(error, output)))
+      for (const text of untold)
+        await output.complain([`carabiner: some changes will not be seen: ${plainData(text)}`])
+      untold.clear()
       if (!signal.aborted) await output.print(['waiting for changes; Ctrl-C ends'])
     } while (await watch.next(signal))
   } finally {

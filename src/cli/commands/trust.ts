@@ -6,6 +6,7 @@ import type { Diagnostic } from '../../core/errors.js'
 import { textOf } from '../../core/errors.js'
 import { didYouMean } from '../../core/nearest.js'
 import { visible, visibleName } from '../../core/visible.js'
+import { isCalled } from '../../plugins/either-name.js'
 import { isFolder } from '../../runners/program/is-folder.js'
 import { realOf } from '../../state/within.js'
 import { isExecutable, type Unit } from '../../trust/unit.js'
@@ -39,9 +40,9 @@ const OPTIONS = {
 export const command: Command<typeof OPTIONS> = {
   name: 'trust',
   summary: 'Review what came with the project, and let it run.',
-  positionals: ['[WHAT]'],
+  positionals: ['[WHAT…]'],
   about:
-    'WHAT is the name or path of a plugin or of a file of hooks; without it, everything that waits. Shows what would ' +
+    'WHAT is the name or path of a plugin or of a file of hooks; without any, everything that waits. Shows what would ' +
     'run on which events, what to look at closely, what changed since you trusted it last, the files that run and the ' +
     'names of the others; then asks. ' +
     'What is trusted is what was shown: a plugin is copied, and the copy runs. Runs nothing.',
@@ -56,14 +57,18 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'Look at everything that waits, and decide.', line: 'carabiner trust' },
     { does: 'For a program: shows, and trusts nothing.', line: 'carabiner trust --json' },
   ],
-  async run({ options, positionals: [what] }, output) {
+  async run({ options, positionals: whats }, output) {
     if (options.yes && options.show) throw usage('--show only shows, and --yes trusts: give one of them')
     if (options.yes) checkPerson('Trusting')
     const loaded = options.payload === undefined ? undefined : await readPayload(options.payload)
     const found = await findUnits(options, loaded)
     const units = [...found.units.keys()]
-    const asked = what === undefined ? units : unitsCalled(what, units, options)
-    if (options.yes) checkOne(what, asked)
+    const named = whats.flatMap((what) => {
+      const called = unitsCalled(what, units, options)
+      if (options.yes) checkOne(what, called)
+      return called
+    })
+    const asked = whats.length === 0 ? units : [...new Set(named)]
     // A program gets to know all; a person is bothered with what is to be decided.
     const shown = asked.map((unit) => show(found, unit))
     if (output.json) return document(shown, found, options, output)
@@ -73,7 +78,7 @@ export const command: Command<typeof OPTIONS> = {
       await output.complain(noticeLines(plainData(found.diagnostics), painter(2)))
     if (options.show) return showAll(shown, options.full, output)
     const waiting = shown.filter(({ state }) => state !== 'trusted')
-    if (waiting.length === 0) return nothingToDo(shown, what, output)
+    if (waiting.length === 0) return nothingToDo(shown, whats, output)
     return decide(waiting, found, options, output)
   },
 }
@@ -88,7 +93,7 @@ interface How {
 /** By name, or by the path of the unit. */
 function unitsCalled(what: string, units: readonly Unit[], given: Places): readonly Unit[] {
   const path = realOf(resolve(what))
-  const called = units.filter((unit) => unit.name === what || realOf(unit.path) === path)
+  const called = units.filter((unit) => isNamed(unit, what) || realOf(unit.path) === path)
   if (called.length > 0) return called
   const names = [...new Set(units.map(({ name }) => name))]
   const places =
@@ -102,6 +107,10 @@ function unitsCalled(what: string, units: readonly Unit[], given: Places): reado
   })
 }
 
+function isNamed({ kind, name, path }: Unit, what: string): boolean {
+  return isCalled(what, name, kind === 'folder' ? path : undefined)
+}
+
 /** What is there, but no hooks of this project: how to add it. */
 function otherPlace(what: string, given: Places): string | undefined {
   if (!existsSync(what)) return undefined
@@ -112,8 +121,8 @@ function otherPlace(what: string, given: Places): string | undefined {
 }
 
 /** A second plugin that calls itself like the one that is meant must not come along without anybody looking. */
-function checkOne(what: string | undefined, units: readonly Unit[]): void {
-  if (what === undefined || units.length < 2 || units.every(({ kind }) => kind === 'file')) return
+function checkOne(what: string, units: readonly Unit[]): void {
+  if (units.length < 2 || units.every(({ kind }) => kind === 'file')) return
   throw new Refusal('AMBIGUOUS_UNIT', `${counted(units.length, 'unit')} are called ${visibleName(what)}`, {
     hint: `Give the path of the one you mean: ${units.map(({ path }) => visibleName(path)).join(' or ')}`,
   })
@@ -136,13 +145,15 @@ async function showAll(shown: readonly Shown[], isFull: boolean, output: Output)
 
 async function nothingToDo(
   shown: readonly Shown[],
-  what: string | undefined,
+  whats: readonly string[],
   output: Output,
 ): Promise<number> {
   const known = shown.length > 0
-  const said = what === undefined ? 'everything here' : visibleName(what)
+  const said = whats.length === 0 ? 'everything here' : whats.map(visibleName).join(', ')
   await output.print([
-    known ? `${said} is trusted already` : 'nothing came with this project: there is nothing to trust',
+    known
+      ? `${said} ${whats.length > 1 ? 'are' : 'is'} trusted already`
+      : 'nothing came with this project: there is nothing to trust',
     ...shown.flatMap(changeLines),
   ])
   return EXIT.ok

@@ -4,11 +4,13 @@ import { resolve } from 'node:path'
 import { textOf } from '../../core/errors.js'
 import { didYouMean } from '../../core/nearest.js'
 import { visible, visibleName } from '../../core/visible.js'
+import { isCalled } from '../../plugins/either-name.js'
 import { realOf } from '../../state/within.js'
 import { TrustStore } from '../../trust/trust-store.js'
 import type { TrustRecord } from '../../trust/unit.js'
 import { checkPerson } from '../agent-shell.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
+import { fitted } from '../print/fit.js'
 import { shortPath } from '../print/lines.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, projectOf } from '../sources.js'
@@ -54,7 +56,7 @@ export const command: Command<typeof OPTIONS> = {
     else if (gone.length === 0) await output.print(['nothing of this project is trusted'])
     else
       await output.print(
-        gone.map((one) => `untrusted ${visibleName(one.name)}  ${visible(shortPath(one.path))}`),
+        fitted(gone.map((one) => `untrusted ${visibleName(one.name)}  ${visible(shortPath(one.path))}`)),
       )
     return EXIT.ok
   },
@@ -87,7 +89,9 @@ function called(what: string, project: string, store: TrustStore): readonly Gone
   const path = resolve(what)
   const records = what.includes('/') ? recordsOrNone(store) : recordsIn(store)
   const byPath = records.filter((record) => record.path === path || realOf(record.path) === realOf(path))
-  const byName = ofProject(records, project).filter(({ name }) => name === what)
+  const byName = ofProject(records, project).filter((one) =>
+    isCalled(what, one.name, one.kind === 'folder' ? one.path : undefined),
+  )
   if (byPath.length + byName.length > 0) return [...new Set([...byPath, ...byName])]
   // It may have a record that cannot be found because another one cannot be read.
   return (['folder', 'file'] as const).map((kind) => ({ kind, name: what, path, projectDir: project }))

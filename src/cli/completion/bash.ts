@@ -30,7 +30,7 @@ _carabiner_offer() {
   local word list=''
   case $1 in
     'words '*) list=\${1#words } ;;
-    'names '*) list=$(command "$3" completion --names "\${1#names }" 2> /dev/null) ;;
+    'names '*) list=$(command carabiner completion --names "\${1#names }" 2> /dev/null) ;;
     file) return ;;
     folder) compopt +o bashdefault +o default -o dirnames 2> /dev/null; return ;;
   esac
@@ -40,7 +40,7 @@ _carabiner_offer() {
   done
 }
 _carabiner() {
-  local program=$1 cur=$2 command='' arguments=0 expects='' ended='' word i REPLY
+  local cur=$2 command='' arguments=0 expects='' ended='' word i REPLY
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=\${COMP_WORDS[i]}
@@ -67,7 +67,7 @@ _carabiner() {
   else
     _carabiner_argument "$command" "$((arguments + 1))"
   fi
-  _carabiner_offer "$REPLY" "$cur" "$program"
+  _carabiner_offer "$REPLY" "$cur"
 }
 complete -o bashdefault -o default -F _carabiner carabiner
 `

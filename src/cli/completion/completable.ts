@@ -5,6 +5,7 @@ import { HOST_NAMES } from '../../dialects/hosts.js'
 import { PACK_NAMES } from '../../pack/names.js'
 import { DIRECTIONS } from '../../plugins/migrate/route.js'
 import type { Command, Option } from '../command.js'
+import { KNOWN_TOOLS } from '../doctor/matchers.js'
 import { SCHEMA_NAMES } from '../schema/schemas.js'
 import { LANGUAGES } from '../templates/plugin.js'
 import type { NameKind } from './names.js'
@@ -48,6 +49,7 @@ const BY_LABEL: Readonly<Record<string, () => Kind>> = {
 /** What the label does not say. Of a command, the option or the number of the positional. */
 export const KNOWN: Readonly<Record<string, Kind>> = {
   'fire --as': words(HOST_NAMES),
+  'explain --tool': words(KNOWN_TOOLS),
   'new --lang': words(Object.keys(LANGUAGES)),
   'migrate --to': words(DIRECTIONS),
   'migrate 1': { type: 'folder' },

@@ -1,24 +1,15 @@
 // Files of hooks: what loading them says, with what to do about it.
 
-import { DIAGNOSTIC_CODES, type Diagnostic, type DiagnosticCode } from '../../core/errors.js'
+import { JsonText, under } from '../../config/json-text.js'
+import { DIAGNOSTIC_CODES, type Diagnostic } from '../../core/errors.js'
+import { isObject } from '../../core/json.js'
+import { readPlain } from '../../state/plain-file.js'
 import { BYPASSED } from '../bypass.js'
-import { counted } from '../print/lines.js'
+import { counted, placeOf } from '../print/lines.js'
+import { severityOf } from '../print/severity.js'
 import { entryFix } from './entry-fix.js'
 import type { Facts } from './facts.js'
-import type { Checked, Finding, Severity } from './finding.js'
-
-/** What is not in here is a warning. */
-const SEVERITY: Readonly<Partial<Record<DiagnosticCode, Severity>>> = {
-  bypassed: 'broken',
-  'bypass-refused': 'note',
-  'config-invalid': 'broken',
-  'entry-invalid': 'broken',
-  'entry-unsupported': 'broken',
-  'unknown-event': 'broken',
-  'matcher-invalid': 'broken',
-  'setting-invalid': 'broken',
-  'setting-ignored': 'note',
-}
+import type { Checked, Finding } from './finding.js'
 
 export function configuration({ notices, files, hooks }: Facts): Checked {
   return {
@@ -30,7 +21,7 @@ export function configuration({ notices, files, hooks }: Facts): Checked {
 function finding(notice: Diagnostic): Finding {
   const { code, text, file, line } = notice
   return {
-    severity: SEVERITY[code] ?? 'warning',
+    severity: severityOf(code),
     code,
     text,
     fix: fixOf(notice),
@@ -41,7 +32,27 @@ function finding(notice: Diagnostic): Finding {
 
 function fixOf(notice: Diagnostic): string {
   if (notice === BYPASSED) return 'unset CARABINER_OFF'
-  return entryFix(notice) ?? todo(notice)
+  return joinEvent(notice) ?? entryFix(notice) ?? todo(notice)
+}
+
+const MOST_BYTES = 4 * 1024 * 1024
+
+/** An event that is meant, and is in the file already, cannot be written twice. */
+function joinEvent({ code, text, file, line }: Diagnostic): string | undefined {
+  const [, meant] = /did you mean (\w+)\?$/.exec(text) ?? []
+  if (code !== 'unknown-event' || meant === undefined || file === undefined) return undefined
+  try {
+    const read = readPlain(file, MOST_BYTES)
+    const json = new JsonText('text' in read ? read.text : '')
+    const parsed = json.parse()
+    const root: unknown = 'value' in parsed ? parsed.value : undefined
+    const events: unknown = isObject(root) ? root.hooks : undefined
+    if (!isObject(events) || !Object.hasOwn(events, meant)) return undefined
+    const there = placeOf({ file, line: json.lineOf(under(under(null, 'hooks'), meant)) })
+    return `Move what stands at ${placeOf({ file, ...(line !== undefined && { line }) })} into ${meant} at ${there}.`
+  } catch {
+    return undefined
+  }
 }
 
 function todo({ code }: Diagnostic): string {

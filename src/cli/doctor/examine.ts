@@ -1,10 +1,12 @@
 // All checks, family by family. One that fails is told, and does not take the others down.
 
 import { textOf } from '../../core/errors.js'
+import type { Severity } from '../print/severity.js'
+import type { Tick } from '../progress.js'
 import { configuration } from './configuration.js'
 import { duplicates } from './duplicates.js'
 import type { Facts } from './facts.js'
-import { type Checked, type Family, type Severity, sorted } from './finding.js'
+import { CANNOT_START, type Checked, type Family, type Finding, sorted } from './finding.js'
 import { folders } from './folders.js'
 import { history } from './history.js'
 import { machine } from './machine.js'
@@ -14,34 +16,48 @@ import { programs } from './programs.js'
 import { scripts } from './scripts.js'
 import { trust } from './trust.js'
 
-type Check = (facts: Facts) => Checked | Promise<Checked>
+type Check = (facts: Facts, tick: Tick) => Checked | Promise<Checked>
 
-/** In the order in which things go wrong. */
+/** What has to be put right first comes first: nobody should trust what cannot run. */
 const CHECKS: readonly (readonly [name: string, check: Check])[] = [
   ['configuration', configuration],
-  ['trust', trust],
   ['plugins', plugins],
   ['programs', programs],
   ['scripts', scripts],
   ['matchers', matchers],
+  ['trust', trust],
   ['duplicates', duplicates],
   ['history', history],
   ['folders', folders],
   ['environment', machine],
 ]
 
-export async function examine(facts: Facts): Promise<readonly Family[]> {
+/** `tick` is called now and then. */
+export async function examine(facts: Facts, tick: Tick = () => undefined): Promise<readonly Family[]> {
   const families: Family[] = []
   for (const [name, check] of CHECKS) {
-    const { what, findings } = await attempt(check, facts)
-    families.push({ name, what, findings: sorted(findings) })
+    tick()
+    const { what, findings } = await attempt(() => check(facts, tick))
+    const known = families.flatMap((family) => family.findings)
+    families.push({ name, what, findings: sorted(findings.filter((one) => !isExplained(one, known))) })
   }
   return families
 }
 
-async function attempt(check: Check, facts: Facts): Promise<Checked> {
+/** Why a hook failed is told once: what cannot start has failed for that. */
+function isExplained({ code, hook, file }: Finding, known: readonly Finding[]): boolean {
+  return (
+    code === 'failing' &&
+    known.some(
+      (one) =>
+        one.severity === 'broken' && one.hook === hook && one.file === file && CANNOT_START.has(one.code),
+    )
+  )
+}
+
+async function attempt(check: () => Checked | Promise<Checked>): Promise<Checked> {
   try {
-    return await check(facts)
+    return await check()
   } catch (error) {
     const text = `this could not be looked at: ${textOf(error)}`
     const fix = 'Look at what the message names; CARABINER_DEBUG=1 shows more.'

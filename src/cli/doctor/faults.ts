@@ -1,6 +1,9 @@
-// Why one hook would fail as soon as it is started.
+// Hooks that would fail as soon as they are started, and why.
 
 import type { ConfiguredHook } from '../../config/configured-hook.js'
+import type { ListedHook } from '../../hooks.js'
+import type { Sources } from '../sources.js'
+import { specOf, specsIn } from '../specs.js'
 import type { Facts } from './facts.js'
 import type { Finding } from './finding.js'
 import { programs } from './programs.js'
@@ -11,4 +14,18 @@ export function faultsOf(spec: ConfiguredHook, settings: Facts['settings']): rea
   return [...scripts(facts).findings, ...programs(facts).findings].filter(
     ({ severity }) => severity === 'broken',
   )
+}
+
+/** Those of the hooks that may run. */
+export async function cannotStart(
+  hooks: readonly ListedHook[],
+  sources: Sources,
+  settings: Facts['settings'],
+): Promise<readonly ListedHook[]> {
+  const ready = hooks.filter(({ state }) => state === 'ready')
+  const specs = ready.length === 0 ? [] : await specsIn(sources)
+  return ready.filter((hook) => {
+    const spec = specOf(specs, hook)
+    return spec !== undefined && faultsOf(spec, settings).length > 0
+  })
 }

@@ -1,15 +1,7 @@
 // What doctor says: one finding for each thing that is wrong, where it is, and what puts it right.
 
 import type { DiagnosticCode } from '../../core/errors.js'
-
-export const SEVERITIES = ['broken', 'warning', 'note'] as const
-
-/**
- * - `broken`: a hook does not run, or does not do what its file says
- * - `warning`: it runs, and may surprise
- * - `note`: as somebody decided, and good to know
- */
-export type Severity = (typeof SEVERITIES)[number]
+import { SEVERITIES, type Severity } from '../print/severity.js'
 
 /** What can be found beside what the engine reports itself. docs/doctor.md lists them. */
 export const FINDING_CODES = [
@@ -70,6 +62,16 @@ export const FINDING_CODES = [
 ] as const
 
 export type FindingCode = (typeof FINDING_CODES)[number]
+
+/** Of a hook: it fails whenever it runs. */
+export const CANNOT_START: ReadonlySet<Finding['code']> = new Set<Finding['code']>([
+  'program-missing',
+  'script-missing',
+  'not-executable',
+  'crlf',
+  'interpreter-missing',
+  'unquoted-path',
+])
 
 export interface Finding {
   readonly severity: Severity

@@ -7,14 +7,15 @@ import { textOf } from '../../core/errors.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { dataHome, stateHome } from '../../state/homes.js'
 import { isInProject } from '../../state/within.js'
+import { STORE_FOLDERS } from '../../trust/store-place.js'
 import { fromHere, shortPath } from '../print/lines.js'
 import type { Facts } from './facts.js'
 import type { Checked, Finding } from './finding.js'
 
 /** Below that of the data, and of the state. */
 const WITHIN = {
-  data: ['trust', 'copies', 'texts', 'audit', 'switches', 'grants'],
-  state: ['sessions', 'approvals'],
+  data: [...STORE_FOLDERS, 'catalogs', 'audit', 'switches', 'grants'],
+  state: ['sessions', 'approvals', 'plugins'],
 }
 
 const ELSEWHERE = 'set CARABINER_HOME to a folder'

@@ -13,36 +13,51 @@ import { verify } from '../../audit/verify.js'
 import type { AuditedHook } from '../../core/audit-record.js'
 import { DIAGNOSTIC_CODES, type Diagnostic, textOf } from '../../core/errors.js'
 import { resolveEvent } from '../../core/events.js'
+import { localTime } from '../../core/timestamp.js'
 import { visible } from '../../core/visible.js'
 import type { ListedHook } from '../../hooks.js'
+import { shellQuoted } from '../../shell/shell-quoted.js'
+import { examplePayload } from '../firing/example-payload.js'
 import { counted, duration, oneLine, placeOf } from '../print/lines.js'
+import { severityOf } from '../print/severity.js'
 import { optionOf, typed } from '../print/typed.js'
-import type { Facts } from './facts.js'
+import type { Tick } from '../progress.js'
+import { sourcesOf } from '../sources.js'
+import { specOf } from '../specs.js'
+import { takenBy } from '../why/other-question.js'
+import { type Facts, written } from './facts.js'
 import { at, type Checked, type Finding } from './finding.js'
+import { scriptFiles } from './scripts.js'
 
 type Fire = Extract<StoredEntry, { readonly kind: 'fire' | 'late' }>
 
 /** The newest of them: what was long ago says little about now. */
 const MOST_ENTRIES = 5000
 
-export function history(facts: Facts): Checked {
+export function history(facts: Facts, tick: Tick): Checked {
   if (facts.settings.audit === 'off')
     return { what: 'no audit: the settings say "audit": "off"', findings: [] }
   const folder = auditFolder(facts.project)
-  const entries = [
-    ...readEntries({ folder, newestFirst: true, limit: MOST_ENTRIES, filter: isFire }),
-  ] as Fire[]
+  const all = [...readEntries({ folder, newestFirst: true, limit: MOST_ENTRIES, filter: isFire })] as Fire[]
+  const entries = ofNow(all, facts.hooks)
   const stats = new Map(statsOf(entries).map((one) => [keyOf(one), one]))
   const last = lastRuns(entries)
   return {
-    what: `${counted(entries.length, 'event')} on record`,
+    what: `${counted(all.length, 'event')} on record`,
     findings: [
-      ...chain(folder, facts),
+      ...chain(folder, facts, tick),
       ...wantedHooks(facts).flatMap((hook) =>
         ofHook(hook, stats.get(keyOf(hook)), last.get(keyOf(hook)), facts),
       ),
     ],
   }
+}
+
+/** Only what the hooks did as they are now: their names count positions, and what changed is another hook. */
+function ofNow(entries: readonly Fire[], hooks: readonly ListedHook[]): readonly Fire[] {
+  const now = new Map(hooks.map((hook) => [keyOf(hook), hook.content ?? hook.hash]))
+  const isNow = (run: AuditedHook) => run.hash !== undefined && now.get(keyOf(run)) === run.hash
+  return entries.map((entry) => ({ ...entry, hooks: hooksOf(entry).filter(isNow) }))
 }
 
 function wantedHooks({ hooks }: Facts): readonly ListedHook[] {
@@ -61,13 +76,12 @@ function ofHook(
   hook: ListedHook,
   stats: HookStats | undefined,
   last: LastRun | undefined,
-  { sources: { project } }: Facts,
+  { sources: { project }, specs }: Facts,
 ): readonly Finding[] {
   if (!stats) return []
-  const places = { project, plugin: [], config: [], 'pre-trusted': undefined }
-  const look = typed(['audit', ...optionOf('--hook', hook.name)], places)
+  const look = typed(['audit', ...optionOf('--hook', hook.name)], sourcesOf(project))
   return [
-    ...(last ? failing(hook, last, stats, look) : []),
+    ...(last ? failing(hook, last, stats, specs, project) : []),
     ...slow(hook, stats, look),
     ...(last ? misplaced(hook, last) : []),
   ]
@@ -99,24 +113,44 @@ function failing(
   hook: ListedHook,
   { run, entry }: LastRun,
   { failures, runs }: HookStats,
-  look: string,
+  specs: Facts['specs'],
+  project: string | undefined,
 ): readonly Finding[] {
   if (run.status !== 'failed' && failures * 10 < runs) return []
   if (failures === 0) return []
-  const isNow = run.status === 'failed'
+  const isLast = run.status === 'failed'
+  const isChanged = isLast && isChangedSince(entry.time, specOf(specs, hook))
   const why =
-    isNow && run.detail !== undefined
+    isLast && run.detail !== undefined
       ? `: ${oneLine(visible(String(run.detail)), 300).replace(/\.$/, '')}`
       : ''
+  const what = isLast ? `it failed when it last ran (${localTime(entry.time)})${why}` : 'it works now'
+  const look = typed(['audit', ...optionOf('--hook', hook.name), '--decision', 'failed'], sourcesOf(project))
   return [
     {
-      severity: isNow ? 'broken' : 'warning',
+      severity: isLast && !isChanged ? 'broken' : 'warning',
       code: 'failing',
       ...at(hook),
-      text: `${isNow ? `it failed when it last ran (${entry.time})${why}` : 'it works now'}; ${failures} of ${counted(runs, 'run')} failed`,
-      fix: `${look} --decision failed`,
+      text: `${what}${isChanged ? '; its script was changed since' : ''}; ${failures} of ${counted(runs, 'run')} failed`,
+      fix: isLast
+        ? `${again(hook, entry, project)}   # tries it again: the next good run clears this; ${look} lists what failed`
+        : `${look}   # lists what failed`,
     },
   ]
+}
+
+/** What was reviewed is another hook once it changes; of the user's own files the time tells. */
+function isChangedSince(time: string, spec: Facts['specs'][number] | undefined): boolean {
+  return (spec ? scriptFiles(written(spec)) : []).some((path) => {
+    const changed = statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0
+    return changed > Date.parse(time)
+  })
+}
+
+/** The same event once more, with an example of what it is about. */
+function again({ matcher }: ListedHook, { event, tool }: Fire, project: string | undefined): string {
+  const payload = examplePayload(resolveEvent(event), tool ?? takenBy(matcher ?? ''))
+  return visible(`echo ${shellQuoted(payload)} | ${typed(['fire', event], sourcesOf(project))}`)
 }
 
 /** An agent waits for a gate at every call. */
@@ -160,10 +194,10 @@ function misplaced(hook: ListedHook, { entry }: LastRun): readonly Finding[] {
   return all
     .filter(({ code, text }) => MISPLACED.has(code) && String(text).startsWith(`${hook.name}:`))
     .map(({ code, text }) => ({
-      severity: code === 'unknown-answer-key' || code === 'owned-field' ? 'warning' : 'broken',
+      severity: severityOf(code),
       code,
       ...at(hook),
-      text: `when it last ran (${entry.time}), its answer did not count as it stands: ${oneLine(visible(text.slice(hook.name.length + 1)), 300)}`,
+      text: `when it last ran (${localTime(entry.time)}), its answer did not count as it stands: ${oneLine(visible(text.slice(hook.name.length + 1)), 300)}`,
       fix: instead(text) ?? DIAGNOSTIC_CODES[code as keyof typeof DIAGNOSTIC_CODES].todo,
     }))
 }
@@ -184,10 +218,10 @@ function instead(text: string): string | undefined {
 /** A longer one is read to its end by `audit verify` alone. */
 const MOST_BYTES = 32 * 1024 * 1024
 
-function chain(folder: string, { sources }: Facts): readonly Finding[] {
+function chain(folder: string, { sources }: Facts, tick: Tick): readonly Finding[] {
   const numbers = segmentsIn(folder)
   if (numbers.length === 0 && readHead(folder) === undefined) return [] // nothing was written yet
-  const problem = problemIn(folder, numbers)
+  const problem = problemIn(folder, numbers, tick)
   if (problem === undefined) return []
   const { project } = sources
   return [
@@ -197,7 +231,7 @@ function chain(folder: string, { sources }: Facts): readonly Finding[] {
       file: problem.file,
       ...(problem.line > 0 && { line: problem.line }),
       text: `the audit is not as it was written: ${problem.what}`,
-      fix: typed(['audit', 'verify'], { project, plugin: [], config: [], 'pre-trusted': undefined }),
+      fix: typed(['audit', 'verify'], sourcesOf(project)),
     },
   ]
 }
@@ -208,12 +242,12 @@ interface Problem {
   readonly what: string
 }
 
-function problemIn(folder: string, numbers: readonly number[]): Problem | undefined {
+function problemIn(folder: string, numbers: readonly number[], tick: Tick): Problem | undefined {
   try {
     const size = numbers.reduce((sum, number) => sum + statSync(segmentPath(folder, number)).size, 0)
     const last = numbers.at(-1)
     if (size > MOST_BYTES && last !== undefined) return lastSegment(folder, last)
-    const [first] = verify(folder).problems
+    const [first] = verify(folder, { onLine: tick }).problems
     return first && { ...first, file: segmentPathOf(folder, first.file) }
   } catch (error) {
     return { file: folder, line: 0, what: textOf(error) }

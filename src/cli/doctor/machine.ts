@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { JsonText, under } from '../../config/json-text.js'
-import { envProblems, projectEnvOf } from '../../pack/project-env.js'
+import { envText, projectEnvOf } from '../../pack/project-env.js'
 import { readPlain } from '../../state/plain-file.js'
 import { placeOf } from '../print/lines.js'
 import type { Facts } from './facts.js'
@@ -44,10 +44,10 @@ function certificates(): readonly Finding[] {
   ]
 }
 
-/** The file that such a text begins with, if it does, and the line of its variables. */
-function fileIn(text: string): Pick<Finding, 'file' | 'line'> {
-  const [, file] = /^(\/.*?\.json) sets /.exec(text) ?? []
-  if (file === undefined) return {}
+const MOST_BYTES = 4 * 1024 * 1024
+
+/** Where its variables stand. */
+function envPlace(file: string): Pick<Finding, 'file' | 'line'> {
   try {
     const read = readPlain(file, MOST_BYTES)
     const json = new JsonText('text' in read ? read.text : '')
@@ -57,20 +57,17 @@ function fileIn(text: string): Pick<Finding, 'file' | 'line'> {
   }
 }
 
-const MOST_BYTES = 4 * 1024 * 1024
-
 /** Settings of Claude Code in a project may set variables for every hook. */
 function ofProject(project: string, home: string): readonly Finding[] {
-  return envProblems(projectEnvOf(project, process.env, home)).map((text) => {
-    const [what = text] = text.split(/: (?=take it out)/)
-    const [, names = 'it'] = / sets (.+?) for hooks/.exec(text) ?? []
-    const where = fileIn(text)
+  const set = projectEnvOf(project, process.env, home).filter(({ names }) => names.length > 0)
+  return set.map((one) => {
+    const where = envPlace(one.file)
     return {
       severity: 'broken',
       code: 'project-env',
       ...where,
-      text: what,
-      fix: `Remove ${names} from "env" at ${placeOf(where)}.`,
+      text: envText(one),
+      fix: `Remove ${one.names.join(', ')} from "env" at ${placeOf(where)}.`,
     }
   })
 }

@@ -15,17 +15,18 @@ export function plugins({ project, home }: Facts): Checked {
     what: `${counted(all.length, 'plugin')}, ${locked.length} of them installed by Carabiner`,
     findings: [
       ...problems.map(unreadable),
-      ...leftovers.map((one) => interrupted(one, all)),
+      ...leftovers.map((one) => interrupted(one, all, leftovers)),
       // Of what is half done that is all there is to say.
       ...all.filter(({ scope, name }) => !half.has(`${scope} ${name}`)).flatMap(ofPlugin),
     ],
   }
 }
 
-const WORK = { staging: 'an install', old: 'an update', gone: 'an uninstall' } as const
-
-function interrupted({ path, scope, work }: Leftover, all: readonly InstalledPlugin[]): Finding {
-  const here = scope === 'project' ? ' --here' : ''
+function interrupted(
+  { path, scope, work }: Leftover,
+  all: readonly InstalledPlugin[],
+  leftovers: readonly Leftover[],
+): Finding {
   if (!work) {
     return {
       severity: 'note',
@@ -35,19 +36,50 @@ function interrupted({ path, scope, work }: Leftover, all: readonly InstalledPlu
       fix: `rm -r ${shellQuoted(fromHere(path))}   # if it is not yours`,
     }
   }
-  const typed = shellQuoted(visible(work.name))
-  const isLocked = all.some(
-    (one) => one.scope === scope && one.name === work.name && one.state !== 'unlocked',
+  const state = all.find((one) => one.scope === scope && one.name === work.name)?.state
+  const isAside = leftovers.some(
+    (one) => one.scope === scope && one.work?.name === work.name && one.work.kind === 'old',
   )
+  const { what, fix } = halfDone(work, {
+    isLocked: state !== undefined && state !== 'unlocked',
+    wasThere: state !== 'missing' || isAside,
+    here: scope === 'project' ? ' --here' : '',
+  })
   return {
     severity: 'broken',
     code: 'plugin-interrupted',
     file: path,
-    text: `${WORK[work.kind]} of ${visibleName(work.name)} was interrupted, and is half done`,
-    fix:
-      work.kind === 'gone' || isLocked
-        ? `carabiner ${work.kind === 'gone' ? 'uninstall' : 'update'} ${typed}${here}   # finishes it`
-        : `carabiner install SOURCE --name ${typed}${here}   # finishes it; SOURCE as before`,
+    text: `${what} was interrupted, and is half done`,
+    fix,
+  }
+}
+
+interface Standing {
+  /** Whatever comes from no source is not in the lock file. */
+  readonly isLocked: boolean
+  /** Before the work began. */
+  readonly wasThere: boolean
+  readonly here: string
+}
+
+/** What it was, as far as it can be told. */
+function halfDone(
+  { kind, name }: NonNullable<Leftover['work']>,
+  { isLocked, wasThere, here }: Standing,
+): Pick<Finding, 'fix'> & { readonly what: string } {
+  const [shown, typed] = [visibleName(name), shellQuoted(visible(name))]
+  if (kind === 'gone') {
+    return { what: `an uninstall of ${shown}`, fix: `carabiner uninstall ${typed}${here}   # finishes it` }
+  }
+  if (!isLocked) {
+    return {
+      what: `an install, new or migrate of ${shown}`,
+      fix: 'Type the same again: that clears this away first.',
+    }
+  }
+  return {
+    what: `an ${wasThere ? 'update' : 'install'} of ${shown}`,
+    fix: `carabiner update ${typed}${here}   # finishes it`,
   }
 }
 

@@ -1,10 +1,12 @@
 // Findings for people: family by family, the worst first, each with its place and what to do.
 
 import { plainData } from '../output.js'
-import { counted, labelled, oneLine, placeOf } from '../print/lines.js'
-import type { Paint } from '../print/paint.js'
+import { fitted } from '../print/fit.js'
+import { counted, oneLine, placeOf, todoLines } from '../print/lines.js'
+import { type Paint, width } from '../print/paint.js'
+import { severityColour } from '../print/severity.js'
 import { type Summary, summaryOf } from './examine.js'
-import type { Family, Finding, Severity } from './finding.js'
+import type { Family, Finding } from './finding.js'
 
 export function familyLines(found: readonly Family[], paint: Paint): readonly string[] {
   const families = plainData(found)
@@ -12,9 +14,9 @@ export function familyLines(found: readonly Family[], paint: Paint): readonly st
 }
 
 function linesOf({ name, what, findings }: Family, paint: Paint): readonly string[] {
-  if (findings.length === 0) return [`${paint.green('ok')} ${paint.bold(name)}  ${paint.dim(what)}`]
+  if (findings.length === 0) return fitted([`${paint.green('ok')} ${paint.bold(name)}  ${paint.dim(what)}`])
   return [
-    `${paint.bold(name)}  ${paint.dim(what)}`,
+    ...fitted([`${paint.bold(name)}  ${paint.dim(what)}`]),
     ...findings.slice(0, MOST).flatMap((finding) => findingLines(finding, paint)),
     ...(findings.length > MOST ? [`  and ${findings.length - MOST} more; --json has all`] : []),
   ]
@@ -28,15 +30,10 @@ function findingLines(finding: Finding, paint: Paint): readonly string[] {
   const place = [placeOf(finding), hook].filter(Boolean).join(' ')
   const head = oneLine(place === '' ? text : `${place}: ${text}`)
   return [
-    ...labelled(`${severity} ${code}`, head, colourOf(severity, paint), 2),
-    // Whole, so that it can be copied.
-    `    ${paint.dim('fix')} ${fix.replace(/\s*\n\s*/g, ' ')}`,
+    // Further in than the fix: no part of it can pass for one.
+    ...fitted([`  ${severityColour(severity, paint)(`${severity} ${code}`)} ${head}`], width(), 6),
+    ...todoLines('fix', fix, paint, 4),
   ]
-}
-
-function colourOf(severity: Severity, paint: Paint): (text: string) => string {
-  if (severity === 'broken') return paint.red
-  return severity === 'warning' ? paint.yellow : paint.cyan
 }
 
 /** `1 broken, 2 warnings`. */

@@ -2,6 +2,7 @@
 
 import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { visible } from '../../core/visible.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import type { SimpleCommand } from '../../shell/simple-command.js'
 import { INTERPRETERS, isRunner, SHELLS } from '../../trust/data-readers.js'
@@ -10,7 +11,7 @@ import { completionsOf } from '../../trust/finders.js'
 import { findPrograms } from '../../trust/program-search.js'
 import { shebangOf } from '../../trust/shebang.js'
 import { counted, fromHere, placeOf, shortPath } from '../print/lines.js'
-import { type Facts, wanted } from './facts.js'
+import { type Facts, type Written, wanted } from './facts.js'
 import type { Checked, Finding, FindingCode } from './finding.js'
 import { commandOf, type HookCommand } from './hook-command.js'
 import { joinedPath, unquoted } from './quoting.js'
@@ -32,6 +33,14 @@ export function scripts(facts: Pick<Facts, 'specs'>): Checked {
     return command ? ofCommand(command, seen) : []
   })
   return { what: counted(seen.size, 'script'), findings }
+}
+
+/** The files that it runs, as far as they are there. */
+export function scriptFiles(written: Written): readonly string[] {
+  const seen = new Set<string>()
+  const command = commandOf(written)
+  if (command) ofCommand(command, seen)
+  return [...seen]
 }
 
 function ofCommand(command: HookCommand, seen: Set<string>): readonly Finding[] {
@@ -90,8 +99,8 @@ function ofScript(script: Script, command: HookCommand, seen: Set<string>): read
   seen.add(path)
   if (typeAt(path) === 'folder') {
     if (script.by !== undefined) return [] // an interpreter may take one
-    const text = `it runs ${shortPath(path)}, which is a folder`
-    const fix = `Write ${shortPath(path)}/NAME, the file in it that is to run, at ${placeOf(where)}.`
+    const text = `it runs ${shown(path)}, which is a folder`
+    const fix = `Write ${shown(path)}/NAME, the file in it that is to run, at ${placeOf(where)}.`
     return [{ severity: 'broken', code: 'script-missing', ...where, text, fix }]
   }
   return [...relative(script, command), ...ofFile(path, script, command)]
@@ -125,11 +134,11 @@ function absent(script: Script, place: string, command: HookCommand): Finding {
     code: 'script-missing',
     ...where,
     text: isRelative
-      ? `it runs ${path}, and there is no ${shortPath(place)}: a hook starts in the project, not where its file lies`
-      : `it runs ${shortPath(path)}, which is not there`,
+      ? `it runs ${visible(path)}, and there is no ${shown(place)}: a hook starts in the project, not where its file lies`
+      : `it runs ${shown(path)}, which is not there`,
     fix:
       near ??
-      `Put the script at ${shortPath(place)}, or write the path of one that is there at ${placeOf(where)}${
+      `Put the script at ${shown(place)}, or write the path of one that is there at ${placeOf(where)}${
         spec.place.plugin && !path.startsWith(unit.path)
           ? `; files of the plugin are in "\${CLAUDE_PLUGIN_ROOT}"`
           : ''
@@ -141,8 +150,11 @@ function absent(script: Script, place: string, command: HookCommand): Finding {
 function elsewhere(path: string, { spec: { place } }: HookCommand): string | undefined {
   const bare = path.replace(/^\.\//, '')
   const { plugin, hooksDir } = place
-  if (plugin && typeAt(join(plugin.root, bare)) === 'file') return `Write "\${CLAUDE_PLUGIN_ROOT}"/${bare}.`
-  return typeAt(join(hooksDir, bare)) === 'file' ? `Write "$AMPLIFIER_HOOKS_DIR"/${bare}.` : undefined
+  if (plugin && typeAt(join(plugin.root, bare)) === 'file')
+    return `Write "\${CLAUDE_PLUGIN_ROOT}"/${shellQuoted(bare)}.`
+  return typeAt(join(hooksDir, bare)) === 'file'
+    ? `Write "$AMPLIFIER_HOOKS_DIR"/${shellQuoted(bare)}.`
+    : undefined
 }
 
 /** Agents go into other folders, and start hooks there. */
@@ -154,8 +166,8 @@ function relative({ path, by }: Script, { where, spec, reading }: HookCommand): 
       severity: 'warning',
       code: 'relative-path',
       ...where,
-      text: `${by === undefined ? 'it runs' : `${by} reads`} ${path}, which is found only while the agent works in the folder of the project itself`,
-      fix: `Write "$CLAUDE_PROJECT_DIR"/${bare}.`,
+      text: `${by === undefined ? 'it runs' : `${by} reads`} ${visible(path)}, which is found only while the agent works in the folder of the project itself`,
+      fix: `Write "$CLAUDE_PROJECT_DIR"/${shellQuoted(bare)}.`,
     },
   ]
 }
@@ -165,13 +177,13 @@ function relative({ path, by }: Script, { where, spec, reading }: HookCommand): 
 function ofFile(path: string, script: Script, command: HookCommand): readonly Finding[] {
   const { where } = command
   const isStarted = script.by === undefined
-  const shown = shortPath(path)
+  const name = shown(path)
   const typed = shellQuoted(fromHere(path))
   const findings: Finding[] = []
   const broken = (code: FindingCode, text: string, fix: string) =>
     findings.push({ severity: 'broken', code, ...where, text, fix })
   if (isStarted && !isExecutable(path))
-    broken('not-executable', `${shown} is not executable`, `chmod +x ${typed}`)
+    broken('not-executable', `${name} is not executable`, `chmod +x ${typed}`)
   const bytes = beginningOf(path)
   // What is no text has its own form.
   if (!bytes || bytes.includes(0)) return findings
@@ -179,17 +191,21 @@ function ofFile(path: string, script: Script, command: HookCommand): readonly Fi
   if (isStarted && firstLine(bytes).endsWith('\r')) {
     broken(
       'crlf',
-      `the first line of ${shown} ends as on Windows (CRLF): no program is called like that`,
+      `the first line of ${name} ends as on Windows (CRLF): no program is called like that`,
       unix(typed),
     )
   } else if (isShell && bytes.includes('\r\n')) {
     broken(
       'crlf',
-      `lines of ${shown} end as on Windows (CRLF), and a shell takes the \\r for part of a word`,
+      `lines of ${name} end as on Windows (CRLF), and a shell takes the \\r for part of a word`,
       unix(typed),
     )
-  } else if (isStarted) findings.push(...interpreter(bytes, shown, command))
+  } else if (isStarted) findings.push(...interpreter(bytes, name, command))
   return findings
+}
+
+function shown(path: string): string {
+  return visible(shortPath(path))
 }
 
 function unix(typed: string): string {
@@ -198,7 +214,7 @@ function unix(typed: string): string {
 
 function interpreter(
   bytes: Buffer,
-  shown: string,
+  name: string,
   { where, line, path, unit }: HookCommand,
 ): readonly Finding[] {
   const { program, file } = shebangOf(bytes)
@@ -209,19 +225,19 @@ function interpreter(
         ? file
         : undefined
   if (gone !== undefined) {
-    const text = `the first line of ${shown} asks for ${gone}, which is not ${program ? 'in any folder of PATH' : 'there'}`
-    const fix = `Install ${basename(gone)}, or write another first line, such as #!/bin/sh, into ${shown}.`
+    const text = `the first line of ${name} asks for ${gone}, which is not ${program ? 'in any folder of PATH' : 'there'}`
+    const fix = `Install ${basename(gone)}, or write another first line, such as #!/bin/sh, into ${name}.`
     return [{ severity: 'broken', code: 'interpreter-missing', ...where, text, fix }]
   }
   if (program !== undefined || file !== undefined || line.args === undefined) return []
-  const text = `${shown} has no first line such as #!/bin/sh, and with "args" there is no shell to guess it`
+  const text = `${name} has no first line such as #!/bin/sh, and with "args" there is no shell to guess it`
   return [
     {
       severity: 'broken',
       code: 'interpreter-missing',
       ...where,
       text,
-      fix: `Add a first line to ${shown}: #!/bin/sh.`,
+      fix: `Add a first line to ${name}: #!/bin/sh.`,
     },
   ]
 }

@@ -5,7 +5,8 @@ import { SetupRecord } from '../../hosts/setup-record.js'
 import { ownCommand, userSettingsFolder } from '../../pack/own-command.js'
 import { realOf } from '../../state/within.js'
 import { placeOf } from '../print/lines.js'
-import { typed, typedTrust } from '../print/typed.js'
+import { typedTrust } from '../print/typed.js'
+import { undoOf } from '../why/undo.js'
 import { type AgentCommand, commandsIn } from './agent-files.js'
 import { commandText, eventsOf, plainCommand } from './command-text.js'
 import { type Facts, type Written, written } from './facts.js'
@@ -51,14 +52,18 @@ function replaced({ home, project }: Facts): readonly AgentCommand[] {
 
 type State = Facts['hooks'][number]['state']
 
-function orphan({ spec, where }: Written, { file }: AgentCommand, state: State, { sources }: Facts): Finding {
-  const { source } = spec.hook.origin
-  const fixes: Readonly<Record<State, string>> = {
-    ready: 'carabiner setup claude-code --engine',
-    untrusted: typedTrust([source], sources),
-    modified: typedTrust([source], sources),
-    disabled:
-      spec.disabled === undefined ? typed(['enable', source], sources, false) : `Take back ${spec.disabled}.`,
+function orphan(
+  { spec, where }: Written,
+  { file }: AgentCommand,
+  state: State,
+  { sources, project }: Facts,
+): Finding {
+  const { id, origin } = spec.hook
+  const fixes: Readonly<Record<State, () => string>> = {
+    ready: () => 'carabiner setup claude-code --engine',
+    untrusted: () => typedTrust([origin.source], sources),
+    modified: () => typedTrust([origin.source], sources),
+    disabled: () => undoOf({ id, scope: origin.scope, source: origin.source }, spec, project),
   }
   const why = state === 'ready' ? 'Claude Code does not ask Carabiner' : `here it is ${state}`
   return {
@@ -66,6 +71,6 @@ function orphan({ spec, where }: Written, { file }: AgentCommand, state: State, 
     code: 'nobody-runs',
     ...where,
     text: `${placeOf({ file })} does not have it any more since it was migrated, and ${why}: nobody runs it`,
-    fix: fixes[state],
+    fix: fixes[state](),
   }
 }

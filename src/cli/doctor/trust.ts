@@ -2,7 +2,9 @@
 
 import { existsSync } from 'node:fs'
 import type { ApprovalQueue as Queue } from '../../approvals/queue.js'
+import type { Silence } from '../../config/silence.js'
 import { textOf } from '../../core/errors.js'
+import { localTime } from '../../core/timestamp.js'
 import { visible, visibleName } from '../../core/visible.js'
 import { projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
@@ -62,7 +64,7 @@ function staleRecords(records: Records, project: string): readonly Finding[] {
       severity: 'note',
       code: 'trust-stale',
       file: path,
-      text: `${visibleName(name)} was trusted at ${since}, and is not there any more`,
+      text: `${visibleName(name)} was trusted at ${localTime(since)}, and is not there any more`,
       fix: `carabiner untrust ${shellQuoted(visible(name))}`,
     }))
 }
@@ -72,21 +74,19 @@ function staleRecords(records: Records, project: string): readonly Finding[] {
 /** One finding for each setting, however many hooks it silences. */
 function bySettings({ specs }: Facts): readonly Finding[] {
   const off = specs.filter(({ disabled }) => disabled !== undefined)
-  return [...grouped(off, ({ disabled }) => disabled)].map(([why = '', some]) => {
-    const [, file, line] = / in (\/.*):(\d+)$/.exec(why) ?? []
-    const setting = visible(why.replace(/ in \/.*$/, ''))
+  return [...grouped(off, ({ disabled }) => JSON.stringify(disabled)).values()].map((some) => {
+    const { setting, ...place }: Silence = some[0]?.disabled ?? { setting: '' }
+    const names = some.slice(0, 5).map(({ hook }) => visibleName(hook.name))
+    const what = visible(setting)
     return {
       severity: 'note',
       code: 'disabled',
-      ...(file !== undefined && { file, line: Number(line) }),
-      text: `${counted(some.length, 'hook')} ${some.length === 1 ? 'is' : 'are'} switched off by ${setting}: ${some
-        .slice(0, 5)
-        .map(({ hook }) => visibleName(hook.name))
-        .join(', ')}`,
+      ...place,
+      text: `${counted(some.length, 'hook')} ${some.length === 1 ? 'is' : 'are'} switched off by ${what}: ${names.join(', ')}`,
       fix:
-        file === undefined
-          ? `Take back ${setting}.`
-          : `Remove ${setting} at ${placeOf({ file, line: Number(line) })}.`,
+        place.file === undefined
+          ? `Take back ${what} in the settings of the host.`
+          : `Remove ${what} at ${placeOf(place)}.`,
     }
   })
 }
@@ -103,14 +103,14 @@ function ofSwitch(one: Switch, hooks: Facts['hooks']): Finding {
   const { plugin, hook, until, reason, by, since } = one
   const about = hooks.find(({ id, source }) => (hook ? hook.ids.includes(id) : source === plugin))
   const what = hook ? `the hook ${visibleName(hook.name)}` : `all of ${visibleName(plugin)}`
-  const end = until === undefined ? '' : ` until ${until}`
+  const end = until === undefined ? '' : ` until ${localTime(until)}`
   const why = reason === undefined ? '' : ` (${visible(reason)})`
   const is = about ? 'is' : 'which is not there (any more), is'
   return {
     severity: 'note',
     code: about ? 'switched-off' : 'switch-stale',
     ...(about && hook && at(about)),
-    text: `${what}${about ? '' : ','} ${is} switched off by ${visibleName(by)} since ${since}${end}${why}`,
+    text: `${what}${about ? '' : ','} ${is} switched off by ${visibleName(by)} since ${localTime(since)}${end}${why}`,
     fix: undoing(one),
   }
 }
@@ -136,7 +136,7 @@ function questions(queue: Queue, { project, sources }: Facts): readonly Finding[
     {
       severity: 'note',
       code: 'approval-waiting',
-      text: `${counted(open.length, 'question')} of this project ${open.length === 1 ? 'waits' : 'wait'} for an answer, since ${oldest.asked}`,
+      text: `${counted(open.length, 'question')} of this project ${open.length === 1 ? 'waits' : 'wait'} for an answer, since ${localTime(oldest.asked)}`,
       fix: sources.project === undefined ? 'carabiner approvals' : typed(['approvals'], sources),
     },
   ]
@@ -154,7 +154,7 @@ function grants({ hooks, project }: Facts): readonly Finding[] {
     .map(({ id, tool, event, created }) => ({
       severity: 'note',
       code: 'grant-stale',
-      text: `what was always allowed on ${created} (${visibleName(tool || event)}) was asked by a hook that is gone or changed: it is asked again`,
+      text: `what was always allowed on ${localTime(created)} (${visibleName(tool || event)}) was asked by a hook that is gone or changed: it is asked again`,
       fix: `carabiner approvals revoke ${id.slice(0, 8)}`,
     }))
 }

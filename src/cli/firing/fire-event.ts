@@ -45,57 +45,89 @@ export interface Firing {
   readonly toldLater: (notices: readonly Diagnostic[]) => Promise<void>
 }
 
-export async function fireEvent({
-  event,
-  payload,
-  toolNames = [],
-  sources,
-  timeout,
-  until,
-  wait,
-  told,
-  toldLater,
-}: Firing): Promise<Fired> {
+export async function fireEvent(firing: Firing): Promise<Fired> {
+  const { event, sources, until } = firing
   const interruption = new Interruption()
   const project = projectOf(sources)
-  const options = sessionOf(event, payload, project)
+  const options = sessionOf(event, firing.payload, project)
   const troubles: Diagnostic[] = []
   const onTrouble = (text: string) => troubles.push({ code: 'host-failed', text })
   // A session without a name has no next event.
   const store = options.id === undefined ? undefined : storeFor(project, onTrouble)
+  const hooks = await opened(firing, project, store, onTrouble)
+  const signal =
+    until === undefined ? interruption.signal : AbortSignal.any([interruption.signal, late(until)])
+  const stopListening = onAbort(signal, () => void hooks.close({ abort: true }))
+  const telling = new Telling(firing, () => [...misspelt(event), ...noticesOf(hooks, sources), ...troubles])
+  try {
+    const session = hooks.session(options)
+    const { outcome, ms } = await evaluated(firing, session, signal)
+    await telling.begin(outcome, ms)
+    await (store && goesOn(event) ? session.leave() : session.close())
+    await hooks.close()
+    return await telling.end(outcome, ms)
+  } catch (error) {
+    throw isHookError(error, 'PAYLOAD_INVALID') ? await withExample(event, error) : error
+  } finally {
+    await hooks.close()
+    stopListening()
+    interruption.end(telling.isEarly)
+  }
+}
+
+async function opened(
+  { sources, wait, until }: Firing,
+  project: string,
+  store: FileStore | undefined,
+  onTrouble: Patience['onTrouble'],
+): Promise<OpenHooks> {
   const audit = new ProjectAudit(project, () => hooks.settings)
   const hooks: OpenHooks = await openHooks(sources, {
     ...(store && { store }),
     approver: store ? approverOf(project, { wait, until, onTrouble }) : () => NO_SESSION,
     audit: (record) => audit.write(record),
   })
-  const notices = () => [...misspelt(event), ...noticesOf(hooks), ...troubles]
-  const signal =
-    until === undefined ? interruption.signal : AbortSignal.any([interruption.signal, late(until)])
-  const stopListening = onAbort(signal, () => void hooks.close({ abort: true }))
+  return hooks
+}
+
+async function evaluated(
+  { event, payload, toolNames = [], timeout }: Firing,
+  session: ReturnType<OpenHooks['session']>,
+  signal: AbortSignal,
+): Promise<Pick<Fired, 'outcome' | 'ms'>> {
   const startedAt = performance.now()
-  let early = false
-  try {
-    const session = hooks.session(options)
-    const data = withToolName(payload, toolNames, (one) => session.explain(event, one))
-    const outcome = await session.fire(event, data, { timeout, signal })
-    const ms = performance.now() - startedAt
-    // A verdict does not wait for those whose verdict does not count: a host that loses patience has it by then.
-    early = outcome.hooks.some(({ status }) => status === 'detached')
-    const atOnce = early ? notices() : []
-    if (early) await told({ outcome, notices: atOnce, ms })
-    await (store && goesOn(event) ? session.leave() : session.close())
-    await hooks.close()
-    const fired = { outcome, notices: notices(), ms }
-    if (early) await toldLater(unsaid(fired.notices, [...atOnce, ...outcome.diagnostics]))
-    else await told(fired)
+  const data = withToolName(payload, toolNames, (one) => session.explain(event, one))
+  const outcome = await session.fire(event, data, { timeout, signal })
+  return { outcome, ms: performance.now() - startedAt }
+}
+
+/** Tells the verdict once, and afterwards only what came to light since. */
+class Telling {
+  /** Whether the verdict was told before all hooks were done. */
+  isEarly = false
+  readonly #to: Pick<Firing, 'told' | 'toldLater'>
+  readonly #notices: () => readonly Diagnostic[]
+  #said: readonly Diagnostic[] = []
+
+  constructor(to: Pick<Firing, 'told' | 'toldLater'>, notices: () => readonly Diagnostic[]) {
+    this.#to = to
+    this.#notices = notices
+  }
+
+  /** A verdict does not wait for those whose verdict does not count: a host that loses patience has it by then. */
+  async begin(outcome: Outcome, ms: number): Promise<void> {
+    this.isEarly = outcome.hooks.some(({ status }) => status === 'detached')
+    if (!this.isEarly) return
+    const notices = this.#notices()
+    this.#said = [...notices, ...outcome.diagnostics]
+    await this.#to.told({ outcome, notices, ms })
+  }
+
+  async end(outcome: Outcome, ms: number): Promise<Fired> {
+    const fired = { outcome, notices: this.#notices(), ms }
+    if (this.isEarly) await this.#to.toldLater(unsaid(fired.notices, this.#said))
+    else await this.#to.told(fired)
     return fired
-  } catch (error) {
-    throw isHookError(error, 'PAYLOAD_INVALID') ? await withExample(event, error) : error
-  } finally {
-    await hooks.close()
-    stopListening()
-    interruption.end(early)
   }
 }
 

@@ -10,7 +10,7 @@ import { type HostEvent, type HostVerdict, verdictOfOutcome } from '../../dialec
 import { type Asked, askedBy, eventOf, isAboutTool } from '../../dialects/host-payload.js'
 import { claudeToolNames } from '../../dialects/host-tools.js'
 import { HOST_NAMES, type Host, hostNamed } from '../../dialects/hosts.js'
-import { projectDirOf } from '../../pack/project-dir.js'
+import { namedIn, projectDirOf } from '../../pack/project-dir.js'
 import { userHome } from '../../state/homes.js'
 import { BYPASSED } from '../bypass.js'
 import type { Output } from '../output.js'
@@ -115,8 +115,11 @@ export class HostReply {
     return this.#exit !== undefined
   }
 
-  async give(outcome: Outcome): Promise<void> {
-    const verdict = verdictOfOutcome(outcome)
+  /** `notices`: what a person is to know who relies on a gate. */
+  async give(outcome: Outcome, notices: readonly Diagnostic[]): Promise<void> {
+    const aside = isGate(this.#event.name) ? notices.map(({ text }) => `carabiner: ${text}`) : []
+    const told = verdictOfOutcome(outcome)
+    const verdict = { ...told, messages: [...aside, ...told.messages] }
     if (verdict.action !== 'ask_user') return this.#say(verdict)
     await this.#say({ ...verdict, action: 'deny', reason: openReason(outcome, verdict.reason) })
   }
@@ -179,6 +182,11 @@ function unknownHost(name: string): never {
 export function projectOfHost(given: string | undefined, event?: HostEvent): string {
   const cwd = event?.data.cwd
   return given ?? projectDirOf(typeof cwd === 'string' ? cwd : undefined, process.env, userHome())
+}
+
+/** By whoever wrote the command, or by the agent. */
+export function isNamedProject({ project }: { readonly project: string | undefined }): boolean {
+  return project !== undefined || namedIn(process.env) !== undefined
 }
 
 /** Why an outcome does not count as evaluated. */

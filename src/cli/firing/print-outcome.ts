@@ -4,7 +4,9 @@ import type { Approval } from '../../core/approval.js'
 import type { Diagnostic } from '../../core/errors.js'
 import type { Outcome, Trace } from '../../core/outcome.js'
 import { redactedData } from '../../core/secrets.js'
+import { visible } from '../../core/visible.js'
 import { plainData } from '../output.js'
+import { fitted } from '../print/fit.js'
 import { duration, indented, labelled, noticeLines, oneLine } from '../print/lines.js'
 import { type Paint, painter } from '../print/paint.js'
 
@@ -19,18 +21,20 @@ export function outcomeLines(event: string, told: ToldOutcome, ms: number): read
   const shown = outcome.hooks.filter((trace) => !isIdle(trace))
   const names = Math.max(22, ...shown.map((trace) => nameOf(trace).length))
   return [
-    `${paint.cyan(oneLine(plainData(event)).padEnd(names + 23))} ${paint.dim(duration(ms))}`,
-    ...shown.flatMap((trace) => traceLines(trace, names, paint)),
+    ...fitted([
+      `${paint.cyan(oneLine(plainData(event)).padEnd(names + 23))} ${paint.dim(duration(ms))}`,
+      ...shown.flatMap((trace) => traceLines(trace, names, paint)),
+    ]),
     ...idleLines(outcome, paint),
     ...effects(outcome, paint).flatMap(([label, text, colour]) => labelled(label, text, colour, 2)),
-    ...noticeLines(unsaid(outcome), paint, 2),
-    `  ${verdict(event, outcome, paint)}`,
+    ...noticeLines(unmentioned(outcome), paint, 2),
+    ...fitted([`  ${verdict(event, outcome, paint)}`]),
   ]
 }
 
 /** One process may be several hooks of one name. */
 function nameOf({ name, role }: Trace): string {
-  return role === undefined ? name : `${name} (${role})`
+  return role === undefined ? visible(name) : `${visible(name)} (${role})`
 }
 
 /** Hooks for other tools are counted, not listed: they would hide the ones that ran. */
@@ -72,7 +76,7 @@ function coloured(status: Trace['status'], action: string, text: string, paint: 
 }
 
 /** Some diagnostics are also told to the user as a message: once is enough here. */
-function unsaid({ diagnostics, messages }: ToldOutcome): readonly Diagnostic[] {
+function unmentioned({ diagnostics, messages }: ToldOutcome): readonly Diagnostic[] {
   return diagnostics.filter((one) => !messages.some(({ text }) => text.startsWith(one.text)))
 }
 

@@ -37,12 +37,16 @@ fi
 `
     : ''
   return `${stop}
-# This looks at all of the event. For one field, where jq is installed:
-#   value=$(jq -r '.${sample.field}' <<<"$input")
-if [[ $input == *'${sample.word}'* ]]; then
+# Where jq is missing, all of the event is looked at.${hint(sample.field)}
+subject=$(jq -c '.${sample.field}' <<<"$input" 2>/dev/null) || subject=$input
+if [[ $subject == *'${sample.word}'* ]]; then
 ${refusal(sample)}
 fi
 `
+}
+
+function hint(field: string): string {
+  return field === 'tool_input' ? " The command of Bash alone: jq -r '.tool_input.command'" : ''
 }
 
 function refusal({ reason, answer }: Extract<Sample, { readonly does: 'refuse' }>): string {

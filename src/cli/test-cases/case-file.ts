@@ -7,6 +7,7 @@ import { knownEvents, lookalikeOf, resolveEvent } from '../../core/events.js'
 import { frozenCopy, isObject } from '../../core/json.js'
 import { didYouMean, nearest } from '../../core/nearest.js'
 import { shown } from '../../core/text.js'
+import { loadsCode } from '../../shell/loading-variables.js'
 import { readPlain } from '../../state/plain-file.js'
 import type { Payload } from '../firing/payload.js'
 import { CaseReader, type Field, type Fields } from './case-reader.js'
@@ -111,6 +112,29 @@ const MOST_PROBLEMS = 100
 
 function caseOf(value: unknown, index: number, file: string, reader: CaseReader): TestCase | undefined {
   const at = under(CASES, index)
+  const before = reader.problems.length
+  const one = writtenIn(value, at, reader)
+  if (!one) return undefined
+  checkMeant(one, at, reader)
+  const payload = payloadOf(one, at, file, reader)
+  if (reader.problems.length > before || !payload) return undefined
+  const { event, expect, files = {}, env = {}, timeout = DEFAULT_TIMEOUT, skip = false } = one
+  return {
+    name: nameOf(one, index),
+    file,
+    line: reader.lineOf(at),
+    event,
+    payload,
+    expect,
+    files,
+    env,
+    timeout,
+    skip: skip === false ? undefined : skip === true ? 'the case says so' : skip,
+  }
+}
+
+/** Undefined where its fields are not of the kind they must be. */
+function writtenIn(value: unknown, at: At, reader: CaseReader): Written | undefined {
   if (!isObject(value)) {
     reader.say(at, `a case must be an object, got ${shown(value)}`)
     return undefined
@@ -120,42 +144,34 @@ function caseOf(value: unknown, index: number, file: string, reader: CaseReader)
   for (const key of ['event', 'expect']) {
     if (value[key] === undefined) reader.say(at, `the case has no ${JSON.stringify(key)}`)
   }
-  if (reader.problems.length > before) return undefined
-  const { event, expect, timeout = DEFAULT_TIMEOUT, skip = false } = value as unknown as Written
+  return reader.problems.length > before ? undefined : (value as unknown as Written)
+}
+
+/** What is of the right kind, and still cannot be meant. */
+function checkMeant({ event, expect, files = {}, env = {} }: Written, at: At, reader: CaseReader): void {
   const misspelt = slipOf(event)
   if (misspelt !== undefined) reader.say(under(at, 'event'), misspelt)
-  for (const path of Object.keys((value.files ?? {}) as object)) {
-    if (!isInside(path)) {
-      reader.say(
-        under(under(at, 'files'), path),
-        `${shown(path)} must be a path inside the project, such as "src/a.ts"`,
-      )
-    }
-  }
-  for (const name of Object.keys((value.env ?? {}) as object).filter(isOfTheStage)) {
+  for (const path of Object.keys(files).filter((one) => !isInside(one))) {
     reader.say(
-      under(under(at, 'env'), name),
-      `${shown(name)} is set for the case itself; {{home}} and {{project}} stand for its folders`,
+      under(under(at, 'files'), path),
+      `${shown(path)} must be a path inside the project, such as "src/a.ts"`,
     )
+  }
+  for (const name of Object.keys(env)) {
+    const problem = variableProblem(name)
+    if (problem !== undefined) reader.say(under(under(at, 'env'), name), `${shown(name)} ${problem}`)
   }
   reader.check(expect, under(at, 'expect'), EXPECTATION)
   if (Object.keys(expect).length === 0) {
     reader.say(under(at, 'expect'), 'expected at least one of what to expect, such as "action"')
   }
-  const payload = payloadOf(value as unknown as Written, at, file, reader)
-  if (reader.problems.length > before || !payload) return undefined
-  return {
-    name: nameOf(value as unknown as Written, index),
-    file,
-    line: reader.lineOf(at),
-    event,
-    payload,
-    expect,
-    files: (value.files ?? {}) as TestCase['files'],
-    env: (value.env ?? {}) as TestCase['env'],
-    timeout,
-    skip: skip === false ? undefined : skip === true ? 'the case says so' : skip,
-  }
+}
+
+function variableProblem(name: string): string | undefined {
+  if (isOfTheStage(name)) return 'is set for the case itself; {{home}} and {{project}} stand for its folders'
+  if (loadsCode(name))
+    return 'would make programs run other code than the hooks; carabiner test --env NAME hands on your own'
+  return undefined
 }
 
 /** Whoever sets these would lead a case to the state of whoever runs it. */
@@ -170,6 +186,8 @@ interface Written {
   readonly payload?: Payload
   readonly payloadFile?: string
   readonly expect: Expectation
+  readonly files?: TestCase['files']
+  readonly env?: TestCase['env']
   readonly timeout?: number
   readonly skip?: boolean | string
 }

@@ -37,17 +37,22 @@ export class CaseStage {
     try {
       for (const folder of [project, home]) mkdirSync(folder)
       if (subject.project !== undefined) copyHooks(subject.project, project)
-      for (const [path, text] of Object.entries(files)) this.#write(join(project, path), text)
+      const written = Object.entries(files).map(([path, text]) => [join(project, path), text] as const)
+      const copied = new Set(written.map(([path]) => path).filter(isThere))
+      for (const [path, text] of written) this.#write(path, text, copied.has(path))
     } catch (error) {
       this.remove()
       throw error
     }
   }
 
-  /** What was copied may hold links: nothing is written where they lead. */
-  #write(path: string, text: string): void {
+  /** What was copied is what is tested, and may hold links: nothing is written where they lead. */
+  #write(path: string, text: string, isCopied: boolean): void {
+    const shown = JSON.stringify(relative(this.folders.project, path))
     if (!isBelow(realOf(path), this.folders.project))
-      throw new Error(`${relative(this.folders.project, path)} leads out of the project, through a link`)
+      throw new Error(`${shown} leads out of the project, through a link`)
+    if (isCopied)
+      throw new Error(`${shown} in "files" would replace a file of the project that is tested: take it out`)
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, withFolders(text, this.folders))
     if (text.startsWith('#!')) chmodSync(path, 0o755)
@@ -91,6 +96,11 @@ export class CaseStage {
   remove(): void {
     rmSync(this.#base, { recursive: true, force: true, maxRetries: 3 })
   }
+}
+
+/** Also a link that leads nowhere. */
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }
 
 /** With another home, programs that these lead to would not be found. */

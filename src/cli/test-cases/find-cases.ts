@@ -4,12 +4,14 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { hooksDirOf } from '../../config/discovery.js'
 import { didYouMean } from '../../core/nearest.js'
+import { isCalled } from '../../plugins/either-name.js'
 import { isFolder } from '../../runners/program/is-folder.js'
 import { realOf } from '../../state/within.js'
-import { specsIn } from '../doctor/facts.js'
 import { nearestProject } from '../nearest-project.js'
 import { shortPath } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
+import { sourcesOf } from '../sources.js'
+import { specsIn } from '../specs.js'
 
 export const CASE_FILE = 'hooks.test.json'
 
@@ -41,7 +43,7 @@ export async function casesOf(where: string): Promise<readonly Subject[]> {
   const subjects = isPath ? findCases(where) : []
   if (subjects.length > 0) return subjects
   const plugins = isName ? await installed() : new Map<string, string>()
-  const roots = [...plugins].filter(([, name]) => name === where).map(([root]) => root)
+  const roots = [...plugins].filter(([root, name]) => isCalled(where, name, root)).map(([root]) => root)
   const cases = roots.flatMap(inPlugin)
   if (cases.length > 0) return cases
   if (!isPath && roots.length === 0) throw absent(where, new Set(plugins.values()))
@@ -54,7 +56,7 @@ export async function casesOf(where: string): Promise<readonly Subject[]> {
 
 /** Folders of plugins, and what each is called by `list`. */
 async function installed(): Promise<ReadonlyMap<string, string>> {
-  const specs = await specsIn({ project: undefined, plugin: [], config: [], 'pre-trusted': undefined })
+  const specs = await specsIn(sourcesOf(undefined))
   return new Map(
     specs.flatMap(({ hook, place: { plugin } }) =>
       plugin ? [[realOf(plugin.root), hook.origin.source] as const] : [],

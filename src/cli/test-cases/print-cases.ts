@@ -6,8 +6,9 @@ import { withoutSecrets } from '../../core/secrets.js'
 import { plainText } from '../../core/text.js'
 import { visible } from '../../core/visible.js'
 import { outcomeLines } from '../firing/print-outcome.js'
+import { fitted } from '../print/fit.js'
 import { counted, duration, indented, placeOf } from '../print/lines.js'
-import type { Paint } from '../print/paint.js'
+import { type Paint, width } from '../print/paint.js'
 import type { Miss } from './expectation.js'
 import type { Subject } from './find-cases.js'
 import type { CaseResult } from './run-case.js'
@@ -23,12 +24,14 @@ export function tallyOf(results: readonly CaseResult[]): Tally {
   return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') }
 }
 
-export function subjectLine({ name, file }: Subject, paint: Paint): string {
-  return `${paint.bold(visible(name))}  ${paint.dim(visible(placeOf({ file })))}`
+export function subjectLines({ name, file }: Subject, paint: Paint): readonly string[] {
+  return fitted([`${paint.bold(visible(name))}  ${paint.dim(placeOf({ file }))}`])
 }
 
 const MARKS = { passed: 'ok  ', failed: 'FAIL', skipped: 'skip' } as const
 const NAMES = 50
+/** Columns of what stands beside a name. */
+const BESIDE = 20
 
 export function resultLines(result: CaseResult, paint: Paint): readonly string[] {
   const { status, case: one, ms } = result
@@ -38,8 +41,9 @@ export function resultLines(result: CaseResult, paint: Paint): readonly string[]
     status === 'skipped'
       ? paint.dim(visible(one.skip ?? ''))
       : `${paint.dim(duration(ms))}${isIdle(result) ? paint.dim('  (no hook ran)') : ''}`
-  const line = `  ${colour(MARKS[status])}  ${name.padEnd(NAMES)} ${after}`.trimEnd()
-  return status === 'failed' ? [line, ...failureLines(result, paint)] : [line]
+  const line =
+    `  ${colour(MARKS[status])}  ${name.padEnd(Math.min(NAMES, width() - BESIDE))} ${after}`.trimEnd()
+  return fitted(status === 'failed' ? [line, ...failureLines(result, paint)] : [line])
 }
 
 /** Passed, and yet nothing was tested but that nobody listens. */

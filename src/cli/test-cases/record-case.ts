@@ -148,14 +148,16 @@ function expectationOf(outcome: Outcome): Expectation {
   const { action, reason, permission, injections, messages, hooks, response } = outcome
   const changed = [...new Set(hooks.flatMap((trace) => trace.changed ?? []))]
   const failed = hooks.filter(({ status }) => status === 'failed').map(({ name }) => name)
+  // That a hook did not run is nothing that the plugin says.
+  const skipped = hooks.filter(({ status }) => status === 'skipped').map(({ name }) => name)
+  const said = messages.filter(({ source }) => !skipped.includes(source))
   return {
     action,
     ...(reason !== undefined && { reason: beginning(reason) }),
     ...(permission !== undefined && { permission }),
     ...(injections.length > 0 && { context: injections.map(({ text }) => beginning(text)) }),
     // What a failure says holds paths and codes; that it failed is what matters.
-    ...(messages.length > 0 &&
-      failed.length === 0 && { messages: messages.map(({ text }) => beginning(text)) }),
+    ...(said.length > 0 && failed.length === 0 && { messages: said.map(({ text }) => beginning(text)) }),
     ...(changed.length > 0 && { modified: pick(outcome.data, changed) }),
     ...(response !== undefined && { response }),
     ...(failed.length > 0 && { failed }),

@@ -1,9 +1,10 @@
-// Whose hooks a test would run that this user has not trusted as they are now. They run, and it is said before.
+// What a test would run that this user has not trusted as it is now: hooks, and what cases bring with them. It runs, and it is said before.
 
+import { homedir } from 'node:os'
 import { dirname } from 'node:path'
 import { hooksDirOf } from '../../config/discovery.js'
 import { visible, visibleName } from '../../core/visible.js'
-import { realOf } from '../../state/within.js'
+import { isBelow, realOf } from '../../state/within.js'
 import type { Unit } from '../../trust/unit.js'
 import { findUnits } from '../plugins/trust-units.js'
 import { grouped, shortPath, some } from '../print/lines.js'
@@ -30,6 +31,13 @@ export async function unreviewed(subjects: readonly Subject[]): Promise<readonly
       const { state } = store.standingOf(unit)
       if (state !== 'trusted') found.push({ name: unit.name, path: unit.path, state })
     }
+    // Files and variables of a case reach hooks that are trusted, too.
+    const folderUnits = [...units.keys()].filter(({ kind }) => kind === 'folder').map(({ path }) => path)
+    const reviewed = [hooksDirOf(homedir()), ...folderUnits].map(realOf)
+    for (const file of new Set(those.map((one) => realOf(one.file)))) {
+      const isPart = reviewed.some((folder) => isBelow(file, folder))
+      if (!isPart) found.push({ name: 'cases', path: file, state: 'untrusted' })
+    }
   }
   return found
 }
@@ -47,5 +55,5 @@ export function unreviewedLine(those: readonly Unreviewed[]): string {
   const list = those.map(
     ({ name, path, state }) => `${visibleName(name)} from ${visible(shortPath(path))} (${state})`,
   )
-  return `carabiner: running hooks that you have not trusted: ${some(list)}; they run as you, without your variables and settings`
+  return `carabiner: running what you have not trusted: ${some(list)}; it runs as you, without your variables and settings`
 }

@@ -4,6 +4,7 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
 import type { FSWatcher } from 'chokidar'
 import { hooksDirOf } from '../../config/discovery.js'
+import { textOf } from '../../core/errors.js'
 import { isBelow } from '../../state/within.js'
 import { isHooksDir, type Subject } from './find-cases.js'
 
@@ -50,32 +51,29 @@ export class FolderWatch {
   #isChanged = false
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  private constructor(watcher: FSWatcher) {
+  private constructor(watcher: FSWatcher, onTrouble: (text: string) => void) {
     this.#watcher = watcher
     watcher.on('all', (_, path) => this.#note(path))
+    watcher.on('error', (error) => onTrouble(textOf(error)))
   }
 
-  /** Fulfilled when changes are seen from then on. */
-  static async open(those: readonly Watched[]): Promise<FolderWatch> {
+  /** Fulfilled when changes are seen from then on. Where one cannot be seen, `onTrouble` is told why. */
+  static async open(those: readonly Watched[], onTrouble: (text: string) => void): Promise<FolderWatch> {
     const { watch } = await import('chokidar')
     const watcher = watch([...new Set(those.map(({ base }) => base))], {
       ignoreInitial: true,
+      // A link may lead to the whole disk.
+      followSymlinks: false,
       ignored: (at) =>
         !those.some(
           ({ path }) => isBelow(path, at) || (isBelow(at, path) && !LEFT_OUT.test(relative(path, at))),
         ),
     })
-    const opened = new FolderWatch(watcher)
-    try {
-      await new Promise<void>((ready, failed) => {
-        watcher.once('ready', ready)
-        watcher.once('error', failed)
-      })
-      return opened
-    } catch (error) {
-      await opened.close()
-      throw error
-    }
+    const opened = new FolderWatch(watcher, onTrouble)
+    await new Promise<void>((ready) => {
+      watcher.once('ready', ready)
+    })
+    return opened
   }
 
   /** What changes meanwhile may be the work of a hook. */

@@ -1,9 +1,9 @@
 // A configured hook: an entry of a file made into a hook that lacks only its way to run.
 
-import { hash } from 'node:crypto'
 import type { EventKind } from '../core/events.js'
 import type { Hook } from '../core/hook.js'
 import { type Data, frozenCopy } from '../core/json.js'
+import { sha256 } from '../core/sha256.js'
 import { shown } from '../core/text.js'
 import type { HookSpec, Place } from '../runners/hook-spec.js'
 import type { ConfiguredProcess } from './configured-process.js'
@@ -108,7 +108,7 @@ const SHORT = 16
 function contentOf({ event, priority, group, handler: { type, fields, common } }: Entry): string {
   const { spec, matcher, sequential } = group
   const when = `${event.name} ${priority} ${sequential} ${written(spec)} ${written(matcher?.pattern ?? null)}`
-  return hash('sha256', `${type} ${when}${listed(fields)}${listed(common)}`)
+  return sha256(`${type} ${when}${listed(fields)}${listed(common)}`)
 }
 
 /** Keys come in the order of the table, and texts with their length, so that each content is written in one way, and no two alike. */

@@ -1,8 +1,8 @@
 // A configured process: an entry made into what its hooks have in common, before anything is started.
 
-import { hash } from 'node:crypto'
+import { digest } from '../core/digest.js'
 import type { Hook } from '../core/hook.js'
-import { canonicalJson, frozenCopy, type Json } from '../core/json.js'
+import { frozenCopy, type Json } from '../core/json.js'
 import type { HookSpec } from '../runners/hook-spec.js'
 import type { ProcessHandler } from '../runners/process/process-hooks.js'
 import { loweredText, type Making } from './configured-hook.js'
@@ -27,10 +27,7 @@ export function configureProcess(entry: ProcessEntry, making: Omit<Making, 'comp
   const { owner, key, file, at, priority, onFailure = 'byEvent' } = entry
   const { merge, names } = making
   const handler = frozenCopy(withinLimits(entry, making), key) as unknown as ProcessHandler
-  const content = hash(
-    'sha256',
-    canonicalJson({ process: key, priority, onFailure, handler: handler as unknown as Json }),
-  )
+  const content = digest({ process: key, priority, onFailure, handler: handler as unknown as Json })
   const hook: Omit<Hook, 'run'> = {
     id: names.id(owner, `process ${key}`, content.slice(0, SHORT)),
     name: names.ofProcess(owner, key),

@@ -1,7 +1,7 @@
 // The digest of a call: what an approval, a grant and an audit record are bound to.
 
-import { createHash } from 'node:crypto'
 import { canonicalJson, type Data, isObject, type Json } from './json.js'
+import { sha256 } from './sha256.js'
 
 /** Input fields that describe a call without changing what it does. */
 const INERT_INPUT_FIELDS: Readonly<Record<string, readonly string[]>> = {
@@ -10,7 +10,7 @@ const INERT_INPUT_FIELDS: Readonly<Record<string, readonly string[]>> = {
 }
 
 export function digest(value: Json): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('hex')
+  return sha256(canonicalJson(value))
 }
 
 /** Digest of the exact call that a question shows: any changed byte makes it another call. */

@@ -42,10 +42,13 @@ function addHook(hook: object): void {
 
 it('list starts no program, opens no connection, and needs no loader of modules', async () => {
   addHook({ type: 'command', command: 'true' })
+  await project.carabiner(['trust', '--yes'])
+  const { stdout } = await project.carabiner(['list'])
+  expect(stdout).toContain('1 hook: 1 ready')
   const loaded = await modulesOf('list')
-  expect(loaded).toContain('crypto') // for the digests of trust: the list is not empty
   const others = [
     'child_process',
+    'crypto',
     'net',
     'http',
     'https',
@@ -58,10 +61,6 @@ it('list starts no program, opens no connection, and needs no loader of modules'
     'zlib',
   ]
   expect(others.filter((name) => loaded.includes(name))).toEqual([])
-})
-
-it('list hashes nothing where there is nothing', async () => {
-  expect(await modulesOf('list')).not.toContain('crypto')
 })
 
 it.each(['http', 'prompt', 'agent', 'mcp_tool'])(

@@ -1,0 +1,74 @@
+// SHA-256 of a text. Short ones are hashed here: Node's library takes longer to load than a command to list hooks.
+
+import { hash } from 'node:crypto'
+
+/** In UTF-16 units. Beyond, the library is faster even if it is not loaded yet. */
+const LONGEST = 4096
+
+export function sha256(text: string): string {
+  return text.length > LONGEST ? hash('sha256', text) : shortHash(new TextEncoder().encode(text))
+}
+
+const BLOCK = 64
+/** Behind the bytes: a one bit, zeros, and their number of bits in eight bytes. */
+const LENGTH_BYTES = 8
+
+function shortHash(bytes: Uint8Array): string {
+  const blocks = Math.ceil((bytes.length + 1 + LENGTH_BYTES) / BLOCK)
+  const padded = new Uint8Array(blocks * BLOCK)
+  padded.set(bytes)
+  padded[bytes.length] = 0x80
+  const view = new DataView(padded.buffer)
+  view.setUint32(padded.length - 4, bytes.length * 8)
+  const state = Int32Array.from(START)
+  const words = new Int32Array(BLOCK)
+  for (let at = 0; at < padded.length; at += BLOCK) addBlock(state, words, view, at)
+  return Array.from(state, (word) => (word >>> 0).toString(16).padStart(8, '0')).join('')
+}
+
+/** As FIPS 180-4 has it, 6.2.2. */
+function addBlock(state: Int32Array, words: Int32Array, view: DataView, at: number): void {
+  const word = (i: number) => words[i] as number
+  for (let i = 0; i < 16; i++) words[i] = view.getInt32(at + i * 4)
+  for (let i = 16; i < BLOCK; i++) {
+    const [old, recent] = [word(i - 15), word(i - 2)]
+    const s0 = turned(old, 7) ^ turned(old, 18) ^ (old >>> 3)
+    const s1 = turned(recent, 17) ^ turned(recent, 19) ^ (recent >>> 10)
+    words[i] = word(i - 16) + s0 + word(i - 7) + s1
+  }
+  let [a, b, c, d, e, f, g, h] = state as unknown as Eight
+  for (let i = 0; i < BLOCK; i++) {
+    const s1 = turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)
+    const t1 = (h + s1 + ((e & f) ^ (~e & g)) + (ROUND[i] as number) + word(i)) | 0
+    const s0 = turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)
+    const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0
+    h = g
+    g = f
+    f = e
+    e = (d + t1) | 0
+    d = c
+    c = b
+    b = a
+    a = (t1 + t2) | 0
+  }
+  for (const [i, one] of [a, b, c, d, e, f, g, h].entries()) state[i] = (state[i] as number) + one
+}
+
+type Eight = [number, number, number, number, number, number, number, number]
+
+function turned(word: number, by: number): number {
+  return (word >>> by) | (word << (32 - by))
+}
+
+const START = [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19]
+
+const ROUND = [
+  0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98,
+  0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786,
+  0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8,
+  0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967, 0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13,
+  0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819,
+  0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a,
+  0x5b9cca4f, 0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7,
+  0xc67178f2,
+]

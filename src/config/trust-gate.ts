@@ -83,12 +83,21 @@ export class TrustGate {
     const held = this.#held.get(spec)
     if (!held) return undefined
     const standing = this.#standingOf(held.unit)
+    if (standing.state === 'trusted' && standing.record.digest === held.record?.digest) return undefined
+    if (this.#isReplaced(held)) return undefined
     if (standing.state !== 'trusted')
       return { why: standing.state, detail: detailOf(spec, held.unit, standing) }
-    // Hooks that were read right before an update run as they were trusted until they are read again.
-    const { digest, former } = standing.record
-    if (held.record && [digest, former?.digest].includes(held.record.digest)) return undefined
     return { why: 'untrusted', detail: 'It was trusted after these hooks were read: reload them.' }
+  }
+
+  /**
+   * Hooks that were read right before an update run as they were trusted until they are read again: what is there by now
+   * is trusted, too, whatever its hooks are, and took the place of what these are of.
+   */
+  #isReplaced({ unit, record }: Held): boolean {
+    if (!record) return false
+    const now = this.#store.standingOf({ ...unit, hooks: [] })
+    return now.state === 'trusted' && now.record.former?.digest === record.digest
   }
 
   /** What is asked at the last moment: whether files outside the copy, and programs, are still those that were reviewed. */

@@ -33,7 +33,7 @@ function nameSaid(folder: string): string | undefined {
   }
 }
 
-/** What hooks are called after, of who may have given the name of a folder. */
+/** What hooks are called after, of who may have given the name of a folder. One that calls itself like others is not meant by its folder. */
 export function nameCarried(
   what: string,
   hooks: readonly { readonly source: string; readonly file?: string }[],
@@ -41,7 +41,8 @@ export function nameCarried(
   if (hooks.some(({ source }) => source === what)) return what
   const inside = hooks.filter(({ file, source }) => isCalled(what, source, installedFolder(file)))
   const [source = what, ...others] = new Set(inside.map((hook) => hook.source))
-  return others.length === 0 ? source : what
+  const isAlone = hooks.every((hook) => hook.source !== source || inside.includes(hook))
+  return others.length === 0 && isAlone ? source : what
 }
 
 const HOOKS_DIR = `${sep}.amplifier${sep}hooks${sep}`

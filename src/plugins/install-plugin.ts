@@ -217,6 +217,7 @@ export async function installPrepared(
 ): Promise<void> {
   await alone(target, () => {
     recover(target, forgetting(target))
+    checkPlace(pluginsDir(target), name, replaces)
     if (agreed !== undefined && target.scope === 'project') {
       new TrustStore().trustNext(staged.unit, join(pluginsDir(target), name), agreed)
       step?.('agreed')

@@ -74,3 +74,11 @@ it('trust', async () => {
   await refused('trust', 'guard')
   expect((await person('list')).stdout).toContain('untrusted')
 })
+
+it('migrate --remove-source, which takes gates out of the files that are read now', async () => {
+  const hooks = { Stop: [{ hooks: [{ type: 'command', command: 'exit 0' }] }] }
+  project.file('.claude/settings.json', { hooks })
+  const { code, stderr } = await project.carabiner(['migrate', '--write', '--remove-source'], { env })
+  expect([code, stderr]).toEqual([1, expect.stringContaining('is for a person')])
+  expect(JSON.parse(project.read('.claude/settings.json'))).toEqual({ hooks })
+})

@@ -204,3 +204,20 @@ describe('carabiner disable', () => {
     expect((await run('enable guard')).code).toBe(0)
   })
 })
+
+it('a plugin that calls itself like another does not switch the other off by its folder', async () => {
+  for (const [folder, name] of [
+    ['guard', 'guard'],
+    ['lint', 'guard'],
+  ]) {
+    project.file(`.amplifier/hooks/${folder}/.claude-plugin/plugin.json`, { name })
+    project.file(`.amplifier/hooks/${folder}/hooks.json`, {
+      hooks: { Stop: [{ hooks: [{ type: 'command', command: `echo ${folder}` }] }] },
+    })
+  }
+  expect(await project.carabiner(['disable', 'lint'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('There is no plugin or hook lint'),
+  })
+  expect((await project.carabiner(['disable'])).stdout).not.toContain('guard')
+})

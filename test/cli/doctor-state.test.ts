@@ -169,6 +169,19 @@ describe('plugins', () => {
     })
   })
 
+  it('a plugin that lies aside is read from there, and is not called gone', async () => {
+    const leftover = async () => (await scene.findings()).find(({ code }) => code === 'plugin-leftover')
+    const path = join(scene.folder, '.amplifier/hooks/.old-0123456789abcdef')
+    scene.write(join(path, 'guard/hooks.json'), configured(['true']))
+    expect(await leftover()).toMatchObject({
+      severity: 'warning',
+      text: 'guard lies in here as if it were being replaced, and its hooks are read from here',
+      fix: expect.stringMatching(/^mv \S+\.old-0123456789abcdef\/guard \S+hooks\/guard {3}# if it is yours/),
+    })
+    scene.write(join(scene.folder, '.amplifier/hooks/guard/hooks.json'), configured(['true']))
+    expect(await leftover()).toMatchObject({ severity: 'note' })
+  })
+
   it('a lock file that cannot be read', async () => {
     const file = scene.writeHome('.amplifier/hooks.lock.json', 'oops')
     expect(await scene.only('lock-unreadable')).toMatchObject({

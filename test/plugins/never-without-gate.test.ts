@@ -4,8 +4,6 @@ import { spawn, spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { createHooks } from 'carabiner'
 import { beforeEach, expect, it, vi } from 'vitest'
-import { loadConfig } from '../../src/config/load.js'
-import { unitsOf } from '../../src/config/units.js'
 import {
   installPrepared,
   preparePlugin,
@@ -61,21 +59,31 @@ it('these are the steps', () => {
 
 /** As whoever fires just now finds it. */
 async function gates(): Promise<readonly string[]> {
-  const { specs, diagnostics } = await loadConfig({ projectDir: bench.project })
-  const store = new TrustStore()
-  const found = [...unitsOf(specs).keys()].map((unit) => store.standingOf(unit))
-  return [
-    ...found.map((one) => ('why' in one ? `${one.state}: ${one.why}` : one.state)),
-    ...diagnostics.map(({ text }) => text),
-  ]
+  const hooks = await createHooks({ projectDir: bench.project, globals: false })
+  // Time for another process between reading and asking.
+  await new Promise(setImmediate)
+  const states = hooks.list().map(({ state, why = '' }) => `${state}${why && `: ${why}`}`)
+  const told = hooks.diagnostics.map(({ text }) => text)
+  await hooks.close()
+  return [...states, ...told]
 }
 
 it.each(STEPS)('killed at %s, before and after somebody finishes it', async (at) => {
   const { signal } = spawnSync(process.execPath, drive(1, at), { env: env() })
   expect(signal).toBe('SIGKILL')
-  expect(await gates()).toEqual(['trusted'])
+  expect(await gates()).toEqual(['ready'])
   await finishInterrupted(bench.here)
-  expect(await gates()).toEqual(['trusted'])
+  expect(await gates()).toEqual(['ready'])
+})
+
+it('what is refused is not trusted for later', async () => {
+  const source = parseSource(bench.plugin('guard', { body: 'echo next' }))
+  const prepared = await preparePlugin(await resolveSource(source, undefined), bench.here, 'guard')
+  const { digest: agreed } = new TrustStore().look(prepared.staged.unit)
+  const update = installPrepared(prepared, bench.here, { replaces: 'sha256-other', agreed })
+  await expect(update).rejects.toThrow('was changed meanwhile')
+  prepared.staged.remove()
+  expect(new TrustStore().records().map(({ next }) => next)).toEqual([undefined])
 })
 
 it('hooks that were read before run as they were, until they are read again', async () => {
@@ -105,7 +113,7 @@ it('asked all the time while it is updated again and again', async () => {
   })
   let asked = 0
   while (code === undefined) {
-    expect(await gates()).toEqual(['trusted'])
+    expect(await gates()).toEqual(['ready'])
     asked++
     // Lets the end of the process be seen.
     await new Promise(setImmediate)

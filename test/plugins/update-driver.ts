@@ -1,12 +1,14 @@
 // A process of its own that updates a trusted plugin of a project as often as it is told, and ends itself at a given step.
 
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { installPrepared, trustInstalled } from '../../src/plugins/install-plugin.js'
 import { prepareUpdate } from '../../src/plugins/update-plugin.js'
 import { TrustStore } from '../../src/trust/trust-store.js'
 
 const [base = '', source = '', times = '1', at = ''] = process.argv.slice(2)
+const HOOKS = join(source, 'hooks', 'hooks.json')
+const written = readFileSync(HOOKS, 'utf8')
 const target = { scope: 'project' as const, base }
 const steps: string[] = []
 const step = (one: string) => {
@@ -15,6 +17,8 @@ const step = (one: string) => {
 }
 for (let i = 0; i < Number(times); i++) {
   writeFileSync(join(source, 'guard.sh'), `#!/bin/sh\necho version ${i}\n`)
+  // Every other time the hook is another one, too.
+  if (i % 2 === 0) writeFileSync(HOOKS, written.replace('"type"', `"timeout": ${i + 5}, "type"`))
   const { prepared, current: replaces } = await prepareUpdate('guard', target)
   const agreed = new TrustStore().look(prepared.staged.unit).digest
   await installPrepared(prepared, target, { replaces, agreed, step })

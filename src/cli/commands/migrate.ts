@@ -62,6 +62,8 @@ export const command: Command<typeof OPTIONS> = {
   ],
   async run({ options, positionals: [plugin] }, output) {
     if (options.yes) checkPerson('Migrating a plugin')
+    // What is carried over waits for trust: until then nobody runs it.
+    if (options['remove-source'] && options.write) checkPerson('Taking hooks out of their files')
     const direction = directionOf(options.to)
     if (options.user && options.project !== undefined) throw usage('Give --user or --project, not both')
     checkPluginOptions(options, plugin, direction)

@@ -1,15 +1,22 @@
 // Installed plugins: whether they still are what was installed.
 
+import { basename, dirname, join } from 'node:path'
 import { visible, visibleName } from '../../core/visible.js'
 import { type InstalledPlugin, type Leftover, listInstalled } from '../../plugins/installed.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
+import { namesIn } from '../../state/folder.js'
+import { isAside, whereabouts } from '../../trust/set-aside.js'
 import { counted, fromHere, shortPath } from '../print/lines.js'
 import type { Facts } from './facts.js'
 import type { Checked, Finding } from './finding.js'
 
 export function plugins({ project, home }: Facts): Checked {
   const { plugins: all, leftovers, problems } = listInstalled({ projectDir: project, home })
-  const half = new Set(leftovers.flatMap(({ scope, work }) => (work ? [`${scope} ${work.name}`] : [])))
+  const half = new Set(
+    leftovers.flatMap(({ scope, path, work }) =>
+      (work ? [work.name] : asideIn(path)).map((name) => `${scope} ${name}`),
+    ),
+  )
   const locked = all.filter(({ state }) => state !== 'unlocked')
   return {
     what: `${counted(all.length, 'plugin')}, ${locked.length} of them installed by Carabiner`,
@@ -27,6 +34,19 @@ function interrupted(
   all: readonly InstalledPlugin[],
   leftovers: readonly Leftover[],
 ): Finding {
+  const [aside] = work ? [] : asideIn(path)
+  if (aside !== undefined) {
+    const [from, to] = [join(path, aside), join(dirname(path), aside)].map((one) =>
+      shellQuoted(fromHere(one)),
+    )
+    return {
+      severity: 'warning',
+      code: 'plugin-leftover',
+      file: path,
+      text: `${visibleName(aside)} lies in here as if it were being replaced, and its hooks are read from here`,
+      fix: `mv ${from} ${to}   # if it is yours; else rm -r ${from}`,
+    }
+  }
   if (!work) {
     return {
       severity: 'note',
@@ -51,6 +71,16 @@ function interrupted(
     file: path,
     text: `${what} was interrupted, and is half done`,
     fix,
+  }
+}
+
+/** Plugins that are in there in place of the one that is missing. */
+function asideIn(path: string): readonly string[] {
+  if (!isAside(basename(path))) return []
+  try {
+    return namesIn(path).filter((name) => whereabouts(join(path, name)).path === join(path, name))
+  } catch {
+    return [] // no folder
   }
 }
 

@@ -160,13 +160,15 @@ function keyOf({ kind, path }: Unit): string {
 
 function detailOf({ hook }: ConfiguredHook, unit: Unit, { state, why }: NotTrusted): string {
   const { file = '', line } = hook.origin
-  const place = ODD.test(file) ? quoted(file) : file
+  const place = isOdd(file) ? quoted(file) : file
   const look = state === 'modified' ? 'See what changed' : `Look at ${place}:${line}`
   return `${why} ${look}, and trust it: ${trustCommand(hook.origin.scope, unit)} (or --trust-all for one call)`
 }
 
 /** In a path: what is not shown, or begins a line. */
-const ODD = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
+function isOdd(path: string): boolean {
+  return /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(path)
+}
 
 /**
  * To be typed in the project. What comes from a stranger is in it only if no shell and no command line can take it for
@@ -176,7 +178,7 @@ function trustCommand(scope: string, { kind, name, path, hooksDir }: Unit): stri
   const what = /^[\w@][\w@.-]*$/.test(name) ? ` ${name}` : ''
   if (kind === 'folder' && hooksDir === path)
     return 'carabiner trust --payload FILE (with its skill:loaded event)'
-  if (scope !== 'named' || ODD.test(path)) return `carabiner trust${what}`
+  if (scope !== 'named' || isOdd(path)) return `carabiner trust${what}`
   return `carabiner trust${what} ${kind === 'folder' ? '--plugin' : '--config'} ${shellQuoted(path)}`
 }
 

@@ -28,18 +28,18 @@ function shortHash(bytes: Uint8Array): string {
 
 /** As FIPS 180-4 has it, 6.2.2. */
 function addBlock(state: Int32Array, words: Int32Array, view: DataView, at: number): void {
-  const word = (i: number) => words[i] as number
   for (let i = 0; i < 16; i++) words[i] = view.getInt32(at + i * 4)
   for (let i = 16; i < BLOCK; i++) {
-    const [old, recent] = [word(i - 15), word(i - 2)]
+    const old = words[i - 15] as number
+    const recent = words[i - 2] as number
     const s0 = turned(old, 7) ^ turned(old, 18) ^ (old >>> 3)
     const s1 = turned(recent, 17) ^ turned(recent, 19) ^ (recent >>> 10)
-    words[i] = word(i - 16) + s0 + word(i - 7) + s1
+    words[i] = (words[i - 16] as number) + s0 + (words[i - 7] as number) + s1
   }
   let [a, b, c, d, e, f, g, h] = state as unknown as Eight
   for (let i = 0; i < BLOCK; i++) {
     const s1 = turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)
-    const t1 = (h + s1 + ((e & f) ^ (~e & g)) + (ROUND[i] as number) + word(i)) | 0
+    const t1 = (h + s1 + ((e & f) ^ (~e & g)) + (ROUND[i] as number) + (words[i] as number)) | 0
     const s0 = turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)
     const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0
     h = g
@@ -51,7 +51,8 @@ function addBlock(state: Int32Array, words: Int32Array, view: DataView, at: numb
     b = a
     a = (t1 + t2) | 0
   }
-  for (const [i, one] of [a, b, c, d, e, f, g, h].entries()) state[i] = (state[i] as number) + one
+  const added = [a, b, c, d, e, f, g, h]
+  for (let i = 0; i < added.length; i++) state[i] = (state[i] as number) + (added[i] as number)
 }
 
 type Eight = [number, number, number, number, number, number, number, number]

@@ -27,7 +27,8 @@ const LONGEST_NAME = 200
 
 /** `<copies>/<digest>/<name>`; the name is the folder's own wherever it can be, since commands may say it. */
 export function copyPath(copies: string, digest: string, path: string): string {
-  const clean = basename(path).replace(/[\p{Cc}\p{Surrogate}]/gu, '-')
+  const own = basename(path)
+  const clean = /^[ -~]*$/.test(own) ? own : own.replace(/[\p{Cc}\p{Surrogate}]/gu, '-')
   const name =
     Buffer.byteLength(clean) > LONGEST_NAME ? [...clean].slice(0, LONGEST_NAME / 4).join('') : clean
   return join(copies, digest, name || 'unit')

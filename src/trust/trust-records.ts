@@ -28,6 +28,7 @@ export class TrustRecords {
   readonly #root: string
   readonly #check: () => void
   readonly #loaded = new Map<string, Loaded>()
+  readonly #folders = new Map<string, string>()
 
   /** `check` throws where nothing may be read. */
   constructor(root: string, check: () => void) {
@@ -112,8 +113,12 @@ export class TrustRecords {
       .flatMap((name) => fileIn(join(this.#root, name)).load() ?? [])
   }
 
-  #folder({ kind, path, projectDir }: Where): string {
-    return join(this.#root, digestOf([kind, path, projectDir]).slice(0, 32))
+  #folder(where: Where): string {
+    const { kind, path, projectDir } = where
+    const key = keyOf(where)
+    const folder = this.#folders.get(key) ?? join(this.#root, digestOf([kind, path, projectDir]).slice(0, 32))
+    this.#folders.set(key, folder)
+    return folder
   }
 
   #file(where: Where): VersionedFile<TrustRecord | null> {

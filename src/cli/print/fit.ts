@@ -71,15 +71,18 @@ function textOf(tokens: readonly Token[]): string {
 
 // ---- columns --------------------------------------------------------------------------------------------------
 
-const MARK = /[\p{M}\p{Cf}]/u
-const WIDE =
-  /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u
-
 /** As most terminals show it. */
 export function shownColumns(text: string): number {
   let columns = 0
-  for (const char of text) columns += char < '\u0300' ? 1 : MARK.test(char) ? 0 : WIDE.test(char) ? 2 : 1
+  for (const char of text) columns += char < '\u0300' ? 1 : widthOf(char)
   return columns
+}
+
+function widthOf(char: string): number {
+  if (/[\p{M}\p{Cf}]/u.test(char)) return 0
+  const wide =
+    /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u
+  return wide.test(char) ? 2 : 1
 }
 
 /** At most so wide; what is cut off is said by an ellipsis. */

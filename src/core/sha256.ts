@@ -1,19 +1,27 @@
-// SHA-256 of a text. Short ones are hashed here: Node's library takes longer to load than a command to list hooks.
+// SHA-256 of a text. The first few short ones are hashed here: Node's library takes longer to load than a command to list hooks.
 
 import { hash } from 'node:crypto'
 
 /** In UTF-16 units. Beyond, the library is faster even if it is not loaded yet. */
 const LONGEST = 4096
+/** So many in a process; with more, loading the library pays. */
+const FEW = 32
+let hashed = 0
 
 export function sha256(text: string): string {
-  return text.length > LONGEST ? hash('sha256', text) : shortHash(new TextEncoder().encode(text))
+  return text.length > LONGEST || hashed++ >= FEW ? hash('sha256', text) : shortHash(text)
+}
+
+/** For itself: what is short, without the library. */
+export function shortHash(text: string): string {
+  return hashOf(new TextEncoder().encode(text))
 }
 
 const BLOCK = 64
 /** Behind the bytes: a one bit, zeros, and their number of bits in eight bytes. */
 const LENGTH_BYTES = 8
 
-function shortHash(bytes: Uint8Array): string {
+function hashOf(bytes: Uint8Array): string {
   const blocks = Math.ceil((bytes.length + 1 + LENGTH_BYTES) / BLOCK)
   const padded = new Uint8Array(blocks * BLOCK)
   padded.set(bytes)

@@ -89,14 +89,12 @@ export class Configuration {
   }
 
   async #putInForce(config: LoadedConfig): Promise<void> {
-    await this.#loadMakers(config)
-    this.#inForce = this.#options.renew(() => this.#made(config))
-    if (this.#gate?.sawModified) await this.#readAgain(config)
+    await this.#makeAll(config)
+    // Somebody may have replaced files between the reading and the look at them.
+    if (this.#gate?.sawModified) await this.#makeAll(await loadConfig(this.#options.sources, config))
   }
 
-  /** Somebody may have replaced files between the reading and the look at them. */
-  async #readAgain(before: LoadedConfig): Promise<void> {
-    const config = await loadConfig(this.#options.sources, before)
+  async #makeAll(config: LoadedConfig): Promise<void> {
     await this.#loadMakers(config)
     this.#inForce = this.#options.renew(() => this.#made(config))
   }

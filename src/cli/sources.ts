@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import type { Diagnostic } from '../core/errors.js'
 import type { Host } from '../core/host.js'
 import { visible } from '../core/visible.js'
+import type { ListedHook } from '../hooks.js'
 import { switches } from '../plugins/switches.js'
 import { isFolder } from '../runners/program/is-folder.js'
 import type { createHooks } from '../runtime.js'
@@ -100,6 +101,16 @@ export async function openHooks(sources: Sources, host: Host = {}): Promise<Open
     globals: false,
     ...host,
   })
+}
+
+/** The hooks there are, for who needs no more of them. */
+export async function listedHooks(sources: Sources): Promise<readonly ListedHook[]> {
+  const hooks = await openHooks(sources)
+  try {
+    return hooks.list()
+  } finally {
+    await hooks.close()
+  }
 }
 
 /** What went wrong outside any outcome, and whether hooks are switched off as a whole, or those of a project around this one. */

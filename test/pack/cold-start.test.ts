@@ -156,6 +156,17 @@ describe('code that was kept', () => {
     expect(unsealed(Buffer.from(content), source)).toEqual({ code: undefined, runs: 0 })
   })
 
+  it('that is no file keeps nobody waiting', async () => {
+    const project = new Project()
+    const bin = join(project.base, 'bin')
+    cpSync(dirname(programFile()), bin, { recursive: true })
+    const cache = cacheFile(join(bin, 'list-program.js'))
+    rmSync(cache)
+    expect((await project.run('mkfifo', [cache])).code).toBe(0)
+    expect((await project.run(process.execPath, [join(bin, 'carabiner.js'), 'list'])).code).toBe(0)
+    project.remove()
+  })
+
   it('grows with the first runs, and stays as it is afterwards', async () => {
     const project = new Project()
     const bin = join(project.base, 'bin')

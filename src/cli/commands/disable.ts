@@ -18,7 +18,7 @@ import { fitted } from '../print/fit.js'
 import { columns, nextLines } from '../print/lines.js'
 import { painter } from '../print/paint.js'
 import { EXIT, usage } from '../refusal.js'
-import { openHooks, PLACE_OPTIONS, projectFolder } from '../sources.js'
+import { listedHooks, PLACE_OPTIONS, projectFolder, sourcesOf } from '../sources.js'
 import { userName } from '../user-name.js'
 
 const OPTIONS = {
@@ -100,9 +100,7 @@ interface Where {
 }
 
 async function targetCalled(name: string, { project, hook, plugin, config }: Where) {
-  const hooks = await openHooks({ project, plugin, config, 'pre-trusted': undefined, 'trust-all': false })
-  const listed = hooks.list()
-  await hooks.close()
+  const listed = await listedHooks({ ...sourcesOf(project), plugin, config })
   return oneCalled(switchTargets(listed), nameCarried(name, listed), hook)
 }
 

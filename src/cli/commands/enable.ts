@@ -1,7 +1,6 @@
 // `carabiner enable`: switches on again what disable switched off.
 
 import { visibleName } from '../../core/visible.js'
-import type { ListedHook } from '../../hooks.js'
 import { nameCarried } from '../../plugins/either-name.js'
 import { projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
@@ -18,7 +17,7 @@ import {
   usable,
 } from '../plugins/switch-target.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import { openHooks, projectOf, sourcesOf } from '../sources.js'
+import { listedHooks, projectOf, sourcesOf } from '../sources.js'
 
 const OPTIONS = {
   hook: { type: 'string', value: 'HOOK', help: 'One hook of the plugin, by its name in list, or its id.' },
@@ -55,7 +54,9 @@ export const command: Command<typeof OPTIONS> = {
     const own = off.filter(({ project }) => project === here)
     const byName = meantBy(own, name, options.hook)
     const meant =
-      byName.length > 0 ? byName : meantBy(own, nameCarried(name, await listedIn(options)), options.hook)
+      byName.length > 0
+        ? byName
+        : meantBy(own, nameCarried(name, await listedHooks(sourcesOf(options.project))), options.hook)
     if (meant.length === 0) throw await notOff(name, options, off)
     const enabled = usable(() => store.turnOn((one) => meant.some((other) => isEqual(one, other)), now))
     if (output.json) await output.document({ enabled })
@@ -122,15 +123,8 @@ async function notOff(name: string, asked: Asked, off: readonly Switch[]): Promi
 /** Its own file may say that it is off, or it waits for trust. */
 async function otherReason(name: string, asked: Asked): Promise<string | undefined> {
   const { hook } = asked
-  const listed = await listedIn(asked)
+  const listed = await listedHooks(sourcesOf(asked.project))
   const ids = called(switchTargets(listed), name, hook).flatMap((one) => one.hook?.ids ?? [])
   return listed.find((one) => ids.includes(one.id) || (hook === undefined && one.source === name && one.why))
     ?.why
-}
-
-async function listedIn({ project }: Pick<Asked, 'project'>): Promise<readonly ListedHook[]> {
-  const hooks = await openHooks(sourcesOf(project))
-  const listed = hooks.list()
-  await hooks.close()
-  return listed
 }

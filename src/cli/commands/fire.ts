@@ -17,7 +17,7 @@ import { eventOf, type Payload, readPayload } from '../firing/payload.js'
 import type { Output } from '../output.js'
 import { severityOf } from '../print/severity.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import { openHooks, outerNotices, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
+import { listedHooks, openHooks, outerNotices, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 import { nearEvent } from '../why/near-event.js'
 
 const EXITS: Readonly<Record<Verdict, number>> = {
@@ -179,10 +179,8 @@ function lossesOf({ plugin, config }: Sources, notices: readonly Diagnostic[]): 
 async function checkSpelling(named: string | undefined, payload: Payload, sources: Sources): Promise<void> {
   const meant = named === undefined || payload.hook_event_name ? undefined : nearEvent(named)
   if (named === undefined || meant === undefined) return
-  const hooks = await openHooks(sources)
-  const listen = hooks.list().some(({ events }) => events !== 'all' && events.includes(named))
-  await hooks.close()
-  if (listen) return
+  const hooks = await listedHooks(sources)
+  if (hooks.some(({ events }) => events !== 'all' && events.includes(named))) return
   throw usage(
     `There is no event ${JSON.stringify(named)}; did you mean ${meant}?`,
     `An event of your own is named in the payload: ${JSON.stringify({ hook_event_name: named })}`,

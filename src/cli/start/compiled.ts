@@ -1,6 +1,15 @@
 // Code that an earlier run compiled: to compile it at every start would take as long as to run it.
 
-import { closeSync, openSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { Script } from 'node:vm'
 
 type Bundle = (
@@ -37,7 +46,13 @@ export function cacheFile(filename: string): string {
 
 function keptCode(filename: string, source: Buffer): Kept {
   try {
-    return unsealed(readFileSync(cacheFile(filename)), source)
+    // What is no file must not keep anybody waiting.
+    const fd = openSync(cacheFile(filename), constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    try {
+      return unsealed(readFileSync(fd), source)
+    } finally {
+      closeSync(fd)
+    }
   } catch {
     return NOTHING // it only saves time
   }

@@ -32,7 +32,7 @@ export interface Route {
 }
 
 /** A plugin of the project that holds what is not shared: it brings its own .gitignore. */
-export const PRIVATE_PLUGIN = 'local'
+const PRIVATE_PLUGIN = 'local'
 
 /** Of the user where no project is given. */
 export function routeOf(direction: Direction, projectDir: string | undefined): Route {

@@ -20,7 +20,7 @@ function eventsPage() {
   const events = knownEvents()
   return page([
     '# Events',
-    made('src/core/catalogue.ts'),
+    made('src/core/events/catalogue.ts'),
     `${events.length} events are known. Any other name is a [custom event](#custom-events).`,
     ...names(),
     ...firing(),
@@ -189,7 +189,7 @@ function customEvents() {
 function errorsPage() {
   return page([
     '# Errors and diagnostics',
-    made('src/core/errors.ts'),
+    made('src/core/base/errors.ts'),
     'An **error** is a `HookError`: something was refused, or a hook failed. It has a stable `code`, a `message` that says what happened, a `hint` that says what to do, and often a `cause`. `TURN_ABORTED` and `AGENT_ABORTED` carry the `outcome`.',
     'A **diagnostic** is `{ code, text }`: nothing was refused, but somebody should know. It is in `outcome.diagnostics`, or in `hooks.diagnostics` where no outcome was under way.',
     'The failure of a hook is not thrown. It is in `outcome.hooks` with one of these codes as `why`, and in `outcome.messages` as a warning.',

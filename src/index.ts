@@ -1,11 +1,7 @@
 // The front door of the library.
 
-export { ApprovalQueue, type ApprovalQueueOptions } from './approvals/queue.js'
-export { type QueueApproverOptions, queueApprover } from './approvals/queue-approver.js'
-export type { Pending as PendingQuestion } from './approvals/stored-question.js'
-export { type TerminalApproverOptions, terminalApprover } from './approvals/terminal-approver.js'
-export { type FileAudit, fileAudit } from './audit/file-audit.js'
-export { type Verification, verify as verifyAudit } from './audit/verify.js'
+export { type QueueApproverOptions, queueApprover } from './asking/queue-approver.js'
+export { type TerminalApproverOptions, terminalApprover } from './asking/terminal-approver.js'
 export type { MergedSettings as Settings } from './config/merged-settings.js'
 export type { Untrusted } from './config/trust-gate.js'
 export {
@@ -76,4 +72,8 @@ export {
 export type { Hooks, ListedHook } from './hooks.js'
 export { type SwitchesOptions, switches } from './plugins/switches.js'
 export { createHooks, type HooksOptions } from './runtime.js'
-export { FileStore, type FileStoreOptions } from './state/file-store.js'
+export { ApprovalQueue, type ApprovalQueueOptions } from './store/approvals/queue.js'
+export type { Pending as PendingQuestion } from './store/approvals/stored-question.js'
+export { type FileAudit, fileAudit } from './store/audit/file-audit.js'
+export { type Verification, verify as verifyAudit } from './store/audit/verify.js'
+export { FileStore, type FileStoreOptions } from './store/sessions/file-store.js'

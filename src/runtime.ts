@@ -3,13 +3,10 @@
 import { statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
-import { withSpans } from './audit/spans.js'
 import type { ConfigSources } from './config/discovery.js'
 import { hostSettings, type MergedSettings } from './config/merged-settings.js'
 import { Configuration, type ConfigurationOptions, type Makers } from './configuration.js'
-import { Engine } from './core/engine.js'
-import { HookError } from './core/errors.js'
-import type { Host } from './core/host.js'
+import { HookError } from './core/base/errors.js'
 import {
   anything,
   type Checks,
@@ -19,17 +16,20 @@ import {
   isList,
   isOneOf,
   isText,
-} from './core/options.js'
-import type { Admit } from './core/plan.js'
-import { globalHooks, HookRegistry } from './core/registry.js'
-import { keepSecret, secretsIn } from './core/secrets.js'
-import type { SessionStore } from './core/session-store.js'
+} from './core/base/options.js'
+import { keepSecret, secretsIn } from './core/base/secrets.js'
+import { globalHooks, HookRegistry } from './core/hooks/registry.js'
+import type { Admit } from './core/run/plan.js'
+import { Engine } from './core/session/engine.js'
+import type { Host } from './core/session/host.js'
+import type { SessionStore } from './core/session/session-store.js'
 import { Hooks } from './hooks.js'
 import { HandedOn } from './runners/command/handed-on.js'
 import { Programs } from './runners/command/programs.js'
 import type { McpServers } from './runners/mcp-tool/mcp-servers.js'
 import { type HostModel, isHostModel, type ModelSource } from './runners/model/model-source.js'
 import type { Residents } from './runners/process/residents.js'
+import { withSpans } from './store/audit/spans.js'
 
 export interface HooksOptions extends Host {
   /** The project whose configuration files are read, and the user's with them. Without it neither is. */

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { createHooks, type Hooks, type HooksOptions } from 'carabiner'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Configuration, type Makers } from '../src/configuration.js'
-import type { Hook } from '../src/core/hook.js'
+import type { Hook } from '../src/core/hooks/hook.js'
 import { livingMembers } from '../src/runners/program/process-table.js'
 
 const CALL = { tool_name: 'Bash', tool_input: { command: 'ls' } }

@@ -1,7 +1,7 @@
 // What a resident hook answers: one type for each method, and a constructor for each answer, so that none is misspelt.
 // Those that runHook() takes as well have room for the rest of a HookResult.
 
-import type { HookResult } from '../core/result.js'
+import type { HookResult } from '../core/events/result.js'
 import type { LlmMessage, LlmRequest, ToolCall, ToolResult } from './params.js'
 
 export interface Proceed {

@@ -1,18 +1,18 @@
 // What a hook reads: the payload of any agent as one type, discriminated by its event.
 
-import type { EventName } from '../core/events.js'
-import { type Data, isObject, type Json } from '../core/json.js'
+import { type Data, isObject, type Json } from '../core/base/json.js'
+import type { EventName } from '../core/events/events.js'
 import {
   type HostPayload,
   InvalidHookInput,
   parseJson,
   type ReadOptions,
   readHostPayload,
-} from '../dialects/host-payload.js'
-import type { HostName } from '../dialects/hosts.js'
+} from '../hosts/host-payload.js'
+import type { HostName } from '../hosts/hosts.js'
 
-export { InvalidHookInput } from '../dialects/host-payload.js'
-export type { HostName } from '../dialects/hosts.js'
+export { InvalidHookInput } from '../hosts/host-payload.js'
+export type { HostName } from '../hosts/hosts.js'
 
 interface InputBase {
   readonly sessionId?: string

@@ -1,9 +1,9 @@
 // For people who write hooks in TypeScript: one that is started for every event, and one that stays.
 
-export type { EventName } from '../core/events.js'
-export type { Data, Json } from '../core/json.js'
-export { askUser, deny, type HookResult, inject, modify, respond } from '../core/result.js'
-export type { HostAnswer } from '../dialects/host-answer.js'
+export type { Data, Json } from '../core/base/json.js'
+export type { EventName } from '../core/events/events.js'
+export { askUser, deny, type HookResult, inject, modify, respond } from '../core/events/result.js'
+export type { HostAnswer } from '../hosts/host-answer.js'
 export {
   type Abort,
   type AfterLlmAnswer,

@@ -1,6 +1,6 @@
 // What a resident hook is asked: the params of each method, with the protocol's own names.
 
-import type { Data, Json } from '../core/json.js'
+import type { Data, Json } from '../core/base/json.js'
 
 /** Where in the agent's work it happens. */
 export interface Meta {

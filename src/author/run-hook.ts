@@ -1,20 +1,15 @@
 // runHook: a hook in TypeScript that is started for every event. Reads the event, calls its handler, answers the agent.
 
 import { basename } from 'node:path'
-import { type Diagnostic, textOf } from '../core/errors.js'
-import { canonicalEvent, type EventName, resolveEvent } from '../core/events.js'
-import { inTime, type MaybePromise } from '../core/promise.js'
-import { type HookResult, parseResult } from '../core/result.js'
-import { withoutSecrets } from '../core/secrets.js'
-import { plainText, shown } from '../core/text.js'
-import {
-  type HostAnswer,
-  type HostEvent,
-  type HostVerdict,
-  verdictOfResult,
-} from '../dialects/host-answer.js'
-import { askedBy, eventOf, InvalidHookInput, type ReadOptions, senderOf } from '../dialects/host-payload.js'
-import { type Host, hostNamed } from '../dialects/hosts.js'
+import { type Diagnostic, textOf } from '../core/base/errors.js'
+import { inTime, type MaybePromise } from '../core/base/promise.js'
+import { withoutSecrets } from '../core/base/secrets.js'
+import { plainText, shown } from '../core/base/text.js'
+import { canonicalEvent, type EventName, resolveEvent } from '../core/events/events.js'
+import { type HookResult, parseResult } from '../core/events/result.js'
+import { type HostAnswer, type HostEvent, type HostVerdict, verdictOfResult } from '../hosts/host-answer.js'
+import { askedBy, eventOf, InvalidHookInput, type ReadOptions, senderOf } from '../hosts/host-payload.js'
+import { type Host, hostNamed } from '../hosts/hosts.js'
 import { type HookInput, type HostName, type InputOf, inputOf, parsePayload } from './hook-input.js'
 import { beforeTheEnd, keepStdoutClean, leave, tellLate, type Unanswered } from './hook-process.js'
 import { checkedOptions, InvalidOption } from './run-options.js'

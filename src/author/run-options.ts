@@ -1,7 +1,7 @@
 // The options of runHook, held against what there is: one that is misspelt must not leave a gate open in silence.
 
-import { shown } from '../core/text.js'
-import { HOST_NAMES, hostNamed } from '../dialects/hosts.js'
+import { shown } from '../core/base/text.js'
+import { HOST_NAMES, hostNamed } from '../hosts/hosts.js'
 import type { RunHookOptions } from './run-hook.js'
 
 /** A mistake of whoever wrote the hook, who may have meant it to be closed. */

@@ -2,14 +2,14 @@
 
 import type { Readable, Writable } from 'node:stream'
 import { inspect } from 'node:util'
-import { isObject, type Json } from '../core/json.js'
-import type { MaybePromise } from '../core/promise.js'
-import { shown } from '../core/text.js'
-import { HELLO_METHOD } from '../dialects/picoclaw/hello.js'
-import { EVENT_METHOD, INTERCEPTS, type Intercept } from '../dialects/picoclaw/methods.js'
+import { isObject, type Json } from '../core/base/json.js'
+import type { MaybePromise } from '../core/base/promise.js'
+import { shown } from '../core/base/text.js'
 import { Connection } from '../rpc/connection.js'
 import { RPC_CODES } from '../rpc/message.js'
 import { RpcError } from '../rpc/rpc-error.js'
+import { HELLO_METHOD } from '../systems/picoclaw/hello.js'
+import { EVENT_METHOD, INTERCEPTS, type Intercept } from '../systems/picoclaw/methods.js'
 import {
   type AfterLlmAnswer,
   type AfterToolAnswer,

@@ -1,9 +1,9 @@
 // CARABINER_OFF=1: the panic switch. It is obeyed unless the user's settings forbid it, and it is never quiet.
 
-import type { Diagnostic } from '../core/errors.js'
+import type { Diagnostic } from '../core/base/errors.js'
+import { userHome } from '../files/homes.js'
 import { type Bypass, bypassOf } from '../pack/bypass.js'
 import { projectEnvOf } from '../pack/project-env.js'
-import { userHome } from '../state/homes.js'
 import type { OpenHooks } from './sources.js'
 
 /** Only this very value: `0`, `no` or a slip leave the hooks on. */

@@ -3,7 +3,7 @@
 // of modules takes as long to start as a hook takes to answer.
 
 import { join } from 'node:path'
-import { type PackName, packName } from '../pack/names.js'
+import { type PackName, packName } from '../hosts/pack-names.js'
 import { compiled } from './start/compiled.js'
 import { type CommandProgram, commandProgram, type HookProgram, hookProgram } from './start/programs.js'
 import { version } from './version.js'

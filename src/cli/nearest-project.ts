@@ -2,10 +2,10 @@
 
 import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { registeredHome, userHome } from '../files/homes.js'
+import { isFolder } from '../files/is-folder.js'
+import { realOf } from '../files/within.js'
 import { hasSettings, isRepository, upFrom } from '../pack/project-dir.js'
-import { isFolder } from '../runners/program/is-folder.js'
-import { registeredHome, userHome } from '../state/homes.js'
-import { realOf } from '../state/within.js'
 
 interface Mark {
   readonly folder: string

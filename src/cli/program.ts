@@ -1,8 +1,8 @@
 // Finds the command, runs it, and turns whatever comes of it into output and an exit code.
 
-import { isHookError, textOf } from '../core/errors.js'
-import { didYouMean } from '../core/nearest.js'
-import { plainText } from '../core/text.js'
+import { isHookError, textOf } from '../core/base/errors.js'
+import { didYouMean } from '../core/base/nearest.js'
+import { plainText } from '../core/base/text.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { type Command, type Given, type OptionTable, readCommandLine } from './command.js'
 import { Output } from './output.js'

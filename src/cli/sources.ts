@@ -1,12 +1,12 @@
 // Where a command looks for hooks: the options that several commands share, and the hooks they lead to.
 
 import { resolve } from 'node:path'
-import type { Diagnostic } from '../core/errors.js'
-import type { Host } from '../core/host.js'
-import { visible } from '../core/visible.js'
+import type { Diagnostic } from '../core/base/errors.js'
+import { visible } from '../core/base/visible.js'
+import type { Host } from '../core/session/host.js'
+import { isFolder } from '../files/is-folder.js'
 import type { ListedHook } from '../hooks.js'
 import { switches } from '../plugins/switches.js'
-import { isFolder } from '../runners/program/is-folder.js'
 import type { createHooks } from '../runtime.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { bypassNotices } from './bypass.js'

@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import type { ConfiguredHook } from '../config/configured-hook.js'
 import { loadConfig } from '../config/load.js'
-import type { Origin } from '../core/hook.js'
+import type { Origin } from '../core/hooks/hook.js'
 import { type Places, projectFolder } from './sources.js'
 
 export async function readFiles(places: Places) {

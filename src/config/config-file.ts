@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs'
-import { textOf } from '../core/errors.js'
+import { textOf } from '../core/base/errors.js'
 import { JsonText, under } from './json-text.js'
 import type { Notes } from './notes.js'
 

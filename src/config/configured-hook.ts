@@ -1,10 +1,10 @@
 // A configured hook: an entry of a file made into a hook that lacks only its way to run.
 
-import type { EventKind } from '../core/events.js'
-import type { Hook } from '../core/hook.js'
-import { type Data, frozenCopy } from '../core/json.js'
-import { sha256 } from '../core/sha256.js'
-import { shown } from '../core/text.js'
+import { type Data, frozenCopy } from '../core/base/json.js'
+import { sha256 } from '../core/base/sha256.js'
+import { shown } from '../core/base/text.js'
+import type { EventKind } from '../core/events/events.js'
+import type { Hook } from '../core/hooks/hook.js'
 import type { HookSpec, Place } from '../runners/hook-spec.js'
 import type { ConfiguredProcess } from './configured-process.js'
 import { FileOrigin } from './file-origin.js'

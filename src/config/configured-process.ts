@@ -1,8 +1,8 @@
 // A configured process: an entry made into what its hooks have in common, before anything is started.
 
-import { digest } from '../core/digest.js'
-import type { Hook } from '../core/hook.js'
-import { frozenCopy, type Json } from '../core/json.js'
+import { frozenCopy, type Json } from '../core/base/json.js'
+import type { Hook } from '../core/hooks/hook.js'
+import { digest } from '../core/verdict/digest.js'
 import type { HookSpec } from '../runners/hook-spec.js'
 import type { ProcessHandler } from '../runners/process/process-hooks.js'
 import { loweredText, type Making } from './configured-hook.js'

@@ -1,7 +1,7 @@
 // What somebody must know about the failure of a hook that ran from its trusted copy: which file to mend, where it may write.
 
-import { HookError, isHookError } from '../core/errors.js'
-import type { HookContext, HookEvent, Run } from '../core/hook.js'
+import { HookError, isHookError } from '../core/base/errors.js'
+import type { HookContext, HookEvent, Run } from '../core/hooks/hook.js'
 
 export interface Copied {
   readonly copy: string

@@ -1,8 +1,8 @@
 // Event names as files have them: any alias of a known event, or something that is none, with a guess at what was meant.
 
-import { type EventKind, knownEvents, resolveEvent } from '../core/events.js'
-import { nearest } from '../core/nearest.js'
-import { shown } from '../core/text.js'
+import { nearest } from '../core/base/nearest.js'
+import { shown } from '../core/base/text.js'
+import { type EventKind, knownEvents, resolveEvent } from '../core/events/events.js'
 
 /** Undefined for a name that no known event goes by: a file cannot bring events of its own. */
 export function knownEvent(name: string): EventKind | undefined {

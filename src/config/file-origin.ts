@@ -1,6 +1,6 @@
 // Where a configured hook stands: file and line, the line looked up when somebody asks.
 
-import type { Origin } from '../core/hook.js'
+import type { Origin } from '../core/hooks/hook.js'
 import type { ConfigFile } from './config-file.js'
 import type { JsonPath } from './json-text.js'
 import type { Owner } from './owner.js'

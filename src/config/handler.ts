@@ -1,9 +1,9 @@
 // What a hook entry of each type may say, field by field; everything in a file is a stranger until it passed here.
 
-import { isObject } from '../core/json.js'
-import { didYouMean, nearest } from '../core/nearest.js'
-import { type Check, isFlag, isOneOf, isSeconds, isText } from '../core/options.js'
-import { shown } from '../core/text.js'
+import { isObject } from '../core/base/json.js'
+import { didYouMean, nearest } from '../core/base/nearest.js'
+import { type Check, isFlag, isOneOf, isSeconds, isText } from '../core/base/options.js'
+import { shown } from '../core/base/text.js'
 import type { AgentHandler } from '../runners/agent/agent-hook.js'
 import type { CommandHandler } from '../runners/command/command-hook.js'
 import type { HttpHandler } from '../runners/http/http-hook.js'

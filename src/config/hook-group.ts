@@ -1,10 +1,10 @@
 // Groups and their handlers: which entries of an event become hooks, and what is said about the others.
 
-import type { DiagnosticCode } from '../core/errors.js'
-import type { EventKind } from '../core/events.js'
-import { isObject } from '../core/json.js'
-import type { Matcher } from '../core/matcher.js'
-import { shown } from '../core/text.js'
+import type { DiagnosticCode } from '../core/base/errors.js'
+import { isObject } from '../core/base/json.js'
+import { shown } from '../core/base/text.js'
+import type { EventKind } from '../core/events/events.js'
+import type { Matcher } from '../core/hooks/matcher.js'
 import type { ConfigFile } from './config-file.js'
 import {
   type HandlerProblem,

@@ -1,11 +1,11 @@
 // The `if` of a hook: one permission rule, `Tool` or `Tool(pattern)`. What cannot be judged runs: more often, never less.
 
 import { homedir } from 'node:os'
-import { FORMER_TOOL_NAMES } from '../core/catalogue.js'
-import type { EventKind } from '../core/events.js'
-import type { Hook } from '../core/hook.js'
-import { type Data, isObject } from '../core/json.js'
-import { shown } from '../core/text.js'
+import { type Data, isObject } from '../core/base/json.js'
+import { shown } from '../core/base/text.js'
+import { FORMER_TOOL_NAMES } from '../core/events/catalogue.js'
+import type { EventKind } from '../core/events/events.js'
+import type { Hook } from '../core/hooks/hook.js'
 import { commandPattern } from '../shell/command-pattern.js'
 import { pathPattern } from '../shell/path-pattern.js'
 import { readShell, type ShellReading } from '../shell/shell-reading.js'

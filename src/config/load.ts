@@ -1,7 +1,7 @@
 // loadConfig: every configured hook, the settings in force, and what the user should know. Never throws.
 
-import { type Diagnostic, textOf } from '../core/errors.js'
-import type { Skill } from '../core/session-store.js'
+import { type Diagnostic, textOf } from '../core/base/errors.js'
+import type { Skill } from '../core/session/session-store.js'
 import { ConfigFiles } from './config-file.js'
 import { type ConfiguredHook, configure, type Making } from './configured-hook.js'
 import { configureProcess } from './configured-process.js'

@@ -1,10 +1,10 @@
 // Matchers of configuration files: compiled once per pattern, never fatal, and suspicious ones are said aloud.
 
-import { type Diagnostic, textOf } from '../core/errors.js'
-import type { EventKind } from '../core/events.js'
-import { isObject } from '../core/json.js'
-import { compileMatcher, type Matcher } from '../core/matcher.js'
-import { shown } from '../core/text.js'
+import { type Diagnostic, textOf } from '../core/base/errors.js'
+import { isObject } from '../core/base/json.js'
+import { shown } from '../core/base/text.js'
+import type { EventKind } from '../core/events/events.js'
+import { compileMatcher, type Matcher } from '../core/hooks/matcher.js'
 
 export type Matching = 'search' | 'fullmatch'
 

@@ -1,10 +1,10 @@
 // Settings of all files as one: the user's, then the project's, which may tighten and never loosen.
 
-import { isObject } from '../core/json.js'
-import { type Check, type Checks, checkOptions, isFlag, isOneOf } from '../core/options.js'
-import { LONGEST_TIMER_MS } from '../core/seconds.js'
-import { DEFAULT_SETTINGS, SETTINGS, type Settings } from '../core/settings.js'
-import { shown } from '../core/text.js'
+import { isObject } from '../core/base/json.js'
+import { type Check, type Checks, checkOptions, isFlag, isOneOf } from '../core/base/options.js'
+import { LONGEST_TIMER_MS } from '../core/base/seconds.js'
+import { shown } from '../core/base/text.js'
+import { DEFAULT_SETTINGS, SETTINGS, type Settings } from '../core/session/settings.js'
 import type { ConfigFile } from './config-file.js'
 import { type JsonPath, under } from './json-text.js'
 import type { Notes } from './notes.js'

@@ -1,7 +1,7 @@
 // What a load has to tell the user about files: diagnostics with file and line, bounded, each kind of slip said once.
 
-import type { Diagnostic, DiagnosticCode } from '../core/errors.js'
-import { plainText } from '../core/text.js'
+import type { Diagnostic, DiagnosticCode } from '../core/base/errors.js'
+import { plainText } from '../core/base/text.js'
 import type { JsonPath, JsonText } from './json-text.js'
 
 /** Where in which file. */

@@ -1,6 +1,6 @@
 // Whose hooks they are: the user's, the project's, or those of a file or plugin that somebody named.
 
-import { plainText } from '../core/text.js'
+import { plainText } from '../core/base/text.js'
 import type { Place } from '../runners/hook-spec.js'
 
 /** What was named is as unreviewed as the project, but nothing that a project says about hooks reaches it. */

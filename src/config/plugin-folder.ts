@@ -2,8 +2,8 @@
 
 import { existsSync } from 'node:fs'
 import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path'
-import { isObject } from '../core/json.js'
-import { shown } from '../core/text.js'
+import { isObject } from '../core/base/json.js'
+import { shown } from '../core/base/text.js'
 import type { ConfigFile, ConfigFiles, Found, Shape } from './config-file.js'
 import { type HookDocument, hooksShape } from './hook-document.js'
 import { type JsonPath, under } from './json-text.js'

@@ -1,12 +1,12 @@
 // Entries under `processes`: what each may say, field by field, and what is said about those that say something else.
 
-import { isObject } from '../core/json.js'
-import { nearest } from '../core/nearest.js'
-import { type Check, isFlag, isOneOf, isSeconds, isText } from '../core/options.js'
-import { shown } from '../core/text.js'
-import { INTERCEPTS, type Intercept } from '../dialects/picoclaw/methods.js'
-import { likelyKind } from '../dialects/picoclaw/observation.js'
+import { isObject } from '../core/base/json.js'
+import { nearest } from '../core/base/nearest.js'
+import { type Check, isFlag, isOneOf, isSeconds, isText } from '../core/base/options.js'
+import { shown } from '../core/base/text.js'
 import type { ProcessHandler } from '../runners/process/process-hooks.js'
+import { INTERCEPTS, type Intercept } from '../systems/picoclaw/methods.js'
+import { likelyKind } from '../systems/picoclaw/observation.js'
 import type { ConfigFile } from './config-file.js'
 import { policyRemark } from './handler.js'
 import { isRemark, type Reading, say } from './hook-group.js'

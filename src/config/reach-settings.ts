@@ -1,9 +1,9 @@
 // What hooks may reach beyond programs: servers, models, MCP servers. All of it is the user's to say.
 
-import { isObject } from '../core/json.js'
-import { didYouMean } from '../core/nearest.js'
-import type { Check, Checks } from '../core/options.js'
-import { shown } from '../core/text.js'
+import { isObject } from '../core/base/json.js'
+import { didYouMean } from '../core/base/nearest.js'
+import type { Check, Checks } from '../core/base/options.js'
+import { shown } from '../core/base/text.js'
 import type { HttpTerms } from '../runners/http/http-hook.js'
 import { privateHostProblem } from '../runners/http/private-hosts.js'
 import { urlPatternProblem } from '../runners/http/url-patterns.js'

@@ -1,8 +1,8 @@
 // The hooks of a skill as a document: they come with an event, not from a file, but say the same things in the same way.
 
 import { join, resolve, sep } from 'node:path'
-import type { Skill } from '../core/session-store.js'
-import { realOf } from '../state/within.js'
+import type { Skill } from '../core/session/session-store.js'
+import { realOf } from '../files/within.js'
 import type { ConfigSources } from './discovery.js'
 import type { HookDocument } from './hook-document.js'
 import { JsonText } from './json-text.js'

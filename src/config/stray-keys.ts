@@ -1,7 +1,7 @@
 // Keys beside `hooks` that belong under it: events and settings that would be lost in silence.
 
-import { isObject } from '../core/json.js'
-import { shown } from '../core/text.js'
+import { isObject } from '../core/base/json.js'
+import { shown } from '../core/base/text.js'
 import { knownEvent } from './event-name.js'
 import { type Reading, say } from './hook-group.js'
 import { type JsonPath, under } from './json-text.js'

@@ -1,8 +1,8 @@
 // Between what files say and what runs: hooks that came with a project run as they were trusted, in their copy, or not at all.
 
 import { delimiter } from 'node:path'
-import { textOf } from '../core/errors.js'
-import type { Skip } from '../core/plan.js'
+import { textOf } from '../core/base/errors.js'
+import type { Skip } from '../core/run/plan.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { scriptsChanged } from '../trust/changes.js'
 import { programGone, safePath } from '../trust/program-search.js'

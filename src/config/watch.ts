@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { FSWatcher, watch } from 'chokidar'
-import { type Diagnostic, textOf } from '../core/errors.js'
+import { type Diagnostic, textOf } from '../core/base/errors.js'
 import { ConfigFiles } from './config-file.js'
 import { type ConfigSources, discover, hooksDirOf } from './discovery.js'
 import { Notes } from './notes.js'

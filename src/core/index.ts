@@ -1,18 +1,5 @@
 // The kernel alone: `carabiner/core`. Pure: no files, no processes, no network.
 
-export type {
-  Approval,
-  ApprovalAnswer,
-  Approver,
-  Ask,
-  Grant,
-  Question,
-  Reply,
-  Unanswered,
-} from './approval.js'
-export { type AuditRecord, type AuditSink, memoryAudit } from './audit-record.js'
-export { CATALOGUE, type DenyEffect, type EventRow, type FieldType } from './catalogue.js'
-export { Engine } from './engine.js'
 export {
   type CodeEntry,
   DIAGNOSTIC_CODES,
@@ -21,7 +8,9 @@ export {
   ERROR_CODES,
   type ErrorCode,
   HookError,
-} from './errors.js'
+} from './base/errors.js'
+export type { Data, Json } from './base/json.js'
+export { CATALOGUE, type DenyEffect, type EventRow, type FieldType } from './events/catalogue.js'
 export {
   type EventAlias,
   type EventKind,
@@ -29,8 +18,20 @@ export {
   knownEvents,
   type Payload,
   resolveEvent,
-} from './events.js'
-export type { FireOptions } from './fire.js'
+} from './events/events.js'
+export {
+  type Action,
+  abortTurn,
+  askUser,
+  deny,
+  type HookResult,
+  hardAbort,
+  inject,
+  modify,
+  parseResult,
+  proceed,
+  respond,
+} from './events/result.js'
 export {
   type Answer,
   type Callback,
@@ -46,34 +47,33 @@ export {
   type RegisterOptions,
   type Run,
   type SessionInfo,
-} from './hook.js'
-export type { ContextMessage, Host } from './host.js'
-export type { Data, Json } from './json.js'
-export { compileMatcher, type Matcher, type MatcherSpec } from './matcher.js'
-export type { CallModelOptions, ModelCallResult, ModelRequest } from './model-call.js'
-export type { Injection, Message, Outcome, Trace, Verdict } from './outcome.js'
-export { type Admit, type Candidate, type Plan, planOf, type Skip, type SkipReason } from './plan.js'
+} from './hooks/hook.js'
+export { compileMatcher, type Matcher, type MatcherSpec } from './hooks/matcher.js'
 export {
   buildRegistry,
   type EmitOptions,
   globalHooks,
   HookRegistry,
   type RegistryOptions,
-} from './registry.js'
-export {
-  type Action,
-  abortTurn,
-  askUser,
-  deny,
-  type HookResult,
-  hardAbort,
-  inject,
-  modify,
-  parseResult,
-  proceed,
-  respond,
-} from './result.js'
-export { Session, type SessionOptions } from './session.js'
-export { FRESH_STATE, MemoryStore, type SessionState, type SessionStore } from './session-store.js'
-export { DEFAULT_SETTINGS, type Settings } from './settings.js'
-export type { CallOptions, RunTool, ToolCall, ToolCallResult } from './tool-call.js'
+} from './hooks/registry.js'
+export { type Admit, type Candidate, type Plan, planOf, type Skip, type SkipReason } from './run/plan.js'
+export { type AuditRecord, type AuditSink, memoryAudit } from './session/audit-record.js'
+export { Engine } from './session/engine.js'
+export type { FireOptions } from './session/fire.js'
+export type { ContextMessage, Host } from './session/host.js'
+export type { CallModelOptions, ModelCallResult, ModelRequest } from './session/model-call.js'
+export { Session, type SessionOptions } from './session/session.js'
+export { FRESH_STATE, MemoryStore, type SessionState, type SessionStore } from './session/session-store.js'
+export { DEFAULT_SETTINGS, type Settings } from './session/settings.js'
+export type { CallOptions, RunTool, ToolCall, ToolCallResult } from './session/tool-call.js'
+export type {
+  Approval,
+  ApprovalAnswer,
+  Approver,
+  Ask,
+  Grant,
+  Question,
+  Reply,
+  Unanswered,
+} from './verdict/approval.js'
+export type { Injection, Message, Outcome, Trace, Verdict } from './verdict/outcome.js'

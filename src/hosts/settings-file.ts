@@ -19,10 +19,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { textOf } from '../core/errors.js'
-import { nonce } from '../state/nonce.js'
-import { readPlain } from '../state/plain-file.js'
-import { isBelow, realOf } from '../state/within.js'
+import { textOf } from '../core/base/errors.js'
+import { nonce } from '../files/nonce.js'
+import { readPlain } from '../files/plain-file.js'
+import { isBelow, realOf } from '../files/within.js'
 import { SetupProblem } from './setup-problem.js'
 
 /** Larger than anybody's settings. */

@@ -1,7 +1,7 @@
 // Putting together what a hook of the pack says: to the model, and to the user.
 
-import { type HookResult, inject, proceed } from '../core/result.js'
-import { plainText } from '../core/text.js'
+import { plainText } from '../core/base/text.js'
+import { type HookResult, inject, proceed } from '../core/events/result.js'
 import { bounded } from './fenced.js'
 
 /** As much as somebody reads; a settings file of a stranger may have many faults. */

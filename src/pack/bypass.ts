@@ -1,9 +1,9 @@
 // CARABINER_OFF=1 for the hooks of the pack: obeyed unless the user's settings forbid it, and never quiet.
 
 import { join } from 'node:path'
-import { isObject } from '../core/json.js'
-import { readPlain } from '../state/plain-file.js'
-import { realOf } from '../state/within.js'
+import { isObject } from '../core/base/json.js'
+import { readPlain } from '../files/plain-file.js'
+import { realOf } from '../files/within.js'
 import { type ProjectEnv, switchedOffBy } from './project-env.js'
 
 const MAX_BYTES = 1024 * 1024

@@ -1,7 +1,7 @@
 // Text for the model that others wrote: cleaned, cut to size, and between marks that it cannot end.
 
-import { renderInjection } from '../core/injection.js'
-import { byteLength, cleanText, cutText } from '../core/text.js'
+import { byteLength, cleanText, cutText } from '../core/base/text.js'
+import { renderInjection } from '../core/session/injection.js'
 
 const CUT = '\n[cut: larger than the limit]'
 

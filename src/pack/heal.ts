@@ -2,11 +2,11 @@
 
 import { spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
-import { textOf } from '../core/errors.js'
-import { isObject } from '../core/json.js'
-import { realOf } from '../state/within.js'
+import { textOf } from '../core/base/errors.js'
+import { isObject } from '../core/base/json.js'
+import { realOf } from '../files/within.js'
+import { userSettingsFolder } from '../hosts/own-command.js'
 import { inline } from './fenced.js'
-import { userSettingsFolder } from './own-command.js'
 import type { PackContext } from './pack-hook.js'
 import { type Registration, registrationsIn } from './registrations.js'
 

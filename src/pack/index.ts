@@ -1,6 +1,6 @@
 // The standard hooks: each is loaded when it is asked for, because a host starts one of them for every event.
 
-import type { PackName } from './names.js'
+import type { PackName } from '../hosts/pack-names.js'
 import type { PackHook } from './pack-hook.js'
 
 export const PACK: Readonly<Record<PackName, () => Promise<PackHook>>> = {

@@ -1,8 +1,8 @@
 // Lock mode: while a project is locked its agent does not stop, up to a number of times in one session.
 
-import { textOf } from '../core/errors.js'
-import { isObject } from '../core/json.js'
-import { readPlain } from '../state/plain-file.js'
+import { textOf } from '../core/base/errors.js'
+import { isObject } from '../core/base/json.js'
+import { readPlain } from '../files/plain-file.js'
 import { removeFile, replaceFile } from './kept-file.js'
 import type { PackState } from './state.js'
 

@@ -1,8 +1,8 @@
 // What a session leaves for the next one: the last words, the files it wrote; and what comes of that when one starts.
 
 import type { InputOf } from '../author/hook-input.js'
-import { type Data, isObject, type Json } from '../core/json.js'
-import { withoutSecrets } from '../core/secrets.js'
+import { type Data, isObject, type Json } from '../core/base/json.js'
+import { withoutSecrets } from '../core/base/secrets.js'
 import { bounded, fenced, inline } from './fenced.js'
 import type { PackContext } from './pack-hook.js'
 import { type Conversation, conversationIn, transcriptTail } from './transcript.js'

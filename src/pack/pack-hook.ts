@@ -1,8 +1,8 @@
 // What a hook of the standard pack is, and what it is given besides the event.
 
 import type { HookInput } from '../author/hook-input.js'
-import type { EventName } from '../core/events.js'
-import type { HookResult } from '../core/result.js'
+import type { EventName } from '../core/events/events.js'
+import type { HookResult } from '../core/events/result.js'
 import type { PackSettings } from './settings.js'
 import type { PackState } from './state.js'
 

@@ -1,7 +1,7 @@
 // A tool ran: how often which one, how large, how long; and what an agent that was called answered.
 
 import type { InputOf } from '../author/hook-input.js'
-import { type Data, isObject, type Json } from '../core/json.js'
+import { type Data, isObject, type Json } from '../core/base/json.js'
 import { bounded } from './fenced.js'
 import { saveAgentMemory, sessionOf } from './memory.js'
 import type { PackHook } from './pack-hook.js'

@@ -1,6 +1,6 @@
 // The context is about to be compacted: the transcript is exported, so that what is lost can be looked up.
 
-import { textOf } from '../core/errors.js'
+import { textOf } from '../core/base/errors.js'
 import { saying } from './answer.js'
 import { exportTranscript } from './exports.js'
 import { inline } from './fenced.js'

@@ -1,9 +1,9 @@
 // What the user wants every session to know: a text in the settings, or a file beside them.
 
 import { join } from 'node:path'
-import { textOf } from '../core/errors.js'
-import { readPlain } from '../state/plain-file.js'
-import { realOf } from '../state/within.js'
+import { textOf } from '../core/base/errors.js'
+import { readPlain } from '../files/plain-file.js'
+import { realOf } from '../files/within.js'
 import { fenced } from './fenced.js'
 import type { PackContext } from './pack-hook.js'
 

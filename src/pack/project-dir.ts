@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { realOf } from '../state/within.js'
+import { realOf } from '../files/within.js'
 
 /** As hosts name it to their hooks. The event's `cwd` moves with the agent, and its settings would be left behind. */
 export const PROJECT_VARIABLES: readonly string[] = [

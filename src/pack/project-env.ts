@@ -2,11 +2,11 @@
 
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { textOf } from '../core/errors.js'
-import { isObject } from '../core/json.js'
-import { registeredHome } from '../state/homes.js'
-import { readPlain } from '../state/plain-file.js'
-import { realOf } from '../state/within.js'
+import { textOf } from '../core/base/errors.js'
+import { isObject } from '../core/base/json.js'
+import { registeredHome } from '../files/homes.js'
+import { readPlain } from '../files/plain-file.js'
+import { realOf } from '../files/within.js'
 import { foldersAround, PROJECT_VARIABLES } from './project-dir.js'
 
 /** As large as settings may be for setup. */

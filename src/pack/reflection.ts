@@ -1,7 +1,7 @@
 // Looking back at a session: the prompt for it, and the user's command that answers it.
 
 import { spawn } from 'node:child_process'
-import { textOf } from '../core/errors.js'
+import { textOf } from '../core/base/errors.js'
 import { fenced } from './fenced.js'
 import { kept } from './memory.js'
 import type { ReflectionSettings } from './settings.js'

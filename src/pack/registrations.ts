@@ -1,11 +1,11 @@
 // Which hooks of the pack a host's settings files name, and whether they are those of this program.
 
 import { dirname, isAbsolute, join } from 'node:path'
-import { isObject } from '../core/json.js'
-import { readPlain } from '../state/plain-file.js'
-import { realOf } from '../state/within.js'
+import { isObject } from '../core/base/json.js'
+import { readPlain } from '../files/plain-file.js'
+import { realOf } from '../files/within.js'
+import { isDead, isGone, type OwnCommand, ownCommand, userSettingsFolder } from '../hosts/own-command.js'
 import { bounded, inline } from './fenced.js'
-import { isDead, isGone, type OwnCommand, ownCommand, userSettingsFolder } from './own-command.js'
 import type { ThisProgram } from './pack-hook.js'
 
 const MAX_BYTES = 1024 * 1024

@@ -1,6 +1,6 @@
 // A session ends: what it leaves for the next one is saved once more, and its end is noted.
 
-import { textOf } from '../core/errors.js'
+import { textOf } from '../core/base/errors.js'
 import { saying } from './answer.js'
 import { bounded } from './fenced.js'
 import { conversationOf, saveMemory, sessionOf } from './memory.js'

@@ -1,7 +1,8 @@
 // A session starts: the model is told where it works and what happened here before; the user, what is wrong with the installation.
 
-import { textOf } from '../core/errors.js'
-import type { HookResult } from '../core/result.js'
+import { textOf } from '../core/base/errors.js'
+import type { HookResult } from '../core/events/result.js'
+import { PACK_NAMES } from '../hosts/pack-names.js'
 import { saying } from './answer.js'
 import { newestExport } from './exports.js'
 import { fenced, inline } from './fenced.js'
@@ -9,7 +10,6 @@ import { gitStatus } from './git-status.js'
 import { healed } from './heal.js'
 import { lockOf } from './lock.js'
 import { recalledMemory } from './memory.js'
-import { PACK_NAMES } from './names.js'
 import type { PackContext, PackHook } from './pack-hook.js'
 import { headOf } from './pre-tool-use/git-branch.js'
 import { preferences } from './preferences.js'

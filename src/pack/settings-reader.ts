@@ -1,12 +1,12 @@
 // Reads one file of settings, or a section of it: what has the wrong type is told and does not count.
 
 import { lstatSync } from 'node:fs'
-import { textOf } from '../core/errors.js'
-import { isObject } from '../core/json.js'
-import { nearest } from '../core/nearest.js'
-import { shown } from '../core/text.js'
-import { readPlain } from '../state/plain-file.js'
-import { realOf } from '../state/within.js'
+import { textOf } from '../core/base/errors.js'
+import { isObject } from '../core/base/json.js'
+import { nearest } from '../core/base/nearest.js'
+import { shown } from '../core/base/text.js'
+import { readPlain } from '../files/plain-file.js'
+import { realOf } from '../files/within.js'
 import { brokenLine } from './json-line.js'
 
 const MAX_BYTES = 256 * 1024

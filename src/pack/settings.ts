@@ -1,7 +1,7 @@
 // The settings of the pack: one file of the user, and those of the project and of the folders around it, which only tighten.
 
 import { isAbsolute, join } from 'node:path'
-import { realOf } from '../state/within.js'
+import { realOf } from '../files/within.js'
 import { Reader, type Told } from './settings-reader.js'
 
 export interface BashSettings {

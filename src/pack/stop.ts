@@ -1,9 +1,9 @@
 // The agent wants to stop: its memory is saved, lock mode keeps it going, and what it did is reflected on.
 
 import type { InputOf } from '../author/hook-input.js'
-import { textOf } from '../core/errors.js'
-import type { Data } from '../core/json.js'
-import { deny, type HookResult } from '../core/result.js'
+import { textOf } from '../core/base/errors.js'
+import type { Data } from '../core/base/json.js'
+import { deny, type HookResult } from '../core/events/result.js'
 import { saying, withMessages } from './answer.js'
 import { bounded } from './fenced.js'
 import { replaceFile } from './kept-file.js'

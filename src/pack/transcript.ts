@@ -3,7 +3,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { isObject } from '../core/json.js'
+import { isObject } from '../core/base/json.js'
 
 /** Does not wait for the writer of a pipe, becomes nobody's terminal. */
 const OPEN = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)

@@ -2,8 +2,8 @@
 
 import { basename, join, sep } from 'node:path'
 import { cleanName } from '../config/owner.js'
-import { isObject } from '../core/json.js'
-import { readPlain } from '../state/plain-file.js'
+import { isObject } from '../core/base/json.js'
+import { readPlain } from '../files/plain-file.js'
 import { MANIFEST } from './plugin-content.js'
 
 /** `folder`: undefined of what has none. */

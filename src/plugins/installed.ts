@@ -1,9 +1,9 @@
 // What is installed for the user and in a project, from where, and whether it still is what was installed.
 
 import { join, resolve } from 'node:path'
-import { textOf } from '../core/errors.js'
-import { isFolder } from '../runners/program/is-folder.js'
-import { realOf } from '../state/within.js'
+import { textOf } from '../core/base/errors.js'
+import { isFolder } from '../files/is-folder.js'
+import { realOf } from '../files/within.js'
 import { forgetting } from './forget-plugin.js'
 import { type Lock, readLock } from './lock-file.js'
 import { integrityAt, isThere, pluginEntries, recover, strangeLeftovers } from './placing.js'

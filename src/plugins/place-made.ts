@@ -3,7 +3,7 @@
 import { homedir } from 'node:os'
 import { dirname } from 'node:path'
 import { hooksDirOf } from '../config/discovery.js'
-import { realOf } from '../state/within.js'
+import { realOf } from '../files/within.js'
 import { forgetting } from './forget-plugin.js'
 import { clearLeft, placeNew, recover, type Step } from './placing.js'
 import type { FileTree } from './sources/file-tree.js'

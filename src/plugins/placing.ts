@@ -2,9 +2,9 @@
 
 import { existsSync, lstatSync, mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { textOf } from '../core/errors.js'
-import { visibleName } from '../core/visible.js'
-import { namesIn } from '../state/folder.js'
+import { textOf } from '../core/base/errors.js'
+import { visibleName } from '../core/base/visible.js'
+import { namesIn } from '../files/folder.js'
 import { type LockEntry, readLock, writeLock } from './lock-file.js'
 import { PluginProblem } from './plugin-problem.js'
 import { collisionKey } from './sources/entry-path.js'

@@ -1,6 +1,6 @@
 // What a plugin may be called where it is installed: a name that is the same folder on every system, and never a path or an option.
 
-import { visibleName } from '../core/visible.js'
+import { visibleName } from '../core/base/visible.js'
 import { PluginProblem } from './plugin-problem.js'
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/

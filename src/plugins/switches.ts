@@ -1,17 +1,17 @@
 // What the user switched off: plugins and single hooks, in one project or in all, perhaps only for a while. Never in the project.
 
 import { join, resolve } from 'node:path'
-import { textOf } from '../core/errors.js'
-import type { Hook, Origin } from '../core/hook.js'
-import type { Admit } from '../core/plan.js'
-import { localTime } from '../core/timestamp.js'
-import { visible, visibleName } from '../core/visible.js'
+import { textOf } from '../core/base/errors.js'
+import { localTime } from '../core/base/timestamp.js'
+import { visible, visibleName } from '../core/base/visible.js'
+import type { Hook, Origin } from '../core/hooks/hook.js'
+import type { Admit } from '../core/run/plan.js'
+import { fieldsOf, listOf, oneOf, optional, type Reader, text } from '../files/fields.js'
+import { dataHome } from '../files/homes.js'
+import { VersionedFile } from '../files/versioned-file.js'
+import { versionsIn } from '../files/versions.js'
+import { isInProject, realOf } from '../files/within.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
-import { fieldsOf, listOf, oneOf, optional, type Reader, text } from '../state/fields.js'
-import { dataHome } from '../state/homes.js'
-import { VersionedFile } from '../state/versioned-file.js'
-import { versionsIn } from '../state/versions.js'
-import { isInProject, realOf } from '../state/within.js'
 
 /** Where the hooks that a switch is about come from. Those that a program registers are the program's own business. */
 export const SWITCHED_SCOPES = ['user', 'project', 'named'] as const

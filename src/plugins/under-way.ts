@@ -2,11 +2,11 @@
 
 import { readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { digest } from '../core/digest.js'
-import { namesIn } from '../state/folder.js'
-import { nonce } from '../state/nonce.js'
-import { makePrivate } from '../state/private-folder.js'
-import { realOf } from '../state/within.js'
+import { digest } from '../core/verdict/digest.js'
+import { namesIn } from '../files/folder.js'
+import { nonce } from '../files/nonce.js'
+import { makePrivate } from '../files/private-folder.js'
+import { realOf } from '../files/within.js'
 import { workHome } from './work-folder.js'
 
 const KINDS = ['staging', 'old', 'gone'] as const

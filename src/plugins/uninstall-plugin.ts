@@ -1,7 +1,7 @@
 // Uninstalling: the folder, its lock entry, and everything that was kept because of it.
 
-import { didYouMean } from '../core/nearest.js'
-import { visibleName } from '../core/visible.js'
+import { didYouMean } from '../core/base/nearest.js'
+import { visibleName } from '../core/base/visible.js'
 import { forgetting } from './forget-plugin.js'
 import { readLock } from './lock-file.js'
 import { pluginEntries, recover, type Step, unplace } from './placing.js'

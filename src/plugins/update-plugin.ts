@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { join } from 'node:path'
-import { visibleName } from '../core/visible.js'
+import { visibleName } from '../core/base/visible.js'
 import type { Difference } from '../trust/review.js'
 import {
   originFor,

@@ -2,10 +2,10 @@
 
 import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { textOf } from '../core/errors.js'
-import { stateHome } from '../state/homes.js'
-import { nonce } from '../state/nonce.js'
-import { makePrivate } from '../state/private-folder.js'
+import { textOf } from '../core/base/errors.js'
+import { stateHome } from '../files/homes.js'
+import { nonce } from '../files/nonce.js'
+import { makePrivate } from '../files/private-folder.js'
 import { PluginProblem } from './plugin-problem.js'
 
 const NAME = /^work-[0-9a-f]{16}$/

@@ -1,9 +1,9 @@
 // Answers: what the other side asks is handed to a handler, and its result or error sent back.
 
-import { textOf } from '../core/errors.js'
-import type { Json } from '../core/json.js'
-import { isPromise } from '../core/promise.js'
-import { shown } from '../core/text.js'
+import { textOf } from '../core/base/errors.js'
+import type { Json } from '../core/base/json.js'
+import { isPromise } from '../core/base/promise.js'
+import { shown } from '../core/base/text.js'
 import { errorLine, type Message, RPC_CODES, type RpcId, resultLine } from './message.js'
 import type { Problems } from './problem.js'
 import { RpcError } from './rpc-error.js'

@@ -1,9 +1,9 @@
 // Connection: calls, requests and notifications, both ways, over two streams. It knows no process and no hook.
 
 import type { Readable, Writable } from 'node:stream'
-import { textOf } from '../core/errors.js'
-import type { Json } from '../core/json.js'
-import { shown } from '../core/text.js'
+import { textOf } from '../core/base/errors.js'
+import type { Json } from '../core/base/json.js'
+import { shown } from '../core/base/text.js'
 import { Answers } from './answers.js'
 import { callNumber, type Message, notificationLine, readMessage, requestLine } from './message.js'
 import { abortedError, PendingCall, PendingCalls, type RpcCallOptions } from './pending-calls.js'

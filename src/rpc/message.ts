@@ -1,7 +1,7 @@
 // JSON-RPC 2.0 messages, one a line: their kinds, the reading of a line, the writing of each kind, the error codes.
 
-import type { Json } from '../core/json.js'
-import { shown } from '../core/text.js'
+import type { Json } from '../core/base/json.js'
+import { shown } from '../core/base/text.js'
 
 export type RpcId = number | string
 

@@ -1,6 +1,6 @@
 // What is wrong with what the other side sends: told in bounded number and bounded text, however much there is of it.
 
-import { byteLength, cutText, plainText } from '../core/text.js'
+import { byteLength, cutText, plainText } from '../core/base/text.js'
 
 /**
  * malformed: a line that is no message. too-long: a line that was skipped. late: a reply to a call that was given up.

@@ -1,6 +1,6 @@
 // RpcError: why a call has no result; and the errors that go out as replies.
 
-import type { Json } from '../core/json.js'
+import type { Json } from '../core/base/json.js'
 import { boundedText } from './problem.js'
 
 /**

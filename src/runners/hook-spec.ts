@@ -1,8 +1,8 @@
 // What configuration gives to a runner: a hook that lacks only its way to run.
 
-import type { Diagnostic } from '../core/errors.js'
-import type { Hook } from '../core/hook.js'
-import type { Message } from '../core/outcome.js'
+import type { Diagnostic } from '../core/base/errors.js'
+import type { Hook } from '../core/hooks/hook.js'
+import type { Message } from '../core/verdict/outcome.js'
 
 /** `handler` holds the fields that only this kind of hook has. */
 export interface HookSpec<H> {

@@ -1,9 +1,9 @@
 // What a runner tells people beside a hook's answer: that it runs, and what it printed, within bounds.
 
-import { textOf } from '../core/errors.js'
-import type { HookContext } from '../core/hook.js'
-import { isPromise } from '../core/promise.js'
-import { byteLength, cutText, plainText } from '../core/text.js'
+import { textOf } from '../core/base/errors.js'
+import { isPromise } from '../core/base/promise.js'
+import { byteLength, cutText, plainText } from '../core/base/text.js'
+import type { HookContext } from '../core/hooks/hook.js'
 import type { HookSpec, Surroundings } from './hook-spec.js'
 
 /** Shows the status message of a hook that begins to run. A display that fails is noted, and the hook runs. */

@@ -2,10 +2,10 @@
 
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { digest } from '../core/digest.js'
+import { digest } from '../core/verdict/digest.js'
+import { nonce } from '../files/nonce.js'
+import { makePrivate } from '../files/private-folder.js'
 import { inQuotes } from '../shell/shell-quoted.js'
-import { nonce } from '../state/nonce.js'
-import { makePrivate } from '../state/private-folder.js'
 import type { CopyKey, TrustRecord } from './unit.js'
 
 /** The same content may be trusted twice, with other programs: each has its own folder. */

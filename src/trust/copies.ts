@@ -15,9 +15,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { textOf } from '../core/errors.js'
-import { nonce } from '../state/nonce.js'
-import { makePrivate } from '../state/private-folder.js'
+import { textOf } from '../core/base/errors.js'
+import { nonce } from '../files/nonce.js'
+import { makePrivate } from '../files/private-folder.js'
 import { readFolder } from './folder-reading.js'
 import { isExecutable, type TrustedFile } from './unit.js'
 

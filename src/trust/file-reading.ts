@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
-import { textOf } from '../core/errors.js'
+import { textOf } from '../core/base/errors.js'
 import { isSame, moment, type Stamp, stampOf } from './stamp.js'
 
 /** Does not wait for the writer of a pipe, becomes nobody's terminal. */

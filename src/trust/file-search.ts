@@ -2,7 +2,7 @@
 
 import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { isBelow, realOf } from '../state/within.js'
+import { isBelow, realOf } from '../files/within.js'
 import { SYSTEM } from './data-readers.js'
 import { pathAt, tidy, typeAt } from './file-place.js'
 import { completionsOf } from './finders.js'

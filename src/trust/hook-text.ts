@@ -2,8 +2,8 @@
 
 import { homedir } from 'node:os'
 import { dirname } from 'node:path'
+import { nonce } from '../files/nonce.js'
 import { inQuotes } from '../shell/shell-quoted.js'
-import { nonce } from '../state/nonce.js'
 import type { Unit, UnitHook } from './unit.js'
 
 /** A folder that a variable stands for. */

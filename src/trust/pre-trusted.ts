@@ -1,9 +1,9 @@
 // The user's list of digests that need no review, for machines on which nobody can be asked.
 
 import { resolve } from 'node:path'
-import { textOf } from '../core/errors.js'
-import { readPlain } from '../state/plain-file.js'
-import { isWithin, realOf } from '../state/within.js'
+import { textOf } from '../core/base/errors.js'
+import { readPlain } from '../files/plain-file.js'
+import { isWithin, realOf } from '../files/within.js'
 import { quoted } from './quoted.js'
 import { isDigest } from './stored-record.js'
 

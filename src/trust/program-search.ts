@@ -2,7 +2,7 @@
 
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
-import { isWithin } from '../state/within.js'
+import { isWithin } from '../files/within.js'
 import { shebangOf } from './shebang.js'
 import type { Programs } from './unit.js'
 

@@ -2,7 +2,7 @@
 
 import { lstatSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { namesIn } from '../state/folder.js'
+import { namesIn } from '../files/folder.js'
 
 const ASIDE = /^\.old-[0-9a-f]{16}$/
 

@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isInProject } from '../state/within.js'
+import { isInProject } from '../files/within.js'
 import { quoted } from './quoted.js'
 
 const ELSEWHERE = 'set CARABINER_HOME to a folder'

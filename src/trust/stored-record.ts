@@ -1,6 +1,6 @@
 // Records as they are read back: every field is checked, since half of what a person trusted is not what they trusted.
 
-import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../state/fields.js'
+import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../files/fields.js'
 import { isStamp } from './stamp.js'
 import type { CopyKey, CopyStamps, TrustedFile, TrustedFolder, TrustRecord, UnitHook } from './unit.js'
 

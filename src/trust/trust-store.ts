@@ -1,9 +1,9 @@
 // What the user trusts: records and copies in the user's data directory, and what they say about a unit now.
 
 import { join, resolve } from 'node:path'
-import { textOf } from '../core/errors.js'
-import { discard } from '../state/discard.js'
-import { dataHome } from '../state/homes.js'
+import { textOf } from '../core/base/errors.js'
+import { discard } from '../files/discard.js'
+import { dataHome } from '../files/homes.js'
 import { binPath, makeBin } from './bin-folder.js'
 import { compare, Watch } from './changes.js'
 import { CopiedUnit } from './copied-unit.js'

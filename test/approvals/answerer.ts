@@ -1,8 +1,8 @@
 // A process of its own that uses the queue: `answerer TASK PLAN`. It begins when its standard input ends, and prints a line of JSON.
 
 import { readSync, writeSync } from 'node:fs'
-import { ApprovalQueue } from '../../src/approvals/queue.js'
-import type { Question } from '../../src/core/approval.js'
+import type { Question } from '../../src/core/verdict/approval.js'
+import { ApprovalQueue } from '../../src/store/approvals/queue.js'
 
 export interface AnswererPlan {
   readonly stateDir: string

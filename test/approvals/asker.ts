@@ -1,8 +1,8 @@
 // A program that asks at the terminal: `asker REPLIES PLAN`, both files. What was answered goes to the first.
 
 import { readFileSync, writeFileSync } from 'node:fs'
-import { terminalApprover } from '../../src/approvals/terminal-approver.js'
-import type { Question } from '../../src/core/approval.js'
+import { terminalApprover } from '../../src/asking/terminal-approver.js'
+import type { Question } from '../../src/core/verdict/approval.js'
 
 export interface Plan {
   /** Asked at once. */

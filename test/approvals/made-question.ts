@@ -1,11 +1,11 @@
 // Questions as the core makes them.
 
-import type { Question } from '../../src/core/approval.js'
-import { questionFor } from '../../src/core/approval.js'
-import type { Hook } from '../../src/core/hook.js'
-import type { Data } from '../../src/core/json.js'
-import type { HookResult } from '../../src/core/result.js'
-import { askUser } from '../../src/core/result.js'
+import type { Data } from '../../src/core/base/json.js'
+import type { HookResult } from '../../src/core/events/result.js'
+import { askUser } from '../../src/core/events/result.js'
+import type { Hook } from '../../src/core/hooks/hook.js'
+import type { Question } from '../../src/core/verdict/approval.js'
+import { questionFor } from '../../src/core/verdict/approval.js'
 
 export interface Made {
   readonly call?: Data

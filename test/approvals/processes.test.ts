@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type AnswerResult, ApprovalQueue, type Raised, type Taken } from '../../src/approvals/queue.js'
+import { type AnswerResult, ApprovalQueue, type Raised, type Taken } from '../../src/store/approvals/queue.js'
 import { madeQuestion } from './made-question.js'
 import { answerer, ownFolder, together, withProgram } from './programs.js'
 

@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Reply, Unanswered } from '../../src/core/approval.js'
+import type { Reply, Unanswered } from '../../src/core/verdict/approval.js'
 import type { Plan } from './asker.js'
 import { ownFolder, programFile } from './programs.js'
 

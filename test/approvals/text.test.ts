@@ -2,12 +2,12 @@
 
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { callText } from '../../src/approvals/call-text.js'
-import { columnsOf, endOf, folded } from '../../src/approvals/columns.js'
-import { lookalikes } from '../../src/approvals/lookalikes.js'
-import { questionText } from '../../src/approvals/question-text.js'
-import type { Question } from '../../src/core/approval.js'
-import type { Data } from '../../src/core/json.js'
+import { callText } from '../../src/asking/call-text.js'
+import { lookalikes } from '../../src/asking/lookalikes.js'
+import { questionText } from '../../src/asking/question-text.js'
+import { columnsOf, endOf, folded } from '../../src/core/base/columns.js'
+import type { Data } from '../../src/core/base/json.js'
+import type { Question } from '../../src/core/verdict/approval.js'
 import { madeQuestion } from './made-question.js'
 
 // A busy machine takes its time to make up data.

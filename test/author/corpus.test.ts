@@ -5,8 +5,8 @@ import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { type HookInput, type HostName, InvalidHookInput, parseHookInput } from '../../src/author/index.js'
-import { canonicalEvent } from '../../src/core/events.js'
-import { corpusIsHere } from '../dialects/claude-code/replay.js'
+import { canonicalEvent } from '../../src/core/events/events.js'
+import { corpusIsHere } from '../systems/claude-code/replay.js'
 
 const CORPUS = fileURLToPath(new URL('../../../shared/corpus/', import.meta.url))
 const ABSENT = '(../shared/corpus, absent in a bare checkout)'

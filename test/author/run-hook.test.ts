@@ -17,7 +17,7 @@ import {
   type RunHookOptions,
   runHook,
 } from '../../src/author/index.js'
-import { BASH, read } from '../dialects/claude-code/reply.js'
+import { BASH, read } from '../systems/claude-code/reply.js'
 
 let dir: string
 let metafile: Metafile

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { examine } from '../../src/cli/doctor/examine.js'
 import { FINDING_CODES } from '../../src/cli/doctor/finding.js'
-import { dataHome, stateHome } from '../../src/state/homes.js'
+import { dataHome, stateHome } from '../../src/files/homes.js'
 import { configured, SCRIPT, Scene } from './doctor-scene.js'
 
 const scene = new Scene()

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { LANGUAGES, type Language, newPlugin } from '../../src/cli/templates/plugin.js'
 import { WITHOUT_SAMPLE } from '../../src/cli/templates/sample.js'
-import { type EventName, knownEvents } from '../../src/core/events.js'
+import { type EventName, knownEvents } from '../../src/core/events/events.js'
 import { Project, withProgram } from './program.js'
 import { isInstalled } from './script.js'
 

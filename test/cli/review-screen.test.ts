@@ -2,11 +2,11 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { folded } from '../../src/approvals/columns.js'
 import { changeLines, reviewLines } from '../../src/cli/plugins/print-review.js'
 import type { Shown } from '../../src/cli/plugins/trust-units.js'
 import { margined } from '../../src/cli/print/margin.js'
-import { visibleLines } from '../../src/core/visible.js'
+import { folded } from '../../src/core/base/columns.js'
+import { visibleLines } from '../../src/core/base/visible.js'
 import { risksOf } from '../../src/trust/risks.js'
 import type { Unit } from '../../src/trust/unit.js'
 import { hook, type Project, project, trusted } from '../trust/hostile-project.js'

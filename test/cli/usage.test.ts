@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { HOST_NAMES } from '../../src/dialects/hosts.js'
+import { HOST_NAMES } from '../../src/hosts/hosts.js'
 import { Project, programFile, withProgram } from './program.js'
 
 withProgram()

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { ConfiguredHook } from '../../src/config/configured-hook.js'
 import { type LoadedConfig, loadConfig } from '../../src/config/load.js'
-import { resolveEvent } from '../../src/core/events.js'
-import type { Hook } from '../../src/core/hook.js'
-import { HookSet } from '../../src/core/hook-set.js'
-import { planOf } from '../../src/core/plan.js'
+import { resolveEvent } from '../../src/core/events/events.js'
+import type { Hook } from '../../src/core/hooks/hook.js'
+import { HookSet } from '../../src/core/hooks/hook-set.js'
+import { planOf } from '../../src/core/run/plan.js'
 import {
   codesOf,
   command,

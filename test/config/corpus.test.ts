@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { parse } from 'jsonc-parser'
 import { describe, expect, it } from 'vitest'
 import { type LoadedConfig, loadConfig } from '../../src/config/load.js'
-import { CATALOGUE } from '../../src/core/catalogue.js'
+import { CATALOGUE } from '../../src/core/events/catalogue.js'
 import { tree } from './temp-tree.js'
 
 const CORPUS = resolve('../shared/corpus')

@@ -1,8 +1,8 @@
 import { parse } from 'unbash'
 import { describe, expect, it, vi } from 'vitest'
 import { compileIf } from '../../src/config/if-rule.js'
-import { resolveEvent } from '../../src/core/events.js'
-import type { Data } from '../../src/core/json.js'
+import type { Data } from '../../src/core/base/json.js'
+import { resolveEvent } from '../../src/core/events/events.js'
 import { command, hooksFile, loadPlugin, only } from './temp-tree.js'
 
 vi.mock('unbash', async (original) => {

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type ConfigSources, loadConfig, loadSkills } from '../../src/config/load.js'
 import { skillDocument } from '../../src/config/skill.js'
-import type { Json } from '../../src/core/json.js'
-import type { Skill } from '../../src/core/session-store.js'
+import type { Json } from '../../src/core/base/json.js'
+import type { Skill } from '../../src/core/session/session-store.js'
 import { command, hooksFile, sourcesIn, tree } from './temp-tree.js'
 
 const HOOKS = hooksFile().hooks as unknown as Json

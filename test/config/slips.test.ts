@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_MERGED } from '../../src/config/merged-settings.js'
-import { checkOptions, isFlag } from '../../src/core/options.js'
+import { checkOptions, isFlag } from '../../src/core/base/options.js'
 import { load, only } from './temp-tree.js'
 
 const USER = 'home/.amplifier/settings.json'

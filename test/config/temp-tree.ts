@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type ConfigSources, type LoadedConfig, loadConfig } from '../../src/config/load.js'
-import type { Diagnostic } from '../../src/core/errors.js'
+import type { Diagnostic } from '../../src/core/base/errors.js'
 
 /** By path below the tree: text and bytes as they are, anything else as JSON. */
 export type Files = Readonly<Record<string, unknown>>

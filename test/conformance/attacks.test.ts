@@ -26,7 +26,7 @@ import {
 } from 'carabiner'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { examplePayload } from '../../src/cli/firing/example-payload.js'
-import { resolveEvent } from '../../src/core/events.js'
+import { resolveEvent } from '../../src/core/events/events.js'
 import { CALL, canaries, EVENTS, gate, Repository } from './hostile-repository.js'
 import { FORMS, planted } from './planted-secrets.js'
 

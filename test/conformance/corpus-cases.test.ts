@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import type { Hooks, Outcome } from 'carabiner'
 import { describe, expect, it } from 'vitest'
-import { corpusFiles, corpusIsHere, readCorpus, seen } from '../dialects/claude-code/replay.js'
+import { corpusFiles, corpusIsHere, readCorpus, seen } from '../systems/claude-code/replay.js'
 import { NO_HANG, ShellProject, texts, traces } from './shell-project.js'
 
 interface PluginFile {

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { CATALOGUE, type EventKind, resolveEvent } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
-import { corpusFiles, corpusIsHere } from '../dialects/claude-code/replay.js'
+import { corpusFiles, corpusIsHere } from '../systems/claude-code/replay.js'
 import { ShellProject } from './shell-project.js'
 
 const CORPUS = fileURLToPath(new URL('../../../shared/corpus/', import.meta.url))

@@ -2,7 +2,7 @@
 // what comes of it is held against what was observed. Every difference is in a table, with its reason.
 
 import { describe, expect, it } from 'vitest'
-import { corpusIsHere, readCorpus } from '../dialects/claude-code/replay.js'
+import { corpusIsHere, readCorpus } from '../systems/claude-code/replay.js'
 import { type Direction, type Played, type Probe, play } from './probe.js'
 import { has, NO_HANG } from './shell-project.js'
 

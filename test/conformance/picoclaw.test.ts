@@ -14,8 +14,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Json } from '../../src/core/json.js'
-import { deny, modify } from '../../src/core/result.js'
+import type { Json } from '../../src/core/base/json.js'
+import { deny, modify } from '../../src/core/events/result.js'
 import { createHooks, type HooksOptions } from '../../src/runtime.js'
 
 const HOOK = fileURLToPath(new URL('picoclaw-hook.mjs', import.meta.url))

@@ -1,7 +1,7 @@
 // A probe of Claude Code, played again: its hooks as files, a host that fires what Claude Code fired, what came of it.
 
 import { type Outcome, resolveEvent } from 'carabiner/core'
-import { readCorpus, type Seen, seen } from '../dialects/claude-code/replay.js'
+import { readCorpus, type Seen, seen } from '../systems/claude-code/replay.js'
 import { modelReply, probeServer, RECORDED_SERVER } from './probe-server.js'
 import { ShellProject, texts, traces } from './shell-project.js'
 import { stubText } from './stub.mjs'

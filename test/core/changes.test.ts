@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { changesBetween } from '../../src/core/changes.js'
-import { modify } from '../../src/core/result.js'
+import { modify } from '../../src/core/events/result.js'
+import { changesBetween } from '../../src/core/run/changes.js'
 import { createHooks } from '../../src/runtime.js'
 
 describe('what a hook changed', () => {

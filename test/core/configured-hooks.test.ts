@@ -2,7 +2,7 @@
 
 import { createHooks, type Hook, HookRegistry } from 'carabiner'
 import { describe, expect, it } from 'vitest'
-import { HookList, Layers } from '../../src/core/engine.js'
+import { HookList, Layers } from '../../src/core/session/engine.js'
 import { laneHook, madeHook } from './made-hook.js'
 
 const CALL = { tool_name: 'Bash', tool_input: { command: 'ls' } }

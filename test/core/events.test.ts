@@ -14,7 +14,7 @@ import {
   resolveEvent,
 } from 'carabiner/core'
 import { describe, expect, expectTypeOf, it } from 'vitest'
-import { COMMON_FIELDS, TWIN_FIELDS } from '../../src/core/catalogue.js'
+import { COMMON_FIELDS, TWIN_FIELDS } from '../../src/core/events/catalogue.js'
 import {
   type Canonical,
   checkRequired,
@@ -22,7 +22,7 @@ import {
   lookalikeOf,
   matcherValue,
   openPayload,
-} from '../../src/core/events.js'
+} from '../../src/core/events/events.js'
 
 const CLAUDE_CODE_EVENTS = [
   'PreToolUse',

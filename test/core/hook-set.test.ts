@@ -1,6 +1,6 @@
 import { compileMatcher, type Hook, resolveEvent } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
-import { HookSet, Listeners, matches } from '../../src/core/hook-set.js'
+import { HookSet, Listeners, matches } from '../../src/core/hooks/hook-set.js'
 import { laneHook, madeHook } from './made-hook.js'
 
 const PRE = resolveEvent('PreToolUse')

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { canonicalJson, frozenCopy, isObject, type Json, mergedCopy, sameJson } from '../../src/core/json.js'
+import {
+  canonicalJson,
+  frozenCopy,
+  isObject,
+  type Json,
+  mergedCopy,
+  sameJson,
+} from '../../src/core/base/json.js'
 
 const refused = (message: string | RegExp) =>
   expect.objectContaining({

@@ -15,7 +15,7 @@ import {
 } from 'carabiner'
 import type { Hook, Run } from 'carabiner/core'
 import { describe, expect, test } from 'vitest'
-import { type HookContext, LateAnswer } from '../../src/core/hook.js'
+import { type HookContext, LateAnswer } from '../../src/core/hooks/hook.js'
 import { laneHook, madeHook } from './made-hook.js'
 
 const BASH = { tool_name: 'Bash', tool_input: { command: 'ls' } }

@@ -1,6 +1,6 @@
 import { compileMatcher, deny, HookRegistry, hook, type MatcherSpec } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
-import type { MatcherOptions } from '../../src/core/matcher.js'
+import type { MatcherOptions } from '../../src/core/hooks/matcher.js'
 
 /** Whether the matcher takes the value, and what it says about itself. */
 function match(pattern: MatcherSpec, value: string, options: MatcherOptions = {}) {

@@ -16,7 +16,7 @@ import {
   respond,
 } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
-import { endsChain, merge, Ran, reasonOf, verdictOf } from '../../src/core/outcome.js'
+import { endsChain, merge, Ran, reasonOf, verdictOf } from '../../src/core/verdict/outcome.js'
 import { laneHook, madeHook } from './made-hook.js'
 
 const PRE = resolveEvent('PreToolUse')

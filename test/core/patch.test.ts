@@ -1,6 +1,6 @@
 import { type Data, type Diagnostic, HookRegistry, modify, resolveEvent } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
-import { applyPatch } from '../../src/core/patch.js'
+import { applyPatch } from '../../src/core/events/patch.js'
 
 const CALL: Data = Object.freeze({
   hook_event_name: 'PreToolUse',

@@ -12,7 +12,6 @@ import {
 } from 'carabiner'
 import type { Diagnostic, Hook } from 'carabiner/core'
 import { describe, expect, test } from 'vitest'
-import type { Injection, Message } from '../../src/core/outcome.js'
 import {
   addPending,
   hasPending,
@@ -20,7 +19,8 @@ import {
   type Pending,
   told,
   undelivered,
-} from '../../src/core/pending.js'
+} from '../../src/core/session/pending.js'
+import type { Injection, Message } from '../../src/core/verdict/outcome.js'
 import { madeHook } from './made-hook.js'
 
 const BASH = { tool_name: 'Bash', tool_input: { command: 'ls' } }

@@ -1,8 +1,8 @@
 import { createHooks } from 'carabiner'
 import { type Admit, compileMatcher, type Hook, type HookEvent, planOf, resolveEvent } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
-import { HookSet } from '../../src/core/hook-set.js'
-import { lanesOf, refusal, skipOf, stepAt } from '../../src/core/plan.js'
+import { HookSet } from '../../src/core/hooks/hook-set.js'
+import { lanesOf, refusal, skipOf, stepAt } from '../../src/core/run/plan.js'
 import { laneHook, madeHook } from './made-hook.js'
 
 const PRE = resolveEvent('PreToolUse')

@@ -7,7 +7,7 @@ import {
   redacted,
   redactedData,
   withoutSecrets,
-} from '../../src/core/secrets.js'
+} from '../../src/core/base/secrets.js'
 import { FORMS, planted } from '../conformance/planted-secrets.js'
 
 const noise = 'q7Xw2Lr9Zt4Bn8Vc1Mk6'

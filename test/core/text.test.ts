@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { byteLength, cleanText, cutText, plainText } from '../../src/core/text.js'
+import { byteLength, cleanText, cutText, plainText } from '../../src/core/base/text.js'
 
 describe('plainText, for a terminal', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { SessionInfo } from '../../src/core/hook.js'
+import type { SessionInfo } from '../../src/core/hooks/hook.js'
 import { createHooks } from '../../src/runtime.js'
 
 const BASH = { tool_name: 'Bash', tool_input: { command: 'ls' } }

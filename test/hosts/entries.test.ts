@@ -1,7 +1,7 @@
 import { CATALOGUE } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
 import { ENGINE_EVENTS, engineEntries, packEntries } from '../../src/hosts/claude-code/entries.js'
-import { PACK_NAMES } from '../../src/pack/names.js'
+import { PACK_NAMES } from '../../src/hosts/pack-names.js'
 
 const PROGRAM = { node: '/n/node', script: '/c/carabiner.js' }
 const ENGINE = engineEntries(PROGRAM)

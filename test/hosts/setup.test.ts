@@ -18,7 +18,7 @@ import { carryOut, planInstall, planRemove } from '../../src/hosts/claude-code/s
 import { deleteSettings, replaceSettings } from '../../src/hosts/settings-file.js'
 import { SetupProblem } from '../../src/hosts/setup-problem.js'
 import { SetupRecord } from '../../src/hosts/setup-record.js'
-import { corpusFiles, corpusIsHere } from '../dialects/claude-code/replay.js'
+import { corpusFiles, corpusIsHere } from '../systems/claude-code/replay.js'
 import { workplace } from './workplace.js'
 
 // Each change is written to the disk for good, which takes a busy machine its time.

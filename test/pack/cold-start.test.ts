@@ -7,7 +7,7 @@ import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 import { cacheFile, unsealed } from '../../src/cli/start/compiled.js'
 import { COMMAND_PROGRAMS, HOOK_PROGRAMS, hookProgram } from '../../src/cli/start/programs.js'
-import { PACK_NAMES } from '../../src/pack/names.js'
+import { PACK_NAMES } from '../../src/hosts/pack-names.js'
 import { Project, programFile, withProgram } from '../cli/program.js'
 
 withProgram()

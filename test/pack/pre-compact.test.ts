@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { keepSecret, secretsIn } from '../../src/core/secrets.js'
+import { keepSecret, secretsIn } from '../../src/core/base/secrets.js'
 import { preCompact } from '../../src/pack/pre-compact.js'
 import { FORMS, planted } from '../conformance/planted-secrets.js'
 import { assistant, text, user, Workplace } from './workplace.js'

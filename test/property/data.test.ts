@@ -1,9 +1,16 @@
 import { HookError, parseResult } from 'carabiner/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { digest } from '../../src/core/digest.js'
-import { canonicalJson, type Data, frozenCopy, type Json, mergedCopy, sameJson } from '../../src/core/json.js'
-import { byteLength, cleanText, cutText, plainText } from '../../src/core/text.js'
+import {
+  canonicalJson,
+  type Data,
+  frozenCopy,
+  type Json,
+  mergedCopy,
+  sameJson,
+} from '../../src/core/base/json.js'
+import { byteLength, cleanText, cutText, plainText } from '../../src/core/base/text.js'
+import { digest } from '../../src/core/verdict/digest.js'
 
 const json = fc.jsonValue({ stringUnit: 'binary' }) as fc.Arbitrary<Json>
 /** Objects with any keys, `__proto__` among them. */

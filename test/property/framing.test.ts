@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { Json } from '../../src/core/json.js'
+import type { Json } from '../../src/core/base/json.js'
 import { Connection } from '../../src/rpc/connection.js'
 import type { RpcProblem } from '../../src/rpc/problem.js'
 

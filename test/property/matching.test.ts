@@ -1,8 +1,8 @@
 import { compileMatcher, type Hook, HookRegistry, resolveEvent } from 'carabiner/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { FORMER_TOOL_NAMES } from '../../src/core/catalogue.js'
-import { HookSet } from '../../src/core/hook-set.js'
+import { FORMER_TOOL_NAMES } from '../../src/core/events/catalogue.js'
+import { HookSet } from '../../src/core/hooks/hook-set.js'
 import { madeHook } from '../core/made-hook.js'
 
 // ---- the naive matcher -----------------------------------------------------------------------------------------

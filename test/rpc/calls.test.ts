@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../src/core/json.js'
+import type { Json } from '../../src/core/base/json.js'
 import { failure, failureKind, OtherSide } from './other-side.js'
 
 describe('a call', () => {

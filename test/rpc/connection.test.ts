@@ -1,6 +1,6 @@
 import { PassThrough, Writable } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
-import type { Json } from '../../src/core/json.js'
+import type { Json } from '../../src/core/base/json.js'
 import { Connection } from '../../src/rpc/connection.js'
 import { RpcError } from '../../src/rpc/rpc-error.js'
 import { failure, failureKind, OtherSide } from './other-side.js'

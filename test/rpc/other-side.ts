@@ -1,7 +1,7 @@
 // The other side of a connection, played by a test: it says lines, and gets what is sent to it.
 
 import { PassThrough } from 'node:stream'
-import type { Json } from '../../src/core/json.js'
+import type { Json } from '../../src/core/base/json.js'
 import { Connection, type ConnectionOptions } from '../../src/rpc/connection.js'
 import type { RpcProblem } from '../../src/rpc/problem.js'
 import { RpcError, type RpcErrorKind } from '../../src/rpc/rpc-error.js'

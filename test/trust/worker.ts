@@ -1,6 +1,6 @@
 // A process of its own: `worker ROOT` trusts the plugin of the project in ROOT, and prints what each step says.
 
-import { textOf } from '../../src/core/errors.js'
+import { textOf } from '../../src/core/base/errors.js'
 import { TrustStore } from '../../src/trust/trust-store.js'
 import type { Unit } from '../../src/trust/unit.js'
 

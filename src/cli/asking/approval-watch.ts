@@ -1,11 +1,11 @@
 // `carabiner approvals --watch`: asks at this terminal whatever comes, of any project, until it is interrupted.
 
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ApprovalQueue } from '../../approvals/queue.js'
-import type { Pending } from '../../approvals/stored-question.js'
-import { openTerminal } from '../../approvals/terminal.js'
-import { promptAt } from '../../approvals/terminal-prompt.js'
-import { visible, visibleName } from '../../core/visible.js'
+import { openTerminal } from '../../asking/terminal.js'
+import { promptAt } from '../../asking/terminal-prompt.js'
+import { visible, visibleName } from '../../core/base/visible.js'
+import type { ApprovalQueue } from '../../store/approvals/queue.js'
+import type { Pending } from '../../store/approvals/stored-question.js'
 import { Interruption } from '../interruption.js'
 import type { Output } from '../output.js'
 import { shortPath } from '../print/lines.js'

@@ -1,10 +1,10 @@
 // Open questions and grants for people. What hooks and agents wrote is made visible, never obeyed.
 
-import { callLine } from '../../approvals/call-line.js'
-import type { Pending } from '../../approvals/stored-question.js'
-import type { Grant } from '../../core/approval.js'
-import { localTime } from '../../core/timestamp.js'
-import { visible, visibleName } from '../../core/visible.js'
+import { callLine } from '../../asking/call-line.js'
+import { localTime } from '../../core/base/timestamp.js'
+import { visible, visibleName } from '../../core/base/visible.js'
+import type { Grant } from '../../core/verdict/approval.js'
+import type { Pending } from '../../store/approvals/stored-question.js'
 import { cutTo, fitted, shownColumns } from '../print/fit.js'
 import { columns, nextLines, oneLine, shortPath } from '../print/lines.js'
 import { type Paint, width } from '../print/paint.js'

@@ -1,9 +1,9 @@
 // The newest entry of a project's audit in which a hook had a part.
 
-import { filterOf } from '../../audit/filter.js'
-import { auditFolder } from '../../audit/log-folder.js'
-import { readEntries } from '../../audit/read.js'
-import type { AuditedHook } from '../../core/audit-record.js'
+import type { AuditedHook } from '../../core/session/audit-record.js'
+import { filterOf } from '../../store/audit/filter.js'
+import { auditFolder } from '../../store/audit/log-folder.js'
+import { readEntries } from '../../store/audit/read.js'
 import type { LastEntry } from '../why/hook-answer.js'
 
 /** Undefined where there is none, or no audit that can be read: `carabiner doctor` says more. */

@@ -1,8 +1,8 @@
 // Entries of the audit for people: one line each, or one entry whole.
 
-import type { StoredEntry } from '../../audit/entry.js'
-import type { AuditedHook } from '../../core/audit-record.js'
-import { localTime } from '../../core/timestamp.js'
+import { localTime } from '../../core/base/timestamp.js'
+import type { AuditedHook } from '../../core/session/audit-record.js'
+import type { StoredEntry } from '../../store/audit/entry.js'
 import { plainData } from '../output.js'
 import { cutTo, fitted, shownColumns } from '../print/fit.js'
 import { columns, duration, indented, noticeLines, oneLine, shortPath } from '../print/lines.js'

@@ -1,10 +1,10 @@
 // The audit of a project, as the command line keeps it: opened when there is something to write, if the settings say so.
 
-import { AuditLog } from '../../audit/audit-log.js'
-import type { Entry } from '../../audit/entry.js'
-import { auditFolder } from '../../audit/log-folder.js'
 import type { MergedSettings } from '../../config/merged-settings.js'
-import { textOf } from '../../core/errors.js'
+import { textOf } from '../../core/base/errors.js'
+import { AuditLog } from '../../store/audit/audit-log.js'
+import type { Entry } from '../../store/audit/entry.js'
+import { auditFolder } from '../../store/audit/log-folder.js'
 import { Refusal } from '../refusal.js'
 
 export class ProjectAudit {

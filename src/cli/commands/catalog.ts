@@ -1,7 +1,7 @@
 // `carabiner catalog`: lists of plugins to install from, kept on this machine, and searched.
 
-import { didYouMean } from '../../core/nearest.js'
-import { visible, visibleName } from '../../core/visible.js'
+import { didYouMean } from '../../core/base/nearest.js'
+import { visible, visibleName } from '../../core/base/visible.js'
 import { catalogSourceText } from '../../plugins/catalog/fetch.js'
 import type { CatalogRecord } from '../../plugins/catalog/record.js'
 import { type FoundPlugin, searchCatalogs } from '../../plugins/catalog/search.js'

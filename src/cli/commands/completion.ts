@@ -1,6 +1,6 @@
 // `carabiner completion`: what makes a shell complete commands, options and names.
 
-import { didYouMean } from '../../core/nearest.js'
+import { didYouMean } from '../../core/base/nearest.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { NAME_KINDS, type NameKind, namesOf } from '../completion/names.js'
 import { SHELLS, type Shell } from '../completion/shells.js'

@@ -1,11 +1,11 @@
 // `carabiner explain`: which hooks would run for an event and which would not, why, and what would come of it. Runs nothing.
 
 import type { ConfiguredHook } from '../../config/configured-hook.js'
-import { matcherValue, openPayload, resolveEvent } from '../../core/events.js'
-import { isObject } from '../../core/json.js'
-import type { Plan } from '../../core/plan.js'
+import { isObject } from '../../core/base/json.js'
+import { matcherValue, openPayload, resolveEvent } from '../../core/events/events.js'
+import type { Plan } from '../../core/run/plan.js'
 import type { ListedHook } from '../../hooks.js'
-import { FileStore } from '../../state/file-store.js'
+import { FileStore } from '../../store/sessions/file-store.js'
 import { BYPASSED } from '../bypass.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { examplePayload } from '../firing/example-payload.js'

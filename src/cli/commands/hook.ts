@@ -1,13 +1,13 @@
 // `carabiner hook NAME`: what a host's settings file runs for an event; and the lock that keeps an agent from stopping.
 
-import { textOf } from '../../core/errors.js'
-import { didYouMean } from '../../core/nearest.js'
+import { textOf } from '../../core/base/errors.js'
+import { didYouMean } from '../../core/base/nearest.js'
+import { userHome } from '../../files/homes.js'
+import { PACK_NAMES, type PackName, packName } from '../../hosts/pack-names.js'
 import { lockOf, removeLock, setLock } from '../../pack/lock.js'
-import { PACK_NAMES, type PackName, packName } from '../../pack/names.js'
 import { projectDirOf } from '../../pack/project-dir.js'
 import { runPackHook } from '../../pack/run-pack-hook.js'
 import { openState, type PackState } from '../../pack/state.js'
-import { userHome } from '../../state/homes.js'
 import { COMMON_OPTIONS, type Command, type Given, helpFor } from '../command.js'
 import type { Output } from '../output.js'
 import { EXIT, Refusal, usage } from '../refusal.js'

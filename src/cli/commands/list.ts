@@ -1,11 +1,11 @@
 // `carabiner list`: every hook there is, where it stands, what it runs, and whether it may.
 
-import type { HookStats } from '../../audit/stats.js'
 import type { Untrusted } from '../../config/trust-gate.js'
-import type { Diagnostic } from '../../core/errors.js'
-import { localTime } from '../../core/timestamp.js'
-import { visible } from '../../core/visible.js'
+import type { Diagnostic } from '../../core/base/errors.js'
+import { localTime } from '../../core/base/timestamp.js'
+import { visible } from '../../core/base/visible.js'
 import type { ListedHook } from '../../hooks.js'
+import type { HookStats } from '../../store/audit/stats.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { plainData } from '../output.js'
 import { fitted } from '../print/fit.js'
@@ -79,8 +79,8 @@ interface Counted extends ListedHook {
 async function statsIn(project: string, tick: Tick): Promise<(hook: ListedHook) => HookStats | null> {
   const [{ auditFolderOf }, { readEntries }, { statsOf }] = await Promise.all([
     import('../audit/project-audit.js'),
-    import('../../audit/read.js'),
-    import('../../audit/stats.js'),
+    import('../../store/audit/read.js'),
+    import('../../store/audit/stats.js'),
   ])
   const stats = statsOf(ticking(readEntries({ folder: auditFolderOf(project) }), tick))
   return ({ name, source }) => stats.find((one) => one.name === name && one.source === source) ?? null

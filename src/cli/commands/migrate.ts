@@ -1,14 +1,14 @@
 // `carabiner migrate`: hooks of Claude Code to Carabiner's place, and back. Shows what it would change, and changes it with --write.
 
 import { join, resolve, sep } from 'node:path'
-import { didYouMean } from '../../core/nearest.js'
-import { visible } from '../../core/visible.js'
+import { didYouMean } from '../../core/base/nearest.js'
+import { visible } from '../../core/base/visible.js'
+import { userHome } from '../../files/homes.js'
+import { isWithin, realOf } from '../../files/within.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import { carryOut, type Migration, planMigration } from '../../plugins/migrate/migration.js'
 import { DIRECTIONS, type Direction, routeOf } from '../../plugins/migrate/route.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
-import { userHome } from '../../state/homes.js'
-import { isWithin, realOf } from '../../state/within.js'
 import { checkPerson } from '../agent-shell.js'
 import { COMMON_OPTIONS, type Command, type Given } from '../command.js'
 import type { Output } from '../output.js'

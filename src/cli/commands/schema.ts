@@ -1,6 +1,6 @@
 // `carabiner schema`: the JSON Schema of a file that people write, for editors.
 
-import { didYouMean } from '../../core/nearest.js'
+import { didYouMean } from '../../core/base/nearest.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { columns, nextLines } from '../print/lines.js'
 import { painter } from '../print/paint.js'

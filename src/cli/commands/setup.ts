@@ -2,9 +2,10 @@
 
 import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { textOf } from '../../core/errors.js'
-import { didYouMean } from '../../core/nearest.js'
-import { visible } from '../../core/visible.js'
+import { textOf } from '../../core/base/errors.js'
+import { didYouMean } from '../../core/base/nearest.js'
+import { visible } from '../../core/base/visible.js'
+import { userHome } from '../../files/homes.js'
 import { type Entry, engineEntries, type Program, packEntries } from '../../hosts/claude-code/entries.js'
 import { disablesHooks } from '../../hosts/claude-code/settings-text.js'
 import {
@@ -18,7 +19,6 @@ import {
 } from '../../hosts/claude-code/setup.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import { envProblems, projectEnvOf } from '../../pack/project-env.js'
-import { userHome } from '../../state/homes.js'
 import { checkPerson } from '../agent-shell.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import type { Output } from '../output.js'

@@ -1,8 +1,8 @@
 // The bare `carabiner`: how this project stands, and the next command to type.
 
 import type { Untrusted } from '../../config/trust-gate.js'
-import type { Diagnostic } from '../../core/errors.js'
-import { resolveEvent } from '../../core/events.js'
+import type { Diagnostic } from '../../core/base/errors.js'
+import { resolveEvent } from '../../core/events/events.js'
 import type { ListedHook } from '../../hooks.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { plainData } from '../output.js'

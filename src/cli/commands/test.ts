@@ -2,9 +2,9 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { textOf } from '../../core/errors.js'
-import { redactedData } from '../../core/secrets.js'
-import { realOf } from '../../state/within.js'
+import { textOf } from '../../core/base/errors.js'
+import { redactedData } from '../../core/base/secrets.js'
+import { realOf } from '../../files/within.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { Interruption } from '../interruption.js'
 import { type Output, plainData } from '../output.js'

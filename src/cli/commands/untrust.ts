@@ -1,11 +1,11 @@
 // `carabiner untrust`: takes trust back, also from what is not there any more.
 
 import { resolve } from 'node:path'
-import { textOf } from '../../core/errors.js'
-import { didYouMean } from '../../core/nearest.js'
-import { visible, visibleName } from '../../core/visible.js'
+import { textOf } from '../../core/base/errors.js'
+import { didYouMean } from '../../core/base/nearest.js'
+import { visible, visibleName } from '../../core/base/visible.js'
+import { realOf } from '../../files/within.js'
 import { isCalled } from '../../plugins/either-name.js'
-import { realOf } from '../../state/within.js'
 import { TrustStore } from '../../trust/trust-store.js'
 import type { TrustRecord } from '../../trust/unit.js'
 import { checkPerson } from '../agent-shell.js'

@@ -1,8 +1,8 @@
 // `carabiner update`: fetches installed plugins again, shows what is different, and replaces what somebody agreed to.
 
 import { join } from 'node:path'
-import { plainText } from '../../core/text.js'
-import { visible, visibleName } from '../../core/visible.js'
+import { plainText } from '../../core/base/text.js'
+import { visible, visibleName } from '../../core/base/visible.js'
 import { installedAs } from '../../plugins/either-name.js'
 import { installPrepared, isTrusted } from '../../plugins/install-plugin.js'
 import { finishInterrupted, listInstalled } from '../../plugins/installed.js'

@@ -1,8 +1,8 @@
 // What can be completed: the commands by their own tables, and what may stand where a table says only DIR or NAME.
 
-import { knownEvents } from '../../core/events.js'
-import { HOST_NAMES } from '../../dialects/hosts.js'
-import { PACK_NAMES } from '../../pack/names.js'
+import { knownEvents } from '../../core/events/events.js'
+import { HOST_NAMES } from '../../hosts/hosts.js'
+import { PACK_NAMES } from '../../hosts/pack-names.js'
 import { DIRECTIONS } from '../../plugins/migrate/route.js'
 import type { Command, Option } from '../command.js'
 import { KNOWN_TOOLS } from '../doctor/matchers.js'

@@ -2,7 +2,7 @@
 
 import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { userHome } from '../../state/homes.js'
+import { userHome } from '../../files/homes.js'
 import { nearestProject } from '../nearest-project.js'
 
 export const NAME_KINDS = ['plugins'] as const

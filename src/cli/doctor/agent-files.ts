@@ -3,11 +3,11 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type JsonPath, JsonText, under } from '../../config/json-text.js'
-import { canonicalEvent } from '../../core/events.js'
-import { isObject } from '../../core/json.js'
-import { userSettingsFolder } from '../../pack/own-command.js'
-import { readPlain } from '../../state/plain-file.js'
-import { realOf } from '../../state/within.js'
+import { isObject } from '../../core/base/json.js'
+import { canonicalEvent } from '../../core/events/events.js'
+import { readPlain } from '../../files/plain-file.js'
+import { realOf } from '../../files/within.js'
+import { userSettingsFolder } from '../../hosts/own-command.js'
 import type { Facts } from './facts.js'
 
 export interface AgentCommand {

@@ -1,7 +1,7 @@
 // When two commands are the same, though one has other blanks and quotes, or says a folder in another way.
 
 import type { ConfiguredHook } from '../../config/configured-hook.js'
-import { ownCommand } from '../../pack/own-command.js'
+import { ownCommand } from '../../hosts/own-command.js'
 
 /** With blanks as they may be, and folders under one name. Undefined where it runs no command. */
 export function commandText(spec: ConfiguredHook): string | undefined {

@@ -1,9 +1,9 @@
 // Files of hooks: what loading them says, with what to do about it.
 
 import { JsonText, under } from '../../config/json-text.js'
-import { DIAGNOSTIC_CODES, type Diagnostic } from '../../core/errors.js'
-import { isObject } from '../../core/json.js'
-import { readPlain } from '../../state/plain-file.js'
+import { DIAGNOSTIC_CODES, type Diagnostic } from '../../core/base/errors.js'
+import { isObject } from '../../core/base/json.js'
+import { readPlain } from '../../files/plain-file.js'
 import { BYPASSED } from '../bypass.js'
 import { counted, placeOf } from '../print/lines.js'
 import { severityOf } from '../print/severity.js'

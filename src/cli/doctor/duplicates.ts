@@ -1,9 +1,9 @@
 // The same command twice: in several files of ours, or here and in the settings of an agent on this machine.
 
 import type { ConfiguredHook } from '../../config/configured-hook.js'
-import { resolveEvent } from '../../core/events.js'
-import type { Matcher } from '../../core/matcher.js'
-import { PACK_NAMES } from '../../pack/names.js'
+import { resolveEvent } from '../../core/events/events.js'
+import type { Matcher } from '../../core/hooks/matcher.js'
+import { PACK_NAMES } from '../../hosts/pack-names.js'
 import { registrationProblems, settingsFiles } from '../../pack/registrations.js'
 import { counted, grouped, placeOf, shortPath } from '../print/lines.js'
 import { version } from '../version.js'

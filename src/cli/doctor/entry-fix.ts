@@ -1,6 +1,6 @@
 // What to write in a file in place of what loading it complained about, by the words of the complaint.
 
-import type { Diagnostic } from '../../core/errors.js'
+import type { Diagnostic } from '../../core/base/errors.js'
 import { placeOf } from '../print/lines.js'
 import { asRule, KNOWN_TOOLS } from './matchers.js'
 

@@ -1,6 +1,6 @@
 // All checks, family by family. One that fails is told, and does not take the others down.
 
-import { textOf } from '../../core/errors.js'
+import { textOf } from '../../core/base/errors.js'
 import type { Severity } from '../print/severity.js'
 import type { Tick } from '../progress.js'
 import { configuration } from './configuration.js'

@@ -1,6 +1,6 @@
 // What doctor says: one finding for each thing that is wrong, where it is, and what puts it right.
 
-import type { DiagnosticCode } from '../../core/errors.js'
+import type { DiagnosticCode } from '../../core/base/errors.js'
 import { SEVERITIES, type Severity } from '../print/severity.js'
 
 /** What can be found beside what the engine reports itself. docs/doctor.md lists them. */

@@ -2,8 +2,8 @@
 
 import { existsSync } from 'node:fs'
 import { JsonText, under } from '../../config/json-text.js'
+import { readPlain } from '../../files/plain-file.js'
 import { envText, projectEnvOf } from '../../pack/project-env.js'
-import { readPlain } from '../../state/plain-file.js'
 import { placeOf } from '../print/lines.js'
 import type { Facts } from './facts.js'
 import type { Checked, Finding } from './finding.js'

@@ -1,10 +1,10 @@
 // Matchers that can never match, or mean less than they look like; and time-outs that were meant in another unit.
 
-import { FORMER_TOOL_NAMES } from '../../core/catalogue.js'
-import { type EventKind, resolveEvent } from '../../core/events.js'
-import type { Matcher } from '../../core/matcher.js'
-import { nearest } from '../../core/nearest.js'
-import { shown } from '../../core/text.js'
+import { nearest } from '../../core/base/nearest.js'
+import { shown } from '../../core/base/text.js'
+import { FORMER_TOOL_NAMES } from '../../core/events/catalogue.js'
+import { type EventKind, resolveEvent } from '../../core/events/events.js'
+import type { Matcher } from '../../core/hooks/matcher.js'
 import { counted, grouped, placeOf } from '../print/lines.js'
 import { type Facts, type Written, wanted } from './facts.js'
 import type { Checked, Finding } from './finding.js'

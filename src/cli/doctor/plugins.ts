@@ -1,10 +1,10 @@
 // Installed plugins: whether they still are what was installed.
 
 import { basename, dirname, join } from 'node:path'
-import { visible, visibleName } from '../../core/visible.js'
+import { visible, visibleName } from '../../core/base/visible.js'
+import { namesIn } from '../../files/folder.js'
 import { type InstalledPlugin, type Leftover, listInstalled } from '../../plugins/installed.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
-import { namesIn } from '../../state/folder.js'
 import { isAside, whereabouts } from '../../trust/set-aside.js'
 import { counted, fromHere, shortPath } from '../print/lines.js'
 import type { Facts } from './facts.js'

@@ -1,9 +1,9 @@
 // Hooks that Claude Code's settings had before Carabiner changed them, and that nobody runs since.
 
 import { join } from 'node:path'
+import { realOf } from '../../files/within.js'
+import { ownCommand, userSettingsFolder } from '../../hosts/own-command.js'
 import { SetupRecord } from '../../hosts/setup-record.js'
-import { ownCommand, userSettingsFolder } from '../../pack/own-command.js'
-import { realOf } from '../../state/within.js'
 import { placeOf } from '../print/lines.js'
 import { typedTrust } from '../print/typed.js'
 import { undoOf } from '../why/undo.js'

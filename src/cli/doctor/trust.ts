@@ -1,14 +1,14 @@
 // What may run: trust, switches, answers that people gave. And whether those decisions can still be read.
 
 import { existsSync } from 'node:fs'
-import type { ApprovalQueue as Queue } from '../../approvals/queue.js'
 import type { Silence } from '../../config/silence.js'
-import { textOf } from '../../core/errors.js'
-import { localTime } from '../../core/timestamp.js'
-import { visible, visibleName } from '../../core/visible.js'
+import { textOf } from '../../core/base/errors.js'
+import { localTime } from '../../core/base/timestamp.js'
+import { visible, visibleName } from '../../core/base/visible.js'
 import { projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
-import { FileStore } from '../../state/file-store.js'
+import type { ApprovalQueue as Queue } from '../../store/approvals/queue.js'
+import { FileStore } from '../../store/sessions/file-store.js'
 import { findUnits, show } from '../plugins/trust-units.js'
 import { counted, grouped, placeOf } from '../print/lines.js'
 import { typed, typedTrust } from '../print/typed.js'
@@ -118,7 +118,7 @@ function ofSwitch(one: Switch, hooks: Facts['hooks']): Finding {
 // ---- answers --------------------------------------------------------------------------------------------------
 
 async function answers(facts: Facts): Promise<readonly Finding[]> {
-  const { ApprovalQueue } = await import('../../approvals/queue.js')
+  const { ApprovalQueue } = await import('../../store/approvals/queue.js')
   const trouble: Finding[] = []
   const onTrouble = (text: string) => trouble.push(unreadable('approvals-unreadable', text))
   return [

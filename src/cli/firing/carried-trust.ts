@@ -1,7 +1,7 @@
 // A plugin that gets a case: who trusts it, and records the case, trusts it still, if nothing else in it changed.
 
 import { basename, relative, resolve, sep } from 'node:path'
-import { realOf } from '../../state/within.js'
+import { realOf } from '../../files/within.js'
 import type { Review } from '../../trust/review.js'
 import { isExecutable, type Unit } from '../../trust/unit.js'
 import { isAgentShell } from '../agent-shell.js'

@@ -1,7 +1,7 @@
 // A payload that would do, for somebody whose payload did not.
 
-import type { FieldType } from '../../core/catalogue.js'
-import type { EventKind } from '../../core/events.js'
+import type { FieldType } from '../../core/events/catalogue.js'
+import type { EventKind } from '../../core/events/events.js'
 
 const BY_TYPE: Readonly<Record<FieldType, unknown>> = {
   string: '…',

@@ -1,11 +1,11 @@
 // One event through the hooks of a project, in a session that may outlast this process.
 
-import { onAbort } from '../../core/abort.js'
-import type { Approver, Unanswered } from '../../core/approval.js'
-import { type Diagnostic, isHookError, textOf } from '../../core/errors.js'
-import { lookalikeOf, resolveEvent } from '../../core/events.js'
-import type { Outcome } from '../../core/outcome.js'
-import { FileStore } from '../../state/file-store.js'
+import { onAbort } from '../../core/base/abort.js'
+import { type Diagnostic, isHookError, textOf } from '../../core/base/errors.js'
+import { lookalikeOf, resolveEvent } from '../../core/events/events.js'
+import type { Approver, Unanswered } from '../../core/verdict/approval.js'
+import type { Outcome } from '../../core/verdict/outcome.js'
+import { FileStore } from '../../store/sessions/file-store.js'
 import { ProjectAudit } from '../audit/project-audit.js'
 import { Interruption } from '../interruption.js'
 import { Refusal } from '../refusal.js'
@@ -152,8 +152,8 @@ interface Patience extends Pick<Firing, 'wait' | 'until'> {
 /** Who is asked sits elsewhere. Loaded when somebody asks: most events end without. */
 function approverOf(project: string, { wait, until, onTrouble }: Patience): Approver {
   return async (question, signal) => {
-    const { ApprovalQueue } = await import('../../approvals/queue.js')
-    const { queueApprover } = await import('../../approvals/queue-approver.js')
+    const { ApprovalQueue } = await import('../../store/approvals/queue.js')
+    const { queueApprover } = await import('../../asking/queue-approver.js')
     const approver = queueApprover({
       queue: new ApprovalQueue({ onTrouble }),
       project,

@@ -1,8 +1,8 @@
 // The session that a fired event belongs to, as far as its payload says.
 
-import { resolveEvent } from '../../core/events.js'
-import type { SessionOptions } from '../../core/session.js'
-import { isSkillEvent } from '../../core/skills.js'
+import { resolveEvent } from '../../core/events/events.js'
+import type { SessionOptions } from '../../core/session/session.js'
+import { isSkillEvent } from '../../core/session/skills.js'
 import { Refusal } from '../refusal.js'
 import type { Payload } from './payload.js'
 

@@ -2,10 +2,10 @@
 
 import { closeSync, openSync } from 'node:fs'
 import { readInputBytes, readWhole } from '../../author/standard-input.js'
-import { textOf } from '../../core/errors.js'
-import { resolveEvent } from '../../core/events.js'
-import { frozenCopy, isObject } from '../../core/json.js'
-import { parseJson } from '../../dialects/host-payload.js'
+import { textOf } from '../../core/base/errors.js'
+import { frozenCopy, isObject } from '../../core/base/json.js'
+import { resolveEvent } from '../../core/events/events.js'
+import { parseJson } from '../../hosts/host-payload.js'
 import { Refusal, usage } from '../refusal.js'
 import { isTerminal } from '../terminal.js'
 

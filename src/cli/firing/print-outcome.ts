@@ -1,10 +1,10 @@
 // An outcome for people: who ran and what each answered, what it means for model and user, what came of it.
 
-import type { Approval } from '../../core/approval.js'
-import type { Diagnostic } from '../../core/errors.js'
-import type { Outcome, Trace } from '../../core/outcome.js'
-import { redactedData } from '../../core/secrets.js'
-import { visible } from '../../core/visible.js'
+import type { Diagnostic } from '../../core/base/errors.js'
+import { redactedData } from '../../core/base/secrets.js'
+import { visible } from '../../core/base/visible.js'
+import type { Approval } from '../../core/verdict/approval.js'
+import type { Outcome, Trace } from '../../core/verdict/outcome.js'
 import { plainData } from '../output.js'
 import { fitted } from '../print/fit.js'
 import { duration, indented, labelled, noticeLines, oneLine } from '../print/lines.js'

@@ -1,6 +1,6 @@
 // Under which name the hooks of a project are asked about a tool that their agent and Claude Code call differently.
 
-import type { Plan } from '../../core/plan.js'
+import type { Plan } from '../../core/run/plan.js'
 import { Refusal } from '../refusal.js'
 import type { Payload } from './payload.js'
 

@@ -1,7 +1,7 @@
 // A plugin that is to come here: its review before anybody agrees, and the trust of who agreed.
 
 import { join } from 'node:path'
-import { textOf } from '../../core/errors.js'
+import { textOf } from '../../core/base/errors.js'
 import { type PreparedPlugin, trustInstalled } from '../../plugins/install-plugin.js'
 import type { LockEntry } from '../../plugins/lock-file.js'
 import type { Origin } from '../../plugins/sources/origin.js'

@@ -1,9 +1,9 @@
 // Which plugin or hook somebody means who types a name, for enable and disable.
 
-import { textOf } from '../../core/errors.js'
-import { didYouMean } from '../../core/nearest.js'
-import { localTime } from '../../core/timestamp.js'
-import { visible, visibleName } from '../../core/visible.js'
+import { textOf } from '../../core/base/errors.js'
+import { didYouMean } from '../../core/base/nearest.js'
+import { localTime } from '../../core/base/timestamp.js'
+import { visible, visibleName } from '../../core/base/visible.js'
 import type { ListedHook } from '../../hooks.js'
 import { SWITCHED_SCOPES, type SwitchTarget } from '../../plugins/switches.js'
 import { Refusal, usage } from '../refusal.js'

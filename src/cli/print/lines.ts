@@ -2,8 +2,8 @@
 
 import { homedir } from 'node:os'
 import { relative, resolve, sep } from 'node:path'
-import type { Diagnostic } from '../../core/errors.js'
-import { visible } from '../../core/visible.js'
+import type { Diagnostic } from '../../core/base/errors.js'
+import { visible } from '../../core/base/visible.js'
 import { fitted, shownColumns } from './fit.js'
 import { type Paint, width } from './paint.js'
 import { severityColour, severityOf } from './severity.js'

@@ -1,6 +1,6 @@
 // How bad each thing is that is reported, wherever it is printed, and its colour.
 
-import type { DiagnosticCode } from '../../core/errors.js'
+import type { DiagnosticCode } from '../../core/base/errors.js'
 import type { Paint } from './paint.js'
 
 /** The worst first. */

@@ -1,7 +1,7 @@
 // The schema of what stands under an event: groups, and hooks of each type.
 
 import { COMMON, FIELDS, type HandlerType, REQUIRED } from '../../config/handler.js'
-import { knownEvents } from '../../core/events.js'
+import { knownEvents } from '../../core/events/events.js'
 import { FLAG, propertiesOf, type Schema, TEXT, wantedOf } from './shapes.js'
 
 const COMMON_WORDS: Readonly<Record<keyof typeof COMMON, string>> = {

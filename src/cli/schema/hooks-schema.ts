@@ -3,8 +3,8 @@
 import { DEFAULT_MERGED, type MergedSettings, OWN_SETTINGS } from '../../config/merged-settings.js'
 import { CHECKS as PROCESS_CHECKS, USUAL_TIMEOUTS } from '../../config/process-entry.js'
 import type { ReachSettings } from '../../config/reach-settings.js'
-import { SETTINGS } from '../../core/settings.js'
-import { INTERCEPTS } from '../../dialects/picoclaw/methods.js'
+import { SETTINGS } from '../../core/session/settings.js'
+import { INTERCEPTS } from '../../systems/picoclaw/methods.js'
 import { aliasPatterns, eventProperties, handlerDefinitions } from './handler-schema.js'
 import {
   COUNT,

@@ -1,6 +1,6 @@
 // Which file beside the entry holds what: no hook, and nothing that is started often, waits for what only others need.
 
-import type { PackName } from '../../pack/names.js'
+import type { PackName } from '../../hosts/pack-names.js'
 
 /** What a file with hooks exports; scripts/bundle.mjs makes both of hook-program.ts. */
 export type HookProgram = typeof import('./hook-program.js')

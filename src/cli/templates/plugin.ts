@@ -1,6 +1,6 @@
 // All files of a new plugin: hooks.json, its script, its cases, and what to do with them.
 
-import { resolveEvent } from '../../core/events.js'
+import { resolveEvent } from '../../core/events/events.js'
 import { CASES_SCHEMA, HOOKS_SCHEMA } from '../schema/address.js'
 import { bashScript } from './bash.js'
 import { nodeScript, typescriptScript } from './node.js'

@@ -1,8 +1,8 @@
 // What a new plugin does until somebody changes it: on each event something small that can be seen and tested.
 
-import { type EventKind, type EventName, resolveEvent } from '../../core/events.js'
-import type { Data, Json } from '../../core/json.js'
-import { compileMatcher } from '../../core/matcher.js'
+import type { Data, Json } from '../../core/base/json.js'
+import { type EventKind, type EventName, resolveEvent } from '../../core/events/events.js'
+import { compileMatcher } from '../../core/hooks/matcher.js'
 import { examplePayload } from '../firing/example-payload.js'
 import type { Expectation } from '../test-cases/expectation.js'
 

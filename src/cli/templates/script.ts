@@ -1,6 +1,6 @@
 // What every script of a new plugin is made from, and what it comes to.
 
-import { resolveEvent } from '../../core/events.js'
+import { resolveEvent } from '../../core/events/events.js'
 import type { Sample, Wanted } from './sample.js'
 
 export interface ScriptFacts extends Pick<Wanted, 'name' | 'event'> {

@@ -1,9 +1,9 @@
 // Checks the fields of a file of cases, and collects what is wrong, each with its line.
 
 import { type JsonPath, type JsonText, under } from '../../config/json-text.js'
-import type { Diagnostic } from '../../core/errors.js'
-import { didYouMean } from '../../core/nearest.js'
-import { shown } from '../../core/text.js'
+import type { Diagnostic } from '../../core/base/errors.js'
+import { didYouMean } from '../../core/base/nearest.js'
+import { shown } from '../../core/base/text.js'
 
 /** What it must be, in words, and whether a value is. */
 export type Field = readonly [words: string, isRight: (value: unknown) => boolean]

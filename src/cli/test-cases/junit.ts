@@ -1,7 +1,7 @@
 // Results of cases as JUnit XML, which every CI reads.
 
-import { withoutSecrets } from '../../core/secrets.js'
-import { plainText } from '../../core/text.js'
+import { withoutSecrets } from '../../core/base/secrets.js'
+import { plainText } from '../../core/base/text.js'
 import { painter } from '../print/paint.js'
 import { missLines, tallyOf } from './print-cases.js'
 import type { CaseResult } from './run-case.js'

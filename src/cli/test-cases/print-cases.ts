@@ -1,10 +1,10 @@
 // Results of cases for people: a line each, and of those that failed what was expected, what came, and what the hooks said.
 
-import type { Diagnostic } from '../../core/errors.js'
-import type { Trace } from '../../core/outcome.js'
-import { withoutSecrets } from '../../core/secrets.js'
-import { plainText } from '../../core/text.js'
-import { visible } from '../../core/visible.js'
+import type { Diagnostic } from '../../core/base/errors.js'
+import { withoutSecrets } from '../../core/base/secrets.js'
+import { plainText } from '../../core/base/text.js'
+import { visible } from '../../core/base/visible.js'
+import type { Trace } from '../../core/verdict/outcome.js'
 import { outcomeLines } from '../firing/print-outcome.js'
 import { fitted } from '../print/fit.js'
 import { counted, duration, indented, placeOf } from '../print/lines.js'

@@ -1,10 +1,10 @@
 // Runs one case: the real `carabiner fire`, in a process of its own, so that no environment, home or hang is shared.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { onAbort } from '../../core/abort.js'
-import { LOSSES, textOf } from '../../core/errors.js'
-import { isObject } from '../../core/json.js'
-import type { Outcome } from '../../core/outcome.js'
+import { onAbort } from '../../core/base/abort.js'
+import { LOSSES, textOf } from '../../core/base/errors.js'
+import { isObject } from '../../core/base/json.js'
+import type { Outcome } from '../../core/verdict/outcome.js'
 import type { TestCase } from './case-file.js'
 import { CaseStage } from './case-stage.js'
 import { type Miss, missesOf } from './expectation.js'

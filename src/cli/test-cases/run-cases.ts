@@ -1,7 +1,7 @@
 // Runs many cases, some at once, and tells of each in the order in which they stand.
 
 import { availableParallelism } from 'node:os'
-import type { Diagnostic } from '../../core/errors.js'
+import type { Diagnostic } from '../../core/base/errors.js'
 import { readCaseFile, type TestCase } from './case-file.js'
 import type { Subject } from './find-cases.js'
 import { type CaseResult, runCase } from './run-case.js'

@@ -4,8 +4,8 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
 import type { FSWatcher } from 'chokidar'
 import { hooksDirOf } from '../../config/discovery.js'
-import { textOf } from '../../core/errors.js'
-import { isBelow } from '../../state/within.js'
+import { textOf } from '../../core/base/errors.js'
+import { isBelow } from '../../files/within.js'
 import { isHooksDir, type Subject } from './find-cases.js'
 
 /** Nobody edits these. */

@@ -2,11 +2,11 @@
 
 import type { ConfiguredHook } from '../../config/configured-hook.js'
 import type { MergedSettings } from '../../config/merged-settings.js'
-import type { EventKind } from '../../core/events.js'
-import type { FailurePolicy } from '../../core/hook.js'
-import type { Plan } from '../../core/plan.js'
-import { honouredOn } from '../../dialects/claude-code/honoured.js'
+import type { EventKind } from '../../core/events/events.js'
+import type { FailurePolicy } from '../../core/hooks/hook.js'
+import type { Plan } from '../../core/run/plan.js'
 import type { ListedHook } from '../../hooks.js'
+import { honouredOn } from '../../systems/claude-code/honoured.js'
 import { counted, some } from '../print/lines.js'
 
 export interface Forecast {

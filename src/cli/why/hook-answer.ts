@@ -1,11 +1,11 @@
 // "Why did my hook not run": one hook and one event, answered in words, with what to type next.
 
 import type { Untrusted } from '../../config/trust-gate.js'
-import { type EventKind, resolveEvent } from '../../core/events.js'
-import { didYouMean } from '../../core/nearest.js'
-import type { Candidate, Plan } from '../../core/plan.js'
-import { localTime } from '../../core/timestamp.js'
-import { visibleName } from '../../core/visible.js'
+import { didYouMean } from '../../core/base/nearest.js'
+import { localTime } from '../../core/base/timestamp.js'
+import { visibleName } from '../../core/base/visible.js'
+import { type EventKind, resolveEvent } from '../../core/events/events.js'
+import type { Candidate, Plan } from '../../core/run/plan.js'
 import type { ListedHook } from '../../hooks.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import type { Finding } from '../doctor/finding.js'

@@ -1,7 +1,7 @@
 // On which terms one hook runs: whose it is, whether it may, when, how long, and what its failure means.
 
 import type { ConfiguredHook } from '../../config/configured-hook.js'
-import type { EventKind } from '../../core/events.js'
+import type { EventKind } from '../../core/events/events.js'
 import type { ListedHook } from '../../hooks.js'
 import { oneLine } from '../print/lines.js'
 import { closesOnFailure } from './forecast.js'

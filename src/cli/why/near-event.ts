@@ -1,7 +1,7 @@
 // Which event somebody most likely means by a name that no event has.
 
-import { knownEvents, resolveEvent } from '../../core/events.js'
-import { nearest } from '../../core/nearest.js'
+import { nearest } from '../../core/base/nearest.js'
+import { knownEvents, resolveEvent } from '../../core/events/events.js'
 
 /** Undefined for the name of an event, and where nothing is near. */
 export function nearEvent(name: string): string | undefined {

@@ -1,7 +1,7 @@
 // The same question about something else: what to type to hear of a call that a hook is for.
 
-import type { EventKind } from '../../core/events.js'
-import { compileMatcher } from '../../core/matcher.js'
+import type { EventKind } from '../../core/events/events.js'
+import { compileMatcher } from '../../core/hooks/matcher.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { optionOf, typed } from '../print/typed.js'
 import type { Sources } from '../sources.js'

@@ -1,7 +1,7 @@
 // A plan for people: who would run and in which order, who would not and why, and where each of them stands.
 
-import type { Candidate, Plan } from '../../core/plan.js'
-import { visible } from '../../core/visible.js'
+import { visible } from '../../core/base/visible.js'
+import type { Candidate, Plan } from '../../core/run/plan.js'
 import type { ListedHook } from '../../hooks.js'
 import { plainData } from '../output.js'
 import { fitted } from '../print/fit.js'

@@ -1,9 +1,9 @@
 // What Carabiner registers in Claude Code, and how its own entries are told from those of others.
 
-import { CATALOGUE, type EventRow } from '../../core/catalogue.js'
-import { claudeCode } from '../../dialects/claude-code/host.js'
-import type { PackName } from '../../pack/names.js'
-import { ownCommand } from '../../pack/own-command.js'
+import { CATALOGUE, type EventRow } from '../../core/events/catalogue.js'
+import { ownCommand } from '../own-command.js'
+import type { PackName } from '../pack-names.js'
+import { claudeCode } from './host.js'
 
 /** A hook of the pack as Claude Code is to run it. */
 interface PackRow {

@@ -2,8 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { JsonText, type Spot, under } from '../../config/json-text.js'
-import { textOf } from '../../core/errors.js'
-import { frozenCopy, isObject } from '../../core/json.js'
+import { textOf } from '../../core/base/errors.js'
+import { frozenCopy, isObject } from '../../core/base/json.js'
 import { appended, type Edit, edited, layoutOf, prepended, removed } from '../json-edit.js'
 import { SetupProblem } from '../setup-problem.js'
 import { type Entry, isOurs } from './entries.js'

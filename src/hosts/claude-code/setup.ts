@@ -1,8 +1,8 @@
 // Registers hooks in Claude Code's settings, and takes them out again: first a plan that can be shown, then the change.
 
 import { join } from 'node:path'
-import { isDead, userSettingsFolder } from '../../pack/own-command.js'
-import { userHome } from '../../state/homes.js'
+import { userHome } from '../../files/homes.js'
+import { isDead, userSettingsFolder } from '../own-command.js'
 import {
   deleteSettings,
   missingAbove,

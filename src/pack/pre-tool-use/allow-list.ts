@@ -1,6 +1,6 @@
 // The user's own lists of commands: what may run at all, and what must not.
 
-import { shown } from '../../core/text.js'
+import { shown } from '../../core/base/text.js'
 import type { SimpleCommand } from '../../shell/simple-command.js'
 import { fits, mayFit, type Pieces, piecesOf } from '../../shell/wildcard.js'
 import type { BashSettings } from '../settings.js'

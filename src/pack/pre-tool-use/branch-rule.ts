@@ -1,6 +1,6 @@
 // What git must not do to a protected branch: put commits on it, move it, remove it.
 
-import { shown } from '../../core/text.js'
+import { shown } from '../../core/base/text.js'
 import { asked, denied, type Finding } from './finding.js'
 import { branchAt } from './git-branch.js'
 import { type GitCall, gitCall } from './git-call.js'

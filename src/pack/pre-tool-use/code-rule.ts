@@ -1,6 +1,6 @@
 // Code in other languages: nobody here reads it, so what it names decides, and what hides what it names is asked about.
 
-import { shown } from '../../core/text.js'
+import { shown } from '../../core/base/text.js'
 import { deletedBy, inPlainText } from './code-deletes.js'
 import { isRealDisk } from './disk-rule.js'
 import { asked, denied, type Finding } from './finding.js'

@@ -1,6 +1,6 @@
 // Tools that are given code, or a command of git, in fields of their own: looked at as if a command line had said it.
 
-import { isObject, type Json } from '../../core/json.js'
+import { isObject, type Json } from '../../core/base/json.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 
 const RUNS_CODE =

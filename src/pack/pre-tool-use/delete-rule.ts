@@ -1,8 +1,8 @@
 // Deletes that nobody gets back: of the working folder, of what is above it, of the home; and of who knows what.
 
 import { posix } from 'node:path'
-import { shown } from '../../core/text.js'
-import { realOf } from '../../state/within.js'
+import { shown } from '../../core/base/text.js'
+import { realOf } from '../../files/within.js'
 import type { Deed, Effect } from './effect.js'
 import { asked, denied, type Finding } from './finding.js'
 import { canBe, isAny, isPattern, type Parts, partsOf } from './path-overlap.js'

@@ -1,7 +1,7 @@
 // Disks that are written over.
 
 import { posix } from 'node:path'
-import { shown } from '../../core/text.js'
+import { shown } from '../../core/base/text.js'
 import type { Effect } from './effect.js'
 import { asked, denied, type Finding } from './finding.js'
 import type { Call, WrittenFile } from './shell-script.js'

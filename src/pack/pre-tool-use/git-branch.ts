@@ -1,8 +1,8 @@
 // The branch that a repository is on, out of its files: no git is started for that.
 
 import { dirname, join, resolve } from 'node:path'
-import { readPlain } from '../../state/plain-file.js'
-import { realOf } from '../../state/within.js'
+import { readPlain } from '../../files/plain-file.js'
+import { realOf } from '../../files/within.js'
 import { isFile, isFolder } from './on-disk.js'
 
 const MAX_BYTES = 1024 * 1024

@@ -1,6 +1,6 @@
 // Checks of a commit that git is told to leave out.
 
-import { shown } from '../../core/text.js'
+import { shown } from '../../core/base/text.js'
 import { branchFindings } from './branch-rule.js'
 import { asked, denied, type Finding } from './finding.js'
 import { type GitCall, gitCall } from './git-call.js'

@@ -1,7 +1,7 @@
 // Carabiner's own commands that decide for the user or take the guard away, and those by which agents change their settings.
 
 import { join } from 'node:path'
-import { realOf } from '../../state/within.js'
+import { realOf } from '../../files/within.js'
 import { AGENT_MARKS } from '../agent-marks.js'
 import { effectsOf, isReader } from './file-effects.js'
 import { asked, denied, type Finding } from './finding.js'

@@ -1,8 +1,8 @@
 // The files that a patch changes, by its text: the envelope of apply_patch, and diffs.
 
 import { isAbsolute, join } from 'node:path'
-import { readPlain } from '../../state/plain-file.js'
-import { realOf } from '../../state/within.js'
+import { readPlain } from '../../files/plain-file.js'
+import { realOf } from '../../files/within.js'
 import { type Effect, inFolder, literalWord } from './effect.js'
 import type { Call } from './shell-script.js'
 import type { Word } from './word.js'

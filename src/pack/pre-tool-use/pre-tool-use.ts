@@ -2,9 +2,9 @@
 
 import { resolve } from 'node:path'
 import type { HookInput } from '../../author/hook-input.js'
-import type { Json } from '../../core/json.js'
-import { askUser, deny, type HookResult } from '../../core/result.js'
-import { shown } from '../../core/text.js'
+import type { Json } from '../../core/base/json.js'
+import { shown } from '../../core/base/text.js'
+import { askUser, deny, type HookResult } from '../../core/events/result.js'
 import type { PackContext, PackHook } from '../pack-hook.js'
 import { guardsPaths } from '../settings.js'
 import { asked, denied, type Finding, worstOf } from './finding.js'

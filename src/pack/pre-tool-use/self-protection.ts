@@ -1,6 +1,6 @@
 // The guard's own files: hooks, settings of agents, what Carabiner keeps. An agent may read them, and not change them.
 
-import { shown } from '../../core/text.js'
+import { shown } from '../../core/base/text.js'
 import { isNoFile } from './allow-list.js'
 import { argumentsOf, type Effect, inFolder } from './effect.js'
 import { effectsOf } from './file-effects.js'

@@ -1,8 +1,8 @@
 // A call of Skill that names an agent: the two are easily mixed up, and the call would only fail.
 
 import { join } from 'node:path'
-import { isObject, type Json } from '../../core/json.js'
-import { shown } from '../../core/text.js'
+import { isObject, type Json } from '../../core/base/json.js'
+import { shown } from '../../core/base/text.js'
 import { denied, type Finding } from './finding.js'
 import { isFile } from './on-disk.js'
 

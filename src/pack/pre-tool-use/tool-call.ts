@@ -1,6 +1,6 @@
 // What a call of a tool is about, whatever the host calls it: command lines, files that it changes, or neither.
 
-import { isObject, type Json } from '../../core/json.js'
+import { isObject, type Json } from '../../core/base/json.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { codeIn, gitIn, textAt } from './code-tools.js'
 import { pathsInPatch } from './patch-paths.js'

@@ -1,6 +1,6 @@
 // A bare name where a source belongs: which plugin of the user's catalogues was meant.
 
-import { nearest } from '../../core/nearest.js'
+import { nearest } from '../../core/base/nearest.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { ENTRY_NAME } from '../sources/source.js'
 import { CatalogStore } from './store.js'

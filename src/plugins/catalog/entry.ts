@@ -1,7 +1,7 @@
 // One plugin of a catalogue: what it says of itself, and where it is to be had. All of it was written by a stranger.
 
-import { isObject, type Json } from '../../core/json.js'
-import { shown } from '../../core/text.js'
+import { isObject, type Json } from '../../core/base/json.js'
+import { shown } from '../../core/base/text.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { entryPath } from '../sources/entry-path.js'
 import { INTEGRITY } from '../sources/file-tree.js'

@@ -2,9 +2,9 @@
 
 import { statSync } from 'node:fs'
 import { basename, isAbsolute, join, resolve } from 'node:path'
-import { textOf } from '../../core/errors.js'
-import { visibleName } from '../../core/visible.js'
-import { readPlain } from '../../state/plain-file.js'
+import { textOf } from '../../core/base/errors.js'
+import { visibleName } from '../../core/base/visible.js'
+import { readPlain } from '../../files/plain-file.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { isFolderIn } from '../sources/folder-source.js'
 import { FORMS, parseSource, type Source } from '../sources/source.js'

@@ -1,9 +1,9 @@
 // The file of a catalogue, in our format or Claude Code's, read into one form. One bad entry does not take down the others.
 
 import { JsonText } from '../../config/json-text.js'
-import { textOf } from '../../core/errors.js'
-import { shown } from '../../core/text.js'
-import { visible, visibleName } from '../../core/visible.js'
+import { textOf } from '../../core/base/errors.js'
+import { shown } from '../../core/base/text.js'
+import { visible, visibleName } from '../../core/base/visible.js'
 import { PluginProblem } from '../plugin-problem.js'
 import {
   type CatalogEntry,

@@ -1,6 +1,6 @@
 // Claude Code's .claude-plugin/marketplace.json, as it is.
 
-import type { Json } from '../../core/json.js'
+import type { Json } from '../../core/base/json.js'
 import {
   type CatalogEntry,
   type EntryManifest,

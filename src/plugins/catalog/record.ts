@@ -1,8 +1,8 @@
 // A catalogue as it is kept: every field is checked when it is read back, unknown ones are dropped.
 
 import { isAbsolute } from 'node:path'
-import { frozenCopy, type Json } from '../../core/json.js'
-import { fieldsOf, flag, listOf, oneOf, optional, type Reader, text } from '../../state/fields.js'
+import { frozenCopy, type Json } from '../../core/base/json.js'
+import { fieldsOf, flag, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
 import { SOURCE_KINDS } from '../lock-file.js'
 import type { FetchableSource } from '../sources/source.js'
 import type { CatalogEntry, EntryManifest, Where } from './entry.js'

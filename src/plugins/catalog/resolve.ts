@@ -1,8 +1,8 @@
 // From NAME@CATALOG to what is fetched for it, and what that has to be.
 
 import { isAbsolute } from 'node:path'
-import { nearest } from '../../core/nearest.js'
-import { visibleName } from '../../core/visible.js'
+import { nearest } from '../../core/base/nearest.js'
+import { visibleName } from '../../core/base/visible.js'
 import type { CatalogAnswer } from '../install-plugin.js'
 import { MANIFEST } from '../plugin-content.js'
 import { PluginProblem } from '../plugin-problem.js'

@@ -1,7 +1,7 @@
 // What Claude Code makes of an entry that was written for Carabiner: the entry in its terms, or why it has none for it.
 
 import type { Entry } from '../../config/hook-group.js'
-import { isObject } from '../../core/json.js'
+import { isObject } from '../../core/base/json.js'
 import type { Fields } from './hook-file.js'
 import type { Route } from './route.js'
 

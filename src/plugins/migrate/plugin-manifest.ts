@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path'
 import { JsonText, under } from '../../config/json-text.js'
-import { isObject } from '../../core/json.js'
+import { isObject } from '../../core/base/json.js'
 import { appended, edited, layoutOf, removed } from '../../hosts/json-edit.js'
 import type { Fields } from './hook-file.js'
 

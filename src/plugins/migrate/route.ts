@@ -2,9 +2,9 @@
 
 import { join } from 'node:path'
 import type { HookDocument } from '../../config/hook-document.js'
+import { userHome } from '../../files/homes.js'
 import { projectSettings, userSettings } from '../../hosts/claude-code/setup.js'
 import type { SettingsPlace } from '../../hosts/settings-file.js'
-import { userHome } from '../../state/homes.js'
 
 export const DIRECTIONS = ['carabiner', 'claude-code'] as const
 

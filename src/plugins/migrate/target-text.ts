@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { knownEvent } from '../../config/event-name.js'
 import { type JsonPath, JsonText, type Spot, under } from '../../config/json-text.js'
-import { isObject } from '../../core/json.js'
+import { isObject } from '../../core/base/json.js'
 import { appended, type Edit, edited, layoutOf, pushed } from '../../hosts/json-edit.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import type { Fields } from './hook-file.js'

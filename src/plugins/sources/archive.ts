@@ -1,8 +1,8 @@
 // An archive as a tree, by what is in it and not by what it is called: from a file, or from an address.
 
-import { textOf } from '../../core/errors.js'
-import { visibleName } from '../../core/visible.js'
-import { readPlainBytes } from '../../state/plain-file.js'
+import { textOf } from '../../core/base/errors.js'
+import { visibleName } from '../../core/base/visible.js'
+import { readPlainBytes } from '../../files/plain-file.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { FileTree } from './file-tree.js'
 import { gunzipped, isGzip, readTar } from './tar-archive.js'

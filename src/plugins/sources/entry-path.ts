@@ -1,7 +1,7 @@
 // Where a file of a plugin lies in its folder: a path that cannot lead out of it on any system, nor mean another file.
 
 import { isUtf8 } from 'node:buffer'
-import { visibleName } from '../../core/visible.js'
+import { visibleName } from '../../core/base/visible.js'
 import { PluginProblem } from '../plugin-problem.js'
 
 /** In bytes. */

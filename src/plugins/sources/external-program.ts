@@ -1,8 +1,8 @@
 // git and npm, run for what they print: no shell, nobody to ask, bounded in time and output, and nothing of them left behind.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { textOf } from '../../core/errors.js'
-import { plainText } from '../../core/text.js'
+import { textOf } from '../../core/base/errors.js'
+import { plainText } from '../../core/base/text.js'
 import { ProcessGroup } from '../../runners/program/process-group.js'
 import { PluginProblem } from '../plugin-problem.js'
 

@@ -1,7 +1,7 @@
 // What a project's lock file may not lead to by itself: places and networks of this machine, and ways that use the user's keys.
 
 import { isAbsolute } from 'node:path'
-import { isBelow, realOf } from '../../state/within.js'
+import { isBelow, realOf } from '../../files/within.js'
 import { insideByAddress, insideByName } from './inside-address.js'
 import type { FetchableSource } from './source.js'
 

@@ -2,7 +2,7 @@
 
 import { mkdirSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { visibleName } from '../../core/visible.js'
+import { visibleName } from '../../core/base/visible.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { pathOfBytes } from './entry-path.js'
 import { type Ended, runProgram } from './external-program.js'

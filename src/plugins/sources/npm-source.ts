@@ -2,9 +2,9 @@
 
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isObject } from '../../core/json.js'
-import { visibleName } from '../../core/visible.js'
-import { readPlainBytes } from '../../state/plain-file.js'
+import { isObject } from '../../core/base/json.js'
+import { visibleName } from '../../core/base/visible.js'
+import { readPlainBytes } from '../../files/plain-file.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { MOST_PACKED_BYTES, readArchive } from './archive.js'
 import { runProgram } from './external-program.js'

@@ -1,6 +1,6 @@
 // Where a server leads to: never to where nobody is who they say they are, nor into this network from outside of it.
 
-import { visibleName } from '../../core/visible.js'
+import { visibleName } from '../../core/base/visible.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { insideByAddress } from './inside-address.js'
 

@@ -1,7 +1,7 @@
 // A hook that is a question to a model that may look into the project, read only, before it answers.
 
-import type { Hook, HookContext, HookEvent } from '../../core/hook.js'
-import type { HookResult } from '../../core/result.js'
+import type { HookResult } from '../../core/events/result.js'
+import type { Hook, HookContext, HookEvent } from '../../core/hooks/hook.js'
 import type { HookSpec, Surroundings } from '../hook-spec.js'
 import { guarded, languageModelOf } from '../model/ask.js'
 import type { ModelSource } from '../model/model-source.js'

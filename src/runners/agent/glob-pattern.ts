@@ -1,7 +1,7 @@
 // Glob patterns, and what grep looks for: both matched in linear time, because a model wrote them.
 
-import { isHookError } from '../../core/errors.js'
-import { compileMatcher } from '../../core/matcher.js'
+import { isHookError } from '../../core/base/errors.js'
+import { compileMatcher } from '../../core/hooks/matcher.js'
 import { Refused } from './project-folder.js'
 
 const LONGEST_PATTERN = 300

@@ -1,6 +1,6 @@
 // The loop of an agent hook: the model asks for files until it answers.
 
-import { HookError } from '../../core/errors.js'
+import { HookError } from '../../core/base/errors.js'
 import { messagesOf } from '../model/ask.js'
 import { generate, type ModelMessage, type ModelToolCall } from '../model/language-model.js'
 import type { LanguageModel } from '../model/model-source.js'

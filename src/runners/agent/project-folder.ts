@@ -3,7 +3,7 @@
 import { constants, type Stats } from 'node:fs'
 import { type FileHandle, lstat, open, opendir, readlink, realpath, stat } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
-import { HookError } from '../../core/errors.js'
+import { HookError } from '../../core/base/errors.js'
 
 /** What the model is told instead of a result. */
 export class Refused extends Error {}

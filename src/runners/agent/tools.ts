@@ -2,7 +2,7 @@
 
 import type { FileHandle } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
-import { byteLength, cleanText, cutText } from '../../core/text.js'
+import { byteLength, cleanText, cutText } from '../../core/base/text.js'
 import { type ModelTool, type ModelToolCall, toolInput } from '../model/language-model.js'
 import { expression, glob } from './glob-pattern.js'
 import { isSystemError, type ProjectFolder, Refused, shownPath } from './project-folder.js'

@@ -1,11 +1,18 @@
 // A hook that is a command: the payload goes to its input, its exit code and output are its answer.
 
-import { HookError, isHookError } from '../../core/errors.js'
-import { type Hook, type HookContext, type HookEvent, LateAnswer, type Printed } from '../../core/hook.js'
-import { deny, type HookResult } from '../../core/result.js'
-import { afterAsyncLine, asyncTimeout, isAsyncLine } from '../../dialects/claude-code/async-line.js'
-import { decode } from '../../dialects/claude-code/decode.js'
-import { encode } from '../../dialects/claude-code/encode.js'
+import { HookError, isHookError } from '../../core/base/errors.js'
+import { deny, type HookResult } from '../../core/events/result.js'
+import {
+  type Hook,
+  type HookContext,
+  type HookEvent,
+  LateAnswer,
+  type Printed,
+} from '../../core/hooks/hook.js'
+import { isFolder } from '../../files/is-folder.js'
+import { afterAsyncLine, asyncTimeout, isAsyncLine } from '../../systems/claude-code/async-line.js'
+import { decode } from '../../systems/claude-code/decode.js'
+import { encode } from '../../systems/claude-code/encode.js'
 import type { HookSpec, Place, Surroundings } from '../hook-spec.js'
 import { madeDataFolder } from '../program/data-folder.js'
 import {
@@ -16,7 +23,6 @@ import {
   fromSkill,
   hookEnvironment,
 } from '../program/environment.js'
-import { isFolder } from '../program/is-folder.js'
 import { noSuchPlaceholder } from '../program/start-failure.js'
 import { announce, bounded } from '../telling.js'
 import type { Ending } from './execution.js'

@@ -1,6 +1,6 @@
 // The text of an environment file: what a shell would export, read without running anything.
 
-import { byteLength } from '../../core/text.js'
+import { byteLength } from '../../core/base/text.js'
 
 export interface EnvFile {
   readonly variables: Readonly<Record<string, string>>

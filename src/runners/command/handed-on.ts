@@ -3,9 +3,9 @@
 import { closeSync, constants, fstatSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Diagnostic, textOf } from '../../core/errors.js'
-import type { Origin } from '../../core/hook.js'
-import { shown } from '../../core/text.js'
+import { type Diagnostic, textOf } from '../../core/base/errors.js'
+import { shown } from '../../core/base/text.js'
+import type { Origin } from '../../core/hooks/hook.js'
 import { type EnvFile, readEnvFile } from './env-file.js'
 
 type Variables = Readonly<Record<string, string>>

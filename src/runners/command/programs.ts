@@ -2,7 +2,7 @@
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { setImmediate } from 'node:timers/promises'
-import { HookError } from '../../core/errors.js'
+import { HookError } from '../../core/base/errors.js'
 import { ProcessGroup, stopListeningIfIdle } from '../program/process-group.js'
 import { notStarted } from '../program/start-failure.js'
 import { type Ending, follow, type GoesOn, type GoingOn, type LeftBehind } from './execution.js'

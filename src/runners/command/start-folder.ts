@@ -1,8 +1,8 @@
 // The folder that a command hook starts in.
 
-import type { HookEvent } from '../../core/hook.js'
+import type { HookEvent } from '../../core/hooks/hook.js'
+import { isFolder } from '../../files/is-folder.js'
 import type { Place } from '../hook-spec.js'
-import { isFolder } from '../program/is-folder.js'
 
 /** In this order: that of the event, of the session, of the project. */
 export function startFolders({ data, session }: HookEvent, { projectDir }: Place): readonly string[] {

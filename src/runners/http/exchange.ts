@@ -2,7 +2,7 @@
 
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { HookError } from '../../core/errors.js'
+import { HookError } from '../../core/base/errors.js'
 import { badReply, requestFailure } from './failures.js'
 import { guardedLookup, knownAddresses, type Network, networkFor, restedFor, restFrom } from './network.js'
 import { Reach } from './reach.js'

@@ -1,7 +1,7 @@
 // Why a server could not be asked, in words: what happened, and what to do.
 
-import { HookError, isHookError, textOf } from '../../core/errors.js'
-import { plainText } from '../../core/text.js'
+import { HookError, isHookError, textOf } from '../../core/base/errors.js'
+import { plainText } from '../../core/base/text.js'
 
 interface Words {
   readonly text: string

@@ -1,11 +1,11 @@
 // A hook that is a server: the payload is posted to it, and the body of its answer is what a command would print.
 
-import { HookError, textOf } from '../../core/errors.js'
-import type { Hook, HookContext, HookEvent } from '../../core/hook.js'
-import type { HookResult } from '../../core/result.js'
-import { plainText, shown } from '../../core/text.js'
-import { decode } from '../../dialects/claude-code/decode.js'
-import { encode } from '../../dialects/claude-code/encode.js'
+import { HookError, textOf } from '../../core/base/errors.js'
+import { plainText, shown } from '../../core/base/text.js'
+import type { HookResult } from '../../core/events/result.js'
+import type { Hook, HookContext, HookEvent } from '../../core/hooks/hook.js'
+import { decode } from '../../systems/claude-code/decode.js'
+import { encode } from '../../systems/claude-code/encode.js'
 import type { HookSpec, Surroundings } from '../hook-spec.js'
 import { announce, bounded } from '../telling.js'
 import type { Reply } from './exchange.js'

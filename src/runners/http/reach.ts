@@ -1,6 +1,6 @@
 // Where a hook may be sent: public addresses, and of all others those that the user allowed or wrote down himself.
 
-import { HookError } from '../../core/errors.js'
+import { HookError } from '../../core/base/errors.js'
 import {
   type AddressClass,
   type Addresses,

@@ -1,8 +1,8 @@
 // The headers of a request: ours, and those of the hook with the variables that it may name.
 
-import { type Diagnostic, HookError } from '../../core/errors.js'
-import { keepSecret } from '../../core/secrets.js'
-import { shown } from '../../core/text.js'
+import { type Diagnostic, HookError } from '../../core/base/errors.js'
+import { keepSecret } from '../../core/base/secrets.js'
+import { shown } from '../../core/base/text.js'
 
 /** What a hook says about its headers, and what the settings say about that. */
 export interface HeaderTerms {

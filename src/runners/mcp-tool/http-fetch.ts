@@ -1,7 +1,7 @@
 // HttpFetch: fetch with bounds and an end. Its sockets are its own, so that nothing of them is left when it is closed.
 
 import type { Agent, IncomingMessage } from 'node:http'
-import { textOf } from '../../core/errors.js'
+import { textOf } from '../../core/base/errors.js'
 import { MOST_MESSAGE_BYTES } from './link.js'
 
 const MOST_HEADER_BYTES = 64 * 1024

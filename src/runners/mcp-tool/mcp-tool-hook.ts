@@ -1,7 +1,7 @@
 // A hook that is a tool of an MCP server: called with what its `input` says, its text is its answer.
 
-import type { Hook, HookContext, HookEvent } from '../../core/hook.js'
-import { encode } from '../../dialects/claude-code/encode.js'
+import type { Hook, HookContext, HookEvent } from '../../core/hooks/hook.js'
+import { encode } from '../../systems/claude-code/encode.js'
 import type { HookSpec, Surroundings } from '../hook-spec.js'
 import { announce } from '../telling.js'
 import type { McpServers } from './mcp-servers.js'

@@ -1,6 +1,6 @@
 // The official library of the Model Context Protocol: optional, and loaded when the first server is asked.
 
-import { HookError, textOf } from '../../core/errors.js'
+import { HookError, textOf } from '../../core/base/errors.js'
 import { isMissingPackage } from '../missing-package.js'
 
 const PACKAGE = '@modelcontextprotocol/sdk'

@@ -1,6 +1,6 @@
 // Why a server did not answer, in words: what happened to it, and the last lines that its process wrote to standard error.
 
-import { HookError, isHookError, textOf } from '../../core/errors.js'
+import { HookError, isHookError, textOf } from '../../core/base/errors.js'
 import { boundedText } from '../../rpc/problem.js'
 import type { Link } from './link.js'
 import type { Sdk } from './sdk.js'

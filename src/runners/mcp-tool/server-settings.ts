@@ -2,8 +2,8 @@
 
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
-import { HookError } from '../../core/errors.js'
-import { keepSecret, secretsIn } from '../../core/secrets.js'
+import { HookError } from '../../core/base/errors.js'
+import { keepSecret, secretsIn } from '../../core/base/secrets.js'
 import { basicCredentials } from '../http/request-headers.js'
 import type { Launch } from '../process/launch.js'
 

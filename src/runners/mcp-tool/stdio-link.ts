@@ -1,9 +1,9 @@
 // A server that is a process: the messages of the library's client, over the supervised life of a resident process.
 
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js'
-import { textOf } from '../../core/errors.js'
-import type { Json } from '../../core/json.js'
-import { shown } from '../../core/text.js'
+import { textOf } from '../../core/base/errors.js'
+import type { Json } from '../../core/base/json.js'
+import { shown } from '../../core/base/text.js'
 import { methodNotFound } from '../../rpc/answers.js'
 import type { RpcProblem } from '../../rpc/problem.js'
 import { RpcError } from '../../rpc/rpc-error.js'

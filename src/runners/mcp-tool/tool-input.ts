@@ -1,9 +1,9 @@
 // What a tool is called with: the hook's `input`, its placeholders filled from the payload.
 
-import { HookError } from '../../core/errors.js'
-import type { HookContext } from '../../core/hook.js'
-import { isObject, type Json } from '../../core/json.js'
-import { byteLength } from '../../core/text.js'
+import { HookError } from '../../core/base/errors.js'
+import { isObject, type Json } from '../../core/base/json.js'
+import { byteLength } from '../../core/base/text.js'
+import type { HookContext } from '../../core/hooks/hook.js'
 
 type Fields = { readonly [key: string]: unknown }
 

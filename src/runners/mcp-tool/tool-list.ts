@@ -1,9 +1,9 @@
 // The tools that a server says it has. A tool that is not among them is not called: some servers answer anything.
 
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { HookError } from '../../core/errors.js'
-import { didYouMean } from '../../core/nearest.js'
-import { shown } from '../../core/text.js'
+import { HookError } from '../../core/base/errors.js'
+import { didYouMean } from '../../core/base/nearest.js'
+import { shown } from '../../core/base/text.js'
 import { boundedText } from '../../rpc/problem.js'
 import type { Sdk } from './sdk.js'
 

@@ -1,16 +1,16 @@
 // What a tool answered, read as a command's output would be: its text is the stdout of exit code 0, an error a failure.
 
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import { HookError, isHookError, textOf } from '../../core/errors.js'
-import type { HookContext, HookEvent } from '../../core/hook.js'
-import { type Data, frozenCopy, isObject, type Json, sameJson } from '../../core/json.js'
-import type { HookResult } from '../../core/result.js'
-import { byteLength } from '../../core/text.js'
-import { actionOf } from '../../dialects/claude-code/amplifier-form.js'
-import { TOP_FIELDS } from '../../dialects/claude-code/answer.js'
-import { isAsyncLine } from '../../dialects/claude-code/async-line.js'
-import { type Asker, decode } from '../../dialects/claude-code/decode.js'
+import { HookError, isHookError, textOf } from '../../core/base/errors.js'
+import { type Data, frozenCopy, isObject, type Json, sameJson } from '../../core/base/json.js'
+import { byteLength } from '../../core/base/text.js'
+import type { HookResult } from '../../core/events/result.js'
+import type { HookContext, HookEvent } from '../../core/hooks/hook.js'
 import { boundedText } from '../../rpc/problem.js'
+import { actionOf } from '../../systems/claude-code/amplifier-form.js'
+import { TOP_FIELDS } from '../../systems/claude-code/answer.js'
+import { isAsyncLine } from '../../systems/claude-code/async-line.js'
+import { type Asker, decode } from '../../systems/claude-code/decode.js'
 
 interface ToolAsker extends Asker {
   readonly tool: string

@@ -1,8 +1,8 @@
 // Asking the model that there is: the host's function or LanguageModel, the endpoint or the command of the settings.
 
-import { type Diagnostic, HookError } from '../../core/errors.js'
-import { unlessAborted } from '../../core/promise.js'
-import { shown } from '../../core/text.js'
+import { type Diagnostic, HookError } from '../../core/base/errors.js'
+import { unlessAborted } from '../../core/base/promise.js'
+import { shown } from '../../core/base/text.js'
 import type { Programs } from '../command/programs.js'
 import { askCommand } from './command-model.js'
 import { endpointModel, PROVIDERS } from './endpoint-model.js'

@@ -1,6 +1,6 @@
 // fetch for model providers: no redirect is followed, and an answer is read up to a limit.
 
-import { HookError } from '../../core/errors.js'
+import { HookError } from '../../core/base/errors.js'
 
 /** Bytes, after decompression. A verdict takes a line, and a tool call not much more. */
 export const BODY_LIMIT = 1024 * 1024

@@ -1,8 +1,8 @@
 // A model that is a command: the question goes to its standard input, what it prints is the reply.
 
 import { homedir } from 'node:os'
-import { HookError, isHookError } from '../../core/errors.js'
-import { firstLine } from '../../dialects/claude-code/ending.js'
+import { HookError, isHookError } from '../../core/base/errors.js'
+import { firstLine } from '../../systems/claude-code/ending.js'
 import type { Ending } from '../command/execution.js'
 import type { Programs } from '../command/programs.js'
 import type { Answered } from './ask.js'

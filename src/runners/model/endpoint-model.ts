@@ -1,8 +1,8 @@
 // A model at an endpoint that the user's settings name: the AI SDK's provider for it, loaded when it is first asked.
 
-import { HookError, textOf } from '../../core/errors.js'
-import { isObject } from '../../core/json.js'
-import { keepSecret } from '../../core/secrets.js'
+import { HookError, textOf } from '../../core/base/errors.js'
+import { isObject } from '../../core/base/json.js'
+import { keepSecret } from '../../core/base/secrets.js'
 import { isMissingPackage } from '../missing-package.js'
 import { boundedFetch } from './bounded-fetch.js'
 import { type EndpointSettings, isLanguageModel, type LanguageModel, MODEL_SETTING } from './model-source.js'

@@ -1,9 +1,9 @@
 // Calls of an AI SDK LanguageModel: what is sent, and what of its answer is believed.
 
-import { HookError } from '../../core/errors.js'
-import { isObject } from '../../core/json.js'
-import { unlessAborted } from '../../core/promise.js'
-import { shown } from '../../core/text.js'
+import { HookError } from '../../core/base/errors.js'
+import { isObject } from '../../core/base/json.js'
+import { unlessAborted } from '../../core/base/promise.js'
+import { shown } from '../../core/base/text.js'
 import type { LanguageModel } from './model-source.js'
 
 type Text = { readonly type: 'text'; readonly text: string }

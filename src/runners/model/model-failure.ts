@@ -1,8 +1,8 @@
 // Why a model could not be asked, in words that say what to do.
 
-import { HookError, isHookError, textOf } from '../../core/errors.js'
-import { isObject } from '../../core/json.js'
-import { plainText } from '../../core/text.js'
+import { HookError, isHookError, textOf } from '../../core/base/errors.js'
+import { isObject } from '../../core/base/json.js'
+import { plainText } from '../../core/base/text.js'
 import { MODEL_SETTING } from './model-source.js'
 
 /** Whom was asked, for people. */

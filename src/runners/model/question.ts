@@ -1,10 +1,10 @@
 // What a model is asked: the hook's own words, with what happened in a fence that nothing inside can close.
 
 import { randomBytes } from 'node:crypto'
-import type { Diagnostic } from '../../core/errors.js'
-import type { HookEvent } from '../../core/hook.js'
-import { byteLength, cutText } from '../../core/text.js'
-import { encode } from '../../dialects/claude-code/encode.js'
+import type { Diagnostic } from '../../core/base/errors.js'
+import { byteLength, cutText } from '../../core/base/text.js'
+import type { HookEvent } from '../../core/hooks/hook.js'
+import { encode } from '../../systems/claude-code/encode.js'
 
 export interface Question {
   readonly system: string

@@ -1,8 +1,8 @@
 // What a model's reply means: read strictly, but a no that can be recognised is never lost.
 
-import { type Diagnostic, HookError } from '../../core/errors.js'
-import { isObject } from '../../core/json.js'
-import { byteLength, cutText, shown } from '../../core/text.js'
+import { type Diagnostic, HookError } from '../../core/base/errors.js'
+import { isObject } from '../../core/base/json.js'
+import { byteLength, cutText, shown } from '../../core/base/text.js'
 import { folded, inWords, noInWords } from './prose.js'
 
 export type Reply =

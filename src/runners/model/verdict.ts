@@ -1,10 +1,10 @@
 // What a model's no does, by event: the one table. It is Claude Code's, but a deny that has a place to act is not lost.
 
-import { type Diagnostic, HookError } from '../../core/errors.js'
-import { resolveEvent } from '../../core/events.js'
-import type { HookEvent } from '../../core/hook.js'
-import { abortTurn, deny, type HookResult, proceed } from '../../core/result.js'
-import { shown } from '../../core/text.js'
+import { type Diagnostic, HookError } from '../../core/base/errors.js'
+import { shown } from '../../core/base/text.js'
+import { resolveEvent } from '../../core/events/events.js'
+import { abortTurn, deny, type HookResult, proceed } from '../../core/events/result.js'
+import type { HookEvent } from '../../core/hooks/hook.js'
 import type { Question } from './question.js'
 import type { Reply } from './reply.js'
 

@@ -1,7 +1,7 @@
 // Why a resident hook could not answer, in words: what happened to its process, and the last it wrote to standard error.
 
-import { HookError, isHookError, textOf } from '../../core/errors.js'
-import { cutText } from '../../core/text.js'
+import { HookError, isHookError, textOf } from '../../core/base/errors.js'
+import { cutText } from '../../core/base/text.js'
 import { RpcError } from '../../rpc/rpc-error.js'
 import type { Life } from './life.js'
 

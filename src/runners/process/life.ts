@@ -2,7 +2,7 @@
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import type { Socket } from 'node:net'
-import type { Json } from '../../core/json.js'
+import type { Json } from '../../core/base/json.js'
 import { Connection } from '../../rpc/connection.js'
 import type { RpcCallOptions } from '../../rpc/pending-calls.js'
 import type { RpcProblem } from '../../rpc/problem.js'

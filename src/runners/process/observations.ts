@@ -1,7 +1,7 @@
 // Events on their way to an observer: they wait for the hello, or while the process does not read, within bounds. Nobody waits for them.
 
-import type { Diagnostic } from '../../core/errors.js'
-import type { Json } from '../../core/json.js'
+import type { Diagnostic } from '../../core/base/errors.js'
+import type { Json } from '../../core/base/json.js'
 
 const MOST_WAITING = 1000
 /** Characters of all that wait. */

@@ -1,10 +1,10 @@
 // The supervised process of one entry: started when first needed, asked by many at once, started again after it ended, but not at once.
 
-import { type Diagnostic, HookError, textOf } from '../../core/errors.js'
-import type { HookContext } from '../../core/hook.js'
-import type { Json } from '../../core/json.js'
-import { checkHello, HELLO_METHOD } from '../../dialects/picoclaw/hello.js'
-import { EVENT_METHOD } from '../../dialects/picoclaw/methods.js'
+import { type Diagnostic, HookError, textOf } from '../../core/base/errors.js'
+import type { Json } from '../../core/base/json.js'
+import type { HookContext } from '../../core/hooks/hook.js'
+import { checkHello, HELLO_METHOD } from '../../systems/picoclaw/hello.js'
+import { EVENT_METHOD } from '../../systems/picoclaw/methods.js'
 import { BackOff, type Restart } from './back-off.js'
 import { callFailure, helloFailure, withLastWords } from './failures.js'
 import { type Launch, launched } from './launch.js'

@@ -2,7 +2,7 @@
 
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { byteLength, cutText, plainText } from '../../core/text.js'
+import { byteLength, cutText, plainText } from '../../core/base/text.js'
 
 const MOST_LINES = 64
 /** Of all lines together. */

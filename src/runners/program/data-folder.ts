@@ -1,7 +1,7 @@
 // The folder in which a plugin may keep what it wants to find again.
 
 import { mkdirSync } from 'node:fs'
-import { type Diagnostic, textOf } from '../../core/errors.js'
+import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import type { Place } from '../hook-spec.js'
 
 /** A plugin that writes into it must not fail because nobody made it. False: it could not be made, which is said. */

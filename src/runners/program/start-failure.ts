@@ -2,8 +2,8 @@
 
 import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
-import { HookError, textOf } from '../../core/errors.js'
-import { isFolder } from './is-folder.js'
+import { HookError, textOf } from '../../core/base/errors.js'
+import { isFolder } from '../../files/is-folder.js'
 
 interface Attempt {
   readonly file: string

@@ -1,7 +1,7 @@
 // A hook that is a question to a model: its yes goes on, its no is a deny.
 
-import type { Hook, HookContext, HookEvent } from '../../core/hook.js'
-import type { HookResult } from '../../core/result.js'
+import type { HookResult } from '../../core/events/result.js'
+import type { Hook, HookContext, HookEvent } from '../../core/hooks/hook.js'
 import type { Programs } from '../command/programs.js'
 import type { HookSpec, Surroundings } from '../hook-spec.js'
 import { type Answered, ask } from '../model/ask.js'

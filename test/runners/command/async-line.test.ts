@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import type { ContextMessage, Hooks, HooksOptions, Outcome, Session } from 'carabiner'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type HookContext, LateAnswer } from '../../../src/core/hook.js'
+import { type HookContext, LateAnswer } from '../../../src/core/hooks/hook.js'
 import { commandHook } from '../../../src/runners/command/command-hook.js'
 import { HandedOn } from '../../../src/runners/command/handed-on.js'
 import { Programs } from '../../../src/runners/command/programs.js'

@@ -14,7 +14,7 @@ import {
 } from 'carabiner'
 import { type HookEvent, HookRegistry } from 'carabiner/core'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Printed } from '../../../src/core/hook.js'
+import type { Printed } from '../../../src/core/hooks/hook.js'
 import { type CommandHandler, commandHook } from '../../../src/runners/command/command-hook.js'
 import { HandedOn } from '../../../src/runners/command/handed-on.js'
 import { Programs } from '../../../src/runners/command/programs.js'

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Hooks, type HooksOptions, MemoryStore, type Outcome, type Session } from 'carabiner'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Diagnostic } from '../../../src/core/errors.js'
+import type { Diagnostic } from '../../../src/core/base/errors.js'
 import { HandedOn } from '../../../src/runners/command/handed-on.js'
 import { codes, group, has, NO_HANG, quoted, ShellProject } from '../../conformance/shell-project.js'
 

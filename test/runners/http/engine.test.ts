@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { createHooks } from 'carabiner'
 import { HookRegistry } from 'carabiner/core'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { corpusIsHere, readCorpus } from '../../dialects/claude-code/replay.js'
+import { corpusIsHere, readCorpus } from '../../systems/claude-code/replay.js'
 import { DENY, type Setup, Station } from './station.js'
 
 vi.setConfig({ testTimeout: 30_000 })

@@ -2,7 +2,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables are written like this
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { withoutSecrets } from '../../../src/core/secrets.js'
+import { withoutSecrets } from '../../../src/core/base/secrets.js'
 import { DENY, FOREVER_MS, portOf, Station } from './station.js'
 
 vi.setConfig({ testTimeout: 30_000 })

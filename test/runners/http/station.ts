@@ -15,7 +15,7 @@ import {
 } from 'node:net'
 import type { Data, Diagnostic, HookContext, Message } from 'carabiner'
 import type { HookEvent, Origin } from 'carabiner/core'
-import type { Printed } from '../../../src/core/hook.js'
+import type { Printed } from '../../../src/core/hooks/hook.js'
 import type { Place } from '../../../src/runners/hook-spec.js'
 import { type HttpHandler, type HttpTerms, httpHook } from '../../../src/runners/http/http-hook.js'
 import { laneHook } from '../../core/made-hook.js'

@@ -12,7 +12,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { afterEach, describe, expect, it } from 'vitest'
-import { withoutSecrets } from '../../../src/core/secrets.js'
+import { withoutSecrets } from '../../../src/core/base/secrets.js'
 import { until } from '../command/workshop.js'
 import { failureOf } from '../process/hall.js'
 import { Lobby } from './lobby.js'

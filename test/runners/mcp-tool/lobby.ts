@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import type { Data } from 'carabiner'
 import { vi } from 'vitest'
-import type { Hook, HookEvent } from '../../../src/core/hook.js'
+import type { Hook, HookEvent } from '../../../src/core/hooks/hook.js'
 import type { Limits } from '../../../src/runners/mcp-tool/mcp-server.js'
 import { McpServers } from '../../../src/runners/mcp-tool/mcp-servers.js'
 import { type McpToolHandler, mcpToolHook } from '../../../src/runners/mcp-tool/mcp-tool-hook.js'

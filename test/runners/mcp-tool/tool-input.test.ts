@@ -2,7 +2,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders are written like this
 
 import { describe, expect, it } from 'vitest'
-import type { Diagnostic } from '../../../src/core/errors.js'
+import type { Diagnostic } from '../../../src/core/base/errors.js'
 import { toolInput } from '../../../src/runners/mcp-tool/tool-input.js'
 
 const PAYLOAD = {

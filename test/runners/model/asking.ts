@@ -2,7 +2,7 @@
 
 import { createHooks, type Data, type Diagnostic, type Message, type Outcome } from 'carabiner'
 import { type Hook, type HookEvent, HookRegistry, type HookResult } from 'carabiner/core'
-import type { Printed } from '../../../src/core/hook.js'
+import type { Printed } from '../../../src/core/hooks/hook.js'
 import { type AgentHandler, agentHook } from '../../../src/runners/agent/agent-hook.js'
 import { Programs } from '../../../src/runners/command/programs.js'
 import type { HookSpec } from '../../../src/runners/hook-spec.js'

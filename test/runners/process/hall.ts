@@ -2,8 +2,8 @@
 
 import { writeFileSync } from 'node:fs'
 import { type Data, type Diagnostic, HookError } from 'carabiner'
-import type { Hook, HookContext, HookEvent, Printed } from '../../../src/core/hook.js'
-import type { Outcome } from '../../../src/core/outcome.js'
+import type { Hook, HookContext, HookEvent, Printed } from '../../../src/core/hooks/hook.js'
+import type { Outcome } from '../../../src/core/verdict/outcome.js'
 import type { Place } from '../../../src/runners/hook-spec.js'
 import {
   type ProcessHandler,

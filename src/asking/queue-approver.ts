@@ -1,0 +1,82 @@
+// The approver for where nobody sits at the terminal: it asks through the queue, and says how to answer.
+
+import { resolve } from 'node:path'
+import { textOf } from '../core/base/errors.js'
+import { anything, type Check, checkOptions, isFunction, isText } from '../core/base/options.js'
+import type { Approver, Question, Reply, Unanswered } from '../core/verdict/approval.js'
+import { digest } from '../core/verdict/digest.js'
+import { denyOf } from '../core/verdict/effect.js'
+import type { ApprovalQueue, Raised, Taken } from '../store/approvals/queue.js'
+import type { Pending } from '../store/approvals/stored-question.js'
+
+export interface QueueApproverOptions {
+  readonly queue: ApprovalQueue
+  /** The project's directory. */
+  readonly project: string
+  /** Seconds to wait for an answer; by default it waits only while somebody watches the queue. */
+  readonly wait?: number
+  /** When the host stops waiting for us, on the clock of `performance.now()`: it ends a little before. */
+  readonly waitUntil?: number
+  /** Told of a question that was not open before; for a notification, say. */
+  readonly onRaised?: (pending: Pending) => void
+}
+
+/** To say that nobody answered takes time, too. */
+const MARGIN_MS = 1000
+
+const wait: Check = [
+  (value) => Number.isFinite(value) && (value as number) >= 0,
+  'a number of seconds from 0 up',
+]
+const waitUntil: Check = [(value) => typeof value === 'number' && !Number.isNaN(value), 'a number']
+const CHECKS = { queue: anything, project: isText, wait, waitUntil, onRaised: isFunction }
+
+/** Whatever goes wrong in the queue refuses the call: no default of a hook decides for a person who could not be asked. */
+export function queueApprover(options: QueueApproverOptions): Approver {
+  checkOptions('queueApprover', { ...options, project: options?.project ?? null }, CHECKS)
+  return async (question, signal) => {
+    try {
+      return await ask(options, question, signal)
+    } catch (error) {
+      return { option: denyOf(question), reason: textOf(error), by: 'default' }
+    }
+  }
+}
+
+async function ask(
+  { queue, project, wait, waitUntil = Infinity, onRaised }: QueueApproverOptions,
+  given: Question,
+  signal: AbortSignal,
+): Promise<Reply | Unanswered> {
+  const began = performance.now()
+  // Before any answer is looked for: one that lies in the project may be the project's.
+  queue.checkOutside(project)
+  // An answer counts in this project alone.
+  const question = { ...given, binding: digest({ binding: given.binding, project: resolve(project) }) }
+  const answered = queue.take(question)
+  if (answered) return replyOf(answered)
+  const raised = queue.raise(question, { project })
+  if (raised.isNew) onRaised?.(raised)
+  const patience = began + (wait ?? 0) * 1000
+  const taken = await queue.wait(question, {
+    signal,
+    // Before the question is due, too: an hour is left to answer it, and what is due is decided by a default.
+    until: Math.min(waitUntil, began + question.timeout * 1000) - MARGIN_MS,
+    isWorthwhile: () => performance.now() < patience || queue.isWatched(),
+  })
+  return taken ? replyOf(taken) : { unanswered: howToAnswer(raised) }
+}
+
+function replyOf({ option, reason, by }: Taken): Reply {
+  return { option, by, ...(reason !== undefined && { reason }) }
+}
+
+function howToAnswer({ id, expires }: Raised): string {
+  return `A person must approve this; ask the user to type, at a terminal of their own: carabiner approvals allow ${id} (or deny ${id} --reason "…"). Then try the same call again. It is open until ${clockTime(expires)}.`
+}
+
+/** As the clock on the wall says. */
+function clockTime(iso: string): string {
+  const time = new Date(iso)
+  return [time.getHours(), time.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':')
+}

@@ -1,0 +1,237 @@
+// One question at a terminal, from the moment it appears until it is answered, withdrawn, or nobody is there any more.
+
+import { onAbort } from '../core/base/abort.js'
+import { columnsOf, endOf } from '../core/base/columns.js'
+import { textOf } from '../core/base/errors.js'
+import { LONGEST_TIMER_MS } from '../core/base/seconds.js'
+import { plainText } from '../core/base/text.js'
+import { visible } from '../core/base/visible.js'
+import type { Question, Reply, Unanswered } from '../core/verdict/approval.js'
+import { denyOf } from '../core/verdict/effect.js'
+import { questionText } from './question-text.js'
+import { roundsOfTheLoop, type Terminal } from './terminal.js'
+import { typedAnswer } from './typed-answer.js'
+import { TypedLine } from './typed-line.js'
+
+export interface PromptOptions {
+  readonly signal: AbortSignal
+  /** When the time is up, on the clock of `performance.now()`. */
+  readonly until: number
+  /** Who sits there. */
+  readonly by: string
+  readonly color: boolean
+  /** The question can be answered later as well: whoever leaves answers nothing, and no time-out is an answer. */
+  readonly staysOpen?: boolean
+}
+
+const TICK_MS = 1000
+/** While a window is dragged, it has a new size many times a second. */
+const RESIZE_MS = 200
+/** Whoever asks counts the time as well, and decides what its end means; this is for those who do not. */
+const GRACE_MS = 500
+
+const NARROW = 40
+
+const HOW = 'Type a number, or how an answer begins; after a deny you may say why.'
+const LEFT_OPEN: Unanswered = { unanswered: 'A person was asked at the terminal, and left it open.' }
+const PASTED = 'several lines at once are no answer; type one'
+
+/** Leaves the terminal as it was. */
+export function promptAt(
+  terminal: Terminal,
+  question: Question,
+  options: PromptOptions,
+): Promise<Reply | Unanswered> {
+  return new Prompt(terminal, question, options).answered()
+}
+
+interface Ending {
+  readonly reply: Reply | Unanswered
+  /** What is left on the terminal. */
+  readonly words: string
+}
+
+class Prompt {
+  readonly #terminal: Terminal
+  readonly #question: Question
+  readonly #options: PromptOptions
+  readonly #line = new TypedLine()
+  /** Nothing that was typed before the question was there to be read is an answer to it. */
+  #isShown = false
+  #isOver = false
+  #isDrawing = false
+  /** What is being drawn is not the latest. */
+  #isStale = false
+  #drawn = 0
+  #resizing: ReturnType<typeof setTimeout> | undefined
+  #resolve: (ending: Ending) => void = () => {}
+
+  constructor(terminal: Terminal, question: Question, options: PromptOptions) {
+    this.#terminal = terminal
+    this.#question = question
+    this.#options = options
+  }
+
+  async answered(): Promise<Reply | Unanswered> {
+    const { signal, until } = this.#options
+    const ended = new Promise<Ending>((resolve) => {
+      this.#resolve = resolve
+    })
+    const left = Math.max(0, until - performance.now()) + GRACE_MS
+    const timer = setTimeout(() => this.#withdraw(), Math.min(left, LONGEST_TIMER_MS))
+    const ticks = setInterval(() => this.#draw(), TICK_MS)
+    const stopListening = onAbort(signal, () => this.#withdraw())
+    try {
+      this.#begin()
+      const { reply, words } = await ended
+      this.#terminal.lastWords(`${this.#erased()}${words}\n`)
+      return reply
+    } finally {
+      stopListening()
+      clearInterval(ticks)
+      clearTimeout(timer)
+      clearTimeout(this.#resizing)
+      this.#terminal.end()
+    }
+  }
+
+  /** The first one counts. */
+  #end(ending: Ending): void {
+    this.#isOver = true
+    this.#isShown = false
+    this.#resolve(ending)
+  }
+
+  #begin(): void {
+    this.#terminal.begin({
+      onKeys: (bytes) => this.#typed(bytes),
+      onResize: () => {
+        clearTimeout(this.#resizing)
+        this.#resizing = setTimeout(() => this.#show(), RESIZE_MS)
+      },
+      onGone: () => this.#gone(),
+    })
+    // By then what was typed before has come, and is forgotten.
+    void roundsOfTheLoop(3).then(() => this.#show())
+  }
+
+  /** Whole, and again whenever the window changes: folded by the terminal, a stranger's words would begin a line. */
+  async #show(): Promise<void> {
+    try {
+      const lines = questionText(this.#question, { columns: this.#columns() })
+      const painted = lines.map((line) => (this.#options.color && /^\S/.test(line) ? bold(line) : line))
+      this.#drawn = 0
+      await this.#write(`\r\n${painted.join('\n')}\n${HOW}\n`)
+      this.#isShown = !this.#isOver
+      this.#draw()
+    } catch (error) {
+      this.#deny(`the question cannot be shown: ${textOf(error)}`, 'default', '')
+    }
+  }
+
+  #typed(bytes: Buffer): void {
+    if (!this.#isShown) return
+    const typed = this.#line.feed(bytes)
+    if (typed === 'left') this.#left()
+    else if (typed === 'lines') this.#tell(PASTED)
+    else if (typed === 'line') this.#entered(this.#line.text)
+    if (typed !== 'part') this.#line.clear()
+    this.#draw()
+  }
+
+  #entered(line: string): void {
+    const answer = typedAnswer(this.#question, line)
+    if (answer === undefined) return
+    if ('problem' in answer) this.#tell(answer.problem)
+    else this.#answer(answer.option, answer.reason)
+  }
+
+  #answer(option: string, reason: string | undefined): void {
+    const { by } = this.#options
+    const reply = reason === undefined ? { option, by } : { option, reason: plainText(reason), by }
+    this.#end({ reply, words: `Answered: ${visible(option)}` })
+  }
+
+  #left(): void {
+    if (this.#options.staysOpen) this.#end({ reply: LEFT_OPEN, words: 'Left open.' })
+    else this.#deny('the person left', this.#options.by, 'Denied: you left.')
+  }
+
+  #gone(): void {
+    this.#deny('the terminal went away', 'default', '')
+  }
+
+  #deny(reason: string, by: string, words: string): void {
+    this.#end({ reply: { option: denyOf(this.#question), reason, by }, words })
+  }
+
+  #withdraw(): void {
+    const { default: otherwise } = this.#question
+    const isLate = performance.now() >= this.#options.until - TICK_MS / 2
+    const { signal, staysOpen } = this.#options
+    const why = typeof signal.reason === 'string' ? signal.reason : 'nobody waits for the answer any more'
+    const fate = staysOpen
+      ? 'nobody answered.'
+      : `${otherwise === 'allow' ? 'allowed' : 'denied'} by default.`
+    const words = isLate ? `Time is up: ${fate}` : `No longer asked: ${visible(why)}.`
+    this.#end({
+      reply: { unanswered: 'A person was asked at the terminal, and did not answer in time.' },
+      words,
+    })
+  }
+
+  #tell(problem: string): void {
+    const lines = `${this.#erased()}${problem}\n`
+    this.#drawn = 0
+    void this.#write(lines)
+  }
+
+  /** Over what stands there, without any sequence that a terminal may not know. */
+  #draw(): void {
+    this.#isStale = this.#isDrawing
+    if (!this.#isShown || this.#isDrawing) return
+    const left = Math.max(0, Math.ceil((this.#options.until - performance.now()) / 1000))
+    const otherwise = this.#question.default === 'allow' ? 'allowed' : 'denied'
+    const fate = this.#options.staysOpen ? 'it expires' : otherwise
+    const columns = this.#columns()
+    const prompt = columns < NARROW ? `${clock(left)} > ` : `${clock(left)} until ${fate} > `
+    const room = columns - 1 - prompt.length
+    const row = `${prompt}${endOf(visible(this.#line.text), Math.max(0, room))}`
+    const text = `${this.#erased()}${row}`
+    this.#drawn = columnsOf(row)
+    this.#isDrawing = true
+    void this.#write(text).then(() => {
+      this.#isDrawing = false
+      if (this.#isStale) this.#draw()
+    })
+  }
+
+  #erased(): string {
+    return `\r${' '.repeat(this.#drawn)}\r`
+  }
+
+  #columns(): number {
+    try {
+      return this.#terminal.columns()
+    } catch {
+      this.#gone()
+      return NARROW
+    }
+  }
+
+  async #write(text: string): Promise<void> {
+    try {
+      await this.#terminal.write(text)
+    } catch {
+      this.#gone()
+    }
+  }
+}
+
+function clock(seconds: number): string {
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+}
+
+function bold(text: string): string {
+  return `\u001b[1m${text}\u001b[22m`
+}

@@ -1,0 +1,319 @@
+// Events: names and aliases, typed payloads, and the one way in for event data: resolve, check, open.
+
+import { type Diagnostic, HookError, isHookError, textOf } from '../base/errors.js'
+import { type Data, frozenCopy, isObject, type Json, mergedCopy } from '../base/json.js'
+import { shown } from '../base/text.js'
+import {
+  CATALOGUE,
+  COMMON_FIELDS as COMMON,
+  type COMMON_FIELDS,
+  type EventRow,
+  type FieldType,
+  TWIN_FIELDS,
+} from './catalogue.js'
+
+// ---- types, inferred from the catalogue -----------------------------------------------------------------------
+
+type Catalogue = typeof CATALOGUE
+/** The canonical name of a known event. */
+export type EventName = keyof Catalogue
+
+type Snake<S extends string> = S extends `${infer Head}${infer Tail}`
+  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${Snake<Tail>}`
+  : S
+type Alias<E extends EventName> = Catalogue[E]['aliases'][number] | Uncapitalize<E> | Snake<Uncapitalize<E>>
+
+/** Any name a known event goes by. */
+export type EventAlias = { [E in EventName]: E | Alias<E> }[EventName]
+/** The canonical event behind a name; `string` for an event of your own. */
+export type Canonical<N extends string> = N extends EventName
+  ? N
+  : N extends EventAlias
+    ? { [E in EventName]: N extends Alias<E> ? E : never }[EventName]
+    : string
+
+interface FieldTypes {
+  string: string
+  number: number
+  boolean: boolean
+  object: Data
+  list: readonly Json[]
+  json: Json
+}
+type Required<F> = { readonly [K in keyof F]: F[K] extends FieldType ? FieldTypes[F[K]] : never }
+type Optional<F> = { readonly [K in keyof F]?: (F[K] extends FieldType ? FieldTypes[F[K]] : never) | null }
+type Defaulted<E extends EventName> = Catalogue[E] extends { defaults: infer D } ? keyof D : never
+type Twins = {
+  readonly tool_result?: Json
+  readonly trigger?: string | null
+  readonly user_prompt?: string | null
+}
+type Known<E extends EventName> = Required<Catalogue[E]['required']> &
+  Required<Pick<Catalogue[E]['optional'], Defaulted<E> & keyof Catalogue[E]['optional']>> &
+  Optional<Omit<Catalogue[E]['optional'], Defaulted<E>>> &
+  Optional<Omit<typeof COMMON_FIELDS, keyof Catalogue[E]['required'] | keyof Catalogue[E]['optional']>> &
+  Twins
+
+/** What a handler of event `N` reads: snake_case fields, deep-frozen; an event of your own has any JSON object. */
+export type Payload<N extends string> =
+  Canonical<N> extends EventName ? Flat<Known<Canonical<N>> & Extra> : Data
+/** Written out, so that an error message shows fields and not how they came about. */
+type Flat<T> = { [K in keyof T]: T[K] }
+/** Fields beyond the catalogue pass through. */
+interface Extra {
+  readonly [key: string]: unknown
+}
+
+// ---- names ----------------------------------------------------------------------------------------------------
+
+/** An event of the catalogue, or a custom one, ready for use. */
+export interface EventKind extends EventRow {
+  readonly name: string
+  readonly custom: boolean
+  /** The required fields, as a list made once. */
+  readonly checks: readonly FieldCheck[]
+  readonly types: Readonly<Record<string, FieldType | undefined>>
+  readonly twins: readonly (readonly [string, string])[]
+}
+
+interface FieldCheck {
+  readonly field: string
+  readonly type: FieldType
+  /** The other name that will do. */
+  readonly twin: string | undefined
+}
+
+const CUSTOM: Omit<EventKind, 'name'> = {
+  when: 'an event of your own',
+  aliases: [],
+  matcher: null,
+  required: {},
+  optional: {},
+  deny: 'none',
+  denyMeans: '–',
+  onFailure: 'ignore',
+  custom: true,
+  checks: [],
+  types: Object.create(null),
+  twins: [],
+}
+
+let aliased: ReadonlyMap<string, EventName> | undefined
+
+/** Every name that an event goes by; made when somebody uses another than the canonical one. */
+function canonical(): ReadonlyMap<string, EventName> {
+  aliased ??= new Map(
+    Object.entries<EventRow>(CATALOGUE).flatMap(([name, { aliases }]) =>
+      [name, ...aliases, ...spellings(name)].map((alias) => [alias, name as EventName] as const),
+    ),
+  )
+  return aliased
+}
+
+function canonicalName(alias: string): EventName | undefined {
+  return Object.hasOwn(CATALOGUE, alias) ? (alias as EventName) : canonical().get(alias)
+}
+
+/** By any of those names; made when first asked for, because a program that is started for every event needs one of them. */
+const kinds = new Map<string, EventKind>()
+
+function kindOf(alias: string): EventKind | undefined {
+  const known = kinds.get(alias)
+  if (known) return known
+  const name = canonicalName(alias)
+  if (name === undefined) return undefined
+  const row: EventRow = CATALOGUE[name]
+  const kind = alias === name ? madeKind(name, row) : (kindOf(name) as EventKind)
+  const implied = row.implied?.[alias]
+  const made = implied ? { ...kind, defaults: { ...kind.defaults, ...implied } } : kind
+  kinds.set(alias, made)
+  return made
+}
+
+function madeKind(name: string, row: EventRow): EventKind {
+  const types: Record<string, FieldType | undefined> = {
+    __proto__: null,
+    ...COMMON,
+    ...row.optional,
+    ...row.required,
+  } as never
+  const twins = TWIN_FIELDS.filter(([a, b]) => a in row.required || a in row.optional || b in row.optional)
+  for (const [a, b] of twins) types[a] = types[b] = types[a] ?? types[b]
+  const checks = Object.entries(row.required).map(([field, type]) => ({
+    field,
+    type,
+    twin: twins.find(([a]) => a === field)?.[1],
+  }))
+  return { ...row, name, custom: false, checks, types, twins }
+}
+
+/** `PreToolUse` is also `preToolUse` and `pre_tool_use`. */
+function spellings(name: string): string[] {
+  const camel = name.charAt(0).toLowerCase() + name.slice(1)
+  return [camel, camel.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]
+}
+
+/** The event behind any of its names. An unknown name is a custom event of the notification class. */
+export function resolveEvent(name: string): EventKind {
+  const known = kinds.get(name) ?? kindOf(name)
+  if (known) return known
+  if (typeof name !== 'string' || name === '') {
+    throw new HookError('EVENT_INVALID', `An event name must be a non-empty string, got ${shown(name)}`)
+  }
+  return { ...CUSTOM, name }
+}
+
+/** Kinds of observation that an event goes by as well: whoever notifies of them does not fire the event. */
+const OBSERVED: ReadonlySet<string> = new Set(['turn_end', 'subturn_spawn', 'subturn_end'])
+
+/** What a host tells observers of, under a name of its own. */
+export function resolveNotice(name: string): EventKind {
+  return OBSERVED.has(name) ? { ...CUSTOM, name } : resolveEvent(name)
+}
+
+/** Made when first asked for, too. */
+let folded: ReadonlyMap<string, EventName> | undefined
+
+function unfolded(name: string): EventName | undefined {
+  folded ??= new Map([...canonical()].map(([alias, event]) => [fold(alias), event]))
+  return folded.get(fold(name))
+}
+
+/** A name without case and separators. */
+export function fold(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '')
+}
+
+/** The known event behind a name in any case and with any separators: for who reads what others send. */
+export function canonicalEvent(name: string): EventName | undefined {
+  return canonicalName(name) ?? unfolded(name)
+}
+
+/** A custom event whose name is that of a known one but for case and separators is most likely a slip. */
+export function lookalikeOf(name: string): Diagnostic | undefined {
+  if (canonicalName(name) !== undefined) return undefined
+  const meant = unfolded(name)
+  if (meant === undefined) return undefined
+  return { code: 'lookalike-event', text: `${name} is an event of your own here; did you mean ${meant}?` }
+}
+
+/** For the outcome of a custom event: whether its name is likely a slip. */
+export function slipOf(kind: EventKind): readonly Diagnostic[] {
+  const slip = kind.custom ? lookalikeOf(kind.name) : undefined
+  return slip ? [slip] : NONE
+}
+
+const NONE: readonly never[] = Object.freeze([])
+
+/** Every known event, in catalogue order. */
+export function knownEvents(): readonly EventKind[] {
+  return Object.keys(CATALOGUE).map(resolveEvent)
+}
+
+// ---- payloads -------------------------------------------------------------------------------------------------
+
+/** Refuses data that lacks a required field. Cheap: runs also when nobody listens. */
+export function checkRequired(
+  kind: EventKind,
+  data: unknown,
+): asserts data is { readonly [key: string]: unknown } {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) {
+    throw invalid(kind, `the data must be an object, got ${described(data)}`)
+  }
+  const { checks } = kind
+  try {
+    for (let i = 0; i < checks.length; i++) {
+      const check = checks[i] as FieldCheck
+      const value = (data as Data)[check.field]
+      // Right at first sight, as nearly all are; the rest takes a closer look.
+      const right =
+        typeof value === 'object' ? value !== null && !Array.isArray(value) : typeof value === 'string'
+      if (right && typeof value === check.type) continue
+      checkField(kind, data as Data, check)
+    }
+  } catch (error) {
+    throw isHookError(error) ? error : invalid(kind, `a field cannot be read: ${textOf(error)}`)
+  }
+}
+
+function checkField(kind: EventKind, data: Data, { field, type, twin }: FieldCheck): void {
+  let value = data[field]
+  if (twin !== undefined && (value === undefined || value === null)) value = data[twin]
+  if (value === undefined || (value === null && type !== 'json')) {
+    throw invalid(kind, `the required field ${field} is missing`)
+  }
+  if (!isType(value, type)) throw mistyped(kind, field, type, value)
+}
+
+/** Refuses a known field of the wrong type; null counts as absent for what is optional. */
+export function checkTypes(kind: EventKind, data: { readonly [key: string]: unknown }): void {
+  for (const field in data) {
+    const type = kind.types[field]
+    const value = data[field]
+    if (type === undefined || value === undefined || value === null) continue
+    if (!isType(value, type)) throw mistyped(kind, field, type, value)
+  }
+}
+
+/** What belongs to the engine: no host sets it, no hook changes it. */
+interface Owned {
+  readonly timestamp: string
+  readonly session_id?: string
+}
+
+/**
+ * The private, complete, deep-frozen copy of an event's data that hooks see: `base` under `data`, defaults filled in,
+ * twin fields under both names, engine-owned fields last.
+ */
+export function openPayload(kind: EventKind, base: object, data: object, owned?: Owned): Data {
+  const payload = mergedCopy(base, data, kind.name)
+  if (owned) {
+    payload.hook_event_name = kind.name
+    payload.timestamp = owned.timestamp
+    if (owned.session_id !== undefined) payload.session_id = owned.session_id
+  }
+  checkTypes(kind, payload)
+  for (const [first, second] of kind.twins) {
+    const value = payload[first] ?? payload[second]
+    if (value !== undefined) payload[first] = payload[second] = value
+  }
+  for (const key in kind.defaults) {
+    if (payload[key] !== undefined && payload[key] !== null) continue
+    payload[key] = frozenCopy(kind.defaults[key], key)
+    for (const twin of kind.twins) if (twin[0] === key) payload[twin[1]] = payload[key]
+  }
+  return Object.freeze(payload)
+}
+
+/** The text that matchers of this event are held against. */
+export function matcherValue(kind: EventKind, data: Data): string {
+  if (kind.matcher === null) return ''
+  const value = data[kind.matcher]
+  if (typeof value !== 'string') return ''
+  return kind.matcher === 'file_path' ? value.slice(value.lastIndexOf('/') + 1) : value
+}
+
+function isType(value: unknown, type: FieldType): boolean {
+  if (type === 'json') return true
+  if (type === 'list') return Array.isArray(value)
+  if (type === 'object') return isObject(value)
+  return typeof value === type
+}
+
+function article(type: FieldType): string {
+  return type === 'object' ? 'an object' : `a ${type}`
+}
+
+function described(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+function mistyped(kind: EventKind, field: string, type: FieldType, value: unknown): HookError {
+  return invalid(kind, `${field} must be ${article(type)}, got ${described(value)}`)
+}
+
+function invalid(kind: EventKind, what: string): HookError {
+  return new HookError('PAYLOAD_INVALID', `${kind.name}: ${what}`)
+}

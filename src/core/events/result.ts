@@ -1,0 +1,272 @@
+// What one hook answers: the HookResult, its constructors, and the parser that is the only way in.
+
+import { type DiagnosticSink, HookError, isHookError, textOf } from '../base/errors.js'
+import { type Data, frozenCopy, isObject, isPlain, type Json } from '../base/json.js'
+import { shown } from '../base/text.js'
+
+export const ACTIONS = [
+  'continue',
+  'deny',
+  'modify',
+  'inject_context',
+  'ask_user',
+  'respond',
+  'abort_turn',
+  'hard_abort',
+] as const
+export type Action = (typeof ACTIONS)[number]
+
+/** One hook's answer. The action is the verdict; every other field present counts as well. */
+export interface HookResult {
+  readonly action: Action
+  /** Why; a deny's reason goes to the model. */
+  readonly reason?: string
+  /** A shallow patch over the event data: keys given replace, keys not given stay. */
+  readonly data?: Data
+  /** For `respond`: the result given in place of the operation. */
+  readonly response?: Json
+  /** An explicit allow: spares the host's own prompt; never outranks an ask, a deny or a failure. */
+  readonly permission?: 'allow'
+  readonly contextInjection?: string
+  /** Default `system`. */
+  readonly contextInjectionRole?: 'system' | 'user' | 'assistant'
+  /** Reaches only the next model call. */
+  readonly ephemeral?: boolean
+  /** With `ephemeral`: add to the last tool result instead of a message of its own. */
+  readonly appendToLastToolResult?: boolean
+  readonly approvalPrompt?: string
+  /** Default `Allow`, `Deny`. */
+  readonly approvalOptions?: readonly string[]
+  /** Seconds; default 300. */
+  readonly approvalTimeout?: number
+  /** On time-out or error; default `deny`. */
+  readonly approvalDefault?: 'allow' | 'deny'
+  readonly userMessage?: string
+  /** Default `info`. */
+  readonly userMessageLevel?: 'info' | 'warning' | 'error'
+  /** Shown with the message instead of the hook's name. */
+  readonly userMessageSource?: string
+  /** Hides the hook's own output, never the tool's. */
+  readonly suppressOutput?: boolean
+  /** Fields that only the host can act on (sessionTitle, updatedPermissions, watchPaths, …). */
+  readonly host?: Data
+}
+
+type More<K extends keyof HookResult> = Omit<Partial<HookResult>, 'action' | K>
+
+/** No opinion. */
+export const proceed = (more: More<never> = {}): HookResult => ({ ...more, action: 'continue' })
+/** The operation must not happen. */
+export const deny = (reason: string, more: More<'reason'> = {}): HookResult => ({
+  ...more,
+  action: 'deny',
+  reason,
+})
+/** Changes event data: a shallow patch. */
+export const modify = (data: object, more: More<'data'> = {}): HookResult => ({
+  ...more,
+  action: 'modify',
+  data: data as Data,
+})
+/** Adds text to the agent's context. */
+export const inject = (text: string, more: More<'contextInjection'> = {}): HookResult => ({
+  ...more,
+  action: 'inject_context',
+  contextInjection: text,
+})
+/** A person decides. */
+export const askUser = (prompt: string, more: More<'approvalPrompt'> = {}): HookResult => ({
+  ...more,
+  action: 'ask_user',
+  approvalPrompt: prompt,
+})
+/** Gives the result in place of the operation. */
+export const respond = (response: unknown, more: More<'response'> = {}): HookResult => ({
+  ...more,
+  action: 'respond',
+  response: response as Json,
+})
+/** Ends the current turn. */
+export const abortTurn = (reason: string, more: More<'reason'> = {}): HookResult => ({
+  ...more,
+  action: 'abort_turn',
+  reason,
+})
+/** Ends the agent loop. */
+export const hardAbort = (reason: string, more: More<'reason'> = {}): HookResult => ({
+  ...more,
+  action: 'hard_abort',
+  reason,
+})
+
+// ---- the parser -----------------------------------------------------------------------------------------------
+
+type Field = Exclude<keyof HookResult, 'action'>
+/** Says what is wrong with a value, or undefined where it is right. */
+type Check = (value: unknown) => string | undefined
+
+const text: Check = (value) => (typeof value === 'string' ? undefined : 'must be a string')
+const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false')
+const oneOf =
+  (...allowed: readonly string[]): Check =>
+  (value) =>
+    typeof value === 'string' && allowed.includes(value)
+      ? undefined
+      : `must be one of ${allowed.map((word) => JSON.stringify(word)).join(', ')}`
+
+const FIELDS: Readonly<Record<Field, Check>> = {
+  reason: text,
+  data: (value) => (isObject(value) && isPlain(value) ? undefined : 'must be an object'),
+  response: (value) =>
+    ['function', 'symbol', 'bigint'].includes(typeof value) ? 'must be what JSON can carry' : undefined,
+  permission: oneOf('allow'),
+  contextInjection: text,
+  contextInjectionRole: oneOf('system', 'user', 'assistant'),
+  ephemeral: flag,
+  appendToLastToolResult: flag,
+  approvalPrompt: text,
+  approvalOptions: (value) =>
+    Array.isArray(value) &&
+    value.length > 0 &&
+    [...value].every((item) => typeof item === 'string' && item !== '')
+      ? undefined
+      : 'must be a list of at least one non-empty string',
+  approvalTimeout: (value) =>
+    typeof value === 'number' && value > 0 && value < Infinity
+      ? undefined
+      : 'must be a number of seconds above 0',
+  approvalDefault: oneOf('allow', 'deny'),
+  userMessage: text,
+  userMessageLevel: oneOf('info', 'warning', 'error'),
+  userMessageSource: text,
+  suppressOutput: flag,
+  host: (value) => (isObject(value) && isPlain(value) ? undefined : 'must be an object'),
+}
+
+let snakes: ReadonlyMap<string, Field> | undefined
+
+/** Amplifier's spelling of the same; made when somebody uses it. */
+function snakeCased(): ReadonlyMap<string, Field> {
+  const snake = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  snakes ??= new Map((Object.keys(FIELDS) as Field[]).map((field) => [snake(field), field]))
+  return snakes
+}
+
+function fieldCalled(key: string): Field | 'action' | undefined {
+  if (key === 'action') return key
+  return Object.hasOwn(FIELDS, key) ? (key as Field) : snakeCased().get(key)
+}
+
+const actions: ReadonlySet<unknown> = new Set(ACTIONS)
+/** Verdicts that stand even if another field of the same answer is malformed. */
+export const STANDS: ReadonlySet<unknown> = new Set<Action>(['deny', 'abort_turn', 'hard_abort'])
+const needed: Partial<Record<Action, Field>> = {
+  modify: 'data',
+  inject_context: 'contextInjection',
+  respond: 'response',
+}
+
+/** Whoever gives these means a verdict. */
+const ONLY_WITH_ACTION: readonly Field[] = [
+  'reason',
+  'response',
+  'approvalPrompt',
+  'approvalOptions',
+  'approvalTimeout',
+  'approvalDefault',
+]
+
+export const CONTINUE: HookResult = Object.freeze({ action: 'continue' })
+
+/**
+ * Reads an answer, in camelCase or snake_case. `undefined` is `continue`. Anything that is not a valid HookResult
+ * throws ANSWER_INVALID and says exactly what is wrong; a null field is an absent one. The result is a copy.
+ */
+export function parseResult(value: unknown, diagnostics: DiagnosticSink): HookResult {
+  try {
+    return value === undefined || isBareContinue(value) ? CONTINUE : parseObject(value, diagnostics)
+  } catch (error) {
+    throw isHookError(error) ? error : wrong(`the answer cannot be read: ${textOf(error)}`)
+  }
+}
+
+function parseObject(value: unknown, diagnostics: DiagnosticSink): HookResult {
+  if (!isObject(value)) throw wrong(`an answer must be an object or undefined, got ${shown(value)}`)
+  if (!('action' in value) && !isPlain(value))
+    throw wrong('an answer must be a plain object, got another kind of object')
+  const action = value.action ?? 'continue'
+  if (!actions.has(action))
+    throw wrong(`action ${shown(action)} is unknown; it must be one of ${ACTIONS.join(', ')}`)
+  const result: Record<string, unknown> = { action }
+  const problems: string[] = []
+  const unknown: string[] = []
+  for (const key of Object.keys(value)) {
+    const field = fieldCalled(key)
+    const given = value[key]
+    if (field === undefined) unknown.push(key)
+    else if (field !== 'action' && given !== undefined && (given !== null || field === 'response')) {
+      const problem = FIELDS[field](given)
+      if (problem) problems.push(`${key} ${problem}, got ${shown(given)}`)
+      else result[field] = typeof given === 'object' ? frozenField(key, given, problems) : given
+    }
+  }
+  const need = needed[action as Action]
+  if (need && !(need in result) && problems.length === 0) problems.push(`${String(action)} needs ${need}`)
+  if ((value.action ?? undefined) === undefined && unknown.length > 0) {
+    problems.push(`there is no action, and no HookResult has ${unknown.map(shown).join(', ')}`)
+  }
+  const verdictField = ONLY_WITH_ACTION.find((field) => field in result)
+  if ((value.action ?? undefined) === undefined && unknown.length === 0 && verdictField) {
+    problems.push(`there is no action, and ${verdictField} says nothing without one`)
+  }
+  if (problems.length > 0 && !STANDS.has(action)) throw wrong(problems.join('; '))
+  for (const problem of problems) {
+    diagnostics.push({ code: 'malformed-field', text: `${problem}; the ${String(action)} stands` })
+  }
+  for (const key of unknown) {
+    diagnostics.push({
+      code: 'unknown-answer-key',
+      text: `no HookResult has the key ${shown(key)}${suggestion(key)}`,
+    })
+  }
+  return result as unknown as HookResult
+}
+
+/** `{ action: 'continue' }` and nothing else: by far the most frequent answer. */
+function isBareContinue(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || (value as HookResult).action !== 'continue') return false
+  for (const key in value) if (key !== 'action') return false
+  return true
+}
+
+function frozenField(key: string, value: unknown, problems: string[]): unknown {
+  try {
+    return frozenCopy(value, key)
+  } catch (error) {
+    problems.push(error instanceof Error ? error.message : `${key} is not JSON`)
+    return undefined
+  }
+}
+
+function wrong(what: string): HookError {
+  return new HookError('ANSWER_INVALID', what)
+}
+
+/** Keys that authors of other systems' hooks write out of habit. */
+const HABITS: Readonly<Record<string, string>> = {
+  decision: 'action: "deny"',
+  permissionDecision: 'action: "deny"',
+  permission_decision: 'action: "deny"',
+  block: 'action: "deny"',
+  message: 'userMessage',
+  systemMessage: 'userMessage',
+  additionalContext: 'contextInjection',
+  updatedInput: 'data: { tool_input: … }',
+  modifications: 'data',
+  result: 'response',
+}
+
+function suggestion(key: string): string {
+  const habit = Object.hasOwn(HABITS, key) ? HABITS[key] : undefined
+  return habit ? `; did you mean ${habit}?` : ''
+}

@@ -1,0 +1,282 @@
+// The only thing the kernel knows: a hook is a function with metadata. Every way to run hooks makes these.
+
+import { type Diagnostic, type DiagnosticSink, HookError, textOf } from '../base/errors.js'
+import { type Data, isObject } from '../base/json.js'
+import { anything, type Checks, checkOptions, isFlag, isOneOf, isSeconds, isText } from '../base/options.js'
+import { isPromise } from '../base/promise.js'
+import { type Payload, resolveEvent } from '../events/events.js'
+import { askUser, deny, type HookResult } from '../events/result.js'
+import type { Outcome } from '../verdict/outcome.js'
+import { compileMatcher, type Matcher, type MatcherSpec } from './matcher.js'
+
+export type HookKind = 'function' | 'command' | 'process' | 'http' | 'prompt' | 'agent' | 'mcp_tool'
+
+/** Where a hook comes from, for people. */
+export interface Origin {
+  /** `named`: a file or plugin that the host or the command line named. */
+  readonly scope: 'global' | 'host' | 'session' | 'user' | 'project' | 'named'
+  /** A plugin's or file's name; `code` for functions. */
+  readonly source: string
+  readonly file?: string
+  readonly line?: number
+  readonly hash?: string
+}
+
+export interface SessionInfo {
+  readonly id: string
+  readonly cwd?: string
+  /** The turn that the event belongs to: `turn-1` is the first. */
+  readonly turnId?: string
+  /** The host says itself when turns begin and end (startTurn, endTurn); otherwise prompts and stops do. */
+  readonly announcesTurns?: boolean
+  /** Of a subagent: the turn it was started from. */
+  readonly parentTurnId?: string
+  /** Model calls of the turn before the one that the event belongs to. */
+  readonly iteration?: number
+}
+
+/** What happened, as one hook sees it. */
+export interface HookEvent {
+  /** Canonical. */
+  readonly name: string
+  readonly data: Data
+  readonly session: SessionInfo | undefined
+}
+
+/** What a hook may use while it runs. */
+export interface HookContext {
+  /** Aborted when the hook is overdue or the fire is aborted. */
+  readonly signal: AbortSignal
+  /** The same for who only wants to be told: costs no signal. */
+  readonly onAbort: (listener: () => void) => void
+  readonly session: SessionInfo | undefined
+  /** For observers: what came of the event. */
+  readonly outcome: Outcome | undefined
+  /** Adds a diagnostic to the outcome. */
+  readonly note: (d: Diagnostic) => void
+  /** Keeps what the hook printed, for the trace. */
+  readonly printed: (output: Printed) => void
+}
+
+/** What a program wrote, within bounds. */
+export interface Printed {
+  readonly stdout?: string
+  readonly stderr?: string
+}
+
+/** For a hook that was waited for and says that it works on by itself: what it brings in the end counts as that of a detached one. */
+export class LateAnswer {
+  readonly timeoutMs: number
+  readonly finish: Finish
+
+  constructor(timeoutMs: number, finish: Finish) {
+    this.timeoutMs = timeoutMs
+    this.finish = finish
+  }
+}
+
+/** Waits for the answer, in a context of its own: the one the hook ran in is over. */
+type Finish = (context: HookContext) => Promise<unknown>
+
+/** Answers a HookResult (the dispatch validates it) or throws; obeys the signal; never decides policy. A late answer is dropped. */
+export type Run = (event: HookEvent, context: HookContext) => unknown
+
+/** `block` closes the gate when the hook fails, `continue` goes on; `byEvent` is the catalogue's choice. */
+export type FailurePolicy = 'block' | 'continue' | 'byEvent'
+
+export interface Hook {
+  /** Unique and stable: grants are bound to it. */
+  readonly id: string
+  readonly name: string
+  readonly kind: HookKind
+  readonly origin: Origin
+  /** Digest of what it runs, where that was reviewed. */
+  readonly content?: string
+  readonly events: 'all' | ReadonlySet<string>
+  /** Null matches everything. */
+  readonly matcher: Matcher | null
+  /** A rule beyond the matcher (`if`): true, or why not. Sees the data as it is when its step begins. */
+  readonly condition?: (event: HookEvent) => true | string
+  /** `approve`: sees the final call, may not change it. `observe`: off the path, gets event and outcome. */
+  readonly role: 'intercept' | 'approve' | 'observe'
+  /** Ascending. */
+  readonly priority: number
+  /** Null is a step of its own. Hooks with lanes at one priority form one step: lanes at once, one lane in sequence. */
+  readonly lane: string | null
+  /** Nobody waits; effects go out with a later event. */
+  readonly detached: boolean
+  /** Detached, and a deny does not come too late: it wakes the model, with its reason. */
+  readonly wakes?: boolean
+  /** At most once in a session. */
+  readonly once: boolean
+  /** Of hooks with the same key that would run for one event, only the first does. */
+  readonly sameAs?: string
+  readonly timeoutMs: number
+  /** What a start may take beside it: of a process that has to be started for the call. */
+  readonly startupMs?: number
+  readonly onFailure: FailurePolicy
+  readonly run: Run
+}
+
+// ---- function hooks -------------------------------------------------------------------------------------------
+
+/** What a function may return; objects are validated. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler without a return statement is a handler that goes on
+export type Answer = HookResult | undefined | void
+
+/** `event` is the canonical name; `data` is deep-frozen: return modify({ … }) to change it. */
+export type Handler<N extends string = string> = (
+  event: string,
+  data: Payload<N>,
+  context: HookContext,
+) => Answer | Promise<Answer>
+
+export interface RegisterOptions {
+  /** Default: the function's own name, else `EVENT#n`. Made unique if taken. */
+  readonly name?: string
+  /** Lower runs earlier; default 0. */
+  readonly priority?: number
+  readonly matcher?: MatcherSpec
+  /** Seconds; default 60. */
+  readonly timeout?: number
+  readonly onFailure?: 'block' | 'continue' | undefined
+  /** Default `intercept`. */
+  readonly role?: Hook['role']
+  /** At most once in a session; a subagent's session counts as its own. */
+  readonly once?: boolean
+}
+
+const DEFAULT_TIMEOUT = 60
+
+const OPTIONS: Checks<RegisterOptions> = {
+  name: isText,
+  priority: [Number.isFinite, 'a number'],
+  matcher: anything, // compileMatcher says more about it
+  timeout: isSeconds,
+  onFailure: isOneOf('block', 'continue'),
+  role: isOneOf('intercept', 'approve', 'observe'),
+  once: isFlag,
+}
+
+/** What a registry knows about a hook that the function does not. */
+interface Registration {
+  readonly name: string
+  readonly id: string
+  readonly origin: Origin
+  /** For hooks that do not say. */
+  readonly onFailure: 'block' | 'continue' | undefined
+  readonly diagnostics: DiagnosticSink
+}
+
+/** A hook made of a function. Throws OPTIONS_INVALID or MATCHER_INVALID, so that a mistake shows at registration. */
+export function functionHook(
+  event: string,
+  handler: Handler<never>,
+  options: RegisterOptions,
+  { name, id, origin, onFailure, diagnostics }: Registration,
+): Hook {
+  if (typeof handler !== 'function') {
+    throw new HookError(
+      'OPTIONS_INVALID',
+      `The handler of ${event} must be a function, got ${typeof handler}`,
+    )
+  }
+  checkOptions(`Hook on ${event}`, options, OPTIONS)
+  const kind = event === '*' ? undefined : resolveEvent(event)
+  const role = options.role ?? 'intercept'
+  const narrow = kind?.name === 'FileChanged' || kind?.name === 'StopFailure'
+  return {
+    id,
+    name,
+    kind: 'function',
+    origin,
+    events: kind ? new Set([kind.name]) : 'all',
+    matcher: compileMatcher(options.matcher, {
+      narrow,
+      note: (d) => diagnostics.push({ ...d, text: `${name}: ${d.text}` }),
+    }),
+    role,
+    priority: options.priority ?? 0,
+    lane: null,
+    detached: false,
+    once: options.once ?? false,
+    timeoutMs: (options.timeout ?? DEFAULT_TIMEOUT) * 1000,
+    onFailure: options.onFailure ?? onFailure ?? (role === 'approve' ? 'block' : 'byEvent'),
+    run: (event, context) => (handler as Handler)(event.name, event.data as never, context),
+  }
+}
+
+// ---- BeamAgent's hook values ----------------------------------------------------------------------------------
+
+/** What a BeamAgent callback answers: `['ok', context]` goes on with that context; a HookResult works as well. */
+export type CallbackAnswer =
+  | 'ok'
+  | readonly ['ok', object]
+  | readonly ['deny', string]
+  | readonly ['ask', string]
+  | Answer
+/** Gets the event's data with the key `event`. */
+export type Callback<N extends string = string> = (
+  context: Payload<N> & { readonly event: string },
+) => CallbackAnswer | Promise<CallbackAnswer>
+
+/** A hook as a value, to be registered anywhere. */
+export interface HookDef {
+  readonly event: string
+  readonly callback: Callback<never>
+  readonly matcher?: MatcherSpec
+}
+
+/** Makes a hook value. An invalid pattern throws here. */
+export function hook<N extends string>(event: N, callback: Callback<N>, matcher?: MatcherSpec): HookDef {
+  if (typeof callback !== 'function') {
+    throw new HookError(
+      'OPTIONS_INVALID',
+      `The callback of ${event} must be a function, got ${typeof callback}`,
+    )
+  }
+  compileMatcher(matcher)
+  return Object.freeze({
+    event,
+    callback: callback as Callback<never>,
+    ...(matcher !== undefined && { matcher }),
+  })
+}
+
+/** A BeamAgent callback as a handler. */
+export function handlerOf(def: HookDef): Handler<never> {
+  if (typeof def?.callback !== 'function') {
+    throw new HookError('OPTIONS_INVALID', 'A hook value must come from hook(event, callback, matcher?)')
+  }
+  const callback = def.callback as unknown as Callback
+  const handler = (event: string, data: Data) => {
+    const answer = callback(Object.freeze({ ...data, event: snakeCase(event) }) as never)
+    return isPromise(answer)
+      ? Promise.resolve(answer).then((late) => readAnswer(data, late as CallbackAnswer))
+      : readAnswer(data, answer as CallbackAnswer)
+  }
+  Object.defineProperty(handler, 'name', { value: def.callback.name })
+  return handler as unknown as Handler<never>
+}
+
+export function snakeCase(name: string): string {
+  return (
+    name.charAt(0).toLowerCase() + name.slice(1).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  )
+}
+
+function readAnswer(data: Data, answer: CallbackAnswer): Answer {
+  if (answer === 'ok') return undefined
+  if (!Array.isArray(answer)) return answer as Answer
+  const [verdict, detail] = answer as readonly unknown[]
+  if (verdict === 'deny' && typeof detail === 'string') return deny(detail)
+  if (verdict === 'ask' && typeof detail === 'string') return askUser(detail, { reason: detail })
+  if (verdict === 'ok' && isObject(detail)) {
+    const changed = Object.entries(detail).filter(([key, value]) => key !== 'event' && data[key] !== value)
+    return changed.length > 0 ? { action: 'modify', data: Object.fromEntries(changed) as Data } : undefined
+  }
+  throw new HookError(
+    'ANSWER_INVALID',
+    `expected ['ok', context], ['deny', reason] or ['ask', reason], got ${textOf(answer)}`,
+  )
+}

@@ -1,0 +1,168 @@
+// The plan of an event: who would run, in which order, and who would not and why. Runs nothing.
+
+import { HookError, textOf } from '../base/errors.js'
+import { isObject } from '../base/json.js'
+import { isPromise } from '../base/promise.js'
+import { shown } from '../base/text.js'
+import type { EventKind } from '../events/events.js'
+import { matcherValue } from '../events/events.js'
+import type { Hook, HookEvent, HookKind, Origin } from '../hooks/hook.js'
+import { type HookSet, matches } from '../hooks/hook-set.js'
+
+/** `ended`: an earlier hook denied or aborted, so that it was not needed. */
+export type SkipReason =
+  | 'matcher'
+  | 'if'
+  | 'disabled'
+  | 'untrusted'
+  | 'modified'
+  | 'duplicate'
+  | 'once'
+  | 'ended'
+  | 'failed'
+
+/** Why a hook does not run, in a word and in a sentence. */
+export interface Skip {
+  readonly why: SkipReason
+  readonly detail: string
+}
+
+/** Asked for every hook that matches: trust, enable and disable, once. */
+export type Admit = (hook: Hook) => true | Skip
+
+/** A hook in a plan, as plain data. */
+export interface Candidate {
+  readonly name: string
+  readonly kind: HookKind
+  readonly role: Hook['role']
+  readonly priority: number
+  readonly origin: Origin
+  /** Place in the order of the event, from 1. */
+  readonly order: number
+  readonly matched: boolean
+  /** Only where it does not run. */
+  readonly why?: SkipReason
+  readonly detail?: string
+}
+
+/** Steps run one after another; the lanes of a step at once; the hooks of a lane in sequence. */
+export interface Plan {
+  readonly event: string
+  readonly steps: readonly { readonly priority: number; readonly lanes: readonly (readonly string[])[] }[]
+  readonly approvers: readonly string[]
+  readonly observers: readonly string[]
+  readonly candidates: readonly Candidate[]
+}
+
+/** What would happen to this event now. A hook that rewrites it may change what later steps do. */
+export function planOf(kind: EventKind, event: HookEvent, set: HookSet, admit: Admit | undefined): Plan {
+  const listeners = set.listeners(kind)
+  const value = matcherValue(kind, event.data)
+  const running = { intercept: [] as Hook[], approve: [] as Hook[], observe: [] as Hook[] }
+  const candidates: Candidate[] = []
+  const standing = new Set<string>()
+  for (const role of ['interceptors', 'approvers', 'observers'] as const) {
+    for (const hook of listeners?.[role] ?? []) {
+      const skip = skipOrProblem(kind, hook, event, value, admit) ?? repetition(hook, standing)
+      if (!skip) running[hook.role].push(hook)
+      candidates.push(candidate(hook, candidates.length + 1, skip))
+    }
+  }
+  const steps: Plan['steps'][number][] = []
+  for (let at = 0; at < running.intercept.length; ) {
+    const step = stepAt(running.intercept, at)
+    const priority = (step[0] as Hook).priority
+    steps.push({ priority, lanes: lanesOf(step).map((lane) => lane.map((hook) => hook.name)) })
+    at += step.length
+  }
+  return {
+    event: kind.name,
+    steps,
+    approvers: running.approve.map((hook) => hook.name),
+    observers: running.observe.map((hook) => hook.name),
+    candidates,
+  }
+}
+
+/** Asked last: only a hook that does run stands for those that are the same. */
+export function repetition({ sameAs }: Hook, standing: Set<string>): Skip | undefined {
+  if (sameAs === undefined) return undefined
+  if (standing.has(sameAs)) return { why: 'duplicate', detail: 'the same hook runs for this event already' }
+  standing.add(sameAs)
+  return undefined
+}
+
+/** Explaining must not fail where running would: a condition or admission that throws is that hook's failure. */
+export function skipOrProblem(...args: Parameters<typeof skipOf>): Skip | undefined {
+  try {
+    return skipOf(...args)
+  } catch (error) {
+    return { why: 'failed', detail: `whether it may run cannot be said: ${textOf(error)}` }
+  }
+}
+
+/** The hooks of the step that begins at `at`: one hook, or all with lanes at its priority. */
+export function stepAt(hooks: readonly Hook[], at: number): readonly Hook[] {
+  const first = hooks[at] as Hook
+  let end = at + 1
+  if (first.lane !== null) {
+    while (hooks[end] && hooks[end]?.lane !== null && hooks[end]?.priority === first.priority) end++
+  }
+  return hooks.slice(at, end)
+}
+
+export function lanesOf(step: readonly Hook[]): readonly (readonly Hook[])[] {
+  const lanes = new Map<string, Hook[]>()
+  for (const hook of step) {
+    const lane = lanes.get(hook.lane ?? '')
+    if (lane) lane.push(hook)
+    else lanes.set(hook.lane ?? '', [hook])
+  }
+  return [...lanes.values()]
+}
+
+/** Why this hook does not run for this event; undefined if it does. */
+export function skipOf(
+  kind: EventKind,
+  hook: Hook,
+  event: HookEvent,
+  value: string,
+  admit: Admit | undefined,
+): Skip | undefined {
+  if (kind.matcher !== null && !matches(hook, value)) return matcherSkip(kind, hook, value)
+  return refusal(hook, event, admit)
+}
+
+/** For a hook whose matcher takes the event: why it does not run all the same. */
+export function refusal(hook: Hook, event: HookEvent, admit: Admit | undefined): Skip | undefined {
+  const held = hook.condition?.(event) ?? true
+  if (held !== true) return { why: 'if', detail: held }
+  return admit ? admission(admit(hook)) : undefined
+}
+
+/** Only `true` admits. Anything that is neither true nor a reason is the failure of this hook: its gate closes. */
+function admission(answer: unknown): Skip | undefined {
+  if (answer === true) return undefined
+  if (isObject(answer) && typeof answer.why === 'string' && typeof answer.detail === 'string') {
+    return answer as unknown as Skip
+  }
+  if (isPromise(answer)) Promise.resolve(answer).catch(() => undefined)
+  const got = isPromise(answer) ? 'a promise' : shown(answer)
+  throw new HookError('OPTIONS_INVALID', `admit must answer true or { why, detail }, at once; got ${got}`)
+}
+
+/** Why a hook did not get to run: its matcher, or else that an earlier hook ended the chain. */
+export function idleSkip(kind: EventKind, hook: Hook, value: string): Skip {
+  if (kind.matcher !== null && !matches(hook, value)) return matcherSkip(kind, hook, value)
+  return { why: 'ended', detail: 'an earlier hook denied or aborted, so it was not asked' }
+}
+
+function matcherSkip(kind: EventKind, hook: Hook, value: string): Skip {
+  const detail = `matcher ${shown(hook.matcher?.pattern)} does not match ${kind.matcher} ${shown(value)}`
+  return { why: 'matcher', detail }
+}
+
+function candidate(hook: Hook, order: number, skip: Skip | undefined): Candidate {
+  const { name, kind, role, priority, origin } = hook
+  return { name, kind, role, priority, origin, order, matched: !skip, ...skip }
+}

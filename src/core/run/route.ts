@@ -1,0 +1,123 @@
+// The way through the hooks of an event: what comes next, given the data as it is now.
+
+import { type Data, sameJson } from '../base/json.js'
+import { type EventKind, matcherValue } from '../events/events.js'
+import type { Hook, HookEvent } from '../hooks/hook.js'
+import type { Listeners, Selection } from '../hooks/hook-set.js'
+import type { Ran } from '../verdict/outcome.js'
+import { refusal, stepAt } from './plan.js'
+
+/** What comes next. */
+export interface Way {
+  /** The next hook for the event as it is now; undefined at the end. */
+  next(event: HookEvent, ran: readonly Ran[]): Hook | undefined
+  /** All hooks of the step that the hook just given begins. */
+  step(): readonly Hook[]
+  /** Hooks were still changing the call after the last round. */
+  readonly unstable: boolean
+}
+
+/** Hooks in sequence, as given: a lane of a step, or approvers. */
+export class Lane implements Way {
+  readonly unstable = false
+  readonly #hooks: readonly Hook[]
+  #at = 0
+
+  constructor(hooks: readonly Hook[]) {
+    this.#hooks = hooks
+  }
+
+  next(): Hook | undefined {
+    return this.#hooks[this.#at++]
+  }
+
+  step(): readonly Hook[] {
+    return this.#hooks.slice(this.#at - 1, this.#at)
+  }
+}
+
+/** Rounds after the first. */
+const MAX_EXTRA_ROUNDS = 3
+
+/**
+ * The steps of an event. Matchers see the data as it is when their step begins, so the selection follows the data.
+ * When the call was changed, those it is news to get their turn in another round.
+ */
+export class Route implements Way {
+  unstable = false
+  readonly #kind: EventKind
+  readonly #listeners: Listeners
+  readonly #recheck: 'skipped' | 'all'
+  /** The data as the host sent it, and as it was when the selection was made. */
+  readonly #sent: Data
+  #seen: Data
+  #selection: Selection
+  #index = 0
+  /** Where the last hook stands in the order of the event. */
+  #position = -1
+  #extraRounds = 0
+  /** From the second round on: only these. */
+  #only: ReadonlySet<Hook> | undefined
+
+  constructor(kind: EventKind, listeners: Listeners, data: Data, recheck: 'skipped' | 'all') {
+    this.#kind = kind
+    this.#listeners = listeners
+    this.#recheck = recheck
+    this.#sent = data
+    this.#seen = data
+    this.#selection = listeners.select(matcherValue(kind, data))
+  }
+
+  next(event: HookEvent, ran: readonly Ran[]): Hook | undefined {
+    if (event.data !== this.#seen) this.#follow(event.data)
+    const { hooks } = this.#selection
+    if (this.#only)
+      while (this.#index < hooks.length && !this.#only.has(hooks[this.#index] as Hook)) this.#index++
+    if (this.#index < hooks.length) return hooks[this.#index++]
+    return event.data !== this.#sent && this.#again(event, ran) ? this.next(event, ran) : undefined
+  }
+
+  step(): readonly Hook[] {
+    const step = stepAt(this.#selection.hooks, this.#index - 1)
+    this.#index += step.length - 1
+    return this.#only ? step.filter((hook) => this.#only?.has(hook)) : step
+  }
+
+  /** The hooks for the data as it is now, from the first that comes after where we are. */
+  #follow(data: Data): void {
+    const position = this.#selection.positions[this.#index - 1] ?? -1
+    if (position > this.#position) this.#position = position
+    this.#seen = data
+    const selection = this.#listeners.select(matcherValue(this.#kind, data))
+    if (selection === this.#selection) return
+    this.#selection = selection
+    const next = selection.positions.findIndex((one) => one > this.#position)
+    this.#index = next < 0 ? selection.positions.length : next
+  }
+
+  /** Starts another round with the hooks that the changed call is news to; false if there are none. */
+  #again(event: HookEvent, ran: readonly Ran[]): boolean {
+    const judged = new Map(ran.map((one) => [one.hook, one]))
+    const news = this.#selection.hooks.filter((hook) => {
+      const before = judged.get(hook)
+      if (before === undefined) return true
+      if (before.status === 'skipped') return before.why === 'if' && !stillRefused(hook, event)
+      return this.#recheck === 'all' && before.status !== 'detached' && !sameJson(before.left, event.data)
+    })
+    if (news.length === 0) return false
+    this.unstable = ++this.#extraRounds > MAX_EXTRA_ROUNDS
+    this.#only = new Set(news)
+    this.#index = 0
+    this.#position = -1
+    return !this.unstable
+  }
+}
+
+/** A condition that throws is news to its hook: it is asked again where that is the hook's failure. */
+function stillRefused(hook: Hook, event: HookEvent): boolean {
+  try {
+    return refusal(hook, event, undefined) !== undefined
+  } catch {
+    return false
+  }
+}

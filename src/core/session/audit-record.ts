@@ -1,0 +1,55 @@
+// What is written down about an event: one record per fire, another for effects that came late.
+
+import type { Diagnostic } from '../base/errors.js'
+import type { Action } from '../events/result.js'
+import type { Approval, Question } from '../verdict/approval.js'
+import type { Trace, Verdict } from '../verdict/outcome.js'
+
+/** What one candidate did, without the texts and data of its answer. */
+export interface AuditedHook extends Omit<Trace, 'answer' | 'changes' | 'stdout' | 'stderr'> {
+  /** When it began, in milliseconds since the fire did; absent where it did not run. */
+  readonly at?: number
+  /** Of what ran: the files as they were reviewed, otherwise its entry in a file. */
+  readonly hash?: string
+  readonly action?: Action
+  readonly reason?: string
+}
+
+/** What was asked and answered, without the call itself. */
+export interface AuditedApproval extends Omit<Approval, 'question'> {
+  readonly question: Omit<Question, 'call'>
+}
+
+export interface AuditRecord {
+  /** `late`: an async hook's effects, after its fire was recorded. */
+  readonly kind: 'fire' | 'late'
+  readonly time: string
+  readonly session: string
+  /** Of a subagent. */
+  readonly agent?: string
+  readonly turn?: string
+  readonly event: string
+  readonly tool?: string
+  /** Of the call as it was when it was decided. */
+  readonly digest: string
+  readonly action: Verdict | 'aborted'
+  readonly reason?: string
+  readonly hooks: readonly AuditedHook[]
+  /** By digest: the text itself stays out of the record. */
+  readonly injections: readonly { readonly source: string; readonly digest: string; readonly bytes: number }[]
+  readonly approval?: AuditedApproval
+  readonly diagnostics: readonly Diagnostic[]
+  readonly ms: number
+}
+
+export type AuditSink = (record: AuditRecord) => void | Promise<void>
+
+/** A sink that keeps the newest records in memory. */
+export function memoryAudit(limit = 10_000): AuditSink & { readonly records: readonly AuditRecord[] } {
+  const records: AuditRecord[] = []
+  const sink = (record: AuditRecord) => {
+    records.push(record)
+    if (records.length > limit) records.shift()
+  }
+  return Object.assign(sink, { records })
+}

@@ -1,0 +1,242 @@
+// The end of an event's path: stop caps, injections within the budget, the record written, the host told.
+
+import type { Diagnostic } from '../base/errors.js'
+import type { MaybePromise } from '../base/promise.js'
+import { redacted } from '../base/secrets.js'
+import { byteLength } from '../base/text.js'
+import { timestamp } from '../base/timestamp.js'
+import type { Settled } from '../verdict/ask.js'
+import { diagnosticsOf, type Judgement, outcomeOf } from '../verdict/judge.js'
+import {
+  type Injection,
+  keptInjections,
+  type Message,
+  NOTHING_SAID,
+  type Outcome,
+  type Trace,
+} from '../verdict/outcome.js'
+import type { ContextMessage } from './host.js'
+import { admitInjections } from './injection.js'
+import { NOTHING_PENDING, type Pending } from './pending.js'
+import { isRecordNeeded, record, recordNow, unrecorded } from './record.js'
+import type { Scene } from './scene.js'
+import type { SessionState } from './session-store.js'
+import type { Settings } from './settings.js'
+
+/** From the verdict to the Outcome. */
+export function conclude(
+  scene: Scene,
+  settled: Settled,
+  state: SessionState,
+  pending: Pending,
+  startedAt: number,
+): MaybePromise<Outcome> {
+  if (!isQuiet(scene, settled, pending)) return concludeAloud(scene, settled, state, pending, startedAt)
+  return outcomeOf(settled.judgement, NOTHING_SAID, NO_DIAGNOSTICS)
+}
+
+const NO_DIAGNOSTICS: readonly Diagnostic[] = Object.freeze([])
+
+/** Everybody went on, nobody said anything, and nobody writes it down: most events. */
+function isQuiet({ engine, store }: Scene, settled: Settled, pending: Pending): boolean {
+  const { judgement, permissions, diagnostics } = settled
+  return (
+    judgement.merged === NOTHING_SAID &&
+    pending === NOTHING_PENDING &&
+    permissions.length + diagnostics.length + judgement.diagnostics.length === 0 &&
+    !judgement.kind.custom &&
+    !engine.recordsAll &&
+    store.failures === 0
+  )
+}
+
+async function concludeAloud(
+  scene: Scene,
+  settled: Settled,
+  state: SessionState,
+  pending: Pending,
+  startedAt: number,
+): Promise<Outcome> {
+  const { judgement, permissions } = settled
+  const diagnostics: Diagnostic[] = [
+    ...pending.diagnostics,
+    ...diagnosticsOf(judgement),
+    ...settled.diagnostics,
+  ]
+  for (const permission of permissions) diagnostics.push(...diagnosticsOf(permission))
+  const messages = [
+    ...pending.messages,
+    ...judgement.merged.messages,
+    ...permissions.flatMap(({ merged }) => merged.messages),
+  ]
+
+  let { action, reason } = settled
+  if (action === 'deny' && judgement.kind.deny === 'go-on') {
+    const capped = await countStop(scene, state, judgement.event.data.stop_hook_active === true)
+    if (capped) {
+      action = 'continue'
+      reason = undefined
+      diagnostics.push({ code: 'stop-cap', text: capped })
+      messages.push({ text: capped, level: 'warning', source: 'carabiner' })
+    }
+  }
+
+  const wanted = [
+    ...pending.injections,
+    ...judgement.merged.injections,
+    ...permissions.flatMap(({ merged }) => merged.injections),
+  ]
+  const kept = keptInjections(judgement.kind, action, wanted)
+  const injections =
+    kept.length === 0 ? kept : await charge(scene, kept, state.turnTokens, messages, diagnostics)
+  for (const failure of scene.store.takeFailures()) {
+    diagnostics.push(failure)
+    // A gate that the session remembered (a skill's), or a count, may be missing.
+    messages.push({
+      text: `${failure.text}; what the session remembers may be lost`,
+      level: 'warning',
+      source: 'carabiner',
+    })
+  }
+  redactEach(diagnostics)
+  redactEach(messages)
+  const outcome = withPermissions(
+    outcomeOf(judgement, { action, reason, injections, messages }, diagnostics, settled.approval),
+    permissions,
+  )
+  const isNeeded = isRecordNeeded(scene, judgement.kind, outcome)
+  const written = { scene, event: judgement.event, outcome, action: outcome.action, startedAt }
+  const failed = isNeeded ? await recordNow(written) : record(written)
+  if (failed) {
+    diagnostics.push(failed)
+    messages.push({
+      text: `${failed.text}; this event is not on record`,
+      level: 'error',
+      source: 'carabiner',
+    })
+  }
+  diagnostics.push(...tellHost(scene, judgement.event.name, injections, messages))
+  return failed && isNeeded ? unrecorded(outcome, failed) : outcome
+}
+
+/** What host and store threw is in them, too. */
+function redactEach<T extends Diagnostic | Message>(texts: T[]): void {
+  for (const [i, one] of texts.entries()) texts[i] = redacted(one, ['text'])
+}
+
+/** PermissionRequest hooks that were asked on the way are in the trace, too, and speak to the host. */
+function withPermissions(outcome: Outcome, permissions: readonly Judgement[]): Outcome {
+  if (permissions.length === 0) return outcome
+  const host = Object.assign({}, outcome.host, ...permissions.map(({ merged }) => merged.host))
+  return {
+    ...outcome,
+    ...(Object.keys(host).length > 0 && { host }),
+    hooks: [...outcome.hooks, ...permissions.flatMap(permissionTraces)],
+  }
+}
+
+function permissionTraces({ kind, ran }: Judgement): readonly Trace[] {
+  return ran.map((one) => ({ ...one, event: kind.name }))
+}
+
+/** Counts a refused stop; says so when it was one too many. `again`: by the host's word it is not the first. */
+async function countStop(scene: Scene, state: SessionState, again: boolean): Promise<string | undefined> {
+  const { settings } = scene.engine
+  let excess = stopExcess(settings, state)
+  await scene.store.update(scene.key, (now) => {
+    excess = stopExcess(settings, now)
+    return excess ? now : { ...now, stopsInRow: now.stopsInRow + 1, stopsTotal: now.stopsTotal + 1 }
+  })
+  // Without a count, a hook that never lets go would keep the agent going for ever.
+  if (again && !excess && scene.store.failures > 0) {
+    return 'Stop was refused before, and how often cannot be told because the session store failed; it is allowed now'
+  }
+  return excess
+}
+
+function stopExcess(settings: Settings, { stopsInRow, stopsTotal }: SessionState): string | undefined {
+  const { stop_block_cap: cap, stop_block_total: total } = settings
+  if (stopsInRow >= cap)
+    return `Stop was refused ${times(cap)} with no tool call between; it is allowed now (stop_block_cap)`
+  if (stopsTotal >= total)
+    return `Stop was refused ${times(total)} since the last prompt; it is allowed now (stop_block_total)`
+  return undefined
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`
+}
+
+/** A host that never calls a model through the session must not fill its memory. */
+const MAX_EPHEMERAL = 100
+
+/** Admits injections against the budget as it is now: parallel calls of one session share it. `spent` is what it was before. */
+export async function charge(
+  scene: Scene,
+  wanted: readonly Injection[],
+  spent: number,
+  messages: Message[],
+  diagnostics: Diagnostic[],
+): Promise<readonly Injection[]> {
+  const { engine, store } = scene
+  const { settings } = engine
+  const limits = { size: settings.injection_size_limit, budget: settings.injection_budget_per_turn }
+  let admitted = admitInjections(wanted, spent, limits)
+  let lost = 0
+  await store.update(scene.key, (now) => {
+    admitted = admitInjections(wanted, now.turnTokens, limits)
+    const ephemeral = [...now.ephemeral, ...admitted.injections.filter((one) => one.ephemeral)]
+    lost = Math.max(0, ephemeral.length - MAX_EPHEMERAL)
+    return {
+      ...now,
+      turnTokens: now.turnTokens + admitted.tokens,
+      ephemeral: ephemeral.slice(-MAX_EPHEMERAL),
+    }
+  })
+  messages.push(...admitted.messages)
+  diagnostics.push(...admitted.diagnostics)
+  if (lost > 0) {
+    const text = `${lost} of the oldest ephemeral injections were dropped: no model call of this session took them`
+    diagnostics.push({ code: 'injection-over-budget', text })
+  }
+  for (const { source, text } of admitted.cut) {
+    const where = await store.keep(scene.key, text)
+    const size = `${byteLength(text)} bytes, cut to ${limits.size}`
+    diagnostics.push({
+      code: 'injection-cut',
+      text: `${source} injected ${size}; the full text is at ${where}`,
+    })
+  }
+  return admitted.injections
+}
+
+function tellHost(
+  scene: Scene,
+  event: string,
+  injections: readonly Injection[],
+  messages: readonly Message[],
+): Diagnostic[] {
+  const { engine, background } = scene
+  const { display, context } = engine.host
+  const failures: (Diagnostic | undefined)[] = []
+  if (display)
+    for (const message of messages) failures.push(engine.tell('display', () => display(message), background))
+  for (const injection of injections) {
+    if (injection.ephemeral || !context) continue
+    const message = contextMessage(scene, event, injection)
+    failures.push(engine.tell('context', () => context(message), background))
+  }
+  return failures.filter((one) => one !== undefined)
+}
+
+export function contextMessage({ engine, info }: Scene, event: string, injection: Injection): ContextMessage {
+  const { role, text, source } = injection
+  const metadata = {
+    source: 'hook' as const,
+    hook: source,
+    event,
+    session: info.id,
+    timestamp: timestamp(engine.now()),
+  }
+  return { role, content: text, metadata }
+}

@@ -1,0 +1,211 @@
+// What all sessions of one createHooks() share: registries, host, settings, store, and the work nobody waits for.
+
+import { type Diagnostic, HookError, textOf } from '../base/errors.js'
+import { inTime, isPromise, type MaybePromise } from '../base/promise.js'
+import { redacted } from '../base/secrets.js'
+import { plainText } from '../base/text.js'
+import { timestamp } from '../base/timestamp.js'
+import { openPayload, resolveEvent } from '../events/events.js'
+import type { Hook, SessionInfo } from '../hooks/hook.js'
+import { HookSet } from '../hooks/hook-set.js'
+import { HookRegistry } from '../hooks/registry.js'
+import { type Admit, type Plan, planOf } from '../run/plan.js'
+import type { Host } from './host.js'
+import { GuardedStore, MemoryStore, type SessionStore, type Skill } from './session-store.js'
+import type { Settings } from './settings.js'
+import type { SkillHooks } from './skills.js'
+
+const MAX_DIAGNOSTICS = 200
+
+/** Hooks that may change as a whole. */
+interface Layer {
+  readonly version: number
+  snapshot(): HookSet
+}
+
+/** A set of hooks made of several layers, made anew when one of them changed. */
+export class Layers {
+  readonly #layers: readonly Layer[]
+  #versions: readonly number[] = []
+  #set: HookSet | undefined
+
+  constructor(layers: readonly Layer[]) {
+    this.#layers = layers
+  }
+
+  /** The hooks as they are now. */
+  snapshot(): HookSet {
+    if (this.#set && this.#layers.every((layer, i) => layer.version === this.#versions[i])) return this.#set
+    this.#versions = this.#layers.map((layer) => layer.version)
+    this.#set = new HookSet(this.#layers.map((layer) => layer.snapshot().all()))
+    return this.#set
+  }
+
+  /** The same with another layer on top. */
+  with(layer: Layer): Layers {
+    return new Layers([...this.#layers, layer])
+  }
+}
+
+/** Hooks that come and go together: those of files. */
+export class HookList implements Layer {
+  version = 0
+  /** What is wrong with where they come from: every session is told once. */
+  problems: readonly Diagnostic[] = []
+  #set = new HookSet([])
+
+  replace(hooks: readonly Hook[], problems: readonly Diagnostic[] = []): void {
+    this.#set = new HookSet([hooks])
+    this.problems = problems
+    this.version++
+  }
+
+  snapshot(): HookSet {
+    return this.#set
+  }
+}
+
+/** Work that nobody waits for but `idle`. */
+export class Background {
+  readonly #running = new Set<Promise<void>>()
+
+  add(work: Promise<void>): void {
+    this.#running.add(work)
+    void work.finally(() => this.#running.delete(work))
+  }
+
+  /** Settles when nothing runs any more. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running)
+  }
+}
+
+/** A function of the host that has not settled by then has failed. */
+export const HOST_TIMEOUT_MS = 5000
+/** What a Date can hold. */
+const LATEST_TIME = 8.64e15
+
+export class Engine {
+  readonly registry = new HookRegistry({ scope: 'host' })
+  /** Hooks that come from files. */
+  readonly configured = new HookList()
+  readonly layers: Layers
+  readonly host: Host
+  settings: Settings
+  closed = false
+  /** Told when a session is closed, so that what it left outside can go. */
+  sessionEnded: (id: string) => void = () => {}
+  /** Makes the hooks that skills bring along. Whoever reads files knows how; a kernel alone does not. */
+  skillHooks: (skills: readonly Skill[]) => Promise<SkillHooks> = withoutFiles
+  readonly #store: SessionStore
+  readonly #globals: HookRegistry | undefined
+  readonly #diagnostics: Diagnostic[] = []
+  readonly #background = new Background()
+  readonly #ending = new AbortController()
+
+  constructor(host: Host, settings: Settings, globals: HookRegistry | undefined) {
+    this.host = host
+    this.settings = settings
+    this.#globals = globals
+    this.#store = host.store ?? new MemoryStore()
+    const own = [this.registry, this.configured]
+    this.layers = new Layers(globals ? [globals, ...own] : own)
+  }
+
+  /** The store for one user of it: what it fails at is reported there. */
+  openStore(): GuardedStore {
+    return new GuardedStore(this.#store)
+  }
+
+  /** Whether every event is put on record, or must be. */
+  get recordsAll(): boolean {
+    return this.host.audit !== undefined || this.settings.audit_on_failure === 'block'
+  }
+
+  /** Milliseconds since 1970: the host's clock, or the machine's where that gives no time. */
+  now(): number {
+    try {
+      const now = this.host.clock?.()
+      return now !== undefined && Math.abs(now) <= LATEST_TIME ? now : Date.now()
+    } catch (error) {
+      this.note({ code: 'host-failed', text: `the clock of the host threw: ${textOf(error)}` })
+      return Date.now()
+    }
+  }
+
+  /** What went wrong outside any outcome: the newest. */
+  get diagnostics(): readonly Diagnostic[] {
+    return [...(this.#globals?.diagnostics ?? []), ...this.registry.diagnostics, ...this.#diagnostics]
+  }
+
+  note(d: Diagnostic): void {
+    this.#diagnostics.push(redacted(d, ['text']))
+    if (this.#diagnostics.length > MAX_DIAGNOSTICS) this.#diagnostics.shift()
+  }
+
+  /** Lets work run on its own. Its failure is reported, never thrown. */
+  inBackground(what: string, work: Promise<unknown>, session?: Background): void {
+    const done = work.then(
+      () => undefined,
+      (error) => this.note({ code: 'late-failed', text: `${what}: ${textOf(error)}` }),
+    )
+    this.#background.add(done)
+    session?.add(done)
+  }
+
+  /** For hooks that run aside: aborted when nobody is to wait for them. */
+  get ending(): AbortSignal {
+    return this.#ending.signal
+  }
+
+  endBackground(): void {
+    this.#ending.abort(new HookError('ABORTED', 'These hooks are closed, and what ran aside was ended'))
+  }
+
+  /** Settles when nothing runs aside any more, in any session. */
+  idle(): Promise<void> {
+    return this.#background.idle()
+  }
+
+  /** Calls a function of the host. What it throws never reaches the agent; it becomes a diagnostic. */
+  tell(what: string, call: () => MaybePromise<void>, session: Background): Diagnostic | undefined {
+    try {
+      const done = call()
+      if (isPromise(done))
+        this.inBackground(`the ${what} of the host`, inTime(done, HOST_TIMEOUT_MS), session)
+      return undefined
+    } catch (error) {
+      const text = `the ${what} of the host threw: ${textOf(error)}`
+      return redacted<Diagnostic>({ code: 'host-failed', text }, ['text'])
+    }
+  }
+}
+
+async function withoutFiles(skills: readonly Skill[]): Promise<SkillHooks> {
+  const text = (name: string) =>
+    `the hooks of the skill ${name} do not run: pass projectDir to createHooks(), as for those of files`
+  return {
+    hooks: [],
+    problems: skills.map(({ name }) => ({ code: 'entry-unsupported', text: plainText(text(name)) })),
+  }
+}
+
+/** The plan of an event among these hooks. Data that is not complete yet is taken as it is: nothing runs. */
+export function explainEvent(
+  engine: Engine,
+  hooks: HookSet,
+  event: string,
+  data: object,
+  session?: { readonly info: SessionInfo; readonly base: object; readonly claimed: ReadonlySet<string> },
+): Plan {
+  const kind = resolveEvent(event)
+  const payload = openPayload(kind, session?.base ?? {}, data, { timestamp: timestamp(engine.now()) })
+  const { admit } = engine.host
+  const unlessSpent: Admit = (hook) =>
+    hook.once && session?.claimed.has(hook.id)
+      ? { why: 'once', detail: 'it has run in this session, and runs once' }
+      : admit
+        ? admit(hook)
+        : true
+  return planOf(kind, { name: kind.name, data: payload, session: session?.info }, hooks, unlessSpent)
+}

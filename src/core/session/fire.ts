@@ -1,0 +1,372 @@
+// The path of an event in a session: judge, ask if hooks ask, conclude, then what nobody waits for.
+
+import { type Diagnostic, type DiagnosticCode, HookError, isHookError, LOSSES } from '../base/errors.js'
+import { type Data, frozenCopy } from '../base/json.js'
+import { anything, type Checks, checkOptions, isSeconds } from '../base/options.js'
+import { isPromise, type MaybePromise, unlessAborted } from '../base/promise.js'
+import { deadlineIn } from '../base/seconds.js'
+import { plainText } from '../base/text.js'
+import { timestamp } from '../base/timestamp.js'
+import { visible } from '../base/visible.js'
+import { checkRequired, type EventKind, openPayload, resolveEvent, slipOf } from '../events/events.js'
+import { applyPatch } from '../events/patch.js'
+import type { HookEvent } from '../hooks/hook.js'
+import type { Listeners } from '../hooks/hook-set.js'
+import { type DispatchOptions, runAlone } from '../run/dispatch.js'
+import type { Admit, Skip } from '../run/plan.js'
+import { type Settled, settleAsk } from '../verdict/ask.js'
+import { diagnosticsOf, type Judgement, judge, outcomeOf, quietOutcome } from '../verdict/judge.js'
+import { endsChain, failureMessages, type Message, merge, type Outcome } from '../verdict/outcome.js'
+import { conclude } from './conclude.js'
+import { deliverLate, observe } from './off-path.js'
+import { handUp, hasPending, NOTHING_PENDING, type Pending, takeAll, takePending } from './pending.js'
+import { record } from './record.js'
+import type { Scene } from './scene.js'
+import type { SessionState } from './session-store.js'
+import { changeSkills, isSkillEvent } from './skills.js'
+
+export interface FireOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Seconds for the whole fire; hooks that it cuts short have failed. */
+  readonly timeout?: number | undefined
+}
+
+/** An outcome, and which keys of the data are no longer what the host sent. */
+export interface Fired {
+  readonly outcome: Outcome
+  readonly changed: ReadonlySet<string>
+}
+
+/** Events that can carry to the model what an async hook left. */
+const CARRIERS: ReadonlySet<string> = new Set([
+  'SessionStart',
+  'UserPromptSubmit',
+  'PreToolUse',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'PostToolBatch',
+  'SubagentStart',
+  'ModelRequest',
+])
+
+const UNCHANGED: ReadonlySet<string> = new Set()
+
+/** Rejects only for invalid data or options, an aborted signal, or a closed session. */
+export async function fireEvent(
+  session: Scene,
+  kind: EventKind,
+  data: object,
+  options: FireOptions,
+): Promise<Fired> {
+  const { engine } = session
+  const startedAt = performance.now()
+  checkRequired(kind, data)
+  checkOptions('fire', options, OPTIONS)
+  const deadline = deadlineIn(options.timeout)
+  const scene = deadline === Infinity ? session : { ...session, store: session.store.until(deadline) }
+  if (isSkillEvent(kind.name)) await changeSkills(scene, kind.name, data)
+  const loaded = scene.store.load(scene.key)
+  const state = isPromise(loaded) ? await unlessAborted(loaded, options.signal) : loaded
+  const skills = scene.useSkills(state)
+  if (isPromise(skills)) await skills
+  const listeners = scene.hooks().listeners(kind)
+  const turn = begins(kind, state) ? state.turn + 1 : state.turn
+  scene.turns.goTo(turn, kind.name === 'ModelRequest')
+  const ends = kind.name === 'SessionEnd' && mayHaveLeft(scene, state)
+  const carries = CARRIERS.has(kind.name) && hasPending(state)
+  const news = scene.takeNews()
+  if (
+    !listeners &&
+    !ends &&
+    !engine.recordsAll &&
+    !carries &&
+    news.length === 0 &&
+    !options.signal?.aborted
+  ) {
+    const advanced = advance(scene, kind, state)
+    if (isPromise(advanced)) await advanced
+    if (kind.name === 'SubagentStop') await handUp(scene)
+    for (const failure of scene.store.takeFailures()) engine.note(failure)
+    return { outcome: quietOutcome(data, slipOf(kind)), changed: UNCHANGED }
+  }
+  const time = timestamp(engine.now())
+  const payload = openPayload(kind, scene.base, data, { timestamp: time, session_id: scene.info.id })
+  const event: HookEvent = { name: kind.name, data: payload, session: scene.turns.info }
+  const advanced = advance(scene, kind, state)
+  if (isPromise(advanced)) await advanced
+  const firing = new Firing(scene, session, state, deadline, options.signal)
+  try {
+    const settled = await firing.decide(kind, listeners, event)
+    const dropped = kind.name === 'UserPromptSubmit' && endsChain(settled.action)
+    const late = ends
+      ? await takeAll(scene)
+      : carries && !dropped
+        ? await takePending(scene)
+        : NOTHING_PENDING
+    const pending = news.length > 0 ? withNews(news, late) : late
+    const concluded = conclude(scene, settled, state, pending, startedAt)
+    const outcome = isPromise(concluded) ? await concluded : concluded
+    if (outcome.action === 'abort_turn' || outcome.action === 'hard_abort') scene.turns.fail('aborted')
+    if (kind.name === 'SubagentStop' && outcome.action === 'continue') await handUp(scene)
+    if (listeners) firing.show(kind, listeners, settled.judgement.event, outcome)
+    return { outcome, changed: changedKeys(payload, outcome.data) }
+  } catch (error) {
+    if (isHookError(error, 'ABORTED')) {
+      recordAborted(scene, event, error, startedAt)
+    }
+    throw error
+  } finally {
+    const finished = firing.finish()
+    if (finished !== undefined) await finished
+  }
+}
+
+/** Whether async hooks of the session or its subagents may have left something that nobody took. */
+function mayHaveLeft({ key, info }: Scene, state: SessionState): boolean {
+  return key !== info.id || state.agents.length > 0 || hasPending(state)
+}
+
+/** One event on its way. */
+class Firing {
+  readonly #scene: Scene
+  /** The same without the deadline of this fire, for what outlasts it. */
+  readonly #session: Scene
+  readonly #state: SessionState
+  readonly #deadline: number
+  readonly #signal: AbortSignal | undefined
+  /** Hooks with `once` that run in this fire: they judge an edited call again. */
+  readonly #claims = new Set<string>()
+  /** Those of them that failed have not done their work: they stay due. */
+  readonly #failed = new Set<string>()
+  /** What begins when the fire is on record: late effects and observers come after it there, too. */
+  readonly #afterwards: (() => void)[] = []
+
+  constructor(
+    scene: Scene,
+    session: Scene,
+    state: SessionState,
+    deadline: number,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#scene = scene
+    this.#session = session
+    this.#state = state
+    this.#deadline = deadline
+    this.#signal = signal
+  }
+
+  /** From the hooks' answers to a verdict that nobody has to be asked about any more, or to an open question. */
+  async decide(kind: EventKind, listeners: Listeners | undefined, event: HookEvent): Promise<Settled> {
+    if (!listeners) return this.#unheard(kind, event)
+    const options = this.#options(kind, listeners)
+    const judgement = await judge(kind, listeners, event, options, itself)
+    for (const { hook, status } of judgement.ran) {
+      if (hook.once && status === 'failed') this.#failed.add(hook.id)
+    }
+    const { action, reason } = judgement.merged
+    if (action !== 'ask_user') return { judgement, permissions: [], action, reason, diagnostics: [] }
+    return settleAsk(this.#scene, judgement, {
+      deadline: this.#deadline,
+      signal: this.#signal,
+      permission: (asked) => this.#permissionRequest(asked),
+      rejudge: async (before, patch) => {
+        const copy = frozenCopy(patch, 'the edited call') as Data
+        const noted: Diagnostic[] = []
+        const { data } = applyPatch(kind, before.event.data, copy, options, noted)
+        const again = await judge(kind, listeners, { ...before.event, data }, options, itself)
+        return afterEdit(before, again, noted)
+      },
+    })
+  }
+
+  /** Shows the outcome to those observers who want the event. */
+  show(kind: EventKind, { observers }: Listeners, event: HookEvent, outcome: Outcome): void {
+    for (const hook of observers) {
+      this.#afterwards.push(() => observe(this.#session, kind, hook, event, outcome, this.#admit(hook.once)))
+    }
+  }
+
+  /** Sets off what was kept for the end, and gives back what ran once and failed. */
+  finish(): Promise<void> | undefined {
+    for (const id of this.#failed) this.#scene.claimed.delete(id)
+    for (const begin of this.#afterwards) begin()
+    return this.#failed.size === 0 ? undefined : releaseOnce(this.#scene, this.#failed)
+  }
+
+  /** Nobody listens, but the fire is on record or carries what an async hook left. */
+  #unheard(kind: EventKind, event: HookEvent): Settled {
+    if (this.#signal?.aborted) {
+      throw new HookError('ABORTED', 'The fire was aborted', { cause: this.#signal.reason })
+    }
+    const merged = merge(kind, [])
+    const judgement: Judgement = {
+      kind,
+      listeners: undefined,
+      sent: event,
+      event,
+      modified: false,
+      ran: [],
+      rules: { rechecked: false, allowsFrom: 0 },
+      merged,
+      diagnostics: [],
+    }
+    return { judgement, permissions: [], action: 'continue', diagnostics: [] }
+  }
+
+  /** Asks the PermissionRequest hooks about the call as it now is. */
+  async #permissionRequest({ event }: Judgement): Promise<Judgement | undefined> {
+    const kind = resolveEvent('PermissionRequest')
+    const listeners = this.#scene.hooks().listeners(kind)
+    if (!listeners) return undefined
+    const { tool_use_id: _, ...call } = event.data
+    const asked = openPayload(kind, {}, call, { timestamp: timestamp(this.#scene.engine.now()) })
+    const request = { ...event, name: kind.name, data: asked }
+    const judgement = await judge(kind, listeners, request, this.#options(kind, listeners), itself)
+    const outcome = outcomeOf(judgement, judgement.merged, diagnosticsOf(judgement))
+    this.show(kind, listeners, judgement.event, outcome)
+    return judgement
+  }
+
+  #options(kind: EventKind, listeners: Listeners): DispatchOptions {
+    const { settings, ending } = this.#scene.engine
+    const options: DispatchOptions = {
+      admit: this.#admit(listeners.anyOnce),
+      signal: this.#signal,
+      deadline: this.#deadline,
+      recheck: settings.recheck,
+      failClosed: settings.on_failure === 'block',
+      protectSystemMessages: settings.protect_system_messages,
+      detach: (hook, event) => {
+        const startedAt = performance.now()
+        const running = runAlone(kind, hook, event, { ...options, signal: ending, deadline: Infinity })
+        this.#afterwards.push(() => deliverLate(this.#session, kind, event, running, startedAt))
+      },
+    }
+    return options
+  }
+
+  /** The host's choice, and `once`: whoever is admitted first has claimed it. */
+  #admit(anyOnce: boolean): Admit | undefined {
+    const { claimed, engine } = this.#scene
+    const { admit } = engine.host
+    if (!anyOnce) return admit
+    return (hook) => {
+      const { id, once } = hook
+      if (!once || this.#claims.has(id)) return admit ? admit(hook) : true
+      if (claimed.has(id) || this.#state.onceRan.includes(id)) return SPENT
+      const admitted = admit ? admit(hook) : true
+      if (admitted !== true) return admitted
+      claimed.add(id)
+      if (!claimOnce(this.#scene, id)) return SPENT
+      this.#claims.add(id)
+      return true
+    }
+  }
+}
+
+const SPENT: Skip = { why: 'once', detail: 'it has run in this session, and runs once' }
+
+/** The second judgement, with what hooks of the first said who did not run again: an edit must not swallow it. */
+function afterEdit(before: Judgement, again: Judgement, noted: readonly Diagnostic[]): Judgement {
+  const rerun = new Set(again.ran.map((one) => one.hook))
+  const once = merge(
+    before.kind,
+    before.ran.filter((one) => !rerun.has(one.hook)),
+  )
+  const failures = failureMessages(before.ran.filter((one) => rerun.has(one.hook)))
+  return {
+    ...again,
+    modified: true,
+    ran: [...before.ran, ...again.ran],
+    diagnostics: [...before.diagnostics, ...noted, ...again.diagnostics],
+    merged: {
+      ...again.merged,
+      injections: [...once.injections, ...again.merged.injections],
+      messages: [...failures, ...once.messages, ...again.merged.messages],
+    },
+  }
+}
+
+const itself = (judgement: Judgement): Judgement => judgement
+
+const OPTIONS: Checks<FireOptions> = { signal: anything, timeout: isSeconds }
+
+function changedKeys(sent: Data, final: Data): ReadonlySet<string> {
+  if (final === sent) return UNCHANGED
+  return new Set(Object.keys(final).filter((key) => final[key] !== sent[key]))
+}
+
+/** An aborted fire is on record too, with what had run by then. */
+function recordAborted(scene: Scene, event: HookEvent, { outcome }: HookError, startedAt: number): void {
+  const hooks = (outcome as Pick<Outcome, 'hooks'> | undefined)?.hooks ?? []
+  const aborted = { ...quietOutcome(event.data), hooks }
+  const failed = record({ scene, event, outcome: aborted, action: 'aborted', startedAt })
+  if (failed) scene.engine.note(failed)
+}
+
+// ---- the session's memory -------------------------------------------------------------------------------------
+
+function begins(kind: EventKind, { announced }: SessionState): boolean {
+  return kind.name === 'UserPromptSubmit' && !announced
+}
+
+/** A prompt starts a turn, unless the host announced it; a tool call ends a row of refused stops. */
+function advance(scene: Scene, kind: EventKind, state: SessionState): MaybePromise<void> {
+  if (kind.name === 'UserPromptSubmit') {
+    return scene.store.update(scene.key, (now) => ({
+      ...(now.announced ? now : nextTurn(now)),
+      announced: false,
+      stopsInRow: 0,
+      stopsTotal: 0,
+    }))
+  }
+  if (kind.name === 'PreToolUse' && state.stopsInRow > 0) {
+    return scene.store.update(scene.key, (now) => ({ ...now, stopsInRow: 0 }))
+  }
+}
+
+export function nextTurn(state: SessionState): SessionState {
+  return { ...state, turn: state.turn + 1, turnTokens: 0 }
+}
+
+/**
+ * False if the hook runs, or has run, in another process. A store that answers at once decides on the spot; of two fires
+ * with a slower one both may run the hook, and neither is kept waiting.
+ */
+function claimOnce({ store, key, engine, background }: Scene, id: string): boolean {
+  let taken = false
+  const done = store.update(key, (now) => {
+    taken = now.onceRan.includes(id)
+    return taken ? now : { ...now, onceRan: [...now.onceRan, id] }
+  })
+  if (isPromise(done)) engine.inBackground(`remembering that ${id} has run`, done, background)
+  return isPromise(done) || !taken
+}
+
+/** A hook with `once` that failed has not done its work: it stays due. */
+async function releaseOnce({ store, key }: Scene, ids: ReadonlySet<string>): Promise<void> {
+  await store.update(key, (now) => ({ ...now, onceRan: now.onceRan.filter((id) => !ids.has(id)) }))
+}
+
+/** Problems that cost somebody a hook. The rest is in the diagnostics alone. */
+const WARNED: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
+  ...LOSSES,
+  'config-kept',
+  'unknown-event',
+  'matcher-invalid',
+  'setting-invalid',
+])
+
+/** A gate that a mistake in a file took away must not look like one that approved. */
+function withNews(news: readonly Diagnostic[], { injections, messages, diagnostics }: Pending): Pending {
+  const losses = news.filter(({ code }) => WARNED.has(code))
+  const warnings = losses.map(({ text, file, line }): Message => {
+    const place = file === undefined ? '' : ` (${visible(file)}${line === undefined ? '' : `:${line}`})`
+    return { text: plainText(`${text}${place}`), level: 'warning', source: 'carabiner' }
+  })
+  return {
+    injections,
+    messages: [...warnings, ...messages],
+    diagnostics: [...news, ...diagnostics],
+  }
+}

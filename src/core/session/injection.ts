@@ -1,0 +1,63 @@
+// What hooks add to the agent's context: cleaned, limited in size, charged to the turn, and told apart from what others say.
+
+import type { Diagnostic } from '../base/errors.js'
+import { byteLength, cleanText, cutText } from '../base/text.js'
+import type { Injection, Message } from '../verdict/outcome.js'
+
+interface InjectionLimits {
+  /** Bytes of UTF-8 for one injection, marker included; null is unlimited. */
+  readonly size: number | null
+  /** Tokens for one turn, at four bytes a token; null is unlimited. */
+  readonly budget: number | null
+}
+
+interface Admitted {
+  readonly injections: readonly Injection[]
+  /** Tokens to charge. */
+  readonly tokens: number
+  readonly messages: readonly Message[]
+  readonly diagnostics: readonly Diagnostic[]
+  /** Those that were cut, in full. */
+  readonly cut: readonly Injection[]
+}
+
+const MARKER = '\n[cut by Carabiner: larger than the limit]'
+
+/** In hook order: cleans each, cuts it to size, and leaves out what the turn's budget no longer holds. */
+export function admitInjections(
+  wanted: readonly Injection[],
+  spent: number,
+  limits: InjectionLimits,
+): Admitted {
+  const injections: Injection[] = []
+  const messages: Message[] = []
+  const diagnostics: Diagnostic[] = []
+  const cut: Injection[] = []
+  let tokens = 0
+  for (const one of wanted) {
+    let text = cleanText(one.text)
+    if (text === '') continue
+    let bytes = byteLength(text)
+    if (limits.size !== null && bytes > limits.size) {
+      cut.push({ ...one, text })
+      text = cutText(text, limits.size, MARKER)
+      bytes = byteLength(text)
+    }
+    const cost = Math.ceil(bytes / 4)
+    if (limits.budget !== null && spent + tokens + cost > limits.budget) {
+      const said = `${one.source}: not injected, the turn's budget of ${limits.budget} tokens is spent`
+      diagnostics.push({ code: 'injection-over-budget', text: said })
+      messages.push({ text: said, level: 'warning', source: one.source })
+      continue
+    }
+    tokens += cost
+    injections.push({ ...one, text })
+  }
+  return { injections, tokens, messages, diagnostics, cut }
+}
+
+/** As a model reads it: whose words these are stays visible, and no text can end the wrapper early. */
+export function renderInjection({ source, text }: Injection): string {
+  const name = source.replace(/[^\w .:@/#-]/g, '_')
+  return `<hook-context source="${name}">\n${text.replace(/<(\/?)hook-context/gi, '&lt;$1hook-context')}\n</hook-context>`
+}

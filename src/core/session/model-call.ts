@@ -1,0 +1,200 @@
+// A model call between its hooks: ModelRequest, the call (at once or streamed), ModelResponse.
+
+import type { Json } from '../base/json.js'
+import { isObject } from '../base/json.js'
+import { type Checks, checkOptions, isFunction } from '../base/options.js'
+import { inTime, unlessAborted } from '../base/promise.js'
+import { type EventKind, resolveEvent } from '../events/events.js'
+import type { Injection, Outcome } from '../verdict/outcome.js'
+import { renderInjection } from './injection.js'
+import {
+  ABORT_GRACE_MS,
+  asJson,
+  CALL_OPTIONS,
+  type CallOptions,
+  type Fire,
+  refuseAborted,
+  refuseStopped,
+  withDiagnostic,
+} from './tool-call.js'
+
+export interface ModelRequest {
+  readonly model: string
+  readonly messages: readonly unknown[]
+  readonly tools?: readonly unknown[]
+  readonly options?: object
+  readonly [key: string]: unknown
+}
+
+export interface CallModelOptions<D, T> extends Omit<CallOptions, 'renames'> {
+  /** Gets each delta of a stream, when the hooks let it pass. */
+  readonly onDelta?: (delta: D) => unknown
+  /** Makes the message of the deltas. Default: what the stream returned; else texts joined as an assistant message. */
+  readonly assemble?: (deltas: readonly D[]) => T
+}
+
+/** `outcome` is that of ModelRequest, `after` that of ModelResponse. */
+export type ModelCallResult<T> =
+  | {
+      readonly status: 'ok'
+      readonly response: T | Json
+      readonly reason?: undefined
+      readonly outcome: Outcome
+      readonly after: Outcome
+    }
+  | {
+      readonly status: 'responded'
+      readonly response: Json
+      readonly reason?: undefined
+      readonly outcome: Outcome
+    }
+  | {
+      readonly status: 'denied' | 'needs_approval'
+      readonly response?: undefined
+      readonly reason: string
+      readonly outcome: Outcome
+      readonly after?: Outcome
+    }
+
+/** What a model call needs of its session. */
+interface ModelScene {
+  readonly fire: Fire
+  /** Whether a hook may still refuse or change it. */
+  readonly decides: (kind: EventKind) => boolean
+  /** Ephemeral injections that wait for this call. */
+  readonly takeEphemeral: () => Promise<readonly Injection[]>
+  /** The call was not made after all: they wait for the next one. */
+  readonly returnEphemeral: (injections: readonly Injection[]) => Promise<void>
+  /** The call was made, and the model failed. */
+  readonly failed: (error: unknown) => void
+}
+
+const OPTIONS: Checks<CallModelOptions<unknown, unknown>> = {
+  ...CALL_OPTIONS,
+  onDelta: isFunction,
+  assemble: isFunction,
+}
+
+export async function guardModelCall<T, D>(
+  scene: ModelScene,
+  request: ModelRequest,
+  run: (
+    request: ModelRequest,
+    call: { readonly signal: AbortSignal | undefined },
+  ) => T | Promise<T> | AsyncIterable<D, T> | Promise<AsyncIterable<D, T>>,
+  options: CallModelOptions<D, T>,
+): Promise<ModelCallResult<T>> {
+  checkOptions('callModel', options, OPTIONS)
+  const { signal, timeout, onOutcome } = options
+  const { outcome, changed } = await scene.fire('ModelRequest', request, { signal, timeout })
+  await onOutcome?.('ModelRequest', outcome)
+  refuseAborted(outcome)
+  if (outcome.action === 'respond')
+    return { status: 'responded', response: outcome.response ?? null, outcome }
+  if (outcome.action !== 'continue') return refused(outcome, outcome)
+  const ephemeral = await scene.takeEphemeral()
+  const durable = outcome.injections.filter((injection) => !injection.ephemeral)
+  const allowed = withInjections(withChanges(request, outcome, changed), [...ephemeral, ...durable])
+
+  const held = scene.decides(resolveEvent('ModelResponse'))
+  let response: T
+  let deltas: readonly D[] = []
+  try {
+    refuseStopped(signal)
+    const running = (async () => run(allowed, { signal }))()
+    const answered = await unlessAborted(running, signal, ABORT_GRACE_MS)
+    if (isStream<D, T>(answered)) ({ response, deltas } = await collect(answered, options, held))
+    else response = answered
+  } catch (error) {
+    await scene.returnEphemeral(ephemeral)
+    scene.failed(error)
+    throw error
+  }
+  const [seen, problem] = asJson(response)
+  const fired = await scene.fire(
+    'ModelResponse',
+    { model: allowed.model, response: seen },
+    { signal, timeout },
+  )
+  const after = withDiagnostic(fired.outcome, problem)
+  await onOutcome?.('ModelResponse', after)
+  refuseAborted(after)
+  if (after.action !== 'continue') return refused(outcome, after)
+  const replaced = fired.changed.has('response')
+  if (held && !replaced) for (const delta of deltas) await options.onDelta?.(delta)
+  return { status: 'ok', response: replaced ? (after.data.response as Json) : response, outcome, after }
+}
+
+function refused<T>(outcome: Outcome, by: Outcome): ModelCallResult<T> {
+  const status = by.action === 'ask_user' ? 'needs_approval' : 'denied'
+  return { status, reason: by.reason ?? 'Denied by a hook', outcome, ...(by !== outcome && { after: by }) }
+}
+
+/** Only what hooks changed is taken from the copy they saw: a request may hold what JSON cannot carry. */
+function withChanges(request: ModelRequest, outcome: Outcome, changed: ReadonlySet<string>): ModelRequest {
+  return { ...request, ...Object.fromEntries([...changed].map((key) => [key, outcome.data[key]])) }
+}
+
+function withInjections(request: ModelRequest, injections: readonly Injection[]): ModelRequest {
+  let messages = [...request.messages]
+  for (const injection of injections) {
+    const content = renderInjection(injection)
+    const appended = injection.appendToLastToolResult ? appendToToolResult(messages, content) : undefined
+    messages = appended ?? [...messages, { role: injection.role, content }]
+  }
+  return { ...request, messages }
+}
+
+/** Undefined where there is no tool result with text content to append to. */
+function appendToToolResult(messages: readonly unknown[], content: string): unknown[] | undefined {
+  const at = messages.findLastIndex((message) => isObject(message) && message.role === 'tool')
+  const message = messages[at]
+  if (!isObject(message) || typeof message.content !== 'string') return undefined
+  return messages.with(at, { ...message, content: `${message.content}\n\n${content}` })
+}
+
+function isStream<D, T>(value: unknown): value is AsyncIterable<D, T> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}
+
+/** Reads a stream to its end; passes deltas on at once unless they are held. */
+async function collect<T, D>(
+  stream: AsyncIterable<D, T>,
+  { onDelta, assemble, signal }: CallModelOptions<D, T>,
+  held: boolean,
+): Promise<{ response: T; deltas: readonly D[] }> {
+  const deltas: D[] = []
+  const iterator = stream[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const next = await unlessAborted(Promise.resolve(iterator.next()), signal, ABORT_GRACE_MS)
+      if (next.done) {
+        const whole = assemble ? assemble(deltas) : (next.value ?? (joined(deltas) as T))
+        return { response: whole, deltas }
+      }
+      refuseStopped(signal)
+      deltas.push(next.value)
+      if (!held) await onDelta?.(next.value)
+    }
+  } catch (error) {
+    await closed(iterator)
+    throw error
+  }
+}
+
+const CLOSE_TIMEOUT_MS = 1000
+
+/** Closes what the source has open. That this fails too, or takes for ever, adds nothing to the error. */
+async function closed(iterator: AsyncIterator<unknown>): Promise<void> {
+  try {
+    await inTime(Promise.resolve(iterator.return?.()), CLOSE_TIMEOUT_MS)
+  } catch {
+    return
+  }
+}
+
+function joined(deltas: readonly unknown[]): unknown {
+  if (deltas.every((delta) => typeof delta === 'string'))
+    return { role: 'assistant', content: deltas.join('') }
+  return deltas
+}

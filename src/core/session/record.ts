@@ -1,0 +1,126 @@
+// An event is written down: what goes into its record, and what becomes of it where that fails.
+
+import { type Diagnostic, textOf } from '../base/errors.js'
+import { inTime, isPromise } from '../base/promise.js'
+import { redacted, redactedData, withoutSecrets } from '../base/secrets.js'
+import { byteLength } from '../base/text.js'
+import { timestamp } from '../base/timestamp.js'
+import type { EventKind } from '../events/events.js'
+import type { HookEvent } from '../hooks/hook.js'
+import type { Approval } from '../verdict/approval.js'
+import { callDigest, digest } from '../verdict/digest.js'
+import { endsChain, type Outcome, Ran, type Trace, type Verdict } from '../verdict/outcome.js'
+import type { AuditedApproval, AuditedHook, AuditRecord } from './audit-record.js'
+import { HOST_TIMEOUT_MS } from './engine.js'
+import type { Scene } from './scene.js'
+
+export interface Written {
+  readonly scene: Scene
+  readonly event: HookEvent
+  readonly outcome: Outcome
+  readonly action: Verdict | 'aborted'
+  /** On the clock of performance.now(). */
+  readonly startedAt: number
+  readonly kind?: AuditRecord['kind']
+}
+
+/** A sink that throws is a diagnostic of this very outcome; one that takes its time keeps nobody waiting. */
+export function record(written: Written): Diagnostic | undefined {
+  const { engine, background } = written.scene
+  const { audit } = engine.host
+  if (!audit) return undefined
+  try {
+    const done = audit(recordOf(written))
+    if (isPromise(done)) engine.inBackground(UNWRITTEN, inTime(done, HOST_TIMEOUT_MS), background)
+    return undefined
+  } catch (error) {
+    return lost(error)
+  }
+}
+
+const UNWRITTEN = 'the audit could not be written'
+
+function lost(error: unknown): Diagnostic {
+  return redacted<Diagnostic>({ code: 'host-failed', text: `${UNWRITTEN}: ${textOf(error)}` }, ['text'])
+}
+
+/** Whether nothing may go on that is not on record. */
+export function isRecordNeeded({ engine }: Scene, kind: EventKind, { action }: Outcome): boolean {
+  return engine.settings.audit_on_failure === 'block' && kind.deny === 'block' && !endsChain(action)
+}
+
+/** The same, waited for. Without a sink there is no record. */
+export async function recordNow(written: Written): Promise<Diagnostic | undefined> {
+  const { audit } = written.scene.engine.host
+  if (!audit) return { code: 'host-failed', text: 'there is no audit sink' }
+  try {
+    await inTime(Promise.resolve(audit(recordOf(written))), HOST_TIMEOUT_MS)
+    return undefined
+  } catch (error) {
+    return lost(error)
+  }
+}
+
+/** What was decided does not count: nobody could tell afterwards that it was. */
+export function unrecorded(
+  { permission: _, response: __, ...outcome }: Outcome,
+  { text }: Diagnostic,
+): Outcome {
+  const reason = `Denied: this cannot be put on record, and the settings say "audit_on_failure": "block" (${text})`
+  return { ...outcome, action: 'deny', reason }
+}
+
+function recordOf({ scene, event, outcome, action, startedAt, kind = 'fire' }: Written): AuditRecord {
+  const { name, data, session } = event
+  const { reason, approval, hooks, injections, diagnostics } = outcome
+  return {
+    kind,
+    time: timestamp(scene.engine.now()),
+    session: scene.info.id,
+    ...(typeof data.agent_id === 'string' && { agent: data.agent_id }),
+    ...(session?.turnId !== undefined && { turn: session.turnId }),
+    event: name,
+    ...(typeof data.tool_name === 'string' && { tool: data.tool_name }),
+    digest: callDigest(name, data),
+    action,
+    ...(reason !== undefined && { reason: withoutSecrets(reason) }),
+    hooks: hooks.map((one) => audited(one, startedAt)),
+    injections: injections.map(({ source, text }) => ({
+      source,
+      digest: digest(text),
+      bytes: byteLength(text),
+    })),
+    ...(approval && { approval: redactedData(withoutCall(approval)) }),
+    diagnostics: diagnostics.map((one) => redacted(one, ['text'])),
+    ms: rounded(performance.now() - startedAt),
+  }
+}
+
+/** Its digest says which it was; what is in it is nobody's to keep. */
+function withoutCall({ question: { call: _, ...question }, ...answer }: Approval): AuditedApproval {
+  return { question, ...answer }
+}
+
+/** What a hook changed or printed may hold what nobody wants in a log. */
+function audited(one: Trace, startedAt: number): AuditedHook {
+  const { answer, changes: _, stdout: __, stderr: ___, ...trace } = one
+  return {
+    ...trace,
+    ms: rounded(one.ms),
+    ...(one instanceof Ran && ofHook(one, startedAt)),
+    ...(answer && { action: answer.action, ...(answer.reason && { reason: answer.reason }) }),
+  }
+}
+
+function ofHook({ hook, status, endedAt, ms }: Ran, startedAt: number): Pick<AuditedHook, 'at' | 'hash'> {
+  const hash = hook.content ?? hook.origin.hash
+  return {
+    ...(status !== 'skipped' && { at: rounded(Math.max(0, endedAt - ms - startedAt)) }),
+    ...(hash !== undefined && { hash }),
+  }
+}
+
+/** To the microsecond: what a clock says beyond that is noise, and takes room in every record. */
+function rounded(ms: number): number {
+  return Math.round(ms * 1000) / 1000
+}

@@ -1,0 +1,221 @@
+// What a session remembers between events, behind one interface: memory here, a file where every event is its own process.
+
+import { type Diagnostic, textOf } from '../base/errors.js'
+import { isObject, type Json } from '../base/json.js'
+import { inTime, isPromise, type MaybePromise } from '../base/promise.js'
+import type { Grant } from '../verdict/approval.js'
+import type { Injection } from '../verdict/outcome.js'
+import { NOTHING_PENDING, type Pending } from './pending.js'
+
+export interface SessionState {
+  readonly turn: number
+  /** The host began this turn itself, and its prompt has not been sent yet. */
+  readonly announced: boolean
+  /** Injected in this turn. */
+  readonly turnTokens: number
+  /** Refused stops with no tool call between, and since the last prompt. */
+  readonly stopsInRow: number
+  readonly stopsTotal: number
+  /** Hooks with `once` that have run, by id. */
+  readonly onceRan: readonly string[]
+  /** Effects of async hooks that wait for an event that can carry them. */
+  readonly pending: Pending
+  /** Ephemeral injections that wait for the next model call. */
+  readonly ephemeral: readonly Injection[]
+  /** Keys of subagents of this session whose async hooks left something. */
+  readonly agents: readonly string[]
+  /** Skills that are loaded and bring hooks, in the order they were loaded. */
+  readonly skills: readonly Skill[]
+}
+
+export interface Skill {
+  readonly name: string
+  /** Where it lives; absolute. */
+  readonly directory: string
+  /** As in a configuration file: lists of groups by event. */
+  readonly hooks: Json
+}
+
+export const FRESH_STATE: SessionState = Object.freeze({
+  turn: 0,
+  announced: false,
+  turnTokens: 0,
+  stopsInRow: 0,
+  stopsTotal: 0,
+  onceRan: [],
+  pending: NOTHING_PENDING,
+  ephemeral: [],
+  agents: [],
+  skills: [],
+})
+
+/** `update` is atomic. A method that answers at once is not waited for. */
+export interface SessionStore {
+  load(session: string): MaybePromise<SessionState>
+  update(session: string, change: (state: SessionState) => SessionState): MaybePromise<void>
+  /** Forgets the session's state. */
+  release(session: string): MaybePromise<void>
+  /** Keeps the full text of an injection that was cut; answers where. */
+  keep(session: string, text: string): MaybePromise<string>
+  /** Where files of the session may stand that its hooks write, made if asked for; absent: nowhere that outlives the process. */
+  folderOf?(session: string, make?: boolean): string
+  grants(): MaybePromise<readonly Grant[]>
+  addGrant(grant: Grant): MaybePromise<void>
+  /** False if there was no such grant. */
+  revokeGrant(id: string): MaybePromise<boolean>
+}
+
+const MAX_KEPT = 100
+
+/** State in memory: as long as the process lives. */
+export class MemoryStore implements SessionStore {
+  readonly #states = new Map<string, SessionState>()
+  readonly #grants = new Map<string, Grant>()
+  readonly #kept = new Map<string, string>()
+  #count = 0
+
+  load(session: string): SessionState {
+    return this.#states.get(session) ?? FRESH_STATE
+  }
+
+  update(session: string, change: (state: SessionState) => SessionState): void {
+    this.#states.set(session, change(this.load(session)))
+  }
+
+  release(session: string): void {
+    this.#states.delete(session)
+  }
+
+  /** The newest are kept; `kept(where)` reads them. */
+  keep(session: string, text: string): string {
+    const where = `memory:${session}/${++this.#count}`
+    this.#kept.set(where, text)
+    if (this.#kept.size > MAX_KEPT) this.#kept.delete(this.#kept.keys().next().value as string)
+    return where
+  }
+
+  kept(where: string): string | undefined {
+    return this.#kept.get(where)
+  }
+
+  grants(): readonly Grant[] {
+    return [...this.#grants.values()]
+  }
+
+  addGrant(grant: Grant): void {
+    this.#grants.set(grant.id, grant)
+  }
+
+  revokeGrant(id: string): boolean {
+    return this.#grants.delete(id)
+  }
+}
+
+/** A store that does not answer by then has failed. */
+const STORE_TIMEOUT_MS = 5000
+
+/** A store that fails must not stop the agent or open a gate: it is reported, and the session goes on without memory. */
+export class GuardedStore implements SessionStore {
+  readonly #store: SessionStore
+  readonly #deadline: number
+  readonly #failures: Diagnostic[]
+  readonly #released: Set<string>
+
+  constructor(
+    store: SessionStore,
+    deadline = Infinity,
+    failures: Diagnostic[] = [],
+    released = new Set<string>(),
+  ) {
+    this.#store = store
+    this.#deadline = deadline
+    this.#failures = failures
+    this.#released = released
+  }
+
+  /** The same store, which has failed if it does not answer by the deadline of a fire. */
+  until(deadline: number): GuardedStore {
+    return deadline === Infinity
+      ? this
+      : new GuardedStore(this.#store, deadline, this.#failures, this.#released)
+  }
+
+  /** How much went wrong that nobody was told yet. */
+  get failures(): number {
+    return this.#failures.length
+  }
+
+  /** What went wrong since it was last asked. */
+  takeFailures(): readonly Diagnostic[] {
+    return this.#failures.length === 0 ? this.#failures : this.#failures.splice(0)
+  }
+
+  load(session: string): MaybePromise<SessionState> {
+    if (this.#released.has(session)) return FRESH_STATE
+    return this.#guard('load', () => this.#store.load(session), FRESH_STATE, wholeState)
+  }
+
+  update(session: string, change: (state: SessionState) => SessionState): MaybePromise<void> {
+    if (this.#released.has(session)) return undefined
+    return this.#guard('update', () => this.#store.update(session, change), undefined)
+  }
+
+  /** What a fire still under way brings afterwards is not written down any more. */
+  release(session: string): MaybePromise<void> {
+    this.#released.add(session)
+    return this.#guard('release', () => this.#store.release(session), undefined)
+  }
+
+  keep(session: string, text: string): MaybePromise<string> {
+    return this.#guard('keep', () => this.#store.keep(session, text), 'nowhere: the store failed')
+  }
+
+  grants(): MaybePromise<readonly Grant[]> {
+    return this.#guard('grants', () => this.#store.grants(), [], listOfGrants)
+  }
+
+  addGrant(grant: Grant): MaybePromise<void> {
+    return this.#guard('addGrant', () => this.#store.addGrant(grant), undefined)
+  }
+
+  revokeGrant(id: string): MaybePromise<boolean> {
+    return this.#guard('revokeGrant', () => this.#store.revokeGrant(id), false)
+  }
+
+  #guard<T>(
+    method: string,
+    call: () => MaybePromise<T>,
+    otherwise: T,
+    read: (value: T) => T = (value) => value,
+  ): MaybePromise<T> {
+    const failed = (error: unknown): T => {
+      this.#failures.push({
+        code: 'host-failed',
+        text: `the session store failed (${method}): ${textOf(error)}`,
+      })
+      return otherwise
+    }
+    try {
+      const done = call()
+      return isPromise(done) ? inTime(done, this.#timeout()).then(read).catch(failed) : read(done)
+    } catch (error) {
+      return failed(error)
+    }
+  }
+
+  #timeout(): number {
+    return Math.max(0, Math.min(STORE_TIMEOUT_MS, this.#deadline - performance.now()))
+  }
+}
+
+/** A store may have been written by another version, or by nobody. */
+function wholeState(state: SessionState): SessionState {
+  if (state === FRESH_STATE) return state
+  if (!isObject(state)) throw new Error('it holds no state')
+  return { ...FRESH_STATE, ...(state as SessionState) }
+}
+
+function listOfGrants(grants: readonly Grant[]): readonly Grant[] {
+  if (!Array.isArray(grants)) throw new Error('it holds no list of grants')
+  return grants
+}

@@ -1,0 +1,366 @@
+// One conversation of one agent: fires events, guards tool and model calls, remembers what must hold between them.
+
+import { randomUUID } from 'node:crypto'
+import { type Diagnostic, HookError, textOf } from '../base/errors.js'
+import type { Json } from '../base/json.js'
+import { type Checks, checkOptions, isList, isText } from '../base/options.js'
+import { isPromise, type MaybePromise } from '../base/promise.js'
+import { type EventAlias, resolveEvent, resolveNotice } from '../events/events.js'
+import type { Handler, HookDef, RegisterOptions, SessionInfo } from '../hooks/hook.js'
+import type { HookSet } from '../hooks/hook-set.js'
+import { HookRegistry } from '../hooks/registry.js'
+import type { Plan } from '../run/plan.js'
+import type { Injection, Outcome } from '../verdict/outcome.js'
+import { Background, type Engine, explainEvent, type Layers } from './engine.js'
+import { type Fired, type FireOptions, fireEvent, nextTurn } from './fire.js'
+import {
+  type CallModelOptions,
+  guardModelCall,
+  type ModelCallResult,
+  type ModelRequest,
+} from './model-call.js'
+import { tellObservers } from './off-path.js'
+import { undelivered } from './pending.js'
+import type { Scene } from './scene.js'
+import type { SessionState, Skill } from './session-store.js'
+import { SkillLayer, skillsOf } from './skills.js'
+import {
+  type CallOptions,
+  guardToolCall,
+  type RunTool,
+  type ToolCall,
+  type ToolCallResult,
+} from './tool-call.js'
+import { type TurnStatus, Turns } from './turns.js'
+
+export interface SessionOptions {
+  /** Made up if absent. */
+  readonly id?: string
+  readonly cwd?: string
+  readonly transcriptPath?: string
+  readonly permissionMode?: string
+  readonly agentId?: string
+  readonly agentType?: string
+  readonly parentTurnId?: string
+  readonly channel?: string
+  readonly chatId?: string
+  /** Hooks of this session alone. */
+  readonly hooks?: readonly HookDef[]
+}
+
+/** Names of the options in every payload of the session. */
+const PAYLOAD_NAMES = {
+  cwd: 'cwd',
+  transcriptPath: 'transcript_path',
+  permissionMode: 'permission_mode',
+  agentId: 'agent_id',
+  agentType: 'agent_type',
+  parentTurnId: 'parent_turn_id',
+  channel: 'channel',
+  chatId: 'chat_id',
+} as const
+
+const OPTIONS: Checks<SessionOptions> = {
+  id: isText,
+  cwd: isText,
+  transcriptPath: isText,
+  permissionMode: isText,
+  agentId: isText,
+  agentType: isText,
+  parentTurnId: isText,
+  channel: isText,
+  chatId: isText,
+  hooks: isList,
+}
+
+export class Session implements AsyncDisposable {
+  readonly id: string
+  readonly #engine: Engine
+  readonly #options: SessionOptions
+  readonly #scene: Scene
+  #layers: Layers
+  #own: HookRegistry | undefined
+  /** From when a skill with hooks was loaded here. */
+  #skills: SkillLayer | undefined
+  /** The versions of the hooks of files and skills whose problems were told here. */
+  #toldFiles = 0
+  #toldSkills = 0
+  #closed = false
+  readonly #parent: Session | undefined
+  readonly #children = new Set<Session>()
+  #closing: Promise<void> | undefined
+
+  constructor(engine: Engine, options: SessionOptions, layers: Layers = engine.layers, parent?: Session) {
+    checkOptions('session', options, OPTIONS)
+    this.id = options.id ?? randomUUID()
+    this.#engine = engine
+    this.#options = options
+    this.#layers = layers
+    this.#parent = parent
+    const parentTurnId = options.parentTurnId ?? parent?.turnId
+    const info: SessionInfo = Object.freeze({
+      id: this.id,
+      ...(options.cwd !== undefined && { cwd: options.cwd }),
+      ...(parentTurnId !== undefined && { parentTurnId }),
+    })
+    this.#scene = {
+      engine,
+      store: engine.openStore(),
+      background: new Background(),
+      info,
+      turns: new Turns(info),
+      // No id holds this character, so that no session has the key of another's child.
+      key: options.agentId === undefined ? this.id : `${this.id}\u0000${options.agentId}`,
+      base: payloadBase(options),
+      claimed: new Set(),
+      hooks: (): HookSet => this.#snapshot(),
+      useSkills: (state) => this.#useSkills(state),
+      takeNews: () => this.#takeNews(),
+    }
+    if (options.hooks && options.hooks.length > 0) this.#registry().registerHooks(options.hooks)
+  }
+
+  /** What happened, told to every hook that listens. Rejects for invalid data, an aborted signal, or a closed session. */
+  async fire<N extends EventAlias | (string & {})>(
+    event: N,
+    data: object = {},
+    options: FireOptions = {},
+  ): Promise<Outcome> {
+    return (await this.#fire(event, data, options)).outcome
+  }
+
+  /**
+   * A tool call, guarded: PreToolUse, the call, PostToolUse. `run` gets the input as hooks left it. A tool's own error
+   * is rethrown after PostToolUseFailure. Rejects with TURN_ABORTED or AGENT_ABORTED when a hook ends the turn or agent.
+   */
+  callTool<T>(call: ToolCall, run: RunTool<T>, options: CallOptions = {}): Promise<ToolCallResult<T>> {
+    return guardToolCall((event, data, how) => this.#fireForCall(event, data, how), call, run, options)
+  }
+
+  /**
+   * A model call, guarded: ModelRequest, the call, ModelResponse. `run` may answer a message, or a stream of deltas:
+   * these go to `onDelta` at once if no ModelResponse hook listens, and only after it has let them pass otherwise.
+   */
+  callModel<T, D = never>(
+    request: ModelRequest,
+    run: (
+      request: ModelRequest,
+      call: { readonly signal: AbortSignal | undefined },
+    ) => T | Promise<T> | AsyncIterable<D, T> | Promise<AsyncIterable<D, T>>,
+    options: CallModelOptions<D, T> = {},
+  ): Promise<ModelCallResult<T>> {
+    return guardModelCall(
+      {
+        fire: (event, data, how) => this.#fireForCall(event, data, how),
+        decides: (kind) => this.#snapshot().listeners(kind)?.decides ?? false,
+        takeEphemeral: () => this.#takeEphemeral(),
+        returnEphemeral: async (injections) =>
+          this.#scene.store.update(this.#scene.key, (now) => ({
+            ...now,
+            ephemeral: [...injections, ...now.ephemeral],
+          })),
+        failed: (error) => this.#modelFailed(error),
+      },
+      request,
+      run,
+      options,
+    )
+  }
+
+  /** A hook of this session and its children. */
+  register<N extends EventAlias | (string & {})>(
+    event: N,
+    handler: Handler<N>,
+    options?: RegisterOptions,
+  ): () => void {
+    this.#refuseClosed()
+    return this.#registry().register(event, handler, options)
+  }
+
+  /** Who would run for this event here, in which order, and who would not and why. Runs nothing. */
+  explain<N extends EventAlias | (string & {})>(event: N, data: object = {}): Plan {
+    return explainEvent(this.#engine, this.#snapshot(), event, data, this.#scene)
+  }
+
+  /** The session of a subagent: the same id and hooks, its own turn and budget. */
+  child(agent: { readonly agentId: string; readonly agentType?: string; readonly cwd?: string }): Session {
+    this.#refuseClosed()
+    if (typeof agent?.agentId !== 'string' || agent.agentId === '') {
+      throw new HookError('OPTIONS_INVALID', 'child() needs a non-empty agentId')
+    }
+    const { hooks: _, agentType: __, parentTurnId: ___, ...options } = this.#options
+    this.#registry()
+    const child = new Session(this.#engine, { ...options, id: this.id, ...agent }, this.#layers, this)
+    this.#children.add(child)
+    return child
+  }
+
+  /** Begins a turn: the injection budget is whole again, and observers are told, with the prompt if it is given. A UserPromptSubmit begins one itself if the host did not. */
+  async startTurn({ prompt }: { readonly prompt?: string } = {}): Promise<void> {
+    this.#refuseClosed()
+    let turn = 0
+    await this.#scene.store.update(this.#scene.key, (state) => {
+      const next = nextTurn(state)
+      turn = next.turn
+      return { ...next, announced: true }
+    })
+    this.#scene.turns.announce(turn)
+    tellObservers(this.#scene, 'turn_start', { prompt })
+  }
+
+  /** Ends a turn: ephemeral injections that no model call took are dropped, and observers are told. Its status: as hooks and models left it, unless it is given. */
+  async endTurn({ status }: { readonly status?: TurnStatus } = {}): Promise<void> {
+    this.#refuseClosed()
+    await this.#scene.store.update(this.#scene.key, (state) => ({
+      ...state,
+      announced: false,
+      ephemeral: [],
+    }))
+    tellObservers(this.#scene, 'turn_end', { status: status ?? this.#scene.turns.status })
+  }
+
+  /** Tells observers what happened, under a name of the host's own. Nobody waits; a failure is in hooks.diagnostics. */
+  notify(kind: string, payload: object = {}): void {
+    const telling = this.#fire(kind, payload, {}, resolveNotice)
+    this.#engine.inBackground(`notify ${kind}`, telling, this.#scene.background)
+  }
+
+  /** The turn it is in: `turn-1` is the first. Undefined before that. */
+  get turnId(): string | undefined {
+    return this.#scene.turns.id
+  }
+
+  get closed(): boolean {
+    return this.#closed || this.#engine.closed || (this.#parent?.closed ?? false)
+  }
+
+  /** Waits for what runs on, here and in its children, then forgets the session's state. */
+  close(): Promise<void> {
+    this.#closed = true
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  /** The same, but its state stays in the store, for whoever goes on with the session: another process, after the next event. */
+  leave(): Promise<void> {
+    this.#closed = true
+    this.#closing ??= this.#leave()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#children].map((child) => child.close()))
+    await this.#scene.background.idle()
+    const { pending } = await this.#scene.store.load(this.#scene.key)
+    for (const d of undelivered(pending)) this.#engine.note(d)
+    await this.#scene.store.release(this.#scene.key)
+    if (!this.#parent) this.#engine.sessionEnded(this.id)
+    this.#left()
+  }
+
+  async #leave(): Promise<void> {
+    await Promise.all([...this.#children].map((child) => child.leave()))
+    await this.#scene.background.idle()
+    this.#left()
+  }
+
+  #left(): void {
+    for (const failure of this.#scene.store.takeFailures()) this.#engine.note(failure)
+    if (this.#parent) this.#parent.#children.delete(this)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #fire(event: string, data: object, options: FireOptions, resolve = resolveEvent): Promise<Fired> {
+    this.#refuseClosed()
+    return fireEvent(this.#scene, resolve(event), data, options)
+  }
+
+  /** A call that was begun is finished, also where the session was closed meanwhile: hooks must see what was done. */
+  async #fireForCall(event: string, data: object, options: FireOptions): Promise<Fired> {
+    if (event === 'PreToolUse' || event === 'ModelRequest') this.#refuseClosed()
+    const fired = await fireEvent(this.#scene, resolveEvent(event), data, options)
+    if (event !== 'ModelRequest') await this.#keepForModel(fired.outcome)
+    return fired
+  }
+
+  /** Without a `context` of the host, the next model call is the only way for durable injections to reach the model. */
+  async #keepForModel({ injections }: Outcome): Promise<void> {
+    const durable = injections.filter((one) => !one.ephemeral)
+    if (durable.length === 0 || this.#engine.host.context) return
+    await this.#scene.store.update(this.#scene.key, (now) => ({
+      ...now,
+      ephemeral: [...now.ephemeral, ...durable],
+    }))
+  }
+
+  #modelFailed(error: unknown): void {
+    this.#scene.turns.fail('error')
+    tellObservers(this.#scene, 'error', { stage: 'llm', message: textOf(error) })
+  }
+
+  #takeNews(): readonly Diagnostic[] {
+    const { configured } = this.#engine
+    const skills = this.#skills?.list
+    const version = skills?.version ?? 0
+    if (this.#toldFiles === configured.version && this.#toldSkills === version) return NO_NEWS
+    this.#toldFiles = configured.version
+    this.#toldSkills = version
+    return skills ? [...configured.problems, ...skills.problems] : configured.problems
+  }
+
+  #snapshot(): HookSet {
+    return (this.#skills?.over(this.#layers) ?? this.#layers).snapshot()
+  }
+
+  #useSkills(state: SessionState): MaybePromise<void> {
+    const skills = skillsOf(this.#scene, state)
+    return isPromise(skills) ? skills.then((loaded) => this.#use(loaded)) : this.#use(skills)
+  }
+
+  #use(skills: readonly Skill[]): MaybePromise<void> {
+    if (skills.length === 0 && !this.#skills) return
+    this.#skills ??= new SkillLayer(this.#engine)
+    return this.#skills.use(skills)
+  }
+
+  #registry(): HookRegistry {
+    if (!this.#own) {
+      this.#own = new HookRegistry({
+        scope: 'session',
+        owner: this.#scene.key,
+        onDiagnostic: (d) => this.#engine.note(d),
+      })
+      this.#layers = this.#layers.with(this.#own)
+    }
+    return this.#own
+  }
+
+  async #takeEphemeral() {
+    let taken: readonly Injection[] = []
+    const state = await this.#scene.store.load(this.#scene.key)
+    if (state.ephemeral.length === 0) return taken
+    await this.#scene.store.update(this.#scene.key, (now) => {
+      taken = now.ephemeral
+      return { ...now, ephemeral: [] }
+    })
+    return taken
+  }
+
+  #refuseClosed(): void {
+    if (this.closed) throw new HookError('SESSION_CLOSED', `The session ${this.id} is closed`)
+  }
+}
+
+const NO_NEWS: readonly Diagnostic[] = []
+
+function payloadBase(options: SessionOptions): Record<string, Json> {
+  const base: Record<string, Json> = {}
+  for (const [option, name] of Object.entries(PAYLOAD_NAMES)) {
+    const value = options[option as keyof typeof PAYLOAD_NAMES]
+    if (value !== undefined) base[name] = value
+  }
+  return base
+}

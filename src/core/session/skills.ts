@@ -1,0 +1,150 @@
+// Hooks that a skill brings along: there from `skill:loaded` to `skill:unloaded`, in one session and its subagents.
+
+import { type Diagnostic, HookError } from '../base/errors.js'
+import { frozenCopy, isObject, type Json, sameJson } from '../base/json.js'
+import { isPromise, type MaybePromise } from '../base/promise.js'
+import { shown } from '../base/text.js'
+import type { Hook } from '../hooks/hook.js'
+import { type Engine, HookList, type Layers } from './engine.js'
+import type { Scene } from './scene.js'
+import type { SessionState, Skill } from './session-store.js'
+
+/** What the skills of a session come to. */
+export interface SkillHooks {
+  readonly hooks: readonly Hook[]
+  /** What is wrong with their entries. */
+  readonly problems: readonly Diagnostic[]
+}
+
+const LOADED = 'skill:loaded'
+const UNLOADED = 'skill:unloaded'
+const MOST_SKILLS = 100
+/** Characters of JSON, of all of them: they are kept with the state of the session. */
+const LARGEST_TOTAL = 256 * 1024
+const LONGEST_NAME = 200
+const ABSOLUTE = /^(?:\/|[A-Za-z]:[\\/])/
+const LARGEST_HOOKS = 128 * 1024
+
+export function isSkillEvent(event: string): boolean {
+  return event === LOADED || event === UNLOADED
+}
+
+/**
+ * A skill comes or goes; loaded again from the same folder, it replaces what it brought before. One of the same name from
+ * elsewhere stands beside it: a project must not take a gate of the user's away. Rejects rather than lose hooks without
+ * a word.
+ */
+export async function changeSkills(scene: Scene, event: string, data: object): Promise<void> {
+  const { store, info } = scene
+  const given = data as Readonly<Record<string, unknown>>
+  const name = nameOf(event, given.skill_name)
+  const { skill_directory: directory } = given
+  const isMeant = (one: Skill) =>
+    one.name === name && (directory === undefined || one.directory === directory)
+  const brings = event === LOADED && given.hooks !== undefined && given.hooks !== null
+  const skill = brings ? read(name, given) : undefined
+  const { failures } = store
+  let full = false
+  await store.update(info.id, (now) => {
+    const others = now.skills.filter((one) => !isMeant(one))
+    full = skill !== undefined && !hasRoom([...others, skill])
+    if (full || (!skill && others.length === now.skills.length)) return now
+    return { ...now, skills: skill ? [...others, skill] : others }
+  })
+  if (full) throw invalid('too many skills with hooks are loaded already; unload one first (skill:unloaded)')
+  if (skill && store.failures > failures) throw unkept(name, store.takeFailures())
+}
+
+/** Its gate would not be there for the next event. */
+function unkept(name: string, failures: readonly Diagnostic[]): HookError {
+  const why = failures.map(({ text }) => text).join('; ')
+  return new HookError('STORE_FAILED', `the hooks of the skill ${shown(name)} cannot be kept: ${why}`)
+}
+
+function hasRoom(skills: readonly Skill[]): boolean {
+  return skills.length <= MOST_SKILLS && JSON.stringify(skills).length <= LARGEST_TOTAL
+}
+
+/** The skill that a payload of `skill:loaded` brings. Throws PAYLOAD_INVALID. */
+export function loadedSkill(data: Readonly<Record<string, unknown>>): Skill {
+  return read(nameOf(LOADED, data.skill_name), data)
+}
+
+function nameOf(event: string, name: unknown): string {
+  if (typeof name === 'string' && name !== '' && name.length <= LONGEST_NAME) return name
+  throw invalid(`${event} needs skill_name, a string of 1 to ${LONGEST_NAME} characters, got ${shown(name)}`)
+}
+
+function read(name: string, { hooks, skill_directory: directory }: Readonly<Record<string, unknown>>): Skill {
+  if (!isObject(hooks)) throw invalid(`${LOADED} needs hooks, an object of events, got ${shown(hooks)}`)
+  if (typeof directory !== 'string' || !ABSOLUTE.test(directory) || directory.includes('\0')) {
+    throw invalid(`${LOADED} needs skill_directory, an absolute path, got ${shown(directory)}`)
+  }
+  const copy = frozenCopy(hooks, 'the hooks of the skill')
+  if (JSON.stringify(copy).length > LARGEST_HOOKS) {
+    throw invalid(`the hooks of the skill ${shown(name)} are larger than ${LARGEST_HOOKS / 1024} KiB`)
+  }
+  return { name, directory, hooks: copy }
+}
+
+function invalid(text: string): HookError {
+  return new HookError('PAYLOAD_INVALID', text)
+}
+
+/** The hooks of the skills that are loaded in one session: a layer on top of its others. */
+export class SkillLayer {
+  readonly list = new HookList()
+  readonly #engine: Engine
+  #loaded: readonly Skill[] = []
+  #madeFor = -1
+  #waiting = 0
+  #queue: Promise<void> = Promise.resolve()
+  #base: Layers | undefined
+  #layers: Layers | undefined
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  /**
+   * Makes them anew if other skills are loaded than before, or files changed: their settings hold for skills, too. One
+   * after another: an event must not go on before the hooks of its skills are there, and later events know better.
+   */
+  use(skills: readonly Skill[]): MaybePromise<void> {
+    if (this.#waiting === 0 && this.#isMade(skills)) return undefined
+    this.#waiting++
+    const done = this.#queue.then(() => this.#make(skills)).finally(() => this.#waiting--)
+    this.#queue = done.catch(() => undefined)
+    return done
+  }
+
+  #isMade(skills: readonly Skill[]): boolean {
+    return this.#engine.configured.version === this.#madeFor && sameSkills(skills, this.#loaded)
+  }
+
+  async #make(skills: readonly Skill[]): Promise<void> {
+    if (this.#isMade(skills)) return
+    const { version } = this.#engine.configured
+    const { hooks, problems } = await this.#engine.skillHooks(skills)
+    this.list.replace(hooks, problems)
+    this.#loaded = skills
+    this.#madeFor = version
+  }
+
+  over(base: Layers): Layers {
+    if (this.#base !== base) this.#layers = base.with(this.list)
+    this.#base = base
+    return this.#layers as Layers
+  }
+}
+
+function sameSkills(a: readonly Skill[], b: readonly Skill[]): boolean {
+  return a === b || sameJson(a as unknown as Json, b as unknown as Json)
+}
+
+/** Those in force; a subagent has those of its session. */
+export function skillsOf(scene: Scene, state: SessionState): MaybePromise<readonly Skill[]> {
+  if (scene.key === scene.info.id) return state.skills
+  const session = scene.store.load(scene.info.id)
+  return isPromise(session) ? session.then(({ skills }) => skills) : session.skills
+}

@@ -1,0 +1,164 @@
+// A tool call between its hooks: PreToolUse, the tool, PostToolUse or PostToolUseFailure.
+
+import { type Diagnostic, HookError, textOf } from '../base/errors.js'
+import { type Data, frozenCopy, isObject, isPlain, type Json } from '../base/json.js'
+import { anything, type Checks, checkOptions, isFlag, isFunction, isSeconds } from '../base/options.js'
+import { unlessAborted } from '../base/promise.js'
+import type { Outcome } from '../verdict/outcome.js'
+import type { Fired, FireOptions } from './fire.js'
+
+export interface ToolCall {
+  readonly name: string
+  readonly input: object
+  /** The model's id of the call. */
+  readonly id?: string
+}
+
+/** Gets the input and name as hooks left them; the input is frozen: it is what was judged. */
+export type RunTool<T> = (
+  input: Data,
+  call: { readonly name: string; readonly id: string | undefined; readonly signal: AbortSignal | undefined },
+) => T | Promise<T>
+
+export interface CallOptions extends FireOptions {
+  /** `run` looks at `call.name` and can run the tool that a hook chose instead; otherwise a renamed call is denied. */
+  readonly renames?: boolean
+  /** Gets the outcome of every event that the call fires, also before its own error is rethrown. Awaited; what it throws ends the call. */
+  readonly onOutcome?: (event: string, outcome: Outcome) => unknown
+}
+
+/** `outcome` is that of PreToolUse, `after` that of PostToolUse. */
+export type ToolCallResult<T> =
+  | {
+      readonly status: 'ok'
+      readonly result: T | Json
+      readonly reason?: undefined
+      readonly outcome: Outcome
+      readonly after: Outcome
+    }
+  | {
+      readonly status: 'responded'
+      readonly result: Json
+      readonly reason?: undefined
+      readonly outcome: Outcome
+    }
+  | {
+      readonly status: 'denied' | 'needs_approval'
+      readonly result?: undefined
+      readonly reason: string
+      readonly outcome: Outcome
+    }
+
+/** What is called may end by itself when the signal is aborted; after this long nobody waits for it any more. */
+export const ABORT_GRACE_MS = 1000
+
+export type Fire = (event: string, data: object, options: FireOptions) => Promise<Fired>
+
+/** Also what callModel takes. */
+export const CALL_OPTIONS = {
+  signal: anything,
+  timeout: isSeconds,
+  onOutcome: isFunction,
+} as const
+
+const OPTIONS: Checks<CallOptions> = { ...CALL_OPTIONS, renames: isFlag }
+
+export async function guardToolCall<T>(
+  fire: Fire,
+  call: ToolCall,
+  run: RunTool<T>,
+  options: CallOptions,
+): Promise<ToolCallResult<T>> {
+  checkOptions('callTool', options, OPTIONS)
+  const { signal, timeout, onOutcome } = options
+  const { name, input, id } = call
+  const base = { tool_name: name, tool_input: input, ...(id !== undefined && { tool_use_id: id }) }
+  const { outcome } = await fire('PreToolUse', base, { signal, timeout })
+  await onOutcome?.('PreToolUse', outcome)
+  refuseAborted(outcome)
+  if (outcome.action === 'respond') return { status: 'responded', result: outcome.response ?? null, outcome }
+  if (outcome.action !== 'continue') {
+    const status = outcome.action === 'ask_user' ? 'needs_approval' : 'denied'
+    return { status, reason: outcome.reason ?? 'Denied by a hook', outcome }
+  }
+  const judged = {
+    ...base,
+    tool_name: String(outcome.data.tool_name),
+    tool_input: frozenCopy(outcome.data.tool_input, 'tool_input') as Data,
+  }
+  if (judged.tool_name !== name && !options.renames) {
+    const reason = `A hook renamed ${name} to ${judged.tool_name}, and the host runs what it was asked for (callTool option renames)`
+    return { status: 'denied', reason, outcome }
+  }
+  refuseStopped(signal)
+  // What a tool did, hooks must see: a signal that stopped the tool does not keep them from it.
+  const afterwards = () => (signal?.aborted ? { timeout } : { signal, timeout })
+  const startedAt = performance.now()
+  let result: T
+  try {
+    const running = (async () => run(judged.tool_input, { name: judged.tool_name, id, signal }))()
+    result = await unlessAborted(running, signal, ABORT_GRACE_MS)
+  } catch (error) {
+    const failure = {
+      ...judged,
+      error: textOf(error),
+      is_interrupt: signal?.aborted ?? false,
+      duration_ms: since(startedAt),
+    }
+    const failed = await fire('PostToolUseFailure', failure, afterwards())
+    await onOutcome?.('PostToolUseFailure', failed.outcome)
+    refuseAborted(failed.outcome)
+    throw error
+  }
+  const [seen, problem] = asJson(result)
+  const done = { ...judged, tool_response: seen, duration_ms: since(startedAt) }
+  const { outcome: fired, changed } = await fire('PostToolUse', done, afterwards())
+  const after = withDiagnostic(fired, problem)
+  await onOutcome?.('PostToolUse', after)
+  refuseAborted(after)
+  const replaced = changed.has('tool_response')
+  return { status: 'ok', result: replaced ? (after.data.tool_response as Json) : result, outcome, after }
+}
+
+/** A hook ended the turn or the agent. */
+export function refuseAborted(outcome: Outcome): void {
+  if (outcome.action !== 'abort_turn' && outcome.action !== 'hard_abort') return
+  const code = outcome.action === 'abort_turn' ? 'TURN_ABORTED' : 'AGENT_ABORTED'
+  throw new HookError(code, outcome.reason ?? 'A hook ended it', { outcome })
+}
+
+/** Nothing is called once the signal is aborted, also where hooks had let it pass. */
+export function refuseStopped(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new HookError('ABORTED', 'The call was aborted', { cause: signal.reason })
+}
+
+function since(startedAt: number): number {
+  return Math.round(performance.now() - startedAt)
+}
+
+export function withDiagnostic(outcome: Outcome, problem: Diagnostic | undefined): Outcome {
+  return problem ? { ...outcome, diagnostics: [...outcome.diagnostics, problem] } : outcome
+}
+
+/** A tool or model may return anything; what JSON cannot carry is shown to hooks as text. */
+export function asJson(result: unknown): [Json, Diagnostic | undefined] {
+  try {
+    if (isOpaque(result)) throw new Error('the result is no plain data')
+    return [frozenCopy(result, 'the result'), undefined]
+  } catch (error) {
+    return [inText(result), { code: 'result-not-json', text: `${textOf(error)}; hooks saw its text form` }]
+  }
+}
+
+function inText(value: unknown): string {
+  try {
+    return value instanceof Map || value instanceof Set ? JSON.stringify([...value]) : String(value)
+  } catch {
+    return 'a value that has no text form'
+  }
+}
+
+/** An Error, a Map, a class with getters alone: JSON would show hooks an empty object, and they would let it pass. */
+function isOpaque(value: unknown): boolean {
+  return isObject(value) && !isPlain(value) && !('toJSON' in value) && Object.keys(value).length === 0
+}

@@ -1,0 +1,299 @@
+// The way of an ask: grants, PermissionRequest hooks, then the person. Never ends in an allow that nobody gave.
+
+import { onAbort } from '../base/abort.js'
+import { type Diagnostic, HookError, isHookError, textOf } from '../base/errors.js'
+import { LONGEST_TIMER_MS } from '../base/seconds.js'
+import { withoutSecrets } from '../base/secrets.js'
+import { plainText } from '../base/text.js'
+import { timestamp } from '../base/timestamp.js'
+import type { HookEvent } from '../hooks/hook.js'
+import type { Scene } from '../session/scene.js'
+import {
+  ALLOWS_ALWAYS,
+  type Approval,
+  type ApprovalAnswer,
+  type Approver,
+  type Asking,
+  grantFor,
+  isGranted,
+  isUnanswered,
+  type Question,
+  questionFor,
+  readReply,
+  refusalReason,
+} from './approval.js'
+import { callDigest, callOf } from './digest.js'
+import type { Judgement } from './judge.js'
+import { endsChain, reasonOf, type Verdict } from './outcome.js'
+
+/** What became of an ask. */
+export interface Settled {
+  readonly judgement: Judgement
+  /** PermissionRequest hooks that were asked on the way. */
+  readonly permissions: readonly Judgement[]
+  readonly action: Verdict
+  readonly reason?: string | undefined
+  readonly approval?: Approval
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+interface AskOptions {
+  /** On the engine's clock. */
+  readonly deadline: number
+  readonly signal?: AbortSignal | undefined
+  /** Judges the event again with this patch over its data. */
+  readonly rejudge: (judgement: Judgement, patch: object) => Promise<Judgement>
+  /** PermissionRequest hooks for this call; undefined where nobody listens. */
+  readonly permission: (judgement: Judgement) => Promise<Judgement | undefined>
+}
+
+/** Who could have answered has not; how it can be answered. */
+interface Open {
+  readonly open: string | undefined
+}
+
+/** An answer with what came with it. */
+interface Answered {
+  readonly answer: ApprovalAnswer
+  /** For the model, where the answer is no. */
+  readonly reason?: string | undefined
+  /** The call was edited. */
+  readonly patch?: object | undefined
+  /** A PermissionRequest hook ended the turn or the agent. */
+  readonly aborts?: Verdict
+}
+
+const MAX_ROUNDS = 3
+
+const CUT_SHORT = 'the time for this event was over before the time to answer was'
+
+const CHANGED_IN_VAIN: Diagnostic = {
+  code: 'verdict-ignored',
+  text: 'a PermissionRequest hook changed the call without allowing it; the change is ignored',
+}
+
+/** Follows an ask to its end. An answer that edits the call starts again at the merge. */
+export function settleAsk(scene: Scene, judgement: Judgement, options: AskOptions): Promise<Settled> {
+  return new Inquiry(scene, judgement, options).settle()
+}
+
+class Inquiry {
+  readonly #scene: Scene
+  readonly #options: AskOptions
+  readonly #permissions: Judgement[] = []
+  readonly #diagnostics: Diagnostic[] = []
+  #judgement: Judgement
+  /** An allow that came with an edit: it holds for that very call, and for the hooks that had asked. */
+  #edited:
+    | { readonly answer: ApprovalAnswer; readonly digest: string; readonly hooks: readonly string[] }
+    | undefined
+
+  constructor(scene: Scene, judgement: Judgement, options: AskOptions) {
+    this.#scene = scene
+    this.#judgement = judgement
+    this.#options = options
+  }
+
+  async settle(): Promise<Settled> {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const { merged } = this.#judgement
+      if (merged.action !== 'ask_user') return this.#settled(merged.action, merged.reason)
+      const open = await this.#unanswered(merged.asking)
+      const question = this.#question(open.length > 0 ? open : merged.asking)
+      if (open.length === 0) {
+        const answer = this.#edited?.answer ?? this.#answer('allow', 'grant')
+        await this.#grantIfAlways(answer, merged.asking)
+        return this.#allowed(question, answer)
+      }
+
+      const answered = (await this.#askHooks()) ?? (await this.#askPerson(question))
+      if ('open' in answered) {
+        return this.#settled('ask_user', answered.open ?? openReason(open), { question })
+      }
+      const { answer, patch, aborts } = answered
+      if (aborts) return this.#settled(aborts, answered.reason)
+      if (answer.decision === 'deny') {
+        return this.#settled('deny', answered.reason ?? refusalReason(question, answer), { question, answer })
+      }
+      if (!patch) {
+        await this.#grantIfAlways(answer, open)
+        return this.#allowed(question, answer)
+      }
+      const again = await this.#rejudge(patch)
+      if (!again)
+        return this.#settled('deny', 'The call was edited into one that is not valid', { question, answer })
+      this.#judgement = again
+      this.#edited = { answer, digest: digestOf(again, again.sent), hooks: open.map((one) => one.hook.id) }
+    }
+    return this.#settled(
+      'deny',
+      'HOOK_UNSTABLE: the call was edited again and again, and no version of it was approved',
+    )
+  }
+
+  /** Who asks without having been answered: by a grant, or by the allow that came with the last edit. */
+  async #unanswered(asking: readonly Asking[]): Promise<readonly Asking[]> {
+    const { kind, event } = this.#judgement
+    const { store, engine, info } = this.#scene
+    const grants = await store.grants()
+    const edited = this.#edited?.digest === digestOf(this.#judgement, event) ? this.#edited.hooks : []
+    return asking.filter(
+      (one) =>
+        !edited.includes(one.hook.id) &&
+        !isGranted(grants, one, kind.name, event.data, info.cwd, engine.now()),
+    )
+  }
+
+  /** Undefined where no PermissionRequest hook has an opinion. */
+  async #askHooks(): Promise<Answered | undefined> {
+    if (this.#judgement.kind.name !== 'PreToolUse') return undefined
+    const asked = await this.#options.permission(this.#judgement)
+    if (!asked) return undefined
+    this.#permissions.push(asked)
+    const { action, reason, permission } = asked.merged
+    const by = (opinion: (one: Judgement['ran'][number]) => boolean) =>
+      asked.ran.find(opinion)?.hook.name ?? 'hook'
+    if (action === 'deny') {
+      return {
+        answer: this.#answer(
+          'deny',
+          by((one) => one.effect.action === 'deny'),
+        ),
+        reason,
+      }
+    }
+    if (endsChain(action)) return { answer: this.#answer('deny', 'hook'), reason, aborts: action }
+    if (permission !== 'allow') {
+      if (asked.modified) this.#diagnostics.push(CHANGED_IN_VAIN)
+      return undefined
+    }
+    const answer = this.#answer(
+      'allow',
+      by((one) => one.effect.permission === 'allow'),
+    )
+    return { answer, patch: asked.modified ? callOf(asked.event.data) : undefined }
+  }
+
+  /** Open where there is nobody to ask, or nobody answered: the host resolves it. */
+  async #askPerson(question: Question): Promise<Answered | Open> {
+    const { approver } = this.#scene.engine.host
+    if (approver === undefined) return { open: undefined }
+    if (approver === 'deny') return { answer: this.#answer('deny', 'host') }
+    const reply = await waitFor(approver, question, this.#options)
+    if (reply === 'late') return { answer: this.#answer(question.default, 'default') }
+    if (reply === 'cut short') return { answer: { ...this.#answer('deny', 'default'), reason: CUT_SHORT } }
+    if ('given' in reply) {
+      if (isUnanswered(reply.given)) return { open: withoutSecrets(plainText(reply.given.unanswered)) }
+      const read = readReply(question, reply.given, this.#now())
+      if (!read) return this.#noReply()
+      const { data, isOffered, ...answer } = read
+      if (!isOffered) this.#diagnostics.push(notOffered(question, answer))
+      return { answer, patch: data }
+    }
+    const problem = textOf(reply.error)
+    this.#diagnostics.push({ code: 'host-failed', text: `the approver of the host threw: ${problem}` })
+    return { answer: { ...this.#answer(question.default, 'default'), reason: problem } }
+  }
+
+  /** A broken approver is not a person who said no: the call is refused, and the approver is named. */
+  #noReply(): Answered {
+    const text =
+      'the approver of the host answered neither an option nor a valid { option, reason, by, data, expires }'
+    this.#diagnostics.push({ code: 'host-failed', text })
+    return { answer: this.#answer('deny', 'host'), reason: `Denied: ${text}` }
+  }
+
+  /** Undefined where the edit does not make a valid call. */
+  async #rejudge(patch: object): Promise<Judgement | undefined> {
+    try {
+      return await this.#options.rejudge(this.#judgement, patch)
+    } catch (error) {
+      if (isHookError(error, 'ABORTED')) throw error
+      this.#diagnostics.push({ code: 'host-failed', text: `the edited call is refused: ${textOf(error)}` })
+      return undefined
+    }
+  }
+
+  async #grantIfAlways({ option, expires }: ApprovalAnswer, open: readonly Asking[]): Promise<void> {
+    if (!ALLOWS_ALWAYS.test(option ?? '')) return
+    const { kind, event } = this.#judgement
+    const { store, engine, info } = this.#scene
+    for (const one of open)
+      await store.addGrant(grantFor(one, kind.name, event.data, info.cwd, engine.now(), expires))
+  }
+
+  /** After an allow the next lower verdict stands. */
+  #allowed(question: Question, answer: ApprovalAnswer): Settled {
+    const action = this.#judgement.merged.response === undefined ? 'continue' : 'respond'
+    return this.#settled(action, answer.reason, { question, answer })
+  }
+
+  #settled(action: Verdict, reason: string | undefined, approval?: Approval): Settled {
+    const settled = {
+      judgement: this.#judgement,
+      permissions: this.#permissions,
+      action,
+      reason,
+      diagnostics: this.#diagnostics,
+    }
+    return approval ? { ...settled, approval } : settled
+  }
+
+  #question(asking: readonly Asking[]): Question {
+    const { kind, event } = this.#judgement
+    return questionFor(kind.name, this.#scene.info, event.data, asking, this.#scene.engine.now())
+  }
+
+  #answer(decision: 'allow' | 'deny', by: string): ApprovalAnswer {
+    return { decision, by, at: this.#now() }
+  }
+
+  #now(): string {
+    return timestamp(this.#scene.engine.now())
+  }
+}
+
+/** The reason of an ask that nobody has answered yet: the first in hook order gives it, the question has them all. */
+function openReason([first]: readonly Asking[]): string | undefined {
+  return first && reasonOf(first.hook, first.answer)
+}
+
+function notOffered({ options }: Question, { option = '' }: ApprovalAnswer): Diagnostic {
+  const text = `the approver answered ${JSON.stringify(option)}, which is none of ${options.join(', ')}; it counts as a deny`
+  return { code: 'host-failed', text: plainText(text) }
+}
+
+function digestOf({ kind }: Judgement, { data }: HookEvent): string {
+  return callDigest(kind.name, data)
+}
+
+/** Waits for the approver until the question is due, or the fire, which nobody's default may decide; rejects when it is aborted. */
+async function waitFor(
+  approver: Approver,
+  question: Question,
+  { deadline, signal }: AskOptions,
+): Promise<'late' | 'cut short' | { readonly given: unknown } | { readonly error: unknown }> {
+  const waiting = new AbortController()
+  const full = Math.min(question.timeout * 1000, LONGEST_TIMER_MS)
+  const left = deadline - performance.now()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let stopListening = () => {}
+  const ended = new Promise<'late' | 'cut short'>((resolve, reject) => {
+    timer = setTimeout(() => resolve(left < full ? 'cut short' : 'late'), Math.max(0, Math.min(full, left)))
+    const abort = () =>
+      reject(
+        new HookError('ABORTED', 'The fire was aborted while a person was asked', { cause: signal?.reason }),
+      )
+    if (signal) stopListening = onAbort(signal, abort)
+  })
+  const replied = (async () => ({ given: await approver(question, waiting.signal) }))().catch(
+    (error: unknown) => ({ error }),
+  )
+  try {
+    return await Promise.race([replied, ended])
+  } finally {
+    clearTimeout(timer)
+    stopListening()
+    waiting.abort()
+  }
+}

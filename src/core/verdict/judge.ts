@@ -1,0 +1,271 @@
+// One event before all its hooks: dispatch, approvers on the final call, one merge, one Outcome.
+
+import type { Diagnostic } from '../base/errors.js'
+import type { Data } from '../base/json.js'
+import { type EventKind, matcherValue, slipOf } from '../events/events.js'
+import { CONTINUE } from '../events/result.js'
+import type { Hook, HookEvent } from '../hooks/hook.js'
+import { type Listeners, matches } from '../hooks/hook-set.js'
+import { type Dispatched, type DispatchOptions, dispatch, runOnFinal } from '../run/dispatch.js'
+import { type Admit, idleSkip, skipOrProblem } from '../run/plan.js'
+import type { Approval } from './approval.js'
+import {
+  endsChain,
+  keptInjections,
+  type Merged,
+  type MergeRules,
+  merge,
+  NOTHING_SAID,
+  ONE_VERSION,
+  type Outcome,
+  Ran,
+  type Trace,
+} from './outcome.js'
+
+/** What the hooks made of an event, before budget and person. */
+export interface Judgement {
+  readonly kind: EventKind
+  readonly listeners: Listeners | undefined
+  /** As it was before the hooks, and with the data after every modification. */
+  readonly sent: HookEvent
+  readonly event: HookEvent
+  readonly modified: boolean
+  readonly ran: readonly Ran[]
+  readonly rules: MergeRules
+  readonly merged: Merged
+  /** Of the dispatch; those of the merge are in `merged`. */
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** All that is to be said about a judgement. */
+export function diagnosticsOf({ kind, diagnostics, merged }: Judgement): readonly Diagnostic[] {
+  // A copy: a hook that was left behind may still note something, and that comes too late.
+  const slips = slipOf(kind)
+  const none = diagnostics.length + merged.diagnostics.length + slips.length === 0
+  return none ? NO_TRACE : [...slips, ...diagnostics, ...merged.diagnostics]
+}
+
+/** The promise is for what `finish` makes of it. Rejects only when the signal is aborted. */
+export function judge<T>(
+  kind: EventKind,
+  listeners: Listeners,
+  event: HookEvent,
+  options: DispatchOptions,
+  finish: (judgement: Judgement) => T,
+): Promise<T> {
+  const end = (judgement: Judgement) => finish(withUnaskedObservers(judgement, listeners, options.admit))
+  return dispatch(kind, listeners, event, options, (dispatched) => {
+    const rechecked = options.recheck === 'all' && dispatched.event !== event
+    const judgement = judgementOf(kind, listeners, event, dispatched, rechecked)
+    const done = listeners.approvers.length === 0 || endsChain(judgement.merged.action)
+    return done ? end(judgement) : approved(judgement, listeners, options).then(end)
+  })
+}
+
+/** Observers who may not run are in the trace as such, and one that nobody reviewed is told of: it must not look as if it watched. */
+function withUnaskedObservers(
+  judgement: Judgement,
+  { observers }: Listeners,
+  admit: Admit | undefined,
+): Judgement {
+  if (observers.length === 0 || !admit) return judgement
+  const { kind, event, merged } = judgement
+  const value = matcherValue(kind, event.data)
+  const skipped = observers.flatMap((hook) => {
+    const skip = skipOrProblem(kind, hook, event, value, admit)
+    return skip && skip.why !== 'matcher' ? [new Ran(hook, 'skipped', 0, CONTINUE, event.data, 0, skip)] : []
+  })
+  if (skipped.length === 0) return judgement
+  const said = new Set(merged.messages.map(({ text }) => text))
+  const isNew = ({ text }: { readonly text: string }) => !said.has(text)
+  const { messages, diagnostics } = merge(kind, skipped)
+  return {
+    ...judgement,
+    ran: [...judgement.ran, ...skipped],
+    merged: {
+      ...merged,
+      messages: [...merged.messages, ...messages.filter(isNew)],
+      diagnostics: [...merged.diagnostics, ...diagnostics.filter(isNew)],
+    },
+  }
+}
+
+function judgementOf(
+  kind: EventKind,
+  listeners: Listeners,
+  sent: HookEvent,
+  dispatched: Dispatched,
+  rechecked: boolean,
+): Judgement {
+  const { event, ran, diagnostics, unstable, allowsFrom, quiet } = dispatched
+  const rules = rechecked || allowsFrom > 0 ? { rechecked, allowsFrom } : ONE_VERSION
+  const merged = quiet ? NOTHING_SAID : merge(kind, ran, rules)
+  return {
+    kind,
+    listeners,
+    sent,
+    event,
+    modified: event !== sent,
+    ran,
+    rules,
+    merged: unstable ? denyUnstable(kind, merged) : merged,
+    diagnostics: unstable ? [...diagnostics, { code: 'HOOK_UNSTABLE', text: UNSTABLE }] : diagnostics,
+  }
+}
+
+/** Shows the final call to the approvers, and merges what they answer with the rest. */
+async function approved(
+  judgement: Judgement,
+  listeners: Listeners,
+  options: DispatchOptions,
+): Promise<Judgement> {
+  const { kind, event } = judgement
+  const final = await runOnFinal(kind, listeners.approvers, event, options)
+  const ran = [...judgement.ran, ...final.ran]
+  const diagnostics = [...judgement.diagnostics, ...final.diagnostics, ...final.ran.flatMap(approverChange)]
+  return { ...judgement, ran, diagnostics, merged: merge(kind, ran, judgement.rules) }
+}
+
+function approverChange({ hook, effect }: Ran): Diagnostic[] {
+  if (effect.data === undefined) return []
+  return [
+    {
+      code: 'verdict-ignored',
+      text: `${hook.name} is an approver and may not change the call; its change is ignored`,
+    },
+  ]
+}
+
+const UNSTABLE = 'hooks kept changing the call, so that no version of it was judged by all of them'
+
+/** No version of the call was judged by all hooks, so none may run. */
+function denyUnstable(kind: EventKind, merged: Merged): Merged {
+  const reason = `HOOK_UNSTABLE: ${UNSTABLE}`
+  if (endsChain(merged.action)) return merged
+  const injections = keptInjections(kind, 'deny', merged.injections)
+  return { ...merged, action: 'deny', reason, permission: undefined, injections }
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** A judgement as an Outcome. Optional fields are present only where they say something. */
+export function outcomeOf(
+  judgement: Judgement,
+  final: Pick<Merged, 'action' | 'reason' | 'injections' | 'messages'>,
+  diagnostics: readonly Diagnostic[],
+  approval?: Approval,
+): Outcome {
+  const { merged, event, modified } = judgement
+  const outcome: Writable<Outcome> = {
+    action: final.action,
+    data: event.data,
+    modified,
+    injections: final.injections,
+    messages: final.messages,
+    hooks: NO_TRACE,
+    diagnostics,
+  }
+  if (final.reason !== undefined) outcome.reason = final.reason
+  if (merged.permission !== undefined && final.action === merged.action)
+    outcome.permission = merged.permission
+  if (merged.response !== undefined && !endsChain(final.action)) outcome.response = merged.response
+  if (merged.host !== undefined) outcome.host = merged.host
+  if (approval !== undefined) outcome.approval = approval
+  return withTrace(outcome, judgement)
+}
+
+const NO_TRACE: readonly never[] = Object.freeze([])
+
+/** What nobody listened to: data as it is. */
+export function quietOutcome(data: object, diagnostics: readonly Diagnostic[] = NO_TRACE): Outcome {
+  return {
+    action: 'continue',
+    data: data as Data,
+    modified: false,
+    injections: NO_TRACE,
+    messages: NO_TRACE,
+    hooks: NO_TRACE,
+    diagnostics,
+  }
+}
+
+/** Up to this many candidates the trace is written out at once. */
+const FEW = 64
+
+/** Every candidate is in the trace. */
+function withTrace(outcome: Writable<Outcome>, judgement: Judgement): Outcome {
+  const { ran, listeners } = judgement
+  // A hook runs twice only after a change.
+  const complete = !listeners || (ran.length === listeners.size && !judgement.modified)
+  if (complete) outcome.hooks = ran
+  else if (listeners.size <= FEW) outcome.hooks = wholeTrace(judgement, listeners)
+  else return new TracedLater(outcome, judgement, listeners) as object as Outcome
+  return outcome
+}
+
+/** Where there are very many candidates, the trace is made when somebody reads it: thousands of idle hooks cost nothing. */
+class TracedLater {
+  readonly #judgement: Judgement
+  readonly #listeners: Listeners
+  #hooks: readonly Trace[] | undefined
+
+  constructor({ hooks: _, ...outcome }: Outcome, judgement: Judgement, listeners: Listeners) {
+    this.#judgement = judgement
+    this.#listeners = listeners
+    Object.assign(this, outcome)
+    // A property of its own, so that JSON, spreading and cloning see it; one getter for all, because making one is slow.
+    Object.defineProperty(this, 'hooks', TracedLater.#LATER)
+  }
+
+  static readonly #LATER: PropertyDescriptor = {
+    enumerable: true,
+    configurable: true,
+    get(this: TracedLater) {
+      this.#hooks ??= wholeTrace(this.#judgement, this.#listeners)
+      return this.#hooks
+    },
+  }
+}
+
+function wholeTrace({ kind, event, ran }: Judgement, listeners: Listeners): readonly Trace[] {
+  const value = matcherValue(kind, event.data)
+  const seen = new Set(ran.map((one) => one.hook))
+  const traces: Trace[] = [...ran]
+  for (const hook of [...listeners.interceptors, ...listeners.approvers]) {
+    if (!seen.has(hook)) traces.push(idleTrace(kind, hook, value))
+  }
+  for (const hook of listeners.observers) if (!seen.has(hook)) traces.push(observerTrace(kind, hook, value))
+  return traces
+}
+
+/** Observers run after the outcome is made, so that all it can say is that they were set off. */
+function observerTrace(kind: EventKind, hook: Hook, value: string): Trace {
+  if (kind.matcher !== null && !matches(hook, value)) return idleTrace(kind, hook, value)
+  const { name, origin, role } = hook
+  return { name, kind: hook.kind, source: origin.source, role, status: 'detached', ms: 0 }
+}
+
+/** Remembered with the hook: the same tools are called again and again. */
+const idleTraces = new WeakMap<Hook, Map<string, Trace>>()
+const MAX_REMEMBERED = 64
+
+function idleTrace(kind: EventKind, hook: Hook, value: string): Trace {
+  const known = idleTraces.get(hook) ?? new Map<string, Trace>()
+  const key = `${kind.name} ${value}`
+  let trace = known.get(key)
+  if (trace === undefined) {
+    const { name, origin, role } = hook
+    trace = Object.freeze({
+      name,
+      kind: hook.kind,
+      source: origin.source,
+      ...(role !== 'intercept' && { role }),
+      status: 'skipped',
+      ms: 0,
+      ...idleSkip(kind, hook, value),
+    })
+    if (known.size >= MAX_REMEMBERED) known.clear()
+    idleTraces.set(hook, known.set(key, trace))
+  }
+  return trace
+}

@@ -1,0 +1,68 @@
+// Readers of single fields: each answers the value, or throws an Error that names the field.
+
+import { isObject } from '../core/base/json.js'
+import { shown } from '../core/base/text.js'
+
+export type Reader<T> = (value: unknown, where: string) => T
+
+export const text: Reader<string> = (value, where) => {
+  if (typeof value === 'string') return value
+  throw wrong(where, 'a string', value)
+}
+
+export const flag: Reader<boolean> = (value, where) => {
+  if (typeof value === 'boolean') return value
+  throw wrong(where, 'true or false', value)
+}
+
+export const count: Reader<number> = (value, where) => {
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number
+  throw wrong(where, 'a whole number from 0 up', value)
+}
+
+export function oneOf<W extends string>(...words: readonly W[]): Reader<W> {
+  return (value, where) => {
+    if (words.includes(value as W)) return value as W
+    throw wrong(where, words.join(' or '), value)
+  }
+}
+
+export function listOf<T>(item: Reader<T>): Reader<readonly T[]> {
+  return (value, where) => {
+    if (!Array.isArray(value)) throw wrong(where, 'a list', value)
+    return value.map((one, i) => item(one, `${where}[${i}]`))
+  }
+}
+
+export function optional<K extends string, T>(
+  key: K,
+  value: unknown,
+  read: Reader<T>,
+  where: string,
+): { readonly [P in K]?: T } {
+  return value === undefined ? {} : ({ [key]: read(value, `${where}.${key}`) } as { [P in K]: T })
+}
+
+export function fieldsOf(value: unknown, where: string): { readonly [key: string]: unknown } {
+  if (isObject(value)) return value
+  throw wrong(where, 'an object', value)
+}
+
+/** The known keys alone; one that is missing has its default. */
+export function readFields<T extends object>(
+  value: unknown,
+  where: string,
+  readers: { readonly [K in keyof T]-?: Reader<T[K]> },
+  defaults: T,
+): T {
+  const fields = fieldsOf(value, where)
+  const read = { ...defaults }
+  for (const key of Object.keys(readers) as (keyof T & string)[]) {
+    if (Object.hasOwn(fields, key)) read[key] = readers[key](fields[key], `${where}.${key}`)
+  }
+  return read
+}
+
+function wrong(where: string, wanted: string, value: unknown): Error {
+  return new Error(`is not valid: ${where} must be ${wanted}, got ${shown(value)}`)
+}

@@ -1,0 +1,225 @@
+// One JSON value in a folder, changed by compare-and-swap: nobody holds a lock, so nobody can die with it.
+
+import { existsSync } from 'node:fs'
+import { textOf } from '../core/base/errors.js'
+import { isObject } from '../core/base/json.js'
+import { readPlain } from './plain-file.js'
+import { makePrivate } from './private-folder.js'
+import { Draft, removeOlder, setAside, versionPath, versionsIn } from './versions.js'
+
+export interface VersionedFileOptions<T> {
+  /** Made when it is needed. It may hold other files: versions are `<number>.json`, drafts `*.tmp`. */
+  readonly folder: string
+  /** For messages: what is kept there. */
+  readonly what: string
+  /** The value before anything was written. */
+  readonly fresh: T
+  /** Checks what was read; throws an Error that says what is wrong with it. */
+  readonly check: (value: unknown) => T
+  /** Whether it must outlive a power cut, too; default false: it outlives every end of the process. */
+  readonly durable?: boolean
+  readonly makeFolder?: (folder: string) => void
+  /** What it may take when it is written, in bytes; default 1 MiB. */
+  readonly maxBytes?: number
+}
+
+type Found<T> =
+  | { readonly version: number; readonly value: T }
+  | { readonly version: number; readonly problem: string }
+
+/** Raised when older programs cannot read what is written. */
+const FORMAT = 1
+const MAX_BYTES = 1024 * 1024
+/** More is read than is written: a later program may write more. */
+const READ_FACTOR = 4
+const MAX_TRIES = 1000
+
+export class VersionedFile<T> {
+  readonly #options: VersionedFileOptions<T>
+
+  constructor(options: VersionedFileOptions<T>) {
+    this.#options = options
+  }
+
+  /** Writes nothing, and makes no folder. What cannot be read is moved aside and throws, once: then the value is fresh. */
+  load(): T {
+    const found = this.#found()
+    if ('value' in found) return found.value
+    try {
+      this.update((value) => value)
+    } catch (error) {
+      // Told by what was found, also where the folder is read-only and it stays.
+      throw error instanceof BrokenFile ? error : new BrokenFile(`${found.problem}. ${textOf(error)}`)
+    }
+    return this.load()
+  }
+
+  /** Atomic; `change` runs again when another process was faster. If it answers the same object, it makes no version. */
+  update(change: (value: T) => T): void {
+    const { folder, fresh } = this.#options
+    if (!existsSync(folder) && change(fresh) === fresh) return
+    let problem: string | undefined
+    const made = this.#swap((found) => {
+      problem = 'problem' in found ? found.problem : undefined
+      if ('problem' in found) return fresh
+      const next = change(found.value)
+      return next === found.value ? undefined : next
+    })
+    if (made === undefined) return
+    const told = problem && this.#setAside(made - 1, problem)
+    removeOlder(folder, made)
+    if (told) throw new BrokenFile(told)
+  }
+
+  /** Answers the version that it made, if any. */
+  #swap(nextOf: (found: Found<T>) => T | undefined): number | undefined {
+    const { folder, what, durable = false } = this.#options
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const draft = this.#begin()
+      if (!draft) continue
+      try {
+        const found = this.#found()
+        const next = nextOf(found)
+        if (next === undefined) return undefined
+        const text = this.#written(next)
+        const version = found.version + 1
+        if (this.#attempt('written', () => draft.publish(text, version, durable))) return version
+      } finally {
+        draft.end()
+      }
+    }
+    const times = `${MAX_TRIES} times while it was to be changed here`
+    throw new Error(`${what} in ${folder} was changed by others ${times}; try again`)
+  }
+
+  /** Undefined if there was no folder; now there is. */
+  #begin(): Draft | undefined {
+    const { folder, makeFolder = makePrivate } = this.#options
+    return this.#attempt('written', () => {
+      try {
+        return new Draft(folder)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+        makeFolder(folder)
+        return undefined
+      }
+    })
+  }
+
+  #found(): Found<T> {
+    const { folder, what, fresh } = this.#options
+    for (let tries = 0, empty = 0; tries < MAX_TRIES; tries++) {
+      const versions = this.#attempt('read', () => versionsIn(folder))
+      const version = versions?.numbers.at(-1)
+      if (version !== undefined) {
+        const found = this.#read(version)
+        if (found) return found
+        continue
+      }
+      // Where listing is not atomic, a version may leave and the next may come behind its back: it looks twice.
+      if (!versions || ++empty > 1) return { version: 0, value: fresh }
+    }
+    throw new Error(`${what} in ${folder} was changed by others each time it was to be read; try again`)
+  }
+
+  /** Undefined if it is gone: there is a newer one. */
+  #read(version: number): Found<T> | undefined {
+    const path = versionPath(this.#options.folder, version)
+    const text = this.#attempt('read', () => {
+      try {
+        return readPlain(path, READ_FACTOR * (this.#options.maxBytes ?? MAX_BYTES))
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+        throw error
+      }
+    })
+    if (!text) return undefined
+    if ('problem' in text) return { version, problem: `${path} ${text.problem}` }
+    try {
+      return { version, value: this.#parsed(text.text) }
+    } catch (error) {
+      if (error instanceof NewerFile) throw new NewerFile(`${path} ${error.message}`)
+      return { version, problem: `${path} ${textOf(error)}` }
+    }
+  }
+
+  #parsed(text: string): T {
+    let file: unknown
+    try {
+      file = JSON.parse(text)
+    } catch {
+      throw new Error('is not valid JSON')
+    }
+    if (!isObject(file) || !Number.isInteger(file.format)) throw new Error('is not in a format of Carabiner')
+    if ((file.format as number) > FORMAT) throw new NewerFile(NEWER)
+    return this.#options.check(file.value)
+  }
+
+  #written(value: T): string {
+    const { folder, what, maxBytes = MAX_BYTES } = this.#options
+    const text = JSON.stringify({ format: FORMAT, value })
+    const bytes = Buffer.byteLength(text)
+    if (bytes <= maxBytes) return text
+    throw new Error(
+      `${what} in ${folder} would take ${bytes} bytes, more than ${maxBytes}; it was left as it was`,
+    )
+  }
+
+  /** Answers what happened. */
+  #setAside(version: number, problem: string): string {
+    const { folder, what } = this.#options
+    try {
+      return `${problem}; it is now ${setAside(folder, version)}, and ${what} begins anew`
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return `${problem}; ${what} begins anew`
+      return `${problem}; ${what} begins anew, but the file could not be moved: ${textOf(error)}`
+    }
+  }
+
+  #attempt<R>(done: 'read' | 'written', work: () => R): R {
+    try {
+      return work()
+    } catch (error) {
+      const { folder, what } = this.#options
+      const { code } = error as NodeJS.ErrnoException
+      const todo = adviceOn(code, done)
+      throw new Error(`${what} in ${folder} cannot be ${done}: ${textOf(error)}${todo && `; ${todo}`}`, {
+        cause: error,
+      })
+    }
+  }
+}
+
+class BrokenFile extends Error {}
+
+/** Not broken: it stays where it is, for the program that can read it. */
+class NewerFile extends Error {}
+const NEWER =
+  'was written by a newer version of Carabiner; update this one, or set CARABINER_HOME to a folder of its own'
+
+const ELSEWHERE = 'set CARABINER_HOME to a folder'
+
+function adviceOn(code: string | undefined, done: 'read' | 'written'): string {
+  switch (code) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+    case 'EFBIG':
+      return `free some space, or ${ELSEWHERE} that has it`
+    case 'EACCES':
+    case 'EROFS':
+      return `let this user ${done === 'read' ? 'read' : 'write'} there, or ${ELSEWHERE} that allows it`
+    case 'ENOTDIR':
+    case 'EEXIST':
+    case 'ELOOP':
+      return 'remove what stands where a folder should be'
+    // A second way to write, for file systems without hard links, would hardly ever run, and be wrong when it does.
+    case 'EPERM':
+    case 'ENOTSUP':
+    case 'EOPNOTSUPP':
+    case 'ENOSYS':
+    case 'EMLINK':
+      return `${ELSEWHERE} on a file system that has hard links`
+    default:
+      return ''
+  }
+}

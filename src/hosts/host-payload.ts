@@ -1,0 +1,236 @@
+// What agents send to their hooks, read as one: who sent it, which event it is of, and its fields under canonical names.
+
+import { type Data, isObject, type Json } from '../core/base/json.js'
+import { breakOf, type JsonBreak } from '../core/base/json-break.js'
+import { canonicalEvent, type EventName, fold, resolveEvent } from '../core/events/events.js'
+import type { HostEvent } from './host-answer.js'
+import { type Host, type HostName, hostNamed, hostOf } from './hosts.js'
+
+export interface ReadOptions {
+  /** For payloads that do not name their event. */
+  readonly event?: string
+  /** Who sent it; otherwise it is told by how the payload looks, */
+  readonly host?: HostName
+  /** and by this environment. */
+  readonly env?: NodeJS.ProcessEnv
+}
+
+/** Who asks about what, before any field is read. */
+export interface Asked {
+  readonly host: Host
+  /** Undefined where no known event has this name. */
+  readonly known: EventName | undefined
+  /** Canonical; as it was sent where it is not known. */
+  readonly name: string
+  /** Empty where the payload names none. */
+  readonly sentAs: string
+}
+
+export interface HostPayload extends Asked {
+  readonly event: HostEvent
+}
+
+/** No hook input. Neither its message nor anything else of it holds a text out of the payload. */
+export class InvalidHookInput extends Error {
+  override readonly name = 'InvalidHookInput'
+  /** Canonical; undefined where it is not known. */
+  declare readonly event?: string
+  /** In snake_case; undefined where no field is to blame. */
+  declare readonly field?: string
+
+  constructor(problem: string, where: { readonly event?: string; readonly field?: string } = {}) {
+    super(where.event === undefined ? problem : `${where.event}: ${problem}`)
+    if (where.event !== undefined) this.event = where.event
+    if (where.field !== undefined) this.field = where.field
+  }
+}
+
+/** Fields that go by several names: the first that is there counts, even if it is null. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  session_id: ['session_id', 'sessionId', 'sessionID', 'conversation_id', 'conversationId'],
+  transcript_path: ['transcript_path', 'transcriptPath'],
+  cwd: ['cwd', 'working_dir', 'workingDir', 'working_directory', 'workingDirectory'],
+  permission_mode: ['permission_mode', 'permissionMode'],
+  tool_name: ['tool_name', 'toolName'],
+  tool_input: ['tool_input', 'toolInput', 'toolArgs'],
+  stop_hook_active: ['stop_hook_active', 'stopHookActive'],
+}
+
+/** The same, but null is nothing. */
+const RESULT_NAMES = [
+  'tool_response',
+  'toolResponse',
+  'tool_result',
+  'toolResult',
+  'tool_output',
+  'toolOutput',
+] as const
+const EVENT_NAMES = [
+  'hook_event_name',
+  'hookEventName',
+  'hookName',
+  'event_type',
+  'agent_action_name',
+] as const
+const PROMPT_NAMES = ['user_prompt', 'userPrompt', 'prompt', 'userMessage', 'user_message'] as const
+
+export function readHostPayload(payload: Data, options: ReadOptions = {}): HostPayload {
+  const asked = askedBy(payload, options)
+  return { ...asked, event: eventOf(payload, asked) }
+}
+
+/** Throws where the payload names no event, and nobody else does. */
+export function askedBy(payload: Data, options: ReadOptions = {}): Asked {
+  const sentAs = nameSent(payload)
+  const called = sentAs ?? options.event
+  if (called === undefined) {
+    throw new InvalidHookInput('hook_event_name is missing: which event is it?', { field: 'hook_event_name' })
+  }
+  const host = senderOf(payload, called, options)
+  const known = nameIn(host, fold(called)) ?? canonicalEvent(called)
+  return { host, known, name: known ?? called, sentAs: sentAs ?? '' }
+}
+
+export function senderOf(payload: Data, called: string, { host, env }: ReadOptions): Host {
+  return (host && hostNamed(host)) ?? hostOf(payload, fold(called), env)
+}
+
+/** The event in canonical terms. */
+export function eventOf(payload: Data, { host, known, name, sentAs }: Asked): HostEvent {
+  const own = host.read?.(payload, fold(sentAs || name)) ?? {}
+  return { name, sentAs, data: fieldsOf(payload, known ?? 'Unknown', own) }
+}
+
+const TOOL_NAMES = [...(NAMES.tool_name ?? []), ...(NAMES.tool_input ?? [])]
+
+/** Whatever its event is called, it has to do with the call of a tool. */
+export function isAboutTool(payload: Data): boolean {
+  return TOOL_NAMES.some((name) => (payload[name] ?? undefined) !== undefined)
+}
+
+function nameIn({ events = {} }: Host, name: string): EventName | undefined {
+  return Object.hasOwn(events, name) ? (events[name] as EventName) : undefined
+}
+
+// ---- the event ------------------------------------------------------------------------------------------------
+
+/** As it stands in the payload; undefined where it does not. */
+function nameSent(payload: Data): string | undefined {
+  const key = EVENT_NAMES.find((name) => (payload[name] ?? undefined) !== undefined)
+  if (key === undefined) return barelyNamed(payload)
+  const name = payload[key]
+  if (typeof name === 'string' && fold(name) !== '') return name
+  throw new InvalidHookInput('hook_event_name must be the name of an event', { field: 'hook_event_name' })
+}
+
+/** `event` is a name where nothing else is one; FileChanged has a field that is called so as well. */
+function barelyNamed({ event, ...rest }: Data): string | undefined {
+  if (typeof event !== 'string') return undefined
+  return 'matcher_context' in rest || canonicalEvent(event) !== undefined ? event : undefined
+}
+
+// ---- the fields -----------------------------------------------------------------------------------------------
+
+function fieldsOf(payload: Data, event: string, own: Data): Data {
+  const fields: Record<string, Json | undefined> = {}
+  for (const [field, names] of Object.entries(NAMES)) {
+    const key = names.find((name) => Object.hasOwn(payload, name))
+    fields[field] = own[field] ?? (key === undefined ? undefined : payload[key])
+  }
+  fields.tool_input = inputOf(fields.tool_input, event)
+  fields.tool_response = own.tool_response ?? firstGiven(payload, RESULT_NAMES)
+  fields.prompt = promptOf({ ...payload, ...own }, event)
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return Object.fromEntries([...restOf(payload, event), ...Object.entries(own), ...given]) as Data
+}
+
+const ALL_NAMES: ReadonlySet<string> = new Set([
+  ...Object.values(NAMES).flat(),
+  ...RESULT_NAMES,
+  ...EVENT_NAMES,
+  ...PROMPT_NAMES,
+])
+
+/** Everything else, what the catalogue knows under its own names. */
+function restOf(payload: Data, event: string): readonly (readonly [string, Json])[] {
+  const { types } = resolveEvent(event)
+  return Object.entries(payload)
+    .filter(([key]) => !ALL_NAMES.has(key))
+    .map(([key, value]) => {
+      const snake = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+      return types[snake] !== undefined && !Object.hasOwn(payload, snake) ? [snake, value] : [key, value]
+    })
+}
+
+function firstGiven(payload: Data, names: readonly string[]): Json | undefined {
+  return names.map((name) => payload[name]).find((value) => value !== undefined && value !== null)
+}
+
+/** Some agents send the arguments of a tool as JSON in a text. */
+function inputOf(input: Json | undefined, event: string): Json | undefined {
+  if (typeof input !== 'string') return input
+  return parseJson(input, (problem) => {
+    return new InvalidHookInput(`tool_input is a text that is not JSON: ${problem}`, {
+      event,
+      field: 'tool_input',
+    })
+  })
+}
+
+/** A blank one does not hide another. */
+function promptOf(payload: Data, event: string): Json | undefined {
+  const names = event === 'UserPromptSubmit' ? [...PROMPT_NAMES, 'message'] : PROMPT_NAMES
+  const prompts = names
+    .map((name) => textOf(payload[name]))
+    .filter((text) => text !== undefined && text !== null)
+  return prompts.find((text) => typeof text !== 'string' || text.trim() !== '') ?? prompts[0]
+}
+
+/** A text, `{ text }`, or a list of such parts; what is none of them stays as it is. */
+function textOf(prompt: Json | undefined): Json | undefined {
+  const inside = (part: Json | undefined) => (isObject(part) ? part.text : part)
+  if (!Array.isArray(prompt)) return typeof inside(prompt) === 'string' ? (inside(prompt) as string) : prompt
+  const texts = prompt.map(inside).filter((text) => typeof text === 'string')
+  return texts.length > 0 || prompt.length === 0 ? texts.join('\n') : prompt
+}
+
+// ---- JSON from strangers --------------------------------------------------------------------------------------
+
+/** No payload is nested deeper; what is would break whoever walks through it. */
+const DEEPEST = 500
+
+/** What is wrong is said without a word of the text: JSON.parse itself quotes it. */
+export function parseJson(text: string, refuse: (problem: string, isTooDeep: boolean) => Error): Json {
+  if (isTooDeep(text)) throw refuse(`it is nested deeper than ${DEEPEST} levels`, true)
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    const { at, kind } = breakOf(text)
+    throw refuse(`${BROKEN[kind]} at character ${at + 1}`, false)
+  }
+}
+
+const BROKEN: Readonly<Record<JsonBreak['kind'], string>> = {
+  end: 'it ends too early',
+  after: 'something follows the one document',
+  odd: 'it is not JSON',
+}
+
+const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [...'"\\[]{}'].map((char) =>
+  char.charCodeAt(0),
+)
+
+/** Before it is parsed: a parser would take all memory for what is nothing but brackets. */
+function isTooDeep(text: string): boolean {
+  let depth = 0
+  let quoted = false
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i)
+    if (char === QUOTE) quoted = !quoted
+    else if (quoted) i += char === BACKSLASH ? 1 : 0
+    else if (char === OPEN_LIST || char === OPEN_OBJECT) depth++
+    else if (char === CLOSE_LIST || char === CLOSE_OBJECT) depth--
+    if (depth > DEEPEST) return true
+  }
+  return false
+}

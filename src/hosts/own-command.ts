@@ -1,0 +1,82 @@
+// Which commands of a host's settings are those that some Carabiner registered, and where the user's settings are.
+
+import { statSync } from 'node:fs'
+import { isAbsolute, join, resolve } from 'node:path'
+import { isObject } from '../core/base/json.js'
+
+/** A command that Carabiner registered, wherever it was installed. */
+export interface OwnCommand {
+  /** A hook of the pack, or the hooks of the project. */
+  readonly call: 'hook' | 'fire'
+  /** Of the hook, or of the event. */
+  readonly name: string
+  /** As it is written; a bare name is looked for in PATH. */
+  readonly script: string
+  readonly node: string | undefined
+}
+
+/**
+ * Of a handler, whatever became of its other fields. Undefined for those of others: a command that does anything beside
+ * is somebody's own.
+ */
+export function ownCommand(handler: unknown): OwnCommand | undefined {
+  if (!isObject(handler) || typeof handler.command !== 'string') return undefined
+  const { type = 'command', args } = handler
+  const words = type === 'command' && args === undefined ? wordsOf(handler.command) : undefined
+  if (!words) return undefined
+  const node = /^node(?:js)?(?:\.exe)?$/i.test(baseName(words[0])) ? words[0] : undefined
+  const [script = '', call, name = '', ...options] =
+    node === undefined ? withoutLauncher(words) : words.slice(1)
+  if (!/^carabiner(?:\.js)?$/.test(baseName(script))) return undefined
+  if (call === 'hook' && /^[a-z][a-z-]*$/i.test(name) && options.length === 0)
+    return { call, name, script, node }
+  if (call === 'fire' && options.join(' ') === '--as claude-code') return { call, name, script, node }
+  return undefined
+}
+
+/** `npx --yes carabiner@1 hook …` is what people type before they know of setup. */
+function withoutLauncher(words: readonly string[]): readonly string[] {
+  if (!/^(?:npx|pnpx|bunx)(?:\.cmd)?$/i.test(baseName(words[0]))) return words
+  const [program = '', ...rest] = words.slice(1 + words.slice(1).findIndex((word) => !QUIETLY.includes(word)))
+  return [program.replace(/@[\w.^~-]+$/, ''), ...rest]
+}
+
+const QUIETLY = ['-y', '--yes', '--no-install', '--offline', '--prefer-offline']
+
+/** Whether it is a hook of the pack whose program is not there. One that only cannot be looked at may be. */
+export function isDead(handler: unknown): boolean {
+  const own = ownCommand(handler)
+  return own?.call === 'hook' && isAbsolute(own.script) && isGone(own.script)
+}
+
+export function isGone(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined
+  } catch {
+    return false
+  }
+}
+
+/** Where Claude Code has the settings of the user. */
+export function userSettingsFolder(home: string, env: NodeJS.ProcessEnv): string {
+  return env.CLAUDE_CONFIG_DIR ? resolve(env.CLAUDE_CONFIG_DIR) : join(home, '.claude')
+}
+
+const WORD = /[ \t]*(?:"((?:[^"\\$`]|\\[\\"$`])*)"|'([^']*)'|([\w@%+=:,./~-]+))(?=[ \t]|$)/y
+
+/** Undefined where a shell would do more than run one program with these words. */
+function wordsOf(command: string): readonly string[] | undefined {
+  const words: string[] = []
+  const text = command.trimEnd()
+  WORD.lastIndex = 0
+  while (WORD.lastIndex < text.length) {
+    const match = WORD.exec(text)
+    if (!match) return undefined
+    words.push(match[1]?.replace(/\\(.)/gs, '$1') ?? match[2] ?? match[3] ?? '')
+  }
+  return words
+}
+
+function baseName(path = ''): string {
+  return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
+}

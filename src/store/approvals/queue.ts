@@ -1,0 +1,289 @@
+// Questions that wait for a person in another process: raised here, answered there, each answer used as it was meant.
+
+import { join, resolve } from 'node:path'
+import { textOf } from '../../core/base/errors.js'
+import { nearest } from '../../core/base/nearest.js'
+import { type Check, checkOptions, isFunction, isText } from '../../core/base/options.js'
+import { cutText, plainText } from '../../core/base/text.js'
+import { timestamp } from '../../core/base/timestamp.js'
+import type { Question } from '../../core/verdict/approval.js'
+import { denyOf, type Effect, effectOf, optionFor } from '../../core/verdict/effect.js'
+import { discard } from '../../files/discard.js'
+import { dataHome, stateHome } from '../../files/homes.js'
+import { checkOwnFolder } from '../../files/own-file.js'
+import { makePrivate } from '../../files/private-folder.js'
+import type { VersionedFile } from '../../files/versioned-file.js'
+import { isInProject } from '../../files/within.js'
+import { type WaitOptions, waitForAnswer } from './answer-wait.js'
+import { readId } from './question-id.js'
+import { type Entry, questionList } from './question-list.js'
+import { keyPath } from './seal.js'
+import { Shelf, type ShelfPlace } from './shelf.js'
+import type { GivenAnswer } from './stored-answer.js'
+import type { Pending } from './stored-question.js'
+import { sweepQuestions, thinnedOut } from './sweep.js'
+import { beginWatching, isAnybodyWatching, type Watching } from './watchers.js'
+
+export interface ApprovalQueueOptions {
+  /** For questions and answers; default `stateHome()`. */
+  readonly stateDir?: string
+  /** For the key that they are sealed with; default `dataHome()`. */
+  readonly dataDir?: string
+  /** Seconds that a question can be answered and its answer used; default an hour, at most a day. */
+  readonly openFor?: number
+  /** Milliseconds since 1970. */
+  readonly now?: () => number
+  /** Told of forged and damaged files, and of what could not be tidied up; default a warning of the process. */
+  readonly onTrouble?: (text: string) => void
+}
+
+/** How a person answers: by an option that is offered, or by what it is to do. */
+export type AnswerGiven = {
+  readonly reason?: string
+  /** Who answers. */
+  readonly by: string
+} & (
+  | { readonly option: string; readonly decision?: never }
+  | { readonly decision: Effect; readonly option?: never }
+)
+
+export type AnswerResult =
+  | { readonly status: 'answered'; readonly pending: Pending; readonly answer: GivenAnswer }
+  /** Somebody was faster: what they answered, and whether it was made use of. */
+  | {
+      readonly status: 'too-late'
+      readonly pending: Pending
+      readonly answer: GivenAnswer
+      readonly used: boolean
+    }
+  | { readonly status: 'expired'; readonly pending: Pending }
+  /** The question has no such option. */
+  | { readonly status: 'not-offered'; readonly options: readonly string[] }
+  | { readonly status: 'unknown'; readonly nearest?: string }
+
+export type Found =
+  | {
+      readonly status: 'open' | 'answered' | 'used' | 'expired'
+      readonly pending: Pending
+      readonly answer?: GivenAnswer
+    }
+  | { readonly status: 'ambiguous'; readonly ids: readonly string[] }
+  | { readonly status: 'unknown'; readonly nearest?: string }
+
+export interface Raised extends Pending {
+  /** Whether it was not open before. */
+  readonly isNew: boolean
+}
+
+/** An answer that counts, once. */
+export interface Taken extends GivenAnswer {
+  readonly decision: 'allow' | 'deny'
+}
+
+const DEFAULT_OPEN = 3600
+const LONGEST_OPEN = 24 * 3600
+const MOST_OPEN = 1000
+const LONGEST_REASON = 4096
+const LONGEST_NAME = 200
+
+const openFor: Check = [
+  (value) => Number.isFinite(value) && (value as number) > 0 && (value as number) <= LONGEST_OPEN,
+  `a number of seconds above 0, and at most ${LONGEST_OPEN} (a day)`,
+]
+const CHECKS = { stateDir: isText, dataDir: isText, openFor, now: isFunction, onTrouble: isFunction }
+
+/** Every method but `wait` answers at once, and throws an Error that says what happened, where, and what to do. */
+export class ApprovalQueue {
+  readonly #place: ShelfPlace
+  readonly #openMs: number
+  readonly #list: VersionedFile<readonly Entry[]>
+  readonly #now: () => number
+
+  constructor(options: ApprovalQueueOptions = {}) {
+    checkOptions('ApprovalQueue', options, CHECKS)
+    const { onTrouble = (text) => process.emitWarning(text) } = options
+    const folder = join(resolve(options.stateDir ?? stateHome()), 'approvals')
+    this.#place = { folder, dataDir: resolve(options.dataDir ?? dataHome()), onTrouble }
+    this.#openMs = (options.openFor ?? DEFAULT_OPEN) * 1000
+    this.#list = questionList(folder)
+    this.#now = options.now ?? Date.now
+  }
+
+  /** Of an open question with the same binding: that one. Throws where there are too many, or where they cannot be kept. */
+  raise(question: Question, { project }: { readonly project: string }): Raised {
+    const { folder } = this.#place
+    this.checkOutside(project)
+    makePrivate(folder)
+    checkOwnFolder(folder, { follow: true })
+    const shelf = this.#shelf()
+    const open = shelf.openLike(question.binding, this.#list.load())
+    if (open) return { ...open, isNew: false }
+    const pending = shelf.add(question, resolve(project), this.#openMs)
+    const other = this.#enter(pending, shelf)
+    if (other) return { ...other, isNew: false }
+    this.#tidy()
+    return { ...pending, isNew: true }
+  }
+
+  /** Throws for a project that holds the key, or the answers: it could approve its own calls. */
+  checkOutside(project: string): void {
+    const { folder, dataDir } = this.#place
+    const inside = [folder, keyPath(dataDir)].find((path) => isInProject(path, resolve(project)))
+    if (inside === undefined) return
+    throw new Error(
+      `approvals cannot be kept in ${JSON.stringify(inside)}, which lies in the project ${JSON.stringify(project)}: the project would approve its own calls; set CARABINER_HOME to a folder outside of it`,
+    )
+  }
+
+  /** The first answer counts. The id must be whole: the beginning of one may be another's a moment later. */
+  answer(id: string, given: AnswerGiven): AnswerResult {
+    const shelf = this.#shelf()
+    const entry = this.#list.load().find((one) => one.id === readId(id))
+    const pending = entry && shelf.pending(entry.id)
+    if (!pending) return this.#unknown(id)
+    const option = optionIn(pending.question, given)
+    if (option === undefined) return { status: 'not-offered', options: pending.question.options }
+    const earlier = shelf.answerTo(pending)
+    if (!earlier && shelf.isOver(pending)) return { status: 'expired', pending }
+    const answer = answerOf(pending, option, given, shelf.now)
+    const first = earlier ?? shelf.addAnswer(pending, answer)
+    if (!first) return { status: 'answered', pending, answer }
+    return { status: 'too-late', pending, answer: first, used: shelf.isUsed(pending) }
+  }
+
+  /** What was answered to exactly this question. An allow is used up by it; a deny holds until it expires. */
+  take(question: Question): Taken | undefined {
+    const shelf = this.#shelf()
+    for (const { id } of this.#entriesLike(question)) {
+      const pending = shelf.pending(id)
+      if (!pending || pending.question.binding !== question.binding || shelf.isOver(pending)) continue
+      const answer = shelf.answerTo(pending)
+      if (!answer || shelf.isOver(answer)) continue
+      const decision = effectOf(question, answer.option) === 'deny' ? 'deny' : 'allow'
+      if (decision === 'deny' || shelf.useUp(pending)) return { ...answer, decision }
+    }
+    return undefined
+  }
+
+  /** Takes the answer as soon as somebody gives it; undefined when the time is over, or nobody waits any more. */
+  async wait(question: Question, options: WaitOptions): Promise<Taken | undefined> {
+    const entry = this.#entriesLike(question).at(-1)
+    const folder = entry && this.#shelf().folderOf(entry.id)
+    return waitForAnswer(() => this.take(question), folder, options)
+  }
+
+  /** What waits for a person, of all projects, the oldest first. */
+  open(): readonly Pending[] {
+    const shelf = this.#shelf()
+    const open = this.#list.load().flatMap(({ id, expires }) => {
+      const pending = expires > shelf.now ? shelf.pending(id) : undefined
+      return pending && shelf.isOpen(pending) ? [pending] : []
+    })
+    return open.sort((a, b) => Date.parse(a.asked) - Date.parse(b.asked))
+  }
+
+  /** By its id, or a beginning that no other has. */
+  get(typed: string): Found {
+    const wanted = readId(typed)
+    const ids = this.#list.load().flatMap(({ id }) => (wanted !== '' && id.startsWith(wanted) ? [id] : []))
+    if (ids.length > 1) return { status: 'ambiguous', ids }
+    const shelf = this.#shelf()
+    const pending = ids[0] === undefined ? undefined : shelf.pending(ids[0])
+    if (!pending) return this.#unknown(typed)
+    const answer = shelf.answerTo(pending)
+    const found = { pending, ...(answer && { answer }) }
+    if (shelf.isUsed(pending)) return { ...found, status: 'used' }
+    if (shelf.isOver(pending)) return { ...found, status: 'expired' }
+    return { ...found, status: answer ? 'answered' : 'open' }
+  }
+
+  /** Removes what expired long ago, and what the killed left behind. Answers how many. */
+  sweep(): number {
+    const now = this.#now()
+    this.#list.update((entries) => {
+      const left = thinnedOut(entries, now)
+      return left.length === entries.length ? entries : left
+    })
+    const kept = new Set(this.#list.load().map(({ id }) => id))
+    return sweepQuestions(this.#place.folder, kept, this.#place.onTrouble)
+  }
+
+  /** Says that a person sees the open questions as they come. End it; if it is killed instead, it counts no more. */
+  watching(): Watching {
+    return beginWatching(this.#watchers)
+  }
+
+  isWatched(): boolean {
+    return isAnybodyWatching(this.#watchers)
+  }
+
+  get #watchers(): string {
+    return join(this.#place.folder, 'watchers')
+  }
+
+  #shelf(): Shelf {
+    return new Shelf(this.#place, this.#now())
+  }
+
+  /** Answers the one that another process was faster with; then this one is gone. */
+  #enter(pending: Pending, shelf: Shelf): Pending | undefined {
+    const { id, expires, question } = pending
+    let other: Pending | undefined
+    let isIn = false
+    try {
+      this.#list.update((entries) => {
+        other = shelf.openLike(question.binding, entries)
+        if (other) return entries
+        const open = entries.filter((one) => one.expires > shelf.now)
+        if (open.length >= MOST_OPEN) throw new Error(TOO_MANY)
+        const entry = { id, binding: question.binding, expires: Date.parse(expires) }
+        return [...thinnedOut(entries, shelf.now), entry]
+      })
+      isIn = other === undefined
+    } finally {
+      if (!isIn) discard(shelf.folderOf(id))
+    }
+    return other
+  }
+
+  #entriesLike({ binding }: Question): readonly Entry[] {
+    return this.#list.load().filter((entry) => entry.binding === binding)
+  }
+
+  #unknown(typed: string): { readonly status: 'unknown'; readonly nearest?: string } {
+    const now = this.#now()
+    const ids = this.#list.load().flatMap(({ id, expires }) => (expires > now ? [id] : []))
+    const meant = nearest(readId(typed), ids)
+    return { status: 'unknown', ...(meant !== undefined && { nearest: meant }) }
+  }
+
+  /** Beside the work that was asked for: it is told, and does not fail for it. */
+  #tidy(): void {
+    try {
+      this.sweep()
+    } catch (error) {
+      this.#place.onTrouble(`old questions could not be removed: ${textOf(error)}`)
+    }
+  }
+}
+
+const TOO_MANY = `${MOST_OPEN} questions wait for an answer, and no more are taken; answer some of them: carabiner approvals`
+
+function optionIn(question: Question, { option, decision }: AnswerGiven): string | undefined {
+  if (decision === 'deny') return denyOf(question)
+  if (decision !== undefined) return optionFor(question, decision)
+  const typed = option.trim().toLowerCase()
+  return question.options.find((one) => one.toLowerCase() === typed)
+}
+
+function answerOf({ id, question, expires }: Pending, option: string, given: AnswerGiven, now: number) {
+  const reason = boundedText(given.reason ?? '', LONGEST_REASON)
+  const by = boundedText(given.by, LONGEST_NAME) || 'person'
+  const answer: GivenAnswer = { id, binding: question.binding, option, by, at: timestamp(now), expires }
+  return reason === '' ? answer : { ...answer, reason }
+}
+
+function boundedText(text: string, bytes: number): string {
+  const plain = plainText(text).trim()
+  return Buffer.byteLength(plain) <= bytes ? plain : cutText(plain, bytes, '…')
+}

@@ -1,0 +1,102 @@
+// The seal on questions and answers: a key that only the user can read, and codes made with it.
+
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { linkSync, lstatSync, type Stats, unlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { textOf } from '../../core/base/errors.js'
+import { canonicalJson, type Data } from '../../core/base/json.js'
+import { nonce } from '../../files/nonce.js'
+import { checkOwnFolder, readOwn } from '../../files/own-file.js'
+import { makePrivate } from '../../files/private-folder.js'
+
+const KEY = /^[0-9a-f]{64}\n$/
+const KEY_BYTES = 32
+const FOR_OTHERS = 0o077
+
+/** What a code is for: one for a question never does for an answer. */
+export type Sealed = 'question' | 'answer'
+
+export class Seal {
+  readonly #key: Buffer
+
+  /** Of the user's data folder; the key is made when it is first needed. Throws where it may be known to others. */
+  constructor(dataDir: string) {
+    const path = keyPath(dataDir)
+    this.#key = readKey(path) ?? makeKey(path)
+  }
+
+  of(what: Sealed, fields: Data): string {
+    return createHmac('sha256', this.#key).update(canonicalJson({ what, fields })).digest('hex')
+  }
+
+  isGenuine(what: Sealed, fields: Data, code: string): boolean {
+    const [given, right] = [Buffer.from(code), Buffer.from(this.of(what, fields))]
+    return given.length === right.length && timingSafeEqual(given, right)
+  }
+}
+
+export function keyPath(dataDir: string): string {
+  return join(dataDir, 'approvals', 'key')
+}
+
+function readKey(path: string): Buffer | undefined {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (!stats) return undefined
+  checkOwnFolder(dirname(path), { follow: true })
+  const read = readOwn(path, 1024)
+  const problem = 'problem' in read ? read.problem : (knownIn(stats) ?? noKeyIn(read.text))
+  if (problem === undefined && 'text' in read) return Buffer.from(read.text.trim(), 'hex')
+  throw new Error(
+    `the key that approvals are sealed with, ${path}, ${problem}: no approval can be relied on; remove it (a new one is made, and what is open is asked again)`,
+  )
+}
+
+function knownIn({ mode }: Stats): string | undefined {
+  const isKnown = process.getuid !== undefined && (mode & FOR_OTHERS) !== 0
+  return isKnown ? `can be read by others (mode ${(mode & 0o7777).toString(8)})` : undefined
+}
+
+function noKeyIn(text: string): string | undefined {
+  return KEY.test(text) ? undefined : 'is not a key'
+}
+
+/** Whole from the beginning, and the same for all who make one at the same time. */
+function makeKey(path: string): Buffer {
+  const folder = dirname(path)
+  const draft = join(folder, `${nonce()}.tmp`)
+  try {
+    makePrivate(folder)
+    writeFileSync(draft, `${randomBytes(KEY_BYTES).toString('hex')}\n`, { flag: 'wx', mode: 0o600 })
+    linkUnlessThere(draft, path)
+  } catch (error) {
+    throw new Error(`the key that approvals are sealed with cannot be made in ${folder}: ${textOf(error)}`, {
+      cause: error,
+    })
+  } finally {
+    removeIfThere(draft)
+  }
+  const key = readKey(path)
+  if (key) return key
+  throw new Error(
+    `the key that approvals are sealed with, ${path}, was removed as soon as it was made; try again`,
+  )
+}
+
+/** Whether it was made here. */
+export function linkUnlessThere(from: string, to: string): boolean {
+  try {
+    linkSync(from, to)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+export function removeIfThere(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}

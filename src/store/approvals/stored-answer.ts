@@ -1,0 +1,146 @@
+// The answer beside its question: the first that counts, whoever gives it where, and what was already made of it.
+
+import { closeSync, openSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { textOf } from '../../core/base/errors.js'
+import { type Data, isObject } from '../../core/base/json.js'
+import { fieldsOf, optional, type Reader, text } from '../../files/fields.js'
+import { nonce } from '../../files/nonce.js'
+import { readOwn } from '../../files/own-file.js'
+import { linkUnlessThere, removeIfThere, type Seal } from './seal.js'
+import { type Pending, parsed, time } from './stored-question.js'
+
+/** What a person answered, as it is kept. */
+export interface GivenAnswer {
+  readonly id: string
+  readonly binding: string
+  /** One of those that were offered. */
+  readonly option: string
+  readonly reason?: string
+  /** Who answered. */
+  readonly by: string
+  /** ISO-8601. */
+  readonly at: string
+  /** ISO-8601: it counts until then. */
+  readonly expires: string
+}
+
+/*
+ * Answers are `answer-1.json`, `answer-2.json`, …, and the first that is genuine counts. Whoever answers has read all
+ * before theirs, found none genuine, and makes the next by `link`, which one alone can do: so there is one genuine
+ * answer at most, and a forged one is never in the way.
+ */
+
+const MOST_ANSWERS = 32
+const MAX_BYTES = 64 * 1024
+const USED = 'used'
+
+interface Looked {
+  readonly answer?: GivenAnswer
+  /** The number that is free. */
+  readonly next: number
+  /** What is wrong with those that do not count. */
+  readonly problems: readonly string[]
+}
+
+export function lookFor(folder: string, pending: Pending, seal: Seal): Looked {
+  const problems: string[] = []
+  for (let next = 1; next <= MOST_ANSWERS; next++) {
+    const path = answerPath(folder, next)
+    const found = readAnswer(path, pending, seal)
+    if (found === undefined) return { next, problems }
+    if ('answer' in found) return { answer: found.answer, next, problems }
+    problems.push(`the answer ${path} does not count: it ${found.problem}`)
+  }
+  throw new Error(
+    `somebody has put ${MOST_ANSWERS} answers into ${folder} that no person gave; find out who writes there`,
+  )
+}
+
+/** Answers the one that was first, where it is not this. */
+export function storeAnswer(
+  folder: string,
+  pending: Pending,
+  answer: GivenAnswer,
+  seal: Seal,
+  onTrouble: (text: string) => void,
+): GivenAnswer | undefined {
+  const fields = { ...answer } as Data & GivenAnswer
+  const draft = join(folder, `${nonce()}.tmp`)
+  try {
+    const content = JSON.stringify({ answer: fields, seal: seal.of('answer', fields) })
+    writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
+    const told = new Set<string>()
+    for (;;) {
+      const { answer: first, next, problems } = lookFor(folder, pending, seal)
+      for (const problem of problems) if (!told.has(problem)) onTrouble(problem)
+      for (const problem of problems) told.add(problem)
+      if (first) return first
+      if (linkUnlessThere(draft, answerPath(folder, next))) return undefined
+    }
+  } finally {
+    removeIfThere(draft)
+  }
+}
+
+/** True for one alone, of all who try. */
+export function useUp(folder: string): boolean {
+  try {
+    closeSync(openSync(join(folder, USED), 'wx', 0o600))
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw new Error(`the approval in ${folder} cannot be used: ${textOf(error)}`, { cause: error })
+  }
+}
+
+export function usedPath(folder: string): string {
+  return join(folder, USED)
+}
+
+function answerPath(folder: string, number: number): string {
+  return join(folder, `answer-${number}.json`)
+}
+
+/** Undefined where there is none. Throws what may pass: to take that for a forgery would let a second answer count. */
+function readAnswer(
+  path: string,
+  pending: Pending,
+  seal: Seal,
+): { readonly answer: GivenAnswer } | { readonly problem: string } | undefined {
+  try {
+    const read = readOwn(path, MAX_BYTES)
+    return 'problem' in read ? read : checked(read.text, pending, seal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new Error(`the answer ${path} cannot be read: ${textOf(error)}`, { cause: error })
+  }
+}
+
+function checked(content: string, pending: Pending, seal: Seal) {
+  try {
+    const file = parsed(content)
+    if (!isObject(file.answer) || typeof file.seal !== 'string')
+      return { problem: 'is not in a format of Carabiner' }
+    if (!seal.isGenuine('answer', file.answer as Data, file.seal))
+      return { problem: 'was not given through Carabiner, or was changed since (its seal is wrong)' }
+    const answer = given(file.answer, 'the answer')
+    const isOurs = answer.id === pending.id && answer.binding === pending.question.binding
+    return isOurs ? { answer } : { problem: 'was given to another question' }
+  } catch (error) {
+    return { problem: textOf(error) }
+  }
+}
+
+const given: Reader<GivenAnswer> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    id: text(fields.id, `${where}.id`),
+    binding: text(fields.binding, `${where}.binding`),
+    option: text(fields.option, `${where}.option`),
+    ...optional('reason', fields.reason, text, where),
+    by: text(fields.by, `${where}.by`),
+    at: time(fields.at, `${where}.at`),
+    expires: time(fields.expires, `${where}.expires`),
+  }
+}

@@ -1,0 +1,144 @@
+// A question in its folder, for whoever answers it in another process: sealed, so that what is shown is what was asked.
+
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { textOf } from '../../core/base/errors.js'
+import { type Data, frozenCopy, isObject, type Json } from '../../core/base/json.js'
+import type { Ask, Question } from '../../core/verdict/approval.js'
+import { callDigest } from '../../core/verdict/digest.js'
+import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
+import { nonce } from '../../files/nonce.js'
+import { checkOwnFolder, readOwn } from '../../files/own-file.js'
+import type { Seal } from './seal.js'
+
+/** A question that waits, or waited, for a person. */
+export interface Pending {
+  /** What a person types: `k7f3-9qxd`. */
+  readonly id: string
+  readonly question: Question
+  /** The directory of the project it was raised in. */
+  readonly project: string
+  readonly raisedBy: { readonly pid: number; readonly host: string }
+  /** ISO-8601. */
+  readonly asked: string
+  /** ISO-8601: no answer counts from then on. */
+  readonly expires: string
+}
+
+const FILE = 'question.json'
+/** Calls may carry whole files. */
+const MAX_BYTES = 4 * 1024 * 1024
+/** A folder in the making. */
+export const DRAFT = /^\.[0-9a-f]+\.new$/
+
+/** False where the id is taken. A folder is there with its question, or not at all. */
+export function storeQuestion(folder: string, pending: Pending, seal: Seal): boolean {
+  const fields = frozenCopy(pending, 'the question') as Data
+  const content = JSON.stringify({ pending: fields, seal: seal.of('question', fields) })
+  const bytes = Buffer.byteLength(content)
+  if (bytes > MAX_BYTES)
+    throw new Error(
+      `the call is too large to be shown to a person later: ${bytes} bytes, more than ${MAX_BYTES}`,
+    )
+  const draft = join(dirname(folder), `.${nonce()}.new`)
+  try {
+    mkdirSync(draft, 0o700)
+    writeFileSync(join(draft, FILE), content, { flag: 'wx', mode: 0o600 })
+    renameSync(draft, folder)
+    return true
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true })
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOTEMPTY' || code === 'EEXIST') return false
+    throw new Error(`the question cannot be kept in ${folder}: ${textOf(error)}`, { cause: error })
+  }
+}
+
+/** Undefined where there is none. Throws an Error that says what is wrong with it. */
+export function readQuestion(folder: string, seal: Seal): Pending | undefined {
+  const path = join(folder, FILE)
+  try {
+    checkOwnFolder(folder)
+    const read = readOwn(path, MAX_BYTES)
+    if ('problem' in read) throw new Error(read.problem)
+    return checked(read.text, basename(folder), seal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new Error(`the question ${path} is not used: it ${textOf(error)}`, { cause: error })
+  }
+}
+
+function checked(content: string, id: string, seal: Seal): Pending {
+  const file = parsed(content)
+  if (!isObject(file.pending) || typeof file.seal !== 'string')
+    throw new Error('is not in a format of Carabiner')
+  if (!seal.isGenuine('question', file.pending as Data, file.seal))
+    throw new Error('was changed since it was asked, or was not asked by Carabiner (its seal is wrong)')
+  const read = pending(file.pending, 'the question')
+  if (read.id !== id) throw new Error('is in the folder of another')
+  return read
+}
+
+export function parsed(content: string): { readonly [key: string]: unknown } {
+  try {
+    const value: unknown = JSON.parse(content)
+    if (isObject(value)) return value
+  } catch {}
+  throw new Error('is not valid JSON')
+}
+
+const pending: Reader<Pending> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  const raisedBy = fieldsOf(fields.raisedBy, `${where}.raisedBy`)
+  return {
+    id: text(fields.id, `${where}.id`),
+    question: question(fields.question, `${where}.question`),
+    project: text(fields.project, `${where}.project`),
+    raisedBy: { pid: count(raisedBy.pid, `${where}.pid`), host: text(raisedBy.host, `${where}.host`) },
+    asked: time(fields.asked, `${where}.asked`),
+    expires: time(fields.expires, `${where}.expires`),
+  }
+}
+
+const question: Reader<Question> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  const of = <T>(key: string, read: Reader<T>) => read(fields[key], `${where}.${key}`)
+  const read: Question = {
+    id: of('id', text),
+    event: of('event', text),
+    session: of('session', text),
+    ...optional('cwd', fields.cwd, text, where),
+    digest: of('digest', text),
+    binding: of('binding', text),
+    call: of('call', data),
+    asks: of('asks', listOf(ask)),
+    options: of('options', listOf(text)),
+    timeout: of('timeout', seconds),
+    default: of('default', oneOf('allow', 'deny')),
+    expires: of('expires', time),
+  }
+  if (callDigest(read.event, read.call) !== read.digest)
+    throw new Error('shows another call than was asked about')
+  return read
+}
+
+const ask: Reader<Ask> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    hook: text(fields.hook, `${where}.hook`),
+    prompt: text(fields.prompt, `${where}.prompt`),
+    ...optional('reason', fields.reason, text, where),
+  }
+}
+
+const data: Reader<Data> = (value, where) => fieldsOf(value, where) as { readonly [key: string]: Json }
+
+const seconds: Reader<number> = (value, where) => {
+  if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value
+  throw new Error(`is not valid: ${where} must be a number of seconds`)
+}
+
+export const time: Reader<string> = (value, where) => {
+  if (typeof value === 'string' && !Number.isNaN(Date.parse(value))) return value
+  throw new Error(`is not valid: ${where} must be a time`)
+}

@@ -1,0 +1,139 @@
+// Which entries somebody wants to see.
+
+import { didYouMean } from '../../core/base/nearest.js'
+import { shown } from '../../core/base/text.js'
+import { resolveEvent } from '../../core/events/events.js'
+import type { Entry } from './entry.js'
+
+export interface FilterOptions {
+  readonly session?: string
+  /** The name of a hook that had a part in it. */
+  readonly hook?: string
+  readonly tool?: string
+  readonly decision?: string
+  /** An ISO-8601 time, or how long ago: `90s`, `15m`, `2h`, `3d`, `1w`. */
+  readonly since?: string
+  readonly until?: string
+  readonly kind?: string
+  readonly event?: string
+}
+
+export interface EntryFilter {
+  (entry: Entry): boolean
+  /** Nothing before it is wanted: milliseconds since 1970. */
+  readonly since?: number
+}
+
+/** What came of it; `failed` are entries in which a hook failed, whatever came of that; the last four are a person's doing. */
+export const DECISIONS = [
+  'continue',
+  'deny',
+  'ask_user',
+  'respond',
+  'abort_turn',
+  'hard_abort',
+  'aborted',
+  'failed',
+  'allow',
+  'always',
+  'bypass',
+  'revoked',
+] as const
+
+const ALIASES: Readonly<Record<string, string>> = { ask: 'ask_user' }
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+}
+
+/** Fields of entries of any kind. */
+interface Seen {
+  readonly time: string
+  readonly kind: string
+  readonly session?: unknown
+  readonly event?: unknown
+  readonly tool?: unknown
+  readonly hook?: unknown
+  readonly action?: unknown
+  readonly decision?: unknown
+  readonly hooks?: unknown
+}
+
+type Test = (entry: Seen) => boolean
+
+/** Throws an Error that says what is wrong with a time or a decision. An entry has to fit all that is given. */
+export function filterOf(options: FilterOptions, now = Date.now()): EntryFilter {
+  const { session, hook, tool, decision, kind, event } = options
+  const since = options.since === undefined ? undefined : timeOf(options.since, 'since', now)
+  const until = options.until === undefined ? undefined : timeOf(options.until, 'until', now)
+  const tests: Test[] = []
+  if (session !== undefined) tests.push((entry) => entry.session === session)
+  if (kind !== undefined) tests.push(kindTest(kind))
+  if (event !== undefined) tests.push(({ event: its }) => its === resolveEvent(event).name)
+  if (tool !== undefined) tests.push((entry) => String(entry.tool ?? '').toLowerCase() === tool.toLowerCase())
+  if (hook !== undefined)
+    tests.push((entry) => [entry.hook, ...namesIn(entry)].some((name) => isCalled(name, hook)))
+  if (decision !== undefined) tests.push(decisionTest(decision))
+  if (since !== undefined) tests.push(({ time }) => Date.parse(time) >= since)
+  if (until !== undefined) tests.push(({ time }) => Date.parse(time) <= until)
+  const filter = (entry: Entry) => tests.every((test) => test(entry))
+  return Object.assign(filter, since !== undefined && { since })
+}
+
+/** By its name, or by that of the plugin or file it comes from, which names of hooks begin with. */
+function isCalled(name: unknown, wanted: string): boolean {
+  return typeof name === 'string' && (name === wanted || name.startsWith(`${wanted}:`))
+}
+
+function namesIn(entry: Seen): readonly unknown[] {
+  return hooksOf(entry).map(({ name }) => name)
+}
+
+export const KINDS = [
+  'fire',
+  'late',
+  'approval',
+  'revoked',
+  'bypass',
+  'gap',
+  'recovered',
+  'pruned',
+] as const satisfies readonly Entry['kind'][]
+
+function kindTest(kind: string): Test {
+  if ((KINDS as readonly string[]).includes(kind)) return (entry) => entry.kind === kind
+  throw new Error(`there is no kind ${shown(kind)}${didYouMean(kind, KINDS)}; known are ${KINDS.join(', ')}`)
+}
+
+function decisionTest(given: string): Test {
+  const decision = (Object.hasOwn(ALIASES, given) && ALIASES[given]) || given
+  if (!(DECISIONS as readonly string[]).includes(decision)) {
+    const known = [...DECISIONS, ...Object.keys(ALIASES)]
+    throw new Error(
+      `there is no decision ${shown(given)}${didYouMean(given, known)}; known are ${known.join(', ')}`,
+    )
+  }
+  if (decision === 'failed') return (entry) => hooksOf(entry).some(({ status }) => status === 'failed')
+  if (decision === 'bypass' || decision === 'revoked') return (entry) => entry.kind === decision
+  return (entry) => entry.action === decision || entry.decision === decision
+}
+
+/** What was read back is checked: somebody may have written it. */
+function hooksOf({ hooks }: Seen): readonly { readonly name?: unknown; readonly status?: unknown }[] {
+  return Array.isArray(hooks) ? hooks.filter((one) => typeof one === 'object' && one !== null) : []
+}
+
+const AGO = /^(\d{1,9}(?:\.\d{1,3})?)\s?([smhdw])$/
+const ISO = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/
+
+function timeOf(text: string, name: string, now: number): number {
+  const [, amount, unit] = AGO.exec(text.trim()) ?? []
+  if (amount && unit) return now - Number(amount) * (UNIT_MS[unit] as number)
+  const time = ISO.test(text.trim()) ? Date.parse(text.trim()) : Number.NaN
+  if (Number.isFinite(time)) return time
+  throw new Error(`${name} must be a time like 2026-01-31T12:00:00Z, or 15m, 2h, 3d ago, got ${shown(text)}`)
+}

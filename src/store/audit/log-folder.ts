@@ -1,0 +1,88 @@
+// Where a project's log is, and whether it is this user's alone.
+
+import { lstatSync, type Stats } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { textOf } from '../../core/base/errors.js'
+import { digest } from '../../core/verdict/digest.js'
+import { dataHome } from '../../files/homes.js'
+import { makePrivate } from '../../files/private-folder.js'
+import { isInProject } from '../../files/within.js'
+
+/** Throws where it would lie in the project: what is audited would hold its own audit. */
+export function auditFolder(projectDir: string, dataDir: string = dataHome()): string {
+  const project = resolve(projectDir)
+  const data = resolve(dataDir)
+  if (isInProject(data, project)) {
+    throw new Error(
+      `the audit log cannot be kept in ${JSON.stringify(data)}, which lies in the project ${JSON.stringify(project)}: the project could change it; set CARABINER_HOME to a folder outside of it (CARABINER_HOME, XDG_DATA_HOME and HOME say where it is)`,
+    )
+  }
+  return join(data, 'audit', digest(project).slice(0, 32))
+}
+
+/** Made where it is missing. */
+export function checkFolder(folder: string): void {
+  let stats = lstatSync(folder, { throwIfNoEntry: false })
+  if (!stats) {
+    makePrivate(folder)
+    stats = lstatSync(folder)
+  }
+  if (!stats.isDirectory()) {
+    const what = stats.isSymbolicLink() ? 'a link' : 'no folder'
+    throw new Error(`${folder} is ${what}; remove it, and a new log begins there`)
+  }
+  checkOwner(folder, stats)
+}
+
+/** A plain file, of this user, under this name alone: a second name would be another file that is written to. */
+export function checkFile(path: string, stats: Stats): void {
+  if (!stats.isFile()) throw new Error(`${path} is no plain file; move it away`)
+  if (stats.nlink !== 1)
+    throw new Error(`${path} is ${stats.nlink === 0 ? 'gone' : 'a link to another file'}; move it away`)
+  checkOwner(path, stats)
+}
+
+function checkOwner(path: string, { uid, mode }: Stats): void {
+  const me = process.geteuid?.()
+  if (me === undefined) return
+  if (uid !== me)
+    throw new Error(
+      `${path} belongs to user ${uid}, not to ${me} who writes; remove it, or set CARABINER_HOME`,
+    )
+  if ((mode & 0o022) !== 0) throw new Error(`others may write to ${path}; chmod go-w it if you trust it`)
+}
+
+/** What happened, where, and what to do. */
+export function withAdvice(folder: string, error: unknown): Error {
+  const { code } = error as NodeJS.ErrnoException
+  const todo = adviceOn(code)
+  const text = `the audit log in ${folder} cannot be written: ${textOf(error)}${todo && `; ${todo}`}`
+  return Object.assign(new Error(text, { cause: error }), code !== undefined && { code })
+}
+
+const ELSEWHERE = 'set CARABINER_HOME to a folder'
+
+function adviceOn(code: string | undefined): string {
+  switch (code) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+    case 'EFBIG':
+      return `free some space, or ${ELSEWHERE} that has it`
+    case 'EACCES':
+    case 'EROFS':
+      return `let this user write there, or ${ELSEWHERE} that allows it`
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return 'remove what stands where a folder should be'
+    case 'ELOOP':
+    case 'EMLINK':
+      return 'remove the link that stands where a file should be'
+    case 'EPERM':
+    case 'ENOTSUP':
+    case 'EOPNOTSUPP':
+    case 'ENOSYS':
+      return `${ELSEWHERE} on a file system that has links, where this user may append to files`
+    default:
+      return ''
+  }
+}

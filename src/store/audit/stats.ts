@@ -1,0 +1,103 @@
+// What each hook did, counted over any number of entries in bounded memory.
+
+import type { AuditedHook } from '../../core/session/audit-record.js'
+import type { Entry } from './entry.js'
+
+export interface HookStats {
+  readonly name: string
+  readonly source: string
+  /** Times it was run, failed or not. */
+  readonly runs: number
+  readonly failures: number
+  readonly denies: number
+  readonly asks: number
+  /** Times it matched but was not run. */
+  readonly skipped: number
+  /** Of its runs, to about two percent; undefined before the first. */
+  readonly medianMs: number | undefined
+  readonly p95Ms: number | undefined
+  /** Time of the last entry it had a part in. */
+  readonly last: string
+}
+
+/** More hooks than that are not told apart. */
+const MOST_HOOKS = 10_000
+const OTHERS = 'others'
+
+/** Each bound of times is so much above the one before. */
+const STEP = 1.04
+const LOG_STEP = Math.log(STEP)
+/** Shorter times are one. */
+const SHORTEST_MS = 0.001
+
+class Tally {
+  readonly name: string
+  readonly source: string
+  runs = 0
+  failures = 0
+  denies = 0
+  asks = 0
+  skipped = 0
+  last = ''
+  #timed = 0
+  readonly #times = new Map<number, number>()
+
+  constructor(name: string, source: string) {
+    this.name = name
+    this.source = source
+  }
+
+  add({ status, action, ms, role }: AuditedHook, time: string): void {
+    if (time > this.last) this.last = time
+    if (status === 'skipped') this.skipped++
+    else if (status !== 'detached') this.#ran(Number(ms))
+    // Nobody waits for an observer; of an async hook another record tells when it has ended.
+    else if (role === 'observe') this.runs++
+    if (status === 'failed') this.failures++
+    if (action === 'deny') this.denies++
+    if (action === 'ask_user') this.asks++
+  }
+
+  #ran(ms: number): void {
+    this.runs++
+    this.#timed++
+    const step = Math.round(Math.log(Math.max(ms || 0, SHORTEST_MS)) / LOG_STEP)
+    this.#times.set(step, (this.#times.get(step) ?? 0) + 1)
+  }
+
+  stats(): HookStats {
+    const { name, source, runs, failures, denies, asks, skipped, last } = this
+    const [medianMs, p95Ms] = [this.#quantile(0.5), this.#quantile(0.95)]
+    return { name, source, runs, failures, denies, asks, skipped, medianMs, p95Ms, last }
+  }
+
+  #quantile(part: number): number | undefined {
+    let before = this.#timed * part
+    for (const step of [...this.#times.keys()].sort((a, b) => a - b)) {
+      before -= this.#times.get(step) ?? 0
+      if (before <= 0) return STEP ** step
+    }
+    return undefined
+  }
+}
+
+/** By name and source, in the order in which they first came up. */
+export function statsOf(entries: Iterable<Entry>): readonly HookStats[] {
+  const tallies = new Map<string, Tally>()
+  for (const entry of entries) {
+    if (entry.kind !== 'fire' && entry.kind !== 'late') continue
+    for (const hook of Array.isArray(entry.hooks) ? entry.hooks : [])
+      tallyOf(tallies, hook).add(hook, entry.time)
+  }
+  return [...tallies.values()].map((tally) => tally.stats())
+}
+
+function tallyOf(tallies: Map<string, Tally>, { name, source }: AuditedHook): Tally {
+  const key = JSON.stringify([name, source])
+  const known = tallies.get(key) ?? (tallies.size < MOST_HOOKS ? undefined : tallies.get(OTHERS))
+  if (known) return known
+  const isOther = tallies.size >= MOST_HOOKS
+  const made = isOther ? new Tally(OTHERS, '') : new Tally(String(name), String(source))
+  tallies.set(isOther ? OTHERS : key, made)
+  return made
+}

@@ -1,0 +1,170 @@
+// Sessions in files, for where every event is a process of its own: two at once, killed at any moment, with any id.
+
+import { join, resolve, sep } from 'node:path'
+import { textOf } from '../../core/base/errors.js'
+import { checkOptions, isFunction, isText } from '../../core/base/options.js'
+import { FRESH_STATE, type SessionState, type SessionStore } from '../../core/session/session-store.js'
+import type { Grant } from '../../core/verdict/approval.js'
+import { digest } from '../../core/verdict/digest.js'
+import { discard } from '../../files/discard.js'
+import { dataHome, stateHome } from '../../files/homes.js'
+import { makePrivate } from '../../files/private-folder.js'
+import { VersionedFile } from '../../files/versioned-file.js'
+import { isInProject } from '../../files/within.js'
+import { keepText } from './kept-texts.js'
+import { storedGrants } from './stored-grants.js'
+import { storedState } from './stored-state.js'
+import { sweep } from './sweep.js'
+
+export interface FileStoreOptions {
+  /** Sessions and grants are a project's. */
+  readonly projectDir: string
+  /** For sessions, which may be lost; default `stateHome()`. */
+  readonly stateDir?: string
+  /** For grants, which are the user's decisions; default `dataHome()`. */
+  readonly dataDir?: string
+  /** Told what went wrong beside the work that was asked for; default a warning of the process. */
+  readonly onTrouble?: (text: string) => void
+}
+
+const CHECKS = { projectDir: isText, stateDir: isText, dataDir: isText, onTrouble: isFunction }
+
+const NO_GRANTS: readonly Grant[] = []
+
+/** Names in a session's folder that are not for others: versions and drafts of its state, and these. */
+const AGENTS = 'agents'
+const KEPT = 'kept'
+
+/** What a session remembers, and what was always allowed, must not come with a repository. */
+function checkOutside(projectDir: string, folders: readonly string[]): void {
+  const inside = folders.find((folder) => isInProject(folder, projectDir))
+  if (inside === undefined) return
+  throw new Error(
+    `sessions and grants cannot be kept in ${JSON.stringify(inside)}, which lies in the project ${JSON.stringify(projectDir)}: the project would decide about itself; set CARABINER_HOME to a folder outside of it (CARABINER_HOME, XDG_STATE_HOME, XDG_DATA_HOME and HOME say where it is)`,
+  )
+}
+
+/** Every method answers at once, and throws an Error that says what happened, where, and what to do. */
+export class FileStore implements SessionStore {
+  readonly #sessions: string
+  readonly #project: string
+  readonly #grants: VersionedFile<readonly Grant[]>
+  readonly #onTrouble: (text: string) => void
+
+  constructor(options: FileStoreOptions) {
+    checkOptions('FileStore', { ...options, projectDir: options?.projectDir ?? null }, CHECKS)
+    const { projectDir, stateDir = stateHome(), dataDir = dataHome() } = options
+    checkOutside(resolve(projectDir), [resolve(stateDir), resolve(dataDir)])
+    const project = folderName(resolve(projectDir))
+    this.#sessions = join(resolve(stateDir), 'sessions')
+    this.#project = join(this.#sessions, project)
+    this.#grants = new VersionedFile({
+      folder: join(resolve(dataDir), 'grants', project),
+      what: 'the list of grants',
+      fresh: NO_GRANTS,
+      check: storedGrants,
+      durable: true,
+    })
+    this.#onTrouble = options.onTrouble ?? ((text) => process.emitWarning(text))
+  }
+
+  /** The session's own folder. It goes when the session is released, or not changed for a week. */
+  folderOf(session: string, make = false): string {
+    const folder = join(this.#project, folderName(sessionOf(session)))
+    if (make && this.#make(session, folder)) this.#sweep(session)
+    return folder
+  }
+
+  load(session: string): SessionState {
+    return this.#stateOf(session).load()
+  }
+
+  update(session: string, change: (state: SessionState) => SessionState): void {
+    let made = false
+    const makeFolder = (folder: string) => {
+      made = this.#make(session, folder) || made
+    }
+    this.#stateOf(session, makeFolder).update(change)
+    if (made) this.#sweep(session)
+  }
+
+  /** Of the session itself: its folder whole; of an agent in it: the agent's state alone. */
+  release(session: string): void {
+    const folder = this.#pathOf(session)
+    try {
+      discard(folder)
+    } catch (error) {
+      throw new Error(`${folder} cannot be removed: ${textOf(error)}`, { cause: error })
+    }
+  }
+
+  keep(session: string, text: string): string {
+    const folder = join(this.folderOf(session), KEPT)
+    try {
+      const made = this.#make(session, folder)
+      const path = keepText(folder, text)
+      if (made) this.#sweep(session)
+      return path
+    } catch (error) {
+      throw new Error(`the full text cannot be kept in ${folder}: ${textOf(error)}`, { cause: error })
+    }
+  }
+
+  grants(): readonly Grant[] {
+    return this.#grants.load()
+  }
+
+  addGrant(grant: Grant): void {
+    this.#grants.update((grants) => [...grants.filter(({ id }) => id !== grant.id), grant])
+  }
+
+  revokeGrant(id: string): boolean {
+    let revoked = false
+    this.#grants.update((grants) => {
+      const left = grants.filter((grant) => grant.id !== id)
+      revoked = left.length < grants.length
+      return revoked ? left : grants
+    })
+    return revoked
+  }
+
+  #stateOf(session: string, makeFolder?: (folder: string) => void): VersionedFile<SessionState> {
+    return new VersionedFile({
+      folder: this.#pathOf(session),
+      what: 'the state of the session',
+      fresh: FRESH_STATE,
+      check: storedState,
+      ...(makeFolder && { makeFolder }),
+    })
+  }
+
+  #pathOf(session: string): string {
+    const folder = this.folderOf(session)
+    return sessionOf(session) === session ? folder : join(folder, AGENTS, folderName(session))
+  }
+
+  /** Whether the session had no folder before. */
+  #make(session: string, folder: string): boolean {
+    const first = makePrivate(folder)
+    return first !== undefined && !first.startsWith(this.folderOf(session) + sep)
+  }
+
+  #sweep(session: string): void {
+    const own = this.folderOf(session)
+    const place = { sessions: this.#sessions, project: this.#project, own, parts: AGENTS }
+    const [trouble, ...more] = sweep(place)
+    if (trouble === undefined) return
+    const others = more.length > 0 ? ` (and ${more.length} more)` : ''
+    this.#onTrouble(`state of old sessions could not be removed: ${trouble}${others}`)
+  }
+}
+
+/** A key is a session's id, or that and an agent's id with a NUL between. */
+function sessionOf(key: string): string {
+  return key.split('\u0000', 1)[0] as string
+}
+
+/** Fit for every file system, whatever the text is. */
+function folderName(text: string): string {
+  return digest(text).slice(0, 32)
+}

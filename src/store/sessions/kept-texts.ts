@@ -1,0 +1,58 @@
+// Full texts of injections that were cut, for whoever wants to read them: the newest, within bounds.
+
+import { lstatSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { namesIn } from '../../files/folder.js'
+import { nonce } from '../../files/nonce.js'
+
+const MAX_TEXTS = 100
+const MAX_BYTES = 16 * 1024 * 1024
+const NAME = /^\d{15}-\d{6}-[0-9a-f]+\.txt$/
+
+let written = 0
+
+/** Answers its path. The folder is there. */
+export function keepText(folder: string, text: string): string {
+  const bytes = Buffer.byteLength(text)
+  if (bytes > MAX_BYTES) throw new Error(`a text of ${bytes} bytes is too large to keep`)
+  const order = `${String(Date.now()).padStart(15, '0')}-${String(++written % 1_000_000).padStart(6, '0')}`
+  const path = join(folder, `${order}-${nonce()}.txt`)
+  try {
+    writeFileSync(path, text, { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    remove(path)
+    throw error
+  }
+  removeOldest(folder, path)
+  return path
+}
+
+/** The newest first; none where the folder is not there. */
+export function keptTexts(folder: string): readonly string[] {
+  return namesIn(folder)
+    .filter((name) => NAME.test(name))
+    .sort()
+    .reverse()
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+}
+
+function removeOldest(folder: string, newest: string): void {
+  let bytes = 0
+  const names = readdirSync(folder).filter((name) => NAME.test(name))
+  for (const [i, name] of names.sort().reverse().entries()) {
+    const path = join(folder, name)
+    bytes += sizeOf(path)
+    if (path !== newest && (i >= MAX_TEXTS || bytes > MAX_BYTES)) remove(path)
+  }
+}
+
+function sizeOf(path: string): number {
+  return lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** Another process may have been faster; what could not be removed is next in line again. */
+function remove(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {}
+}

@@ -1,0 +1,239 @@
+// What a Claude-format hook's exit code, stdout and stderr mean. A failure is thrown; what it counts as, the kernel decides.
+
+import { type Diagnostic, HookError } from '../../core/base/errors.js'
+import { resolveEvent } from '../../core/events/events.js'
+import { type HookResult, inject, proceed, STANDS } from '../../core/events/result.js'
+import type { FailurePolicy, HookEvent } from '../../core/hooks/hook.js'
+import { type Answer, type Decision, decisionOf, firstText, NO_ANSWER, withoutGrant } from './answer.js'
+import { effectsOf } from './effects.js'
+import { ending, exitError, firstLine, forUser } from './ending.js'
+import { type Honoured, honouredOn, howToAsk, howToBlock } from './honoured.js'
+import { readStdout, type Stdout } from './stdout.js'
+
+/** How a hook's program ended, and what it wrote. */
+export interface Reply {
+  readonly code: number | null
+  readonly signal: string | null
+  readonly stdout: string
+  readonly stderr: string
+  /** Its stdout was longer than the bound. */
+  readonly cut: boolean
+}
+
+/** Whose reply it is. */
+export interface Asker {
+  readonly name: string
+  readonly onFailure: FailurePolicy
+  /** Nobody waits for it: it cannot keep an agent from stopping any more, but what it says still reaches the model. */
+  readonly late?: boolean
+}
+
+/** All there is to know about one reply. */
+interface Case {
+  readonly event: HookEvent
+  readonly reply: Reply
+  readonly asker: Asker
+  readonly note: (d: Diagnostic) => void
+  readonly honoured: Honoured
+}
+
+/** What the reply means. Throws HookError for a failure (ANSWER_INVALID, HOOK_EXIT, HOOK_OUTPUT): the kernel applies onFailure. */
+export function decode(
+  event: HookEvent,
+  reply: Reply,
+  asker: Asker,
+  note: (d: Diagnostic) => void,
+): HookResult {
+  const one: Case = { event, reply, asker, note, honoured: honouredOn(event) }
+  const blocks = blocksByCode(one)
+  if (reply.code === 2 && !blocks) note({ code: 'verdict-ignored', text: exitIgnored(one) })
+  if (reply.cut && !blocks) {
+    throw new HookError(
+      'HOOK_OUTPUT',
+      'printed more than its output bound, so that its answer cannot be read',
+    )
+  }
+  const stdout = readStdout(event, reply.stdout, note)
+  if (blocks) return blocked(one, stdout)
+  if (reply.code === 0) return succeeded(one, stdout)
+  return reply.code === 2 ? ignoredBlock(one, stdout) : ended(one, stdout)
+}
+
+function blocksByCode({ reply, honoured }: Case): boolean {
+  return (reply.code === 2 && honoured.exit2 === 'block') || (honoured.makesPath === true && reply.code !== 0)
+}
+
+// ---- four ways to end -----------------------------------------------------------------------------------------
+
+/** Exit code 2: whatever stdout says, nothing takes the block back. */
+function blocked(one: Case, stdout: Stdout): HookResult {
+  const { event, reply, asker, note } = one
+  const answer = stdout.kind === 'answer' ? stdout.answer : NO_ANSWER
+  if (reply.cut)
+    note({ code: 'HOOK_OUTPUT', text: 'printed more than its output bound; its exit code blocks' })
+  if (stdout.kind === 'broken') noteMalformed(one, [stdout.problem])
+  if (stdout.kind === 'text' && reply.stderr.trim() === '') {
+    note({ code: 'answer-misplaced', text: 'it blocks, but its reason is on stdout; write it to stderr' })
+  }
+  noteMalformed(one, answer.problems)
+  const own = decisionOf(event, answer)
+  const given = own?.kind === 'block' ? own.reason : undefined
+  const block = answer.top.decision === 'block' ? answer.top.reason : undefined
+  const unnamed = reply.code === 2 ? `Blocked by hook ${asker.name}` : `Hook ${asker.name} ${ending(reply)}`
+  const reason = firstText(given, block, reply.stderr.trim(), answer.top.reason, unnamed)
+  return finish(one, answer, { kind: 'block', reason })
+}
+
+function succeeded(one: Case, stdout: Stdout): HookResult {
+  const result = printed(one, stdout)
+  if (!one.honoured.makesPath || STANDS.has(result.action)) return result
+  const path = stdout.kind === 'text' ? lastLine(stdout.text) : result.host?.worktreePath
+  if (path) return { ...result, host: { ...result.host, worktreePath: path } }
+  const { host: _, ...rest } = result
+  return { ...rest, action: 'deny', reason: `Hook ${one.asker.name} succeeded but returned no worktree path` }
+}
+
+function printed(one: Case, stdout: Stdout): HookResult {
+  if (stdout.kind === 'answer') return settle(one, stdout.answer)
+  if (stdout.kind === 'broken') throw invalid(one.event, stdout.problem)
+  return stdout.kind === 'text' && one.honoured.plainContext ? inject(stdout.text) : proceed()
+}
+
+/** Exit code 2 where it does not block: the rest of the answer counts but for an allow, which it contradicts. */
+function ignoredBlock(one: Case, stdout: Stdout): HookResult {
+  const { honoured, reply } = one
+  if (stdout.kind === 'broken') throw invalid(one.event, stdout.problem)
+  const answer = stdout.kind === 'answer' ? stdout.answer : NO_ANSWER
+  const result = settle(one, withoutGrant(answer))
+  const stderr = honoured.exit2 === 'show' ? forUser(reply.stderr) : undefined
+  if (!stderr) return result
+  return {
+    ...result,
+    userMessage: [result.userMessage, stderr].filter(Boolean).join('\n'),
+    userMessageLevel: 'warning',
+  }
+}
+
+/** Another code, or a signal: a valid answer decides, unless the gate is to close on failure; a deny stands anyway. */
+function ended(one: Case, stdout: Stdout): HookResult {
+  const { event, reply } = one
+  if (stdout.kind === 'broken') throw exitError(reply, stdout.problem)
+  if (stdout.kind !== 'answer' && stdout.kind !== 'async') throw exitError(reply)
+  const answer = stdout.kind === 'answer' ? stdout.answer : NO_ANSWER
+  if (!stands(event, answer)) {
+    if (answer.problems.length > 0) throw exitError(reply, answer.problems.join('; '))
+    if (closes(one)) throw exitError(reply, 'its answer does not count, because onFailure is "block"')
+  }
+  return settle(one, answer)
+}
+
+/** Where nothing can be closed (Stop and its like, notifications) the answer may as well count. */
+function closes({ event, asker }: Case): boolean {
+  const { deny, denyOnlyClaudeFormat, onFailure } = resolveEvent(event.name)
+  if ((deny !== 'block' && deny !== 'tell') || denyOnlyClaudeFormat) return false
+  return asker.onFailure === 'byEvent' ? onFailure === 'deny' : asker.onFailure === 'block'
+}
+
+// ---- from answer to result ------------------------------------------------------------------------------------
+
+/** A deny or a stop in its right place counts whatever else is wrong with the answer. */
+function stands(event: HookEvent, answer: Answer): boolean {
+  return stopsTurn(event, answer) || decisionOf(event, answer)?.kind === 'block'
+}
+
+function stopsTurn(event: HookEvent, { top, action }: Answer): boolean {
+  const stops = top.continue === false || action === 'abort_turn' || action === 'hard_abort'
+  return stops && !honouredOn(event).ignoresStop
+}
+
+function settle(one: Case, answer: Answer): HookResult {
+  const { event, note } = one
+  const decision = decisionOf(event, answer)
+  if (answer.problems.length > 0) {
+    if (!stands(event, answer)) throw invalid(event, answer.problems.join('; '), answer.meansAsk)
+    noteMalformed(one, answer.problems)
+  }
+  noteApproval(one, answer, decision)
+  const { decision: word } = answer.top
+  if (word && (event.name === 'PermissionRequest' || (word === 'block' && decision?.kind !== 'block'))) {
+    const text = `"decision":"${word}" at the top level does not decide ${event.name}; ${howToBlock(event)}`
+    note({ code: 'verdict-ignored', text })
+  }
+  if (answer.top.continue === false && !stopsTurn(event, answer)) {
+    note({
+      code: 'verdict-ignored',
+      text: `"continue":false stops nothing on ${event.name}, as in Claude Code`,
+    })
+  }
+  const { action } = answer
+  if (action && !decision && !stopsTurn(event, answer)) {
+    const instead = action === 'ask_user' ? howToAsk(event) : howToBlock(event)
+    note({
+      code: 'verdict-ignored',
+      text: `"action":"${action}" does not decide ${event.name}; ${instead}`,
+    })
+  }
+  return finish(one, answer, decision)
+}
+
+/** Terms of a question that is not asked were meant for one. */
+function noteApproval({ event, note }: Case, { approval, slips }: Answer, decision?: Decision): void {
+  if (decision?.kind === 'ask') {
+    for (const slip of slips)
+      note({ code: 'malformed-field', text: `${slip}; it is ignored, the ask stands` })
+    return
+  }
+  const [term] = Object.keys(approval)
+  if (term === undefined || decision?.kind === 'block') return
+  note({ code: 'answer-misplaced', text: `${term} counts only where a hook asks; ${howToAsk(event)}` })
+}
+
+function finish(one: Case, answer: Answer, decision: Decision | undefined): HookResult {
+  const { event, asker, note, honoured } = one
+  const stops = stopsTurn(event, answer)
+  const refused = stops || decision?.kind === 'block'
+  const effects = effectsOf(event, refused ? withoutGrant(answer) : answer, note)
+  const reason = decision?.reason
+  if (stops) {
+    const why = firstText(answer.top.stopReason, decision?.kind === 'block' ? reason : undefined)
+    const action = answer.action === 'hard_abort' ? 'hard_abort' : 'abort_turn'
+    return { ...effects, action, reason: why ?? `Stopped by hook ${asker.name}` }
+  }
+  if (decision?.kind === 'block') {
+    return { ...effects, action: 'deny', reason: reason ?? `Blocked by hook ${asker.name}` }
+  }
+  if (decision?.kind === 'ask') {
+    const { approval } = answer
+    const approvalPrompt =
+      firstText(approval.approvalPrompt, reason) ?? `Hook ${asker.name} wants a person to decide`
+    return { ...effects, action: 'ask_user', ...approval, approvalPrompt, ...(reason && { reason }) }
+  }
+  if (honoured.contextGoesOn && !asker.late && effects.contextInjection) {
+    // The text is the agent's next instruction, and so is not injected a second time.
+    const { contextInjection, ...rest } = effects
+    return { ...rest, action: 'deny', reason: contextInjection }
+  }
+  const action = effects.data ? 'modify' : effects.contextInjection ? 'inject_context' : 'continue'
+  return { ...effects, action, ...(decision && { permission: 'allow', ...(reason && { reason }) }) }
+}
+
+// ---- words ----------------------------------------------------------------------------------------------------
+
+function noteMalformed({ note }: Case, problems: readonly string[]): void {
+  for (const problem of problems) note({ code: 'malformed-field', text: `${problem}; the verdict stands` })
+}
+
+function exitIgnored({ event, reply }: Case): string {
+  const line = firstLine(reply.stderr)
+  return `exit code 2 does not block ${event.name}${line && ` (it said: ${line})`}; ${howToBlock(event)}`
+}
+
+function invalid(event: HookEvent, problem: string, meansAsk = false): HookError {
+  const how = meansAsk ? howToAsk(event) : howToBlock(event)
+  const hint = `Print one JSON object as Claude Code documents it; ${how}.`
+  return new HookError('ANSWER_INVALID', problem, { hint })
+}
+
+function lastLine(text: string): string {
+  return text.slice(text.lastIndexOf('\n') + 1).trim()
+}

@@ -1,0 +1,161 @@
+// Decisions where they do not count, and keys that nobody knows: what the author probably meant, said loudly.
+
+import type { Diagnostic } from '../../core/base/errors.js'
+import { isObject } from '../../core/base/json.js'
+import { shown } from '../../core/base/text.js'
+import type { HookEvent } from '../../core/hooks/hook.js'
+import { actionOf, TERM_KEYS } from './amplifier-form.js'
+import { isAsk, namesEvent, RULING_FIELDS, type Source, TOP_FIELDS } from './answer.js'
+import { honouredOn, howToAsk, howToBlock, specific, specificKeys } from './honoured.js'
+
+/** What other systems decide with; in Claude Code's JSON it decides nothing. */
+const FOREIGN_VERDICTS: ReadonlySet<string> = new Set([
+  'permission',
+  'behavior',
+  'block',
+  'blocked',
+  'deny',
+  'allow',
+  'approved',
+  'ok',
+])
+
+const TOP_KEYS: ReadonlySet<string> = new Set([...Object.keys(TOP_FIELDS), 'async', 'asyncTimeout'])
+let spellings: ReadonlyMap<string, string> | undefined
+
+/** Keys by how they read without case and separators; made for the first that is none. */
+function spelling(): ReadonlyMap<string, string> {
+  const keys = [...TOP_KEYS, ...specificKeys(), ...TERM_KEYS.values()]
+  spellings ??= new Map(keys.map((key) => [folded(key), key]))
+  return spellings
+}
+
+function folded(key: string): string {
+  return key.toLowerCase().replace(/[^a-z]/g, '')
+}
+
+/** Never a failure by itself. */
+export function misplacedIn(event: HookEvent, printed: Source): readonly Diagnostic[] {
+  const source = withoutAmplifiers(printed, actionOf(printed))
+  const inner = isObject(source.hookSpecificOutput) ? withoutAmplifiers(source.hookSpecificOutput) : {}
+  const texts = [
+    wrongName(event, source, inner),
+    ...wrongWords(event, source, inner),
+    belongsInside(event, source),
+    belongsOutside(event, source, inner),
+    onOtherEvents(event, source, inner),
+    ...misspelled(source, inner),
+    foreign(event, source, inner),
+  ]
+  const loud = texts
+    .filter((text) => text !== undefined)
+    .map((text) => ({ code: 'answer-misplaced', text }) as const)
+  const unknown = unknownKeys(source, inner)
+  if (unknown.length === 0) return loud
+  return [...loud, { code: 'unknown-answer-key', text: `no answer has ${listed(unknown)}` }]
+}
+
+/** What counts in Amplifier's words is not out of its place. */
+function withoutAmplifiers(source: Source, action?: string): Source {
+  const others = Object.entries(source).filter(
+    ([key]) => !TERM_KEYS.has(key) && !(key === 'action' && action !== undefined),
+  )
+  return Object.fromEntries(others)
+}
+
+function wrongName(event: HookEvent, source: Source, inner: Source): string | undefined {
+  if (!isObject(source.hookSpecificOutput) || namesEvent(event, inner)) return undefined
+  return `hookSpecificOutput counts only with "hookEventName":${JSON.stringify(event.name)}; ${howToBlock(event)}`
+}
+
+/** `"deny"` for `"block"` and the like: there is an intention, and it decides nothing. */
+function wrongWords(event: HookEvent, source: Source, inner: Source): (string | undefined)[] {
+  const { fields } = honouredOn(event)
+  const ruling = isObject(inner.decision) ? inner.decision : {}
+  return [
+    wrongWord(event, 'decision', source, TOP_FIELDS.decision),
+    wrongWord(event, 'permissionDecision', inner, fields?.permissionDecision),
+    wrongWord(event, 'decision', inner, fields?.decision && []),
+    wrongWord(event, 'behavior', ruling, fields?.decision && RULING_FIELDS.behavior),
+    isObject(source.decision) ? `decision at the top level is no object; ${howToBlock(event)}` : undefined,
+  ]
+}
+
+function wrongWord(event: HookEvent, key: string, source: Source, words: unknown): string | undefined {
+  const given = source[key]
+  if (!Array.isArray(words) || typeof given !== 'string' || words.includes(given)) return undefined
+  return `${key} ${shown(given)} decides nothing; ${isAsk(given) ? howToAsk(event) : howToBlock(event)}`
+}
+
+function belongsInside(event: HookEvent, source: Source): string | undefined {
+  const { fields } = honouredOn(event)
+  const keys = Object.keys(source).filter(
+    (key) => !TOP_KEYS.has(key) && fields !== null && Object.hasOwn(fields, key),
+  )
+  if (keys.length === 0) return undefined
+  const right = specific(event, keys.map((key) => `${JSON.stringify(key)}:${brief(source[key])}`).join(','))
+  return `${listed(keys)} at the top level does not count; print ${right}`
+}
+
+function belongsOutside(event: HookEvent, source: Source, inner: Source): string | undefined {
+  const { fields } = honouredOn(event)
+  const keys = Object.keys(inner).filter((key) => TOP_KEYS.has(key) && !Object.hasOwn(fields ?? {}, key))
+  if (keys.length === 0) return undefined
+  const verdict = keys.includes('decision') && !Object.hasOwn(source, 'decision')
+  return `${listed(keys)} in hookSpecificOutput does not count: it belongs at the top level${verdict ? `; ${howToBlock(event)}` : ''}`
+}
+
+/** A field of hookSpecificOutput, at whatever level, that this event does not have. */
+function onOtherEvents(event: HookEvent, source: Source, inner: Source): string | undefined {
+  const { fields } = honouredOn(event)
+  const keys = [...Object.keys(source), ...Object.keys(inner)].filter(
+    (key) =>
+      specificKeys().has(key) &&
+      !TOP_KEYS.has(key) &&
+      key !== 'hookEventName' &&
+      !Object.hasOwn(fields ?? {}, key),
+  )
+  return keys.length === 0 ? undefined : `${event.name} has no ${listed(keys)}; ${howToBlock(event)}`
+}
+
+function misspelled(source: Source, inner: Source): string[] {
+  return [...Object.keys(source), ...Object.keys(inner)]
+    .filter(isMisspelled)
+    .slice(0, MOST)
+    .map((key) => `${shown(key)} does not count: it is spelled ${spelling().get(folded(key))}`)
+}
+
+function isMisspelled(key: string): boolean {
+  return !isKnown(key) && !FOREIGN_VERDICTS.has(key) && spelling().has(folded(key))
+}
+
+function foreign(event: HookEvent, source: Source, inner: Source): string | undefined {
+  const keys = [...Object.keys(source), ...Object.keys(inner)].filter((key) => FOREIGN_VERDICTS.has(key))
+  return keys.length === 0 ? undefined : `${listed(keys)} decides nothing; ${howToBlock(event)}`
+}
+
+function unknownKeys(source: Source, inner: Source): string[] {
+  const keys = [...Object.keys(source), ...Object.keys(inner)].filter(
+    (key) => !isKnown(key) && !isMisspelled(key) && !FOREIGN_VERDICTS.has(key),
+  )
+  const ruling = isObject(inner.decision) ? Object.keys(inner.decision) : []
+  return [...keys, ...ruling.filter((key) => !Object.hasOwn(RULING_FIELDS, key))]
+}
+
+function isKnown(key: string): boolean {
+  return TOP_KEYS.has(key) || specificKeys().has(key)
+}
+
+/** Enough to find the line in a script. */
+const MOST = 5
+
+function listed(keys: readonly string[]): string {
+  const named = [...new Set(keys)]
+  const more = named.length > MOST ? ` and ${named.length - MOST} more` : ''
+  return `${named.slice(0, MOST).map(shown).join(', ')}${more}`
+}
+
+function brief(value: unknown): string {
+  const text = typeof value === 'string' || typeof value === 'boolean' ? JSON.stringify(value) : '…'
+  return text.length > 60 ? '"…"' : text
+}

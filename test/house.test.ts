@@ -1,0 +1,184 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, posix, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+const SRC = fileURLToPath(new URL('../src', import.meta.url))
+
+/** The house, from the roof down: a file may import from its own floor and the floors below. */
+const FLOORS = [
+  'index.ts',
+  'cli',
+  'plugins',
+  'pack',
+  'author',
+  'hosts',
+  'runtime.ts',
+  'hooks.ts',
+  'configuration.ts',
+  'config',
+  'trust',
+  'asking',
+  'store',
+  'runners',
+  'systems',
+  'rpc',
+  'shell',
+  'files',
+  'core',
+]
+
+interface Import {
+  /** Path below src/, with forward slashes. */
+  readonly file: string
+  readonly specifier: string
+}
+
+const COMMENTS_AND_STRINGS =
+  /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g
+
+const NAMES_A_MODULE = /\bfrom\s*$|\b(?:import|require)\s*\(?\s*$/
+
+/** Every module that a source names: static and dynamic imports, re-exports, types, require. */
+function specifiersOf(source: string): string[] {
+  return [...source.matchAll(COMMENTS_AND_STRINGS)]
+    .filter(({ 0: found, index }) => /^['"]/.test(found) && NAMES_A_MODULE.test(source.slice(0, index)))
+    .map(({ 0: found }) => found.slice(1, -1))
+}
+
+const imports: readonly Import[] = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .flatMap((path) => {
+    const file = path.split(sep).join('/')
+    return specifiersOf(readFileSync(`${SRC}/${path}`, 'utf8')).map((specifier) => ({ file, specifier }))
+  })
+const ofCore = imports.filter(({ file }) => file.startsWith('core/'))
+const outside = ofCore.filter(({ specifier }) => !specifier.startsWith('.'))
+
+/** Where a relative import leads, as a path below src/. */
+const target = ({ file, specifier }: Import) => posix.join(dirname(file), specifier)
+const floor = (path: string) => FLOORS.indexOf((path.split('/')[0] ?? '').replace(/\.js$/, '.ts'))
+
+describe('the reader of imports', () => {
+  it('sees every form, and nothing in comments or texts', () => {
+    const source = `
+      import a from './a.js'
+      import { b, type C } from "./b.js"
+      import {
+        d,
+      } from './d.js'
+      import './e.js'
+      export * from './f.js'
+      export { g } from './g.js'
+      const h = await import('./h.js')
+      type I = import('./i.js').I
+      const j = require('./j.js')
+      // import k from './k.js'
+      /* import l from './l.js' */
+      const m = \`import m from './m.js'\`
+      const n = "a text from './n.js'"
+    `
+    expect(specifiersOf(source)).toEqual(
+      ['a', 'b', 'd', 'e', 'f', 'g', 'h', 'i', 'j'].map((name) => `./${name}.js`),
+    )
+  })
+
+  it('finds the sources', () => {
+    expect(imports).toContainEqual({ file: 'core/hooks/matcher.ts', specifier: 're2js' })
+    expect(imports).toContainEqual({ file: 'index.ts', specifier: './core/index.js' })
+  })
+})
+
+describe('core', () => {
+  it('imports nothing above it', () => {
+    const leaving = ofCore.filter((one) => one.specifier.startsWith('.') && !target(one).startsWith('core/'))
+    expect(leaving).toEqual([])
+  })
+
+  it('uses the regex engine in the matcher alone', () => {
+    const users = outside.filter(({ specifier }) => specifier === 're2js').map(({ file }) => file)
+    expect(users).toEqual(['core/hooks/matcher.ts'])
+  })
+
+  it('uses cryptography for digests and ids alone', () => {
+    const users = outside.filter(({ specifier }) => specifier === 'node:crypto').map(({ file }) => file)
+    expect(users.sort()).toEqual([
+      'core/base/sha256.ts',
+      'core/session/session.ts',
+      'core/verdict/approval.ts',
+    ])
+  })
+
+  it('imports nothing else: no files, no processes, no network', () => {
+    const others = outside.filter(({ specifier }) => !['re2js', 'node:crypto'].includes(specifier))
+    expect(others).toEqual([])
+  })
+
+  it('reaches for no process, network or file behind its imports either', () => {
+    const files = [...new Set(ofCore.map(({ file }) => file))]
+    const reaching = files.filter((file) => {
+      const code = readFileSync(`${SRC}/${file}`, 'utf8').replace(COMMENTS_AND_STRINGS, ' ')
+      return /\bprocess\s*[.[]|\bglobalThis\b|\bfetch\s*\(|\bWebSocket\b/.test(code)
+    })
+    expect(reaching).toEqual([])
+  })
+})
+
+/** Groups of files that reach each other through imports. */
+function circles(): string[][] {
+  const reach = new Map<string, string[]>()
+  for (const one of imports) {
+    if (!one.specifier.startsWith('.')) continue
+    const list = reach.get(one.file) ?? []
+    reach.set(one.file, [...list, target(one).replace(/\.js$/, '.ts')])
+  }
+  const found: string[][] = []
+  const done = new Set<string>()
+  const visit = (file: string, path: readonly string[]): void => {
+    const at = path.indexOf(file)
+    if (at >= 0) found.push([...path.slice(at), file])
+    if (at >= 0 || done.has(file)) return
+    for (const next of reach.get(file) ?? []) visit(next, [...path, file])
+    done.add(file)
+  }
+  for (const file of reach.keys()) visit(file, [])
+  return found
+}
+
+describe('folders', () => {
+  it('are drawn in CONTRIBUTING.md', () => {
+    const map = readFileSync(`${SRC}/../CONTRIBUTING.md`, 'utf8')
+    const drawn = [...map.matchAll(/^src\/([a-z.]+)/gm)].map(([, name]) => name)
+    expect(drawn).toEqual(FLOORS)
+  })
+
+  it('have no circles of files', () => {
+    expect(circles()).toEqual([])
+  })
+
+  it('are all on the plan of the house', () => {
+    const unknown = [...new Set(imports.map(({ file }) => file.split('/')[0]))].filter(
+      (name) => !FLOORS.includes(name ?? ''),
+    )
+    expect(unknown).toEqual([])
+  })
+
+  it('import downward only', () => {
+    const upward = imports.filter(
+      (one) => one.specifier.startsWith('.') && floor(target(one)) < floor(one.file),
+    )
+    expect(upward).toEqual([])
+  })
+
+  it('import what is there', () => {
+    const files = new Set(
+      readdirSync(SRC, { recursive: true, encoding: 'utf8' }).map((path) =>
+        relative('', path).split(sep).join('/'),
+      ),
+    )
+    const missing = imports.filter(
+      (one) => one.specifier.startsWith('.') && !files.has(target(one).replace(/\.js$/, '.ts')),
+    )
+    expect(missing).toEqual([])
+  })
+})

@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { COMMON_FIELDS, FORMER_TOOL_NAMES, OWNED_FIELDS, TWIN_FIELDS } from '../dist/core/catalogue.js'
+import { COMMON_FIELDS, FORMER_TOOL_NAMES, OWNED_FIELDS, TWIN_FIELDS } from '../dist/core/events/catalogue.js'
 import { DIAGNOSTIC_CODES, ERROR_CODES, knownEvents } from '../dist/core/index.js'
 
 /** @typedef {import('../dist/core/index.js').EventKind} EventKind */

@@ -4,9 +4,11 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createHooks } from 'carabiner'
-import { AuditLog } from '../dist/audit/audit-log.js'
-import { fileAudit } from '../dist/audit/file-audit.js'
+import { source } from '../scripts/source.mjs'
 import { median, race } from './measure.mjs'
+
+const { AuditLog } = await source('store/audit/audit-log.ts')
+const { fileAudit } = await source('store/audit/file-audit.ts')
 
 const hex = (i, length) => Array.from({ length }, (_, at) => ((i * 31 + at * 7) % 16).toString(16)).join('')
 

@@ -4,8 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'unbash'
-import { loadConfig } from '../dist/config/load.js'
+import { source } from '../scripts/source.mjs'
 import { race } from './measure.mjs'
+
+const { loadConfig } = await source('config/load.ts')
 
 /** What agents type. No command is that before it, so that none is remembered. */
 const TYPICAL = [

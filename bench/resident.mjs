@@ -7,8 +7,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createHooks } from 'carabiner'
 import rpc from 'vscode-jsonrpc/node'
-import { Connection } from '../dist/rpc/connection.js'
+import { source } from '../scripts/source.mjs'
 import { race } from './measure.mjs'
+
+const { Connection } = await source('rpc/connection.ts')
 
 const PYTHON = '/usr/bin/python3'
 const IN_FLIGHT = 64

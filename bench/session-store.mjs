@@ -3,8 +3,10 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { FileStore } from '../dist/state/file-store.js'
+import { source } from '../scripts/source.mjs'
 import { race } from './measure.mjs'
+
+const { FileStore } = await source('store/sessions/file-store.ts')
 
 export async function bench() {
   const root = mkdtempSync(join(tmpdir(), 'carabiner-bench-'))

@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { createHooks } from 'carabiner'
-import { TrustStore } from '../dist/trust/trust-store.js'
+import { source } from '../scripts/source.mjs'
 import { race } from './measure.mjs'
+
+const { TrustStore } = await source('trust/trust-store.ts')
 
 const MANY = 1000
 const CALL = { tool_name: 'Bash', tool_input: { command: 'npm test' }, cwd: process.cwd() }

@@ -2,11 +2,16 @@
 
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { COMMON_FIELDS, FORMER_TOOL_NAMES, OWNED_FIELDS, TWIN_FIELDS } from '../dist/core/events/catalogue.js'
-import { DIAGNOSTIC_CODES, ERROR_CODES, knownEvents } from '../dist/core/index.js'
+import { source } from './source.mjs'
 
-/** @typedef {import('../dist/core/index.js').EventKind} EventKind */
-/** @typedef {import('../dist/core/index.js').CodeEntry} CodeEntry */
+/** @type {typeof import('../src/core/events/catalogue.js')} */
+const { COMMON_FIELDS, FORMER_TOOL_NAMES, OWNED_FIELDS, TWIN_FIELDS } =
+  await source('core/events/catalogue.ts')
+/** @type {typeof import('../src/core/index.js')} */
+const { DIAGNOSTIC_CODES, ERROR_CODES, knownEvents } = await source('core/index.ts')
+
+/** @typedef {import('../src/core/index.js').EventKind} EventKind */
+/** @typedef {import('../src/core/index.js').CodeEntry} CodeEntry */
 /** @typedef {Readonly<Record<string, string>>} Fields */
 
 /** Every page that is made, by its path in the project. */

@@ -144,7 +144,7 @@ function nameOfSource({ source, catalog }: Resolved): string {
       .replace(/[/\\]+$/, '')
       .split(/[/\\:]/)
       .at(-1) ?? ''
-  return last.replace(/[?#].*$/, '').replace(/\.(?:git|tgz|tar\.gz|tar|zip)$/i, '')
+  return last.replace(/[?#].*$/, '').replace(/\.(?:git|tgz|tar\.gz|tar)$/i, '')
 }
 
 /** As the lock file has it. */

@@ -14,7 +14,7 @@ import { parseSource } from '../../src/plugins/sources/source.js'
 import { lockPath, pluginsDir, type Target } from '../../src/plugins/target.js'
 import { uninstallPlugin } from '../../src/plugins/uninstall-plugin.js'
 import { prepareUpdate } from '../../src/plugins/update-plugin.js'
-import { tarOf, zipOf } from './archives.js'
+import { tarOf, ZIP } from './archives.js'
 import { HOOKS, treeOf, withHome } from './plugin-sources.js'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -85,11 +85,27 @@ describe('a plugin', () => {
       ),
     ],
     ['b.tar', tarOf([{ name: 'hooks.json', content: HOOKS }])],
-    ['c.zip', zipOf([{ name: 'hooks/hooks.json', content: HOOKS }])],
+    ['c.tar.gz', gzipSync(tarOf([{ name: 'hooks/hooks.json', content: HOOKS }]))],
   ])('is installed from %s, and called after it', async (name, bytes) => {
     writeFileSync(bench.path(name), bytes)
     expect(await install(bench.path(name))).toBe(name[0])
     expect(entryOf(name[0] as string)).toMatchObject({ source: bench.path(name), kind: 'archive' })
+  })
+
+  it('is not read from a zip archive, by its name or by what is in it', async () => {
+    writeFileSync(bench.path('d.zip'), ZIP)
+    writeFileSync(bench.path('e.tgz'), ZIP)
+    const hint = 'Unpack it and install the folder, or pack it as .tar.gz: zip is not supported.'
+    const [file, address] = [bench.path('d.zip'), 'https://example.com/d.zip']
+    for (const source of [file, address]) {
+      const message = `${source} is a zip archive`
+      await expect(install(source)).rejects.toMatchObject({ code: 'SOURCE_INVALID', message, hint })
+    }
+    await expect(install(bench.path('e.tgz'))).rejects.toMatchObject({
+      code: 'ARCHIVE_INVALID',
+      message: 'The archive is a zip archive',
+      hint,
+    })
   })
 
   it('may lie further down, and is then called after its folder', async () => {

@@ -138,11 +138,11 @@ describe('an archive at an address', () => {
   })
 
   it('is told where there is none', async () => {
-    await expect(fetchTree({ kind: 'archive', place: address('/none.zip') })).rejects.toMatchObject({
+    await expect(fetchTree({ kind: 'archive', place: address('/none.tar') })).rejects.toMatchObject({
       code: 'FETCH_FAILED',
       message: expect.stringContaining('404'),
     })
-    await expect(fetchTree({ kind: 'archive', place: 'http://127.0.0.1:1/x.zip' })).rejects.toMatchObject({
+    await expect(fetchTree({ kind: 'archive', place: 'http://127.0.0.1:1/x.tar' })).rejects.toMatchObject({
       code: 'FETCH_FAILED',
     })
   })

@@ -55,7 +55,7 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['SOURCE'],
   about:
     'SOURCE is a folder (./x), git (https://…, ssh://…, git@host:…, a path with #REF), npm:NAME@VERSION, an archive ' +
-    '(.tgz, .tar.gz, .tar, .zip; a path or https://…) or NAME@CATALOG. It goes into ~/.amplifier/hooks/NAME, or with ' +
+    '(.tgz, .tar.gz, .tar; a path or https://…) or NAME@CATALOG. It goes into ~/.amplifier/hooks/NAME, or with ' +
     '--here into the project; hooks.lock.json beside keeps where it came from, its commit and the hash of its files. ' +
     'What you install is trusted by that. Runs nothing of it.',
   options: OPTIONS,

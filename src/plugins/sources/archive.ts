@@ -5,17 +5,21 @@ import { visibleName } from '../../core/base/visible.js'
 import { readPlainBytes } from '../../files/plain-file.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { FileTree } from './file-tree.js'
+import { NO_ZIP } from './source.js'
 import { gunzipped, isGzip, readTar } from './tar-archive.js'
-import { isZip, readZip } from './zip-archive.js'
 
 export const MOST_PACKED_BYTES = 64 * 1024 * 1024
 const DOWNLOAD_MS = 180_000
 
 export function readArchive(bytes: Buffer): FileTree {
+  if (isZip(bytes)) throw new PluginProblem('ARCHIVE_INVALID', 'The archive is a zip archive', NO_ZIP)
   const tree = new FileTree()
-  if (isZip(bytes)) readZip(bytes, tree)
-  else readTar(isGzip(bytes) ? gunzipped(bytes) : bytes, tree)
+  readTar(isGzip(bytes) ? gunzipped(bytes) : bytes, tree)
   return tree
+}
+
+function isZip(bytes: Buffer): boolean {
+  return bytes[0] === 0x50 && bytes[1] === 0x4b
 }
 
 /** `place`: an absolute path, or an address. */

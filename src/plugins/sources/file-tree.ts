@@ -35,11 +35,6 @@ export class FileTree {
     return this.#files
   }
 
-  /** What a file may have at most, as much as is left: a reader need not unpack more. */
-  get room(): number {
-    return Math.min(MOST_FILE_BYTES, MOST_BYTES - this.#bytes)
-  }
-
   addFile(raw: string, bytes: Buffer, isExecutable: boolean): void {
     const path = this.#place(raw, false)
     this.#bytes += bytes.length

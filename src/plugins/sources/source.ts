@@ -31,7 +31,7 @@ interface SourceOptions {
 
 /** What may be given. */
 export const FORMS =
-  'A source is a folder (./x), git (https://…, ssh://…, git@host:…, x.git#ref), npm:NAME@VERSION, an archive (.tgz, .tar.gz, .tar, .zip) or NAME@CATALOG.'
+  'A source is a folder (./x), git (https://…, ssh://…, git@host:…, x.git#ref), npm:NAME@VERSION, an archive (.tgz, .tar.gz, .tar) or NAME@CATALOG.'
 
 /** Throws where it is none, and for whatever a program that is given it could take for something else. */
 export function parseSource(text: string, options: SourceOptions = {}): Source {
@@ -148,7 +148,16 @@ function npmSource(text: string): FetchableSource {
 
 // ---- addresses ------------------------------------------------------------------------------------------------
 
-const ARCHIVE = /\.(?:tgz|tar\.gz|tar|zip)$/i
+const ARCHIVE = /\.(?:tgz|tar\.gz|tar)$/i
+const ZIP = /\.zip$/i
+
+/** What to do about a zip archive, which is not read: npm, git and catalogues all use tar. */
+export const NO_ZIP = 'Unpack it and install the folder, or pack it as .tar.gz: zip is not supported.'
+
+function refuseZip(path: string, text: string): void {
+  if (!ZIP.test(path)) return
+  throw new PluginProblem('SOURCE_INVALID', `${visibleName(text.slice(0, 300))} is a zip archive`, NO_ZIP)
+}
 
 /** Programs on this machine may serve without a certificate. */
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
@@ -171,6 +180,7 @@ function addressSource(given: string, ref: string | undefined): FetchableSource 
   if (!isSafe && url.protocol !== 'ssh:') throw invalid(text, 'is neither https nor ssh')
   if (url.hostname === '' || url.hostname.startsWith('-') || url.username.startsWith('-'))
     throw invalid(text, 'names no host')
+  refuseZip(url.pathname, text)
   if (isSafe && ARCHIVE.test(url.pathname)) return notGit({ kind: 'archive', place: text }, ref)
   return gitSource(text, ref)
 }
@@ -211,7 +221,8 @@ function localSource(path: string, ref: string | undefined, text: string): Fetch
   const stats = statSync(path, { throwIfNoEntry: false })
   if (!stats) throw new PluginProblem('SOURCE_NOT_FOUND', `There is no ${visibleName(path)}`, FORMS)
   if (stats.isFile()) {
-    if (!ARCHIVE.test(path)) throw invalid(text, 'is a file, and no archive (.tgz, .tar.gz, .tar, .zip)')
+    refuseZip(path, text)
+    if (!ARCHIVE.test(path)) throw invalid(text, 'is a file, and no archive (.tgz, .tar.gz, .tar)')
     return notGit({ kind: 'archive', place: path }, ref)
   }
   if (!stats.isDirectory()) throw invalid(text, 'is neither a folder nor an archive')

@@ -2,8 +2,7 @@
 
 import { didYouMean } from '../../core/base/nearest.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
-import { NAME_KINDS, type NameKind, namesOf } from '../completion/names.js'
-import { SHELLS, type Shell } from '../completion/shells.js'
+import { NAME_KINDS, type NameKind, namesOf, SHELLS, type Shell } from '../completion/names.js'
 import { EXIT, usage } from '../refusal.js'
 
 const OPTIONS = {

@@ -1,11 +1,15 @@
-// `carabiner doctor`: everything that keeps hooks from doing what their files say, and what puts it right.
+// `carabiner doctor`: finds what keeps hooks from doing what their files say, and how to fix it.
 
 import { COMMON_OPTIONS, type Command } from '../command.js'
-import { examine, summaryOf } from '../doctor/examine.js'
+import { examine, type Summary, summaryOf } from '../doctor/examine.js'
 import { gather } from '../doctor/facts.js'
-import { familyLines } from '../doctor/print.js'
-import { painter } from '../print/paint.js'
+import type { Family, Finding } from '../doctor/finding.js'
+import { plainData } from '../output.js'
+import { fitted } from '../print/fit.js'
+import { counted, oneLine, placeOf, todoLines } from '../print/lines.js'
+import { type Paint, painter, width } from '../print/paint.js'
 import { projectLine } from '../print/project-line.js'
+import { severityColour } from '../print/severity.js'
 import { withProgress } from '../progress.js'
 import { EXIT } from '../refusal.js'
 import { SOURCE_OPTIONS } from '../sources.js'
@@ -59,4 +63,45 @@ export const command: Command<typeof OPTIONS> = {
     }
     return summary.broken === 0 ? EXIT.ok : EXIT.failed
   },
+}
+
+// ---- printing -------------------------------------------------------------------------------------------------
+
+export function familyLines(found: readonly Family[], paint: Paint): readonly string[] {
+  const families = plainData(found)
+  return [...families.flatMap((family) => linesOf(family, paint)), verdict(summaryOf(families), paint)]
+}
+
+function linesOf({ name, what, findings }: Family, paint: Paint): readonly string[] {
+  if (findings.length === 0) return fitted([`${paint.green('ok')} ${paint.bold(name)}  ${paint.dim(what)}`])
+  return [
+    ...fitted([`${paint.bold(name)}  ${paint.dim(what)}`]),
+    ...findings.slice(0, MOST).flatMap((finding) => findingLines(finding, paint)),
+    ...(findings.length > MOST ? [`  and ${findings.length - MOST} more; --json has all`] : []),
+  ]
+}
+
+/** Nobody reads more findings of one family. */
+const MOST = 100
+
+function findingLines(finding: Finding, paint: Paint): readonly string[] {
+  const { severity, code, hook, text, fix } = finding
+  const place = [placeOf(finding), hook].filter(Boolean).join(' ')
+  const head = oneLine(place === '' ? text : `${place}: ${text}`)
+  return [
+    // Indented deeper than the fix, so that no part of it can pass for one.
+    ...fitted([`  ${severityColour(severity, paint)(`${severity} ${code}`)} ${head}`], width(), 6),
+    ...todoLines('fix', fix, paint, 4),
+  ]
+}
+
+/** `1 broken, 2 warnings`. */
+function verdict({ broken, warning, note }: Summary, paint: Paint): string {
+  const parts = [
+    broken > 0 && paint.red(`${broken} broken`),
+    warning > 0 && paint.yellow(counted(warning, 'warning')),
+    note > 0 && counted(note, 'note'),
+  ].filter((part) => part !== false)
+  if (parts.length === 0) return paint.green('nothing is wrong')
+  return broken > 0 ? parts.join(', ') : `nothing is broken: ${parts.join(', ')}`
 }

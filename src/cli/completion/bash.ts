@@ -1,4 +1,4 @@
-// The completion of bash, from 3.2 on: tables as `case`, and one function that reads the line with them.
+// The completion script for bash 3.2 and later: tables as `case`, and one function that reads the line.
 
 import type { Completable, Kind } from './completable.js'
 
@@ -11,7 +11,7 @@ ${commands.map((one) => `    ${quoted(one.name)}) REPLY=${quoted(optionsOf(one))
     *) REPLY='' ;;
   esac
 }
-# Of an option: what stands behind it; nothing where nothing does.
+# What follows an option; empty for a flag.
 _carabiner_value() {
   case "$1 $2" in
 ${commands.flatMap(valueCases).join('\n')}
@@ -25,7 +25,7 @@ ${commands.flatMap(argumentCases).join('\n')}
     *) REPLY='' ;;
   esac
 }
-# Bash 3 has no compopt: there it offers files where nothing else is found.
+# Bash 3 has no compopt: it falls back to file names.
 _carabiner_offer() {
   local word list=''
   case $1 in
@@ -93,7 +93,7 @@ function argumentCases({ name, positionals, isOpen }: Completable): readonly str
   })
 }
 
-/** Of a path bash itself knows best what there is. */
+/** Let bash complete paths. */
 function kindText(kind: Kind): string {
   if (kind.type === 'words') return `words ${kind.words.join(' ')}`
   return kind.type === 'names' ? `names ${kind.of}` : kind.type

@@ -1,4 +1,4 @@
-// What can be completed: the commands by their own tables, and what may stand where a table says only DIR or NAME.
+// What can be completed for each command, derived from its table of options and positionals.
 
 import { knownEvents } from '../../core/events/events.js'
 import { HOST_NAMES } from '../../hosts/hosts.js'
@@ -8,10 +8,9 @@ import type { Command, Option } from '../command.js'
 import { KNOWN_TOOLS } from '../doctor/matchers.js'
 import { SCHEMA_NAMES } from '../schema/schemas.js'
 import { LANGUAGES } from '../templates/plugin.js'
-import type { NameKind } from './names.js'
-import { SHELLS } from './shells.js'
+import { type NameKind, SHELLS } from './names.js'
 
-/** What stands there: words that are known, names that are asked for when needed, paths, or nothing that could be known. */
+/** Fixed words, names looked up as the user types, paths, or anything. */
 export type Kind =
   | { readonly type: 'words'; readonly words: readonly string[] }
   | { readonly type: 'names'; readonly of: NameKind }
@@ -21,7 +20,7 @@ export interface CompletableOption {
   readonly name: string
   readonly short: string | undefined
   readonly help: string
-  /** Undefined for one that takes no value. */
+  /** Undefined for a flag. */
   readonly value: Kind | undefined
 }
 
@@ -31,7 +30,7 @@ export interface Completable {
   readonly summary: string
   readonly options: readonly CompletableOption[]
   readonly positionals: readonly Kind[]
-  /** The last of the positionals may come again and again. */
+  /** The last positional may repeat. */
   readonly isOpen: boolean
 }
 
@@ -39,14 +38,14 @@ const ANY: Kind = { type: 'any' }
 const PLUGINS: Kind = { type: 'names', of: 'plugins' }
 const words = (list: readonly string[]): Kind => ({ type: 'words', words: list })
 
-/** By what the value is called in the help. */
+/** By the label that the help shows for the value. */
 const BY_LABEL: Readonly<Record<string, () => Kind>> = {
   DIR: () => ({ type: 'folder' }),
   FILE: () => ({ type: 'file' }),
   EVENT: () => words(knownEvents().map(({ name }) => name)),
 }
 
-/** What the label does not say. Of a command, the option or the number of the positional. */
+/** Completions that the label does not imply, by command and option, or by command and position. */
 export const KNOWN: Readonly<Record<string, Kind>> = {
   'fire --as': words(HOST_NAMES),
   'explain --tool': words(KNOWN_TOOLS),

@@ -1,4 +1,4 @@
-// The completion of fish: a line for each command, option and argument, and a function that says which of them count here.
+// The completion script for fish: a line per command, option and argument, and a function that picks those that apply.
 
 import type { Completable, CompletableOption, Kind } from './completable.js'
 
@@ -6,7 +6,7 @@ export function fishScript(commands: readonly Completable[]): string {
   const named = commands.filter(({ name }) => name !== '')
   const names = named.map(({ name }) => name).join(' ')
   return `# carabiner completion for fish. In ~/.config/fish/config.fish: carabiner completion fish | source
-# Whether it is this command, and, where a number is given, this argument of it.
+# True for this command and, if a number is given, at this argument.
 function __carabiner_at -a wanted place
     set -l command
     set -l arguments 0
@@ -41,10 +41,10 @@ ${commands.flatMap(linesOf).join('\n')}
 `
 }
 
-/** Nothing is typed yet. */
+/** Nothing typed yet. */
 const START = quoted('test (count (commandline -opc)) -eq 1')
 
-/** Options behind which a value stands. */
+/** Options that take a value. */
 function valued({ name, options }: Completable): readonly string[] {
   return options.flatMap(({ name: option, short, value }) => {
     if (!value) return []
@@ -90,7 +90,7 @@ function argument(kind: Kind): string {
   }
 }
 
-/** In quotes of fish a backslash stands before a quote or another one. */
+/** Fish escapes quotes and backslashes inside single quotes. */
 function quoted(text: string): string {
   return `'${text.replace(/[\\']/g, '\\$&')}'`
 }

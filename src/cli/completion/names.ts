@@ -1,4 +1,4 @@
-// Names that change: asked for by the shell while somebody types, so that nothing is loaded and nothing can fail.
+// Shells that have a completion, and names that the shell looks up as the user types: light, and never fails.
 
 import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -8,7 +8,7 @@ import { nearestProject } from '../nearest-project.js'
 export const NAME_KINDS = ['plugins'] as const
 export type NameKind = (typeof NAME_KINDS)[number]
 
-/** Whoever wrote a folder's name must not write what a shell runs. */
+/** A folder's name must not become shell code. */
 const SAFE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const MOST = 500
 
@@ -25,6 +25,9 @@ function pluginsIn(base: () => string): readonly string[] {
     const entries = readdirSync(join(base(), '.amplifier', 'hooks'), { withFileTypes: true })
     return entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink()).map(({ name }) => name)
   } catch {
-    return [] // there is none, which is for others to say
+    return [] // no such folder
   }
 }
+
+export const SHELLS = ['bash', 'zsh', 'fish'] as const
+export type Shell = (typeof SHELLS)[number]

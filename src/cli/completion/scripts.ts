@@ -1,10 +1,10 @@
-// The script of each shell, from the commands of the program.
+// Makes a shell's completion script from the program's commands.
 
 import type { Commands } from '../program.js'
 import { bashScript } from './bash.js'
 import { type Completable, completable } from './completable.js'
 import { fishScript } from './fish.js'
-import type { Shell } from './shells.js'
+import type { Shell } from './names.js'
 import { zshScript } from './zsh.js'
 
 const SCRIPTS: Readonly<Record<Shell, (commands: readonly Completable[]) => string>> = {

@@ -1,4 +1,4 @@
-// The completion of zsh: a function for each command, by the words of _arguments.
+// The completion script for zsh: one `_arguments` call per command.
 
 import type { Completable, CompletableOption, Kind } from './completable.js'
 
@@ -28,7 +28,7 @@ ${commands.map(commandCase).join('\n')}
     help) _arguments '1: :_carabiner_commands' ;;
   esac
 }
-# Sourced, it registers itself; found by its name in fpath, it is the function.
+# Sourced, it registers itself; autoloaded from fpath, it is the function.
 if [[ $funcstack[1] == _carabiner ]]; then _carabiner "$@"; else compdef _carabiner carabiner; fi
 `
 }
@@ -62,7 +62,7 @@ function action(kind: Kind): string {
     case 'folder':
       return '_files -/'
     default:
-      // A blank, which the manual has for this, would keep options from being completed there.
+      // The manual's blank would keep options from being completed here.
       return '()'
   }
 }

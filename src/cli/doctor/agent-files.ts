@@ -1,4 +1,4 @@
-// Commands in the settings of other agents on this machine, read as the text of strangers.
+// Hook commands in other agents' settings on this machine, read as untrusted text.
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import type { Facts } from './facts.js'
 
 export interface AgentCommand {
   readonly agent: string
-  /** Ours that its name stands for, if it does. */
+  /** Our event with that name or alias, if any. */
   readonly event: string | undefined
   readonly command: string
   readonly file: string
@@ -20,14 +20,14 @@ export interface AgentCommand {
 }
 
 export interface AgentCommands {
-  /** Those that are there. */
+  /** Files that exist and could be read. */
   readonly files: readonly string[]
   readonly commands: readonly AgentCommand[]
 }
 
 type Place = readonly [agent: string, file: string]
 
-/** Below the project and below the home alike. */
+/** Looked for below both the project and the home folder. */
 const FILES: readonly Place[] = [
   ['Codex', '.codex/hooks.json'],
   ['Cursor', '.cursor/hooks.json'],
@@ -63,13 +63,13 @@ function copilotFiles(project: string): readonly Place[] {
       .slice(0, 100)
       .map((name) => ['Copilot', join(folder, name)])
   } catch {
-    return [] // there is none
+    return [] // no such folder
   }
 }
 
 const MOST_BYTES = 4 * 1024 * 1024
 
-/** Undefined where there is none, or none that the agent itself could read. */
+/** Undefined if the file is missing or the agent itself could not read it. */
 function commandsOf(agent: string, file: string): readonly AgentCommand[] | undefined {
   try {
     const found = readPlain(realOf(file), MOST_BYTES)
@@ -79,7 +79,7 @@ function commandsOf(agent: string, file: string): readonly AgentCommand[] | unde
   }
 }
 
-/** Of a text that the file has, or had. Undefined where the agent itself could not read it. */
+/** Reads the text that the file has, or had. Undefined if the agent itself could not read it. */
 export function commandsIn(agent: string, file: string, text: string): readonly AgentCommand[] | undefined {
   const json = new JsonText(text)
   const parsed = json.parse()
@@ -95,7 +95,7 @@ export function commandsIn(agent: string, file: string, text: string): readonly 
   return commands
 }
 
-/** Groups, their hooks, a hook; Cursor has fewer, nobody more. */
+/** Events hold groups, groups hold hooks: no agent nests deeper. */
 const DEEPEST = 5
 const MOST_COMMANDS = 2000
 

@@ -1,18 +1,22 @@
-// The same command twice: in several files of ours, or here and in the settings of an agent on this machine.
+// Commands that run twice: in several of our files, or here and in an agent's own settings; and migrated ones that nobody runs.
 
+import { join } from 'node:path'
 import type { ConfiguredHook } from '../../config/configured-hook.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { Matcher } from '../../core/hooks/matcher.js'
+import { realOf } from '../../files/within.js'
+import { ownCommand, userSettingsFolder } from '../../hosts/own-command.js'
 import { PACK_NAMES } from '../../hosts/pack-names.js'
+import { SetupRecord } from '../../hosts/setup-record.js'
 import { registrationProblems, settingsFiles } from '../../pack/registrations.js'
 import { counted, grouped, placeOf, shortPath } from '../print/lines.js'
+import { typedTrust } from '../print/typed.js'
 import { version } from '../version.js'
-import { type AgentCommand, agentCommands } from './agent-files.js'
-import { commandText, eventsOf, plainCommand } from './command-text.js'
-import { type Facts, type Written, wanted } from './facts.js'
+import { undoOf } from '../why/undo.js'
+import { type AgentCommand, agentCommands, commandsIn } from './agent-files.js'
+import { type Facts, type Written, wanted, written } from './facts.js'
 import type { Checked, Finding } from './finding.js'
 import { KNOWN_TOOLS } from './matchers.js'
-import { takenOver } from './taken-over.js'
 
 export function duplicates(facts: Facts): Checked {
   const { files, commands } = agentCommands(facts)
@@ -28,12 +32,12 @@ export function duplicates(facts: Facts): Checked {
   }
 }
 
-// ---- among ours -----------------------------------------------------------------------------------------------
+// ---- among our files -----------------------------------------------------------------------------------------------
 
-/** Each is held against those before it. */
+/** Bounds the comparison of each hook with those before it. */
 const MOST_ALIKE = 200
 
-/** Groups of one command on one event; a later one is the duplicate. */
+/** Groups hooks by event, rule and command; a later one is the duplicate. */
 function among(those: readonly Written[]): readonly Finding[] {
   const commands = those.filter(({ spec }) => commandText(spec) !== undefined)
   const groups = grouped(commands, ({ spec }) =>
@@ -61,12 +65,12 @@ function twice({ spec, where }: Written, first: Written): Finding {
   }
 }
 
-/** Two rules are two hooks. */
+/** Different `if` rules make different hooks. */
 function ruleOf(spec: ConfiguredHook): string {
   return ('common' in spec && spec.common.if) || ''
 }
 
-/** Whether one value fits both: names in their patterns, and the tools that are known. */
+/** Whether some known tool, or a word in either pattern, matches both. */
 function meet({ hook: a }: ConfiguredHook, { hook: b }: ConfiguredHook): boolean {
   const [event] = a.events === 'all' ? [] : a.events
   if (event !== undefined && resolveEvent(event).matcher === null) return true
@@ -79,7 +83,7 @@ function wordsOf({ pattern }: Matcher): readonly string[] {
   return pattern.match(/[\w-]+/g) ?? []
 }
 
-// ---- here and there -------------------------------------------------------------------------------------------
+// ---- here and in an agent's settings -------------------------------------------------------------------------------------------
 
 function elsewhere(
   those: readonly Written[],
@@ -88,7 +92,7 @@ function elsewhere(
 ): readonly Finding[] {
   return those.flatMap(({ spec, where }) => {
     const text = commandText(spec)
-    // A file that was named is the agent's own: there is no other.
+    // A file given with --config is the agent's own file: there is no second copy.
     if (text === undefined || files.includes(spec.hook.origin.file ?? '')) return []
     const events = eventsOf(spec)
     const same = commands.find(
@@ -110,7 +114,7 @@ function elsewhere(
   })
 }
 
-/** What setup wrote into Claude Code's settings, and what became of it. */
+/** Problems with what setup wrote into Claude Code's settings. */
 function registered({ home, project }: Facts): readonly Finding[] {
   const places = settingsFiles(home, project, process.env)
   const script = process.argv[1] ?? ''
@@ -129,7 +133,7 @@ function registered({ home, project }: Facts): readonly Finding[] {
 
 const FIRES = /\bcarabiner(?:\.js)?["']?\s+fire\b/
 
-/** Carabiner itself in two files of one agent: each event is judged twice. */
+/** If two files of one agent call Carabiner, each event is judged twice. */
 function firedTwice(commands: readonly AgentCommand[]): readonly Finding[] {
   const firing = commands.filter(({ command }) => FIRES.test(command))
   return [...grouped(firing, ({ agent, event }) => `${agent} ${event}`).values()].flatMap((group) => {
@@ -150,4 +154,99 @@ function firedTwice(commands: readonly AgentCommand[]): readonly Finding[] {
 
 function shortened(text: string, home: string): string {
   return text.replaceAll(/\/[^\s,;]+/g, (path) => (path.startsWith(home) ? shortPath(path) : path))
+}
+
+// ---- when two commands are the same ---------------------------------------------------------------------------
+
+/** Normalises blanks, quotes and spellings of folders. Undefined if the hook runs no command. */
+function commandText(spec: ConfiguredHook): string | undefined {
+  if (spec.type !== 'command') return undefined
+  const { command, args = [] } = spec.handler
+  const { projectDir, hooksDir, plugin, skillDir } = spec.place
+  const text = [command, ...args]
+    .join(' ')
+    .replace(/\$\{?AMPLIFIER_HOOKS_DIR\}?/g, () => hooksDir)
+    .replace(/\$\{?(?:CLAUDE_)?PLUGIN_ROOT\}?/g, () => plugin?.root ?? '')
+    .replace(/\$\{?(?:CLAUDE|AMPLIFIER)_SKILL_DIR\}?/g, () => skillDir ?? '')
+  return plainCommand(text, projectDir)
+}
+
+function plainCommand(command: string, projectDir: string): string {
+  const own = ownCommand({ command })
+  if (own?.call === 'hook') return `carabiner hook ${own.name}`
+  return command
+    .replace(/["']/g, '')
+    .replace(/\$\{?(?:CLAUDE|AMPLIFIER)_PROJECT_DIR\}?/g, () => projectDir)
+    .replaceAll(`${projectDir}/`, './')
+    .replace(/\s+/g, ' ')
+    .trim()
+}
+
+function eventsOf({ hook: { events } }: ConfiguredHook): readonly string[] {
+  return events === 'all' ? ['*'] : [...events]
+}
+
+// ---- migrated from Claude Code's settings, and run by nobody since --------------------------------------------
+
+/** `now` holds the commands that agents run themselves. */
+function takenOver(facts: Facts, now: readonly AgentCommand[]): readonly Finding[] {
+  const before = replaced(facts)
+  if (before.length === 0) return []
+  const isFired = now.some(
+    ({ agent, command }) => agent === AGENT && ownCommand({ command })?.call === 'fire',
+  )
+  return facts.specs.map(written).flatMap((one) => {
+    const was = before.find((command) => isSame(command, one))
+    if (!was || now.some((command) => command.agent === AGENT && isSame(command, one))) return []
+    const listed = facts.hooks.find(({ id }) => id === one.spec.hook.id)
+    const state = one.spec.disabled === undefined ? (listed?.state ?? 'ready') : 'disabled'
+    if (state === 'ready' && isFired) return []
+    return [orphan(one, was, state, facts)]
+  })
+}
+
+const AGENT = 'Claude Code'
+
+function isSame({ event, command }: AgentCommand, { spec }: Written): boolean {
+  return (
+    event !== undefined &&
+    eventsOf(spec).includes(event) &&
+    plainCommand(command, spec.place.projectDir) === commandText(spec)
+  )
+}
+
+/** Commands that Claude Code's settings had before Carabiner replaced them. */
+function replaced({ home, project }: Facts): readonly AgentCommand[] {
+  const files = [
+    join(userSettingsFolder(home, process.env), 'settings.json'),
+    ...['settings.json', 'settings.local.json'].map((name) => join(project, '.claude', name)),
+  ]
+  return files.flatMap((file) =>
+    new SetupRecord(realOf(file)).replaced().flatMap((text) => commandsIn(AGENT, file, text) ?? []),
+  )
+}
+
+type State = Facts['hooks'][number]['state']
+
+function orphan(
+  { spec, where }: Written,
+  { file }: AgentCommand,
+  state: State,
+  { sources, project }: Facts,
+): Finding {
+  const { id, origin } = spec.hook
+  const fixes: Readonly<Record<State, () => string>> = {
+    ready: () => 'carabiner setup claude-code --engine',
+    untrusted: () => typedTrust([origin.source], sources),
+    modified: () => typedTrust([origin.source], sources),
+    disabled: () => undoOf({ id, scope: origin.scope, source: origin.source }, spec, project),
+  }
+  const why = state === 'ready' ? 'Claude Code does not ask Carabiner' : `here it is ${state}`
+  return {
+    severity: 'warning',
+    code: 'nobody-runs',
+    ...where,
+    text: `${placeOf({ file })} does not have it any more since it was migrated, and ${why}: nobody runs it`,
+    fix: fixes[state](),
+  }
 }

@@ -1,4 +1,4 @@
-// All checks, family by family. One that fails is told, and does not take the others down.
+// Runs all checks, family by family. A check that throws becomes a finding and does not stop the others.
 
 import { textOf } from '../../core/base/errors.js'
 import type { Severity } from '../print/severity.js'
@@ -7,9 +7,8 @@ import { configuration } from './configuration.js'
 import { duplicates } from './duplicates.js'
 import type { Facts } from './facts.js'
 import { CANNOT_START, type Checked, type Family, type Finding, sorted } from './finding.js'
-import { folders } from './folders.js'
 import { history } from './history.js'
-import { machine } from './machine.js'
+import { folders, machine } from './machine.js'
 import { matchers } from './matchers.js'
 import { plugins } from './plugins.js'
 import { programs } from './programs.js'
@@ -18,7 +17,7 @@ import { trust } from './trust.js'
 
 type Check = (facts: Facts, tick: Tick) => Checked | Promise<Checked>
 
-/** What has to be put right first comes first: nobody should trust what cannot run. */
+/** In the order to fix them: nobody should trust a hook that cannot run. */
 const CHECKS: readonly (readonly [name: string, check: Check])[] = [
   ['configuration', configuration],
   ['plugins', plugins],
@@ -32,7 +31,7 @@ const CHECKS: readonly (readonly [name: string, check: Check])[] = [
   ['environment', machine],
 ]
 
-/** `tick` is called now and then. */
+/** Calls `tick` before each family, for progress. */
 export async function examine(facts: Facts, tick: Tick = () => undefined): Promise<readonly Family[]> {
   const families: Family[] = []
   for (const [name, check] of CHECKS) {
@@ -44,7 +43,7 @@ export async function examine(facts: Facts, tick: Tick = () => undefined): Promi
   return families
 }
 
-/** Why a hook failed is told once: what cannot start has failed for that. */
+/** A hook that cannot start needs no second finding that says it failed. */
 function isExplained({ code, hook, file }: Finding, known: readonly Finding[]): boolean {
   return (
     code === 'failing' &&

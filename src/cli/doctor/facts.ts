@@ -1,4 +1,4 @@
-// What the checks look at, gathered once: the hooks as files have them, and as they stand. Runs nothing.
+// The facts that all checks share, gathered once: hooks as written in files, and as loaded. Runs nothing.
 
 import { homedir } from 'node:os'
 import type { ConfiguredHook } from '../../config/configured-hook.js'
@@ -13,9 +13,9 @@ export interface Facts {
   readonly sources: Sources
   readonly project: string
   readonly home: string
-  /** Of every file, also those that do not run. */
+  /** From every file, including hooks that do not run. */
   readonly specs: readonly ConfiguredHook[]
-  /** The files that were read. */
+  /** Files that were read. */
   readonly files: readonly string[]
   readonly hooks: readonly ListedHook[]
   readonly untrusted: readonly Untrusted[]
@@ -37,13 +37,13 @@ export async function gather(sources: Sources): Promise<Facts> {
   return { sources, project, home, specs, files: [...files.keys()], ...known }
 }
 
-/** A hook of a file, with what a finding needs of it. */
+/** A hook in a file, with its place for findings. */
 export interface Written {
   readonly spec: ConfiguredHook
   readonly where: { readonly hook: string; readonly file?: string; readonly line?: number }
 }
 
-/** Those that somebody wants to run: not what a setting or the user switched off. */
+/** Leaves out hooks that a setting or the user switched off. */
 export function wanted({
   specs,
   hooks = [],

@@ -1,4 +1,4 @@
-// Hooks that would fail as soon as they are started, and why.
+// Hooks that would fail as soon as they start, and why.
 
 import type { ConfiguredHook } from '../../config/configured-hook.js'
 import type { ListedHook } from '../../hooks.js'
@@ -16,7 +16,7 @@ export function faultsOf(spec: ConfiguredHook, settings: Facts['settings']): rea
   )
 }
 
-/** Those of the hooks that may run. */
+/** Hooks that may run but cannot start. */
 export async function cannotStart(
   hooks: readonly ListedHook[],
   sources: Sources,

@@ -1,9 +1,9 @@
-// What doctor says: one finding for each thing that is wrong, where it is, and what puts it right.
+// A finding: what is wrong, where, and how to fix it.
 
 import type { DiagnosticCode } from '../../core/base/errors.js'
 import { SEVERITIES, type Severity } from '../print/severity.js'
 
-/** What can be found beside what the engine reports itself. docs/doctor.md lists them. */
+/** Codes beyond the engine's own diagnostics. docs/doctor.md lists them. */
 export const FINDING_CODES = [
   // trust
   'untrusted',
@@ -63,7 +63,7 @@ export const FINDING_CODES = [
 
 export type FindingCode = (typeof FINDING_CODES)[number]
 
-/** Of a hook: it fails whenever it runs. */
+/** A hook with one of these fails whenever it runs. */
 export const CANNOT_START: ReadonlySet<Finding['code']> = new Set<Finding['code']>([
   'program-missing',
   'script-missing',
@@ -75,21 +75,21 @@ export const CANNOT_START: ReadonlySet<Finding['code']> = new Set<Finding['code'
 
 export interface Finding {
   readonly severity: Severity
-  /** Stable: for programs, and to be looked up. */
+  /** Stable, for programs and for looking it up. */
   readonly code: FindingCode | DiagnosticCode
-  /** What is wrong, in a sentence. */
+  /** One sentence. */
   readonly text: string
   /** A command to type, or what to change in the file. */
   readonly fix: string
-  /** Its name, where it is about one hook. */
+  /** Name of the hook, if the finding is about one. */
   readonly hook?: string
   readonly file?: string
   readonly line?: number
 }
 
-/** What a family of checks comes to. */
+/** The result of one family of checks. */
 export interface Checked {
-  /** What was looked at, for people: `3 programs, 2 scripts`. */
+  /** What was checked, for people: `3 programs, 2 scripts`. */
   readonly what: string
   readonly findings: readonly Finding[]
 }
@@ -98,7 +98,7 @@ export interface Family extends Checked {
   readonly name: string
 }
 
-/** Where a hook stands, as a finding has it. */
+/** A hook's place, in a finding's fields. */
 export function at(hook: {
   readonly name: string
   readonly file?: string | undefined
@@ -108,7 +108,7 @@ export function at(hook: {
   return { hook: name, ...(file !== undefined && { file }), ...(line !== undefined && { line }) }
 }
 
-/** The worst first; else in the order they were found. */
+/** Worst first, otherwise in the order found. */
 export function sorted(findings: readonly Finding[]): readonly Finding[] {
   return findings.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
 }

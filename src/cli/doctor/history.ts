@@ -1,4 +1,4 @@
-// What the audit knows: hooks that fail, are slow, or answer where it does not count; and whether it is whole.
+// The audit's view: hooks that fail, are slow, or answer in vain; and whether the log is intact.
 
 import { statSync } from 'node:fs'
 import { DIAGNOSTIC_CODES, type Diagnostic, textOf } from '../../core/base/errors.js'
@@ -31,7 +31,7 @@ import { scriptFiles } from './scripts.js'
 
 type Fire = Extract<StoredEntry, { readonly kind: 'fire' | 'late' }>
 
-/** The newest of them: what was long ago says little about now. */
+/** Only the newest runs: old ones say little about today. */
 const MOST_ENTRIES = 5000
 
 export function history(facts: Facts, tick: Tick): Checked {
@@ -53,7 +53,7 @@ export function history(facts: Facts, tick: Tick): Checked {
   }
 }
 
-/** Only what the hooks did as they are now: their names count positions, and what changed is another hook. */
+/** Only runs of the hooks as they are now: a name is a position, and a changed hook is another hook. */
 function ofNow(entries: readonly Fire[], hooks: readonly ListedHook[]): readonly Fire[] {
   const now = new Map(hooks.map((hook) => [keyOf(hook), hook.content ?? hook.hash]))
   const isNow = (run: AuditedHook) => run.hash !== undefined && now.get(keyOf(run)) === run.hash
@@ -92,7 +92,7 @@ interface LastRun {
   readonly run: AuditedHook
 }
 
-/** The newest of each: what a hook did before it was mended is no news. */
+/** The newest runs of each hook: failures before a fix are no news. */
 function lastRuns(entries: readonly Fire[]): ReadonlyMap<string, LastRun> {
   const last = new Map<string, LastRun>()
   for (const entry of entries) {
@@ -104,7 +104,7 @@ function lastRuns(entries: readonly Fire[]): ReadonlyMap<string, LastRun> {
   return last
 }
 
-/** What was read back is checked: somebody may have written it. */
+/** Checks what was read back: anybody may have written it. */
 function hooksOf({ hooks }: Fire): readonly AuditedHook[] {
   return Array.isArray(hooks) ? hooks : []
 }
@@ -139,7 +139,7 @@ function failing(
   ]
 }
 
-/** What was reviewed is another hook once it changes; of the user's own files the time tells. */
+/** A reviewed hook is identified by its content, a hook in the user's own files by the file's time. */
 function isChangedSince(time: string, spec: Facts['specs'][number] | undefined): boolean {
   return (spec ? scriptFiles(written(spec)) : []).some((path) => {
     const changed = statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0
@@ -147,13 +147,13 @@ function isChangedSince(time: string, spec: Facts['specs'][number] | undefined):
   })
 }
 
-/** The same event once more, with an example of what it is about. */
+/** A command that fires the same event with an example payload. */
 function again({ matcher }: ListedHook, { event, tool }: Fire, project: string | undefined): string {
   const payload = examplePayload(resolveEvent(event), tool ?? takenBy(matcher ?? ''))
   return visible(`echo ${shellQuoted(payload)} | ${typed(['fire', event], sourcesOf(project))}`)
 }
 
-/** An agent waits for a gate at every call. */
+/** Agents wait for a gate at every call. */
 const SLOW_GATE_MS = 1000
 
 function slow(hook: ListedHook, { medianMs, p95Ms, runs }: HookStats, look: string): readonly Finding[] {
@@ -179,7 +179,7 @@ function slow(hook: ListedHook, { medianMs, p95Ms, runs }: HookStats, look: stri
   ]
 }
 
-/** Of an answer that did not count as it was meant. */
+/** Answers that did not count as intended. */
 const MISPLACED: ReadonlySet<string> = new Set([
   'answer-misplaced',
   'verdict-ignored',
@@ -202,7 +202,7 @@ function misplaced(hook: ListedHook, { entry }: LastRun): readonly Finding[] {
     }))
 }
 
-/** What the diagnostic says to print in its place. */
+/** What to print instead, in the diagnostic's words. */
 function instead(text: string): string | undefined {
   const [, todo] = /; ((?:print|write|exit) [^\n]{1,400})$/.exec(text) ?? []
   if (todo !== undefined) return `Let it ${visible(todo)}`
@@ -215,12 +215,12 @@ function instead(text: string): string | undefined {
 
 // ---- the log itself -------------------------------------------------------------------------------------------
 
-/** A longer one is read to its end by `audit verify` alone. */
+/** Only `audit verify` reads a longer log to its end. */
 const MOST_BYTES = 32 * 1024 * 1024
 
 function chain(folder: string, { sources }: Facts, tick: Tick): readonly Finding[] {
   const numbers = segmentsIn(folder)
-  if (numbers.length === 0 && readHead(folder) === undefined) return [] // nothing was written yet
+  if (numbers.length === 0 && readHead(folder) === undefined) return [] // nothing written yet
   const problem = problemIn(folder, numbers, tick)
   if (problem === undefined) return []
   const { project } = sources
@@ -258,10 +258,10 @@ function segmentPathOf(folder: string, file: string): string {
   return file.startsWith('/') ? file : `${folder}/${file}`
 }
 
-/** Each line of the newest file is what its hash says and follows the one before, and the head names one of them. */
+/** Checks that the newest file's lines form a chain, and that the head names one of them. */
 export function lastSegment(folder: string, number: number): Problem | undefined {
   const file = segmentPath(folder, number)
-  // First the head: then the log is at least as far.
+  // Read the head first: the log is then at least that long.
   const head = readHead(folder)
   return withFile(file, (fd) => {
     let before: string | undefined

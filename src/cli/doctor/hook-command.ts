@@ -1,29 +1,31 @@
-// The command of a hook, taken apart as trust does: which programs and files it runs, and where they are looked for.
+// A hook's command, taken apart as trust does: its programs and files, where they are looked up, and missing quotes.
 
 import { delimiter, isAbsolute } from 'node:path'
+import { pathAt, typeAt } from '../../trust/file-place.js'
 import { type HookReading, readHook } from '../../trust/hook-reading.js'
 import { markedText, unmarked, type Variable, variablesOf } from '../../trust/hook-text.js'
 import { searchPath } from '../../trust/program-search.js'
 import type { Unit, UnitHook } from '../../trust/unit.js'
 import { expandedHome, workFolders } from '../../trust/work-folders.js'
 import type { Written } from './facts.js'
+import type { Finding } from './finding.js'
 
 export interface HookCommand extends Written {
-  /** What the file says, without its arguments. */
+  /** The entry as written in the file. */
   readonly line: UnitHook
   readonly unit: Unit
   readonly reading: HookReading
-  /** Folders in which a name is looked for when it runs. */
+  /** Folders searched for a program's name. */
   readonly path: readonly string[]
-  /** Folders that it may be in while it runs; where it starts is the first. */
+  /** Folders it may be in while it runs; it starts in the first. */
   readonly folders: readonly string[]
-  /** A word of the reading as the path it means; undefined where only the shell can tell. */
+  /** The path that a word means; undefined if only the shell can tell. */
   readonly pathOf: (word: string) => string | undefined
 }
 
 const read = new WeakMap<Written['spec'], HookCommand | undefined>()
 
-/** Undefined for hooks that run no program, or one that is not read: PowerShell. Several checks ask. */
+/** Undefined for hooks that run no program, and for PowerShell, which is not parsed. Cached: several checks ask. */
 export function commandOf(written: Written): HookCommand | undefined {
   if (!read.has(written.spec)) read.set(written.spec, readCommand(written))
   return read.get(written.spec)
@@ -74,17 +76,76 @@ function unitOf({ spec: { hook, place } }: Written, line: UnitHook): Unit {
     : { ...common, kind: 'folder', path: folder }
 }
 
-/** For what came with a project, no folder of the project counts. */
+/** A project's hooks must not find programs in the project's own folders. */
 function pathFor({ spec: { hook, place } }: Written): readonly string[] {
   const { PATH = '' } = process.env
   if (hook.origin.scope !== 'user') return searchPath(place.projectDir, PATH).folders
   return PATH.split(delimiter).filter((folder) => isAbsolute(folder))
 }
 
-/** Only the running shell makes a name of it. */
+/** Characters that only a running shell can expand. */
 const FILLED_IN = /[*?[\]{}$`]/
 
 function pathIn(word: string, variables: readonly Variable[]): string | undefined {
   const text = expandedHome(unmarked(word, variables).text)
   return FILLED_IN.test(text) || text.includes('\0') || text.startsWith('~') ? undefined : text
+}
+
+// ---- paths with blanks and no quotes --------------------------------------------------------------------------
+
+/** Finds our variables outside quotes whose folder has a blank in its name. */
+export function unquoted({ line, spec: { place }, where }: HookCommand): readonly Finding[] {
+  if (line.args !== undefined) return []
+  const { projectDir, hooksDir, plugin, skillDir } = place
+  const folders: Readonly<Record<string, string | undefined>> = {
+    CLAUDE_PROJECT_DIR: projectDir,
+    AMPLIFIER_PROJECT_DIR: projectDir,
+    AMPLIFIER_HOOKS_DIR: hooksDir,
+    CLAUDE_PLUGIN_ROOT: plugin?.root,
+    PLUGIN_ROOT: plugin?.root,
+    AMPLIFIER_SKILL_DIR: skillDir,
+    CLAUDE_SKILL_DIR: skillDir,
+  }
+  const bare = [...bareVariables(line.command)].filter((name) => /\s/.test(folders[name] ?? ''))
+  return [...new Set(bare)].map((name) => ({
+    severity: 'broken',
+    code: 'unquoted-path',
+    ...where,
+    text: `$${name} stands without quotes, and is ${JSON.stringify(folders[name])}: the blank makes two words of it`,
+    fix: `Put it in quotes: \\"$${name}\\" in the file.`,
+  }))
+}
+
+const VARIABLE = /^\$(?:\{([A-Z_]+)[^}]*\}|([A-Z_]+))/
+
+/** Names of variables outside quotes. An assignment does not split its value. */
+function* bareVariables(command: string): Generator<string> {
+  let quote = ''
+  for (let at = 0; at < command.length; at++) {
+    const char = command[at] as string
+    if (char === '\\' && quote !== "'") at++
+    else if (quote !== '') quote = char === quote ? '' : quote
+    else if (char === '"' || char === "'") quote = char
+    else if (char === '$' && !/(?:^|[\s;&|(])\w+=[^\s;&|]*$/.test(command.slice(0, at))) {
+      const [, braced, plain] = VARIABLE.exec(command.slice(at, at + 200)) ?? []
+      const name = braced ?? plain
+      if (name !== undefined) yield name
+    }
+  }
+}
+
+const MOST_WORDS = 8
+
+/** The file that the first words name together, if it exists. */
+export function joinedPath(
+  first: string,
+  rest: readonly string[],
+  folders: readonly string[],
+): string | undefined {
+  let path = first
+  for (const word of rest.slice(0, MOST_WORDS)) {
+    path += ` ${word}`
+    if (folders.some((folder) => typeAt(pathAt(folder, path)) === 'file')) return path
+  }
+  return undefined
 }

@@ -1,14 +1,21 @@
-// The environment that hooks start in: what makes each of them slow, and what a project sets in it for its user.
+// The machine: environment variables that slow hooks down or come from the project, and Carabiner's own folders.
 
-import { existsSync } from 'node:fs'
+import { accessSync, constants, existsSync, type Stats, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { JsonText, under } from '../../config/json-text.js'
+import { textOf } from '../../core/base/errors.js'
+import { dataHome, stateHome } from '../../files/homes.js'
 import { readPlain } from '../../files/plain-file.js'
+import { isInProject } from '../../files/within.js'
 import { envText, projectEnvOf } from '../../pack/project-env.js'
-import { placeOf } from '../print/lines.js'
+import { shellQuoted } from '../../shell/shell-quoted.js'
+import { auditFolder } from '../../store/audit/log-folder.js'
+import { STORE_FOLDERS } from '../../trust/store-place.js'
+import { fromHere, placeOf, shortPath } from '../print/lines.js'
 import type { Facts } from './facts.js'
 import type { Checked, Finding } from './finding.js'
 
-/** From there on certificates are read when a connection is made. */
+/** Since this version Node reads certificates only when a connection is made. */
 const LAZY_NODE = 22
 
 export function machine({ project, home }: Facts): Checked {
@@ -46,7 +53,7 @@ function certificates(): readonly Finding[] {
 
 const MOST_BYTES = 4 * 1024 * 1024
 
-/** Where its variables stand. */
+/** The place of "env" in the file. */
 function envPlace(file: string): Pick<Finding, 'file' | 'line'> {
   try {
     const read = readPlain(file, MOST_BYTES)
@@ -57,7 +64,7 @@ function envPlace(file: string): Pick<Finding, 'file' | 'line'> {
   }
 }
 
-/** Settings of Claude Code in a project may set variables for every hook. */
+/** A project's Claude Code settings may set variables for every hook. */
 function ofProject(project: string, home: string): readonly Finding[] {
   const set = projectEnvOf(project, process.env, home).filter(({ names }) => names.length > 0)
   return set.map((one) => {
@@ -70,4 +77,128 @@ function ofProject(project: string, home: string): readonly Finding[] {
       fix: `Remove ${one.names.join(', ')} from "env" at ${placeOf(where)}.`,
     }
   })
+}
+
+// ---- Carabiner's own folders: usable, private, outside the project --------------------------------------------
+
+/** Subfolders of the data and state folders. */
+const WITHIN = {
+  data: [...STORE_FOLDERS, 'catalogs', 'audit', 'switches', 'grants'],
+  state: ['sessions', 'approvals', 'plugins'],
+}
+
+const ELSEWHERE = 'set CARABINER_HOME to a folder'
+
+export function folders({ project }: Facts): Checked {
+  const [data, state] = [dataHome(), stateHome()]
+  const all = [
+    data,
+    ...WITHIN.data.map((name) => join(data, name)),
+    ...(isInProject(data, project) ? [] : [auditFolder(project)]),
+    state,
+    ...WITHIN.state.map((name) => join(state, name)),
+  ]
+  const inside = [data, state].filter((folder) => isInProject(folder, project)).map(insideProject)
+  return {
+    what: [...new Set([data, state])].map(shortPath).join(', '),
+    findings: [
+      ...inside,
+      ...[...new Set(all)].flatMap((folder) => ofFolder(folder, folder === data || folder === state)),
+    ],
+  }
+}
+
+function insideProject(folder: string): Finding {
+  return {
+    severity: 'broken',
+    code: 'folder-in-project',
+    file: folder,
+    text: `what Carabiner keeps (trust, grants, audit) lies in the project, which would decide about itself: ${shortPath(folder)}`,
+    fix: `Unset CARABINER_HOME and XDG_*_HOME, or ${ELSEWHERE} outside of the project.`,
+  }
+}
+
+function ofFolder(folder: string, isTop: boolean): readonly Finding[] {
+  let stats: Stats | undefined
+  try {
+    stats = statSync(folder, { throwIfNoEntry: false })
+  } catch (error) {
+    // The folder above reports this itself.
+    if (!isTop && (error as NodeJS.ErrnoException).code === 'ENOTDIR') return []
+    return [unusable(folder, textOf(error), 'Let this user read what is above it')]
+  }
+  if (!stats) return isTop ? missing(folder) : []
+  if (!stats.isDirectory())
+    return [unusable(folder, 'it is no folder', `mv ${quoted(folder)} ${quoted(`${folder}.old`)}`)]
+  return [
+    ...byOthers(folder, stats),
+    ...(isWritable(folder)
+      ? []
+      : [unusable(folder, 'it cannot be written', `chmod u+rwx ${quoted(folder)}`)]),
+  ]
+}
+
+/** A missing folder is created on first use, if possible. */
+function missing(folder: string): readonly Finding[] {
+  const above = nearestAbove(folder)
+  if (above === undefined || isWritable(above)) return []
+  const why = `it is missing, and cannot be made in ${shortPath(above)}`
+  return [unusable(folder, why, `chmod u+rwx ${quoted(above)}`)]
+}
+
+function nearestAbove(folder: string): string | undefined {
+  for (let above = dirname(folder); ; above = dirname(above)) {
+    try {
+      if (statSync(above, { throwIfNoEntry: false })) return above
+    } catch {
+      return above // a file is in the way
+    }
+    if (above === dirname(above)) return undefined
+  }
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK)
+    return statSync(folder).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+function quoted(path: string): string {
+  return shellQuoted(fromHere(path))
+}
+
+function unusable(folder: string, why: string, todo: string): Finding {
+  return {
+    severity: 'broken',
+    code: 'folder-unusable',
+    file: folder,
+    text: `Carabiner cannot keep anything in ${shortPath(folder)} (${why}): no trust, no audit, no state of sessions`,
+    fix: `${todo}   # or ${ELSEWHERE} that can be written`,
+  }
+}
+
+const OTHERS_WRITE = 0o022
+
+function byOthers(folder: string, { mode, uid }: Stats): readonly Finding[] {
+  const me = process.geteuid?.()
+  if (me === undefined) return []
+  if (uid !== me && uid !== 0) {
+    return [open(folder, `belongs to another user (${uid})`, `Remove it, or ${ELSEWHERE} of your own.`)]
+  }
+  if ((mode & OTHERS_WRITE) === 0) return []
+  const how = `can be written by others (mode ${(mode & 0o7777).toString(8)})`
+  return [open(folder, how, `chmod go-w ${quoted(folder)}   # if all in it is yours`)]
+}
+
+function open(folder: string, how: string, fix: string): Finding {
+  return {
+    severity: 'broken',
+    code: 'folder-open',
+    file: folder,
+    text: `${shortPath(folder)} ${how}: what is in it may be anybody's, and is not relied on`,
+    fix,
+  }
 }

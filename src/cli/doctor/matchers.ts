@@ -1,4 +1,4 @@
-// Matchers that can never match, or mean less than they look like; and time-outs that were meant in another unit.
+// Matchers that can never match or match less than they seem to, and time-outs in the wrong unit.
 
 import { nearest } from '../../core/base/nearest.js'
 import { shown } from '../../core/base/text.js'
@@ -9,7 +9,7 @@ import { counted, grouped, placeOf } from '../print/lines.js'
 import { type Facts, type Written, wanted } from './facts.js'
 import type { Checked, Finding } from './finding.js'
 
-/** Tools of Claude Code; what other agents call differently is asked about under these names. */
+/** Claude Code's tools. Other agents' tools are matched under these names. */
 export const KNOWN_TOOLS: readonly string[] = [
   ...`Bash BashOutput Read Write Edit MultiEdit NotebookEdit NotebookRead Glob Grep LS WebFetch WebSearch TodoWrite TodoRead
   Skill SlashCommand ExitPlanMode EnterPlanMode AskUserQuestion LSP TaskCreate TaskGet TaskList TaskOutput TaskUpdate
@@ -18,7 +18,7 @@ export const KNOWN_TOOLS: readonly string[] = [
   ...Object.entries(FORMER_TOOL_NAMES).flatMap(([name, former]) => [name, ...former]),
 ]
 
-/** Values that a field has, by event; any other is of an agent that we do not know. */
+/** Known values of a field, by event. Any other value may come from an agent we do not know. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   SessionStart: ['startup', 'resume', 'clear', 'compact', 'fork'],
   Setup: ['init', 'maintenance'],
@@ -48,7 +48,7 @@ export function matchers(facts: Facts): Checked {
   }
 }
 
-/** Loading the file said it already. */
+/** Reported while loading the file. */
 function isTold({ spec: { hook } }: Written, { notices }: Facts): boolean {
   const pattern = shown(hook.matcher?.pattern)
   return notices.some(
@@ -90,7 +90,7 @@ function ignored({ pattern }: Matcher, { name }: EventKind, where: Written['wher
 
 const EXACT = /^[A-Za-z0-9_\- ,|]+$/
 
-/** A list by each of its names; a pattern as a whole. */
+/** Checks a list name by name, and a pattern as a whole. */
 function names(
   matcher: Matcher,
   known: readonly string[],
@@ -108,7 +108,7 @@ function names(
   const right = pattern.replace(/[\w-]+/g, (name) => meant.get(name) ?? name)
   const slips = odd.filter((name) => meant.get(name) !== undefined).map((name) => slip(name, meant.get(name)))
   if (slips.length > 0 || listed.some((name) => known.includes(name))) return slips
-  // Somebody else's tool, or a value that we do not know.
+  // An unknown tool or value may be somebody else's.
   return kind.matcher === 'tool_name' ? [] : [none(pattern, known, kind, where)]
 
   function slip(name: string, wanted = ''): Finding {
@@ -131,7 +131,7 @@ function isServer(name: string): boolean {
   return /^mcp__[^_]+(?:_[^_]+)*$/.test(name)
 }
 
-/** What was most likely meant by a name that is not known. */
+/** The most likely meaning of an unknown name. */
 function meantBy(name: string, known: readonly string[]): string | undefined {
   if (isServer(name)) return `${name}__.*`
   return name.startsWith('mcp__') ? undefined : nearest(name, known)
@@ -150,7 +150,7 @@ function none(pattern: string, known: readonly string[], kind: EventKind, where:
   }
 }
 
-/** What to write for a rule where the name of a tool belongs: `Bash(git *)`. */
+/** The fix for a rule such as `Bash(git *)` in place of a tool's name. */
 export function asRule(pattern: string): string | undefined {
   const [, tool] = /^(\w+)\(.+\)$/s.exec(pattern) ?? []
   return tool === undefined ? undefined : `Write "matcher": "${tool}", and on the hook "if": "${pattern}".`
@@ -158,10 +158,10 @@ export function asRule(pattern: string): string | undefined {
 
 // ---- time-outs ------------------------------------------------------------------------------------------------
 
-/** From here on a number of seconds was most likely meant as milliseconds. */
+/** So many seconds were most likely meant as milliseconds. */
 const LIKE_MILLISECONDS = 1000
 
-/** What is above the longest that may be is told when the file is loaded. */
+/** Loading the file reports a time-out above the maximum. */
 function likeMilliseconds({ spec, where }: Written): readonly Finding[] {
   const seconds = 'common' in spec ? spec.common.timeout : undefined
   if (seconds === undefined || seconds < LIKE_MILLISECONDS || seconds * 1000 > spec.longestMs) return []

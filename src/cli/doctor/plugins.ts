@@ -1,4 +1,4 @@
-// Installed plugins: whether they still are what was installed.
+// Installed plugins: whether they are still what was installed.
 
 import { basename, dirname, join } from 'node:path'
 import { visible, visibleName } from '../../core/base/visible.js'
@@ -23,7 +23,7 @@ export function plugins({ project, home }: Facts): Checked {
     findings: [
       ...problems.map(unreadable),
       ...leftovers.map((one) => interrupted(one, all, leftovers)),
-      // Of what is half done that is all there is to say.
+      // An interrupted install needs no further findings.
       ...all.filter(({ scope, name }) => !half.has(`${scope} ${name}`)).flatMap(ofPlugin),
     ],
   }
@@ -74,7 +74,7 @@ function interrupted(
   }
 }
 
-/** Plugins that are in there in place of the one that is missing. */
+/** Plugins found in the folder instead of the missing one. */
 function asideIn(path: string): readonly string[] {
   if (!isAside(basename(path))) return []
   try {
@@ -85,14 +85,14 @@ function asideIn(path: string): readonly string[] {
 }
 
 interface Standing {
-  /** Whatever comes from no source is not in the lock file. */
+  /** Undefined for plugins without a source, which are not in the lock file. */
   readonly isLocked: boolean
-  /** Before the work began. */
+  /** The state before the interrupted work. */
   readonly wasThere: boolean
   readonly here: string
 }
 
-/** What it was, as far as it can be told. */
+/** Describes the interrupted work as far as possible. */
 function halfDone(
   { kind, name }: NonNullable<Leftover['work']>,
   { isLocked, wasThere, here }: Standing,

@@ -1,4 +1,4 @@
-// Programs that hooks name: whether they are there, on the path that the hook would have.
+// Programs, models and servers that hooks name: whether the hook would find them.
 
 import { foreignPlaceholder } from '../../runners/program/environment.js'
 import { namedBy } from '../../trust/named-files.js'
@@ -19,7 +19,7 @@ export function programs(facts: Pick<Facts, 'specs' | 'settings'>): Checked {
   return { what: counted(lookUps.names.size, 'program'), findings }
 }
 
-/** Hooks name the same programs again and again, and to look for one in every folder takes its time. */
+/** Caches look-ups: hooks name the same programs, and searching every folder is slow. */
 class LookUps {
   readonly names = new Set<string>()
   readonly #found = new Map<string, FoundPrograms>()
@@ -54,7 +54,7 @@ function missing(command: HookCommand, lookUps: LookUps): readonly Finding[] {
     if (isUsers && isLinked) return []
     return [
       {
-        // Whoever writes `||` has thought of it.
+        // With `||`, the author has provided for a missing program.
         severity: line.command.includes('||') ? 'warning' : 'broken',
         code: 'program-missing',
         ...where,
@@ -67,13 +67,13 @@ function missing(command: HookCommand, lookUps: LookUps): readonly Finding[] {
   })
 }
 
-/** `command -v jq || exit 0`: it is looked for, and may be missing. */
+/** True for `command -v jq || exit 0`, which provides for a missing program. */
 function isAskedFor(name: string, text: string): boolean {
   const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
   return new RegExp(`\\b(?:command\\s+-v|which|type|hash)\\s+(?:-\\w+\\s+)*["']?${escaped}\\b`).test(text)
 }
 
-/** `python` is called `python3` in most places, `nodejs` `node` in others. */
+/** Finds an installed program under a common other name: `python3` for `python`, `node` for `nodejs`. */
 function replacement(name: string, command: HookCommand, lookUps: LookUps): string | undefined {
   const others = [`${name}3`, name.replace(/[\d.]+$/, ''), name.replace(/js$/, '')]
   const other = others.find(
@@ -82,7 +82,7 @@ function replacement(name: string, command: HookCommand, lookUps: LookUps): stri
   return other === undefined ? undefined : `Write ${other}, which is there, in place of ${name}.`
 }
 
-/** With "args" no shell takes the command apart. */
+/** With "args", no shell splits the command into words. */
 function oneWord({ line, where, reading }: HookCommand): readonly Finding[] {
   const { args, command } = line
   if (args === undefined || !/\s/.test(command.trim()) || command.includes('/')) return []
@@ -126,7 +126,7 @@ function launchers({ line, where }: HookCommand): readonly Finding[] {
   }))
 }
 
-/** Models and servers that nobody set up. */
+/** Models and servers that the settings do not define. */
 function unreachable({ spec, where }: Written, { settings }: Pick<Facts, 'settings'>): readonly Finding[] {
   if ((spec.type === 'prompt' || spec.type === 'agent') && settings.model === null) {
     return [

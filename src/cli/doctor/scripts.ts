@@ -1,4 +1,4 @@
-// Scripts that hooks run: whether they are there, can be executed, and begin and end their lines as they must.
+// Scripts that hooks run: missing, not executable, wrong line ends, missing interpreter.
 
 import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -13,16 +13,15 @@ import { shebangOf } from '../../trust/shebang.js'
 import { counted, fromHere, placeOf, shortPath } from '../print/lines.js'
 import { type Facts, type Written, wanted } from './facts.js'
 import type { Checked, Finding, FindingCode } from './finding.js'
-import { commandOf, type HookCommand } from './hook-command.js'
-import { joinedPath, unquoted } from './quoting.js'
+import { commandOf, type HookCommand, joinedPath, unquoted } from './hook-command.js'
 
 /** A file that a hook runs. */
 interface Script {
-  /** As a path, perhaps a relative one. */
+  /** May be relative. */
   readonly path: string
-  /** The program that reads it; undefined where it is started itself. */
+  /** The interpreter on the command line; undefined if the script itself is started. */
   readonly by: string | undefined
-  /** What follows on the command line. */
+  /** The words after it. */
   readonly rest: readonly string[]
 }
 
@@ -35,7 +34,7 @@ export function scripts(facts: Pick<Facts, 'specs'>): Checked {
   return { what: counted(seen.size, 'script'), findings }
 }
 
-/** The files that it runs, as far as they are there. */
+/** The files it runs that exist. */
 export function scriptFiles(written: Written): readonly string[] {
   const seen = new Set<string>()
   const command = commandOf(written)
@@ -45,10 +44,10 @@ export function scriptFiles(written: Written): readonly string[] {
 
 function ofCommand(command: HookCommand, seen: Set<string>): readonly Finding[] {
   const found = unquoted(command)
-  // Words that the shell takes apart are no names of files.
+  // Words that the shell splits are not file names.
   if (found.length > 0) return found
   const { commands } = command.reading
-  // `sh run` is told as `sh run` and `run`.
+  // The reading lists `sh run` as both `sh run` and `run`.
   const operands = new Set(commands.filter(isRunner).map(({ words }) => words[1]))
   const named = commands
     .filter((one) => isRunner(one) === INTERPRETERS.test(one.name) || !operands.has(one.program))
@@ -56,7 +55,7 @@ function ofCommand(command: HookCommand, seen: Set<string>): readonly Finding[] 
   return [...returns(command), ...named.flatMap((script) => ofScript(script, command, seen))]
 }
 
-/** A line end of Windows inside the command itself. */
+/** Windows line ends inside the command itself. */
 function returns({ line, where }: HookCommand): readonly Finding[] {
   if (!line.command.includes('\r')) return []
   const text = 'its command has a carriage return (\\r) in it, which becomes part of a word'
@@ -71,7 +70,7 @@ function returns({ line, where }: HookCommand): readonly Finding[] {
   ]
 }
 
-/** Takes names of commands for files, unless they have a dot or a slash. */
+/** Their first word is a subcommand unless it has a dot or a slash. */
 const TAKES_WORDS = /^(?:deno|bun|tsx|ts-node|\.|source)$/
 
 function scriptsOf(
@@ -81,7 +80,7 @@ function scriptsOf(
   if (dynamic && pathOf(program) === undefined) return []
   if (program.includes('/') && !INTERPRETERS.test(name)) return one(program, undefined, words.slice(1))
   const [, first, ...rest] = words
-  // Behind an option nobody can tell whether it is its value.
+  // After an option, the word may be the option's value.
   if (!INTERPRETERS.test(name) || first === undefined || /^-|[\s;()]/.test(first)) return []
   return TAKES_WORDS.test(name) && !/[./]/.test(first) ? [] : one(first, name, rest)
 
@@ -98,7 +97,7 @@ function ofScript(script: Script, command: HookCommand, seen: Set<string>): read
   if (path === undefined) return [absent(script, places[0] ?? script.path, command)]
   seen.add(path)
   if (typeAt(path) === 'folder') {
-    if (script.by !== undefined) return [] // an interpreter may take one
+    if (script.by !== undefined) return [] // an interpreter may accept a folder
     const text = `it runs ${shown(path)}, which is a folder`
     const fix = `Write ${shown(path)}/NAME, the file in it that is to run, at ${placeOf(where)}.`
     return [{ severity: 'broken', code: 'script-missing', ...where, text, fix }]
@@ -111,7 +110,7 @@ function isThere(path: string, { by }: Script): boolean {
   return by !== undefined && completionsOf(by, path, path).some((one) => typeAt(one) === 'file')
 }
 
-/** Whoever writes `||`, or looks whether a file is there, has thought of it. */
+/** With `||` or a file test, the author has provided for a missing file. */
 const PREPARED = /\|\||(?:\[\[?|\btest)\s+(?:!\s+)?-[efxrsd]\s/
 
 function absent(script: Script, place: string, command: HookCommand): Finding {
@@ -146,7 +145,7 @@ function absent(script: Script, place: string, command: HookCommand): Finding {
   }
 }
 
-/** It lies beside the file that names it. */
+/** A fix for a script that lies beside its hooks.json. */
 function elsewhere(path: string, { spec: { place } }: HookCommand): string | undefined {
   const bare = path.replace(/^\.\//, '')
   const { plugin, hooksDir } = place
@@ -157,7 +156,7 @@ function elsewhere(path: string, { spec: { place } }: HookCommand): string | und
     : undefined
 }
 
-/** Agents go into other folders, and start hooks there. */
+/** Agents change folders and start hooks there, so a relative path breaks. */
 function relative({ path, by }: Script, { where, spec, reading }: HookCommand): readonly Finding[] {
   if (path.startsWith('/') || spec.type !== 'command' || reading.begin?.startsWith('/')) return []
   const bare = path.replace(/^\.\//, '')
@@ -185,7 +184,7 @@ function ofFile(path: string, script: Script, command: HookCommand): readonly Fi
   if (isStarted && !isExecutable(path))
     broken('not-executable', `${name} is not executable`, `chmod +x ${typed}`)
   const bytes = beginningOf(path)
-  // What is no text has its own form.
+  // Binaries have no lines to check.
   if (!bytes || bytes.includes(0)) return findings
   const isShell = SHELLS.test(script.by ?? interpreterOf(bytes))
   if (isStarted && firstLine(bytes).endsWith('\r')) {
@@ -242,7 +241,7 @@ function interpreter(
   ]
 }
 
-/** Without a first line that says so, a shell reads it. */
+/** Without a #! line, a shell reads it. */
 function interpreterOf(bytes: Buffer): string {
   const { program, file } = shebangOf(bytes)
   return program ?? (file === undefined ? 'sh' : basename(file))
@@ -263,10 +262,10 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** A line end shows in the first of them. */
+/** Enough bytes to see the line ends. */
 const MOST = 64 * 1024
 
-/** Undefined where it cannot be read: then it may be a program. Does not wait for the writer of a pipe. */
+/** Undefined if unreadable: it may be a program. Never waits for a pipe's writer. */
 function beginningOf(path: string): Buffer | undefined {
   if (typeAt(path) !== 'file') return undefined
   try {

@@ -1,4 +1,4 @@
-// What may run: trust, switches, answers that people gave. And whether those decisions can still be read.
+// What may run: trust, switches, approvals and grants; and whether those records can still be read.
 
 import { existsSync } from 'node:fs'
 import type { Silence } from '../../config/silence.js'
@@ -40,7 +40,7 @@ async function waiting({ untrusted, sources, project }: Facts): Promise<readonly
     const isModified = state === 'modified'
     const what = `${counted(hooks.length, 'hook')} of ${visibleName(name)} ${hooks.length === 1 ? 'does' : 'do'} not run`
     return {
-      // What was relied on does not run any more; what was never trusted is a decision.
+      // A changed unit was relied on; an untrusted one is the user's decision.
       severity: isModified || problem !== undefined ? 'broken' : 'warning',
       code: state,
       file: path,
@@ -56,7 +56,7 @@ async function waiting({ untrusted, sources, project }: Facts): Promise<readonly
 
 type Records = ReturnType<Awaited<ReturnType<typeof findUnits>>['store']['records']>
 
-/** Of this project: what was trusted and is gone would be trusted again if it came back as it was. */
+/** Records of this project whose unit is gone: it would be trusted again if it came back unchanged. */
 function staleRecords(records: Records, project: string): readonly Finding[] {
   return records
     .filter((record) => record.projectDir === project && !existsSync(record.path))
@@ -71,7 +71,7 @@ function staleRecords(records: Records, project: string): readonly Finding[] {
 
 // ---- switched off ---------------------------------------------------------------------------------------------
 
-/** One finding for each setting, however many hooks it silences. */
+/** One finding per setting, however many hooks it silences. */
 function bySettings({ specs }: Facts): readonly Finding[] {
   const off = specs.filter(({ disabled }) => disabled !== undefined)
   return [...grouped(off, ({ disabled }) => JSON.stringify(disabled)).values()].map((some) => {
@@ -142,10 +142,10 @@ function questions(queue: Queue, { project, sources }: Facts): readonly Finding[
   ]
 }
 
-/** Beginning of an id; a skill comes and goes with its session. */
+/** Ids of hooks from files. A skill's hooks come and go with its session. */
 const OF_FILES = /^(?:user|project|named):(?!skill )/
 
-/** "Allow always" for a hook that is gone: as it is bound to what the hook was, it allows nothing any more. */
+/** An "allow always" for a hook that is gone or changed allows nothing any more. */
 function grants({ hooks, project }: Facts): readonly Finding[] {
   const ids = new Set(hooks.map(({ id }) => id))
   return new FileStore({ projectDir: project })
@@ -159,7 +159,7 @@ function grants({ hooks, project }: Facts): readonly Finding[] {
     }))
 }
 
-// ---- what cannot be read --------------------------------------------------------------------------------------
+// ---- unreadable records --------------------------------------------------------------------------------------
 
 function guarded(code: FindingCode, check: () => readonly Finding[]): readonly Finding[] {
   try {

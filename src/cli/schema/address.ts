@@ -1,4 +1,4 @@
-// Where editors find the JSON Schema of our files: the package as it is published, by any of its mirrors.
+// Where editors find our JSON Schemas: in the published package.
 
 const PACKAGE = 'https://unpkg.com/carabiner/schema'
 

@@ -1,4 +1,4 @@
-// The schema of what stands under an event: groups, and hooks of each type.
+// The schema of an event's value: groups, and hooks of each type.
 
 import { COMMON, FIELDS, type HandlerType, REQUIRED } from '../../config/handler.js'
 import { knownEvents } from '../../core/events/events.js'
@@ -118,7 +118,7 @@ function handlerSchema(type: HandlerType): Schema {
 
 const GROUPS = { $ref: '#/$defs/groups' }
 
-/** By their own names, which editors suggest. */
+/** Canonical names, which editors suggest. */
 export function eventProperties(): Readonly<Record<string, Schema>> {
   const entries = knownEvents().map(({ name, when, matcher, deny, denyMeans }) => {
     const matched = matcher === null ? 'Its matcher is ignored.' : `The matcher is held against ${matcher}.`
@@ -128,7 +128,7 @@ export function eventProperties(): Readonly<Record<string, Schema>> {
   return Object.fromEntries(entries)
 }
 
-/** Names in other systems: known, but not suggested. */
+/** Aliases from other systems: accepted, not suggested. */
 export function aliasPatterns(): Readonly<Record<string, Schema>> {
   const aliases = knownEvents().flatMap(({ name, aliases: others }) => [...others, ...spellings(name)])
   return { [`^(?:${[...new Set(aliases)].sort().join('|')})$`]: GROUPS }

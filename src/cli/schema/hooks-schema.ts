@@ -52,7 +52,7 @@ export function hooksSchema(): Schema {
       processes: { description: 'Hooks that keep running, by name.', $ref: '#/$defs/processes' },
       ...switches(),
     },
-    // A file of events alone is read too.
+    // A file may hold events without a "hooks" key.
     patternProperties: { [`^(?:${Object.keys(events).join('|')})$`]: { $ref: '#/$defs/groups' } },
     anyOf: [
       { required: ['hooks'] },
@@ -96,10 +96,10 @@ export function settingsSchema(): Schema {
   }
 }
 
-/** As PicoClaw has them, under `hooks`. */
+/** PicoClaw's keys under `hooks`. */
 const OF_PROCESSES = { processes: { $ref: '#/$defs/processes' }, defaults: OBJECT, builtins: OBJECT }
 
-/** Claude Code's, at the top of either file. */
+/** Claude Code's keys at the top of either file. */
 function switches(): Readonly<Record<string, Schema>> {
   return {
     disableAllHooks: { description: 'Run no hook at all; of a project, none of its own.', ...FLAG },

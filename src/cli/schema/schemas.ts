@@ -1,4 +1,4 @@
-// The JSON Schemas of the files that people write, by the name of the file, and their text as it is published.
+// The JSON Schemas of the files that people write, and their published text.
 
 import { HOOKS_SCHEMA } from './address.js'
 import { casesSchema } from './cases-schema.js'
@@ -9,7 +9,7 @@ import type { Schema } from './shapes.js'
 
 interface Published {
   readonly make: () => Schema
-  /** Where such a file is. */
+  /** Where users have this file. */
   readonly where: string
 }
 
@@ -35,14 +35,14 @@ export function schemaOf(name: SchemaName): Schema {
   return { $schema: DIALECT, $id: addressOf(name), ...SCHEMAS[name].make() }
 }
 
-/** A file of the package, by its path there. */
+/** Its path and text in the package. */
 export function schemaFile(name: SchemaName): { readonly path: string; readonly text: string } {
   return { path: `schema/${name}.json`, text: `${laidOut(schemaOf(name), '')}\n` }
 }
 
 const WIDTH = 110
 
-/** As the formatter of the project would leave it. */
+/** Prints JSON as the project's formatter does. */
 function laidOut(value: unknown, indent: string, room = WIDTH): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const inner = `${indent}  `

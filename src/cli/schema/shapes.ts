@@ -1,12 +1,12 @@
-// Pieces of JSON Schema: what the words of our checks mean, and tables of fields made into properties.
+// Turns tables of fields and their checks into JSON Schema.
 
 export type Schema = { readonly [key: string]: unknown }
 
-/** What a table of the code says of each field: in words, what it must be. */
+/** A table's fields, each with the words that say what it must be. */
 export type Wanted = Readonly<Record<string, string>>
 
 export const TEXT = { type: 'string' } as const
-/** Something is written there. */
+/** A non-empty string. */
 export const WRITTEN = { type: 'string', pattern: '\\S' } as const
 export const FLAG = { type: 'boolean' } as const
 export const TEXTS = { type: 'array', items: TEXT } as const
@@ -20,7 +20,7 @@ export function orNull(schema: Schema): Schema {
   return { anyOf: [schema, { type: 'null' }] }
 }
 
-/** The words that checks of several tables have in common. */
+/** The words that several tables share. */
 const BY_WORDS: Readonly<Record<string, Schema>> = {
   'a string': TEXT,
   'a text': TEXT,
@@ -46,8 +46,8 @@ function byWords(words: string): Schema | undefined {
 }
 
 /**
- * A property for each field of the table, in its order. `shapes` are for fields whose words say too little. A field of
- * which nothing is known is a mistake in here, and throws.
+ * Makes a property for each field, in order. `shapes` define fields whose words say too little. Throws for a field that
+ * neither defines.
  */
 export function propertiesOf(
   wanted: Wanted,
@@ -64,11 +64,11 @@ export function propertiesOf(
   return Object.fromEntries(properties)
 }
 
-/** Of a table of checks: `[accepts, words]`. */
+/** Takes the words from a table of `[accepts, words]`. */
 export function wantedOf(checks: object): Wanted {
   const entries = Object.entries(checks as Readonly<Record<string, readonly [unknown, string]>>)
   return Object.fromEntries(entries.map(([key, [, words]]) => [key, words]))
 }
 
-/** Keys that say something to people alone. */
+/** Keys that are comments for people. */
 export const REMARKS: Schema = { '^(?://|[#_$])': {} }

@@ -1,17 +1,21 @@
 // CARABINER_OFF=1: the panic switch. It is obeyed unless the user's settings forbid it, and it is never quiet.
 
+import type { MergedSettings } from '../config/merged-settings.js'
 import type { Diagnostic } from '../core/base/errors.js'
 import { userHome } from '../files/homes.js'
 import { type Bypass, bypassOf } from '../pack/bypass.js'
 import { projectEnvOf } from '../pack/project-env.js'
-import type { OpenHooks } from './sources.js'
 
 /** Only this very value: `0`, `no` or a slip leave the hooks on. */
 export function isSwitchedOff(): boolean {
   return process.env.CARABINER_OFF === '1'
 }
 
-export function isBypassed({ settings }: OpenHooks): boolean {
+interface Settled {
+  readonly settings: Pick<MergedSettings, 'bypass'>
+}
+
+export function isBypassed({ settings }: Settled): boolean {
   return settings.bypass && theSwitch()?.on === true
 }
 
@@ -33,7 +37,7 @@ const REFUSED: Diagnostic = {
 }
 
 /** What is to be said about the switch. */
-export function bypassNotices(hooks: OpenHooks): readonly Diagnostic[] {
+export function bypassNotices(hooks: Settled): readonly Diagnostic[] {
   if (!isSwitchedOff()) return []
   if (isBypassed(hooks)) return [BYPASSED]
   const refused = theSwitch()

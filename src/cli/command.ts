@@ -3,7 +3,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { didYouMean } from '../core/base/nearest.js'
 import type { Output } from './output.js'
-import type { Commands } from './program.js'
 import { usage } from './refusal.js'
 
 /** One option, as parseArgs takes it, with its words for the help. */
@@ -53,10 +52,18 @@ export interface Command<T extends OptionTable = OptionTable> {
   readonly examples: readonly Example[]
   /** What its exit codes mean, where they say more than success. */
   readonly exits?: readonly (readonly [code: number, means: string])[]
-  /**
-   * The exit code. A method, so that a table can hold commands with different options. `commands`: all that the program has.
-   */
-  run(given: Given<T>, output: Output, commands: Commands): Promise<number>
+  /** Returns the exit code. A method, so that a table can hold commands with different options. */
+  run(given: Given<T>, output: Output, context: Context): Promise<number>
+}
+
+/** Commands by name; the empty name is the bare `carabiner`. Each is loaded when it is called. */
+export type Commands = Readonly<Record<string, () => Promise<{ readonly command: Command }>>>
+
+/** The program around a command. */
+export interface Context {
+  readonly commands: Commands
+  /** Standard input as text; undefined: that of the process. */
+  readonly stdin: string | undefined
 }
 
 /** Options that every command has. */

@@ -8,39 +8,46 @@ import { isTerminal } from './terminal.js'
 const STDOUT = 1
 const STDERR = 2
 
+/** Writes text to standard output or standard error. May throw. */
+export type Write = (fd: 1 | 2, text: string) => Promise<void> | void
+
 /** Where a command prints. With `json` people's text must go to `complain` alone. */
 export class Output {
   readonly json: boolean
   /** Something other than a closed pipe kept the output from being written. */
   failure: Error | undefined
 
-  constructor(json: boolean) {
+  readonly #write: Write
+
+  constructor(json: boolean, write: Write = writeToProcess) {
     this.json = json
+    this.#write = write
   }
 
   /** Lines for people, on standard output. */
   async print(lines: readonly string[]): Promise<void> {
-    await this.#write(STDOUT, `${lines.join('\n')}\n`)
+    await this.#tryWrite(STDOUT, `${lines.join('\n')}\n`)
   }
 
   /** The beginning of a line that somebody is to complete. */
   async prompt(text: string): Promise<void> {
-    await this.#write(STDOUT, text)
+    await this.#tryWrite(STDOUT, text)
   }
 
   /** The one document. Indented for a person who looks at it, on one line for a program. */
   async document(value: unknown): Promise<void> {
-    await this.#write(STDOUT, `${jsonText(value, isTerminal(STDOUT) ? 2 : 0)}\n`)
+    const isLookedAt = this.#write === writeToProcess && isTerminal(STDOUT)
+    await this.#tryWrite(STDOUT, `${jsonText(value, isLookedAt ? 2 : 0)}\n`)
   }
 
   /** What is no result: problems, warnings. */
   async complain(lines: readonly string[]): Promise<void> {
-    await this.#write(STDERR, `${lines.join('\n')}\n`)
+    await this.#tryWrite(STDERR, `${lines.join('\n')}\n`)
   }
 
-  async #write(fd: number, text: string): Promise<void> {
+  async #tryWrite(fd: 1 | 2, text: string): Promise<void> {
     try {
-      await writeAll(fd, Buffer.from(text))
+      await this.#write(fd, text)
     } catch (error) {
       // Whoever reads may stop reading (`| head -1`); that is no failure.
       if (fd === STDOUT && !isCode(error, 'EPIPE')) this.failure = error as Error
@@ -49,7 +56,8 @@ export class Output {
 }
 
 /** Synchronously where possible: a process that ends loses what is still on its way. */
-async function writeAll(fd: number, bytes: Buffer): Promise<void> {
+async function writeToProcess(fd: 1 | 2, text: string): Promise<void> {
+  const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length; ) {
     try {
       at += writeSync(fd, bytes, at)

@@ -1,30 +1,62 @@
-// Finds the command, runs it, and turns whatever comes of it into output and an exit code.
+// Finds the command, runs it, and turns what comes of it into output and an exit code.
+// `run(COMMANDS, args, { write, stdin })` does so in any process: nothing in it ends the process, and the exit code is returned.
+// The current directory and the environment are those of the process.
 
 import { isHookError, textOf } from '../core/base/errors.js'
 import { didYouMean } from '../core/base/nearest.js'
 import { plainText } from '../core/base/text.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
-import { type Command, type Given, type OptionTable, readCommandLine } from './command.js'
-import { Output } from './output.js'
+import { type Command, type Commands, type Given, type OptionTable, readCommandLine } from './command.js'
+import { Output, type Write } from './output.js'
 import { EXIT, Refusal, usage } from './refusal.js'
 
-type Load = () => Promise<{ readonly command: Command }>
+export interface Io {
+  /** Gets what is printed; without it the process prints. */
+  readonly write?: Write
+  /** Standard input; without it that of the process is read. */
+  readonly stdin?: string
+}
 
-/** Commands by name; the empty name is the bare `carabiner`. Loaded when asked for. */
-export type Commands = Readonly<Record<string, Load>>
+/** Never throws. */
+export async function run(commands: Commands, args: readonly string[], io: Io = {}): Promise<number> {
+  const output = outputFor(args, io.write)
+  try {
+    const exit = await dispatch(commands, args, output, io.stdin)
+    if (!output.failure) return exit
+    // A verdict reaches the host by its exit code all the same.
+    await output.complain([`carabiner: The output could not be written: ${output.failure.message}`])
+    return exit || EXIT.output
+  } catch (error) {
+    return tell(error, output, isGate(args))
+  }
+}
 
-async function run(commands: Commands, args: readonly string[], output: Output): Promise<number> {
+/** Known before the command line is understood, so that a mistake in it is told in JSON too. */
+function outputFor(args: readonly string[], write?: Write): Output {
+  return new Output(optionsIn(args).includes('--json'), write)
+}
+
+function isGate(args: readonly string[]): boolean {
+  return optionsIn(args).some((option) => option === '--as' || option.startsWith('--as='))
+}
+
+function optionsIn(args: readonly string[]): readonly string[] {
+  return args.slice(0, [...args, '--'].indexOf('--'))
+}
+
+async function dispatch(
+  commands: Commands,
+  args: readonly string[],
+  output: Output,
+  stdin: string | undefined,
+): Promise<number> {
   const [first = '', ...rest] = args
   if (first === 'help') return help(commands, rest, output)
   const isBare = first === '' || first.startsWith('-')
   const { command } = await named(commands, isBare ? '' : first)()
   const given = isBare ? readBare(commands, command, args) : readCommandLine(command, rest)
   if (given.options.help) return help(commands, isBare ? [] : [first], output)
-  const exit = await command.run(given, output, commands)
-  if (!output.failure) return exit
-  // A verdict reaches the host by its exit code all the same.
-  await output.complain([`carabiner: The output could not be written: ${output.failure.message}`])
-  return exit || EXIT.output
+  return command.run(given, output, { commands, stdin })
 }
 
 /** Options before the command are nobody's. */
@@ -39,7 +71,7 @@ function readBare(commands: Commands, command: Command, args: readonly string[])
   }
 }
 
-function named(commands: Commands, name: string): Load {
+function named(commands: Commands, name: string): Commands[string] {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (command) return command
   const meant =
@@ -108,14 +140,10 @@ function oneLine(text: string): string {
 /** Does not return. */
 export async function main(commands: Commands): Promise<never> {
   const args = process.argv.slice(2)
-  // Known before the command line is understood, so that a mistake in it is told in JSON too.
-  const options = args.slice(0, [...args, '--'].indexOf('--'))
-  const output = new Output(options.includes('--json'))
-  const isGate = options.some((option) => option === '--as' || option.startsWith('--as='))
   process.on('uncaughtException', (error) => {
-    void tell(error, output, isGate).then((exit) => process.exit(exit))
+    void tell(error, outputFor(args), isGate(args)).then((exit) => process.exit(exit))
   })
-  const exit = await run(commands, args, output).catch((error: unknown) => tell(error, output, isGate))
+  const exit = await run(commands, args)
   // All is written, and every hook process is gone: what something left open must not keep a host waiting.
   process.exit(exit)
 }

@@ -20,7 +20,7 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'In this shell, at once.', line: 'source <(carabiner completion bash)', needs: 'bash' },
     { does: 'In each new one.', line: 'carabiner completion bash >> ~/.bashrc' },
   ],
-  async run({ options: { names: kind }, positionals: [shell] }, output, commands) {
+  async run({ options: { names: kind }, positionals: [shell] }, output, { commands }) {
     if (kind !== undefined) {
       const names = namesOf(kindNamed(kind))
       if (output.json) await output.document({ names })

@@ -65,8 +65,8 @@ export const command: Command<typeof OPTIONS> = {
       line: `echo '{"hook_event_name":"SessionStart","source":"startup"}' | carabiner explain --payload -`,
     },
   ],
-  async run({ options, positionals: [named] }, output) {
-    const given = await dataOf(options)
+  async run({ options, positionals: [named] }, output, { stdin }) {
+    const given = await dataOf({ ...options, stdin })
     const hooks = await openHooks(options)
     const focus = options.hook === undefined ? undefined : hookCalled(hooks.list(), options.hook)
     const event = eventOf('explain', named || (given.hook_event_name ? undefined : firstEvent(focus)), given)
@@ -263,10 +263,11 @@ async function dataOf(options: {
   readonly tool: string | undefined
   readonly input: string | undefined
   readonly payload: string | undefined
+  readonly stdin: string | undefined
 }): Promise<Payload> {
-  const { tool, input, payload } = options
+  const { tool, input, payload, stdin } = options
   return {
-    ...(payload === undefined ? undefined : await readPayload(payload)),
+    ...(payload === undefined ? undefined : await readPayload(payload, { stdin })),
     ...(tool !== undefined && { tool_name: tool }),
     ...(input !== undefined && { tool_input: inputOf(input) }),
   }

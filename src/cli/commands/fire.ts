@@ -92,7 +92,7 @@ export const command: Command<typeof OPTIONS> = {
       line: `echo '{"hook_event_name":"Stop"}' | carabiner fire --as claude-code`,
     },
   ],
-  async run({ options, positionals: [named] }, output) {
+  async run({ options, positionals: [named] }, output, { stdin }) {
     const startedAt = performance.now()
     const timeout = secondsOf('timeout', options.timeout)
     const wait = secondsOf('wait', options.wait)
@@ -100,11 +100,11 @@ export const command: Command<typeof OPTIONS> = {
       if (options.record !== undefined)
         throw usage('--record is for people, and --as for agents: give one of them')
       const reply = new HostReply(options.as, named, output)
-      return replyAs(reply, { ...options, named, timeout, wait, startedAt }, output)
+      return replyAs(reply, { ...options, named, timeout, wait, startedAt, stdin }, output)
     }
-    const passed = await bypassed(options, named, output)
+    const passed = await bypassed({ ...options, stdin }, named, output)
     if (passed) return passThrough(passed, output)
-    const payload = (await readPayload(options.payload)) ?? nothingSent(named)
+    const payload = (await readPayload(options.payload, { stdin })) ?? nothingSent(named)
     const event = eventOf('fire', named, payload)
     await checkSpelling(named, payload, options)
     // Also for a program that reads only what the hooks decided: without the gates that were meant, everything goes on.
@@ -131,6 +131,7 @@ interface ReplyOptions extends Sources {
   readonly timeout: number | undefined
   readonly wait: number | undefined
   readonly startedAt: number
+  readonly stdin: string | undefined
 }
 
 async function replyAs(
@@ -142,7 +143,10 @@ async function replyAs(
     checkEnvironment()
     const here = { ...options, project: projectOfHost(options.project) }
     if (await bypassed(here, named, output, timeout ?? reply.patience)) return await reply.bypass()
-    const sent = await readPayload(options.payload, timeout ?? reply.patience)
+    const sent = await readPayload(options.payload, {
+      stdin: options.stdin,
+      seconds: timeout ?? reply.patience,
+    })
     const read = reply.read(sent ?? {})
     const { name: event, data: payload } = read
     const sources = { ...options, project: projectOfHost(options.project, read) }
@@ -223,6 +227,7 @@ function lateReport(output: Output): Firing['toldLater'] {
 
 interface Switched extends Sources {
   readonly payload: string | undefined
+  readonly stdin: string | undefined
 }
 
 /**
@@ -230,7 +235,7 @@ interface Switched extends Sources {
  * off, and it is on record that nothing was judged.
  */
 async function bypassed(
-  { payload: file, ...sources }: Switched,
+  { payload: file, stdin, ...sources }: Switched,
   named: string | undefined,
   output: Output,
   seconds?: number,
@@ -241,7 +246,7 @@ async function bypassed(
   const isPassed = isBypassed(hooks)
   await hooks.close()
   if (!isPassed) return undefined
-  const payload = (await readPayload(file, seconds).catch(() => undefined)) ?? {}
+  const payload = (await readPayload(file, { stdin, seconds }).catch(() => undefined)) ?? {}
   const { hook_event_name: sent, session_id: session } = payload
   const event = named ?? (typeof sent === 'string' ? sent : 'unknown')
   try {

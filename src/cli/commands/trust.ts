@@ -57,10 +57,10 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'Look at everything that waits, and decide.', line: 'carabiner trust' },
     { does: 'For a program: shows, and trusts nothing.', line: 'carabiner trust --json' },
   ],
-  async run({ options, positionals: whats }, output) {
+  async run({ options, positionals: whats }, output, { stdin }) {
     if (options.yes && options.show) throw usage('--show only shows, and --yes trusts: give one of them')
     if (options.yes) checkPerson('Trusting')
-    const loaded = options.payload === undefined ? undefined : await readPayload(options.payload)
+    const loaded = options.payload === undefined ? undefined : await readPayload(options.payload, { stdin })
     const found = await findUnits(options, loaded)
     const units = [...found.units.keys()]
     const named = whats.flatMap((what) => {

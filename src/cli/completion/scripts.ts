@@ -1,6 +1,6 @@
 // Makes a shell's completion script from the program's commands.
 
-import type { Commands } from '../program.js'
+import type { Commands } from '../command.js'
 import { bashScript } from './bash.js'
 import { type Completable, completable } from './completable.js'
 import { fishScript } from './fish.js'

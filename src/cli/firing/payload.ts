@@ -13,13 +13,28 @@ export type Payload = { readonly [key: string]: unknown }
 
 const STDIN = 0
 
-/** An empty input has no payload. `seconds` bound the wait for standard input, which its sender may never close. */
-export async function readPayload(file: string | undefined, seconds?: number): Promise<Payload | undefined> {
-  const stdin = file === undefined || file === '-'
-  if (stdin && isTerminal(STDIN)) throw nothingPiped()
-  const what = stdin ? 'standard input' : file
-  const text = decoded(stdin ? await readInput(seconds) : readFile(file), what).trim()
+interface InputOptions {
+  /** In place of the standard input of the process. */
+  readonly stdin?: string | undefined
+  /** Bounds the wait for standard input, which its sender may never close. */
+  readonly seconds?: number | undefined
+}
+
+/** An empty input has no payload. */
+export async function readPayload(
+  file: string | undefined,
+  options: InputOptions,
+): Promise<Payload | undefined> {
+  const isInput = file === undefined || file === '-'
+  const what = isInput ? 'standard input' : file
+  const text = (isInput ? await inputText(options) : decoded(readFile(file), what)).trim()
   return text === '' ? undefined : parsed(text, what)
+}
+
+async function inputText({ stdin, seconds }: InputOptions): Promise<string> {
+  if (stdin !== undefined) return stdin
+  if (isTerminal(STDIN)) throw nothingPiped()
+  return decoded(await readInput(seconds), 'standard input')
 }
 
 /** Waiting for somebody to type JSON would look like a hang. */

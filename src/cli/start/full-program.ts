@@ -1,31 +1,7 @@
 // The program with all its commands.
 
-import { type Commands, main } from '../program.js'
-
-const COMMANDS = {
-  '': () => import('../commands/state.js'),
-  list: () => import('../commands/list.js'),
-  explain: () => import('../commands/explain.js'),
-  doctor: () => import('../commands/doctor.js'),
-  fire: () => import('../commands/fire.js'),
-  test: () => import('../commands/test.js'),
-  trust: () => import('../commands/trust.js'),
-  untrust: () => import('../commands/untrust.js'),
-  install: () => import('../commands/install.js'),
-  uninstall: () => import('../commands/uninstall.js'),
-  update: () => import('../commands/update.js'),
-  enable: () => import('../commands/enable.js'),
-  disable: () => import('../commands/disable.js'),
-  catalog: () => import('../commands/catalog.js'),
-  new: () => import('../commands/new.js'),
-  migrate: () => import('../commands/migrate.js'),
-  hook: () => import('../commands/hook.js'),
-  setup: () => import('../commands/setup.js'),
-  approvals: () => import('../commands/approvals.js'),
-  audit: () => import('../commands/audit.js'),
-  schema: () => import('../commands/schema.js'),
-  completion: () => import('../commands/completion.js'),
-} satisfies Commands
+import { COMMANDS } from '../commands.js'
+import { main } from '../program.js'
 
 /** Does not return. */
 export function start(): Promise<never> {

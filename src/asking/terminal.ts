@@ -2,7 +2,7 @@
 
 import { closeSync, constants, openSync, writeSync } from 'node:fs'
 import type { ReadStream, WriteStream } from 'node:tty'
-import { isInForeground } from '../files/process-facts.js'
+import { isInForeground } from '../files/process.js'
 
 export interface Terminal {
   columns(): number

@@ -2,8 +2,8 @@
 
 import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { isFolder } from '../files/folder.js'
 import { registeredHome, userHome } from '../files/homes.js'
-import { isFolder } from '../files/is-folder.js'
 import { realOf } from '../files/within.js'
 import { hasSettings, isRepository, upFrom } from '../pack/project-dir.js'
 

@@ -1,8 +1,19 @@
-// What a folder holds, and that it still does after a power cut.
+// Folders of our own: made for this user alone, listed, synced, and removed in one step.
 
-import { closeSync, fsyncSync, openSync, readdirSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { nonce } from './nonce.js'
 
-/** None where there is no such folder. */
+/** Follows links. */
+export function isFolder(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  } catch {
+    return false // a NUL, no permission, a file on the way
+  }
+}
+
+/** Answers an empty list where there is no such folder. */
 export function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
@@ -13,7 +24,7 @@ export function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** A name outlives a power cut only once its folder was written. */
+/** A new name survives a power cut only after its folder was synced. */
 export function syncFolder(folder: string): void {
   const fd = openSync(folder, 'r')
   try {
@@ -21,4 +32,67 @@ export function syncFolder(folder: string): void {
   } finally {
     closeSync(fd)
   }
+}
+
+// ---- making ---------------------------------------------------------------------------------------------------
+
+/** A sweep may remove an empty parent while we make its child. If that keeps happening, it is not a sweep. */
+const MOST_TRIES = 8
+
+/**
+ * Makes a folder that only this user can enter, and answers the first folder that it had to make, if any. It makes them
+ * one by one: Node's recursive mkdir never ends where the system says that an existing folder does not exist (/proc).
+ */
+export function makePrivate(folder: string, tries = MOST_TRIES): string | undefined {
+  try {
+    mkdirSync(folder, 0o700)
+    return folder
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' || code === 'EISDIR') {
+      const what = statSync(folder, { throwIfNoEntry: false })
+      if (what?.isDirectory()) return undefined
+      // Another process has removed it meanwhile.
+      if (!what && tries > 0) return makePrivate(folder, tries - 1)
+    }
+    const above = dirname(folder)
+    if (code !== 'ENOENT' || above === folder || tries === 0) throw error
+    const first = makePrivate(above)
+    const own = makePrivate(folder, tries - 1)
+    return first ?? own
+  }
+}
+
+// ---- removing -------------------------------------------------------------------------------------------------
+
+const DISCARDED = /\.[0-9a-f]+\.gone$/
+
+/**
+ * Renames the folder, then removes it. A process that still writes there finds no folder and starts a new one, so parts
+ * of the removed one never come back.
+ */
+export function discard(folder: string): void {
+  const gone = `${folder}.${nonce()}.gone`
+  try {
+    renameSync(folder, gone)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+    throw error
+  }
+  removeDiscarded(gone)
+}
+
+/** Another process may be writing into it or removing it, too; the next sweep removes what is left. */
+export function removeDiscarded(gone: string): void {
+  try {
+    rmSync(gone, { recursive: true, force: true })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'ENOTEMPTY' && code !== 'ENOENT') throw error
+  }
+}
+
+/** Recognises what a killed `discard` left behind. */
+export function isDiscarded(name: string): boolean {
+  return DISCARDED.test(name)
 }

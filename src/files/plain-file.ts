@@ -1,14 +1,24 @@
-// A file of our own, read as if a stranger had put it there: plain, whole, bounded, never waiting.
+// Our own files, read as if a stranger had put them there: only plain, whole, bounded ones, without ever waiting.
 
 import { isUtf8 } from 'node:buffer'
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readSync,
+  type Stats,
+  statSync,
+  unlinkSync,
+} from 'node:fs'
 import { textOf } from '../core/base/errors.js'
 
-/** Follows no link, does not wait for the writer of a pipe, becomes nobody's terminal. */
-const OPEN =
-  constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
+/** Follows no link, does not wait for the writer of a pipe, and never acquires a terminal. */
+export const PLAIN = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
 
-/** What opening says of a file that will not be readable next time either. */
+/** Errors of `open` that will be the same next time. */
 const UNREADABLE: readonly unknown[] = ['ELOOP', 'EMLINK', 'ENXIO', 'EACCES', 'EPERM']
 
 export type Text = { readonly text: string } | { readonly problem: string }
@@ -22,11 +32,11 @@ export function readPlain(path: string, limit: number): Text {
   return isUtf8(read.bytes) ? { text: read.bytes.toString('utf8') } : { problem: 'is not UTF-8' }
 }
 
-/** The same for a file of which a part may be no text. */
+/** The same for a file that need not be text. */
 export function readPlainBytes(path: string, limit: number): Bytes {
   let fd: number
   try {
-    fd = openSync(path, OPEN)
+    fd = openSync(path, constants.O_RDONLY | PLAIN)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (!UNREADABLE.includes(code)) throw error
@@ -55,4 +65,55 @@ function bytesIn(fd: number, size: number): Buffer {
     read = readSync(fd, bytes, length, size - length, null)
   }
   return bytes.subarray(0, length)
+}
+
+// ---- written by this user alone -------------------------------------------------------------------------------
+
+const BY_OTHERS = 0o022
+
+/** Like `readPlain`, but a file that another user could have written is a problem, too. */
+export function readOwn(path: string, limit: number): Text {
+  const problem = strangerIn(lstatSync(path))
+  return problem === undefined ? readPlain(path, limit) : { problem }
+}
+
+/** Throws if others can write to the folder. With `follow`, the folder may be a link that the user made. */
+export function checkOwnFolder(folder: string, { follow = false } = {}): void {
+  const stats = follow ? statSync(folder) : lstatSync(folder)
+  const problem = stats.isDirectory() ? strangerIn(stats) : 'is no folder'
+  if (problem === undefined) return
+  throw new Error(
+    `${folder} ${problem}: what is in it may be anybody's, and is not used; remove it, or set CARABINER_HOME to a folder that only you can write`,
+  )
+}
+
+/** Windows does not say who owns a file. */
+function strangerIn(stats: Stats): string | undefined {
+  const { uid, mode } = stats
+  if (stats.isSymbolicLink()) return 'is a link'
+  if (process.getuid === undefined) return undefined
+  if (uid !== process.getuid()) return `belongs to another user (${uid})`
+  if ((mode & BY_OTHERS) !== 0) return `can be written by others (mode ${(mode & 0o7777).toString(8)})`
+  return undefined
+}
+
+// ---- names ----------------------------------------------------------------------------------------------------
+
+/** Gives a file a second name unless that name is taken. Answers whether it did. */
+export function linkUnlessThere(from: string, to: string): boolean {
+  try {
+    linkSync(from, to)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+export function removeIfThere(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
 }

@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs'
 import { textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
+import { makePrivate } from './folder.js'
 import { readPlain } from './plain-file.js'
-import { makePrivate } from './private-folder.js'
 import { Draft, removeOlder, setAside, versionPath, versionsIn } from './versions.js'
 
 export interface VersionedFileOptions<T> {

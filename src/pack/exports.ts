@@ -3,7 +3,7 @@
 import { closeSync, lstatSync, openSync, readdirSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { redactedData, withoutSecrets } from '../core/base/secrets.js'
-import { makePrivate } from '../files/private-folder.js'
+import { makePrivate } from '../files/folder.js'
 import { removeFile } from './kept-file.js'
 import type { PackState } from './state.js'
 import type { Tail } from './transcript.js'

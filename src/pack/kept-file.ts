@@ -2,8 +2,8 @@
 
 import { renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { makePrivate } from '../files/folder.js'
 import { nonce } from '../files/nonce.js'
-import { makePrivate } from '../files/private-folder.js'
 
 export function replaceFile(path: string, content: string): void {
   makePrivate(dirname(path))

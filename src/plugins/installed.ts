@@ -2,7 +2,7 @@
 
 import { join, resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
-import { isFolder } from '../files/is-folder.js'
+import { isFolder } from '../files/folder.js'
 import { realOf } from '../files/within.js'
 import { forgetting } from './forget-plugin.js'
 import { type Lock, readLock } from './lock-file.js'

@@ -7,8 +7,8 @@ import { hooksDirOf } from '../config/discovery.js'
 import { textOf } from '../core/base/errors.js'
 import { visibleName } from '../core/base/visible.js'
 import { digest } from '../core/verdict/digest.js'
-import { Lock } from '../files/lock.js'
-import { makePrivate } from '../files/private-folder.js'
+import { makePrivate } from '../files/folder.js'
+import { Mutex } from '../files/mutex.js'
 import { realOf } from '../files/within.js'
 import { PluginProblem } from './plugin-problem.js'
 import { workHome } from './work-folder.js'
@@ -56,7 +56,7 @@ export async function alone<T>(target: Target, work: () => T): Promise<T> {
 export async function aloneIn<T>(place: string, work: () => T): Promise<T> {
   const folder = join(workHome(), `lock-${digest(realOf(place)).slice(0, 32)}`)
   makePrivate(folder)
-  const lock = new Lock(folder)
+  const lock = new Mutex(folder)
   const until = Date.now() + LONGEST_WAIT_MS
   while (!lock.tryTake()) {
     if (Date.now() > until) {

@@ -3,9 +3,8 @@
 import { readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { digest } from '../core/verdict/digest.js'
-import { namesIn } from '../files/folder.js'
+import { makePrivate, namesIn } from '../files/folder.js'
 import { nonce } from '../files/nonce.js'
-import { makePrivate } from '../files/private-folder.js'
 import { realOf } from '../files/within.js'
 import { workHome } from './work-folder.js'
 

@@ -3,9 +3,9 @@
 import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { textOf } from '../core/base/errors.js'
+import { makePrivate } from '../files/folder.js'
 import { stateHome } from '../files/homes.js'
 import { nonce } from '../files/nonce.js'
-import { makePrivate } from '../files/private-folder.js'
 import { PluginProblem } from './plugin-problem.js'
 
 const NAME = /^work-[0-9a-f]{16}$/

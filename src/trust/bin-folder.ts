@@ -3,8 +3,8 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { digest } from '../core/verdict/digest.js'
+import { makePrivate } from '../files/folder.js'
 import { nonce } from '../files/nonce.js'
-import { makePrivate } from '../files/private-folder.js'
 import { inQuotes } from '../shell/shell-quoted.js'
 import type { CopyKey, TrustRecord } from './unit.js'
 

@@ -16,8 +16,8 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { textOf } from '../core/base/errors.js'
+import { makePrivate } from '../files/folder.js'
 import { nonce } from '../files/nonce.js'
-import { makePrivate } from '../files/private-folder.js'
 import { readFolder } from './folder-reading.js'
 import { isExecutable, type TrustedFile } from './unit.js'
 

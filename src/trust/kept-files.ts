@@ -3,8 +3,8 @@
 import { isUtf8 } from 'node:buffer'
 import { chmodSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makePrivate } from '../files/folder.js'
 import { nonce } from '../files/nonce.js'
-import { makePrivate } from '../files/private-folder.js'
 import { readFile } from './file-reading.js'
 import type { TrustedFile, TrustRecord } from './unit.js'
 

@@ -2,7 +2,7 @@
 
 import { join, resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
-import { discard } from '../files/discard.js'
+import { discard } from '../files/folder.js'
 import { dataHome } from '../files/homes.js'
 import { binPath, makeBin } from './bin-folder.js'
 import { compare, Watch } from './changes.js'

@@ -3,7 +3,7 @@
 import { textOf } from '../../core/base/errors.js'
 import type { Grant } from '../../core/verdict/approval.js'
 import { effectOf } from '../../core/verdict/effect.js'
-import { isFolder } from '../../files/is-folder.js'
+import { isFolder } from '../../files/folder.js'
 import type { GivenAnswer } from '../../store/approvals/stored-answer.js'
 import type { Pending } from '../../store/approvals/stored-question.js'
 import type { Entry } from '../../store/audit/entry.js'

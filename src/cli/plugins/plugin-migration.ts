@@ -2,8 +2,8 @@
 
 import { join, resolve } from 'node:path'
 import { visible } from '../../core/base/visible.js'
+import { isFolder } from '../../files/folder.js'
 import { userHome } from '../../files/homes.js'
-import { isFolder } from '../../files/is-folder.js'
 import { realOf } from '../../files/within.js'
 import { isTrusted } from '../../plugins/install-plugin.js'
 import { type PluginMove, placeMove, planMove } from '../../plugins/migrate/plugin-move.js'

@@ -9,7 +9,7 @@ import {
   LateAnswer,
   type Printed,
 } from '../../core/hooks/hook.js'
-import { isFolder } from '../../files/is-folder.js'
+import { isFolder } from '../../files/folder.js'
 import { afterAsyncLine, asyncTimeout, isAsyncLine } from '../../systems/claude-code/async-line.js'
 import { decode } from '../../systems/claude-code/decode.js'
 import { encode } from '../../systems/claude-code/encode.js'

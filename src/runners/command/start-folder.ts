@@ -1,7 +1,7 @@
 // The folder that a command hook starts in.
 
 import type { HookEvent } from '../../core/hooks/hook.js'
-import { isFolder } from '../../files/is-folder.js'
+import { isFolder } from '../../files/folder.js'
 import type { Place } from '../hook-spec.js'
 
 /** In this order: that of the event, of the session, of the project. */

@@ -1,7 +1,7 @@
 // Who of a process group really lives. A zombie that nobody reaps (in a container, often) still answers to signals.
 
 import { readdirSync } from 'node:fs'
-import { statOf } from '../../files/process-stat.js'
+import { statOf } from '../../files/process.js'
 
 /** The living of a group; undefined where the system does not tell. */
 export function livingMembers(group: number): readonly number[] | undefined {

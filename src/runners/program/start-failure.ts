@@ -3,7 +3,7 @@
 import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import { HookError, textOf } from '../../core/base/errors.js'
-import { isFolder } from '../../files/is-folder.js'
+import { isFolder } from '../../files/folder.js'
 
 interface Attempt {
   readonly file: string

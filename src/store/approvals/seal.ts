@@ -1,13 +1,13 @@
 // The seal on questions and answers: a key that only the user can read, and codes made with it.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { linkSync, lstatSync, type Stats, unlinkSync, writeFileSync } from 'node:fs'
+import { lstatSync, type Stats, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { canonicalJson, type Data } from '../../core/base/json.js'
+import { makePrivate } from '../../files/folder.js'
 import { nonce } from '../../files/nonce.js'
-import { checkOwnFolder, readOwn } from '../../files/own-file.js'
-import { makePrivate } from '../../files/private-folder.js'
+import { checkOwnFolder, linkUnlessThere, readOwn, removeIfThere } from '../../files/plain-file.js'
 
 const KEY = /^[0-9a-f]{64}\n$/
 const KEY_BYTES = 32
@@ -80,23 +80,4 @@ function makeKey(path: string): Buffer {
   throw new Error(
     `the key that approvals are sealed with, ${path}, was removed as soon as it was made; try again`,
   )
-}
-
-/** Whether it was made here. */
-export function linkUnlessThere(from: string, to: string): boolean {
-  try {
-    linkSync(from, to)
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw error
-  }
-}
-
-export function removeIfThere(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-  }
 }

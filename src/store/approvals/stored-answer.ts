@@ -6,8 +6,8 @@ import { textOf } from '../../core/base/errors.js'
 import { type Data, isObject } from '../../core/base/json.js'
 import { fieldsOf, optional, type Reader, text } from '../../files/fields.js'
 import { nonce } from '../../files/nonce.js'
-import { readOwn } from '../../files/own-file.js'
-import { linkUnlessThere, removeIfThere, type Seal } from './seal.js'
+import { linkUnlessThere, readOwn, removeIfThere } from '../../files/plain-file.js'
+import type { Seal } from './seal.js'
 import { type Pending, parsed, time } from './stored-question.js'
 
 /** What a person answered, as it is kept. */

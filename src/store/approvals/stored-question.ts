@@ -8,7 +8,7 @@ import type { Ask, Question } from '../../core/verdict/approval.js'
 import { callDigest } from '../../core/verdict/digest.js'
 import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
 import { nonce } from '../../files/nonce.js'
-import { checkOwnFolder, readOwn } from '../../files/own-file.js'
+import { checkOwnFolder, readOwn } from '../../files/plain-file.js'
 import type { Seal } from './seal.js'
 
 /** A question that waits, or waited, for a person. */

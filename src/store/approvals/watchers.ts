@@ -3,12 +3,10 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { namesIn } from '../../files/folder.js'
+import { makePrivate, namesIn } from '../../files/folder.js'
 import { nonce } from '../../files/nonce.js'
-import { readOwn } from '../../files/own-file.js'
-import { makePrivate } from '../../files/private-folder.js'
-import { startOf } from '../../files/process-facts.js'
-import { removeIfThere } from './seal.js'
+import { readOwn, removeIfThere } from '../../files/plain-file.js'
+import { startOf } from '../../files/process.js'
 import { parsed } from './stored-question.js'
 
 export interface Watching {

@@ -4,10 +4,9 @@ import { closeSync, constants, fstatSync, ftruncateSync, openSync, writeSync } f
 import { join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
-import { readPlain } from '../../files/plain-file.js'
+import { PLAIN, readPlain } from '../../files/plain-file.js'
 import { type Link, START } from './chain.js'
 import { checkFile } from './log-folder.js'
-import { PLAIN } from './segments.js'
 
 /** The last record that was acknowledged, and where its line ends. */
 export interface Head extends Link {

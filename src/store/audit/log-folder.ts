@@ -4,8 +4,8 @@ import { lstatSync, type Stats } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { digest } from '../../core/verdict/digest.js'
+import { makePrivate } from '../../files/folder.js'
 import { dataHome } from '../../files/homes.js'
-import { makePrivate } from '../../files/private-folder.js'
 import { isInProject } from '../../files/within.js'
 
 /** Throws where it would lie in the project: what is audited would hold its own audit. */

@@ -13,7 +13,8 @@ import {
   writeSync,
 } from 'node:fs'
 import { syncFolder } from '../../files/folder.js'
-import { Lock } from '../../files/lock.js'
+import { Mutex } from '../../files/mutex.js'
+import { PLAIN } from '../../files/plain-file.js'
 import { chained, textOfEntry } from './chain.js'
 import type { OwnEntry } from './entry.js'
 import { HeadFile, headPath } from './head.js'
@@ -31,7 +32,7 @@ import {
 } from './notes.js'
 import { type Found, findPosition, type Position } from './position.js'
 import { prune, pruningFor } from './retention.js'
-import { PLAIN, segmentName, segmentPath, segmentsIn } from './segments.js'
+import { segmentName, segmentPath, segmentsIn } from './segments.js'
 
 export interface LogWriterOptions {
   readonly folder: string
@@ -54,19 +55,19 @@ interface Batch {
 
 export class LogWriter {
   readonly #options: LogWriterOptions
-  readonly #lock: Lock
+  readonly #mutex: Mutex
   /** Where this writer left the log: while nobody else wrote, it need not be looked for. */
   #left: Position | undefined
   #loss: (Loss & { readonly note?: string }) | undefined
 
   constructor(options: LogWriterOptions) {
     this.#options = options
-    this.#lock = new Lock(options.folder)
+    this.#mutex = new Mutex(options.folder)
   }
 
   /** For messages. */
   get holder(): string {
-    return this.#lock.holder
+    return this.#mutex.holder
   }
 
   /**
@@ -75,14 +76,14 @@ export class LogWriter {
    */
   tryWrite(texts: readonly string[], syncs = true): string | undefined {
     checkFolder(this.#options.folder)
-    if (!this.#lock.tryTake()) return undefined
+    if (!this.#mutex.tryTake()) return undefined
     try {
       return this.#write(texts, syncs)
     } catch (error) {
       this.#left = undefined
       throw error
     } finally {
-      this.#lock.release()
+      this.#mutex.release()
     }
   }
 
@@ -138,7 +139,7 @@ export class LogWriter {
   #find(): Found & Noted {
     const { folder } = this.#options
     const names = readdirSync(folder)
-    this.#lock.sweep(names)
+    this.#mutex.sweep(names)
     const found = findPosition(folder, names)
     // It may have left a note as well.
     clearNoted(folder)
@@ -182,7 +183,7 @@ export class LogWriter {
       checkFile(path, stats)
       if (stats.size !== size)
         throw new Error(`${segmentName(segment)} was changed while it was being written`)
-      if (!this.#lock.isMine)
+      if (!this.#mutex.isMine)
         throw new Error('this process was stopped for so long that another took its lock')
       writeWhole(fd, bytes, size)
       if (fsync && syncs) fdatasyncSync(fd)

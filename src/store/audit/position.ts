@@ -3,13 +3,14 @@
 import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { timestamp } from '../../core/base/timestamp.js'
+import { PLAIN } from '../../files/plain-file.js'
 import { type Link, START } from './chain.js'
 import type { RecoveredEntry } from './entry.js'
 import { FIRST_HEAD, type Head, readHead } from './head.js'
 import { bytesAt } from './lines.js'
 import { checkFile } from './log-folder.js'
 import { leaveNote, nextTorn } from './notes.js'
-import { PLAIN, segmentPath, segmentsAmong, type Tail, tailOf, withFile } from './segments.js'
+import { segmentPath, segmentsAmong, type Tail, tailOf, withFile } from './segments.js'
 
 /** The end of the log: `size` bytes of this segment, after this link. */
 export interface Position extends Link {

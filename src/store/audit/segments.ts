@@ -2,14 +2,12 @@
 
 import { closeSync, constants, fstatSync, openSync, readdirSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
+import { PLAIN } from '../../files/plain-file.js'
 import { type Mark, markOf } from './chain.js'
 import { linesBefore, linesFrom } from './lines.js'
 
 const NAME = /^(\d{8,15})\.jsonl$/
 const DIGITS = 8
-
-/** Follows no link, does not wait for the writer of a pipe. */
-export const PLAIN = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
 
 export function segmentName(number: number): string {
   return `${String(number).padStart(DIGITS, '0')}.jsonl`

@@ -3,7 +3,7 @@
 import { lstatSync, readdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
-import { discard, isDiscarded, removeDiscarded } from '../../files/discard.js'
+import { discard, isDiscarded, removeDiscarded } from '../../files/folder.js'
 
 const FORGOTTEN_MS = 7 * 24 * 60 * 60 * 1000
 const MAX_LOOKED_AT = 200

@@ -3,7 +3,7 @@
 import { readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { ownSelf } from '../../../src/files/owner.js'
+import { ownSelf } from '../../../src/files/mutex.js'
 import { createHooks, deny } from '../../../src/index.js'
 import { AuditLog, type AuditLogOptions } from '../../../src/store/audit/audit-log.js'
 import { fileAudit } from '../../../src/store/audit/file-audit.js'

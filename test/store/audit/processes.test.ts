@@ -2,7 +2,7 @@
 
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { ownSelf } from '../../../src/files/owner.js'
+import { ownSelf } from '../../../src/files/mutex.js'
 import { verify } from '../../../src/store/audit/verify.js'
 import {
   entriesOf,

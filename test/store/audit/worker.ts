@@ -2,7 +2,7 @@
 
 import { closeSync, linkSync, openSync, writeSync } from 'node:fs'
 import { textOf } from '../../../src/core/base/errors.js'
-import { ownSelf } from '../../../src/files/owner.js'
+import { ownSelf } from '../../../src/files/mutex.js'
 import { AuditLog, type AuditLogOptions } from '../../../src/store/audit/audit-log.js'
 
 const [task = '', given = '{}'] = process.argv.slice(2)

@@ -14,8 +14,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { Lock } from '../../../src/files/lock.js'
-import { isDead, ownerOf, ownSelf } from '../../../src/files/owner.js'
+import { isDead, Mutex, ownerOf, ownSelf } from '../../../src/files/mutex.js'
 import { AuditLog } from '../../../src/store/audit/audit-log.js'
 import { verify } from '../../../src/store/audit/verify.js'
 import { entriesOf, entry, storyOf, withWorkers, worker, workplace } from './workplace.js'
@@ -186,7 +185,7 @@ describe('a guard', () => {
     const { folder, lock } = place()
     writeFileSync(lock, owned({ pid: NOBODY }))
     writeFileSync(`${lock}.${OTHER}`, owned(LIVING))
-    expect(new Lock(folder).tryTake()).toBe(false)
+    expect(new Mutex(folder).tryTake()).toBe(false)
     expect(readFileSync(lock, 'utf8')).toContain(OTHER)
   })
 

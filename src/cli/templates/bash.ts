@@ -1,7 +1,6 @@
-// The script of a new plugin in bash. It needs nothing but bash: jq may be missing where the plugin goes.
+// A new plugin's script in bash. It needs only bash: jq may be missing where the plugin runs.
 
-import type { Sample } from './sample.js'
-import type { Script, ScriptFacts } from './script.js'
+import type { Sample, Script, ScriptFacts } from './sample.js'
 
 export function bashScript(facts: ScriptFacts): Script {
   const file = 'hook.sh'

@@ -1,17 +1,16 @@
-// The script of a new plugin for Node, from one text: TypeScript with its types, JavaScript as the compiler writes it without.
+// A new plugin's script for Node, from one text: TypeScript, and JavaScript exactly as the compiler emits it.
 
-import type { Sample } from './sample.js'
-import type { Script, ScriptFacts } from './script.js'
+import type { Sample, Script, ScriptFacts } from './sample.js'
 
-/** Runs as it is: no package has to be installed. */
+/** Runs without installing any package. */
 export function nodeScript(facts: ScriptFacts): Script {
   const file = 'hook.mjs'
   return { files: { [file]: withoutTypes(source(facts)) }, executable: [file], command: COMMAND }
 }
 
-/** Every Node runs what is compiled; only newer ones could run the source. */
+/** Ships the compiled file too: only newer versions of Node run TypeScript. */
 export function typescriptScript(facts: ScriptFacts): Script {
-  // Without it the compiler would add it.
+  // The compiler would add `export {}` otherwise.
   const text = `${source(facts)}export {};\n`
   return {
     files: {
@@ -27,7 +26,7 @@ export function typescriptScript(facts: ScriptFacts): Script {
 
 const COMMAND = `node "\${CLAUDE_PLUGIN_ROOT}/hook.mjs"`
 
-/** Without node_modules: all of a plugin's folder is reviewed, trusted and copied. */
+/** No node_modules: the whole plugin folder is reviewed, trusted and copied. */
 const SCRIPTS = { build: 'npx --yes -p typescript tsc', test: 'carabiner test .' }
 
 const TSCONFIG = {
@@ -42,7 +41,7 @@ const TSCONFIG = {
   include: ['hook.mts'],
 }
 
-/** Between the marks: types, which are there for people and the compiler. */
+/** Types stand between « and ». */
 function withTypes(text: string): string {
   return text.replace(/[«»]/g, '')
 }
@@ -51,7 +50,7 @@ function withoutTypes(text: string): string {
   return text.replace(/«[^»]*»/g, '')
 }
 
-/** In the words and layout of the compiler's output, so that building it changes nothing. */
+/** Laid out like the compiler's output, so that building changes nothing. */
 function source(facts: ScriptFacts): string {
   return `#!/usr/bin/env node
 // ${facts.name}: runs ${facts.when} (${facts.event}).
@@ -137,7 +136,7 @@ function refusal({ reason, answer }: Extract<Sample, { readonly does: 'refuse' }
 `
 }
 
-/** As somebody would write it: keys without quotes, texts in single ones. There are no quotes in them. */
+/** JavaScript as a person writes it: bare keys, single quotes. The texts contain no quotes. */
 function literal(value: unknown, indent: string): string {
   return JSON.stringify(value, null, 4)
     .replace(/"([A-Za-z]+)":/g, '$1:')

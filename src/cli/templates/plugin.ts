@@ -1,12 +1,11 @@
-// All files of a new plugin: hooks.json, its script, its cases, and what to do with them.
+// All files of a new plugin: hooks.json, script, test cases and README.
 
 import { resolveEvent } from '../../core/events/events.js'
 import { CASES_SCHEMA, HOOKS_SCHEMA } from '../schema/address.js'
 import { bashScript } from './bash.js'
 import { nodeScript, typescriptScript } from './node.js'
 import { pythonScript } from './python.js'
-import { sampleOf, type Wanted } from './sample.js'
-import { factsOf, type Script, type ScriptFacts } from './script.js'
+import { factsOf, type Script, type ScriptFacts, sampleOf, type Wanted } from './sample.js'
 
 export const LANGUAGES = {
   bash: bashScript,
@@ -23,7 +22,7 @@ export interface NewFile {
   readonly isExecutable: boolean
 }
 
-/** Seconds: it does next to nothing, and agents wait for it. */
+/** In seconds. Short, because agents wait for it. */
 const TIMEOUT = 10
 
 export function newPlugin(wanted: Wanted, language: Language): readonly NewFile[] {

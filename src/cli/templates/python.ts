@@ -1,7 +1,6 @@
-// The script of a new plugin in Python, with nothing but its standard library.
+// A new plugin's script in Python, using only the standard library.
 
-import type { Sample } from './sample.js'
-import type { Script, ScriptFacts } from './script.js'
+import type { Sample, Script, ScriptFacts } from './sample.js'
 
 export function pythonScript(facts: ScriptFacts): Script {
   const file = 'hook.py'

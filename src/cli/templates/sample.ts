@@ -1,4 +1,4 @@
-// What a new plugin does until somebody changes it: on each event something small that can be seen and tested.
+// What a new plugin does until its author changes it: something small and testable on each event.
 
 import type { Data, Json } from '../../core/base/json.js'
 import { type EventKind, type EventName, resolveEvent } from '../../core/events/events.js'
@@ -6,39 +6,38 @@ import { compileMatcher } from '../../core/hooks/matcher.js'
 import { examplePayload } from '../firing/example-payload.js'
 import type { Expectation } from '../test-cases/expectation.js'
 
-/** What to make. */
 export interface Wanted {
   readonly name: string
   readonly event: EventName
   readonly matcher: string | undefined
 }
 
-/** Refuses what has a word in it, or says one sentence each time. */
+/** Refuses anything that contains a word, or says one sentence each time. */
 export type Sample = Refusing | Saying
 
 interface Refusing {
   readonly does: 'refuse'
-  /** The field of the event that it looks at. */
+  /** The event field it checks. */
   readonly field: string
   readonly word: string
   readonly reason: string
-  /** What it prints to refuse, on the event where exit code 2 does not. */
+  /** Printed to refuse on an event where exit code 2 does not. */
   readonly answer?: Data
-  /** When it cannot read the event: a gate stays closed. */
+  /** Exit code if the event is unreadable: 2 keeps a gate closed. */
   readonly onFailure: 2 | 1
-  /** It asks the agent to go on, which must end some time. */
+  /** It keeps the agent going, so it must let it stop the second time. */
   readonly isStop: boolean
   readonly cases: readonly SampleCase[]
 }
 
 interface Saying {
   readonly does: 'say'
-  /** What it prints. */
+  /** Printed each time. */
   readonly answer: Data
   readonly cases: readonly SampleCase[]
 }
 
-export interface SampleCase {
+interface SampleCase {
   readonly name: string
   readonly event: EventName
   readonly payload: Data
@@ -46,7 +45,7 @@ export interface SampleCase {
   readonly skip?: string
 }
 
-/** Where a word may stand, on events that can be refused: a field, and a value around the text. */
+/** For each event that can be refused: a field, and a value that contains the text. */
 const SUBJECTS: Partial<Record<EventName, readonly [field: string, around: (text: string) => Json]>> = {
   PreToolUse: ['tool_input', (text) => ({ command: `echo ${text}` })],
   PermissionRequest: ['tool_input', (text) => ({ command: `echo ${text}` })],
@@ -79,7 +78,7 @@ export function sampleOf(wanted: Wanted): Sample {
     : refusing(wanted, kind)
 }
 
-/** Events for which there is no sample, and why. */
+/** Events without a sample, and why. */
 export const WITHOUT_SAMPLE: Partial<Record<EventName, string>> = {
   WorktreeCreate: 'a hook of it has to make the worktree itself, and to print its path',
 }
@@ -109,7 +108,7 @@ function refusing(wanted: Wanted, kind: EventKind): Refusing {
     word,
     reason,
     ...(answer && { answer }),
-    // Another exit code is a failure, and hooks.json says what that means.
+    // Any other exit code is a failure; hooks.json says what that means.
     onFailure: kind.onFailure === 'deny' && !answer ? 2 : 1,
     isStop,
     cases: [
@@ -140,7 +139,7 @@ function permissionDenied(message: string): Data {
 
 // ---- saying ---------------------------------------------------------------------------------------------------
 
-/** What a hook prints there reaches the model; a command cannot refuse. */
+/** Here output reaches the model, and a command cannot refuse. */
 const TOLD_TO_MODEL: ReadonlySet<string> = new Set(['SessionStart', 'Setup', 'SubagentStart'])
 
 function saying(wanted: Wanted, kind: EventKind): Saying {
@@ -183,7 +182,7 @@ const TOOLS = [
   'mcp__server__tool',
 ] as const
 
-/** Undefined where no value was found that the matcher takes. */
+/** Undefined if no value was found that the matcher accepts. */
 function payloadOf({ matcher: pattern }: Wanted, kind: EventKind): Data | undefined {
   const payload = JSON.parse(examplePayload(kind)) as Data
   const field = kind.matcher
@@ -197,4 +196,47 @@ function payloadOf({ matcher: pattern }: Wanted, kind: EventKind): Data | undefi
   const guesses = [...words, ...(field === 'tool_name' ? TOOLS : []), pattern.replace(/[^\w-]/g, '')]
   const value = guesses.find((guess) => guess !== '' && (matcher?.test(guess) ?? true))
   return value === undefined ? undefined : { ...payload, [field]: value }
+}
+
+// ---- scripts --------------------------------------------------------------------------------------------------
+
+/** The parts that scripts in all languages share. */
+export interface ScriptFacts extends Pick<Wanted, 'name' | 'event'> {
+  readonly when: string
+  readonly sample: Sample
+  /** Comment lines that explain the answer. */
+  readonly answers: readonly string[]
+  /** Shown if started at a terminal. Texts that scripts print must not contain quotes. */
+  readonly usage: string
+  readonly noEvent: string
+  /** Exit code without an event. */
+  readonly onFailure: 2 | 1
+}
+
+export interface Script {
+  readonly files: Readonly<Record<string, string>>
+  readonly executable: readonly string[]
+  /** For hooks.json. */
+  readonly command: string
+}
+
+export function factsOf({ name, event }: Wanted, sample: Sample): ScriptFacts {
+  const { when, denyMeans } = resolveEvent(event)
+  const answers =
+    sample.does === 'refuse' && !sample.answer
+      ? [
+          'Exit code 0 has no objection. Exit code 2 refuses, and what stands on standard error is the reason:',
+          `${denyMeans}.`,
+        ]
+      : ['What it prints is its answer, as JSON; if it prints nothing, it has none.']
+  return {
+    name,
+    event,
+    when,
+    sample,
+    answers,
+    usage: `${name} reads an event from standard input; try it with: carabiner test`,
+    noEvent: `${name}: there is no event on standard input`,
+    onFailure: sample.does === 'refuse' ? sample.onFailure : 1,
+  }
 }

@@ -2,17 +2,17 @@
 
 import { type Data, isObject, type Json } from '../core/base/json.js'
 import type { EventName } from '../core/events/events.js'
+import type { HostName } from '../hosts/hosts.js'
 import {
   type HostPayload,
   InvalidHookInput,
   parseJson,
   type ReadOptions,
   readHostPayload,
-} from '../hosts/host-payload.js'
-import type { HostName } from '../hosts/hosts.js'
+} from '../hosts/payload.js'
 
-export { InvalidHookInput } from '../hosts/host-payload.js'
 export type { HostName } from '../hosts/hosts.js'
+export { InvalidHookInput } from '../hosts/payload.js'
 
 interface InputBase {
   readonly sessionId?: string

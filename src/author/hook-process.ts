@@ -1,7 +1,7 @@
 // The process of a hook: its one answer on standard output, everything else on standard error, and its end.
 
 import { writeSync } from 'node:fs'
-import type { HostAnswer } from '../hosts/host-answer.js'
+import type { HostAnswer } from '../hosts/host.js'
 
 const STDOUT = 1
 const STDERR = 2

@@ -3,7 +3,7 @@
 export type { Data, Json } from '../core/base/json.js'
 export type { EventName } from '../core/events/events.js'
 export { askUser, deny, type HookResult, inject, modify, respond } from '../core/events/result.js'
-export type { HostAnswer } from '../hosts/host-answer.js'
+export type { HostAnswer } from '../hosts/host.js'
 export {
   type Abort,
   type AfterLlmAnswer,

@@ -7,9 +7,10 @@ import { withoutSecrets } from '../core/base/secrets.js'
 import { plainText, shown } from '../core/base/text.js'
 import { canonicalEvent, type EventName, resolveEvent } from '../core/events/events.js'
 import { type HookResult, parseResult } from '../core/events/result.js'
-import { type HostAnswer, type HostEvent, type HostVerdict, verdictOfResult } from '../hosts/host-answer.js'
-import { askedBy, eventOf, InvalidHookInput, type ReadOptions, senderOf } from '../hosts/host-payload.js'
-import { type Host, hostNamed } from '../hosts/hosts.js'
+import { answerOf, verdictOfResult } from '../hosts/answer.js'
+import type { HostAnswer, HostEvent, HostVerdict } from '../hosts/host.js'
+import { hostNamed, type KnownHost } from '../hosts/hosts.js'
+import { eventOf, InvalidHookInput, type ReadOptions, readEnvelope, senderOf } from '../hosts/payload.js'
 import { type HookInput, type HostName, type InputOf, inputOf, parsePayload } from './hook-input.js'
 import { beforeTheEnd, keepStdoutClean, leave, tellLate, type Unanswered } from './hook-process.js'
 import { checkedOptions, InvalidOption } from './run-options.js'
@@ -69,7 +70,7 @@ class Run implements Unanswered {
   readonly #name: string
   /** Not performance.now(): to load it takes longer than the rest. */
   readonly #startedAt = process.hrtime.bigint()
-  #host: Host
+  #host: KnownHost
   #event: HostEvent
   #notes: readonly string[] = []
   #done = false
@@ -79,7 +80,7 @@ class Run implements Unanswered {
     this.#options = options
     this.#problem = problem
     this.#name = options.name ?? basename(process.argv[1] ?? 'hook')
-    this.#host = hostNamed(options.host ?? 'claude-code') as Host
+    this.#host = hostNamed(options.host ?? 'claude-code') as KnownHost
     this.#event = { ...NOTHING, name: canonicalEvent(options.event ?? '') ?? NOTHING.name }
   }
 
@@ -108,7 +109,7 @@ class Run implements Unanswered {
     const payload = parsePayload(text)
     const options: ReadOptions = { ...this.#options, env: process.env }
     this.#host = senderOf(payload, options.event ?? '', options)
-    const asked = askedBy(payload, options)
+    const asked = readEnvelope(payload, options)
     this.#host = asked.host
     this.#event = { name: asked.name, sentAs: asked.sentAs, data: {} }
     if (asked.known === undefined && asked.sentAs === '') this.#problem ??= unknownEvent(asked.name)
@@ -156,7 +157,7 @@ class Run implements Unanswered {
 
   #finish(verdict: HostVerdict, outcome: object): void {
     this.#done = true
-    const answer = this.#host.encode(this.#event, verdict)
+    const answer = answerOf(this.#host, this.#event, verdict)
     const duration = Number((process.hrtime.bigint() - this.#startedAt) / 1000n)
     // A name that is not known is a text out of the payload.
     const event = canonicalEvent(this.#event.name) ?? 'Unknown'

@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
-import { InvalidHookInput, parseJson } from '../hosts/host-payload.js'
+import { InvalidHookInput, parseJson } from '../hosts/payload.js'
 
 const STDIN = 0
 const CHUNK = 64 * 1024

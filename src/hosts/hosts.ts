@@ -1,4 +1,4 @@
-// Every agent whose payloads are read and whose answers are written, and which of them sent a payload.
+// The table of hosts, one row each. Names, types, completion and lookups derive from it.
 
 import type { Data } from '../core/base/json.js'
 import { amazonQ } from './amazon-q/host.js'
@@ -11,7 +11,7 @@ import { cursor } from './cursor/host.js'
 import { droid } from './droid/host.js'
 import { gemini } from './gemini/host.js'
 import { goose } from './goose/host.js'
-import { type HostDialect, isIsoTime } from './host-dialect.js'
+import { type Host, isIsoTime } from './host.js'
 import { kimi } from './kimi/host.js'
 import { letta } from './letta/host.js'
 import { openhands } from './openhands/host.js'
@@ -19,8 +19,8 @@ import { qwen } from './qwen/host.js'
 import { vscode } from './vscode/host.js'
 import { windsurf } from './windsurf/host.js'
 
-/** In the order in which they are held against a payload: what is like nothing else first. */
-const HOSTS = [
+/** In the order in which they are matched against a payload: the most distinctive first. */
+const TABLE = [
   windsurf,
   cline,
   cursor,
@@ -39,26 +39,30 @@ const HOSTS = [
   claudeCode,
 ] as const
 
-export type HostName = (typeof HOSTS)[number]['name']
-export type Host = HostDialect<HostName>
+export type HostName = (typeof TABLE)[number]['name']
+export type KnownHost = Host<HostName>
 
-export const HOST_NAMES: readonly HostName[] = HOSTS.map(({ name }) => name).toSorted()
+/** By name. */
+export const HOSTS: readonly KnownHost[] = [...TABLE].sort((a, b) => (a.name < b.name ? -1 : 1))
+export const HOST_NAMES: readonly HostName[] = HOSTS.map(({ name }) => name)
 
-export function hostNamed(name: string): Host | undefined {
+export function hostNamed(name: string): KnownHost | undefined {
   return HOSTS.find((host) => host.name === name)
 }
 
-/**
- * Whoever sent it; Claude Code where nobody else fits. `event` is what the payload calls it, without case and
- * separators.
- */
-export function hostOf(payload: Data, event: string, env: NodeJS.ProcessEnv = {}): Host {
+/** The host that sent a payload; Claude Code if none fits. `event` is the payload's name for it, without case and separators. */
+export function hostOf(payload: Data, event: string, env: NodeJS.ProcessEnv = {}): KnownHost {
   if (isOurs(payload, env)) return ownEngine
-  return HOSTS.find((host) => host.sends(payload, event)) ?? claudeCode
+  return TABLE.find((host: KnownHost) => host.sends(payload, event)) ?? claudeCode
 }
 
-/** An engine of ours, or Amplifier's, speaks Claude Code's dialect with a time, as some agents do. */
+/** An engine of ours, or Amplifier's, sends Claude Code's payload with a time, as some hosts do. */
 function isOurs(payload: Data, env: NodeJS.ProcessEnv): boolean {
   const name = payload.hook_event_name
   return Boolean(env.AMPLIFIER_HOOKS_DIR) && typeof name === 'string' && isIsoTime(payload.timestamp)
+}
+
+/** Claude Code's names for a tool of this host, the likeliest first; none if it has no such tool, or the same name. */
+export function claudeToolNames({ tools = {} }: Host, tool: string): readonly string[] {
+  return Object.hasOwn(tools, tool) ? (tools[tool] as readonly string[]) : []
 }

@@ -7,10 +7,10 @@ import { plainText } from '../../core/base/text.js'
 import { knownEvents, resolveEvent } from '../../core/events/events.js'
 import type { Outcome } from '../../core/verdict/outcome.js'
 import { userHome } from '../../files/homes.js'
-import { type HostEvent, type HostVerdict, verdictOfOutcome } from '../../hosts/host-answer.js'
-import { type Asked, askedBy, eventOf, isAboutTool } from '../../hosts/host-payload.js'
-import { claudeToolNames } from '../../hosts/host-tools.js'
-import { HOST_NAMES, type Host, hostNamed } from '../../hosts/hosts.js'
+import { answerOf, verdictOfOutcome } from '../../hosts/answer.js'
+import type { HostEvent, HostVerdict } from '../../hosts/host.js'
+import { claudeToolNames, HOST_NAMES, hostNamed, type KnownHost } from '../../hosts/hosts.js'
+import { type Envelope, eventOf, isAboutTool, readEnvelope } from '../../hosts/payload.js'
 import { namedIn, projectDirOf } from '../../pack/project-dir.js'
 import { BYPASSED } from '../bypass.js'
 import type { Output } from '../output.js'
@@ -23,7 +23,7 @@ const QUIET = { injections: [], messages: [] } as const
 
 /** One event, from the payload of an agent to the answer it reads. */
 export class HostReply {
-  readonly #host: Host
+  readonly #host: KnownHost
   readonly #named: string | undefined
   readonly #output: Output
   #event: HostEvent
@@ -39,8 +39,8 @@ export class HostReply {
     this.#event = { name: named ? this.#meantBy(named) : 'Unknown', sentAs: '', data: {} }
   }
 
-  #asked(event: string): Asked {
-    return askedBy({}, { event, host: this.#host.name })
+  #asked(event: string): Envelope {
+    return readEnvelope({}, { event, host: this.#host.name })
   }
 
   /** The canonical name; of a misspelt one the event that was most likely meant. */
@@ -55,7 +55,7 @@ export class HostReply {
   /** The event in canonical terms. Throws where the payload is none of this agent's, or of another event. */
   read(payload: Payload): HostEvent {
     const named = this.#named
-    const asked = askedBy(payload as Data, {
+    const asked = readEnvelope(payload as Data, {
       ...(named !== undefined && { event: named }),
       host: this.#host.name,
     })
@@ -101,14 +101,14 @@ export class HostReply {
   /** What Claude Code calls the tool that it is about. */
   get toolNames(): readonly string[] {
     const { tool_name: tool } = this.#event.data
-    return typeof tool === 'string' ? claudeToolNames(this.#host.name, tool) : []
+    return typeof tool === 'string' ? claudeToolNames(this.#host, tool) : []
   }
 
   /** Seconds until the answer must be out. */
   get patience(): number {
-    const { patience, patienceWith = {} } = this.#host
+    const { timeout, timeouts = {} } = this.#host
     const { name } = this.#event
-    return SHARE * (Object.hasOwn(patienceWith, name) ? (patienceWith[name] as number) : patience)
+    return SHARE * (Object.hasOwn(timeouts, name) ? (timeouts[name] as number) : timeout)
   }
 
   get isGiven(): boolean {
@@ -142,7 +142,7 @@ export class HostReply {
   }
 
   async #say(verdict: HostVerdict): Promise<void> {
-    const { stdout, stderr, exit } = this.#host.encode(this.#event, verdict)
+    const { stdout, stderr, exit } = answerOf(this.#host, this.#event, verdict)
     if (stdout) await this.#output.print([stdout.trimEnd()])
     if (stderr) await this.#output.complain([stderr.trimEnd()])
     const isRefusal = verdict.action !== 'continue' && verdict.action !== 'respond'

@@ -5,7 +5,7 @@ import { readInputBytes, readWhole } from '../../author/standard-input.js'
 import { textOf } from '../../core/base/errors.js'
 import { frozenCopy, isObject } from '../../core/base/json.js'
 import { resolveEvent } from '../../core/events/events.js'
-import { parseJson } from '../../hosts/host-payload.js'
+import { parseJson } from '../../hosts/payload.js'
 import { Refusal, usage } from '../refusal.js'
 import { isTerminal } from '../terminal.js'
 

@@ -1,21 +1,23 @@
-// Amazon Q CLI, and Kiro's CLI after it, as the one that asks: exit codes; what is printed is context for prompts.
+// Amazon Q CLI, and Kiro's CLI after it: exit codes; stdout is context for prompts.
 
-import { byExitCode } from '../exit-code.js'
-import type { HostDialect } from '../host-dialect.js'
+import { byExitCode } from '../answer.js'
+import type { Host } from '../host.js'
 
 const NAMES: readonly unknown[] = ['agentSpawn', 'userPromptSubmit', 'preToolUse', 'postToolUse', 'stop']
 
-export const amazonQ: HostDialect<'amazon-q'> = {
+export const amazonQ: Host<'amazon-q'> = {
   name: 'amazon-q',
   title: 'Amazon Q',
   sends: (payload) => NAMES.includes(payload.hook_event_name) && !('session_id' in payload),
   events: { agentspawn: 'SessionStart' },
-  patience: 30,
-  encode: byExitCode('Amazon Q', {
-    SessionStart: 'C',
-    UserPromptSubmit: 'C',
-    PreToolUse: 'B',
-    PostToolUse: '',
-    Stop: '',
-  }),
+  tools: { execute_bash: ['Bash'], fs_read: ['Read'], fs_write: ['Write', 'Edit'] },
+  can: {
+    SessionStart: ['context'],
+    UserPromptSubmit: ['context'],
+    PreToolUse: ['block'],
+    PostToolUse: [],
+    Stop: [],
+  },
+  answer: byExitCode,
+  timeout: 30,
 }

@@ -92,7 +92,7 @@ export function engineEntries(program: Program): readonly Entry[] {
           type: 'command',
           command: commandLine(program, ['fire', event, '--as', 'claude-code']),
           // As `fire` has it, which answers before.
-          timeout: claudeCode.patienceWith?.[event] ?? claudeCode.patience,
+          timeout: claudeCode.timeouts?.[event] ?? claudeCode.timeout,
           // A gate that cannot be asked is closed: also where the program is gone, or Claude Code ran out of patience.
           ...(isGate(event) && { onFailure: 'block' }),
         },

@@ -1,134 +1,125 @@
-// Claude Code as the one that asks, and the shape of its answers, which other agents read as well.
+// Claude Code, and its form of answers, which other hosts read as well.
 
 import type { Data, Json } from '../../core/base/json.js'
 import { type Honoured, honouredOn } from '../../systems/claude-code/honoured.js'
-import {
-  type Feasible,
-  feasible,
-  type HostAnswer,
-  type HostEvent,
-  type HostVerdict,
-  printed,
-} from '../host-answer.js'
-import type { HostDialect } from '../host-dialect.js'
+import { isRefusal, plain, printed } from '../answer.js'
+import type { Ability, FittedVerdict, Host, HostAnswer, HostEvent, HostVerdict } from '../host.js'
 
-export const claudeCode: HostDialect<'claude-code'> = {
+export const claudeCode: Host<'claude-code'> = {
   name: 'claude-code',
   title: 'Claude Code',
-  // What nobody else sends is read as Claude Code's.
+  // A payload that no other host claims is read as Claude Code's.
   sends: () => false,
-  patience: 600,
-  patienceWith: { UserPromptSubmit: 30, MessageDisplay: 10, SessionEnd: 60 },
-  encode: encodeForClaudeCode,
+  can: (event, verdict) => abilities(honoured(event), verdict),
+  answer: (event, told) => answer(event, told),
+  timeout: 600,
+  timeouts: { UserPromptSubmit: 30, MessageDisplay: 10, SessionEnd: 60 },
+  shellVariables: ['CLAUDECODE'],
+  // The file below the home moves with CLAUDE_CONFIG_DIR: see userSettingsFolder().
+  hookFiles: { project: ['.claude/settings.json', '.claude/settings.local.json'], home: [] },
 }
 
 /**
- * An engine of ours, which reads the terms of a question beside the question. Nobody else is told them: whoever is not
- * known is taken for Claude Code, and some agents refuse an answer that has a key of which they do not know.
+ * An engine of ours, which reads the terms of a question beside the question. No other host is sent them: an unknown
+ * host is taken for Claude Code, and some hosts reject an answer that has an unknown key.
  */
-export const ownEngine: HostDialect<'claude-code'> = {
+export const ownEngine: Host<'claude-code'> = {
   ...claudeCode,
-  encode: (event, verdict) => encodeForClaudeCode(event, verdict, verdict.approval),
+  answer: (event, told, { approval }) => answer(event, told, approval),
 }
 
-export function encodeForClaudeCode(
-  event: HostEvent,
-  verdict: HostVerdict,
-  approval: HostVerdict['approval'] = {},
-): HostAnswer {
-  const honoured = honouredOn({ ...event, session: undefined })
-  const told = feasible(claudeCode.title, abilities(honoured, verdict), event, verdict)
-  if (told.act === 'ask' && honoured.fields?.permissionDecision) {
-    return printed({ ...claudeJson(event, told), ...approval })
-  }
-  if (told.act !== 'refuse' && told.act !== 'signal') return granted(event, honoured, told)
-  const answer = claudeJson(event, told)
-  // Beside the JSON, which has the last word here: an agent that is not known may understand nothing else. A stop was
-  // only ever seen to work with 0.
-  const exits = told.act === 'signal' || (honoured.exit2 === 'block' && !told.stops)
-  return exits ? printed(answer, 2, told.reason) : printed(answer)
+function honoured(event: HostEvent): Honoured {
+  return honouredOn({ ...event, session: undefined })
 }
 
-/** Two events read what a hook prints as it stands. */
-function granted(event: HostEvent, honoured: Honoured, told: Feasible): HostAnswer {
-  const path = told.host.worktreePath
-  const isPath = honoured.makesPath && typeof path === 'string'
-  if (isPath || (!honoured.fields && told.context)) {
-    const stdout = `${isPath ? path : told.context}\n`
-    return { stdout, exit: 0, ...(told.message && { stderr: `${told.message}\n` }) }
-  }
-  return printed(claudeJson(event, told))
-}
-
-function abilities(honoured: Honoured, { permission }: HostVerdict): string {
-  const { fields, exit2, decision, plainContext, ignoresStop } = honoured
+function abilities(
+  { fields, exit2, decision, plainContext, ignoresStop }: Honoured,
+  { permission }: HostVerdict,
+): readonly Ability[] {
   const has = (field: string) => fields !== null && field in fields
   const ruling = has('decision')
-  return [
-    (decision || ruling || has('permissionDecision') || has('action') || exit2 === 'block') && 'B',
-    // An input goes with an allow there, and only who allows may give one.
-    (has('updatedInput') || (ruling && permission)) && 'I',
-    has('updatedToolOutput') && 'O',
-    (has('additionalContext') || (plainContext && !fields)) && 'C',
-    // The person is about to be asked anyway.
-    (has('permissionDecision') || ruling) && 'AG',
-    !ignoresStop && exit2 === 'block' && 'S',
-  ]
-    .filter(Boolean)
-    .join('')
+  const asks = has('permissionDecision') || ruling
+  const table: Readonly<Record<Ability, unknown>> = {
+    block: decision || asks || has('action') || exit2 === 'block',
+    // A ruling takes an input only together with an allow.
+    input: has('updatedInput') || (ruling && permission),
+    output: has('updatedToolOutput'),
+    prompt: false,
+    context: has('additionalContext') || (plainContext && !fields),
+    // A ruling is made when the person is about to be asked anyway.
+    ask: asks,
+    allow: asks,
+    stop: !ignoresStop && exit2 === 'block',
+  }
+  return Object.entries(table).flatMap(([ability, can]) => (can ? [ability as Ability] : []))
 }
 
-// ---- the shape ------------------------------------------------------------------------------------------------
-
-/** For agents that read the same: also where they have no such event, as then it is not theirs. */
-export function inClaudeShape(event: HostEvent, told: Feasible): HostAnswer {
-  const answer = claudeJson(event, told)
-  return told.act === 'signal' ? printed(answer, 2, told.reason) : printed(answer)
+function answer(event: HostEvent, told: FittedVerdict, approval: HostVerdict['approval'] = {}): HostAnswer {
+  const { fields, exit2, makesPath } = honoured(event)
+  const json = claudeJson(event, told)
+  if (told.act === 'ask' && fields?.permissionDecision) return printed({ ...json, ...approval })
+  if (isRefusal(told)) {
+    // The JSON decides in Claude Code; the exit code is there for an unknown host that understands nothing else.
+    // A stop was only ever seen to work with exit code 0.
+    const exits = told.act === 'signal' || (exit2 === 'block' && !told.stops)
+    return exits ? printed(json, 2, told.reason) : printed(json)
+  }
+  // Two events read stdout as plain text.
+  const path = told.host.worktreePath
+  if (makesPath && typeof path === 'string') return plain(path, 0, told.message)
+  return !fields && told.context ? plain(told.context, 0, told.message) : printed(json)
 }
 
-/** The JSON of Claude Code's format; empty where there is nothing to say. */
-export function claudeJson(event: HostEvent, told: Feasible): Readonly<Record<string, Json>> {
-  const { fields, decision } = honouredOn({ ...event, session: undefined })
+// ---- the form -------------------------------------------------------------------------------------------------
+
+/** For other hosts that read Claude Code's form, also on events that they do not have. */
+export function answerLikeClaude(event: HostEvent, told: FittedVerdict): HostAnswer {
+  const json = claudeJson(event, told)
+  return told.act === 'signal' ? printed(json, 2, told.reason) : printed(json)
+}
+
+/** Empty if there is nothing to say. */
+function claudeJson(event: HostEvent, told: FittedVerdict): Readonly<Record<string, Json>> {
+  const { fields, decision } = honoured(event)
   const specific = fields ? specificOf(told, Object.keys(fields)) : {}
-  const refuses = told.act === 'refuse' || told.act === 'signal'
-  const elsewhere = 'permissionDecision' in specific || 'decision' in specific || 'action' in specific
+  const decidesInside = 'permissionDecision' in specific || 'decision' in specific || 'action' in specific
+  const decidesOutside = decision || !fields || told.act === 'signal'
   return {
     ...(told.stops && { continue: false, stopReason: told.reason }),
     ...(told.message && { systemMessage: told.message }),
-    ...(refuses &&
-      !elsewhere &&
-      (decision || !fields || told.act === 'signal') && { decision: 'block', reason: told.reason }),
+    ...(isRefusal(told) && !decidesInside && decidesOutside && { decision: 'block', reason: told.reason }),
     ...(Object.keys(specific).length > 0 && {
       hookSpecificOutput: { hookEventName: event.name, ...specific },
     }),
   }
 }
 
-function specificOf(told: Feasible, fields: readonly string[]): Data {
+function specificOf(told: FittedVerdict, fields: readonly string[]): Data {
   const has = (field: string) => fields.includes(field)
   const own = Object.entries(told.host).filter(([key]) => has(key) && !DECIDING.has(key))
   return {
     ...Object.fromEntries(own),
     ...(has('permissionDecision') && permissionOf(told)),
     ...(has('decision') && rulingOf(told)),
-    ...(has('action') && (told.act === 'refuse' || told.act === 'signal') && { action: 'decline' }),
+    ...(has('action') && isRefusal(told) && { action: 'decline' }),
     ...(has('updatedInput') && told.input && { updatedInput: told.input }),
     ...(has('updatedToolOutput') && told.output !== undefined && { updatedToolOutput: told.output }),
     ...(has('additionalContext') && told.context && { additionalContext: told.context }),
   }
 }
 
-/** A verdict decides these; no field of a host's does. */
+/** Only the verdict sets these, never a field meant for the host. */
 const DECIDING: ReadonlySet<string> = new Set(['permissionDecision', 'decision', 'action', 'updatedInput'])
 
 const DECISIONS = { refuse: 'deny', signal: 'deny', ask: 'ask', allow: 'allow' } as const
 
-function permissionOf({ act, reason }: Feasible): Data {
+function permissionOf({ act, reason }: FittedVerdict): Data {
   if (act === 'go') return {}
   return { permissionDecision: DECISIONS[act], ...(reason && { permissionDecisionReason: reason }) }
 }
 
-function rulingOf({ act, reason, stops, input, host }: Feasible): Data {
+function rulingOf(told: FittedVerdict): Data {
+  const { act, reason, stops, input, host } = told
   if (act === 'allow') {
     const { updatedPermissions } = host
     return {
@@ -139,7 +130,7 @@ function rulingOf({ act, reason, stops, input, host }: Feasible): Data {
       },
     }
   }
-  if (act !== 'refuse' && act !== 'signal') return {}
+  if (!isRefusal(told)) return {}
   const interrupt = stops || host.interrupt === true
   return { decision: { behavior: 'deny', message: reason, ...(interrupt && { interrupt }) } }
 }

@@ -1,30 +1,30 @@
-// Cline as the one that asks: what happened lies in an object of its own, and only `cancel`, with exit code 0, refuses.
+// Cline: the payload has an object for each event, and only `cancel`, with exit code 0, refuses.
 
 import { type Data, isObject } from '../../core/base/json.js'
+import { abilitiesOn, isRefusal, printed, withMessage } from '../answer.js'
 import {
   type Abilities,
-  abilityOn,
-  feasible,
+  definedFields,
+  type FittedVerdict,
+  firstOf,
+  type Host,
   type HostAnswer,
   type HostEvent,
-  type HostVerdict,
-  printed,
-} from '../host-answer.js'
-import { fieldsOf, firstOf, type HostDialect } from '../host-dialect.js'
+} from '../host.js'
 
 const CAN: Abilities = {
-  PreToolUse: 'BC',
-  PostToolUse: 'CS',
-  UserPromptSubmit: 'BC',
-  SessionStart: 'BC',
-  PreCompact: 'B',
-  Stop: '',
-  SessionEnd: '',
-  StopFailure: '',
-  Notification: '',
+  PreToolUse: ['block', 'context'],
+  PostToolUse: ['context', 'stop'],
+  UserPromptSubmit: ['block', 'context'],
+  SessionStart: ['block', 'context'],
+  PreCompact: ['block'],
+  Stop: [],
+  SessionEnd: [],
+  StopFailure: [],
+  Notification: [],
 }
 
-export const cline: HostDialect<'cline'> = {
+export const cline: Host<'cline'> = {
   name: 'cline',
   title: 'Cline',
   sends: (payload) => 'clineVersion' in payload,
@@ -43,17 +43,33 @@ export const cline: HostDialect<'cline'> = {
     promptsubmit: 'UserPromptSubmit',
   },
   read,
-  patience: 30,
-  encode,
+  // Two generations: the second takes lists of commands and of files.
+  tools: {
+    execute_command: ['Bash'],
+    run_commands: ['Bash'],
+    read_file: ['Read'],
+    read_files: ['Read'],
+    write_to_file: ['Write'],
+    new_rule: ['Write'],
+    replace_in_file: ['Edit'],
+    editor: ['Write', 'Edit'],
+    apply_patch: ['Write', 'Edit'],
+  },
+  // Only its SDK, which sends `tool_call`, can change an input.
+  can: (event) =>
+    event.sentAs === 'tool_call' ? [...(abilitiesOn(CAN, event) ?? []), 'input'] : abilitiesOn(CAN, event),
+  answer,
+  timeout: 30,
+  shellVariables: ['CLINE_ACTIVE'],
 }
 
 function read(payload: Data): Data {
   const called = part(payload, 'tool_call', 'tool_result')
   const told = part(payload, 'preToolUse', 'postToolUse', 'userPromptSubmit', 'notification')
-  return fieldsOf({
+  return definedFields({
     session_id: payload.taskId,
     cwd: firstOf(payload.workspaceRoots),
-    // The newer one has the arguments as they are, beside a copy in which each is a text.
+    // The newer generation has the arguments as they are, and a copy in which each is a text.
     tool_name: called.name ?? told.toolName,
     tool_input: called.input ?? told.parameters,
     tool_response: called.output ?? told.result,
@@ -67,14 +83,11 @@ function part(payload: Data, ...names: readonly string[]): Data {
   return (found ?? {}) as Data
 }
 
-/** It ends the whole task, which is all that a hook can do; any other exit code than 0 would let the call pass. */
-function encode(event: HostEvent, verdict: HostVerdict): HostAnswer {
-  const ability = abilityOn(CAN, event)
-  const inSdk = event.sentAs === 'tool_call'
-  const told = feasible(cline.title, inSdk ? `${ability}I` : ability, event, verdict)
-  const isUnknown = ability === undefined
+/** Hooks can do no more than end the whole task; any exit code other than 0 would let the call pass. */
+function answer(event: HostEvent, told: FittedVerdict): HostAnswer {
+  const isUnknown = !Object.hasOwn(CAN, event.name)
   const cancels = told.act === 'refuse' || told.stops || (told.act === 'signal' && isUnknown)
-  const said = [cancels || told.act === 'signal' ? told.reason : '', told.message].filter(Boolean).join('\n')
+  const said = withMessage({ reason: cancels || isRefusal(told) ? told.reason : '', message: told.message })
   return printed({
     ...(cancels && { cancel: true }),
     ...(said && { errorMessage: said }),

@@ -1,47 +1,37 @@
-// Codex as the one that asks: Claude Code's shape, of which it refuses every answer that holds a key too many.
+// Codex: Claude Code's answers, but it rejects an answer with a key that it does not expect.
 
-import { inClaudeShape } from '../claude-code/host.js'
-import {
-  type Abilities,
-  abilityOn,
-  type Feasible,
-  feasible,
-  type HostAnswer,
-  type HostEvent,
-  type HostVerdict,
-} from '../host-answer.js'
-import { type HostDialect, keepsIn } from '../host-dialect.js'
+import { answerLikeClaude } from '../claude-code/host.js'
+import { type Abilities, type FittedVerdict, type Host, type HostEvent, hookFile, keepsIn } from '../host.js'
 
 const CAN: Abilities = {
-  PreToolUse: 'BIC',
-  PermissionRequest: 'BGA',
-  PostToolUse: 'BCS',
-  UserPromptSubmit: 'BCS',
-  SessionStart: 'CS',
-  SubagentStart: 'C',
-  Stop: 'BS',
-  SubagentStop: 'BS',
-  PreCompact: 'S',
-  PostCompact: 'S',
-  SessionEnd: '',
+  PreToolUse: ['block', 'input', 'context'],
+  PermissionRequest: ['block', 'allow', 'ask'],
+  PostToolUse: ['block', 'context', 'stop'],
+  UserPromptSubmit: ['block', 'context', 'stop'],
+  SessionStart: ['context', 'stop'],
+  SubagentStart: ['context'],
+  Stop: ['block', 'stop'],
+  SubagentStop: ['block', 'stop'],
+  PreCompact: ['stop'],
+  PostCompact: ['stop'],
+  SessionEnd: [],
 }
 
-export const codex: HostDialect<'codex'> = {
+export const codex: Host<'codex'> = {
   name: 'codex',
   title: 'Codex',
   sends: (payload) => keepsIn(payload, '.codex') || ('turn_id' in payload && 'model' in payload),
-  patience: 600,
-  patienceWith: { SessionEnd: 1 },
-  encode,
+  tools: { apply_patch: ['Write', 'Edit'] },
+  can: CAN,
+  answer: (event, told) => answerLikeClaude(event, { ...told, host: {}, act: actOf(event, told) }),
+  timeout: 600,
+  timeouts: { SessionEnd: 1 },
+  shellVariables: ['CODEX_CI', 'CODEX_SANDBOX', 'CODEX_THREAD_ID'],
+  hookFiles: hookFile('.codex/hooks.json'),
 }
 
-function encode(event: HostEvent, verdict: HostVerdict): HostAnswer {
-  const told = feasible(codex.title, abilityOn(CAN, event), event, verdict)
-  return inClaudeShape(event, strict(event, { ...told, host: {} }))
-}
-
-/** A changed input must come with an allow; where nothing can be blocked, a stop must come without a decision. */
-function strict(event: HostEvent, told: Feasible): Feasible {
-  if (told.stops && !abilityOn(CAN, event)?.includes('B')) return { ...told, act: 'go' }
-  return told.input ? { ...told, act: 'allow' } : told
+/** A changed input must come with an allow; on an event that cannot be blocked, a stop must come without a decision. */
+function actOf({ name }: HostEvent, { act, stops, input }: FittedVerdict): FittedVerdict['act'] {
+  if (stops && !CAN[name]?.includes('block')) return 'go'
+  return input ? 'allow' : act
 }

@@ -1,37 +1,19 @@
-// GitHub Copilot CLI as the one that asks: flat answers, or Claude Code's shape where its configuration uses those names.
+// GitHub Copilot CLI: flat answers, or Claude Code's if its configuration uses Claude Code's names of events.
 
 import { type Data, isObject } from '../../core/base/json.js'
-import { inClaudeShape } from '../claude-code/host.js'
+import { printed, signalled, textOfResponse, withMessage } from '../answer.js'
+import { answerLikeClaude } from '../claude-code/host.js'
 import {
-  type Abilities,
-  abilityOn,
-  type Feasible,
-  feasible,
+  definedFields,
+  type FittedVerdict,
+  type Host,
   type HostAnswer,
   type HostEvent,
-  type HostVerdict,
-  printed,
-  signalled,
-  textOfResponse,
-} from '../host-answer.js'
-import { fieldsOf, type HostDialect, isIsoTime, keepsIn } from '../host-dialect.js'
+  isIsoTime,
+  keepsIn,
+} from '../host.js'
 
-const CAN: Abilities = {
-  PreToolUse: 'BIAGC',
-  PermissionRequest: 'BGA',
-  PostToolUse: 'OC',
-  PostToolUseFailure: 'C',
-  UserPromptSubmit: 'C',
-  SessionStart: 'C',
-  SubagentStart: 'C',
-  Notification: 'C',
-  Stop: 'B',
-  SubagentStop: 'B',
-  PreCompact: '',
-  SessionEnd: '',
-}
-
-export const copilot: HostDialect<'copilot'> = {
+export const copilot: Host<'copilot'> = {
   name: 'copilot',
   title: 'Copilot CLI',
   sends: (payload) =>
@@ -43,32 +25,56 @@ export const copilot: HostDialect<'copilot'> = {
     agentstop: 'Stop',
     erroroccurred: 'StopFailure',
   },
-  read: ({ error }) => (isObject(error) ? fieldsOf({ error: (error as Data).message }) : {}),
-  patience: 30,
-  encode,
+  read: ({ error }) => (isObject(error) ? definedFields({ error: (error as Data).message }) : {}),
+  tools: {
+    bash: ['Bash'],
+    powershell: ['Bash'],
+    view: ['Read'],
+    create: ['Write'],
+    edit: ['Edit'],
+    str_replace_editor: ['Edit'],
+    apply_patch: ['Edit'],
+  },
+  can: {
+    PreToolUse: ['block', 'input', 'ask', 'allow', 'context'],
+    PermissionRequest: ['block', 'allow', 'ask'],
+    PostToolUse: ['output', 'context'],
+    PostToolUseFailure: ['context'],
+    UserPromptSubmit: ['context'],
+    SessionStart: ['context'],
+    SubagentStart: ['context'],
+    Notification: ['context'],
+    Stop: ['block'],
+    SubagentStop: ['block'],
+    PreCompact: [],
+    SessionEnd: [],
+  },
+  answer,
+  timeout: 30,
+  shellVariables: ['COPILOT_CLI'],
+  hookFiles: { project: ['.github/hooks/*'], home: [] },
 }
 
-function encode(event: HostEvent, verdict: HostVerdict): HostAnswer {
-  const told = feasible(copilot.title, abilityOn(CAN, event), event, verdict)
-  // Not with exit code 2, by which the reason would be lost.
-  if (isClaudeShaped(event)) return inClaudeShape(event, told)
+function answer(event: HostEvent, told: FittedVerdict): HostAnswer {
+  // Exit code 2 would lose the reason.
+  if (isClaudeShaped(event)) return answerLikeClaude(event, told)
   if (told.act === 'signal') return signalled(told)
-  // It has no place for a word to the user.
+  // Its answer has no place for a message to the user.
   if (told.act !== 'refuse' || !isUnread(event)) return printed(flat(event, told), 0, told.message)
-  return printed(flat(event, told), 2, [told.reason, told.message].filter(Boolean).join('\n'))
+  return printed(flat(event, told), 2, withMessage(told))
 }
 
-/** How it spells the event nobody knows then, and the exit code is a refusal in both spellings. */
+/** Without a payload its spelling of the event is unknown; the exit code is a refusal in both spellings. */
 function isUnread({ sentAs, data }: HostEvent): boolean {
   return sentAs === '' && Object.keys(data).length === 0
 }
 
-/** How its configuration spells an event decides about everything; where it sends no name, it is its own. */
+/** The spelling of an event in its configuration decides the whole shape; if it sends no name, the shape is its own. */
 function isClaudeShaped({ sentAs }: HostEvent): boolean {
   return /^[A-Z]/.test(sentAs)
 }
 
-function flat({ name }: HostEvent, told: Feasible): object {
+function flat({ name }: HostEvent, told: FittedVerdict): object {
   return {
     ...decisionOf(name, told),
     ...(told.input && { modifiedArgs: told.input }),
@@ -79,7 +85,7 @@ function flat({ name }: HostEvent, told: Feasible): object {
   }
 }
 
-function decisionOf(name: string, { act, reason }: Feasible): object {
+function decisionOf(name: string, { act, reason }: FittedVerdict): object {
   if (act === 'go' || act === 'signal') return {}
   if (name === 'PreToolUse') {
     const permissionDecision = act === 'refuse' ? 'deny' : act

@@ -1,18 +1,17 @@
-// Crush as the one that asks: one event, one flat answer; a changed input is merged over the old one.
+// Crush: one event, one flat answer; it merges a changed input over the old one.
 
-import { type Abilities, abilityOn, feasible, mergesInto, printed, signalled } from '../host-answer.js'
-import type { HostDialect } from '../host-dialect.js'
+import { printed, signalled } from '../answer.js'
+import type { Host } from '../host.js'
 
-const CAN: Abilities = { PreToolUse: 'BICSG' }
-
-export const crush: HostDialect<'crush'> = {
+export const crush: Host<'crush'> = {
   name: 'crush',
   title: 'Crush',
   sends: (payload) =>
     typeof payload.event === 'string' && 'tool_name' in payload && !('hook_event_name' in payload),
-  patience: 30,
-  encode: (event, verdict) => {
-    const told = feasible(crush.title, mergesInto(event, verdict, abilityOn(CAN, event)), event, verdict)
+  tools: { bash: ['Bash'], view: ['Read'], write: ['Write'], edit: ['Edit'], multiedit: ['Edit'] },
+  can: { PreToolUse: ['block', 'input', 'context', 'stop', 'allow'] },
+  mergesInput: true,
+  answer: (_, told) => {
     if (told.act === 'signal') return signalled(told)
     const decision = told.act === 'refuse' ? 'deny' : told.act === 'allow' ? 'allow' : undefined
     const answer = {
@@ -22,7 +21,9 @@ export const crush: HostDialect<'crush'> = {
       ...(told.input && { updated_input: told.input }),
       ...(told.context && { context: told.context }),
     }
-    // It has no place for a word to the user.
+    // Its answer has no place for a message to the user.
     return printed(answer, 0, told.message)
   },
+  timeout: 30,
+  shellVariables: ['CRUSH'],
 }

@@ -1,33 +1,33 @@
-// Cursor as the one that asks: flat snake_case answers, of which an empty one is `{}`; nothing at all counts as a failure.
+// Cursor: flat snake_case answers. An empty one is `{}`: printing nothing counts as a failure.
 
 import type { Data, Json } from '../../core/base/json.js'
+import { abilitiesOn, plain, signalled, withMessage } from '../answer.js'
 import {
   type Abilities,
-  abilityOn,
-  type Feasible,
-  feasible,
+  definedFields,
+  type FittedVerdict,
+  firstOf,
+  type Host,
   type HostAnswer,
   type HostEvent,
-  type HostVerdict,
-  signalled,
-} from '../host-answer.js'
-import { fieldsOf, firstOf, type HostDialect } from '../host-dialect.js'
+  hookFile,
+} from '../host.js'
 
-/** To ask is not among them: it was not enforced for many versions. Nor is to allow, which spares nobody a question. */
+/** It cannot ask, which was not enforced for many versions; nor allow, which spares nobody a question. */
 const CAN: Abilities = {
-  PreToolUse: 'BIC',
-  PostToolUse: 'C',
-  PostToolUseFailure: 'C',
-  UserPromptSubmit: 'BCS',
-  SessionStart: 'CS',
-  SubagentStart: 'B',
-  Stop: 'B',
-  SubagentStop: 'B',
-  PreCompact: '',
-  SessionEnd: '',
+  PreToolUse: ['block', 'input', 'context'],
+  PostToolUse: ['context'],
+  PostToolUseFailure: ['context'],
+  UserPromptSubmit: ['block', 'context', 'stop'],
+  SessionStart: ['context', 'stop'],
+  SubagentStart: ['block'],
+  Stop: ['block'],
+  SubagentStop: ['block'],
+  PreCompact: [],
+  SessionEnd: [],
 }
 
-/** Permission events that take nothing but a permission. */
+/** Events that take a permission and nothing else. */
 const GATES: Readonly<Record<string, string>> = {
   beforeshellexecution: 'PreToolUse',
   beforemcpexecution: 'PreToolUse',
@@ -35,7 +35,7 @@ const GATES: Readonly<Record<string, string>> = {
   beforetabfileread: 'PreToolUse',
 }
 
-export const cursor: HostDialect<'cursor'> = {
+export const cursor: Host<'cursor'> = {
   name: 'cursor',
   title: 'Cursor',
   sends: (payload) =>
@@ -49,21 +49,22 @@ export const cursor: HostDialect<'cursor'> = {
     aftertabfileedit: 'PostToolUse',
   },
   read,
-  patience: 60,
-  encode,
+  tools: { Shell: ['Bash'], Write: ['Write', 'Edit'] },
+  can: (event) => (Object.hasOwn(GATES, event.sentAs.toLowerCase()) ? ['block'] : abilitiesOn(CAN, event)),
+  answer,
+  timeout: 60,
+  shellVariables: ['CURSOR_AGENT'],
+  hookFiles: hookFile('.cursor/hooks.json'),
 }
 
 function read(payload: Data, event: string): Data {
   const { command, cwd, file_path: file, edits, output, result_json: result, loop_count: loops } = payload
-  const common = {
+  return definedFields({
     cwd: cwd ?? firstOf(payload.workspace_roots),
     agent_id: payload.subagent_id,
     agent_type: payload.subagent_type,
     error: payload.error_message,
     ...(typeof loops === 'number' && { stop_hook_active: loops > 0 }),
-  }
-  return fieldsOf({
-    ...common,
     ...toolOf(event, { command, cwd, file_path: file, edits }),
     tool_response: output ?? result,
   })
@@ -76,32 +77,25 @@ function toolOf(
   switch (event) {
     case 'beforeshellexecution':
     case 'aftershellexecution':
-      return { tool_name: 'Shell', tool_input: fieldsOf({ command, cwd }) }
+      return { tool_name: 'Shell', tool_input: definedFields({ command, cwd }) }
     case 'beforereadfile':
     case 'beforetabfileread':
-      return { tool_name: 'Read', tool_input: fieldsOf({ file_path: file }) }
+      return { tool_name: 'Read', tool_input: definedFields({ file_path: file }) }
     case 'afterfileedit':
     case 'aftertabfileedit':
-      return { tool_name: 'Write', tool_input: fieldsOf({ file_path: file, edits }) }
+      return { tool_name: 'Write', tool_input: definedFields({ file_path: file, edits }) }
     default:
       return {}
   }
 }
 
-function encode(event: HostEvent, verdict: HostVerdict): HostAnswer {
-  const isGate = Object.hasOwn(GATES, event.sentAs.toLowerCase())
-  const told = feasible(cursor.title, isGate ? 'B' : abilityOn(CAN, event), event, verdict)
-  // What is printed goes before standard error there.
+function answer(event: HostEvent, told: FittedVerdict): HostAnswer {
+  // It prefers stdout to stderr, so nothing is printed beside a signal.
   if (told.act === 'signal') return signalled(told)
-  const untold = told.message && !TELLS.has(event.name)
-  return {
-    stdout: `${JSON.stringify(jsonOf(event, told))}\n`,
-    exit: 0,
-    ...(untold && { stderr: `${told.message}\n` }),
-  }
+  return plain(JSON.stringify(jsonOf(event, told)), 0, TELLS.has(event.name) ? '' : told.message)
 }
 
-function jsonOf({ name }: HostEvent, told: Feasible): object {
+function jsonOf({ name }: HostEvent, told: FittedVerdict): object {
   return {
     ...(told.act === 'refuse' && refusal(name, told)),
     ...(told.input && { updated_input: told.input }),
@@ -110,7 +104,7 @@ function jsonOf({ name }: HostEvent, told: Feasible): object {
   }
 }
 
-/** Those that have a place for a word to the user. */
+/** Events whose answer has a place for a message to the user. */
 const TELLS: ReadonlySet<string> = new Set([
   'PreToolUse',
   'SubagentStart',
@@ -119,9 +113,11 @@ const TELLS: ReadonlySet<string> = new Set([
   'PreCompact',
 ])
 
-function refusal(name: string, { reason, message }: Feasible): object {
-  const both = [reason, message].filter(Boolean).join('\n')
+function refusal(name: string, told: FittedVerdict): object {
+  const { reason } = told
   if (name === 'Stop' || name === 'SubagentStop') return { followup_message: reason }
-  if (name === 'UserPromptSubmit' || name === 'SessionStart') return { continue: false, user_message: both }
-  return { permission: 'deny', user_message: both, agent_message: reason }
+  const message = withMessage(told)
+  if (name === 'UserPromptSubmit' || name === 'SessionStart')
+    return { continue: false, user_message: message }
+  return { permission: 'deny', user_message: message, agent_message: reason }
 }

@@ -1,27 +1,25 @@
-// Factory's Droid as the one that asks: Claude Code's shape; a changed input is merged over the old one.
+// Factory's Droid: Claude Code's answers; it merges a changed input over the old one.
 
-import { inClaudeShape } from '../claude-code/host.js'
-import { type Abilities, abilityOn, feasible, mergesInto } from '../host-answer.js'
-import { type HostDialect, keepsIn } from '../host-dialect.js'
-
-const CAN: Abilities = {
-  PreToolUse: 'BIASG',
-  PostToolUse: 'BCS',
-  UserPromptSubmit: 'BCS',
-  SessionStart: 'C',
-  Stop: 'BS',
-  SubagentStop: 'BS',
-}
+import { answerLikeClaude } from '../claude-code/host.js'
+import { type Host, hookFile, keepsIn } from '../host.js'
 
 const MODES: readonly unknown[] = ['off', 'spec', 'auto-low', 'auto-medium', 'auto-high']
 
-export const droid: HostDialect<'droid'> = {
+export const droid: Host<'droid'> = {
   name: 'droid',
   title: 'Droid',
   sends: (payload) => keepsIn(payload, '.factory') || MODES.includes(payload.permission_mode),
-  patience: 60,
-  encode: (event, verdict) => {
-    const told = feasible(droid.title, mergesInto(event, verdict, abilityOn(CAN, event)), event, verdict)
-    return inClaudeShape(event, told)
+  tools: { Execute: ['Bash'], Create: ['Write'], ApplyPatch: ['Edit'] },
+  can: {
+    PreToolUse: ['block', 'input', 'ask', 'stop', 'allow'],
+    PostToolUse: ['block', 'context', 'stop'],
+    UserPromptSubmit: ['block', 'context', 'stop'],
+    SessionStart: ['context'],
+    Stop: ['block', 'stop'],
+    SubagentStop: ['block', 'stop'],
   },
+  mergesInput: true,
+  answer: answerLikeClaude,
+  timeout: 60,
+  hookFiles: hookFile('.factory/settings.json'),
 }

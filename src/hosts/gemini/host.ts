@@ -1,34 +1,8 @@
-// Gemini CLI as the one that asks: events of its own, one `decision` for all of them, a changed input that is merged.
+// Gemini CLI: events of its own, one `decision` for all of them; it merges a changed input over the old one.
 
 import { type Data, isObject } from '../../core/base/json.js'
-import {
-  type Abilities,
-  abilityOn,
-  type Feasible,
-  feasible,
-  type HostAnswer,
-  type HostEvent,
-  type HostVerdict,
-  mergesInto,
-  printed,
-  signalled,
-  textOfResponse,
-} from '../host-answer.js'
-import { fieldsOf, type HostDialect, keepsIn } from '../host-dialect.js'
-
-/** To ask is not among them: without a terminal it waits for ever. */
-const CAN: Abilities = {
-  PreToolUse: 'BIS',
-  PostToolUse: 'BOCS',
-  UserPromptSubmit: 'BCS',
-  SessionStart: 'C',
-  Stop: 'BS',
-  ModelRequest: 'BS',
-  ModelResponse: 'BS',
-  PreCompact: '',
-  Notification: '',
-  SessionEnd: '',
-}
+import { printed, signalled, textOfResponse } from '../answer.js'
+import { definedFields, type FittedVerdict, type Host, type HostEvent, hookFile, keepsIn } from '../host.js'
 
 const EVENTS = {
   beforetool: 'PreToolUse',
@@ -40,35 +14,53 @@ const EVENTS = {
   precompress: 'PreCompact',
 } as const
 
-export const gemini: HostDialect<'gemini'> = {
+export const gemini: Host<'gemini'> = {
   name: 'gemini',
   title: 'Gemini CLI',
   sends: (payload, event) =>
     keepsIn(payload, '.gemini') || Object.hasOwn(EVENTS, event) || event === 'beforetoolselection',
   events: EVENTS,
   read: readModelCall,
-  patience: 60,
-  encode,
+  tools: {
+    run_shell_command: ['Bash'],
+    read_file: ['Read'],
+    read_many_files: ['Read'],
+    write_file: ['Write'],
+    replace: ['Edit'],
+    edit: ['Edit'],
+  },
+  // It cannot ask: without a terminal it would wait for ever.
+  can: {
+    PreToolUse: ['block', 'input', 'stop'],
+    PostToolUse: ['block', 'output', 'context', 'stop'],
+    UserPromptSubmit: ['block', 'context', 'stop'],
+    SessionStart: ['context'],
+    Stop: ['block', 'stop'],
+    ModelRequest: ['block', 'stop'],
+    ModelResponse: ['block', 'stop'],
+    PreCompact: [],
+    Notification: [],
+    SessionEnd: [],
+  },
+  mergesInput: true,
+  answer: (event, told) => (told.act === 'signal' ? signalled(told) : printed(jsonOf(event, told))),
+  timeout: 60,
+  shellVariables: ['GEMINI_CLI'],
+  hookFiles: hookFile('.gemini/settings.json'),
 }
 
 function readModelCall({ llm_request: request, llm_response: response }: Data): Data {
   if (!isObject(request)) return {}
   const { model, messages, config } = request as Data
-  return fieldsOf({ model, messages, options: config, response })
+  return definedFields({ model, messages, options: config, response })
 }
 
-function encode(event: HostEvent, verdict: HostVerdict): HostAnswer {
-  const can = mergesInto(event, verdict, abilityOn(CAN, event))
-  const told = feasible(gemini.title, can, event, verdict)
-  return told.act === 'signal' ? signalled(told) : printed(jsonOf(event, told))
-}
-
-function jsonOf(event: HostEvent, told: Feasible): object {
+function jsonOf(event: HostEvent, told: FittedVerdict): object {
   const specific = {
     ...(told.input && { tool_input: told.input }),
     ...(told.context && { additionalContext: told.context }),
   }
-  // A result is replaced by refusing it, with the new one as the reason.
+  // To replace a result, it is refused with the new one as the reason.
   const output = told.output === undefined ? undefined : textOfResponse(told.output)
   const refuses = told.act === 'refuse' || output !== undefined
   return {

@@ -1,19 +1,22 @@
-// goose as the one that asks: exit code 2 before a tool, and nothing else that it would act on.
+// goose: exit code 2 before a tool, and nothing else that it acts on.
 
-import { byExitCode } from '../exit-code.js'
-import type { HostDialect } from '../host-dialect.js'
+import { byExitCode } from '../answer.js'
+import type { Host } from '../host.js'
 
-export const goose: HostDialect<'goose'> = {
+export const goose: Host<'goose'> = {
   name: 'goose',
   title: 'goose',
   sends: (payload) => typeof payload.event === 'string' && 'matcher_context' in payload,
-  // Asked beside PreToolUse about the same calls.
+  // It asks these beside PreToolUse, about the same calls.
   events: {
     beforeshellexecution: 'PreToolUse',
     beforereadfile: 'PreToolUse',
     aftershellexecution: 'PostToolUse',
     afterfileedit: 'PostToolUse',
   },
-  patience: 30,
-  encode: byExitCode('goose', { PreToolUse: 'B' }),
+  tools: { developer__shell: ['Bash'] },
+  can: { PreToolUse: ['block'] },
+  answer: byExitCode,
+  timeout: 30,
+  shellVariables: ['GOOSE_TERMINAL'],
 }

@@ -1,12 +1,18 @@
-// Kimi Code as the one that asks: Claude Code's names, and nothing but exit codes and plain text understood for certain.
+// Kimi Code: Claude Code's names. Only exit codes and plain text are sure to be understood.
 
-import { byExitCode } from '../exit-code.js'
-import type { HostDialect } from '../host-dialect.js'
+import { byExitCode } from '../answer.js'
+import type { Host } from '../host.js'
 
-export const kimi: HostDialect<'kimi'> = {
+export const kimi: Host<'kimi'> = {
   name: 'kimi',
   title: 'Kimi Code',
   sends: ({ client_type: type }) => typeof type === 'string' && type.startsWith('kimi'),
-  patience: 30,
-  encode: byExitCode('Kimi Code', { PreToolUse: 'B', UserPromptSubmit: 'BC', Stop: 'B', SubagentStop: 'B' }),
+  can: {
+    PreToolUse: ['block'],
+    UserPromptSubmit: ['block', 'context'],
+    Stop: ['block'],
+    SubagentStop: ['block'],
+  },
+  answer: byExitCode,
+  timeout: 30,
 }

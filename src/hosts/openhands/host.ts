@@ -1,28 +1,35 @@
-// OpenHands as the one that asks: one flat answer for every event, and exit code 2 for what it has no word for.
+// OpenHands: one flat answer for every event, and exit code 2 if there is no word for it.
 
-import { type Abilities, abilityOn, feasible, printed, signalled } from '../host-answer.js'
-import type { HostDialect } from '../host-dialect.js'
+import { printed, signalled, withMessage } from '../answer.js'
+import type { Host } from '../host.js'
 
-const CAN: Abilities = {
-  PreToolUse: 'BC',
-  PostToolUse: 'C',
-  UserPromptSubmit: 'BC',
-  Stop: 'B',
-  SessionStart: '',
-  SessionEnd: '',
-}
-
-export const openhands: HostDialect<'openhands'> = {
+export const openhands: Host<'openhands'> = {
   name: 'openhands',
   title: 'OpenHands',
   sends: (payload) => 'event_type' in payload,
-  patience: 60,
-  encode: (event, verdict) => {
-    const told = feasible(openhands.title, abilityOn(CAN, event), event, verdict)
+  tools: {
+    terminal: ['Bash'],
+    execute_bash: ['Bash'],
+    file_editor: ['Write', 'Edit'],
+    str_replace_editor: ['Write', 'Edit'],
+    apply_patch: ['Write', 'Edit'],
+    read_file: ['Read'],
+    write_file: ['Write'],
+    edit: ['Edit'],
+  },
+  can: {
+    PreToolUse: ['block', 'context'],
+    PostToolUse: ['context'],
+    UserPromptSubmit: ['block', 'context'],
+    Stop: ['block'],
+    SessionStart: [],
+    SessionEnd: [],
+  },
+  answer: (_, told) => {
     if (told.act === 'signal') return signalled(told)
     const context = told.context && { additionalContext: told.context }
-    const denied = told.act === 'refuse' && { decision: 'deny', reason: told.reason }
-    const said = [denied ? told.reason : '', told.message].filter(Boolean).join('\n')
-    return printed({ ...denied, ...context }, denied ? 2 : 0, said)
+    if (told.act !== 'refuse') return printed({ ...context }, 0, told.message)
+    return printed({ decision: 'deny', reason: told.reason, ...context }, 2, withMessage(told))
   },
+  timeout: 60,
 }

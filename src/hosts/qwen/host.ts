@@ -1,31 +1,30 @@
-// Qwen Code as the one that asks: Claude Code's shape; a changed input and context before a tool have no effect.
+// Qwen Code: Claude Code's answers; before a tool, a changed input and context have no effect.
 
-import { inClaudeShape } from '../claude-code/host.js'
-import { type Abilities, abilityOn, feasible } from '../host-answer.js'
-import { type HostDialect, keepsIn } from '../host-dialect.js'
-
-const CAN: Abilities = {
-  PreToolUse: 'BAGS',
-  PermissionRequest: 'BGA',
-  PostToolUse: 'CS',
-  PostToolUseFailure: 'C',
-  UserPromptSubmit: 'BCS',
-  SessionStart: 'C',
-  Stop: 'B',
-  SubagentStop: 'B',
-}
+import { answerLikeClaude } from '../claude-code/host.js'
+import { gemini } from '../gemini/host.js'
+import { type Host, hookFile, keepsIn } from '../host.js'
 
 const MODES: readonly unknown[] = ['yolo', 'auto_edit', 'auto-edit']
 
-export const qwen: HostDialect<'qwen'> = {
+export const qwen: Host<'qwen'> = {
   name: 'qwen',
   title: 'Qwen Code',
   sends: (payload) =>
     keepsIn(payload, '.qwen') || ('timestamp' in payload && MODES.includes(payload.permission_mode)),
   events: { todocreated: 'TaskCreated', todocompleted: 'TaskCompleted' },
-  patience: 60,
-  encode: (event, verdict) => {
-    const told = feasible(qwen.title, abilityOn(CAN, event), event, verdict)
-    return inClaudeShape(event, told)
+  tools: { ...gemini.tools },
+  can: {
+    PreToolUse: ['block', 'ask', 'allow', 'stop'],
+    PermissionRequest: ['block', 'allow', 'ask'],
+    PostToolUse: ['context', 'stop'],
+    PostToolUseFailure: ['context'],
+    UserPromptSubmit: ['block', 'context', 'stop'],
+    SessionStart: ['context'],
+    Stop: ['block'],
+    SubagentStop: ['block'],
   },
+  answer: answerLikeClaude,
+  timeout: 60,
+  shellVariables: ['QWEN_CODE'],
+  hookFiles: hookFile('.qwen/settings.json'),
 }

@@ -1,22 +1,10 @@
-// VS Code's agent as the one that asks: Claude Code's shape, with tool inputs of its own.
+// VS Code's agent: Claude Code's answers, with tool inputs of its own.
 
 import { isObject } from '../../core/base/json.js'
-import { inClaudeShape } from '../claude-code/host.js'
-import { type Abilities, abilityOn, feasible } from '../host-answer.js'
-import { type HostDialect, isIsoTime } from '../host-dialect.js'
+import { answerLikeClaude } from '../claude-code/host.js'
+import { type Host, isIsoTime } from '../host.js'
 
-const CAN: Abilities = {
-  PreToolUse: 'BIACSG',
-  PostToolUse: 'BCS',
-  UserPromptSubmit: 'S',
-  SessionStart: 'CS',
-  SubagentStart: 'C',
-  Stop: 'BS',
-  SubagentStop: 'BS',
-  PreCompact: 'S',
-}
-
-export const vscode: HostDialect<'vscode'> = {
+export const vscode: Host<'vscode'> = {
   name: 'vscode',
   title: 'VS Code',
   sends: ({ timestamp, tool_use_id: id, tool_input: input, permission_mode: mode }) =>
@@ -25,9 +13,17 @@ export const vscode: HostDialect<'vscode'> = {
     id !== undefined &&
     isObject(input) &&
     Object.keys(input).some((key) => /^[a-z]+[A-Z]/.test(key)),
-  patience: 30,
-  encode: (event, verdict) => {
-    const told = feasible(vscode.title, abilityOn(CAN, event), event, verdict)
-    return inClaudeShape(event, told)
+  tools: { runTerminalCommand: ['Bash'], create_file: ['Write'], replace_string_in_file: ['Edit'] },
+  can: {
+    PreToolUse: ['block', 'input', 'ask', 'context', 'stop', 'allow'],
+    PostToolUse: ['block', 'context', 'stop'],
+    UserPromptSubmit: ['stop'],
+    SessionStart: ['context', 'stop'],
+    SubagentStart: ['context'],
+    Stop: ['block', 'stop'],
+    SubagentStop: ['block', 'stop'],
+    PreCompact: ['stop'],
   },
+  answer: answerLikeClaude,
+  timeout: 30,
 }

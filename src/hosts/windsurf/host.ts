@@ -1,13 +1,13 @@
-// Windsurf as the one that asks: an event for each kind of tool, and exit code 2 before one that is not to run.
+// Windsurf: an event for each kind of tool, and exit code 2 before a tool that must not run.
 
 import { type Data, isObject } from '../../core/base/json.js'
-import { byExitCode } from '../exit-code.js'
-import { fieldsOf, type HostDialect } from '../host-dialect.js'
+import { byExitCode } from '../answer.js'
+import { definedFields, type Host, hookFile } from '../host.js'
 
 const TOOLS = ['run_command', 'write_code', 'read_code', 'mcp_tool_use'] as const
 const folded = (text: string) => text.replaceAll('_', '')
 
-export const windsurf: HostDialect<'windsurf'> = {
+export const windsurf: Host<'windsurf'> = {
   name: 'windsurf',
   title: 'Windsurf',
   sends: (payload) => 'agent_action_name' in payload,
@@ -22,14 +22,17 @@ export const windsurf: HostDialect<'windsurf'> = {
     postcascaderesponse: 'Stop',
   },
   read,
-  patience: 30,
-  encode: byExitCode('Windsurf', { PreToolUse: 'B', UserPromptSubmit: 'B', PostToolUse: '', Stop: '' }),
+  tools: { run_command: ['Bash'], read_code: ['Read'], write_code: ['Write', 'Edit'] },
+  can: { PreToolUse: ['block'], UserPromptSubmit: ['block'], PostToolUse: [], Stop: [] },
+  answer: byExitCode,
+  timeout: 30,
+  hookFiles: hookFile('.windsurf/hooks.json'),
 }
 
 function read({ trajectory_id: id, tool_info: info }: Data, event: string): Data {
   const told = (isObject(info) ? info : {}) as Data
   const tool = TOOLS.find((name) => event.endsWith(folded(name)))
-  return fieldsOf({
+  return definedFields({
     session_id: id,
     cwd: told.cwd,
     transcript_path: told.transcript_path,
@@ -40,12 +43,12 @@ function read({ trajectory_id: id, tool_info: info }: Data, event: string): Data
 
 function toolOf(tool: (typeof TOOLS)[number], told: Data): Data {
   if (tool === 'run_command') {
-    return { tool_name: tool, tool_input: fieldsOf({ command: told.command_line, cwd: told.cwd }) }
+    return { tool_name: tool, tool_input: definedFields({ command: told.command_line, cwd: told.cwd }) }
   }
   if (tool !== 'mcp_tool_use') {
-    return { tool_name: tool, tool_input: fieldsOf({ file_path: told.file_path, edits: told.edits }) }
+    return { tool_name: tool, tool_input: definedFields({ file_path: told.file_path, edits: told.edits }) }
   }
-  return fieldsOf({
+  return definedFields({
     tool_name: `mcp__${told.mcp_server_name}__${told.mcp_tool_name}`,
     tool_input: told.mcp_tool_arguments ?? {},
     tool_response: told.mcp_result,

@@ -15,10 +15,16 @@ import {
   proceed,
   respond,
 } from '../../../src/core/events/result.js'
-import { type HostAnswer, type HostEvent, verdictOfResult } from '../../../src/hosts/host-answer.js'
-import { readHostPayload } from '../../../src/hosts/host-payload.js'
-import { claudeToolNames } from '../../../src/hosts/host-tools.js'
-import { HOST_NAMES, type Host, type HostName, hostNamed } from '../../../src/hosts/hosts.js'
+import { answerOf, verdictOfResult } from '../../../src/hosts/answer.js'
+import type { HostAnswer, HostEvent } from '../../../src/hosts/host.js'
+import {
+  claudeToolNames,
+  HOST_NAMES,
+  type HostName,
+  hostNamed,
+  type KnownHost,
+} from '../../../src/hosts/hosts.js'
+import { readHostPayload } from '../../../src/hosts/payload.js'
 import { decode } from '../../../src/systems/claude-code/decode.js'
 
 const EVENTS = Object.keys(CATALOGUE)
@@ -28,9 +34,9 @@ const INPUT = { command: 'rm -rf /', description: 'd' }
 const event = (name: string, more: Partial<HostEvent> = {}): HostEvent => {
   return { name, sentAs: name, data: { tool_name: 'Bash', tool_input: INPUT }, ...more }
 }
-const named = (name: HostName) => hostNamed(name) as Host
+const named = (name: HostName) => hostNamed(name) as KnownHost
 const tell = (host: HostName, asked: HostEvent, result: HookResult): HostAnswer =>
-  named(host).encode(asked, verdictOfResult(result))
+  answerOf(named(host), asked, verdictOfResult(result))
 const json = ({ stdout }: HostAnswer) => JSON.parse(stdout)
 const onPre = (host: HostName, result: HookResult, more?: Partial<HostEvent>) =>
   tell(host, event('PreToolUse', more), result)
@@ -389,6 +395,6 @@ describe('what Claude Code calls the tools of others', () => {
     ['kimi', 'Bash', []],
     ['openhands', 'constructor', []],
   ] as const)('%s: %s', (host, tool, names) => {
-    expect(claudeToolNames(host, tool)).toEqual(names)
+    expect(claudeToolNames(named(host), tool)).toEqual(names)
   })
 })

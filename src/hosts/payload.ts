@@ -1,41 +1,40 @@
-// What agents send to their hooks, read as one: who sent it, which event it is of, and its fields under canonical names.
+// Payloads of all hosts, read as one: who sent it, which event it is of, and its fields under canonical names.
 
 import { type Data, isObject, type Json } from '../core/base/json.js'
 import { breakOf, type JsonBreak } from '../core/base/json-break.js'
 import { canonicalEvent, type EventName, fold, resolveEvent } from '../core/events/events.js'
-import type { HostEvent } from './host-answer.js'
-import { type Host, type HostName, hostNamed, hostOf } from './hosts.js'
+import type { HostEvent } from './host.js'
+import { type HostName, hostNamed, hostOf, type KnownHost } from './hosts.js'
 
 export interface ReadOptions {
   /** For payloads that do not name their event. */
   readonly event?: string
-  /** Who sent it; otherwise it is told by how the payload looks, */
+  /** The sender. Without it, the shape of the payload and `env` tell. */
   readonly host?: HostName
-  /** and by this environment. */
   readonly env?: NodeJS.ProcessEnv
 }
 
-/** Who asks about what, before any field is read. */
-export interface Asked {
-  readonly host: Host
-  /** Undefined where no known event has this name. */
+/** Who asks about which event, before any other field is read. */
+export interface Envelope {
+  readonly host: KnownHost
+  /** Undefined if no known event has this name. */
   readonly known: EventName | undefined
-  /** Canonical; as it was sent where it is not known. */
+  /** Canonical; as it was sent if it is not known. */
   readonly name: string
-  /** Empty where the payload names none. */
+  /** Empty if the payload names none. */
   readonly sentAs: string
 }
 
-export interface HostPayload extends Asked {
+export interface HostPayload extends Envelope {
   readonly event: HostEvent
 }
 
-/** No hook input. Neither its message nor anything else of it holds a text out of the payload. */
+/** Thrown for a payload that no hook can read. Neither its message nor its fields quote the payload. */
 export class InvalidHookInput extends Error {
   override readonly name = 'InvalidHookInput'
-  /** Canonical; undefined where it is not known. */
+  /** Canonical; undefined if it is not known. */
   declare readonly event?: string
-  /** In snake_case; undefined where no field is to blame. */
+  /** In snake_case; undefined if no field is to blame. */
   declare readonly field?: string
 
   constructor(problem: string, where: { readonly event?: string; readonly field?: string } = {}) {
@@ -45,26 +44,40 @@ export class InvalidHookInput extends Error {
   }
 }
 
-/** Fields that go by several names: the first that is there counts, even if it is null. */
-const NAMES: Readonly<Record<string, readonly string[]>> = {
-  session_id: ['session_id', 'sessionId', 'sessionID', 'conversation_id', 'conversationId'],
-  transcript_path: ['transcript_path', 'transcriptPath'],
-  cwd: ['cwd', 'working_dir', 'workingDir', 'working_directory', 'workingDirectory'],
-  permission_mode: ['permission_mode', 'permissionMode'],
-  tool_name: ['tool_name', 'toolName'],
-  tool_input: ['tool_input', 'toolInput', 'toolArgs'],
-  stop_hook_active: ['stop_hook_active', 'stopHookActive'],
+export function readHostPayload(payload: Data, options: ReadOptions = {}): HostPayload {
+  const envelope = readEnvelope(payload, options)
+  return { ...envelope, event: eventOf(payload, envelope) }
 }
 
-/** The same, but null is nothing. */
-const RESULT_NAMES = [
-  'tool_response',
-  'toolResponse',
-  'tool_result',
-  'toolResult',
-  'tool_output',
-  'toolOutput',
-] as const
+/** Throws if neither the payload nor the options name an event. */
+export function readEnvelope(payload: Data, options: ReadOptions = {}): Envelope {
+  const sentAs = nameSent(payload)
+  const called = sentAs ?? options.event
+  if (called === undefined) {
+    throw new InvalidHookInput('hook_event_name is missing: which event is it?', { field: 'hook_event_name' })
+  }
+  const host = senderOf(payload, called, options)
+  const known = ownEvent(host, fold(called)) ?? canonicalEvent(called)
+  return { host, known, name: known ?? called, sentAs: sentAs ?? '' }
+}
+
+export function senderOf(payload: Data, called: string, { host, env }: ReadOptions): KnownHost {
+  return (host && hostNamed(host)) ?? hostOf(payload, fold(called), env)
+}
+
+/** The event in canonical terms. */
+export function eventOf(payload: Data, { host, known, name, sentAs }: Envelope): HostEvent {
+  const own = host.read?.(payload, fold(sentAs || name)) ?? {}
+  return { name, sentAs, data: fieldsOf(payload, known ?? 'Unknown', own) }
+}
+
+/** Whether a payload is about a tool call, whatever its event is called. */
+export function isAboutTool(payload: Data): boolean {
+  return [...NAMES.tool_name, ...NAMES.tool_input].some((name) => (payload[name] ?? undefined) !== undefined)
+}
+
+// ---- the event ------------------------------------------------------------------------------------------------
+
 const EVENT_NAMES = [
   'hook_event_name',
   'hookEventName',
@@ -72,49 +85,12 @@ const EVENT_NAMES = [
   'event_type',
   'agent_action_name',
 ] as const
-const PROMPT_NAMES = ['user_prompt', 'userPrompt', 'prompt', 'userMessage', 'user_message'] as const
 
-export function readHostPayload(payload: Data, options: ReadOptions = {}): HostPayload {
-  const asked = askedBy(payload, options)
-  return { ...asked, event: eventOf(payload, asked) }
-}
-
-/** Throws where the payload names no event, and nobody else does. */
-export function askedBy(payload: Data, options: ReadOptions = {}): Asked {
-  const sentAs = nameSent(payload)
-  const called = sentAs ?? options.event
-  if (called === undefined) {
-    throw new InvalidHookInput('hook_event_name is missing: which event is it?', { field: 'hook_event_name' })
-  }
-  const host = senderOf(payload, called, options)
-  const known = nameIn(host, fold(called)) ?? canonicalEvent(called)
-  return { host, known, name: known ?? called, sentAs: sentAs ?? '' }
-}
-
-export function senderOf(payload: Data, called: string, { host, env }: ReadOptions): Host {
-  return (host && hostNamed(host)) ?? hostOf(payload, fold(called), env)
-}
-
-/** The event in canonical terms. */
-export function eventOf(payload: Data, { host, known, name, sentAs }: Asked): HostEvent {
-  const own = host.read?.(payload, fold(sentAs || name)) ?? {}
-  return { name, sentAs, data: fieldsOf(payload, known ?? 'Unknown', own) }
-}
-
-const TOOL_NAMES = [...(NAMES.tool_name ?? []), ...(NAMES.tool_input ?? [])]
-
-/** Whatever its event is called, it has to do with the call of a tool. */
-export function isAboutTool(payload: Data): boolean {
-  return TOOL_NAMES.some((name) => (payload[name] ?? undefined) !== undefined)
-}
-
-function nameIn({ events = {} }: Host, name: string): EventName | undefined {
+function ownEvent({ events = {} }: KnownHost, name: string): EventName | undefined {
   return Object.hasOwn(events, name) ? (events[name] as EventName) : undefined
 }
 
-// ---- the event ------------------------------------------------------------------------------------------------
-
-/** As it stands in the payload; undefined where it does not. */
+/** The event's name as the payload has it. */
 function nameSent(payload: Data): string | undefined {
   const key = EVENT_NAMES.find((name) => (payload[name] ?? undefined) !== undefined)
   if (key === undefined) return barelyNamed(payload)
@@ -123,13 +99,35 @@ function nameSent(payload: Data): string | undefined {
   throw new InvalidHookInput('hook_event_name must be the name of an event', { field: 'hook_event_name' })
 }
 
-/** `event` is a name where nothing else is one; FileChanged has a field that is called so as well. */
+/** `event` is the name only if nothing else is: FileChanged has a field of that name, too. */
 function barelyNamed({ event, ...rest }: Data): string | undefined {
   if (typeof event !== 'string') return undefined
   return 'matcher_context' in rest || canonicalEvent(event) !== undefined ? event : undefined
 }
 
 // ---- the fields -----------------------------------------------------------------------------------------------
+
+/** Fields with several names: the first that is present counts, even if it is null. */
+const NAMES = {
+  session_id: ['session_id', 'sessionId', 'sessionID', 'conversation_id', 'conversationId'],
+  transcript_path: ['transcript_path', 'transcriptPath'],
+  cwd: ['cwd', 'working_dir', 'workingDir', 'working_directory', 'workingDirectory'],
+  permission_mode: ['permission_mode', 'permissionMode'],
+  tool_name: ['tool_name', 'toolName'],
+  tool_input: ['tool_input', 'toolInput', 'toolArgs'],
+  stop_hook_active: ['stop_hook_active', 'stopHookActive'],
+} as const
+
+/** The same, but null counts as absent. */
+const RESULT_NAMES = [
+  'tool_response',
+  'toolResponse',
+  'tool_result',
+  'toolResult',
+  'tool_output',
+  'toolOutput',
+] as const
+const PROMPT_NAMES = ['user_prompt', 'userPrompt', 'prompt', 'userMessage', 'user_message'] as const
 
 function fieldsOf(payload: Data, event: string, own: Data): Data {
   const fields: Record<string, Json | undefined> = {}
@@ -151,7 +149,7 @@ const ALL_NAMES: ReadonlySet<string> = new Set([
   ...PROMPT_NAMES,
 ])
 
-/** Everything else, what the catalogue knows under its own names. */
+/** All other fields; those that the catalogue knows get its spelling. */
 function restOf(payload: Data, event: string): readonly (readonly [string, Json])[] {
   const { types } = resolveEvent(event)
   return Object.entries(payload)
@@ -166,7 +164,7 @@ function firstGiven(payload: Data, names: readonly string[]): Json | undefined {
   return names.map((name) => payload[name]).find((value) => value !== undefined && value !== null)
 }
 
-/** Some agents send the arguments of a tool as JSON in a text. */
+/** Some hosts send a tool's arguments as JSON in a string. */
 function inputOf(input: Json | undefined, event: string): Json | undefined {
   if (typeof input !== 'string') return input
   return parseJson(input, (problem) => {
@@ -177,7 +175,7 @@ function inputOf(input: Json | undefined, event: string): Json | undefined {
   })
 }
 
-/** A blank one does not hide another. */
+/** A blank prompt does not hide another. */
 function promptOf(payload: Data, event: string): Json | undefined {
   const names = event === 'UserPromptSubmit' ? [...PROMPT_NAMES, 'message'] : PROMPT_NAMES
   const prompts = names
@@ -186,7 +184,7 @@ function promptOf(payload: Data, event: string): Json | undefined {
   return prompts.find((text) => typeof text !== 'string' || text.trim() !== '') ?? prompts[0]
 }
 
-/** A text, `{ text }`, or a list of such parts; what is none of them stays as it is. */
+/** Reads a text, `{ text }`, or a list of such parts; leaves anything else as it is. */
 function textOf(prompt: Json | undefined): Json | undefined {
   const inside = (part: Json | undefined) => (isObject(part) ? part.text : part)
   if (!Array.isArray(prompt)) return typeof inside(prompt) === 'string' ? (inside(prompt) as string) : prompt
@@ -196,10 +194,10 @@ function textOf(prompt: Json | undefined): Json | undefined {
 
 // ---- JSON from strangers --------------------------------------------------------------------------------------
 
-/** No payload is nested deeper; what is would break whoever walks through it. */
+/** No real payload is nested deeper, and code that walks a deeper one would overflow the stack. */
 const DEEPEST = 500
 
-/** What is wrong is said without a word of the text: JSON.parse itself quotes it. */
+/** Reports a problem without quoting the text, as JSON.parse would. */
 export function parseJson(text: string, refuse: (problem: string, isTooDeep: boolean) => Error): Json {
   if (isTooDeep(text)) throw refuse(`it is nested deeper than ${DEEPEST} levels`, true)
   try {
@@ -220,7 +218,7 @@ const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [..
   char.charCodeAt(0),
 )
 
-/** Before it is parsed: a parser would take all memory for what is nothing but brackets. */
+/** Checked before parsing: a parser would take all memory for a text of nothing but brackets. */
 function isTooDeep(text: string): boolean {
   let depth = 0
   let quoted = false

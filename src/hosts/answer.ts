@@ -1,0 +1,203 @@
+// Answers to hosts: a verdict, fitted to what the host can do on the event, in the form that the host reads.
+
+import { type Data, isObject, type Json } from '../core/base/json.js'
+import { resolveEvent } from '../core/events/events.js'
+import type { HookResult } from '../core/events/result.js'
+import type { Outcome } from '../core/verdict/outcome.js'
+import type { Abilities, Ability, FittedVerdict, Host, HostAnswer, HostEvent, HostVerdict } from './host.js'
+
+export function answerOf(host: Host, event: HostEvent, verdict: HostVerdict): HostAnswer {
+  const can = typeof host.can === 'function' ? host.can(event, verdict) : abilitiesOn(host.can, event)
+  const lacksInput = host.mergesInput && takesKeysAway(event, verdict)
+  const abilities = lacksInput ? can?.filter((ability) => ability !== 'input') : can
+  return host.answer(event, fitted(host.title, abilities, event, verdict), verdict)
+}
+
+/** Undefined for an event that the host does not have. The name may come from a stranger. */
+export function abilitiesOn(table: Abilities, { name }: HostEvent): readonly Ability[] | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined
+}
+
+function takesKeysAway(event: HostEvent, { data }: HostVerdict): boolean {
+  const { tool_input: old } = event.data
+  const input = data?.tool_input
+  if (!isObject(old) || !isObject(input)) return false
+  return !Object.keys(old).every((key) => Object.hasOwn(input, key))
+}
+
+// ---- verdicts -------------------------------------------------------------------------------------------------
+
+export function verdictOfResult(result: HookResult): HostVerdict {
+  const { action, reason, approvalPrompt, contextInjection, userMessage, ...rest } = result
+  const { approvalOptions, approvalTimeout, approvalDefault } = rest
+  const says = action === 'ask_user' ? (approvalPrompt ?? reason) : reason
+  return {
+    ...(rest.permission && { permission: rest.permission }),
+    ...(rest.data && { data: rest.data }),
+    ...(rest.response !== undefined && { response: rest.response }),
+    ...(rest.host && { host: rest.host }),
+    ...(says !== undefined && { reason: says }),
+    ...(action === 'ask_user' && {
+      approval: {
+        ...(approvalOptions && { approvalOptions }),
+        ...(approvalTimeout !== undefined && { approvalTimeout }),
+        ...(approvalDefault && { approvalDefault }),
+      },
+    }),
+    action: action === 'modify' || action === 'inject_context' ? 'continue' : action,
+    injections: contextInjection ? [contextInjection] : [],
+    messages: userMessage ? [userMessage] : [],
+  }
+}
+
+export function verdictOfOutcome(outcome: Outcome): HostVerdict {
+  const { action, reason, permission, response, host, data, approval } = outcome
+  const changed = new Set(outcome.hooks.flatMap((trace) => trace.changed ?? []))
+  const entries = [...changed].flatMap((key) => (data[key] === undefined ? [] : [[key, data[key]] as const]))
+  const asked = approval?.question.asks.map(({ prompt }) => prompt).join('\n')
+  const says = reason ?? (action === 'ask_user' ? asked : undefined)
+  return {
+    action,
+    ...(says !== undefined && { reason: says }),
+    ...(permission && { permission }),
+    ...(entries.length > 0 && { data: Object.fromEntries(entries) }),
+    ...(response !== undefined && { response }),
+    ...(host && { host }),
+    injections: outcome.injections.map(({ text }) => text),
+    messages: outcome.messages.map(({ text }) => text),
+  }
+}
+
+// ---- fitting a verdict to a host ------------------------------------------------------------------------------
+
+type Has = (ability: Ability) => boolean
+
+/** `title` is the host's name for people. */
+function fitted(
+  title: string,
+  can: readonly Ability[] | undefined,
+  event: HostEvent,
+  verdict: HostVerdict,
+): FittedVerdict {
+  const has: Has = (ability) => can?.includes(ability) ?? false
+  const { deny } = resolveEvent(event.name || 'Unknown')
+  const lost = lostChanges(verdict, has)
+  const isUnsafe = verdict.action === 'continue' && deny === 'block' && lost.length > 0
+  const refusal = isUnsafe ? lossReason(title, verdict, lost) : refusalOf(verdict, has)
+  const aborts = verdict.action === 'abort_turn' || verdict.action === 'hard_abort'
+  // If only the end of the turn can refuse it, the turn ends.
+  const stops = has('stop') && (aborts || (refusal !== undefined && !has('block')))
+  const tells = refusal !== undefined && deny === 'tell' && !has('block') && has('context')
+  const refuses = refusal !== undefined && !tells
+  const context = [...verdict.injections, ...(tells ? [refusal] : [])].filter((text) => text.trim() !== '')
+  const notes = [
+    ...verdict.messages,
+    ...(!has('context') && context.length > 0 ? [`${title} takes no context for the model here`] : []),
+    ...(!refuses && lost.length > 0 ? [`${title} cannot change ${lost.join(', ')} here`] : []),
+  ]
+  return {
+    act: refuses ? (has('block') || stops ? 'refuse' : 'signal') : milder(verdict, has),
+    stops,
+    reason: refusal ?? verdict.reason?.trim() ?? '',
+    ...(!refuses && changesOf(verdict, has)),
+    context: has('context') ? context.join('\n') : '',
+    message: notes.join('\n'),
+    host: verdict.host ?? {},
+  }
+}
+
+function milder({ action, permission }: HostVerdict, has: Has): FittedVerdict['act'] {
+  if (action === 'ask_user' && has('ask')) return 'ask'
+  return permission === 'allow' && has('allow') ? 'allow' : 'go'
+}
+
+/** Why the verdict refuses the event on this host; undefined if it does not. */
+function refusalOf({ action, reason, response }: HostVerdict, has: Has): string | undefined {
+  const said = reason?.trim() || undefined
+  switch (action) {
+    case 'deny':
+    case 'abort_turn':
+    case 'hard_abort':
+      return said ?? 'A hook refused it'
+    case 'ask_user':
+      return has('ask') ? undefined : `A person must approve this first: ${said ?? 'a hook wants it'}`
+    case 'respond':
+      return `A hook answered in its place: ${textOfResponse(response)}`
+    default:
+      return undefined
+  }
+}
+
+/** A call that a hook made safe must not go on unchanged. */
+function lossReason(title: string, { data }: HostVerdict, lost: readonly string[]): string {
+  const wanted = lost.map((key) => `${key} ${JSON.stringify(data?.[key])}`).join(', ')
+  return `A hook changed this, and ${title} cannot make the change. Use instead: ${wanted}`
+}
+
+/** The ability that a change of each field needs. */
+const CHANGES: Readonly<Record<string, Ability>> = {
+  tool_input: 'input',
+  tool_response: 'output',
+  tool_result: 'output',
+  prompt: 'prompt',
+  user_prompt: 'prompt',
+}
+
+function lostChanges({ data = {} }: HostVerdict, has: Has): readonly string[] {
+  return Object.keys(data).filter((key) => {
+    // Two fields have a second name; the change counts once.
+    if (key === 'tool_result' && 'tool_response' in data) return false
+    if (key === 'user_prompt' && 'prompt' in data) return false
+    const ability = Object.hasOwn(CHANGES, key) ? CHANGES[key] : undefined
+    if (ability === undefined || !has(ability)) return true
+    return ability === 'input' ? !isObject(data[key]) : ability === 'prompt' && typeof data[key] !== 'string'
+  })
+}
+
+function changesOf({ data = {} }: HostVerdict, has: Has): Partial<FittedVerdict> {
+  const { tool_input: input } = data
+  const output = data.tool_response ?? data.tool_result
+  const prompt = data.prompt ?? data.user_prompt
+  return {
+    ...(has('input') && isObject(input) && { input: input as Data }),
+    ...(has('output') && output !== undefined && { output }),
+    ...(has('prompt') && typeof prompt === 'string' && { prompt }),
+  }
+}
+
+/** The text of a response for the model: PicoClaw's own field, a text as it is, anything else as JSON. */
+export function textOfResponse(response: Json | undefined): string {
+  if (typeof response === 'string') return response
+  if (isObject(response) && typeof response.for_llm === 'string') return response.for_llm
+  return JSON.stringify(response ?? null)
+}
+
+// ---- answers --------------------------------------------------------------------------------------------------
+
+export function isRefusal({ act }: FittedVerdict): boolean {
+  return act === 'refuse' || act === 'signal'
+}
+
+/** One JSON document, or nothing if there is nothing to say. */
+export function printed(answer: object, exit = 0, stderr = ''): HostAnswer {
+  return plain(Object.keys(answer).length > 0 ? JSON.stringify(answer) : '', exit, stderr)
+}
+
+/** Exit code 2 with the reason on stderr: most hosts understand it as a refusal, whatever else they know. */
+export function signalled(told: FittedVerdict): HostAnswer {
+  return plain('', 2, withMessage(told))
+}
+
+/** For hosts that read exit codes and plain text but no JSON: on success, stdout is context for the model. */
+export function byExitCode(_: HostEvent, told: FittedVerdict): HostAnswer {
+  return isRefusal(told) ? signalled(told) : plain(told.context, 0, told.message)
+}
+
+export function plain(stdout: string, exit: number, stderr: string): HostAnswer {
+  return { stdout: stdout && `${stdout}\n`, exit, ...(stderr && { stderr: `${stderr}\n` }) }
+}
+
+/** The reason, and below it the message to the user. */
+export function withMessage({ reason, message }: Pick<FittedVerdict, 'reason' | 'message'>): string {
+  return [reason, message].filter(Boolean).join('\n')
+}

@@ -1,0 +1,128 @@
+// A host: an AI agent that starts hooks. Its row in hosts.ts says what it sends, what it honours, and what it understands.
+
+import type { Data, Json } from '../core/base/json.js'
+import type { HookResult } from '../core/events/result.js'
+import type { Verdict } from '../core/verdict/outcome.js'
+
+export interface Host<Name extends string = string> {
+  readonly name: Name
+  /** For people. */
+  readonly title: string
+
+  // ---- what it sends ----
+
+  /** Whether a payload is this host's. `event` is the host's name for it, without case and separators. */
+  readonly sends: (payload: Data, event: string) => boolean
+  /** Its own names of events, without case and separators. Names that the catalogue knows need no entry. */
+  readonly events?: Readonly<Record<string, string>>
+  /** Fields that it sends in a shape of its own, under Claude Code's names. They win over those of the payload. */
+  readonly read?: (payload: Data, event: string) => Data
+  /** Its tools that Claude Code has too, and Claude Code's names for them, the likeliest first. */
+  readonly tools?: Readonly<Record<string, readonly string[]>>
+
+  // ---- what it understands ----
+
+  readonly can: Abilities | ((event: HostEvent, verdict: HostVerdict) => readonly Ability[] | undefined)
+  /** It merges a changed input over the old one, so a key cannot be taken away. */
+  readonly mergesInput?: boolean
+  readonly answer: (event: HostEvent, told: FittedVerdict, verdict: HostVerdict) => HostAnswer
+  /** Seconds until it gives up on a hook: in general, and by canonical event. */
+  readonly timeout: number
+  readonly timeouts?: Readonly<Record<string, number>>
+
+  // ---- where it lives ----
+
+  /** Variables that it sets in the shells it starts. */
+  readonly shellVariables?: readonly string[]
+  /** The files that register its hooks, below a project and below the home; `dir/*` is every JSON file in a folder. */
+  readonly hookFiles?: { readonly project: readonly string[]; readonly home: readonly string[] }
+}
+
+// ---- an event, and the answer to it ---------------------------------------------------------------------------
+
+/** The event that a host asks about. */
+export interface HostEvent {
+  /** Canonical; as the host sent it if it is unknown. */
+  readonly name: string
+  /** The host's own name for it; empty if the payload has none. */
+  readonly sentAs: string
+  /** The payload in canonical terms. */
+  readonly data: Data
+}
+
+/** The decision of hooks, for any host: made from an Outcome or from one HookResult. */
+export interface HostVerdict {
+  readonly action: Verdict
+  readonly reason?: string
+  readonly permission?: 'allow'
+  /** The keys that were changed, and only those. */
+  readonly data?: Data
+  readonly injections: readonly string[]
+  readonly messages: readonly string[]
+  readonly response?: Json
+  /** Fields that only the host can act on. */
+  readonly host?: Data
+  /** How the person is asked, for engines that understand it. */
+  readonly approval?: Pick<HookResult, 'approvalOptions' | 'approvalTimeout' | 'approvalDefault'>
+}
+
+/**
+ * Something that a host lets hooks do on an event.
+ * `block`: refuse it; if it has happened, tell the model; if the host wants to stop, keep it going.
+ * `input`, `output`, `prompt`: change the tool's input, its result, the prompt. `context`: give the model context.
+ * `ask`: have a person asked. `allow`: spare the person a question. `stop`: end the turn.
+ */
+export type Ability = 'block' | 'input' | 'output' | 'prompt' | 'context' | 'ask' | 'allow' | 'stop'
+
+/** By canonical event. The host does not have an event that is missing here. */
+export type Abilities = Readonly<Record<string, readonly Ability[]>>
+
+/** A verdict reduced to what the host can do on this event. */
+export interface FittedVerdict {
+  /** `refuse`: the host has words for it. `signal`: it has none, so only exit code 2 can refuse. */
+  readonly act: 'go' | 'allow' | 'ask' | 'refuse' | 'signal'
+  /** The turn ends as well. */
+  readonly stops: boolean
+  /** Never empty for a refusal or a question. */
+  readonly reason: string
+  readonly input?: Data
+  readonly output?: Json
+  readonly prompt?: string
+  readonly context: string
+  readonly message: string
+  readonly host: Data
+}
+
+/** The traces that a hook's process leaves for the host that started it. */
+export interface HostAnswer {
+  readonly stdout: string
+  readonly stderr?: string
+  readonly exit: number
+}
+
+// ---- for the rows ---------------------------------------------------------------------------------------------
+
+/** Whether the transcript lies below the host's own folder. */
+export function keepsIn(payload: Data, folder: string): boolean {
+  const path = payload.transcript_path ?? payload.transcriptPath
+  return typeof path === 'string' && path.replaceAll('\\', '/').includes(`/${folder}/`)
+}
+
+/** A time as JSON.stringify writes it. */
+export function isIsoTime(value: Json | undefined): boolean {
+  return typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value)
+}
+
+/** Without the fields that are undefined. */
+export function definedFields(fields: Readonly<Record<string, Json | undefined>>): Data {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Data
+}
+
+export function firstOf(list: Json | undefined): Json | undefined {
+  return Array.isArray(list) ? list[0] : undefined
+}
+
+/** The same file below the project and below the home. */
+export function hookFile(path: string): NonNullable<Host['hookFiles']> {
+  return { project: [path], home: [path] }
+}

@@ -28,9 +28,18 @@ describe('the programs of the pack', () => {
     })
     const inputs = Object.keys(metafile.inputs).filter((path) => path.startsWith('src/'))
     const floors = new Set(inputs.map((path) => path.split('/')[1]))
-    expect([...floors].sort()).toEqual(['author', 'cli', 'core', 'dialects', 'pack', 'shell', 'state'])
+    expect([...floors].sort()).toEqual([
+      'author',
+      'cli',
+      'core',
+      'files',
+      'hosts',
+      'pack',
+      'shell',
+      'systems',
+    ])
     expect(inputs.filter((path) => path.startsWith('src/cli/'))).toEqual(['src/cli/start/hook-program.ts'])
-    const engine = /core\/(engine|session|dispatch|registry|plan|fire|matcher)\.ts$|state\/file-store\.ts$/
+    const engine = /core\/\w+\/(engine|session|dispatch|registry|plan|fire|matcher)\.ts$|store\/|sessions\//
     expect(inputs.filter((path) => engine.test(path))).toEqual([])
   })
 

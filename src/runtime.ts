@@ -18,10 +18,10 @@ import {
   isText,
 } from './core/base/options.js'
 import { keepSecret, secretsIn } from './core/base/secrets.js'
-import { globalHooks, HookRegistry } from './core/hooks/registry.js'
 import type { Admit } from './core/run/plan.js'
+import type { Host } from './core/session/embedder.js'
 import { Engine } from './core/session/engine.js'
-import type { Host } from './core/session/host.js'
+import { globalHooks, HookRegistry } from './core/session/registry.js'
 import type { SessionStore } from './core/session/session-store.js'
 import { Hooks } from './hooks.js'
 import { HandedOn } from './runners/command/handed-on.js'

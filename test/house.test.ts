@@ -95,6 +95,14 @@ describe('core', () => {
     expect(leaving).toEqual([])
   })
 
+  it('is read along the path of an event: its folders import only from those before them', () => {
+    const path = ['base', 'events', 'hooks', 'run', 'verdict', 'session']
+    const place = (file: string) => path.indexOf(file.split('/')[1] ?? '')
+    const inner = ofCore.filter((one) => one.file !== 'core/index.ts' && one.specifier.startsWith('.'))
+    expect(inner.filter((one) => place(one.file) < 0)).toEqual([])
+    expect(inner.filter((one) => place(target(one)) > place(one.file))).toEqual([])
+  })
+
   it('uses the regex engine in the matcher alone', () => {
     const users = outside.filter(({ specifier }) => specifier === 're2js').map(({ file }) => file)
     expect(users).toEqual(['core/hooks/matcher.ts'])

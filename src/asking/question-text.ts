@@ -2,8 +2,8 @@
 
 import { columnsOf, folded } from '../core/base/columns.js'
 import { visible, visibleName } from '../core/base/visible.js'
-import type { Ask, Question } from '../core/verdict/approval.js'
-import { type Effect, effectOf } from '../core/verdict/effect.js'
+import type { Ask, Question } from '../core/hooks/outcome.js'
+import { type Effect, effectOf } from '../core/verdict/approval.js'
 import { type CallTextOptions, callText, DEFAULT_COLUMNS, warningsFor } from './call-text.js'
 import { behind, MARK, OURS, quoted, withoutMiddle } from './margin.js'
 

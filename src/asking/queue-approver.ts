@@ -3,9 +3,9 @@
 import { resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { anything, type Check, checkOptions, isFunction, isText } from '../core/base/options.js'
-import type { Approver, Question, Reply, Unanswered } from '../core/verdict/approval.js'
+import type { Question } from '../core/hooks/outcome.js'
+import { type Approver, denyOf, type Reply, type Unanswered } from '../core/verdict/approval.js'
 import { digest } from '../core/verdict/digest.js'
-import { denyOf } from '../core/verdict/effect.js'
 import type { ApprovalQueue, Raised, Taken } from '../store/approvals/queue.js'
 import type { Pending } from '../store/approvals/stored-question.js'
 

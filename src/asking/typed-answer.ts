@@ -1,7 +1,7 @@
 // What a typed line answers: a number or the beginning of an option, and after a deny the reason for it.
 
-import type { Question } from '../core/verdict/approval.js'
-import { effectOf } from '../core/verdict/effect.js'
+import type { Question } from '../core/hooks/outcome.js'
+import { effectOf } from '../core/verdict/approval.js'
 
 export type TypedAnswer =
   | { readonly option: string; readonly reason?: string }

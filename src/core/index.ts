@@ -10,6 +10,7 @@ export {
   HookError,
 } from './base/errors.js'
 export type { Data, Json } from './base/json.js'
+export type { Action, Verdict } from './events/actions.js'
 export { CATALOGUE, type DenyEffect, type EventRow, type FieldType } from './events/catalogue.js'
 export {
   type EventAlias,
@@ -20,7 +21,6 @@ export {
   resolveEvent,
 } from './events/events.js'
 export {
-  type Action,
   abortTurn,
   askUser,
   deny,
@@ -41,39 +41,40 @@ export {
   type HookContext,
   type HookDef,
   type HookEvent,
-  type HookKind,
   hook,
   type Origin,
   type RegisterOptions,
   type Run,
   type SessionInfo,
 } from './hooks/hook.js'
+export type { HookKind } from './hooks/kinds.js'
 export { compileMatcher, type Matcher, type MatcherSpec } from './hooks/matcher.js'
+export type {
+  Approval,
+  ApprovalAnswer,
+  Ask,
+  Injection,
+  Message,
+  Outcome,
+  Question,
+  SkipReason,
+  Trace,
+} from './hooks/outcome.js'
+export { type Admit, type Candidate, type Plan, planOf, type Skip } from './run/plan.js'
+export { type AuditRecord, type AuditSink, memoryAudit } from './session/audit-record.js'
+export type { ContextMessage, Host } from './session/embedder.js'
+export { Engine } from './session/engine.js'
+export type { FireOptions } from './session/fire.js'
+export type { CallModelOptions, ModelCallResult, ModelRequest } from './session/model-call.js'
 export {
   buildRegistry,
   type EmitOptions,
   globalHooks,
   HookRegistry,
   type RegistryOptions,
-} from './hooks/registry.js'
-export { type Admit, type Candidate, type Plan, planOf, type Skip, type SkipReason } from './run/plan.js'
-export { type AuditRecord, type AuditSink, memoryAudit } from './session/audit-record.js'
-export { Engine } from './session/engine.js'
-export type { FireOptions } from './session/fire.js'
-export type { ContextMessage, Host } from './session/host.js'
-export type { CallModelOptions, ModelCallResult, ModelRequest } from './session/model-call.js'
+} from './session/registry.js'
 export { Session, type SessionOptions } from './session/session.js'
 export { FRESH_STATE, MemoryStore, type SessionState, type SessionStore } from './session/session-store.js'
 export { DEFAULT_SETTINGS, type Settings } from './session/settings.js'
 export type { CallOptions, RunTool, ToolCall, ToolCallResult } from './session/tool-call.js'
-export type {
-  Approval,
-  ApprovalAnswer,
-  Approver,
-  Ask,
-  Grant,
-  Question,
-  Reply,
-  Unanswered,
-} from './verdict/approval.js'
-export type { Injection, Message, Outcome, Trace, Verdict } from './verdict/outcome.js'
+export type { Approver, Grant, Reply, Unanswered } from './verdict/approval.js'

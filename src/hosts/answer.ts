@@ -3,7 +3,7 @@
 import { type Data, isObject, type Json } from '../core/base/json.js'
 import { resolveEvent } from '../core/events/events.js'
 import type { HookResult } from '../core/events/result.js'
-import type { Outcome } from '../core/verdict/outcome.js'
+import type { Outcome } from '../core/hooks/outcome.js'
 import type { Abilities, Ability, FittedVerdict, Host, HostAnswer, HostEvent, HostVerdict } from './host.js'
 
 export function answerOf(host: Host, event: HostEvent, verdict: HostVerdict): HostAnswer {

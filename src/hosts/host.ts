@@ -1,8 +1,8 @@
 // A host: an AI agent that starts hooks. Its row in hosts.ts says what it sends, what it honours, and what it understands.
 
 import type { Data, Json } from '../core/base/json.js'
+import type { Verdict } from '../core/events/actions.js'
 import type { HookResult } from '../core/events/result.js'
-import type { Verdict } from '../core/verdict/outcome.js'
 
 export interface Host<Name extends string = string> {
   readonly name: Name

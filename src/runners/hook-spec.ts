@@ -2,7 +2,7 @@
 
 import type { Diagnostic } from '../core/base/errors.js'
 import type { Hook } from '../core/hooks/hook.js'
-import type { Message } from '../core/verdict/outcome.js'
+import type { Message } from '../core/hooks/outcome.js'
 
 /** `handler` holds the fields that only this kind of hook has. */
 export interface HookSpec<H> {

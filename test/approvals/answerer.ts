@@ -1,7 +1,7 @@
 // A process of its own that uses the queue: `answerer TASK PLAN`. It begins when its standard input ends, and prints a line of JSON.
 
 import { readSync, writeSync } from 'node:fs'
-import type { Question } from '../../src/core/verdict/approval.js'
+import type { Question } from '../../src/core/hooks/outcome.js'
 import { ApprovalQueue } from '../../src/store/approvals/queue.js'
 
 export interface AnswererPlan {

@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { terminalApprover } from '../../src/asking/terminal-approver.js'
-import type { Question } from '../../src/core/verdict/approval.js'
+import type { Question } from '../../src/core/hooks/outcome.js'
 
 export interface Plan {
   /** Asked at once. */

@@ -4,7 +4,7 @@ import type { Data } from '../../src/core/base/json.js'
 import type { HookResult } from '../../src/core/events/result.js'
 import { askUser } from '../../src/core/events/result.js'
 import type { Hook } from '../../src/core/hooks/hook.js'
-import type { Question } from '../../src/core/verdict/approval.js'
+import type { Question } from '../../src/core/hooks/outcome.js'
 import { questionFor } from '../../src/core/verdict/approval.js'
 
 export interface Made {

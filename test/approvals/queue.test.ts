@@ -18,7 +18,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Question } from '../../src/core/verdict/approval.js'
+import type { Question } from '../../src/core/hooks/outcome.js'
 import { newId, readId } from '../../src/store/approvals/question-id.js'
 import { type AnswerGiven, ApprovalQueue } from '../../src/store/approvals/queue.js'
 import { keyPath } from '../../src/store/approvals/seal.js'

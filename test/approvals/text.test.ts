@@ -7,7 +7,7 @@ import { lookalikes } from '../../src/asking/lookalikes.js'
 import { questionText } from '../../src/asking/question-text.js'
 import { columnsOf, endOf, folded } from '../../src/core/base/columns.js'
 import type { Data } from '../../src/core/base/json.js'
-import type { Question } from '../../src/core/verdict/approval.js'
+import type { Question } from '../../src/core/hooks/outcome.js'
 import { madeQuestion } from './made-question.js'
 
 // A busy machine takes its time to make up data.

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Outcome } from '../../src/core/verdict/outcome.js'
+import type { Outcome } from '../../src/core/hooks/outcome.js'
 import { until } from '../runners/command/workshop.js'
 import {
   BASH,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Outcome } from '../../src/core/verdict/outcome.js'
+import type { Outcome } from '../../src/core/hooks/outcome.js'
 import { BASH, GUARD, Project, programFile, type RunOptions, withProgram } from './program.js'
 
 withProgram()

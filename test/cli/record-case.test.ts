@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { casesIn } from '../../src/cli/test-cases/case-file.js'
 import { recordCase, recordedLines } from '../../src/cli/test-cases/record-case.js'
-import type { Outcome } from '../../src/core/verdict/outcome.js'
+import type { Outcome } from '../../src/core/hooks/outcome.js'
 import { createHooks } from '../../src/runtime.js'
 import { Project } from './program.js'
 

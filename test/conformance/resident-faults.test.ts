@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Outcome } from '../../src/core/verdict/outcome.js'
+import type { Outcome } from '../../src/core/hooks/outcome.js'
 import { createHooks } from '../../src/runtime.js'
 
 const CALLS = 10_000

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { modify } from '../../src/core/events/result.js'
-import { changesBetween } from '../../src/core/run/changes.js'
+import { changesBetween } from '../../src/core/run/trace.js'
 import { createHooks } from '../../src/runtime.js'
 
 describe('what a hook changed', () => {

@@ -12,15 +12,9 @@ import {
 } from 'carabiner'
 import type { Diagnostic, Hook } from 'carabiner/core'
 import { describe, expect, test } from 'vitest'
-import {
-  addPending,
-  hasPending,
-  NOTHING_PENDING,
-  type Pending,
-  told,
-  undelivered,
-} from '../../src/core/session/pending.js'
-import type { Injection, Message } from '../../src/core/verdict/outcome.js'
+import type { Injection, Message } from '../../src/core/hooks/outcome.js'
+import { addPending, told, undelivered } from '../../src/core/session/pending.js'
+import { hasPending, NOTHING_PENDING, type Pending } from '../../src/core/session/session-store.js'
 import { madeHook } from './made-hook.js'
 
 const BASH = { tool_name: 'Bash', tool_input: { command: 'ls' } }

@@ -1,6 +1,6 @@
 import type { Diagnostic } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
-import { ReloadBus } from '../../src/core/hooks/reload-bus.js'
+import { ReloadBus } from '../../src/core/session/registry.js'
 
 const ignore: Diagnostic[] = []
 

@@ -4,9 +4,9 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createHooks, type HooksOptions, MemoryStore, type Outcome, type Session } from 'carabiner'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Engine } from '../../src/core/session/engine.js'
+import type { Engine, SkillHooks } from '../../src/core/session/engine.js'
 import type { Skill } from '../../src/core/session/session-store.js'
-import { type SkillHooks, SkillLayer } from '../../src/core/session/skills.js'
+import { SkillLayer } from '../../src/core/session/skills.js'
 import {
   codes,
   group,

@@ -2,7 +2,7 @@
 
 import { textOf } from '../../core/base/errors.js'
 import type { Grant } from '../../core/verdict/approval.js'
-import { effectOf } from '../../core/verdict/effect.js'
+import { effectOf } from '../../core/verdict/approval.js'
 import { isFolder } from '../../files/folder.js'
 import type { GivenAnswer } from '../../store/approvals/stored-answer.js'
 import type { Pending } from '../../store/approvals/stored-question.js'

@@ -1,8 +1,9 @@
 // What a case expects of an outcome, and where an outcome is something else.
 
 import { isObject, type Json } from '../../core/base/json.js'
+import type { Verdict } from '../../core/events/actions.js'
+import type { Outcome, Trace } from '../../core/hooks/outcome.js'
 import { hasBackReference, runsAway } from '../../core/hooks/pattern.js'
-import type { Outcome, Trace, Verdict } from '../../core/verdict/outcome.js'
 import type { Fields } from './case-reader.js'
 
 /** Contained in the text, or a pattern that is found in it. */

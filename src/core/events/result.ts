@@ -3,18 +3,7 @@
 import { type DiagnosticSink, HookError, isHookError, textOf } from '../base/errors.js'
 import { type Data, frozenCopy, isObject, isPlain, type Json } from '../base/json.js'
 import { shown } from '../base/text.js'
-
-export const ACTIONS = [
-  'continue',
-  'deny',
-  'modify',
-  'inject_context',
-  'ask_user',
-  'respond',
-  'abort_turn',
-  'hard_abort',
-] as const
-export type Action = (typeof ACTIONS)[number]
+import { ACTIONS, type Action, actionRow, isAction } from './actions.js'
 
 /** One hook's answer. The action is the verdict; every other field present counts as well. */
 export interface HookResult {
@@ -157,15 +146,6 @@ function fieldCalled(key: string): Field | 'action' | undefined {
   return Object.hasOwn(FIELDS, key) ? (key as Field) : snakeCased().get(key)
 }
 
-const actions: ReadonlySet<unknown> = new Set(ACTIONS)
-/** Verdicts that stand even if another field of the same answer is malformed. */
-export const STANDS: ReadonlySet<unknown> = new Set<Action>(['deny', 'abort_turn', 'hard_abort'])
-const needed: Partial<Record<Action, Field>> = {
-  modify: 'data',
-  inject_context: 'contextInjection',
-  respond: 'response',
-}
-
 /** Whoever gives these means a verdict. */
 const ONLY_WITH_ACTION: readonly Field[] = [
   'reason',
@@ -195,8 +175,8 @@ function parseObject(value: unknown, diagnostics: DiagnosticSink): HookResult {
   if (!('action' in value) && !isPlain(value))
     throw wrong('an answer must be a plain object, got another kind of object')
   const action = value.action ?? 'continue'
-  if (!actions.has(action))
-    throw wrong(`action ${shown(action)} is unknown; it must be one of ${ACTIONS.join(', ')}`)
+  if (!isAction(action))
+    throw wrong(`action ${shown(action)} is unknown; it must be one of ${Object.keys(ACTIONS).join(', ')}`)
   const result: Record<string, unknown> = { action }
   const problems: string[] = []
   const unknown: string[] = []
@@ -210,8 +190,8 @@ function parseObject(value: unknown, diagnostics: DiagnosticSink): HookResult {
       else result[field] = typeof given === 'object' ? frozenField(key, given, problems) : given
     }
   }
-  const need = needed[action as Action]
-  if (need && !(need in result) && problems.length === 0) problems.push(`${String(action)} needs ${need}`)
+  const { needs: need, closes } = actionRow(action)
+  if (need && !(need in result) && problems.length === 0) problems.push(`${action} needs ${need}`)
   if ((value.action ?? undefined) === undefined && unknown.length > 0) {
     problems.push(`there is no action, and no HookResult has ${unknown.map(shown).join(', ')}`)
   }
@@ -219,9 +199,9 @@ function parseObject(value: unknown, diagnostics: DiagnosticSink): HookResult {
   if ((value.action ?? undefined) === undefined && unknown.length === 0 && verdictField) {
     problems.push(`there is no action, and ${verdictField} says nothing without one`)
   }
-  if (problems.length > 0 && !STANDS.has(action)) throw wrong(problems.join('; '))
+  if (problems.length > 0 && !closes) throw wrong(problems.join('; '))
   for (const problem of problems) {
-    diagnostics.push({ code: 'malformed-field', text: `${problem}; the ${String(action)} stands` })
+    diagnostics.push({ code: 'malformed-field', text: `${problem}; the ${action} stands` })
   }
   for (const key of unknown) {
     diagnostics.push({

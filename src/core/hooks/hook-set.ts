@@ -2,6 +2,7 @@
 
 import type { EventKind } from '../events/events.js'
 import type { Hook } from './hook.js'
+import { kindRow } from './kinds.js'
 
 /** Hooks that match one value, with their positions in the order of the event. */
 export interface Selection {
@@ -93,7 +94,7 @@ export class HookSet {
 export function inOrder(hooks: readonly Hook[]): readonly Hook[] {
   const scope = (hook: Hook) => (hook.origin.scope === 'global' ? 0 : 1)
   const shares = (hook: Hook) => (hook.lane === null ? 0 : 1)
-  const kind = (hook: Hook) => (hook.kind === 'function' ? 0 : 1)
+  const kind = (hook: Hook) => (kindRow(hook.kind).inProcess ? 0 : 1)
   return [...hooks].sort(
     (a, b) => a.priority - b.priority || shares(a) - shares(b) || scope(a) - scope(b) || kind(a) - kind(b),
   )

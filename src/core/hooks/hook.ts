@@ -6,10 +6,9 @@ import { anything, type Checks, checkOptions, isFlag, isOneOf, isSeconds, isText
 import { isPromise } from '../base/promise.js'
 import { type Payload, resolveEvent } from '../events/events.js'
 import { askUser, deny, type HookResult } from '../events/result.js'
-import type { Outcome } from '../verdict/outcome.js'
+import type { HookKind, HookRole } from './kinds.js'
 import { compileMatcher, type Matcher, type MatcherSpec } from './matcher.js'
-
-export type HookKind = 'function' | 'command' | 'process' | 'http' | 'prompt' | 'agent' | 'mcp_tool'
+import type { Outcome } from './outcome.js'
 
 /** Where a hook comes from, for people. */
 export interface Origin {
@@ -97,8 +96,7 @@ export interface Hook {
   readonly matcher: Matcher | null
   /** A rule beyond the matcher (`if`): true, or why not. Sees the data as it is when its step begins. */
   readonly condition?: (event: HookEvent) => true | string
-  /** `approve`: sees the final call, may not change it. `observe`: off the path, gets event and outcome. */
-  readonly role: 'intercept' | 'approve' | 'observe'
+  readonly role: HookRole
   /** Ascending. */
   readonly priority: number
   /** Null is a step of its own. Hooks with lanes at one priority form one step: lanes at once, one lane in sequence. */
@@ -141,7 +139,7 @@ export interface RegisterOptions {
   readonly timeout?: number
   readonly onFailure?: 'block' | 'continue' | undefined
   /** Default `intercept`. */
-  readonly role?: Hook['role']
+  readonly role?: HookRole
   /** At most once in a session; a subagent's session counts as its own. */
   readonly once?: boolean
 }

@@ -5,19 +5,20 @@ import { type Diagnostic, HookError, textOf } from '../base/errors.js'
 import { type Data, sameJson } from '../base/json.js'
 import { isPromise } from '../base/promise.js'
 import { redactedData } from '../base/secrets.js'
+import { endsChain } from '../events/actions.js'
 import { type EventKind, matcherValue } from '../events/events.js'
 import { applyPatch, type Patched, type PatchRules } from '../events/patch.js'
-import { CONTINUE, type HookResult, parseResult, STANDS } from '../events/result.js'
+import { CONTINUE, type HookResult, parseResult } from '../events/result.js'
 import { type Hook, type HookEvent, LateAnswer } from '../hooks/hook.js'
 import { type Listeners, matches } from '../hooks/hook-set.js'
-import { endsChain, type Outcome, Ran, type Trace, type TraceDetails, verdictOf } from '../verdict/outcome.js'
-import { changesBetween } from './changes.js'
+import type { Outcome, Trace } from '../hooks/outcome.js'
 import { hurry, unwatch, Watched, watch } from './deadlines.js'
 import { answerOnFailure, hookError, timeoutHint } from './failure.js'
 import { HookCall, type Occasion } from './hook-call.js'
 import { joinLanes } from './join.js'
 import { type Admit, lanesOf, refusal, repetition, type Skip } from './plan.js'
 import { Lane, Route, type Way } from './route.js'
+import { changesBetween, Ran, type TraceDetails, verdictOf } from './trace.js'
 
 export interface DispatchOptions extends PatchRules {
   readonly admit?: Admit | undefined
@@ -366,7 +367,7 @@ class Walk extends Watched implements Dispatched, Occasion {
     try {
       return applyPatch(this.#kind, this.event.data, patch, this.#options, call)
     } catch (error) {
-      if (!STANDS.has(answer.action)) throw error
+      if (!endsChain(answer.action)) throw error
       call.push({ code: 'malformed-field', text: `${textOf(error)}; the ${answer.action} stands` })
       return { data: this.event.data, changed: [] }
     }

@@ -3,7 +3,8 @@
 import { HookError, isHookError, textOf } from '../base/errors.js'
 import type { EventKind } from '../events/events.js'
 import { CONTINUE, deny, type HookResult } from '../events/result.js'
-import type { Hook, HookKind } from '../hooks/hook.js'
+import type { Hook } from '../hooks/hook.js'
+import type { HookKind } from '../hooks/kinds.js'
 
 /** What a hook threw, as a HookError that says whose it was. */
 export function hookError(hook: Hook, thrown: unknown): HookError {

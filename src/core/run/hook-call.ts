@@ -4,7 +4,7 @@ import { type Diagnostic, type DiagnosticSink, HookError } from '../base/errors.
 import { withoutSecrets } from '../base/secrets.js'
 import { plainText } from '../base/text.js'
 import type { Hook, HookContext, HookEvent, Printed, SessionInfo } from '../hooks/hook.js'
-import type { Outcome } from '../verdict/outcome.js'
+import type { Outcome } from '../hooks/outcome.js'
 
 /** What all hooks of one event share. */
 export interface Occasion {

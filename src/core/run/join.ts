@@ -5,7 +5,7 @@ import { type Data, type Json, sameJson } from '../base/json.js'
 import type { EventKind } from '../events/events.js'
 import { firstName, patchedData } from '../events/patch.js'
 import type { Hook, HookEvent } from '../hooks/hook.js'
-import type { Ran } from '../verdict/outcome.js'
+import type { Ran } from './trace.js'
 
 /** A lane that has run. */
 interface RanLane {

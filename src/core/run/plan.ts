@@ -6,20 +6,10 @@ import { isPromise } from '../base/promise.js'
 import { shown } from '../base/text.js'
 import type { EventKind } from '../events/events.js'
 import { matcherValue } from '../events/events.js'
-import type { Hook, HookEvent, HookKind, Origin } from '../hooks/hook.js'
+import type { Hook, HookEvent, Origin } from '../hooks/hook.js'
 import { type HookSet, matches } from '../hooks/hook-set.js'
-
-/** `ended`: an earlier hook denied or aborted, so that it was not needed. */
-export type SkipReason =
-  | 'matcher'
-  | 'if'
-  | 'disabled'
-  | 'untrusted'
-  | 'modified'
-  | 'duplicate'
-  | 'once'
-  | 'ended'
-  | 'failed'
+import type { HookKind } from '../hooks/kinds.js'
+import type { SkipReason } from '../hooks/outcome.js'
 
 /** Why a hook does not run, in a word and in a sentence. */
 export interface Skip {

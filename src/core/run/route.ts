@@ -4,8 +4,8 @@ import { type Data, sameJson } from '../base/json.js'
 import { type EventKind, matcherValue } from '../events/events.js'
 import type { Hook, HookEvent } from '../hooks/hook.js'
 import type { Listeners, Selection } from '../hooks/hook-set.js'
-import type { Ran } from '../verdict/outcome.js'
 import { refusal, stepAt } from './plan.js'
+import type { Ran } from './trace.js'
 
 /** What comes next. */
 export interface Way {

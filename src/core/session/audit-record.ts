@@ -1,9 +1,8 @@
 // What is written down about an event: one record per fire, another for effects that came late.
 
 import type { Diagnostic } from '../base/errors.js'
-import type { Action } from '../events/result.js'
-import type { Approval, Question } from '../verdict/approval.js'
-import type { Trace, Verdict } from '../verdict/outcome.js'
+import type { Action, Verdict } from '../events/actions.js'
+import type { Approval, Question, Trace } from '../hooks/outcome.js'
 
 /** What one candidate did, without the texts and data of its answer. */
 export interface AuditedHook extends Omit<Trace, 'answer' | 'changes' | 'stdout' | 'stderr'> {

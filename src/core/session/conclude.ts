@@ -5,22 +5,16 @@ import type { MaybePromise } from '../base/promise.js'
 import { redacted } from '../base/secrets.js'
 import { byteLength } from '../base/text.js'
 import { timestamp } from '../base/timestamp.js'
+import type { Injection, Message, Outcome, Trace } from '../hooks/outcome.js'
 import type { Settled } from '../verdict/ask.js'
 import { diagnosticsOf, type Judgement, outcomeOf } from '../verdict/judge.js'
-import {
-  type Injection,
-  keptInjections,
-  type Message,
-  NOTHING_SAID,
-  type Outcome,
-  type Trace,
-} from '../verdict/outcome.js'
-import type { ContextMessage } from './host.js'
+import { keptInjections, NOTHING_SAID } from '../verdict/merge.js'
+import type { ContextMessage } from './embedder.js'
 import { admitInjections } from './injection.js'
-import { NOTHING_PENDING, type Pending } from './pending.js'
 import { isRecordNeeded, record, recordNow, unrecorded } from './record.js'
 import type { Scene } from './scene.js'
 import type { SessionState } from './session-store.js'
+import { NOTHING_PENDING, type Pending } from './session-store.js'
 import type { Settings } from './settings.js'
 
 /** From the verdict to the Outcome. */

@@ -8,12 +8,11 @@ import { timestamp } from '../base/timestamp.js'
 import { openPayload, resolveEvent } from '../events/events.js'
 import type { Hook, SessionInfo } from '../hooks/hook.js'
 import { HookSet } from '../hooks/hook-set.js'
-import { HookRegistry } from '../hooks/registry.js'
 import { type Admit, type Plan, planOf } from '../run/plan.js'
-import type { Host } from './host.js'
+import type { Host } from './embedder.js'
+import { HookRegistry } from './registry.js'
 import { GuardedStore, MemoryStore, type SessionStore, type Skill } from './session-store.js'
 import type { Settings } from './settings.js'
-import type { SkillHooks } from './skills.js'
 
 const MAX_DIAGNOSTICS = 200
 
@@ -63,6 +62,13 @@ export class HookList implements Layer {
   snapshot(): HookSet {
     return this.#set
   }
+}
+
+/** What the skills of a session come to. */
+export interface SkillHooks {
+  readonly hooks: readonly Hook[]
+  /** What is wrong with their entries. */
+  readonly problems: readonly Diagnostic[]
 }
 
 /** Work that nobody waits for but `idle`. */

@@ -8,21 +8,24 @@ import { deadlineIn } from '../base/seconds.js'
 import { plainText } from '../base/text.js'
 import { timestamp } from '../base/timestamp.js'
 import { visible } from '../base/visible.js'
+import { endsChain } from '../events/actions.js'
 import { checkRequired, type EventKind, openPayload, resolveEvent, slipOf } from '../events/events.js'
 import { applyPatch } from '../events/patch.js'
 import type { HookEvent } from '../hooks/hook.js'
 import type { Listeners } from '../hooks/hook-set.js'
+import type { Message, Outcome } from '../hooks/outcome.js'
 import { type DispatchOptions, runAlone } from '../run/dispatch.js'
 import type { Admit, Skip } from '../run/plan.js'
 import { type Settled, settleAsk } from '../verdict/ask.js'
 import { diagnosticsOf, type Judgement, judge, outcomeOf, quietOutcome } from '../verdict/judge.js'
-import { endsChain, failureMessages, type Message, merge, type Outcome } from '../verdict/outcome.js'
+import { failureMessages, merge } from '../verdict/merge.js'
 import { conclude } from './conclude.js'
 import { deliverLate, observe } from './off-path.js'
-import { handUp, hasPending, NOTHING_PENDING, type Pending, takeAll, takePending } from './pending.js'
+import { handUp, takeAll, takePending } from './pending.js'
 import { record } from './record.js'
 import type { Scene } from './scene.js'
 import type { SessionState } from './session-store.js'
+import { hasPending, NOTHING_PENDING, type Pending } from './session-store.js'
 import { changeSkills, isSkillEvent } from './skills.js'
 
 export interface FireOptions {
@@ -165,7 +168,12 @@ class Firing {
     }
     const { action, reason } = judgement.merged
     if (action !== 'ask_user') return { judgement, permissions: [], action, reason, diagnostics: [] }
-    return settleAsk(this.#scene, judgement, {
+    const { info, engine, store } = this.#scene
+    return settleAsk(judgement, {
+      session: info,
+      now: () => engine.now(),
+      approver: engine.host.approver,
+      grants: store,
       deadline: this.#deadline,
       signal: this.#signal,
       permission: (asked) => this.#permissionRequest(asked),

@@ -2,7 +2,7 @@
 
 import type { Diagnostic } from '../base/errors.js'
 import { byteLength, cleanText, cutText } from '../base/text.js'
-import type { Injection, Message } from '../verdict/outcome.js'
+import type { Injection, Message } from '../hooks/outcome.js'
 
 interface InjectionLimits {
   /** Bytes of UTF-8 for one injection, marker included; null is unlimited. */

@@ -5,7 +5,7 @@ import { isObject } from '../base/json.js'
 import { type Checks, checkOptions, isFunction } from '../base/options.js'
 import { inTime, unlessAborted } from '../base/promise.js'
 import { type EventKind, resolveEvent } from '../events/events.js'
-import type { Injection, Outcome } from '../verdict/outcome.js'
+import type { Injection, Outcome } from '../hooks/outcome.js'
 import { renderInjection } from './injection.js'
 import {
   ABORT_GRACE_MS,

@@ -6,23 +6,18 @@ import { timestamp } from '../base/timestamp.js'
 import { type EventKind, matcherValue, openPayload, resolveNotice } from '../events/events.js'
 import { CONTINUE } from '../events/result.js'
 import type { Hook, HookEvent } from '../hooks/hook.js'
+import type { Injection, Message, Outcome } from '../hooks/outcome.js'
 import { runAlone } from '../run/dispatch.js'
 import { type Admit, skipOf } from '../run/plan.js'
+import type { Ran } from '../run/trace.js'
 import { quietOutcome } from '../verdict/judge.js'
-import {
-  type Injection,
-  type Message,
-  merge,
-  type Outcome,
-  type Ran,
-  reasonOf,
-  seenOutcome,
-} from '../verdict/outcome.js'
+import { merge, reasonOf, seenOutcome } from '../verdict/merge.js'
 import { charge, contextMessage } from './conclude.js'
 import { HOST_TIMEOUT_MS } from './engine.js'
-import { leavePending, NOTHING_PENDING } from './pending.js'
+import { leavePending } from './pending.js'
 import { record } from './record.js'
 import type { Scene } from './scene.js'
+import { NOTHING_PENDING } from './session-store.js'
 
 type Running = ReturnType<typeof runAlone>
 

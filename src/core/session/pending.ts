@@ -2,20 +2,9 @@
 
 import type { Diagnostic } from '../base/errors.js'
 import { byteLength, cleanText, cutText, plainText } from '../base/text.js'
-import type { Injection, Message } from '../verdict/outcome.js'
+import type { Injection, Message } from '../hooks/outcome.js'
 import type { Scene } from './scene.js'
-
-export interface Pending {
-  readonly injections: readonly Injection[]
-  readonly messages: readonly Message[]
-  readonly diagnostics: readonly Diagnostic[]
-}
-
-export const NOTHING_PENDING: Pending = { injections: [], messages: [], diagnostics: [] }
-
-export function hasPending({ pending }: { readonly pending: Pending }): boolean {
-  return pending.injections.length + pending.messages.length + pending.diagnostics.length > 0
-}
+import { hasPending, NOTHING_PENDING, type Pending } from './session-store.js'
 
 /** Subagents whose leavings are remembered. */
 const MOST_AGENTS = 1000

@@ -3,9 +3,8 @@
 import { type Diagnostic, textOf } from '../base/errors.js'
 import { isObject, type Json } from '../base/json.js'
 import { inTime, isPromise, type MaybePromise } from '../base/promise.js'
+import type { Injection, Message } from '../hooks/outcome.js'
 import type { Grant } from '../verdict/approval.js'
-import type { Injection } from '../verdict/outcome.js'
-import { NOTHING_PENDING, type Pending } from './pending.js'
 
 export interface SessionState {
   readonly turn: number
@@ -34,6 +33,19 @@ export interface Skill {
   readonly directory: string
   /** As in a configuration file: lists of groups by event. */
   readonly hooks: Json
+}
+
+/** What async hooks left for a later event. */
+export interface Pending {
+  readonly injections: readonly Injection[]
+  readonly messages: readonly Message[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export const NOTHING_PENDING: Pending = { injections: [], messages: [], diagnostics: [] }
+
+export function hasPending({ pending }: { readonly pending: Pending }): boolean {
+  return pending.injections.length + pending.messages.length + pending.diagnostics.length > 0
 }
 
 export const FRESH_STATE: SessionState = Object.freeze({

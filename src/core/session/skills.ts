@@ -4,17 +4,9 @@ import { type Diagnostic, HookError } from '../base/errors.js'
 import { frozenCopy, isObject, type Json, sameJson } from '../base/json.js'
 import { isPromise, type MaybePromise } from '../base/promise.js'
 import { shown } from '../base/text.js'
-import type { Hook } from '../hooks/hook.js'
 import { type Engine, HookList, type Layers } from './engine.js'
 import type { Scene } from './scene.js'
 import type { SessionState, Skill } from './session-store.js'
-
-/** What the skills of a session come to. */
-export interface SkillHooks {
-  readonly hooks: readonly Hook[]
-  /** What is wrong with their entries. */
-  readonly problems: readonly Diagnostic[]
-}
 
 const LOADED = 'skill:loaded'
 const UNLOADED = 'skill:unloaded'

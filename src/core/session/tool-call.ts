@@ -4,7 +4,7 @@ import { type Diagnostic, HookError, textOf } from '../base/errors.js'
 import { type Data, frozenCopy, isObject, isPlain, type Json } from '../base/json.js'
 import { anything, type Checks, checkOptions, isFlag, isFunction, isSeconds } from '../base/options.js'
 import { unlessAborted } from '../base/promise.js'
-import type { Outcome } from '../verdict/outcome.js'
+import type { Outcome } from '../hooks/outcome.js'
 import type { Fired, FireOptions } from './fire.js'
 
 export interface ToolCall {

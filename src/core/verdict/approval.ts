@@ -1,49 +1,19 @@
 // Asking a person: one question for all hooks that ask, one answer, grants for "allow always".
 
 import { randomUUID } from 'node:crypto'
-import type { Data } from '../base/json.js'
-import { frozenCopy, isObject } from '../base/json.js'
+import { type Data, frozenCopy, isObject } from '../base/json.js'
 import { withoutSecrets } from '../base/secrets.js'
 import { plainText } from '../base/text.js'
 import { timestamp } from '../base/timestamp.js'
 import type { HookResult } from '../events/result.js'
 import type { Hook, SessionInfo } from '../hooks/hook.js'
+import type { ApprovalAnswer, Question } from '../hooks/outcome.js'
 import { callDigest, callOf, digest, grantDigest } from './digest.js'
 
 /** A hook that asks, and how. */
 export interface Asking {
   readonly hook: Hook
   readonly answer: HookResult
-}
-
-export interface Ask {
-  /** The hook's name. */
-  readonly hook: string
-  readonly prompt: string
-  readonly reason?: string
-}
-
-/** What a person is shown. */
-export interface Question {
-  readonly id: string
-  readonly event: string
-  readonly session: string
-  /** Where the session works: the same command is another one elsewhere. */
-  readonly cwd?: string
-  /** Of the exact call: an answer counts for no other. */
-  readonly digest: string
-  /** Of call, session, directory and who asks what: an answer given elsewhere or later counts for nothing else. */
-  readonly binding: string
-  readonly call: Data
-  readonly asks: readonly Ask[]
-  /** An option allows if it begins with the word "allow". A deny is always among them. */
-  readonly options: readonly string[]
-  /** Seconds. */
-  readonly timeout: number
-  /** On time-out or error. */
-  readonly default: 'allow' | 'deny'
-  /** ISO-8601. */
-  readonly expires: string
 }
 
 /** What the approver answers: one of the options, alone or with more. */
@@ -69,24 +39,6 @@ export type Approver = (
   question: Question,
   signal: AbortSignal,
 ) => Reply | Unanswered | Promise<Reply | Unanswered>
-
-export interface ApprovalAnswer {
-  readonly decision: 'allow' | 'deny'
-  /** What was chosen; absent where nobody chose (time-out, error, grant, hook). */
-  readonly option?: string
-  readonly reason?: string
-  /** A person's name as the approver gives it, `person`, `grant`, `default`, `host`, or a hook's name. */
-  readonly by: string
-  readonly at: string
-  /** When a grant that it makes ends. */
-  readonly expires?: string
-}
-
-/** What was asked and, where somebody answered, what. */
-export interface Approval {
-  readonly question: Question
-  readonly answer?: ApprovalAnswer
-}
 
 /** One "allow always": the user's, bound to hook, event, tool, directory and call. */
 export interface Grant {
@@ -247,4 +199,24 @@ function boundTo({ hook }: Asking, event: string, data: Data, cwd: string | unde
     cwd: cwd ?? '',
     digest: grantDigest(event, data),
   }
+}
+
+// ---- what an option does when it is chosen, whatever a hook calls it
+
+export type Effect = 'allow' | 'always' | 'deny'
+
+/** As readReply decides it, so that what a person is shown and what counts cannot differ. */
+export function effectOf(question: Question, option: string): Effect {
+  if (readReply(question, option, '')?.decision !== 'allow') return 'deny'
+  return ALLOWS_ALWAYS.test(option) ? 'always' : 'allow'
+}
+
+/** The first option with this effect; undefined where none is offered. */
+export function optionFor(question: Question, effect: Effect): string | undefined {
+  return question.options.find((option) => effectOf(question, option) === effect)
+}
+
+/** A deny is always among the options; what was not offered would be a deny, too. */
+export function denyOf(question: Question): string {
+  return question.options.find((option) => /^deny\b/i.test(option)) ?? 'Deny'
 }

@@ -2,29 +2,29 @@
 
 import { onAbort } from '../base/abort.js'
 import { type Diagnostic, HookError, isHookError, textOf } from '../base/errors.js'
+import type { MaybePromise } from '../base/promise.js'
 import { LONGEST_TIMER_MS } from '../base/seconds.js'
 import { withoutSecrets } from '../base/secrets.js'
 import { plainText } from '../base/text.js'
 import { timestamp } from '../base/timestamp.js'
-import type { HookEvent } from '../hooks/hook.js'
-import type { Scene } from '../session/scene.js'
+import { endsChain, type Verdict } from '../events/actions.js'
+import type { HookEvent, SessionInfo } from '../hooks/hook.js'
+import type { Approval, ApprovalAnswer, Question } from '../hooks/outcome.js'
 import {
   ALLOWS_ALWAYS,
-  type Approval,
-  type ApprovalAnswer,
   type Approver,
   type Asking,
+  type Grant,
   grantFor,
   isGranted,
   isUnanswered,
-  type Question,
   questionFor,
   readReply,
   refusalReason,
 } from './approval.js'
 import { callDigest, callOf } from './digest.js'
 import type { Judgement } from './judge.js'
-import { endsChain, reasonOf, type Verdict } from './outcome.js'
+import { reasonOf } from './merge.js'
 
 /** What became of an ask. */
 export interface Settled {
@@ -37,7 +37,14 @@ export interface Settled {
   readonly diagnostics: readonly Diagnostic[]
 }
 
+/** What the question needs of the session it is asked in. */
 interface AskOptions {
+  readonly session: SessionInfo
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Absent: the outcome stays `ask_user`; `'deny'`: refused. */
+  readonly approver: Approver | 'deny' | undefined
+  readonly grants: GrantStore
   /** On the engine's clock. */
   readonly deadline: number
   readonly signal?: AbortSignal | undefined
@@ -45,6 +52,12 @@ interface AskOptions {
   readonly rejudge: (judgement: Judgement, patch: object) => Promise<Judgement>
   /** PermissionRequest hooks for this call; undefined where nobody listens. */
   readonly permission: (judgement: Judgement) => Promise<Judgement | undefined>
+}
+
+/** Grants that were given before, and where new ones go. */
+interface GrantStore {
+  grants(): MaybePromise<readonly Grant[]>
+  addGrant(grant: Grant): MaybePromise<void>
 }
 
 /** Who could have answered has not; how it can be answered. */
@@ -73,12 +86,11 @@ const CHANGED_IN_VAIN: Diagnostic = {
 }
 
 /** Follows an ask to its end. An answer that edits the call starts again at the merge. */
-export function settleAsk(scene: Scene, judgement: Judgement, options: AskOptions): Promise<Settled> {
-  return new Inquiry(scene, judgement, options).settle()
+export function settleAsk(judgement: Judgement, options: AskOptions): Promise<Settled> {
+  return new Inquiry(judgement, options).settle()
 }
 
 class Inquiry {
-  readonly #scene: Scene
   readonly #options: AskOptions
   readonly #permissions: Judgement[] = []
   readonly #diagnostics: Diagnostic[] = []
@@ -88,8 +100,7 @@ class Inquiry {
     | { readonly answer: ApprovalAnswer; readonly digest: string; readonly hooks: readonly string[] }
     | undefined
 
-  constructor(scene: Scene, judgement: Judgement, options: AskOptions) {
-    this.#scene = scene
+  constructor(judgement: Judgement, options: AskOptions) {
     this.#judgement = judgement
     this.#options = options
   }
@@ -134,13 +145,12 @@ class Inquiry {
   /** Who asks without having been answered: by a grant, or by the allow that came with the last edit. */
   async #unanswered(asking: readonly Asking[]): Promise<readonly Asking[]> {
     const { kind, event } = this.#judgement
-    const { store, engine, info } = this.#scene
-    const grants = await store.grants()
+    const { session, now } = this.#options
+    const grants = await this.#options.grants.grants()
     const edited = this.#edited?.digest === digestOf(this.#judgement, event) ? this.#edited.hooks : []
     return asking.filter(
       (one) =>
-        !edited.includes(one.hook.id) &&
-        !isGranted(grants, one, kind.name, event.data, info.cwd, engine.now()),
+        !edited.includes(one.hook.id) && !isGranted(grants, one, kind.name, event.data, session.cwd, now()),
     )
   }
 
@@ -176,7 +186,7 @@ class Inquiry {
 
   /** Open where there is nobody to ask, or nobody answered: the host resolves it. */
   async #askPerson(question: Question): Promise<Answered | Open> {
-    const { approver } = this.#scene.engine.host
+    const { approver } = this.#options
     if (approver === undefined) return { open: undefined }
     if (approver === 'deny') return { answer: this.#answer('deny', 'host') }
     const reply = await waitFor(approver, question, this.#options)
@@ -217,9 +227,9 @@ class Inquiry {
   async #grantIfAlways({ option, expires }: ApprovalAnswer, open: readonly Asking[]): Promise<void> {
     if (!ALLOWS_ALWAYS.test(option ?? '')) return
     const { kind, event } = this.#judgement
-    const { store, engine, info } = this.#scene
+    const { session, now, grants } = this.#options
     for (const one of open)
-      await store.addGrant(grantFor(one, kind.name, event.data, info.cwd, engine.now(), expires))
+      await grants.addGrant(grantFor(one, kind.name, event.data, session.cwd, now(), expires))
   }
 
   /** After an allow the next lower verdict stands. */
@@ -241,7 +251,8 @@ class Inquiry {
 
   #question(asking: readonly Asking[]): Question {
     const { kind, event } = this.#judgement
-    return questionFor(kind.name, this.#scene.info, event.data, asking, this.#scene.engine.now())
+    const { session, now } = this.#options
+    return questionFor(kind.name, session, event.data, asking, now())
   }
 
   #answer(decision: 'allow' | 'deny', by: string): ApprovalAnswer {
@@ -249,7 +260,7 @@ class Inquiry {
   }
 
   #now(): string {
-    return timestamp(this.#scene.engine.now())
+    return timestamp(this.#options.now())
   }
 }
 

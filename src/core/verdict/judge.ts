@@ -2,25 +2,16 @@
 
 import type { Diagnostic } from '../base/errors.js'
 import type { Data } from '../base/json.js'
+import { endsChain } from '../events/actions.js'
 import { type EventKind, matcherValue, slipOf } from '../events/events.js'
 import { CONTINUE } from '../events/result.js'
 import type { Hook, HookEvent } from '../hooks/hook.js'
 import { type Listeners, matches } from '../hooks/hook-set.js'
+import type { Approval, Outcome, Trace } from '../hooks/outcome.js'
 import { type Dispatched, type DispatchOptions, dispatch, runOnFinal } from '../run/dispatch.js'
 import { type Admit, idleSkip, skipOrProblem } from '../run/plan.js'
-import type { Approval } from './approval.js'
-import {
-  endsChain,
-  keptInjections,
-  type Merged,
-  type MergeRules,
-  merge,
-  NOTHING_SAID,
-  ONE_VERSION,
-  type Outcome,
-  Ran,
-  type Trace,
-} from './outcome.js'
+import { Ran } from '../run/trace.js'
+import { keptInjections, type Merged, type MergeRules, merge, NOTHING_SAID, ONE_VERSION } from './merge.js'
 
 /** What the hooks made of an event, before budget and person. */
 export interface Judgement {

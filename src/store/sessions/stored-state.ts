@@ -8,8 +8,8 @@ import {
   ERROR_CODES,
 } from '../../core/base/errors.js'
 import { frozenCopy } from '../../core/base/json.js'
+import type { Injection, Message } from '../../core/hooks/outcome.js'
 import { FRESH_STATE, type SessionState, type Skill } from '../../core/session/session-store.js'
-import type { Injection, Message } from '../../core/verdict/outcome.js'
 import {
   count,
   fieldsOf,

@@ -1,8 +1,9 @@
 // What a Claude-format hook's exit code, stdout and stderr mean. A failure is thrown; what it counts as, the kernel decides.
 
 import { type Diagnostic, HookError } from '../../core/base/errors.js'
+import { endsChain } from '../../core/events/actions.js'
 import { resolveEvent } from '../../core/events/events.js'
-import { type HookResult, inject, proceed, STANDS } from '../../core/events/result.js'
+import { type HookResult, inject, proceed } from '../../core/events/result.js'
 import type { FailurePolicy, HookEvent } from '../../core/hooks/hook.js'
 import { type Answer, type Decision, decisionOf, firstText, NO_ANSWER, withoutGrant } from './answer.js'
 import { effectsOf } from './effects.js'
@@ -86,7 +87,7 @@ function blocked(one: Case, stdout: Stdout): HookResult {
 
 function succeeded(one: Case, stdout: Stdout): HookResult {
   const result = printed(one, stdout)
-  if (!one.honoured.makesPath || STANDS.has(result.action)) return result
+  if (!one.honoured.makesPath || endsChain(result.action)) return result
   const path = stdout.kind === 'text' ? lastLine(stdout.text) : result.host?.worktreePath
   if (path) return { ...result, host: { ...result.host, worktreePath: path } }
   const { host: _, ...rest } = result

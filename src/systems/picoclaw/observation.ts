@@ -4,7 +4,7 @@ import type { Data, Json } from '../../core/base/json.js'
 import { nearest } from '../../core/base/nearest.js'
 import { knownEvents, resolveEvent } from '../../core/events/events.js'
 import { type HookEvent, snakeCase } from '../../core/hooks/hook.js'
-import type { Outcome } from '../../core/verdict/outcome.js'
+import type { Outcome } from '../../core/hooks/outcome.js'
 import { metaOf } from './meta.js'
 import {
   compressPayload,

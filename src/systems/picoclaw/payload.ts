@@ -3,7 +3,7 @@
 import { type Data, isObject, type Json } from '../../core/base/json.js'
 import { byteLength } from '../../core/base/text.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
-import type { Outcome } from '../../core/verdict/outcome.js'
+import type { Outcome } from '../../core/hooks/outcome.js'
 import { nanoseconds } from './encode.js'
 import { text } from './meta.js'
 

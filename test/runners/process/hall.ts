@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { type Data, type Diagnostic, HookError } from 'carabiner'
 import type { Hook, HookContext, HookEvent, Printed } from '../../../src/core/hooks/hook.js'
-import type { Outcome } from '../../../src/core/verdict/outcome.js'
+import type { Outcome } from '../../../src/core/hooks/outcome.js'
 import type { Place } from '../../../src/runners/hook-spec.js'
 import {
   type ProcessHandler,

@@ -16,7 +16,9 @@ import {
   respond,
 } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
-import { endsChain, merge, Ran, reasonOf, verdictOf } from '../../src/core/verdict/outcome.js'
+import { endsChain } from '../../src/core/events/actions.js'
+import { Ran, verdictOf } from '../../src/core/run/trace.js'
+import { merge, reasonOf } from '../../src/core/verdict/merge.js'
 import { laneHook, madeHook } from './made-hook.js'
 
 const PRE = resolveEvent('PreToolUse')

@@ -16,11 +16,6 @@ import {
   slipOf,
 } from '../events/events.js'
 import { CONTINUE } from '../events/result.js'
-import type { DispatchOptions } from '../run/dispatch.js'
-import { runAlone, runOnFinal } from '../run/dispatch.js'
-import { skipOf } from '../run/plan.js'
-import { diagnosticsOf, judge, outcomeOf, quietOutcome } from '../verdict/judge.js'
-import { type Outcome, type Ran, seenOutcome } from '../verdict/outcome.js'
 import {
   functionHook,
   type Handler,
@@ -30,9 +25,14 @@ import {
   handlerOf,
   type Origin,
   type RegisterOptions,
-} from './hook.js'
-import { HookSet, inOrder, type Listeners } from './hook-set.js'
-import { ReloadBus, type Subscriber } from './reload-bus.js'
+} from '../hooks/hook.js'
+import { HookSet, inOrder, type Listeners } from '../hooks/hook-set.js'
+import type { Outcome } from '../hooks/outcome.js'
+import { type DispatchOptions, runAlone, runOnFinal } from '../run/dispatch.js'
+import { skipOf } from '../run/plan.js'
+import type { Ran } from '../run/trace.js'
+import { diagnosticsOf, judge, outcomeOf, quietOutcome } from '../verdict/judge.js'
+import { seenOutcome } from '../verdict/merge.js'
 
 export interface RegistryOptions {
   /** For hooks that do not say; default: by event. */
@@ -61,6 +61,46 @@ const EMIT_OPTIONS: Checks<EmitOptions> = { signal: anything, timeout: isSeconds
 const MAX_DIAGNOSTICS = 100
 const NO_DEFAULTS: object = Object.freeze({})
 const COLLECT_TIMEOUT = 1
+
+/** Gets the version after the change. */
+type Subscriber = (version: number) => void
+
+export class ReloadBus {
+  #version = 0
+  readonly #subscribers = new Map<Subscriber, AbortSignal | undefined>()
+
+  /** Changes since the beginning. */
+  get version(): number {
+    return this.#version
+  }
+
+  /** Subscribing twice is subscribing once. The subscriber lives until it is unsubscribed or its signal is aborted. */
+  subscribe(subscriber: Subscriber, signal?: AbortSignal): () => void {
+    this.#subscribers.set(subscriber, signal)
+    return () => void this.#subscribers.delete(subscriber)
+  }
+
+  /** Tells everyone alive; dead subscribers and those that throw are removed. */
+  notify(diagnostics: DiagnosticSink): void {
+    this.#version++
+    for (const [subscriber, signal] of [...this.#subscribers]) {
+      if (signal?.aborted) this.#subscribers.delete(subscriber)
+      else if (this.#subscribers.has(subscriber)) this.#tell(subscriber, diagnostics)
+    }
+  }
+
+  #tell(subscriber: Subscriber, diagnostics: DiagnosticSink): void {
+    try {
+      subscriber(this.#version)
+    } catch (error) {
+      this.#subscribers.delete(subscriber)
+      diagnostics.push({
+        code: 'subscriber-failed',
+        text: `a subscriber threw and was removed: ${textOf(error)}`,
+      })
+    }
+  }
+}
 
 export class HookRegistry {
   readonly #onFailure: RegistryOptions['onFailure']

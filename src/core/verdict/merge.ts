@@ -1,179 +1,17 @@
 // Many answers become one. The merge is pure and total: it depends on the plan's order, never on the clock.
 
-import type { Diagnostic, DiagnosticCode } from '../base/errors.js'
+import type { Diagnostic } from '../base/errors.js'
 import { type Data, frozenCopy, type Json } from '../base/json.js'
-import { redacted, withoutSecrets } from '../base/secrets.js'
+import { withoutSecrets } from '../base/secrets.js'
 import { plainText } from '../base/text.js'
 import { visible } from '../base/visible.js'
+import { type Action, actionRow, endsChain, rankOf, type Verdict } from '../events/actions.js'
 import type { EventKind } from '../events/events.js'
-import { type Action, CONTINUE, type HookResult } from '../events/result.js'
-import type { Hook, HookKind } from '../hooks/hook.js'
-import type { Change } from '../run/changes.js'
-import type { SkipReason } from '../run/plan.js'
-import type { Approval, Asking } from './approval.js'
-
-export type Verdict = Exclude<Action, 'modify' | 'inject_context'>
-
-/** Higher wins; nothing lower hides something higher. */
-const RANK: Readonly<Record<Verdict, number>> = {
-  continue: 0,
-  respond: 1,
-  ask_user: 2,
-  deny: 3,
-  abort_turn: 4,
-  hard_abort: 5,
-}
-
-export interface Injection {
-  readonly text: string
-  readonly role: 'system' | 'user' | 'assistant'
-  readonly ephemeral: boolean
-  /** The hook's name. */
-  readonly source: string
-  readonly appendToLastToolResult?: true
-}
-
-export interface Message {
-  readonly text: string
-  readonly level: 'info' | 'warning' | 'error'
-  readonly source: string
-}
-
-/** What one candidate did. */
-export interface Trace {
-  readonly name: string
-  readonly kind: HookKind
-  readonly source: string
-  /** Where it does not intercept. */
-  readonly role?: Hook['role']
-  readonly status: 'ran' | 'skipped' | 'failed' | 'detached'
-  readonly ms: number
-  /** Where it ran for another event than the one fired: PermissionRequest, on the way of an ask. */
-  readonly event?: string
-  /** Why it was skipped or failed. */
-  readonly why?: SkipReason | DiagnosticCode
-  readonly detail?: string
-  /** What it answered. */
-  readonly answer?: HookResult
-  /** What its failure counts as. */
-  readonly countsAs?: 'deny' | 'continue'
-  /** Keys of the event data that it changed. */
-  readonly changed?: readonly string[]
-  /** What it changed there, value by value, within bounds. */
-  readonly changes?: readonly Change[]
-  /** What it printed, within bounds, unless its answer suppresses it. */
-  readonly stdout?: string
-  readonly stderr?: string
-}
-
-/** What all hooks together decided: plain JSON. */
-export interface Outcome {
-  readonly action: Verdict
-  /** Of the winning answer, as the hook gave it: for the model. Who shows or logs it takes secrets out. */
-  readonly reason?: string
-  /** A hook explicitly allowed and nothing higher won: the host need not ask. */
-  readonly permission?: 'allow'
-  /** After every modification. */
-  readonly data: Data
-  readonly modified: boolean
-  /** In hook order, each with its own lifetime. */
-  readonly injections: readonly Injection[]
-  /** For the user. */
-  readonly messages: readonly Message[]
-  /** For `respond`; kept under `ask_user`. */
-  readonly response?: Json
-  /** What only the host can act on (sessionTitle, updatedPermissions, watchPaths, …). */
-  readonly host?: Data
-  /** What was asked, who answered, when. */
-  readonly approval?: Approval
-  /** The trace: every candidate. */
-  readonly hooks: readonly Trace[]
-  /** What the user should know. */
-  readonly diagnostics: readonly Diagnostic[]
-}
-
-/** What is said about a hook's part only where there is something to say. */
-export type TraceDetails = Pick<Trace, 'why' | 'detail' | 'changed' | 'changes' | 'stdout' | 'stderr'>
-
-/** Texts of an answer and of a trace that people read. */
-const SPOKEN = ['reason', 'userMessage', 'approvalPrompt', 'contextInjection'] as const
-const PRINTED = ['detail', 'stdout', 'stderr'] as const
-
-/** Without what controls a terminal: a secret right behind it would not be known for one. */
-function plain(more: TraceDetails): TraceDetails {
-  const { stdout, stderr } = more
-  if (stdout === undefined && stderr === undefined) return more
-  return {
-    ...more,
-    ...(stdout !== undefined && { stdout: plainText(stdout) }),
-    ...(stderr !== undefined && { stderr: plainText(stderr) }),
-  }
-}
-
-/** One hook's part in an event. Its own fields are the trace; what only the engine needs stays off the record. */
-export class Ran implements Trace {
-  readonly name: string
-  readonly kind: HookKind
-  readonly source: string
-  readonly status: Trace['status']
-  readonly ms: number
-  declare readonly role?: Hook['role']
-  declare readonly answer?: HookResult
-  declare readonly countsAs?: 'deny' | 'continue'
-  declare readonly why?: NonNullable<Trace['why']>
-  declare readonly detail?: string
-  declare readonly changed?: readonly string[]
-  declare readonly changes?: readonly Change[]
-  declare readonly stdout?: string
-  declare readonly stderr?: string
-  readonly #hook: Hook
-  readonly #effect: HookResult
-  readonly #left: Data
-  readonly #endedAt: number
-
-  constructor(
-    hook: Hook,
-    status: Trace['status'],
-    ms: number,
-    effect: HookResult,
-    left: Data,
-    endedAt: number,
-    more?: TraceDetails,
-  ) {
-    this.name = hook.name
-    this.kind = hook.kind
-    this.source = hook.origin.source
-    if (hook.role !== 'intercept') this.role = hook.role
-    this.status = status
-    this.ms = ms
-    if (status === 'ran') this.answer = effect === CONTINUE ? effect : redacted(effect, SPOKEN)
-    else if (status === 'failed') this.countsAs = effect.action === 'deny' ? 'deny' : 'continue'
-    this.#hook = hook
-    this.#effect = effect
-    this.#left = left
-    this.#endedAt = endedAt
-    if (more) Object.assign(this, redacted(plain(more), PRINTED))
-  }
-
-  get hook(): Hook {
-    return this.#hook
-  }
-
-  /** What counts: the hook's answer, or what its failure policy makes of a failure. */
-  get effect(): HookResult {
-    return this.#effect
-  }
-
-  /** On the clock of performance.now(). */
-  get endedAt(): number {
-    return this.#endedAt
-  }
-
-  /** The data as this hook left it. */
-  get left(): Data {
-    return this.#left
-  }
-}
+import type { HookResult } from '../events/result.js'
+import type { Hook } from '../hooks/hook.js'
+import type { Injection, Message, Outcome } from '../hooks/outcome.js'
+import { type Ran, verdictOf } from '../run/trace.js'
+import type { Asking } from './approval.js'
 
 /** The merge of all answers, before budget and person. */
 export interface Merged {
@@ -186,32 +24,6 @@ export interface Merged {
   readonly messages: readonly Message[]
   readonly asking: readonly Asking[]
   readonly diagnostics: readonly Diagnostic[]
-}
-
-/** The verdict that this answer of this hook has on this event; a verdict that cannot act there is `continue`. */
-export function verdictOf(kind: EventKind, hook: Hook, action: Action): Verdict {
-  switch (action) {
-    case 'modify':
-    case 'inject_context':
-      return 'continue'
-    case 'deny':
-      return (kind.deny === 'block' || kind.deny === 'go-on') && mayDeny(kind, hook) ? 'deny' : 'continue'
-    case 'ask_user':
-      return kind.deny === 'block' && mayDeny(kind, hook) ? 'ask_user' : 'continue'
-    case 'respond':
-      return kind.respond ? 'respond' : 'continue'
-    default:
-      return action
-  }
-}
-
-function mayDeny(kind: EventKind, hook: Hook): boolean {
-  return !kind.denyOnlyClaudeFormat || (hook.kind !== 'function' && hook.kind !== 'process')
-}
-
-/** Ends a lane, and keeps later steps from starting. */
-export function endsChain(verdict: Verdict): boolean {
-  return RANK[verdict] >= RANK.deny
 }
 
 /** What the merge must know about how the answers came about. */
@@ -275,7 +87,7 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
     if (answer.action !== 'continue') {
       const verdict =
         outdated && answer.action === 'respond' ? 'continue' : verdictOf(kind, hook, answer.action)
-      if (RANK[verdict] > RANK[action]) {
+      if (rankOf(verdict) > rankOf(action)) {
         action = verdict
         winner = one
       }
@@ -283,7 +95,7 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
       if (verdict === 'ask_user') ask(asking, { hook, answer })
       if (answer.action === 'deny' && kind.deny === 'tell') {
         injections.push({ text: reasonOf(hook, answer), role: 'system', ephemeral: false, source: hook.name })
-      } else if (verdict === 'continue' && !outdated && isVerdict(answer.action)) {
+      } else if (verdict === 'continue' && !outdated && mayBeIgnored(answer.action)) {
         diagnostics.push(ignored(kind, hook, answer.action))
       }
     }
@@ -293,7 +105,7 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
     if (answer.contextInjection) injections.push(injectionOf(hook, answer))
     if (answer.userMessage) messages.push(messageOf(hook, answer))
   }
-  const permission = allowed && !failed && RANK[action] <= RANK.respond ? 'allow' : undefined
+  const permission = allowed && !failed && rankOf(action) <= rankOf('respond') ? 'allow' : undefined
   return {
     action,
     reason: winner ? reasonOf(winner.hook, winner.effect) : permission && allowed?.effect.reason,
@@ -354,8 +166,10 @@ function ask(asking: Asking[], one: Asking): void {
   else asking[at] = one
 }
 
-function isVerdict(action: Action): boolean {
-  return action === 'deny' || action === 'ask_user' || action === 'respond'
+/** A verdict that some events do not take. */
+function mayBeIgnored(action: Action): boolean {
+  const { actsWhereDeny, actsWhereRespond } = actionRow(action)
+  return actsWhereDeny !== undefined || actsWhereRespond === true
 }
 
 function ignored(kind: EventKind, hook: Hook, action: Action): Diagnostic {

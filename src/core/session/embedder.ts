@@ -1,8 +1,8 @@
 // Everything the kernel asks of the outside. All of it is optional.
 
+import type { Injection, Message } from '../hooks/outcome.js'
 import type { Admit } from '../run/plan.js'
 import type { Approver } from '../verdict/approval.js'
-import type { Injection, Message } from '../verdict/outcome.js'
 import type { AuditSink } from './audit-record.js'
 import type { SessionStore } from './session-store.js'
 

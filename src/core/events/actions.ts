@@ -1,0 +1,51 @@
+// The actions a hook may answer, one row each. Types, the parser, the merge and the exit codes derive from this table.
+
+import type { DenyEffect } from './catalogue.js'
+
+interface ActionRow {
+  /** As a verdict: higher wins, and nothing lower hides something higher. Absent: the action decides nothing. */
+  readonly rank?: number
+  /** The field that the action cannot do without. */
+  readonly needs?: 'data' | 'contextInjection' | 'response'
+  /** The verdict acts only on events where a deny has one of these effects. Absent: on every event. */
+  readonly actsWhereDeny?: readonly DenyEffect[]
+  /** The verdict acts only on events that take an answer in place of the operation. */
+  readonly actsWhereRespond?: true
+  /** Ends a lane, keeps later steps from starting, and stands even if another field of the answer is malformed. */
+  readonly closes?: true
+  /** Ends more than the operation; callTool and callModel reject with this code. */
+  readonly aborts?: 'TURN_ABORTED' | 'AGENT_ABORTED'
+}
+
+export const ACTIONS = {
+  continue: { rank: 0 },
+  deny: { rank: 3, closes: true, actsWhereDeny: ['block', 'go-on'] },
+  modify: { needs: 'data' },
+  inject_context: { needs: 'contextInjection' },
+  ask_user: { rank: 2, actsWhereDeny: ['block'] },
+  respond: { rank: 1, needs: 'response', actsWhereRespond: true },
+  abort_turn: { rank: 4, closes: true, aborts: 'TURN_ABORTED' },
+  hard_abort: { rank: 5, closes: true, aborts: 'AGENT_ABORTED' },
+} as const satisfies Record<string, ActionRow>
+
+type Actions = typeof ACTIONS
+export type Action = keyof Actions
+/** What an event can come to: the actions that decide something. */
+export type Verdict = { [A in Action]: Actions[A] extends { rank: number } ? A : never }[Action]
+
+export function isAction(value: unknown): value is Action {
+  return typeof value === 'string' && Object.hasOwn(ACTIONS, value)
+}
+
+export function actionRow(action: Action): ActionRow {
+  return ACTIONS[action]
+}
+
+export function rankOf(verdict: Verdict): number {
+  return ACTIONS[verdict].rank
+}
+
+/** A deny or an abort. */
+export function endsChain(action: Action): boolean {
+  return actionRow(action).closes === true
+}

@@ -1,0 +1,154 @@
+// What one hook did for one event: its entry in the trace, and what only the engine needs to know about it.
+
+import { type Data, isObject, type Json, sameJson } from '../base/json.js'
+import { redacted } from '../base/secrets.js'
+import { plainText } from '../base/text.js'
+import { type Action, actionRow, type Verdict } from '../events/actions.js'
+import type { EventKind } from '../events/events.js'
+import { CONTINUE, type HookResult } from '../events/result.js'
+import type { Hook } from '../hooks/hook.js'
+import { type HookKind, type HookRole, kindRow } from '../hooks/kinds.js'
+import type { Change, Trace } from '../hooks/outcome.js'
+
+/** What is said about a hook's part only where there is something to say. */
+export type TraceDetails = Pick<Trace, 'why' | 'detail' | 'changed' | 'changes' | 'stdout' | 'stderr'>
+
+/** Texts of an answer and of a trace that people read. */
+const SPOKEN = ['reason', 'userMessage', 'approvalPrompt', 'contextInjection'] as const
+const PRINTED = ['detail', 'stdout', 'stderr'] as const
+
+/** Without what controls a terminal: a secret right behind it would not be known for one. */
+function plain(more: TraceDetails): TraceDetails {
+  const { stdout, stderr } = more
+  if (stdout === undefined && stderr === undefined) return more
+  return {
+    ...more,
+    ...(stdout !== undefined && { stdout: plainText(stdout) }),
+    ...(stderr !== undefined && { stderr: plainText(stderr) }),
+  }
+}
+
+/** One hook's part in an event. Its own fields are the trace; what only the engine needs stays off the record. */
+export class Ran implements Trace {
+  readonly name: string
+  readonly kind: HookKind
+  readonly source: string
+  readonly status: Trace['status']
+  readonly ms: number
+  declare readonly role?: HookRole
+  declare readonly answer?: HookResult
+  declare readonly countsAs?: 'deny' | 'continue'
+  declare readonly why?: NonNullable<Trace['why']>
+  declare readonly detail?: string
+  declare readonly changed?: readonly string[]
+  declare readonly changes?: readonly Change[]
+  declare readonly stdout?: string
+  declare readonly stderr?: string
+  readonly #hook: Hook
+  readonly #effect: HookResult
+  readonly #left: Data
+  readonly #endedAt: number
+
+  constructor(
+    hook: Hook,
+    status: Trace['status'],
+    ms: number,
+    effect: HookResult,
+    left: Data,
+    endedAt: number,
+    more?: TraceDetails,
+  ) {
+    this.name = hook.name
+    this.kind = hook.kind
+    this.source = hook.origin.source
+    if (hook.role !== 'intercept') this.role = hook.role
+    this.status = status
+    this.ms = ms
+    if (status === 'ran') this.answer = effect === CONTINUE ? effect : redacted(effect, SPOKEN)
+    else if (status === 'failed') this.countsAs = effect.action === 'deny' ? 'deny' : 'continue'
+    this.#hook = hook
+    this.#effect = effect
+    this.#left = left
+    this.#endedAt = endedAt
+    if (more) Object.assign(this, redacted(plain(more), PRINTED))
+  }
+
+  get hook(): Hook {
+    return this.#hook
+  }
+
+  /** What counts: the hook's answer, or what its failure policy makes of a failure. */
+  get effect(): HookResult {
+    return this.#effect
+  }
+
+  /** On the clock of performance.now(). */
+  get endedAt(): number {
+    return this.#endedAt
+  }
+
+  /** The data as this hook left it. */
+  get left(): Data {
+    return this.#left
+  }
+}
+
+/** What this answer of this hook comes to on this event; a verdict that cannot act there is `continue`. */
+export function verdictOf(kind: EventKind, hook: Hook, action: Action): Verdict {
+  const row = actionRow(action)
+  if (row.rank === undefined) return 'continue'
+  if (row.actsWhereRespond && !kind.respond) return 'continue'
+  if (row.actsWhereDeny && !(row.actsWhereDeny.includes(kind.deny) && mayDeny(kind, hook))) return 'continue'
+  return action as Verdict
+}
+
+function mayDeny(kind: EventKind, hook: Hook): boolean {
+  return !kind.denyOnlyClaudeFormat || !kindRow(hook.kind).ownProtocol
+}
+
+// ---- what it changed
+
+/** More tell nobody more. */
+const MOST_CHANGES = 32
+/** Characters of JSON; what is longer is in the answer and the data. */
+const LONGEST_VALUE = 2000
+
+/** What differs under these keys. */
+export function changesBetween(before: Data, after: Data, keys: readonly string[]): readonly Change[] {
+  const found: Change[] = []
+  for (const key of keys) compare(key, before[key], after[key], found)
+  return found
+}
+
+function compare(path: string, before: Json | undefined, after: Json | undefined, found: Change[]): void {
+  if (found.length >= MOST_CHANGES || sameJson(before, after)) return
+  if (isObject(before) && isObject(after)) {
+    for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+      compare(`${path}/${key}`, own(before, key), own(after, key), found)
+    }
+  } else if (Array.isArray(before) && Array.isArray(after)) compareLists(path, before, after, found)
+  else found.push({ path, ...shortly('before', before), ...shortly('after', after) })
+}
+
+/** Past what both begin and end with, place by place: one that was added in front is not everything that follows. */
+function compareLists(path: string, before: readonly Json[], after: readonly Json[], found: Change[]): void {
+  let start = 0
+  const shorter = Math.min(before.length, after.length)
+  while (start < shorter && sameJson(before[start], after[start])) start++
+  let same = 0
+  while (same < shorter - start && sameJson(before.at(-1 - same), after.at(-1 - same))) same++
+  const ends = [before.length - same, after.length - same] as const
+  for (let i = start; i < Math.max(...ends) && found.length < MOST_CHANGES; i++) {
+    compare(`${path}/${i}`, i < ends[0] ? before[i] : undefined, i < ends[1] ? after[i] : undefined, found)
+  }
+}
+
+function own(object: { readonly [key: string]: unknown }, key: string): Json | undefined {
+  return Object.hasOwn(object, key) ? (object[key] as Json) : undefined
+}
+
+function shortly(name: 'before' | 'after', value: Json | undefined): { before?: Json; after?: Json } {
+  if (value === undefined) return {}
+  const text = JSON.stringify(value)
+  return { [name]: text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : value }
+}

@@ -1,6 +1,6 @@
 // Whether an agent's own shell runs this command: what only a person may decide is refused there.
 
-import { AGENT_MARKS } from '../pack/agent-marks.js'
+import { AGENT_VARIABLES } from '../hosts/hosts.js'
 import { Refusal } from './refusal.js'
 
 export function isAgentShell(): boolean {
@@ -8,7 +8,7 @@ export function isAgentShell(): boolean {
 }
 
 function agentMark(): string | undefined {
-  return AGENT_MARKS.find((name) => process.env[name])
+  return AGENT_VARIABLES.find((name) => process.env[name])
 }
 
 /** Throws where an agent decides in a person's place. */

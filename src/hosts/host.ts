@@ -34,8 +34,8 @@ export interface Host<Name extends string = string> {
 
   /** Variables that it sets in the shells it starts. */
   readonly shellVariables?: readonly string[]
-  /** The files that register its hooks, below a project and below the home; `dir/*` is every JSON file in a folder. */
-  readonly hookFiles?: { readonly project: readonly string[]; readonly home: readonly string[] }
+  /** The file that registers its hooks, if it lies at the same place below a project and below the home. */
+  readonly hookFile?: string
 }
 
 // ---- an event, and the answer to it ---------------------------------------------------------------------------
@@ -120,9 +120,4 @@ export function definedFields(fields: Readonly<Record<string, Json | undefined>>
 
 export function firstOf(list: Json | undefined): Json | undefined {
   return Array.isArray(list) ? list[0] : undefined
-}
-
-/** The same file below the project and below the home. */
-export function hookFile(path: string): NonNullable<Host['hookFiles']> {
-  return { project: [path], home: [path] }
 }

@@ -7,6 +7,7 @@ import { isObject } from '../../core/base/json.js'
 import { canonicalEvent } from '../../core/events/events.js'
 import { readPlain } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
+import { HOSTS } from '../../hosts/hosts.js'
 import { userSettingsFolder } from '../../hosts/own-command.js'
 import type { Facts } from './facts.js'
 
@@ -28,14 +29,9 @@ export interface AgentCommands {
 type Place = readonly [agent: string, file: string]
 
 /** Looked for below both the project and the home folder. */
-const FILES: readonly Place[] = [
-  ['Codex', '.codex/hooks.json'],
-  ['Cursor', '.cursor/hooks.json'],
-  ['Gemini CLI', '.gemini/settings.json'],
-  ['Qwen Code', '.qwen/settings.json'],
-  ['Droid', '.factory/settings.json'],
-  ['Windsurf', '.windsurf/hooks.json'],
-]
+const FILES: readonly Place[] = HOSTS.flatMap(({ title, hookFile }) =>
+  hookFile === undefined ? [] : [[title, hookFile]],
+)
 
 export function agentCommands({ project, home }: Pick<Facts, 'project' | 'home'>): AgentCommands {
   const claude = userSettingsFolder(home, process.env)

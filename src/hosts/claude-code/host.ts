@@ -15,8 +15,6 @@ export const claudeCode: Host<'claude-code'> = {
   timeout: 600,
   timeouts: { UserPromptSubmit: 30, MessageDisplay: 10, SessionEnd: 60 },
   shellVariables: ['CLAUDECODE'],
-  // The file below the home moves with CLAUDE_CONFIG_DIR: see userSettingsFolder().
-  hookFiles: { project: ['.claude/settings.json', '.claude/settings.local.json'], home: [] },
 }
 
 /**

@@ -1,7 +1,7 @@
 // Codex: Claude Code's answers, but it rejects an answer with a key that it does not expect.
 
 import { answerLikeClaude } from '../claude-code/host.js'
-import { type Abilities, type FittedVerdict, type Host, type HostEvent, hookFile, keepsIn } from '../host.js'
+import { type Abilities, type FittedVerdict, type Host, type HostEvent, keepsIn } from '../host.js'
 
 const CAN: Abilities = {
   PreToolUse: ['block', 'input', 'context'],
@@ -27,7 +27,7 @@ export const codex: Host<'codex'> = {
   timeout: 600,
   timeouts: { SessionEnd: 1 },
   shellVariables: ['CODEX_CI', 'CODEX_SANDBOX', 'CODEX_THREAD_ID'],
-  hookFiles: hookFile('.codex/hooks.json'),
+  hookFile: '.codex/hooks.json',
 }
 
 /** A changed input must come with an allow; on an event that cannot be blocked, a stop must come without a decision. */

@@ -52,7 +52,6 @@ export const copilot: Host<'copilot'> = {
   answer,
   timeout: 30,
   shellVariables: ['COPILOT_CLI'],
-  hookFiles: { project: ['.github/hooks/*'], home: [] },
 }
 
 function answer(event: HostEvent, told: FittedVerdict): HostAnswer {

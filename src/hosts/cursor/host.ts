@@ -10,7 +10,6 @@ import {
   type Host,
   type HostAnswer,
   type HostEvent,
-  hookFile,
 } from '../host.js'
 
 /** It cannot ask, which was not enforced for many versions; nor allow, which spares nobody a question. */
@@ -54,7 +53,7 @@ export const cursor: Host<'cursor'> = {
   answer,
   timeout: 60,
   shellVariables: ['CURSOR_AGENT'],
-  hookFiles: hookFile('.cursor/hooks.json'),
+  hookFile: '.cursor/hooks.json',
 }
 
 function read(payload: Data, event: string): Data {

@@ -1,7 +1,7 @@
 // Factory's Droid: Claude Code's answers; it merges a changed input over the old one.
 
 import { answerLikeClaude } from '../claude-code/host.js'
-import { type Host, hookFile, keepsIn } from '../host.js'
+import { type Host, keepsIn } from '../host.js'
 
 const MODES: readonly unknown[] = ['off', 'spec', 'auto-low', 'auto-medium', 'auto-high']
 
@@ -21,5 +21,5 @@ export const droid: Host<'droid'> = {
   mergesInput: true,
   answer: answerLikeClaude,
   timeout: 60,
-  hookFiles: hookFile('.factory/settings.json'),
+  hookFile: '.factory/settings.json',
 }

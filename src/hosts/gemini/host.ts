@@ -2,7 +2,7 @@
 
 import { type Data, isObject } from '../../core/base/json.js'
 import { printed, signalled, textOfResponse } from '../answer.js'
-import { definedFields, type FittedVerdict, type Host, type HostEvent, hookFile, keepsIn } from '../host.js'
+import { definedFields, type FittedVerdict, type Host, type HostEvent, keepsIn } from '../host.js'
 
 const EVENTS = {
   beforetool: 'PreToolUse',
@@ -46,7 +46,7 @@ export const gemini: Host<'gemini'> = {
   answer: (event, told) => (told.act === 'signal' ? signalled(told) : printed(jsonOf(event, told))),
   timeout: 60,
   shellVariables: ['GEMINI_CLI'],
-  hookFiles: hookFile('.gemini/settings.json'),
+  hookFile: '.gemini/settings.json',
 }
 
 function readModelCall({ llm_request: request, llm_response: response }: Data): Data {

@@ -2,7 +2,7 @@
 
 import { answerLikeClaude } from '../claude-code/host.js'
 import { gemini } from '../gemini/host.js'
-import { type Host, hookFile, keepsIn } from '../host.js'
+import { type Host, keepsIn } from '../host.js'
 
 const MODES: readonly unknown[] = ['yolo', 'auto_edit', 'auto-edit']
 
@@ -26,5 +26,5 @@ export const qwen: Host<'qwen'> = {
   answer: answerLikeClaude,
   timeout: 60,
   shellVariables: ['QWEN_CODE'],
-  hookFiles: hookFile('.qwen/settings.json'),
+  hookFile: '.qwen/settings.json',
 }

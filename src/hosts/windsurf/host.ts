@@ -2,7 +2,7 @@
 
 import { type Data, isObject } from '../../core/base/json.js'
 import { byExitCode } from '../answer.js'
-import { definedFields, type Host, hookFile } from '../host.js'
+import { definedFields, type Host } from '../host.js'
 
 const TOOLS = ['run_command', 'write_code', 'read_code', 'mcp_tool_use'] as const
 const folded = (text: string) => text.replaceAll('_', '')
@@ -26,7 +26,7 @@ export const windsurf: Host<'windsurf'> = {
   can: { PreToolUse: ['block'], UserPromptSubmit: ['block'], PostToolUse: [], Stop: [] },
   answer: byExitCode,
   timeout: 30,
-  hookFiles: hookFile('.windsurf/hooks.json'),
+  hookFile: '.windsurf/hooks.json',
 }
 
 function read({ trajectory_id: id, tool_info: info }: Data, event: string): Data {

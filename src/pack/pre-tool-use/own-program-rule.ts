@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { realOf } from '../../files/within.js'
-import { AGENT_MARKS } from '../agent-marks.js'
+import { AGENT_VARIABLES } from '../../hosts/hosts.js'
 import { effectsOf, isReader } from './file-effects.js'
 import { asked, denied, type Finding } from './finding.js'
 import { runsElsewhere } from './inner-calls.js'
@@ -188,12 +188,12 @@ export function switchedOffFindings({ text, assignments, outputs, calls }: Scrip
 
 /** `env -u CLAUDECODE carabiner`: by its mark Carabiner knows that an agent runs it. */
 export function hiddenAgentFindings({ text, assignments, calls }: Script, places: Places): Finding[] {
-  if (!AGENT_MARKS.some((mark) => text.includes(mark))) return []
-  const isEmptied = assignments.some((one) => AGENT_MARKS.some((mark) => one === `${mark}=`))
+  if (!AGENT_VARIABLES.some((mark) => text.includes(mark))) return []
+  const isEmptied = assignments.some((one) => AGENT_VARIABLES.some((mark) => one === `${mark}=`))
   const isUnset = calls.some(
     ({ name, args }) =>
       /^(?:env|unset|export|declare|typeset)$/.test(name) &&
-      args.some((word) => AGENT_MARKS.includes(word.text.replace(/^(?:-\w*u|--unset=)(?=[A-Z])/, ''))),
+      args.some((word) => AGENT_VARIABLES.includes(word.text.replace(/^(?:-\w*u|--unset=)(?=[A-Z])/, ''))),
   )
   if (!isEmptied && !isUnset) return []
   return calls.some((call) => wordsBehind(call, places)) ? [kept('hides that an agent gives it')] : []

@@ -13,10 +13,14 @@ export interface Option {
   readonly multiple?: boolean
   /** What the value is called in the help. */
   readonly value?: string
+  readonly completes?: Completion
   readonly help: string
   /** For programs of our own; the help does not list it. */
   readonly hidden?: true
 }
+
+/** What a shell offers: these words, the names of plugins, or paths. Without it the label decides (DIR, FILE, EVENT). */
+export type Completion = readonly string[] | 'plugins' | 'file' | 'folder'
 
 export type OptionTable = Readonly<Record<string, Option>>
 
@@ -47,11 +51,15 @@ export interface Command<T extends OptionTable = OptionTable> {
   readonly summary: string
   /** What may stand after the name, in words of the help; its length is how many may, unless the last says `…`. */
   readonly positionals: readonly string[]
+  /** What a shell offers for each of them. */
+  readonly completes?: readonly Completion[]
   readonly about: string
   readonly options: T
   readonly examples: readonly Example[]
   /** What its exit codes mean, where they say more than success. */
   readonly exits?: readonly (readonly [code: number, means: string])[]
+  /** Where only a person may decide: what this call would do, for the refusal in an agent's shell. */
+  forPerson?(given: Given<T>): string | undefined
   /** Returns the exit code. A method, so that a table can hold commands with different options. */
   run(given: Given<T>, output: Output, context: Context): Promise<number>
 }
@@ -128,6 +136,24 @@ function strictly(config: ParseArgsConfig, name: string) {
     const [said = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
     throw usage(said.replace(/\.$/, ''), helpFor(name))
   }
+}
+
+/** The one of these names that was typed. `refusal`: how to begin where it is none of them. */
+export function chosen<T extends string>(
+  typed: string,
+  names: readonly T[],
+  refusal: string,
+  hint = choiceOf(names),
+): T {
+  const found = names.find((name) => name === typed)
+  if (found !== undefined) return found
+  throw usage(`${refusal} ${JSON.stringify(typed)}${didYouMean(typed, names)}`, hint)
+}
+
+/** `Choose bash, zsh or fish.` */
+export function choiceOf(names: readonly string[]): string {
+  const before = names.slice(0, -1).join(', ')
+  return `Choose ${before === '' ? '' : `${before} or `}${names.at(-1)}.`
 }
 
 function called(name: string): string {

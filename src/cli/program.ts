@@ -6,6 +6,7 @@ import { isHookError, textOf } from '../core/base/errors.js'
 import { didYouMean } from '../core/base/nearest.js'
 import { plainText } from '../core/base/text.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
+import { checkPerson } from './agent-shell.js'
 import { type Command, type Commands, type Given, type OptionTable, readCommandLine } from './command.js'
 import { Output, type Write } from './output.js'
 import { EXIT, Refusal, usage } from './refusal.js'
@@ -56,6 +57,8 @@ async function dispatch(
   const { command } = await named(commands, isBare ? '' : first)()
   const given = isBare ? readBare(commands, command, args) : readCommandLine(command, rest)
   if (given.options.help) return help(commands, isBare ? [] : [first], output)
+  const act = command.forPerson?.(given)
+  if (act !== undefined) checkPerson(act)
   return command.run(given, output, { commands, stdin })
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { COMMANDS as ALL } from '../../src/cli/commands.js'
 import { HOST_NAMES } from '../../src/hosts/hosts.js'
 import { Project, programFile, withProgram } from './program.js'
 
@@ -12,11 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => project.remove())
 
-const COMMANDS = [
-  ...['list', 'explain', 'doctor', 'fire', 'test', 'trust', 'untrust'],
-  ...['install', 'uninstall', 'update', 'enable', 'disable', 'catalog'],
-  ...['new', 'migrate', 'hook', 'setup', 'approvals', 'audit', 'schema', 'completion'],
-]
+const COMMANDS = Object.keys(ALL).filter((name) => name !== '')
 
 describe('usage errors', () => {
   it.each([

@@ -2,16 +2,14 @@
 
 import { questionText } from '../../asking/question-text.js'
 import { textOf } from '../../core/base/errors.js'
-import { didYouMean } from '../../core/base/nearest.js'
 import { localTime } from '../../core/base/timestamp.js'
 import { visible, visibleName } from '../../core/base/visible.js'
 import type { Effect, Grant } from '../../core/verdict/approval.js'
 import { type AnswerResult, ApprovalQueue, type Found } from '../../store/approvals/queue.js'
 import { FileStore } from '../../store/sessions/file-store.js'
-import { checkPerson } from '../agent-shell.js'
 import { answered, recordRevoked } from '../asking/approval-answer.js'
 import { grantLines, pendingLines } from '../asking/print-approvals.js'
-import { COMMON_OPTIONS, type Command } from '../command.js'
+import { COMMON_OPTIONS, type Command, chosen } from '../command.js'
 import type { Output } from '../output.js'
 import { fitted } from '../print/fit.js'
 import { shortPath } from '../print/lines.js'
@@ -37,6 +35,7 @@ export const command: Command<typeof OPTIONS> = {
   name: 'approvals',
   summary: 'Answer what hooks ask: allow or deny, once or always.',
   positionals: ['[ACTION]', '[ID]'],
+  completes: [ACTIONS],
   about:
     'ACTION is list (the default), show, allow, deny, grants or revoke. A question waits here for an hour, of whatever project. An answer holds for that very call, of that session, ' +
     'asked by those hooks, and is used once. grants are the calls that somebody always allows in this project.',
@@ -60,8 +59,12 @@ export const command: Command<typeof OPTIONS> = {
     },
     { does: 'What is always allowed here?', line: 'carabiner approvals grants' },
   ],
+  forPerson({ options, positionals: [action] }) {
+    if (action === 'allow') return 'Allowing'
+    return options.watch ? 'Answering' : undefined
+  },
   async run({ options, positionals: [first = 'list', id, ...more] }, output) {
-    const action = actionOf(first)
+    const action = chosen(first, ACTIONS, 'carabiner approvals has no')
     if (more.length > 0 || (id !== undefined && !TAKES_ID.has(action))) {
       throw usage(`carabiner approvals ${action} takes no ${JSON.stringify(more[0] ?? id)}`)
     }
@@ -83,14 +86,6 @@ export const command: Command<typeof OPTIONS> = {
         return revoke(projectFolder(options), options.all ? undefined : wanted(action, id), output)
     }
   },
-}
-
-function actionOf(name: string): Action {
-  if ((ACTIONS as readonly string[]).includes(name)) return name as Action
-  throw usage(
-    `carabiner approvals has no ${JSON.stringify(name)}${didYouMean(name, ACTIONS)}`,
-    `There is ${ACTIONS.join(', ')}.`,
-  )
 }
 
 interface Given {
@@ -132,7 +127,6 @@ async function list(queue: ApprovalQueue, output: Output): Promise<number> {
 
 async function watch(queue: ApprovalQueue, output: Output): Promise<number> {
   if (output.json) throw usage('--watch asks a person, and --json is for programs: give one of them')
-  checkPerson('Answering')
   const { watchQuestions } = await import('../asking/approval-watch.js')
   return watchQuestions(queue, output)
 }
@@ -179,7 +173,6 @@ async function answer(
   reason: string | undefined,
   output: Output,
 ): Promise<number> {
-  if (decision !== 'deny') checkPerson('Allowing')
   if (typed.replace(/\W/g, '').length < SHORTEST) {
     throw usage(
       `${JSON.stringify(typed)} is too short to be sure; give at least ${SHORTEST} letters of the id`,

@@ -1,7 +1,6 @@
 // `carabiner audit`: what happened in a project, and whether the record of it is whole.
 
 import { textOf } from '../../core/base/errors.js'
-import { didYouMean } from '../../core/base/nearest.js'
 import { visible } from '../../core/base/visible.js'
 import type { StoredEntry } from '../../store/audit/entry.js'
 import { type EntryFilter, type FilterOptions, filterOf } from '../../store/audit/filter.js'
@@ -11,7 +10,7 @@ import { readEntries } from '../../store/audit/read.js'
 import { type Verification, verify } from '../../store/audit/verify.js'
 import { entryDetails, entryLines } from '../audit/print-audit.js'
 import { auditFolderOf } from '../audit/project-audit.js'
-import { COMMON_OPTIONS, type Command } from '../command.js'
+import { COMMON_OPTIONS, type Command, chosen } from '../command.js'
 import { Interruption } from '../interruption.js'
 import type { Output } from '../output.js'
 import { fitted } from '../print/fit.js'
@@ -52,6 +51,7 @@ export const command: Command<typeof OPTIONS> = {
   name: 'audit',
   summary: 'Show what happened here, and whether the record is whole.',
   positionals: ['[tail | show | verify]', '[N]'],
+  completes: [ACTIONS],
   about:
     'tail (the default) lists the newest entries, show prints one whole, verify reads the whole log and names the ' +
     'first entry that was edited, removed, added or moved. The last line of verify is what to note elsewhere for ' +
@@ -95,11 +95,8 @@ function lines(action: Action, extra: string): string | undefined {
 }
 
 function actionOf(name: string): Action {
-  if ((ACTIONS as readonly string[]).includes(name)) return name as Action
-  throw usage(
-    `carabiner audit has no ${JSON.stringify(name)}${didYouMean(name, ACTIONS)}`,
-    /^\d+$/.test(name) ? `carabiner audit show ${name} shows that entry.` : `There is ${ACTIONS.join(', ')}.`,
-  )
+  const number = /^\d+$/.test(name) ? `carabiner audit show ${name} shows that entry.` : undefined
+  return chosen(name, ACTIONS, 'carabiner audit has no', number)
 }
 
 const OF_TAIL = ['lines', 'session', 'event', 'tool', 'hook', 'decision', 'kind', 'since', 'until'] as const

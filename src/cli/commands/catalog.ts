@@ -1,14 +1,12 @@
 // `carabiner catalog`: lists of plugins to install from, kept on this machine, and searched.
 
-import { didYouMean } from '../../core/base/nearest.js'
 import { visible, visibleName } from '../../core/base/visible.js'
 import { catalogSourceText } from '../../plugins/catalog/fetch.js'
 import type { CatalogRecord } from '../../plugins/catalog/record.js'
 import { type FoundPlugin, searchCatalogs } from '../../plugins/catalog/search.js'
 import { CatalogStore, type CatalogUpdate } from '../../plugins/catalog/store.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
-import { checkPerson } from '../agent-shell.js'
-import { COMMON_OPTIONS, type Command } from '../command.js'
+import { COMMON_OPTIONS, type Command, chosen } from '../command.js'
 import type { Output } from '../output.js'
 import { asRefusals } from '../plugins/plugin-commands.js'
 import { fitted } from '../print/fit.js'
@@ -29,6 +27,7 @@ export const command: Command<typeof OPTIONS> = {
   name: 'catalog',
   summary: 'Catalogues of plugins: add, list, search, update, remove.',
   positionals: ['[ACTION]', '[WHAT…]'],
+  completes: [ACTIONS, 'file'],
   about:
     'ACTION is list (the default), add SRC, search WORDS, update [NAME] or remove NAME. SRC is a folder, a file or a git ' +
     'repository with a catalog.json, or with the .claude-plugin/marketplace.json of Claude Code. Searching looks at ' +
@@ -53,8 +52,12 @@ export const command: Command<typeof OPTIONS> = {
     },
     { does: 'What is new?', line: 'carabiner catalog update' },
   ],
+  forPerson({ positionals: [action] }) {
+    if (action === 'add') return 'Adding a catalogue'
+    return action === 'remove' ? 'Removing a catalogue' : undefined
+  },
   async run({ options, positionals: [first = 'list', ...words] }, output) {
-    const action = actionOf(first)
+    const action = chosen(first, ACTIONS, 'carabiner catalog has no')
     if (options.name !== undefined && action !== 'add')
       throw usage(`--name means nothing to carabiner catalog ${action}`)
     return asRefusals(() => act(action, words, options.name, output))
@@ -73,26 +76,15 @@ async function act(
       checkCount(action, words, 0)
       return list(store, output)
     case 'add':
-      checkPerson('Adding a catalogue')
       return add(store, wanted(action, words, 'SRC'), name, output)
     case 'search':
       return search(store, words, output)
     case 'remove':
-      checkPerson('Removing a catalogue')
       return remove(store, wanted(action, words, 'NAME'), output)
     case 'update':
       checkCount(action, words, 1)
       return update(store, words[0], output)
   }
-}
-
-function actionOf(name: string): Action {
-  const action = ACTIONS.find((one) => one === name)
-  if (action) return action
-  throw usage(
-    `carabiner catalog has no ${JSON.stringify(name)}${didYouMean(name, ACTIONS)}`,
-    `There is ${ACTIONS.join(', ')}.`,
-  )
 }
 
 function checkCount(action: Action, words: readonly string[], most: number): void {

@@ -1,8 +1,7 @@
 // `carabiner completion`: what makes a shell complete commands, options and names.
 
-import { didYouMean } from '../../core/base/nearest.js'
-import { COMMON_OPTIONS, type Command } from '../command.js'
-import { NAME_KINDS, type NameKind, namesOf, SHELLS, type Shell } from '../completion/names.js'
+import { COMMON_OPTIONS, type Command, choiceOf, chosen } from '../command.js'
+import { NAME_KINDS, namesOf, SHELLS, type Shell } from '../completion/names.js'
 import { EXIT, usage } from '../refusal.js'
 
 const OPTIONS = {
@@ -14,6 +13,7 @@ export const command: Command<typeof OPTIONS> = {
   name: 'completion',
   summary: 'Make your shell complete carabiner: bash, zsh, fish.',
   positionals: ['SHELL'],
+  completes: [SHELLS],
   about: 'Prints a script; its first lines say where to put it. Names of plugins are looked up as you type.',
   options: OPTIONS,
   examples: [
@@ -22,7 +22,7 @@ export const command: Command<typeof OPTIONS> = {
   ],
   async run({ options: { names: kind }, positionals: [shell] }, output, { commands }) {
     if (kind !== undefined) {
-      const names = namesOf(kindNamed(kind))
+      const names = namesOf(chosen(kind, NAME_KINDS, 'There are no names of'))
       if (output.json) await output.document({ names })
       else if (names.length > 0) await output.print(names)
       return EXIT.ok
@@ -38,15 +38,6 @@ export const command: Command<typeof OPTIONS> = {
 }
 
 function shellNamed(text: string | undefined): Shell {
-  const shell = SHELLS.find((one) => one === text)
-  if (shell) return shell
-  const known = `There is ${SHELLS.join(', ')}.`
-  if (text === undefined) throw usage('Give the shell', known)
-  throw usage(`There is no completion for ${JSON.stringify(text)}${didYouMean(text, SHELLS)}`, known)
-}
-
-function kindNamed(text: string): NameKind {
-  const kind = NAME_KINDS.find((one) => one === text)
-  if (kind) return kind
-  throw usage(`There are no names of ${JSON.stringify(text)}`, `There is ${NAME_KINDS.join(', ')}.`)
+  if (text === undefined) throw usage('Give the shell', choiceOf(SHELLS))
+  return chosen(text, SHELLS, 'There is no completion for')
 }

@@ -2,7 +2,6 @@
 
 import { nameCarried } from '../../plugins/either-name.js'
 import { checkOutside, projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
-import { checkPerson } from '../agent-shell.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import type { Output } from '../output.js'
 import {
@@ -35,6 +34,7 @@ export const command: Command<typeof OPTIONS> = {
   name: 'disable',
   summary: 'Switch a plugin or one hook off, also for a while.',
   positionals: ['[NAME]'],
+  completes: ['plugins'],
   about:
     'NAME is a plugin, or a hook as list shows it. Without NAME: what is switched off now. Switches are yours: they ' +
     'are kept outside the project, and nobody who shares it is affected. A hook that changes was never switched off.',
@@ -57,6 +57,7 @@ export const command: Command<typeof OPTIONS> = {
       needs: 'a plugin',
     },
   ],
+  forPerson: ({ positionals: [name] }) => (name === undefined ? undefined : 'Switching hooks off'),
   async run({ options, positionals: [name] }, output) {
     checkScope(options)
     const now = Date.now()
@@ -67,7 +68,6 @@ export const command: Command<typeof OPTIONS> = {
       return showAll(store, now, output)
     }
     const until = options.for === undefined ? undefined : new Date(now + lengthOf(options.for)).toISOString()
-    checkPerson('Switching hooks off')
     const project = projectFolder(options)
     const target = await targetCalled(name, options)
     const off: Switch = {

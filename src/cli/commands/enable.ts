@@ -29,6 +29,7 @@ export const command: Command<typeof OPTIONS> = {
   name: 'enable',
   summary: 'Switch on again what you switched off.',
   positionals: ['NAME'],
+  completes: ['plugins'],
   about:
     'NAME is a plugin, which is switched on with all of its hooks, or one hook as list shows it. What waits for trust ' +
     'still waits. Works from what you switched off, so that the plugin need not be there any more.',

@@ -8,6 +8,7 @@ import type { ListedHook } from '../../hooks.js'
 import { FileStore } from '../../store/sessions/file-store.js'
 import { BYPASSED } from '../bypass.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
+import { KNOWN_TOOLS } from '../doctor/matchers.js'
 import { examplePayload } from '../firing/example-payload.js'
 import { eventOf, type Payload, readPayload } from '../firing/payload.js'
 import type { Output } from '../output.js'
@@ -31,7 +32,12 @@ import { type Explained, focusLines, planLines } from '../why/print-plan.js'
 import { undoOf } from '../why/undo.js'
 
 const OPTIONS = {
-  tool: { type: 'string', value: 'NAME', help: 'The tool that is called: tool_name.' },
+  tool: {
+    type: 'string',
+    value: 'NAME',
+    completes: KNOWN_TOOLS,
+    help: 'The tool that is called: tool_name.',
+  },
   input: { type: 'string', value: 'JSON', help: 'What it is called with: tool_input.' },
   payload: { type: 'string', value: 'FILE', help: 'Read the payload from a file; - is standard input.' },
   example: { type: 'boolean', help: 'With a payload that would do, for what is not given.' },

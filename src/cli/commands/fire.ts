@@ -50,6 +50,7 @@ const OPTIONS = {
   as: {
     type: 'string',
     value: 'HOST',
+    completes: HOST_NAMES,
     help: 'Read and answer as this agent does, to be its hook.',
   },
   ...COMMON_OPTIONS,

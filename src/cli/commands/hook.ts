@@ -1,14 +1,13 @@
 // `carabiner hook NAME`: what a host's settings file runs for an event; and the lock that keeps an agent from stopping.
 
 import { textOf } from '../../core/base/errors.js'
-import { didYouMean } from '../../core/base/nearest.js'
 import { userHome } from '../../files/homes.js'
 import { PACK_NAMES, type PackName, packName } from '../../hosts/pack-names.js'
 import { lockOf, removeLock, setLock } from '../../pack/lock.js'
 import { projectDirOf } from '../../pack/project-dir.js'
 import { runPackHook } from '../../pack/run-pack-hook.js'
 import { openState, type PackState } from '../../pack/state.js'
-import { COMMON_OPTIONS, type Command, type Given, helpFor } from '../command.js'
+import { COMMON_OPTIONS, type Command, chosen, type Given, helpFor } from '../command.js'
 import type { Output } from '../output.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { version } from '../version.js'
@@ -24,6 +23,7 @@ export const command: Command<typeof OPTIONS> = {
   name: 'hook',
   summary: 'Run a hook of the standard pack (for settings files)',
   positionals: ['NAME'],
+  completes: [PACK_NAMES],
   about: `Reads an event from standard input and answers in the way of the host that sent it. NAME is one of ${PACK_NAMES.join(', ')}. carabiner setup writes these commands into settings files.`,
   options: OPTIONS,
   examples: [
@@ -54,12 +54,7 @@ export const command: Command<typeof OPTIONS> = {
 function nameIn({ positionals: [word] }: Given<typeof OPTIONS>): PackName {
   if (word === undefined)
     throw usage(`carabiner hook needs a name: ${PACK_NAMES.join(', ')}`, helpFor('hook'))
-  const name = packName(word)
-  if (name) return name
-  throw usage(
-    `There is no hook ${JSON.stringify(word)}${didYouMean(word, PACK_NAMES)}`,
-    `There are ${PACK_NAMES.join(', ')}.`,
-  )
+  return packName(word) ?? chosen(word, PACK_NAMES, 'There is no hook')
 }
 
 // ---- the lock -------------------------------------------------------------------------------------------------

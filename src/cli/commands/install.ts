@@ -53,6 +53,7 @@ export const command: Command<typeof OPTIONS> = {
   name: 'install',
   summary: 'Install a plugin, after you have seen what it would run.',
   positionals: ['SOURCE'],
+  completes: ['file'],
   about:
     'SOURCE is a folder (./x), git (https://…, ssh://…, git@host:…, a path with #REF), npm:NAME@VERSION, an archive ' +
     '(.tgz, .tar.gz, .tar; a path or https://…) or NAME@CATALOG. It goes into ~/.amplifier/hooks/NAME, or with ' +
@@ -77,8 +78,8 @@ export const command: Command<typeof OPTIONS> = {
       needs: 'the folder',
     },
   ],
+  forPerson: ({ options }) => (options.yes ? 'Installing' : undefined),
   run({ options, positionals: [text] }, output) {
-    if (options.yes) checkPerson('Installing')
     if (text === undefined)
       throw usage('Give what is to be installed', 'carabiner install --help shows which sources there are.')
     if (options['no-trust'] && !options.here)

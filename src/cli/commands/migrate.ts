@@ -1,7 +1,6 @@
 // `carabiner migrate`: hooks of Claude Code to Carabiner's place, and back. Shows what it would change, and changes it with --write.
 
 import { join, resolve, sep } from 'node:path'
-import { didYouMean } from '../../core/base/nearest.js'
 import { visible } from '../../core/base/visible.js'
 import { userHome } from '../../files/homes.js'
 import { isWithin, realOf } from '../../files/within.js'
@@ -9,8 +8,7 @@ import { SetupProblem } from '../../hosts/setup-problem.js'
 import { carryOut, type Migration, planMigration } from '../../plugins/migrate/migration.js'
 import { DIRECTIONS, type Direction, routeOf } from '../../plugins/migrate/route.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
-import { checkPerson } from '../agent-shell.js'
-import { COMMON_OPTIONS, type Command, type Given } from '../command.js'
+import { COMMON_OPTIONS, type Command, chosen, type Given } from '../command.js'
 import type { Output } from '../output.js'
 import { asRefusals } from '../plugins/plugin-commands.js'
 import { changeLines, diffOf } from '../print/change-lines.js'
@@ -25,7 +23,12 @@ import { PLACE_OPTIONS, projectFolder } from '../sources.js'
 const MOST_TRIES = 5
 
 const OPTIONS = {
-  to: { type: 'string', value: 'SIDE', help: 'carabiner (the default) or claude-code.' },
+  to: {
+    type: 'string',
+    value: 'SIDE',
+    completes: DIRECTIONS,
+    help: 'carabiner (the default) or claude-code.',
+  },
   project: PLACE_OPTIONS.project,
   user: { type: 'boolean', help: 'Your own hooks, for all projects, in place of the project’s.' },
   write: { type: 'boolean', help: 'Do it; without it nothing is written.' },
@@ -43,6 +46,7 @@ export const command: Command<typeof OPTIONS> = {
   name: 'migrate',
   summary: 'Carry hooks over from Claude Code, or back.',
   positionals: ['[PLUGIN]'],
+  completes: ['folder'],
   about:
     'Takes the hooks of .claude/settings.json and settings.local.json into .amplifier/hooks, or with --to claude-code ' +
     'back. What cannot be carried over stays where it is and is named with the reason; what others wrote stays as ' +
@@ -60,11 +64,13 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'And back.', line: 'carabiner migrate --to claude-code --write' },
     { does: 'A plugin of Claude Code.', line: 'carabiner migrate ../my-plugin --write', needs: 'a plugin' },
   ],
-  async run({ options, positionals: [plugin] }, output) {
-    if (options.yes) checkPerson('Migrating a plugin')
+  forPerson({ options }) {
+    if (options.yes) return 'Migrating a plugin'
     // What is carried over waits for trust: until then nobody runs it.
-    if (options['remove-source'] && options.write) checkPerson('Taking hooks out of their files')
-    const direction = directionOf(options.to)
+    return options['remove-source'] && options.write ? 'Taking hooks out of their files' : undefined
+  },
+  async run({ options, positionals: [plugin] }, output) {
+    const direction = chosen(options.to ?? 'carabiner', DIRECTIONS, 'There is no side')
     if (options.user && options.project !== undefined) throw usage('Give --user or --project, not both')
     checkPluginOptions(options, plugin, direction)
     try {
@@ -83,15 +89,6 @@ async function move(plugin: string, direction: Direction, options: Options, outp
   const { movePlugin } = await import('../plugins/plugin-migration.js')
   const write = again(options, ['--write'], [plugin])
   return asRefusals(() => movePlugin(plugin, direction, options, write, output))
-}
-
-function directionOf(to = 'carabiner'): Direction {
-  const direction = DIRECTIONS.find((one) => one === to)
-  if (direction) return direction
-  throw usage(
-    `There is no side ${JSON.stringify(to)}${didYouMean(to, DIRECTIONS)}`,
-    `carabiner migrate knows ${DIRECTIONS.join(' and ')}.`,
-  )
 }
 
 function checkPluginOptions(options: Options, plugin: string | undefined, direction: Direction): void {

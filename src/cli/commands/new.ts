@@ -13,7 +13,7 @@ import { checkPluginName } from '../../plugins/plugin-name.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
 import { FileTree } from '../../plugins/sources/file-tree.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
-import { COMMON_OPTIONS, type Command, helpFor } from '../command.js'
+import { COMMON_OPTIONS, type Command, choiceOf, chosen, helpFor } from '../command.js'
 import type { Output } from '../output.js'
 import { findUnits, show } from '../plugins/trust-units.js'
 import { fromHere, nextLines } from '../print/lines.js'
@@ -23,11 +23,14 @@ import { PLACE_OPTIONS, projectFolder } from '../sources.js'
 import { LANGUAGES, type Language, type NewFile, newPlugin } from '../templates/plugin.js'
 import { type Wanted, WITHOUT_SAMPLE } from '../templates/sample.js'
 
+const LANGUAGE_NAMES = Object.keys(LANGUAGES) as readonly Language[]
+
 const OPTIONS = {
   lang: {
     type: 'string',
     value: 'LANG',
-    help: `${Object.keys(LANGUAGES).join(', ')}; default: bash.`,
+    completes: LANGUAGE_NAMES,
+    help: `${LANGUAGE_NAMES.join(', ')}; default: bash.`,
   },
   event: { type: 'string', value: 'EVENT', help: 'What it listens to; default: PreToolUse.' },
   matcher: { type: 'string', value: 'M', help: 'Which tools or the like; default: all.' },
@@ -58,7 +61,7 @@ export const command: Command<typeof OPTIONS> = {
   ],
   async run({ options, positionals: [name] }, output) {
     if (name === undefined) throw usage('Which name? carabiner new NAME', helpFor('new'))
-    const language = languageOf(options.lang)
+    const language = chosen(options.lang ?? 'bash', LANGUAGE_NAMES, 'There is no --lang')
     const wanted = wantedOf(name, options.event, options.matcher)
     const project = projectFolder(options)
     const parent = options.dir === undefined ? hooksDirOf(project) : resolve(options.dir)
@@ -74,24 +77,12 @@ export const command: Command<typeof OPTIONS> = {
 
 // ---- what is wanted -------------------------------------------------------------------------------------------
 
-function languageOf(text = 'bash'): Language {
-  if (Object.hasOwn(LANGUAGES, text)) return text as Language
-  const names = Object.keys(LANGUAGES)
-  throw usage(
-    `There is no --lang ${JSON.stringify(text)}${didYouMean(text, names)}`,
-    `There is ${names.join(', ')}.`,
-  )
-}
-
 function wantedOf(name: string, event = 'PreToolUse', matcher: string | undefined): Wanted {
   checkName(name)
   const kind = resolveEvent(event)
   if (kind.custom) {
     const names = knownEvents().map((known) => known.name)
-    throw usage(
-      `There is no event ${JSON.stringify(event)}${didYouMean(event, names)}`,
-      `There is ${names.join(', ')}.`,
-    )
+    throw usage(`There is no event ${JSON.stringify(event)}${didYouMean(event, names)}`, choiceOf(names))
   }
   const why = WITHOUT_SAMPLE[kind.name as EventName]
   if (why !== undefined) throw usage(`There is no sample for ${kind.name}: ${why}`)

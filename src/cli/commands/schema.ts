@@ -1,10 +1,9 @@
 // `carabiner schema`: the JSON Schema of a file that people write, for editors.
 
-import { didYouMean } from '../../core/base/nearest.js'
-import { COMMON_OPTIONS, type Command } from '../command.js'
+import { COMMON_OPTIONS, type Command, chosen } from '../command.js'
 import { columns, nextLines } from '../print/lines.js'
 import { painter } from '../print/paint.js'
-import { EXIT, usage } from '../refusal.js'
+import { EXIT } from '../refusal.js'
 import { addressOf, SCHEMA_NAMES, SCHEMAS, type SchemaName, schemaFile, schemaOf } from '../schema/schemas.js'
 
 const OPTIONS = { ...COMMON_OPTIONS } as const
@@ -13,6 +12,7 @@ export const command: Command<typeof OPTIONS> = {
   name: 'schema',
   summary: 'Print the JSON Schema of a file, for editors.',
   positionals: ['[NAME]'],
+  completes: [SCHEMA_NAMES],
   about:
     'Without a name it lists the files that have one, and the address to write into a file as "$schema". With a name ' +
     'it prints that schema (JSON Schema, draft 2020-12). The same files are in the folder schema of the package. ' +
@@ -52,10 +52,5 @@ export const command: Command<typeof OPTIONS> = {
 /** With or without its ending. */
 function nameOf(text: string): SchemaName {
   const plain = text.replace(/\.json$/, '')
-  const name = SCHEMA_NAMES.find((one) => one === plain)
-  if (name) return name
-  throw usage(
-    `There is no schema ${JSON.stringify(text)}${didYouMean(plain, SCHEMA_NAMES)}`,
-    `carabiner schema has ${SCHEMA_NAMES.join(', ')}.`,
-  )
+  return chosen(plain, SCHEMA_NAMES, 'There is no schema')
 }

@@ -55,6 +55,7 @@ export const command: Command<typeof OPTIONS> = {
   name: 'setup',
   summary: 'Register hooks with a host: claude-code.',
   positionals: ['HOST'],
+  completes: [HOSTS],
   about:
     'Writes the standard pack into settings.json of Claude Code, or with --engine one entry for each event that runs ' +
     'the hooks of the project you are in. What others wrote there stays as it is. Run it again after an update, or ' +

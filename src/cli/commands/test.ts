@@ -34,6 +34,7 @@ export const command: Command<typeof OPTIONS> = {
   name: 'test',
   summary: 'Run the test cases of hooks.',
   positionals: ['[WHAT]'],
+  completes: ['file'],
   about:
     'WHAT is the folder of a plugin or of a project with plugins in .amplifier/hooks, a file of cases, or the name of a ' +
     'plugin; default: the current directory, or the project that it is in. The cases are in ' +

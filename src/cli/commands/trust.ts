@@ -41,6 +41,7 @@ export const command: Command<typeof OPTIONS> = {
   name: 'trust',
   summary: 'Review what came with the project, and let it run.',
   positionals: ['[WHAT…]'],
+  completes: ['plugins'],
   about:
     'WHAT is the name or path of a plugin or of a file of hooks; without any, everything that waits. Shows what would ' +
     'run on which events, what to look at closely, what changed since you trusted it last, the files that run and the ' +
@@ -57,9 +58,9 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'Look at everything that waits, and decide.', line: 'carabiner trust' },
     { does: 'For a program: shows, and trusts nothing.', line: 'carabiner trust --json' },
   ],
+  forPerson: ({ options }) => (options.yes ? 'Trusting' : undefined),
   async run({ options, positionals: whats }, output, { stdin }) {
     if (options.yes && options.show) throw usage('--show only shows, and --yes trusts: give one of them')
-    if (options.yes) checkPerson('Trusting')
     const loaded = options.payload === undefined ? undefined : await readPayload(options.payload, { stdin })
     const found = await findUnits(options, loaded)
     const units = [...found.units.keys()]

@@ -6,7 +6,6 @@ import { installedAs } from '../../plugins/either-name.js'
 import { finishInterrupted, type InstalledPlugin, listInstalled } from '../../plugins/installed.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
 import { notInstalled, uninstallPlugin } from '../../plugins/uninstall-plugin.js'
-import { checkPerson } from '../agent-shell.js'
 import { agrees, canAsk } from '../asking/agreement.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import type { Output } from '../output.js'
@@ -30,6 +29,7 @@ export const command: Command<typeof OPTIONS> = {
   name: 'uninstall',
   summary: 'Take plugins away, and leave nothing of them.',
   positionals: ['NAME…'],
+  completes: ['plugins'],
   about:
     'Removes its folder, its entry in hooks.lock.json, what you trusted of it with the copy, and the data that it kept. ' +
     'Where it is installed both for you and in this project, --user or --here says which. Of several names, none is ' +
@@ -43,8 +43,8 @@ export const command: Command<typeof OPTIONS> = {
   examples: [
     { does: 'Nothing of it is left.', line: 'carabiner uninstall guard', needs: 'a plugin of that name' },
   ],
+  forPerson: () => 'Uninstalling',
   run({ options, positionals }, output) {
-    checkPerson('Uninstalling')
     const names = [...new Set(positionals)]
     if (names.length === 0)
       throw usage('Give the name of the plugin', 'carabiner list shows what is installed.')

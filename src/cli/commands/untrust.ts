@@ -8,7 +8,6 @@ import { realOf } from '../../files/within.js'
 import { isCalled } from '../../plugins/either-name.js'
 import { TrustStore } from '../../trust/trust-store.js'
 import type { TrustRecord } from '../../trust/unit.js'
-import { checkPerson } from '../agent-shell.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { fitted } from '../print/fit.js'
 import { shortPath } from '../print/lines.js'
@@ -27,6 +26,7 @@ export const command: Command<typeof OPTIONS> = {
   name: 'untrust',
   summary: 'Take trust back: it does not run any more.',
   positionals: ['WHAT|--all'],
+  completes: ['plugins'],
   about:
     'WHAT is the name of a plugin or file of hooks in this project, or its path. Works from what you trusted, so that ' +
     'the project need not be there any more. Its copy is removed.',
@@ -37,6 +37,7 @@ export const command: Command<typeof OPTIONS> = {
     [64, 'wrong usage'],
   ],
   examples: [{ does: 'Nothing that came with this project runs any more.', line: 'carabiner untrust --all' }],
+  forPerson: () => 'Taking trust back',
   async run({ options, positionals: [what] }, output) {
     if ((what === undefined) !== options.all) {
       throw usage(
@@ -44,7 +45,6 @@ export const command: Command<typeof OPTIONS> = {
         'carabiner trust --show lists the names.',
       )
     }
-    checkPerson('Taking trust back')
     const store = new TrustStore()
     const project = projectOf(options)
     const meant = what === undefined ? ofProject(recordsIn(store), project) : called(what, project, store)

@@ -12,7 +12,6 @@ import { SourceProblem } from '../../plugins/sources/found-source.js'
 import { lockPath, pluginsDir, type Target } from '../../plugins/target.js'
 import { notInstalled } from '../../plugins/uninstall-plugin.js'
 import { prepareUpdate, type Update } from '../../plugins/update-plugin.js'
-import { checkPerson } from '../agent-shell.js'
 import { agrees, canAsk } from '../asking/agreement.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import type { Output } from '../output.js'
@@ -54,6 +53,7 @@ export const command: Command<typeof OPTIONS> = {
   name: 'update',
   summary: 'Update plugins, after you have seen what changed.',
   positionals: ['[NAME…]'],
+  completes: ['plugins'],
   about:
     'Without a name, all that were installed for you; with --here, in this project. Fetches by hooks.lock.json: the ' +
     'same branch, the same range of versions, the same folder; in a project only for plugins that you trust, or have ' +
@@ -69,8 +69,8 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'Is there anything new?', line: 'carabiner update --check' },
     { does: 'Look at what changed, and decide.', line: 'carabiner update' },
   ],
+  forPerson: ({ options }) => (options.yes ? 'Updating' : undefined),
   run({ options, positionals }, output) {
-    if (options.yes) checkPerson('Updating')
     if (options.check && options.yes) throw usage('--check only looks, and --yes replaces: give one of them')
     return asRefusals(async () => {
       const { found, problems } = await meant(positionals, options)

@@ -1,10 +1,8 @@
 // The hooks that come from files, kept up to date: made into hooks, admitted or refused, read again.
 
 import type { ConfiguredHook } from './config/configured-hook.js'
-import type { ConfiguredProcess } from './config/configured-process.js'
 import { runFromCopy } from './config/copy-failure.js'
 import type { ConfigSources } from './config/discovery.js'
-import type { Handlers, HandlerType } from './config/handler.js'
 import { type LoadedConfig, loadConfig, loadSkills } from './config/load.js'
 import type { MergedSettings } from './config/merged-settings.js'
 import { silenceText } from './config/silence.js'
@@ -19,24 +17,11 @@ import type { Skip } from './core/run/plan.js'
 import type { SkillHooks } from './core/session/engine.js'
 import type { Skill } from './core/session/session-store.js'
 import { startFolder } from './runners/command/start-folder.js'
-import type { HookSpec, Surroundings } from './runners/hook-spec.js'
-import type { StartProblem } from './runners/process/process-hooks.js'
+import type { Surroundings } from './runners/hook-spec.js'
+import type { Runner } from './runners/kind.js'
+import { type KindName, kindOf } from './runners/kinds.js'
 import { preTrusted } from './trust/pre-trusted.js'
 import { TrustStore } from './trust/trust-store.js'
-
-/** By type: how a specification becomes a hook. Loaded when a file names it. */
-export type Makers = {
-  readonly [T in HandlerType]: () => Promise<Make<HookSpec<Handlers[T]>>>
-} & { readonly process: () => Promise<MakeProcess> }
-
-type Make<Spec> = (spec: Spec, surroundings: Surroundings) => Hook
-
-/** One process makes several hooks. `problem` says, right before a start, why it may not be. */
-type MakeProcess = (
-  spec: ConfiguredProcess,
-  surroundings: Surroundings,
-  problem: StartProblem,
-) => readonly Hook[]
 
 export interface ConfigurationOptions {
   readonly sources: ConfigSources
@@ -44,9 +29,8 @@ export interface ConfigurationOptions {
   readonly trust: 'enforce' | 'all'
   /** A file of digests that need no other word of the user. */
   readonly preTrusted?: string | undefined
-  readonly makers: Makers
-  /** Makes all hooks of files, anew: what only the earlier ones needed may go. */
-  readonly renew: <T>(make: () => T) => T
+  /** Called once for each kind, when a file first names it. */
+  readonly load: (kind: KindName) => Promise<Runner>
   readonly display?: ((message: Message) => void) | undefined
 }
 
@@ -59,8 +43,8 @@ interface InForce {
 
 export class Configuration {
   readonly #options: ConfigurationOptions
-  readonly #loading = new Map<keyof Makers, Promise<unknown>>()
-  readonly #makers = new Map<keyof Makers, unknown>()
+  readonly #loading = new Map<KindName, Promise<Runner>>()
+  readonly #runners = new Map<KindName, Runner>()
   #inForce: InForce
   #watch: ConfigWatch | undefined
   /** Also of hooks that a reload took away: an event under way may still come to them. */
@@ -95,8 +79,12 @@ export class Configuration {
   }
 
   async #makeAll(config: LoadedConfig): Promise<void> {
-    await this.#loadMakers(config)
-    this.#inForce = this.#options.renew(() => this.#made(config))
+    await this.#loadRunners(config)
+    const make = [...this.#runners.values()].reduce<() => InForce>(
+      (inner, { renew }) => (renew ? () => renew(inner) : inner),
+      () => this.#made(config),
+    )
+    this.#inForce = make()
   }
 
   /** The hooks that skills bring along: made, admitted and refused like those of files. */
@@ -104,7 +92,7 @@ export class Configuration {
     const { sources } = this.#options
     const { config } = this.#inForce
     const theirs = { ...config, ...(await loadSkills(skills, sources, config)) }
-    await this.#loadMakers(theirs)
+    await this.#loadRunners(theirs)
     const { hooks, diagnostics } = this.#made(theirs)
     return { hooks, problems: diagnostics }
   }
@@ -116,8 +104,14 @@ export class Configuration {
     this.#watch = await watchConfig(this.#options.sources, onChange, note)
   }
 
+  /** Stops watching. */
   async close(): Promise<void> {
     await this.#watch?.close()
+  }
+
+  /** Settles when nothing that runners keep is left: no process, no connection. */
+  async closeRunners(): Promise<void> {
+    for (const runner of this.#runners.values()) await runner.close?.()
   }
 
   get hooks(): readonly Hook[] {
@@ -138,12 +132,12 @@ export class Configuration {
     return [...this.#inForce.diagnostics, ...this.#reported]
   }
 
-  async #loadMakers({ specs }: LoadedConfig): Promise<void> {
+  async #loadRunners({ specs }: LoadedConfig): Promise<void> {
     for (const type of new Set(specs.map((spec) => spec.type))) {
-      // One of each, also for who asks while it is being loaded: a second would keep processes that nobody ends.
-      const loading = this.#loading.get(type) ?? this.#options.makers[type]()
+      // One runner a kind, even when two loads ask at once: a second one would keep processes that nobody ends.
+      const loading = this.#loading.get(type) ?? this.#options.load(type)
       this.#loading.set(type, loading)
-      this.#makers.set(type, await loading)
+      this.#runners.set(type, await loading)
     }
   }
 
@@ -163,13 +157,12 @@ export class Configuration {
   }
 
   #make(spec: ConfiguredHook, given: ConfiguredHook, surroundings: Surroundings): readonly Hook[] {
-    const make = this.#makers.get(spec.type)
-    if (spec.type === 'process') {
-      // Where its own folder leads from there was reviewed with it.
-      const problem = () => this.#gate?.problemAtStart(given, given.place.projectDir)
-      return (make as MakeProcess)(spec, surroundings, problem).map((hook) => this.#fromCopy(hook, given))
-    }
-    return [this.#guarded((make as Make<ConfiguredHook>)(spec, surroundings), given)]
+    const runner = this.#runners.get(spec.type) as Runner
+    const problem = () => this.#gate?.problemAtStart(given, given.place.projectDir)
+    const guarded = kindOf(spec).isResident
+      ? (hook: Hook) => this.#fromCopy(hook, given)
+      : (hook: Hook) => this.#guarded(hook, given)
+    return runner.hooks(spec, surroundings, problem).map(guarded)
   }
 
   /** Files outside a copy can change between the plan and the start: they are looked at once more. */
@@ -200,7 +193,9 @@ export class Configuration {
   /** What a hook runs, in the words of its file. */
   commandOf(hook: Hook): string | undefined {
     const spec = this.#specs.get(hook)
-    return spec && targetOf(spec)
+    if (!spec) return undefined
+    const kind = kindOf(spec)
+    return kind.listed?.(spec.handler) ?? kind.target(spec.handler)
   }
 
   /** Why a hook of a file may not run; undefined if it may, or comes from elsewhere. */
@@ -240,22 +235,6 @@ function digestsIn(list: string, projectDir: string): ReadonlySet<string> {
 const MAX_REPORTED = 100
 
 type Specs = WeakMap<Hook, ConfiguredHook>
-
-function targetOf(spec: ConfiguredHook): string {
-  switch (spec.type) {
-    case 'process':
-      return spec.handler.command.join(' ')
-    case 'command':
-      return [spec.handler.command, ...(spec.handler.args ?? [])].join(' ')
-    case 'http':
-      return withoutSecrets(spec.handler.url)
-    case 'mcp_tool':
-      return `${spec.handler.server} ${spec.handler.tool}`
-    case 'prompt':
-    case 'agent':
-      return spec.handler.prompt
-  }
-}
 
 /** The setting closes every gate, whatever its hook says. */
 function closing(spec: ConfiguredHook): ConfiguredHook {

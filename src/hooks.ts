@@ -12,19 +12,7 @@ import { type Engine, explainEvent } from './core/session/engine.js'
 import { Session, type SessionOptions } from './core/session/session.js'
 import type { GuardedStore } from './core/session/session-store.js'
 import type { Grant } from './core/verdict/approval.js'
-import type { HandedOn } from './runners/command/handed-on.js'
-import type { Programs } from './runners/command/programs.js'
-import type { McpServers } from './runners/mcp-tool/mcp-servers.js'
-import type { Residents } from './runners/process/residents.js'
-
-/** What hooks of files leave outside the process. */
-interface Running {
-  readonly programs: Programs
-  readonly handedOn: HandedOn
-  /** Those that no file asked for are not there. */
-  readonly residents?: Residents
-  readonly servers?: McpServers
-}
+import type { Shared } from './runners/kind.js'
 
 /** One hook, as `list()` shows it. */
 export interface ListedHook {
@@ -52,6 +40,9 @@ export interface ListedHook {
   /** Where it is not ready. */
   readonly why?: string
 }
+
+/** What hooks of files leave outside the process. */
+type Running = Pick<Shared, 'programs' | 'handedOn'>
 
 export class Hooks implements AsyncDisposable {
   readonly #engine: Engine
@@ -187,8 +178,7 @@ export class Hooks implements AsyncDisposable {
     if (abort) this.#engine.endBackground()
     await this.#configuration?.close()
     await this.#engine.idle()
-    await this.#running.residents?.close()
-    await this.#running.servers?.close()
+    await this.#configuration?.closeRunners()
     await this.#running.programs.idle()
     this.#running.handedOn.close((d) => this.#engine.note(d))
   }

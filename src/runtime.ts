@@ -5,7 +5,7 @@ import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import type { ConfigSources } from './config/discovery.js'
 import { hostSettings, type MergedSettings } from './config/merged-settings.js'
-import { Configuration, type ConfigurationOptions, type Makers } from './configuration.js'
+import { Configuration, type ConfigurationOptions } from './configuration.js'
 import { HookError } from './core/base/errors.js'
 import {
   anything,
@@ -26,9 +26,9 @@ import type { SessionStore } from './core/session/session-store.js'
 import { Hooks } from './hooks.js'
 import { HandedOn } from './runners/command/handed-on.js'
 import { Programs } from './runners/command/programs.js'
-import type { McpServers } from './runners/mcp-tool/mcp-servers.js'
-import { type HostModel, isHostModel, type ModelSource } from './runners/model/model-source.js'
-import type { Residents } from './runners/process/residents.js'
+import type { Shared } from './runners/kind.js'
+import { kindOf } from './runners/kinds.js'
+import { type HostModel, isHostModel } from './runners/model/model-source.js'
 import { withSpans } from './store/audit/spans.js'
 
 export interface HooksOptions extends Host {
@@ -96,18 +96,18 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
   keepSecret(secretsIn(process.env))
   const given = hostSettings(settings)
   const { store } = options
-  const running: Running = {
+  const settingsNow = () => configuration?.settings ?? given
+  const shared: Shared = {
     programs: new Programs(),
     handedOn: new HandedOn(store?.folderOf?.bind(store)),
+    settings: settingsNow,
+    models: () => ({ host: options.model, settings: settingsNow().model }),
   }
-  const settingsNow = () => configuration?.settings ?? given
-  const models = () => ({ host: options.model, settings: settingsNow().model })
   const configuration: Configuration | undefined = await configurationFor({
     sources: sourcesOf(options),
     trust,
     preTrusted: options.preTrusted,
-    makers: makersWith(running, models, settingsNow),
-    renew: (make) => (running.residents ? running.residents.renew(make) : make()),
+    load: (type) => kindOf({ type }).load(shared),
     display,
   })
   const registry = typeof globals === 'boolean' ? (globals ? globalHooks : undefined) : globals
@@ -118,54 +118,9 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
     ...(configuration && { admit: admitting(configuration, options.admit) }),
   }
   const engine = new Engine(host, configuration?.settings ?? given, registry)
-  const hooks = new Hooks(engine, running, given, configuration)
+  const hooks = new Hooks(engine, shared, given, configuration)
   if (watch) await hooks.watch()
   return hooks
-}
-
-/** What hooks of files share while they run; some of it only once there is such a hook. */
-interface Running {
-  readonly programs: Programs
-  readonly handedOn: HandedOn
-  residents?: Residents
-  servers?: McpServers
-}
-
-/** The one table of ways to run a configured hook. */
-function makersWith(running: Running, models: () => ModelSource, settings: () => MergedSettings): Makers {
-  const { programs, handedOn } = running
-  return {
-    async command() {
-      const { commandHook } = await import('./runners/command/command-hook.js')
-      return (spec, surroundings) => commandHook(spec, surroundings, programs, handedOn)
-    },
-    async http() {
-      const { httpHook } = await import('./runners/http/http-hook.js')
-      return (spec, surroundings) => httpHook(spec, surroundings, settings)
-    },
-    async prompt() {
-      const { promptHook } = await import('./runners/prompt/prompt-hook.js')
-      return (spec, surroundings) => promptHook(spec, surroundings, models, programs)
-    },
-    async agent() {
-      const { agentHook } = await import('./runners/agent/agent-hook.js')
-      return (spec, surroundings) => agentHook(spec, surroundings, models)
-    },
-    async mcp_tool() {
-      const { mcpToolHook } = await import('./runners/mcp-tool/mcp-tool-hook.js')
-      const { McpServers } = await import('./runners/mcp-tool/mcp-servers.js')
-      const servers = new McpServers(() => settings().mcp_servers)
-      running.servers = servers
-      return (spec, surroundings) => mcpToolHook(spec, surroundings, servers)
-    },
-    async process() {
-      const { processHooks } = await import('./runners/process/process-hooks.js')
-      const { Residents } = await import('./runners/process/residents.js')
-      const residents = new Residents()
-      running.residents = residents
-      return (spec, surroundings, problem) => processHooks(spec, surroundings, residents, problem)
-    },
-  }
 }
 
 /** Undefined where no file is to be read. */

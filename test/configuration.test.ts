@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createHooks, type Hooks, type HooksOptions } from 'carabiner'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Configuration, type Makers } from '../src/configuration.js'
+import { Configuration } from '../src/configuration.js'
 import type { Hook } from '../src/core/hooks/hook.js'
 import { livingMembers } from '../src/runners/program/process-table.js'
 
@@ -396,17 +396,14 @@ describe('answers under stress', () => {
 
 test('a way to run hooks is loaded when a file names it, and once, whoever asks meanwhile', async () => {
   const loaded: string[] = []
-  const load = (type: string) => async () => {
+  const load = async (type: string) => {
     loaded.push(type)
-    return ({ hook }: { readonly hook: Hook }) => hook
+    return { hooks: ({ hook }: { readonly hook: object }) => [hook as Hook] }
   }
-  const types = ['command', 'http', 'prompt', 'agent', 'mcp_tool', 'process'] as const
-  const makers = Object.fromEntries(types.map((type) => [type, load(type)])) as unknown as Makers
   const configuration = await Configuration.load({
     sources: { projectDir: project, homeDir: home },
     trust: 'all',
-    makers,
-    renew: (make) => make(),
+    load,
   })
   expect(loaded).toEqual([])
   write(rootFile(project), gate('true'))

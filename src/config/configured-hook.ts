@@ -1,20 +1,24 @@
-// A configured hook: an entry of a file made into a hook that lacks only its way to run.
+// Configured hooks: entries of files made into hooks that lack only their way to run.
 
-import { type Data, frozenCopy } from '../core/base/json.js'
+import { type Data, frozenCopy, type Json } from '../core/base/json.js'
 import { sha256 } from '../core/base/sha256.js'
 import { shown } from '../core/base/text.js'
 import type { EventKind } from '../core/events/events.js'
 import type { Hook } from '../core/hooks/hook.js'
+import { digest } from '../core/verdict/digest.js'
 import type { HookSpec, Place } from '../runners/hook-spec.js'
-import type { ConfiguredProcess } from './configured-process.js'
+import { type Handlers, type HandlerType, kindOf } from '../runners/kinds.js'
+import { USUAL_TIMEOUTS } from '../runners/process/kind.js'
+import type { ProcessHandler, ProcessSpec } from '../runners/process/process-hooks.js'
 import { FileOrigin } from './file-origin.js'
-import type { CommonFields, Handlers, HandlerType } from './handler.js'
+import type { CommonFields } from './handler.js'
 import type { Entry, Group } from './hook-group.js'
 import type { IfRule } from './if-rule.js'
 import { under } from './json-text.js'
 import type { Merge, Terms } from './merged-settings.js'
 import type { Names } from './names.js'
 import type { Notes } from './notes.js'
+import type { ProcessEntry } from './process-entry.js'
 import type { Silence } from './silence.js'
 
 /** A hook of one type, with the fields of that type. */
@@ -22,6 +26,13 @@ type Configured<T extends HandlerType> = HookSpec<Handlers[T]> & {
   readonly type: T
   /** As its file says them. */
   readonly common: CommonFields
+  /** Why it does not run. */
+  readonly disabled?: Silence
+}
+
+/** `hook` is what its hooks share; `byEvent` as a failure policy leaves the choice to their roles. */
+export interface ConfiguredProcess extends ProcessSpec {
+  readonly type: 'process'
   /** Why it does not run. */
   readonly disabled?: Silence
 }
@@ -51,7 +62,7 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
   const rule = common.if === undefined ? undefined : making.compileIf?.(common.if, event, making.home)
   if (rule?.problem) note(entry, 'if', 'unknown-key', `${name}: ${rule.problem}`, notes)
   const onFailure = common.onFailure ?? 'continue'
-  const detached = handler.async === true || handler.asyncRewake === true
+  const detached = kindOf(entry.handler).isDetached?.(handler) ?? false
   const hook: Unrun = {
     id,
     name,
@@ -136,26 +147,80 @@ function laneOf(group: Group, id: string, lanes: Map<Group, string>): string {
  */
 function sameKey({ owner, handler }: Entry, detached: boolean, onFailure: string): string {
   const { type, fields, common } = handler
-  const same = type === 'command' ? commandText(fields) : JSON.stringify(fields)
+  const same = kindOf(handler).sameAs?.(fields) ?? JSON.stringify(fields)
   const folder = same.includes('HOOKS_DIR') ? owner.place.hooksDir : ''
   return `${owner.realm}\0${folder}\0${type}\0${detached}\0${onFailure}\0${same}\0${common.if ?? ''}`
 }
 
-function commandText({ command, args }: { readonly command?: unknown; readonly args?: unknown }): string {
-  return args === undefined ? String(command) : `${command}\0${JSON.stringify(args)}`
+// ---- processes ------------------------------------------------------------------------------------------------
+
+const NO_EVENTS: ReadonlySet<string> = new Set()
+
+/** Throws for what JSON cannot carry. */
+export function configureProcess(entry: ProcessEntry, making: Omit<Making, 'compileIf'>): ConfiguredProcess {
+  const { owner, key, file, at, priority, onFailure = 'byEvent' } = entry
+  const { merge, names } = making
+  const handler = frozenCopy(withinLimits(entry, making), key) as unknown as ProcessHandler
+  const content = digest({ process: key, priority, onFailure, handler: handler as unknown as Json })
+  const hook: Omit<Hook, 'run'> = {
+    id: names.id(owner, `process ${key}`, content.slice(0, SHORT)),
+    name: names.ofProcess(owner, key),
+    kind: 'process',
+    origin: new FileOrigin(owner, file, at, content),
+    events: NO_EVENTS,
+    matcher: null,
+    role: 'intercept',
+    priority,
+    lane: null,
+    detached: false,
+    once: false,
+    timeoutMs: handler.timeouts.intercept * 1000,
+    onFailure,
+  }
+  const { env, max_timeout } = merge.terms[owner.scope]
+  const disabled = merge.disabled[owner.scope] ?? switchedOff(entry)
+  return {
+    type: 'process',
+    processName: key,
+    hook,
+    handler,
+    place: owner.place,
+    env,
+    longestMs: max_timeout * 1000,
+    ...(disabled !== undefined && { disabled }),
+  }
+}
+
+function switchedOff({ enabled, file, at }: ProcessEntry): Silence | undefined {
+  if (enabled) return undefined
+  return { setting: '"enabled": false', file: file.path, line: file.json.lineOf(under(at, 'enabled')) }
+}
+
+/** Nothing may keep an agent waiting longer than the settings allow. */
+function withinLimits(
+  { owner, key, handler, file, at }: ProcessEntry,
+  { merge, notes }: Pick<Making, 'merge' | 'notes'>,
+) {
+  const { max_timeout } = merge.terms[owner.scope]
+  const timeouts = Object.entries(handler.timeouts).map(([role, seconds]) => {
+    if (seconds <= max_timeout) return [role, seconds]
+    if (seconds === USUAL_TIMEOUTS[role as keyof typeof USUAL_TIMEOUTS]) return [role, max_timeout]
+    const text = `${key}: the ${role} time-out of ${loweredText(seconds, max_timeout)}`
+    notes.add('timeout-clamped', text, { file, at: under(under(at, 'timeouts'), role) })
+    return [role, max_timeout]
+  })
+  return { ...handler, timeouts: Object.fromEntries(timeouts) }
 }
 
 // ---- time-outs ------------------------------------------------------------------------------------------------
 
-/** An agent takes longer than a command. Seconds. */
-const AGENT_TIMEOUT = 60
 /** From here on a number of seconds was most likely meant as milliseconds. */
 const LIKE_MILLISECONDS = 1000
 
 function timeoutOf(entry: Entry, { default_timeout, max_timeout }: Terms, notes: Notes): number {
   const { timeout } = entry.handler.common
   if (timeout === undefined) {
-    const usual = entry.handler.type === 'agent' ? Math.max(AGENT_TIMEOUT, default_timeout) : default_timeout
+    const usual = Math.max(kindOf(entry.handler).usualTimeout ?? 0, default_timeout)
     return Math.min(usual, max_timeout)
   }
   if (timeout <= max_timeout) return timeout

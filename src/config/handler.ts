@@ -1,28 +1,10 @@
 // What a hook entry of each type may say, field by field; everything in a file is a stranger until it passed here.
 
-import { isObject } from '../core/base/json.js'
 import { didYouMean, nearest } from '../core/base/nearest.js'
-import { type Check, isFlag, isOneOf, isSeconds, isText } from '../core/base/options.js'
+import { type Check, isFlag, isOneOf, isSeconds } from '../core/base/options.js'
 import { shown } from '../core/base/text.js'
-import type { AgentHandler } from '../runners/agent/agent-hook.js'
-import type { CommandHandler } from '../runners/command/command-hook.js'
-import type { HttpHandler } from '../runners/http/http-hook.js'
-import type { McpToolHandler } from '../runners/mcp-tool/mcp-tool-hook.js'
-import type { PromptHandler } from '../runners/prompt/prompt-hook.js'
-
-export type HandlerType = 'command' | 'http' | 'prompt' | 'agent' | 'mcp_tool'
-
-export interface ConfiguredCommand extends CommandHandler {
-  readonly async?: boolean
-}
-
-export interface Handlers {
-  readonly command: ConfiguredCommand
-  readonly http: HttpHandler
-  readonly prompt: PromptHandler
-  readonly agent: AgentHandler
-  readonly mcp_tool: McpToolHandler
-}
+import type { Fields } from '../runners/kind.js'
+import { EVENT_KINDS, type HandlerType } from '../runners/kinds.js'
 
 /** Fields that any handler may have and that the engine reads itself. */
 export interface CommonFields {
@@ -32,61 +14,23 @@ export interface CommonFields {
   readonly once?: boolean
 }
 
-// ---- checks ---------------------------------------------------------------------------------------------------
-
-const isString: Check = [(value) => typeof value === 'string', 'a string']
-const isWritten: Check = [(value) => isText[0](value) && (value as string).trim() !== '', isText[1]]
-const isArgs: Check = [
-  (value) => Array.isArray(value) && value.every((item) => typeof item === 'string' && !item.includes('\0')),
-  'a list of strings',
-]
-const isUrl: Check = [
-  (value) =>
-    typeof value === 'string' && /^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : ''),
-  'a URL that begins with http:// or https://',
-]
-const isTextMap: Check = [
-  (value) => isObject(value) && Object.values(value).every((item) => typeof item === 'string'),
-  'an object of strings',
-]
-const isInput: Check = [isObject, 'an object']
-
-type Fields<T> = { readonly [K in keyof Required<T>]: Check }
-
 export const COMMON: Fields<CommonFields> = {
-  timeout: isSeconds,
-  if: isString,
-  onFailure: isOneOf('block', 'continue'),
-  once: isFlag,
+  timeout: [
+    isSeconds,
+    'Seconds until it is stopped. Default 30 (agent 60); the setting max_timeout is the most.',
+  ],
+  if: [
+    [(value) => typeof value === 'string', 'a string'],
+    'Run only for calls that match this rule, such as "Bash(git push *)" or "Edit(src/**)". Tool events only.',
+  ],
+  onFailure: [
+    isOneOf('block', 'continue'),
+    '"block" closes the gate when the hook fails; default "continue".',
+  ],
+  once: [isFlag, 'Run once in a session. Counts in hooks of a skill alone.'],
 }
 
-export const FIELDS: { readonly [T in HandlerType]: Fields<Handlers[T]> } = {
-  command: {
-    command: isWritten,
-    args: isArgs,
-    shell: isOneOf('bash', 'sh', 'powershell'),
-    envPassthrough: isArgs,
-    async: isFlag,
-    asyncRewake: isFlag,
-    rewakeMessage: isString,
-    rewakeSummary: isString,
-    statusMessage: isString,
-  },
-  http: { url: isUrl, headers: isTextMap, allowedEnvVars: isArgs, statusMessage: isString },
-  prompt: { prompt: isWritten, model: isWritten, continueOnBlock: isFlag, statusMessage: isString },
-  agent: { prompt: isWritten, model: isWritten, statusMessage: isString },
-  mcp_tool: { server: isWritten, tool: isWritten, input: isInput, statusMessage: isString },
-}
-
-export const REQUIRED: { readonly [T in HandlerType]: readonly string[] } = {
-  command: ['command'],
-  http: ['url'],
-  prompt: ['prompt'],
-  agent: ['prompt'],
-  mcp_tool: ['server', 'tool'],
-}
-
-const TYPES = Object.keys(FIELDS).map((type) => `"${type}"`)
+const TYPES = Object.keys(EVENT_KINDS).map((type) => `"${type}"`)
 
 interface Known {
   readonly key: string
@@ -97,12 +41,12 @@ interface Known {
 /** As lists: walking a list of objects is what takes least time, and every entry of every file walks them. */
 const COMMON_KEYS = knownOf(COMMON)
 const OWN_KEYS = Object.fromEntries(
-  Object.entries(FIELDS).map(([type, fields]) => [type, knownOf(fields)]),
+  Object.entries(EVENT_KINDS).map(([type, { fields }]) => [type, knownOf(fields)]),
 ) as unknown as { readonly [T in HandlerType]: readonly Known[] }
 
-function knownOf(fields: Readonly<Record<string, Check>> | object): readonly Known[] {
-  const entries = Object.entries(fields as Readonly<Record<string, Check>>)
-  return entries.map(([key, [accepts, wanted]]) => ({ key, accepts, wanted }))
+function knownOf(fields: object): readonly Known[] {
+  const entries = Object.entries(fields as Fields<Record<string, unknown>>)
+  return entries.map(([key, [[accepts, wanted]]]) => ({ key, accepts, wanted }))
 }
 
 type Raw = { readonly [key: string]: unknown }
@@ -138,7 +82,7 @@ export function readHandler(entry: Raw): ReadHandler | HandlerProblem {
 
 /** Whoever writes the key wants a gate that fails closed: a slip must not take the hook away, nor open it. */
 export function policyRemark(policy: unknown): HandlerProblem | undefined {
-  const [accepts, wanted] = COMMON.onFailure
+  const [[accepts, wanted]] = COMMON.onFailure
   if (policy === undefined || accepts(policy)) return undefined
   return {
     problem: `"onFailure" must be ${wanted}, got ${shown(policy)}; "block" is in force`,
@@ -147,18 +91,18 @@ export function policyRemark(policy: unknown): HandlerProblem | undefined {
 }
 
 function isHandlerType(type: unknown): type is HandlerType {
-  return typeof type === 'string' && Object.hasOwn(FIELDS, type)
+  return typeof type === 'string' && Object.hasOwn(EVENT_KINDS, type)
 }
 
 function typeProblem(type: unknown): string {
   const known = `the types are ${TYPES.join(', ')}`
   if (type === undefined) return `it has no "type"; ${known}`
-  const meant = typeof type === 'string' ? didYouMean(type, Object.keys(FIELDS)) : ''
+  const meant = typeof type === 'string' ? didYouMean(type, Object.keys(EVENT_KINDS)) : ''
   return `${shown(type)} is no type of hook${meant || `; ${known}`}`
 }
 
 function wanting(entry: Raw, type: HandlerType): HandlerProblem | undefined {
-  const key = REQUIRED[type].find((required) => entry[required] === undefined)
+  const key = EVENT_KINDS[type].required.find((required: string) => entry[required] === undefined)
   return key === undefined ? undefined : { problem: `a hook of type ${type} needs "${key}"` }
 }
 
@@ -210,6 +154,6 @@ function keysOf(type: HandlerType): readonly string[] {
 export function isHandlerKey(key: string, type?: HandlerType): boolean {
   if (key === 'type' || Object.hasOwn(COMMON, key)) return true
   return type
-    ? Object.hasOwn(FIELDS[type], key)
-    : Object.values(FIELDS).some((one) => Object.hasOwn(one, key))
+    ? Object.hasOwn(EVENT_KINDS[type].fields, key)
+    : Object.values(EVENT_KINDS).some(({ fields }) => Object.hasOwn(fields, key))
 }

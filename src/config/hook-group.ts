@@ -5,10 +5,10 @@ import { isObject } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
 import type { EventKind } from '../core/events/events.js'
 import type { Matcher } from '../core/hooks/matcher.js'
+import type { HandlerType } from '../runners/kinds.js'
 import type { ConfigFile } from './config-file.js'
 import {
   type HandlerProblem,
-  type HandlerType,
   isHandlerKey,
   likelyKey,
   nearestKey,

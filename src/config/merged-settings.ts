@@ -5,11 +5,12 @@ import { type Check, type Checks, checkOptions, isFlag, isOneOf } from '../core/
 import { LONGEST_TIMER_MS } from '../core/base/seconds.js'
 import { shown } from '../core/base/text.js'
 import { DEFAULT_SETTINGS, SETTINGS, type Settings } from '../core/session/settings.js'
+import type { ReachSettings } from '../runners/kind.js'
 import type { ConfigFile } from './config-file.js'
 import { type JsonPath, under } from './json-text.js'
 import type { Notes } from './notes.js'
 import type { Scope } from './owner.js'
-import { DEFAULT_REACH, REACH_CHECKS, type ReachSettings, reachLeft } from './reach-settings.js'
+import { DEFAULT_REACH, REACH_CHECKS, reachLeft } from './reach-settings.js'
 import type { Silence } from './silence.js'
 
 /** Every key of a settings file, in the names of the file. Time-outs are seconds. */

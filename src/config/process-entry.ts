@@ -2,10 +2,16 @@
 
 import { isObject } from '../core/base/json.js'
 import { nearest } from '../core/base/nearest.js'
-import { type Check, isFlag, isOneOf, isSeconds, isText } from '../core/base/options.js'
 import { shown } from '../core/base/text.js'
+import {
+  type GivenProcess,
+  isTexts,
+  POINTS,
+  PROCESS,
+  USUAL_RESTART,
+  USUAL_TIMEOUTS,
+} from '../runners/process/kind.js'
 import type { ProcessHandler } from '../runners/process/process-hooks.js'
-import { INTERCEPTS, type Intercept } from '../systems/picoclaw/methods.js'
 import { likelyKind } from '../systems/picoclaw/observation.js'
 import type { ConfigFile } from './config-file.js'
 import { policyRemark } from './handler.js'
@@ -30,10 +36,7 @@ export interface ProcessEntry {
 type Fields = { readonly [key: string]: unknown }
 type Timeouts = ProcessHandler['timeouts']
 
-/** Seconds; PicoClaw's. */
-export const USUAL_TIMEOUTS: Timeouts = { observe: 0.5, intercept: 5, approve: 60, hello: 5 }
-const RESTART: ProcessHandler['restart'] = { delay: 0.25, maxDelay: 30, attempts: 5 }
-const NEVER: ProcessHandler['restart'] = { ...RESTART, attempts: 0 }
+const NEVER: ProcessHandler['restart'] = { ...USUAL_RESTART, attempts: 0 }
 
 /** `processes` of a file; `defaults` are PicoClaw's time-outs, which stand beside it. */
 export function readProcesses(
@@ -81,7 +84,7 @@ function readProcess(
   for (const other of Object.keys(raw).filter((one) => !isKnown(one) && !isRemark(one))) {
     say(reading, 'unknown-key', otherText(other), under(at, other))
   }
-  const given = entry as Fields & Given
+  const given = entry as Fields & GivenProcess
   for (const kind of given.observe ?? []) {
     const meant = likelyKind(kind)
     const text = `${name} observes ${shown(kind)}, which nothing brings about but session.notify; did you mean ${meant}?`
@@ -104,103 +107,22 @@ function readProcess(
       intercept: [...new Set(intercept)].filter((one) => (one as string) !== ''),
       timeouts: { ...usual, ...timeouts },
       ...(maxLineBytes !== undefined && { maxLineBytes }),
-      restart: restart === false ? NEVER : { ...RESTART, ...(isObject(restart) && restart) },
+      restart: restart === false ? NEVER : { ...USUAL_RESTART, ...(isObject(restart) && restart) },
     },
   }
 }
 
-// ---- checks ---------------------------------------------------------------------------------------------------
-
-/** An entry that passed. */
-interface Given {
-  readonly enabled?: boolean
-  readonly command: readonly string[]
-  readonly dir?: string
-  readonly env?: Readonly<Record<string, string>>
-  readonly priority?: number
-  readonly transport?: 'stdio'
-  readonly observe?: readonly string[]
-  readonly intercept?: readonly Intercept[]
-  readonly timeouts?: Partial<Timeouts>
-  readonly onFailure?: 'block' | 'continue'
-  readonly restart?: boolean | Partial<ProcessHandler['restart']>
-  readonly maxLineBytes?: number
-}
-
-/** What somebody most likely wants to write. */
-// biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the file
-const LIKE_THIS = '["python3", "${CLAUDE_PLUGIN_ROOT}/hook.py"]'
-
-const isCommand: Check = [
-  (value) => isTexts(value) && isText[0](value[0]) && value.every((word) => !word.includes('\0')),
-  `a list: the program, then each of its arguments, such as ${LIKE_THIS}`,
-]
-const isEnv: Check = [
-  (value) => isObject(value) && Object.entries(value).every(([name, one]) => isVariable(name, one)),
-  'an object of strings',
-]
-const isNumber: Check = [Number.isFinite, 'a number']
-const isKinds: Check = [isTexts, 'a list of kinds, such as ["tool_exec_start"], or ["*"]']
-const POINTS = Object.keys(INTERCEPTS)
-const isPoints: Check = [
-  // PicoClaw passes over an empty one.
-  (value) => isTexts(value) && value.every((one) => one === '' || POINTS.includes(one)),
-  `a list of ${POINTS.map((point) => `"${point}"`).join(', ')}`,
-]
-const isTimeouts: Check = [
-  (value) =>
-    isObject(value) &&
-    Object.entries(value).every(([key, one]) => Object.hasOwn(USUAL_TIMEOUTS, key) && isSeconds[0](one)),
-  `an object of seconds for ${Object.keys(USUAL_TIMEOUTS).join(', ')}`,
-]
-const isRestart: Check = [
-  (value) => typeof value === 'boolean' || (isObject(value) && Object.entries(value).every(isRestartTerm)),
-  'true, false, or an object with delay and maxDelay (seconds) and attempts',
-]
-
-const LONGEST_LINE = 256 * 1024 * 1024
-const isLineLength: Check = [
-  (value) => Number.isInteger(value) && (value as number) >= 1024 && (value as number) <= LONGEST_LINE,
-  `a number of bytes from 1024 to ${LONGEST_LINE}`,
-]
-
-export const CHECKS: { readonly [K in keyof Required<Given>]: Check } = {
-  enabled: isFlag,
-  command: isCommand,
-  dir: isText,
-  env: isEnv,
-  priority: isNumber,
-  transport: isOneOf('stdio'),
-  observe: isKinds,
-  intercept: isPoints,
-  timeouts: isTimeouts,
-  onFailure: isOneOf('block', 'continue'),
-  restart: isRestart,
-  maxLineBytes: isLineLength,
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string')
-}
-
-function isVariable(name: string, value: unknown): boolean {
-  return /^[^=\0]+$/.test(name) && typeof value === 'string' && !value.includes('\0')
-}
-
-function isRestartTerm([key, value]: [string, unknown]): boolean {
-  if (key === 'attempts') return Number.isInteger(value) && (value as number) >= 0
-  return (key === 'delay' || key === 'maxDelay') && Number.isFinite(value) && (value as number) >= 0
-}
+// ---- what is wrong with an entry -------------------------------------------------------------------------------
 
 function problemIn(raw: Fields): Problem | undefined {
   if (raw.command === undefined)
     return { problem: `it needs "command"${slipIn(Object.keys(raw), ['command'])}` }
-  for (const [key, [accepts, wanted]] of Object.entries(CHECKS)) {
+  for (const [key, [[accepts, wanted]]] of Object.entries(PROCESS.fields)) {
     const value = raw[key]
     if (value !== undefined && !accepts(value))
       return { problem: `"${key}" must be ${wanted}, got ${shown(value)}${slipsOf(key, value)}`, key }
   }
-  const { observe, intercept } = raw as Fields & Given
+  const { observe, intercept } = raw as Fields & GivenProcess
   const listens = (observe?.length ?? 0) > 0 || intercept?.some((one) => (one as string) !== '')
   return listens ? undefined : { problem: 'it has nothing to do: "intercept" and "observe" are empty' }
 }
@@ -217,7 +139,7 @@ function slipIn(words: readonly string[], known: readonly string[]): string {
 }
 
 function isKnown(key: string): boolean {
-  return Object.hasOwn(CHECKS, key)
+  return Object.hasOwn(PROCESS.fields, key)
 }
 
 const MEANT: Readonly<Record<string, string>> = {
@@ -232,7 +154,7 @@ const MEANT: Readonly<Record<string, string>> = {
 }
 
 function otherText(key: string): string {
-  const near = nearest(key, Object.keys(CHECKS))
+  const near = nearest(key, Object.keys(PROCESS.fields))
   const meant = Object.hasOwn(MEANT, key)
     ? `: ${MEANT[key]}`
     : near === undefined

@@ -4,18 +4,10 @@ import { isObject } from '../core/base/json.js'
 import { didYouMean } from '../core/base/nearest.js'
 import type { Check, Checks } from '../core/base/options.js'
 import { shown } from '../core/base/text.js'
-import type { HttpTerms } from '../runners/http/http-hook.js'
 import { privateHostProblem } from '../runners/http/private-hosts.js'
 import { urlPatternProblem } from '../runners/http/url-patterns.js'
-import type { McpServerSettings } from '../runners/mcp-tool/server-settings.js'
-import { type ModelSettings, modelSettingsProblem } from '../runners/model/model-source.js'
-
-export interface ReachSettings extends HttpTerms {
-  /** Whom prompt and agent hooks ask, where the host has no model of its own. */
-  readonly model: ModelSettings | null
-  /** Servers whose tools MCP hooks call, by name. */
-  readonly mcp_servers: Readonly<Record<string, McpServerSettings>>
-}
+import type { ReachSettings } from '../runners/kind.js'
+import { modelSettingsProblem } from '../runners/model/model-source.js'
 
 export const DEFAULT_REACH: ReachSettings = {
   allowed_http_urls: null,

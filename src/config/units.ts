@@ -1,9 +1,9 @@
 // Which hooks are trusted together: those of a plugin or skill with its folder, those of a file with the file.
 
+import { kindOf } from '../runners/kinds.js'
+import { USUAL_TIMEOUTS } from '../runners/process/kind.js'
 import type { Unit, UnitHook } from '../trust/unit.js'
-import type { ConfiguredHook } from './configured-hook.js'
-import type { ConfiguredProcess } from './configured-process.js'
-import { USUAL_TIMEOUTS } from './process-entry.js'
+import type { ConfiguredHook, ConfiguredProcess } from './configured-hook.js'
 
 /** The units of these hooks, in their order, each with the hooks it has. What is the user's is in none. */
 export function unitsOf(specs: readonly ConfiguredHook[]): ReadonlyMap<Unit, readonly ConfiguredHook[]> {
@@ -54,12 +54,10 @@ function unitHook(spec: ConfiguredHook): UnitHook {
 /** In the words of the file: each of them decides whether, when or with which effect it runs. */
 function termsOf(spec: ConfiguredHook): readonly string[] {
   if (spec.type === 'process') return termsOfProcess(spec)
-  const { common } = spec
-  const { async = false, asyncRewake = false } = spec.type === 'command' ? spec.handler : {}
+  const { common, handler } = spec
   return [
     ...(common.if === undefined ? [] : [`if ${common.if}`]),
-    ...(async ? ['async'] : []),
-    ...(asyncRewake ? ['asyncRewake'] : []),
+    ...(kindOf(spec).terms?.(handler) ?? []),
     ...(common.timeout === undefined ? [] : [`timeout ${common.timeout}`]),
     ...(common.onFailure === undefined ? [] : [`onFailure ${common.onFailure}`]),
     ...(common.once ? ['once'] : []),
@@ -86,28 +84,11 @@ function takenBy({ handler: { intercept, observe } }: ConfiguredProcess): string
   return [...intercept, ...observe.map((kind) => `observes ${kind}`)].join(', ')
 }
 
-type Running = Pick<UnitHook, 'type' | 'command' | 'args' | 'shell' | 'dir' | 'env'>
-
-function running(spec: ConfiguredHook): Running {
-  if (spec.type === 'process') return ofProcess(spec)
-  if (spec.type !== 'command') return { type: spec.type, command: describe(spec) }
-  const { command, args, shell } = spec.handler
-  return { command, ...(args && { args }), ...(shell && { shell }) }
-}
-
-function ofProcess({ handler: { command, dir, env } }: ConfiguredProcess): Running {
-  const [program = '', ...args] = command
-  return { type: 'process', command: program, args, ...(dir !== undefined && { dir }), ...(env && { env }) }
-}
-
-/** What hooks of other types do, in a line. */
-function describe(spec: Exclude<ConfiguredHook, { readonly type: 'command' | 'process' }>): string {
-  switch (spec.type) {
-    case 'http':
-      return spec.handler.url
-    case 'mcp_tool':
-      return `${spec.handler.server} ${spec.handler.tool}`
-    default:
-      return spec.handler.prompt
-  }
+/** `command` is the type that need not be named. */
+function running(
+  spec: ConfiguredHook,
+): Pick<UnitHook, 'type' | 'command' | 'args' | 'shell' | 'dir' | 'env'> {
+  const kind = kindOf(spec)
+  const line = kind.program?.(spec.handler) ?? { command: kind.target(spec.handler) }
+  return spec.type === 'command' ? line : { type: spec.type, ...line }
 }

@@ -41,3 +41,6 @@ export interface Surroundings {
   /** For what comes to light after a hook has answered. */
   readonly report: (d: Diagnostic) => void
 }
+
+/** Why a program may not start now, because it is not what was reviewed. Asked right before each start. */
+export type StartProblem = () => string | undefined

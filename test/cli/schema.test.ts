@@ -6,14 +6,15 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { SCHEMA_NAMES, type SchemaName, schemaFile, schemaOf } from '../../src/cli/schema/schemas.js'
 import { casesIn } from '../../src/cli/test-cases/case-file.js'
-import { COMMON, FIELDS, type HandlerType, REQUIRED, readHandler } from '../../src/config/handler.js'
+import { COMMON, readHandler } from '../../src/config/handler.js'
 import { JsonText } from '../../src/config/json-text.js'
 import { loadConfig } from '../../src/config/load.js'
 import { DEFAULT_MERGED, hostSettings } from '../../src/config/merged-settings.js'
-import { CHECKS as PROCESS } from '../../src/config/process-entry.js'
 import { CATALOGUE } from '../../src/core/events/catalogue.js'
 import { KEYS, readSettings } from '../../src/pack/settings.js'
 import { readCatalog } from '../../src/plugins/catalog/file.js'
+import { EVENT_KINDS, type HandlerType } from '../../src/runners/kinds.js'
+import { PROCESS } from '../../src/runners/process/kind.js'
 import { load, loadRoot, tree } from '../config/temp-tree.js'
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, strictTypes: false })
@@ -129,12 +130,12 @@ const WHOLE: { readonly [T in HandlerType]: object } = {
   agent: { prompt: 'x' },
   mcp_tool: { server: 'x', tool: 'y' },
 }
-const TYPES = Object.keys(FIELDS) as readonly HandlerType[]
+const TYPES = Object.keys(EVENT_KINDS) as readonly HandlerType[]
 const inGroup = (handler: object) => ({ hooks: { PreToolUse: [{ hooks: [handler] }] } })
 
 describe('hooks', () => {
   const fields = TYPES.flatMap((type) =>
-    Object.keys({ ...FIELDS[type], ...COMMON }).map((field) => [type, field] as const),
+    Object.keys({ ...EVENT_KINDS[type].fields, ...COMMON }).map((field) => [type, field] as const),
   )
 
   it.each(fields)('%s.%s', (type, field) => {
@@ -150,7 +151,7 @@ describe('hooks', () => {
 
   it.each(TYPES)('%s lacks nothing', (type) => {
     expect(isValid('hooks', inGroup({ type, ...WHOLE[type] }))).toBe(true)
-    for (const key of REQUIRED[type]) {
+    for (const key of EVENT_KINDS[type].required) {
       expect(isValid('hooks', inGroup({ type, ...WHOLE[type], [key]: undefined }))).toBe(false)
     }
   })
@@ -188,7 +189,7 @@ describe('hooks', () => {
     ])
   })
 
-  it.each(Object.keys(PROCESS))('processes: %s', async (field) => {
+  it.each(Object.keys(PROCESS.fields))('processes: %s', async (field) => {
     for (const value of VALUES) {
       const process = { command: ['x'], intercept: ['before_tool'], observe: ['*'], [field]: value }
       const file = { hooks: {}, processes: { one: process } }

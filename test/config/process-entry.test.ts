@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { ConfiguredProcess } from '../../src/config/configured-process.js'
+import type { ConfiguredProcess } from '../../src/config/configured-hook.js'
 import { type LoadedConfig, loadConfig } from '../../src/config/load.js'
 import { load, loadPlugin, loadRoot, sourcesIn, tree } from './temp-tree.js'
 

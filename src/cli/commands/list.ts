@@ -5,6 +5,7 @@ import type { Diagnostic } from '../../core/base/errors.js'
 import { localTime } from '../../core/base/timestamp.js'
 import { visible } from '../../core/base/visible.js'
 import type { ListedHook } from '../../hooks.js'
+import { runsProgram } from '../../runners/kinds.js'
 import type { HookStats } from '../../store/audit/stats.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { plainData } from '../output.js'
@@ -143,7 +144,7 @@ function groupLines(file: string, hooks: readonly Counted[], paint: Paint): read
 }
 
 function ran({ command, kind, state, why, role, stats }: Counted): string {
-  const asks = kind === 'command' || kind === 'process' ? '' : `${kind}: `
+  const asks = runsProgram(kind) ? '' : `${kind}: `
   const what = command === undefined ? `a hook of kind ${kind}` : `${asks}${command}`
   const aside = role === 'intercept' ? '' : ` (${role})`
   const off = state === 'disabled' && why ? `\n${why}` : ''

@@ -1,6 +1,7 @@
 // A hook's command, taken apart as trust does: its programs and files, where they are looked up, and missing quotes.
 
 import { delimiter, isAbsolute } from 'node:path'
+import { kindOf } from '../../runners/kinds.js'
 import { pathAt, typeAt } from '../../trust/file-place.js'
 import { type HookReading, readHook } from '../../trust/hook-reading.js'
 import { markedText, unmarked, type Variable, variablesOf } from '../../trust/hook-text.js'
@@ -51,20 +52,8 @@ function readCommand(written: Written): HookCommand | undefined {
 
 function lineOf({ spec, where }: Written): UnitHook | undefined {
   const common = { name: where.hook, event: '', matcher: null, hash: '' }
-  if (spec.type === 'process') {
-    const { command, dir, env } = spec.handler
-    const [program = '', ...args] = command
-    return {
-      ...common,
-      command: program,
-      args,
-      ...(dir !== undefined && { dir }),
-      ...(env && { env }),
-    }
-  }
-  if (spec.type !== 'command') return undefined
-  const { command, args, shell } = spec.handler
-  return { ...common, command, ...(args && { args }), ...(shell && { shell }) }
+  const line = kindOf(spec).program?.(spec.handler)
+  return line && { ...common, ...line }
 }
 
 function unitOf({ spec: { hook, place } }: Written, line: UnitHook): Unit {

@@ -1,5 +1,6 @@
 // Programs, models and servers that hooks name: whether the hook would find them.
 
+import { kindOf } from '../../runners/kinds.js'
 import { foreignPlaceholder } from '../../runners/program/environment.js'
 import { namedBy } from '../../trust/named-files.js'
 import { type FoundPrograms, findPrograms } from '../../trust/program-search.js'
@@ -128,25 +129,6 @@ function launchers({ line, where }: HookCommand): readonly Finding[] {
 
 /** Models and servers that the settings do not define. */
 function unreachable({ spec, where }: Written, { settings }: Pick<Facts, 'settings'>): readonly Finding[] {
-  if ((spec.type === 'prompt' || spec.type === 'agent') && settings.model === null) {
-    return [
-      {
-        severity: 'broken',
-        code: 'model-missing',
-        ...where,
-        text: `it is a hook of type ${spec.type}, and the settings name no model to ask`,
-        fix: 'Write "model": {"command": ["./model.sh"]}, or a provider of docs/prompt-hooks.md, under "hooks" in ~/.amplifier/settings.json.',
-      },
-    ]
-  }
-  if (spec.type !== 'mcp_tool' || Object.hasOwn(settings.mcp_servers, spec.handler.server)) return []
-  return [
-    {
-      severity: 'broken',
-      code: 'server-missing',
-      ...where,
-      text: `it calls the MCP server ${JSON.stringify(spec.handler.server)}, which the settings do not have`,
-      fix: `Write "mcp_servers": {${JSON.stringify(spec.handler.server)}: {"command": "…"}}, or with "url", under "hooks" in ~/.amplifier/settings.json.`,
-    },
-  ]
+  const lack = kindOf(spec).lacks?.(spec.handler, settings)
+  return lack ? [{ severity: 'broken', code: lack.code, ...where, text: lack.text, fix: lack.fix }] : []
 }

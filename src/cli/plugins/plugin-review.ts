@@ -6,6 +6,7 @@ import { type PreparedPlugin, trustInstalled } from '../../plugins/install-plugi
 import type { LockEntry } from '../../plugins/lock-file.js'
 import type { Origin } from '../../plugins/sources/origin.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
+import { kindOf } from '../../runners/kinds.js'
 import type { Difference } from '../../trust/review.js'
 import { risksOf } from '../../trust/risks.js'
 import { TrustStore } from '../../trust/trust-store.js'
@@ -34,9 +35,7 @@ export function shownPlugin(
   // The screen of trust shows changes since a record; here they are changes since the last installation.
   const since = update && ({ at: update.before.installed } as NonNullable<typeof read.record>)
   const review = { ...read, unit, record: since, differences: update?.differences ?? [] }
-  const passthrough = staged.hooks.map((spec) =>
-    spec.type === 'command' ? (spec.handler.envPassthrough ?? []) : [],
-  )
+  const passthrough = staged.hooks.map((spec) => kindOf(spec).passthrough?.(spec.handler) ?? [])
   return {
     unit,
     passthrough,

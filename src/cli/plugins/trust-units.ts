@@ -8,6 +8,7 @@ import { unitsOf } from '../../config/units.js'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import type { Skill } from '../../core/session/session-store.js'
 import { loadedSkill } from '../../core/session/skills.js'
+import { kindOf } from '../../runners/kinds.js'
 import { preTrusted } from '../../trust/pre-trusted.js'
 import type { Review } from '../../trust/review.js'
 import { type RiskNote, risksOf } from '../../trust/risks.js'
@@ -73,9 +74,7 @@ function openStore(places: Places): TrustStore {
 /** Everything about it, read now. */
 export function show({ store, units }: Units, unit: Unit): Shown {
   const standing = store.standingOf(unit)
-  const passthrough = (units.get(unit) ?? []).map((spec) =>
-    spec.type === 'command' ? (spec.handler.envPassthrough ?? []) : [],
-  )
+  const passthrough = (units.get(unit) ?? []).map((spec) => kindOf(spec).passthrough?.(spec.handler) ?? [])
   const why = standing.state === 'trusted' ? undefined : standing.why
   const known = { unit, passthrough, state: standing.state, why }
   try {

@@ -1,68 +1,12 @@
 // The schema of an event's value: groups, and hooks of each type.
 
-import { COMMON, FIELDS, type HandlerType, REQUIRED } from '../../config/handler.js'
+import { COMMON } from '../../config/handler.js'
 import { knownEvents } from '../../core/events/events.js'
-import { FLAG, propertiesOf, type Schema, TEXT, wantedOf } from './shapes.js'
+import type { Field } from '../../runners/kind.js'
+import { EVENT_KINDS, type HandlerType } from '../../runners/kinds.js'
+import { FLAG, propertiesOf, type Schema, TEXT } from './shapes.js'
 
-const COMMON_WORDS: Readonly<Record<keyof typeof COMMON, string>> = {
-  timeout: 'Seconds until it is stopped. Default 30 (agent 60); the setting max_timeout is the most.',
-  if: 'Run only for calls that match this rule, such as "Bash(git push *)" or "Edit(src/**)". Tool events only.',
-  onFailure: '"block" closes the gate when the hook fails; default "continue".',
-  once: 'Run once in a session. Counts in hooks of a skill alone.',
-}
-
-const STATUS = 'Shown while the hook runs.'
-
-const WORDS: { readonly [T in HandlerType]: Readonly<Record<keyof (typeof FIELDS)[T], string>> } = {
-  command: {
-    command:
-      'What to run: a line for the shell, or with "args" a program. It reads the event as JSON on standard input; exit 2 blocks.',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the file
-    args: 'Arguments: the program runs without a shell, and placeholders such as ${CLAUDE_PLUGIN_ROOT} are filled in.',
-    shell: 'The shell for "command".',
-    envPassthrough: 'Variables that the hook gets although the setting env is "minimal".',
-    async: 'Nobody waits for it, and its verdict does not count.',
-    asyncRewake: 'Nobody waits for it, but exit 2 wakes the agent.',
-    rewakeMessage: 'What the agent is told when it is woken.',
-    rewakeSummary: 'What the user is told when the agent is woken.',
-    statusMessage: STATUS,
-  },
-  http: {
-    url: 'Where the event is sent to, as JSON by POST.',
-    headers: 'Headers; $NAME in a value is a variable that "allowedEnvVars" names.',
-    allowedEnvVars: 'Variables that headers may use.',
-    statusMessage: STATUS,
-  },
-  prompt: {
-    prompt: 'What a model is asked about the event; $ARGUMENTS is the event as JSON.',
-    model: 'The model that is asked.',
-    continueOnBlock: 'The agent goes on after a block, with the reason.',
-    statusMessage: STATUS,
-  },
-  agent: {
-    prompt:
-      'What an agent that can read files is to find out about the event; $ARGUMENTS is the event as JSON.',
-    model: 'The model that is asked.',
-    statusMessage: STATUS,
-  },
-  mcp_tool: {
-    server: 'The MCP server, by its name in the setting mcp_servers.',
-    tool: 'The tool of that server.',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the file
-    input: 'What the tool is called with; ${tool_input.command} is that field of the event.',
-    statusMessage: STATUS,
-  },
-}
-
-const TYPE_WORDS: Readonly<Record<HandlerType, string>> = {
-  command: 'Runs a program.',
-  http: 'Asks a server.',
-  prompt: 'Asks a model.',
-  agent: 'Asks a model that may read files.',
-  mcp_tool: 'Calls a tool of an MCP server.',
-}
-
-const TYPES = Object.keys(FIELDS) as readonly HandlerType[]
+const TYPES = Object.keys(EVENT_KINDS) as readonly HandlerType[]
 
 /** For `$defs`. */
 export function handlerDefinitions(): Readonly<Record<string, Schema>> {
@@ -100,18 +44,29 @@ export function handlerDefinitions(): Readonly<Record<string, Schema>> {
 }
 
 function typeWords(): string {
-  return TYPES.map((type) => `${type}: ${TYPE_WORDS[type]}`).join(' ')
+  return TYPES.map((type) => `${type}: ${EVENT_KINDS[type].summary}`).join(' ')
 }
 
 function handlerSchema(type: HandlerType): Schema {
+  const { summary, required, fields } = EVENT_KINDS[type]
   return {
-    description: TYPE_WORDS[type],
-    required: REQUIRED[type],
-    properties: {
-      ...propertiesOf(wantedOf(FIELDS[type]), WORDS[type]),
-      ...propertiesOf(wantedOf(COMMON), COMMON_WORDS),
-    },
+    description: summary,
+    required,
+    properties: { ...fieldProperties(fields), ...fieldProperties(COMMON) },
   }
+}
+
+/** A property for each field of an entry, in the order of the table. */
+export function fieldProperties(fields: object): Readonly<Record<string, Schema>> {
+  const entries = Object.entries(fields as Readonly<Record<string, Field>>)
+  const column = <T>(pick: (field: Field) => T) =>
+    Object.fromEntries(entries.map(([key, field]) => [key, pick(field)]))
+  const shapes = Object.fromEntries(entries.flatMap(([key, [, , schema]]) => (schema ? [[key, schema]] : [])))
+  return propertiesOf(
+    column(([[, wanted]]) => wanted),
+    column(([, description]) => description),
+    shapes,
+  )
 }
 
 // ---- events ---------------------------------------------------------------------------------------------------

@@ -1,20 +1,17 @@
 // The schemas of hooks.json and settings.json.
 
 import { DEFAULT_MERGED, type MergedSettings, OWN_SETTINGS } from '../../config/merged-settings.js'
-import { CHECKS as PROCESS_CHECKS, USUAL_TIMEOUTS } from '../../config/process-entry.js'
-import type { ReachSettings } from '../../config/reach-settings.js'
 import { SETTINGS } from '../../core/session/settings.js'
-import { INTERCEPTS } from '../../systems/picoclaw/methods.js'
-import { aliasPatterns, eventProperties, handlerDefinitions } from './handler-schema.js'
+import type { ReachSettings } from '../../runners/kind.js'
+import { PROCESS } from '../../runners/process/kind.js'
+import { aliasPatterns, eventProperties, fieldProperties, handlerDefinitions } from './handler-schema.js'
 import {
-  COUNT,
   FLAG,
   OBJECT,
   orNull,
   propertiesOf,
   REMARKS,
   type Schema,
-  SECONDS,
   TEXT,
   TEXT_MAP,
   TEXTS,
@@ -202,50 +199,13 @@ function settingProperties(): Readonly<Record<string, Schema>> {
 
 // ---- processes ------------------------------------------------------------------------------------------------
 
-const PROCESS_WORDS: Readonly<Record<keyof typeof PROCESS_CHECKS, string>> = {
-  enabled: 'Whether it is started.',
-  command: 'The program, then each of its arguments; no shell.',
-  dir: 'The folder it runs in.',
-  env: 'Variables for it.',
-  priority: 'A lower number comes before.',
-  transport: 'How it is talked to.',
-  observe: 'Kinds of events it is told about; "*" for all.',
-  intercept: 'Points at which it decides.',
-  timeouts: 'Seconds for each of its duties.',
-  onFailure: '"block" closes the gate when it fails.',
-  restart: 'Whether and how it is started again.',
-  maxLineBytes: 'The longest line it may write.',
-}
-
 function processDefinitions(): Readonly<Record<string, Schema>> {
-  const timeouts = Object.keys(USUAL_TIMEOUTS).map((key) => [key, SECONDS])
-  const shapes: Readonly<Record<string, Schema>> = {
-    command: { ...TEXTS, minItems: 1 },
-    observe: TEXTS,
-    intercept: { type: 'array', items: { enum: ['', ...Object.keys(INTERCEPTS)] } },
-    timeouts: { type: 'object', properties: Object.fromEntries(timeouts), additionalProperties: false },
-    restart: {
-      anyOf: [
-        FLAG,
-        {
-          type: 'object',
-          properties: {
-            delay: { type: 'number', minimum: 0 },
-            maxDelay: { type: 'number', minimum: 0 },
-            attempts: COUNT,
-          },
-          additionalProperties: false,
-        },
-      ],
-    },
-    maxLineBytes: { type: 'integer', minimum: 1024 },
-  }
   return {
     processes: { type: 'object', additionalProperties: { $ref: '#/$defs/process' } },
     process: {
       type: 'object',
-      required: ['command'],
-      properties: propertiesOf(wantedOf(PROCESS_CHECKS), PROCESS_WORDS, shapes),
+      required: PROCESS.required,
+      properties: fieldProperties(PROCESS.fields),
     },
   }
 }

@@ -40,6 +40,8 @@ export interface CommandHandler {
   readonly envPassthrough?: readonly string[]
   /** Shown while it runs. */
   readonly statusMessage?: string
+  /** Nobody waits for it, and its verdict does not count. */
+  readonly async?: boolean
   /** Nobody waits for it, and exit code 2 wakes the model with what it printed. */
   readonly asyncRewake?: boolean
   /** Stands before that, for the model. */

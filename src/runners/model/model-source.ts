@@ -54,6 +54,16 @@ export interface ModelSource {
   readonly settings: ModelSettings | null
 }
 
+/** What the settings lack where a hook of this type has no model to ask. */
+export function lacksModel(type: string, { model }: { readonly model: ModelSettings | null }) {
+  if (model !== null) return undefined
+  return {
+    code: 'model-missing' as const,
+    text: `it is a hook of type ${type}, and the settings name no model to ask`,
+    fix: 'Write "model": {"command": ["./model.sh"]}, or a provider of docs/prompt-hooks.md, under "hooks" in ~/.amplifier/settings.json.',
+  }
+}
+
 /** v2 to v4 are the same in what is used here. */
 const VERSIONS: ReadonlySet<unknown> = new Set(['v2', 'v3', 'v4'])
 

@@ -8,7 +8,7 @@ import { encodeCall } from '../../systems/picoclaw/encode.js'
 import { helloParams } from '../../systems/picoclaw/hello.js'
 import { INTERCEPTS, type Intercept, type InterceptRow, modesOf } from '../../systems/picoclaw/methods.js'
 import { type Observing, observationsOf, observing } from '../../systems/picoclaw/observation.js'
-import type { HookSpec, Surroundings } from '../hook-spec.js'
+import type { HookSpec, StartProblem, Surroundings } from '../hook-spec.js'
 import { madeDataFolder } from '../program/data-folder.js'
 import { foreignPlaceholder } from '../program/environment.js'
 import { noSuchPlaceholder } from '../program/start-failure.js'
@@ -38,9 +38,6 @@ export interface ProcessSpec extends HookSpec<ProcessHandler> {
   /** What the process is called in its hello. */
   readonly processName: string
 }
-
-/** Why it may not be started now: what it names is not what was reviewed. Asked right before each start. */
-export type StartProblem = () => string | undefined
 
 type Role = Hook['role']
 

@@ -4,12 +4,11 @@ import { writeFileSync } from 'node:fs'
 import { type Data, type Diagnostic, HookError } from 'carabiner'
 import type { Hook, HookContext, HookEvent, Printed } from '../../../src/core/hooks/hook.js'
 import type { Outcome } from '../../../src/core/hooks/outcome.js'
-import type { Place } from '../../../src/runners/hook-spec.js'
+import type { Place, StartProblem } from '../../../src/runners/hook-spec.js'
 import {
   type ProcessHandler,
   type ProcessSpec,
   processHooks,
-  type StartProblem,
 } from '../../../src/runners/process/process-hooks.js'
 import { Residents } from '../../../src/runners/process/residents.js'
 import { laneHook } from '../../core/made-hook.js'

@@ -1,0 +1,39 @@
+// The table of hook kinds. A new kind is a folder beside this file and a row here.
+
+import { AGENT } from './agent/kind.js'
+import { COMMAND } from './command/kind.js'
+import { HTTP } from './http/kind.js'
+import type { Kind } from './kind.js'
+import { MCP_TOOL } from './mcp-tool/kind.js'
+import { PROCESS } from './process/kind.js'
+import { PROMPT } from './prompt/kind.js'
+
+/** Kinds that stand under an event, by the `type` of the entry. Messages and the schema keep this order. */
+export const EVENT_KINDS = {
+  command: COMMAND,
+  http: HTTP,
+  prompt: PROMPT,
+  agent: AGENT,
+  mcp_tool: MCP_TOOL,
+} as const
+
+/** All kinds. Entries of `process` stand under "processes". */
+export const KINDS = { ...EVENT_KINDS, process: PROCESS } as const
+
+export type HandlerType = keyof typeof EVENT_KINDS
+export type KindName = keyof typeof KINDS
+
+/** The fields of an entry, by kind. */
+export type Handlers = {
+  readonly [T in HandlerType]: (typeof EVENT_KINDS)[T] extends Kind<infer Spec> ? Spec['handler'] : never
+}
+
+/** Whether what it runs is a program, and not somebody whom it asks. */
+export function runsProgram(kind: string): boolean {
+  return Object.hasOwn(KINDS, kind) && 'program' in KINDS[kind as KindName]
+}
+
+/** The row of a kind, for callers that treat all kinds alike. */
+export function kindOf({ type }: { readonly type: KindName }): Kind {
+  return KINDS[type] as unknown as Kind
+}

@@ -1,0 +1,40 @@
+// Kind `mcp_tool`: what an entry may say.
+
+import { isObject } from '../../core/base/json.js'
+import type { Check } from '../../core/base/options.js'
+import type { HookSpec } from '../hook-spec.js'
+import { isWritten, type Kind, STATUS_MESSAGE } from '../kind.js'
+import type { McpToolHandler } from './mcp-tool-hook.js'
+
+const isInput: Check = [isObject, 'an object']
+
+export const MCP_TOOL: Kind<HookSpec<McpToolHandler>> = {
+  summary: 'Calls a tool of an MCP server.',
+  fields: {
+    server: [isWritten, 'The MCP server, by its name in the setting mcp_servers.'],
+    tool: [isWritten, 'The tool of that server.'],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the file
+    input: [isInput, 'What the tool is called with; ${tool_input.command} is that field of the event.'],
+    statusMessage: STATUS_MESSAGE,
+  },
+  required: ['server', 'tool'],
+  target: ({ server, tool }) => `${server} ${tool}`,
+  lacks: ({ server }, { mcp_servers }) => {
+    if (Object.hasOwn(mcp_servers, server)) return undefined
+    const name = JSON.stringify(server)
+    return {
+      code: 'server-missing',
+      text: `it calls the MCP server ${name}, which the settings do not have`,
+      fix: `Write "mcp_servers": {${name}: {"command": "…"}}, or with "url", under "hooks" in ~/.amplifier/settings.json.`,
+    }
+  },
+  async load({ settings }) {
+    const { mcpToolHook } = await import('./mcp-tool-hook.js')
+    const { McpServers } = await import('./mcp-servers.js')
+    const servers = new McpServers(() => settings().mcp_servers)
+    return {
+      hooks: (spec, surroundings) => [mcpToolHook(spec, surroundings, servers)],
+      close: () => servers.close(),
+    }
+  },
+}

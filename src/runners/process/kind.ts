@@ -1,0 +1,150 @@
+// Kind `process`: what an entry under "processes" may say. One process makes up to three hooks.
+
+import { isObject } from '../../core/base/json.js'
+import { type Check, isFlag, isOneOf, isSeconds, isText } from '../../core/base/options.js'
+import { INTERCEPTS, type Intercept } from '../../systems/picoclaw/methods.js'
+import type { Kind } from '../kind.js'
+import type { Restart } from './back-off.js'
+import type { ProcessHandler, ProcessSpec } from './process-hooks.js'
+
+/** A valid entry as its file has it. */
+export interface GivenProcess {
+  readonly enabled?: boolean
+  readonly command: readonly string[]
+  readonly dir?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly priority?: number
+  readonly transport?: 'stdio'
+  readonly observe?: readonly string[]
+  readonly intercept?: readonly Intercept[]
+  readonly timeouts?: Partial<ProcessHandler['timeouts']>
+  readonly onFailure?: 'block' | 'continue'
+  readonly restart?: boolean | Partial<Restart>
+  readonly maxLineBytes?: number
+}
+
+/** Seconds; PicoClaw's. */
+export const USUAL_TIMEOUTS: ProcessHandler['timeouts'] = {
+  observe: 0.5,
+  intercept: 5,
+  approve: 60,
+  hello: 5,
+}
+export const USUAL_RESTART: Restart = { delay: 0.25, maxDelay: 30, attempts: 5 }
+
+/** Where a process can decide. */
+export const POINTS: readonly string[] = Object.keys(INTERCEPTS)
+
+// ---- checks ---------------------------------------------------------------------------------------------------
+
+// biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the file
+const LIKE_THIS = '["python3", "${CLAUDE_PLUGIN_ROOT}/hook.py"]'
+
+const isCommand: Check = [
+  (value) => isTexts(value) && isText[0](value[0]) && value.every((word) => !word.includes('\0')),
+  `a list: the program, then each of its arguments, such as ${LIKE_THIS}`,
+]
+const isEnv: Check = [
+  (value) => isObject(value) && Object.entries(value).every(([name, one]) => isVariable(name, one)),
+  'an object of strings',
+]
+const isNumber: Check = [Number.isFinite, 'a number']
+const isKinds: Check = [isTexts, 'a list of kinds, such as ["tool_exec_start"], or ["*"]']
+const isPoints: Check = [
+  // PicoClaw passes over an empty one.
+  (value) => isTexts(value) && value.every((one) => one === '' || POINTS.includes(one)),
+  `a list of ${POINTS.map((point) => `"${point}"`).join(', ')}`,
+]
+const isTimeouts: Check = [
+  (value) =>
+    isObject(value) &&
+    Object.entries(value).every(([key, one]) => Object.hasOwn(USUAL_TIMEOUTS, key) && isSeconds[0](one)),
+  `an object of seconds for ${Object.keys(USUAL_TIMEOUTS).join(', ')}`,
+]
+const isRestart: Check = [
+  (value) => typeof value === 'boolean' || (isObject(value) && Object.entries(value).every(isRestartTerm)),
+  'true, false, or an object with delay and maxDelay (seconds) and attempts',
+]
+const LONGEST_LINE = 256 * 1024 * 1024
+const isLineLength: Check = [
+  (value) => Number.isInteger(value) && (value as number) >= 1024 && (value as number) <= LONGEST_LINE,
+  `a number of bytes from 1024 to ${LONGEST_LINE}`,
+]
+
+export function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
+}
+
+function isVariable(name: string, value: unknown): boolean {
+  return /^[^=\0]+$/.test(name) && typeof value === 'string' && !value.includes('\0')
+}
+
+function isRestartTerm([key, value]: [string, unknown]): boolean {
+  if (key === 'attempts') return Number.isInteger(value) && (value as number) >= 0
+  return (key === 'delay' || key === 'maxDelay') && Number.isFinite(value) && (value as number) >= 0
+}
+
+// ---- the row --------------------------------------------------------------------------------------------------
+
+const TEXTS = { type: 'array', items: { type: 'string' } } as const
+const PAUSE = { type: 'number', minimum: 0 } as const
+
+export const PROCESS: Kind<ProcessSpec, GivenProcess> = {
+  summary: 'Keeps a program running and asks it.',
+  fields: {
+    enabled: [isFlag, 'Whether it is started.'],
+    command: [isCommand, 'The program, then each of its arguments; no shell.', { ...TEXTS, minItems: 1 }],
+    dir: [isText, 'The folder it runs in.'],
+    env: [isEnv, 'Variables for it.'],
+    priority: [isNumber, 'A lower number comes before.'],
+    transport: [isOneOf('stdio'), 'How it is talked to.'],
+    observe: [isKinds, 'Kinds of events it is told about; "*" for all.', TEXTS],
+    intercept: [isPoints, 'Points at which it decides.', { type: 'array', items: { enum: ['', ...POINTS] } }],
+    timeouts: [
+      isTimeouts,
+      'Seconds for each of its duties.',
+      {
+        type: 'object',
+        properties: Object.fromEntries(
+          Object.keys(USUAL_TIMEOUTS).map((key) => [key, { type: 'number', exclusiveMinimum: 0 }]),
+        ),
+        additionalProperties: false,
+      },
+    ],
+    onFailure: [isOneOf('block', 'continue'), '"block" closes the gate when it fails.'],
+    restart: [
+      isRestart,
+      'Whether and how it is started again.',
+      {
+        anyOf: [
+          { type: 'boolean' },
+          {
+            type: 'object',
+            properties: { delay: PAUSE, maxDelay: PAUSE, attempts: { type: 'integer', minimum: 0 } },
+            additionalProperties: false,
+          },
+        ],
+      },
+    ],
+    maxLineBytes: [isLineLength, 'The longest line it may write.', { type: 'integer', minimum: 1024 }],
+  },
+  required: ['command'],
+  isResident: true,
+  target: ({ command }) => command.join(' '),
+  program: ({ command: [program = '', ...args], dir, env }) => ({
+    command: program,
+    args,
+    ...(dir !== undefined && { dir }),
+    ...(env && { env }),
+  }),
+  async load() {
+    const { processHooks } = await import('./process-hooks.js')
+    const { Residents } = await import('./residents.js')
+    const residents = new Residents()
+    return {
+      hooks: (spec, surroundings, problem) => processHooks(spec, surroundings, residents, problem),
+      renew: (make) => residents.renew(make),
+      close: () => residents.close(),
+    }
+  },
+}

@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { lineDiff } from '../../src/cli/print/line-diff.js'
 import { visible, visibleLines, visibleName } from '../../src/core/base/visible.js'
+import { runs } from '../property/runs.js'
 
 describe('visible text', () => {
   it.each([
@@ -76,7 +77,7 @@ describe('what changed between two texts', () => {
         const input = ['--- file', '+++ file', ...diff, ''].join('\n')
         return execFileSync('patch', ['-s', '-o', '-', file], { input, encoding: 'utf8' }) === after
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     )
     rmSync(folder, { recursive: true })
   })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { findNodeAtLocation, type ParseError, parse as parseJsonc, parseTree } from 'jsonc-parser'
 import { describe, expect, it } from 'vitest'
 import { type JsonPath, JsonText, under } from '../../src/config/json-text.js'
+import { runs } from '../property/runs.js'
 
 const path = (...keys: (string | number)[]) => keys.reduce<JsonPath>(under, null)
 const read = (text: string): unknown => {
@@ -144,7 +145,7 @@ describe('for any JSON', () => {
       fc.property(styled, ({ value, text }) => {
         expect(read(text)).toEqual(JSON.parse(JSON.stringify(value)))
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 
@@ -163,7 +164,7 @@ describe('for any JSON', () => {
         }
         visit(value, [])
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 
@@ -195,7 +196,7 @@ describe('for any JSON', () => {
         // jsonc-parser is the more lenient of the two in places (numbers such as 01), never the stricter one.
         if (errors.length > 0) expect('problem' in parsed).toBe(true)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type LoadedConfig, loadConfig } from '../../src/config/load.js'
+import { runs } from '../property/runs.js'
 import { type Files, sourcesIn, tree, write } from './temp-tree.js'
 
 /** Words that mean something, so that chance finds the interesting places. */
@@ -113,7 +114,7 @@ describe('loadConfig', () => {
         previous = await loadConfig(sources, previous)
         expectSound(previous)
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     )
   }, 60_000)
 
@@ -140,7 +141,7 @@ describe('loadConfig', () => {
           expect((await loadConfig(sources)).specs).toEqual([])
         },
       ),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     )
   })
 

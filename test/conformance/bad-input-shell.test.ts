@@ -6,6 +6,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import type { Outcome } from 'carabiner'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runs } from '../property/runs.js'
 import { until } from '../runners/command/workshop.js'
 import {
   codes,
@@ -848,7 +849,7 @@ describe('in any company', NO_HANG, () => {
       }
     }
     await fc.assert(fc.asyncProperty(company, denies, company, fc.boolean(), check), {
-      numRuns: 20,
+      numRuns: runs(20),
       interruptAfterTimeLimit: 40_000,
     })
   })

@@ -15,6 +15,7 @@ import {
 import { globalHooks as coreGlobalHooks, resolveEvent } from 'carabiner/core'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { runs } from '../property/runs.js'
 
 const CALL = { tool_name: 'Bash', tool_input: { command: 'ls' } }
 
@@ -814,7 +815,7 @@ describe('reload bus', () => {
 })
 
 describe('properties', () => {
-  const RUNS = { numRuns: 200 }
+  const RUNS = { numRuns: runs(200) }
   const event = fc.constantFrom(...names(EVENTS))
   const blocking = fc.constantFrom(...names(BLOCKING))
   const tool = fc.stringMatching(/^[A-Z][A-Za-z]{0,3}$/)

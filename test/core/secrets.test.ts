@@ -9,6 +9,7 @@ import {
   withoutSecrets,
 } from '../../src/core/base/secrets.js'
 import { FORMS, planted } from '../conformance/planted-secrets.js'
+import { runs } from '../property/runs.js'
 
 const noise = 'q7Xw2Lr9Zt4Bn8Vc1Mk6'
 
@@ -214,7 +215,7 @@ describe('a text without a form', () => {
       fc.property(fc.stringMatching(FORMLESS), (text) => {
         for (const pattern of patterns()) expect(text.replace(pattern, '')).toBe(text)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { sha256, shortHash } from '../../src/core/base/sha256.js'
+import { runs } from '../property/runs.js'
 
 const expected = (text: string) => createHash('sha256').update(text).digest('hex')
 
@@ -23,6 +24,6 @@ it('is what Node makes of any text, also of one that is no good Unicode', () => 
       const text = String.fromCharCode(...codes)
       expect(shortHash(text)).toBe(expected(text))
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
 })

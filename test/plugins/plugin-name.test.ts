@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { checkPluginName, isPluginName, pluginNameFrom } from '../../src/plugins/plugin-name.js'
+import { runs } from '../property/runs.js'
 
 describe('a name that is given', () => {
   it.each(['guard', 'a', '0', 'a.b_c-d', 'x'.repeat(64)])('may be %s', (name) => {
@@ -101,7 +102,7 @@ describe('a name of its own choice', () => {
         expect(resolve('/plugins', name)).toBe(join('/plugins', name))
         expect(name.startsWith('-')).toBe(false)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 })

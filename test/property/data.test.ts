@@ -11,6 +11,7 @@ import {
 } from '../../src/core/base/json.js'
 import { byteLength, cleanText, cutText, plainText } from '../../src/core/base/text.js'
 import { digest } from '../../src/core/verdict/digest.js'
+import { runs } from './runs.js'
 
 const json = fc.jsonValue({ stringUnit: 'binary' }) as fc.Arbitrary<Json>
 /** Objects with any keys, `__proto__` among them. */
@@ -43,7 +44,7 @@ describe('frozenCopy', () => {
         expect(JSON.stringify(copy)).toBe(JSON.stringify(value))
         expect(viaText(copy)).toEqual(viaText(value))
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 
@@ -56,7 +57,7 @@ describe('frozenCopy', () => {
           expect(source.has(part)).toBe(false)
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 
@@ -83,7 +84,7 @@ describe('frozenCopy', () => {
         expect(JSON.stringify(copy)).toBe(JSON.stringify(value) ?? 'null')
         for (const part of everyPart(copy)) expect(Object.isFrozen(part)).toBe(true)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 })
@@ -96,7 +97,7 @@ describe('mergedCopy', () => {
         expect(canonicalJson(merged)).toBe(canonicalJson({ ...base, ...data } as Data))
         for (const part of Object.values(merged).flatMap(everyPart)) expect(Object.isFrozen(part)).toBe(true)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 })
@@ -118,7 +119,7 @@ describe('canonicalJson', () => {
         expect(digest(other)).toBe(digest(value))
         expect(sameJson(other, value)).toBe(true)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 
@@ -132,7 +133,7 @@ describe('canonicalJson', () => {
         expect(canonicalJson(a) === canonicalJson(b)).toBe(sameJson(a, b))
         expect(sameJson(a, b)).toBe(sameJson(b, a))
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 })
@@ -187,7 +188,7 @@ describe('parseResult', () => {
           expect(error).toMatchObject({ code: 'ANSWER_INVALID' })
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     )
   })
 
@@ -197,7 +198,7 @@ describe('parseResult', () => {
       fc.property(stopping, fc.record(fields, { requiredKeys: [] }), (verdict, more) => {
         expect(parseResult({ ...more, ...verdict }, []).action).toBe(verdict.action)
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 
@@ -212,7 +213,7 @@ describe('parseResult', () => {
         }
         expect(parseResult(once, [])).toEqual(once)
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 })
@@ -245,7 +246,7 @@ describe('text', () => {
           /(?![\t\n])\p{Cc}|[\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Surrogate}/u,
         )
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 
@@ -254,7 +255,7 @@ describe('text', () => {
       fc.property(hostile, (text) => {
         expect(cleanText(text)).not.toMatch(/(?![\t\n\r])\p{Cc}|\p{Surrogate}/u)
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 
@@ -269,7 +270,7 @@ describe('text', () => {
         const next = [...text.slice(kept.length)][0]
         if (next !== undefined) expect(byteLength(kept + next) + 1).toBeGreaterThan(limit)
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 })

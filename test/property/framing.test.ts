@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import type { Json } from '../../src/core/base/json.js'
 import { Connection } from '../../src/rpc/connection.js'
 import type { RpcProblem } from '../../src/rpc/problem.js'
+import { runs } from './runs.js'
 
 const MAX_LINE_BYTES = 300
 
@@ -65,7 +66,7 @@ it('any messages in any chunks arrive whole and in order; each line of noise bet
         })
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 

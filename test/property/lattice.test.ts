@@ -16,6 +16,7 @@ import {
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { madeHook } from '../core/made-hook.js'
+import { runs } from './runs.js'
 
 // ---- random hooks ---------------------------------------------------------------------------------------------
 
@@ -285,7 +286,7 @@ describe('any set of hooks', () => {
         const hooks = placed(groups)
         expect(observed(await emitted(hooks, scheduler))).toEqual(expected(hooks))
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 })
@@ -307,7 +308,7 @@ describe('whether the operation proceeds', () => {
           expect(proceeds(there)).toBe(proceeds(here))
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -318,7 +319,7 @@ describe('whether the operation proceeds', () => {
         const refused = hooks.some((one) => stops(verdictOf(one)))
         expect(stops((await emitted(hooks, scheduler)).action)).toBe(refused)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })
@@ -331,7 +332,7 @@ describe('inside one step', () => {
         const here = observed(await emitted(hooks, scheduler))
         expect(observed(await emitted(hooks, other))).toEqual(here)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -353,7 +354,7 @@ describe('inside one step', () => {
           expect([...observed(there).injections].sort()).toEqual([...observed(here).injections].sort())
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -400,7 +401,7 @@ describe('the lattice', () => {
           .map(({ name }) => verdictOf(byName.get(name) as Placed))
         expect(rank(outcome.action)).toBe(Math.max(0, ...answered.map(rank)))
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -414,7 +415,7 @@ describe('the lattice', () => {
         expect(unasked.every(({ why }) => why === 'ended')).toBe(true)
         if (unasked.length > 0) expect(stops(outcome.action)).toBe(true)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })
@@ -438,7 +439,7 @@ describe('effects', () => {
         const warnings = outcome.messages.filter(({ level }) => level === 'warning')
         expect(warnings.map(({ source }) => source)).toEqual(failures.map(({ name }) => name))
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -456,7 +457,7 @@ describe('effects', () => {
         for (const key of KEYS) expect(outcome.data[key]).toBe(last.get(key) ?? CALL[key])
         expect(outcome.modified).toBe(last.size > 0)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })

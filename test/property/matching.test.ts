@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { FORMER_TOOL_NAMES } from '../../src/core/events/catalogue.js'
 import { HookSet } from '../../src/core/hooks/hook-set.js'
 import { madeHook } from '../core/made-hook.js'
+import { runs } from './runs.js'
 
 // ---- the naive matcher -----------------------------------------------------------------------------------------
 
@@ -109,7 +110,7 @@ describe('a matcher', () => {
       fc.property(pattern, tool, (written, value) => {
         expect(takes(written, value)).toBe(naive(written, value))
       }),
-      { numRuns: 1500 },
+      { numRuns: runs(1500) },
     )
   })
 
@@ -125,7 +126,7 @@ describe('a matcher', () => {
       fc.property(odd.filter(isValid), tool, (written, value) => {
         if (naive(written, value)) expect(takes(written, value)).toBe(true)
       }),
-      { numRuns: 1500 },
+      { numRuns: runs(1500) },
     )
   })
 
@@ -136,7 +137,7 @@ describe('a matcher', () => {
         const matcher = compileMatcher(written, { matching: 'fullmatch' })
         expect(matcher?.test(value)).toBe(new RegExp(`^(?:${written})$`).test(value))
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 
@@ -150,7 +151,7 @@ describe('a matcher', () => {
           expect(isValid(written)).toBe(false)
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 })
@@ -215,7 +216,7 @@ describe('the hooks of an event', () => {
         const stopping = set.listeners(resolveEvent('Stop'))?.select('').hooks ?? []
         expect(stopping.map(({ name }) => name)).toEqual(naiveSelection(hooks, 'Stop', null))
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -231,7 +232,7 @@ describe('the hooks of an event', () => {
         const skipped = outcome.hooks.filter(({ status, why }) => status === 'skipped' && why === 'matcher')
         expect(ran.length + skipped.length).toBe(naiveSelection(hooks, 'PreToolUse', null).length)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })

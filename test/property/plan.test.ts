@@ -5,6 +5,7 @@ import { type Hook, planOf, resolveEvent } from 'carabiner/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { madeHook } from '../core/made-hook.js'
+import { runs } from './runs.js'
 
 const CALL = { tool_name: 'Bash', tool_input: { command: 'ls' } }
 const drawn = fc.array(
@@ -56,6 +57,6 @@ it('hooks run in the order, and for the reasons, that the plan gives', async () 
         skipped.map(({ name }) => name),
       )
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })

@@ -5,6 +5,7 @@ import { parse } from 'unbash'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { commandPattern } from '../../src/shell/command-pattern.js'
 import { LONGEST, readShell } from '../../src/shell/shell-reading.js'
+import { runs } from '../property/runs.js'
 
 vi.mock('unbash', async (original) => {
   const unbash = await original<typeof import('unbash')>()
@@ -155,6 +156,6 @@ it('what is nothing but words is read without the parser, and to the same end', 
       // With a blank in front it goes the long way.
       expect(shown(text)).toEqual(shown(` ${text}`))
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })

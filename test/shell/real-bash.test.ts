@@ -3,13 +3,12 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readShell } from '../../src/shell/shell-reading.js'
+import { runs, seeded } from '../property/runs.js'
 import { damaged, soup } from './command-soup.js'
 import { programOf, StubWorld } from './stub-world.js'
 
-/** Always the same; more and others by hand: `SOUP_RUNS=5000 npx vitest run test/shell/real-bash.test.ts`. */
-const { SOUP_RUNS } = process.env
-const RUNS = Number(SOUP_RUNS ?? 120)
-const SEED = SOUP_RUNS === undefined ? { seed: 1 } : {}
+/** Always the same; more and others by hand: `CARABINER_RUNS=20 npx vitest run test/shell/real-bash.test.ts`. */
+const RUNS = runs(120)
 const bash = programOf('bash')
 
 describe.skipIf(!bash)('whatever bash runs is seen', () => {
@@ -28,7 +27,7 @@ describe.skipIf(!bash)('whatever bash runs is seen', () => {
         const ran = await world.ran(text)
         expect([...ran].filter((name) => !seen.has(name))).toEqual([])
       }),
-      { numRuns: RUNS, ...SEED },
+      { numRuns: RUNS, ...seeded(1) },
     )
   })
 })

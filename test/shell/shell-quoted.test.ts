@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { inQuotes, shellQuoted } from '../../src/shell/shell-quoted.js'
+import { runs } from '../property/runs.js'
 import { programOf } from './stub-world.js'
 
 /** Without the files of whoever runs this. */
@@ -29,7 +30,7 @@ describe.each(Object.entries(SHELLS))('%s', (name, args) => {
         const read = execFileSync(shell ?? '', [...args, '-c', line], { encoding: 'utf8' })
         expect(read.split('\0').slice(0, -1)).toEqual(words.flatMap((one) => [one, one]))
       }),
-      { numRuns: 25, seed: 1 },
+      { numRuns: runs(25), seed: 1 },
     )
   })
 })

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LONGEST, readShell } from '../../src/shell/shell-reading.js'
+import { runs } from '../property/runs.js'
 
 /** The commands as lines, those that others run included. */
 const found = (text: string) => readShell(text).commands.map(({ words }) => words.join(' '))
@@ -320,7 +321,7 @@ describe('whatever it is given', () => {
         const reading = readShell(text)
         expect(reading.unknown).toBe(reading.why !== undefined)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 
@@ -345,7 +346,7 @@ describe('whatever it is given', () => {
         const commands = found(parts.map(([text, wrap]) => wrap(text)).join(between))
         for (const [text] of parts) expect(commands).toContain(text)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 })

@@ -2,14 +2,13 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs, seeded } from '../../property/runs.js'
 import { programOf } from '../../shell/stub-world.js'
 import { CanaryWorld } from './canary-world.js'
 import { isSafe, soup } from './file-soup.js'
 
-/** Always the same; more and others by hand: `SOUP_RUNS=5000 npx vitest run test/pack/pre-tool-use/real-bash.test.ts`. */
-const { SOUP_RUNS } = process.env
-const RUNS = Number(SOUP_RUNS ?? 300)
-const SEED = SOUP_RUNS === undefined ? { seed: 7 } : {}
+/** Always the same; more and others by hand: `CARABINER_RUNS=20 npx vitest run test/pack/pre-tool-use/real-bash.test.ts`. */
+const RUNS = runs(300)
 const bash = programOf('bash')
 
 describe.skipIf(!bash)('what is allowed leaves the protected files alone', () => {
@@ -28,7 +27,7 @@ describe.skipIf(!bash)('what is allowed leaves the protected files alone', () =>
           world.remove()
         }
       }),
-      { numRuns: RUNS, ...SEED },
+      { numRuns: RUNS, ...seeded(7) },
     )
     // A guard that lets nothing pass would prove nothing.
     expect(allowed).toBeGreaterThan(RUNS / 20)

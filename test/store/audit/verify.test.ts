@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { segmentPath } from '../../../src/store/audit/segments.js'
 import { type Verification, verify } from '../../../src/store/audit/verify.js'
+import { runs } from '../../property/runs.js'
 import { appendBytes, RECORDS, sealed, smallLog, times, writeLines } from './workplace.js'
 
 // A busy machine takes its time.
@@ -100,7 +101,7 @@ it('no byte of a log can be another without being noticed, in the record that it
       const line = bytes.subarray(0, at).filter((byte) => byte === 10).length + 1
       expect(named(verify(folder))).toMatchObject({ ok: false, seq: line })
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   )
 })
 
@@ -115,7 +116,7 @@ it('no cut is taken for anything but a loss', () => {
       const whole = bytes.subarray(0, length).filter((byte) => byte === 10).length
       expect(named(verify(folder))).toMatchObject({ ok: false, seq: whole + 1 })
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 
@@ -128,7 +129,7 @@ it('lines in any other order are noticed', () => {
       const same = others.length === lines.length && others.every((line, i) => line === lines[i])
       expect(verify(folder).ok).toBe(same)
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 

@@ -4,6 +4,7 @@ import { FRESH_STATE, type SessionState } from '../../../src/core/session/sessio
 import { createHooks } from '../../../src/index.js'
 import { storedGrants } from '../../../src/store/sessions/stored-grants.js'
 import { storedState } from '../../../src/store/sessions/stored-state.js'
+import { runs } from '../../property/runs.js'
 
 const INJECTION = { text: 'i', role: 'user', ephemeral: false, source: 'h' }
 const MESSAGE = { text: 'm', level: 'info', source: 'h' }
@@ -134,9 +135,9 @@ describe('any JSON', () => {
         expect(Object.keys(state).sort()).toEqual(Object.keys(FRESH_STATE).sort())
         expect(storedState(JSON.parse(JSON.stringify(state)))).toEqual(state)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
-    expect(states).toBeGreaterThan(100)
+    expect(states).toBeGreaterThan(runs(2000) / 20)
   })
 
   it('that is a state does not break the engine', async () => {
@@ -171,7 +172,7 @@ describe('any JSON', () => {
         expect(storedState(JSON.parse(JSON.stringify(now)))).toEqual(JSON.parse(JSON.stringify(now)))
         await hooks.close()
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     )
   })
 
@@ -189,7 +190,7 @@ describe('any JSON', () => {
           expect((error as Error).message).toMatch(/^is not valid: the list of grants/)
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 })

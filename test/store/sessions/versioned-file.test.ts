@@ -14,6 +14,7 @@ import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { count } from '../../../src/files/fields.js'
 import { VersionedFile, type VersionedFileOptions } from '../../../src/files/versioned-file.js'
+import { runs } from '../../property/runs.js'
 import { workplace } from './workplace.js'
 
 /** As if of another process: they share nothing but the folder. */
@@ -155,7 +156,7 @@ describe('two at once', () => {
         expect(counter(folder).load()).toBe(size(root))
         expect(readdirSync(folder)).toHaveLength(1)
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     )
   })
 

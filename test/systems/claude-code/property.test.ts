@@ -4,6 +4,7 @@ import { parseResult } from 'carabiner/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { frozenCopy } from '../../../src/core/base/json.js'
+import { runs } from '../../property/runs.js'
 import { BASH, type Ending, eventOf, read, specific } from './reply.js'
 
 const EVENTS = [
@@ -113,7 +114,7 @@ describe('decode', () => {
         for (const { text } of notes) expect(text.length).toBeLessThan(1000)
         expect(error?.message.length ?? 0).toBeLessThan(3000)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 
@@ -125,7 +126,7 @@ describe('decode', () => {
         expect(result?.reason?.trim()).toBeTruthy()
         expect(result?.permission).toBeUndefined()
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 
@@ -141,7 +142,7 @@ describe('decode', () => {
         const { result } = read(BASH, { ...reply, cut: false, stdout: printed }, onFailure)
         expect(['deny', 'abort_turn']).toContain(result?.action)
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 
@@ -154,7 +155,7 @@ describe('decode', () => {
         expect(result.host?.updatedPermissions).toBeUndefined()
         expect(result.host?.action).not.toBe('accept')
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 })

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { goesOn } from '../../../src/systems/picoclaw/decode.js'
 import type { Intercept } from '../../../src/systems/picoclaw/methods.js'
+import { runs } from '../../property/runs.js'
 import { ASKED, eventOf, RESULT, ran, read } from './asked.js'
 
 const EVENTS = [
@@ -55,7 +56,7 @@ describe('decodeAnswer', () => {
         for (const { text } of notes) expect(text.length).toBeLessThan(800)
         expect(error?.message.length ?? 0).toBeLessThan(1500)
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     )
   })
 
@@ -66,7 +67,7 @@ describe('decodeAnswer', () => {
         expect(result === undefined).toBe(error !== undefined)
         if (intercept === 'approve_tool') expect(error).toBeDefined()
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 
@@ -78,7 +79,7 @@ describe('decodeAnswer', () => {
         expect(result?.action).toBe(verb === 'deny_tool' ? 'deny' : verb)
         expect(result?.reason?.trim()).toBeTruthy()
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 
@@ -92,7 +93,7 @@ describe('decodeAnswer', () => {
           expect(['deny', 'abort_turn', 'hard_abort', undefined]).toContain(result?.action)
         expect(result?.data).toBeUndefined()
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 })
@@ -105,7 +106,7 @@ describe('goesOn', () => {
         if (!goesOn(intercept, answer)) return
         expect(read(intercept, answer, event)).toMatchObject({ result: { action: 'continue' }, notes: [] })
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
     expect(goesOn('before_tool', { action: 'continue' })).toBe(true)
     expect(goesOn('approve_tool', { approved: true })).toBe(true)

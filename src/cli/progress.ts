@@ -11,8 +11,8 @@ const USUAL_COLUMNS = 80
 export type Tick = () => void
 
 /** The same, with a tick for each. */
-export function* ticking<T>(items: Iterable<T>, tick: Tick): Generator<T> {
-  for (const item of items) {
+export async function* ticking<T>(items: AsyncIterable<T>, tick: Tick): AsyncGenerator<T> {
+  for await (const item of items) {
     tick()
     yield item
   }

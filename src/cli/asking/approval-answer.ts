@@ -6,7 +6,7 @@ import { effectOf } from '../../core/verdict/approval.js'
 import { isFolder } from '../../files/folder.js'
 import type { GivenAnswer } from '../../store/approvals/stored-answer.js'
 import type { Pending } from '../../store/approvals/stored-question.js'
-import type { Entry } from '../../store/audit/entry.js'
+import type { Entry } from '../../store/audit-log.js'
 import { ProjectAudit } from '../audit/project-audit.js'
 import { openHooks, sourcesOf } from '../sources.js'
 import { userName } from '../user-name.js'
@@ -60,7 +60,7 @@ async function write(project: string, entries: readonly Entry[]): Promise<string
     const { settings } = hooks
     await hooks.close()
     const audit = new ProjectAudit(project, () => settings)
-    for (const entry of entries) audit.write(entry)
+    for (const entry of entries) await audit.write(entry)
     return undefined
   } catch (error) {
     return `this is not on record: ${textOf(error)}`

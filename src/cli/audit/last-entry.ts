@@ -2,18 +2,19 @@
 
 import type { AuditedHook } from '../../core/session/audit-record.js'
 import { filterOf } from '../../store/audit/filter.js'
-import { auditFolder } from '../../store/audit/log-folder.js'
-import { readEntries } from '../../store/audit/read.js'
+import { fileStores } from '../../store/file-stores.js'
 import type { LastEntry } from '../why/hook-answer.js'
 
-/** Undefined where there is none, or no audit that can be read: `carabiner doctor` says more. */
-export function lastEntryOf(project: string, name: string): LastEntry | undefined {
+/** Undefined if there is none, or if the audit cannot be read: `carabiner doctor` says more. */
+export async function lastEntryOf(projectDir: string, name: string): Promise<LastEntry | undefined> {
   try {
     const filter = filterOf({ hook: name, kind: 'fire' })
-    const [entry] = readEntries({ folder: auditFolder(project), newestFirst: true, filter, limit: 1 })
-    if (entry?.kind !== 'fire') return undefined
-    const hook = entry.hooks.find((one) => one.name === name)
-    return hook && { seq: entry.seq, time: entry.time, event: entry.event, ...saidBy(hook) }
+    for await (const entry of fileStores({ projectDir }).audit.entries({ newestFirst: true, filter })) {
+      if (entry.kind !== 'fire') return undefined
+      const hook = entry.hooks.find((one) => one.name === name)
+      return hook && { seq: entry.seq, time: entry.time, event: entry.event, ...saidBy(hook) }
+    }
+    return undefined
   } catch {
     return undefined
   }

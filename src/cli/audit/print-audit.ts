@@ -2,7 +2,7 @@
 
 import { localTime } from '../../core/base/timestamp.js'
 import type { AuditedHook } from '../../core/session/audit-record.js'
-import type { StoredEntry } from '../../store/audit/entry.js'
+import type { StoredEntry } from '../../store/audit-log.js'
 import { plainData } from '../output.js'
 import { cutTo, fitted, shownColumns } from '../print/fit.js'
 import { columns, duration, indented, noticeLines, oneLine, shortPath } from '../print/lines.js'

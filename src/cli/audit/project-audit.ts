@@ -1,12 +1,13 @@
-// The audit of a project, as the command line keeps it: opened when there is something to write, if the settings say so.
+// The audit of a project, as the command line writes and reads it.
 
 import type { MergedSettings } from '../../config/merged-settings.js'
 import { textOf } from '../../core/base/errors.js'
-import { AuditLog } from '../../store/audit/audit-log.js'
-import type { Entry } from '../../store/audit/entry.js'
-import { auditFolder } from '../../store/audit/log-folder.js'
+import type { MaybePromise } from '../../core/base/promise.js'
+import type { AuditLog, Entry } from '../../store/audit-log.js'
+import { fileStores } from '../../store/file-stores.js'
 import { Refusal } from '../refusal.js'
 
+/** Opens the log when there is something to write, if the settings allow it. */
 export class ProjectAudit {
   readonly #projectDir: string
   readonly #settings: () => MergedSettings
@@ -17,20 +18,21 @@ export class ProjectAudit {
     this.#settings = settings
   }
 
-  /** Throws where it could not be written, or where it must be and is switched off. */
-  write(entry: Entry): void {
+  /** Throws (or rejects) if it cannot be written, or if it is required but switched off. */
+  write(entry: Entry): MaybePromise<void> {
     const { audit, audit_on_failure } = this.#settings()
     if (audit !== 'off') {
-      this.#log ??= new AuditLog({ projectDir: this.#projectDir, fsync: audit === 'fsync' })
-      this.#log.append([entry])
-    } else if (audit_on_failure === 'block') throw new Error('the settings say "audit": "off"')
+      this.#log ??= fileStores({ projectDir: this.#projectDir, fsync: audit === 'fsync' }).audit
+      return this.#log.append([entry])
+    }
+    if (audit_on_failure === 'block') throw new Error('the settings say "audit": "off"')
   }
 }
 
-/** A folder in the project holds no audit: anybody could have written it. */
-export function auditFolderOf(projectDir: string): string {
+/** A log inside the project is refused: the project could have written it. */
+export function auditOf(projectDir: string): AuditLog {
   try {
-    return auditFolder(projectDir)
+    return fileStores({ projectDir }).audit
   } catch (error) {
     throw new Refusal('NO_AUDIT', textOf(error))
   }

@@ -2,14 +2,17 @@
 
 import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/visible.js'
-import type { StoredEntry } from '../../store/audit/entry.js'
-import { type EntryFilter, type FilterOptions, filterOf } from '../../store/audit/filter.js'
-import { followEntries } from '../../store/audit/follow.js'
-import { readHead } from '../../store/audit/head.js'
-import { readEntries } from '../../store/audit/read.js'
-import { type Verification, verify } from '../../store/audit/verify.js'
+import { type FilterOptions, filterOf } from '../../store/audit/filter.js'
+import type {
+  AuditLog,
+  EntryFilter,
+  Link,
+  ReadOptions,
+  StoredEntry,
+  Verification,
+} from '../../store/audit-log.js'
 import { entryDetails, entryLines } from '../audit/print-audit.js'
-import { auditFolderOf } from '../audit/project-audit.js'
+import { auditOf } from '../audit/project-audit.js'
 import { COMMON_OPTIONS, type Command, chosen } from '../command.js'
 import { Interruption } from '../interruption.js'
 import type { Output } from '../output.js'
@@ -75,14 +78,14 @@ export const command: Command<typeof OPTIONS> = {
       throw usage(`carabiner audit ${action} takes no ${JSON.stringify(extra)}`, lines(action, extra))
     }
     checkOptionsFor(action, options)
-    const folder = auditFolderOf(projectOf(options))
+    const log = auditOf(projectOf(options))
     switch (action) {
       case 'show':
-        return show(folder, numberOf(which), output)
+        return show(log, numberOf(which), output)
       case 'verify':
-        return check(folder, expected(options.expect), output)
+        return check(log, expected(options.expect), output)
       case 'tail':
-        return tail(folder, filtered(options), countOf(options.lines), options.follow, output)
+        return tail(log, filtered(options), countOf(options.lines), options.follow, output)
     }
   },
 }
@@ -152,7 +155,7 @@ function numberOf(which: string | undefined): number {
 // ---- tail -----------------------------------------------------------------------------------------------------
 
 async function tail(
-  folder: string,
+  log: AuditLog,
   filter: EntryFilter,
   limit: number,
   isFollowed: boolean,
@@ -165,24 +168,31 @@ async function tail(
   const onDamaged = () => {
     damaged++
   }
-  const entries = [...readEntries({ folder, newestFirst: true, filter, limit, onDamaged })].reverse()
+  const entries = (await read(log, { newestFirst: true, filter, limit, onDamaged })).reverse()
   if (output.json) {
-    await output.document({ folder, entries, damaged })
+    await output.document({ folder: log.place, entries, damaged })
     return EXIT.ok
   }
   if (entries.length > 0) await output.print(entryLines(entries, painter(1)))
-  else if (!isFollowed) await output.print(nothing(folder))
+  else if (!isFollowed) await output.print(await nothing(log))
   if (damaged > 0) {
     const what = `${counted(damaged, 'line')} of the log cannot be read`
     await output.complain([`carabiner: ${what}`, '  carabiner audit verify says which.'])
   }
-  return isFollowed ? follow(folder, filter, entries.at(-1), output) : EXIT.ok
+  return isFollowed ? follow(log, filter, entries.at(-1), output) : EXIT.ok
 }
 
-function nothing(folder: string): readonly string[] {
-  const [any] = readEntries({ folder, limit: 1 })
+async function read(log: AuditLog, options: ReadOptions): Promise<StoredEntry[]> {
+  const entries: StoredEntry[] = []
+  for await (const entry of log.entries(options)) entries.push(entry)
+  return entries
+}
+
+async function nothing(log: AuditLog): Promise<readonly string[]> {
+  const [any] = await read(log, { limit: 1 })
   if (any) return ['nothing of the kind is on record']
-  if (readHead(folder)) return ['entries are missing', ...nextLines(['carabiner audit verify'], painter(1))]
+  if (!(await log.isEmpty()))
+    return ['entries are missing', ...nextLines(['carabiner audit verify'], painter(1))]
   return [
     'nothing is on record for this project yet',
     ...nextLines([`echo '{"hook_event_name":"Stop"}' | carabiner fire`], painter(1)),
@@ -190,14 +200,14 @@ function nothing(folder: string): readonly string[] {
 }
 
 async function follow(
-  folder: string,
+  log: AuditLog,
   filter: EntryFilter,
   last: StoredEntry | undefined,
   output: Output,
 ): Promise<number> {
   const interruption = new Interruption()
   const { signal } = interruption
-  for await (const entry of followEntries({ folder, filter, signal, ...(last && { after: last.seq }) })) {
+  for await (const entry of log.follow({ filter, signal, ...(last && { after: last.seq }) })) {
     await output.print(entryLines([entry], painter(1)))
     if (output.failure) return EXIT.ok
   }
@@ -206,9 +216,9 @@ async function follow(
 
 // ---- show -----------------------------------------------------------------------------------------------------
 
-async function show(folder: string, seq: number, output: Output): Promise<number> {
+async function show(log: AuditLog, seq: number, output: Output): Promise<number> {
   const wanted: EntryFilter = (entry) => (entry as StoredEntry).seq === seq
-  const [entry] = readEntries({ folder, newestFirst: true, filter: wanted, limit: 1 })
+  const [entry] = await read(log, { newestFirst: true, filter: wanted, limit: 1 })
   if (!entry) {
     throw new Refusal('UNKNOWN_ENTRY', `There is no entry ${seq}`, {
       hint: 'carabiner audit lists the newest.',
@@ -221,21 +231,19 @@ async function show(folder: string, seq: number, output: Output): Promise<number
 
 // ---- verify ---------------------------------------------------------------------------------------------------
 
-type Anchor = NonNullable<NonNullable<Parameters<typeof verify>[1]>['expect']>
-
-function expected(text: string | undefined): Anchor | undefined {
+function expected(text: string | undefined): Link | undefined {
   if (text === undefined) return undefined
   const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text.trim()) ?? []
   if (seq && hash) return { seq: Number(seq), hash }
   throw usage(`--expect must be as verify prints it, N:HASH, got ${JSON.stringify(text)}`)
 }
 
-async function check(folder: string, expect: Anchor | undefined, output: Output): Promise<number> {
-  const found = await withProgress('reading the log', output, async (onLine) =>
-    verify(folder, { ...(expect && { expect }), onLine }),
+async function check(log: AuditLog, expect: Link | undefined, output: Output): Promise<number> {
+  const found = await withProgress('reading the log', output, (onLine) =>
+    log.verify({ ...(expect && { expect }), onLine }),
   )
-  if (output.json) await output.document({ folder, ...found })
-  else await output.print(verdictLines(folder, found))
+  if (output.json) await output.document({ folder: log.place, ...found })
+  else await output.print(verdictLines(log.place, found))
   return found.ok ? EXIT.ok : EXIT.failed
 }
 

@@ -253,7 +253,7 @@ async function tellOne(
     rule: terms?.if,
     hasInput: data.tool_input !== undefined,
     bypassed: notices.includes(BYPASSED),
-    last: lastEntryOf(projectFolder(sources), hook.name),
+    last: await lastEntryOf(projectFolder(sources), hook.name),
     payload: { ...exampleOf(kind.name, data.tool_name), ...data },
     faults: spec ? faultsOf(spec, settings) : [],
   })

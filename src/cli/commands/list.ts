@@ -78,12 +78,11 @@ interface Counted extends ListedHook {
 
 /** Loaded when asked for. */
 async function statsIn(project: string, tick: Tick): Promise<(hook: ListedHook) => HookStats | null> {
-  const [{ auditFolderOf }, { readEntries }, { statsOf }] = await Promise.all([
+  const [{ auditOf }, { statsOf }] = await Promise.all([
     import('../audit/project-audit.js'),
-    import('../../store/audit/read.js'),
     import('../../store/audit/stats.js'),
   ])
-  const stats = statsOf(ticking(readEntries({ folder: auditFolderOf(project) }), tick))
+  const stats = await statsOf(ticking(auditOf(project).entries(), tick))
   return ({ name, source }) => stats.find((one) => one.name === name && one.source === source) ?? null
 }
 

@@ -1,6 +1,7 @@
 // The audit's view: hooks that fail, are slow, or answer in vain; and whether the log is intact.
 
 import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { DIAGNOSTIC_CODES, type Diagnostic, textOf } from '../../core/base/errors.js'
 import { localTime } from '../../core/base/timestamp.js'
 import { visible } from '../../core/base/visible.js'
@@ -8,15 +9,9 @@ import { resolveEvent } from '../../core/events/events.js'
 import type { AuditedHook } from '../../core/session/audit-record.js'
 import type { ListedHook } from '../../hooks.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
-import { isIntact, markOf } from '../../store/audit/chain.js'
-import type { StoredEntry } from '../../store/audit/entry.js'
-import { HEAD_NAME, readHead } from '../../store/audit/head.js'
-import { linesFrom } from '../../store/audit/lines.js'
-import { auditFolder } from '../../store/audit/log-folder.js'
-import { readEntries } from '../../store/audit/read.js'
-import { segmentName, segmentPath, segmentsIn, withFile } from '../../store/audit/segments.js'
 import { type HookStats, statsOf } from '../../store/audit/stats.js'
-import { verify } from '../../store/audit/verify.js'
+import type { AuditLog, Problem, StoredEntry } from '../../store/audit-log.js'
+import { fileStores } from '../../store/file-stores.js'
 import { examplePayload } from '../firing/example-payload.js'
 import { counted, duration, oneLine, placeOf } from '../print/lines.js'
 import { severityOf } from '../print/severity.js'
@@ -34,18 +29,20 @@ type Fire = Extract<StoredEntry, { readonly kind: 'fire' | 'late' }>
 /** Only the newest runs: old ones say little about today. */
 const MOST_ENTRIES = 5000
 
-export function history(facts: Facts, tick: Tick): Checked {
+export async function history(facts: Facts, tick: Tick): Promise<Checked> {
   if (facts.settings.audit === 'off')
     return { what: 'no audit: the settings say "audit": "off"', findings: [] }
-  const folder = auditFolder(facts.project)
-  const all = [...readEntries({ folder, newestFirst: true, limit: MOST_ENTRIES, filter: isFire })] as Fire[]
+  const { audit } = fileStores({ projectDir: facts.project })
+  const all: Fire[] = []
+  for await (const entry of audit.entries({ newestFirst: true, limit: MOST_ENTRIES, filter: isFire }))
+    all.push(entry as Fire)
   const entries = ofNow(all, facts.hooks)
-  const stats = new Map(statsOf(entries).map((one) => [keyOf(one), one]))
+  const stats = new Map((await statsOf(entries)).map((one) => [keyOf(one), one]))
   const last = lastRuns(entries)
   return {
     what: `${counted(all.length, 'event')} on record`,
     findings: [
-      ...chain(folder, facts, tick),
+      ...(await damage(audit, facts, tick)),
       ...wantedHooks(facts).flatMap((hook) =>
         ofHook(hook, stats.get(keyOf(hook)), last.get(keyOf(hook)), facts),
       ),
@@ -218,17 +215,15 @@ function instead(text: string): string | undefined {
 /** Only `audit verify` reads a longer log to its end. */
 const MOST_BYTES = 32 * 1024 * 1024
 
-function chain(folder: string, { sources }: Facts, tick: Tick): readonly Finding[] {
-  const numbers = segmentsIn(folder)
-  if (numbers.length === 0 && readHead(folder) === undefined) return [] // nothing written yet
-  const problem = problemIn(folder, numbers, tick)
+async function damage(audit: AuditLog, { sources }: Facts, tick: Tick): Promise<readonly Finding[]> {
+  const problem = await problemIn(audit, tick)
   if (problem === undefined) return []
   const { project } = sources
   return [
     {
       severity: 'broken',
       code: 'audit-broken',
-      file: problem.file,
+      file: resolve(audit.place, problem.file),
       ...(problem.line > 0 && { line: problem.line }),
       text: `the audit is not as it was written: ${problem.what}`,
       fix: typed(['audit', 'verify'], sourcesOf(project)),
@@ -236,51 +231,12 @@ function chain(folder: string, { sources }: Facts, tick: Tick): readonly Finding
   ]
 }
 
-interface Problem {
-  readonly file: string
-  readonly line: number
-  readonly what: string
-}
-
-function problemIn(folder: string, numbers: readonly number[], tick: Tick): Problem | undefined {
+async function problemIn(audit: AuditLog, tick: Tick): Promise<Problem | undefined> {
   try {
-    const size = numbers.reduce((sum, number) => sum + statSync(segmentPath(folder, number)).size, 0)
-    const last = numbers.at(-1)
-    if (size > MOST_BYTES && last !== undefined) return lastSegment(folder, last)
-    const [first] = verify(folder, { onLine: tick }).problems
-    return first && { ...first, file: segmentPathOf(folder, first.file) }
+    if (await audit.isEmpty()) return undefined
+    const { problems } = await audit.verify({ mostBytes: MOST_BYTES, onLine: tick })
+    return problems[0]
   } catch (error) {
-    return { file: folder, line: 0, what: textOf(error) }
+    return { file: audit.place, line: 0, what: textOf(error) }
   }
-}
-
-function segmentPathOf(folder: string, file: string): string {
-  return file.startsWith('/') ? file : `${folder}/${file}`
-}
-
-/** Checks that the newest file's lines form a chain, and that the head names one of them. */
-export function lastSegment(folder: string, number: number): Problem | undefined {
-  const file = segmentPath(folder, number)
-  // Read the head first: the log is then at least that long.
-  const head = readHead(folder)
-  return withFile(file, (fd) => {
-    let before: string | undefined
-    let line = 0
-    let isHeadSeen = head === undefined || 'problem' in head || head.segment !== number
-    for (const { bytes, whole } of linesFrom(fd)) {
-      line++
-      if (!whole) continue
-      const mark = markOf(bytes)
-      if (!mark || !isIntact(bytes, mark))
-        return { file, line, what: 'this line was changed, or is no record' }
-      if (before !== undefined && mark.prev !== before)
-        return { file, line, what: `record ${mark.seq} does not follow the one before it` }
-      before = mark.hash
-      if (head && 'hash' in head && head.hash === mark.hash) isHeadSeen = true
-    }
-    if (head === undefined || 'problem' in head)
-      return { file: `${folder}/${HEAD_NAME}`, line: 0, what: 'it is missing or cannot be read' }
-    const what = `${segmentName(number)} ends before ${HEAD_NAME} says: the newest records are missing`
-    return isHeadSeen ? undefined : { file, line, what }
-  })
 }

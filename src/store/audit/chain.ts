@@ -1,26 +1,20 @@
-// The form of a line: each holds the hash of the line before it and, last, its own. Read and checked as bytes.
+// The lines of a log: each holds the hash of the line before it and ends with its own. They are checked as bytes.
 
-import { hash as hashOf } from 'node:crypto'
+import { hash as digestOf } from 'node:crypto'
 import { textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
-import type { Writable } from './entry.js'
-import { withoutSecretsIn } from './secret-names.js'
-
-/** A record's place in the chain. */
-export interface Link {
-  readonly seq: number
-  readonly hash: string
-}
+import { redactedData, withoutSecrets } from '../../core/base/secrets.js'
+import type { Link, Writable } from '../audit-log.js'
 
 /** Before the first record. */
 export const START: Link = Object.freeze({ seq: 0, hash: '0'.repeat(64) })
 
-/** What a line says of itself; whether it is true is another question. */
+/** What a line claims about itself; `isIntact` checks it. */
 export interface Mark extends Link {
   readonly prev: string
 }
 
-/** Longer ones are refused when written, and no record when read. */
+/** A longer line is refused when written, and is not a record when read. */
 export const LONGEST_LINE = 8 * 1024 * 1024
 
 /** `,"hash":"…"}` */
@@ -29,14 +23,10 @@ const SEAL = /^,"hash":"([0-9a-f]{64})"\}$/
 const BEGINNING = /^\{"seq":([1-9]\d{0,15}),"prev":"([0-9a-f]{64})",/
 const BEGINNING_LENGTH = 128
 
-/** Fields that are the log's own. */
+/** Fields that the log itself adds. */
 const OWN_FIELDS = ['seq', 'prev', 'hash'] as const
 
-export function sha256(bytes: string | Buffer): string {
-  return hashOf('sha256', bytes)
-}
-
-/** The entry as JSON, which a line has within. Throws for what is no entry. */
+/** The JSON of an entry, which becomes a part of its line. Throws if it is not an entry. */
 export function textOfEntry(entry: Writable): string {
   if (!isObject(entry) || typeof entry.kind !== 'string' || typeof entry.time !== 'string')
     throw new Error('an entry of the audit log must be an object with kind and time')
@@ -57,10 +47,10 @@ function writtenOf(entry: Writable): string {
   }
 }
 
-/** Making a new one for each batch takes longer than to fill it. */
+/** Allocating a new buffer for each batch takes longer than filling it. */
 const scratch = Buffer.allocUnsafeSlow(1024 * 1024)
 
-/** The lines of these entries, each as JSON, after this link. The bytes are valid until the next call. */
+/** Makes the lines that follow this link from the JSON of entries. The bytes are valid until the next call. */
 export function chained(
   texts: readonly string[],
   after: Link,
@@ -69,7 +59,7 @@ export function chained(
   const bytes = room <= scratch.length ? scratch : Buffer.allocUnsafe(room)
   let { seq, hash } = after
   let end = 0
-  // What ends the line before; written together with what begins the next, because each write has its price.
+  // The end of the previous line is written together with the beginning of the next: each write costs.
   let seal = ''
   for (const text of texts) {
     seq++
@@ -78,10 +68,10 @@ export function chained(
     const start = end - beginning.length
     const brace = end
     end += bytes.write(text, end)
-    // Its own braces become what joins it to the rest.
+    // Its opening brace becomes the comma after our fields, and its closing brace is overwritten.
     bytes[brace] = COMMA
     end--
-    hash = sha256(bytes.subarray(start, end))
+    hash = digestOf('sha256', bytes.subarray(start, end))
     seal = `,"hash":"${hash}"}\n`
   }
   end += bytes.write(seal, end, 'latin1')
@@ -90,12 +80,12 @@ export function chained(
 
 const COMMA = 44
 
-/** The links take 176 bytes at most. */
+/** The fields that the log adds take 176 bytes at most. */
 function roomFor(text: string): number {
   return 3 * text.length + 192
 }
 
-/** Undefined for what has not the form of a line. */
+/** Undefined if this is not the form of a line. */
 export function markOf(line: Buffer): Mark | undefined {
   if (line.length < SEAL_LENGTH || line.length > LONGEST_LINE) return undefined
   const beginning = BEGINNING.exec(line.toString('latin1', 0, BEGINNING_LENGTH))
@@ -107,7 +97,57 @@ export function markOf(line: Buffer): Mark | undefined {
     : undefined
 }
 
-/** Whether the line is what its hash was made of. */
+/** Whether the hash of the line is right. */
 export function isIntact(line: Buffer, { hash }: Mark): boolean {
-  return sha256(line.subarray(0, line.length - SEAL_LENGTH)) === hash
+  return digestOf('sha256', line.subarray(0, line.length - SEAL_LENGTH)) === hash
+}
+
+// ---- secrets --------------------------------------------------------------------------------------------------
+
+/** The engine redacts these; doing it again would take longer than all the rest. Only names are checked here. */
+const REDACTED_BEFORE: readonly string[] = ['fire', 'late']
+
+const NAMES = ['session', 'agent', 'turn', 'event', 'tool'] as const
+/** Lists whose members have names, and the fields with those names. */
+const MEMBERS: readonly (readonly [list: string, names: readonly string[]])[] = [
+  ['hooks', ['name', 'source', 'event', 'changed']],
+  ['injections', ['source']],
+  ['diagnostics', ['file']],
+]
+
+/** Names without secrets. They are in the log by now: learning later that one is a secret would come too late anyway. */
+const clean = new Set<string>()
+const MOST_NAMES = 1000
+/** After this time they are checked again: a secret may have become known. */
+const RENEW_MS = 1000
+let renewAt = 0
+
+/** Answers the same object if it has none. */
+function withoutSecretsIn(entry: Writable): Writable {
+  return REDACTED_BEFORE.includes(entry.kind) && isClean(entry) ? entry : redactedData(entry)
+}
+
+function isClean(entry: Writable): boolean {
+  const now = performance.now()
+  if (now > renewAt || clean.size > MOST_NAMES) {
+    clean.clear()
+    renewAt = now + RENEW_MS
+  }
+  const fields = entry as unknown as Readonly<Record<string, unknown>>
+  for (const name of NAMES) if (!isCleanName(fields[name])) return false
+  for (const [list, names] of MEMBERS) {
+    const members = fields[list]
+    if (!Array.isArray(members)) continue
+    for (const member of members as (Readonly<Record<string, unknown>> | null)[])
+      for (const name of names) if (!isCleanName(member?.[name])) return false
+  }
+  return true
+}
+
+function isCleanName(name: unknown): boolean {
+  if (Array.isArray(name)) return name.every((one) => isCleanName(one))
+  if (typeof name !== 'string' || clean.has(name)) return true
+  if (withoutSecrets(name) !== name) return false
+  clean.add(name)
+  return true
 }

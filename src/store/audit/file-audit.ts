@@ -1,11 +1,153 @@
-// The log for who embeds the engine: records are queued, and written in batches beside the work.
+// The audit log of a project in files, written at once (FileAuditLog) or in batches beside the work (fileAudit).
 
+import { lstatSync } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { type Checks, checkOptions, isFlag, isText } from '../../core/base/options.js'
 import type { AuditRecord, AuditSink } from '../../core/session/audit-record.js'
-import { type AuditLogOptions, LockTimeout, type OpenLog, openLog, pauseMs } from './audit-log.js'
+import type {
+  AuditLog,
+  FollowOptions,
+  ReadOptions,
+  StoredEntry,
+  Verification,
+  VerifyOptions,
+  Writable,
+} from '../audit-log.js'
 import { textOfEntry } from './chain.js'
-import type { Writable } from './entry.js'
-import { withAdvice } from './log-folder.js'
+import { headPath } from './head.js'
+import { auditFolder, withAdvice } from './log-folder.js'
+import { LogWriter } from './log-writer.js'
+import { segmentsIn } from './segments.js'
+
+export interface FileAuditOptions {
+  /** Each project has its own log. */
+  readonly projectDir: string
+  /** Default `dataHome()`. It must lie outside the project. */
+  readonly dataDir?: string
+  /** Whether an acknowledged record must survive a power cut; default false: it survives every end of the process. */
+  readonly fsync?: boolean
+  /** A new file begins before this one would become larger; default 16 MiB. */
+  readonly maxSegmentBytes?: number
+  /** The oldest files are removed before all of them together would become larger; default 1 GiB. */
+  readonly maxBytes?: number
+  /** How long to wait for other processes that write; default 5000. */
+  readonly lockTimeoutMs?: number
+}
+
+const isSize: Checks<{ size: number }>['size'] = [
+  (value) => Number.isSafeInteger(value) && (value as number) > 0,
+  'a whole number above 0',
+]
+
+const CHECKS: Checks<FileAuditOptions> = {
+  projectDir: isText,
+  dataDir: isText,
+  fsync: isFlag,
+  maxSegmentBytes: isSize,
+  maxBytes: isSize,
+  lockTimeoutMs: isSize,
+}
+
+const MIB = 1024 * 1024
+
+/** What both ways of writing need. */
+class OpenLog {
+  readonly folder: string
+  readonly fsync: boolean
+  readonly lockTimeoutMs: number
+  readonly #bounds: { readonly maxSegmentBytes: number; readonly maxBytes: number }
+  #writer: LogWriter | undefined
+
+  /** Makes no folder yet. Throws for invalid options and for a folder inside the project. */
+  constructor(what: string, options: FileAuditOptions) {
+    checkOptions(what, { ...options, projectDir: options?.projectDir ?? null }, CHECKS)
+    const { fsync = false, maxSegmentBytes = 16 * MIB, maxBytes = 1024 * MIB, lockTimeoutMs = 5000 } = options
+    this.folder = auditFolder(options.projectDir, options.dataDir)
+    this.fsync = fsync
+    this.lockTimeoutMs = lockTimeoutMs
+    this.#bounds = { maxSegmentBytes, maxBytes }
+  }
+
+  /** Made for the first write: a reader needs no mutex. */
+  get writer(): LogWriter {
+    this.#writer ??= new LogWriter({ folder: this.folder, fsync: this.fsync, ...this.#bounds })
+    return this.#writer
+  }
+}
+
+class LockTimeout extends Error {
+  readonly code = 'ETIMEDOUT'
+
+  constructor(holder: string, ms: number) {
+    super(`${holder}, and did not let go of it in ${ms} ms; let that process go on, or end it`)
+  }
+}
+
+/** Random, so that no two waiters stay in step, and growing with each wait. */
+function pauseMs(waits: number): number {
+  return (0.3 + Math.random()) * Math.min(1 + waits / 4, 10)
+}
+
+// ---- at once --------------------------------------------------------------------------------------------------
+
+/** `append` is synchronous and takes at most `lockTimeoutMs`: for programs that handle one event per process. */
+export class FileAuditLog implements AuditLog {
+  readonly #log: OpenLog
+
+  constructor(options: FileAuditOptions) {
+    this.#log = new OpenLog('FileAuditLog', options)
+  }
+
+  get place(): string {
+    return this.#log.folder
+  }
+
+  append(entries: readonly Writable[]): void {
+    if (entries.length === 0) return
+    const { folder, writer, lockTimeoutMs } = this.#log
+    try {
+      const texts = entries.map(textOfEntry)
+      const until = performance.now() + lockTimeoutMs
+      for (let waits = 0; writer.tryWrite(texts) === undefined; waits++) {
+        if (performance.now() > until) throw new LockTimeout(writer.holder, lockTimeoutMs)
+        sleep(pauseMs(waits))
+      }
+    } catch (error) {
+      writer.lose(entries.length, error)
+      throw withAdvice(folder, error)
+    }
+  }
+
+  isEmpty(): boolean {
+    const head = lstatSync(headPath(this.place), { throwIfNoEntry: false })
+    return head === undefined && segmentsIn(this.place).length === 0
+  }
+
+  // The readers are loaded late: most processes only write.
+
+  async *entries(options: ReadOptions = {}): AsyncGenerator<StoredEntry> {
+    const { readEntries } = await import('./read.js')
+    yield* readEntries(this.place, options)
+  }
+
+  async *follow(options: FollowOptions = {}): AsyncGenerator<StoredEntry> {
+    const { followEntries } = await import('./read.js')
+    yield* followEntries(this.place, options)
+  }
+
+  async verify(options: VerifyOptions = {}): Promise<Verification> {
+    const { verify } = await import('./verify.js')
+    return verify(this.place, options)
+  }
+}
+
+const bell = new Int32Array(new SharedArrayBuffer(4))
+
+function sleep(ms: number): void {
+  Atomics.wait(bell, 0, 0, ms)
+}
+
+// ---- in batches -----------------------------------------------------------------------------------------------
 
 export interface FileAudit extends AuditSink, AsyncDisposable {
   /** Settles when the record is written; rejects when it is lost. */
@@ -27,14 +169,14 @@ interface Ready extends Queued {
   readonly text: string
 }
 
-/** One batch; what is more waits for the next turn, so that nobody else waits for this process. */
+/** The size of a batch. The rest waits for the next turn, so that this process does not keep others waiting. */
 const MOST_AT_ONCE = 1000
-/** Beyond it records are lost at once: a log that cannot be written must not fill the memory. */
+/** Beyond this, records are lost at once: a log that cannot be written must not fill the memory. */
 const MOST_QUEUED = 100_000
 
-/** Throws for options that make no sense, and for a folder in the project; makes no folder before the first record. */
-export function fileAudit(options: AuditLogOptions): FileAudit {
-  const queue = new Queue(openLog('fileAudit', options))
+/** An audit sink for programs that embed the engine. It makes no folder before the first record; it throws as OpenLog does. */
+export function fileAudit(options: FileAuditOptions): FileAudit {
+  const queue = new Queue(new OpenLog('fileAudit', options))
   const write = (entry: Writable) => queue.add(entry)
   const flush = () => queue.idle()
   return Object.assign((record: AuditRecord) => queue.add(record), {
@@ -48,7 +190,7 @@ export function fileAudit(options: AuditLogOptions): FileAudit {
 class Queue {
   readonly #log: OpenLog
   #waiting: Queued[] = []
-  /** Lost, and not told of yet. */
+  /** Records that were lost and not reported to the log yet. */
   #dropped = 0
   #running: Promise<void> | undefined
 
@@ -88,7 +230,7 @@ class Queue {
     this.#running = undefined
   }
 
-  /** One that is no entry does not take the others with it. */
+  /** An invalid entry is lost alone; the others of the batch are written. */
   #serialised(batch: readonly Queued[]): readonly Ready[] {
     return batch.flatMap((one) => {
       try {
@@ -129,7 +271,7 @@ function turnOfTheLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Aside from the lock: others may write meanwhile, and their lines come along. */
+/** Without the mutex: others may write meanwhile, and their lines are synced along. */
 async function synced(path: string): Promise<void> {
   const file = await open(path, 'r')
   try {

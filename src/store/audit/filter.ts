@@ -1,13 +1,13 @@
-// Which entries somebody wants to see.
+// Makes filters of audit entries from options that people give.
 
 import { didYouMean } from '../../core/base/nearest.js'
 import { shown } from '../../core/base/text.js'
 import { resolveEvent } from '../../core/events/events.js'
-import type { Entry } from './entry.js'
+import type { Entry, EntryFilter } from '../audit-log.js'
 
 export interface FilterOptions {
   readonly session?: string
-  /** The name of a hook that had a part in it. */
+  /** The name of a hook that took part. */
   readonly hook?: string
   readonly tool?: string
   readonly decision?: string
@@ -18,13 +18,7 @@ export interface FilterOptions {
   readonly event?: string
 }
 
-export interface EntryFilter {
-  (entry: Entry): boolean
-  /** Nothing before it is wanted: milliseconds since 1970. */
-  readonly since?: number
-}
-
-/** What came of it; `failed` are entries in which a hook failed, whatever came of that; the last four are a person's doing. */
+/** The possible outcomes. `failed` means that a hook failed, whatever the outcome; the last four are decisions of people. */
 export const DECISIONS = [
   'continue',
   'deny',
@@ -50,7 +44,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 }
 
-/** Fields of entries of any kind. */
+/** The fields that filters look at; any kind of entry may lack some. */
 interface Seen {
   readonly time: string
   readonly kind: string
@@ -65,7 +59,7 @@ interface Seen {
 
 type Test = (entry: Seen) => boolean
 
-/** Throws an Error that says what is wrong with a time or a decision. An entry has to fit all that is given. */
+/** An entry must match every option. Throws an Error that says what is wrong with a time, a kind or a decision. */
 export function filterOf(options: FilterOptions, now = Date.now()): EntryFilter {
   const { session, hook, tool, decision, kind, event } = options
   const since = options.since === undefined ? undefined : timeOf(options.since, 'since', now)
@@ -84,7 +78,7 @@ export function filterOf(options: FilterOptions, now = Date.now()): EntryFilter 
   return Object.assign(filter, since !== undefined && { since })
 }
 
-/** By its name, or by that of the plugin or file it comes from, which names of hooks begin with. */
+/** Matches the hook's name, or the plugin or file that its name begins with. */
 function isCalled(name: unknown, wanted: string): boolean {
   return typeof name === 'string' && (name === wanted || name.startsWith(`${wanted}:`))
 }
@@ -122,7 +116,7 @@ function decisionTest(given: string): Test {
   return (entry) => entry.action === decision || entry.decision === decision
 }
 
-/** What was read back is checked: somebody may have written it. */
+/** Checks what was read: anybody may have written it. */
 function hooksOf({ hooks }: Seen): readonly { readonly name?: unknown; readonly status?: unknown }[] {
   return Array.isArray(hooks) ? hooks.filter((one) => typeof one === 'object' && one !== null) : []
 }

@@ -1,23 +1,27 @@
-// How far the log goes, beside the log: after a kill it may be behind, and only a loss leaves it ahead.
+// The end of a log: head.json, which is kept beside it, and the position where the next line goes.
 
-import { closeSync, constants, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
+import { timestamp } from '../../core/base/timestamp.js'
 import { PLAIN, readPlain } from '../../files/plain-file.js'
-import { type Link, START } from './chain.js'
+import type { Link, RecoveredEntry } from '../audit-log.js'
+import { START } from './chain.js'
 import { checkFile } from './log-folder.js'
+import { leaveNote, nextTorn } from './notes.js'
+import { bytesAt, segmentPath, segmentsAmong, type Tail, tailOf, withFile } from './segments.js'
 
-/** The last record that was acknowledged, and where its line ends. */
+/** The last acknowledged record, and where its line ends. After a kill it may be behind the log; only a loss leaves it ahead. */
 export interface Head extends Link {
   readonly segment: number
   readonly size: number
 }
 
 export const HEAD_NAME = 'head.json'
-export const FIRST_HEAD: Head = Object.freeze({ ...START, segment: 1, size: 0 })
+const FIRST_HEAD: Head = Object.freeze({ ...START, segment: 1, size: 0 })
 
-/** Always as long, so that it is overwritten in place: no file is made, and a full disk does not matter. */
+/** Always the same length, so that it is overwritten in place: this works on a full disk, too. */
 const LENGTH = 192
 const HASH = /^[0-9a-f]{64}$/
 
@@ -25,10 +29,10 @@ export function headPath(folder: string): string {
   return join(folder, HEAD_NAME)
 }
 
-/** Undefined where there is none. */
+/** Undefined if there is none. */
 export function readHead(folder: string): Head | { readonly problem: string } | undefined {
   try {
-    // Who reads while it is overwritten may see a part of both.
+    // A reader may see a mix of two heads while one is overwritten.
     const first = headIn(folder)
     return 'problem' in first ? headIn(folder) : first
   } catch (error) {
@@ -57,7 +61,7 @@ function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
-/** Opened before the log is written to: what is wrong with it is told while nothing has happened. */
+/** Opened before the log is written to, so that a problem with it is reported before anything has changed. */
 export class HeadFile {
   readonly #fd: number
 
@@ -68,7 +72,7 @@ export class HeadFile {
     try {
       const stats = fstatSync(this.#fd)
       checkFile(path, stats)
-      // Not one of ours: what stands behind ours would make it unreadable.
+      // It is not ours: its rest after our text would make it unreadable.
       if (stats.size > LENGTH) ftruncateSync(this.#fd, 0)
     } catch (error) {
       this.close()
@@ -83,5 +87,94 @@ export class HeadFile {
 
   close(): void {
     closeSync(this.#fd)
+  }
+}
+
+// ---- where the next line goes ---------------------------------------------------------------------------------
+
+/** The end of the log: after `size` bytes of this segment, following this link. */
+export interface Position extends Link {
+  readonly segment: number
+  readonly size: number
+}
+
+export interface Found {
+  readonly position: Position
+  /** Whether head.json must be made. */
+  readonly headless: boolean
+  /** Entries about the head that must be written. */
+  readonly said: readonly RecoveredEntry[]
+}
+
+/** Call it with the mutex held. It repairs what a dead writer left, and may leave notes: list the folder again. */
+export function findPosition(folder: string, names: readonly string[]): Found {
+  const segments = segmentsAmong(names)
+  const read = readHead(folder)
+  const found = lastLineOf(folder, segments, names)
+  const isNew = segments.length === 0 && read === undefined
+  if (read === undefined || 'problem' in read) {
+    const why = read?.problem ?? 'it was not there'
+    return {
+      position: found ?? FIRST_HEAD,
+      headless: read === undefined,
+      said: isNew ? [] : [{ kind: 'recovered', time: timestamp(), what: 'head', why }],
+    }
+  }
+  return { position: positionOf(found, segments, read), headless: false, said: [] }
+}
+
+/**
+ * A log that ends before its head, or differs from it, has lost something. It continues from the head, so the chain
+ * itself shows for ever that something is missing.
+ */
+function positionOf(found: Position | undefined, segments: readonly number[], head: Head): Position {
+  if (!found) {
+    if (head.seq === 0) return FIRST_HEAD
+    const segment = Math.max(head.segment, segments.at(-1) ?? 0) + 1
+    return { segment, size: 0, seq: head.seq, hash: head.hash }
+  }
+  return head.seq >= found.seq ? { ...found, seq: head.seq, hash: head.hash } : found
+}
+
+/** Undefined if there is no segment. */
+function lastLineOf(
+  folder: string,
+  segments: readonly number[],
+  names: readonly string[],
+): Position | undefined {
+  const [segment, ...older] = segments.toReversed()
+  if (segment === undefined) return undefined
+  const tail = tailOf(segmentPath(folder, segment)) ?? EMPTY
+  if (tail.end < tail.size) moveTorn(folder, segment, tail, nextTorn(names))
+  let { mark } = tail
+  for (const one of older) mark ??= tailOf(segmentPath(folder, one))?.mark
+  return { segment, size: tail.end, seq: mark?.seq ?? START.seq, hash: mark?.hash ?? START.hash }
+}
+
+const EMPTY: Tail = { size: 0, end: 0, mark: undefined }
+
+/** Moves an unfinished line out of the log, and leaves a note about it. */
+function moveTorn(folder: string, segment: number, tail: Tail, number: number): void {
+  const path = segmentPath(folder, segment)
+  keepTorn(path, tail, join(folder, `torn.${number}`))
+  leaveNote(folder, { torn: number })
+  const fd = openSync(path, constants.O_WRONLY | PLAIN)
+  try {
+    checkFile(path, fstatSync(fd))
+    ftruncateSync(fd, tail.end)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function keepTorn(path: string, { end, size }: Tail, kept: string): void {
+  const bytes = withFile(path, (fd) => bytesAt(fd, end, size - end))
+  if (!bytes) return
+  const fd = openSync(kept, 'wx', 0o600)
+  try {
+    for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written)
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
   }
 }

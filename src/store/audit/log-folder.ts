@@ -1,4 +1,4 @@
-// Where a project's log is, and whether it is this user's alone.
+// The folder of a project's log: where it is, whether only this user can write there, and advice when it fails.
 
 import { lstatSync, type Stats } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -8,7 +8,7 @@ import { makePrivate } from '../../files/folder.js'
 import { dataHome } from '../../files/homes.js'
 import { isInProject } from '../../files/within.js'
 
-/** Throws where it would lie in the project: what is audited would hold its own audit. */
+/** Throws if it would lie in the project, which could then change its own audit. */
 export function auditFolder(projectDir: string, dataDir: string = dataHome()): string {
   const project = resolve(projectDir)
   const data = resolve(dataDir)
@@ -20,7 +20,7 @@ export function auditFolder(projectDir: string, dataDir: string = dataHome()): s
   return join(data, 'audit', digest(project).slice(0, 32))
 }
 
-/** Made where it is missing. */
+/** Makes it if it is missing. */
 export function checkFolder(folder: string): void {
   let stats = lstatSync(folder, { throwIfNoEntry: false })
   if (!stats) {
@@ -34,7 +34,7 @@ export function checkFolder(folder: string): void {
   checkOwner(folder, stats)
 }
 
-/** A plain file, of this user, under this name alone: a second name would be another file that is written to. */
+/** It must be a plain file of this user with a single name: a second name would be another file that we write to. */
 export function checkFile(path: string, stats: Stats): void {
   if (!stats.isFile()) throw new Error(`${path} is no plain file; move it away`)
   if (stats.nlink !== 1)
@@ -52,7 +52,7 @@ function checkOwner(path: string, { uid, mode }: Stats): void {
   if ((mode & 0o022) !== 0) throw new Error(`others may write to ${path}; chmod go-w it if you trust it`)
 }
 
-/** What happened, where, and what to do. */
+/** An error that says what happened, where, and what to do. */
 export function withAdvice(folder: string, error: unknown): Error {
   const { code } = error as NodeJS.ErrnoException
   const todo = adviceOn(code)

@@ -1,4 +1,4 @@
-// Appending a batch: one lock, one write. What is written is in the log for everybody, or not at all.
+// Appends batches, each with one write under the mutex: all of it is in the log, or nothing. Removes the oldest segments.
 
 import {
   closeSync,
@@ -10,14 +10,16 @@ import {
   openSync,
   readdirSync,
   type Stats,
+  unlinkSync,
   writeSync,
 } from 'node:fs'
+import { timestamp } from '../../core/base/timestamp.js'
 import { syncFolder } from '../../files/folder.js'
 import { Mutex } from '../../files/mutex.js'
 import { PLAIN } from '../../files/plain-file.js'
+import type { OwnEntry, PrunedEntry } from '../audit-log.js'
 import { chained, textOfEntry } from './chain.js'
-import type { OwnEntry } from './entry.js'
-import { HeadFile, headPath } from './head.js'
+import { type Found, findPosition, HeadFile, headPath, type Position } from './head.js'
 import { checkFile, checkFolder } from './log-folder.js'
 import {
   clearNoted,
@@ -30,11 +32,9 @@ import {
   removeNote,
   removeNotes,
 } from './notes.js'
-import { type Found, findPosition, type Position } from './position.js'
-import { prune, pruningFor } from './retention.js'
-import { segmentName, segmentPath, segmentsIn } from './segments.js'
+import { firstMarkOf, segmentName, segmentPath, segmentsIn } from './segments.js'
 
-export interface LogWriterOptions {
+interface LogWriterOptions {
   readonly folder: string
   readonly fsync: boolean
   readonly maxSegmentBytes: number
@@ -45,7 +45,7 @@ interface Noted {
   readonly notes: readonly Note[]
 }
 
-/** What a batch became. */
+/** A batch that is ready to be written. */
 interface Batch {
   readonly segment: number
   readonly bytes: Buffer
@@ -56,7 +56,7 @@ interface Batch {
 export class LogWriter {
   readonly #options: LogWriterOptions
   readonly #mutex: Mutex
-  /** Where this writer left the log: while nobody else wrote, it need not be looked for. */
+  /** The end of the log after this writer's last write: no search is needed while nobody else writes. */
   #left: Position | undefined
   #loss: (Loss & { readonly note?: string }) | undefined
 
@@ -71,8 +71,8 @@ export class LogWriter {
   }
 
   /**
-   * Answers the file they are in now; undefined while another process writes. `syncs` false leaves it to the caller to
-   * have the file written to the disk.
+   * Answers the file that has the entries; undefined while another process writes. With `syncs` false the caller syncs
+   * the file.
    */
   tryWrite(texts: readonly string[], syncs = true): string | undefined {
     checkFolder(this.#options.folder)
@@ -87,11 +87,11 @@ export class LogWriter {
     }
   }
 
-  /** Records that will not be in the log: whoever writes next says so there. Never throws. */
+  /** Notes that records are lost; the next writer records it in the log. Never throws. */
   lose(records: number, error: unknown): void {
     const { code } = error as NodeJS.ErrnoException
     const before = this.#loss
-    // A note that is gone was told of by another process.
+    // If the note is gone, another process has recorded it.
     const told = before?.note !== undefined && !removeNote(before.note)
     const kept = told ? undefined : before
     const loss: Loss = {
@@ -104,7 +104,7 @@ export class LogWriter {
     try {
       this.#loss = { ...loss, note: leaveNote(this.#options.folder, loss) }
     } catch {
-      // This process remembers it, and says so when it can.
+      // This process remembers it, and records it when it can.
     }
   }
 
@@ -126,7 +126,7 @@ export class LogWriter {
     }
   }
 
-  /** Undefined where the log is not as this writer left it, or somebody has something to say. */
+  /** Undefined if the log is not as this writer left it, or if there are notes. */
   #asLeft(): (Found & Noted) | undefined {
     const { folder } = this.#options
     const left = this.#left
@@ -141,7 +141,7 @@ export class LogWriter {
     const names = readdirSync(folder)
     this.#mutex.sweep(names)
     const found = findPosition(folder, names)
-    // It may have left a note as well.
+    // Finding the position may have left a note, too.
     clearNoted(folder)
     return { ...found, notes: notesAmong(folder, readdirSync(folder)) }
   }
@@ -167,7 +167,7 @@ export class LogWriter {
     }
   }
 
-  /** A loss of which no note could be left. */
+  /** A loss that could not be noted in the folder. */
   #untold(): readonly OwnEntry[] {
     return this.#loss && this.#loss.note === undefined ? [gapEntry(this.#loss)] : []
   }
@@ -195,12 +195,12 @@ export class LogWriter {
   }
 }
 
-/** All of it or none: the next line must not follow half of one. */
+/** Writes all or nothing: no line may follow half a line. */
 function writeWhole(fd: number, bytes: Buffer, before: number): void {
   try {
     for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written)
   } catch (error) {
-    // What cannot be taken back is torn, and the next who writes moves it out of the log.
+    // What cannot be taken back is moved out of the log by the next writer.
     quietly(() => ftruncateSync(fd, before))
     throw error
   }
@@ -214,4 +214,58 @@ function quietly(work: () => void): void {
   try {
     work()
   } catch {}
+}
+
+// ---- removing the oldest --------------------------------------------------------------------------------------
+
+interface Pruning {
+  readonly entry: PrunedEntry
+  /** Removed once the entry is written. */
+  readonly paths: readonly string[]
+}
+
+/** Chooses the segments to remove so that `more` bytes fit within the bound. `end` is the end of the log before them. */
+function pruningFor(
+  folder: string,
+  segments: readonly number[],
+  end: Position,
+  more: number,
+  maxBytes: number,
+): Pruning | undefined {
+  const sized = segments.map((segment) => {
+    const path = segmentPath(folder, segment)
+    return { path, size: lstatSync(path, { throwIfNoEntry: false })?.size ?? 0 }
+  })
+  let total = sized.reduce((sum, { size }) => sum + size, more)
+  let count = 0
+  for (; count < sized.length && total > maxBytes; count++) total -= sized[count]?.size ?? 0
+  const [oldest] = sized
+  if (count === 0 || !oldest) return undefined
+  const next = sized[count]
+  const after = next ? firstMarkOf(next.path) : { seq: end.seq + 1, prev: end.hash }
+  // Without it nobody could tell where the log begins from now on. Keeping too much is better.
+  if (!after) return undefined
+  const first = firstMarkOf(oldest.path)?.seq ?? 0
+  return {
+    entry: {
+      kind: 'pruned',
+      time: timestamp(),
+      segments: count,
+      first,
+      last: after.seq - 1,
+      lastHash: after.prev,
+    },
+    paths: sized.slice(0, count).map(({ path }) => path),
+  }
+}
+
+/** Removes the oldest first, so that no hole is left. A segment that stays is tried again with the next one. */
+function prune({ paths }: Pruning): void {
+  for (const path of paths) {
+    try {
+      unlinkSync(path)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return
+    }
+  }
 }

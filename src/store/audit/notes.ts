@@ -1,21 +1,21 @@
-// What the next who writes has to say first: losses and repairs, told also when this process has ended by then.
+// Notes for the next writer: losses and repairs that it records first, even if this process has ended by then.
 
+import { hash as digestOf } from 'node:crypto'
 import { lstatSync, readFileSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { timestamp } from '../../core/base/timestamp.js'
 import { nonce } from '../../files/nonce.js'
-import { sha256 } from './chain.js'
-import type { GapEntry, OwnEntry } from './entry.js'
+import type { GapEntry, OwnEntry } from '../audit-log.js'
 
 /*
- * A note is a symbolic link whose target is its text. One that is short enough lies in the folder's own tables, so that
- * it can be left on a disk that is full.
+ * A note is a symbolic link whose target is its text. A short one is stored in the folder's own tables, so it can be left
+ * on a full disk.
  */
 
 const NOTE = /^note\.[0-9a-f]{16}$/
 const TEXT = /^(?:gap\.(\d{1,15})\.(\d{1,15})\.([A-Z0-9_]{1,20})|torn\.(\d{1,15}))$/
 const TORN = /^torn\.(\d{1,15})$/
-/** What a Date can hold. */
+/** The latest time that a Date can hold. */
 const LATEST_TIME = 8.64e15
 
 export interface Note {
@@ -30,7 +30,7 @@ export interface Loss {
   readonly why: string
 }
 
-/** Throws where it cannot be left. Answers its path. */
+/** Answers its path. Throws if it cannot be left. */
 export function leaveNote(folder: string, what: Loss | { readonly torn: number }): string {
   const path = join(folder, `note.${nonce()}`)
   const text = 'torn' in what ? `torn.${what.torn}` : `gap.${what.records}.${what.since}.${codeOf(what.why)}`
@@ -39,10 +39,10 @@ export function leaveNote(folder: string, what: Loss | { readonly torn: number }
   return path
 }
 
-/** Says that there are notes: to look for them in the whole folder takes longer than to write a record. */
+/** A mark that there are notes: searching the folder for them takes longer than writing a record. */
 const NOTED = 'noted'
 
-/** After the note is there: who takes the mark away looks for notes after that. Without it the note is found later. */
+/** Made after the note: whoever removes the mark looks for notes afterwards. Without it the note is found later. */
 function markNoted(folder: string): void {
   try {
     symlinkSync(NOTED, join(folder, NOTED))
@@ -53,7 +53,7 @@ export function hasNotes(folder: string): boolean {
   return lstatSync(join(folder, NOTED), { throwIfNoEntry: false }) !== undefined
 }
 
-/** Before the folder is listed. */
+/** Call it before the folder is listed. */
 export function clearNoted(folder: string): void {
   removeNote(join(folder, NOTED))
 }
@@ -62,7 +62,7 @@ function codeOf(why: string): string {
   return /^[A-Z0-9_]{1,20}$/.test(why) ? why : 'FAILED'
 }
 
-/** Notes that are no notes are left alone. */
+/** Leaves alone what only looks like a note. */
 export function notesAmong(folder: string, names: readonly string[]): readonly Note[] {
   const paths = names.filter((name) => NOTE.test(name)).map((name) => join(folder, name))
   return paths.flatMap((path) => {
@@ -93,19 +93,19 @@ function tornEntry(folder: string, number: number): OwnEntry {
   const entry = { kind: 'recovered', time: timestamp(), what: 'torn', file } as const
   try {
     const bytes = readFileSync(join(folder, file))
-    return { ...entry, bytes: bytes.length, digest: sha256(bytes) }
+    return { ...entry, bytes: bytes.length, digest: digestOf('sha256', bytes) }
   } catch {
-    // Somebody took it away.
+    // Somebody removed the file.
     return entry
   }
 }
 
-/** What was said is said; one that stays is said again. */
+/** A note that cannot be removed is recorded again. */
 export function removeNotes(notes: readonly Note[]): void {
   for (const { path } of notes) removeNote(path)
 }
 
-/** Whether it was still there. */
+/** Answers whether it was still there. */
 export function removeNote(path: string): boolean {
   try {
     unlinkSync(path)
@@ -115,7 +115,7 @@ export function removeNote(path: string): boolean {
   }
 }
 
-/** The number of the next file for bytes that were moved out of the log. */
+/** The number of the next file for an unfinished line that is moved out of the log. */
 export function nextTorn(names: readonly string[]): number {
   return 1 + Math.max(0, ...names.flatMap((name) => TORN.exec(name)?.[1] ?? []).map(Number))
 }

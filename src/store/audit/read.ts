@@ -1,32 +1,30 @@
-// Reading a log: from either end, in little memory, while others write to it.
+// Reads a log in files from either end, in little memory, while others write to it; and follows what comes next.
 
 import { closeSync } from 'node:fs'
+import type { FollowOptions, ReadOptions, StoredEntry } from '../audit-log.js'
 import { markOf } from './chain.js'
-import type { StoredEntry } from './entry.js'
-import type { EntryFilter } from './filter.js'
-import { type Line, linesBefore, linesFrom } from './lines.js'
-import { openPlain, segmentName, segmentPath, segmentsIn } from './segments.js'
+import {
+  firstMarkOf,
+  type Line,
+  linesBefore,
+  linesFrom,
+  openPlain,
+  segmentName,
+  segmentPath,
+  segmentsIn,
+  tailOf,
+} from './segments.js'
 
-export interface ReadOptions {
-  readonly folder: string
-  readonly newestFirst?: boolean
-  readonly filter?: EntryFilter
-  /** At most so many. */
-  readonly limit?: number
-  /** Told of lines that are no records; what stands after the last newline is not among them: it is being written. */
-  readonly onDamaged?: (where: { readonly file: string; readonly offset: number }) => void
-}
-
-/** Entries are written soon after they happen, by the clock of the host; a file that was last written before has none. */
+/** Entries are written soon after they happen, but clocks differ: a file last written before this margin has none. */
 const CLOCKS_DIFFER_MS = 3_600_000
 
-/** Checks no hashes: `verify` does. A segment that is removed meanwhile is left out; no folder is an empty log. */
-export function* readEntries(options: ReadOptions): Generator<StoredEntry> {
-  const { folder, newestFirst = false, filter, limit = Infinity } = options
+/** A segment that is removed meanwhile is skipped. A folder that does not exist is an empty log. */
+export function* readEntries(folder: string, options: ReadOptions = {}): Generator<StoredEntry> {
+  const { newestFirst = false, filter, limit = Infinity } = options
   const numbers = segmentsIn(folder)
   let left = limit
   for (const number of newestFirst ? numbers.toReversed() : numbers) {
-    for (const entry of entriesIn(number, options)) {
+    for (const entry of entriesIn(folder, number, options)) {
       if (left <= 0) return
       if (filter && !filter(entry)) continue
       left--
@@ -36,10 +34,9 @@ export function* readEntries(options: ReadOptions): Generator<StoredEntry> {
   }
 }
 
-function* entriesIn(number: number, options: ReadOptions): Generator<StoredEntry> {
-  const { folder, newestFirst = false, filter, onDamaged } = options
-  const since = filter?.since
-  for (const line of linesOf(segmentPath(folder, number), newestFirst, since)) {
+function* entriesIn(folder: string, number: number, options: ReadOptions): Generator<StoredEntry> {
+  const { newestFirst = false, filter, onDamaged } = options
+  for (const line of linesOf(segmentPath(folder, number), newestFirst, filter?.since)) {
     if (!line.whole) continue
     const entry = entryOf(line.bytes)
     if (entry) yield entry
@@ -59,7 +56,7 @@ function* linesOf(path: string, newestFirst: boolean, since: number | undefined)
   }
 }
 
-/** Undefined for a line that is no record. */
+/** Undefined for a line that is not a record. */
 export function entryOf(bytes: Buffer): StoredEntry | undefined {
   if (!markOf(bytes)) return undefined
   try {
@@ -70,4 +67,76 @@ export function entryOf(bytes: Buffer): StoredEntry | undefined {
   } catch {
     return undefined
   }
+}
+
+// ---- following ------------------------------------------------------------------------------------------------
+
+interface Position {
+  /** 0: before the first. */
+  readonly segment: number
+  readonly offset: number
+}
+
+/** Goes on where there is no log yet, or none any more: one may come. */
+export async function* followEntries(
+  folder: string,
+  options: FollowOptions = {},
+): AsyncGenerator<StoredEntry> {
+  const { filter, after = 0, signal, everyMs = 200 } = options
+  let position = options.after === undefined ? newestPosition(folder) : positionAfter(folder, after)
+  while (!signal?.aborted) {
+    // List before reading: if there is a next segment by now, nothing more is added to this one.
+    const next = segmentsIn(folder).find((number) => number > position.segment)
+    for (const { entry, end } of entriesFrom(folder, position)) {
+      if (signal?.aborted) return
+      position = { ...position, offset: end }
+      if (entry && entry.seq > after && (!filter || filter(entry))) yield entry
+    }
+    if (next !== undefined) position = { segment: next, offset: 0 }
+    else await pause(everyMs, signal)
+  }
+}
+
+function newestPosition(folder: string): Position {
+  const segment = segmentsIn(folder).at(-1) ?? 0
+  return { segment, offset: segment === 0 ? 0 : (tailOf(segmentPath(folder, segment))?.end ?? 0) }
+}
+
+function positionAfter(folder: string, after: number): Position {
+  const numbers = segmentsIn(folder)
+  const segment = numbers.findLast((number) => {
+    const first = firstMarkOf(segmentPath(folder, number))
+    return first !== undefined && first.seq <= after + 1
+  })
+  return { segment: segment ?? numbers[0] ?? 0, offset: 0 }
+}
+
+/** Reads up to the last newline: the rest is still being written. */
+function* entriesFrom(
+  folder: string,
+  { segment, offset }: Position,
+): Generator<{ readonly entry: StoredEntry | undefined; readonly end: number }> {
+  const file = segment === 0 ? undefined : openPlain(segmentPath(folder, segment))
+  if (!file) return
+  try {
+    // The file shrinks when a batch that did not fit on the disk is taken back.
+    const start = Math.min(offset, file.stats.size)
+    if (start < offset) yield { entry: undefined, end: start }
+    for (const { bytes, end, whole } of linesFrom(file.fd, start))
+      if (whole) yield { entry: entryOf(bytes), end }
+  } finally {
+    closeSync(file.fd)
+  }
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    signal?.addEventListener('abort', end)
+  })
 }

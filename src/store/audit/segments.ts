@@ -1,10 +1,9 @@
-// The files of a log: 00000001.jsonl and on, each continuing the one before.
+// The segments of a log (00000001.jsonl and so on, each continuing the one before), and reading their lines.
 
-import { closeSync, constants, fstatSync, openSync, readdirSync, type Stats } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { PLAIN } from '../../files/plain-file.js'
-import { type Mark, markOf } from './chain.js'
-import { linesBefore, linesFrom } from './lines.js'
+import { LONGEST_LINE, type Mark, markOf } from './chain.js'
 
 const NAME = /^(\d{8,15})\.jsonl$/
 const DIGITS = 8
@@ -23,7 +22,7 @@ export function segmentsAmong(names: readonly string[]): readonly number[] {
   return numbers.filter((number) => number > 0).sort((a, b) => a - b)
 }
 
-/** Ascending; none where there is no folder. */
+/** Ascending. Empty if there is no folder. */
 export function segmentsIn(folder: string): readonly number[] {
   try {
     return segmentsAmong(readdirSync(folder))
@@ -33,12 +32,12 @@ export function segmentsIn(folder: string): readonly number[] {
   }
 }
 
-export interface OpenFile {
+interface OpenFile {
   readonly fd: number
   readonly stats: Stats
 }
 
-/** Undefined where there is no such file. A link, or what is no plain file, throws. Close it. */
+/** Undefined if there is no such file. Throws for a link and for anything but a plain file. The caller closes it. */
 export function openPlain(path: string): OpenFile | undefined {
   let fd: number
   try {
@@ -56,7 +55,7 @@ export function openPlain(path: string): OpenFile | undefined {
   throw new Error(`${path} is no plain file; move it away`)
 }
 
-/** Undefined where there is no such file. */
+/** Undefined if there is no such file. */
 export function withFile<T>(path: string, use: (fd: number, stats: Stats) => T): T | undefined {
   const file = openPlain(path)
   if (!file) return undefined
@@ -69,13 +68,13 @@ export function withFile<T>(path: string, use: (fd: number, stats: Stats) => T):
 
 export interface Tail {
   readonly size: number
-  /** Where the last line that has the form of one ends. What follows is none. */
+  /** The end of the last line that has the right form. */
   readonly end: number
-  /** Of that line. */
+  /** The mark of that line. */
   readonly mark: Mark | undefined
 }
 
-/** Undefined where there is no such file. */
+/** Undefined if there is no such file. */
 export function tailOf(path: string): Tail | undefined {
   return withFile(path, (fd, { size }) => {
     for (const { bytes, end, whole } of linesBefore(fd, size)) {
@@ -86,10 +85,119 @@ export function tailOf(path: string): Tail | undefined {
   })
 }
 
-/** Of its first line, if that has the form of one. */
+/** The mark of the first line, if it has the right form. */
 export function firstMarkOf(path: string): Mark | undefined {
   return withFile(path, (fd) => {
     for (const { bytes, whole } of linesFrom(fd)) return whole ? markOf(bytes) : undefined
     return undefined
   })
+}
+
+// ---- lines ----------------------------------------------------------------------------------------------------
+
+export interface Line {
+  /** Without the newline. Valid until the next line is read. Empty for a line that is too long. */
+  readonly bytes: Buffer
+  /** Where the line begins in the file. */
+  readonly offset: number
+  /** Where the next line begins. */
+  readonly end: number
+  /** False for the part after the last newline. */
+  readonly whole: boolean
+}
+
+const CHUNK = 256 * 1024
+const FIRST_CHUNK = 8 * 1024
+const NEWLINE = 10
+const NOTHING = Buffer.alloc(0)
+
+/** Reads forward from `start`, which is the beginning of a line. */
+export function* linesFrom(fd: number, start = 0): Generator<Line> {
+  const chunk = Buffer.allocUnsafe(CHUNK)
+  const open: Buffer[] = []
+  let openLength = 0
+  let offset = start
+  for (let position = start; ; ) {
+    const read = readSync(fd, chunk, 0, CHUNK, position)
+    if (read === 0) break
+    position += read
+    let from = 0
+    for (let at = chunk.indexOf(NEWLINE); at >= 0 && at < read; at = chunk.indexOf(NEWLINE, from)) {
+      const piece = chunk.subarray(from, at)
+      const length = openLength + piece.length
+      const bytes = length > LONGEST_LINE ? NOTHING : openLength > 0 ? Buffer.concat([...open, piece]) : piece
+      yield { bytes, offset, end: offset + length + 1, whole: true }
+      offset += length + 1
+      open.length = 0
+      openLength = 0
+      from = at + 1
+    }
+    if (from < read) {
+      openLength += read - from
+      // Only the length of a line that is too long is needed.
+      if (openLength <= LONGEST_LINE) open.push(Buffer.from(chunk.subarray(from, read)))
+      else open.length = 0
+    }
+  }
+  if (openLength === 0) return
+  const bytes = openLength > LONGEST_LINE ? NOTHING : Buffer.concat(open)
+  yield { bytes, offset, end: offset + openLength, whole: false }
+}
+
+/** Reads backward from `end`, the size of the file. The part after the last newline comes first, if there is one. */
+export function* linesBefore(fd: number, end: number): Generator<Line> {
+  let whole = false
+  let last = end
+  let tail: Buffer[] = []
+  let tailLength = 0
+  // Usually only the last line is wanted.
+  for (let position = end, most = FIRST_CHUNK; position > 0; most = CHUNK) {
+    const size = Math.min(most, position)
+    position -= size
+    const chunk = bytesAt(fd, position, size)
+    let to = chunk.length
+    for (let at = lastNewline(chunk, to); at >= 0; at = lastNewline(chunk, to)) {
+      const offset = position + at + 1
+      if (whole || offset < last)
+        yield lineOf(chunk.subarray(at + 1, to), tail, tailLength, offset, last, whole)
+      whole = true
+      last = offset
+      tail = []
+      tailLength = 0
+      to = at
+    }
+    if (to > 0) {
+      tailLength += to
+      if (tailLength <= LONGEST_LINE) tail.unshift(chunk.subarray(0, to))
+      else tail = []
+    }
+  }
+  if (last > 0) yield lineOf(NOTHING, tail, tailLength, 0, last, whole)
+}
+
+function lineOf(
+  first: Buffer,
+  tail: Buffer[],
+  tailLength: number,
+  offset: number,
+  end: number,
+  whole: boolean,
+): Line {
+  const length = first.length + tailLength
+  const bytes = length > LONGEST_LINE ? NOTHING : tailLength > 0 ? Buffer.concat([first, ...tail]) : first
+  return { bytes, offset, end, whole }
+}
+
+function lastNewline(chunk: Buffer, to: number): number {
+  return to === 0 ? -1 : chunk.lastIndexOf(NEWLINE, to - 1)
+}
+
+/** Answers fewer bytes if the file ends before. */
+export function bytesAt(fd: number, position: number, size: number): Buffer {
+  const bytes = Buffer.allocUnsafe(size)
+  let length = 0
+  for (let read = 1; read > 0 && length < size; length += read) {
+    read = readSync(fd, bytes, length, size - length, position + length)
+  }
+  return bytes.subarray(0, length)
 }

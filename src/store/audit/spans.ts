@@ -1,9 +1,9 @@
-// Records as OpenTelemetry spans, where the host has a tracer: one for each hook that ran.
+// Audit records as OpenTelemetry spans, if the embedder has a tracer: one span for each hook that ran.
 
 import { textOf } from '../../core/base/errors.js'
 import type { AuditedHook, AuditRecord, AuditSink } from '../../core/session/audit-record.js'
 
-/** As much of @opentelemetry/api as is used: the package is the host's, and may not be there. */
+/** The part of @opentelemetry/api that we use. The package is the embedder's and may be missing. */
 interface OpenTelemetry {
   readonly trace: { getTracer(name: string): Tracer }
   readonly ROOT_CONTEXT: unknown
@@ -19,12 +19,12 @@ interface Span {
   end(time: number): void
 }
 
-/** A text, so that neither the compiler nor a bundler asks for the package. */
+/** Typed as any string, so that neither the compiler nor a bundler looks for the package. */
 const PACKAGE: string = '@opentelemetry/api'
 const REGISTRY = Symbol.for('opentelemetry.js.api.1')
 const SPAN = 'execute_hook'
 
-/** What a host that set up OpenTelemetry left for everybody. */
+/** The global that OpenTelemetry leaves when an embedder has set it up. */
 interface Registry {
   readonly trace?: unknown
   readonly context?: { active?(): unknown }
@@ -39,11 +39,11 @@ function hasTracer(): boolean {
   try {
     return registry() !== undefined
   } catch {
-    return false // what is there is no registry
+    return false // something else is there
   }
 }
 
-/** The sink, and spans beside it where the host has set up OpenTelemetry by now. */
+/** Adds spans to the sink if OpenTelemetry is set up by now. */
 export function withSpans(sink: AuditSink | undefined): AuditSink | undefined {
   if (!hasTracer()) return sink
   const spans = spansSink()
@@ -62,7 +62,7 @@ export function spansSink(): AuditSink {
     try {
       const found = registry()
       if (!found || !record.hooks.some(hasRun)) return
-      // Now: when the package is loaded, the host is somewhere else.
+      // Taken now: the active context is another one by the time the package is loaded.
       const parent = found.context?.active?.()
       if (api) {
         makeSpans(api, record, parent)
@@ -90,7 +90,7 @@ async function load(): Promise<OpenTelemetry | undefined> {
 
 let warned = false
 
-/** Once: what goes wrong here goes wrong with every record. */
+/** Only once: the next record would fail the same way. */
 function warn(error: unknown): void {
   if (warned) return
   warned = true
@@ -104,7 +104,7 @@ function hasRun({ status }: AuditedHook): boolean {
 function makeSpans(api: OpenTelemetry, record: AuditRecord, parent: unknown): void {
   try {
     const tracer = api.trace.getTracer('carabiner')
-    // The record is made when all is decided.
+    // The record is made at the end of the event.
     const began = Date.parse(record.time) - record.ms
     for (const hook of record.hooks.filter(hasRun)) {
       const startTime = began + (hook.at ?? 0)
@@ -119,7 +119,7 @@ function makeSpans(api: OpenTelemetry, record: AuditRecord, parent: unknown): vo
   }
 }
 
-/** Names of the GenAI conventions where there is one for it. */
+/** Uses the names of the GenAI conventions where one exists. */
 function attributesOf(record: AuditRecord, hook: AuditedHook): object {
   const attributes = {
     'gen_ai.operation.name': SPAN,

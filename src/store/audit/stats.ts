@@ -1,33 +1,33 @@
-// What each hook did, counted over any number of entries in bounded memory.
+// Statistics of each hook over any number of entries, in bounded memory.
 
 import type { AuditedHook } from '../../core/session/audit-record.js'
-import type { Entry } from './entry.js'
+import type { Entry } from '../audit-log.js'
 
 export interface HookStats {
   readonly name: string
   readonly source: string
-  /** Times it was run, failed or not. */
+  /** How often it ran, whether it failed or not. */
   readonly runs: number
   readonly failures: number
   readonly denies: number
   readonly asks: number
-  /** Times it matched but was not run. */
+  /** How often it matched but did not run. */
   readonly skipped: number
-  /** Of its runs, to about two percent; undefined before the first. */
+  /** Accurate to about two percent; undefined before the first run. */
   readonly medianMs: number | undefined
   readonly p95Ms: number | undefined
-  /** Time of the last entry it had a part in. */
+  /** The time of the last entry that it took part in. */
   readonly last: string
 }
 
-/** More hooks than that are not told apart. */
+/** Further hooks are counted together. */
 const MOST_HOOKS = 10_000
 const OTHERS = 'others'
 
-/** Each bound of times is so much above the one before. */
+/** The factor between the bounds of two classes of times. */
 const STEP = 1.04
 const LOG_STEP = Math.log(STEP)
-/** Shorter times are one. */
+/** Shorter times are not told apart. */
 const SHORTEST_MS = 0.001
 
 class Tally {
@@ -51,7 +51,7 @@ class Tally {
     if (time > this.last) this.last = time
     if (status === 'skipped') this.skipped++
     else if (status !== 'detached') this.#ran(Number(ms))
-    // Nobody waits for an observer; of an async hook another record tells when it has ended.
+    // Nobody waits for an observer. The end of an async hook is another record.
     else if (role === 'observe') this.runs++
     if (status === 'failed') this.failures++
     if (action === 'deny') this.denies++
@@ -81,10 +81,12 @@ class Tally {
   }
 }
 
-/** By name and source, in the order in which they first came up. */
-export function statsOf(entries: Iterable<Entry>): readonly HookStats[] {
+/** Groups by name and source, in the order of their first appearance. */
+export async function statsOf(
+  entries: Iterable<Entry> | AsyncIterable<Entry>,
+): Promise<readonly HookStats[]> {
   const tallies = new Map<string, Tally>()
-  for (const entry of entries) {
+  for await (const entry of entries) {
     if (entry.kind !== 'fire' && entry.kind !== 'late') continue
     for (const hook of Array.isArray(entry.hooks) ? entry.hooks : [])
       tallyOf(tallies, hook).add(hook, entry.time)

@@ -1,64 +1,35 @@
-// Whether a log is as it was written: every byte of every record, in order, from where it begins to where its head says.
+// Verifies a log in files: every byte of every record, in order, from its beginning to where its head says it ends.
 
-import { existsSync, readdirSync } from 'node:fs'
-import type { Link } from './chain.js'
-import { Chain, noteOf } from './chain-check.js'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import type { Entry, Link, Problem, PrunedEntry, Verification, VerifyOptions } from '../audit-log.js'
+import { isIntact, type Mark, markOf, START } from './chain.js'
 import { HEAD_NAME, type Head, readHead } from './head.js'
-import { linesFrom } from './lines.js'
 import { notesAmong } from './notes.js'
-import { segmentName, segmentPath, segmentsIn, withFile } from './segments.js'
+import { entryOf } from './read.js'
+import { linesFrom, segmentName, segmentPath, segmentsIn, withFile } from './segments.js'
 
 /*
- * What this cannot prove: who may write to the folder can write a new chain, head and all, or cut the end off and put
- * the head back. Against that there is `expect`: a number and a hash that were noted elsewhere.
+ * This cannot prove everything: whoever may write to the folder can write a whole new chain with its head, or cut off
+ * the end and put the head back. `expect` guards against that: a number and a hash that were noted elsewhere.
  */
-
-export interface VerifyOptions {
-  /** A record that must be in the log: its number and hash, kept where who writes the log cannot change them. */
-  readonly expect?: Link
-  /** Called for every line that is read. */
-  readonly onLine?: () => void
-}
-
-export interface Problem {
-  /** The number of the record that is changed, missing, or not where it belongs. */
-  readonly seq?: number
-  readonly file: string
-  /** From 1; 0 where it is no line. */
-  readonly line: number
-  readonly what: string
-}
-
-export interface Verification {
-  /** No problem was found. */
-  readonly ok: boolean
-  readonly records: number
-  readonly first: Link | undefined
-  readonly last: Link | undefined
-  /** In the order of the log, the first hundred. */
-  readonly problems: readonly Problem[]
-  /** How many there are in all. */
-  readonly problemCount: number
-  /** Bytes after the last newline: a record that was being written, and was not acknowledged. No problem. */
-  readonly torn?: { readonly file: string; readonly bytes: number }
-  readonly head: Head | undefined
-  /** What the log says of itself: losses it knows of, repairs, what was removed. No problems. */
-  readonly notes: readonly string[]
-}
 
 const MOST_TRIES = 5
 
-/** Reads all of it, in little memory. Others may write meanwhile. Throws where the folder cannot be read. */
+/** Reads in little memory while others write. */
 export function verify(folder: string, options: VerifyOptions = {}): Verification {
+  const { mostBytes = Infinity } = options
   for (let tries = 1; ; tries++) {
-    // First the head: then the log is at least as far.
+    // Read the head first: then the log is at least as far.
     const head = readHead(folder)
-    const chain = new Chain(options.expect, head && 'seq' in head ? head : undefined)
     const numbers = segmentsIn(folder)
+    const newest = numbers.at(-1)
+    if (newest !== undefined && sizeOf(folder, numbers) > mostBytes)
+      return verifyNewest(folder, newest, options.onLine)
+    const chain = new Chain(options.expect, head && 'seq' in head ? head : undefined)
     const gone = numbers.find(
       (number, i) => !checkSegment(folder, number, i === numbers.length - 1, chain, options.onLine),
     )
-    // The oldest may be removed while it is read.
+    // The oldest segment may be removed while we read it.
     if (gone !== undefined && tries < MOST_TRIES) continue
     if (numbers.length === 0 && head === undefined) {
       const what = 'there is no log here: nothing was written yet, or all of it was removed'
@@ -75,13 +46,13 @@ export function verify(folder: string, options: VerifyOptions = {}): Verificatio
   }
 }
 
-/** What the next who writes is going to say. */
+/** Notes that the next writer will put into the log. */
 function waiting(folder: string): readonly string[] {
   if (!existsSync(folder)) return []
   return notesAmong(folder, readdirSync(folder)).flatMap(({ entry }) => noteOf(entry) ?? [])
 }
 
-/** False where it is gone. */
+/** False if the segment is gone. */
 function checkSegment(
   folder: string,
   number: number,
@@ -103,4 +74,283 @@ function checkSegment(
     return true
   })
   return checked ?? false
+}
+
+function sizeOf(folder: string, numbers: readonly number[]): number {
+  const sizes = numbers.map(
+    (number) => statSync(segmentPath(folder, number), { throwIfNoEntry: false })?.size,
+  )
+  return sizes.reduce<number>((sum, size = 0) => sum + size, 0)
+}
+
+/** Checks that the lines of one segment are intact and follow each other, and that the head names one of them. */
+function verifyNewest(folder: string, number: number, onLine: VerifyOptions['onLine']): Verification {
+  const file = segmentName(number)
+  const read = readHead(folder)
+  const head = read && 'hash' in read ? read : undefined
+  const problems: Problem[] = []
+  const marks: Mark[] = []
+  let isHeadSeen = head === undefined || head.segment !== number
+  let records = 0
+  let line = 0
+  withFile(segmentPath(folder, number), (fd) => {
+    for (const { bytes, whole } of linesFrom(fd)) {
+      line++
+      onLine?.()
+      if (!whole) continue
+      const mark = markOf(bytes)
+      const before = marks.at(-1)
+      if (!mark || !isIntact(bytes, mark))
+        return problems.push({ file, line, what: 'this line was changed, or is no record' })
+      if (before !== undefined && mark.prev !== before.hash)
+        return problems.push({ file, line, what: `record ${mark.seq} does not follow the one before it` })
+      records++
+      marks[Math.min(marks.length, 1)] = mark
+      if (head?.hash === mark.hash) isHeadSeen = true
+    }
+    if (head === undefined)
+      return problems.push({ file: HEAD_NAME, line: 0, what: 'it is missing or cannot be read' })
+    const what = `${file} ends before ${HEAD_NAME} says: the newest records are missing`
+    return isHeadSeen || problems.push({ file, line, what })
+  })
+  const [first, last] = [linkOf(marks[0]), linkOf(marks.at(-1))]
+  const problemCount = problems.length
+  return { ok: problemCount === 0, records, first, last, problems, problemCount, head, notes: [] }
+}
+
+// ---- along the chain -------------------------------------------------------------------------------------------
+
+interface Place {
+  readonly segment: number
+  readonly file: string
+  readonly line: number
+  /** The offset of the next line. */
+  readonly end: number
+}
+
+const MOST_PROBLEMS = 100
+const MOST_NOTES = 100
+/** Entries about the log itself. */
+const OWN_KIND = /"kind":"(?:recovered|gap|pruned)"/
+
+/** What the next record has to follow. The hash is unknown after a line that is not a record. */
+interface Before {
+  readonly seq: number
+  readonly hash: string | undefined
+  /** The previous line is not a record: it may have been inserted, or it was the next record. */
+  readonly unsure: boolean
+}
+
+class Chain {
+  torn: Verification['torn']
+  readonly #expect: Link | undefined
+  readonly #head: Head | undefined
+  readonly #problems: Problem[] = []
+  #problemCount = 0
+  readonly #notes: string[] = []
+  #records = 0
+  #first: (Mark & Place) | undefined
+  #last: (Mark & Place) | undefined
+  #before: Before = { ...START, unsure: false }
+  /** Lines before the first record that are not records. */
+  #beforeFirst = 0
+  #segment: number | undefined
+  #missingSegment: number | undefined
+  #pruned: PrunedEntry | undefined
+  #anchored = false
+  #headSeen = false
+
+  constructor(expect: Link | undefined, head: Head | undefined) {
+    this.#expect = expect
+    this.#head = head
+  }
+
+  problem(problem: Problem, at: 'end' | 'start' = 'end'): void {
+    this.#problemCount++
+    if (at === 'start') this.#problems.unshift(problem)
+    else this.#problems.push(problem)
+    if (this.#problems.length > MOST_PROBLEMS) this.#problems.pop()
+  }
+
+  openSegment(number: number): void {
+    const next = (this.#segment ?? number - 1) + 1
+    if (number > next) this.#missingSegment = next
+    this.#segment = number
+  }
+
+  add(line: Buffer, place: Place): void {
+    const said = markOf(line)
+    if (!said) {
+      this.#addNoRecord(place)
+      return
+    }
+    this.#records++
+    const mark = isIntact(line, said) ? said : this.#changed(said, place)
+    if (mark === said) this.#checkOrder(mark, place)
+    if (this.#head?.seq === mark.seq) this.#checkHead(this.#head, mark, place)
+    if (this.#expect?.seq === mark.seq) this.#checkAnchor(this.#expect, mark, place)
+    if (OWN_KIND.test(line.toString('latin1', 0, 512))) this.#hear(line, place)
+    this.#first ??= { ...mark, ...place }
+    this.#last = { ...mark, ...place }
+    this.#before = { seq: mark.seq, hash: mark.hash, unsure: false }
+  }
+
+  /** Only the position of a changed record can be believed. */
+  #changed(said: Mark, place: Place): Mark {
+    const seq = this.#first || said.seq === 1 ? this.#before.seq + 1 : said.seq
+    this.#report(seq, place, `record ${seq} was changed`)
+    return { ...said, seq }
+  }
+
+  #addNoRecord(place: Place): void {
+    this.#before = { ...this.#before, unsure: true }
+    if (!this.#first) this.#beforeFirst++
+    if (!this.#first && place.segment > 1) {
+      // Older segments were removed, so its number is unknown.
+      this.problem({ file: place.file, line: place.line, what: 'this line is no record' })
+      return
+    }
+    const seq = this.#before.seq + 1
+    this.#report(seq, place, `what stands where record ${seq} should be is no record`)
+  }
+
+  #checkOrder({ seq, prev }: Mark, place: Place): void {
+    const { seq: before, hash, unsure } = this.#before
+    // The beginning of the log is known only after all of it was read.
+    if (!this.#first && before === 0 && seq > 1) return
+    const missing = this.#missingSegment
+    this.#missingSegment = undefined
+    // The unreadable line before is this record's predecessor.
+    if (unsure && seq === before + 2) return
+    if (seq !== before + 1) this.#report(...outOfOrder(seq, before, place, missing))
+    else if (prev !== hash) {
+      const what =
+        before === 0
+          ? 'record 1 does not begin a log'
+          : `record ${before} was replaced, or record ${seq} was: ${seq} follows another one`
+      this.#report(before || seq, place, what)
+    }
+  }
+
+  #checkHead(head: Head, mark: Mark, place: Place): void {
+    this.#headSeen = true
+    if (head.hash !== mark.hash) {
+      const what = `record ${mark.seq} has another hash than ${HEAD_NAME} says: one of them was replaced`
+      this.#report(mark.seq, place, what)
+    } else if (head.segment !== place.segment || head.size !== place.end) {
+      const what = `record ${mark.seq} does not end where ${HEAD_NAME} says: lines were put in, moved or lengthened`
+      if (this.#problemCount === 0) this.#report(mark.seq, place, what)
+    }
+  }
+
+  #checkAnchor({ hash }: Link, mark: Mark, place: Place): void {
+    this.#anchored = true
+    if (hash !== mark.hash) this.#report(mark.seq, place, `record ${mark.seq} has another hash than expected`)
+  }
+
+  /** Takes note of the log's entries about itself. */
+  #hear(line: Buffer, place: Place): void {
+    const entry = entryOf(line)
+    if (entry?.kind === 'pruned') this.#pruned = entry
+    if (entry?.kind === 'recovered' && entry.what === 'head') {
+      const what = `${HEAD_NAME} was lost before record ${entry.seq} (${entry.why}): records before it may be missing`
+      this.#report(entry.seq, place, what)
+      return
+    }
+    const text = entry && noteOf(entry)
+    if (text) this.#notes.push(`record ${entry.seq}: ${text}`)
+    if (this.#notes.length > MOST_NOTES) this.#notes.shift()
+  }
+
+  #report(seq: number, { file, line }: Place, what: string): void {
+    this.problem({ seq, file, line, what })
+  }
+
+  end(): Verification {
+    this.#checkStart()
+    this.#checkEnd()
+    this.#checkAnchorFound()
+    const [first, last] = [linkOf(this.#first), linkOf(this.#last)]
+    return {
+      ok: this.#problemCount === 0,
+      records: this.#records,
+      first,
+      last,
+      problems: this.#problems,
+      problemCount: this.#problemCount,
+      ...(this.torn && { torn: this.torn }),
+      head: this.#head,
+      notes: this.#notes,
+    }
+  }
+
+  /** A log that does not begin with record 1 must say why. */
+  #checkStart(): void {
+    const first = this.#first
+    if (!first || first.seq <= 1) return
+    const pruned = this.#pruned
+    if (pruned?.last === first.seq - 1 && pruned.lastHash === first.prev) return
+    // Already reported: the lines are there, but are not records any more.
+    const missing = first.seq - 1 - (pruned?.last ?? 0)
+    if (missing > 0 && missing <= this.#beforeFirst) return
+    // The removal was interrupted: what is left goes back further than the log says.
+    if (pruned && pruned.last >= first.seq && pruned.first <= first.seq) return
+    const which = first.seq === 2 ? 'record 1 is' : `records 1 to ${first.seq - 1} are`
+    const what = `${which} missing, and the log does not say that they were removed to save space`
+    this.problem({ seq: 1, file: first.file, line: first.line, what }, 'start')
+  }
+
+  #checkEnd(): void {
+    const head = this.#head
+    const seq = this.#last?.seq ?? 0
+    if (!head || head.seq === 0 || this.#headSeen || head.seq < (this.#first?.seq ?? 0)) return
+    // Already reported where it should have been.
+    if (head.seq <= seq) return
+    const which = head.seq === seq + 1 ? `record ${head.seq} is` : `records ${seq + 1} to ${head.seq} are`
+    const what = `${which} missing: the log ends before ${HEAD_NAME} says`
+    this.problem({ seq: seq + 1, file: segmentName(head.segment), line: (this.#last?.line ?? 0) + 1, what })
+  }
+
+  #checkAnchorFound(): void {
+    const expect = this.#expect
+    if (!expect || this.#anchored) return
+    const pruned = this.#pruned
+    if (pruned?.last === expect.seq && pruned.lastHash === expect.hash) return
+    const what =
+      expect.seq < (this.#first?.seq ?? 0)
+        ? `record ${expect.seq}, which is expected, was removed: expect a newer one`
+        : `record ${expect.seq}, which is expected, is missing`
+    this.problem({ seq: expect.seq, file: this.#last?.file ?? HEAD_NAME, line: 0, what })
+  }
+}
+
+function outOfOrder(
+  seq: number,
+  before: number,
+  place: Place,
+  missing: number | undefined,
+): [seq: number, place: Place, what: string] {
+  const expected = before + 1
+  if (seq < expected)
+    return [seq, place, `record ${seq} stands after record ${before}: it was put in, or moved`]
+  const which = seq === expected + 1 ? `record ${expected} is` : `records ${expected} to ${seq - 1} are`
+  const where = missing === undefined ? '' : ` with the file ${segmentName(missing)}`
+  return [expected, place, `${which} missing${where}, or moved`]
+}
+
+function linkOf(mark: Mark | undefined): Link | undefined {
+  return mark && { seq: mark.seq, hash: mark.hash }
+}
+
+function noteOf(entry: Entry): string | undefined {
+  switch (entry.kind) {
+    case 'gap':
+      return `${entry.records} records could not be written since ${entry.since} (${entry.why})`
+    case 'pruned':
+      return `records ${entry.first} to ${entry.last} were removed to save space`
+    case 'recovered':
+      return `${entry.bytes ?? 'some'} bytes of a record that was not acknowledged were moved to ${entry.file}`
+    default:
+      return undefined
+  }
 }

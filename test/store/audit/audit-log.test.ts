@@ -1,8 +1,8 @@
+import { hash as digestOf } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { AuditLog } from '../../../src/store/audit/audit-log.js'
-import { sha256 } from '../../../src/store/audit/chain.js'
+import { FileAuditLog } from '../../../src/store/audit/file-audit.js'
 import { verify } from '../../../src/store/audit/verify.js'
 import {
   appendBytes,
@@ -30,7 +30,7 @@ describe('a line', () => {
     for (const [i, line] of linesIn(folder).entries()) {
       const [, body = '', hash = ''] = /^(.*),"hash":"([0-9a-f]{64})"\}$/s.exec(line) ?? []
       expect(body).toMatch(new RegExp(`^{"seq":${i + 1},"prev":"${prev}","kind":"fire","time":"2026-`))
-      expect(hash).toBe(sha256(Buffer.from(body)))
+      expect(hash).toBe(digestOf('sha256', Buffer.from(body)))
       prev = hash
     }
     expect(storyOf(folder)).toEqual(['a', 'b', 'ünï 𝄞 \u2028 "quoted" \\ \n\ud800'])
@@ -39,7 +39,7 @@ describe('a line', () => {
 
   it('goes on from what another process wrote', () => {
     const { log, folder, dataDir, projectDir } = workplace()
-    const other = new AuditLog({ dataDir, projectDir })
+    const other = new FileAuditLog({ dataDir, projectDir })
     for (let i = 0; i < 4; i++) (i % 2 ? other : log).append([entry(`${i}`)])
     expect(storyOf(folder)).toEqual(['0', '1', '2', '3'])
     expect(verify(folder)).toMatchObject({ ok: true, records: 4 })
@@ -72,14 +72,14 @@ describe('what is no entry', () => {
 
 describe('options', () => {
   it('that make no sense are refused', () => {
-    expect(() => new AuditLog({} as never)).toThrow(/projectDir must be/)
-    expect(() => new AuditLog({ projectDir: '/p', maxBytes: 0 })).toThrow(/maxBytes must be/)
-    expect(() => new AuditLog({ projectDir: '/p', maxsize: 1 } as never)).toThrow(/no option maxsize/)
+    expect(() => new FileAuditLog({} as never)).toThrow(/projectDir must be/)
+    expect(() => new FileAuditLog({ projectDir: '/p', maxBytes: 0 })).toThrow(/maxBytes must be/)
+    expect(() => new FileAuditLog({ projectDir: '/p', maxsize: 1 } as never)).toThrow(/no option maxsize/)
   })
 
   it('that put the log into the project are refused', () => {
     const { projectDir } = workplace()
-    expect(() => new AuditLog({ projectDir, dataDir: join(projectDir, 'x') })).toThrow(
+    expect(() => new FileAuditLog({ projectDir, dataDir: join(projectDir, 'x') })).toThrow(
       /lies in the project .* set CARABINER_HOME/,
     )
   })
@@ -152,7 +152,7 @@ describe('rotation', () => {
     const { log, folder, dataDir, projectDir } = workplace({ maxSegmentBytes: 1000 })
     log.append([entry('a')])
     appendBytes(folder, '', 2)
-    new AuditLog({ dataDir, projectDir }).append([entry('b')])
+    new FileAuditLog({ dataDir, projectDir }).append([entry('b')])
     expect(linesIn(folder, 2)).toHaveLength(1)
     expect(verify(folder)).toMatchObject({ ok: true, records: 2 })
   })
@@ -207,7 +207,11 @@ describe('a line without an end', () => {
     expect(storyOf(folder)).toEqual(['a', 'recovered', 'b'])
     const torn = readFileSync(join(folder, 'torn.1'))
     expect(torn.toString()).toBe('{"seq":2,"prev":"00')
-    expect(entriesOf(folder)[1]).toMatchObject({ bytes: 19, digest: sha256(torn), file: 'torn.1' })
+    expect(entriesOf(folder)[1]).toMatchObject({
+      bytes: 19,
+      digest: digestOf('sha256', torn),
+      file: 'torn.1',
+    })
     expect(verify(folder)).toMatchObject({ ok: true, notes: [expect.stringMatching(/19 bytes .* torn.1/)] })
     appendBytes(folder, 'more')
     log.append([entry('c')])
@@ -258,7 +262,7 @@ describe('what somebody did to the end stays visible when the log goes on', () =
     log.append(times(5, (i) => entry(`${i}`)))
     change(folder, linesIn(folder))
     expect(verify(folder).ok).toBe(false)
-    const other = new AuditLog({ dataDir, projectDir })
+    const other = new FileAuditLog({ dataDir, projectDir })
     other.append([entry('next')])
     other.append([entry('and one more')])
     expect(storyOf(folder)).toContain('next')

@@ -5,15 +5,14 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { ownSelf } from '../../../src/files/mutex.js'
 import { createHooks, deny } from '../../../src/index.js'
-import { AuditLog, type AuditLogOptions } from '../../../src/store/audit/audit-log.js'
-import { fileAudit } from '../../../src/store/audit/file-audit.js'
+import { FileAuditLog, type FileAuditOptions, fileAudit } from '../../../src/store/audit/file-audit.js'
 import { verify } from '../../../src/store/audit/verify.js'
 import { entriesOf, entry, storyOf, times, workplace } from './workplace.js'
 
 // A busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 })
 
-function place(options: Partial<AuditLogOptions> = {}) {
+function place(options: Partial<FileAuditOptions> = {}) {
   const made = workplace()
   const { dataDir, projectDir } = made
   return { ...made, audit: fileAudit({ dataDir, projectDir, ...options }) }
@@ -173,7 +172,7 @@ it('is written by a real session, one record for each event', async () => {
 it('two in one process write to one log', async () => {
   const { audit, folder, dataDir, projectDir, log } = place()
   const other = fileAudit({ dataDir, projectDir })
-  const third = new AuditLog({ dataDir, projectDir })
+  const third = new FileAuditLog({ dataDir, projectDir })
   for (let i = 0; i < 20; i++) {
     await Promise.all([audit(record('a')), other(record('b'))])
     log.append([entry('c')])

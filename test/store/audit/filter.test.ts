@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { AuditedHook, AuditRecord } from '../../../src/core/session/audit-record.js'
-import type { Entry } from '../../../src/store/audit/entry.js'
 import { DECISIONS, type FilterOptions, filterOf } from '../../../src/store/audit/filter.js'
 import { statsOf } from '../../../src/store/audit/stats.js'
+import type { Entry } from '../../../src/store/audit-log.js'
 
 // A busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 })
@@ -125,7 +125,7 @@ describe('a filter', () => {
 })
 
 describe('statistics', () => {
-  it('count what each hook did', () => {
+  it('count what each hook did', async () => {
     const entries = [
       fire({ hooks: [hook({ action: 'deny' }), hook({ name: 'b', status: 'skipped', ms: 0 })] }),
       fire({ hooks: [hook({ status: 'failed', ms: 3 }), hook({ name: 'b', action: 'ask_user' })] }),
@@ -134,7 +134,7 @@ describe('statistics', () => {
       fire({ hooks: [hook({ name: 'o', status: 'detached', role: 'observe' })] }),
       { kind: 'bypass', time: 'x', event: 'Stop', action: 'continue' } as const,
     ]
-    const [guard, b, user, observer, ...more] = statsOf(entries)
+    const [guard, b, user, observer, ...more] = await statsOf(entries)
     expect(more).toEqual([])
     expect(guard).toMatchObject({
       name: 'guard',
@@ -158,22 +158,22 @@ describe('statistics', () => {
     expect(observer).toMatchObject({ name: 'o', runs: 1, medianMs: undefined, p95Ms: undefined })
   })
 
-  it('know median and 95th percentile to some percent, however many there are', () => {
+  it('know median and 95th percentile to some percent, however many there are', async () => {
     function* entries() {
       for (let i = 1; i <= 20_000; i++) yield fire({ hooks: [hook({ ms: i / 10 })] })
     }
-    const [{ medianMs = 0, p95Ms = 0 } = {}] = statsOf(entries())
+    const [{ medianMs = 0, p95Ms = 0 } = {}] = await statsOf(entries())
     expect(medianMs / 1000).toBeGreaterThan(0.97)
     expect(medianMs / 1000).toBeLessThan(1.03)
     expect(p95Ms / 1900).toBeGreaterThan(0.97)
     expect(p95Ms / 1900).toBeLessThan(1.03)
   })
 
-  it('do not tell more hooks apart than they can remember', () => {
+  it('do not tell more hooks apart than they can remember', async () => {
     function* entries() {
       for (let i = 0; i < 10_050; i++) yield fire({ hooks: [hook({ name: `hook ${i}` })] })
     }
-    const stats = statsOf(entries())
+    const stats = await statsOf(entries())
     expect(stats).toHaveLength(10_001)
     expect(stats.at(-1)).toMatchObject({ name: 'others', runs: 50 })
   })

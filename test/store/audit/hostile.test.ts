@@ -16,7 +16,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { AuditLog } from '../../../src/store/audit/audit-log.js'
+import { FileAuditLog } from '../../../src/store/audit/file-audit.js'
 import { verify } from '../../../src/store/audit/verify.js'
 import {
   entriesOf,
@@ -62,7 +62,7 @@ describe('a full disk', () => {
     rmSync(join(root, 'other'))
     // Another process says it: this one could have ended.
     const { dataDir, projectDir } = place
-    new AuditLog({ dataDir, projectDir }).append([entry('after')])
+    new FileAuditLog({ dataDir, projectDir }).append([entry('after')])
     expect(storyOf(folder).slice(80)).toEqual(['gap', 'after'])
     expect(entriesOf(folder)[80]).toMatchObject({ records: 80, why: 'ENOSPC', since: expect.any(String) })
     log.append([entry('and on')])
@@ -162,7 +162,7 @@ describe('told in an Error that says what to do', () => {
       const { log, folder, dataDir, projectDir } = workplace()
       log.append([entry('first')])
       change(folder)
-      const writer = isNew ? new AuditLog({ dataDir, projectDir }) : log
+      const writer = isNew ? new FileAuditLog({ dataDir, projectDir }) : log
       expect(() => writer.append([entry('lost')])).toThrow(said)
     })
   }

@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { isDead, Mutex, ownerOf, ownSelf } from '../../../src/files/mutex.js'
-import { AuditLog } from '../../../src/store/audit/audit-log.js'
+import { FileAuditLog } from '../../../src/store/audit/file-audit.js'
 import { verify } from '../../../src/store/audit/verify.js'
 import { entriesOf, entry, storyOf, withWorkers, worker, workplace } from './workplace.js'
 
@@ -151,7 +151,7 @@ describe('the file of a process', () => {
     const [gone, living] = [join(folder, `owner.${OTHER}`), join(folder, `owner.${'e'.repeat(16)}`)]
     writeFileSync(gone, owned({ pid: NOBODY }))
     writeFileSync(living, owned(LIVING))
-    new AuditLog({ dataDir, projectDir }).append([entry('second')])
+    new FileAuditLog({ dataDir, projectDir }).append([entry('second')])
     expect([existsSync(gone), existsSync(living)]).toEqual([false, true])
   })
 
@@ -192,7 +192,7 @@ describe('a guard', () => {
   it('that was left is removed by who finds the log changed', () => {
     const { folder, lock, left, dataDir, projectDir } = place()
     writeFileSync(`${lock}.${'a'.repeat(16)}`, owned({ pid: NOBODY }))
-    const other = new AuditLog({ dataDir, projectDir })
+    const other = new FileAuditLog({ dataDir, projectDir })
     other.append([entry('second')])
     expect(left()).toEqual([])
     expect(verify(folder).ok).toBe(true)

@@ -1,10 +1,9 @@
 import { rmSync, statSync, utimesSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { StoredEntry } from '../../../src/store/audit/entry.js'
 import { filterOf } from '../../../src/store/audit/filter.js'
-import { followEntries } from '../../../src/store/audit/follow.js'
-import { type ReadOptions, readEntries } from '../../../src/store/audit/read.js'
+import { followEntries, readEntries } from '../../../src/store/audit/read.js'
 import { segmentPath } from '../../../src/store/audit/segments.js'
+import type { ReadOptions, StoredEntry } from '../../../src/store/audit-log.js'
 import {
   appendBytes,
   entry,
@@ -20,8 +19,7 @@ import {
 withWorkers()
 
 const names = (entries: Iterable<StoredEntry>) => [...entries].map((one) => (one as unknown as Plain).name)
-const read = (folder: string, more: Omit<ReadOptions, 'folder'> = {}) =>
-  names(readEntries({ folder, ...more }))
+const read = (folder: string, more: ReadOptions = {}) => names(readEntries(folder, more))
 
 /** Over several files, with lines of many sizes: shorter and longer than what is read at once. */
 function log() {
@@ -100,7 +98,7 @@ describe('reading', () => {
 
 describe('following', () => {
   async function* following(folder: string, more: object = {}) {
-    for await (const one of followEntries({ folder, everyMs: 1, ...more }))
+    for await (const one of followEntries(folder, { everyMs: 1, ...more }))
       yield (one as unknown as Plain).name
   }
 

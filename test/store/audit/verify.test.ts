@@ -4,7 +4,8 @@ import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { segmentPath } from '../../../src/store/audit/segments.js'
-import { type Verification, verify } from '../../../src/store/audit/verify.js'
+import { verify } from '../../../src/store/audit/verify.js'
+import type { Verification } from '../../../src/store/audit-log.js'
 import { runs } from '../../property/runs.js'
 import { appendBytes, RECORDS, sealed, smallLog, times, writeLines } from './workplace.js'
 

@@ -3,7 +3,7 @@
 import { closeSync, linkSync, openSync, writeSync } from 'node:fs'
 import { textOf } from '../../../src/core/base/errors.js'
 import { ownSelf } from '../../../src/files/mutex.js'
-import { AuditLog, type AuditLogOptions } from '../../../src/store/audit/audit-log.js'
+import { FileAuditLog, type FileAuditOptions } from '../../../src/store/audit/file-audit.js'
 
 const [task = '', given = '{}'] = process.argv.slice(2)
 const {
@@ -11,12 +11,12 @@ const {
   size = 0,
   count = Infinity,
   ...options
-} = JSON.parse(given) as AuditLogOptions & {
+} = JSON.parse(given) as FileAuditOptions & {
   readonly batch?: number
   readonly size?: number
   readonly count?: number
 }
-const log = new AuditLog(options)
+const log = new FileAuditLog(options)
 const filler = 'x'.repeat(size)
 
 const print = (text: string) => writeSync(1, `${text}\n`)
@@ -50,9 +50,9 @@ const TASKS: Readonly<Record<string, () => void>> = {
   /** Takes the lock as a writer does, and keeps it. */
   hold: () => {
     append(0)
-    linkSync(`${log.folder}/owner.${ownSelf().id}`, `${log.folder}/lock`)
+    linkSync(`${log.place}/owner.${ownSelf().id}`, `${log.place}/lock`)
     print('holds')
-    for (;;) closeSync(openSync(log.folder, 'r'))
+    for (;;) closeSync(openSync(log.place, 'r'))
   },
 }
 

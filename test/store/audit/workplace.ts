@@ -1,6 +1,7 @@
 // Folders of a test's own with a log in them, and processes that write to it.
 
 import { type ChildProcess, spawn } from 'node:child_process'
+import { hash } from 'node:crypto'
 import {
   appendFileSync,
   chmodSync,
@@ -16,21 +17,20 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, onTestFinished, vi } from 'vitest'
-import { AuditLog, type AuditLogOptions } from '../../../src/store/audit/audit-log.js'
-import { sha256 } from '../../../src/store/audit/chain.js'
-import type { StoredEntry, Writable } from '../../../src/store/audit/entry.js'
+import { FileAuditLog, type FileAuditOptions } from '../../../src/store/audit/file-audit.js'
 import { readEntries } from '../../../src/store/audit/read.js'
 import { segmentPath } from '../../../src/store/audit/segments.js'
+import type { StoredEntry, Writable } from '../../../src/store/audit-log.js'
 
 export interface Workplace {
   readonly root: string
   readonly dataDir: string
   readonly projectDir: string
-  readonly log: AuditLog
+  readonly log: FileAuditLog
   readonly folder: string
 }
 
-export type LogOptions = Omit<AuditLogOptions, 'projectDir' | 'dataDir'>
+export type LogOptions = Omit<FileAuditOptions, 'projectDir' | 'dataDir'>
 
 export function workplace(options: LogOptions = {}): Workplace {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'carabiner-audit-')))
@@ -41,8 +41,8 @@ export function workplace(options: LogOptions = {}): Workplace {
 export function workplaceIn(root: string, options: LogOptions = {}): Workplace {
   const places = { dataDir: join(root, 'data'), projectDir: join(root, 'project') }
   mkdirSync(places.projectDir, { recursive: true })
-  const log = new AuditLog({ ...places, ...options })
-  return { root, ...places, log, folder: log.folder }
+  const log = new FileAuditLog({ ...places, ...options })
+  return { root, ...places, log, folder: log.place }
 }
 
 export interface Plain extends Writable {
@@ -58,7 +58,7 @@ export const times = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
 
 export function entriesOf(folder: string): StoredEntry[] {
-  return [...readEntries({ folder })]
+  return [...readEntries(folder)]
 }
 
 /** Names and, of the log's own entries, kinds. */
@@ -81,7 +81,7 @@ export function appendBytes(folder: string, text: string, segment = 1): void {
 /** The same line with its hash made anew, as a forger would. */
 export function sealed(line: string): string {
   const body = line.slice(0, -75)
-  return `${body},"hash":"${sha256(body)}"}`
+  return `${body},"hash":"${hash('sha256', body)}"}`
 }
 
 export const RECORDS = 8

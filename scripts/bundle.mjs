@@ -94,7 +94,13 @@ function inAscii(code) {
 // ---- what is loaded when first used ---------------------------------------------------------------------------
 
 /** A host starts this program for every event, and most events need none of these. */
-const LATE_BUILTINS = ['node:crypto', 'node:child_process', 'node:os', 'node:module', 'node:timers/promises']
+export const LATE_BUILTINS = [
+  'node:crypto',
+  'node:child_process',
+  'node:os',
+  'node:module',
+  'node:timers/promises',
+]
 /**
  * The regex engine, as most matchers are lists of names, and the parser of commands: files of their own, not even read
  * before. Of each what is used here.
@@ -156,7 +162,7 @@ function latePackage(name) {
 }
 
 /** Every function of the module; those that nobody imports are dropped. @param {string} name */
-function lateFunctions(name) {
+export function lateFunctions(name) {
   const functions = Object.entries(require(name)).filter(([, value]) => typeof value === 'function')
   return functions
     .map(([key]) => `export const ${key} = (...args) => process.getBuiltinModule('${name}').${key}(...args)`)

@@ -6,7 +6,7 @@ import type { ConfigSources } from './config/discovery.js'
 import { type LoadedConfig, loadConfig, loadSkills } from './config/load.js'
 import type { MergedSettings } from './config/merged-settings.js'
 import { silenceText } from './config/silence.js'
-import { TrustGate, type Untrusted } from './config/trust-gate.js'
+import { TrustGate } from './config/trust-gate.js'
 import type { ConfigWatch } from './config/watch.js'
 import { type Diagnostic, HookError, textOf } from './core/base/errors.js'
 import { withoutSecrets } from './core/base/secrets.js'
@@ -22,6 +22,7 @@ import type { Runner } from './runners/kind.js'
 import { type KindName, kindOf } from './runners/kinds.js'
 import { preTrusted } from './trust/pre-trusted.js'
 import { TrustStore } from './trust/trust-store.js'
+import type { Untrusted } from './trust/unit.js'
 
 export interface ConfigurationOptions {
   readonly sources: ConfigSources

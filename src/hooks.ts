@@ -1,7 +1,6 @@
 // What createHooks() returns: the hooks of one host.
 
 import type { MergedSettings } from './config/merged-settings.js'
-import type { Untrusted } from './config/trust-gate.js'
 import type { Configuration } from './configuration.js'
 import { type Diagnostic, HookError } from './core/base/errors.js'
 import type { MaybePromise } from './core/base/promise.js'
@@ -13,6 +12,7 @@ import { Session, type SessionOptions } from './core/session/session.js'
 import type { GuardedStore } from './core/session/session-store.js'
 import type { Grant } from './core/verdict/approval.js'
 import type { Shared } from './runners/kind.js'
+import type { Untrusted } from './trust/unit.js'
 
 /** One hook, as `list()` shows it. */
 export interface ListedHook {
@@ -51,6 +51,7 @@ export class Hooks implements AsyncDisposable {
   readonly #running: Running
   #reloading: Promise<void> = Promise.resolve()
 
+  /** @internal Its types name packages that a user may not have; createHooks() makes these. */
   constructor(engine: Engine, running: Running, settings: MergedSettings, configuration?: Configuration) {
     this.#engine = engine
     this.#settings = settings

@@ -3,7 +3,6 @@
 export { type QueueApproverOptions, queueApprover } from './asking/queue-approver.js'
 export { type TerminalApproverOptions, terminalApprover } from './asking/terminal-approver.js'
 export type { MergedSettings as Settings } from './config/merged-settings.js'
-export type { Untrusted } from './config/trust-gate.js'
 export {
   type Action,
   type Admit,
@@ -78,3 +77,4 @@ export { type FileAudit, fileAudit } from './store/audit/file-audit.js'
 export { verify as verifyAudit } from './store/audit/verify.js'
 export type { Verification } from './store/audit-log.js'
 export { FileStore, type FileStoreOptions } from './store/sessions/file-store.js'
+export type { Untrusted } from './trust/unit.js'

@@ -9,21 +9,10 @@ import { programGone, safePath } from '../trust/program-search.js'
 import { quoted } from '../trust/quoted.js'
 import { runPlace } from '../trust/run-place.js'
 import type { TrustStore } from '../trust/trust-store.js'
-import type { Standing, TrustRecord, Unit } from '../trust/unit.js'
+import type { Standing, TrustRecord, Unit, Untrusted } from '../trust/unit.js'
 import type { ConfiguredHook } from './configured-hook.js'
 import type { Copied } from './copy-failure.js'
 import { unitsOf } from './units.js'
-
-/** A unit that may not run. */
-export interface Untrusted {
-  readonly kind: Unit['kind']
-  readonly name: string
-  readonly path: string
-  readonly state: 'untrusted' | 'modified'
-  readonly why: string
-  /** Names of its hooks. */
-  readonly hooks: readonly string[]
-}
 
 /** A hook that was let in, or kept out, and by which record. */
 interface Held {

@@ -35,6 +35,17 @@ export interface Unit {
   readonly hooks: readonly UnitHook[]
 }
 
+/** A unit that may not run. */
+export interface Untrusted {
+  readonly kind: Unit['kind']
+  readonly name: string
+  readonly path: string
+  readonly state: 'untrusted' | 'modified'
+  readonly why: string
+  /** Names of its hooks. */
+  readonly hooks: readonly string[]
+}
+
 /** Programs by name, where `$PATH` led to them when the unit was trusted. Absolute paths. */
 export type Programs = Readonly<Record<string, string>>
 

@@ -1,12 +1,12 @@
 // `carabiner list`: every hook there is, where it stands, what it runs, and whether it may.
 
-import type { Untrusted } from '../../config/trust-gate.js'
 import type { Diagnostic } from '../../core/base/errors.js'
 import { localTime } from '../../core/base/timestamp.js'
 import { visible } from '../../core/base/visible.js'
 import type { ListedHook } from '../../hooks.js'
 import { runsProgram } from '../../runners/kinds.js'
 import type { HookStats } from '../../store/audit/stats.js'
+import type { Untrusted } from '../../trust/unit.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { plainData } from '../output.js'
 import { fitted } from '../print/fit.js'

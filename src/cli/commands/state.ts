@@ -1,9 +1,9 @@
 // The bare `carabiner`: how this project stands, and the next command to type.
 
-import type { Untrusted } from '../../config/trust-gate.js'
 import type { Diagnostic } from '../../core/base/errors.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { ListedHook } from '../../hooks.js'
+import type { Untrusted } from '../../trust/unit.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { plainData } from '../output.js'
 import { fitted } from '../print/fit.js'

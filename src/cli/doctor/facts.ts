@@ -3,9 +3,9 @@
 import { homedir } from 'node:os'
 import type { ConfiguredHook } from '../../config/configured-hook.js'
 import type { MergedSettings } from '../../config/merged-settings.js'
-import type { Untrusted } from '../../config/trust-gate.js'
 import type { Diagnostic } from '../../core/base/errors.js'
 import type { ListedHook } from '../../hooks.js'
+import type { Untrusted } from '../../trust/unit.js'
 import { noticesOf, openHooks, projectFolder, type Sources } from '../sources.js'
 import { readFiles } from '../specs.js'
 

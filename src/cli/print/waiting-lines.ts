@@ -1,7 +1,7 @@
 // What of a project waits for trust, and why.
 
-import type { Untrusted } from '../../config/trust-gate.js'
 import { visible, visibleName } from '../../core/base/visible.js'
+import type { Untrusted } from '../../trust/unit.js'
 import { labelled, shortPath } from './lines.js'
 import type { Paint } from './paint.js'
 

@@ -1,6 +1,5 @@
 // "Why did my hook not run": one hook and one event, answered in words, with what to type next.
 
-import type { Untrusted } from '../../config/trust-gate.js'
 import { didYouMean } from '../../core/base/nearest.js'
 import { localTime } from '../../core/base/timestamp.js'
 import { visibleName } from '../../core/base/visible.js'
@@ -8,6 +7,7 @@ import { type EventKind, resolveEvent } from '../../core/events/events.js'
 import type { Candidate, Plan } from '../../core/run/plan.js'
 import type { ListedHook } from '../../hooks.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
+import type { Untrusted } from '../../trust/unit.js'
 import type { Finding } from '../doctor/finding.js'
 import type { Payload } from '../firing/payload.js'
 import { oneLine, placeOf, some } from '../print/lines.js'

@@ -1,0 +1,89 @@
+// Bundles the three entries of the library into a folder: few files, because each one costs a program that imports them.
+
+import { fileURLToPath } from 'node:url'
+import { rolldown } from 'rolldown'
+import { LATE_BUILTINS, lateFunctions } from './bundle.mjs'
+
+const source = (/** @type {string} */ path) => fileURLToPath(new URL(`../src/${path}`, import.meta.url))
+
+const ENTRIES = {
+  index: source('index.ts'),
+  'core/index': source('core/index.ts'),
+  'author/index': source('author/index.ts'),
+}
+
+/**
+ * Shared chunks keep one `globalHooks` and one `HookError`, whichever entries a program imports. Their names carry a
+ * hash, so that two builds never share a name for different code.
+ * @param {string} dir
+ */
+export async function bundleLibrary(dir) {
+  const library = await rolldown({
+    input: ENTRIES,
+    platform: 'node',
+    transform: { target: 'node20' },
+    tsconfig: false,
+    external: (id) => isPackage(id) && !LATE_BUILTINS.includes(id),
+    treeshake: { moduleSideEffects: false },
+    // The entries are files of their own, so that the chunks never add an export to them.
+    preserveEntrySignatures: 'allow-extension',
+    plugins: [lateBuiltins],
+  })
+  await library.write({
+    dir,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [{ name: byEntries(), debugName: 'by entries' }],
+    },
+  })
+  await library.close()
+}
+
+/** @param {string} id */
+function isPackage(id) {
+  return !/^[./\0]/.test(id) && !id.startsWith(source(''))
+}
+
+/** Modules of Node that are slow to load, and that many programs never need, are loaded when first called. */
+const lateBuiltins = {
+  name: 'late-builtins',
+  resolveId: (/** @type {string} */ id) => (LATE_BUILTINS.includes(id) ? `\0${id}` : undefined),
+  load: (/** @type {string} */ id) => (id.startsWith('\0node:') ? lateFunctions(id.slice(1)) : undefined),
+}
+
+/** @typedef {{ getModuleInfo(id: string): { importedIds: readonly string[], dynamicallyImportedIds: readonly string[] } | null }} Graph */
+
+/**
+ * One chunk for all modules that the same entries load at once. Modules that are loaded late come after the whole of
+ * `carabiner`, so that what it loads need not be kept apart from them.
+ */
+function byEntries() {
+  /** @type {Map<string, Set<string>> | undefined} */
+  let users
+  return (/** @type {string} */ id, /** @type {Graph} */ graph) => {
+    if (Object.values(ENTRIES).includes(id)) return null
+    users ??= usersOf(graph)
+    const names = users.get(id) ?? new Set()
+    if (names.has('index')) names.delete('late')
+    return names.size === 0 || (names.size === 1 && names.has('late')) ? null : [...names].join('-')
+  }
+}
+
+/** The entries that reach each module through static imports; `late` where that begins with an import(). @param {Graph} graph */
+function usersOf(graph) {
+  /** @type {Map<string, Set<string>>} */
+  const users = new Map()
+  const visit = (/** @type {string} */ id, /** @type {string} */ user) => {
+    const module = graph.getModuleInfo(id)
+    const names = users.get(id) ?? new Set()
+    if (!module || names.has(user)) return
+    users.set(id, names.add(user))
+    for (const next of module.importedIds) visit(next, user)
+    for (const next of module.dynamicallyImportedIds) visit(next, 'late')
+  }
+  for (const [name, id] of Object.entries(ENTRIES)) visit(id, name.split('/')[0] ?? name)
+  return users
+}

@@ -10,26 +10,23 @@ import { readPluginFolder } from '../config/plugin-folder.js'
 import { discard } from '../files/folder.js'
 import { realOf } from '../files/within.js'
 import { TrustStore } from '../trust/trust-store.js'
-import { type Forget, pluginEntries } from './placing.js'
 import { forgetSource } from './sources/accepted-source.js'
 import { SwitchStore } from './switches.js'
-import { pluginsDir, type Target } from './target.js'
+import { pluginEntries, pluginsDir, type Target } from './target.js'
 
-/** Of a plugin that is not in its place any more. */
-export function forgetting(target: Target): Forget {
-  return (name, folder) => {
-    untrust(target, name)
-    forgetSource(target, name)
-    const own = ownerOf(target, folder)
-    const called = own?.source ?? name
-    const dir = pluginsDir(target)
-    const others = pluginEntries(dir).map((one) => ownerOf(target, join(dir, one)))
-    // Two plugins that call themselves alike share these: they stay while one of them is there.
-    if (others.some((other) => other?.source === called)) return
-    if (own?.place.plugin) removeData(own.place.plugin.dataDir)
-    const project = target.scope === 'project' ? target.base : undefined
-    new SwitchStore().forget({ plugin: called, from: target.scope }, project, Date.now())
-  }
+/** For a plugin that is no longer in its place. `folder` is where its files are now. */
+export function forgetPlugin(target: Target, name: string, folder: string): void {
+  untrust(target, name)
+  forgetSource(target, name)
+  const own = ownerOf(target, folder)
+  const called = own?.source ?? name
+  const dir = pluginsDir(target)
+  const others = pluginEntries(dir).map((one) => ownerOf(target, join(dir, one)))
+  // Two plugins of the same name share these: they stay while one of the two is there.
+  if (others.some((other) => other?.source === called)) return
+  if (own?.place.plugin) removeData(own.place.plugin.dataDir)
+  const project = target.scope === 'project' ? target.base : undefined
+  new SwitchStore().forget({ plugin: called, from: target.scope }, project, Date.now())
 }
 
 /** Under whatever project it was trusted. */

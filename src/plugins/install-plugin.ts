@@ -1,48 +1,30 @@
 // Installing: fetch, check against what was promised, stage for the review; and, once somebody agreed, put it in its place.
 
-import { existsSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import type { ConfiguredHook } from '../config/configured-hook.js'
+import { hooksDirOf } from '../config/discovery.js'
 import { loadConfig } from '../config/load.js'
 import { unitsOf } from '../config/units.js'
+import type { Diagnostic } from '../core/base/errors.js'
 import { visibleName } from '../core/base/visible.js'
 import { isBelow, realOf } from '../files/within.js'
 import { TrustStore } from '../trust/trust-store.js'
 import type { Unit } from '../trust/unit.js'
-import type { EntryManifest } from './catalog/entry.js'
-import { forgetting } from './forget-plugin.js'
+import { type Resolved, withManifest } from './catalog/resolve.js'
 import { type LockEntry, readLock, writeLock } from './lock-file.js'
-import { checkPlace, integrityAt, place, recover, type Step } from './placing.js'
+import { changing, checkPlace, place, type Step } from './placing.js'
 import { checkIsPlugin, nameInManifest } from './plugin-content.js'
 import { checkPluginName, pluginNameFrom } from './plugin-name.js'
 import { PluginProblem } from './plugin-problem.js'
-import { acceptSource } from './sources/accepted-source.js'
+import { acceptSource, type Origin } from './sources/accepted-source.js'
 import { type Fetched, fetchTree } from './sources/fetch-source.js'
-import type { Origin } from './sources/origin.js'
-import { type FetchableSource, parseSource, type Source, sourceText } from './sources/source.js'
-import { type StagedPlugin, stagePlugin } from './staged-plugin.js'
-import { alone, checkTarget, lockPath, pluginsDir, type Target } from './target.js'
-
-/** What a catalogue says of a name: where it is, and what it must turn out to be. */
-export interface CatalogAnswer {
-  readonly source: string | FetchableSource
-  readonly path?: string
-  readonly ref?: string
-  readonly commit?: string
-  /** Of the files as they are fetched. */
-  readonly integrity?: string
-  /** What the catalogue itself says of its hooks. */
-  readonly manifest?: EntryManifest
-}
-
-export type ResolveCatalog = (name: string, catalog: string) => Promise<CatalogAnswer>
-
-/** A source that can be fetched, and what was promised about it. */
-export interface Resolved extends Pick<CatalogAnswer, 'commit' | 'integrity' | 'manifest'> {
-  readonly source: FetchableSource
-  /** `NAME@CATALOG`. */
-  readonly catalog?: string
-}
+import type { FileTree } from './sources/file-tree.js'
+import { writeTree } from './sources/folder-source.js'
+import { sourceText } from './sources/source.js'
+import { alone, checkTarget, integrityAt, lockPath, pluginsDir, type Target } from './target.js'
+import { makeWorkFolder } from './work-folder.js'
 
 export interface PreparedPlugin {
   readonly name: string
@@ -53,40 +35,11 @@ export interface PreparedPlugin {
   readonly isUnpinned: boolean
 }
 
-export async function resolveSource(
-  source: Source,
-  resolveCatalog: ResolveCatalog | undefined,
-): Promise<Resolved> {
-  if (source.kind !== 'catalog') return { source }
-  const catalog = `${source.name}@${source.catalog}`
-  if (!resolveCatalog)
-    throw new PluginProblem(
-      'SOURCE_NOT_FOUND',
-      `${visibleName(catalog)} names a catalogue, and none is known`,
-    )
-  const { commit, integrity, manifest, ...answer } = await resolveCatalog(source.name, source.catalog)
-  const found = typeof answer.source === 'string' ? parseSource(answer.source, answer) : answer.source
-  if (found.kind === 'catalog')
-    throw new PluginProblem('SOURCE_INVALID', `${visibleName(catalog)} leads to another catalogue`)
-  // Without a ref the commit itself is asked for, and not whatever is newest by now.
-  const pinned =
-    found.kind === 'git' && found.ref === undefined && commit !== undefined
-      ? { ...found, ref: commit }
-      : found
-  return {
-    source: pinned,
-    catalog,
-    ...(commit !== undefined && { commit }),
-    ...(integrity !== undefined && { integrity }),
-    ...(manifest && { manifest }),
-  }
-}
-
 /** Throws unless it is a plugin with hooks, and what was promised. Whoever gets it calls `staged.remove()`. */
 export async function preparePlugin(
   resolved: Resolved,
   target: Target,
-  asked: string | undefined,
+  asked?: string,
 ): Promise<PreparedPlugin> {
   checkTarget(target)
   const name = asked === undefined ? undefined : checkPluginName(asked)
@@ -104,7 +57,6 @@ async function fetchPromised(resolved: Resolved): Promise<Fetched> {
   const fetched = await fetchTree(resolved.source)
   checkPromises(resolved, fetched)
   if (!resolved.manifest) return fetched
-  const { withManifest } = await import('./catalog/resolve.js')
   return { ...fetched, tree: withManifest(fetched.tree, resolved.manifest) }
 }
 
@@ -178,6 +130,54 @@ function fromProject(source: string, { scope, base }: Target): string {
     : source
 }
 
+// ---- looking at it before it is installed ------------------------------------------------------------------------
+
+export interface StagedPlugin {
+  readonly unit: Unit
+  readonly hooks: readonly ConfiguredHook[]
+  /** What loading it will say. */
+  readonly diagnostics: readonly Diagnostic[]
+  /** Whoever staged it calls it. */
+  readonly remove: () => void
+}
+
+/** `projectDir`: the project that it is for. Throws where there are no hooks in it. */
+export async function stagePlugin(
+  tree: FileTree,
+  name: string,
+  projectDir: string | undefined,
+): Promise<StagedPlugin> {
+  const work = makeWorkFolder()
+  const remove = () => rmSync(work, { recursive: true, force: true })
+  try {
+    const folder = join(hooksDirOf(work), name)
+    mkdirSync(dirname(folder), { recursive: true })
+    writeTree(tree, folder)
+    const { specs, diagnostics } = await loadConfig({ projectDir: work })
+    const [found] = [...unitsOf(specs)].filter(([unit]) => unit.path === folder)
+    if (!found) throw noHooks(diagnostics)
+    const [unit, hooks] = found
+    // What a command names in the project is in that project, not in this one.
+    return { unit: { ...unit, projectDir: projectDir ?? work }, hooks, diagnostics, remove }
+  } catch (error) {
+    remove()
+    throw error
+  }
+}
+
+function noHooks(diagnostics: readonly Diagnostic[]): PluginProblem {
+  const [first] = diagnostics
+  return new PluginProblem(
+    'NO_HOOKS',
+    first === undefined
+      ? 'There are no hooks in this plugin'
+      : `There are no hooks in this plugin that could run: ${first.text}`,
+    'Carabiner runs hooks; commands, agents and skills of a plugin are for the agent itself.',
+  )
+}
+
+// ---- in its place ---------------------------------------------------------------------------------------------
+
 /** Whether it is installed already, just so; throws where its place is taken by something else. */
 export function isInstalled({ name, entry }: PreparedPlugin, target: Target): boolean {
   const folder = pluginsDir(target)
@@ -215,8 +215,7 @@ export async function installPrepared(
   target: Target,
   { replaces, agreed, step }: Installing = {},
 ): Promise<void> {
-  await alone(target, () => {
-    recover(target, forgetting(target))
+  await changing(target, () => {
     checkPlace(pluginsDir(target), name, replaces)
     if (agreed !== undefined && target.scope === 'project') {
       new TrustStore().trustNext(staged.unit, join(pluginsDir(target), name), agreed)

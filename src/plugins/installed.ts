@@ -2,13 +2,12 @@
 
 import { join, resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
-import { isFolder } from '../files/folder.js'
+import { isFolder, namesIn } from '../files/folder.js'
 import { realOf } from '../files/within.js'
-import { forgetting } from './forget-plugin.js'
 import { type Lock, readLock } from './lock-file.js'
-import { integrityAt, isThere, pluginEntries, recover, strangeLeftovers } from './placing.js'
-import { alone, lockPath, pluginsDir, type Target } from './target.js'
-import { type Kind, underWay } from './under-way.js'
+import { recover } from './placing.js'
+import { alone, integrityAt, isThere, lockPath, pluginEntries, pluginsDir, type Target } from './target.js'
+import { isLeft, type Kind, underWay } from './work-folder.js'
 
 export interface InstalledPlugin {
   readonly name: string
@@ -61,7 +60,7 @@ export interface Places {
 /** Finishes what was interrupted, and answers the names of what is gone by that. For who is about to change something there. */
 export async function finishInterrupted(target: Target): Promise<readonly string[]> {
   if (underWay(pluginsDir(target)).length === 0) return []
-  return alone(target, () => recover(target, forgetting(target)))
+  return alone(target, () => recover(target))
 }
 
 /** Never throws, and changes nothing. */
@@ -94,7 +93,9 @@ function leftIn(target: Target): readonly Leftover[] {
   const { scope } = target
   const folder = pluginsDir(target)
   const ours = underWay(folder).map(({ kind, name, path }) => ({ scope, path, work: { kind, name } }))
-  const strange = strangeLeftovers(folder).map((name) => join(folder, name))
+  const own = new Set(ours.map(({ path }) => path))
+  const alike = namesIn(folder).flatMap((name) => (isLeft(name) ? [join(folder, name)] : []))
+  const strange = alike.filter((path) => !own.has(path))
   return [...ours, ...strange.map((path) => ({ scope, path, work: undefined }))]
 }
 

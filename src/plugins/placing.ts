@@ -1,47 +1,63 @@
-// Putting a plugin in its place, replacing and removing it: whenever it is interrupted, what is found later is the old or the new.
+// Putting a plugin in its place, replacing it and removing it. After any interruption, the old or the new version is there.
 
-import { existsSync, lstatSync, mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import { mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { hooksDirOf } from '../config/discovery.js'
 import { textOf } from '../core/base/errors.js'
+import { didYouMean } from '../core/base/nearest.js'
 import { visibleName } from '../core/base/visible.js'
-import { namesIn } from '../files/folder.js'
+import { realOf } from '../files/within.js'
+import { forgetPlugin } from './forget-plugin.js'
 import { type LockEntry, readLock, writeLock } from './lock-file.js'
 import { PluginProblem } from './plugin-problem.js'
-import { collisionKey } from './sources/entry-path.js'
-import type { FileTree } from './sources/file-tree.js'
-import { readFolderTree } from './sources/folder-source.js'
-import { writeTree } from './sources/tree-files.js'
-import { lockPath, makeFolder, pluginsDir, type Target } from './target.js'
-import { clearAway, isLeft, type Kind, noteDown, type UnderWay, underWay } from './under-way.js'
+import { collisionKey, type FileTree } from './sources/file-tree.js'
+import { writeTree } from './sources/folder-source.js'
+import {
+  alone,
+  aloneIn,
+  integrityAt,
+  isThere,
+  lockPath,
+  pluginEntries,
+  pluginsDir,
+  type Target,
+} from './target.js'
+import { clearAway, type Kind, noteDown, type UnderWay, underWay } from './work-folder.js'
 
 /*
- * All in the folder of plugins itself, in folders whose names begin with a dot, which nobody looks into for hooks:
+ * All of it happens in the folder of plugins itself, in folders whose names begin with a dot. Discovery skips those.
  *
- *   .staging-N/NAME   the new files. The lock file is written when they are whole: from then on they are what is to be.
- *   .old-N/NAME       what was there before.
- *   .gone-N/NAME      what is being removed. It is gone from the moment it has its place here.
+ *   .staging-N/NAME   The new files. Once they are whole, the lock file is written and they are the version that counts.
+ *   .old-N/NAME       The files that were there before.
+ *   .gone-N/NAME      The files of a plugin that is being removed. It is gone from the moment they are here.
  *
- * So the lock file decides between old and new, and `recover` does what is left to do: in folders that under-way.ts has
- * a note of, and in no other, whatever its name is.
+ * So the lock file decides between old and new, and `recover` finishes the rest. It touches only folders that
+ * under-way.ts has a note of, because a project may bring along a folder with any name.
  */
 
-/** Between the steps, for tests that end the process there. */
+/** Called between the steps. Tests end the process there. */
 export type Step = (name: string) => void
 
 const NO_STEP: Step = () => undefined
 
-/** What belongs to a plugin elsewhere: trust, data, switches. `folder` is where its files are now. */
-export type Forget = (name: string, folder: string) => void
-
-export interface Placing {
+interface Placing {
   readonly name: string
   readonly tree: FileTree
   readonly entry: LockEntry
-  /** The integrity of what it replaces, as it was shown; undefined: nothing may be there. */
+  /** The integrity of the version it replaces, as it was shown. Undefined: nothing may be there. */
   readonly replaces?: string | undefined
 }
 
-/** Call it alone (see target.ts), after `recover`. */
+/** Changes the folder of plugins with nobody else at work in it, and nothing left unfinished. */
+export function changing<T>(target: Target, work: () => T): Promise<T> {
+  return alone(target, () => {
+    recover(target)
+    return work()
+  })
+}
+
+/** Call it inside `changing`. */
 export function place(target: Target, { name, tree, entry, replaces }: Placing, step = NO_STEP): void {
   const folder = pluginsDir(target)
   checkPlace(folder, name, replaces)
@@ -55,8 +71,26 @@ export function place(target: Target, { name, tree, entry, replaces }: Placing, 
   step('done')
 }
 
-/** One that comes from no source: the rename decides, and no lock file. Nothing may be there. Call it alone. */
-export function placeNew(folder: string, name: string, tree: FileTree, step = NO_STEP): void {
+/** Places a plugin that comes from no source, in any folder: nothing may be there, and the lock file does not change. */
+export async function placeMade(folder: string, name: string, tree: FileTree, step = NO_STEP): Promise<void> {
+  const target = targetAt(folder)
+  const work = () => placeNew(folder, name, tree, step)
+  if (target) return changing(target, work)
+  await aloneIn(folder, () => {
+    // Without a lock file, an interrupted placing never happened.
+    for (const one of underWay(folder)) clearAway(one)
+    work()
+  })
+}
+
+/** Undefined where no plugins are installed into this folder. */
+function targetAt(folder: string): Target | undefined {
+  const base = dirname(dirname(folder))
+  if (hooksDirOf(base) !== folder) return undefined
+  return { scope: realOf(base) === realOf(homedir()) ? 'user' : 'project', base }
+}
+
+function placeNew(folder: string, name: string, tree: FileTree, step: Step): void {
   checkPlace(folder, name, undefined)
   const staging = staged(folder, name, tree, step, ({ path }) => {
     renameSync(join(path, name), join(folder, name))
@@ -66,7 +100,7 @@ export function placeNew(folder: string, name: string, tree: FileTree, step = NO
   step('done')
 }
 
-/** The files beside their place, whole, and what decides that they are to be. Where that fails, nothing is left of them. */
+/** Writes the files beside their place, then calls `decide`. If either fails, nothing is left of them. */
 function staged(
   folder: string,
   name: string,
@@ -89,13 +123,21 @@ function staged(
   }
 }
 
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true })
+  } catch (error) {
+    throw new PluginProblem('NOT_WRITTEN', `${visibleName(folder)} cannot be made: ${textOf(error)}`)
+  }
+}
+
 function notWritten(path: string, error: unknown): PluginProblem {
   if (error instanceof PluginProblem) return error
   const what = `${visibleName(path)} cannot be written: ${textOf(error)}`
   return new PluginProblem('NOT_WRITTEN', what, 'Nothing was changed.')
 }
 
-/** The new files in, the old ones out of the way first. */
+/** Moves the old files out of the way and the new ones in. */
 function swapIn(folder: string, { path, name }: UnderWay, step: Step): void {
   const inPlace = join(folder, name)
   const old = isThere(inPlace) ? noteDown(folder, 'old', name) : undefined
@@ -110,7 +152,7 @@ function swapIn(folder: string, { path, name }: UnderWay, step: Step): void {
   if (old) clearAway(old)
 }
 
-/** Throws where something is that is not to be replaced, or is not any more what was shown. */
+/** Throws if something is there that may not be replaced, or that has changed since it was shown. */
 export function checkPlace(folder: string, name: string, replaces: string | undefined): void {
   const taken = pluginEntries(folder).find((one) => collisionKey(one) === collisionKey(name))
   if (replaces === undefined) {
@@ -129,28 +171,43 @@ export function checkPlace(folder: string, name: string, replaces: string | unde
   )
 }
 
-/** Removes it whole. Answers false if there was nothing. Call it alone, after `recover`. */
-export function unplace(target: Target, name: string, forget: Forget, step = NO_STEP): boolean {
-  const folder = pluginsDir(target)
-  const [isHere, isLocked] = [isThere(join(folder, name)), readLock(lockPath(target)).has(name)]
-  if (isHere) {
-    const gone = noteDown(folder, 'gone', name)
-    mkdirSync(gone.path)
-    step('begun')
-    renameSync(join(folder, name), join(gone.path, name))
-    step('aside')
-    finish(target, gone, forget, step)
-  } else {
-    forget(name, join(folder, name))
-    if (isLocked) unlock(target, name)
-  }
-  removeEmpty(folder)
-  return isHere || isLocked
+// ---- removing -------------------------------------------------------------------------------------------------
+
+/** Removes the folder of that name with everything kept because of it, also if somebody else put it there. */
+export async function uninstallPlugin(name: string, target: Target, step = NO_STEP): Promise<void> {
+  await changing(target, () => {
+    const folder = pluginsDir(target)
+    const names = new Set([...pluginEntries(folder), ...readLock(lockPath(target)).keys()])
+    if (!names.has(name)) throw notInstalled(name, names)
+    if (isThere(join(folder, name))) {
+      const gone = noteDown(folder, 'gone', name)
+      mkdirSync(gone.path)
+      step('begun')
+      renameSync(join(folder, name), join(gone.path, name))
+      step('aside')
+      finish(target, gone, step)
+    } else {
+      forgetPlugin(target, name, join(folder, name))
+      unlock(target, name)
+    }
+    removeEmpty(folder)
+  })
 }
 
-function finish(target: Target, gone: UnderWay, forget: Forget, step: Step): void {
+export function notInstalled(name: string, names: Iterable<string>): PluginProblem {
+  const known = [...names].sort()
+  const list =
+    known.length === 0 ? 'Nothing is installed there.' : `There is ${known.map(visibleName).join(', ')}.`
+  return new PluginProblem(
+    'NOT_INSTALLED',
+    `No plugin is called ${visibleName(name)}${didYouMean(name, known)}`,
+    list,
+  )
+}
+
+function finish(target: Target, gone: UnderWay, step: Step): void {
   const { name, path } = gone
-  forget(name, join(path, name))
+  forgetPlugin(target, name, join(path, name))
   step('forgotten')
   unlock(target, name, draftOf(target, gone))
   step('unlocked')
@@ -164,12 +221,11 @@ function unlock(target: Target, name: string, draft?: string): void {
   if (lock.has(name)) writeLock(path, new Map([...lock].filter(([one]) => one !== name)), draft)
 }
 
-/** Of the lock file, while it is written. */
+/** The lock file while it is being written. */
 function draftOf(target: Target, { id }: UnderWay): string {
   return `${lockPath(target)}.${id}.tmp`
 }
 
-/** As if there never was a plugin. */
 function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder)
@@ -181,8 +237,8 @@ function removeEmpty(folder: string): void {
 
 // ---- afterwards -----------------------------------------------------------------------------------------------
 
-/** Finishes what a process that was ended left half done, and answers what it removed by that. Call it alone. */
-export function recover(target: Target, forget: Forget): readonly string[] {
+/** Finishes the work of a process that was ended halfway. Returns the plugins that this removed. Call it inside `alone`. */
+export function recover(target: Target): readonly string[] {
   const folder = pluginsDir(target)
   const left = underWay(folder)
   if (left.length === 0) return []
@@ -205,41 +261,9 @@ export function recover(target: Target, forget: Forget): readonly string[] {
   const removed: string[] = []
   each('gone', (one, inPlace) => {
     if (isThere(inPlace)) return
-    finish(target, one, forget, NO_STEP)
+    finish(target, one, NO_STEP)
     removed.push(one.name)
   })
   removeEmpty(folder)
   return removed
-}
-
-/** Where no lock file is, what was interrupted never came to be. Call it alone. */
-export function clearLeft(folder: string): void {
-  for (const one of underWay(folder)) clearAway(one)
-}
-
-/** Names of what looks like half done work and is not ours: somebody brought it along. */
-export function strangeLeftovers(folder: string): readonly string[] {
-  const own = new Set(underWay(folder).map(({ path }) => path))
-  return namesIn(folder).filter((name) => isLeft(name) && !own.has(join(folder, name)))
-}
-
-/** What may be a plugin in there: what discovery looks at. */
-export function pluginEntries(folder: string): readonly string[] {
-  return namesIn(folder).filter((name) => !name.startsWith('.') && name !== 'hooks.json')
-}
-
-/** Also a link that leads nowhere. */
-export function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
-}
-
-/** Undefined where nothing is, or nothing that could have been installed. */
-export function integrityAt(folder: string): string | undefined {
-  if (!existsSync(folder)) return undefined
-  try {
-    return readFolderTree(folder).integrity()
-  } catch (error) {
-    if (error instanceof PluginProblem) return undefined
-    throw error
-  }
 }

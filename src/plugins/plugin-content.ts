@@ -3,8 +3,7 @@
 import { isObject } from '../core/base/json.js'
 import { visibleName } from '../core/base/visible.js'
 import { PluginProblem } from './plugin-problem.js'
-import { entryPath } from './sources/entry-path.js'
-import type { FileTree } from './sources/file-tree.js'
+import { entryPath, type FileTree } from './sources/file-tree.js'
 
 export const MANIFEST = '.claude-plugin/plugin.json'
 const MARKETPLACE = '.claude-plugin/marketplace.json'

@@ -1,16 +1,16 @@
 // Where plugins are installed: the user's folder of hooks or a project's, one writer at a time.
 
-import { lstatSync, mkdirSync, readdirSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hooksDirOf } from '../config/discovery.js'
-import { textOf } from '../core/base/errors.js'
 import { visibleName } from '../core/base/visible.js'
 import { digest } from '../core/verdict/digest.js'
-import { makePrivate } from '../files/folder.js'
+import { makePrivate, namesIn } from '../files/folder.js'
 import { Mutex } from '../files/mutex.js'
 import { realOf } from '../files/within.js'
 import { PluginProblem } from './plugin-problem.js'
+import { readFolderTree } from './sources/folder-source.js'
 import { workHome } from './work-folder.js'
 
 export interface Target {
@@ -56,31 +56,45 @@ export async function alone<T>(target: Target, work: () => T): Promise<T> {
 export async function aloneIn<T>(place: string, work: () => T): Promise<T> {
   const folder = join(workHome(), `lock-${digest(realOf(place)).slice(0, 32)}`)
   makePrivate(folder)
-  const lock = new Mutex(folder)
+  const mutex = new Mutex(folder)
   const until = Date.now() + LONGEST_WAIT_MS
-  while (!lock.tryTake()) {
+  while (!mutex.tryTake()) {
     if (Date.now() > until) {
       throw new PluginProblem(
         'BUSY',
-        `Something else is installing into ${visibleName(place)}: ${lock.holder}`,
+        `Something else is installing into ${visibleName(place)}: ${mutex.holder}`,
         'Try again when it is done.',
       )
     }
     await sleep(LOOK_MS)
   }
   try {
-    lock.sweep(readdirSync(folder))
+    mutex.sweep(readdirSync(folder))
     return work()
   } finally {
-    lock.release()
+    mutex.release()
   }
 }
 
-/** Throws in words of ours. */
-export function makeFolder(folder: string): void {
+// ---- what is in it --------------------------------------------------------------------------------------------
+
+/** The names that discovery looks at: each may be a plugin. */
+export function pluginEntries(folder: string): readonly string[] {
+  return namesIn(folder).filter((name) => !name.startsWith('.') && name !== 'hooks.json')
+}
+
+/** True also for a link that leads nowhere. */
+export function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+}
+
+/** Undefined if there is nothing, or nothing that could have been installed. */
+export function integrityAt(folder: string): string | undefined {
+  if (!existsSync(folder)) return undefined
   try {
-    mkdirSync(folder, { recursive: true })
+    return readFolderTree(folder).integrity()
   } catch (error) {
-    throw new PluginProblem('NOT_WRITTEN', `${visibleName(folder)} cannot be made: ${textOf(error)}`)
+    if (error instanceof PluginProblem) return undefined
+    throw error
   }
 }

@@ -4,24 +4,22 @@ import { isUtf8 } from 'node:buffer'
 import { join } from 'node:path'
 import { visibleName } from '../core/base/visible.js'
 import type { Difference } from '../trust/review.js'
-import {
-  originFor,
-  type PreparedPlugin,
-  preparePlugin,
-  type ResolveCatalog,
-  type Resolved,
-  resolveSource,
-} from './install-plugin.js'
+import { type ResolveCatalog, type Resolved, resolveSource } from './catalog/resolve.js'
+import { originFor, type PreparedPlugin, preparePlugin } from './install-plugin.js'
 import { type LockEntry, readLock } from './lock-file.js'
-import { isThere } from './placing.js'
 import { PluginProblem } from './plugin-problem.js'
-import { type Accepted, acceptedSource } from './sources/accepted-source.js'
+import {
+  type Accepted,
+  acceptedSource,
+  type FoundSource,
+  findSource,
+  isSameOrigin,
+  SourceProblem,
+} from './sources/accepted-source.js'
 import { FileTree } from './sources/file-tree.js'
 import { readFolderTree } from './sources/folder-source.js'
-import { type FoundSource, findSource, SourceProblem } from './sources/found-source.js'
-import { isSameOrigin } from './sources/origin.js'
 import { lockedSource, parseSource } from './sources/source.js'
-import { lockPath, pluginsDir, type Target } from './target.js'
+import { isThere, lockPath, pluginsDir, type Target } from './target.js'
 
 export interface UpdateOptions {
   readonly acceptMoved?: boolean

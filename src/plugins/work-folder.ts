@@ -1,11 +1,13 @@
 // A private folder for what is fetched and looked at, gone when the work is done; what a killed process left is swept.
 
-import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { textOf } from '../core/base/errors.js'
-import { makePrivate } from '../files/folder.js'
+import { digest } from '../core/verdict/digest.js'
+import { makePrivate, namesIn } from '../files/folder.js'
 import { stateHome } from '../files/homes.js'
 import { nonce } from '../files/nonce.js'
+import { realOf } from '../files/within.js'
 import { PluginProblem } from './plugin-problem.js'
 
 const NAME = /^work-[0-9a-f]{16}$/
@@ -49,4 +51,78 @@ function sweep(home: string): void {
     const made = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
     if (Date.now() - made > LEFT_MS) rmSync(path, { recursive: true, force: true })
   }
+}
+
+// MERGED from src/plugins/under-way.ts: // Which folders of half done work are ours: noted outside of the folder of plugins, because a project may bring what looks like one.
+const KINDS = ['staging', 'old', 'gone'] as const
+
+/** See placing.ts. */
+export type Kind = (typeof KINDS)[number]
+
+export interface UnderWay {
+  readonly kind: Kind
+  /** Of the plugin. */
+  readonly name: string
+  readonly id: string
+  /** The folder, if it was made. */
+  readonly path: string
+  readonly note: string
+}
+
+const LEFT = /^\.(?:staging|old|gone)-[0-9a-f]{16}$/
+const NOTE = /^(staging|old|gone)-([0-9a-f]{16})$/
+
+/** Whether a name in a folder of plugins looks like half done work. */
+export function isLeft(name: string): boolean {
+  return LEFT.test(name)
+}
+
+/** Of a folder that is to be made next, in the folder of plugins. */
+export function noteDown(folder: string, kind: Kind, name: string): UnderWay {
+  const one = underWayAs(folder, kind, name, nonce())
+  makePrivate(dirname(one.note))
+  writeFileSync(one.note, name, { flag: 'wx', mode: 0o600 })
+  return one
+}
+
+function underWayAs(folder: string, kind: Kind, name: string, id: string): UnderWay {
+  const [path, note] = [join(folder, `.${kind}-${id}`), join(notesOf(folder), `${kind}-${id}`)]
+  return { kind, name, id, path, note }
+}
+
+/** The folder, and then the note. */
+export function clearAway({ path, note }: UnderWay): void {
+  rmSync(path, { recursive: true, force: true })
+  rmSync(note, { force: true })
+  try {
+    rmdirSync(dirname(note))
+  } catch {
+    // others are under way
+  }
+}
+
+/** In the order in which they are to be finished. */
+export function underWay(folder: string): readonly UnderWay[] {
+  const notes = notesOf(folder)
+  const found = namesIn(notes).flatMap((file): UnderWay[] => {
+    const [, said, id = ''] = NOTE.exec(file) ?? []
+    const kind = KINDS.find((one) => one === said)
+    const name = kind && nameIn(join(notes, file))
+    return kind === undefined || name === undefined ? [] : [underWayAs(folder, kind, name, id)]
+  })
+  return found.sort((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind))
+}
+
+/** Undefined where whoever is at it was done meanwhile: nobody waits for a lock to look. */
+function nameIn(note: string): string | undefined {
+  try {
+    return basename(readFileSync(note, 'utf8'))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function notesOf(folder: string): string {
+  return join(workHome(), `under-way-${digest(realOf(folder)).slice(0, 32)}`)
 }

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { noteDown } from '../../src/plugins/under-way.js'
+import { noteDown } from '../../src/plugins/work-folder.js'
 import { treeOf } from '../plugins/plugin-sources.js'
 import { BASH, Project, withProgram } from './program.js'
 

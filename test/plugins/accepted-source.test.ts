@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { forgetting } from '../../src/plugins/forget-plugin.js'
+import { forgetPlugin } from '../../src/plugins/forget-plugin.js'
 import type { LockEntry } from '../../src/plugins/lock-file.js'
 import { acceptedSource, acceptSource } from '../../src/plugins/sources/accepted-source.js'
 import { withHome } from './plugin-sources.js'
@@ -49,7 +49,7 @@ describe('an accepted source', () => {
       kind: 'folder',
       integrity: ENTRY.integrity,
     })
-    forgetting(bench.here)('guard', bench.path('nowhere'))
+    forgetPlugin(bench.here, 'guard', bench.path('nowhere'))
     expect(acceptedSource(bench.here, 'guard')).toBeUndefined()
     expect(readdirSync(kept)).toEqual([])
   })

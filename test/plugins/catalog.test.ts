@@ -7,11 +7,10 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EntryOrigin } from '../../src/plugins/catalog/entry.js'
 import { readCatalog } from '../../src/plugins/catalog/file.js'
-import type { CatalogRecord } from '../../src/plugins/catalog/record.js'
-import { resolveCatalog, withManifest } from '../../src/plugins/catalog/resolve.js'
+import { resolveCatalog, resolveSource, withManifest } from '../../src/plugins/catalog/resolve.js'
 import { searchCatalogs } from '../../src/plugins/catalog/search.js'
-import { CatalogStore } from '../../src/plugins/catalog/store.js'
-import { preparePlugin, resolveSource } from '../../src/plugins/install-plugin.js'
+import { type CatalogRecord, CatalogStore } from '../../src/plugins/catalog/store.js'
+import { preparePlugin } from '../../src/plugins/install-plugin.js'
 import { fetchTree } from '../../src/plugins/sources/fetch-source.js'
 import { FileTree } from '../../src/plugins/sources/file-tree.js'
 
@@ -517,7 +516,7 @@ describe('a catalogue that lies', () => {
     })
     await store.add(join(base, 'liar'))
     const source = { kind: 'catalog', name: 'p', catalog: 'liar' } as const
-    return preparePlugin(await resolveSource(source, resolveCatalog), target(), undefined)
+    return preparePlugin(await resolveSource(source, resolveCatalog), target())
   }
 
   it('about the content is refused, and one that does not is taken', async () => {

@@ -1,15 +1,15 @@
 // A process of its own that installs, replaces or removes a plugin, and ends itself at a given step as kill -9 does.
 
 import { appendFileSync, readFileSync } from 'node:fs'
+import { resolveSource } from '../../src/plugins/catalog/resolve.js'
 import {
   installPrepared,
   type PreparedPlugin,
   preparePlugin,
-  resolveSource,
   trustInstalled,
 } from '../../src/plugins/install-plugin.js'
+import { uninstallPlugin } from '../../src/plugins/placing.js'
 import { parseSource } from '../../src/plugins/sources/source.js'
-import { uninstallPlugin } from '../../src/plugins/uninstall-plugin.js'
 import { prepareUpdate } from '../../src/plugins/update-plugin.js'
 import { TrustStore } from '../../src/trust/trust-store.js'
 
@@ -44,10 +44,10 @@ async function finish(prepared: PreparedPlugin, replaces: string | undefined): P
 }
 
 if (what === 'install') {
-  const prepared = await preparePlugin(await resolveSource(parseSource(source), undefined), target, name)
+  const prepared = await preparePlugin(await resolveSource(parseSource(source)), target, name)
   await finish(prepared, undefined)
 } else if (what === 'update') {
   const { prepared, current } = await prepareUpdate('guard', target)
   await finish(prepared, current)
-} else await uninstallPlugin('guard', target, { step })
+} else await uninstallPlugin('guard', target, step)
 process.stdout.write(JSON.stringify(steps))

@@ -3,7 +3,7 @@
 import { lookup } from 'node:dns/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { fetchTree } from '../../src/plugins/sources/fetch-source.js'
-import { insideByAddress, insideByName } from '../../src/plugins/sources/inside-address.js'
+import { insideByAddress, insideByName } from '../../src/plugins/sources/foreign-source.js'
 
 vi.mock('node:dns/promises', () => ({ lookup: vi.fn() }))
 const leadTo = (places: Readonly<Record<string, readonly string[]>>) =>

@@ -2,17 +2,13 @@ import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import {
-  type CatalogAnswer,
-  installPrepared,
-  preparePlugin,
-  resolveSource,
-} from '../../src/plugins/install-plugin.js'
+import { type CatalogAnswer, resolveSource } from '../../src/plugins/catalog/resolve.js'
+import { installPrepared, preparePlugin } from '../../src/plugins/install-plugin.js'
 import { listInstalled } from '../../src/plugins/installed.js'
 import { readLock } from '../../src/plugins/lock-file.js'
+import { uninstallPlugin } from '../../src/plugins/placing.js'
 import { parseSource } from '../../src/plugins/sources/source.js'
 import { lockPath, pluginsDir, type Target } from '../../src/plugins/target.js'
-import { uninstallPlugin } from '../../src/plugins/uninstall-plugin.js'
 import { prepareUpdate } from '../../src/plugins/update-plugin.js'
 import { tarOf, ZIP } from './archives.js'
 import { HOOKS, treeOf, withHome } from './plugin-sources.js'

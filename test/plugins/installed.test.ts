@@ -3,7 +3,8 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { installPrepared, preparePlugin, resolveSource } from '../../src/plugins/install-plugin.js'
+import { resolveSource } from '../../src/plugins/catalog/resolve.js'
+import { installPrepared, preparePlugin } from '../../src/plugins/install-plugin.js'
 import { listInstalled } from '../../src/plugins/installed.js'
 import { readLock } from '../../src/plugins/lock-file.js'
 import { parseSource } from '../../src/plugins/sources/source.js'
@@ -20,7 +21,7 @@ afterEach(() => {
 })
 
 async function install(folder: string, { target = bench.user }: { target?: Target } = {}): Promise<void> {
-  const prepared = await preparePlugin(await resolveSource(parseSource(folder), undefined), target, undefined)
+  const prepared = await preparePlugin(await resolveSource(parseSource(folder)), target)
   prepared.staged.remove()
   await installPrepared(prepared, target)
 }

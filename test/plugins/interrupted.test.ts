@@ -14,7 +14,8 @@ import {
 import { basename, join } from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { loadConfig } from '../../src/config/load.js'
-import { installPrepared, isTrusted, preparePlugin, resolveSource } from '../../src/plugins/install-plugin.js'
+import { resolveSource } from '../../src/plugins/catalog/resolve.js'
+import { installPrepared, isTrusted, preparePlugin } from '../../src/plugins/install-plugin.js'
 import { finishInterrupted, listInstalled } from '../../src/plugins/installed.js'
 import { readLock } from '../../src/plugins/lock-file.js'
 import { acceptedSource } from '../../src/plugins/sources/accepted-source.js'
@@ -202,7 +203,7 @@ describe('what a project brings along', () => {
     const draft = `${lockPath(bench.here)}.0123456789abcdef.tmp`
     writeFileSync(draft, 'x')
     const other = parseSource(bench.plugin('other'))
-    const prepared = await preparePlugin(await resolveSource(other, undefined), bench.here, 'other')
+    const prepared = await preparePlugin(await resolveSource(other), bench.here, 'other')
     prepared.staged.remove()
     await installPrepared(prepared, bench.here)
     expect(Object.keys(treeOf(planted)).some((path) => path.endsWith('guard.sh'))).toBe(true)

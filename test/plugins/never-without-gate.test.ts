@@ -4,12 +4,8 @@ import { spawn, spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { createHooks } from 'carabiner'
 import { beforeEach, expect, it, vi } from 'vitest'
-import {
-  installPrepared,
-  preparePlugin,
-  resolveSource,
-  trustInstalled,
-} from '../../src/plugins/install-plugin.js'
+import { resolveSource } from '../../src/plugins/catalog/resolve.js'
+import { installPrepared, preparePlugin, trustInstalled } from '../../src/plugins/install-plugin.js'
 import { finishInterrupted } from '../../src/plugins/installed.js'
 import { parseSource } from '../../src/plugins/sources/source.js'
 import { TrustStore } from '../../src/trust/trust-store.js'
@@ -29,7 +25,7 @@ beforeEach(async () => {
   rmSync(bench.path('carabiner'), { recursive: true, force: true })
   rmSync(bench.path('guard'), { recursive: true, force: true })
   const source = parseSource(bench.plugin('guard', { body: 'echo old' }))
-  const prepared = await preparePlugin(await resolveSource(source, undefined), bench.here, 'guard')
+  const prepared = await preparePlugin(await resolveSource(source), bench.here, 'guard')
   const { digest } = new TrustStore().look(prepared.staged.unit)
   await installPrepared(prepared, bench.here)
   await trustInstalled('guard', bench.here, digest)
@@ -78,7 +74,7 @@ it.each(STEPS)('killed at %s, before and after somebody finishes it', async (at)
 
 it('what is refused is not trusted for later', async () => {
   const source = parseSource(bench.plugin('guard', { body: 'echo next' }))
-  const prepared = await preparePlugin(await resolveSource(source, undefined), bench.here, 'guard')
+  const prepared = await preparePlugin(await resolveSource(source), bench.here, 'guard')
   const { digest: agreed } = new TrustStore().look(prepared.staged.unit)
   const update = installPrepared(prepared, bench.here, { replaces: 'sha256-other', agreed })
   await expect(update).rejects.toThrow('was changed meanwhile')

@@ -6,7 +6,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { installPrepared, preparePlugin, resolveSource } from '../../src/plugins/install-plugin.js'
+import { resolveSource } from '../../src/plugins/catalog/resolve.js'
+import { installPrepared, preparePlugin } from '../../src/plugins/install-plugin.js'
 import { readLock } from '../../src/plugins/lock-file.js'
 import { fetchTree } from '../../src/plugins/sources/fetch-source.js'
 import { parseSource } from '../../src/plugins/sources/source.js'
@@ -100,7 +101,7 @@ describe('a package', () => {
 
 describe('the update of a package', () => {
   const install = async (range: string) => {
-    const resolved = await resolveSource(parseSource(`npm:guard@${range}`), undefined)
+    const resolved = await resolveSource(parseSource(`npm:guard@${range}`))
     const prepared = await preparePlugin(resolved, bench.user, undefined)
     prepared.staged.remove()
     await installPrepared(prepared, bench.user)

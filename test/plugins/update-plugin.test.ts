@@ -1,7 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { installPrepared, preparePlugin, resolveSource } from '../../src/plugins/install-plugin.js'
+import { resolveSource } from '../../src/plugins/catalog/resolve.js'
+import { installPrepared, preparePlugin } from '../../src/plugins/install-plugin.js'
 import { type LockEntry, readLock, writeLock } from '../../src/plugins/lock-file.js'
 import { parseSource } from '../../src/plugins/sources/source.js'
 import { lockPath, pluginsDir } from '../../src/plugins/target.js'
@@ -19,7 +20,7 @@ afterEach(() => {
 })
 
 async function install(text: string, to = target): Promise<void> {
-  const prepared = await preparePlugin(await resolveSource(parseSource(text), undefined), to, undefined)
+  const prepared = await preparePlugin(await resolveSource(parseSource(text)), to)
   prepared.staged.remove()
   await installPrepared(prepared, to)
 }

@@ -2,9 +2,8 @@
 
 import { visible, visibleName } from '../../core/base/visible.js'
 import { catalogSourceText } from '../../plugins/catalog/fetch.js'
-import type { CatalogRecord } from '../../plugins/catalog/record.js'
 import { type FoundPlugin, searchCatalogs } from '../../plugins/catalog/search.js'
-import { CatalogStore, type CatalogUpdate } from '../../plugins/catalog/store.js'
+import { type CatalogRecord, CatalogStore, type CatalogUpdate } from '../../plugins/catalog/store.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
 import { COMMON_OPTIONS, type Command, chosen } from '../command.js'
 import type { Output } from '../output.js'

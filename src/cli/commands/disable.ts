@@ -1,6 +1,6 @@
 // `carabiner disable`: switches a plugin or one hook off, here or everywhere, perhaps only for a while.
 
-import { nameCarried } from '../../plugins/either-name.js'
+import { nameCarried } from '../../plugins/plugin-name.js'
 import { checkOutside, projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import type { Output } from '../output.js'

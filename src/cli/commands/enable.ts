@@ -1,7 +1,7 @@
 // `carabiner enable`: switches on again what disable switched off.
 
 import { visibleName } from '../../core/base/visible.js'
-import { nameCarried } from '../../plugins/either-name.js'
+import { nameCarried } from '../../plugins/plugin-name.js'
 import { projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import {

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { visible, visibleName } from '../../core/base/visible.js'
+import { resolveSource } from '../../plugins/catalog/resolve.js'
 import {
   installPrepared,
   isInstalled,
@@ -9,26 +10,17 @@ import {
   type PreparedPlugin,
   pinInstalled,
   preparePlugin,
-  resolveSource,
 } from '../../plugins/install-plugin.js'
 import { finishInterrupted } from '../../plugins/installed.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
-import { acceptedSource } from '../../plugins/sources/accepted-source.js'
-import { findSource } from '../../plugins/sources/found-source.js'
+import { acceptedSource, findSource } from '../../plugins/sources/accepted-source.js'
 import { parseSource, type Source } from '../../plugins/sources/source.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
 import { checkPerson } from '../agent-shell.js'
 import { agrees, canAsk } from '../asking/agreement.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import type { Output } from '../output.js'
-import {
-  asRefusals,
-  byCatalog,
-  pluginData,
-  SCOPE_OPTIONS,
-  targetOf,
-  userTarget,
-} from '../plugins/plugin-commands.js'
+import { asRefusals, pluginData, SCOPE_OPTIONS, targetOf, userTarget } from '../plugins/plugin-commands.js'
 import { printReview, reviewData, shownPlugin, trustShown, UNPINNED } from '../plugins/plugin-review.js'
 import { movedData, sourceLines } from '../plugins/source-check.js'
 import type { Shown } from '../plugins/trust-units.js'
@@ -109,7 +101,7 @@ interface How {
 }
 
 async function prepare(text: string, target: Target, { name, ref, path }: How): Promise<PreparedPlugin> {
-  const resolved = await resolveSource(await sourceIn(text, { ref, path }), byCatalog)
+  const resolved = await resolveSource(await sourceIn(text, { ref, path }))
   return preparePlugin(resolved, target, name)
 }
 
@@ -118,7 +110,7 @@ async function sourceIn(text: string, how: Parameters<typeof parseSource>[1]): P
   try {
     return parseSource(text, how)
   } catch (error) {
-    const { bareNameProblem } = await import('../../plugins/catalog/bare-name.js')
+    const { bareNameProblem } = await import('../../plugins/catalog/search.js')
     throw (error instanceof PluginProblem && bareNameProblem(text)) || error
   }
 }

@@ -2,10 +2,10 @@
 
 import { join } from 'node:path'
 import { visible, visibleName } from '../../core/base/visible.js'
-import { installedAs } from '../../plugins/either-name.js'
 import { finishInterrupted, type InstalledPlugin, listInstalled } from '../../plugins/installed.js'
+import { notInstalled, uninstallPlugin } from '../../plugins/placing.js'
+import { installedAs } from '../../plugins/plugin-name.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
-import { notInstalled, uninstallPlugin } from '../../plugins/uninstall-plugin.js'
 import { agrees, canAsk } from '../asking/agreement.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import type { Output } from '../output.js'

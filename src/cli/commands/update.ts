@@ -3,14 +3,14 @@
 import { join } from 'node:path'
 import { plainText } from '../../core/base/text.js'
 import { visible, visibleName } from '../../core/base/visible.js'
-import { installedAs } from '../../plugins/either-name.js'
 import { installPrepared, isTrusted } from '../../plugins/install-plugin.js'
 import { finishInterrupted, listInstalled } from '../../plugins/installed.js'
 import { readLock } from '../../plugins/lock-file.js'
+import { notInstalled } from '../../plugins/placing.js'
+import { installedAs } from '../../plugins/plugin-name.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
-import { SourceProblem } from '../../plugins/sources/found-source.js'
+import { SourceProblem } from '../../plugins/sources/accepted-source.js'
 import { lockPath, pluginsDir, type Target } from '../../plugins/target.js'
-import { notInstalled } from '../../plugins/uninstall-plugin.js'
 import { prepareUpdate, type Update } from '../../plugins/update-plugin.js'
 import { agrees, canAsk } from '../asking/agreement.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
@@ -18,7 +18,6 @@ import type { Output } from '../output.js'
 import {
   allTargets,
   asRefusals,
-  byCatalog,
   type GivenScope,
   pluginData,
   SCOPE_OPTIONS,
@@ -163,7 +162,6 @@ async function updateOne(name: string, target: Target, how: How, output: Output)
     }
     const update = await prepareUpdate(name, target, {
       acceptMoved,
-      resolveCatalog: byCatalog,
       mayFetch: (source) => checkSource(source, terms, output),
       showing: (fetch) => withProgress(`fetching ${name}`, output, fetch),
     })

@@ -5,11 +5,10 @@ import { join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/visible.js'
 import { realOf } from '../../files/within.js'
-import type { ResolveCatalog } from '../../plugins/install-plugin.js'
 import { targetsOf } from '../../plugins/installed.js'
 import type { LockEntry } from '../../plugins/lock-file.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
-import type { Origin } from '../../plugins/sources/origin.js'
+import type { Origin } from '../../plugins/sources/accepted-source.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import type { OptionTable } from '../command.js'
@@ -51,10 +50,6 @@ function projectTarget(given: GivenScope): Target {
 export function allTargets(given: GivenScope): readonly Target[] {
   return targetsOf({ projectDir: projectFolder(given), home: homedir() })
 }
-
-/** Loaded where a source names a catalogue. */
-export const byCatalog: ResolveCatalog = async (name, catalog) =>
-  (await import('../../plugins/catalog/resolve.js')).resolveCatalog(name, catalog)
 
 // ---- a source in words ----------------------------------------------------------------------------------------
 

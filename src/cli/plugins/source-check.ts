@@ -1,8 +1,7 @@
 // Where an update would come from, when somebody has to agree to that: what was accepted, what it is now, and the question.
 
 import { visible } from '../../core/base/visible.js'
-import { type FoundSource, SourceProblem } from '../../plugins/sources/found-source.js'
-import type { Origin } from '../../plugins/sources/origin.js'
+import { type FoundSource, type Origin, SourceProblem } from '../../plugins/sources/accepted-source.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { agrees, canAsk } from '../asking/agreement.js'
 import type { Output } from '../output.js'

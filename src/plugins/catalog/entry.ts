@@ -3,8 +3,7 @@
 import { isObject, type Json } from '../../core/base/json.js'
 import { shown } from '../../core/base/text.js'
 import { PluginProblem } from '../plugin-problem.js'
-import { entryPath } from '../sources/entry-path.js'
-import { INTEGRITY } from '../sources/file-tree.js'
+import { entryPath, INTEGRITY } from '../sources/file-tree.js'
 import { ENTRY_NAME, type FetchableSource, parseSource } from '../sources/source.js'
 
 export interface CatalogEntry {

@@ -2,21 +2,26 @@
 
 import { JsonText } from '../../config/json-text.js'
 import { textOf } from '../../core/base/errors.js'
+import type { Json } from '../../core/base/json.js'
 import { shown } from '../../core/base/text.js'
 import { visible, visibleName } from '../../core/base/visible.js'
 import { PluginProblem } from '../plugin-problem.js'
 import {
   type CatalogEntry,
+  type EntryManifest,
   type EntryOrigin,
   EntryProblem,
   entryFacts,
+  type Fields,
+  insideOf,
   isFields,
   noSource,
+  plainPath,
   promisesOf,
+  type Where,
   whereOf,
   whereOfText,
 } from './entry.js'
-import { marketplaceEntry } from './marketplace.js'
 
 /** In this order: what is there first counts. */
 export const CATALOG_FILES = ['catalog.json', '.claude-plugin/marketplace.json'] as const
@@ -112,4 +117,48 @@ function invalid(file: string, why: string): PluginProblem {
     `${visible(file)} is no catalogue: ${visible(why)}`,
     'A catalogue is a catalog.json or a .claude-plugin/marketplace.json with a list of plugins.',
   )
+}
+
+// MERGED from src/plugins/catalog/marketplace.ts: // Claude Code's .claude-plugin/marketplace.json, as it is.
+/** One entry of `plugins`; `root` is metadata.pluginRoot. Throws an EntryProblem where it cannot be had. */
+function marketplaceEntry(value: unknown, root: unknown, origin: EntryOrigin): CatalogEntry {
+  if (!isFields(value)) throw new EntryProblem('it is no object')
+  const facts = entryFacts(value)
+  const where = placeOf(value.source, root, origin)
+  const manifest = manifestOf(value, facts)
+  const sha = isFields(value.source) ? value.source.sha : undefined
+  return { ...facts, where, ...promisesOf(where, sha, undefined), ...(manifest && { manifest }) }
+}
+
+function placeOf(source: unknown, root: unknown, origin: EntryOrigin): Where {
+  if (typeof source === 'string') return relative(source, root, origin)
+  if (isFields(source)) return whereOf(source, origin)
+  throw noSource(source)
+}
+
+/**
+ * Claude Code takes `./x` from the folder of the marketplace, whatever pluginRoot says, and a bare name from pluginRoot;
+ * its pages say that pluginRoot comes before either, and there are files of both kinds. So what is there is taken.
+ */
+function relative(source: string, root: unknown, origin: EntryOrigin): Where {
+  const plain = plainPath(source)
+  const base = root === undefined ? '' : plainPath(root)
+  const below = [base, plain].filter((part) => part !== '').join('/')
+  const order = source.startsWith('.') ? [plain, below] : [below, plain]
+  return insideOf(order.find((path) => path === '' || origin.hasFolder?.(path)) ?? plain, origin)
+}
+
+function manifestOf(
+  { strict, hooks }: Fields,
+  { name, description, version }: Pick<CatalogEntry, 'name' | 'description' | 'version'>,
+): EntryManifest | undefined {
+  if (hooks === undefined && strict !== false) return undefined
+  return {
+    name,
+    ...(description !== '' && { description }),
+    ...(version !== undefined && { version }),
+    strict: strict !== false,
+    // It was read from JSON.
+    ...(hooks !== undefined && { hooks: hooks as Json }),
+  }
 }

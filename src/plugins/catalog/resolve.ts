@@ -3,22 +3,57 @@
 import { isAbsolute } from 'node:path'
 import { nearest } from '../../core/base/nearest.js'
 import { visibleName } from '../../core/base/visible.js'
-import type { CatalogAnswer } from '../install-plugin.js'
 import { MANIFEST } from '../plugin-content.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { FileTree } from '../sources/file-tree.js'
-import type { FetchableSource } from '../sources/source.js'
-import { type CatalogEntry, type EntryManifest, EntryProblem } from './entry.js'
+import { type FetchableSource, parseSource, type Source } from '../sources/source.js'
+import { type CatalogEntry, type EntryManifest, EntryProblem, type Fields, isFields } from './entry.js'
 import { CATALOG_FILES } from './file.js'
-import { manifestText } from './marketplace.js'
-import type { CatalogRecord } from './record.js'
-import { CatalogStore } from './store.js'
+import { type CatalogRecord, CatalogStore } from './store.js'
 
-interface ResolvedEntry extends CatalogAnswer {
-  /** Pinned where the catalogue pins it. */
-  readonly source: FetchableSource
-  /** The entry's own words about hooks: `withManifest` tells what becomes of them. */
+/** What a catalogue says of a name: where it is, and what it must turn out to be. */
+export interface CatalogAnswer {
+  readonly source: string | FetchableSource
+  readonly path?: string
+  readonly ref?: string
+  readonly commit?: string
+  /** Of the files as they are fetched. */
+  readonly integrity?: string
+  /** What the catalogue itself says of its hooks. */
   readonly manifest?: EntryManifest
+}
+
+export type ResolveCatalog = (name: string, catalog: string) => Promise<CatalogAnswer>
+
+/** A source that can be fetched, and what was promised about it. */
+export interface Resolved extends Pick<CatalogAnswer, 'commit' | 'integrity' | 'manifest'> {
+  readonly source: FetchableSource
+  /** `NAME@CATALOG`. */
+  readonly catalog?: string
+}
+
+export async function resolveSource(
+  source: Source,
+  resolve: ResolveCatalog = resolveCatalog,
+): Promise<Resolved> {
+  if (source.kind !== 'catalog') return { source }
+  const catalog = `${source.name}@${source.catalog}`
+  const { commit, integrity, manifest, ...answer } = await resolve(source.name, source.catalog)
+  const found = typeof answer.source === 'string' ? parseSource(answer.source, answer) : answer.source
+  if (found.kind === 'catalog')
+    throw new PluginProblem('SOURCE_INVALID', `${visibleName(catalog)} leads to another catalogue`)
+  // Without a ref the commit itself is asked for, and not whatever is newest by now.
+  const pinned =
+    found.kind === 'git' && found.ref === undefined && commit !== undefined
+      ? { ...found, ref: commit }
+      : found
+  return {
+    source: pinned,
+    catalog,
+    ...(commit !== undefined && { commit }),
+    ...(integrity !== undefined && { integrity }),
+    ...(manifest && { manifest }),
+  }
 }
 
 /** Throws where there is no such catalogue, or no such plugin in it. Looks at what is kept of it, and fetches nothing. */
@@ -26,7 +61,7 @@ export async function resolveCatalog(
   name: string,
   catalog: string,
   store: CatalogStore = new CatalogStore(),
-): Promise<ResolvedEntry> {
+): Promise<CatalogAnswer & { readonly source: FetchableSource }> {
   const record = store.get(catalog)
   const entry = record.plugins.find((one) => one.name.toLowerCase() === name.toLowerCase())
   if (!entry) throw notThere(name, record)
@@ -101,4 +136,35 @@ function manifestFor(manifest: EntryManifest, own: string | undefined): string |
     if (!(error instanceof EntryProblem)) throw error
     throw new PluginProblem('NO_PLUGIN', `It cannot be installed: ${error.message}`)
   }
+}
+
+/** Parts of a plugin that a plugin.json may name. */
+const COMPONENTS = ['commands', 'agents', 'skills', 'hooks', 'mcpServers', 'lspServers', 'outputStyles']
+
+/**
+ * The text that .claude-plugin/plugin.json has to have so that the entry's word counts; undefined if it may stay as it
+ * is. `own`: the file the plugin has. Throws an EntryProblem where both claim to be the whole truth, as Claude Code does.
+ */
+function manifestText(entry: EntryManifest, own: string | undefined): string | undefined {
+  const { strict, hooks, ...facts } = entry
+  const known = own === undefined ? undefined : parsed(own)
+  const named = known ? COMPONENTS.filter((key) => Object.hasOwn(known, key)) : []
+  if (!strict && named.length > 0) {
+    throw new EntryProblem(
+      `the catalogue says that its entry is all there is ("strict": false), but plugin.json has ${named.join(', ')}, too`,
+    )
+  }
+  if (hooks === undefined) return undefined
+  const all = [known?.hooks, hooks].flat().filter((one) => one !== undefined)
+  return `${JSON.stringify({ ...facts, ...known, hooks: all.length === 1 ? all[0] : all }, null, 2)}\n`
+}
+
+function parsed(text: string): Fields {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isFields(value)) return value
+  } catch {
+    // Said below.
+  }
+  throw new EntryProblem('its .claude-plugin/plugin.json cannot be read, and the catalogue adds hooks to it')
 }

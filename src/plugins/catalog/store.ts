@@ -1,16 +1,19 @@
 // The user's catalogues: each a value of its own, as it was when it was last fetched, so that looking needs no network.
 
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
+import { frozenCopy, type Json } from '../../core/base/json.js'
 import { nearest } from '../../core/base/nearest.js'
 import { visibleName } from '../../core/base/visible.js'
+import { fieldsOf, flag, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
 import { discard, isDiscarded, namesIn, removeDiscarded } from '../../files/folder.js'
 import { dataHome } from '../../files/homes.js'
 import { VersionedFile } from '../../files/versioned-file.js'
+import { SOURCE_KINDS } from '../lock-file.js'
 import { checkPluginName, isPluginName, pluginNameFrom } from '../plugin-name.js'
 import { PluginProblem } from '../plugin-problem.js'
-import { sourceText } from '../sources/source.js'
-import type { CatalogEntry } from './entry.js'
+import { type FetchableSource, sourceText } from '../sources/source.js'
+import type { CatalogEntry, EntryManifest, Where } from './entry.js'
 import {
   type CatalogSource,
   catalogSourceText,
@@ -19,7 +22,6 @@ import {
   parseCatalogSource,
   sourceName,
 } from './fetch.js'
-import { type CatalogRecord, storedCatalog } from './record.js'
 
 /** More than the file may have: what it says is kept with names around it. */
 const MOST_BYTES = 16 * 1024 * 1024
@@ -198,4 +200,107 @@ function placeOf({ where }: CatalogEntry): string {
 
 function unusable(error: unknown): PluginProblem {
   return error instanceof PluginProblem ? error : new PluginProblem('NOT_WRITTEN', textOf(error))
+}
+
+// MERGED from src/plugins/catalog/record.ts: // A catalogue as it is kept: every field is checked when it is read back, unknown ones are dropped.
+export interface CatalogRecord {
+  /** The user's name for it. */
+  readonly name: string
+  readonly source: CatalogSource
+  /** Of git: what was fetched. */
+  readonly commit?: string
+  readonly added: string
+  readonly updated: string
+  readonly plugins: readonly CatalogEntry[]
+  /** Sentences about entries that were left out. */
+  readonly problems: readonly string[]
+}
+
+const path: Reader<string> = (value, where) => {
+  const read = text(value, where)
+  if (!isAbsolute(read)) throw new Error(`is not valid: ${where} must be an absolute path`)
+  return read
+}
+
+const json: Reader<Json> = (value, where) => frozenCopy(value, where)
+
+const fetchable: Reader<FetchableSource> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  const kind = oneOf(...SOURCE_KINDS)(fields.kind, `${where}.kind`)
+  const below = optional('path', fields.path, text, where)
+  switch (kind) {
+    case 'folder':
+      return { kind, folder: path(fields.folder, `${where}.folder`), ...below }
+    case 'git':
+      return {
+        kind,
+        url: text(fields.url, `${where}.url`),
+        ...optional('ref', fields.ref, text, where),
+        ...below,
+      }
+    case 'npm':
+      return {
+        kind,
+        name: text(fields.name, `${where}.name`),
+        range: text(fields.range, `${where}.range`),
+        ...below,
+      }
+    case 'archive':
+      return { kind, place: text(fields.place, `${where}.place`), ...below }
+  }
+}
+
+const catalogSource: Reader<CatalogSource> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  if (fields.kind === 'file') return { kind: 'file', file: path(fields.file, `${where}.file`) }
+  const source = fetchable(value, where)
+  if (source.kind === 'folder' || source.kind === 'git') return source
+  throw new Error(`is not valid: ${where} is no source of a catalogue`)
+}
+
+const whereIs: Reader<Where> = (value, where) => {
+  const { inside, source } = fieldsOf(value, where)
+  return inside === undefined
+    ? { source: fetchable(source, `${where}.source`) }
+    : { inside: text(inside, `${where}.inside`) }
+}
+
+const manifest: Reader<EntryManifest> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    name: text(fields.name, `${where}.name`),
+    strict: flag(fields.strict, `${where}.strict`),
+    ...optional('description', fields.description, text, where),
+    ...optional('version', fields.version, text, where),
+    ...optional('hooks', fields.hooks, json, where),
+  }
+}
+
+const entry: Reader<CatalogEntry> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    name: text(fields.name, `${where}.name`),
+    description: text(fields.description, `${where}.description`),
+    keywords: listOf(text)(fields.keywords, `${where}.keywords`),
+    where: whereIs(fields.where, `${where}.where`),
+    ...optional('version', fields.version, text, where),
+    ...optional('commit', fields.commit, text, where),
+    ...optional('integrity', fields.integrity, text, where),
+    ...optional('manifest', fields.manifest, manifest, where),
+  }
+}
+
+/** Throws an Error that names the first field that is wrong. */
+function storedCatalog(value: unknown): CatalogRecord | null {
+  if (value === null) return null
+  const fields = fieldsOf(value, 'the catalogue')
+  return {
+    name: text(fields.name, 'name'),
+    source: catalogSource(fields.source, 'source'),
+    ...optional('commit', fields.commit, text, ''),
+    added: text(fields.added, 'added'),
+    updated: text(fields.updated, 'updated'),
+    plugins: listOf(entry)(fields.plugins, 'plugins'),
+    problems: listOf(text)(fields.problems, 'problems'),
+  }
 }

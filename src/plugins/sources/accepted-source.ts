@@ -98,3 +98,49 @@ function asProblem<T>(code: 'NOT_READ' | 'NOT_WRITTEN', work: () => T): T {
     throw new PluginProblem(code, textOf(error))
   }
 }
+
+// MERGED from src/plugins/sources/origin.ts: // Where a plugin is updated from: a source as it was asked for, before anybody fetched it.
+export type Origin = Pick<LockEntry, 'source' | 'kind' | 'ref' | 'path' | 'catalog'>
+
+const PARTS = ['source', 'kind', 'ref', 'path', 'catalog'] as const
+
+/** A catalogue names another version, or another folder of the same repository, whenever it likes: that is its use. */
+export function isSameOrigin(a: Origin, b: Origin): boolean {
+  const parts = isFoundAlike(a, b) ? (['source', 'kind'] as const) : PARTS
+  return parts.every((part) => a[part] === b[part])
+}
+
+/** By one name in one catalogue. */
+function isFoundAlike(a: Origin, b: Origin): boolean {
+  return a.catalog !== undefined && a.catalog === b.catalog
+}
+
+// MERGED from src/plugins/sources/found-source.ts: // How the source that something would come from stands to the one that the user accepted.
+/** From where it would be fetched, and how that stands to what the user accepted. */
+export interface FoundSource {
+  /** `moved`: by the project's lock file, or by the catalogue. `unknown`: nobody accepted any here. */
+  readonly state: 'accepted' | 'moved-by-project' | 'moved-by-catalog' | 'unknown'
+  readonly was: Origin | undefined
+  readonly now: Origin
+}
+
+export function findSource(was: Origin | undefined, now: Origin): FoundSource {
+  if (!was) return { state: 'unknown', was, now }
+  if (isSameOrigin(was, now)) return { state: 'accepted', was, now }
+  return { state: isFoundAlike(was, now) ? 'moved-by-catalog' : 'moved-by-project', was, now }
+}
+
+/** Nothing was fetched because of where it would have come from. */
+export class SourceProblem extends PluginProblem {
+  readonly source: FoundSource
+
+  constructor(
+    code: 'SOURCE_MOVED' | 'SOURCE_REFUSED' | 'NOT_TRUSTED',
+    message: string,
+    source: FoundSource,
+    hint?: string,
+  ) {
+    super(code, message, hint)
+    this.source = source
+  }
+}

@@ -1,13 +1,170 @@
-// An archive as a tree, by what is in it and not by what it is called: from a file, or from an address.
+// Reading a tar archive into a tree: plain files and folders alone, as ustar, pax and GNU write them. The rest is refused.
 
+import { gunzipSync } from 'node:zlib'
 import { textOf } from '../../core/base/errors.js'
 import { visibleName } from '../../core/base/visible.js'
 import { readPlainBytes } from '../../files/plain-file.js'
 import { PluginProblem } from '../plugin-problem.js'
-import { FileTree } from './file-tree.js'
+import { FileTree, MOST_BYTES, MOST_ENTRIES, pathOfBytes, tooLarge } from './file-tree.js'
 import { NO_ZIP } from './source.js'
-import { gunzipped, isGzip, readTar } from './tar-archive.js'
 
+/*
+ * Read here and not by a library: what a library makes of an odd entry (a link, a size in two places, a name in three)
+ * is what would have to be checked, and here nothing odd gets as far as that.
+ */
+
+const BLOCK = 512
+/** Heads, padding, and long names come on top of the contents. */
+const MOST_UNPACKED = MOST_BYTES + 4 * BLOCK * MOST_ENTRIES
+/** Of one head that holds a long name or attributes. */
+const MOST_HEAD = 64 * 1024
+
+/** What each type is called that is no file and no folder. */
+const KINDS: Readonly<Record<string, string>> = {
+  '1': 'a hard link',
+  '2': 'a symbolic link',
+  '3': 'a device',
+  '4': 'a device',
+  '6': 'a named pipe',
+  S: 'a sparse file',
+}
+
+/** Stops by what comes out, not by what the archive says of itself. */
+function gunzipped(bytes: Buffer): Buffer {
+  try {
+    return gunzipSync(bytes, { maxOutputLength: MOST_UNPACKED })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
+      throw tooLarge(undefined, MOST_BYTES)
+    throw broken('is not whole, or no gzip')
+  }
+}
+
+function isGzip(bytes: Buffer): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b
+}
+
+/** What the heads before an entry say of it. */
+interface Attributes {
+  path?: string
+  size?: number
+}
+
+function readTar(bytes: Buffer, tree: FileTree): void {
+  let next: Attributes = {}
+  let heads = 0
+  let at = 0
+  for (; at + BLOCK <= bytes.length; ) {
+    const head = bytes.subarray(at, at + BLOCK)
+    if (head.every((byte) => byte === 0)) return
+    if (++heads > 4 * MOST_ENTRIES) throw broken('has too many heads')
+    checkSum(head)
+    const type = String.fromCharCode(head[156] || 0x30)
+    const size = isAbout(type) ? sizeIn(head) : (next.size ?? sizeIn(head))
+    const start = at + BLOCK
+    if (start + size > bytes.length) throw broken('ends too early')
+    const content = bytes.subarray(start, start + size)
+    at = start + Math.ceil(size / BLOCK) * BLOCK
+    if (isAbout(type)) {
+      next = { ...next, ...attributesOf(type, content) }
+      continue
+    }
+    addEntry(tree, type, next.path ?? nameIn(head), head, content)
+    next = {}
+  }
+  if (heads === 0) throw broken('is no tar')
+}
+
+/** A head about the entry that follows, or about all. */
+function isAbout(type: string): boolean {
+  return type === 'L' || type === 'K' || type === 'x' || type === 'g'
+}
+
+function addEntry(tree: FileTree, type: string, path: string, head: Buffer, content: Buffer): void {
+  const isFile = type === '0' || type === '7'
+  if (type === '5' || (isFile && path.endsWith('/'))) tree.addFolder(path)
+  else if (!isFile) tree.refuse(path, KINDS[type] ?? `of a type that is not known (${JSON.stringify(type)})`)
+  else tree.addFile(path, content, (numberIn(head, 100, 8) & 0o111) !== 0)
+}
+
+function attributesOf(type: string, content: Buffer): Attributes {
+  if (content.length > MOST_HEAD) throw broken('has a head that is too long')
+  // Where a link leads is of no interest: it is refused.
+  if (type === 'K') return {}
+  if (type === 'L') return { path: pathOfBytes(upToNul(content)) }
+  return paxAttributes(content, type === 'g')
+}
+
+/** Records of `length key=value\n`. */
+function paxAttributes(content: Buffer, isForAll: boolean): Attributes {
+  const found: Attributes = {}
+  for (let at = 0; at < content.length; ) {
+    const space = content.indexOf(0x20, at)
+    const length = space < 0 ? Number.NaN : Number(content.toString('latin1', at, space))
+    const end = at + length
+    if (!Number.isInteger(length) || end <= space || end > content.length || content[end - 1] !== 0x0a) {
+      throw broken('has attributes that cannot be read')
+    }
+    const record = content.subarray(space + 1, end - 1)
+    const sign = record.indexOf(0x3d)
+    const key = record.toString('latin1', 0, Math.max(0, sign))
+    const value = record.subarray(sign + 1)
+    if (key.startsWith('GNU.sparse.')) throw broken('holds a sparse file')
+    if (isForAll && (key === 'path' || key === 'size')) throw broken('gives one path or size to all files')
+    if (key === 'path') found.path = pathOfBytes(value)
+    if (key === 'size') found.size = wholeNumber(value.toString('latin1'), 10)
+    at = end
+  }
+  return found
+}
+
+// ---- fields of a head -----------------------------------------------------------------------------------------
+
+function checkSum(head: Buffer): void {
+  let sum = 0
+  for (const [i, byte] of head.entries()) sum += i >= 148 && i < 156 ? 0x20 : byte
+  if (numberIn(head, 148, 8) !== sum) throw broken('is damaged, or no tar')
+}
+
+function sizeIn(head: Buffer): number {
+  return numberIn(head, 124, 12)
+}
+
+/** In octal digits. Sizes beyond them are beyond every bound here as well. */
+function numberIn(head: Buffer, at: number, length: number): number {
+  const text = upToNul(head.subarray(at, at + length))
+    .toString('latin1')
+    .trim()
+  return text === '' ? 0 : wholeNumber(text, 8)
+}
+
+function wholeNumber(text: string, base: 8 | 10): number {
+  const isNumber = base === 8 ? /^[0-7]{1,12}$/ : /^\d{1,12}$/
+  if (!isNumber.test(text)) throw broken('has a number that cannot be read')
+  return Number.parseInt(text, base)
+}
+
+function nameIn(head: Buffer): string {
+  const name = upToNul(head.subarray(0, 100))
+  const isUstar = head.toString('latin1', 257, 263) === 'ustar\0'
+  const prefix = isUstar ? upToNul(head.subarray(345, 500)) : Buffer.alloc(0)
+  return pathOfBytes(prefix.length === 0 ? name : Buffer.concat([prefix, Buffer.from('/'), name]))
+}
+
+function upToNul(bytes: Buffer): Buffer {
+  const end = bytes.indexOf(0)
+  return end < 0 ? bytes : bytes.subarray(0, end)
+}
+
+function broken(what: string): PluginProblem {
+  return new PluginProblem(
+    'ARCHIVE_INVALID',
+    `The archive ${what}`,
+    'Fetch it again, or pack it anew with tar.',
+  )
+}
+
+// MERGED from src/plugins/sources/archive.ts: // An archive as a tree, by what is in it and not by what it is called: from a file, or from an address.
 export const MOST_PACKED_BYTES = 64 * 1024 * 1024
 const DOWNLOAD_MS = 180_000
 

@@ -1,7 +1,7 @@
 // A folder on this machine as a tree: read as trust reads it, so that nobody can lead it elsewhere meanwhile; no links.
 
-import { lstatSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, fchmodSync, fsyncSync, lstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { readFolder } from '../../trust/folder-reading.js'
 import { isExecutable } from '../../trust/unit.js'
 import { PluginProblem } from '../plugin-problem.js'
@@ -31,4 +31,31 @@ export function readFolderTree(folder: string): FileTree {
     `${first}${others}`,
     'A plugin holds files and folders, nothing else.',
   )
+}
+
+// MERGED from src/plugins/sources/tree-files.ts: // A tree written into a folder: new files alone, plain modes, on the disk before anybody relies on them.
+/** The folder must not be there. */
+export function writeTree(tree: FileTree, folder: string): void {
+  mkdirSync(folder)
+  const made = new Set([folder])
+  for (const [path, { bytes, isExecutable }] of tree.files) {
+    const file = join(folder, path)
+    makeFolders(dirname(file), made)
+    // Fails where anything is: nothing is followed, nothing overwritten.
+    const fd = openSync(file, 'wx', 0o600)
+    try {
+      writeFileSync(fd, bytes)
+      fchmodSync(fd, isExecutable ? 0o755 : 0o644)
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+  }
+}
+
+function makeFolders(folder: string, made: Set<string>): void {
+  if (made.has(folder)) return
+  makeFolders(dirname(folder), made)
+  mkdirSync(folder, 0o755)
+  made.add(folder)
 }

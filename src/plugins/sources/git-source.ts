@@ -4,9 +4,8 @@ import { mkdirSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { visibleName } from '../../core/base/visible.js'
 import { PluginProblem } from '../plugin-problem.js'
-import { pathOfBytes } from './entry-path.js'
 import { type Ended, runProgram } from './external-program.js'
-import { FileTree, isLeftOut, MOST_BYTES, MOST_ENTRIES, tooLarge } from './file-tree.js'
+import { FileTree, isLeftOut, MOST_BYTES, MOST_ENTRIES, pathOfBytes, tooLarge } from './file-tree.js'
 import type { Source } from './source.js'
 
 /*
@@ -240,7 +239,7 @@ class Git {
   async #ask(args: (url: string) => readonly string[]): Promise<Ended> {
     const run = (url: string) => this.#run(args(url), FETCH_MS)
     if (!/^https?:/i.test(this.#url)) return run(this.#url)
-    const { followed } = await import('./git-redirect.js')
+    const { followed } = await import('./redirect.js')
     const { ended, address } = await followed(this.#address, run)
     this.#address = address
     return ended

@@ -1,9 +1,66 @@
-// Where a server leads to: never to where nobody is who they say they are, nor into this network from outside of it.
+// Where the address of a repository leads to now: git is kept from following by itself, and does not say where to.
 
+import { textOf } from '../../core/base/errors.js'
 import { visibleName } from '../../core/base/visible.js'
 import { PluginProblem } from '../plugin-problem.js'
-import { insideByAddress } from './inside-address.js'
+import type { Ended } from './external-program.js'
+import { insideByAddress } from './foreign-source.js'
 
+const ASK_MS = 60_000
+/** What git asks for first; it stays when the repository is elsewhere. */
+const REFS = '/info/refs?service=git-upload-pack'
+
+/** Runs it with the address, and with where that leads to as long as it leads on. Answers the last of them as well. */
+export async function followed(
+  url: string,
+  run: (address: string) => Promise<Ended>,
+): Promise<{ readonly ended: Ended; readonly address: string }> {
+  let address = url
+  for (let n = 0; n <= MOST_REDIRECTS; n++) {
+    const ended = await run(address)
+    if (ended.code === 0 || !isLedOn(ended)) return { ended, address }
+    address = await nextOf(address, url)
+  }
+  throw leadsOn(url)
+}
+
+function isLedOn({ stderr }: Ended): boolean {
+  return /returned error: 30[12378]\b/.test(stderr)
+}
+
+async function nextOf(address: string, asked: string): Promise<string> {
+  const url = new URL(`${address.replace(/\/+$/, '')}${REFS}`)
+  const next = await redirectIn(await answerOf(url, asked), url, asked)
+  if (!next) throw elsewhere(asked, 'it does not say so now')
+  if (isRefs(next)) return next.href.slice(0, -REFS.length)
+  throw leadsTo(asked, `${visibleName(next.href)}, which is no repository`)
+}
+
+function isRefs({ href, search }: URL): boolean {
+  return href.endsWith(REFS) && search !== '' && REFS.endsWith(search)
+}
+
+async function answerOf(url: URL, asked: string): Promise<Response> {
+  try {
+    const signal = AbortSignal.timeout(ASK_MS)
+    const response = await fetch(url, { redirect: 'manual', signal, credentials: 'omit' })
+    await response.body?.cancel()
+    return response
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+    throw elsewhere(asked, textOf(cause))
+  }
+}
+
+function elsewhere(asked: string, why: string): PluginProblem {
+  return new PluginProblem(
+    'FETCH_FAILED',
+    `${visibleName(asked)} leads elsewhere, and where to cannot be told: ${why}`,
+    'Name the address where it is now.',
+  )
+}
+
+// MERGED from src/plugins/sources/redirect.ts: // Where a server leads to: never to where nobody is who they say they are, nor into this network from outside of it.
 export const MOST_REDIRECTS = 5
 
 /** The next address; undefined where the answer leads nowhere. `asked`: what somebody named, for messages. */
@@ -26,7 +83,7 @@ export async function redirectIn(
   return next
 }
 
-export function leadsTo(asked: string, where: string): PluginProblem {
+function leadsTo(asked: string, where: string): PluginProblem {
   return new PluginProblem('FETCH_FAILED', `${visibleName(asked)} leads to ${where}`)
 }
 

@@ -6,7 +6,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { visibleName } from '../../core/base/visible.js'
 import { PluginProblem } from '../plugin-problem.js'
-import { entryPath } from './entry-path.js'
+import { entryPath } from './file-tree.js'
 
 export type Source =
   | { readonly kind: 'folder'; readonly folder: string; readonly path?: string }

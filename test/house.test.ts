@@ -111,7 +111,7 @@ describe('core', () => {
   it('uses cryptography for digests and ids alone', () => {
     const users = outside.filter(({ specifier }) => specifier === 'node:crypto').map(({ file }) => file)
     expect(users.sort()).toEqual([
-      'core/base/sha256.ts',
+      'core/base/digest.ts',
       'core/session/session.ts',
       'core/verdict/approval.ts',
     ])

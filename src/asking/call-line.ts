@@ -2,7 +2,7 @@
 
 import { type Data, isObject } from '../core/base/json.js'
 import { withoutSecrets } from '../core/base/secrets.js'
-import { visible } from '../core/base/visible.js'
+import { visible } from '../core/base/text.js'
 
 /** Fields that say most about a call, the first that is there. */
 const TELLING = ['command', 'file_path', 'path', 'url', 'pattern', 'prompt'] as const

@@ -1,8 +1,7 @@
 // The exact call as a person reads it before they decide: nothing hidden, and nothing of it can pass for our words.
 
-import { folded } from '../core/base/columns.js'
 import { isObject, type Json } from '../core/base/json.js'
-import { visibleName } from '../core/base/visible.js'
+import { folded, visibleName } from '../core/base/text.js'
 import { lookalikes } from './lookalikes.js'
 import { behind, MARK, OURS, oneLine, quoted, withoutMiddle } from './margin.js'
 

@@ -1,6 +1,6 @@
 // Words that are not what they look like: Latin letters among Cyrillic or Greek ones that are drawn the same.
 
-import { visible } from '../core/base/visible.js'
+import { visible } from '../core/base/text.js'
 
 const WORD = /[\p{L}\p{M}\p{N}_]+/gu
 const LATIN = /\p{Script=Latin}/u

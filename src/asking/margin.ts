@@ -1,7 +1,6 @@
 // The margin: what strangers wrote stands behind a mark of ours, made visible and folded, so that no part of it begins a line.
 
-import { columnsOf, folded } from '../core/base/columns.js'
-import { visible } from '../core/base/visible.js'
+import { columnsOf, folded, visible } from '../core/base/text.js'
 
 /** What has no room on its line goes on behind the second. */
 export const MARK = '  │ '

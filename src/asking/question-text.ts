@@ -1,7 +1,6 @@
 // A question as a person reads it: who asks and why, the exact call, what can be answered and what that does.
 
-import { columnsOf, folded } from '../core/base/columns.js'
-import { visible, visibleName } from '../core/base/visible.js'
+import { columnsOf, folded, visible, visibleName } from '../core/base/text.js'
 import type { Ask, Question } from '../core/hooks/outcome.js'
 import { type Effect, effectOf } from '../core/verdict/approval.js'
 import { type CallTextOptions, callText, DEFAULT_COLUMNS, warningsFor } from './call-text.js'

@@ -1,11 +1,11 @@
 // The approver for where nobody sits at the terminal: it asks through the queue, and says how to answer.
 
 import { resolve } from 'node:path'
+import { digest } from '../core/base/digest.js'
 import { textOf } from '../core/base/errors.js'
 import { anything, type Check, checkOptions, isFunction, isText } from '../core/base/options.js'
 import type { Question } from '../core/hooks/outcome.js'
 import { type Approver, denyOf, type Reply, type Unanswered } from '../core/verdict/approval.js'
-import { digest } from '../core/verdict/digest.js'
 import type { ApprovalQueue, Raised, Taken } from '../store/approvals/queue.js'
 import type { Pending } from '../store/approvals/stored-question.js'
 

@@ -1,11 +1,9 @@
 // One question at a terminal, from the moment it appears until it is answered, withdrawn, or nobody is there any more.
 
-import { onAbort } from '../core/base/abort.js'
-import { columnsOf, endOf } from '../core/base/columns.js'
 import { textOf } from '../core/base/errors.js'
-import { LONGEST_TIMER_MS } from '../core/base/seconds.js'
-import { plainText } from '../core/base/text.js'
-import { visible } from '../core/base/visible.js'
+import { onAbort } from '../core/base/promise.js'
+import { columnsOf, endOf, plainText, visible } from '../core/base/text.js'
+import { LONGEST_TIMER_MS } from '../core/base/time.js'
 import type { Question } from '../core/hooks/outcome.js'
 import { denyOf, type Reply, type Unanswered } from '../core/verdict/approval.js'
 import { questionText } from './question-text.js'

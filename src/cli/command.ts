@@ -1,7 +1,7 @@
 // What a command is, and how its command line is read: strictly, because a misspelt --trust-all must not pass for none.
 
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { didYouMean } from '../core/base/nearest.js'
+import { didYouMean } from '../core/base/text.js'
 import type { Output } from './output.js'
 import { usage } from './refusal.js'
 

@@ -1,8 +1,7 @@
 // What goes out: text for people or one JSON document, written whole, and never anything that controls a terminal.
 
 import { writeSync } from 'node:fs'
-import { plainText } from '../core/base/text.js'
-import { visible } from '../core/base/visible.js'
+import { plainText, visible } from '../core/base/text.js'
 import { isTerminal } from './terminal.js'
 
 const STDOUT = 1

@@ -3,8 +3,7 @@
 // The current directory and the environment are those of the process.
 
 import { isHookError, textOf } from '../core/base/errors.js'
-import { didYouMean } from '../core/base/nearest.js'
-import { plainText } from '../core/base/text.js'
+import { didYouMean, plainText } from '../core/base/text.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { checkPerson } from './agent-shell.js'
 import { type Command, type Commands, type Given, type OptionTable, readCommandLine } from './command.js'

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import type { Diagnostic } from '../core/base/errors.js'
-import { visible } from '../core/base/visible.js'
+import { visible } from '../core/base/text.js'
 import type { Host } from '../core/session/embedder.js'
 import { isFolder } from '../files/folder.js'
 import type { ListedHook } from '../hooks.js'

@@ -1,11 +1,10 @@
 // Configured hooks: entries of files made into hooks that lack only their way to run.
 
+import { digest, sha256 } from '../core/base/digest.js'
 import { type Data, frozenCopy, type Json } from '../core/base/json.js'
-import { sha256 } from '../core/base/sha256.js'
 import { shown } from '../core/base/text.js'
 import type { EventKind } from '../core/events/events.js'
 import type { Hook } from '../core/hooks/hook.js'
-import { digest } from '../core/verdict/digest.js'
 import type { HookSpec, Place } from '../runners/hook-spec.js'
 import { type Handlers, type HandlerType, kindOf } from '../runners/kinds.js'
 import { USUAL_TIMEOUTS } from '../runners/process/kind.js'

@@ -2,9 +2,9 @@
 
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { digest } from '../core/base/digest.js'
 import { textOf } from '../core/base/errors.js'
 import { shown } from '../core/base/text.js'
-import { digest } from '../core/verdict/digest.js'
 import { dataHome } from '../files/homes.js'
 import { isAside, placeOf } from '../trust/set-aside.js'
 import { type ConfigFiles, isLink } from './config-file.js'

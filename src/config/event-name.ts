@@ -1,7 +1,6 @@
 // Event names as files have them: any alias of a known event, or something that is none, with a guess at what was meant.
 
-import { nearest } from '../core/base/nearest.js'
-import { shown } from '../core/base/text.js'
+import { nearest, shown } from '../core/base/text.js'
 import { type EventKind, knownEvents, resolveEvent } from '../core/events/events.js'
 
 /** Undefined for a name that no known event goes by: a file cannot bring events of its own. */

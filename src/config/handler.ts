@@ -1,8 +1,7 @@
 // What a hook entry of each type may say, field by field; everything in a file is a stranger until it passed here.
 
-import { didYouMean, nearest } from '../core/base/nearest.js'
 import { type Check, isFlag, isOneOf, isSeconds } from '../core/base/options.js'
-import { shown } from '../core/base/text.js'
+import { didYouMean, nearest, shown } from '../core/base/text.js'
 import type { Fields } from '../runners/kind.js'
 import { EVENT_KINDS, type HandlerType } from '../runners/kinds.js'
 

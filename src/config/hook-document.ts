@@ -1,8 +1,7 @@
 // What one configuration file says: its events, and the keys beside them. One reader for hooks.json, settings.json and plugin.json.
 
 import { isObject } from '../core/base/json.js'
-import { didYouMean } from '../core/base/nearest.js'
-import { shown } from '../core/base/text.js'
+import { didYouMean, shown } from '../core/base/text.js'
 import type { ConfigFile, Shape } from './config-file.js'
 import { knownEvent, unknownEventText, unknownNameText } from './event-name.js'
 import { type Entry, isRemark, type Reading, readGroup, readGroups, type Shared, say } from './hook-group.js'

@@ -2,9 +2,9 @@
 
 import { isObject } from '../core/base/json.js'
 import { type Check, type Checks, checkOptions, isFlag, isOneOf } from '../core/base/options.js'
-import { LONGEST_TIMER_MS } from '../core/base/seconds.js'
 import { shown } from '../core/base/text.js'
-import { DEFAULT_SETTINGS, SETTINGS, type Settings } from '../core/session/settings.js'
+import { LONGEST_TIMER_MS } from '../core/base/time.js'
+import { DEFAULT_SETTINGS, SETTINGS, type Settings } from '../core/session/embedder.js'
 import type { ReachSettings } from '../runners/kind.js'
 import type { ConfigFile } from './config-file.js'
 import { type JsonPath, under } from './json-text.js'

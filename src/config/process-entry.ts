@@ -1,8 +1,7 @@
 // Entries under `processes`: what each may say, field by field, and what is said about those that say something else.
 
 import { isObject } from '../core/base/json.js'
-import { nearest } from '../core/base/nearest.js'
-import { shown } from '../core/base/text.js'
+import { nearest, shown } from '../core/base/text.js'
 import {
   type GivenProcess,
   isTexts,

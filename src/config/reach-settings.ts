@@ -1,9 +1,8 @@
 // What hooks may reach beyond programs: servers, models, MCP servers. All of it is the user's to say.
 
 import { isObject } from '../core/base/json.js'
-import { didYouMean } from '../core/base/nearest.js'
 import type { Check, Checks } from '../core/base/options.js'
-import { shown } from '../core/base/text.js'
+import { didYouMean, shown } from '../core/base/text.js'
 import { privateHostProblem } from '../runners/http/private-hosts.js'
 import { urlPatternProblem } from '../runners/http/url-patterns.js'
 import type { ReachSettings } from '../runners/kind.js'

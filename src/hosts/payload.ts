@@ -1,7 +1,6 @@
 // Payloads of all hosts, read as one: who sent it, which event it is of, and its fields under canonical names.
 
-import { type Data, isObject, type Json } from '../core/base/json.js'
-import { breakOf, type JsonBreak } from '../core/base/json-break.js'
+import { breakOf, type Data, isObject, type Json, type JsonBreak } from '../core/base/json.js'
 import { canonicalEvent, type EventName, fold, resolveEvent } from '../core/events/events.js'
 import type { HostEvent } from './host.js'
 import { type HostName, hostNamed, hostOf, type KnownHost } from './hosts.js'

@@ -1,6 +1,6 @@
 // In which line a text stops being JSON.
 
-import { breakOf } from '../core/base/json-break.js'
+import { breakOf } from '../core/base/json.js'
 
 /** From 1. Of a text that is JSON, the last line. */
 export function brokenLine(text: string): number {

@@ -4,7 +4,7 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } fro
 import { dirname } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
-import { visible, visibleName } from '../core/base/visible.js'
+import { visible, visibleName } from '../core/base/text.js'
 import { syncFolder } from '../files/folder.js'
 import { nonce } from '../files/nonce.js'
 import { readPlain } from '../files/plain-file.js'

@@ -1,7 +1,7 @@
 // What a tree holds: a plugin in one of the two layouts, several plugins, or none; and how it calls itself.
 
 import { isObject } from '../core/base/json.js'
-import { visibleName } from '../core/base/visible.js'
+import { visibleName } from '../core/base/text.js'
 import { PluginProblem } from './plugin-problem.js'
 import { entryPath, type FileTree } from './sources/file-tree.js'
 

@@ -3,7 +3,7 @@
 import { basename, join, sep } from 'node:path'
 import { cleanName } from '../config/owner.js'
 import { isObject } from '../core/base/json.js'
-import { visibleName } from '../core/base/visible.js'
+import { visibleName } from '../core/base/text.js'
 import { readPlain } from '../files/plain-file.js'
 import { MANIFEST } from './plugin-content.js'
 import { PluginProblem } from './plugin-problem.js'

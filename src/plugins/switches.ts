@@ -2,8 +2,8 @@
 
 import { join, resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
-import { localTime } from '../core/base/timestamp.js'
-import { visible, visibleName } from '../core/base/visible.js'
+import { visible, visibleName } from '../core/base/text.js'
+import { localTime } from '../core/base/time.js'
 import type { Hook, Origin } from '../core/hooks/hook.js'
 import type { Admit } from '../core/run/plan.js'
 import { fieldsOf, listOf, oneOf, optional, type Reader, text } from '../files/fields.js'

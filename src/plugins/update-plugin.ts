@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { join } from 'node:path'
-import { visibleName } from '../core/base/visible.js'
+import { visibleName } from '../core/base/text.js'
 import type { Difference } from '../trust/review.js'
 import { type ResolveCatalog, type Resolved, resolveSource } from './catalog/resolve.js'
 import { originFor, type PreparedPlugin, preparePlugin } from './install-plugin.js'

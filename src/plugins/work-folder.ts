@@ -2,8 +2,8 @@
 
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { digest } from '../core/base/digest.js'
 import { textOf } from '../core/base/errors.js'
-import { digest } from '../core/verdict/digest.js'
 import { makePrivate, namesIn } from '../files/folder.js'
 import { stateHome } from '../files/homes.js'
 import { nonce } from '../files/nonce.js'

@@ -2,7 +2,7 @@
 
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { digest } from '../core/verdict/digest.js'
+import { digest } from '../core/base/digest.js'
 import { makePrivate } from '../files/folder.js'
 import { nonce } from '../files/nonce.js'
 import { inQuotes } from '../shell/shell-quoted.js'

@@ -2,8 +2,8 @@
 
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { digest as digestOf } from '../core/base/digest.js'
 import { textOf } from '../core/base/errors.js'
-import { digest as digestOf } from '../core/verdict/digest.js'
 import { discard, isDiscarded } from '../files/folder.js'
 import { VersionedFile } from '../files/versioned-file.js'
 import { quoted } from './quoted.js'

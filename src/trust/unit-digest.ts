@@ -1,7 +1,7 @@
 // The digest of a unit: one number for all that was reviewed, the same wherever the project lies.
 
 import { homedir } from 'node:os'
-import { digest } from '../core/verdict/digest.js'
+import { digest } from '../core/base/digest.js'
 import { isExecutable, type TrustedFile, type Unit } from './unit.js'
 
 /** Raised when something else counts: then everything is to be reviewed again. */

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { lineDiff } from '../../src/cli/print/line-diff.js'
-import { visible, visibleLines, visibleName } from '../../src/core/base/visible.js'
+import { visible, visibleLines, visibleName } from '../../src/core/base/text.js'
 import { runs } from '../property/runs.js'
 
 describe('visible text', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { cutTo, fitted } from '../../src/cli/print/fit.js'
 import { columns, counted, fromHere, labelled } from '../../src/cli/print/lines.js'
 import { nearMiss } from '../../src/cli/why/near-miss.js'
-import { didYouMean, nearest } from '../../src/core/base/nearest.js'
+import { didYouMean, nearest } from '../../src/core/base/text.js'
 import { shellQuoted } from '../../src/shell/shell-quoted.js'
 
 describe('what was meant', () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { callDigest, callOf, digest, grantDigest } from '../../src/core/base/digest.js'
 import type { Data } from '../../src/core/base/json.js'
-import { callDigest, callOf, digest, grantDigest } from '../../src/core/verdict/digest.js'
 
 const bash = (tool_input: Data, more: Data = {}): Data => ({ tool_name: 'Bash', tool_input, ...more })
 

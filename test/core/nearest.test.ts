@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { didYouMean, nearest } from '../../src/core/base/nearest.js'
+import { didYouMean, nearest } from '../../src/core/base/text.js'
 
 it.each([
   ['pretooluse', ['PostToolUse', 'PreToolUse'], 'PreToolUse'],

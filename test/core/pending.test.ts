@@ -13,7 +13,7 @@ import {
 import type { Diagnostic, Hook } from 'carabiner/core'
 import { describe, expect, test } from 'vitest'
 import type { Injection, Message } from '../../src/core/hooks/outcome.js'
-import { addPending, told, undelivered } from '../../src/core/session/pending.js'
+import { addPending, told, undelivered } from '../../src/core/session/off-path.js'
 import { hasPending, NOTHING_PENDING, type Pending } from '../../src/core/session/session-store.js'
 import { madeHook } from './made-hook.js'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { sha256, shortHash } from '../../src/core/base/sha256.js'
+import { sha256, shortHash } from '../../src/core/base/digest.js'
 import { runs } from '../property/runs.js'
 
 const expected = (text: string) => createHash('sha256').update(text).digest('hex')

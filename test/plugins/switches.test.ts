@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { localTime } from '../../src/core/base/timestamp.js'
+import { localTime } from '../../src/core/base/time.js'
 import { createHooks } from '../../src/index.js'
 import {
   projectKey,

@@ -1,6 +1,7 @@
 import { HookError, parseResult } from 'carabiner/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { digest } from '../../src/core/base/digest.js'
 import {
   canonicalJson,
   type Data,
@@ -10,7 +11,6 @@ import {
   sameJson,
 } from '../../src/core/base/json.js'
 import { byteLength, cleanText, cutText, plainText } from '../../src/core/base/text.js'
-import { digest } from '../../src/core/verdict/digest.js'
 import { runs } from './runs.js'
 
 const json = fc.jsonValue({ stringUnit: 'binary' }) as fc.Arbitrary<Json>

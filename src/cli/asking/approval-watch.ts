@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { openTerminal } from '../../asking/terminal.js'
 import { promptAt } from '../../asking/terminal-prompt.js'
-import { visible, visibleName } from '../../core/base/visible.js'
+import { visible, visibleName } from '../../core/base/text.js'
 import type { ApprovalQueue } from '../../store/approvals/queue.js'
 import type { Pending } from '../../store/approvals/stored-question.js'
 import { Interruption } from '../interruption.js'

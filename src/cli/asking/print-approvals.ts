@@ -1,8 +1,8 @@
 // Open questions and grants for people. What hooks and agents wrote is made visible, never obeyed.
 
 import { callLine } from '../../asking/call-line.js'
-import { localTime } from '../../core/base/timestamp.js'
-import { visible, visibleName } from '../../core/base/visible.js'
+import { visible, visibleName } from '../../core/base/text.js'
+import { localTime } from '../../core/base/time.js'
 import type { Grant } from '../../core/verdict/approval.js'
 import type { Pending } from '../../store/approvals/stored-question.js'
 import { cutTo, fitted, shownColumns } from '../print/fit.js'

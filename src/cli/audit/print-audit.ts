@@ -1,6 +1,6 @@
 // Entries of the audit for people: one line each, or one entry whole.
 
-import { localTime } from '../../core/base/timestamp.js'
+import { localTime } from '../../core/base/time.js'
 import type { AuditedHook } from '../../core/session/audit-record.js'
 import type { StoredEntry } from '../../store/audit-log.js'
 import { plainData } from '../output.js'

@@ -2,8 +2,8 @@
 
 import { questionText } from '../../asking/question-text.js'
 import { textOf } from '../../core/base/errors.js'
-import { localTime } from '../../core/base/timestamp.js'
-import { visible, visibleName } from '../../core/base/visible.js'
+import { visible, visibleName } from '../../core/base/text.js'
+import { localTime } from '../../core/base/time.js'
 import type { Effect, Grant } from '../../core/verdict/approval.js'
 import { type AnswerResult, ApprovalQueue, type Found } from '../../store/approvals/queue.js'
 import { FileStore } from '../../store/sessions/file-store.js'

@@ -1,7 +1,7 @@
 // `carabiner audit`: what happened in a project, and whether the record of it is whole.
 
 import { textOf } from '../../core/base/errors.js'
-import { visible } from '../../core/base/visible.js'
+import { visible } from '../../core/base/text.js'
 import { type FilterOptions, filterOf } from '../../store/audit/filter.js'
 import type {
   AuditLog,

@@ -1,6 +1,6 @@
 // `carabiner catalog`: lists of plugins to install from, kept on this machine, and searched.
 
-import { visible, visibleName } from '../../core/base/visible.js'
+import { visible, visibleName } from '../../core/base/text.js'
 import { catalogSourceText } from '../../plugins/catalog/fetch.js'
 import { type FoundPlugin, searchCatalogs } from '../../plugins/catalog/search.js'
 import { type CatalogRecord, CatalogStore, type CatalogUpdate } from '../../plugins/catalog/store.js'

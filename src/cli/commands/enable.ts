@@ -1,6 +1,6 @@
 // `carabiner enable`: switches on again what disable switched off.
 
-import { visibleName } from '../../core/base/visible.js'
+import { visibleName } from '../../core/base/text.js'
 import { nameCarried } from '../../plugins/plugin-name.js'
 import { projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'

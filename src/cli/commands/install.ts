@@ -1,7 +1,7 @@
 // `carabiner install`: fetches a plugin, shows what it would run, and installs exactly what was shown. Runs nothing of it.
 
 import { join } from 'node:path'
-import { visible, visibleName } from '../../core/base/visible.js'
+import { visible, visibleName } from '../../core/base/text.js'
 import { resolveSource } from '../../plugins/catalog/resolve.js'
 import {
   installPrepared,

@@ -1,8 +1,8 @@
 // `carabiner list`: every hook there is, where it stands, what it runs, and whether it may.
 
 import type { Diagnostic } from '../../core/base/errors.js'
-import { localTime } from '../../core/base/timestamp.js'
-import { visible } from '../../core/base/visible.js'
+import { visible } from '../../core/base/text.js'
+import { localTime } from '../../core/base/time.js'
 import type { ListedHook } from '../../hooks.js'
 import { runsProgram } from '../../runners/kinds.js'
 import type { HookStats } from '../../store/audit/stats.js'

@@ -1,7 +1,7 @@
 // `carabiner migrate`: hooks of Claude Code to Carabiner's place, and back. Shows what it would change, and changes it with --write.
 
 import { join, resolve, sep } from 'node:path'
-import { visible } from '../../core/base/visible.js'
+import { visible } from '../../core/base/text.js'
 import { userHome } from '../../files/homes.js'
 import { isWithin, realOf } from '../../files/within.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'

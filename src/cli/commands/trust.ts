@@ -2,10 +2,8 @@
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Diagnostic } from '../../core/base/errors.js'
-import { textOf } from '../../core/base/errors.js'
-import { didYouMean } from '../../core/base/nearest.js'
-import { visible, visibleName } from '../../core/base/visible.js'
+import { type Diagnostic, textOf } from '../../core/base/errors.js'
+import { didYouMean, visible, visibleName } from '../../core/base/text.js'
 import { isFolder } from '../../files/folder.js'
 import { realOf } from '../../files/within.js'
 import { isCalled } from '../../plugins/plugin-name.js'

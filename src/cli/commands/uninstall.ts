@@ -1,7 +1,7 @@
 // `carabiner uninstall`: takes plugins away, with all that was kept because of them.
 
 import { join } from 'node:path'
-import { visible, visibleName } from '../../core/base/visible.js'
+import { visible, visibleName } from '../../core/base/text.js'
 import { finishInterrupted, type InstalledPlugin, listInstalled } from '../../plugins/installed.js'
 import { notInstalled, uninstallPlugin } from '../../plugins/placing.js'
 import { installedAs } from '../../plugins/plugin-name.js'

@@ -2,8 +2,7 @@
 
 import { resolve } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
-import { didYouMean } from '../../core/base/nearest.js'
-import { visible, visibleName } from '../../core/base/visible.js'
+import { didYouMean, visible, visibleName } from '../../core/base/text.js'
 import { realOf } from '../../files/within.js'
 import { isCalled } from '../../plugins/plugin-name.js'
 import { TrustStore } from '../../trust/trust-store.js'

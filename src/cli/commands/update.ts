@@ -1,8 +1,7 @@
 // `carabiner update`: fetches installed plugins again, shows what is different, and replaces what somebody agreed to.
 
 import { join } from 'node:path'
-import { plainText } from '../../core/base/text.js'
-import { visible, visibleName } from '../../core/base/visible.js'
+import { plainText, visible, visibleName } from '../../core/base/text.js'
 import { installPrepared, isTrusted } from '../../plugins/install-plugin.js'
 import { finishInterrupted, listInstalled } from '../../plugins/installed.js'
 import { readLock } from '../../plugins/lock-file.js'

@@ -1,7 +1,6 @@
 // Matchers that can never match or match less than they seem to, and time-outs in the wrong unit.
 
-import { nearest } from '../../core/base/nearest.js'
-import { shown } from '../../core/base/text.js'
+import { nearest, shown } from '../../core/base/text.js'
 import { FORMER_TOOL_NAMES } from '../../core/events/catalogue.js'
 import { type EventKind, resolveEvent } from '../../core/events/events.js'
 import type { Matcher } from '../../core/hooks/matcher.js'

@@ -1,7 +1,7 @@
 // Installed plugins: whether they are still what was installed.
 
 import { basename, dirname, join } from 'node:path'
-import { visible, visibleName } from '../../core/base/visible.js'
+import { visible, visibleName } from '../../core/base/text.js'
 import { namesIn } from '../../files/folder.js'
 import { type InstalledPlugin, type Leftover, listInstalled } from '../../plugins/installed.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'

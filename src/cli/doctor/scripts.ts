@@ -2,7 +2,7 @@
 
 import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { visible } from '../../core/base/visible.js'
+import { visible } from '../../core/base/text.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import type { SimpleCommand } from '../../shell/simple-command.js'
 import { INTERPRETERS, isRunner, SHELLS } from '../../trust/data-readers.js'

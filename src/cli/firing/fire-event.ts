@@ -1,7 +1,7 @@
 // One event through the hooks of a project, in a session that may outlast this process.
 
-import { onAbort } from '../../core/base/abort.js'
 import { type Diagnostic, isHookError, textOf } from '../../core/base/errors.js'
+import { onAbort } from '../../core/base/promise.js'
 import { lookalikeOf, resolveEvent } from '../../core/events/events.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
 import type { Approver, Unanswered } from '../../core/verdict/approval.js'

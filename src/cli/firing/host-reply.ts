@@ -2,8 +2,7 @@
 
 import { type Diagnostic, isHookError, textOf } from '../../core/base/errors.js'
 import type { Data } from '../../core/base/json.js'
-import { nearest } from '../../core/base/nearest.js'
-import { plainText } from '../../core/base/text.js'
+import { nearest, plainText } from '../../core/base/text.js'
 import { knownEvents, resolveEvent } from '../../core/events/events.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
 import { userHome } from '../../files/homes.js'

@@ -2,7 +2,7 @@
 
 import type { Diagnostic } from '../../core/base/errors.js'
 import { redactedData } from '../../core/base/secrets.js'
-import { visible } from '../../core/base/visible.js'
+import { visible } from '../../core/base/text.js'
 import type { Approval, Outcome, Trace } from '../../core/hooks/outcome.js'
 import { plainData } from '../output.js'
 import { fitted } from '../print/fit.js'

@@ -3,7 +3,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
-import { visible, visibleName } from '../../core/base/visible.js'
+import { visible, visibleName } from '../../core/base/text.js'
 import { realOf } from '../../files/within.js'
 import { targetsOf } from '../../plugins/installed.js'
 import type { LockEntry } from '../../plugins/lock-file.js'

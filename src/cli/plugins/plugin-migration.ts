@@ -1,7 +1,7 @@
 // A plugin that is carried over: its files and hooks are shown; one that would run here is reviewed, agreed to, placed and trusted.
 
 import { join, resolve } from 'node:path'
-import { visible } from '../../core/base/visible.js'
+import { visible } from '../../core/base/text.js'
 import { isFolder } from '../../files/folder.js'
 import { userHome } from '../../files/homes.js'
 import { realOf } from '../../files/within.js'

@@ -1,7 +1,7 @@
 // The review screen: all that is to be known about a unit before it is trusted, and nothing that could pass for something else.
 
-import { localTime } from '../../core/base/timestamp.js'
-import { visible, visibleLines, visibleName } from '../../core/base/visible.js'
+import { visible, visibleLines, visibleName } from '../../core/base/text.js'
+import { localTime } from '../../core/base/time.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { inReadingOrder } from '../../trust/reading-order.js'
 import type { Difference, Review, ReviewedFile } from '../../trust/review.js'

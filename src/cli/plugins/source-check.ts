@@ -1,6 +1,6 @@
 // Where an update would come from, when somebody has to agree to that: what was accepted, what it is now, and the question.
 
-import { visible } from '../../core/base/visible.js'
+import { visible } from '../../core/base/text.js'
 import { type FoundSource, type Origin, SourceProblem } from '../../plugins/sources/accepted-source.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { agrees, canAsk } from '../asking/agreement.js'

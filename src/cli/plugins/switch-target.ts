@@ -1,9 +1,8 @@
 // Which plugin or hook somebody means who types a name, for enable and disable.
 
 import { textOf } from '../../core/base/errors.js'
-import { didYouMean } from '../../core/base/nearest.js'
-import { localTime } from '../../core/base/timestamp.js'
-import { visible, visibleName } from '../../core/base/visible.js'
+import { didYouMean, visible, visibleName } from '../../core/base/text.js'
+import { localTime } from '../../core/base/time.js'
 import type { ListedHook } from '../../hooks.js'
 import { SWITCHED_SCOPES, type SwitchTarget } from '../../plugins/switches.js'
 import { Refusal, usage } from '../refusal.js'

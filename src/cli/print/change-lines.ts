@@ -1,6 +1,6 @@
 // What would change in a file of somebody else, as `diff -u` shows it, under the name of the file.
 
-import { visible, visibleLines } from '../../core/base/visible.js'
+import { visible, visibleLines } from '../../core/base/text.js'
 import type { SettingsFile } from '../../hosts/settings-file.js'
 import { lineDiff } from './line-diff.js'
 import { shortPath } from './lines.js'

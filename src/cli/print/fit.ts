@@ -1,6 +1,6 @@
 // Lines that fit the terminal: what has no room goes on below, under its indent. Nothing of it is lost.
 
-import { columnsOf } from '../../core/base/columns.js'
+import { columnsOf } from '../../core/base/text.js'
 import { width } from './paint.js'
 
 /** Colours take no room. */

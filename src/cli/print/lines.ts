@@ -3,7 +3,7 @@
 import { homedir } from 'node:os'
 import { relative, resolve, sep } from 'node:path'
 import type { Diagnostic } from '../../core/base/errors.js'
-import { visible } from '../../core/base/visible.js'
+import { visible } from '../../core/base/text.js'
 import { fitted, shownColumns } from './fit.js'
 import { type Paint, width } from './paint.js'
 import { severityColour, severityOf } from './severity.js'

@@ -1,6 +1,6 @@
 // The margin of a review: what strangers wrote stands behind a mark of ours, folded here, so that no part of it begins a line.
 
-import { folded } from '../../core/base/columns.js'
+import { folded } from '../../core/base/text.js'
 
 /** What has no room on its line goes on behind the second. */
 const MARKS = ['  │ ', '  ┆ '] as const

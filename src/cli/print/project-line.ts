@@ -1,7 +1,7 @@
 // The line that names the project, for somebody who stands elsewhere in it.
 
 import { resolve } from 'node:path'
-import { visible } from '../../core/base/visible.js'
+import { visible } from '../../core/base/text.js'
 import { type Places, projectOf } from '../sources.js'
 import { labelled, shortPath } from './lines.js'
 import type { Paint } from './paint.js'

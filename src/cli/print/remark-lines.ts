@@ -1,6 +1,6 @@
 // What is to be said of a place in a file that is carried over.
 
-import { visible } from '../../core/base/visible.js'
+import { visible } from '../../core/base/text.js'
 import type { Remark } from '../../plugins/migrate/leg.js'
 import { labelled, placeOf } from './lines.js'
 

@@ -1,6 +1,6 @@
 // What of a project waits for trust, and why.
 
-import { visible, visibleName } from '../../core/base/visible.js'
+import { visible, visibleName } from '../../core/base/text.js'
 import type { Untrusted } from '../../trust/unit.js'
 import { labelled, shortPath } from './lines.js'
 import type { Paint } from './paint.js'

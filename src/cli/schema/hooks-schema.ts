@@ -1,7 +1,7 @@
 // The schemas of hooks.json and settings.json.
 
 import { DEFAULT_MERGED, type MergedSettings, OWN_SETTINGS } from '../../config/merged-settings.js'
-import { SETTINGS } from '../../core/session/settings.js'
+import { SETTINGS } from '../../core/session/embedder.js'
 import type { ReachSettings } from '../../runners/kind.js'
 import { PROCESS } from '../../runners/process/kind.js'
 import { aliasPatterns, eventProperties, fieldProperties, handlerDefinitions } from './handler-schema.js'

@@ -2,8 +2,7 @@
 
 import { type JsonPath, type JsonText, under } from '../../config/json-text.js'
 import type { Diagnostic } from '../../core/base/errors.js'
-import { didYouMean } from '../../core/base/nearest.js'
-import { shown } from '../../core/base/text.js'
+import { didYouMean, shown } from '../../core/base/text.js'
 
 /** What it must be, in words, and whether a value is. */
 export type Field = readonly [words: string, isRight: (value: unknown) => boolean]

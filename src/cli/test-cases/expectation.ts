@@ -2,8 +2,8 @@
 
 import { isObject, type Json } from '../../core/base/json.js'
 import type { Verdict } from '../../core/events/actions.js'
+import { hasBackReference, runsAway } from '../../core/hooks/matcher.js'
 import type { Outcome, Trace } from '../../core/hooks/outcome.js'
-import { hasBackReference, runsAway } from '../../core/hooks/pattern.js'
 import type { Fields } from './case-reader.js'
 
 /** Contained in the text, or a pattern that is found in it. */

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { hooksDirOf } from '../../config/discovery.js'
-import { didYouMean } from '../../core/base/nearest.js'
+import { didYouMean } from '../../core/base/text.js'
 import { isFolder } from '../../files/folder.js'
 import { realOf } from '../../files/within.js'
 import { isCalled } from '../../plugins/plugin-name.js'

@@ -2,8 +2,7 @@
 
 import type { Diagnostic } from '../../core/base/errors.js'
 import { withoutSecrets } from '../../core/base/secrets.js'
-import { plainText } from '../../core/base/text.js'
-import { visible } from '../../core/base/visible.js'
+import { plainText, visible } from '../../core/base/text.js'
 import type { Trace } from '../../core/hooks/outcome.js'
 import { outcomeLines } from '../firing/print-outcome.js'
 import { fitted } from '../print/fit.js'

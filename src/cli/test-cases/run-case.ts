@@ -1,9 +1,9 @@
 // Runs one case: the real `carabiner fire`, in a process of its own, so that no environment, home or hang is shared.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { onAbort } from '../../core/base/abort.js'
 import { LOSSES, textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
+import { onAbort } from '../../core/base/promise.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
 import type { TestCase } from './case-file.js'
 import { CaseStage } from './case-stage.js'

@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { visible } from '../../core/base/visible.js'
+import { visible } from '../../core/base/text.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { fromHere, shortPath } from '../print/lines.js'
 import type { Subject } from './find-cases.js'

@@ -3,7 +3,7 @@
 import { homedir } from 'node:os'
 import { dirname } from 'node:path'
 import { hooksDirOf } from '../../config/discovery.js'
-import { visible, visibleName } from '../../core/base/visible.js'
+import { visible, visibleName } from '../../core/base/text.js'
 import { isBelow, realOf } from '../../files/within.js'
 import type { Unit } from '../../trust/unit.js'
 import { findUnits } from '../plugins/trust-units.js'

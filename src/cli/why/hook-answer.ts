@@ -1,8 +1,7 @@
 // "Why did my hook not run": one hook and one event, answered in words, with what to type next.
 
-import { didYouMean } from '../../core/base/nearest.js'
-import { localTime } from '../../core/base/timestamp.js'
-import { visibleName } from '../../core/base/visible.js'
+import { didYouMean, visibleName } from '../../core/base/text.js'
+import { localTime } from '../../core/base/time.js'
 import { type EventKind, resolveEvent } from '../../core/events/events.js'
 import type { Candidate, Plan } from '../../core/run/plan.js'
 import type { ListedHook } from '../../hooks.js'

@@ -1,6 +1,6 @@
 // Which event somebody most likely means by a name that no event has.
 
-import { nearest } from '../../core/base/nearest.js'
+import { nearest } from '../../core/base/text.js'
 import { knownEvents, resolveEvent } from '../../core/events/events.js'
 
 /** Undefined for the name of an event, and where nothing is near. */

@@ -1,6 +1,6 @@
 // Why a matcher that looks right does not match: the mistakes people make.
 
-import { nearest } from '../../core/base/nearest.js'
+import { nearest } from '../../core/base/text.js'
 import { takes } from './other-question.js'
 
 const EXACT = /^[A-Za-z0-9_\- ,|]+$/

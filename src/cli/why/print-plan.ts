@@ -1,6 +1,6 @@
 // A plan for people: who would run and in which order, who would not and why, and where each of them stands.
 
-import { visible } from '../../core/base/visible.js'
+import { visible } from '../../core/base/text.js'
 import type { Candidate, Plan } from '../../core/run/plan.js'
 import type { ListedHook } from '../../hooks.js'
 import { plainData } from '../output.js'

@@ -2,8 +2,7 @@
 
 import { HookError } from './errors.js'
 import { isObject } from './json.js'
-import { didYouMean } from './nearest.js'
-import { shown } from './text.js'
+import { didYouMean, shown } from './text.js'
 
 /** Whether a value will do, and in words what would. Undefined is an option not given. */
 export type Check = readonly [accepts: (value: unknown) => boolean, wanted: string]

@@ -1,4 +1,4 @@
-// Text from strangers, made fit for a model or a terminal.
+// Text from strangers, made fit for a model, a terminal, or a person who decides about it.
 
 interface Unfit {
   /** C0 and C1 controls but tab, newline and carriage return; lone surrogates. */
@@ -76,4 +76,144 @@ function inWords(value: unknown): string {
   } catch {
     return 'a value that cannot be shown'
   }
+}
+
+// ---- for a person who decides about it: nothing is hidden, and nothing looks like something else
+
+/** Most texts are; for them no properties of characters are looked up, which takes a while the first time. */
+const PLAIN = /^[ -~]*$/
+
+/** On one line. Every character that is not plain to see is written as its number: ⟨U+001B⟩. */
+export function visible(text: string): string {
+  if (PLAIN.test(text)) return text
+  // Controls, what has no width or changes direction, blanks that are no space (the one of braille is a symbol), halves of
+  // characters, and the mark itself.
+  const unseen = /(?! )[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\p{Surrogate}\u2800⟨]/gu
+  return text.replace(unseen, (char) => {
+    const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase()
+    return `⟨U+${code.padStart(4, '0')}⟩`
+  })
+}
+
+/** Line by line; a tab stays one. */
+export function visibleLines(text: string): readonly string[] {
+  return text.split('\n').map((line) => line.split('\t').map(visible).join('\t'))
+}
+
+/** A name in a list, where a blank at its end or two in a row must not be lost: in quotes unless it is plain. */
+export function visibleName(name: string): string {
+  return /^[\w@%+=:,./~#-]+$/.test(name) ? name : `"${visible(name).replace(/["\\]/g, '\\$&')}"`
+}
+
+// ---- in columns of a terminal
+
+/** Of text, however narrow the terminal is: it is to be read. */
+const NARROWEST = 20
+
+/** What begins earlier is Latin, and takes one column. */
+const FIRST_WIDE = 0x300
+const TAB = 8
+
+/**
+ * At most: terminals disagree about what is beyond Latin, and a tab may be as wide as this. A line that is thought wider than it is ends
+ * early; one that is thought narrower goes on at the left edge, where only our own words stand.
+ */
+export function columnsOf(text: string): number {
+  let columns = 0
+  for (const char of text) columns += widthOf(char)
+  return columns
+}
+
+function widthOf(char: string): number {
+  if (char === '\t') return TAB
+  return (char.codePointAt(0) ?? 0) < FIRST_WIDE ? 1 : 2
+}
+
+/** Cut where it is full, not at blanks: a word can be as long as it likes. */
+export function folded(text: string, columns: number): readonly string[] {
+  const room = Math.max(NARROWEST, columns)
+  const lines: string[] = []
+  let [line, used] = ['', 0]
+  for (const char of text) {
+    const wide = widthOf(char)
+    if (used + wide > room) {
+      lines.push(line)
+      line = ''
+      used = 0
+    }
+    line += char
+    used += wide
+  }
+  return [...lines, line]
+}
+
+/** The longest end that takes at most so many columns. */
+export function endOf(text: string, columns: number): string {
+  const chars = Array.from(text)
+  let used = 0
+  let from = chars.length
+  while (from > 0 && used + widthOf(chars[from - 1] as string) <= columns)
+    used += widthOf(chars[--from] as string)
+  return chars.slice(from).join('')
+}
+
+// ---- the word that somebody most likely meant
+
+/** The nearest of the words: the same but for case and separators, or at most two letters away, or the only one that so begins. */
+export function nearest(word: string, words: Iterable<string>): string | undefined {
+  const wanted = lettersOf(word)
+  if (wanted.length < 2 || wanted.length > 40) return undefined
+  const all = [...words]
+  return nearBy(wanted, all) ?? onlyLonger(wanted, all)
+}
+
+function nearBy(wanted: string, words: readonly string[]): string | undefined {
+  let best: string | undefined
+  let distance = wanted.length > 5 ? 3 : 2
+  for (const one of words) {
+    const away = editDistance(wanted, lettersOf(one))
+    if (away >= distance) continue
+    best = one
+    distance = away
+  }
+  return best
+}
+
+function onlyLonger(wanted: string, words: readonly string[]): string | undefined {
+  const longer = wanted.length < 3 ? [] : words.filter((one) => lettersOf(one).startsWith(wanted))
+  return longer.length === 1 ? longer[0] : undefined
+}
+
+/** `; did you mean …?`, or nothing. The words may be those of strangers. */
+export function didYouMean(word: string, words: Iterable<string>, mark = ''): string {
+  const meant = nearest(word, words)
+  return meant === undefined ? '' : `; did you mean ${mark}${visibleName(meant)}?`
+}
+
+function lettersOf(word: string): string {
+  return word.toLowerCase().replace(/[^a-z0-9]/g, '')
+}
+
+/** Letters to add, drop, replace or swap with their neighbour. */
+function editDistance(a: string, b: string): number {
+  let before: number[] = []
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1
+      const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      next.push(
+        Math.min(
+          (row[j - 1] as number) + same,
+          (row[j] as number) + 1,
+          (next[j - 1] as number) + 1,
+          swapped ? (before[j - 2] ?? Infinity) + 1 : Infinity,
+        ),
+      )
+    }
+    before = row
+    row = next
+  }
+  return row[b.length] as number
 }

@@ -1,9 +1,8 @@
 // Runs a plan: order, threading, deadlines, failures, rounds. Everything that decides who runs when is in this file.
 
-import { onAbort } from '../base/abort.js'
 import { type Diagnostic, HookError, textOf } from '../base/errors.js'
 import { type Data, sameJson } from '../base/json.js'
-import { isPromise } from '../base/promise.js'
+import { isPromise, onAbort } from '../base/promise.js'
 import { redactedData } from '../base/secrets.js'
 import { endsChain } from '../events/actions.js'
 import { type EventKind, matcherValue } from '../events/events.js'
@@ -12,13 +11,20 @@ import { CONTINUE, type HookResult, parseResult } from '../events/result.js'
 import { type Hook, type HookEvent, LateAnswer } from '../hooks/hook.js'
 import { type Listeners, matches } from '../hooks/hook-set.js'
 import type { Outcome, Trace } from '../hooks/outcome.js'
-import { hurry, unwatch, Watched, watch } from './deadlines.js'
-import { answerOnFailure, hookError, timeoutHint } from './failure.js'
-import { HookCall, type Occasion } from './hook-call.js'
-import { joinLanes } from './join.js'
+import {
+  answerOnFailure,
+  HookCall,
+  hookError,
+  hurry,
+  type Occasion,
+  timeoutHint,
+  unwatch,
+  Watched,
+  watch,
+} from './hook-run.js'
 import { type Admit, lanesOf, refusal, repetition, type Skip } from './plan.js'
-import { Lane, Route, type Way } from './route.js'
-import { changesBetween, Ran, type TraceDetails, verdictOf } from './trace.js'
+import { Lane, Route, type Way } from './queue.js'
+import { changesBetween, joinLanes, Ran, type TraceDetails, verdictOf } from './trace.js'
 
 export interface DispatchOptions extends PatchRules {
   readonly admit?: Admit | undefined

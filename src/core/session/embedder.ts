@@ -1,5 +1,6 @@
-// Everything the kernel asks of the outside. All of it is optional.
+// What the program that embeds the engine gives it: functions and settings, all optional.
 
+import { type Checks, isFlag, isOneOf } from '../base/options.js'
 import type { Injection, Message } from '../hooks/outcome.js'
 import type { Admit } from '../run/plan.js'
 import type { Approver } from '../verdict/approval.js'
@@ -36,4 +37,50 @@ export interface Host {
   readonly admit?: Admit
   /** Milliseconds since 1970. */
   readonly clock?: () => number
+}
+
+// ---- settings
+
+export interface Settings {
+  /** `block` closes every gate whose hook fails. */
+  readonly on_failure: 'continue' | 'block'
+  /** Bytes of UTF-8 for one injection; null is unlimited. */
+  readonly injection_size_limit: number | null
+  /** Tokens for one turn; null is unlimited. */
+  readonly injection_budget_per_turn: number | null
+  /** How often Stop may be refused with no tool call between. */
+  readonly stop_block_cap: number
+  /** How often Stop may be refused since the last prompt. */
+  readonly stop_block_total: number
+  /** Whom a changed call is shown to again. */
+  readonly recheck: 'skipped' | 'all'
+  /** Reverts what hooks change in system messages on ModelRequest. */
+  readonly protect_system_messages: boolean
+  /** `block` closes every gate whose event cannot be put on record. */
+  readonly audit_on_failure: 'continue' | 'block'
+}
+
+export const DEFAULT_SETTINGS: Settings = {
+  on_failure: 'continue',
+  injection_size_limit: 10_240,
+  injection_budget_per_turn: 10_000,
+  stop_block_cap: 8,
+  stop_block_total: 50,
+  recheck: 'skipped',
+  protect_system_messages: true,
+  audit_on_failure: 'continue',
+}
+
+const count = (value: unknown) => Number.isInteger(value) && (value as number) >= 0
+const countOrNull = (value: unknown) => value === null || count(value)
+
+export const SETTINGS: Checks<Settings> = {
+  on_failure: isOneOf('continue', 'block'),
+  injection_size_limit: [countOrNull, 'a number of bytes, or null'],
+  injection_budget_per_turn: [countOrNull, 'a number of tokens, or null'],
+  stop_block_cap: [count, 'a whole number'],
+  stop_block_total: [count, 'a whole number'],
+  recheck: isOneOf('skipped', 'all'),
+  protect_system_messages: isFlag,
+  audit_on_failure: isOneOf('continue', 'block'),
 }

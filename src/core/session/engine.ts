@@ -4,15 +4,14 @@ import { type Diagnostic, HookError, textOf } from '../base/errors.js'
 import { inTime, isPromise, type MaybePromise } from '../base/promise.js'
 import { redacted } from '../base/secrets.js'
 import { plainText } from '../base/text.js'
-import { timestamp } from '../base/timestamp.js'
+import { timestamp } from '../base/time.js'
 import { openPayload, resolveEvent } from '../events/events.js'
 import type { Hook, SessionInfo } from '../hooks/hook.js'
 import { HookSet } from '../hooks/hook-set.js'
 import { type Admit, type Plan, planOf } from '../run/plan.js'
-import type { Host } from './embedder.js'
+import type { Host, Settings } from './embedder.js'
 import { HookRegistry } from './registry.js'
 import { GuardedStore, MemoryStore, type SessionStore, type Skill } from './session-store.js'
-import type { Settings } from './settings.js'
 
 const MAX_DIAGNOSTICS = 200
 

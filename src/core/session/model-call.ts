@@ -1,7 +1,6 @@
 // A model call between its hooks: ModelRequest, the call (at once or streamed), ModelResponse.
 
-import type { Json } from '../base/json.js'
-import { isObject } from '../base/json.js'
+import { isObject, type Json } from '../base/json.js'
 import { type Checks, checkOptions, isFunction } from '../base/options.js'
 import { inTime, unlessAborted } from '../base/promise.js'
 import { type EventKind, resolveEvent } from '../events/events.js'

@@ -1,19 +1,19 @@
 // An event is written down: what goes into its record, and what becomes of it where that fails.
 
+import { callDigest, digest } from '../base/digest.js'
 import { type Diagnostic, textOf } from '../base/errors.js'
 import { inTime, isPromise } from '../base/promise.js'
 import { redacted, redactedData, withoutSecrets } from '../base/secrets.js'
 import { byteLength } from '../base/text.js'
-import { timestamp } from '../base/timestamp.js'
+import { timestamp } from '../base/time.js'
 import { endsChain, type Verdict } from '../events/actions.js'
 import type { EventKind } from '../events/events.js'
 import type { HookEvent } from '../hooks/hook.js'
 import type { Approval, Outcome, Trace } from '../hooks/outcome.js'
 import { Ran } from '../run/trace.js'
-import { callDigest, digest } from '../verdict/digest.js'
 import type { AuditedApproval, AuditedHook, AuditRecord } from './audit-record.js'
 import { HOST_TIMEOUT_MS } from './engine.js'
-import type { Scene } from './scene.js'
+import type { Scene } from './session-context.js'
 
 export interface Written {
   readonly scene: Scene

@@ -3,8 +3,7 @@
 import { type Diagnostic, type DiagnosticSink, HookError, textOf } from '../base/errors.js'
 import { type Data, frozenCopy } from '../base/json.js'
 import { anything, type Checks, checkOptions, isFunction, isOneOf, isSeconds } from '../base/options.js'
-import { deadlineIn, milliseconds } from '../base/seconds.js'
-import { timestamp } from '../base/timestamp.js'
+import { deadlineIn, milliseconds, timestamp } from '../base/time.js'
 import {
   checkRequired,
   type EventAlias,

@@ -18,10 +18,9 @@ import {
   type ModelCallResult,
   type ModelRequest,
 } from './model-call.js'
-import { tellObservers } from './off-path.js'
-import { undelivered } from './pending.js'
+import { tellObservers, undelivered } from './off-path.js'
 import { HookRegistry } from './registry.js'
-import type { Scene } from './scene.js'
+import { type Scene, type TurnStatus, Turns } from './session-context.js'
 import type { SessionState, Skill } from './session-store.js'
 import { SkillLayer, skillsOf } from './skills.js'
 import {
@@ -31,7 +30,6 @@ import {
   type ToolCall,
   type ToolCallResult,
 } from './tool-call.js'
-import { type TurnStatus, Turns } from './turns.js'
 
 export interface SessionOptions {
   /** Made up if absent. */

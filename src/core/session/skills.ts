@@ -5,7 +5,7 @@ import { frozenCopy, isObject, type Json, sameJson } from '../base/json.js'
 import { isPromise, type MaybePromise } from '../base/promise.js'
 import { shown } from '../base/text.js'
 import { type Engine, HookList, type Layers } from './engine.js'
-import type { Scene } from './scene.js'
+import type { Scene } from './session-context.js'
 import type { SessionState, Skill } from './session-store.js'
 
 const LOADED = 'skill:loaded'

@@ -1,14 +1,14 @@
 // Asking a person: one question for all hooks that ask, one answer, grants for "allow always".
 
 import { randomUUID } from 'node:crypto'
+import { callDigest, callOf, digest, grantDigest } from '../base/digest.js'
 import { type Data, frozenCopy, isObject } from '../base/json.js'
 import { withoutSecrets } from '../base/secrets.js'
 import { plainText } from '../base/text.js'
-import { timestamp } from '../base/timestamp.js'
+import { timestamp } from '../base/time.js'
 import type { HookResult } from '../events/result.js'
 import type { Hook, SessionInfo } from '../hooks/hook.js'
 import type { ApprovalAnswer, Question } from '../hooks/outcome.js'
-import { callDigest, callOf, digest, grantDigest } from './digest.js'
 
 /** A hook that asks, and how. */
 export interface Asking {

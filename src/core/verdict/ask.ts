@@ -1,12 +1,11 @@
 // The way of an ask: grants, PermissionRequest hooks, then the person. Never ends in an allow that nobody gave.
 
-import { onAbort } from '../base/abort.js'
+import { callDigest, callOf } from '../base/digest.js'
 import { type Diagnostic, HookError, isHookError, textOf } from '../base/errors.js'
-import type { MaybePromise } from '../base/promise.js'
-import { LONGEST_TIMER_MS } from '../base/seconds.js'
+import { type MaybePromise, onAbort } from '../base/promise.js'
 import { withoutSecrets } from '../base/secrets.js'
 import { plainText } from '../base/text.js'
-import { timestamp } from '../base/timestamp.js'
+import { LONGEST_TIMER_MS, timestamp } from '../base/time.js'
 import { endsChain, type Verdict } from '../events/actions.js'
 import type { HookEvent, SessionInfo } from '../hooks/hook.js'
 import type { Approval, ApprovalAnswer, Question } from '../hooks/outcome.js'
@@ -22,7 +21,6 @@ import {
   readReply,
   refusalReason,
 } from './approval.js'
-import { callDigest, callOf } from './digest.js'
 import type { Judgement } from './judge.js'
 import { reasonOf } from './merge.js'
 

@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs'
 import { basename, isAbsolute, join, resolve } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
-import { visibleName } from '../../core/base/visible.js'
+import { visibleName } from '../../core/base/text.js'
 import { readPlain } from '../../files/plain-file.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { isFolderIn } from '../sources/folder-source.js'

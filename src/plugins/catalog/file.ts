@@ -3,8 +3,7 @@
 import { JsonText } from '../../config/json-text.js'
 import { textOf } from '../../core/base/errors.js'
 import type { Json } from '../../core/base/json.js'
-import { shown } from '../../core/base/text.js'
-import { visible, visibleName } from '../../core/base/visible.js'
+import { shown, visible, visibleName } from '../../core/base/text.js'
 import { PluginProblem } from '../plugin-problem.js'
 import {
   type CatalogEntry,

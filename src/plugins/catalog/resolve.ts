@@ -1,8 +1,7 @@
 // From NAME@CATALOG to what is fetched for it, and what that has to be.
 
 import { isAbsolute } from 'node:path'
-import { nearest } from '../../core/base/nearest.js'
-import { visibleName } from '../../core/base/visible.js'
+import { nearest, visibleName } from '../../core/base/text.js'
 import { MANIFEST } from '../plugin-content.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { FileTree } from '../sources/file-tree.js'

@@ -1,6 +1,6 @@
 // Finding plugins in catalogues by words: what is in the name counts most, then keywords, then the description.
 
-import { nearest } from '../../core/base/nearest.js'
+import { nearest } from '../../core/base/text.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { ENTRY_NAME } from '../sources/source.js'
 import type { CatalogEntry } from './entry.js'

@@ -1,8 +1,8 @@
 // From where the user accepted each plugin of a project, and what it was then. The project's own lock file may say anything.
 
 import { join } from 'node:path'
+import { digest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
-import { digest } from '../../core/verdict/digest.js'
 import { fieldsOf, flag, oneOf, optional, text } from '../../files/fields.js'
 import { discard } from '../../files/folder.js'
 import { dataHome } from '../../files/homes.js'

@@ -2,7 +2,7 @@
 
 import { gunzipSync } from 'node:zlib'
 import { textOf } from '../../core/base/errors.js'
-import { visibleName } from '../../core/base/visible.js'
+import { visibleName } from '../../core/base/text.js'
 import { readPlainBytes } from '../../files/plain-file.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { FileTree, MOST_BYTES, MOST_ENTRIES, pathOfBytes, tooLarge } from './file-tree.js'

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { visibleName } from '../../core/base/visible.js'
+import { visibleName } from '../../core/base/text.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { withWorkFolder } from '../work-folder.js'
 import { fetchArchive } from './archive.js'

@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import { visibleName } from '../../core/base/visible.js'
+import { visibleName } from '../../core/base/text.js'
 import { PluginProblem } from '../plugin-problem.js'
 
 export const MOST_ENTRIES = 10_000

@@ -2,7 +2,7 @@
 
 import { mkdirSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { visibleName } from '../../core/base/visible.js'
+import { visibleName } from '../../core/base/text.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { type Ended, runProgram } from './external-program.js'
 import { FileTree, isLeftOut, MOST_BYTES, MOST_ENTRIES, pathOfBytes, tooLarge } from './file-tree.js'

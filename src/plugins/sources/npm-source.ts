@@ -3,7 +3,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isObject } from '../../core/base/json.js'
-import { visibleName } from '../../core/base/visible.js'
+import { visibleName } from '../../core/base/text.js'
 import { readPlainBytes } from '../../files/plain-file.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { MOST_PACKED_BYTES, readArchive } from './archive.js'

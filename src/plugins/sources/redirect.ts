@@ -1,7 +1,7 @@
 // Where the address of a repository leads to now: git is kept from following by itself, and does not say where to.
 
 import { textOf } from '../../core/base/errors.js'
-import { visibleName } from '../../core/base/visible.js'
+import { visibleName } from '../../core/base/text.js'
 import { PluginProblem } from '../plugin-problem.js'
 import type { Ended } from './external-program.js'
 import { insideByAddress } from './foreign-source.js'

@@ -4,7 +4,7 @@ import { existsSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { visibleName } from '../../core/base/visible.js'
+import { visibleName } from '../../core/base/text.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { entryPath } from './file-tree.js'
 

@@ -1,7 +1,7 @@
 // One run of a program, from its start to its ending.
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
-import { onAbort } from '../../core/base/abort.js'
+import { onAbort } from '../../core/base/promise.js'
 import type { ProcessGroup } from '../program/process-group.js'
 import { Output } from './output.js'
 

@@ -2,8 +2,7 @@
 
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { HookError } from '../../core/base/errors.js'
-import { didYouMean } from '../../core/base/nearest.js'
-import { shown } from '../../core/base/text.js'
+import { didYouMean, shown } from '../../core/base/text.js'
 import { boundedText } from '../../rpc/problem.js'
 import type { Sdk } from './sdk.js'
 

@@ -1,8 +1,7 @@
 // Where the model of a prompt or agent hook comes from: the host, or the settings of the user.
 
 import { isObject } from '../../core/base/json.js'
-import { didYouMean } from '../../core/base/nearest.js'
-import { shown } from '../../core/base/text.js'
+import { didYouMean, shown } from '../../core/base/text.js'
 
 /** What a model that is a function is asked. */
 export interface ModelQuestion {

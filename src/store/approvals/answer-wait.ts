@@ -1,7 +1,7 @@
 // Waiting for an answer that another process gives: told by the file system where it can, looked for in any case.
 
 import { type FSWatcher, watch } from 'node:fs'
-import { onAbort } from '../../core/base/abort.js'
+import { onAbort } from '../../core/base/promise.js'
 
 export interface WaitOptions {
   /** Nobody waits any more: then nothing is taken either. */

@@ -2,10 +2,9 @@
 
 import { join, resolve } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
-import { nearest } from '../../core/base/nearest.js'
 import { type Check, checkOptions, isFunction, isText } from '../../core/base/options.js'
-import { cutText, plainText } from '../../core/base/text.js'
-import { timestamp } from '../../core/base/timestamp.js'
+import { cutText, nearest, plainText } from '../../core/base/text.js'
+import { timestamp } from '../../core/base/time.js'
 import type { Question } from '../../core/hooks/outcome.js'
 import { denyOf, type Effect, effectOf, optionFor } from '../../core/verdict/approval.js'
 import { discard, makePrivate } from '../../files/folder.js'

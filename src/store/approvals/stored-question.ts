@@ -2,10 +2,10 @@
 
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { callDigest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { type Data, frozenCopy, isObject, type Json } from '../../core/base/json.js'
 import type { Ask, Question } from '../../core/hooks/outcome.js'
-import { callDigest } from '../../core/verdict/digest.js'
 import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
 import { nonce } from '../../files/nonce.js'
 import { checkOwnFolder, readOwn } from '../../files/plain-file.js'

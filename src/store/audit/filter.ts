@@ -1,7 +1,6 @@
 // Makes filters of audit entries from options that people give.
 
-import { didYouMean } from '../../core/base/nearest.js'
-import { shown } from '../../core/base/text.js'
+import { didYouMean, shown } from '../../core/base/text.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { Entry, EntryFilter } from '../audit-log.js'
 

@@ -4,7 +4,7 @@ import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, wr
 import { join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
-import { timestamp } from '../../core/base/timestamp.js'
+import { timestamp } from '../../core/base/time.js'
 import { PLAIN, readPlain } from '../../files/plain-file.js'
 import type { Link, RecoveredEntry } from '../audit-log.js'
 import { START } from './chain.js'

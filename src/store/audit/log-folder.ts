@@ -2,8 +2,8 @@
 
 import { lstatSync, type Stats } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { digest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
-import { digest } from '../../core/verdict/digest.js'
 import { makePrivate } from '../../files/folder.js'
 import { dataHome } from '../../files/homes.js'
 import { isInProject } from '../../files/within.js'

@@ -13,7 +13,7 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs'
-import { timestamp } from '../../core/base/timestamp.js'
+import { timestamp } from '../../core/base/time.js'
 import { syncFolder } from '../../files/folder.js'
 import { Mutex } from '../../files/mutex.js'
 import { PLAIN } from '../../files/plain-file.js'

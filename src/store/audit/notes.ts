@@ -3,7 +3,7 @@
 import { hash as digestOf } from 'node:crypto'
 import { lstatSync, readFileSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { timestamp } from '../../core/base/timestamp.js'
+import { timestamp } from '../../core/base/time.js'
 import { nonce } from '../../files/nonce.js'
 import type { GapEntry, OwnEntry } from '../audit-log.js'
 

@@ -1,11 +1,11 @@
 // Sessions in files, for where every event is a process of its own: two at once, killed at any moment, with any id.
 
 import { join, resolve, sep } from 'node:path'
+import { digest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { checkOptions, isFunction, isText } from '../../core/base/options.js'
 import { FRESH_STATE, type SessionState, type SessionStore } from '../../core/session/session-store.js'
 import type { Grant } from '../../core/verdict/approval.js'
-import { digest } from '../../core/verdict/digest.js'
 import { discard, makePrivate } from '../../files/folder.js'
 import { dataHome, stateHome } from '../../files/homes.js'
 import { VersionedFile } from '../../files/versioned-file.js'

@@ -1,7 +1,7 @@
 // What observers are told of an event: the protocol's kinds, and for everything else a kind named after the event.
 
 import type { Data, Json } from '../../core/base/json.js'
-import { nearest } from '../../core/base/nearest.js'
+import { nearest } from '../../core/base/text.js'
 import { knownEvents, resolveEvent } from '../../core/events/events.js'
 import { type HookEvent, snakeCase } from '../../core/hooks/hook.js'
 import type { Outcome } from '../../core/hooks/outcome.js'

@@ -1,8 +1,45 @@
-// SHA-256 of a text. The first few short ones are hashed here: Node's library takes longer to load than a command to list hooks.
+// Digests: of the call that an approval, a grant or an audit record is bound to; of any JSON; of a text.
 
 import { hash } from 'node:crypto'
+import { canonicalJson, type Data, isObject, type Json } from './json.js'
 
-/** In UTF-16 units. Beyond, the library is faster even if it is not loaded yet. */
+/** Input fields that describe a call without changing what it does. */
+const INERT_INPUT_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  Bash: ['description'],
+  PowerShell: ['description'],
+}
+
+export function digest(value: Json): string {
+  return sha256(canonicalJson(value))
+}
+
+/** Digest of the exact call that a question shows: any changed byte makes it another call. */
+export function callDigest(event: string, data: Data): string {
+  return digest({ event, call: callOf(data) })
+}
+
+/** Digest that a grant is bound to: the same, less the fields known to be inert for that tool. */
+export function grantDigest(event: string, data: Data): string {
+  const call = callOf(data)
+  const tool = String(call.tool_name)
+  const inert = Object.hasOwn(INERT_INPUT_FIELDS, tool) ? INERT_INPUT_FIELDS[tool] : undefined
+  if (!inert || !isObject(call.tool_input)) return digest({ event, call })
+  const input = Object.fromEntries(Object.entries(call.tool_input).filter(([key]) => !inert.includes(key)))
+  return digest({ event, call: { ...call, tool_input: input as Data } })
+}
+
+/** The part of an event's data that is the operation itself, not the circumstances of it. */
+export function callOf(data: Data): Data {
+  if (typeof data.tool_name === 'string')
+    return { tool_name: data.tool_name, tool_input: data.tool_input ?? null }
+  const { timestamp: _, session_id: __, ...rest } = data
+  return rest
+}
+
+// ---- SHA-256
+// The first few short texts are hashed here: loading Node's library takes longer than a command needs to list hooks.
+
+/** In UTF-16 units. For longer texts the library is faster even if it is not loaded yet. */
 const LONGEST = 4096
 /** So many in a process; with more, loading the library pays. */
 const FEW = 32

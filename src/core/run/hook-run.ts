@@ -1,0 +1,189 @@
+// One run of one hook: what the hook may use, what its failure counts as, and its deadline.
+
+import { type Diagnostic, type DiagnosticSink, HookError, isHookError, textOf } from '../base/errors.js'
+import { withoutSecrets } from '../base/secrets.js'
+import { plainText } from '../base/text.js'
+import { LONGEST_TIMER_MS } from '../base/time.js'
+import type { EventKind } from '../events/events.js'
+import { CONTINUE, deny, type HookResult } from '../events/result.js'
+import type { Hook, HookContext, HookEvent, Printed, SessionInfo } from '../hooks/hook.js'
+import { kindRow } from '../hooks/kinds.js'
+import type { Outcome } from '../hooks/outcome.js'
+
+/** What all hooks of one event share. */
+export interface Occasion {
+  readonly event: HookEvent
+  readonly outcome: Outcome | undefined
+  readonly diagnostics: DiagnosticSink
+}
+
+/** The signal is made when first asked for: most hooks never do. */
+export class HookCall implements HookContext, DiagnosticSink {
+  readonly #hook: Hook
+  readonly #occasion: Occasion
+  #controller: AbortController | undefined
+  #output: Printed | undefined
+  #listeners: readonly (() => void)[] | undefined
+  #aborted: { readonly reason: unknown } | undefined
+
+  constructor(hook: Hook, occasion: Occasion) {
+    this.#hook = hook
+    this.#occasion = occasion
+  }
+
+  get session(): SessionInfo | undefined {
+    return this.#occasion.event.session
+  }
+
+  get outcome(): Outcome | undefined {
+    return this.#occasion.outcome
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.#aborted) this.#controller.abort(this.#aborted.reason)
+    return this.#controller.signal
+  }
+
+  get onAbort() {
+    return (listener: () => void) => {
+      if (this.#aborted) listener()
+      else this.#listeners = this.#listeners ? [...this.#listeners, listener] : [listener]
+    }
+  }
+
+  get note() {
+    return (d: Diagnostic) => {
+      if (typeof d?.text !== 'string') throw new HookError('ANSWER_INVALID', 'note() takes { code, text }')
+      this.push(d)
+    }
+  }
+
+  get printed() {
+    return (output: Printed) => {
+      this.#output = output
+    }
+  }
+
+  /** What the hook printed so far. */
+  get output(): Printed | undefined {
+    return this.#output
+  }
+
+  push(d: Diagnostic): void {
+    this.#occasion.diagnostics.push({
+      ...d,
+      text: withoutSecrets(plainText(`${this.#hook.name}: ${d.text}`)),
+    })
+  }
+
+  abort(reason: unknown): void {
+    this.#aborted = { reason }
+    this.#controller?.abort(reason)
+    for (const listener of this.#listeners ?? []) listener()
+  }
+}
+
+// ---- failure
+
+/** What a hook threw, as a HookError that says whose it was. */
+export function hookError(hook: Hook, thrown: unknown): HookError {
+  if (isHookError(thrown)) return thrown
+  const text = textOf(thrown)
+  const mutated = /read only property|not extensible|Cannot (?:delete|redefine|add) property/.test(text)
+  return new HookError('HOOK_FAILED', text, {
+    cause: thrown,
+    ...(mutated && { hint: `Event data is frozen; ${hook.name} must return modify({ … }) to change it.` }),
+  })
+}
+
+/** The hook itself is not always what was too slow. */
+export function timeoutHint({ kind }: Hook): { readonly hint?: string } {
+  const { slow } = kindRow(kind)
+  return slow === undefined ? {} : { hint: `${slow}, or give the hook a larger "timeout" (seconds).` }
+}
+
+/** What a failure counts as. Stop-like events never block on failure: an agent that cannot stop is no safer. */
+export function answerOnFailure(
+  kind: EventKind,
+  hook: Hook,
+  error: HookError,
+  failClosed: boolean,
+): HookResult {
+  const byEvent = kind.onFailure === 'deny' ? 'block' : 'continue'
+  const policy = hook.onFailure === 'byEvent' ? byEvent : hook.onFailure
+  const closes = policy === 'block' || (failClosed && kind.deny === 'block')
+  const canClose = (kind.deny === 'block' || kind.deny === 'tell') && !kind.denyOnlyClaudeFormat
+  return closes && canClose ? deny(`hook crashed (fail-safe deny): ${hook.name}: ${error.message}`) : CONTINUE
+}
+
+// ---- deadlines
+// One timer for every hook that is waited for: a timer per hook would cost more than most hooks.
+
+/** Something that waits. Kept in a list through its own links: to join and leave costs no look-up. */
+export abstract class Watched {
+  /** On the engine's clock; Infinity while nothing is awaited. */
+  dueAt = Infinity
+  /** Called when `dueAt` has passed; must move it or end the watch. */
+  abstract overdue(now: number): void
+  previous: Watched | undefined
+  next: Watched | undefined
+}
+
+/** Most hooks are done by then, so that arming costs one timer per look, not one per hook. */
+const FIRST_LOOK_MS = 10
+
+let first: Watched | undefined
+let timer: ReturnType<typeof setTimeout> | undefined
+let lookAt = Infinity
+
+/** Watches until `unwatch`. Call `hurry` for every hook that is awaited. */
+export function watch(one: Watched): void {
+  one.next = first
+  if (first) first.previous = one
+  first = one
+}
+
+/** A timer that is due soon is left to fire in vain: that costs less than to clear it. */
+export function unwatch(one: Watched, now?: number): void {
+  if (one.previous) one.previous.next = one.next
+  else if (first === one) first = one.next
+  if (one.next) one.next.previous = one.previous
+  one.previous = undefined
+  one.next = undefined
+  if (first !== undefined || timer === undefined) return
+  if (lookAt - (now ?? performance.now()) > FIRST_LOOK_MS) disarm()
+}
+
+/** Sees to it that the timer looks in time. */
+export function hurry(dueAt: number): void {
+  if (dueAt >= lookAt) return
+  const now = performance.now()
+  arm(timer === undefined ? Math.min(dueAt, now + FIRST_LOOK_MS) : dueAt, now)
+}
+
+function arm(at: number, now: number): void {
+  if (timer !== undefined) clearTimeout(timer)
+  lookAt = at
+  timer = setTimeout(look, Math.min(Math.max(0, Math.ceil(at - now)), LONGEST_TIMER_MS))
+}
+
+function disarm(): void {
+  clearTimeout(timer)
+  timer = undefined
+  lookAt = Infinity
+}
+
+function look(): void {
+  disarm()
+  const now = performance.now()
+  const waiting = [...everyone()]
+  for (const one of waiting) if (one.dueAt <= now) one.overdue(now)
+  let next = Infinity
+  for (const one of everyone()) next = Math.min(next, one.dueAt)
+  if (next !== Infinity) arm(next, performance.now())
+}
+
+function* everyone(): Iterable<Watched> {
+  for (let one = first; one; one = one.next) yield one
+}

@@ -8,8 +8,7 @@ import { shown } from '../core/base/text.js'
 import { Connection } from '../rpc/connection.js'
 import { RPC_CODES } from '../rpc/message.js'
 import { RpcError } from '../rpc/rpc-error.js'
-import { HELLO_METHOD } from '../systems/picoclaw/hello.js'
-import { EVENT_METHOD, INTERCEPTS, type Intercept } from '../systems/picoclaw/methods.js'
+import { EVENT_METHOD, HELLO_METHOD, INTERCEPTS, type Intercept } from '../systems/picoclaw/protocol.js'
 import {
   type AfterLlmAnswer,
   type AfterToolAnswer,

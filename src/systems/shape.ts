@@ -1,4 +1,4 @@
-// What a field of an answer may hold, and the check that it does.
+// Shapes of fields in an answer, and the check of a field against its shape.
 
 import { type Data, isObject, type Json } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
@@ -19,10 +19,7 @@ interface Shaped {
 type Value<S> = S extends keyof Shaped ? Shaped[S] : S extends readonly (infer Word)[] ? Word : never
 export type Fields<S extends Shapes> = { readonly [K in keyof S]?: Value<S[K]> }
 
-/**
- * The fields of `source` that are what they should be. What is not becomes a problem in words; null is never right,
- * as Claude Code has it.
- */
+/** The well-formed fields of `source`. Each malformed one becomes a sentence in `problems`. Null never fits, as in Claude Code. */
 export function pick<S extends Shapes>(
   source: object,
   shapes: S,
@@ -40,7 +37,7 @@ export function pick<S extends Shapes>(
   return fields as Fields<S>
 }
 
-/** What the value should have been, or undefined where it is right. */
+/** The shape in words if the value does not fit. */
 function misfit(shape: Shape, value: unknown): string | undefined {
   switch (shape) {
     case 'text':

@@ -10,9 +10,9 @@ import {
   type Printed,
 } from '../../core/hooks/hook.js'
 import { isFolder } from '../../files/folder.js'
-import { afterAsyncLine, asyncTimeout, isAsyncLine } from '../../systems/claude-code/async-line.js'
 import { decode } from '../../systems/claude-code/decode.js'
 import { encode } from '../../systems/claude-code/encode.js'
+import { afterAsyncLine, asyncTimeout, isAsyncLine } from '../../systems/claude-code/stdout.js'
 import type { HookSpec, Place, Surroundings } from '../hook-spec.js'
 import { madeDataFolder } from '../program/data-folder.js'
 import {

@@ -7,10 +7,10 @@ import { byteLength } from '../../core/base/text.js'
 import type { HookResult } from '../../core/events/result.js'
 import type { HookContext, HookEvent } from '../../core/hooks/hook.js'
 import { boundedText } from '../../rpc/problem.js'
-import { actionOf } from '../../systems/claude-code/amplifier-form.js'
+import { actionOf } from '../../systems/amplifier.js'
 import { TOP_FIELDS } from '../../systems/claude-code/answer.js'
-import { isAsyncLine } from '../../systems/claude-code/async-line.js'
 import { type Asker, decode } from '../../systems/claude-code/decode.js'
+import { isAsyncLine } from '../../systems/claude-code/stdout.js'
 
 interface ToolAsker extends Asker {
   readonly tool: string

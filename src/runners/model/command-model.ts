@@ -2,7 +2,7 @@
 
 import { homedir } from 'node:os'
 import { HookError, isHookError } from '../../core/base/errors.js'
-import { firstLine } from '../../systems/claude-code/ending.js'
+import { firstLine } from '../../systems/claude-code/decode.js'
 import type { Ending } from '../command/execution.js'
 import type { Programs } from '../command/programs.js'
 import type { Answered } from './ask.js'

@@ -2,7 +2,7 @@
 
 import { isObject } from '../../core/base/json.js'
 import { type Check, isFlag, isOneOf, isSeconds, isText } from '../../core/base/options.js'
-import { INTERCEPTS, type Intercept } from '../../systems/picoclaw/methods.js'
+import { INTERCEPTS, type Intercept } from '../../systems/picoclaw/protocol.js'
 import type { Kind } from '../kind.js'
 import type { Restart } from './back-off.js'
 import type { ProcessHandler, ProcessSpec } from './process-hooks.js'

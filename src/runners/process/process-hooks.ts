@@ -5,9 +5,14 @@ import { canonicalJson, type Json } from '../../core/base/json.js'
 import type { FailurePolicy, Hook, HookContext, HookEvent } from '../../core/hooks/hook.js'
 import { decodeAnswer, goesOn } from '../../systems/picoclaw/decode.js'
 import { encodeCall } from '../../systems/picoclaw/encode.js'
-import { helloParams } from '../../systems/picoclaw/hello.js'
-import { INTERCEPTS, type Intercept, type InterceptRow, modesOf } from '../../systems/picoclaw/methods.js'
 import { type Observing, observationsOf, observing } from '../../systems/picoclaw/observation.js'
+import {
+  helloParams,
+  INTERCEPTS,
+  type Intercept,
+  type InterceptRow,
+  modesOf,
+} from '../../systems/picoclaw/protocol.js'
 import type { HookSpec, StartProblem, Surroundings } from '../hook-spec.js'
 import { madeDataFolder } from '../program/data-folder.js'
 import { foreignPlaceholder } from '../program/environment.js'

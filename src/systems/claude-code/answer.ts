@@ -1,17 +1,19 @@
-// One answer, in Claude Code's JSON or seed 001's, held against what its event honours.
+// One answer in Claude Code's JSON, or seed 001's: read against what the event honours, its decision, and its effects.
 
-import type { Data, Json } from '../../core/base/json.js'
+import type { Diagnostic } from '../../core/base/errors.js'
+import { type Data, isObject, type Json } from '../../core/base/json.js'
 import { shown } from '../../core/base/text.js'
 import { resolveEvent } from '../../core/events/events.js'
+import type { HookResult } from '../../core/events/result.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
+import { type Action, type ApprovalTerms, actionOf, approvalTerms } from '../amplifier.js'
 import { type Fields, pick, type Shapes } from '../shape.js'
-import { type Action, type ApprovalTerms, actionOf, approvalTerms } from './amplifier-form.js'
 import { canAsk, canBlock, honouredOn } from './honoured.js'
 
 /** A JSON object as it was printed. */
 export type Source = Readonly<Record<string, unknown>>
 
-/** Seed 001's own keys; Claude Code does not know them, so that null there is no error but nothing. */
+/** Seed 001's own keys. Claude Code does not know them, so null counts as absent and not as an error. */
 const SEED_FIELDS = { newContent: 'text', contextInjection: 'text' } as const satisfies Shapes
 
 export const TOP_FIELDS = {
@@ -29,7 +31,7 @@ export const TOP_FIELDS = {
 type Top = Omit<Fields<typeof TOP_FIELDS>, 'newContent'> & { readonly newContent?: Json }
 
 /** The fields of hookSpecificOutput that decide something here; all others are the host's. */
-export interface Specific {
+interface Specific {
   readonly permissionDecision?: 'allow' | 'deny' | 'ask' | 'defer'
   readonly permissionDecisionReason?: string
   readonly additionalContext?: string
@@ -50,24 +52,24 @@ export const RULING_FIELDS = {
   interrupt: 'flag',
 } as const satisfies Shapes
 
-/** What PermissionRequest hooks decide with. */
-export type Ruling = Fields<typeof RULING_FIELDS>
+/** The decision of a PermissionRequest hook. */
+type Ruling = Fields<typeof RULING_FIELDS>
 
 export interface Answer {
-  /** Only fields that are what they should be. */
+  /** Well-formed fields only. */
   readonly top: Top
-  /** Of hookSpecificOutput; empty where it is not one of this event. */
+  /** From hookSpecificOutput; empty if that is for another event. */
   readonly specific: Specific
   readonly ruling: Ruling
-  /** What is malformed, in words. */
+  /** One sentence for each malformed field. */
   readonly problems: readonly string[]
   /** Amplifier's word for the verdict. */
   readonly action?: Action | undefined
-  /** Of the question, where it asks; */
+  /** The terms of its question; */
   readonly approval: ApprovalTerms
-  /** and what of these is malformed: a question stands without them. */
+  /** and one sentence for each malformed term: the question stands without it. */
   readonly slips: readonly string[]
-  /** It says "ask" where that is no word. */
+  /** It says "ask" in a place where only other words count. */
   readonly meansAsk?: boolean
 }
 
@@ -77,7 +79,7 @@ export function readAnswer(event: HookEvent, source: Source): Answer {
   const problems: string[] = []
   const seeds = Object.keys(SEED_FIELDS).filter((key) => source[key] === null)
   const given = Object.fromEntries(Object.entries(source).filter(([key]) => !seeds.includes(key)))
-  // A tool's result may be any JSON; everything else that newContent replaces is text.
+  // newContent replaces text, except for a tool's result, which may be any JSON.
   const shapes = event.name === 'PostToolUse' ? { ...TOP_FIELDS, newContent: 'json' } : TOP_FIELDS
   const top = pick(given, shapes as typeof TOP_FIELDS, '', problems) as Top
   const specific = top.hookSpecificOutput ? readSpecific(event, top.hookSpecificOutput, problems) : {}
@@ -106,7 +108,7 @@ function readSpecific(event: HookEvent, source: Data, problems: string[]): Speci
   return pick(source, fields, 'hookSpecificOutput.', problems) as Specific
 }
 
-/** An alias of the event's name will do, as everywhere. */
+/** Aliases count, as everywhere. */
 export function namesEvent(event: HookEvent, { hookEventName: name }: Source): boolean {
   return typeof name === 'string' && name !== '' && resolveEvent(name).name === event.name
 }
@@ -126,7 +128,7 @@ export interface Decision {
   readonly reason: string | undefined
 }
 
-/** Beside `continue: false`. A block in either place wins; a block where the event does not honour it is none. */
+/** Apart from `continue: false`. A block in either place wins; a block that the event does not honour does not count. */
 export function decisionOf(event: HookEvent, answer: Answer): Decision | undefined {
   const { top, specific, ruling } = answer
   const { permissionDecision, permissionDecisionReason, action } = specific
@@ -158,7 +160,125 @@ export function withoutGrant(answer: Answer): Answer {
   }
 }
 
-/** The first that says something. */
+/** The first text that is not blank. */
 export function firstText(...texts: readonly (string | undefined)[]): string | undefined {
   return texts.find((text) => text !== undefined && text.trim() !== '')
+}
+
+// ---- what it does beside deciding -----------------------------------------------------------------------------
+
+type Note = (d: Diagnostic) => void
+type Effects = Pick<HookResult, 'data' | 'contextInjection' | 'userMessage' | 'suppressOutput' | 'host'>
+
+/** Fields of hookSpecificOutput with a meaning here; the others go to the host as they are. */
+const MEANT: ReadonlySet<string> = new Set([
+  'permissionDecision',
+  'permissionDecisionReason',
+  'additionalContext',
+  'updatedInput',
+  'updatedToolOutput',
+  'updatedMCPToolOutput',
+  'decision',
+  'action',
+  'content',
+])
+
+export function effectsOf(event: HookEvent, answer: Answer, note: Note): Effects {
+  const { top, specific } = answer
+  const context = [...new Set([specific.additionalContext, top.contextInjection])].filter(says).join('\n')
+  const data = patchOf(event, answer, note)
+  const host = hostFields(event, answer, note)
+  return {
+    ...(Object.keys(data).length > 0 && { data }),
+    ...(context !== '' && { contextInjection: context }),
+    ...(top.systemMessage && { userMessage: top.systemMessage }),
+    ...(top.suppressOutput && { suppressOutput: true }),
+    ...(Object.keys(host).length > 0 && { host }),
+  }
+}
+
+function says(text: string | undefined): boolean {
+  return firstText(text) !== undefined
+}
+
+// ---- changes --------------------------------------------------------------------------------------------------
+
+function patchOf(event: HookEvent, { top, specific, ruling }: Answer, note: Note): Data {
+  const input = specific.updatedInput ?? (ruling.behavior === 'allow' ? ruling.updatedInput : undefined)
+  const patch: Data = {
+    ...(input && { tool_input: input }),
+    ...outputPatch(event, specific, note),
+    ...(event.name === 'ElicitationResult' && elicited(specific)),
+  }
+  return top.newContent === undefined
+    ? patch
+    : { ...patch, ...contentPatch(event, patch, top.newContent, note) }
+}
+
+function outputPatch({ data }: HookEvent, specific: Specific, note: Note): Data {
+  const { updatedToolOutput: output, updatedMCPToolOutput: mcpOutput } = specific
+  if (output !== undefined) return { tool_response: output }
+  if (mcpOutput === undefined) return {}
+  if (typeof data.tool_name === 'string' && data.tool_name.startsWith('mcp__'))
+    return { tool_response: mcpOutput }
+  note(ignored('updatedMCPToolOutput replaces the output of MCP tools only; use updatedToolOutput'))
+  return {}
+}
+
+/** The answer that the person is taken to have entered. */
+function elicited({ action, content }: Specific): Data {
+  return action === 'accept' ? { action, ...(content && { content }) } : {}
+}
+
+/** The field of each tool's input that seed 001's newContent replaces. */
+const CONTENT_FIELDS: ReadonlyMap<Json | undefined, string> = new Map([
+  ['Write', 'content'],
+  ['Edit', 'new_string'],
+])
+
+/** Applied last: a hook that names the content means it. */
+function contentPatch({ name, data }: HookEvent, patch: Data, content: Json, note: Note): Data {
+  if (name === 'UserPromptSubmit') return { prompt: content }
+  if (name === 'PostToolUse') return { tool_response: content }
+  const field = name === 'PreToolUse' ? CONTENT_FIELDS.get(data.tool_name) : undefined
+  if (field === undefined) {
+    note(ignored(`newContent replaces nothing here; it is for Write, Edit, a prompt or a tool's result`))
+    return {}
+  }
+  const input = patch.tool_input ?? data.tool_input
+  return { tool_input: { ...(isObject(input) ? (input as Data) : {}), [field]: content } }
+}
+
+// ---- for the host ---------------------------------------------------------------------------------------------
+
+function hostFields(event: HookEvent, { top, specific, ruling }: Answer, note: Note): Data {
+  const { action, content } = specific
+  const plain = Object.entries(specific).filter(([key]) => !MEANT.has(key)) as [string, Json][]
+  if (content && action !== 'accept') note(ignored('content counts only beside "action":"accept"'))
+  return {
+    ...Object.fromEntries(plain),
+    ...(ruling.behavior === 'allow' &&
+      ruling.updatedPermissions && { updatedPermissions: ruling.updatedPermissions }),
+    ...(ruling.behavior === 'deny' && ruling.interrupt && { interrupt: true }),
+    ...(action && (event.name === 'Elicitation' || action !== 'accept') && { action }),
+    ...(event.name === 'Elicitation' && elicited(specific)),
+    ...(top.terminalSequence && terminalField(top.terminalSequence, note)),
+  }
+}
+
+/** Titles, notifications (OSC 0, 1, 2, 9, 99, 777) and the bell, as in Claude Code. A terminal would obey worse. */
+const HARMLESS_SEQUENCE = harmlessSequence('\\u001b', '\\u0007')
+
+function harmlessSequence(esc: string, bell: string): RegExp {
+  return new RegExp(`^(?:${esc}\\](?:0|1|2|9|99|777);\\P{Cc}*(?:${bell}|${esc}\\\\)|${bell})+$`, 'u')
+}
+
+function terminalField(sequence: string, note: Note): Data {
+  if (HARMLESS_SEQUENCE.test(sequence)) return { terminalSequence: sequence }
+  note(ignored('terminalSequence may set a title, notify or ring (OSC 0, 1, 2, 9, 99, 777, BEL), no more'))
+  return {}
+}
+
+function ignored(text: string): Diagnostic {
+  return { code: 'verdict-ignored', text: `${text}; that part of the answer is ignored` }
 }

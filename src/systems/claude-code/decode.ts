@@ -1,35 +1,41 @@
-// What a Claude-format hook's exit code, stdout and stderr mean. A failure is thrown; what it counts as, the kernel decides.
+// Reads a Claude-format hook's exit code, stdout and stderr. Throws for a failure; the kernel decides what a failure counts as.
 
 import { type Diagnostic, HookError } from '../../core/base/errors.js'
+import { plainText } from '../../core/base/text.js'
 import { endsChain } from '../../core/events/actions.js'
 import { resolveEvent } from '../../core/events/events.js'
 import { type HookResult, inject, proceed } from '../../core/events/result.js'
 import type { FailurePolicy, HookEvent } from '../../core/hooks/hook.js'
-import { type Answer, type Decision, decisionOf, firstText, NO_ANSWER, withoutGrant } from './answer.js'
-import { effectsOf } from './effects.js'
-import { ending, exitError, firstLine, forUser } from './ending.js'
+import {
+  type Answer,
+  type Decision,
+  decisionOf,
+  effectsOf,
+  firstText,
+  NO_ANSWER,
+  withoutGrant,
+} from './answer.js'
 import { type Honoured, honouredOn, howToAsk, howToBlock } from './honoured.js'
 import { readStdout, type Stdout } from './stdout.js'
 
-/** How a hook's program ended, and what it wrote. */
+/** How a hook's program ended, and its output. */
 export interface Reply {
   readonly code: number | null
   readonly signal: string | null
   readonly stdout: string
   readonly stderr: string
-  /** Its stdout was longer than the bound. */
+  /** Its stdout exceeded the bound. */
   readonly cut: boolean
 }
 
-/** Whose reply it is. */
+/** The hook that replied. */
 export interface Asker {
   readonly name: string
   readonly onFailure: FailurePolicy
-  /** Nobody waits for it: it cannot keep an agent from stopping any more, but what it says still reaches the model. */
+  /** Nobody waits for it: it can no longer keep an agent from stopping, but its context still reaches the model. */
   readonly late?: boolean
 }
 
-/** All there is to know about one reply. */
 interface Case {
   readonly event: HookEvent
   readonly reply: Reply
@@ -38,7 +44,7 @@ interface Case {
   readonly honoured: Honoured
 }
 
-/** What the reply means. Throws HookError for a failure (ANSWER_INVALID, HOOK_EXIT, HOOK_OUTPUT): the kernel applies onFailure. */
+/** Throws HookError for a failure (ANSWER_INVALID, HOOK_EXIT, HOOK_OUTPUT): the kernel applies onFailure. */
 export function decode(
   event: HookEvent,
   reply: Reply,
@@ -66,7 +72,7 @@ function blocksByCode({ reply, honoured }: Case): boolean {
 
 // ---- four ways to end -----------------------------------------------------------------------------------------
 
-/** Exit code 2: whatever stdout says, nothing takes the block back. */
+/** Exit code 2: nothing on stdout takes the block back. */
 function blocked(one: Case, stdout: Stdout): HookResult {
   const { event, reply, asker, note } = one
   const answer = stdout.kind === 'answer' ? stdout.answer : NO_ANSWER
@@ -100,7 +106,7 @@ function printed(one: Case, stdout: Stdout): HookResult {
   return stdout.kind === 'text' && one.honoured.plainContext ? inject(stdout.text) : proceed()
 }
 
-/** Exit code 2 where it does not block: the rest of the answer counts but for an allow, which it contradicts. */
+/** Exit code 2 on an event that it does not block: the answer counts, except for an allow, which the code contradicts. */
 function ignoredBlock(one: Case, stdout: Stdout): HookResult {
   const { honoured, reply } = one
   if (stdout.kind === 'broken') throw invalid(one.event, stdout.problem)
@@ -115,7 +121,7 @@ function ignoredBlock(one: Case, stdout: Stdout): HookResult {
   }
 }
 
-/** Another code, or a signal: a valid answer decides, unless the gate is to close on failure; a deny stands anyway. */
+/** Another code, or a signal: a valid answer decides, unless the gate closes on failure. A deny stands anyway. */
 function ended(one: Case, stdout: Stdout): HookResult {
   const { event, reply } = one
   if (stdout.kind === 'broken') throw exitError(reply, stdout.problem)
@@ -128,7 +134,7 @@ function ended(one: Case, stdout: Stdout): HookResult {
   return settle(one, answer)
 }
 
-/** Where nothing can be closed (Stop and its like, notifications) the answer may as well count. */
+/** If there is no gate to close (Stop and the like, notifications), the answer may as well count. */
 function closes({ event, asker }: Case): boolean {
   const { deny, denyOnlyClaudeFormat, onFailure } = resolveEvent(event.name)
   if ((deny !== 'block' && deny !== 'tell') || denyOnlyClaudeFormat) return false
@@ -137,7 +143,7 @@ function closes({ event, asker }: Case): boolean {
 
 // ---- from answer to result ------------------------------------------------------------------------------------
 
-/** A deny or a stop in its right place counts whatever else is wrong with the answer. */
+/** A deny or a stop in its right place counts, however malformed the rest of the answer is. */
 function stands(event: HookEvent, answer: Answer): boolean {
   return stopsTurn(event, answer) || decisionOf(event, answer)?.kind === 'block'
 }
@@ -177,7 +183,7 @@ function settle(one: Case, answer: Answer): HookResult {
   return finish(one, answer, decision)
 }
 
-/** Terms of a question that is not asked were meant for one. */
+/** Terms without a question show that the author meant to ask. */
 function noteApproval({ event, note }: Case, { approval, slips }: Answer, decision?: Decision): void {
   if (decision?.kind === 'ask') {
     for (const slip of slips)
@@ -210,7 +216,7 @@ function finish(one: Case, answer: Answer, decision: Decision | undefined): Hook
     return { ...effects, action: 'ask_user', ...approval, approvalPrompt, ...(reason && { reason }) }
   }
   if (honoured.contextGoesOn && !asker.late && effects.contextInjection) {
-    // The text is the agent's next instruction, and so is not injected a second time.
+    // The text becomes the agent's next instruction, so it is not injected as well.
     const { contextInjection, ...rest } = effects
     return { ...rest, action: 'deny', reason: contextInjection }
   }
@@ -237,4 +243,47 @@ function invalid(event: HookEvent, problem: string, meansAsk = false): HookError
 
 function lastLine(text: string): string {
   return text.slice(text.lastIndexOf('\n') + 1).trim()
+}
+
+// ---- how a program ended ----------------------------------------------------------------------------------------
+
+type Ended = Pick<Reply, 'code' | 'signal' | 'stderr'>
+
+export function ending({ code, signal }: Ended): string {
+  if (code !== null) return `exited with ${code}`
+  return signal ? `was ended by ${signal}` : 'ended without an exit code'
+}
+
+/** A shell's codes, which seldom come from the command itself. */
+const HINTS: Readonly<Record<number, string>> = {
+  126: 'Make the file executable (chmod +x), or start it with its interpreter; exit 0 to go on, 2 to block.',
+  127: `Install the program, or correct its path (it is relative to the folder of the session; "\${CLAUDE_PLUGIN_ROOT}/…" is the plugin's); a script needs a first line such as #!/bin/sh that does not end in CR.`,
+}
+
+/** For a code other than 0 and 2, or a signal, without an answer that counts. */
+function exitError(reply: Ended, because?: string): HookError {
+  const line = firstLine(reply.stderr)
+  const text = `${ending(reply)}${line && `: ${line}`}${because ? `; ${because}` : ''}`
+  const hint = reply.code === null ? undefined : HINTS[reply.code]
+  return new HookError('HOOK_EXIT', text, hint === undefined ? {} : { hint })
+}
+
+const LONGEST_LINE = 300
+
+/** The telling line for a message, or nothing: Python prints it last, other programs first. */
+export function firstLine(text: string): string {
+  const trimmed = text.trim()
+  const line = trimmed.startsWith('Traceback (most recent call last):')
+    ? trimmed.slice(trimmed.lastIndexOf('\n') + 1)
+    : (/[^\r\n]*/.exec(trimmed)?.[0] ?? '')
+  const plain = plainText(line.slice(0, 4 * LONGEST_LINE)).trim()
+  return plain.length > LONGEST_LINE ? `${plain.slice(0, LONGEST_LINE)}…` : plain
+}
+
+const LONGEST_MESSAGE = 2000
+
+/** Bounded: the trace keeps the rest. */
+function forUser(text: string): string {
+  const whole = text.trim()
+  return whole.length > LONGEST_MESSAGE ? `${whole.slice(0, LONGEST_MESSAGE)}…` : whole
 }

@@ -1,11 +1,11 @@
-// What Claude Code honours in a hook's answer: one row per event. Whatever depends on the event reads it here.
+// What Claude Code honours in a hook's answer on each event, and how to say so to an author.
 
 import { type EventName, resolveEvent } from '../../core/events/events.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
 import type { Shapes } from '../shape.js'
 
 export interface Honoured {
-  /** What hookSpecificOutput may hold beside hookEventName; null where the event has none. */
+  /** Fields of hookSpecificOutput beside hookEventName; null if the event has no hookSpecificOutput. */
   readonly fields: Shapes | null
   /** Exit code 2: `block` blocks, `show` shows stderr to the user, `ignore` does neither. */
   readonly exit2: 'block' | 'show' | 'ignore'
@@ -17,11 +17,11 @@ export interface Honoured {
   readonly ignoresStop?: true
   /** Context alone keeps the agent going. */
   readonly contextGoesOn?: true
-  /** Every code but 0 blocks, and stdout must name a path. */
+  /** Every exit code but 0 blocks, and stdout must name a path. */
   readonly makesPath?: true
-  /** Where this field has this value, nothing can be blocked. */
+  /** Nothing can be blocked if this field has this value. */
   readonly unless?: { readonly field: string; readonly is: string; readonly instead: string }
-  /** What works instead, where nothing that a hook of this event prints can block. */
+  /** Advice for an event that no hook can block. */
   readonly instead?: string
 }
 
@@ -53,7 +53,6 @@ const ROWS = {
     decision: true,
   },
   PostToolUseFailure: { fields: context, exit2: 'block', decision: true, ignoresStop: true },
-  PostToolBatch: { fields: context, exit2: 'block', decision: true },
   UserPromptSubmit: {
     fields: { ...context, sessionTitle: 'text', suppressOriginalPrompt: 'flag' },
     exit2: 'block',
@@ -66,9 +65,6 @@ const ROWS = {
     decision: true,
     plainContext: true,
   },
-  // Claude Code has no such events; as everywhere, a deny must not be lost.
-  ModelRequest: { fields: context, exit2: 'block', decision: true },
-  ModelResponse: { fields: context, exit2: 'block', decision: true },
   SessionStart: {
     fields: {
       ...context,
@@ -111,7 +107,6 @@ const ROWS = {
     decision: true,
   },
   PostModelSwitch: { fields: context, exit2: 'ignore', instead: 'to keep the model, block PreModelSwitch' },
-  Notification: { fields: context, exit2: 'ignore' },
   TeammateIdle: { fields: null, exit2: 'block' },
   TaskCreated: { fields: null, exit2: 'block', decision: true },
   TaskCompleted: { fields: null, exit2: 'block', decision: true },
@@ -134,14 +129,16 @@ const ROWS = {
   FileChanged: { fields: { watchPaths: 'texts' }, exit2: 'show' },
   DirectoryAdded: { fields: null, exit2: 'ignore' },
   MessageDisplay: { fields: { displayContent: 'text' }, exit2: 'ignore', ignoresStop: true },
-} as const satisfies Record<EventName, Honoured>
+} as const satisfies Partial<Record<EventName, Honoured>>
 
 const rows: ReadonlyMap<string, Honoured> = new Map(Object.entries(ROWS))
-/** An event of the user's own is a notification that may inject. */
-const CUSTOM: Honoured = { fields: context, exit2: 'ignore' }
+
+/** For events without a row, also those that Claude Code does not have. A deny must not be lost on an event that has one. */
+const DENIABLE: Honoured = { fields: context, exit2: 'block', decision: true }
+const NOTIFICATION: Honoured = { fields: context, exit2: 'ignore' }
 
 export function honouredOn({ name, data }: HookEvent): Honoured {
-  const row = rows.get(name) ?? CUSTOM
+  const row = rows.get(name) ?? (resolveEvent(name || 'Unknown').deny === 'none' ? NOTIFICATION : DENIABLE)
   const { unless } = row
   if (unless === undefined || data[unless.field] !== unless.is) return row
   return { fields: row.fields, exit2: 'ignore', instead: unless.instead }
@@ -149,7 +146,7 @@ export function honouredOn({ name, data }: HookEvent): Honoured {
 
 let allSpecific: ReadonlySet<string> | undefined
 
-/** Every key that some event has in hookSpecificOutput. */
+/** Every key that hookSpecificOutput has on any event. */
 export function specificKeys(): ReadonlySet<string> {
   allSpecific ??= new Set([
     'hookEventName',
@@ -158,7 +155,7 @@ export function specificKeys(): ReadonlySet<string> {
   return allSpecific
 }
 
-/** Whether something that a hook prints or exits with keeps it from happening, or tells the model that it should not have. */
+/** Whether a hook can keep it from happening, or tell the model that it should not have. */
 export function canBlock(event: HookEvent): boolean {
   const { fields, exit2, decision } = honouredOn(event)
   const decides = ['permissionDecision', 'decision', 'action'].some((field) =>
@@ -167,14 +164,14 @@ export function canBlock(event: HookEvent): boolean {
   return decision === true || decides || exit2 === 'block'
 }
 
-/** Whether a person can be asked before it happens; on PermissionRequest that is what happens anyway. */
+/** Whether a person can be asked before it happens. On PermissionRequest that happens anyway. */
 export function canAsk(event: HookEvent): boolean {
   const { fields, decision } = honouredOn(event)
   if (fields?.permissionDecision) return true
   return decision === true && resolveEvent(event.name).deny === 'block'
 }
 
-/** For people: how a person is asked on this event. */
+/** Advice for authors. */
 export function howToAsk(event: HookEvent): string {
   if (honouredOn(event).fields?.permissionDecision) {
     return `to ask, print ${specific(event, '"permissionDecision":"ask","permissionDecisionReason":"…"')}`
@@ -183,7 +180,7 @@ export function howToAsk(event: HookEvent): string {
   return `nobody can be asked on ${event.name}`
 }
 
-/** For people: what blocks this event. */
+/** Advice for authors. */
 export function howToBlock(event: HookEvent): string {
   const { fields, exit2, decision, instead } = honouredOn(event)
   if (event.name === 'PermissionRequest') {

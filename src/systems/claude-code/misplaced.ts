@@ -1,14 +1,14 @@
-// Decisions where they do not count, and keys that nobody knows: what the author probably meant, said loudly.
+// Decisions in places where they do not count, and unknown keys: reported with what the author probably meant.
 
 import type { Diagnostic } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
 import { shown } from '../../core/base/text.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
-import { actionOf, TERM_KEYS } from './amplifier-form.js'
+import { actionOf, TERM_KEYS } from '../amplifier.js'
 import { isAsk, namesEvent, RULING_FIELDS, type Source, TOP_FIELDS } from './answer.js'
 import { honouredOn, howToAsk, howToBlock, specific, specificKeys } from './honoured.js'
 
-/** What other systems decide with; in Claude Code's JSON it decides nothing. */
+/** Keys that decide in other systems but not in Claude Code's JSON. */
 const FOREIGN_VERDICTS: ReadonlySet<string> = new Set([
   'permission',
   'behavior',
@@ -23,7 +23,7 @@ const FOREIGN_VERDICTS: ReadonlySet<string> = new Set([
 const TOP_KEYS: ReadonlySet<string> = new Set([...Object.keys(TOP_FIELDS), 'async', 'asyncTimeout'])
 let spellings: ReadonlyMap<string, string> | undefined
 
-/** Keys by how they read without case and separators; made for the first that is none. */
+/** Keys without case and separators. Made only when an unknown key turns up. */
 function spelling(): ReadonlyMap<string, string> {
   const keys = [...TOP_KEYS, ...specificKeys(), ...TERM_KEYS.values()]
   spellings ??= new Map(keys.map((key) => [folded(key), key]))
@@ -34,7 +34,7 @@ function folded(key: string): string {
   return key.toLowerCase().replace(/[^a-z]/g, '')
 }
 
-/** Never a failure by itself. */
+/** None of these is a failure by itself. */
 export function misplacedIn(event: HookEvent, printed: Source): readonly Diagnostic[] {
   const source = withoutAmplifiers(printed, actionOf(printed))
   const inner = isObject(source.hookSpecificOutput) ? withoutAmplifiers(source.hookSpecificOutput) : {}
@@ -55,7 +55,7 @@ export function misplacedIn(event: HookEvent, printed: Source): readonly Diagnos
   return [...loud, { code: 'unknown-answer-key', text: `no answer has ${listed(unknown)}` }]
 }
 
-/** What counts in Amplifier's words is not out of its place. */
+/** Amplifier's words count, so they are not misplaced. */
 function withoutAmplifiers(source: Source, action?: string): Source {
   const others = Object.entries(source).filter(
     ([key]) => !TERM_KEYS.has(key) && !(key === 'action' && action !== undefined),
@@ -68,7 +68,7 @@ function wrongName(event: HookEvent, source: Source, inner: Source): string | un
   return `hookSpecificOutput counts only with "hookEventName":${JSON.stringify(event.name)}; ${howToBlock(event)}`
 }
 
-/** `"deny"` for `"block"` and the like: there is an intention, and it decides nothing. */
+/** `"deny"` for `"block"` and the like: the intention is clear, but it decides nothing. */
 function wrongWords(event: HookEvent, source: Source, inner: Source): (string | undefined)[] {
   const { fields } = honouredOn(event)
   const ruling = isObject(inner.decision) ? inner.decision : {}
@@ -105,7 +105,7 @@ function belongsOutside(event: HookEvent, source: Source, inner: Source): string
   return `${listed(keys)} in hookSpecificOutput does not count: it belongs at the top level${verdict ? `; ${howToBlock(event)}` : ''}`
 }
 
-/** A field of hookSpecificOutput, at whatever level, that this event does not have. */
+/** A field of hookSpecificOutput, at either level, that this event does not have. */
 function onOtherEvents(event: HookEvent, source: Source, inner: Source): string | undefined {
   const { fields } = honouredOn(event)
   const keys = [...Object.keys(source), ...Object.keys(inner)].filter(

@@ -1,4 +1,4 @@
-// What a hook printed: nothing, plain text, its own input, or an answer.
+// A Claude-format hook's stdout: nothing, plain text, the hook's own input, or an answer.
 
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import { isObject, type Json, sameJson } from '../../core/base/json.js'
@@ -10,15 +10,15 @@ import { misplacedIn } from './misplaced.js'
 export type Stdout =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'text'; readonly text: string }
-  /** Looks like an answer and cannot be read. */
+  /** Looks like an answer but cannot be read. */
   | { readonly kind: 'broken'; readonly problem: string }
-  /** The hook's own input: neither a decision nor context. */
+  /** The hook's own input, which is neither a decision nor context. */
   | { readonly kind: 'echo' }
-  /** `{"async": true}`: the hook works on, and nothing it says decides. */
+  /** `{"async": true}`: the hook goes on working, and nothing it says decides. */
   | { readonly kind: 'async' }
   | { readonly kind: 'answer'; readonly answer: Answer }
 
-/** Says with `note` whatever an author should know about the way it was printed. */
+/** Notes mistakes in the way it was printed, for the hook's author. */
 export function readStdout(event: HookEvent, stdout: string, note: (d: Diagnostic) => void): Stdout {
   const text = stdout.trim() // takes a byte-order mark away, too
   if (text === '') return { kind: 'nothing' }
@@ -31,10 +31,10 @@ export function readStdout(event: HookEvent, stdout: string, note: (d: Diagnosti
   return 'problem' in parsed ? { kind: 'broken', ...parsed } : readSource(event, parsed.source, note)
 }
 
-/** A deny among log lines is lost in Claude Code; here it is lost, too, but not in silence. */
+/** A deny among log lines is lost, as in Claude Code, but here it is reported. */
 function holdsVerdict(event: HookEvent, text: string): boolean {
   if (!/"(?:hookSpecificOutput|permissionDecision|decision|continue)"\s*:/.test(text)) return false
-  // Where text is context it may well speak about hooks.
+  // Text that is context may well be about hooks.
   return !honouredOn(event).plainContext || text.startsWith('{') || text.endsWith('}')
 }
 
@@ -51,7 +51,7 @@ function parse(text: string): { readonly source: Source } | { readonly problem: 
   }
 }
 
-/** JSON keeps the last of two equal keys; a verdict that is lost so must not be lost in silence. */
+/** JSON keeps the last of two equal keys: report a verdict that is lost this way. */
 function repeatedVerdicts(text: string, source: Source): readonly Diagnostic[] {
   return ['decision', 'permissionDecision', 'continue'].flatMap((key) => {
     const written = text.split(`"${key}"`).length - 1
@@ -81,7 +81,7 @@ function readSource(event: HookEvent, printed: Source, note: (d: Diagnostic) => 
   return { kind: 'answer', answer: readAnswer(event, source) }
 }
 
-/** What a hook passed through from its stdin is not its answer; what it added is. */
+/** Fields passed through from stdin are not part of the answer; fields that the hook added are. */
 function withoutEcho(event: HookEvent, printed: Source): Source {
   if (printed.hook_event_name !== event.name || !isObject(event.data)) return printed
   const sent = { hook_event_name: event.name, ...event.data }
@@ -89,4 +89,35 @@ function withoutEcho(event: HookEvent, printed: Source): Source {
     return !Object.hasOwn(sent, key) || !sameJson(sent[key as keyof typeof sent], value as Json)
   })
   return Object.fromEntries(added)
+}
+
+// ---- the first line of an asynchronous hook: {"async": true, "asyncTimeout": 60000} ------------------------------
+
+export function isAsyncLine(line: string): boolean {
+  return asyncLine(line) !== undefined
+}
+
+/** The milliseconds that it asks for. */
+export function asyncTimeout(line: string): number | undefined {
+  const wanted = asyncLine(line)?.asyncTimeout
+  return typeof wanted === 'number' && wanted > 0 ? wanted : undefined
+}
+
+/** Without that line: the rest is the final answer. If there is no rest, the line itself is the answer. */
+export function afterAsyncLine(stdout: string): string {
+  const end = stdout.indexOf('\n')
+  if (end < 0 || !isAsyncLine(stdout.slice(0, end))) return stdout
+  const rest = stdout.slice(end + 1)
+  return rest.trim() === '' ? stdout : rest
+}
+
+function asyncLine(line: string): { readonly asyncTimeout?: unknown } | undefined {
+  const text = line.trim()
+  if (!text.startsWith('{') || !text.endsWith('}') || !text.includes('"async"')) return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) && value.async === true ? value : undefined
+  } catch {
+    return undefined // not JSON: another kind of answer, or none
+  }
 }

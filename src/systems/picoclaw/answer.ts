@@ -1,16 +1,15 @@
-// The fields an answer may have, and the objects inside it: which belong to which method, and the check that they fit.
+// The fields of answers to each method: checked, and for an unknown one what its author most likely meant.
 
 import type { Diagnostic } from '../../core/base/errors.js'
 import { type Data, isObject, type Json } from '../../core/base/json.js'
 import { plainText, shown } from '../../core/base/text.js'
 import { type Fields, pick, type Shapes } from '../shape.js'
-import { likely } from './likely.js'
-import { INTERCEPTS, type Intercept } from './methods.js'
+import { INTERCEPTS, type Intercept } from './protocol.js'
 import { RESULT_FIELDS } from './tool-result.js'
 
 export type Note = (d: Diagnostic) => void
 
-/** Sent along, and accepted back; nobody changes where an event stands. */
+/** Sent along and accepted back, but a hook cannot change them. */
 const STANDING = { meta: 'object', channel: 'text', chat_id: 'text' } as const satisfies Shapes
 
 export const REQUEST_FIELDS = {
@@ -24,7 +23,7 @@ export const REQUEST_FIELDS = {
 
 export const CALL_FIELDS = { ...STANDING, tool: 'text', arguments: 'object' } as const satisfies Shapes
 
-/** Current versions of the protocol return the whole of what they were sent, with the result inside. */
+/** Hooks of current versions return all that they were sent, with the result inside. */
 export const AFTER_TOOL_FIELDS = {
   ...CALL_FIELDS,
   result: 'object',
@@ -33,7 +32,7 @@ export const AFTER_TOOL_FIELDS = {
 
 export const AFTER_LLM_FIELDS = { ...STANDING, model: 'text', response: 'json' } as const satisfies Shapes
 
-/** By path: what an answer to each method may have. `response` is the model's own, and has any fields. */
+/** The objects in an answer to each method. `response` is the model's own and may have any field. */
 const OBJECTS: Readonly<Record<Intercept, Readonly<Record<string, Shapes>>>> = {
   before_llm: { request: REQUEST_FIELDS },
   after_llm: { response: { content: 'json' } },
@@ -56,13 +55,13 @@ const PATHS = Object.fromEntries(
 export interface Reading {
   readonly intercept: Intercept
   readonly note: Note
-  /** What is malformed, in words. */
+  /** One sentence for each malformed field. */
   readonly problems: string[]
-  /** Keys that no answer has, in words. */
+  /** Keys that no answer has, with what was meant. */
   readonly unknown: string[]
 }
 
-/** Keys at the top that no answer to this method has. Each is said, with what its author probably meant. */
+/** Top-level keys that no answer to this method has. They are noted. */
 export function noteUnknownTop(reading: Reading, source: object, beside: readonly string[] = []): string[] {
   const known = PATHS[reading.intercept].filter((path) => !path.includes('.'))
   const unknown = Object.keys(source).filter((key) => !known.includes(key) && !beside.includes(key))
@@ -70,7 +69,7 @@ export function noteUnknownTop(reading: Reading, source: object, beside: readonl
   return unknown
 }
 
-/** An object inside the answer, less its known fields that are not what they should be; undefined where there is none. */
+/** An object inside the answer, without its malformed fields. */
 export function innerObject<S extends Shapes>(
   reading: Reading,
   source: Data,
@@ -97,7 +96,7 @@ export function innerObject<S extends Shapes>(
   } as Fields<S> & Data
 }
 
-/** Go writes null for what is not there. */
+/** Go writes null for an absent field. */
 export function withoutNulls(source: Data): Data {
   return Object.fromEntries(Object.entries(source).filter(([, value]) => value !== null))
 }
@@ -120,11 +119,94 @@ export function meant(intercept: Intercept, key: string): string {
   return path === undefined ? '' : ` (did you mean ${path}?)`
 }
 
-/** A value of a stranger's, for a message: bounded, and harmless in a terminal. */
+/** A stranger's value in a message: bounded, and harmless in a terminal. */
 export function told(value: unknown): string {
   return plainText(shown(value))
 }
 
 export function isText(value: Json | undefined): value is string {
   return typeof value === 'string' && value.trim() !== ''
+}
+
+// ---- what an author most likely meant -------------------------------------------------------------------------
+
+/** Words for the same thing. The first path that the method's answer has is the one that was meant. */
+const HABITS: readonly (readonly [words: readonly string[], paths: readonly string[]])[] = [
+  [
+    [
+      'decision',
+      'verdict',
+      'type',
+      'status',
+      'permission',
+      'permissiondecision',
+      'behavior',
+      'deny',
+      'denied',
+      'block',
+      'blocked',
+      'allow',
+      'allowed',
+      'approve',
+      'approved',
+      'accept',
+      'accepted',
+      'permit',
+      'ok',
+    ],
+    ['approved', 'action'],
+  ],
+  [
+    ['message', 'msg', 'why', 'error', 'explanation', 'stopreason', 'permissiondecisionreason', 'denyreason'],
+    ['reason'],
+  ],
+  [
+    ['args', 'params', 'parameters', 'input', 'toolinput', 'updatedinput', 'toolargs'],
+    ['call.arguments', 'result.arguments'],
+  ],
+  [
+    ['name', 'toolname', 'function'],
+    ['call.tool', 'result.tool'],
+  ],
+  [
+    ['output', 'response', 'content', 'text', 'toolresponse', 'toolresult', 'result', 'stdout'],
+    ['result.for_llm', 'response.content'],
+  ],
+  [['usermessage', 'systemmessage', 'display'], ['result.for_user']],
+  [['iserror', 'failed'], ['result.is_error']],
+  [
+    ['data', 'payload', 'changes', 'modifications', 'modified', 'call', 'request'],
+    ['call', 'request', 'response', 'result'],
+  ],
+]
+
+const MEANINGS: ReadonlyMap<string, readonly string[]> = new Map(
+  HABITS.flatMap(([words, paths]) => words.map((word) => [word, paths] as const)),
+)
+
+/** One of `paths`, which are those of an answer to the method. */
+function likely(key: string, paths: readonly string[]): string | undefined {
+  if (key.length > 40) return undefined
+  const word = folded(key)
+  const spelled = paths.find((path) => folded(path.slice(path.lastIndexOf('.') + 1)) === word)
+  return spelled ?? MEANINGS.get(word)?.find((path) => paths.includes(path))
+}
+
+/** Beginnings of words for an action. */
+const ACTION_STEMS: readonly (readonly [RegExp, string])[] = [
+  [/^(den(y|ied|ies)|block(s|ed|ing)?$|blocktool|refus|reject|forbid|veto|disallow|prevent)/, 'deny_tool'],
+  [/^(cont|allow|approv|pass|proceed|accept|permit|ok$|noop|none|skip)/, 'continue'],
+  [/^(mod|change|updat|rewrit|patch|replac|edit|transform)/, 'modify'],
+  [/^(resp|answer|repl(y|ied)|return|mock|result)/, 'respond'],
+  [/^(hard|kill|exit|shutdown|terminat)/, 'hard_abort'],
+  [/^(abort|stop|cancel|halt|end(s|ed)?$|endturn)/, 'abort_turn'],
+]
+
+export function likelyAction(word: string): string | undefined {
+  const start = folded(word.slice(0, 40))
+  return ACTION_STEMS.find(([stem]) => stem.test(start))?.[1]
+}
+
+function folded(word: string): string {
+  return word.toLowerCase().replace(/[^a-z0-9]/g, '')
 }

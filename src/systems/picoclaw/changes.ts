@@ -1,4 +1,4 @@
-// What an answer changes: the patch over the event's data, and what the user is told.
+// The changes in an answer: the patch over the event's data, and the message to the user.
 
 import { type Data, isObject, type Json, sameJson } from '../../core/base/json.js'
 import type { HookResult } from '../../core/events/result.js'
@@ -14,7 +14,7 @@ import {
   told,
 } from './answer.js'
 import { encodeCall } from './encode.js'
-import type { Intercept } from './methods.js'
+import type { Intercept } from './protocol.js'
 import { carriedFields, kindOf, RESULT_FIELDS, returnedResult, type ToolResult } from './tool-result.js'
 
 export type Effects = Pick<HookResult, 'data' | 'userMessage' | 'userMessageLevel'>
@@ -30,7 +30,7 @@ export const CHANGED_OBJECT = {
 type Interceptor = keyof typeof CHANGED_OBJECT
 type Patch = Record<string, Json>
 
-/** Compared with what was sent: what comes back as it went out is no change. */
+/** Compared with what was sent: a field that comes back unchanged is no change. */
 export function changesOf(reading: Reading, event: HookEvent, source: Data): Effects {
   const intercept = reading.intercept as Interceptor
   if (source[CHANGED_OBJECT[intercept]] === undefined) return {}
@@ -72,13 +72,13 @@ function requestPatch(reading: Reading, source: Data, sent: Data): Patch {
   return patch
 }
 
-/** A host may have messages of its own kind. */
+/** A host may have messages that are not objects. */
 function isLikeList(list: readonly Json[], sent: Json | undefined): boolean {
   const objectsOnly = Array.isArray(sent) && sent.every(isObject)
   return !objectsOnly || list.every(isObject)
 }
 
-/** `response` is the message itself, or, as current versions have it, what was sent with the message inside. */
+/** `response` is the message itself or, in current versions, the params that were sent with the message inside. */
 function responsePatch(reading: Reading, source: Data, sent: Data): Patch {
   const given = source.response
   if (!isNestedResponse(given, sent.response)) return responseChange(reading, 'response', given, sent)
@@ -121,7 +121,7 @@ function callPatch(reading: Reading, path: string, call: CallChange & Data, sent
   }
 }
 
-/** `result` is the tool's result itself, or what was sent with the result inside. */
+/** `result` is the tool's result itself, or the params that were sent with the result inside. */
 function afterTool(reading: Reading, event: HookEvent, source: Data, sent: Data): Effects {
   if (!isNestedResult(source.result)) {
     const given = innerObject(reading, source, 'result', RESULT_FIELDS)
@@ -153,7 +153,7 @@ function resultEffects(reading: Reading, event: HookEvent, given: ToolResult & D
   return { ...spoken, ...patched(result === undefined ? {} : { tool_response: result }) }
 }
 
-/** What the user is to see of a result, unless it is silent. */
+/** The part of a result for the user, unless it is silent. */
 export function userMessage({ for_user: text, silent }: ToolResult): Effects {
   return isText(text) && !silent ? { userMessage: text, userMessageLevel: 'info' } : {}
 }

@@ -1,4 +1,4 @@
-// What a resident hook's answer means. A failure is thrown; what it counts as, the kernel decides.
+// Reads a resident hook's answer. Throws for a failure; the kernel decides what a failure counts as.
 
 import { HookError } from '../../core/base/errors.js'
 import { type Data, isObject, type Json, sameJson } from '../../core/base/json.js'
@@ -8,6 +8,7 @@ import {
   CALL_FIELDS,
   innerObject,
   isText,
+  likelyAction,
   meant,
   type Note,
   noteUnknownTop,
@@ -17,15 +18,14 @@ import {
 } from './answer.js'
 import { CHANGED_OBJECT, changesOf, type Effects, userMessage } from './changes.js'
 import { encodeCall } from './encode.js'
-import { likelyAction } from './likely.js'
-import { INTERCEPTS, type Intercept } from './methods.js'
+import { INTERCEPTS, type Intercept } from './protocol.js'
 import { RESULT_FIELDS } from './tool-result.js'
 
 const ACTIONS = ['continue', 'modify', 'respond', 'deny_tool', 'abort_turn', 'hard_abort'] as const
 type Action = (typeof ACTIONS)[number]
 const STOPS = ['deny_tool', 'abort_turn', 'hard_abort'] as const satisfies readonly Action[]
 
-/** Whether it is the plain answer that most calls get: nothing in it needs a closer look. */
+/** Whether it is the plain answer that most calls get. */
 export function goesOn(intercept: Intercept, result: Json): boolean {
   if (!isObject(result)) return false
   for (const key in result) if (key !== 'action' && key !== 'approved') return false
@@ -58,7 +58,7 @@ function interception(reading: Reading, event: HookEvent, source: Data): HookRes
   return stop(reading, action, reason, effects) ?? going(effects, reason)
 }
 
-/** A refusal in a field of another method, or of another system: it must not be lost, whatever stands beside it. */
+/** A refusal in a field of another method or another system: it must not be lost. */
 function refusedElsewhere({ note }: Reading, source: Data): Action | undefined {
   const stops = STOPS.find((one) => one === source.action)
   const [field] =
@@ -82,7 +82,6 @@ function isRefusal(key: string, value: Json): boolean {
   return VERDICTS.has(key) && typeof value === 'string' && likelyAction(value) === 'deny_tool'
 }
 
-/** Undefined where none is given. */
 function actionOf(reading: Reading, source: Data): Action | undefined {
   const { intercept } = reading
   const { action } = source
@@ -99,7 +98,7 @@ function actionOf(reading: Reading, source: Data): Action | undefined {
   )
 }
 
-/** A deny must never be lost, also where it is misspelt. */
+/** A misspelt deny must not be lost either. */
 function misspeltStop({ note }: Reading, { action }: Data): Action | undefined {
   const near = typeof action === 'string' ? likelyAction(action) : undefined
   const stops = STOPS.find((one) => one === near)
@@ -107,7 +106,7 @@ function misspeltStop({ note }: Reading, { action }: Data): Action | undefined {
   return stops
 }
 
-/** Whoever gives a reason, or a field of another system, means a verdict: it must not look like an approval. */
+/** A reason, or a field of another system, shows that a verdict was meant: it must not look like an approval. */
 function refuseVerdictless(
   intercept: Intercept,
   unknown: readonly string[],
@@ -133,7 +132,7 @@ function going(effects: Effects, reason: string | undefined): HookResult {
   return { ...effects, action: effects.data ? 'modify' : 'continue', ...(reason !== undefined && { reason }) }
 }
 
-/** A deny or an abort counts wherever it is said: it must never be lost. */
+/** A deny or an abort counts on every method: it must never be lost. */
 function stop(
   { intercept, note }: Reading,
   action: Action | undefined,
@@ -157,7 +156,7 @@ function stop(
   }
 }
 
-/** Malformed fields are a failure, unless the verdict stands without them. */
+/** Malformed fields are a failure, unless a refusal stands without them. */
 function failOrNote({ intercept, problems, note }: Reading, action: Action | undefined): void {
   if (!STOPS.some((one) => one === action)) {
     throw invalid(intercept, problems.join('; '))
@@ -165,7 +164,7 @@ function failOrNote({ intercept, problems, note }: Reading, action: Action | und
   for (const problem of problems) note({ code: 'malformed-field', text: `${problem}; the ${action} stands` })
 }
 
-/** Who wants to change something, and does not, must not see the original go on as if all was well. */
+/** A hook that wants a change but makes none must not see the original go on as if all was well. */
 function refuseIdle({ intercept, unknown }: Reading, source: Data): void {
   const object = intercept === 'approve_tool' ? '' : CHANGED_OBJECT[intercept]
   if (source[object] === undefined) {
@@ -175,14 +174,13 @@ function refuseIdle({ intercept, unknown }: Reading, source: Data): void {
     throw invalid(intercept, `modify changes nothing: no answer has ${unknown.join(', ')}`)
 }
 
-/** What was given and has no effect. */
 function noteIdle({ intercept, note }: Reading, source: Data): void {
   if (intercept === 'before_tool' && source.result !== undefined) {
     note({ code: 'answer-misplaced', text: `"result" counts only beside "action":"respond"; it is ignored` })
   }
 }
 
-/** A result in place of the tool's. The call beside it names nothing. */
+/** A result in place of the tool's. A call beside it changes nothing. */
 function responded(reading: Reading, event: HookEvent, source: Data, reason: string | undefined): HookResult {
   const { intercept, problems } = reading
   if (intercept !== 'before_tool') {
@@ -211,7 +209,7 @@ function noteUnusedCall(reading: Reading, event: HookEvent, source: Data): void 
 
 // ---- approvers ------------------------------------------------------------------------------------------------
 
-/** What an approver gives who wants to change what it approves. */
+/** Fields of an approver that tries to change the call. */
 const CHANGES = ['call', 'request', 'result', 'response', 'tool', 'arguments']
 
 function approval(reading: Reading, source: Data): HookResult {
@@ -239,7 +237,7 @@ function approval(reading: Reading, source: Data): HookResult {
   return going({}, reason)
 }
 
-/** A refusal in either form stands, whatever else is there. */
+/** A refusal in either form stands, whatever is beside it. */
 function refused(reading: Reading, source: Data, reason: string | undefined): HookResult | undefined {
   const action = ACTIONS.find((one) => one === source.action) ?? misspeltStop(reading, source)
   if (action === 'abort_turn' || action === 'hard_abort') {

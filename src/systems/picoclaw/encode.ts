@@ -1,9 +1,8 @@
-// What a resident hook is asked: the params of a call, with the protocol's own names.
+// The params of a call to a resident hook, with the protocol's own names.
 
 import { type Data, isObject, type Json } from '../../core/base/json.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
-import { metaOf, text } from './meta.js'
-import type { Intercept } from './methods.js'
+import type { Intercept } from './protocol.js'
 import { sentResult } from './tool-result.js'
 
 const SOURCES: Readonly<Record<Intercept, string>> = {
@@ -44,13 +43,33 @@ function subjectOf(intercept: Intercept, event: HookEvent): Data {
   }
 }
 
-/** Arguments are never null: a Go program would pass that on to a tool. */
+/** Arguments are never null: a Go program would pass null on to a tool. */
 function callOf(data: Data): Data {
   const { tool_name: name, tool_input: input } = data
   return { tool: text(name), arguments: isObject(input) ? (input as Data) : {} }
 }
 
-/** A whole number, as Go's durations are. */
+// ---- for calls and observations -------------------------------------------------------------------------------
+
+/** The agent, turn and session of an event. `source` is a point in the turn: `turn.tool.before`. */
+export function metaOf({ data, session }: HookEvent, source: string): Data {
+  return {
+    AgentID: text(data.agent_id),
+    TurnID: text(data.turn_id, session?.turnId),
+    ParentTurnID: text(data.parent_turn_id, session?.parentTurnId),
+    SessionKey: text(session?.id, data.session_id),
+    Iteration: session?.iteration ?? 0,
+    TracePath: 'runTurn',
+    Source: source,
+  }
+}
+
+/** The first string; a Go program expects one, if only an empty one. */
+export function text(...values: readonly (Json | undefined)[]): string {
+  return values.find((value) => typeof value === 'string') ?? ''
+}
+
+/** A whole number, as Go writes durations. */
 export function nanoseconds(ms: Json | undefined): number {
   return typeof ms === 'number' && ms > 0 ? Math.round(ms * 1_000_000) : 0
 }

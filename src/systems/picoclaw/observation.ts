@@ -1,75 +1,79 @@
-// What observers are told of an event: the protocol's kinds, and for everything else a kind named after the event.
+// Observations of an event: the protocol's kinds, and for every other event a kind named after it.
 
-import type { Data, Json } from '../../core/base/json.js'
-import { nearest } from '../../core/base/text.js'
+import { type Data, isObject, type Json } from '../../core/base/json.js'
+import { byteLength, nearest } from '../../core/base/text.js'
 import { knownEvents, resolveEvent } from '../../core/events/events.js'
 import { type HookEvent, snakeCase } from '../../core/hooks/hook.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
-import { metaOf } from './meta.js'
-import {
-  compressPayload,
-  endPayload,
-  errorPayload,
-  failurePayload,
-  ownPayload,
-  requestPayload,
-  responsePayload,
-  skippedPayload,
-  spawnPayload,
-  startPayload,
-  subturnEndPayload,
-  turnEndPayload,
-  turnStartPayload,
-} from './payload.js'
+import { metaOf, nanoseconds, text } from './encode.js'
 import { sentResult, wireResult } from './tool-result.js'
 
 /** The params of `hook.event`, with the protocol's Go-cased names. */
-export interface Observation {
+interface Observation {
   readonly Kind: string
   readonly Meta: Json
   readonly Payload: Json
 }
 
 interface KindRow {
-  /** What current versions call it. */
+  /** The name in current versions. */
   readonly runtimeName: string
   /** The point in the turn that tells of it. */
   readonly source: string
-  /** Canonical events it may come from. A host may also notify of it under its own name. */
-  readonly events: readonly string[]
 }
 
-const kind = (
-  runtimeName: string,
-  events: readonly string[] = [],
-  source = `turn.${runtimeName}`,
-): KindRow => ({
-  runtimeName: `agent.${runtimeName}`,
-  source,
-  events,
-})
+const kind = (name: string, source = `turn.${name}`): KindRow => ({ runtimeName: `agent.${name}`, source })
 
 const KINDS: Readonly<Record<string, KindRow>> = {
-  turn_start: kind('turn.start', ['UserPromptSubmit'], 'turn.start'),
-  turn_end: kind('turn.end', ['Stop'], 'turn.end'),
-  llm_request: kind('llm.request', ['ModelRequest']),
+  turn_start: kind('turn.start', 'turn.start'),
+  turn_end: kind('turn.end', 'turn.end'),
+  llm_request: kind('llm.request'),
   llm_delta: kind('llm.delta'),
-  llm_response: kind('llm.response', ['ModelResponse']),
+  llm_response: kind('llm.response'),
   llm_retry: kind('llm.retry'),
-  context_compress: kind('context.compress', ['PostCompact']),
+  context_compress: kind('context.compress'),
   session_summarize: kind('session.summarize'),
-  tool_exec_start: kind('tool.exec_start', ['PreToolUse'], 'turn.tool.start'),
-  tool_exec_end: kind('tool.exec_end', ['PostToolUse', 'PostToolUseFailure', 'PreToolUse'], 'turn.tool.end'),
-  tool_exec_skipped: kind('tool.exec_skipped', ['PreToolUse'], 'turn.tool.skipped'),
+  tool_exec_start: kind('tool.exec_start', 'turn.tool.start'),
+  tool_exec_end: kind('tool.exec_end', 'turn.tool.end'),
+  tool_exec_skipped: kind('tool.exec_skipped', 'turn.tool.skipped'),
   steering_injected: kind('steering.injected'),
   follow_up_queued: kind('follow_up.queued'),
   interrupt_received: kind('interrupt.received'),
-  subturn_spawn: kind('subturn.spawn', ['SubagentStart']),
-  subturn_end: kind('subturn.end', ['SubagentStop']),
+  subturn_spawn: kind('subturn.spawn'),
+  subturn_end: kind('subturn.end'),
   subturn_result_delivered: kind('subturn.result_delivered'),
   subturn_orphan: kind('subturn.orphan'),
-  error: kind('error', ['StopFailure']),
+  error: kind('error'),
 }
+
+interface EventRow {
+  /** More than one if it depends on the outcome. */
+  readonly kinds: readonly string[]
+  readonly payload: (event: HookEvent) => Data
+  /** Only if no hook objected. `announced`: and only if the session does not announce its turns itself. */
+  readonly unless?: 'refused' | 'announced'
+}
+
+/** An event without a row becomes a kind of its own name. A host may also notify of a kind under the kind's own name. */
+const EVENTS: Readonly<Record<string, EventRow>> = {
+  UserPromptSubmit: { kinds: ['turn_start'], payload: turnStartPayload, unless: 'announced' },
+  Stop: { kinds: ['turn_end'], payload: turnEndPayload, unless: 'announced' },
+  ModelRequest: { kinds: ['llm_request'], payload: requestPayload, unless: 'refused' },
+  ModelResponse: { kinds: ['llm_response'], payload: responsePayload },
+  PostCompact: { kinds: ['context_compress'], payload: compressPayload },
+  // toolCall() chooses the kind, or two.
+  PreToolUse: { kinds: ['tool_exec_start', 'tool_exec_skipped', 'tool_exec_end'], payload: startPayload },
+  PostToolUse: { kinds: ['tool_exec_end'], payload: (event) => endPayload(event, sentResult(event)) },
+  PostToolUseFailure: { kinds: ['tool_exec_end'], payload: (event) => endPayload(event, sentResult(event)) },
+  SubagentStart: { kinds: ['subturn_spawn'], payload: spawnPayload, unless: 'refused' },
+  SubagentStop: { kinds: ['subturn_end'], payload: subturnEndPayload, unless: 'refused' },
+  StopFailure: { kinds: ['error'], payload: failurePayload },
+  turn_start: { kinds: ['turn_start'], payload: turnStartPayload },
+  turn_end: { kinds: ['turn_end'], payload: turnEndPayload },
+  error: { kinds: ['error'], payload: errorPayload },
+}
+
+// ---- which observations an observer wants ---------------------------------------------------------------------
 
 const shortNames: ReadonlyMap<string, string> = new Map(
   Object.entries(KINDS).map(([short, { runtimeName }]) => [runtimeName, short]),
@@ -77,22 +81,21 @@ const shortNames: ReadonlyMap<string, string> = new Map(
 
 const EVERYTHING: ReadonlySet<string> = new Set(['*', 'all', ''])
 
-/** The kind behind a name of it: short ones and those of current versions. A kind of the host's own is what it is. */
+/** The kind behind its short name or its name in current versions. A kind of the host's own keeps its name. */
 function kindOf(name: string): string {
   return shortNames.get(name) ?? name
 }
 
-/** What an observer wants to be told of. */
 export interface Observing {
-  /** The events that must be listened to. */
+  /** The events to listen to. */
   readonly events: 'all' | ReadonlySet<string>
-  /** Whether this observation of that event is for it. */
+  /** Whether the observer wants an observation of this kind from that event. */
   wants(event: string, kind: string): boolean
 }
 
 /**
- * By a list of names: one of the protocol's kinds stands for that kind, whichever event it comes from; one of an event
- * for all that comes of the event, denied or not; any other for what a host notifies of.
+ * From a list of names. A kind of the protocol stands for that kind, from whichever event. An event stands for all its
+ * observations, denied or not. Any other name is one that a host notifies of.
  */
 export function observing(names: readonly string[]): Observing {
   if (names.some((name) => EVERYTHING.has(name))) return { events: 'all', wants: () => true }
@@ -104,7 +107,7 @@ export function observing(names: readonly string[]): Observing {
     const row = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined
     if (row) {
       kinds.add(kind)
-      for (const event of [kind, row.runtimeName, ...row.events]) heard.add(event)
+      for (const event of [kind, row.runtimeName, ...eventsWith(kind)]) heard.add(event)
     } else named.add(resolveEvent(name).name)
   }
   return {
@@ -113,14 +116,20 @@ export function observing(names: readonly string[]): Observing {
   }
 }
 
-/** For a name that is neither: the kind or event it is nearest to. */
+function eventsWith(kind: string): readonly string[] {
+  return Object.keys(EVENTS).filter((event) => EVENTS[event]?.kinds.includes(kind))
+}
+
+/** For a name that is neither a kind nor an event: the nearest one. */
 export function likelyKind(name: string): string | undefined {
   if (EVERYTHING.has(name) || Object.hasOwn(KINDS, kindOf(name)) || !resolveEvent(name).custom)
     return undefined
   return nearest(name, [...Object.keys(KINDS), ...shortNames.keys(), ...knownEvents().map((one) => one.name)])
 }
 
-/** For a call that hooks changed this is the call as it was made: the event holds the final data. */
+// ---- from an event to observations ----------------------------------------------------------------------------
+
+/** A call that hooks changed is observed as it was made: the event holds the final data. */
 export function observationsOf(event: HookEvent, outcome: Outcome | undefined): readonly Observation[] {
   return payloadsOf(event, outcome).map(([Kind, Payload]) => {
     const row = Object.hasOwn(KINDS, Kind) ? KINDS[Kind] : undefined
@@ -132,42 +141,16 @@ type Told = readonly [kind: string, payload: Data]
 
 function payloadsOf(event: HookEvent, outcome: Outcome | undefined): readonly Told[] {
   const { name, session } = event
-  const passed = (outcome?.action ?? 'continue') === 'continue'
-  const turnsAreTold = session?.announcesTurns ?? false
-  switch (name) {
-    case 'PreToolUse':
-      return toolCall(event, outcome)
-    case 'PostToolUse':
-    case 'PostToolUseFailure':
-      return [['tool_exec_end', endPayload(event, sentResult(event))]]
-    case 'ModelResponse':
-      return [['llm_response', responsePayload(event)]]
-    case 'PostCompact':
-      return [['context_compress', compressPayload(event)]]
-    case 'StopFailure':
-      return [['error', failurePayload(event)]]
-    case 'turn_start':
-      return [['turn_start', turnStartPayload(event)]]
-    case 'turn_end':
-      return [['turn_end', turnEndPayload(event)]]
-    case 'error':
-      return [['error', errorPayload(event)]]
-    case 'ModelRequest':
-      return passed ? [['llm_request', requestPayload(event)]] : own(event, outcome)
-    case 'SubagentStart':
-      return passed ? [['subturn_spawn', spawnPayload(event)]] : own(event, outcome)
-    case 'SubagentStop':
-      return passed ? [['subturn_end', subturnEndPayload(event)]] : own(event, outcome)
-    case 'UserPromptSubmit':
-      return passed && !turnsAreTold ? [['turn_start', turnStartPayload(event)]] : own(event, outcome)
-    case 'Stop':
-      return passed && !turnsAreTold ? [['turn_end', turnEndPayload(event)]] : own(event, outcome)
-    default:
-      return own(event, outcome)
-  }
+  if (name === 'PreToolUse') return toolCall(event, outcome)
+  const row = Object.hasOwn(EVENTS, name) ? EVENTS[name] : undefined
+  const [kind] = row?.kinds ?? []
+  const refused = (outcome?.action ?? 'continue') !== 'continue'
+  const announced = row?.unless === 'announced' && (session?.announcesTurns ?? false)
+  if (!row || kind === undefined || (row.unless && refused) || announced) return own(event, outcome)
+  return [[kind, row.payload(event)]]
 }
 
-/** An answer in place of the tool counts as a run that took no time. */
+/** A response in place of the tool counts as a run that took no time. */
 function toolCall(event: HookEvent, outcome: Outcome | undefined): readonly Told[] {
   const action = outcome?.action ?? 'continue'
   if (action === 'continue') return [['tool_exec_start', startPayload(event)]]
@@ -178,9 +161,142 @@ function toolCall(event: HookEvent, outcome: Outcome | undefined): readonly Told
   ]
 }
 
-/** What the protocol has no kind for. What came of it is told where it did not go its way. */
+/** An event that the protocol has no kind for. */
 function own(event: HookEvent, outcome: Outcome | undefined): readonly Told[] {
   const { name } = event
   const short = shortNames.get(name) ?? (resolveEvent(name).custom ? name : snakeCase(name))
   return [[short, ownPayload(event, outcome)]]
+}
+
+// ---- payloads: Go-cased names, lengths in bytes, durations in nanoseconds -------------------------------------
+
+function startPayload({ data }: HookEvent): Data {
+  return { Tool: text(data.tool_name), Arguments: isObject(data.tool_input) ? (data.tool_input as Data) : {} }
+}
+
+function skippedPayload({ data }: HookEvent, reason: string | undefined): Data {
+  return { Tool: text(data.tool_name), Reason: reason ?? '' }
+}
+
+/** `result` in the protocol's shape. */
+function endPayload({ data }: HookEvent, result: Data, duration?: number): Data {
+  return {
+    Tool: text(data.tool_name),
+    Duration: duration ?? nanoseconds(data.duration_ms),
+    ForLLMLen: byteLength(text(result.for_llm)),
+    ForUserLen: byteLength(text(result.for_user)),
+    IsError: result.is_error === true,
+    Async: result.async === true,
+  }
+}
+
+function requestPayload({ data }: HookEvent): Data {
+  const options = isObject(data.options) ? (data.options as Data) : {}
+  return {
+    Model: text(data.model),
+    MessagesCount: listOf(data.messages).length,
+    ToolsCount: listOf(data.tools).length,
+    MaxTokens: numberOf(options.max_tokens) ?? 0,
+    Temperature: numberOf(options.temperature) ?? 0,
+  }
+}
+
+/** Reads a text, a message of texts, or a message of blocks. */
+function responsePayload({ data }: HookEvent): Data {
+  const message = isObject(data.response) ? (data.response as Data) : { content: data.response ?? '' }
+  const blocks = listOf(message.content).filter(isObject) as readonly Data[]
+  const content = text(message.content) || blocks.map((block) => text(block.text)).join('')
+  const calls = listOf(message.tool_calls).length || blocks.filter(({ type }) => type === 'tool_use').length
+  const thought = text(message.reasoning_content, message.reasoning) !== ''
+  return {
+    ContentLen: byteLength(content),
+    ToolCalls: calls,
+    HasReasoning: thought || blocks.some(({ type }) => type === 'thinking' || type === 'reasoning'),
+  }
+}
+
+function compressPayload({ data }: HookEvent): Data {
+  return {
+    Reason: text(data.reason, data.trigger),
+    ...counted('DroppedMessages', data.dropped_messages),
+    ...counted('RemainingMessages', data.remaining_messages),
+  }
+}
+
+/** A missing number is left out: zero would be a claim. */
+function counted(name: string, value: Json | undefined): Data {
+  const count = numberOf(value)
+  return count === undefined ? {} : { [name]: count }
+}
+
+function turnStartPayload(event: HookEvent): Data {
+  return { UserMessage: text(event.data.prompt), MediaCount: 0, ...beyond(event, 'turn_start', ['prompt']) }
+}
+
+function turnEndPayload(event: HookEvent): Data {
+  const { status, last_assistant_message: last } = event.data
+  return {
+    Status: text(status) || 'completed',
+    ...(typeof last === 'string' && { FinalContentLen: byteLength(last), FinalContent: last }),
+    ...beyond(event, 'turn_end', ['status', 'last_assistant_message']),
+  }
+}
+
+/** Fields that a host adds to a kind beyond those of the protocol. */
+function beyond(event: HookEvent, kind: string, told: readonly string[]): Data {
+  if (event.name !== kind) return {}
+  const fields = Object.entries(ownPayload(event, undefined))
+  return Object.fromEntries(fields.filter(([key]) => !told.includes(key)))
+}
+
+/** A subagent in a session of its own names the turn that started it; otherwise this turn did. */
+function spawnPayload({ data, session }: HookEvent): Data {
+  const parent = text(data.parent_turn_id, session?.parentTurnId) || text(data.turn_id, session?.turnId)
+  return { AgentID: text(data.agent_id), Label: text(data.agent_type), ParentTurnID: parent }
+}
+
+function subturnEndPayload({ data }: HookEvent): Data {
+  return { AgentID: text(data.agent_id), Status: text(data.status) || 'completed' }
+}
+
+function errorPayload(event: HookEvent): Data {
+  const { stage, message } = event.data
+  return { Stage: text(stage), Message: text(message), ...beyond(event, 'error', ['stage', 'message']) }
+}
+
+function failurePayload({ data }: HookEvent): Data {
+  const { error, error_details: details } = data
+  const more = typeof details === 'string' && details !== '' ? `: ${details}` : ''
+  return { Stage: 'llm', Message: `${text(error)}${more}` }
+}
+
+/** Fields that are in Meta. */
+const STANDING: ReadonlySet<string> = new Set([
+  'session_id',
+  'hook_event_name',
+  'timestamp',
+  'cwd',
+  'transcript_path',
+  'permission_mode',
+  'agent_id',
+  'agent_type',
+  'parent_turn_id',
+  'turn_id',
+  'channel',
+  'chat_id',
+])
+
+/** The data under the host's keys, and the outcome unless the event simply went on. */
+function ownPayload({ data }: HookEvent, outcome: Outcome | undefined): Data {
+  const fields = Object.fromEntries(Object.entries(data).filter(([key]) => !STANDING.has(key)))
+  if (!outcome || outcome.action === 'continue') return fields
+  return { ...fields, Action: outcome.action, Reason: outcome.reason ?? '' }
+}
+
+function listOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : []
+}
+
+function numberOf(value: Json | undefined): number | undefined {
+  return typeof value === 'number' ? value : undefined
 }

@@ -17,12 +17,12 @@ export const RESULT_FIELDS = {
 
 export type ToolResult = Fields<typeof RESULT_FIELDS>
 
-/** Has the protocol's shape already. */
+/** Whether it has the protocol's shape already. */
 export function isToolResult(value: Json | undefined): value is Data {
   return isObject(value) && typeof value.for_llm === 'string'
 }
 
-/** What a hook reads of the result of this event: PostToolUse or PostToolUseFailure. */
+/** The result that a hook reads on PostToolUse or PostToolUseFailure. */
 export function sentResult({ name, data }: HookEvent): Data {
   if (name === 'PostToolUseFailure') return { for_llm: inText(data.error), is_error: true }
   return wireResult(data.tool_response)
@@ -37,10 +37,10 @@ function inText(value: Json | undefined): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** What only the protocol's own shape can carry. */
+/** Fields that only the protocol's own shape can carry. */
 const CARRIED = ['is_error', 'async', 'response_handled', 'media', 'artifact_tags'] as const
 
-/** The fields that mean something, beyond what was sent. */
+/** Those of them that say something. */
 export function carriedFields(given: ToolResult): readonly string[] {
   return CARRIED.filter((key) => {
     const value = given[key]
@@ -48,7 +48,7 @@ export function carriedFields(given: ToolResult): readonly string[] {
   })
 }
 
-/** The result as the tool would have given it; undefined where nothing changed. */
+/** The result as the tool would have given it; undefined if nothing changed. */
 export function returnedResult(original: Json | undefined, given: ToolResult & Data): Json | undefined {
   if (isToolResult(original)) {
     const merged = { ...original, ...given }
@@ -66,7 +66,7 @@ function likeOriginal(original: Json | undefined, text: string): Json {
     const parsed: Json = JSON.parse(text)
     return kindOf(parsed) === kindOf(original) ? parsed : text
   } catch {
-    return text // no JSON: the hook put words in place of data
+    return text // not JSON: the hook put words in place of data
   }
 }
 

@@ -3,7 +3,7 @@
 import type { Data, Diagnostic, HookEvent, HookResult, Json, SessionInfo } from 'carabiner/core'
 import { HookError, parseResult } from 'carabiner/core'
 import { decodeAnswer } from '../../../src/systems/picoclaw/decode.js'
-import type { Intercept } from '../../../src/systems/picoclaw/methods.js'
+import type { Intercept } from '../../../src/systems/picoclaw/protocol.js'
 
 /** Where the seed's examples stand. */
 export const SESSION: SessionInfo = { id: 'session-1', turnId: 'turn-1', iteration: 0 }

@@ -4,7 +4,7 @@ import type { Json } from 'carabiner/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { goesOn } from '../../../src/systems/picoclaw/decode.js'
-import type { Intercept } from '../../../src/systems/picoclaw/methods.js'
+import type { Intercept } from '../../../src/systems/picoclaw/protocol.js'
 import { runs } from '../../property/runs.js'
 import { ASKED, eventOf, RESULT, ran, read } from './asked.js'
 

@@ -1,7 +1,7 @@
 // Amplifier's words in the answer of a shell hook: a refusal or a question is not lost, and a question has its terms.
 
 import { describe, expect, it } from 'vitest'
-import { BASH, read, specific } from './reply.js'
+import { BASH, read, specific } from './claude-code/reply.js'
 
 const ASK = { permissionDecision: 'ask', permissionDecisionReason: 'sure?' }
 const TERMS = { approvalOptions: ['Allow always', 'Deny'], approvalTimeout: 60, approvalDefault: 'allow' }

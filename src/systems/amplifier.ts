@@ -1,11 +1,11 @@
-// What a hook may say in the words of Amplifier's HookResult: a refusal or a question, and the terms of the question.
+// Amplifier's HookResult in a hook's JSON: a refusal or a question in `action`, and the terms of the question.
 
-import { textOf } from '../../core/base/errors.js'
-import { type HookResult, parseResult } from '../../core/events/result.js'
+import { textOf } from '../core/base/errors.js'
+import { type HookResult, parseResult } from '../core/events/result.js'
 
 type Source = Readonly<Record<string, unknown>>
 
-/** Of `action` at the top level only what must not be lost; nothing else of it counts, as in Claude Code. */
+/** The values of a top-level `action` that must not be lost. No other value counts, as in Claude Code. */
 export type Action = 'deny' | 'ask_user' | 'abort_turn' | 'hard_abort'
 
 const ACTIONS: ReadonlySet<unknown> = new Set<Action>(['deny', 'ask_user', 'abort_turn', 'hard_abort'])
@@ -18,7 +18,7 @@ const TERMS = ['approvalPrompt', 'approvalOptions', 'approvalTimeout', 'approval
 
 export type ApprovalTerms = Pick<HookResult, (typeof TERMS)[number]>
 
-/** As they are written, in either spelling, with the field that each of them is. */
+/** The field behind each key, in snake_case and camelCase. */
 export const TERM_KEYS: ReadonlyMap<string, keyof ApprovalTerms> = new Map(
   TERMS.flatMap((term) => [
     [term, term],
@@ -27,8 +27,8 @@ export const TERM_KEYS: ReadonlyMap<string, keyof ApprovalTerms> = new Map(
 )
 
 /**
- * The terms in these objects, of which the first that has a term decides it. One that is malformed is told and left
- * out: other agents know none of them, and the question stands there as well.
+ * The first object that has a term decides it. A malformed term is reported and left out: the question stands, as it
+ * does in other agents, which know no terms.
  */
 export function approvalTerms(sources: readonly Source[], problems: string[]): ApprovalTerms {
   const terms: Record<string, unknown> = {}

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { afterAsyncLine, asyncTimeout, isAsyncLine } from '../../../src/systems/claude-code/async-line.js'
+import { afterAsyncLine, asyncTimeout, isAsyncLine } from '../../../src/systems/claude-code/stdout.js'
 
 const LINE = '{"async": true}'
 

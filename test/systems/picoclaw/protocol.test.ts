@@ -2,8 +2,15 @@
 
 import { HookError, type Json, knownEvents } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
-import { checkHello, HELLO_METHOD, helloParams } from '../../../src/systems/picoclaw/hello.js'
-import { EVENT_METHOD, INTERCEPTS, type Intercept, modesOf } from '../../../src/systems/picoclaw/methods.js'
+import {
+  checkHello,
+  EVENT_METHOD,
+  HELLO_METHOD,
+  helloParams,
+  INTERCEPTS,
+  type Intercept,
+  modesOf,
+} from '../../../src/systems/picoclaw/protocol.js'
 
 const ALL = Object.keys(INTERCEPTS) as Intercept[]
 

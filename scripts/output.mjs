@@ -1,13 +1,73 @@
-// A folder of built files: whether it is what its inputs make, and putting a new one in its place while it is in use.
+// A folder of built files: kept up to date with its inputs, and holding a working program all the while.
 
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative, sep } from 'node:path'
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join, relative, sep } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { source } from './source.mjs'
 
 /** Says what a folder was made of, and what is in it. */
 const STAMP = 'build.json'
 /** Programs write these when they run: they belong to no build, and are checked by the program that reads them. */
 const IS_CACHE = /\.cache$/
+
+const RETRY_MS = 100
+
+/**
+ * @typedef {object} Output
+ * @property {string} folder
+ * @property {string} work beside the folder, so that files are renamed and not copied
+ * @property {readonly string[]} entries the files that are started or imported by name
+ * @property {() => string} inputs a digest of everything that `make` reads
+ * @property {(next: string) => Promise<void>} make
+ */
+
+/** Makes the folder anew unless it is up to date; one process at a time. @param {Output} output */
+export async function keepUpToDate({ folder, work, entries, inputs, make }) {
+  // Standard output belongs to the command that builds first: `npm run bench -- --json`.
+  const say = (/** @type {string} */ line) => console.error(line)
+  const upToDate = () => say(`${basename(folder)}/ is up to date`)
+  if (isUpToDate(folder, inputs())) return upToDate()
+  await alone(work, say, async () => {
+    const digest = inputs()
+    // Another process may have made it meanwhile.
+    if (isUpToDate(folder, digest)) return upToDate()
+    const next = join(work, 'next')
+    rmSync(next, { recursive: true, force: true })
+    await make(next)
+    stamp(next, digest)
+    replaceOutput(next, folder, entries)
+  })
+}
+
+/**
+ * A process that was killed does not hold up the next.
+ * @param {string} folder @param {(line: string) => void} say @param {() => Promise<void>} run
+ */
+async function alone(folder, say, run) {
+  mkdirSync(folder, { recursive: true })
+  /** @type {typeof import('../src/files/mutex.js')} */
+  const { Mutex } = await source('files/mutex.ts')
+  const mutex = new Mutex(folder)
+  for (let told = false; !mutex.tryTake(); told = true) {
+    if (!told) say(`Waiting for another build: ${mutex.holder}`)
+    await setTimeout(RETRY_MS)
+  }
+  try {
+    await run()
+  } finally {
+    mutex.release()
+  }
+}
 
 /** A digest of names and contents. @param {readonly string[]} paths files and folders @param {string} [more] */
 export function inputsDigest(paths, more = '') {
@@ -37,7 +97,7 @@ export function stamp(folder, inputs) {
  * old files go last.
  * @param {string} next
  * @param {string} folder
- * @param {readonly string[]} entries the files that are started or imported by name
+ * @param {readonly string[]} entries
  */
 export function replaceOutput(next, folder, entries) {
   const names = namesIn(next)

@@ -110,6 +110,10 @@ const LATE_PACKAGES = {
   unbash: `
     export const parse = (source) => load().parse(source)
     export const forEachChild = (...args) => load().forEachChild(...args)`,
+  'ipaddr.js': `export default {
+    parse: (text) => load().parse(text),
+    fromByteArray: (bytes) => load().fromByteArray(bytes),
+  }`,
 }
 
 /** @param {readonly string[]} [atOnce] @returns {import('esbuild').Plugin} */

@@ -3,8 +3,7 @@
 import { isObject } from '../core/base/json.js'
 import type { Check, Checks } from '../core/base/options.js'
 import { didYouMean, shown } from '../core/base/text.js'
-import { privateHostProblem } from '../runners/http/private-hosts.js'
-import { urlPatternProblem } from '../runners/http/url-patterns.js'
+import { privateHostProblem, urlPatternProblem } from '../runners/http/allow-lists.js'
 import type { ReachSettings } from '../runners/kind.js'
 import { modelSettingsProblem } from '../runners/model/model-source.js'
 

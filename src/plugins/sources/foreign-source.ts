@@ -1,11 +1,10 @@
 // What a project's lock file may not lead to by itself: places and networks of this machine, and ways that use the user's keys.
 
 import { lookup } from 'node:dns/promises'
-import { BlockList } from 'node:net'
 import { isAbsolute } from 'node:path'
 import { isBelow, realOf } from '../../files/within.js'
-import { Addresses, METADATA_NAMES } from '../../runners/http/addresses.js'
-import { isAddress, withoutBrackets } from '../../runners/http/private-hosts.js'
+import { isAddress, withoutBrackets } from '../../runners/http/allow-lists.js'
+import { classOf, METADATA_NAMES } from '../../runners/http/reach.js'
 import type { FetchableSource } from './source.js'
 
 /** Why, as the end of a sentence; undefined where somebody may be asked about it. Asks nobody. */
@@ -49,12 +48,10 @@ function webAddress(text: string): URL | undefined {
 /** Names that no public server answers to. */
 const INSIDE = /^[^.]+$|\.(?:localhost|local|internal|lan|home\.arpa|intranet|corp|home)$/
 
-const addresses = new Addresses(() => new BlockList())
-
 /** By how it is written, as the end of a sentence; undefined where that says nothing against it. Asks nobody. */
 export function insideByName(url: URL): string | undefined {
   const host = hostOf(url)
-  if (isAddress(host)) return addresses.classOf(host)?.name
+  if (isAddress(host)) return classOf(host)?.name
   return INSIDE.test(host) || METADATA_NAMES.has(host) ? 'a name of this machine or its network' : undefined
 }
 
@@ -63,7 +60,7 @@ export async function insideByAddress(url: URL): Promise<string | undefined> {
   const known = insideByName(url)
   if (known !== undefined || isAddress(hostOf(url))) return known
   const found = await lookup(hostOf(url), { all: true }).catch(() => [])
-  const inside = found.flatMap(({ address }) => addresses.classOf(address)?.name ?? [])
+  const inside = found.flatMap(({ address }) => classOf(address)?.name ?? [])
   return inside[0]
 }
 

@@ -1,11 +1,10 @@
 // One request and its answer: connected to where it may go, written once, read within bounds, ended when nobody waits any more.
 
-import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
 import { HookError } from '../../core/base/errors.js'
 import { badReply, requestFailure } from './failures.js'
-import { guardedLookup, knownAddresses, type Network, networkFor, restedFor, restFrom } from './network.js'
-import { Reach } from './reach.js'
+import { guardedLookup, Reach } from './reach.js'
 
 export interface Question {
   readonly url: URL
@@ -36,7 +35,7 @@ const RESTED_MS = 50
 /** Rejects with HookError. Nothing is sent twice: only a kept connection that was found closed before is replaced. */
 export async function ask(question: Question, onAbort: OnAbort): Promise<Reply> {
   const { url, own, allowedPrivateHosts } = question
-  const reach = new Reach(url, own, allowedPrivateHosts, await knownAddresses())
+  const reach = new Reach(url, own, allowedPrivateHosts)
   const refusal = reach.refusalOfHost()
   if (refusal) throw refusal
   const network = await networkFor(url.protocol)
@@ -262,4 +261,49 @@ function unreadable(headers: IncomingMessage['headers']): HookError | undefined 
   if (!packed) return undefined
   const text = `its answer is packed (${packed.replace(/[^a-z0-9, -]/g, '').slice(0, 40)}), which was not asked for`
   return badReply(text, 'Let the server honour "accept-encoding: identity".')
+}
+
+// ---- connections ----------------------------------------------------------------------------------------------
+
+/** Loaded when the first hook needs it. Connections are kept, and shared by all hooks of the process. */
+interface Network {
+  readonly request: (options: RequestOptions) => ClientRequest
+  readonly agent: Agent
+}
+
+/** Idle connections are closed by then; most servers wait longer. Idle ones keep no process alive: Node sees to that. */
+const IDLE_MS = 30_000
+const AGENT = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: 16, scheduling: 'lifo' } as const
+
+let plain: Promise<Network> | undefined
+let secure: Promise<Network> | undefined
+
+function networkFor(protocol: string): Promise<Network> {
+  if (protocol === 'https:') {
+    secure ??= loadHttps()
+    return secure
+  }
+  plain ??= loadHttp()
+  return plain
+}
+
+async function loadHttp(): Promise<Network> {
+  const { Agent, request } = await import('node:http')
+  return { request, agent: new Agent(AGENT) }
+}
+
+async function loadHttps(): Promise<Network> {
+  const { Agent, request } = await import('node:https')
+  return { request, agent: new Agent(AGENT) }
+}
+
+const idleSince = new WeakMap<Socket, number>()
+
+/** A connection that is kept for the next request, from now on. */
+function restFrom(socket: Socket, now: number): void {
+  idleSince.set(socket, now)
+}
+
+function restedFor(socket: Socket, now: number): number {
+  return now - (idleSince.get(socket) ?? 0)
 }

@@ -8,10 +8,10 @@ import { decode } from '../../systems/claude-code/decode.js'
 import { encode } from '../../systems/claude-code/encode.js'
 import type { HookSpec, Surroundings } from '../hook-spec.js'
 import { announce, bounded } from '../telling.js'
+import { isAllowedUrl } from './allow-lists.js'
 import type { Reply } from './exchange.js'
 import { badReply } from './failures.js'
 import { basicCredentials, ownHeaders } from './request-headers.js'
-import { isAllowedUrl } from './url-patterns.js'
 
 /** The fields that only an HTTP hook has. */
 export interface HttpHandler {

@@ -1,17 +1,110 @@
 // Where a hook may be sent: public addresses, and of all others those that the user allowed or wrote down himself.
 
+import type { LookupFunction } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import { HookError } from '../../core/base/errors.js'
-import {
-  type AddressClass,
-  type Addresses,
-  familyOf,
-  LOOPBACK,
-  METADATA_NAMES,
-  ONLY_ALLOWED,
-  withoutZone,
-} from './addresses.js'
-import { canonicalHost, type HostRule, hostRules, isAddress, withoutBrackets } from './private-hosts.js'
-import { portOf } from './url-patterns.js'
+import { canonicalHost, type HostRule, hostRules, isAddress, portOf, withoutBrackets } from './allow-lists.js'
+
+// ---- addresses that are not of the public internet ------------------------------------------------------------
+
+/** A class of addresses that others may not send a hook to. */
+export interface AddressClass {
+  /** For people. */
+  readonly name: string
+  /** A name that the user allowed may lead there; all others must be allowed as addresses. */
+  readonly byName: boolean
+}
+
+const LOOPBACK: AddressClass = { name: 'a loopback address', byName: true }
+const PRIVATE: AddressClass = { name: 'an address of a private network', byName: true }
+const LINK_LOCAL: AddressClass = { name: 'a link-local address', byName: false }
+const RESERVED: AddressClass = { name: 'a reserved address', byName: false }
+const METADATA: AddressClass = {
+  name: 'the address of a metadata service, which hands out credentials',
+  byName: false,
+}
+
+/** Nobody means these by accident, and much is to be had there: they must be allowed, whoever names them. */
+const ONLY_ALLOWED: ReadonlySet<AddressClass> = new Set([METADATA, LINK_LOCAL])
+
+/** No library knows these: they are single addresses inside other ranges. */
+const METADATA_ADDRESSES: ReadonlySet<string> = new Set([
+  '169.254.169.254',
+  '169.254.170.2',
+  '169.254.170.23',
+  '100.100.100.200',
+  '168.63.129.16',
+  'fd00:ec2::254',
+  'fd00:ec2::23',
+  'fd20:ce::254',
+])
+
+/** Names under which clouds offer their metadata service. */
+export const METADATA_NAMES: ReadonlySet<string> = new Set([
+  'metadata',
+  'metadata.google.internal',
+  'metadata.goog',
+  'instance-data',
+  'instance-data.ec2.internal',
+])
+
+/** By the library's name of the range. Any other range but `unicast` is reserved. */
+const CLASSES: Readonly<Record<string, AddressClass>> = {
+  loopback: LOOPBACK,
+  unspecified: { name: 'the unspecified address, which is this machine', byName: false },
+  linkLocal: LINK_LOCAL,
+  private: PRIVATE,
+  carrierGradeNat: PRIVATE,
+  uniqueLocal: PRIVATE,
+  deprecatedSiteLocal: PRIVATE,
+  broadcast: { name: 'a broadcast address', byName: false },
+  multicast: { name: 'a multicast address', byName: false },
+}
+
+type Address = ReturnType<typeof ipaddr.parse>
+
+/** Undefined for an address of the internet. */
+export function classOf(text: string): AddressClass | undefined {
+  const address = unwrapped(parsed(text))
+  if (METADATA_ADDRESSES.has(address.toString())) return METADATA
+  const range: string = address.range()
+  // Of IPv6 only 2000::/3 is assigned to the internet.
+  const isAssigned = address.kind() === 'ipv4' || ((address.toByteArray()[0] ?? 0) & 0xe0) === 0x20
+  return range === 'unicast' && isAssigned ? undefined : (CLASSES[range] ?? RESERVED)
+}
+
+/** `fe80::1%eth0` is read without its zone. */
+function parsed(address: string): Address {
+  return ipaddr.parse(address.split('%', 1)[0] as string)
+}
+
+/** IPv4 that is written in IPv6 (mapped, through NAT64, through 6to4) is judged as IPv4. */
+function unwrapped(address: Address): Address {
+  const bytes = address.toByteArray()
+  const from = address.kind() === 'ipv4' ? undefined : EMBEDDED_AT[prefixOf(address)]
+  return from === undefined ? address : ipaddr.fromByteArray(bytes.slice(from, from + 4))
+}
+
+const EMBEDDED_AT: Readonly<Record<string, number>> = { ipv4Mapped: 12, nat64: 12, '6to4': 2 }
+
+/** The library counts the local NAT64 prefix (64:ff9b:1::/48) as the well-known one; its addresses are nobody's. */
+function prefixOf(address: Address): string {
+  const range: string = address.range()
+  return range === 'rfc6052' && address.toByteArray()[5] === 0 ? 'nat64' : range
+}
+
+function isInRange(text: string, { range, bits }: Extract<HostRule, { readonly range: string }>): boolean {
+  const address = asIpv6(parsed(text))
+  const start = ipaddr.parse(range)
+  return address.match(asIpv6(start), start.kind() === 'ipv4' ? bits + 96 : bits)
+}
+
+/** So that IPv4 and its mapped spelling are in the same ranges. */
+function asIpv6(address: Address) {
+  return 'octets' in address ? address.toIPv4MappedAddress() : address
+}
+
+// ---- whether a hook may be sent there -------------------------------------------------------------------------
 
 /** Says of every address, right before it is used, why it may not be; undefined where it may. */
 export class Reach {
@@ -21,16 +114,14 @@ export class Reach {
   readonly isLiteral: boolean
   readonly #own: boolean
   readonly #rules: readonly HostRule[]
-  readonly #addresses: Addresses
 
   /** `own`: the hook is one of the user's own files, who may well mean his own machine. */
-  constructor(url: URL, own: boolean, allowed: readonly string[], addresses: Addresses) {
+  constructor(url: URL, own: boolean, allowed: readonly string[]) {
     this.host = withoutBrackets(url.hostname)
     this.port = portOf(url)
     this.isLiteral = isAddress(this.host)
     this.#own = own
     this.#rules = hostRules(allowed)
-    this.#addresses = addresses
   }
 
   /** Before anything is looked up. */
@@ -42,7 +133,7 @@ export class Reach {
   }
 
   refusalOf(address: string): HookError | undefined {
-    const found = this.#addresses.classOf(address)
+    const found = classOf(address)
     if (!found || this.#mayUse(address, found)) return undefined
     const which = this.isLiteral ? `it is ${found.name}` : `it leads to ${address}, ${found.name}`
     return this.#refused(which)
@@ -51,12 +142,11 @@ export class Reach {
   #mayUse(address: string, found: AddressClass): boolean {
     if (this.#own && this.#isMeantAs(found)) return true
     if (this.#namesHost() && (this.isLiteral || found.byName || METADATA_NAMES.has(this.host))) return true
-    const plain = withoutZone(address)
-    const canonical = canonicalHost(familyOf(plain) === 'ipv6' ? `[${plain}]` : plain)
-    return this.#rules.some((rule) => {
-      if ('host' in rule) return rule.host === canonical && this.#isPort(rule.port)
-      return this.#addresses.list([`${rule.range}/${rule.bits}`]).check(plain, familyOf(plain))
-    })
+    const plain = address.split('%', 1)[0] as string
+    const canonical = canonicalHost(plain.includes(':') ? `[${plain}]` : plain)
+    return this.#rules.some((rule) =>
+      'host' in rule ? rule.host === canonical && this.#isPort(rule.port) : isInRange(plain, rule),
+    )
   }
 
   /** By the URL itself, and nobody who answers for a name. */
@@ -79,4 +169,24 @@ export class Reach {
       hint: `If it is meant, add "${host}:${this.port}" to "allowed_private_hosts" under "hooks" in ~/.amplifier/settings.json; link-local and metadata addresses must stand there as addresses.`,
     })
   }
+}
+
+/** Looks a name up and hands out only what may be connected to; where nothing is left, why. */
+export function guardedLookup(reach: Reach): LookupFunction {
+  return (hostname, options, callback) => {
+    void import('node:dns').then(({ lookup }) =>
+      lookup(hostname, { ...options, all: true }, (error, found) => {
+        if (error) return callback(error, [])
+        const allowed = found.filter(({ address }) => !reach.refusalOf(address))
+        const [first] = allowed
+        if (!first) return callback((found[0] && reach.refusalOf(found[0].address)) ?? unknown(hostname), [])
+        if (options.all) callback(null, allowed)
+        else callback(null, first.address, first.family)
+      }),
+    )
+  }
+}
+
+function unknown(hostname: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' })
 }

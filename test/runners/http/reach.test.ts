@@ -2,19 +2,15 @@
 
 import dns from 'node:dns'
 import { syncBuiltinESMExports } from 'node:module'
-import { BlockList } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Addresses } from '../../../src/runners/http/addresses.js'
-import { guardedLookup } from '../../../src/runners/http/network.js'
-import { privateHostProblem } from '../../../src/runners/http/private-hosts.js'
-import { Reach } from '../../../src/runners/http/reach.js'
+import { privateHostProblem } from '../../../src/runners/http/allow-lists.js'
+import { guardedLookup, Reach } from '../../../src/runners/http/reach.js'
 import { DENY, portOf, Station } from './station.js'
 
 vi.setConfig({ testTimeout: 30_000 })
 
-const addresses = new Addresses(() => new BlockList())
 const reach = (url: string, allowed: readonly string[] = [], own = false) =>
-  new Reach(new URL(url), own, allowed, addresses)
+  new Reach(new URL(url), own, allowed)
 
 /** Of the project's hook: what is said of the host in its URL, then of the address it leads to. */
 const refused = (url: string, allowed: readonly string[] = [], address?: string) => {
@@ -336,17 +332,17 @@ describe('through a hook', () => {
   test('what is really connected to counts, not what was looked up', async () => {
     const url = await station.says(DENY)
     // The first look sees another address than the system connects to.
-    const classOf = vi.spyOn(Addresses.prototype, 'classOf').mockReturnValueOnce(undefined)
+    const refusalOf = vi.spyOn(Reach.prototype, 'refusalOf').mockReturnValueOnce(undefined)
     const failure = await station.failure(url, { scope: 'project' })
     expect(failure).toMatch(/^HOOK_REFUSED/)
-    expect(classOf).toHaveBeenCalledTimes(2)
+    expect(refusalOf).toHaveBeenCalledTimes(2)
     expect(station.seen).toEqual([])
   })
 
   test('over https it counts before anybody shakes hands', async () => {
     const sent: Buffer[] = []
     const url = await station.raw((_, bytes) => sent.push(bytes)) // never answers
-    vi.spyOn(Addresses.prototype, 'classOf').mockReturnValueOnce(undefined)
+    vi.spyOn(Reach.prototype, 'refusalOf').mockReturnValueOnce(undefined)
     const failure = await station.failure(url.replace('http:', 'https:'), { scope: 'project' })
     expect(failure).toMatch(/^HOOK_REFUSED/)
     await station.noneOpen()

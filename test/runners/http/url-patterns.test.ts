@@ -1,7 +1,7 @@
 // allowed_http_urls: a pattern takes what it says, and no star reaches from one part of a URL into another.
 
 import { describe, expect, test } from 'vitest'
-import { isAllowedUrl, urlPatternProblem } from '../../../src/runners/http/url-patterns.js'
+import { isAllowedUrl, urlPatternProblem } from '../../../src/runners/http/allow-lists.js'
 
 const takes = (pattern: string, url: string) => isAllowedUrl(new URL(url), [pattern])
 

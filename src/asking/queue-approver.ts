@@ -6,11 +6,10 @@ import { textOf } from '../core/base/errors.js'
 import { anything, type Check, checkOptions, isFunction, isText } from '../core/base/options.js'
 import type { Question } from '../core/hooks/outcome.js'
 import { type Approver, denyOf, type Reply, type Unanswered } from '../core/verdict/approval.js'
-import type { ApprovalQueue, Raised, Taken } from '../store/approvals/queue.js'
-import type { Pending } from '../store/approvals/stored-question.js'
+import type { Approvals, Pending, Raised, Taken } from '../store/approvals.js'
 
 export interface QueueApproverOptions {
-  readonly queue: ApprovalQueue
+  readonly queue: Approvals
   /** The project's directory. */
   readonly project: string
   /** Seconds to wait for an answer; by default it waits only while somebody watches the queue. */
@@ -50,12 +49,12 @@ async function ask(
 ): Promise<Reply | Unanswered> {
   const began = performance.now()
   // Before any answer is looked for: one that lies in the project may be the project's.
-  queue.checkOutside(project)
+  await queue.checkOutside(project)
   // An answer counts in this project alone.
   const question = { ...given, binding: digest({ binding: given.binding, project: resolve(project) }) }
-  const answered = queue.take(question)
+  const answered = await queue.take(question)
   if (answered) return replyOf(answered)
-  const raised = queue.raise(question, { project })
+  const raised = await queue.raise(question, { project })
   if (raised.isNew) onRaised?.(raised)
   const patience = began + (wait ?? 0) * 1000
   const taken = await queue.wait(question, {

@@ -7,9 +7,9 @@ import { textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
 import { makePrivate } from '../files/folder.js'
 import { dataHome } from '../files/homes.js'
+import { keepText, keptTexts } from '../files/kept-texts.js'
 import { nonce } from '../files/nonce.js'
 import { VersionedFile } from '../files/versioned-file.js'
-import { keepText, keptTexts } from '../store/sessions/kept-texts.js'
 import { SetupProblem } from './setup-problem.js'
 
 /** What was there before, and how the file looks since. */

@@ -2,7 +2,7 @@
 
 import { readSync, writeSync } from 'node:fs'
 import type { Question } from '../../src/core/hooks/outcome.js'
-import { ApprovalQueue } from '../../src/store/approvals/queue.js'
+import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
 
 export interface AnswererPlan {
   readonly stateDir: string
@@ -24,7 +24,7 @@ const {
   questions = [],
   project = '/p',
 } = JSON.parse(text) as AnswererPlan
-const queue = new ApprovalQueue({ stateDir, dataDir })
+const queue = new FileApprovals({ stateDir, dataDir })
 const print = (value: unknown) => writeSync(1, `${JSON.stringify(value)}\n`)
 
 const TASKS: Readonly<Record<string, () => unknown>> = {

@@ -2,7 +2,8 @@
 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type AnswerResult, ApprovalQueue, type Raised, type Taken } from '../../src/store/approvals/queue.js'
+import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
+import type { AnswerResult, Raised, Taken } from '../../src/store/approvals.js'
 import { madeQuestion } from './made-question.js'
 import { answerer, ownFolder, together, withProgram } from './programs.js'
 
@@ -15,7 +16,7 @@ const times = <T>(count: number, make: (i: number) => T): T[] =>
 function place() {
   const root = ownFolder()
   const places = { stateDir: join(root, 'state'), dataDir: join(root, 'data') }
-  return { places, queue: new ApprovalQueue(places), project: join(root, 'project') }
+  return { places, queue: new FileApprovals(places), project: join(root, 'project') }
 }
 
 const questions = times(ROUNDS, (i) => madeQuestion({ session: `s${i}` }))
@@ -95,8 +96,8 @@ describe('another process', () => {
     expect(queue.isWatched()).toBe(false)
     const own = queue.watching()
     expect(queue.isWatched()).toBe(true)
-    own.end()
-    own.end()
+    await own.end()
+    await own.end()
     expect(queue.isWatched()).toBe(false)
   })
 })

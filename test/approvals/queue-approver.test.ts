@@ -6,8 +6,8 @@ import { describe, expect, it, vi } from 'vitest'
 import { type QueueApproverOptions, queueApprover } from '../../src/asking/queue-approver.js'
 import { askUser } from '../../src/core/events/result.js'
 import { createHooks } from '../../src/runtime.js'
-import { ApprovalQueue } from '../../src/store/approvals/queue.js'
-import type { Pending } from '../../src/store/approvals/stored-question.js'
+import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
+import type { Pending } from '../../src/store/approvals.js'
 import { madeQuestion } from './made-question.js'
 import { ownFolder } from './programs.js'
 
@@ -17,12 +17,12 @@ const never = new AbortController().signal
 
 function place(options: Partial<QueueApproverOptions> = {}) {
   const root = ownFolder()
-  const queue = new ApprovalQueue({ stateDir: join(root, 'state'), dataDir: join(root, 'data') })
+  const queue = new FileApprovals({ stateDir: join(root, 'state'), dataDir: join(root, 'data') })
   return { root, queue, approver: queueApprover({ queue, project, ...options }) }
 }
 
 /** What tells a waiting process where it is; nothing here waits for time to pass. */
-const afterRaised = (queue: ApprovalQueue, act: (id: string) => void) => ({
+const afterRaised = (queue: FileApprovals, act: (id: string) => void) => ({
   onRaised: ({ id }: Pending) => setImmediate(() => act(id)),
   queue,
 })
@@ -162,7 +162,7 @@ describe('what goes wrong', () => {
 describe('in a session', () => {
   const bash = (command: string) => ({ tool_name: 'Bash', tool_input: { command } })
 
-  async function session(queue: ApprovalQueue, id = 's1') {
+  async function session(queue: FileApprovals, id = 's1') {
     const hooks = await createHooks({ approver: queueApprover({ queue, project }) })
     hooks.register(
       'PreToolUse',

@@ -19,9 +19,10 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Question } from '../../src/core/hooks/outcome.js'
-import { newId, readId } from '../../src/store/approvals/question-id.js'
-import { type AnswerGiven, ApprovalQueue } from '../../src/store/approvals/queue.js'
+import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
+import { newId, readId } from '../../src/store/approvals/question-list.js'
 import { keyPath } from '../../src/store/approvals/seal.js'
+import type { AnswerGiven } from '../../src/store/approvals.js'
 import { madeQuestion } from './made-question.js'
 import { ownFolder } from './programs.js'
 
@@ -37,7 +38,7 @@ function place(options: { readonly openFor?: number } = {}) {
   const clock = { now: START }
   const troubles: string[] = []
   const open = () =>
-    new ApprovalQueue({
+    new FileApprovals({
       stateDir,
       dataDir,
       now: () => clock.now,
@@ -135,7 +136,7 @@ describe('a question', () => {
     const { root, queue } = place()
     expect(() => queue.raise(question, { project: root })).toThrow(/would approve its own calls/)
     const { stateDir } = place()
-    const split = new ApprovalQueue({ stateDir, dataDir: join(root, 'p', 'data') })
+    const split = new FileApprovals({ stateDir, dataDir: join(root, 'p', 'data') })
     expect(() => split.raise(question, { project: join(root, 'p') })).toThrow(/would approve its own calls/)
     expect(existsSync(keyPath(join(root, 'p', 'data')))).toBe(false)
   })
@@ -165,7 +166,7 @@ describe('a question', () => {
   })
 
   it.each([0, -1, Number.NaN, 86_401, Infinity])('is not open for %s seconds', (openFor) => {
-    expect(() => new ApprovalQueue({ openFor })).toThrow(
+    expect(() => new FileApprovals({ openFor })).toThrow(
       /openFor must be a number of seconds above 0, and at most 86400/,
     )
   })

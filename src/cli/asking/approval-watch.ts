@@ -4,8 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { openTerminal } from '../../asking/terminal.js'
 import { promptAt } from '../../asking/terminal-prompt.js'
 import { visible, visibleName } from '../../core/base/text.js'
-import type { ApprovalQueue } from '../../store/approvals/queue.js'
-import type { Pending } from '../../store/approvals/stored-question.js'
+import type { AnswerResult, Approvals, Found, Pending } from '../../store/approvals.js'
 import { Interruption } from '../interruption.js'
 import type { Output } from '../output.js'
 import { shortPath } from '../print/lines.js'
@@ -18,7 +17,7 @@ import { answered } from './approval-answer.js'
 /** How often to look for questions, and whether somebody else answered. */
 const LOOK_MS = 300
 
-export async function watchQuestions(queue: ApprovalQueue, output: Output): Promise<number> {
+export async function watchQuestions(queue: Approvals, output: Output): Promise<number> {
   if (!isTerminal(0)) {
     throw new Refusal('NO_TERMINAL', '--watch asks at a terminal, and there is none', {
       hint: 'carabiner approvals lists what waits; allow ID and deny ID answer it.',
@@ -26,26 +25,26 @@ export async function watchQuestions(queue: ApprovalQueue, output: Output): Prom
   }
   const interruption = new Interruption()
   const { signal } = interruption
-  const watching = queue.watching()
+  const watching = await queue.watching()
   /** One that was left open is not shown again and again. */
   const shown = new Set<string>()
   try {
     await output.print(['waiting for questions of hooks; Ctrl-C ends it'])
     while (!signal.aborted) {
-      const next = queue.open().find(({ id }) => !shown.has(id))
+      const next = (await queue.open()).find(({ id }) => !shown.has(id))
       if (next) {
         shown.add(next.id)
         if (!(await ask(next, { queue, signal, output }))) return EXIT.ok
       } else await pause(LOOK_MS, undefined, { signal }).catch(() => undefined)
     }
   } finally {
-    watching.end()
+    await watching.end()
   }
   return EXIT.ok
 }
 
 interface Desk {
-  readonly queue: ApprovalQueue
+  readonly queue: Approvals
   readonly signal: AbortSignal
   readonly output: Output
 }
@@ -73,7 +72,7 @@ async function ask(pending: Pending, { queue, signal, output }: Desk): Promise<b
   // A terminal that is gone is nobody's answer.
   if (given.by === 'default') return false
   const { option, by = userName() } = given
-  await tell(pending, queue.answer(id, { option, by, ...reasonOf(given) }), output)
+  await tell(pending, await queue.answer(id, { option, by, ...reasonOf(given) }), output)
   return true
 }
 
@@ -82,25 +81,21 @@ function reasonOf({ reason }: { readonly reason?: string }): { readonly reason?:
 }
 
 /** Ends the question where somebody else was faster, or it expired. */
-async function lookUntil(queue: ApprovalQueue, id: string, over: AbortController): Promise<void> {
+async function lookUntil(queue: Approvals, id: string, over: AbortController): Promise<void> {
   while (!over.signal.aborted) {
     await pause(LOOK_MS, undefined, { signal: over.signal }).catch(() => undefined)
     if (over.signal.aborted) return
-    const found = queue.get(id)
+    const found = await queue.get(id)
     if (found.status !== 'open') over.abort(endedAs(found))
   }
 }
 
-function endedAs(found: ReturnType<ApprovalQueue['get']>): string {
+function endedAs(found: Found): string {
   const answer = 'answer' in found ? found.answer : undefined
   return answer ? `${answer.by} answered ${answer.option}` : 'it expired'
 }
 
-async function tell(
-  pending: Pending,
-  result: ReturnType<ApprovalQueue['answer']>,
-  output: Output,
-): Promise<void> {
+async function tell(pending: Pending, result: AnswerResult, output: Output): Promise<void> {
   switch (result.status) {
     case 'answered': {
       const problem = await answered(pending, result.answer)

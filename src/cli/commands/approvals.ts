@@ -5,8 +5,9 @@ import { textOf } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import type { Effect, Grant } from '../../core/verdict/approval.js'
-import { type AnswerResult, ApprovalQueue, type Found } from '../../store/approvals/queue.js'
-import { FileStore } from '../../store/sessions/file-store.js'
+import type { AnswerResult, Approvals, Found } from '../../store/approvals.js'
+import { fileStores } from '../../store/file-stores.js'
+import type { Sessions } from '../../store/sessions.js'
 import { answered, recordRevoked } from '../asking/approval-answer.js'
 import { grantLines, pendingLines } from '../asking/print-approvals.js'
 import { COMMON_OPTIONS, type Command, chosen } from '../command.js'
@@ -69,9 +70,8 @@ export const command: Command<typeof OPTIONS> = {
       throw usage(`carabiner approvals ${action} takes no ${JSON.stringify(more[0] ?? id)}`)
     }
     checkOptionsFor(action, options)
-    const queue = new ApprovalQueue({
-      onTrouble: (text) => void output.complain([`carabiner: ${visible(text)}`]),
-    })
+    const onTrouble = (text: string) => void output.complain([`carabiner: ${visible(text)}`])
+    const queue = await fileStores({ onTrouble }).approvals()
     switch (action) {
       case 'list':
         return options.watch ? watch(queue, output) : list(queue, output)
@@ -118,21 +118,21 @@ function effectOf(action: 'allow' | 'deny', always: boolean): Effect {
 
 // ---- questions ------------------------------------------------------------------------------------------------
 
-async function list(queue: ApprovalQueue, output: Output): Promise<number> {
-  const open = queue.open()
+async function list(queue: Approvals, output: Output): Promise<number> {
+  const open = await queue.open()
   if (output.json) await output.document({ open })
   else await output.print(pendingLines(open, painter(1)))
   return EXIT.ok
 }
 
-async function watch(queue: ApprovalQueue, output: Output): Promise<number> {
+async function watch(queue: Approvals, output: Output): Promise<number> {
   if (output.json) throw usage('--watch asks a person, and --json is for programs: give one of them')
   const { watchQuestions } = await import('../asking/approval-watch.js')
   return watchQuestions(queue, output)
 }
 
-async function show(queue: ApprovalQueue, id: string, output: Output): Promise<number> {
-  const found = oneOf(queue.get(id), id)
+async function show(queue: Approvals, id: string, output: Output): Promise<number> {
+  const found = oneOf(await queue.get(id), id)
   const { pending, status, answer: given } = found
   if (output.json) await output.document({ status, ...pending, ...(given && { answer: given }) })
   else {
@@ -167,7 +167,7 @@ function unknown(id: string, meant: string | undefined): Refusal {
 }
 
 async function answer(
-  queue: ApprovalQueue,
+  queue: Approvals,
   typed: string,
   decision: Effect,
   reason: string | undefined,
@@ -178,9 +178,9 @@ async function answer(
       `${JSON.stringify(typed)} is too short to be sure; give at least ${SHORTEST} letters of the id`,
     )
   }
-  const { pending } = oneOf(queue.get(typed), typed)
+  const { pending } = oneOf(await queue.get(typed), typed)
   const given = { decision, by: userName(), ...(reason !== undefined && { reason }) }
-  const result = queue.answer(pending.id, given)
+  const result = await queue.answer(pending.id, given)
   if (result.status !== 'answered') throw notAnswered(result, typed)
   const problem = await answered(result.pending, result.answer)
   if (output.json) await output.document({ ...result.answer, decision })
@@ -231,7 +231,7 @@ function notAnswered(result: Exclude<AnswerResult, { readonly status: 'answered'
 // ---- grants ---------------------------------------------------------------------------------------------------
 
 async function listGrants(project: string, output: Output): Promise<number> {
-  const grants = storeOf(project).grants()
+  const grants = await storeOf(project).grants()
   if (output.json) await output.document({ grants })
   else await output.print(grantLines(grants, painter(1)))
   return EXIT.ok
@@ -239,9 +239,10 @@ async function listGrants(project: string, output: Output): Promise<number> {
 
 async function revoke(project: string, id: string | undefined, output: Output): Promise<number> {
   const store = storeOf(project)
-  const grants = store.grants()
+  const grants = await store.grants()
   const meant = id === undefined ? grants : [grantCalled(id, grants)]
-  const revoked = meant.filter((grant) => store.revokeGrant(grant.id))
+  const revoked: Grant[] = []
+  for (const grant of meant) if (await store.revokeGrant(grant.id)) revoked.push(grant)
   const problems = await recordRevoked(project, revoked)
   if (output.json) await output.document({ revoked })
   else {
@@ -266,9 +267,9 @@ function grantCalled(id: string, grants: readonly Grant[]): Grant {
   })
 }
 
-function storeOf(project: string): FileStore {
+function storeOf(projectDir: string): Sessions {
   try {
-    return new FileStore({ projectDir: project })
+    return fileStores({ projectDir }).sessions
   } catch (error) {
     throw new Refusal('STORE_UNUSABLE', textOf(error))
   }

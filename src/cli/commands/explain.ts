@@ -5,7 +5,7 @@ import { isObject } from '../../core/base/json.js'
 import { matcherValue, openPayload, resolveEvent } from '../../core/events/events.js'
 import type { Plan } from '../../core/run/plan.js'
 import type { ListedHook } from '../../hooks.js'
-import { FileStore } from '../../store/sessions/file-store.js'
+import { fileStores } from '../../store/file-stores.js'
 import { BYPASSED } from '../bypass.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { KNOWN_TOOLS } from '../doctor/matchers.js'
@@ -164,7 +164,7 @@ async function explain({ question, settings, permissions }: Asked, sources: Sour
       listed: listedOf(question, one),
       spec: specOf(specs, { name: one.name, ...one.origin }),
     }))
-  const grants = grantsOn(kind.name, question.value, sources)
+  const grants = await grantsOn(kind.name, question.value, sources)
   const forecast: Forecast | undefined =
     runners.length === 0 ? undefined : forecastOf({ kind, plan, runners, settings, permissions, grants })
   return {
@@ -192,9 +192,9 @@ async function faultsIn(
 }
 
 /** None where they cannot be read: a fire tells that, and asks. */
-function grantsOn(event: string, tool: string, sources: Sources): number {
+async function grantsOn(event: string, tool: string, sources: Sources): Promise<number> {
   try {
-    const all = new FileStore({ projectDir: projectFolder(sources) }).grants()
+    const all = await fileStores({ projectDir: projectFolder(sources) }).sessions.grants()
     return all.filter((grant) => grant.event === event && grant.tool === tool).length
   } catch {
     return 0

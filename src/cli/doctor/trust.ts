@@ -3,12 +3,12 @@
 import { existsSync } from 'node:fs'
 import type { Silence } from '../../config/silence.js'
 import { textOf } from '../../core/base/errors.js'
+import type { MaybePromise } from '../../core/base/promise.js'
 import { visible, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import { projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
-import type { ApprovalQueue as Queue } from '../../store/approvals/queue.js'
-import { FileStore } from '../../store/sessions/file-store.js'
+import { fileStores } from '../../store/file-stores.js'
 import { findUnits, show } from '../plugins/trust-units.js'
 import { counted, grouped, placeOf } from '../print/lines.js'
 import { typed, typedTrust } from '../print/typed.js'
@@ -23,7 +23,7 @@ export async function trust(facts: Facts): Promise<Checked> {
     findings: [
       ...(await waiting(facts)),
       ...bySettings(facts),
-      ...guarded('switches-unreadable', () => bySwitch(facts)),
+      ...(await guarded('switches-unreadable', () => bySwitch(facts))),
       ...(await answers(facts)),
     ],
   }
@@ -51,7 +51,8 @@ async function waiting({ untrusted, sources, project }: Facts): Promise<readonly
           : `Put that right, then: ${typedTrust([name], sources)}`,
     }
   })
-  return [...waits, ...guarded('trust-unreadable', () => staleRecords(units.store.records(), project))]
+  const stale = await guarded('trust-unreadable', () => staleRecords(units.store.records(), project))
+  return [...waits, ...stale]
 }
 
 type Records = ReturnType<Awaited<ReturnType<typeof findUnits>>['store']['records']>
@@ -118,18 +119,21 @@ function ofSwitch(one: Switch, hooks: Facts['hooks']): Finding {
 // ---- answers --------------------------------------------------------------------------------------------------
 
 async function answers(facts: Facts): Promise<readonly Finding[]> {
-  const { ApprovalQueue } = await import('../../store/approvals/queue.js')
   const trouble: Finding[] = []
   const onTrouble = (text: string) => trouble.push(unreadable('approvals-unreadable', text))
   return [
-    ...guarded('approvals-unreadable', () => questions(new ApprovalQueue({ onTrouble }), facts)),
+    ...(await guarded('approvals-unreadable', () => questions(facts, onTrouble))),
     ...trouble,
-    ...guarded('grants-unreadable', () => grants(facts)),
+    ...(await guarded('grants-unreadable', () => grants(facts))),
   ]
 }
 
-function questions(queue: Queue, { project, sources }: Facts): readonly Finding[] {
-  const open = queue.open().filter((one) => one.project === project)
+async function questions(
+  { project, sources }: Facts,
+  onTrouble: (text: string) => void,
+): Promise<readonly Finding[]> {
+  const queue = await fileStores({ onTrouble }).approvals()
+  const open = (await queue.open()).filter((one) => one.project === project)
   const [oldest] = open
   if (!oldest) return []
   return [
@@ -146,10 +150,10 @@ function questions(queue: Queue, { project, sources }: Facts): readonly Finding[
 const OF_FILES = /^(?:user|project|named):(?!skill )/
 
 /** An "allow always" for a hook that is gone or changed allows nothing any more. */
-function grants({ hooks, project }: Facts): readonly Finding[] {
+async function grants({ hooks, project }: Facts): Promise<readonly Finding[]> {
   const ids = new Set(hooks.map(({ id }) => id))
-  return new FileStore({ projectDir: project })
-    .grants()
+  const all = await fileStores({ projectDir: project }).sessions.grants()
+  return all
     .filter(({ hook }) => OF_FILES.test(hook) && !ids.has(hook))
     .map(({ id, tool, event, created }) => ({
       severity: 'note',
@@ -161,9 +165,12 @@ function grants({ hooks, project }: Facts): readonly Finding[] {
 
 // ---- unreadable records --------------------------------------------------------------------------------------
 
-function guarded(code: FindingCode, check: () => readonly Finding[]): readonly Finding[] {
+async function guarded(
+  code: FindingCode,
+  check: () => MaybePromise<readonly Finding[]>,
+): Promise<readonly Finding[]> {
   try {
-    return check()
+    return await check()
   } catch (error) {
     return [unreadable(code, textOf(error))]
   }

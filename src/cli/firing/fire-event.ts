@@ -5,7 +5,8 @@ import { onAbort } from '../../core/base/promise.js'
 import { lookalikeOf, resolveEvent } from '../../core/events/events.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
 import type { Approver, Unanswered } from '../../core/verdict/approval.js'
-import { FileStore } from '../../store/sessions/file-store.js'
+import { fileStores, type Stores } from '../../store/file-stores.js'
+import type { Sessions } from '../../store/sessions.js'
 import { ProjectAudit } from '../audit/project-audit.js'
 import { Interruption } from '../interruption.js'
 import { Refusal } from '../refusal.js'
@@ -53,8 +54,9 @@ export async function fireEvent(firing: Firing): Promise<Fired> {
   const troubles: Diagnostic[] = []
   const onTrouble = (text: string) => troubles.push({ code: 'host-failed', text })
   // A session without a name has no next event.
-  const store = options.id === undefined ? undefined : storeFor(project, onTrouble)
-  const hooks = await opened(firing, project, store, onTrouble)
+  const stores = fileStores({ projectDir: project, onTrouble })
+  const store = options.id === undefined ? undefined : sessionsOf(stores)
+  const hooks = await opened(firing, project, store, stores)
   const signal =
     until === undefined ? interruption.signal : AbortSignal.any([interruption.signal, late(until)])
   const stopListening = onAbort(signal, () => void hooks.close({ abort: true }))
@@ -78,13 +80,13 @@ export async function fireEvent(firing: Firing): Promise<Fired> {
 async function opened(
   { sources, wait, until }: Firing,
   project: string,
-  store: FileStore | undefined,
-  onTrouble: Patience['onTrouble'],
+  store: Sessions | undefined,
+  stores: Stores,
 ): Promise<OpenHooks> {
   const audit = new ProjectAudit(project, () => hooks.settings)
   const hooks: OpenHooks = await openHooks(sources, {
     ...(store && { store }),
-    approver: store ? approverOf(project, { wait, until, onTrouble }) : () => NO_SESSION,
+    approver: store ? approverOf(project, stores, { wait, until }) : () => NO_SESSION,
     audit: (record) => audit.write(record),
   })
   return hooks
@@ -131,9 +133,9 @@ class Telling {
   }
 }
 
-function storeFor(projectDir: string, onTrouble: (text: string) => void): FileStore {
+function sessionsOf(stores: Stores): Sessions {
   try {
-    return new FileStore({ projectDir, onTrouble })
+    return stores.sessions
   } catch (error) {
     throw new Refusal('STORE_UNUSABLE', textOf(error))
   }
@@ -145,17 +147,16 @@ const NO_SESSION: Unanswered = {
     'A person must approve this, and nobody can: the payload has no session_id, by which the same call would be known again. Add one.',
 }
 
-interface Patience extends Pick<Firing, 'wait' | 'until'> {
-  readonly onTrouble: (text: string) => void
-}
-
 /** Who is asked sits elsewhere. Loaded when somebody asks: most events end without. */
-function approverOf(project: string, { wait, until, onTrouble }: Patience): Approver {
+function approverOf(
+  project: string,
+  stores: Stores,
+  { wait, until }: Pick<Firing, 'wait' | 'until'>,
+): Approver {
   return async (question, signal) => {
-    const { ApprovalQueue } = await import('../../store/approvals/queue.js')
     const { queueApprover } = await import('../../asking/queue-approver.js')
     const approver = queueApprover({
-      queue: new ApprovalQueue({ onTrouble }),
+      queue: await stores.approvals(),
       project,
       ...(wait !== undefined && { wait }),
       ...(until && { waitUntil: endOf(until) }),

@@ -1,4 +1,4 @@
-// The seal on questions and answers: a key that only the user can read, and codes made with it.
+// The seal on questions and answers: an HMAC with a key that only this user can read.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { lstatSync, type Stats, writeFileSync } from 'node:fs'
@@ -13,13 +13,13 @@ const KEY = /^[0-9a-f]{64}\n$/
 const KEY_BYTES = 32
 const FOR_OTHERS = 0o077
 
-/** What a code is for: one for a question never does for an answer. */
+/** A seal of a question never fits an answer. */
 export type Sealed = 'question' | 'answer'
 
 export class Seal {
   readonly #key: Buffer
 
-  /** Of the user's data folder; the key is made when it is first needed. Throws where it may be known to others. */
+  /** Makes the key when it is first needed. Throws if others may know it. */
   constructor(dataDir: string) {
     const path = keyPath(dataDir)
     this.#key = readKey(path) ?? makeKey(path)
@@ -60,7 +60,7 @@ function noKeyIn(text: string): string | undefined {
   return KEY.test(text) ? undefined : 'is not a key'
 }
 
-/** Whole from the beginning, and the same for all who make one at the same time. */
+/** The file is whole from the beginning, and processes that make it at the same time end up with the same key. */
 function makeKey(path: string): Buffer {
   const folder = dirname(path)
   const draft = join(folder, `${nonce()}.tmp`)

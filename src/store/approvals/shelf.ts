@@ -1,4 +1,4 @@
-// The folders of questions, as one look at them finds them: only what is genuine comes out, the rest is told.
+// The folders of questions at one moment: only what is genuine comes out, and the rest is reported.
 
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { timestamp } from '../../core/base/time.js'
 import type { Question } from '../../core/hooks/outcome.js'
-import { newId } from './question-id.js'
-import type { Entry } from './question-list.js'
+import type { GivenAnswer, Pending } from '../approvals.js'
+import { type Entry, newId } from './question-list.js'
 import { Seal } from './seal.js'
-import { type GivenAnswer, lookFor, storeAnswer, usedPath, useUp } from './stored-answer.js'
-import { type Pending, readQuestion, storeQuestion } from './stored-question.js'
+import { lookFor, storeAnswer, usedPath, useUp } from './stored-answer.js'
+import { readQuestion, storeQuestion } from './stored-question.js'
 
 const MOST_TRIES = 8
 
@@ -24,7 +24,7 @@ export interface ShelfPlace {
 
 export class Shelf {
   readonly #place: ShelfPlace
-  /** All that is done at once is done at this time. */
+  /** Everything that belongs together happens at this time. */
   readonly now: number
   #sealed: Seal | undefined
 
@@ -37,7 +37,7 @@ export class Shelf {
     return join(this.#place.folder, id)
   }
 
-  /** Undefined where there is none that can be relied on. */
+  /** Undefined if there is none that can be relied on. */
   pending(id: string): Pending | undefined {
     const seal = this.#seal()
     try {
@@ -66,12 +66,12 @@ export class Shelf {
     return existsSync(usedPath(this.folderOf(id)))
   }
 
-  /** True for one alone, of all who try. */
+  /** True for exactly one of all callers. */
   useUp({ id }: Pending): boolean {
     return useUp(this.folderOf(id))
   }
 
-  /** The open question with this binding, of those in the list. */
+  /** The open question in the list with this binding. */
   openLike(binding: string, entries: readonly Entry[]): Pending | undefined {
     for (const entry of entries) {
       const pending = entry.binding === binding ? this.pending(entry.id) : undefined
@@ -80,7 +80,7 @@ export class Shelf {
     return undefined
   }
 
-  /** In a folder of its own, not in the list yet. */
+  /** Stores it in a folder of its own; it is not in the list yet. */
   add(question: Question, project: string, openMs: number): Pending {
     const raised = {
       question,
@@ -96,12 +96,12 @@ export class Shelf {
     throw new Error(`no free name for a question was found in ${this.#place.folder}; try again`)
   }
 
-  /** Answers the one that was first, where it is not this. */
+  /** Answers the earlier answer, if this is not the first. */
   addAnswer(pending: Pending, answer: GivenAnswer): GivenAnswer | undefined {
     return storeAnswer(this.folderOf(pending.id), pending, answer, this.#seal(), this.#place.onTrouble)
   }
 
-  /** Read when it is first needed: where there are no questions, no key is made. */
+  /** Read when first needed: without questions no key is made. */
   #seal(): Seal {
     this.#sealed ??= new Seal(this.#place.dataDir)
     return this.#sealed

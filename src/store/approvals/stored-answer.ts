@@ -1,4 +1,4 @@
-// The answer beside its question: the first that counts, whoever gives it where, and what was already made of it.
+// The files of answers beside their question, and the mark that an answer was used.
 
 import { closeSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,28 +7,14 @@ import { type Data, isObject } from '../../core/base/json.js'
 import { fieldsOf, optional, type Reader, text } from '../../files/fields.js'
 import { nonce } from '../../files/nonce.js'
 import { linkUnlessThere, readOwn, removeIfThere } from '../../files/plain-file.js'
+import type { GivenAnswer, Pending } from '../approvals.js'
 import type { Seal } from './seal.js'
-import { type Pending, parsed, time } from './stored-question.js'
-
-/** What a person answered, as it is kept. */
-export interface GivenAnswer {
-  readonly id: string
-  readonly binding: string
-  /** One of those that were offered. */
-  readonly option: string
-  readonly reason?: string
-  /** Who answered. */
-  readonly by: string
-  /** ISO-8601. */
-  readonly at: string
-  /** ISO-8601: it counts until then. */
-  readonly expires: string
-}
+import { parsed, time } from './stored-question.js'
 
 /*
- * Answers are `answer-1.json`, `answer-2.json`, …, and the first that is genuine counts. Whoever answers has read all
- * before theirs, found none genuine, and makes the next by `link`, which one alone can do: so there is one genuine
- * answer at most, and a forged one is never in the way.
+ * Answers are `answer-1.json`, `answer-2.json`, …, and the first genuine one counts. An answerer has read all before
+ * its own, found none genuine, and makes the next by `link`, which only one can do. So there is at most one genuine
+ * answer, and a forged one is never in the way.
  */
 
 const MOST_ANSWERS = 32
@@ -37,9 +23,9 @@ const USED = 'used'
 
 interface Looked {
   readonly answer?: GivenAnswer
-  /** The number that is free. */
+  /** The next free number. */
   readonly next: number
-  /** What is wrong with those that do not count. */
+  /** Why other answers do not count. */
   readonly problems: readonly string[]
 }
 
@@ -57,7 +43,7 @@ export function lookFor(folder: string, pending: Pending, seal: Seal): Looked {
   )
 }
 
-/** Answers the one that was first, where it is not this. */
+/** Answers the earlier answer, if this is not the first. */
 export function storeAnswer(
   folder: string,
   pending: Pending,
@@ -83,7 +69,7 @@ export function storeAnswer(
   }
 }
 
-/** True for one alone, of all who try. */
+/** True for exactly one of all callers. */
 export function useUp(folder: string): boolean {
   try {
     closeSync(openSync(join(folder, USED), 'wx', 0o600))
@@ -102,7 +88,7 @@ function answerPath(folder: string, number: number): string {
   return join(folder, `answer-${number}.json`)
 }
 
-/** Undefined where there is none. Throws what may pass: to take that for a forgery would let a second answer count. */
+/** Undefined if there is none. Throws errors that may pass: treating them as a forgery would let a second answer count. */
 function readAnswer(
   path: string,
   pending: Pending,

@@ -1,4 +1,4 @@
-// A question in its folder, for whoever answers it in another process: sealed, so that what is shown is what was asked.
+// The file of a question, in a folder of its own. It is sealed, so that a person is shown what was asked.
 
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -9,29 +9,16 @@ import type { Ask, Question } from '../../core/hooks/outcome.js'
 import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
 import { nonce } from '../../files/nonce.js'
 import { checkOwnFolder, readOwn } from '../../files/plain-file.js'
+import type { Pending } from '../approvals.js'
 import type { Seal } from './seal.js'
-
-/** A question that waits, or waited, for a person. */
-export interface Pending {
-  /** What a person types: `k7f3-9qxd`. */
-  readonly id: string
-  readonly question: Question
-  /** The directory of the project it was raised in. */
-  readonly project: string
-  readonly raisedBy: { readonly pid: number; readonly host: string }
-  /** ISO-8601. */
-  readonly asked: string
-  /** ISO-8601: no answer counts from then on. */
-  readonly expires: string
-}
 
 const FILE = 'question.json'
 /** Calls may carry whole files. */
 const MAX_BYTES = 4 * 1024 * 1024
-/** A folder in the making. */
+/** The name of an unfinished folder. */
 export const DRAFT = /^\.[0-9a-f]+\.new$/
 
-/** False where the id is taken. A folder is there with its question, or not at all. */
+/** False if the id is taken. A folder appears with its question in it, or not at all. */
 export function storeQuestion(folder: string, pending: Pending, seal: Seal): boolean {
   const fields = frozenCopy(pending, 'the question') as Data
   const content = JSON.stringify({ pending: fields, seal: seal.of('question', fields) })
@@ -54,7 +41,7 @@ export function storeQuestion(folder: string, pending: Pending, seal: Seal): boo
   }
 }
 
-/** Undefined where there is none. Throws an Error that says what is wrong with it. */
+/** Undefined if there is none. Throws an Error that says what is wrong with it. */
 export function readQuestion(folder: string, seal: Seal): Pending | undefined {
   const path = join(folder, FILE)
   try {

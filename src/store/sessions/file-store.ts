@@ -1,28 +1,28 @@
-// Sessions in files, for where every event is a process of its own: two at once, killed at any moment, with any id.
+// Sessions in files, for programs that handle one event per process: several at once, killed at any moment, with any id.
 
 import { join, resolve, sep } from 'node:path'
 import { digest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { checkOptions, isFunction, isText } from '../../core/base/options.js'
-import { FRESH_STATE, type SessionState, type SessionStore } from '../../core/session/session-store.js'
+import { FRESH_STATE, type SessionState } from '../../core/session/session-store.js'
 import type { Grant } from '../../core/verdict/approval.js'
 import { discard, makePrivate } from '../../files/folder.js'
 import { dataHome, stateHome } from '../../files/homes.js'
+import { keepText } from '../../files/kept-texts.js'
 import { VersionedFile } from '../../files/versioned-file.js'
 import { isInProject } from '../../files/within.js'
-import { keepText } from './kept-texts.js'
-import { storedGrants } from './stored-grants.js'
-import { storedState } from './stored-state.js'
+import type { Sessions } from '../sessions.js'
+import { storedGrants, storedState } from './stored-state.js'
 import { sweep } from './sweep.js'
 
 export interface FileStoreOptions {
-  /** Sessions and grants are a project's. */
+  /** Each project has its own sessions and grants. */
   readonly projectDir: string
   /** For sessions, which may be lost; default `stateHome()`. */
   readonly stateDir?: string
   /** For grants, which are the user's decisions; default `dataHome()`. */
   readonly dataDir?: string
-  /** Told what went wrong beside the work that was asked for; default a warning of the process. */
+  /** Told about old sessions that cannot be removed; default: a process warning. */
   readonly onTrouble?: (text: string) => void
 }
 
@@ -30,11 +30,11 @@ const CHECKS = { projectDir: isText, stateDir: isText, dataDir: isText, onTroubl
 
 const NO_GRANTS: readonly Grant[] = []
 
-/** Names in a session's folder that are not for others: versions and drafts of its state, and these. */
+/** Reserved names in a session's folder, beside the versions and drafts of its state. */
 const AGENTS = 'agents'
 const KEPT = 'kept'
 
-/** What a session remembers, and what was always allowed, must not come with a repository. */
+/** The memory of a session and grants must not come with a repository. */
 function checkOutside(projectDir: string, folders: readonly string[]): void {
   const inside = folders.find((folder) => isInProject(folder, projectDir))
   if (inside === undefined) return
@@ -43,8 +43,8 @@ function checkOutside(projectDir: string, folders: readonly string[]): void {
   )
 }
 
-/** Every method answers at once, and throws an Error that says what happened, where, and what to do. */
-export class FileStore implements SessionStore {
+/** Every method answers at once. Errors say what happened, where, and what to do. */
+export class FileStore implements Sessions {
   readonly #sessions: string
   readonly #project: string
   readonly #grants: VersionedFile<readonly Grant[]>
@@ -67,7 +67,7 @@ export class FileStore implements SessionStore {
     this.#onTrouble = options.onTrouble ?? ((text) => process.emitWarning(text))
   }
 
-  /** The session's own folder. It goes when the session is released, or not changed for a week. */
+  /** The session's own folder. It is removed when the session is released, or unchanged for a week. */
   folderOf(session: string, make = false): string {
     const folder = join(this.#project, folderName(sessionOf(session)))
     if (make && this.#make(session, folder)) this.#sweep(session)
@@ -87,7 +87,7 @@ export class FileStore implements SessionStore {
     if (made) this.#sweep(session)
   }
 
-  /** Of the session itself: its folder whole; of an agent in it: the agent's state alone. */
+  /** Removes a session's whole folder, but only the state of an agent. */
   release(session: string): void {
     const folder = this.#pathOf(session)
     try {
@@ -142,7 +142,7 @@ export class FileStore implements SessionStore {
     return sessionOf(session) === session ? folder : join(folder, AGENTS, folderName(session))
   }
 
-  /** Whether the session had no folder before. */
+  /** Answers whether the session had no folder before. */
   #make(session: string, folder: string): boolean {
     const first = makePrivate(folder)
     return first !== undefined && !first.startsWith(this.folderOf(session) + sep)
@@ -163,7 +163,7 @@ function sessionOf(key: string): string {
   return key.split('\u0000', 1)[0] as string
 }
 
-/** Fit for every file system, whatever the text is. */
+/** A name that fits every file system, whatever the text is. */
 function folderName(text: string): string {
   return digest(text).slice(0, 32)
 }

@@ -1,4 +1,4 @@
-// A session's state as it is read back: every field is checked, unknown ones are dropped, missing ones are as at the start.
+// Checks sessions' states and grants that are read back: unknown fields are dropped, missing ones of a state are fresh.
 
 import { isAbsolute } from 'node:path'
 import {
@@ -10,6 +10,7 @@ import {
 import { frozenCopy } from '../../core/base/json.js'
 import type { Injection, Message } from '../../core/hooks/outcome.js'
 import { FRESH_STATE, type SessionState, type Skill } from '../../core/session/session-store.js'
+import type { Grant } from '../../core/verdict/approval.js'
 import {
   count,
   fieldsOf,
@@ -52,7 +53,7 @@ const diagnostic: Reader<Diagnostic> = (value, where) => {
   }
 }
 
-/** A code of a later version: what it says counts, and whoever says it came late. */
+/** A later version may have written a code that is unknown here; its text still counts. */
 const code: Reader<DiagnosticCode> = (value, where) => {
   const name = text(value, where)
   const isKnown = Object.hasOwn(DIAGNOSTIC_CODES, name) || Object.hasOwn(ERROR_CODES, name)
@@ -70,7 +71,7 @@ const skill: Reader<Skill> = (value, where) => {
   }
 }
 
-/** A reader for every key: one that is added to the state and forgotten here does not compile. */
+/** Has a reader for every key: a key that is added to the state but not here does not compile. */
 const STATE: { readonly [K in keyof SessionState]-?: Reader<SessionState[K]> } = {
   turn: count,
   announced: flag,
@@ -90,7 +91,26 @@ const PENDING = {
   diagnostics: listOf(diagnostic),
 }
 
-/** Throws an Error that names the first field that is wrong. */
+/** Throws an Error that names the first invalid field. */
 export function storedState(value: unknown): SessionState {
   return readFields(value, 'the state', STATE, FRESH_STATE)
+}
+
+// ---- grants ---------------------------------------------------------------------------------------------------
+
+const KEYS = ['id', 'hook', 'event', 'tool', 'cwd', 'digest', 'created'] as const
+
+const grant: Reader<Grant> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  const read = KEYS.map((key) => [key, text(fields[key], `${where}.${key}`)])
+  return {
+    ...Object.fromEntries(read),
+    ...optional('about', fields.about, text, where),
+    ...optional('expires', fields.expires, text, where),
+  }
+}
+
+/** Throws an Error that names the first invalid field: half of a person's decision is not their decision. */
+export function storedGrants(value: unknown): readonly Grant[] {
+  return listOf(grant)(value, 'the list of grants')
 }

@@ -1,4 +1,4 @@
-// Sessions end without saying so: what has not changed for long goes, a few at a time.
+// Removes sessions that ended silently: those that have not changed for long, a few at a time.
 
 import { lstatSync, readdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,29 +8,29 @@ import { discard, isDiscarded, removeDiscarded } from '../../files/folder.js'
 const FORGOTTEN_MS = 7 * 24 * 60 * 60 * 1000
 const MAX_LOOKED_AT = 200
 const MAX_SESSIONS = 1000
-/** Below the bound, so that not every new session has to look at a thousand. */
+/** Below the bound, so that not every new session has to sort a thousand. */
 const SESSIONS_LEFT = 900
 const SESSION = /^[0-9a-f]{32}$/
 
 export interface Sweep {
-  /** Holds a folder for each project, which holds one for each session. */
+  /** Holds a folder for each project, which holds a folder for each session. */
   readonly sessions: string
-  /** Of the project whose bound is kept. */
+  /** The project that must stay within its bound. */
   readonly project: string
-  /** Folder of the session that was just made: it stays. */
+  /** The folder of the new session, which stays. */
   readonly own: string
-  /** Below a session: folders whose changes are changes of the session. */
+  /** The folder in a session's folder whose changes count as changes of the session. */
   readonly parts: string
 }
 
-/** Never throws; answers what could not be removed, and why. */
+/** Never throws. Answers what could not be removed, and why. */
 export function sweep(place: Sweep, now = Date.now()): readonly string[] {
   const troubles: string[] = []
   const attempt = (path: string, work: () => void) => {
     try {
       work()
     } catch (error) {
-      // Somebody else sweeps, or has just come back.
+      // Another process sweeps, too, or the session has just come back.
       const { code } = error as NodeJS.ErrnoException
       if (code !== 'ENOENT' && code !== 'ENOTEMPTY' && code !== 'EEXIST')
         troubles.push(`${path}: ${textOf(error)}`)
@@ -77,7 +77,7 @@ function removeForgotten(
   }
 }
 
-/** From another place each time, so that what lies at the end is reached as well. */
+/** Starts at a random place, so that the end is reached, too. */
 function fromAnywhere(names: readonly string[]): readonly string[] {
   const start = Math.floor(Math.random() * names.length)
   return [...names.slice(start), ...names.slice(0, start)]
@@ -97,7 +97,7 @@ function foldersIn(folder: string): readonly string[] {
   }
 }
 
-/** Of a session that is gone meanwhile: now. */
+/** Infinity if the session is gone meanwhile. */
 function changedAt(path: string): number {
   return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity
 }

@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { FRESH_STATE, type SessionState } from '../../../src/core/session/session-store.js'
 import { createHooks } from '../../../src/index.js'
-import { storedGrants } from '../../../src/store/sessions/stored-grants.js'
-import { storedState } from '../../../src/store/sessions/stored-state.js'
+import { storedGrants, storedState } from '../../../src/store/sessions/stored-state.js'
 import { runs } from '../../property/runs.js'
 
 const INJECTION = { text: 'i', role: 'user', ephemeral: false, source: 'h' }

@@ -1,4 +1,4 @@
-// Questions that wait for a person in another process: raised here, answered there, each answer used as it was meant.
+// Approvals in files: a folder for each question with its answer beside it, and one list of all of them.
 
 import { join, resolve } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
@@ -6,76 +6,44 @@ import { type Check, checkOptions, isFunction, isText } from '../../core/base/op
 import { cutText, nearest, plainText } from '../../core/base/text.js'
 import { timestamp } from '../../core/base/time.js'
 import type { Question } from '../../core/hooks/outcome.js'
-import { denyOf, type Effect, effectOf, optionFor } from '../../core/verdict/approval.js'
+import { denyOf, effectOf, optionFor } from '../../core/verdict/approval.js'
 import { discard, makePrivate } from '../../files/folder.js'
 import { dataHome, stateHome } from '../../files/homes.js'
 import { checkOwnFolder } from '../../files/plain-file.js'
 import type { VersionedFile } from '../../files/versioned-file.js'
 import { isInProject } from '../../files/within.js'
-import { type WaitOptions, waitForAnswer } from './answer-wait.js'
-import { readId } from './question-id.js'
-import { type Entry, questionList } from './question-list.js'
+import type {
+  AnswerGiven,
+  AnswerResult,
+  Approvals,
+  Found,
+  GivenAnswer,
+  Pending,
+  Raised,
+  Taken,
+  WaitOptions,
+  Watching,
+} from '../approvals.js'
+import { type Entry, questionList, readId, sweepQuestions, thinnedOut } from './question-list.js'
 import { keyPath } from './seal.js'
 import { Shelf, type ShelfPlace } from './shelf.js'
-import type { GivenAnswer } from './stored-answer.js'
-import type { Pending } from './stored-question.js'
-import { sweepQuestions, thinnedOut } from './sweep.js'
-import { beginWatching, isAnybodyWatching, type Watching } from './watchers.js'
+import { beginWatching, isAnybodyWatching, waitForAnswer } from './waiting.js'
 
-export interface ApprovalQueueOptions {
+export interface FileApprovalsOptions {
   /** For questions and answers; default `stateHome()`. */
   readonly stateDir?: string
-  /** For the key that they are sealed with; default `dataHome()`. */
+  /** For the key that seals them; default `dataHome()`. */
   readonly dataDir?: string
-  /** Seconds that a question can be answered and its answer used; default an hour, at most a day. */
+  /** How many seconds a question can be answered and its answer used; default an hour, at most a day. */
   readonly openFor?: number
   /** Milliseconds since 1970. */
   readonly now?: () => number
-  /** Told of forged and damaged files, and of what could not be tidied up; default a warning of the process. */
+  /** Told about forged and damaged files, and about old ones that cannot be removed; default: a process warning. */
   readonly onTrouble?: (text: string) => void
 }
 
-/** How a person answers: by an option that is offered, or by what it is to do. */
-export type AnswerGiven = {
-  readonly reason?: string
-  /** Who answers. */
-  readonly by: string
-} & (
-  | { readonly option: string; readonly decision?: never }
-  | { readonly decision: Effect; readonly option?: never }
-)
-
-export type AnswerResult =
-  | { readonly status: 'answered'; readonly pending: Pending; readonly answer: GivenAnswer }
-  /** Somebody was faster: what they answered, and whether it was made use of. */
-  | {
-      readonly status: 'too-late'
-      readonly pending: Pending
-      readonly answer: GivenAnswer
-      readonly used: boolean
-    }
-  | { readonly status: 'expired'; readonly pending: Pending }
-  /** The question has no such option. */
-  | { readonly status: 'not-offered'; readonly options: readonly string[] }
-  | { readonly status: 'unknown'; readonly nearest?: string }
-
-export type Found =
-  | {
-      readonly status: 'open' | 'answered' | 'used' | 'expired'
-      readonly pending: Pending
-      readonly answer?: GivenAnswer
-    }
-  | { readonly status: 'ambiguous'; readonly ids: readonly string[] }
-  | { readonly status: 'unknown'; readonly nearest?: string }
-
-export interface Raised extends Pending {
-  /** Whether it was not open before. */
-  readonly isNew: boolean
-}
-
-/** An answer that counts, once. */
-export interface Taken extends GivenAnswer {
-  readonly decision: 'allow' | 'deny'
+export function fileApprovals(options: FileApprovalsOptions = {}): Approvals {
+  return new FileApprovals(options)
 }
 
 const DEFAULT_OPEN = 3600
@@ -90,15 +58,15 @@ const openFor: Check = [
 ]
 const CHECKS = { stateDir: isText, dataDir: isText, openFor, now: isFunction, onTrouble: isFunction }
 
-/** Every method but `wait` answers at once, and throws an Error that says what happened, where, and what to do. */
-export class ApprovalQueue {
+/** Every method but `wait` answers at once. */
+export class FileApprovals implements Approvals {
   readonly #place: ShelfPlace
   readonly #openMs: number
   readonly #list: VersionedFile<readonly Entry[]>
   readonly #now: () => number
 
-  constructor(options: ApprovalQueueOptions = {}) {
-    checkOptions('ApprovalQueue', options, CHECKS)
+  constructor(options: FileApprovalsOptions = {}) {
+    checkOptions('fileApprovals', options, CHECKS)
     const { onTrouble = (text) => process.emitWarning(text) } = options
     const folder = join(resolve(options.stateDir ?? stateHome()), 'approvals')
     this.#place = { folder, dataDir: resolve(options.dataDir ?? dataHome()), onTrouble }
@@ -107,7 +75,6 @@ export class ApprovalQueue {
     this.#now = options.now ?? Date.now
   }
 
-  /** Of an open question with the same binding: that one. Throws where there are too many, or where they cannot be kept. */
   raise(question: Question, { project }: { readonly project: string }): Raised {
     const { folder } = this.#place
     this.checkOutside(project)
@@ -123,7 +90,7 @@ export class ApprovalQueue {
     return { ...pending, isNew: true }
   }
 
-  /** Throws for a project that holds the key, or the answers: it could approve its own calls. */
+  /** A project that holds the key or the answers could approve its own calls. */
   checkOutside(project: string): void {
     const { folder, dataDir } = this.#place
     const inside = [folder, keyPath(dataDir)].find((path) => isInProject(path, resolve(project)))
@@ -133,7 +100,6 @@ export class ApprovalQueue {
     )
   }
 
-  /** The first answer counts. The id must be whole: the beginning of one may be another's a moment later. */
   answer(id: string, given: AnswerGiven): AnswerResult {
     const shelf = this.#shelf()
     const entry = this.#list.load().find((one) => one.id === readId(id))
@@ -149,7 +115,6 @@ export class ApprovalQueue {
     return { status: 'too-late', pending, answer: first, used: shelf.isUsed(pending) }
   }
 
-  /** What was answered to exactly this question. An allow is used up by it; a deny holds until it expires. */
   take(question: Question): Taken | undefined {
     const shelf = this.#shelf()
     for (const { id } of this.#entriesLike(question)) {
@@ -163,14 +128,12 @@ export class ApprovalQueue {
     return undefined
   }
 
-  /** Takes the answer as soon as somebody gives it; undefined when the time is over, or nobody waits any more. */
   async wait(question: Question, options: WaitOptions): Promise<Taken | undefined> {
     const entry = this.#entriesLike(question).at(-1)
     const folder = entry && this.#shelf().folderOf(entry.id)
     return waitForAnswer(() => this.take(question), folder, options)
   }
 
-  /** What waits for a person, of all projects, the oldest first. */
   open(): readonly Pending[] {
     const shelf = this.#shelf()
     const open = this.#list.load().flatMap(({ id, expires }) => {
@@ -180,7 +143,6 @@ export class ApprovalQueue {
     return open.sort((a, b) => Date.parse(a.asked) - Date.parse(b.asked))
   }
 
-  /** By its id, or a beginning that no other has. */
   get(typed: string): Found {
     const wanted = readId(typed)
     const ids = this.#list.load().flatMap(({ id }) => (wanted !== '' && id.startsWith(wanted) ? [id] : []))
@@ -195,7 +157,7 @@ export class ApprovalQueue {
     return { ...found, status: answer ? 'answered' : 'open' }
   }
 
-  /** Removes what expired long ago, and what the killed left behind. Answers how many. */
+  /** Removes questions that expired long ago and what killed processes left. Answers how many it removed. */
   sweep(): number {
     const now = this.#now()
     this.#list.update((entries) => {
@@ -206,7 +168,6 @@ export class ApprovalQueue {
     return sweepQuestions(this.#place.folder, kept, this.#place.onTrouble)
   }
 
-  /** Says that a person sees the open questions as they come. End it; if it is killed instead, it counts no more. */
   watching(): Watching {
     return beginWatching(this.#watchers)
   }
@@ -223,7 +184,7 @@ export class ApprovalQueue {
     return new Shelf(this.#place, this.#now())
   }
 
-  /** Answers the one that another process was faster with; then this one is gone. */
+  /** Answers the same question of a faster process, if there is one; then this one is removed. */
   #enter(pending: Pending, shelf: Shelf): Pending | undefined {
     const { id, expires, question } = pending
     let other: Pending | undefined
@@ -255,7 +216,7 @@ export class ApprovalQueue {
     return { status: 'unknown', ...(meant !== undefined && { nearest: meant }) }
   }
 
-  /** Beside the work that was asked for: it is told, and does not fail for it. */
+  /** A failure here is reported, but does not fail the call. */
   #tidy(): void {
     try {
       this.sweep()

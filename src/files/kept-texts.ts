@@ -1,9 +1,9 @@
-// Full texts of injections that were cut, for whoever wants to read them: the newest, within bounds.
+// Keeps the newest of some texts as files in a folder, within bounds: full texts of cut injections, earlier settings.
 
 import { lstatSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { namesIn } from '../../files/folder.js'
-import { nonce } from '../../files/nonce.js'
+import { namesIn } from './folder.js'
+import { nonce } from './nonce.js'
 
 const MAX_TEXTS = 100
 const MAX_BYTES = 16 * 1024 * 1024
@@ -11,7 +11,7 @@ const NAME = /^\d{15}-\d{6}-[0-9a-f]+\.txt$/
 
 let written = 0
 
-/** Answers its path. The folder is there. */
+/** Answers its path. The folder must exist. */
 export function keepText(folder: string, text: string): string {
   const bytes = Buffer.byteLength(text)
   if (bytes > MAX_BYTES) throw new Error(`a text of ${bytes} bytes is too large to keep`)
@@ -27,7 +27,7 @@ export function keepText(folder: string, text: string): string {
   return path
 }
 
-/** The newest first; none where the folder is not there. */
+/** The newest first. Empty if there is no folder. */
 export function keptTexts(folder: string): readonly string[] {
   return namesIn(folder)
     .filter((name) => NAME.test(name))
@@ -50,7 +50,7 @@ function sizeOf(path: string): number {
   return lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** Another process may have been faster; what could not be removed is next in line again. */
+/** Another process may have removed it; a text that stays is removed next time. */
 function remove(path: string): void {
   try {
     unlinkSync(path)

@@ -1,0 +1,128 @@
+// Questions that wait for a person, behind one interface: raised by one process, answered by another, each answer used once.
+
+import type { MaybePromise } from '../core/base/promise.js'
+import type { Question } from '../core/hooks/outcome.js'
+import type { Effect } from '../core/verdict/approval.js'
+
+/**
+ * The questions of all projects of one user. Every method may answer at once or later, so callers await. Every method
+ * throws (or rejects with) an Error that says what happened, where, and what to do; the caller must then refuse the call.
+ *
+ * - `raise` is atomic: at most one open question has a binding, however many processes raise it.
+ * - `answer` is atomic: the first answer counts, and every later one is told which that was.
+ * - `take` is atomic: an allow is used by one taker alone.
+ * - Only an answer that a person gave through Carabiner counts. What was forged, changed or expired does not.
+ */
+export interface Approvals {
+  /** Throws if this project could write the answers itself. Ask before relying on any answer. */
+  checkOutside(project: string): MaybePromise<void>
+
+  /** Answers the open question with the same binding, if there is one. Throws if there are too many questions. */
+  raise(question: Question, where: { readonly project: string }): MaybePromise<Raised>
+
+  /** Takes a whole id: the beginning of one may fit another question a moment later. */
+  answer(id: string, given: AnswerGiven): MaybePromise<AnswerResult>
+
+  /** The answer to exactly this question. An allow is used up; a deny holds until it expires. */
+  take(question: Question): MaybePromise<Taken | undefined>
+
+  /** Takes the answer as soon as it is given; undefined when the time is up or nobody waits any more. */
+  wait(question: Question, options: WaitOptions): Promise<Taken | undefined>
+
+  /** All questions that wait for a person, the oldest first. */
+  open(): MaybePromise<readonly Pending[]>
+
+  /** Finds a question by its id, or by a beginning that no other id has. */
+  get(typed: string): MaybePromise<Found>
+
+  /** Says that a person sees open questions as they come, until `end` is called or this process dies. */
+  watching(): MaybePromise<Watching>
+
+  isWatched(): MaybePromise<boolean>
+}
+
+/** A question that waits, or waited, for a person. */
+export interface Pending {
+  /** What a person types: `k7f3-9qxd`. */
+  readonly id: string
+  readonly question: Question
+  /** The directory of the project that raised it. */
+  readonly project: string
+  readonly raisedBy: { readonly pid: number; readonly host: string }
+  /** ISO-8601. */
+  readonly asked: string
+  /** ISO-8601: no answer counts from then on. */
+  readonly expires: string
+}
+
+export interface Raised extends Pending {
+  /** Whether it was not open before. */
+  readonly isNew: boolean
+}
+
+/** How a person answers: with an offered option, or with what it should do. */
+export type AnswerGiven = {
+  readonly reason?: string
+  /** Who answers. */
+  readonly by: string
+} & (
+  | { readonly option: string; readonly decision?: never }
+  | { readonly decision: Effect; readonly option?: never }
+)
+
+/** An answer as it is kept. */
+export interface GivenAnswer {
+  readonly id: string
+  readonly binding: string
+  /** One of the offered options. */
+  readonly option: string
+  readonly reason?: string
+  /** Who answered. */
+  readonly by: string
+  /** ISO-8601. */
+  readonly at: string
+  /** ISO-8601: it counts until then. */
+  readonly expires: string
+}
+
+/** An answer that counts. */
+export interface Taken extends GivenAnswer {
+  readonly decision: 'allow' | 'deny'
+}
+
+export type AnswerResult =
+  | { readonly status: 'answered'; readonly pending: Pending; readonly answer: GivenAnswer }
+  /** Somebody was faster: `answer` is theirs, and `used` says whether it was used. */
+  | {
+      readonly status: 'too-late'
+      readonly pending: Pending
+      readonly answer: GivenAnswer
+      readonly used: boolean
+    }
+  | { readonly status: 'expired'; readonly pending: Pending }
+  /** The question has no such option. */
+  | { readonly status: 'not-offered'; readonly options: readonly string[] }
+  | { readonly status: 'unknown'; readonly nearest?: string }
+
+export type Found =
+  | {
+      readonly status: 'open' | 'answered' | 'used' | 'expired'
+      readonly pending: Pending
+      readonly answer?: GivenAnswer
+    }
+  | { readonly status: 'ambiguous'; readonly ids: readonly string[] }
+  | { readonly status: 'unknown'; readonly nearest?: string }
+
+export interface WaitOptions {
+  /** Aborted when nobody waits any more: then nothing is taken. */
+  readonly signal?: AbortSignal
+  /** On the clock of `performance.now()`. */
+  readonly until: number
+  /** Asked now and then; false ends the wait. */
+  readonly isWorthwhile?: () => MaybePromise<boolean>
+}
+
+export interface Watching {
+  /** Idempotent. */
+  end(): MaybePromise<void>
+}

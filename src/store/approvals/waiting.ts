@@ -1,0 +1,111 @@
+// Waits for an answer of another process, and knows whether a person watches the questions.
+
+import { type FSWatcher, renameSync, watch, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { onAbort } from '../../core/base/promise.js'
+import { makePrivate, namesIn } from '../../files/folder.js'
+import { nonce } from '../../files/nonce.js'
+import { readOwn, removeIfThere } from '../../files/plain-file.js'
+import { startOf } from '../../files/process.js'
+import type { WaitOptions, Watching } from '../approvals.js'
+import { parsed } from './stored-question.js'
+
+const LOOK_EVERY_MS = 500
+
+/** Looks every half second, and at once when the file system reports a change. */
+export async function waitForAnswer<T>(
+  take: () => T | undefined,
+  folder: string | undefined,
+  { signal, until, isWorthwhile = () => true }: WaitOptions,
+): Promise<T | undefined> {
+  const bell = new Bell()
+  const watcher = folder === undefined ? undefined : watched(folder, bell)
+  const stopListening = signal ? onAbort(signal, () => bell.ring()) : () => {}
+  try {
+    // An answer that is taken when nobody waits would be lost.
+    while (!signal?.aborted) {
+      const taken = take()
+      if (taken !== undefined) return taken
+      const left = until - performance.now()
+      if (left <= 0 || !(await isWorthwhile())) return undefined
+      await bell.rung(Math.min(left, LOOK_EVERY_MS))
+    }
+    return undefined
+  } finally {
+    stopListening()
+    watcher?.close()
+  }
+}
+
+/** Undefined if it cannot be watched: there are too many watchers, or it is gone. */
+function watched(folder: string, bell: Bell): FSWatcher | undefined {
+  try {
+    const watcher = watch(folder, () => bell.ring())
+    return watcher.on('error', () => watcher.close())
+  } catch {
+    return undefined
+  }
+}
+
+/** The next listener hears a ring that came while nobody listened. */
+class Bell {
+  #isRung = false
+  #listener = () => {}
+
+  ring(): void {
+    this.#isRung = true
+    this.#listener()
+  }
+
+  async rung(ms: number): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    await new Promise<void>((resolve) => {
+      this.#listener = resolve
+      timer = setTimeout(resolve, ms)
+      if (this.#isRung) resolve()
+    })
+    clearTimeout(timer)
+    this.#isRung = false
+  }
+}
+
+// ---- people who watch ----------------------------------------------------------------------------------------
+
+const NAME = /^\d+-[0-9a-f]+\.json$/
+const MAX_BYTES = 4096
+
+/** Leaves a file that counts as long as this process lives. */
+export function beginWatching(folder: string): Watching {
+  makePrivate(folder)
+  const { pid } = process
+  const path = join(folder, `${pid}-${nonce()}.json`)
+  const content = JSON.stringify({ pid, start: startOf(pid) ?? null, host: hostname() })
+  // It must be whole from the beginning: half a file counts as one of a dead process.
+  const draft = `${path}.tmp`
+  writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
+  renameSync(draft, path)
+  return { end: () => removeIfThere(path) }
+}
+
+/** Removes the files of dead processes on the way. */
+export function isAnybodyWatching(folder: string): boolean {
+  for (const name of namesIn(folder).filter((name) => NAME.test(name))) {
+    const path = join(folder, name)
+    try {
+      if (isAlive(path)) return true
+      removeIfThere(path)
+    } catch {
+      // It is gone meanwhile, or cannot be read just now.
+    }
+  }
+  return false
+}
+
+/** A process on another machine cannot be checked, so it does not count. */
+function isAlive(path: string): boolean {
+  const read = readOwn(path, MAX_BYTES)
+  if ('problem' in read) return false
+  const { pid, start, host } = parsed(read.text)
+  return host === hostname() && typeof start === 'string' && startOf(Number(pid)) === start
+}

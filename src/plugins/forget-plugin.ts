@@ -1,4 +1,4 @@
-// What belongs to a plugin outside of its folder, forgotten with it: its data, what the user trusted and accepted of it, and switches.
+// Everything kept outside a plugin's folder goes with it: its data, the user's trust in it, its accepted source, its switches.
 
 import { rmdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -29,7 +29,7 @@ export function forgetPlugin(target: Target, name: string, folder: string): void
   new SwitchStore().forget({ plugin: called, from: target.scope }, project, Date.now())
 }
 
-/** Under whatever project it was trusted. */
+/** A plugin may have been trusted under several projects. */
 function untrust(target: Target, name: string): void {
   const store = new TrustStore()
   const path = join(pluginsDir(target), name)
@@ -38,7 +38,7 @@ function untrust(target: Target, name: string): void {
   for (const where of [own, ...records]) store.untrust(where)
 }
 
-/** One that cannot be read must not keep every plugin from being removed. */
+/** A record that cannot be read must not stop plugins from being removed. */
 function recordsIn(store: TrustStore): ReturnType<TrustStore['records']> {
   try {
     return store.records()
@@ -53,11 +53,11 @@ function removeData(folder: string): void {
     rmdirSync(dirname(folder))
     rmdirSync(dirname(dirname(folder)))
   } catch {
-    // others have data there, or nobody ever had
+    // other plugins have data there, or none ever had
   }
 }
 
-/** As its hooks know it; undefined where there are none. */
+/** The plugin as its hooks know it. Undefined if it has no hooks. */
 function ownerOf({ scope, base }: Target, folder: string): Owner | undefined {
   const sources = pluginSources(scope, scope === 'user' ? { homeDir: base } : { projectDir: base })
   const notes = new Notes()

@@ -1,4 +1,4 @@
-// Installing: fetch, check against what was promised, stage for the review; and, once somebody agreed, put it in its place.
+// Installing: fetch a plugin, check it against what was promised, stage it for review, and put it in place once somebody agrees.
 
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -31,11 +31,11 @@ export interface PreparedPlugin {
   readonly fetched: Fetched
   readonly entry: LockEntry
   readonly staged: StagedPlugin
-  /** It is a repository, and was taken as the folder that it is now: at no commit, which `#REF` would name. */
+  /** The source is a repository, but its folder was taken as it is now. `#REF` would pin a commit. */
   readonly isUnpinned: boolean
 }
 
-/** Throws unless it is a plugin with hooks, and what was promised. Whoever gets it calls `staged.remove()`. */
+/** Throws unless it is a plugin with hooks and what was promised. The caller must call `staged.remove()`. */
 export async function preparePlugin(
   resolved: Resolved,
   target: Target,
@@ -60,7 +60,7 @@ async function fetchPromised(resolved: Resolved): Promise<Fetched> {
   return { ...fetched, tree: withManifest(fetched.tree, resolved.manifest) }
 }
 
-/** A catalogue that says one thing and leads to another is refused, whoever of the two lies. */
+/** A catalogue whose promise does not hold is refused, whichever side is at fault. */
 function checkPromises(
   { commit, integrity, catalog = 'The source' }: Resolved,
   { tree, ...fetched }: Fetched,
@@ -86,7 +86,7 @@ function checkPromises(
 const MISMATCH =
   'Bring the catalogue up to date with carabiner catalog update; if it stays so, ask whoever keeps it.'
 
-/** The last part of what was typed. */
+/** The last part of the source as it was typed. */
 function nameOfSource({ source, catalog }: Resolved): string {
   if (catalog !== undefined) return catalog.split('@')[0] as string
   if (source.path !== undefined) return basename(source.path)
@@ -99,7 +99,7 @@ function nameOfSource({ source, catalog }: Resolved): string {
   return last.replace(/[?#].*$/, '').replace(/\.(?:git|tgz|tar\.gz|tar)$/i, '')
 }
 
-/** As the lock file has it. */
+/** The origin as the lock file keeps it. */
 export function originFor({ source, catalog }: Resolved, target: Target): Origin {
   const ref = source.kind === 'git' ? source.ref : source.kind === 'npm' ? source.range : undefined
   return {
@@ -122,7 +122,7 @@ function entryFor(resolved: Resolved, { tree, commit, isTag, version }: Fetched,
   }
 }
 
-/** A lock file is shared with others, for whom the project lies elsewhere. */
+/** A lock file is shared with people whose project is in another folder. */
 function fromProject(source: string, { scope, base }: Target): string {
   const folder = resolve(base)
   return scope === 'project' && source !== folder && isBelow(source, folder)
@@ -135,13 +135,13 @@ function fromProject(source: string, { scope, base }: Target): string {
 export interface StagedPlugin {
   readonly unit: Unit
   readonly hooks: readonly ConfiguredHook[]
-  /** What loading it will say. */
+  /** The diagnostics that loading it will give. */
   readonly diagnostics: readonly Diagnostic[]
-  /** Whoever staged it calls it. */
+  /** Whoever staged it must call this. */
   readonly remove: () => void
 }
 
-/** `projectDir`: the project that it is for. Throws where there are no hooks in it. */
+/** `projectDir` is the project that the plugin is for. Throws if the plugin has no hooks. */
 export async function stagePlugin(
   tree: FileTree,
   name: string,
@@ -157,7 +157,7 @@ export async function stagePlugin(
     const [found] = [...unitsOf(specs)].filter(([unit]) => unit.path === folder)
     if (!found) throw noHooks(diagnostics)
     const [unit, hooks] = found
-    // What a command names in the project is in that project, not in this one.
+    // A path that a command names in the project belongs to that project, not to this temporary one.
     return { unit: { ...unit, projectDir: projectDir ?? work }, hooks, diagnostics, remove }
   } catch (error) {
     remove()
@@ -178,7 +178,7 @@ function noHooks(diagnostics: readonly Diagnostic[]): PluginProblem {
 
 // ---- in its place ---------------------------------------------------------------------------------------------
 
-/** Whether it is installed already, just so; throws where its place is taken by something else. */
+/** Whether exactly this is installed already. Throws if something else is in its place. */
 export function isInstalled({ name, entry }: PreparedPlugin, target: Target): boolean {
   const folder = pluginsDir(target)
   const isSame = readLock(lockPath(target)).get(name)?.integrity === entry.integrity
@@ -187,7 +187,7 @@ export function isInstalled({ name, entry }: PreparedPlugin, target: Target): bo
   return false
 }
 
-/** The same content from elsewhere, or pinned otherwise: the lock file says so from now on. Answers whether it did not. */
+/** Records a new source or pin for content that is installed already. Returns whether the lock file changed. */
 export async function pinInstalled({ name, entry }: PreparedPlugin, target: Target): Promise<boolean> {
   const path = lockPath(target)
   const isSame = (a: LockEntry) => isDeepStrictEqual({ ...a, installed: '' }, { ...entry, installed: '' })
@@ -202,14 +202,17 @@ export async function pinInstalled({ name, entry }: PreparedPlugin, target: Targ
 }
 
 export interface Installing {
-  /** As in `Placing`. */
+  /** The integrity of the version it replaces, as it was shown. Undefined: nothing may be there. */
   readonly replaces?: string | undefined
-  /** The digest of the review that somebody agreed to. If what is replaced is trusted, so is this, before it comes there. */
+  /**
+   * The digest of the review that somebody agreed to. If the old version is trusted, the new one is trusted before it
+   * arrives.
+   */
   readonly agreed?: string | undefined
   readonly step?: Step
 }
 
-/** Puts it in its place, from where it is updated from now on. */
+/** Puts the plugin in place and accepts its source for updates. */
 export async function installPrepared(
   { name, fetched, entry, staged }: PreparedPlugin,
   target: Target,
@@ -228,8 +231,8 @@ export async function installPrepared(
 }
 
 /**
- * Trusts what is in its place now if it is what was reviewed; throws otherwise. A command may name a file by where the
- * plugin lies: then it is another one in its place, and is to be looked at there.
+ * Trusts the installed plugin if it is what was reviewed, and throws otherwise. A command may name a file by the
+ * plugin's folder: then the installed plugin differs from the staged one and must be reviewed in place.
  */
 export async function trustInstalled(name: string, target: Target, reviewed: string): Promise<void> {
   const unit = await unitInPlace(name, target)
@@ -237,7 +240,7 @@ export async function trustInstalled(name: string, target: Target, reviewed: str
   new TrustStore().trust(unit, reviewed)
 }
 
-/** Whether this user trusts what is in its place now. What is their own needs no trust. */
+/** Whether this user trusts the plugin that is in place now. The user's own plugins need no trust. */
 export async function isTrusted(name: string, target: Target): Promise<boolean> {
   if (target.scope === 'user') return true
   const unit = await unitInPlace(name, target)

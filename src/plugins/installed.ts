@@ -1,4 +1,4 @@
-// What is installed for the user and in a project, from where, and whether it still is what was installed.
+// The plugins installed for the user and in a project: their sources, and whether they are still what was installed.
 
 import { join, resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
@@ -12,37 +12,35 @@ import { isLeft, type Kind, underWay } from './work-folder.js'
 export interface InstalledPlugin {
   readonly name: string
   readonly scope: Target['scope']
-  /** Its folder. */
   readonly path: string
-  /** Undefined of one that somebody put there. */
+  /** Undefined for a plugin that somebody put there by hand. */
   readonly source: string | undefined
   readonly ref?: string
   readonly commit?: string
   readonly version?: string
   readonly catalog?: string
-  /** As the lock file has it. */
+  /** The integrity in the lock file. */
   readonly integrity: string | undefined
-  /** `missing`: the lock file has it, the folder is gone. `unlocked`: it was not installed by Carabiner. */
+  /** `missing`: it is in the lock file, but its folder is gone. `unlocked`: it was not installed by Carabiner. */
   readonly state: 'ok' | 'modified' | 'missing' | 'unlocked'
 }
 
-/** Work of ours that was not finished, or a folder that only looks like it. */
+/** Our unfinished work, or a folder that only looks like it. */
 export interface Leftover {
   readonly scope: Target['scope']
-  /** The folder. */
   readonly path: string
-  /** Undefined where it is not ours. */
+  /** Undefined if it is not ours. */
   readonly work: { readonly kind: Kind; readonly name: string } | undefined
 }
 
 interface InstalledList {
   readonly plugins: readonly InstalledPlugin[]
   readonly leftovers: readonly Leftover[]
-  /** Sentences: what cannot be read. */
+  /** One sentence for each thing that cannot be read. */
   readonly problems: readonly string[]
 }
 
-/** The folders that count, the user's first. Who works on their home has one. */
+/** The folders that count, the user's first. In the home folder, user and project are the same. */
 export function targetsOf({ projectDir, home }: Places): readonly Target[] {
   const user: Target[] = home === undefined ? [] : [{ scope: 'user', base: resolve(home) }]
   const isHome =
@@ -57,7 +55,7 @@ export interface Places {
   readonly home?: string | undefined
 }
 
-/** Finishes what was interrupted, and answers the names of what is gone by that. For who is about to change something there. */
+/** Finishes interrupted work before somebody changes the folder. Returns the names of plugins that this removed. */
 export async function finishInterrupted(target: Target): Promise<readonly string[]> {
   if (underWay(pluginsDir(target)).length === 0) return []
   return alone(target, () => recover(target))

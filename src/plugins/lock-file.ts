@@ -1,4 +1,4 @@
-// hooks.lock.json: what was installed here, from where, pinned to what. In a project it came with the repository: data of a stranger.
+// hooks.lock.json: what is installed, where it came from, and what it is pinned to. A project's lock file is untrusted data.
 
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -16,22 +16,22 @@ import { isCatalogName } from './sources/source.js'
 export const SOURCE_KINDS = ['folder', 'git', 'npm', 'archive'] as const
 
 export interface LockEntry {
-  /** As parseSource takes it; a path in the project begins with `./`. */
+  /** In the form that parseSource reads. A path in the project begins with `./`. */
   readonly source: string
   readonly kind: (typeof SOURCE_KINDS)[number]
-  /** Of git: the tag, branch or commit that was asked for. Of npm: the range. */
+  /** For git, the tag, branch or commit that was asked for. For npm, the range. */
   readonly ref?: string
   /** The folder in the source. */
   readonly path?: string
-  /** `NAME@CATALOG`, if it was found there. */
+  /** `NAME@CATALOG`, if it came from a catalogue. */
   readonly catalog?: string
-  /** Of git: what the ref was. */
+  /** The commit that a git ref pointed to. */
   readonly commit?: string
-  /** Of git: the ref was a tag, which is not expected to move. */
+  /** The git ref was a tag, which is not expected to move. */
   readonly tag?: true
-  /** Of npm: what the range was. */
+  /** The version that an npm range resolved to. */
   readonly version?: string
-  /** Of the installed files: see FileTree.integrity. */
+  /** The integrity of the installed files: see FileTree.integrity. */
   readonly integrity: string
   /** ISO 8601. */
   readonly installed: string
@@ -39,16 +39,16 @@ export interface LockEntry {
 
 export type Lock = ReadonlyMap<string, LockEntry>
 
-/** Raised when older programs cannot read what is written. */
+/** Raise it when older versions cannot read the new format. */
 const FORMAT = 1
 const MOST_BYTES = 4 * 1024 * 1024
 const MOST_PLUGINS = 1000
-/** Of one text in it. */
+/** The longest text of a field. */
 const LONGEST_TEXT = 4096
 
 const TEXTS = ['ref', 'path', 'catalog', 'commit', 'version'] as const
 
-/** Empty where there is none. Throws for one that is not ours, and for one that a newer version wrote. */
+/** Empty if there is no file. Throws for a file that is not ours or that a newer version wrote. */
 export function readLock(path: string): Lock {
   let text: string
   try {
@@ -117,14 +117,14 @@ function isShort(value: unknown): value is string {
   return typeof value === 'string' && value.length <= LONGEST_TEXT
 }
 
-/** Whole or not at all, and on the disk when it returns. An empty one is removed. A killed process leaves the draft. */
+/** Writes the file whole or not at all, and to disk. An empty lock removes the file. A killed process leaves the draft. */
 export function writeLock(path: string, lock: Lock, draft = `${path}.${nonce()}.tmp`): void {
   if (lock.size === 0) rmSync(path, { force: true })
   else replace(path, textOfLock(lock), draft)
   try {
     syncFolder(dirname(path))
   } catch {
-    // it is decided; where folders cannot be written out, the system does it when it likes
+    // the file is in place; where folders cannot be synced, the system does it in its own time
   }
 }
 

@@ -1,4 +1,4 @@
-// What a tree holds: a plugin in one of the two layouts, several plugins, or none; and how it calls itself.
+// Whether a tree is a plugin in one of the two layouts, holds several plugins, or none; and the name it gives itself.
 
 import { isObject } from '../core/base/json.js'
 import { visibleName } from '../core/base/text.js'
@@ -12,7 +12,7 @@ const MARKS = [MANIFEST, 'hooks/hooks.json', 'hooks.json'] as const
 const MOST_LISTED = 50
 const DEEPEST_LOOK = 4
 
-/** Throws where the tree is no plugin, and says what it is. */
+/** Throws unless the tree is a plugin, and says what it is instead. */
 export function checkIsPlugin(tree: FileTree): void {
   if (MARKS.some((mark) => tree.files.has(mark))) {
     checkFormat(tree)
@@ -27,10 +27,10 @@ export function checkIsPlugin(tree: FileTree): void {
   )
 }
 
-/** Of the package specification. */
+/** The version of the package format. */
 const FORMAT = 1
 
-/** Throws for one of a later version: what that means by it is not known here. */
+/** Throws for a later format: this version cannot know what it means. */
 export function checkFormat(tree: FileTree): void {
   for (const path of MARKS) {
     const file = jsonIn(tree, path)
@@ -44,7 +44,7 @@ export function checkFormat(tree: FileTree): void {
   }
 }
 
-/** By plugin.json; undefined where it says nothing. */
+/** The name in plugin.json. Undefined if it gives none. */
 export function nameInManifest(tree: FileTree): string | undefined {
   const manifest = jsonIn(tree, MANIFEST)
   return isObject(manifest) && typeof manifest.name === 'string' && manifest.name !== ''
@@ -65,7 +65,7 @@ interface Inside {
   readonly path: string
 }
 
-/** Those that its catalogue names, and those that lie there. */
+/** The plugins that its catalogue names, and those found in its folders. */
 function pluginsIn(tree: FileTree): readonly Inside[] {
   const found = new Map(listedIn(tree).map((one) => [one.path, one]))
   for (const path of tree.files.keys()) {
@@ -90,7 +90,7 @@ function listedIn(tree: FileTree): readonly Inside[] {
       const path = entryPath(one.source)
       return path !== '' && tree.below(path) ? [{ name: one.name, path }] : []
     } catch {
-      return [] // a path that leads elsewhere names nothing in here
+      return [] // a path that leads out of the tree names nothing in it
     }
   })
 }

@@ -1,4 +1,4 @@
-// What a plugin may be called where it is installed: a name that is the same folder on every system, and never a path or an option.
+// Plugin names. An installed plugin's name is the same folder on every system, and never a path or an option.
 
 import { basename, join, sep } from 'node:path'
 import { cleanName } from '../config/owner.js'
@@ -10,16 +10,16 @@ import { PluginProblem } from './plugin-problem.js'
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/
 
-/** Windows opens a device for these, whatever stands behind the first dot. */
+/** Windows opens a device for these names, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/
 
-/** Of the folder of plugins itself. */
+/** A file in the folder of plugins. */
 const TAKEN: ReadonlySet<string> = new Set(['hooks.json'])
 
 const RULE =
   'A name has small letters, digits, dots, dashes and underscores, and begins with a letter or digit.'
 
-/** Why it is no name; undefined if it is one. */
+/** Why it is not a name. Undefined if it is one. */
 function fault(name: string): string | undefined {
   if (!NAME.test(name) || name.includes('..') || name.endsWith('.')) return 'is no name for a plugin'
   if (DEVICE.test(name)) return 'is a device on Windows'
@@ -30,19 +30,18 @@ export function isPluginName(name: string): boolean {
   return fault(name) === undefined
 }
 
-/** Throws if it is none. */
 export function checkPluginName(name: string): string {
   const wrong = fault(name)
   if (wrong === undefined) return name
   throw new PluginProblem('NAME_INVALID', `${visibleName(name.slice(0, 200))} ${wrong}`, RULE)
 }
 
-/** What only somebody writes who wants to get out of the folder, or to be taken for an option. */
+/** Only somebody who wants to leave the folder or to pass for an option writes this. */
 const TRICK = /[/\\\p{Cc}\p{Cf}]|\.\.|^-/u
 
-/** A name of the plugin's own choice, as a folder: `My Plugin` becomes `my-plugin`. What is a trick is refused, not mended. */
+/** Turns a plugin's own name into a folder name: `My Plugin` becomes `my-plugin`. Tricks are refused, not repaired. */
 export function pluginNameFrom(said: string): string {
-  // Scopes of npm are no trick.
+  // An npm scope is not a trick.
   const text = said.replace(/^@([^/\\]+)\/([^/\\]+)$/, '$1-$2')
   if (TRICK.test(text)) {
     throw new PluginProblem(
@@ -66,13 +65,14 @@ export function pluginNameFrom(said: string): string {
   )
 }
 
-// MERGED from src/plugins/either-name.ts: // A plugin has two names: that of its folder, and the one in its plugin.json, which its hooks carry. Each of them is enough.
-/** `folder`: undefined of what has none. */
+// ---- two names of one plugin ----------------------------------------------------------------------------------
+
+/** A plugin can be named by its folder, or by the name in its plugin.json, which its hooks carry. */
 export function isCalled(what: string, name: string, folder: string | undefined): boolean {
   return what === name || (folder !== undefined && what === basename(folder))
 }
 
-/** Those whose folder is called so; where there is none, those that call themselves so. */
+/** The plugins whose folder has this name, or else those that give themselves this name. */
 export function installedAs<T extends { readonly name: string; readonly path: string }>(
   what: string,
   plugins: readonly T[],
@@ -83,7 +83,7 @@ export function installedAs<T extends { readonly name: string; readonly path: st
 
 const LARGEST_MANIFEST = 1024 * 1024
 
-/** As its hooks know it; undefined where it says nothing. */
+/** The name in its plugin.json, which its hooks carry. */
 function nameSaid(folder: string): string | undefined {
   try {
     const read = readPlain(join(folder, MANIFEST), LARGEST_MANIFEST)
@@ -94,7 +94,10 @@ function nameSaid(folder: string): string | undefined {
   }
 }
 
-/** What hooks are called after, of who may have given the name of a folder. One that calls itself like others is not meant by its folder. */
+/**
+ * The name that hooks carry, given that name or the name of a folder. If other plugins share the name, the folder does
+ * not stand for it.
+ */
 export function nameCarried(
   what: string,
   hooks: readonly { readonly source: string; readonly file?: string }[],
@@ -108,7 +111,7 @@ export function nameCarried(
 
 const HOOKS_DIR = `${sep}.amplifier${sep}hooks${sep}`
 
-/** Of a file of hooks: the folder below .amplifier/hooks that it is in. */
+/** The folder below .amplifier/hooks that a file of hooks is in. */
 function installedFolder(file: string | undefined): string | undefined {
   const at = file?.lastIndexOf(HOOKS_DIR) ?? -1
   if (file === undefined || at < 0) return undefined

@@ -29,7 +29,7 @@ type PluginProblemCode =
   | 'CATALOG_TAKEN'
   | 'NOT_IN_CATALOG'
 
-/** Not a bug: the message says what is wrong, the hint what to type or correct. */
+/** Not a bug: the message says what is wrong, the hint says what to do. */
 export class PluginProblem extends Error {
   override readonly name = 'PluginProblem'
   readonly code: PluginProblemCode

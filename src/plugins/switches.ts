@@ -1,4 +1,4 @@
-// What the user switched off: plugins and single hooks, in one project or in all, perhaps only for a while. Never in the project.
+// Plugins and hooks that the user switched off, in one project or in all, perhaps for a while. Kept outside the project.
 
 import { join, resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
@@ -13,24 +13,24 @@ import { versionsIn } from '../files/versions.js'
 import { isInProject, realOf } from '../files/within.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 
-/** Where the hooks that a switch is about come from. Those that a program registers are the program's own business. */
+/** The scopes whose hooks can be switched off. Hooks that a program registers are the program's own business. */
 export const SWITCHED_SCOPES = ['user', 'project', 'named'] as const
 type SwitchedScope = (typeof SWITCHED_SCOPES)[number]
 
-/** What is switched off: all of a plugin, or one hook of it. */
+/** A plugin, or one hook of it. */
 export interface SwitchTarget {
-  /** As `list` groups them: a plugin's name, `user`, `project`, or the name of an explicit file. */
+  /** The name by which `list` groups hooks: a plugin's name, `user`, `project`, or the name of an explicit file. */
   readonly plugin: string
   readonly from: SwitchedScope
-  /** By id, which names the content: what an update brings in its place was never switched off. */
+  /** Hooks are named by id, which depends on their content: a hook that an update brings was never switched off. */
   readonly hook?: { readonly name: string; readonly ids: readonly string[] }
 }
 
 export interface Switch extends SwitchTarget {
-  /** The project it holds for; absent: all of them. */
+  /** The project it applies to. Absent: all projects. */
   readonly project?: string
   readonly since: string
-  /** From then on it counts no more. */
+  /** The time at which it ends. */
   readonly until?: string
   readonly by: string
   readonly reason?: string
@@ -43,7 +43,7 @@ interface SwitchStoreOptions {
 
 const NONE: readonly Switch[] = []
 
-/** Every method answers at once, and throws an Error that says what happened, where, and what to do. */
+/** Every method is synchronous and throws an Error that says what happened, where, and what to do. */
 export class SwitchStore {
   readonly #folder: string
   readonly #file: VersionedFile<readonly Switch[]>
@@ -60,7 +60,7 @@ export class SwitchStore {
     })
   }
 
-  /** Those in force. Reads the file only where there is a newer one. */
+  /** The switches in force now. Reads the file only if there is a newer version. */
   inForce(now: number): readonly Switch[] {
     const version = versionsIn(this.#folder)?.numbers.at(-1)
     if (!this.#read || this.#read.version !== version) {
@@ -69,12 +69,12 @@ export class SwitchStore {
     return this.#read.switches.filter((one) => !isOver(one, now))
   }
 
-  /** In place of an earlier one for the same. */
+  /** Replaces an earlier switch for the same target. */
   turnOff(off: Switch, now: number): void {
     this.#file.update((all) => [...all.filter((one) => !isOver(one, now) && !isSame(one, off)), off])
   }
 
-  /** Removes those that are meant, and answers them. */
+  /** Removes the matching switches and returns them. */
   turnOn(isMeant: (one: Switch) => boolean, now: number): readonly Switch[] {
     let gone: readonly Switch[] = []
     this.#file.update((all) => {
@@ -85,12 +85,12 @@ export class SwitchStore {
     return gone
   }
 
-  /** Removes what is over. */
+  /** Removes switches that have ended. */
   sweep(now: number): void {
     this.turnOn(() => false, now)
   }
 
-  /** Removes every switch of a plugin that is gone, also those of its hooks; of a project's plugin: those of that project. */
+  /** Removes every switch of a plugin that is gone, and of its hooks. For a project's plugin, only those of that project. */
   forget({ plugin, from }: SwitchTarget, project: string | undefined, now: number): readonly Switch[] {
     const key = project === undefined ? undefined : projectKey(project)
     return this.turnOn(
@@ -103,7 +103,7 @@ export class SwitchStore {
   }
 }
 
-/** A project is known by where its folder really is. */
+/** A project is identified by the real path of its folder. */
 export function projectKey(project: string): string {
   return realOf(resolve(project))
 }
@@ -120,12 +120,12 @@ function isSame(a: Switch, b: Switch): boolean {
 
 // ---- asked at plan time ---------------------------------------------------------------------------------------
 
-/** A hook as far as a switch looks at it. */
+/** The part of a hook that a switch looks at. */
 interface Switchable extends Pick<Hook, 'id'>, Pick<Origin, 'source'> {
   readonly scope: string
 }
 
-/** What keeps a hook off. `project`: its key. Of several switches the one that holds longest. */
+/** The switch that keeps a hook off. If there are several, the one that lasts longest. `project` is a project key. */
 export function switchOver(
   hook: Switchable,
   project: string | undefined,
@@ -148,7 +148,7 @@ function endOf({ until }: Switch): number {
   return until === undefined ? Infinity : Date.parse(until)
 }
 
-/** Who, since when, until when, why, and what undoes it. */
+/** Says who switched it off, since when, until when, why, and how to undo it. */
 export function switchText(one: Switch): string {
   const { by, since, until, reason, project } = one
   const what = one.hook ? 'it is' : `all of ${visibleName(one.plugin)} is`
@@ -158,7 +158,7 @@ export function switchText(one: Switch): string {
   return `${what} switched off ${where} by ${visibleName(by)} since ${localTime(since)}${end}${why}; ${undoing(one)} undoes it`
 }
 
-/** What to type to undo it. */
+/** The command that undoes it. */
 export function undoing({ plugin, hook, project }: Switch): string {
   const words = hook ? [plugin, '--hook', hook.name] : [plugin]
   return ['carabiner', 'enable', ...words, project === undefined ? '--user' : '--here']
@@ -167,17 +167,17 @@ export function undoing({ plugin, hook, project }: Switch): string {
 }
 
 export interface SwitchesOptions extends SwitchStoreOptions {
-  /** Without it only what is switched off for all projects counts. */
+  /** Without it, only switches for all projects count. */
   readonly projectDir?: string | undefined
   /** Milliseconds since 1970. */
   readonly clock?: (() => number) | undefined
-  /** Told why nothing is switched off though it should be; default a warning of the process. */
+  /** Called if switches cannot be read, so that nothing is switched off. Default: a process warning. */
   readonly onTrouble?: ((text: string) => void) | undefined
 }
 
 /**
- * For createHooks({ admit }): honours what the user switched off with `carabiner disable`, from the next event on. Where
- * that cannot be read nothing is switched off: a gate stays closed rather than open.
+ * For createHooks({ admit }): honours `carabiner disable` from the next event on. If the switches cannot be read,
+ * nothing is switched off, so a gate stays closed rather than open.
  */
 export function switches(options: SwitchesOptions = {}): Admit {
   const { projectDir, dataDir = dataHome(), clock = Date.now } = options
@@ -205,7 +205,7 @@ export function switches(options: SwitchesOptions = {}): Admit {
   }
 }
 
-/** Throws where a repository could bring its own switches along. */
+/** Throws if the data folder is inside the project, where a repository could bring its own switches. */
 export function checkOutside(project: string, dataDir: string = dataHome()): void {
   if (!isInProject(resolve(dataDir), resolve(project))) return
   throw new Error(`${insideText(dataDir, project)}; set CARABINER_HOME to a folder outside of it`)

@@ -1,4 +1,4 @@
-// Where plugins are installed: the user's folder of hooks or a project's, one writer at a time.
+// The folder that plugins are installed into, the user's or a project's. One writer at a time.
 
 import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -15,7 +15,7 @@ import { workHome } from './work-folder.js'
 
 export interface Target {
   readonly scope: 'user' | 'project'
-  /** The user's home, or the folder of the project. Absolute. */
+  /** The user's home or the project folder. Absolute. */
   readonly base: string
 }
 
@@ -27,7 +27,7 @@ export function lockPath({ base }: Target): string {
   return join(resolve(base), '.amplifier', 'hooks.lock.json')
 }
 
-/** Throws where a project leads what is written elsewhere. In their home people link as they like. */
+/** Throws if a project redirects our writes with a link. In their own home, people may use links. */
 export function checkTarget(target: Target): void {
   if (target.scope === 'user') return
   const folder = pluginsDir(target)
@@ -46,13 +46,13 @@ export function checkTarget(target: Target): void {
 const LONGEST_WAIT_MS = 30_000
 const LOOK_MS = 50
 
-/** `work` is done at one stroke: nobody else changes the folder meanwhile, in this process neither. */
+/** Runs `work` while nobody else changes the folder, in this process or another. */
 export async function alone<T>(target: Target, work: () => T): Promise<T> {
   checkTarget(target)
   return aloneIn(pluginsDir(target), work)
 }
 
-/** The same in any folder that plugins are put into. */
+/** The same for any folder that plugins are placed in. */
 export async function aloneIn<T>(place: string, work: () => T): Promise<T> {
   const folder = join(workHome(), `lock-${digest(realOf(place)).slice(0, 32)}`)
   makePrivate(folder)

@@ -1,4 +1,4 @@
-// Updating: the same source once more, and what would be different. What has moved, be it a tag or the source, is no update.
+// Updating: fetch the same source again and compare. A tag or source that moved is not an update.
 
 import { isUtf8 } from 'node:buffer'
 import { join } from 'node:path'
@@ -24,9 +24,9 @@ import { isThere, lockPath, pluginsDir, type Target } from './target.js'
 export interface UpdateOptions {
   readonly acceptMoved?: boolean
   readonly resolveCatalog?: ResolveCatalog | undefined
-  /** Asked before anything is fetched; throws where it may not be. Default: only what was accepted is fetched. */
+  /** Called before anything is fetched. Throws to prevent it. Default: only an accepted source is fetched. */
   readonly mayFetch?: (source: FoundSource) => Promise<void>
-  /** Around the fetching itself, for who shows that it goes on. */
+  /** Wraps the fetch, to show progress. */
   readonly showing?: (fetch: () => Promise<PreparedPlugin>) => Promise<PreparedPlugin>
 }
 
@@ -35,15 +35,15 @@ export interface Update {
   readonly before: LockEntry
   readonly source: FoundSource
   readonly prepared: PreparedPlugin
-  /** The integrity of the files that are there now; undefined where there are none. */
+  /** The integrity of the files there now. Undefined if there are none. */
   readonly current: string | undefined
-  /** Somebody changed files since they were installed. */
+  /** Somebody changed the files after they were installed. */
   readonly isModified: boolean
-  /** Between what is there and what would be; empty: there is nothing to do. */
+  /** What the update would change. Empty: nothing to do. */
   readonly differences: readonly Difference[]
 }
 
-/** Fetches, compares, changes nothing. Whoever gets it calls `prepared.staged.remove()`. */
+/** Fetches and compares, but changes nothing. The caller must call `prepared.staged.remove()`. */
 export async function prepareUpdate(
   name: string,
   target: Target,
@@ -54,7 +54,7 @@ export async function prepareUpdate(
   const resolved = await resolveEntry(before, target, options.resolveCatalog)
   const accepted = acceptedSource(target, name)
   const source = findSource(accepted, originFor(resolved, target))
-  // Where a catalogue leads is a matter between it and the user, who added it.
+  // A catalogue may point anywhere: the user added it.
   const isForeign = source.state !== 'accepted' && resolved.catalog === undefined
   const foreign = isForeign ? await import('./sources/foreign-source.js') : undefined
   refuse(source, foreign?.foreignByName(resolved.source, target.base))
@@ -69,7 +69,7 @@ export async function prepareUpdate(
       if (!resolved.manifest) checkSameBytes(name, one, prepared)
     }
     const folder = join(pluginsDir(target), name)
-    // Somebody may have removed it by hand.
+    // The folder may have been removed by hand.
     const current = isThere(folder) ? readFolderTree(folder) : undefined
     const integrity = current?.integrity()
     return {
@@ -111,7 +111,7 @@ function refuse(source: FoundSource, why: string | undefined): void {
   )
 }
 
-/** What npm has published under a version never changes. */
+/** A version published on npm never changes. */
 function checkSameBytes(name: string, known: Accepted, { entry }: PreparedPlugin): void {
   const isSame = known.kind === 'npm' && known.version === entry.version && isSameOrigin(known, entry)
   if (!isSame || known.path !== entry.path || known.integrity === entry.integrity) return
@@ -124,7 +124,7 @@ function checkSameBytes(name: string, known: Accepted, { entry }: PreparedPlugin
 
 function checkNotMoved(name: string, before: Accepted, { entry }: PreparedPlugin, isAccepted: boolean): void {
   if (isAccepted || before.commit === undefined) return
-  // A catalogue may name another tag, or another repository: that one was never anything else.
+  // A catalogue may name another tag or repository. That is a new source, not a moved tag.
   const isOther = entry.source !== before.source || entry.ref !== before.ref
   if (before.catalog !== undefined && isOther) return
   const isTagGone = before.tag === true && !entry.tag
@@ -167,7 +167,7 @@ function differencesBetween(before: FileTree, after: FileTree): readonly Differe
   })
 }
 
-/** Nothing of what is no text, or too long to compare. */
+/** Empty for files that are not text or are too long to compare. */
 function textOf<K extends string>(key: K, bytes: Buffer | undefined): { readonly [P in K]?: string } {
   const isText = bytes !== undefined && bytes.length <= LONGEST_TEXT && isUtf8(bytes) && !bytes.includes(0)
   return (isText ? { [key]: bytes.toString('utf8') } : {}) as { readonly [P in K]?: string }

@@ -1,4 +1,4 @@
-// A private folder for what is fetched and looked at, gone when the work is done; what a killed process left is swept.
+// Our folders of temporary work: private ones to fetch and look at plugins, and notes of work in a folder of plugins.
 
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -11,7 +11,7 @@ import { realOf } from '../files/within.js'
 import { PluginProblem } from './plugin-problem.js'
 
 const NAME = /^work-[0-9a-f]{16}$/
-/** Nobody looks at a review for so long. */
+/** No review takes this long. */
 const LEFT_MS = 24 * 3600_000
 
 export function workHome(): string {
@@ -27,7 +27,7 @@ export async function withWorkFolder<T>(work: (folder: string) => Promise<T>): P
   }
 }
 
-/** Whoever makes it removes it. */
+/** The caller must remove it. */
 export function makeWorkFolder(): string {
   const home = workHome()
   try {
@@ -53,18 +53,19 @@ function sweep(home: string): void {
   }
 }
 
-// MERGED from src/plugins/under-way.ts: // Which folders of half done work are ours: noted outside of the folder of plugins, because a project may bring what looks like one.
+// ---- unfinished work in a folder of plugins -------------------------------------------------------------------
+
 const KINDS = ['staging', 'old', 'gone'] as const
 
-/** See placing.ts. */
+/** The kinds of folders in placing.ts. */
 export type Kind = (typeof KINDS)[number]
 
 export interface UnderWay {
   readonly kind: Kind
-  /** Of the plugin. */
+  /** The name of the plugin. */
   readonly name: string
   readonly id: string
-  /** The folder, if it was made. */
+  /** The folder. It may not exist yet. */
   readonly path: string
   readonly note: string
 }
@@ -72,12 +73,15 @@ export interface UnderWay {
 const LEFT = /^\.(?:staging|old|gone)-[0-9a-f]{16}$/
 const NOTE = /^(staging|old|gone)-([0-9a-f]{16})$/
 
-/** Whether a name in a folder of plugins looks like half done work. */
+/** Whether a name in a folder of plugins looks like unfinished work. */
 export function isLeft(name: string): boolean {
   return LEFT.test(name)
 }
 
-/** Of a folder that is to be made next, in the folder of plugins. */
+/**
+ * Makes a note before the folder is made. Notes are kept outside the folder of plugins, because a project may bring
+ * folders that look like ours.
+ */
 export function noteDown(folder: string, kind: Kind, name: string): UnderWay {
   const one = underWayAs(folder, kind, name, nonce())
   makePrivate(dirname(one.note))
@@ -90,18 +94,18 @@ function underWayAs(folder: string, kind: Kind, name: string, id: string): Under
   return { kind, name, id, path, note }
 }
 
-/** The folder, and then the note. */
+/** Removes the folder first, and then its note. */
 export function clearAway({ path, note }: UnderWay): void {
   rmSync(path, { recursive: true, force: true })
   rmSync(note, { force: true })
   try {
     rmdirSync(dirname(note))
   } catch {
-    // others are under way
+    // there are other notes
   }
 }
 
-/** In the order in which they are to be finished. */
+/** In the order in which they must be finished. */
 export function underWay(folder: string): readonly UnderWay[] {
   const notes = notesOf(folder)
   const found = namesIn(notes).flatMap((file): UnderWay[] => {
@@ -113,7 +117,7 @@ export function underWay(folder: string): readonly UnderWay[] {
   return found.sort((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind))
 }
 
-/** Undefined where whoever is at it was done meanwhile: nobody waits for a lock to look. */
+/** Undefined if its owner finished meanwhile: readers take no mutex. */
 function nameIn(note: string): string | undefined {
   try {
     return basename(readFileSync(note, 'utf8'))

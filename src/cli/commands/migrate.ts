@@ -6,7 +6,7 @@ import { userHome } from '../../files/homes.js'
 import { isWithin, realOf } from '../../files/within.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import { carryOut, type Migration, planMigration } from '../../plugins/migrate/migration.js'
-import { DIRECTIONS, type Direction, routeOf } from '../../plugins/migrate/route.js'
+import { DIRECTIONS, type Direction, migrationFiles } from '../../plugins/migrate/migration-files.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { COMMON_OPTIONS, type Command, chosen, type Given } from '../command.js'
 import type { Output } from '../output.js'
@@ -122,7 +122,7 @@ function isOurs(folder: string): boolean {
 
 async function migrate(direction: Direction, options: Options, output: Output): Promise<void> {
   const projectDir = options.user ? undefined : projectFolder(options)
-  const plan = () => planMigration(routeOf(direction, projectDir), options['remove-source'])
+  const plan = () => planMigration(migrationFiles(direction, projectDir), options['remove-source'])
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const shown = plan()
     if (!options.write || shown.changes.length === 0) return tell(shown, undefined, options, output)
@@ -138,11 +138,11 @@ async function tell(
   options: Options,
   output: Output,
 ): Promise<void> {
-  const { changes, moved, left, notes, sources, route } = migration
+  const { changes, moved, left, notes, sources, files } = migration
   const next = nextOf(migration, backups !== undefined, options)
   if (output.json) {
     return output.document({
-      to: route.direction,
+      to: files.direction,
       written: backups !== undefined,
       sources,
       files: changes.map((change) => ({
@@ -168,8 +168,8 @@ async function tell(
   ])
 }
 
-function sentence({ moved, changes, left, sources, route }: Migration, isDone: boolean): string {
-  const places = route.legs.map(({ from }) => visible(shortPath(from.path))).join(', ')
+function sentence({ moved, changes, left, sources, files }: Migration, isDone: boolean): string {
+  const places = files.pairs.map(({ from }) => visible(shortPath(from.path))).join(', ')
   if (sources.length === 0) return `there is nothing to migrate: no ${places}`
   const fresh = counted(moved.filter(({ isNew }) => isNew).length, 'hook')
   const there = moved.filter(({ isNew }) => !isNew).length
@@ -187,10 +187,10 @@ function staying(count: number): string {
   return count === 1 ? '1 entry stays where it is' : `${count} entries stay where they are`
 }
 
-function nextOf({ changes, moved, route }: Migration, isDone: boolean, options: Options): readonly string[] {
+function nextOf({ changes, moved, files }: Migration, isDone: boolean, options: Options): readonly string[] {
   if (changes.length === 0) return []
   if (!isDone) return [again(options, ['--write'])]
-  const isHere = route.direction === 'carabiner'
+  const isHere = files.direction === 'carabiner'
   return [
     ...(isHere && !options.user && moved.some(({ isNew }) => isNew)
       ? [typedTrust([], { project: options.project })]

@@ -1,7 +1,7 @@
 // What is to be said of a place in a file that is carried over.
 
 import { visible } from '../../core/base/text.js'
-import type { Remark } from '../../plugins/migrate/leg.js'
+import type { Remark } from '../../plugins/migrate/movable-hooks.js'
 import { labelled, placeOf } from './lines.js'
 
 export function remarkLines(

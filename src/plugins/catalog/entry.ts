@@ -1,4 +1,4 @@
-// One plugin of a catalogue: what it says of itself, and where it is to be had. All of it was written by a stranger.
+// One plugin in a catalogue: its description and its source. All of it is untrusted.
 
 import { isObject, type Json } from '../../core/base/json.js'
 import { shown } from '../../core/base/text.js'
@@ -12,28 +12,28 @@ export interface CatalogEntry {
   readonly version?: string
   readonly keywords: readonly string[]
   readonly where: Where
-  /** What the fetched content has to be, or it is refused. */
+  /** The commit and integrity that the fetched content must have. */
   readonly commit?: string
   readonly integrity?: string
-  /** What the entry says in place of the plugin's own plugin.json. */
+  /** Replaces or extends the plugin's own plugin.json. */
   readonly manifest?: EntryManifest
 }
 
 export type Where =
-  /** In the folder or repository of the catalogue itself; empty for all of it. */
+  /** `inside` is a folder in the catalogue's own folder or repository. Empty means all of it. */
   { readonly inside: string } | { readonly source: FetchableSource }
 
 export interface EntryManifest {
   readonly name: string
   readonly description?: string
   readonly version?: string
-  /** Claude Code: the plugin's own plugin.json has the say, and this adds to it; otherwise this alone has it. */
+  /** As in Claude Code: if true, the plugin's own plugin.json counts and this adds to it; if false, only this counts. */
   readonly strict: boolean
   /** A path, an object of hooks, or a list of both. */
   readonly hooks?: Json
 }
 
-/** Why an entry cannot be had. */
+/** Why an entry cannot be installed. */
 export class EntryProblem extends Error {}
 
 export function noSource(source: unknown): EntryProblem {
@@ -42,11 +42,11 @@ export function noSource(source: unknown): EntryProblem {
   )
 }
 
-/** What a catalogue may point to depends on where it comes from itself. */
+/** A catalogue's own origin limits what its entries may point to. */
 export interface EntryOrigin {
   /** A catalogue on this machine may name other places on it. */
   readonly isLocal: boolean
-  /** Whether there is such a folder in the catalogue; undefined where it is a lone file. */
+  /** Whether the catalogue has such a folder. Undefined if the catalogue is a single file. */
   readonly hasFolder?: ((path: string) => boolean) | undefined
 }
 
@@ -60,7 +60,7 @@ const LONGEST_DESCRIPTION = 1000
 const LONGEST_WORD = 64
 const MOST_WORDS = 50
 
-/** What every format of catalogue has alike. */
+/** The fields that all catalogue formats share. */
 export function entryFacts(
   fields: Fields,
 ): Pick<CatalogEntry, 'name' | 'description' | 'version' | 'keywords'> {
@@ -81,7 +81,7 @@ function words(...lists: readonly unknown[]): readonly string[] {
 
 const COMMIT = /^[0-9a-f]{40}$/i
 
-/** What the content is promised to be. A promise that cannot be kept is no reason to do without. */
+/** The commit and integrity that the content must have. An invalid promise makes the entry invalid: it is never ignored. */
 export function promisesOf(
   where: Where,
   commit: unknown,
@@ -106,7 +106,7 @@ export function promisesOf(
 
 const REPOSITORY = /^[A-Za-z0-9][A-Za-z0-9-]*\/(?!\.)[A-Za-z0-9._-]+$/
 
-/** A source as an object: the forms of Claude Code's marketplaces, which both formats take. */
+/** A source given as an object, in the forms of Claude Code's marketplaces. Both formats accept them. */
 export function whereOf(source: Fields, origin: EntryOrigin): Where {
   const { path } = source
   switch (source.source) {
@@ -152,13 +152,13 @@ function npmPackage({ package: name, version, registry }: Fields, origin: EntryO
   return sourceAt(version === undefined ? `npm:${name}` : `npm:${name}@${version}`, {}, origin)
 }
 
-/** A source as text, in our format: a path inside, or anything that `install` takes and that is an address. */
+/** A source given as text in our format: a path inside the catalogue, or any address that `install` accepts. */
 export function whereOfText(source: string, origin: EntryOrigin): Where {
   if (source === '.' || source.startsWith('./')) return insideOf(plainPath(source), origin)
   return sourceAt(source, {}, origin)
 }
 
-/** A bare word would be looked for in whatever folder this runs in. */
+/** A bare word would be looked up in the current folder. */
 const ADDRESS = /^(?:npm:|https:\/\/|ssh:\/\/|git@|file:\/\/\/)/
 
 function sourceAt(
@@ -169,7 +169,7 @@ function sourceAt(
   if (!ADDRESS.test(text)) {
     throw new EntryProblem(`its source ${shown(text)} is neither https://, ssh://, git@HOST: nor npm:`)
   }
-  // Before anybody looks whether it is there.
+  // This comes before any check whether the place exists.
   if (text.startsWith('file:') && !isLocal) {
     throw new EntryProblem(`it names ${shown(text)}, a place on this machine, and comes from elsewhere`)
   }
@@ -183,7 +183,7 @@ function sourceAt(
   throw new EntryProblem(`its source ${shown(text)} is a name in another catalogue`)
 }
 
-/** Below a folder, and nowhere else. */
+/** A path that stays below its folder. */
 export function plainPath(value: unknown): string {
   if (typeof value !== 'string') throw new EntryProblem(`its path ${shown(value)} is no text`)
   try {

@@ -1,4 +1,4 @@
-// Getting a catalogue: its one file, from a folder, a lone file or a git repository, and which folders lie beside it.
+// Fetching a catalogue's file from a folder, a single file or a git repository, and looking up the folders beside it.
 
 import { statSync } from 'node:fs'
 import { basename, isAbsolute, join, resolve } from 'node:path'
@@ -11,17 +11,16 @@ import { FORMS, parseSource, type Source } from '../sources/source.js'
 import { withWorkFolder } from '../work-folder.js'
 import { CATALOG_FILES, type Catalog, MOST_CATALOG_BYTES, readCatalog } from './file.js'
 
-/** Where a catalogue is to be had. */
 export type CatalogSource =
   | Extract<Source, { readonly kind: 'folder' | 'git' }>
   | { readonly kind: 'file'; readonly file: string }
 
 export interface FetchedCatalog extends Catalog {
-  /** Of git. */
+  /** The commit of a git source. */
   readonly commit?: string
 }
 
-/** As somebody types it. */
+/** A source as a user types it. */
 export function parseCatalogSource(text: string): CatalogSource {
   const file = text.startsWith('-') ? undefined : resolve(text)
   if (file?.endsWith('.json') && statSync(file, { throwIfNoEntry: false })?.isFile()) {
@@ -33,7 +32,7 @@ export function parseCatalogSource(text: string): CatalogSource {
   throw notACatalog(text, source.kind === 'catalog' ? 'is a plugin in a catalogue' : 'is a package')
 }
 
-/** What else can be installed is no catalogue, and is not offered. */
+/** Other sources can be installed, but are not catalogues, so they are not suggested. */
 function parsed(text: string): Source {
   try {
     return parseSource(text)
@@ -54,7 +53,7 @@ function notACatalog(text: string, what: string): PluginProblem {
   )
 }
 
-/** For messages, and to type again. */
+/** For messages. It can be typed again. */
 export function catalogSourceText(source: CatalogSource): string {
   switch (source.kind) {
     case 'folder':
@@ -66,13 +65,13 @@ export function catalogSourceText(source: CatalogSource): string {
   }
 }
 
-/** What it may be called, if it does not say. */
+/** A name for a catalogue that gives itself none. */
 export function sourceName(source: CatalogSource): string {
   const text = source.kind === 'git' ? source.url : catalogSourceText(source)
   return basename(text.replace(/\/+$/, '')).replace(/\.(?:git|json)$/, '')
 }
 
-/** Reaches the network only where the source is not on this machine. */
+/** Uses the network only if the source is not on this machine. */
 export async function fetchCatalog(source: CatalogSource): Promise<FetchedCatalog> {
   switch (source.kind) {
     case 'file':
@@ -84,7 +83,7 @@ export async function fetchCatalog(source: CatalogSource): Promise<FetchedCatalo
   }
 }
 
-/** In a folder of its own layout it is the catalogue of that folder; elsewhere it stands alone. */
+/** A file in the usual place is the catalogue of that folder. Elsewhere it stands alone. */
 function readLoneFile(file: string): Catalog {
   const root = CATALOG_FILES.map((name) => `/${name}`).find((end) => file.endsWith(end))
   const text = textIn(file)
@@ -106,7 +105,7 @@ function readFolderCatalog(folder: string): Catalog {
   throw nothingAt(folder, `it has neither ${CATALOG_FILES.join(' nor ')}`)
 }
 
-/** Undefined where there is none. */
+/** Undefined if there is no such file. */
 function textIn(file: string): string | undefined {
   try {
     const read = readPlain(file, MOST_CATALOG_BYTES)

@@ -1,4 +1,4 @@
-// The file of a catalogue, in our format or Claude Code's, read into one form. One bad entry does not take down the others.
+// A catalogue's file, in our format or Claude Code's. One bad entry does not break the others.
 
 import { JsonText } from '../../config/json-text.js'
 import { textOf } from '../../core/base/errors.js'
@@ -22,22 +22,21 @@ import {
   whereOfText,
 } from './entry.js'
 
-/** In this order: what is there first counts. */
+/** The first one found counts. */
 export const CATALOG_FILES = ['catalog.json', '.claude-plugin/marketplace.json'] as const
 export const MOST_CATALOG_BYTES = 4 * 1024 * 1024
 const MOST_PLUGINS = 5000
-/** The format that this program reads. */
 const FORMAT = 1
 
 export interface Catalog {
-  /** As it calls itself. */
+  /** The name it gives itself. */
   readonly name: string | undefined
   readonly plugins: readonly CatalogEntry[]
-  /** Sentences about entries that were left out. */
+  /** One sentence for each entry that was left out. */
   readonly problems: readonly string[]
 }
 
-/** `file`: for messages. Throws CATALOG_INVALID where it is no catalogue at all. */
+/** `file` is for messages. Throws CATALOG_INVALID if it is not a catalogue at all. */
 export function readCatalog(text: string, file: string, origin: EntryOrigin): Catalog {
   const parsed = new JsonText(text).parse()
   if ('problem' in parsed) throw invalid(file, `line ${parsed.line}: ${parsed.problem}`)
@@ -55,7 +54,7 @@ export function readCatalog(text: string, file: string, origin: EntryOrigin): Ca
 
 type ReadEntry = (value: unknown) => CatalogEntry
 
-/** Ours says which format it has; what does not is Claude Code's. */
+/** Our format states its version. A file without one is Claude Code's. */
 function readerOf(
   { carabiner, metadata }: { readonly [key: string]: unknown },
   file: string,
@@ -118,8 +117,9 @@ function invalid(file: string, why: string): PluginProblem {
   )
 }
 
-// MERGED from src/plugins/catalog/marketplace.ts: // Claude Code's .claude-plugin/marketplace.json, as it is.
-/** One entry of `plugins`; `root` is metadata.pluginRoot. Throws an EntryProblem where it cannot be had. */
+// ---- Claude Code's marketplace.json ---------------------------------------------------------------------------
+
+/** One entry of `plugins`. `root` is metadata.pluginRoot. Throws an EntryProblem if it cannot be installed. */
 function marketplaceEntry(value: unknown, root: unknown, origin: EntryOrigin): CatalogEntry {
   if (!isFields(value)) throw new EntryProblem('it is no object')
   const facts = entryFacts(value)
@@ -136,8 +136,8 @@ function placeOf(source: unknown, root: unknown, origin: EntryOrigin): Where {
 }
 
 /**
- * Claude Code takes `./x` from the folder of the marketplace, whatever pluginRoot says, and a bare name from pluginRoot;
- * its pages say that pluginRoot comes before either, and there are files of both kinds. So what is there is taken.
+ * Claude Code reads `./x` from the marketplace's folder whatever pluginRoot says, and a bare name from pluginRoot. Its
+ * documentation puts pluginRoot before both, and files of both kinds exist. So we take the folder that exists.
  */
 function relative(source: string, root: unknown, origin: EntryOrigin): Where {
   const plain = plainPath(source)
@@ -157,7 +157,7 @@ function manifestOf(
     ...(description !== '' && { description }),
     ...(version !== undefined && { version }),
     strict: strict !== false,
-    // It was read from JSON.
+    // This value was parsed from JSON.
     ...(hooks !== undefined && { hooks: hooks as Json }),
   }
 }

@@ -1,4 +1,4 @@
-// From NAME@CATALOG to what is fetched for it, and what that has to be.
+// From a source or NAME@CATALOG to what will be fetched, and what the result must be.
 
 import { isAbsolute } from 'node:path'
 import { nearest, visibleName } from '../../core/base/text.js'
@@ -10,21 +10,21 @@ import { type CatalogEntry, type EntryManifest, EntryProblem, type Fields, isFie
 import { CATALOG_FILES } from './file.js'
 import { type CatalogRecord, CatalogStore } from './store.js'
 
-/** What a catalogue says of a name: where it is, and what it must turn out to be. */
+/** A catalogue's answer for a name: its source, and what the content must be. */
 export interface CatalogAnswer {
   readonly source: string | FetchableSource
   readonly path?: string
   readonly ref?: string
   readonly commit?: string
-  /** Of the files as they are fetched. */
+  /** The integrity of the fetched files. */
   readonly integrity?: string
-  /** What the catalogue itself says of its hooks. */
+  /** The catalogue's own word on the plugin's hooks. */
   readonly manifest?: EntryManifest
 }
 
 export type ResolveCatalog = (name: string, catalog: string) => Promise<CatalogAnswer>
 
-/** A source that can be fetched, and what was promised about it. */
+/** A source that can be fetched, with the promises made about it. */
 export interface Resolved extends Pick<CatalogAnswer, 'commit' | 'integrity' | 'manifest'> {
   readonly source: FetchableSource
   /** `NAME@CATALOG`. */
@@ -41,7 +41,7 @@ export async function resolveSource(
   const found = typeof answer.source === 'string' ? parseSource(answer.source, answer) : answer.source
   if (found.kind === 'catalog')
     throw new PluginProblem('SOURCE_INVALID', `${visibleName(catalog)} leads to another catalogue`)
-  // Without a ref the commit itself is asked for, and not whatever is newest by now.
+  // Without a ref, ask for the promised commit instead of the newest one.
   const pinned =
     found.kind === 'git' && found.ref === undefined && commit !== undefined
       ? { ...found, ref: commit }
@@ -55,7 +55,7 @@ export async function resolveSource(
   }
 }
 
-/** Throws where there is no such catalogue, or no such plugin in it. Looks at what is kept of it, and fetches nothing. */
+/** Throws if there is no such catalogue or plugin. Reads the stored catalogue and fetches nothing. */
 export async function resolveCatalog(
   name: string,
   catalog: string,
@@ -75,11 +75,11 @@ export async function resolveCatalog(
   }
 }
 
-/** What lies in the catalogue is taken as it was when the catalogue was fetched: what was found is what is installed. */
+/** A plugin inside the catalogue is pinned to the catalogue's commit, so that the plugin found is the plugin installed. */
 function sourceOf({ name, where, commit }: CatalogEntry, record: CatalogRecord): FetchableSource {
   if (!('inside' in where)) {
     const { source } = where
-    // A branch moves on, and what was meant is the commit.
+    // The branch may have moved on since.
     return source.kind === 'git' && commit !== undefined ? { ...source, ref: commit } : source
   }
   const path = where.inside === '' ? {} : { path: where.inside }
@@ -116,7 +116,7 @@ function notThere(name: string, { name: catalog, plugins, problems }: CatalogRec
   )
 }
 
-/** The tree in which the catalogue's word counts, beside the plugin's own or in place of it. */
+/** The tree with the catalogue's manifest beside the plugin's own, or in place of it. */
 export function withManifest(tree: FileTree, manifest: EntryManifest): FileTree {
   const text = manifestFor(manifest, tree.text(MANIFEST))
   if (text === undefined) return tree
@@ -141,8 +141,8 @@ function manifestFor(manifest: EntryManifest, own: string | undefined): string |
 const COMPONENTS = ['commands', 'agents', 'skills', 'hooks', 'mcpServers', 'lspServers', 'outputStyles']
 
 /**
- * The text that .claude-plugin/plugin.json has to have so that the entry's word counts; undefined if it may stay as it
- * is. `own`: the file the plugin has. Throws an EntryProblem where both claim to be the whole truth, as Claude Code does.
+ * The text for .claude-plugin/plugin.json that makes the entry count. Undefined if the file may stay as it is. `own` is
+ * the plugin's file. Throws an EntryProblem if both claim to be complete, as Claude Code does.
  */
 function manifestText(entry: EntryManifest, own: string | undefined): string | undefined {
   const { strict, hooks, ...facts } = entry
@@ -163,7 +163,7 @@ function parsed(text: string): Fields {
     const value: unknown = JSON.parse(text)
     if (isFields(value)) return value
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new EntryProblem('its .claude-plugin/plugin.json cannot be read, and the catalogue adds hooks to it')
 }

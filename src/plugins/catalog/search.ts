@@ -1,4 +1,4 @@
-// Finding plugins in catalogues by words: what is in the name counts most, then keywords, then the description.
+// Finding plugins in catalogues by words. The name counts most, then keywords, then the description.
 
 import { nearest } from '../../core/base/text.js'
 import { PluginProblem } from '../plugin-problem.js'
@@ -12,7 +12,7 @@ export interface FoundPlugin {
   readonly score: number
 }
 
-/** Those that have every word, the best first. Without words: all of them. */
+/** Plugins that contain every word, best first. Without words, all of them. */
 export function searchCatalogs(
   catalogs: readonly CatalogRecord[],
   words: readonly string[],
@@ -29,7 +29,7 @@ export function searchCatalogs(
     .sort((a, b) => b.score - a.score || order(a.entry.name, b.entry.name) || order(a.catalog, b.catalog))
 }
 
-/** Nothing where a word is not in it. */
+/** Zero if a word is missing. */
 function scoreOf(entry: CatalogEntry, words: readonly string[]): number {
   const name = folded(entry.name)
   const keywords = entry.keywords.map(folded)
@@ -54,13 +54,14 @@ function folded(text: string): string {
   return text.normalize('NFKC').toLowerCase()
 }
 
-/** The same on every machine. */
+/** The same order on every machine. */
 function order(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-// MERGED from src/plugins/catalog/bare-name.ts: // A bare name where a source belongs: which plugin of the user's catalogues was meant.
-/** What to say of it; undefined where no catalogue has anything like it. */
+// ---- a bare name instead of a source --------------------------------------------------------------------------
+
+/** Names the plugin that was probably meant. Undefined if no catalogue has anything like it. */
 export function bareNameProblem(text: string): PluginProblem | undefined {
   if (!ENTRY_NAME.test(text)) return undefined
   const all = new CatalogStore()

@@ -1,4 +1,4 @@
-// The user's catalogues: each a value of its own, as it was when it was last fetched, so that looking needs no network.
+// The user's catalogues, stored as they were last fetched, so that searching needs no network.
 
 import { isAbsolute, join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
@@ -22,20 +22,19 @@ import {
   sourceName,
 } from './fetch.js'
 
-/** More than the file may have: what it says is kept with names around it. */
+/** More than a catalogue's file may have, because the stored form adds field names. */
 const MOST_BYTES = 16 * 1024 * 1024
 
 export interface CatalogUpdate {
   readonly catalog: CatalogRecord
-  /** Names of plugins. */
   readonly added: readonly string[]
   readonly removed: readonly string[]
   readonly changed: readonly string[]
-  /** Of those that changed: the ones that come from somewhere else now. */
+  /** Plugins that now come from somewhere else. */
   readonly moved: readonly { readonly name: string; readonly was: string; readonly now: string }[]
 }
 
-/** Throws a PluginProblem that says what is in the way and what to do. */
+/** Throws a PluginProblem that says what went wrong and what to do. */
 export class CatalogStore {
   readonly #folder: string
 
@@ -43,7 +42,7 @@ export class CatalogStore {
     this.#folder = join(dataDir, 'catalogs')
   }
 
-  /** `name`: in place of the one it gives itself. The same source once more is fetched anew. */
+  /** `name` replaces the catalogue's own name. Adding the same source again fetches it again. */
   async add(text: string, name?: string): Promise<CatalogRecord> {
     if (name !== undefined) checkPluginName(name)
     const source = parseCatalogSource(text)
@@ -63,7 +62,7 @@ export class CatalogStore {
     return this.get(called)
   }
 
-  /** Throws where there is none of that name. */
+  /** Throws if there is no catalogue of that name. */
   get(name: string): CatalogRecord {
     const found = isPluginName(name) ? this.#load(name) : null
     if (found) return found
@@ -88,7 +87,7 @@ export class CatalogStore {
     }
   }
 
-  /** One that cannot be read does not hide the others. */
+  /** A catalogue that cannot be read does not hide the others. */
   all(): { readonly catalogs: readonly CatalogRecord[]; readonly problems: readonly string[] } {
     const problems: string[] = []
     const catalogs = this.names().flatMap((name) => {
@@ -102,7 +101,7 @@ export class CatalogStore {
     return { catalogs, problems }
   }
 
-  /** Fetches it anew. What cannot be had leaves the old one as it was. */
+  /** If fetching fails, the stored catalogue stays. */
   async update(name: string): Promise<CatalogUpdate> {
     const { source } = this.get(name)
     const fetched = await fetchCatalog(source)
@@ -115,7 +114,7 @@ export class CatalogStore {
     return changesBetween(was, this.get(name))
   }
 
-  /** What was installed from it stays. */
+  /** Plugins installed from it stay. */
   remove(name: string): CatalogRecord {
     const gone = this.get(name)
     try {
@@ -192,7 +191,7 @@ function movedBetween(was: readonly CatalogEntry[], now: readonly CatalogEntry[]
   })
 }
 
-/** Less the version, and the folder in it. */
+/** The source without its version and folder. */
 function placeOf({ where }: CatalogEntry): string {
   return 'inside' in where ? 'the catalogue itself' : `${where.source.kind} ${sourceText(where.source)}`
 }
@@ -201,17 +200,18 @@ function unusable(error: unknown): PluginProblem {
   return error instanceof PluginProblem ? error : new PluginProblem('NOT_WRITTEN', textOf(error))
 }
 
-// MERGED from src/plugins/catalog/record.ts: // A catalogue as it is kept: every field is checked when it is read back, unknown ones are dropped.
+// ---- the stored form: every field is checked, unknown ones are dropped ----------------------------------------
+
 export interface CatalogRecord {
   /** The user's name for it. */
   readonly name: string
   readonly source: CatalogSource
-  /** Of git: what was fetched. */
+  /** The fetched commit of a git source. */
   readonly commit?: string
   readonly added: string
   readonly updated: string
   readonly plugins: readonly CatalogEntry[]
-  /** Sentences about entries that were left out. */
+  /** One sentence for each entry that was left out. */
   readonly problems: readonly string[]
 }
 
@@ -289,7 +289,7 @@ const entry: Reader<CatalogEntry> = (value, where) => {
   }
 }
 
-/** Throws an Error that names the first field that is wrong. */
+/** Throws an Error that names the first wrong field. */
 function storedCatalog(value: unknown): CatalogRecord | null {
   if (value === null) return null
   const fields = fieldsOf(value, 'the catalogue')

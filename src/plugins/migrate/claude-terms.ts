@@ -1,20 +1,19 @@
-// What Claude Code makes of an entry that was written for Carabiner: the entry in its terms, or why it has none for it.
+// A hook written for Carabiner in Claude Code's terms, or the reason why Claude Code cannot have it.
 
 import type { Entry } from '../../config/hook-group.js'
 import { isObject } from '../../core/base/json.js'
-import type { Fields } from './hook-file.js'
-import type { Route } from './route.js'
+import type { Fields, MigrationFiles } from './migration-files.js'
 
-/** An entry of another file, as the target is to have it. */
+/** An entry as the target file will have it. */
 export interface Translated {
   readonly group: Fields
   readonly handler: Fields
 }
 
-/** Claude Code has no such event. */
+/** Events that Claude Code does not have. */
 const UNKNOWN_EVENTS: ReadonlySet<string> = new Set(['ModelRequest', 'ModelResponse'])
 
-/** Events on which a model cannot be asked there. */
+/** Events on which Claude Code cannot ask a model. */
 const NO_MODEL: ReadonlySet<string> = new Set([
   'ConfigChange',
   'CwdChanged',
@@ -39,10 +38,10 @@ const NO_MODEL: ReadonlySet<string> = new Set([
 ])
 const NO_HTTP: ReadonlySet<string> = new Set(['SessionStart', 'Setup'])
 
-/** Types whose `onFailure` it obeys. */
+/** Types whose `onFailure` Claude Code obeys. */
 const OBEYS_ON_FAILURE: ReadonlySet<string> = new Set(['command', 'http'])
 
-/** Why Claude Code would not run it, or not so: an entry that it cannot read takes the whole file down there. */
+/** Why Claude Code would not run the entry, or not in the same way. One entry that it cannot read breaks the whole file there. */
 export function claudeProblem(entry: Entry, group: Fields, isFullMatch: boolean): string | undefined {
   const { event, handler } = entry
   const { type, fields, common, remark } = handler
@@ -66,22 +65,21 @@ export function claudeProblem(entry: Entry, group: Fields, isFullMatch: boolean)
   return undefined
 }
 
-/** Compared whole in any case. */
+/** Such a matcher is compared with the whole name anyway. */
 function isList(pattern: string): boolean {
   return /^[\w\- ,|]*$/.test(pattern)
 }
 
 // ---- names of folders -----------------------------------------------------------------------------------------
 
-/** In a command, in whatever quotes: nothing but the name changes, and no value stands in the file. */
+/** Works inside any quotes: only the name changes, and no value is written into the file. */
 const OWN_NAME = /\$(?:\{(AMPLIFIER_\w+)\}|(AMPLIFIER_\w+))/g
-/** Without a shell nobody reads the other form. */
+/** Without a shell only this form is replaced. */
 const IN_BRACES = /\$\{(AMPLIFIER_\w+)\}/g
 
-/** The same for Claude Code, or why it cannot be said. */
 export function inClaudeTerms(
   { group, handler }: Translated,
-  { hooksDir, base }: Pick<Route, 'hooksDir' | 'base'>,
+  { hooksDir, base }: Pick<MigrationFiles, 'hooksDir' | 'base'>,
 ): Translated | { readonly problem: string } {
   const isShell = handler.args === undefined
   const names = new Map([
@@ -118,7 +116,7 @@ function inTexts(value: unknown, change: (text: string) => string): unknown {
   return Array.isArray(value) ? value.map((one) => inTexts(one, change)) : value
 }
 
-/** `{ "tool_name": … }` is BeamAgent's. */
+/** `{ "tool_name": … }` is BeamAgent's form. */
 function withPlainMatcher(group: Fields): Fields {
   if (!isObject(group.matcher)) return group
   const { tool_name: pattern } = group.matcher

@@ -1,4 +1,4 @@
-// A migration: first a plan of all files that would change, which can be shown; then the change, whole or not at all.
+// Moving hooks between Carabiner and Claude Code: first a plan that can be shown, then the change, whole or not at all.
 
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -12,69 +12,68 @@ import {
 } from '../../hosts/settings-file.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import { SetupRecord } from '../../hosts/setup-record.js'
-import { type Fields, type HookFile, hooksIn, readHookFile } from './hook-file.js'
-import { keysIn, type Manifest, manifestOf, type Passenger, type Remark } from './leg.js'
-import type { Leg, Route } from './route.js'
-import { withoutHandlers } from './source-text.js'
-import { type Additions, withAdditions } from './target-text.js'
+import { type Additions, withAdditions, withoutHandlers } from './edited-text.js'
+import type { FilePair, MigrationFiles } from './migration-files.js'
+import { type Fields, type HookFile, hooksIn, readHookFile } from './migration-files.js'
+import { keysIn, type Movable, type MovableHook, movableIn, type Remark } from './movable-hooks.js'
 
 export interface FileChange {
   readonly file: SettingsFile
   readonly after: string
 }
 
-/** A hook that is, or will be, on the other side. */
+/** A hook that is on the other side, or will be. */
 export interface Moved {
   readonly title: string
   readonly event: string
   readonly file: string
   readonly line: number
   readonly to: string
-  /** False where it was there already. */
+  /** False if it was there already. */
   readonly isNew: boolean
 }
 
 export interface Migration {
-  readonly route: Route
-  /** Targets, then sources: after a crash in between nothing is lost. */
+  readonly files: MigrationFiles
+  /** Targets first, then sources: a crash in between loses nothing. */
   readonly changes: readonly FileChange[]
   readonly moved: readonly Moved[]
-  /** What stays where it is. */
+  /** Things that stay where they are. */
   readonly left: readonly Remark[]
-  /** What goes, and may not be the same there. */
+  /** Things that go, but may behave differently there. */
   readonly notes: readonly Remark[]
   /** Files that were read. */
   readonly sources: readonly string[]
 }
 
 interface Loaded {
-  readonly leg: Leg
+  readonly pair: FilePair
   readonly source: HookFile
-  readonly manifest: Manifest
+  readonly movable: Movable
 }
 
-/** Reads only. Throws a SetupProblem where a file is to be left alone. */
-export function planMigration(route: Route, removeSource = false): Migration {
-  const loaded = route.legs.flatMap((leg): readonly Loaded[] => {
-    const source = readHookFile(leg)
-    return source ? [{ leg, source, manifest: manifestOf(source, leg, route) }] : []
+/** Only reads. Throws a SetupProblem if a file must be left alone. */
+export function planMigration(files: MigrationFiles, removeSource = false): Migration {
+  const loaded = files.pairs.flatMap((pair): readonly Loaded[] => {
+    const source = readHookFile(pair)
+    return source ? [{ pair, source, movable: movableIn(source, pair, files) }] : []
   })
-  const targets = [...new Map(route.legs.map(({ to }) => [to.path, to])).values()]
-  // What is shared with the project runs for everybody, and once.
+  const targets = [...new Map(files.pairs.map(({ to }) => [to.path, to])).values()]
+  // A hook shared with the project already runs for everybody, so a private copy of it is not needed.
   const shared = new Set<string>()
   const planned = targets.map((to) =>
     planTarget(
       to,
-      loaded.filter(({ leg }) => leg.to === to),
+      loaded.filter(({ pair }) => pair.to === to),
       shared,
     ),
   )
   return {
-    route,
+    files,
     changes: [...planned.flatMap(({ changes }) => changes), ...(removeSource ? loaded.flatMap(emptied) : [])],
     moved: planned.flatMap(({ moved }) => moved),
-    left: [...loaded.flatMap(({ manifest }) => manifest.left), ...planned.flatMap(({ left }) => left)],
-    notes: loaded.flatMap(({ manifest }) => manifest.notes),
+    left: [...loaded.flatMap(({ movable }) => movable.left), ...planned.flatMap(({ left }) => left)],
+    notes: loaded.flatMap(({ movable }) => movable.notes),
     sources: loaded.map(({ source }) => source.file.path),
   }
 }
@@ -89,17 +88,17 @@ interface PlannedTarget {
 
 function planTarget(to: SettingsPlace, loaded: readonly Loaded[], shared: Set<string>): PlannedTarget {
   const file = readSettings(to, false)
-  const isPrivate = loaded.some(({ leg }) => leg.isPrivate)
+  const isPrivate = loaded.some(({ pair }) => pair.isPrivate)
   const there = readHookFile({ from: to, role: 'explicit' })
   const known = new Counted([...(there ? keysIn(there) : [])])
   const moved: Moved[] = []
-  const fresh: Passenger[] = []
-  for (const { source, manifest } of loaded) {
-    for (const passenger of manifest.passengers) {
-      const isNew = !(known.takes(passenger.key) || (isPrivate && shared.has(passenger.key)))
-      if (isNew) fresh.push(passenger)
-      if (!isPrivate) shared.add(passenger.key)
-      const { title, event, entry } = passenger
+  const fresh: MovableHook[] = []
+  for (const { source, movable } of loaded) {
+    for (const hook of movable.hooks) {
+      const isNew = !(known.takes(hook.key) || (isPrivate && shared.has(hook.key)))
+      if (isNew) fresh.push(hook)
+      if (!isPrivate) shared.add(hook.key)
+      const { title, event, entry } = hook
       const line = source.config.json.lineOf(entry.at)
       moved.push({ title, event, file: source.file.path, line, to: to.path, isNew })
     }
@@ -112,7 +111,7 @@ function planTarget(to: SettingsPlace, loaded: readonly Loaded[], shared: Set<st
   return { changes: [...ignoring(to, file, isPrivate), { file, after }], moved, left }
 }
 
-/** Each of them once for each time it is there. */
+/** Matches each key as often as it occurs. */
 class Counted {
   readonly #counts = new Map<string, number>()
 
@@ -127,17 +126,17 @@ class Counted {
   }
 }
 
-/** As they stood: those of one group together, groups in their order. */
-export function groupsOf(passengers: readonly Passenger[]): Additions['groups'] {
+/** Keeps groups together and in order. */
+export function groupsOf(hooks: readonly MovableHook[]): Additions['groups'] {
   const events = new Map<string, Fields[]>()
-  let last: Passenger | undefined
-  for (const passenger of passengers) {
-    const groups = events.get(passenger.event) ?? []
-    events.set(passenger.event, groups)
-    const open = last?.entry.group === passenger.entry.group ? groups.pop() : undefined
+  let last: MovableHook | undefined
+  for (const hook of hooks) {
+    const groups = events.get(hook.event) ?? []
+    events.set(hook.event, groups)
+    const open = last?.entry.group === hook.entry.group ? groups.pop() : undefined
     const handlers = open ? (open.hooks as readonly unknown[]) : []
-    groups.push({ ...passenger.group, hooks: [...handlers, passenger.handler] })
-    last = passenger
+    groups.push({ ...hook.group, hooks: [...handlers, hook.handler] })
+    last = hook
   }
   return events
 }
@@ -149,8 +148,8 @@ function keysFor(
 ): { readonly keys: Additions['keys']; readonly left: readonly Remark[] } {
   const keys = new Map<string, unknown>()
   const left: Remark[] = []
-  for (const { source, manifest } of loaded) {
-    for (const [key, value] of manifest.keys) {
+  for (const { source, movable } of loaded) {
+    for (const [key, value] of movable.keys) {
       const now = keys.get(key) ?? there[key]
       if (now === undefined) keys.set(key, value)
       else if (JSON.stringify(now) !== JSON.stringify(value)) {
@@ -163,7 +162,7 @@ function keysFor(
   return { keys: [...keys], left }
 }
 
-/** What is private must not be committed by accident: the folder brings what keeps it out. */
+/** A private file must not be committed by accident, so its folder gets a .gitignore. */
 function ignoring(
   { path, within }: SettingsPlace,
   target: SettingsFile,
@@ -176,9 +175,9 @@ function ignoring(
 
 // ---- sources --------------------------------------------------------------------------------------------------
 
-function emptied({ leg, source, manifest }: Loaded): readonly FileChange[] {
+function emptied({ pair, source, movable }: Loaded): readonly FileChange[] {
   const { file, value, contents } = source
-  const gone = new Set(manifest.passengers.map(({ entry }) => entry))
+  const gone = new Set(movable.hooks.map(({ entry }) => entry))
   if (gone.size === 0 || file.text === undefined) return []
   refuseReadOnly(file, BY_HAND)
   const after = withoutHandlers(
@@ -186,7 +185,7 @@ function emptied({ leg, source, manifest }: Loaded): readonly FileChange[] {
     [...gone].map(({ at }) => at),
     file.path,
   )
-  const rest = hooksIn(file, after, leg.role)
+  const rest = hooksIn(file, after, pair.role)
   const stays = keysIn({
     ...source,
     contents: { ...contents, entries: contents.entries.filter((one) => !gone.has(one)) },
@@ -209,12 +208,12 @@ function refuseReadOnly({ path, stats }: SettingsFile, hint: string): void {
 
 // ---- doing it -------------------------------------------------------------------------------------------------
 
-/** Where what was there is kept, by file. Undefined: something is not what it was when it was shown; plan again. */
+/** Returns the backup of each changed file. Undefined: a file has changed since it was shown, so plan again. */
 export async function carryOut(
   shown: Migration,
   planAgain: () => Migration,
 ): Promise<ReadonlyMap<string, string> | undefined> {
-  const claude = readSettings(shown.route.claude, false)
+  const claude = readSettings(shown.files.claude, false)
   return new SetupRecord(claude.real).alone(() => {
     const plan = planAgain()
     if (!isSame(plan, shown)) return undefined

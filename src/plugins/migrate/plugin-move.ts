@@ -1,4 +1,4 @@
-// A plugin as the other side wants it: Claude Code's layout is read here as it is, and what is written for Carabiner is put into it.
+// Moving a plugin. Claude Code's layout already works here; a plugin written for Carabiner is put into Claude Code's layout.
 
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -18,21 +18,20 @@ import { checkPluginName, pluginNameFrom } from '../plugin-name.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { FileTree } from '../sources/file-tree.js'
 import { readFolderTree } from '../sources/folder-source.js'
-import { type HookFile, readHookFile, titleOf } from './hook-file.js'
-import { isLeftOut, manifestOf, type Remark } from './leg.js'
+import { manifestFor, manifestValue, withAdditions } from './edited-text.js'
 import { groupsOf } from './migration.js'
-import { manifestFor, manifestValue } from './plugin-manifest.js'
-import type { Direction, Leg, Route } from './route.js'
-import { withAdditions } from './target-text.js'
+import type { Direction, FilePair, MigrationFiles } from './migration-files.js'
+import { type HookFile, readHookFile, titleOf } from './migration-files.js'
+import { isLeftOut, movableIn, type Remark } from './movable-hooks.js'
 
 export interface PluginMove {
   readonly name: string
   readonly from: string
   readonly to: string
   readonly tree: FileTree
-  /** Whether the very same is there already. */
+  /** Whether exactly this is there already. */
   readonly isThere: boolean
-  /** For people. */
+  /** One line for each hook, for people. */
   readonly hooks: readonly string[]
   readonly left: readonly Remark[]
   readonly notes: readonly Remark[]
@@ -40,17 +39,16 @@ export interface PluginMove {
 
 export interface MoveOptions {
   readonly direction: Direction
-  /** The folder of the plugin. */
   readonly from: string
-  /** The folder that is to hold it. */
+  /** The folder that will hold it. */
   readonly into: string
-  /** Where that folder has to be, wherever links lead. */
+  /** The folder that `into` must really be in, with links followed. */
   readonly within?: string | undefined
-  /** In place of what it calls itself. */
+  /** Replaces the plugin's own name. */
   readonly name: string | undefined
 }
 
-/** Reads only. Throws a PluginProblem where there is no plugin, or another one in its place. */
+/** Only reads. Throws a PluginProblem if there is no plugin, or a different one in its place. */
 export function planMove({ direction, from, into, within, name: given }: MoveOptions): PluginMove {
   if (within !== undefined && !isBelow(realOf(into), realOf(within))) throw leadsOut(into, within)
   if (!existsSync(from)) throw new PluginProblem('SOURCE_NOT_FOUND', `There is no folder ${from}`)
@@ -108,7 +106,7 @@ type Report = Pick<PluginMove, 'hooks' | 'left' | 'notes'>
 
 const NOTHING: Report = { hooks: [], left: [], notes: [] }
 
-/** Claude Code does not read it beside its own layout: most likely it is for another agent, and here it would count. */
+/** Claude Code ignores this file beside its own layout. It is probably for another agent, and Carabiner would run it. */
 function withoutStray(source: FileTree, from: string): Report & Pick<PluginMove, 'tree'> {
   if (!source.files.has('hooks.json')) return { ...NOTHING, tree: source }
   const stray: Remark = {
@@ -120,7 +118,7 @@ function withoutStray(source: FileTree, from: string): Report & Pick<PluginMove,
   return { ...NOTHING, left: [stray], tree: changed(source, new Map([['hooks.json', undefined]])) }
 }
 
-/** Of what goes as it is. */
+/** The report for documents that move unchanged. */
 function plainReport(
   documents: readonly HookDocument[],
   diagnostics: readonly Diagnostic[],
@@ -142,7 +140,7 @@ function plainReport(
 
 // ---- for Claude Code ------------------------------------------------------------------------------------------
 
-/** hooks.json becomes hooks/hooks.json, with what Claude Code can run. */
+/** hooks.json becomes hooks/hooks.json, with the hooks that Claude Code can run. */
 function forClaude(source: FileTree, from: string, name: string): Report & Pick<PluginMove, 'tree'> {
   const path = join(from, 'hooks.json')
   if (source.files.has('hooks/hooks.json')) {
@@ -150,16 +148,22 @@ function forClaude(source: FileTree, from: string, name: string): Report & Pick<
     throw new PluginProblem('SEVERAL_PLUGINS', `${from} has hooks.json and hooks/hooks.json`, hint)
   }
   const place = { path, within: [from] }
-  const leg: Leg = { from: place, role: 'plugin', to: place, isPrivate: false }
-  const file = readHookFile(leg)
+  const pair: FilePair = { from: place, role: 'plugin', to: place, isPrivate: false }
+  const file = readHookFile(pair)
   if (!file) throw new PluginProblem('NO_HOOKS', `${path} is empty`)
   // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in a command
   const hooksDir = '${CLAUDE_PLUGIN_ROOT}/..'
-  const route: Route = { direction: 'claude-code', legs: [leg], claude: place, base: from, hooksDir }
-  const { passengers, left, notes } = manifestOf(file, leg, route)
+  const migration: MigrationFiles = {
+    direction: 'claude-code',
+    pairs: [pair],
+    claude: place,
+    base: from,
+    hooksDir,
+  }
+  const { hooks, left, notes } = movableIn(file, pair, migration)
   const { description } = file.value
   const said = typeof description === 'string' ? { description } : {}
-  const text = withAdditions(undefined, { groups: groupsOf(passengers), keys: Object.entries(said) }, path)
+  const text = withAdditions(undefined, { groups: groupsOf(hooks), keys: Object.entries(said) }, path)
   const files = new Map([
     ['hooks.json', undefined],
     ['hooks/hooks.json', text],
@@ -167,7 +171,7 @@ function forClaude(source: FileTree, from: string, name: string): Report & Pick<
   ])
   return {
     tree: changed(source, files),
-    hooks: passengers.map(({ title }) => title),
+    hooks: hooks.map(({ title }) => title),
     left: [...left, ...priorityOf(file)],
     notes,
   }
@@ -180,7 +184,7 @@ function priorityOf({ value, config }: HookFile): readonly Remark[] {
   return [{ what: '"priority"', why, file: config.path, line }]
 }
 
-/** Undefined takes a file out. */
+/** Undefined removes a file. */
 function changed(source: FileTree, files: ReadonlyMap<string, string | undefined>): FileTree {
   const tree = new FileTree()
   for (const [path, { bytes, isExecutable }] of source.files) {
@@ -202,7 +206,7 @@ function isSameThere(to: string, tree: FileTree): boolean {
   )
 }
 
-/** It is there whole or not at all. */
+/** Places it whole or not at all. */
 export async function placeMove({ to, name, tree }: PluginMove, step?: Step): Promise<void> {
   await placeMade(dirname(to), name, tree, step)
 }

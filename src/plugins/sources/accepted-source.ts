@@ -1,4 +1,4 @@
-// From where the user accepted each plugin of a project, and what it was then. The project's own lock file may say anything.
+// The source that the user accepted for each plugin of a project, and its content then. The project's lock file is not trusted.
 
 import { join } from 'node:path'
 import { digest } from '../../core/base/digest.js'
@@ -16,13 +16,12 @@ import { lockPath, type Target } from '../target.js'
 export type Accepted = Omit<LockEntry, 'installed'>
 
 interface AcceptedRecord {
-  /** The folder of the project. */
   readonly project: string
   readonly plugin: string
   readonly entry: Accepted
 }
 
-/** Undefined where nobody accepted it here. The user's own lock file is the user's own word. */
+/** Undefined if nobody accepted it here. The user's own lock file counts as accepted. */
 export function acceptedSource(target: Target, name: string): Accepted | undefined {
   if (target.scope === 'user') return readLock(lockPath(target)).get(name)
   return asProblem('NOT_READ', () => {
@@ -44,7 +43,7 @@ export function forgetSource(target: Target, name: string): void {
   discard(folderOf(target, name))
 }
 
-/** What lies in the project, or where others write, is nobody's word. */
+/** A record inside the project, or where others can write, would prove nothing. */
 function checkPlace(target: Target): void {
   const place = new StorePlace(dataHome())
   place.checkOutside(target.base)
@@ -99,26 +98,26 @@ function asProblem<T>(code: 'NOT_READ' | 'NOT_WRITTEN', work: () => T): T {
   }
 }
 
-// MERGED from src/plugins/sources/origin.ts: // Where a plugin is updated from: a source as it was asked for, before anybody fetched it.
+// ---- comparing sources ----------------------------------------------------------------------------------------
+
 export type Origin = Pick<LockEntry, 'source' | 'kind' | 'ref' | 'path' | 'catalog'>
 
 const PARTS = ['source', 'kind', 'ref', 'path', 'catalog'] as const
 
-/** A catalogue names another version, or another folder of the same repository, whenever it likes: that is its use. */
+/** Within one catalogue, version and folder may change freely: that is what a catalogue is for. */
 export function isSameOrigin(a: Origin, b: Origin): boolean {
   const parts = isFoundAlike(a, b) ? (['source', 'kind'] as const) : PARTS
   return parts.every((part) => a[part] === b[part])
 }
 
-/** By one name in one catalogue. */
+/** Both came from the same name in the same catalogue. */
 function isFoundAlike(a: Origin, b: Origin): boolean {
   return a.catalog !== undefined && a.catalog === b.catalog
 }
 
-// MERGED from src/plugins/sources/found-source.ts: // How the source that something would come from stands to the one that the user accepted.
-/** From where it would be fetched, and how that stands to what the user accepted. */
+/** The source that would be fetched, compared with the accepted one. */
 export interface FoundSource {
-  /** `moved`: by the project's lock file, or by the catalogue. `unknown`: nobody accepted any here. */
+  /** `moved` says who moved it: the project's lock file or the catalogue. `unknown`: nobody has accepted a source here. */
   readonly state: 'accepted' | 'moved-by-project' | 'moved-by-catalog' | 'unknown'
   readonly was: Origin | undefined
   readonly now: Origin
@@ -130,7 +129,7 @@ export function findSource(was: Origin | undefined, now: Origin): FoundSource {
   return { state: isFoundAlike(was, now) ? 'moved-by-catalog' : 'moved-by-project', was, now }
 }
 
-/** Nothing was fetched because of where it would have come from. */
+/** Nothing was fetched, because of where it would have come from. */
 export class SourceProblem extends PluginProblem {
   readonly source: FoundSource
 

@@ -1,4 +1,4 @@
-// Reading a tar archive into a tree: plain files and folders alone, as ustar, pax and GNU write them. The rest is refused.
+// A tar archive as a tree, from a file or an address: plain files and folders, as ustar, pax and GNU write them.
 
 import { gunzipSync } from 'node:zlib'
 import { textOf } from '../../core/base/errors.js'
@@ -9,17 +9,17 @@ import { FileTree, MOST_BYTES, MOST_ENTRIES, pathOfBytes, tooLarge } from './fil
 import { NO_ZIP } from './source.js'
 
 /*
- * Read here and not by a library: what a library makes of an odd entry (a link, a size in two places, a name in three)
- * is what would have to be checked, and here nothing odd gets as far as that.
+ * Written by hand on purpose: a library would interpret odd entries (a link, two sizes, three names), and we would have
+ * to check what it made of them. Here anything odd is refused.
  */
 
 const BLOCK = 512
-/** Heads, padding, and long names come on top of the contents. */
+/** Headers, padding and long names come on top of the contents. */
 const MOST_UNPACKED = MOST_BYTES + 4 * BLOCK * MOST_ENTRIES
-/** Of one head that holds a long name or attributes. */
+/** The largest header with a long name or attributes. */
 const MOST_HEAD = 64 * 1024
 
-/** What each type is called that is no file and no folder. */
+/** Names for entry types that are neither file nor folder. */
 const KINDS: Readonly<Record<string, string>> = {
   '1': 'a hard link',
   '2': 'a symbolic link',
@@ -29,7 +29,7 @@ const KINDS: Readonly<Record<string, string>> = {
   S: 'a sparse file',
 }
 
-/** Stops by what comes out, not by what the archive says of itself. */
+/** The limit applies to the output, whatever the archive says about its size. */
 function gunzipped(bytes: Buffer): Buffer {
   try {
     return gunzipSync(bytes, { maxOutputLength: MOST_UNPACKED })
@@ -44,7 +44,7 @@ function isGzip(bytes: Buffer): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b
 }
 
-/** What the heads before an entry say of it. */
+/** Attributes that headers give to the next entry. */
 interface Attributes {
   path?: string
   size?: number
@@ -75,7 +75,7 @@ function readTar(bytes: Buffer, tree: FileTree): void {
   if (heads === 0) throw broken('is no tar')
 }
 
-/** A head about the entry that follows, or about all. */
+/** A header about the next entry, or about all entries. */
 function isAbout(type: string): boolean {
   return type === 'L' || type === 'K' || type === 'x' || type === 'g'
 }
@@ -89,7 +89,7 @@ function addEntry(tree: FileTree, type: string, path: string, head: Buffer, cont
 
 function attributesOf(type: string, content: Buffer): Attributes {
   if (content.length > MOST_HEAD) throw broken('has a head that is too long')
-  // Where a link leads is of no interest: it is refused.
+  // A link's target does not matter: links are refused.
   if (type === 'K') return {}
   if (type === 'L') return { path: pathOfBytes(upToNul(content)) }
   return paxAttributes(content, type === 'g')
@@ -130,7 +130,7 @@ function sizeIn(head: Buffer): number {
   return numberIn(head, 124, 12)
 }
 
-/** In octal digits. Sizes beyond them are beyond every bound here as well. */
+/** Octal digits. A size too large for them is over every limit here anyway. */
 function numberIn(head: Buffer, at: number, length: number): number {
   const text = upToNul(head.subarray(at, at + length))
     .toString('latin1')
@@ -164,7 +164,8 @@ function broken(what: string): PluginProblem {
   )
 }
 
-// MERGED from src/plugins/sources/archive.ts: // An archive as a tree, by what is in it and not by what it is called: from a file, or from an address.
+// ---- from a file or an address --------------------------------------------------------------------------------
+
 export const MOST_PACKED_BYTES = 64 * 1024 * 1024
 const DOWNLOAD_MS = 180_000
 
@@ -179,7 +180,7 @@ function isZip(bytes: Buffer): boolean {
   return bytes[0] === 0x50 && bytes[1] === 0x4b
 }
 
-/** `place`: an absolute path, or an address. */
+/** `place` is an absolute path or an address. */
 export async function fetchArchive(place: string): Promise<FileTree> {
   return readArchive(/^https?:/i.test(place) ? await downloaded(place) : fileAt(place))
 }
@@ -206,7 +207,7 @@ async function downloaded(address: string): Promise<Buffer> {
   }
 }
 
-/** Redirects are followed here, so that each is looked at. */
+/** Follows redirects here, so that each one is checked. */
 async function responseOf(address: string, signal: AbortSignal): Promise<Response> {
   const { leadsOn, MOST_REDIRECTS, redirectIn } = await import('./redirect.js')
   let url = new URL(address)

@@ -1,4 +1,4 @@
-// git and npm, run for what they print: no shell, nobody to ask, bounded in time and output, and nothing of them left behind.
+// Runs git and npm for their output: without a shell or prompts, bounded in time and output, and with no process left behind.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { textOf } from '../../core/base/errors.js'
@@ -13,25 +13,25 @@ interface ProgramCall {
   readonly env: NodeJS.ProcessEnv
   readonly input?: string
   readonly timeoutMs: number
-  /** Of standard output. */
+  /** The most that it may print to standard output. */
   readonly maxBytes: number
 }
 
 export interface Ended {
   readonly code: number
   readonly stdout: Buffer
-  /** Its end, for people. */
+  /** The end of it, for people. */
   readonly stderr: string
 }
 
 const LONGEST_STDERR = 16 * 1024
-/** Of one file that it writes: a repository without end fills no disk. In blocks of 512 bytes, as POSIX has it. */
+/** The largest file it may write, so that an endless repository cannot fill the disk. In POSIX blocks of 512 bytes. */
 const MOST_WRITTEN_BLOCKS = 512 * 1024
 
-/** As a shell says it. */
+/** A shell's exit code for this. */
 const NOT_FOUND = 127
 
-/** Answers however it ended by itself; throws where it did not start, or was ended because it went beyond its bounds. */
+/** Returns any exit of its own. Throws if the program did not start or was ended for exceeding a limit. */
 export async function runProgram(call: ProgramCall): Promise<Ended> {
   const { program, input = '', timeoutMs } = call
   const child = started(call)
@@ -44,7 +44,7 @@ export async function runProgram(call: ProgramCall): Promise<Ended> {
     child.stderr.destroy()
   }
   const printed = collected(child, call.maxBytes, stop)
-  child.stdin.on('error', () => undefined) // it ended without reading everything, and its code says why
+  child.stdin.on('error', () => undefined) // it ended without reading everything; its exit code says why
   child.stdin.end(input)
   const timer = setTimeout(() => stop(`took longer than ${timeoutMs / 1000} s`), timeoutMs)
   try {
@@ -54,19 +54,19 @@ export async function runProgram(call: ProgramCall): Promise<Ended> {
     throw new PluginProblem('FETCH_FAILED', `There is no ${program} on the path`, `Install ${program}.`)
   } finally {
     clearTimeout(timer)
-    // A helper of it that still waits for the network.
+    // Ends helpers that still wait for the network.
     group?.end()
     await group?.gone
   }
 }
 
-/** The shell only sets the bound, and becomes the program: no value is part of its text. */
+/** The shell only sets the limit and then becomes the program. No value is part of its text. */
 function started({ program, args, cwd, env }: ProgramCall): ChildProcessWithoutNullStreams {
   const limited = ['-c', `ulimit -f ${MOST_WRITTEN_BLOCKS} 2>/dev/null; exec "$@"`, 'sh', program, ...args]
   return spawn('/bin/sh', limited, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true })
 }
 
-/** What it has printed until somebody asks. */
+/** Returns a function that gives the output so far. */
 function collected(
   { stdout, stderr }: ChildProcessWithoutNullStreams,
   maxBytes: number,
@@ -85,7 +85,7 @@ function collected(
   return () => ({ stdout: Buffer.concat(out), stderr: plainText(said).trim() })
 }
 
-/** Its exit code; of one that a signal ended, -1. */
+/** Its exit code, or -1 if a signal ended it. */
 function closed(child: ChildProcessWithoutNullStreams, program: string): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once('error', (error) =>

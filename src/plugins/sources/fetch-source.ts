@@ -1,4 +1,4 @@
-// Getting what a source names: one tree of checked files, and what it is pinned to.
+// Fetching a source: a tree of checked files, and what it is pinned to.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,20 +12,20 @@ import type { FetchableSource } from './source.js'
 
 export interface Fetched {
   readonly tree: FileTree
-  /** Of git. */
+  /** For git. */
   readonly commit?: string
   readonly isTag?: boolean
-  /** Of npm. */
+  /** For npm. */
   readonly version?: string
 }
 
-/** The folder `path` of the source, if it has one. Reaches the network only where the source is not on this machine. */
+/** Returns the folder `path` of the source, if it has one. Uses the network only if the source is not on this machine. */
 export async function fetchTree(source: FetchableSource): Promise<Fetched> {
   switch (source.kind) {
     case 'folder':
       return { tree: readFolderTree(folderOf(source.folder, source.path)) }
     case 'git':
-      // What only one kind of source needs is loaded with it.
+      // Each kind of source loads its own code.
       return withWorkFolder(async (work) => (await import('./git-source.js')).fetchGit(source, work))
     case 'npm':
       return withWorkFolder(async (work) => {
@@ -44,7 +44,7 @@ function folderOf(folder: string, path: string | undefined): string {
   throw noFolder(path)
 }
 
-/** Most archives hold one folder, and all in that. A plugin has more than one thing at its top, or a file. */
+/** Most archives hold a single folder with everything in it. A plugin has several things at its top, or a file. */
 function unwrapped(tree: FileTree): FileTree {
   const [only, ...others] = tree.top()
   if (only === undefined || others.length > 0 || only.startsWith('.') || only === 'hooks') return tree

@@ -1,4 +1,4 @@
-// The files of a plugin on their way from a source to a folder: checked and bounded one by one, whatever they came in.
+// The files of a plugin on their way from a source to a folder. Each path and size is checked, wherever it came from.
 
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
@@ -11,27 +11,27 @@ export const MOST_FILE_BYTES = 16 * 1024 * 1024
 
 interface TreeFile {
   readonly bytes: Buffer
-  /** All that is kept of its mode. */
+  /** Nothing else of the mode is kept. */
   readonly isExecutable: boolean
 }
 
 /**
- * No part of a plugin: trust neither hashes nor copies them, and a repository inside has settings that run programs. What
- * Python compiled could run in place of what is reviewed.
+ * These are not part of a plugin. Trust neither hashes nor copies them, a nested repository has settings that run
+ * programs, and Python's compiled files could run in place of the reviewed ones.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set(['.git', 'git~1', '.ds_store', '__pycache__'])
 
-/** Of a tree: see there. */
+/** The form of `FileTree.integrity()`. */
 export const INTEGRITY = /^sha256-[A-Za-z0-9+/]{43}=$/
 
 export class FileTree {
   readonly #files = new Map<string, TreeFile>()
-  /** By key: how it was spelt first, and what it is. */
+  /** By collision key: the first spelling, and whether it is a folder. */
   readonly #taken = new Map<string, { readonly path: string; readonly isFolder: boolean }>()
   #entries = 0
   #bytes = 0
 
-  /** By path, in no special order. */
+  /** By path, in any order. */
   get files(): ReadonlyMap<string, TreeFile> {
     return this.#files
   }
@@ -44,18 +44,18 @@ export class FileTree {
     if (!isLeftOut(path)) this.#files.set(path, { bytes, isExecutable })
   }
 
-  /** Folders are where files are; one that is named is only checked. */
+  /** Only checks the path: folders exist because of their files. */
   addFolder(raw: string): void {
     if (entryPath(raw) === '') this.#count()
     else this.#place(raw, true)
   }
 
-  /** Never returns: nothing but files and folders is taken. */
+  /** Never returns: only files and folders are accepted. */
   refuse(raw: string, what: string): never {
     throw unsafe(raw, `is ${what}`)
   }
 
-  /** What lies in this folder, as a tree of its own; undefined where nothing does. */
+  /** The files in this folder as a tree. Undefined if there are none. */
   below(folder: string): FileTree | undefined {
     if (folder === '') return this
     const tree = new FileTree()
@@ -65,7 +65,7 @@ export class FileTree {
     return tree.#files.size === 0 ? undefined : tree
   }
 
-  /** Names at the top. */
+  /** The names at the top. */
   top(): readonly string[] {
     return [...new Set([...this.#files.keys()].map((path) => path.split('/')[0] as string))].sort()
   }
@@ -74,7 +74,7 @@ export class FileTree {
     return this.#files.get(path)?.bytes.toString('utf8')
   }
 
-  /** Of paths, executable bits and contents; the same on every machine. */
+  /** A hash of paths, executable bits and contents, the same on every machine. */
   integrity(): string {
     const hash = createHash('sha256')
     for (const path of [...this.#files.keys()].sort()) {
@@ -85,7 +85,7 @@ export class FileTree {
     return `sha256-${hash.digest('base64')}`
   }
 
-  /** Checks the path and every folder on its way, and answers it. */
+  /** Checks the path and every folder on it, and returns the path. */
   #place(raw: string, isFolder: boolean): string {
     this.#count()
     const path = entryPath(raw)
@@ -126,21 +126,21 @@ export function isLeftOut(path: string): boolean {
   return path.split('/').some((name) => LEFT_OUT.has(name.toLowerCase()))
 }
 
-// MERGED from src/plugins/sources/entry-path.ts: // Where a file of a plugin lies in its folder: a path that cannot lead out of it on any system, nor mean another file.
-/** In bytes. */
+// ---- paths: none can lead out of the folder on any system, or mean another file -------------------------------
+
 const LONGEST_PATH = 1024
 const LONGEST_NAME = 255
 const DEEPEST = 32
 
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[\d¹²³])\s*(?:\.|$)/i
 
-/** In bytes as they stand in an archive or a repository; throws if it is not plain. */
+/** A path in bytes, from an archive or a repository. Throws if it is not UTF-8. */
 export function pathOfBytes(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString('utf8')
   throw unsafe(bytes.toString('latin1'), 'has a name that is not UTF-8')
 }
 
-/** Forward slashes, no slash at either end. Empty for the folder itself. Throws for everything that is a trick. */
+/** Uses forward slashes, with none at either end. Empty for the folder itself. Throws for every trick. */
 export function entryPath(raw: string): string {
   const wrong = faultOf(raw)
   if (wrong !== undefined) throw unsafe(raw, wrong)
@@ -170,7 +170,7 @@ function faultOfName(name: string): string | undefined {
   return Buffer.byteLength(name) > LONGEST_NAME ? `has a name of more than ${LONGEST_NAME} bytes` : undefined
 }
 
-/** Two paths with the same key are the same file on some system: case, forms of accents, dots and blanks at the end. */
+/** Paths with the same key are the same file on some system: letter case, forms of accents, trailing dots and spaces. */
 export function collisionKey(path: string): string {
   return path
     .split('/')

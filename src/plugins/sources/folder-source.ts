@@ -1,4 +1,4 @@
-// A folder on this machine as a tree: read as trust reads it, so that nobody can lead it elsewhere meanwhile; no links.
+// A folder on this machine as a tree, read and written. Links are refused, and nobody can redirect the reading meanwhile.
 
 import { closeSync, fchmodSync, fsyncSync, lstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,7 +7,7 @@ import { isExecutable } from '../../trust/unit.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { FileTree } from './file-tree.js'
 
-/** Whether there is such a folder below; a link on the way to it is none. */
+/** Whether there is such a folder. A path through a link does not count. */
 export function isFolderIn(folder: string, path: string): boolean {
   const names = path.split('/')
   return names.every((_, i) => {
@@ -33,15 +33,14 @@ export function readFolderTree(folder: string): FileTree {
   )
 }
 
-// MERGED from src/plugins/sources/tree-files.ts: // A tree written into a folder: new files alone, plain modes, on the disk before anybody relies on them.
-/** The folder must not be there. */
+/** Writes new files with plain modes, and to disk. The folder must not exist. */
 export function writeTree(tree: FileTree, folder: string): void {
   mkdirSync(folder)
   const made = new Set([folder])
   for (const [path, { bytes, isExecutable }] of tree.files) {
     const file = join(folder, path)
     makeFolders(dirname(file), made)
-    // Fails where anything is: nothing is followed, nothing overwritten.
+    // Fails if anything is there: nothing is followed or overwritten.
     const fd = openSync(file, 'wx', 0o600)
     try {
       writeFileSync(fd, bytes)

@@ -1,4 +1,4 @@
-// What a project's lock file may not lead to by itself: places and networks of this machine, and ways that use the user's keys.
+// Sources that a project's lock file may not choose: places and networks of this machine, and access with the user's keys.
 
 import { lookup } from 'node:dns/promises'
 import { isAbsolute } from 'node:path'
@@ -7,7 +7,7 @@ import { isAddress, withoutBrackets } from '../../runners/http/allow-lists.js'
 import { classOf, METADATA_NAMES } from '../../runners/http/reach.js'
 import type { FetchableSource } from './source.js'
 
-/** Why, as the end of a sentence; undefined where somebody may be asked about it. Asks nobody. */
+/** The reason, as the end of a sentence. Undefined if the user may be asked about it. Uses no network. */
 export function foreignByName(source: FetchableSource, project: string): string | undefined {
   const place = placeOf(source)
   if (place === undefined) return undefined
@@ -19,14 +19,14 @@ export function foreignByName(source: FetchableSource, project: string): string 
   return inside && `its host is ${inside}`
 }
 
-/** The same of the addresses that a name has: for a source that somebody agreed to, just before it is fetched. */
+/** The same for the addresses of its host name, just before a source that the user agreed to is fetched. */
 export async function foreignByAddress(source: FetchableSource): Promise<string | undefined> {
   const url = webAddress(placeOf(source) ?? '')
   const inside = url && (await insideByAddress(url))
   return inside && `its host leads to ${inside}`
 }
 
-/** Undefined for npm, which asks the registry that the user chose. */
+/** Undefined for npm, which uses the registry that the user chose. */
 function placeOf(source: FetchableSource): string | undefined {
   switch (source.kind) {
     case 'folder':
@@ -44,18 +44,19 @@ function webAddress(text: string): URL | undefined {
   return /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : undefined
 }
 
-// MERGED from src/plugins/sources/inside-address.ts: // Whether an address leads to this machine, or into its networks: where only the user may send a request.
-/** Names that no public server answers to. */
+// ---- addresses of this machine and its networks: only the user may send requests there ------------------------
+
+/** Names that no public server has. */
 const INSIDE = /^[^.]+$|\.(?:localhost|local|internal|lan|home\.arpa|intranet|corp|home)$/
 
-/** By how it is written, as the end of a sentence; undefined where that says nothing against it. Asks nobody. */
+/** Judges the address as it is written. Returns the end of a sentence, or undefined. Uses no network. */
 export function insideByName(url: URL): string | undefined {
   const host = hostOf(url)
   if (isAddress(host)) return classOf(host)?.name
   return INSIDE.test(host) || METADATA_NAMES.has(host) ? 'a name of this machine or its network' : undefined
 }
 
-/** The same of every address that its name has now. One that has none is not reached anyway. */
+/** Judges every address that the name has now. A name without an address is not reached anyway. */
 export async function insideByAddress(url: URL): Promise<string | undefined> {
   const known = insideByName(url)
   if (known !== undefined || isAddress(hostOf(url))) return known
@@ -64,7 +65,7 @@ export async function insideByAddress(url: URL): Promise<string | undefined> {
   return inside[0]
 }
 
-/** A name may be written with the dot of the root behind it. */
+/** A name may end with the dot of the root. */
 function hostOf({ hostname }: URL): string {
   return withoutBrackets(hostname).replace(/\.$/, '').toLowerCase()
 }

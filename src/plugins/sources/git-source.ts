@@ -1,4 +1,4 @@
-// A commit of a git repository as a tree: its objects are read one by one, and nothing is ever checked out.
+// A commit of a git repository as a tree. Its objects are read one by one, and nothing is ever checked out.
 
 import { mkdirSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
@@ -9,8 +9,8 @@ import { FileTree, isLeftOut, MOST_BYTES, MOST_ENTRIES, pathOfBytes, tooLarge } 
 import type { Source } from './source.js'
 
 /*
- * Without a working tree there are no hooks, no filters, no attributes, no submodules and no links: whatever the
- * repository says about itself is data.
+ * Without a working tree there are no hooks, filters, attributes, submodules or links: everything in the repository is
+ * data.
  */
 
 type GitSource = Extract<Source, { readonly kind: 'git' }>
@@ -18,17 +18,17 @@ type GitSource = Extract<Source, { readonly kind: 'git' }>
 interface GitTree {
   readonly tree: FileTree
   readonly commit: string
-  /** Whether the ref is a tag, which is not expected to move. */
+  /** A tag is not expected to move. */
   readonly isTag: boolean
 }
 
 const COMMIT = /^[0-9a-f]{40}$/
 const FETCH_MS = 300_000
 const LOCAL_MS = 60_000
-/** Of a list of refs or names; a path has at most 1 KiB. */
+/** For a list of refs or names. A path has at most 1 KiB. */
 const MOST_LISTED = 16 * 1024 * 1024
 
-/** `work`: an empty folder of our own. */
+/** `work` is an empty folder of our own. */
 export async function fetchGit(source: GitSource, work: string): Promise<GitTree> {
   const git = new Git(source.url, join(work, 'objects.git'))
   await git.begin()
@@ -37,15 +37,15 @@ export async function fetchGit(source: GitSource, work: string): Promise<GitTree
   return { tree: await git.read(commit, source.path ?? ''), commit, isTag: found.isTag }
 }
 
-/** A commit to look into without reading all of it: links and sizes of files nobody asks for do not matter. */
+/** A commit to look into without reading all of it. Links and large files that nobody asks for do not matter. */
 interface GitCommit {
   readonly commit: string
-  /** Undefined where there is no plain file of at most so many bytes. */
+  /** Undefined if there is no plain file with at most that many bytes. */
   file(path: string, maxBytes: number): Promise<Buffer | undefined>
   folders(): Promise<ReadonlySet<string>>
 }
 
-/** `work`: an empty folder of our own; the answer is of use while it is there. */
+/** `work` is an empty folder of our own. The result works as long as the folder exists. */
 export async function openGit(source: GitSource, work: string): Promise<GitCommit> {
   const git = new Git(source.url, join(work, 'objects.git'))
   await git.begin()
@@ -58,14 +58,14 @@ export async function openGit(source: GitSource, work: string): Promise<GitCommi
   }
 }
 
-/** What of the user's own settings of git counts here, too; the rest is for repositories that somebody works in. */
+/** The user's git settings that apply here too. The others are for repositories that somebody works in. */
 const KEPT = /^GIT_(?:SSH|SSH_COMMAND|SSH_VARIANT|SSL_\w+|ASKPASS|TRACE\w*)$/
 
 function environment(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([key]) => !key.startsWith('GIT_') || KEPT.test(key))
   return {
     ...Object.fromEntries(own),
-    // Without a terminal of its own ssh has nobody to ask; nor is there to be a window.
+    // ssh has no terminal to ask on, and must not open a window.
     SSH_ASKPASS_REQUIRE: 'never',
     GIT_TERMINAL_PROMPT: '0',
     GIT_CONFIG_NOSYSTEM: '1',
@@ -75,7 +75,7 @@ function environment(): NodeJS.ProcessEnv {
   }
 }
 
-/** Only the way that this address goes; `ext::` runs any program. */
+/** Allows only this address's protocol: `ext::` runs any program. */
 function protocolOf(url: string): string {
   if (isAbsolute(url)) return 'file'
   return /^(https?|ssh):\/\//i.exec(url)?.[1]?.toLowerCase() ?? 'ssh'
@@ -90,7 +90,7 @@ interface Listed {
 
 class Git {
   readonly #url: string
-  /** Where that leads to. */
+  /** The address that it redirects to. */
   #address: string
   readonly #folder: string
   readonly #env = environment()
@@ -124,7 +124,7 @@ class Git {
     if (code !== 0) throw this.#failed('could not begin', stderr)
   }
 
-  /** A tag goes before a branch of the same name, as everywhere in git. */
+  /** A tag wins over a branch of the same name, as everywhere in git. */
   async find(ref: string | undefined): Promise<{ readonly want: string; readonly isTag: boolean }> {
     if (ref !== undefined && COMMIT.test(ref)) return { want: ref, isTag: false }
     const names = ref === undefined ? ['HEAD'] : [`refs/tags/${ref}`, `refs/heads/${ref}`]
@@ -198,7 +198,7 @@ class Git {
     return new Set(records(stdout).map((name) => name.toString('utf8')))
   }
 
-  /** A tree may hold itself a thousand times over: what it prints is bounded. */
+  /** A tree can contain itself a thousand times, so the output is bounded. */
   async #list(commit: string, path: string): Promise<readonly Listed[]> {
     const from = path === '' ? commit : `${commit}:${path}`
     const { code, stdout } = await this.#run(['ls-tree', '-r', '-z', '-l', '--full-tree', from])
@@ -235,7 +235,6 @@ class Git {
     })
   }
 
-  /** Of the other side. */
   async #ask(args: (url: string) => readonly string[]): Promise<Ended> {
     const run = (url: string) => this.#run(args(url), FETCH_MS)
     if (!/^https?:/i.test(this.#url)) return run(this.#url)
@@ -248,7 +247,7 @@ class Git {
   #run(args: readonly string[], timeoutMs = LOCAL_MS, maxBytes = MOST_LISTED, input = ''): Promise<Ended> {
     return runProgram({
       program: 'git',
-      // Named, and not found by git: people forbid it to take any bare repository that it happens to stand in.
+      // The folder is named because users can forbid git to use a bare repository that it finds by itself.
       args: [...this.#settings, '--literal-pathspecs', `--git-dir=${this.#folder}`, ...args],
       cwd: this.#folder,
       env: this.#env,

@@ -1,4 +1,4 @@
-// A package of npm as a tree: npm finds and downloads it, and runs nothing of it.
+// An npm package as a tree. npm finds and downloads it, and runs nothing from it.
 
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,9 +21,9 @@ interface NpmTree {
 const PACK_MS = 180_000
 const MOST_PRINTED = 16 * 1024 * 1024
 
-/** `work`: an empty folder of our own. */
+/** `work` is an empty folder of our own. */
 export async function fetchNpm({ name, range }: NpmSource, work: string): Promise<NpmTree> {
-  // A project of its own: npm would read the settings of one further up, which may name another registry.
+  // A project of its own: otherwise npm would read the settings of a parent folder, which may name another registry.
   writeFileSync(join(work, 'package.json'), '{ "private": true }\n')
   const { code, stdout, stderr } = await runProgram({
     program: 'npm',
@@ -57,7 +57,7 @@ export async function fetchNpm({ name, range }: NpmSource, work: string): Promis
   return { tree: readArchive(read.bytes), version: versionIn(stdout.toString('utf8')) }
 }
 
-/** Newer versions of npm answer an object by name, older ones a list. */
+/** Newer versions of npm print an object by name, older ones a list. */
 function versionIn(printed: string): string {
   try {
     const said: unknown = JSON.parse(printed)
@@ -65,7 +65,7 @@ function versionIn(printed: string): string {
     if (isObject(first) && typeof first.version === 'string' && /^[\w.+-]{1,100}$/.test(first.version))
       return first.version
   } catch {
-    // told below
+    // reported below
   }
   throw new PluginProblem(
     'FETCH_FAILED',

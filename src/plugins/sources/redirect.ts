@@ -1,4 +1,4 @@
-// Where the address of a repository leads to now: git is kept from following by itself, and does not say where to.
+// Following redirects of archives and repositories: never to an insecure protocol, nor from outside into this network.
 
 import { textOf } from '../../core/base/errors.js'
 import { visibleName } from '../../core/base/text.js'
@@ -7,10 +7,13 @@ import type { Ended } from './external-program.js'
 import { insideByAddress } from './foreign-source.js'
 
 const ASK_MS = 60_000
-/** What git asks for first; it stays when the repository is elsewhere. */
+/** The first thing git asks for. The path stays the same when the repository has moved. */
 const REFS = '/info/refs?service=git-upload-pack'
 
-/** Runs it with the address, and with where that leads to as long as it leads on. Answers the last of them as well. */
+/**
+ * Runs git with the address, and again with each redirect. git does not follow redirects itself here, and does not say
+ * where they lead. Returns the last address too.
+ */
 export async function followed(
   url: string,
   run: (address: string) => Promise<Ended>,
@@ -60,10 +63,11 @@ function elsewhere(asked: string, why: string): PluginProblem {
   )
 }
 
-// MERGED from src/plugins/sources/redirect.ts: // Where a server leads to: never to where nobody is who they say they are, nor into this network from outside of it.
+// ---- one redirect ---------------------------------------------------------------------------------------------
+
 export const MOST_REDIRECTS = 5
 
-/** The next address; undefined where the answer leads nowhere. `asked`: what somebody named, for messages. */
+/** The next address. Undefined if the response is not a redirect. `asked` is the user's address, for messages. */
 export async function redirectIn(
   { status, headers }: Response,
   url: URL,

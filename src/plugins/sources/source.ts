@@ -1,4 +1,4 @@
-// Where a plugin comes from, as somebody types it: a folder, git, npm, an archive, or a name in a catalogue.
+// A plugin's source as the user types it: a folder, git, npm, an archive, or a name in a catalogue.
 
 import { existsSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -10,9 +10,9 @@ import { entryPath } from './file-tree.js'
 
 export type Source =
   | { readonly kind: 'folder'; readonly folder: string; readonly path?: string }
-  /** `url` may be an absolute path. `ref` is a tag, a branch or a whole commit; without it the default branch. */
+  /** `url` may be an absolute path. `ref` is a tag, a branch or a full commit. Without it, the default branch. */
   | { readonly kind: 'git'; readonly url: string; readonly ref?: string; readonly path?: string }
-  /** `range` as npm takes it: a version, a range, a tag. */
+  /** `range` is what npm accepts: a version, a range or a tag. */
   | { readonly kind: 'npm'; readonly name: string; readonly range: string; readonly path?: string }
   /** An absolute path or an address. */
   | { readonly kind: 'archive'; readonly place: string; readonly path?: string }
@@ -23,17 +23,17 @@ export type FetchableSource = Exclude<Source, { readonly kind: 'catalog' }>
 interface SourceOptions {
   /** `--ref`. */
   readonly ref?: string | undefined
-  /** `--path`: the folder in it that is the plugin. */
+  /** `--path`: the folder of the plugin in the source. */
   readonly path?: string | undefined
-  /** Relative paths begin here. */
+  /** Relative paths start here. */
   readonly from?: string | undefined
 }
 
-/** What may be given. */
+/** The forms that a source may have. */
 export const FORMS =
   'A source is a folder (./x), git (https://…, ssh://…, git@host:…, x.git#ref), npm:NAME@VERSION, an archive (.tgz, .tar.gz, .tar) or NAME@CATALOG.'
 
-/** Throws where it is none, and for whatever a program that is given it could take for something else. */
+/** Throws if it is not a source, or if a program could take it for something else. */
 export function parseSource(text: string, options: SourceOptions = {}): Source {
   checkText(text)
   const source = sourceOf(text, options)
@@ -63,7 +63,7 @@ function sourceOf(text: string, { ref, from = process.cwd() }: SourceOptions): S
   const asked = refOf(fragment, ref)
   if (ADDRESS.test(whole)) return addressSource(whole.replace(/^git\+/, ''), asked)
   if (SCP.test(whole)) return gitSource(whole, asked)
-  // Before any folder: what lies in a project must not pass for what a catalogue names.
+  // Catalogue names come before folders: a folder in a project must not pass for a plugin of a catalogue.
   const [, name, catalog] = CATALOG_NAME.exec(whole) ?? []
   if (name !== undefined && catalog !== undefined) {
     if (fragment !== undefined)
@@ -79,7 +79,7 @@ const ADDRESS = /^(?:git\+)?[a-z][a-z0-9+.-]*:\/\//i
 const SCP = /^[\w.-]+@[\w.-]+:(?!\/\/)/
 const NAME = '[A-Za-z0-9][A-Za-z0-9._-]{0,63}'
 const CATALOG_NAME = new RegExp(`^(${NAME})@(${NAME})$`)
-/** What a plugin is called in a catalogue. */
+/** A plugin's name in a catalogue. */
 export const ENTRY_NAME = new RegExp(`^${NAME}$`)
 
 export function isCatalogName(text: string): boolean {
@@ -90,7 +90,7 @@ function existsLike(text: string): string {
   return /^[\w.-]+\/[\w.-]+$/.test(text) ? 'is no folder here, and no address either' : 'is no source'
 }
 
-/** `x#ref`; a folder may have the sign in its name, but takes no ref away from what can have one. */
+/** `x#ref`. A folder may have # in its name, unless the text can also be read as a ref. */
 function splitFragment(text: string, from: string): readonly [whole: string, fragment: string | undefined] {
   const at = text.lastIndexOf('#')
   if (at < 0) return [text, undefined]
@@ -101,7 +101,7 @@ function splitFragment(text: string, from: string): readonly [whole: string, fra
   return isName ? [text, undefined] : [whole, fragment]
 }
 
-/** No sign that means something in a list of refs, no dash in front. */
+/** No characters that have a meaning in a list of refs, and no leading dash. */
 const REF = /^[A-Za-z0-9_][\w./@+-]{0,199}$/
 
 function refOf(fragment: string | undefined, option: string | undefined): string | undefined {
@@ -134,7 +134,7 @@ function notGit<S extends Source>(source: S, ref: string | undefined): S {
 // ---- npm ------------------------------------------------------------------------------------------------------
 
 const PACKAGE = /^(?:@[a-z0-9][a-z0-9._~-]*\/)?[a-z0-9][a-z0-9._~-]*$/i
-/** No sign by which npm would take it for a folder, an address or another package. */
+/** No characters that make npm read a folder, an address or another package. */
 const RANGE = /^[\w^~<>=*|.+ -]{1,100}$/
 
 function npmSource(text: string): FetchableSource {
@@ -163,10 +163,10 @@ function refuseZip(path: string, text: string): void {
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 function addressSource(given: string, ref: string | undefined): FetchableSource {
-  // Programs do not agree on which host is meant by these.
+  // Programs disagree on which host these mean.
   if (!URL.canParse(given) || /[\\#]/.test(given)) throw invalid(given, 'is no address')
   const url = new URL(given)
-  // Letters that look like others are written out, in names of hosts too.
+  // Lookalike letters are written out, in host names too.
   const text = /^[\x20-\x7e]*$/.test(given) ? given : url.href
   if (url.password !== '' || (url.username !== '' && url.protocol !== 'ssh:')) {
     throw new PluginProblem(
@@ -194,14 +194,14 @@ function pathOfUrl(text: string): string {
 }
 
 function gitSource(url: string, ref: string | undefined): FetchableSource {
-  // `host:-x` would be an option of the program at the other end.
+  // `host:-x` would be an option for the program on the other side.
   if (/:-|^-/.test(url)) throw invalid(url, 'names no repository')
   return { kind: 'git', url, ...(ref !== undefined && { ref }) }
 }
 
 // ---- on this machine ------------------------------------------------------------------------------------------
 
-/** Undefined for what does not look like a path, and is none here. */
+/** Undefined if it neither looks like a path nor exists. */
 function localPath(text: string, from: string): string | undefined {
   const path = pathOf(text, from)
   return isPathLike(text) || existsSync(path) ? path : undefined
@@ -239,7 +239,7 @@ interface LockedSource {
   readonly path?: string
 }
 
-/** What a lock file says may be a stranger's word: read as if somebody had typed it, but nobody looks whether it is there. */
+/** A lock file is untrusted. Its source is read as if somebody had typed it, without checking that it exists. */
 export function lockedSource({ source: text, kind, ref, path }: LockedSource, from: string): FetchableSource {
   checkText(text)
   const found = lockedAs(kind, text, ref, from)
@@ -267,7 +267,7 @@ function invalid(text: string, what: string): PluginProblem {
   return new PluginProblem('SOURCE_INVALID', `${visibleName(text.slice(0, 300))} ${what}`, FORMS)
 }
 
-/** As it can be typed again, less the ref, version or folder in it. */
+/** It can be typed again, without its ref, version or folder. */
 export function sourceText(source: Source): string {
   switch (source.kind) {
     case 'folder':

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import type { ConfiguredHook } from '../../../src/config/configured-hook.js'
 import { loadConfig } from '../../../src/config/load.js'
 import { carryOut, planMigration } from '../../../src/plugins/migrate/migration.js'
-import { routeOf } from '../../../src/plugins/migrate/route.js'
+import { migrationFiles } from '../../../src/plugins/migrate/migration-files.js'
 import { tree } from '../../config/temp-tree.js'
 import { withOwnHome } from './own-home.js'
 
@@ -39,7 +39,7 @@ function hooksOf(specs: readonly ConfiguredHook[]) {
 }
 
 async function migrate(to: 'carabiner' | 'claude-code', project: string, removeSource = false) {
-  const plan = () => planMigration(routeOf(to, project), removeSource)
+  const plan = () => planMigration(migrationFiles(to, project), removeSource)
   const shown = plan()
   if (shown.changes.length > 0) expect(await carryOut(shown, plan)).toBeDefined()
   return shown
@@ -57,7 +57,7 @@ describe.skipIf(!isThere)('configurations of ../shared/corpus', () => {
     const migrated = hooksOf((await loadConfig({ projectDir: project })).specs)
     expect(migrated).toEqual(original)
     expect(there.moved).toHaveLength(original.length)
-    expect(planMigration(routeOf('carabiner', project)).changes).toEqual([])
+    expect(planMigration(migrationFiles('carabiner', project)).changes).toEqual([])
 
     const hooks = join(project, '.amplifier/hooks/hooks.json')
     const root = tree(existsSync(hooks) ? { '.amplifier/hooks/hooks.json': readFileSync(hooks, 'utf8') } : {})

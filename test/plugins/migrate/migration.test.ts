@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { replaceSettings } from '../../../src/hosts/settings-file.js'
 import { SetupProblem } from '../../../src/hosts/setup-problem.js'
 import { carryOut, type Migration, planMigration } from '../../../src/plugins/migrate/migration.js'
-import { type Direction, routeOf } from '../../../src/plugins/migrate/route.js'
+import { type Direction, migrationFiles } from '../../../src/plugins/migrate/migration-files.js'
 import { command, type Files, tree } from '../../config/temp-tree.js'
 import { withOwnHome } from './own-home.js'
 
@@ -38,7 +38,7 @@ async function again(
   direction: Direction = 'carabiner',
   removeSource = false,
 ): Promise<Done> {
-  const plan = () => planMigration(routeOf(direction, project), removeSource)
+  const plan = () => planMigration(migrationFiles(direction, project), removeSource)
   const shown = plan()
   const backups = shown.changes.length > 0 ? await carryOut(shown, plan) : new Map<string, string>()
   if (!backups) throw new Error('somebody else changed the files')
@@ -311,7 +311,7 @@ describe('what is there already', () => {
     expect(paths).toEqual([HOOKS, '.amplifier/hooks/local/.gitignore', OWN, SETTINGS, LOCAL])
     for (const [done] of paths.entries()) {
       const project = tree(files)
-      const { changes } = planMigration(routeOf('carabiner', project), true)
+      const { changes } = planMigration(migrationFiles('carabiner', project), true)
       for (const { file, after } of changes.slice(0, done + 1)) replaceSettings(file, after)
       const { text } = await again(project, 'carabiner', true)
       expect(paths.map(text)).toEqual(paths.map(whole.text))
@@ -320,7 +320,7 @@ describe('what is there already', () => {
 
   it('was changed by somebody meanwhile: nothing is written', async () => {
     const project = tree({ [SETTINGS]: settings('Stop', group(command())) })
-    const plan = () => planMigration(routeOf('carabiner', project))
+    const plan = () => planMigration(migrationFiles('carabiner', project))
     const shown = plan()
     writeFileSync(join(project, SETTINGS), JSON.stringify(settings('Stop', group(command('other')))))
     expect(await carryOut(shown, plan)).toBeUndefined()
@@ -495,7 +495,7 @@ describe('to Claude Code', () => {
       group(command('${AMPLIFIER_HOOKS_DIR}/x', { args: [] })),
     )
     writeFileSync(join(home, HOOKS), JSON.stringify(file))
-    const plan = () => planMigration(routeOf('claude-code', undefined))
+    const plan = () => planMigration(migrationFiles('claude-code', undefined))
     expect(await carryOut(plan(), plan)).toBeDefined()
     expect(JSON.parse(readFileSync(join(home, SETTINGS), 'utf8'))).toEqual(
       settings(

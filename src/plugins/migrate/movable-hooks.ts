@@ -1,4 +1,4 @@
-// One file on its way: which of its hooks can go, in the terms of the other side, and what stays with the reason.
+// The hooks of one file that can move, in the terms of the other side, and everything that stays, with the reason.
 
 import { loweredText } from '../../config/configured-hook.js'
 import type { Entry } from '../../config/hook-group.js'
@@ -10,12 +10,12 @@ import { canonicalJson, isObject, type Json } from '../../core/base/json.js'
 import { plainText, shown } from '../../core/base/text.js'
 import { isOurs } from '../../hosts/claude-code/entries.js'
 import { claudeProblem, inClaudeTerms, type Translated } from './claude-terms.js'
-import { type Fields, groupAt, type HookFile, titleOf, valueAt } from './hook-file.js'
-import type { Direction, Leg, Route } from './route.js'
+import type { Direction, FilePair, MigrationFiles } from './migration-files.js'
+import { type Fields, groupAt, type HookFile, titleOf, valueAt } from './migration-files.js'
 
-/** Something of a file, and what is to be said about it. */
+/** A remark on something in a file. */
 export interface Remark {
-  /** Of a diagnostic of the file, whose text says what is meant. */
+  /** The code of a diagnostic. Its text says what it is about. */
   readonly code?: DiagnosticCode
   readonly what?: string
   readonly why: string
@@ -23,24 +23,24 @@ export interface Remark {
   readonly line: number
 }
 
-/** A hook that can go. */
-export interface Passenger extends Translated {
+/** A hook that can move. */
+export interface MovableHook extends Translated {
   readonly entry: Entry
   readonly event: string
   readonly title: string
-  /** The same text for the same hook of the same event. */
+  /** Equal for the same hook on the same event. */
   readonly key: string
 }
 
-export interface Manifest {
-  readonly passengers: readonly Passenger[]
+export interface Movable {
+  readonly hooks: readonly MovableHook[]
   /** Keys beside `hooks` that mean the same on the other side. */
   readonly keys: readonly (readonly [key: string, value: unknown])[]
   readonly left: readonly Remark[]
   readonly notes: readonly Remark[]
 }
 
-/** What is said of entries that are no hooks; all else is said of hooks, which go as they are. */
+/** Diagnostics about entries that are not hooks. All others are about hooks, which move as they are. */
 const LEFT_OUT: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   'entry-invalid',
   'entry-unsupported',
@@ -52,8 +52,8 @@ export function isLeftOut(code: DiagnosticCode): boolean {
   return LEFT_OUT.has(code)
 }
 
-export function manifestOf(source: HookFile, leg: Leg, route: Route): Manifest {
-  const { direction } = route
+export function movableIn(source: HookFile, pair: FilePair, files: MigrationFiles): Movable {
+  const { direction } = files
   const left: Remark[] = []
   const notes: Remark[] = []
   const remarks = remarksOn(source.contents.entries)
@@ -61,22 +61,22 @@ export function manifestOf(source: HookFile, leg: Leg, route: Route): Manifest {
     const isLeft = isLeftOut(code) && !remarks.has(text)
     ;(isLeft ? left : notes).push({ code, why: text, file, line })
   }
-  const passengers: Passenger[] = []
+  const hooks: MovableHook[] = []
   for (const entry of source.contents.entries) {
-    const passenger = board(entry, source, route)
-    if ('problem' in passenger) left.push(remark(source, entry, titleOf(entry), passenger.problem))
-    else passengers.push(passenger)
+    const hook = movedHook(entry, source, files)
+    if ('problem' in hook) left.push(remark(source, entry, titleOf(entry), hook.problem))
+    else hooks.push(hook)
   }
   for (const process of source.contents.processes) {
-    left.push(remark(source, process, `the process ${process.key}`, PROCESS[direction]))
+    left.push(remark(source, process, `the process ${process.key}`, TO[direction].noProcess))
   }
-  const keys = keysOf(source, leg, direction, left)
-  notes.push(...timeoutNotes(source, passengers, direction))
-  if (direction === 'carabiner') left.push(...elsewhere(source, passengers.length > 0))
-  return { passengers, keys, left, notes }
+  const keys = keysOf(source, pair, direction, left)
+  notes.push(...timeoutNotes(source, hooks, direction))
+  if (direction === 'carabiner') left.push(...elsewhere(source, hooks.length > 0))
+  return { hooks, keys, left, notes }
 }
 
-/** What is said of hooks that were read otherwise than they stand there: they go all the same. */
+/** Remarks on hooks that are read differently from how they are written. These hooks move all the same. */
 function remarksOn(entries: readonly Entry[]): ReadonlySet<string> {
   const texts = entries.flatMap(({ name, handler: { remark: said } }) =>
     said ? [plainText(`${name}: ${said.problem}`)] : [],
@@ -84,9 +84,14 @@ function remarksOn(entries: readonly Entry[]): ReadonlySet<string> {
   return new Set(texts)
 }
 
-const PROCESS: Readonly<Record<Direction, string>> = {
-  'claude-code': 'Claude Code keeps no process running for hooks',
-  carabiner: 'it is no hook of Claude Code; move it by hand',
+/** Claude Code's, in seconds, for a hook without a time-out of its own. */
+const CLAUDE_TIMEOUT = 600
+const { default_timeout: OUR_TIMEOUT, max_timeout: OUR_LONGEST } = DEFAULT_MERGED
+
+/** How the sides differ, by the side that hooks go to. */
+const TO: Readonly<Record<Direction, { readonly noProcess: string; readonly timeout: number }>> = {
+  'claude-code': { noProcess: 'Claude Code keeps no process running for hooks', timeout: CLAUDE_TIMEOUT },
+  carabiner: { noProcess: 'it is no hook of Claude Code; move it by hand', timeout: OUR_TIMEOUT },
 }
 
 interface Place {
@@ -99,37 +104,40 @@ function remark({ config }: HookFile, { at }: Place, what: string, why: string):
 
 // ---- hooks ----------------------------------------------------------------------------------------------------
 
-function board(entry: Entry, { value }: HookFile, route: Route): Passenger | { readonly problem: string } {
+function movedHook(
+  entry: Entry,
+  { value }: HookFile,
+  files: MigrationFiles,
+): MovableHook | { readonly problem: string } {
   const handler = valueAt(value, entry.at) as Fields
-  // `fire` among the hooks that it runs would run itself without end.
+  // If `fire` ran this hook, it would run itself forever.
   if (isOurs(handler)) return { problem: 'carabiner setup put it there, and takes it out again' }
   const written = valueAt(value, groupAt(entry)) as Fields
   const group = withoutEvent(written)
-  if (route.direction === 'carabiner') return passengerOf(entry, { group, handler })
+  if (files.direction === 'carabiner') return movableHook(entry, { group, handler })
   const problem = claudeProblem(entry, written, value.matching === 'fullmatch')
   if (problem !== undefined) return { problem }
-  const translated = inClaudeTerms({ group, handler }, route)
-  return 'problem' in translated ? translated : passengerOf(entry, translated)
+  const translated = inClaudeTerms({ group, handler }, files)
+  return 'problem' in translated ? translated : movableHook(entry, translated)
 }
 
-/** In a list of `{ event, … }` each group says for which it is; elsewhere it stands under its event. */
+/** In a list of `{ event, … }`, each group names its event. Elsewhere it is under its event. */
 function withoutEvent(group: Fields): Fields {
   return Object.fromEntries(Object.entries(group).filter(([key]) => key !== 'event'))
 }
 
-function passengerOf(entry: Entry, translated: Translated): Passenger {
+function movableHook(entry: Entry, translated: Translated): MovableHook {
   const event = entry.event.name
   const key = keyOf(event, translated)
   return { ...translated, entry, event, title: titleOf(entry), key }
 }
 
-/** Remarks on the group do not make it another hook. */
+/** Comments on the group do not make it a different hook. */
 function keyOf(event: string, { group, handler }: Translated): string {
   const { matcher = '', sequential = false } = group
   return canonicalJson([event, matcher === '*' ? '' : matcher, sequential, handler] as Json)
 }
 
-/** The hooks that a file has, as keys. */
 export function keysIn({ contents, value }: HookFile): readonly string[] {
   return contents.entries.map((entry) => {
     const group = valueAt(value, groupAt(entry)) as Fields
@@ -141,12 +149,12 @@ export function keysIn({ contents, value }: HookFile): readonly string[] {
 
 const CARRIED_KEYS: readonly string[] = ['disableAllHooks', ...Object.keys(CLAUDE_KEYS)]
 
-function keysOf(source: HookFile, leg: Leg, direction: Direction, left: Remark[]): Manifest['keys'] {
+function keysOf(source: HookFile, pair: FilePair, direction: Direction, left: Remark[]): Movable['keys'] {
   const { value, contents } = source
   const keys: (readonly [string, unknown])[] = []
   for (const key of CARRIED_KEYS.filter((one) => value[one] !== undefined)) {
-    // A plugin of the project holds what is private, and may not speak for others.
-    if (leg.isPrivate) left.push(remark(source, { at: under(null, key) }, JSON.stringify(key), PRIVATE_KEY))
+    // The private file becomes a plugin, which cannot speak for other hooks.
+    if (pair.isPrivate) left.push(remark(source, { at: under(null, key) }, JSON.stringify(key), PRIVATE_KEY))
     else keys.push([key, value[key]])
   }
   if (direction === 'claude-code') {
@@ -161,7 +169,7 @@ function keysOf(source: HookFile, leg: Leg, direction: Direction, left: Remark[]
 
 const PRIVATE_KEY = 'it is said in your private settings of the project, which have no place for it here'
 
-/** What else of Claude Code's settings hooks may count on. */
+/** Other settings of Claude Code that hooks may rely on. */
 function elsewhere(source: HookFile, hasHooks: boolean): readonly Remark[] {
   const { env, enabledPlugins } = source.value
   const remarks: Remark[] = []
@@ -182,29 +190,24 @@ function elsewhere(source: HookFile, hasHooks: boolean): readonly Remark[] {
 
 // ---- time-outs ------------------------------------------------------------------------------------------------
 
-/** Claude Code's, in seconds, where a hook says nothing. */
-const CLAUDE_TIMEOUT = 600
-const { default_timeout: OUR_TIMEOUT, max_timeout: OUR_LONGEST } = DEFAULT_MERGED
-
 function timeoutNotes(
   source: HookFile,
-  passengers: readonly Passenger[],
+  hooks: readonly MovableHook[],
   direction: Direction,
 ): readonly Remark[] {
-  const silent = passengers.filter(
+  const silent = hooks.filter(
     ({ entry: { handler } }) =>
       handler.common.timeout === undefined && handler.type !== 'prompt' && handler.type !== 'agent',
   )
   const notes: Remark[] = []
   const [first] = silent
   if (first) {
-    const [here, there] =
-      direction === 'carabiner' ? [OUR_TIMEOUT, CLAUDE_TIMEOUT] : [CLAUDE_TIMEOUT, OUR_TIMEOUT]
-    const why = `${silent.length} without "timeout": at most ${here} seconds where they go, ${there} where they come from`
+    const from = direction === 'carabiner' ? TO['claude-code'] : TO.carabiner
+    const why = `${silent.length} without "timeout": at most ${TO[direction].timeout} seconds where they go, ${from.timeout} where they come from`
     notes.push(remark(source, first.entry, 'time-outs', why))
   }
   if (direction === 'claude-code') return notes
-  for (const { entry, title } of passengers) {
+  for (const { entry, title } of hooks) {
     const { timeout = 0 } = entry.handler.common
     if (timeout <= OUR_LONGEST) continue
     const why = `the time-out of ${loweredText(timeout, OUR_LONGEST)}; max_timeout in your settings may allow more`

@@ -96,7 +96,7 @@ export class Hooks implements AsyncDisposable {
   #listed(hook: Hook): ListedHook {
     const { id, name, kind, role, events, matcher, priority, timeoutMs, onFailure, origin, content } = hook
     const command = this.#configuration?.commandOf(hook)
-    const admitted = this.#engine.host.admit?.(hook) ?? true
+    const admitted = this.#engine.embedder.admit?.(hook) ?? true
     const refusal = admitted === true ? undefined : admitted
     return {
       id,

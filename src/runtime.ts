@@ -19,7 +19,7 @@ import {
 } from './core/base/options.js'
 import { keepSecret, secretsIn } from './core/base/secrets.js'
 import type { Admit } from './core/run/plan.js'
-import type { Host } from './core/session/embedder.js'
+import type { Embedder } from './core/session/embedder.js'
 import { Engine } from './core/session/engine.js'
 import { globalHooks, HookRegistry } from './core/session/registry.js'
 import type { SessionStore } from './core/session/session-store.js'
@@ -31,7 +31,7 @@ import { kindOf } from './runners/kinds.js'
 import { type HostModel, isHostModel } from './runners/model/model-source.js'
 import { withSpans } from './store/audit/spans.js'
 
-export interface HooksOptions extends Host {
+export interface HooksOptions extends Embedder {
   /** The project whose configuration files are read, and the user's with them. Without it neither is. */
   readonly projectDir?: string
   /** Folders of plugins, beside those of project and user. */

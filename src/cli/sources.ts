@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import type { Diagnostic } from '../core/base/errors.js'
 import { visible } from '../core/base/text.js'
-import type { Host } from '../core/session/embedder.js'
+import type { Embedder } from '../core/session/embedder.js'
 import { isFolder } from '../files/folder.js'
 import type { ListedHook } from '../hooks.js'
 import { switches } from '../plugins/switches.js'
@@ -86,7 +86,7 @@ export function preTrustedFile(places: Pick<Places, 'pre-trusted'>): string | un
 }
 
 /** Broken files do not keep it from opening; they are in the diagnostics. */
-export async function openHooks(sources: Sources, host: Host = {}): Promise<OpenHooks> {
+export async function openHooks(sources: Sources, embedder: Embedder = {}): Promise<OpenHooks> {
   const preTrusted = preTrustedFile(sources)
   const projectDir = projectFolder(sources)
   // Commands that open none start without the engine.
@@ -99,7 +99,7 @@ export async function openHooks(sources: Sources, host: Host = {}): Promise<Open
     trust: sources['trust-all'] ? 'all' : 'enforce',
     ...(preTrusted !== undefined && { preTrusted }),
     globals: false,
-    ...host,
+    ...embedder,
   })
 }
 

@@ -1,6 +1,6 @@
 // The pages leave nothing out: every field, option, setting, constructor, event and code has its place.
 
-import type { HookResult, Host, Outcome, RegisterOptions, Settings, Trace } from 'carabiner'
+import type { Embedder, HookResult, Outcome, RegisterOptions, Settings, Trace } from 'carabiner'
 import { CATALOGUE, DIAGNOSTIC_CODES, ERROR_CODES } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_MERGED } from '../../src/config/merged-settings.js'
@@ -63,7 +63,7 @@ const TRACE: Keys<Trace> = {
   event: true,
 }
 
-const HOST: Keys<Host> = {
+const EMBEDDER: Keys<Embedder> = {
   approver: true,
   display: true,
   context: true,
@@ -160,7 +160,7 @@ describe('docs/lifecycle.md', () => {
   })
 
   it('has a row for everything the host may give, and every option of register()', () => {
-    expect(withoutRow('docs/lifecycle.md', Object.keys(HOST))).toEqual([])
+    expect(withoutRow('docs/lifecycle.md', Object.keys(EMBEDDER))).toEqual([])
     expect(withoutRow('docs/lifecycle.md', Object.keys(REGISTER_OPTIONS))).toEqual([])
   })
 })

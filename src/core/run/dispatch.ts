@@ -1,4 +1,4 @@
-// Runs a plan: order, threading, deadlines, failures, rounds. Everything that decides who runs when is in this file.
+// Runs the hooks of an event. This file decides order, how data passes from hook to hook, and what a failure leads to.
 
 import { type Diagnostic, HookError, textOf } from '../base/errors.js'
 import { type Data, sameJson } from '../base/json.js'
@@ -13,17 +13,17 @@ import { type Listeners, matches } from '../hooks/hook-set.js'
 import type { Outcome, Trace } from '../hooks/outcome.js'
 import {
   answerOnFailure,
+  type CallSite,
   HookCall,
   hookError,
   hurry,
-  type Occasion,
   timeoutHint,
   unwatch,
   Watched,
   watch,
 } from './hook-run.js'
 import { type Admit, lanesOf, refusal, repetition, type Skip } from './plan.js'
-import { Lane, Route, type Way } from './queue.js'
+import { EventQueue, FixedQueue, type HookQueue } from './queue.js'
 import { changesBetween, joinLanes, Ran, type TraceDetails, verdictOf } from './trace.js'
 
 export interface DispatchOptions extends PatchRules {
@@ -31,7 +31,7 @@ export interface DispatchOptions extends PatchRules {
   readonly signal?: AbortSignal | undefined
   /** For the whole fire, on the engine's clock. */
   readonly deadline: number
-  /** Which hooks a changed call is shown to again: those that were skipped, or all that judged an older version. */
+  /** Which hooks see a changed call again: those that were skipped, or all that judged an older version. */
   readonly recheck: 'skipped' | 'all'
   /** Closes every gate whose hook fails, whatever the hook says. */
   readonly failClosed: boolean
@@ -46,15 +46,15 @@ export interface Dispatched {
   /** In plan order. */
   readonly ran: readonly Ran[]
   readonly diagnostics: readonly Diagnostic[]
-  /** Every hook that ran went on and said nothing else. */
+  /** Every hook ran and answered a bare `continue`. */
   readonly quiet: boolean
   /** Hooks were still changing the call after the last round. */
   readonly unstable: boolean
-  /** Place in `ran` of the first hook whose step saw no later step change the call. */
+  /** Index in `ran` of the first hook after whose step the call did not change any more. */
   readonly allowsFrom: number
 }
 
-/** Runs the interceptors; the promise is for what `finish` makes of it. Rejects only when the signal is aborted. */
+/** Runs the interceptors and resolves to what `finish` makes of the result. Rejects only when the signal is aborted. */
 export function dispatch<T>(
   kind: EventKind,
   listeners: Listeners,
@@ -62,8 +62,8 @@ export function dispatch<T>(
   options: DispatchOptions,
   finish: (dispatched: Dispatched) => T | Promise<T>,
 ): Promise<T> {
-  const route = new Route(kind, listeners, event.data, options.recheck)
-  return new Walk(kind, route, event, options).go(finish)
+  const queue = new EventQueue(kind, listeners, event.data, options.recheck)
+  return new Sequence(kind, queue, event, options).go(finish)
 }
 
 /** Runs the given hooks in sequence on the final call; nothing they answer changes it. */
@@ -75,41 +75,41 @@ export function runOnFinal(
 ): Promise<Dispatched> {
   const value = matcherValue(kind, event.data)
   const wanted = hooks.filter((hook) => kind.matcher === null || matches(hook, value))
-  return new Walk(kind, new Lane(wanted), event, options, FINAL).go(itself)
+  return new Sequence(kind, new FixedQueue(wanted), event, options, FINAL).go(itself)
 }
 
-/** Runs one hook off the path, whether it is meant to be or not. Nobody waits for it, so its failure closes nothing. */
+/** Runs one hook off the path. Nobody waits for it, so its failure closes nothing. */
 export async function runAlone(
   kind: EventKind,
   hook: Hook,
   event: HookEvent,
   options: DispatchOptions,
 ): Promise<{ readonly ran: Ran; readonly diagnostics: readonly Diagnostic[] }> {
-  const lane = new Lane([{ ...hook, onFailure: 'continue' }])
+  const lane = new FixedQueue([{ ...hook, onFailure: 'continue' }])
   const open = { ...options, failClosed: false }
-  const { ran, diagnostics } = await new Walk(kind, lane, event, open, ALONE).go(itself)
+  const { ran, diagnostics } = await new Sequence(kind, lane, event, open, ALONE).go(itself)
   return { ran: ran[0] as Ran, diagnostics }
 }
 
-/** How a walk differs from the plain one. */
-interface Manner {
-  /** What hooks answer cannot change the call any more. */
+/** How a sequence differs from the plain one. */
+interface Mode {
+  /** Answers cannot change the call any more. */
   readonly final?: boolean
-  /** Conditions were asked when the step began. */
+  /** Conditions were checked when the step began. */
   readonly admitted?: boolean
 }
 
-const PLAIN: Manner = {}
-const FINAL: Manner = { final: true }
-const IN_STEP: Manner = { admitted: true }
-const ALONE: Manner = { final: true, admitted: true }
+const PLAIN: Mode = {}
+const FINAL: Mode = { final: true }
+const IN_STEP: Mode = { admitted: true }
+const ALONE: Mode = { final: true, admitted: true }
 const NO_LANES: readonly never[] = []
 
 /**
- * Walks a way, one hook after another, threading data. A hook that is overdue is left behind: the walk is taken up
- * after it on a new leg, and whatever the old leg still brings is dropped.
+ * Runs the hooks of a queue one after another; each sees the data as the last one left it. An overdue hook is left
+ * behind: a new pass goes on after it, and whatever the old pass still brings is dropped.
  */
-class Walk extends Watched implements Dispatched, Occasion {
+class Sequence extends Watched implements Dispatched, CallSite {
   event: HookEvent
   readonly ran: Ran[] = []
   readonly diagnostics: Diagnostic[] = []
@@ -118,22 +118,22 @@ class Walk extends Watched implements Dispatched, Occasion {
   quiet = true
 
   readonly #kind: EventKind
-  readonly #way: Way
+  readonly #queue: HookQueue
   readonly #sent: HookEvent
   readonly #options: DispatchOptions
-  readonly #manner: Manner
+  readonly #mode: Mode
   readonly #deadline: number
-  /** The global is a getter; asked once per walk, so that the clock costs a third less for each hook. */
+  /** `performance` is a getter: reading it once makes the clock a third cheaper for each hook. */
   readonly #clock = performance
-  #leg = 0
+  #pass = 0
   #now = 0
-  /** Where in `ran` the step under way begins. */
+  /** Where in `ran` the current step begins. */
   #stepFrom = 0
   #allowsFrom = 0
   #hook: Hook | undefined
   #call: HookCall | undefined
-  #lanes: readonly Walk[] = NO_LANES
-  /** Keys of hooks that stand for all that are the same. */
+  #lanes: readonly Sequence[] = NO_LANES
+  /** `sameAs` keys of hooks that run: the same hook does not run twice. */
   #standing: Set<string> | undefined
   #watching = false
   #stopListening: (() => void) | undefined
@@ -141,18 +141,18 @@ class Walk extends Watched implements Dispatched, Occasion {
   #finish!: (dispatched: Dispatched) => unknown
   #reject!: (error: unknown) => void
 
-  constructor(kind: EventKind, way: Way, event: HookEvent, options: DispatchOptions, manner = PLAIN) {
+  constructor(kind: EventKind, queue: HookQueue, event: HookEvent, options: DispatchOptions, mode = PLAIN) {
     super()
     this.#kind = kind
-    this.#way = way
+    this.#queue = queue
     this.event = event
     this.#sent = event
     this.#options = options
-    this.#manner = manner
+    this.#mode = mode
     this.#deadline = options.deadline
   }
 
-  /** Settles when the way ends; rejects when the signal is aborted. */
+  /** Settles at the end of the queue; rejects when the signal is aborted. */
   go<T>(finish: (dispatched: Dispatched) => T | Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#resolve = resolve as (done: unknown) => void
@@ -172,26 +172,26 @@ class Walk extends Watched implements Dispatched, Occasion {
         if (signal.aborted) return stop()
         this.#stopListening = onAbort(signal, stop)
       }
-      void this.#walk(++this.#leg)
+      void this.#runPass(++this.#pass)
     })
   }
 
-  async #walk(leg: number): Promise<void> {
+  async #runPass(pass: number): Promise<void> {
     try {
       for (let awaited = this.#advance(); awaited !== undefined; awaited = this.#advance()) {
         try {
           const answer = await awaited
-          if (leg !== this.#leg) return
+          if (pass !== this.#pass) return
           if (this.#hook) this.#takeInTime(this.#hook, answer)
         } catch (thrown) {
-          if (leg !== this.#leg) return
+          if (pass !== this.#pass) return
           if (!this.#hook) throw thrown
           this.#fail(this.#hook, hookError(this.#hook, thrown))
         }
       }
-      if (leg !== this.#leg) return
+      if (pass !== this.#pass) return
       this.#end()
-      if (this.event !== this.#sent && this.#manner === PLAIN) noteStale(this.#kind, this)
+      if (this.event !== this.#sent && this.#mode === PLAIN) noteStale(this.#kind, this)
       this.#resolve(this.#finish(this))
     } catch (error) {
       this.#end()
@@ -199,24 +199,24 @@ class Walk extends Watched implements Dispatched, Occasion {
     }
   }
 
-  /** Runs hooks until one must be waited for, or a whole step; undefined at the end of the way. */
+  /** Runs hooks until one, or a whole step, must be waited for; undefined at the end of the queue. */
   #advance(): Promise<unknown> | undefined {
-    const leg = this.#leg
-    while (!this.ended && leg === this.#leg) {
-      const hook = this.#way.next(this.event, this.ran)
+    const pass = this.#pass
+    while (!this.ended && pass === this.#pass) {
+      const hook = this.#queue.next(this.event, this.ran)
       if (hook === undefined) return undefined
       this.#stepFrom = this.ran.length
-      if (hook.lane !== null && this.#manner === PLAIN) {
-        const step = this.#way.step()
+      if (hook.lane !== null && this.#mode === PLAIN) {
+        const step = this.#queue.step()
         if (step.length > 1) return this.#step(step) // one alone has nobody to run beside
       }
-      if (this.#mustAsk(hook) && (!this.#admits(hook) || leg !== this.#leg)) continue
+      if (this.#mustAsk(hook) && (!this.#admits(hook) || pass !== this.#pass)) continue
       if (!this.#inTime(hook)) continue
       this.#hook = hook
       this.#call = new HookCall(hook, this)
       try {
         const answer = hook.run(this.event, this.#call)
-        if (leg !== this.#leg) return ignored(answer)
+        if (pass !== this.#pass) return ignored(answer)
         if (isPromise(answer)) {
           this.#watch(hook)
           return answer
@@ -231,10 +231,10 @@ class Walk extends Watched implements Dispatched, Occasion {
 
   #mustAsk({ condition, detached, sameAs }: Hook): boolean {
     const free = !condition && !this.#options.admit && !detached && sameAs === undefined
-    return !free && !this.#manner.admitted
+    return !free && !this.#mode.admitted
   }
 
-  /** Asks what must be asked before a hook runs, and sets off a detached one. */
+  /** Checks whether the hook may run here, and starts a detached one on its own. */
   #admits(hook: Hook): boolean {
     const { admit, detach } = this.#options
     try {
@@ -253,7 +253,7 @@ class Walk extends Watched implements Dispatched, Occasion {
     return false
   }
 
-  /** In a further round a hook stands for itself. */
+  /** A hook that ran in an earlier round is no repetition of itself. */
   #repetition(hook: Hook): Skip | undefined {
     if (hook.sameAs === undefined || this.ran.some((one) => one.hook === hook && one.status !== 'skipped')) {
       return undefined
@@ -271,22 +271,22 @@ class Walk extends Watched implements Dispatched, Occasion {
 
   /** Lanes run at once; their changes are joined in configuration order. */
   async #step(hooks: readonly Hook[]): Promise<void> {
-    const leg = this.#leg
+    const pass = this.#pass
     this.#rest()
     const options = { ...this.#options, signal: undefined }
     const admitted = hooks.filter((hook) => !this.#mustAsk(hook) || this.#admits(hook))
-    if (leg !== this.#leg) return
+    if (pass !== this.#pass) return
     this.#lanes = lanesOf(admitted).map(
-      (lane) => new Walk(this.#kind, new Lane(lane), this.event, options, IN_STEP),
+      (lane) => new Sequence(this.#kind, new FixedQueue(lane), this.event, options, IN_STEP),
     )
     await Promise.all(this.#lanes.map((lane) => lane.go(itself)))
-    if (leg !== this.#leg) return
+    if (pass !== this.#pass) return
     this.#join(this.#lanes, hooks)
     this.#lanes = NO_LANES
     this.#now = this.#clock.now()
   }
 
-  #join(lanes: readonly Walk[], step: readonly Hook[]): void {
+  #join(lanes: readonly Sequence[], step: readonly Hook[]): void {
     for (const lane of lanes) {
       this.diagnostics.push(...lane.diagnostics)
       if (lane.ended) this.ended = true
@@ -298,7 +298,7 @@ class Walk extends Watched implements Dispatched, Occasion {
     if (joined !== this.event.data) this.#change(joined)
   }
 
-  /** What was allowed before, by an earlier step, was another call, and whoever judged that judged it for nobody else. */
+  /** Earlier steps allowed another call; their allows no longer count, and hooks that are the same may run again. */
   #change(data: Data): void {
     this.#allowsFrom = this.#stepFrom
     this.#standing?.clear()
@@ -312,7 +312,7 @@ class Walk extends Watched implements Dispatched, Occasion {
     hurry(this.dueAt)
   }
 
-  /** Nobody is waited for. */
+  /** No hook is waited for. */
   #rest(): void {
     this.#hook = undefined
     this.dueAt = Infinity
@@ -320,7 +320,7 @@ class Walk extends Watched implements Dispatched, Occasion {
 
   override overdue(now: number): void {
     this.#miss(this.#hook as Hook, now)
-    void this.#walk(++this.#leg)
+    void this.#runPass(++this.#pass)
   }
 
   #miss(hook: Hook, now: number): void {
@@ -332,7 +332,7 @@ class Walk extends Watched implements Dispatched, Occasion {
     this.#fail(hook, error)
   }
 
-  /** A hook that keeps the timer from running has still missed its deadline. */
+  /** A hook that blocks the event loop keeps the timer from firing; it has missed its deadline all the same. */
   #takeInTime(hook: Hook, answer: unknown): void {
     const now = this.#clock.now()
     if (now < this.dueAt) this.#take(hook, answer, now)
@@ -346,7 +346,7 @@ class Walk extends Watched implements Dispatched, Occasion {
     }
     const call = this.#call as HookCall
     const answer = parseResult(value, call)
-    if (answer.data === undefined || this.#manner.final) {
+    if (answer.data === undefined || this.#mode.final) {
       this.#record(hook, 'ran', answer, undefined, now)
       return
     }
@@ -361,14 +361,14 @@ class Walk extends Watched implements Dispatched, Occasion {
     this.#record(hook, 'ran', answer, { changed, changes }, now)
   }
 
-  /** The hook goes on by itself; so does the walk. */
+  /** The hook goes on by itself, and so does the sequence. */
   #setAside(hook: Hook, { timeoutMs, finish }: LateAnswer, now?: number): void {
     const rest: Hook = { ...hook, timeoutMs, run: (_, context) => finish(context) }
     this.#options.detach(rest, this.event)
     this.#record(hook, 'detached', CONTINUE, undefined, now)
   }
 
-  /** A verdict that stands does so also where its change makes no valid call. */
+  /** A closing verdict stands even if its change would make an invalid call. */
   #patched(answer: HookResult, patch: Data, call: HookCall): Patched {
     try {
       return applyPatch(this.#kind, this.event.data, patch, this.#options, call)
@@ -406,9 +406,9 @@ class Walk extends Watched implements Dispatched, Occasion {
     return output && !effect.suppressOutput ? { ...more, ...output } : more
   }
 
-  /** Leaves everything where it stands; what was running has failed. */
+  /** Stops at once; the hook that was running has failed. */
   #stop(error: HookError): void {
-    this.#leg++
+    this.#pass++
     this.#call?.abort(error.cause)
     if (this.#hook) this.#fail(this.#hook, error)
     for (const lane of this.#lanes) lane.#stop(error)
@@ -421,7 +421,7 @@ class Walk extends Watched implements Dispatched, Occasion {
   }
 
   get unstable(): boolean {
-    return this.#way.unstable
+    return this.#queue.unstable
   }
 
   get allowsFrom(): number {
@@ -436,7 +436,7 @@ class Walk extends Watched implements Dispatched, Occasion {
   }
 }
 
-/** The hook itself aborted the fire: nobody waits for its answer any more, but its failure must not go unheard of. */
+/** The hook itself aborted the fire. Its answer is dropped, and its rejection must not crash the process. */
 function ignored(answer: unknown): undefined {
   if (isPromise(answer)) Promise.resolve(answer).catch(() => undefined)
   return undefined
@@ -449,13 +449,13 @@ function longestOf({ timeoutMs, startupMs = 0 }: Hook): number {
 }
 
 /** A gate that let an older version of the call pass has not judged the one that runs. */
-function noteStale(kind: EventKind, walk: Walk): void {
+function noteStale(kind: EventKind, sequence: Sequence): void {
   if (kind.deny !== 'block') return
-  const latest = new Map(walk.ran.map((one) => [one.hook, one]))
+  const latest = new Map(sequence.ran.map((one) => [one.hook, one]))
   for (const { hook, status, left } of latest.values()) {
-    if (status === 'ran' && left !== walk.event.data && !sameJson(left, walk.event.data)) {
+    if (status === 'ran' && left !== sequence.event.data && !sameJson(left, sequence.event.data)) {
       const text = `${hook.name} judged a version of the call that a later hook changed; set recheck to "all" to show it the final one`
-      walk.diagnostics.push({ code: 'stale', text })
+      sequence.diagnostics.push({ code: 'stale', text })
     }
   }
 }

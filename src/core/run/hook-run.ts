@@ -11,7 +11,7 @@ import { kindRow } from '../hooks/kinds.js'
 import type { Outcome } from '../hooks/outcome.js'
 
 /** What all hooks of one event share. */
-export interface Occasion {
+export interface CallSite {
   readonly event: HookEvent
   readonly outcome: Outcome | undefined
   readonly diagnostics: DiagnosticSink
@@ -20,23 +20,23 @@ export interface Occasion {
 /** The signal is made when first asked for: most hooks never do. */
 export class HookCall implements HookContext, DiagnosticSink {
   readonly #hook: Hook
-  readonly #occasion: Occasion
+  readonly #site: CallSite
   #controller: AbortController | undefined
   #output: Printed | undefined
   #listeners: readonly (() => void)[] | undefined
   #aborted: { readonly reason: unknown } | undefined
 
-  constructor(hook: Hook, occasion: Occasion) {
+  constructor(hook: Hook, site: CallSite) {
     this.#hook = hook
-    this.#occasion = occasion
+    this.#site = site
   }
 
   get session(): SessionInfo | undefined {
-    return this.#occasion.event.session
+    return this.#site.event.session
   }
 
   get outcome(): Outcome | undefined {
-    return this.#occasion.outcome
+    return this.#site.outcome
   }
 
   get signal(): AbortSignal {
@@ -71,7 +71,7 @@ export class HookCall implements HookContext, DiagnosticSink {
   }
 
   push(d: Diagnostic): void {
-    this.#occasion.diagnostics.push({
+    this.#site.diagnostics.push({
       ...d,
       text: withoutSecrets(plainText(`${this.#hook.name}: ${d.text}`)),
     })

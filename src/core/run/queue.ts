@@ -1,4 +1,4 @@
-// The way through the hooks of an event: what comes next, given the data as it is now.
+// The queue of hooks for an event: which one comes next, given the data as it is now.
 
 import { type Data, sameJson } from '../base/json.js'
 import { type EventKind, matcherValue } from '../events/events.js'
@@ -7,8 +7,7 @@ import type { Listeners, Selection } from '../hooks/hook-set.js'
 import { refusal, stepAt } from './plan.js'
 import type { Ran } from './trace.js'
 
-/** What comes next. */
-export interface Way {
+export interface HookQueue {
   /** The next hook for the event as it is now; undefined at the end. */
   next(event: HookEvent, ran: readonly Ran[]): Hook | undefined
   /** All hooks of the step that the hook just given begins. */
@@ -17,8 +16,8 @@ export interface Way {
   readonly unstable: boolean
 }
 
-/** Hooks in sequence, as given: a lane of a step, or approvers. */
-export class Lane implements Way {
+/** Hooks in the order given: a lane of a step, or approvers. */
+export class FixedQueue implements HookQueue {
   readonly unstable = false
   readonly #hooks: readonly Hook[]
   #at = 0
@@ -41,14 +40,14 @@ const MAX_EXTRA_ROUNDS = 3
 
 /**
  * The steps of an event. Matchers see the data as it is when their step begins, so the selection follows the data.
- * When the call was changed, those it is news to get their turn in another round.
+ * When the call was changed, hooks that now match run in another round.
  */
-export class Route implements Way {
+export class EventQueue implements HookQueue {
   unstable = false
   readonly #kind: EventKind
   readonly #listeners: Listeners
   readonly #recheck: 'skipped' | 'all'
-  /** The data as the host sent it, and as it was when the selection was made. */
+  /** The data as it was sent, and as it was when the selection was made. */
   readonly #sent: Data
   #seen: Data
   #selection: Selection
@@ -95,25 +94,25 @@ export class Route implements Way {
     this.#index = next < 0 ? selection.positions.length : next
   }
 
-  /** Starts another round with the hooks that the changed call is news to; false if there are none. */
+  /** Starts another round with the hooks that have not judged the changed call; false if there are none. */
   #again(event: HookEvent, ran: readonly Ran[]): boolean {
     const judged = new Map(ran.map((one) => [one.hook, one]))
-    const news = this.#selection.hooks.filter((hook) => {
+    const due = this.#selection.hooks.filter((hook) => {
       const before = judged.get(hook)
       if (before === undefined) return true
       if (before.status === 'skipped') return before.why === 'if' && !stillRefused(hook, event)
       return this.#recheck === 'all' && before.status !== 'detached' && !sameJson(before.left, event.data)
     })
-    if (news.length === 0) return false
+    if (due.length === 0) return false
     this.unstable = ++this.#extraRounds > MAX_EXTRA_ROUNDS
-    this.#only = new Set(news)
+    this.#only = new Set(due)
     this.#index = 0
     this.#position = -1
     return !this.unstable
   }
 }
 
-/** A condition that throws is news to its hook: it is asked again where that is the hook's failure. */
+/** A condition that throws does not refuse here: it is asked again in the round, where the throw is the hook's failure. */
 function stillRefused(hook: Hook, event: HookEvent): boolean {
   try {
     return refusal(hook, event, undefined) !== undefined

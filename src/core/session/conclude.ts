@@ -12,25 +12,25 @@ import { keptInjections, NOTHING_SAID } from '../verdict/merge.js'
 import type { ContextMessage, Settings } from './embedder.js'
 import { admitInjections } from './injection.js'
 import { isRecordNeeded, record, recordNow, unrecorded } from './record.js'
-import type { Scene } from './session-context.js'
+import type { SessionContext } from './session-context.js'
 import { NOTHING_PENDING, type Pending, type SessionState } from './session-store.js'
 
 /** From the verdict to the Outcome. */
 export function conclude(
-  scene: Scene,
+  session: SessionContext,
   settled: Settled,
   state: SessionState,
   pending: Pending,
   startedAt: number,
 ): MaybePromise<Outcome> {
-  if (!isQuiet(scene, settled, pending)) return concludeAloud(scene, settled, state, pending, startedAt)
+  if (!isQuiet(session, settled, pending)) return concludeAloud(session, settled, state, pending, startedAt)
   return outcomeOf(settled.judgement, NOTHING_SAID, NO_DIAGNOSTICS)
 }
 
 const NO_DIAGNOSTICS: readonly Diagnostic[] = Object.freeze([])
 
 /** Everybody went on, nobody said anything, and nobody writes it down: most events. */
-function isQuiet({ engine, store }: Scene, settled: Settled, pending: Pending): boolean {
+function isQuiet({ engine, store }: SessionContext, settled: Settled, pending: Pending): boolean {
   const { judgement, permissions, diagnostics } = settled
   return (
     judgement.merged === NOTHING_SAID &&
@@ -43,7 +43,7 @@ function isQuiet({ engine, store }: Scene, settled: Settled, pending: Pending): 
 }
 
 async function concludeAloud(
-  scene: Scene,
+  session: SessionContext,
   settled: Settled,
   state: SessionState,
   pending: Pending,
@@ -64,7 +64,7 @@ async function concludeAloud(
 
   let { action, reason } = settled
   if (action === 'deny' && judgement.kind.deny === 'go-on') {
-    const capped = await countStop(scene, state, judgement.event.data.stop_hook_active === true)
+    const capped = await countStop(session, state, judgement.event.data.stop_hook_active === true)
     if (capped) {
       action = 'continue'
       reason = undefined
@@ -80,8 +80,8 @@ async function concludeAloud(
   ]
   const kept = keptInjections(judgement.kind, action, wanted)
   const injections =
-    kept.length === 0 ? kept : await charge(scene, kept, state.turnTokens, messages, diagnostics)
-  for (const failure of scene.store.takeFailures()) {
+    kept.length === 0 ? kept : await charge(session, kept, state.turnTokens, messages, diagnostics)
+  for (const failure of session.store.takeFailures()) {
     diagnostics.push(failure)
     // A gate that the session remembered (a skill's), or a count, may be missing.
     messages.push({
@@ -96,8 +96,8 @@ async function concludeAloud(
     outcomeOf(judgement, { action, reason, injections, messages }, diagnostics, settled.approval),
     permissions,
   )
-  const isNeeded = isRecordNeeded(scene, judgement.kind, outcome)
-  const written = { scene, event: judgement.event, outcome, action: outcome.action, startedAt }
+  const isNeeded = isRecordNeeded(session, judgement.kind, outcome)
+  const written = { session, event: judgement.event, outcome, action: outcome.action, startedAt }
   const failed = isNeeded ? await recordNow(written) : record(written)
   if (failed) {
     diagnostics.push(failed)
@@ -107,7 +107,7 @@ async function concludeAloud(
       source: 'carabiner',
     })
   }
-  diagnostics.push(...tellHost(scene, judgement.event.name, injections, messages))
+  diagnostics.push(...tellEmbedder(session, judgement.event.name, injections, messages))
   return failed && isNeeded ? unrecorded(outcome, failed) : outcome
 }
 
@@ -132,15 +132,19 @@ function permissionTraces({ kind, ran }: Judgement): readonly Trace[] {
 }
 
 /** Counts a refused stop; says so when it was one too many. `again`: by the host's word it is not the first. */
-async function countStop(scene: Scene, state: SessionState, again: boolean): Promise<string | undefined> {
-  const { settings } = scene.engine
+async function countStop(
+  session: SessionContext,
+  state: SessionState,
+  again: boolean,
+): Promise<string | undefined> {
+  const { settings } = session.engine
   let excess = stopExcess(settings, state)
-  await scene.store.update(scene.key, (now) => {
+  await session.store.update(session.key, (now) => {
     excess = stopExcess(settings, now)
     return excess ? now : { ...now, stopsInRow: now.stopsInRow + 1, stopsTotal: now.stopsTotal + 1 }
   })
   // Without a count, a hook that never lets go would keep the agent going for ever.
-  if (again && !excess && scene.store.failures > 0) {
+  if (again && !excess && session.store.failures > 0) {
     return 'Stop was refused before, and how often cannot be told because the session store failed; it is allowed now'
   }
   return excess
@@ -164,18 +168,18 @@ const MAX_EPHEMERAL = 100
 
 /** Admits injections against the budget as it is now: parallel calls of one session share it. `spent` is what it was before. */
 export async function charge(
-  scene: Scene,
+  session: SessionContext,
   wanted: readonly Injection[],
   spent: number,
   messages: Message[],
   diagnostics: Diagnostic[],
 ): Promise<readonly Injection[]> {
-  const { engine, store } = scene
+  const { engine, store } = session
   const { settings } = engine
   const limits = { size: settings.injection_size_limit, budget: settings.injection_budget_per_turn }
   let admitted = admitInjections(wanted, spent, limits)
   let lost = 0
-  await store.update(scene.key, (now) => {
+  await store.update(session.key, (now) => {
     admitted = admitInjections(wanted, now.turnTokens, limits)
     const ephemeral = [...now.ephemeral, ...admitted.injections.filter((one) => one.ephemeral)]
     lost = Math.max(0, ephemeral.length - MAX_EPHEMERAL)
@@ -192,7 +196,7 @@ export async function charge(
     diagnostics.push({ code: 'injection-over-budget', text })
   }
   for (const { source, text } of admitted.cut) {
-    const where = await store.keep(scene.key, text)
+    const where = await store.keep(session.key, text)
     const size = `${byteLength(text)} bytes, cut to ${limits.size}`
     diagnostics.push({
       code: 'injection-cut',
@@ -202,26 +206,30 @@ export async function charge(
   return admitted.injections
 }
 
-function tellHost(
-  scene: Scene,
+function tellEmbedder(
+  session: SessionContext,
   event: string,
   injections: readonly Injection[],
   messages: readonly Message[],
 ): Diagnostic[] {
-  const { engine, background } = scene
-  const { display, context } = engine.host
+  const { engine, background } = session
+  const { display, context } = engine.embedder
   const failures: (Diagnostic | undefined)[] = []
   if (display)
     for (const message of messages) failures.push(engine.tell('display', () => display(message), background))
   for (const injection of injections) {
     if (injection.ephemeral || !context) continue
-    const message = contextMessage(scene, event, injection)
+    const message = contextMessage(session, event, injection)
     failures.push(engine.tell('context', () => context(message), background))
   }
   return failures.filter((one) => one !== undefined)
 }
 
-export function contextMessage({ engine, info }: Scene, event: string, injection: Injection): ContextMessage {
+export function contextMessage(
+  { engine, info }: SessionContext,
+  event: string,
+  injection: Injection,
+): ContextMessage {
   const { role, text, source } = injection
   const metadata = {
     source: 'hook' as const,

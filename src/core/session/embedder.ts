@@ -20,7 +20,7 @@ export interface ContextMessage {
   }
 }
 
-export interface Host {
+export interface Embedder {
   /** Who is asked when a hook asks; absent: the outcome stays `ask_user`; `'deny'`: refused. */
   readonly approver?: Approver | 'deny'
   /** Shows a message to the user. */

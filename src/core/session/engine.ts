@@ -9,7 +9,7 @@ import { openPayload, resolveEvent } from '../events/events.js'
 import type { Hook, SessionInfo } from '../hooks/hook.js'
 import { HookSet } from '../hooks/hook-set.js'
 import { type Admit, type Plan, planOf } from '../run/plan.js'
-import type { Host, Settings } from './embedder.js'
+import type { Embedder, Settings } from './embedder.js'
 import { HookRegistry } from './registry.js'
 import { GuardedStore, MemoryStore, type SessionStore, type Skill } from './session-store.js'
 
@@ -86,7 +86,7 @@ export class Background {
 }
 
 /** A function of the host that has not settled by then has failed. */
-export const HOST_TIMEOUT_MS = 5000
+export const EMBEDDER_TIMEOUT_MS = 5000
 /** What a Date can hold. */
 const LATEST_TIME = 8.64e15
 
@@ -95,7 +95,7 @@ export class Engine {
   /** Hooks that come from files. */
   readonly configured = new HookList()
   readonly layers: Layers
-  readonly host: Host
+  readonly embedder: Embedder
   settings: Settings
   closed = false
   /** Told when a session is closed, so that what it left outside can go. */
@@ -108,11 +108,11 @@ export class Engine {
   readonly #background = new Background()
   readonly #ending = new AbortController()
 
-  constructor(host: Host, settings: Settings, globals: HookRegistry | undefined) {
-    this.host = host
+  constructor(embedder: Embedder, settings: Settings, globals: HookRegistry | undefined) {
+    this.embedder = embedder
     this.settings = settings
     this.#globals = globals
-    this.#store = host.store ?? new MemoryStore()
+    this.#store = embedder.store ?? new MemoryStore()
     const own = [this.registry, this.configured]
     this.layers = new Layers(globals ? [globals, ...own] : own)
   }
@@ -124,13 +124,13 @@ export class Engine {
 
   /** Whether every event is put on record, or must be. */
   get recordsAll(): boolean {
-    return this.host.audit !== undefined || this.settings.audit_on_failure === 'block'
+    return this.embedder.audit !== undefined || this.settings.audit_on_failure === 'block'
   }
 
   /** Milliseconds since 1970: the host's clock, or the machine's where that gives no time. */
   now(): number {
     try {
-      const now = this.host.clock?.()
+      const now = this.embedder.clock?.()
       return now !== undefined && Math.abs(now) <= LATEST_TIME ? now : Date.now()
     } catch (error) {
       this.note({ code: 'host-failed', text: `the clock of the host threw: ${textOf(error)}` })
@@ -177,7 +177,7 @@ export class Engine {
     try {
       const done = call()
       if (isPromise(done))
-        this.inBackground(`the ${what} of the host`, inTime(done, HOST_TIMEOUT_MS), session)
+        this.inBackground(`the ${what} of the host`, inTime(done, EMBEDDER_TIMEOUT_MS), session)
       return undefined
     } catch (error) {
       const text = `the ${what} of the host threw: ${textOf(error)}`
@@ -205,7 +205,7 @@ export function explainEvent(
 ): Plan {
   const kind = resolveEvent(event)
   const payload = openPayload(kind, session?.base ?? {}, data, { timestamp: timestamp(engine.now()) })
-  const { admit } = engine.host
+  const { admit } = engine.embedder
   const unlessSpent: Admit = (hook) =>
     hook.once && session?.claimed.has(hook.id)
       ? { why: 'once', detail: 'it has run in this session, and runs once' }

@@ -20,7 +20,7 @@ import { failureMessages, merge } from '../verdict/merge.js'
 import { conclude } from './conclude.js'
 import { deliverLate, handUp, observe, takeAll, takePending } from './off-path.js'
 import { record } from './record.js'
-import type { Scene } from './session-context.js'
+import type { SessionContext } from './session-context.js'
 import { hasPending, NOTHING_PENDING, type Pending, type SessionState } from './session-store.js'
 import { changeSkills, isSkillEvent } from './skills.js'
 
@@ -31,7 +31,7 @@ export interface FireOptions {
 }
 
 /** An outcome, and which keys of the data are no longer what the host sent. */
-export interface Fired {
+export interface FireResult {
   readonly outcome: Outcome
   readonly changed: ReadonlySet<string>
 }
@@ -52,28 +52,28 @@ const UNCHANGED: ReadonlySet<string> = new Set()
 
 /** Rejects only for invalid data or options, an aborted signal, or a closed session. */
 export async function fireEvent(
-  session: Scene,
+  untimed: SessionContext,
   kind: EventKind,
   data: object,
   options: FireOptions,
-): Promise<Fired> {
-  const { engine } = session
+): Promise<FireResult> {
+  const { engine } = untimed
   const startedAt = performance.now()
   checkRequired(kind, data)
   checkOptions('fire', options, OPTIONS)
   const deadline = deadlineIn(options.timeout)
-  const scene = deadline === Infinity ? session : { ...session, store: session.store.until(deadline) }
-  if (isSkillEvent(kind.name)) await changeSkills(scene, kind.name, data)
-  const loaded = scene.store.load(scene.key)
+  const session = deadline === Infinity ? untimed : { ...untimed, store: untimed.store.until(deadline) }
+  if (isSkillEvent(kind.name)) await changeSkills(session, kind.name, data)
+  const loaded = session.store.load(session.key)
   const state = isPromise(loaded) ? await unlessAborted(loaded, options.signal) : loaded
-  const skills = scene.useSkills(state)
+  const skills = session.useSkills(state)
   if (isPromise(skills)) await skills
-  const listeners = scene.hooks().listeners(kind)
+  const listeners = session.hooks().listeners(kind)
   const turn = begins(kind, state) ? state.turn + 1 : state.turn
-  scene.turns.goTo(turn, kind.name === 'ModelRequest')
-  const ends = kind.name === 'SessionEnd' && mayHaveLeft(scene, state)
+  session.turns.goTo(turn, kind.name === 'ModelRequest')
+  const ends = kind.name === 'SessionEnd' && mayHaveLeft(session, state)
   const carries = CARRIERS.has(kind.name) && hasPending(state)
-  const news = scene.takeNews()
+  const news = session.takeNews()
   if (
     !listeners &&
     !ends &&
@@ -82,36 +82,36 @@ export async function fireEvent(
     news.length === 0 &&
     !options.signal?.aborted
   ) {
-    const advanced = advance(scene, kind, state)
+    const advanced = advance(session, kind, state)
     if (isPromise(advanced)) await advanced
-    if (kind.name === 'SubagentStop') await handUp(scene)
-    for (const failure of scene.store.takeFailures()) engine.note(failure)
+    if (kind.name === 'SubagentStop') await handUp(session)
+    for (const failure of session.store.takeFailures()) engine.note(failure)
     return { outcome: quietOutcome(data, slipOf(kind)), changed: UNCHANGED }
   }
   const time = timestamp(engine.now())
-  const payload = openPayload(kind, scene.base, data, { timestamp: time, session_id: scene.info.id })
-  const event: HookEvent = { name: kind.name, data: payload, session: scene.turns.info }
-  const advanced = advance(scene, kind, state)
+  const payload = openPayload(kind, session.base, data, { timestamp: time, session_id: session.info.id })
+  const event: HookEvent = { name: kind.name, data: payload, session: session.turns.info }
+  const advanced = advance(session, kind, state)
   if (isPromise(advanced)) await advanced
-  const firing = new Firing(scene, session, state, deadline, options.signal)
+  const firing = new Firing(session, untimed, state, deadline, options.signal)
   try {
     const settled = await firing.decide(kind, listeners, event)
     const dropped = kind.name === 'UserPromptSubmit' && endsChain(settled.action)
     const late = ends
-      ? await takeAll(scene)
+      ? await takeAll(session)
       : carries && !dropped
-        ? await takePending(scene)
+        ? await takePending(session)
         : NOTHING_PENDING
     const pending = news.length > 0 ? withNews(news, late) : late
-    const concluded = conclude(scene, settled, state, pending, startedAt)
+    const concluded = conclude(session, settled, state, pending, startedAt)
     const outcome = isPromise(concluded) ? await concluded : concluded
-    if (outcome.action === 'abort_turn' || outcome.action === 'hard_abort') scene.turns.fail('aborted')
-    if (kind.name === 'SubagentStop' && outcome.action === 'continue') await handUp(scene)
+    if (outcome.action === 'abort_turn' || outcome.action === 'hard_abort') session.turns.fail('aborted')
+    if (kind.name === 'SubagentStop' && outcome.action === 'continue') await handUp(session)
     if (listeners) firing.show(kind, listeners, settled.judgement.event, outcome)
     return { outcome, changed: changedKeys(payload, outcome.data) }
   } catch (error) {
     if (isHookError(error, 'ABORTED')) {
-      recordAborted(scene, event, error, startedAt)
+      recordAborted(session, event, error, startedAt)
     }
     throw error
   } finally {
@@ -121,15 +121,15 @@ export async function fireEvent(
 }
 
 /** Whether async hooks of the session or its subagents may have left something that nobody took. */
-function mayHaveLeft({ key, info }: Scene, state: SessionState): boolean {
+function mayHaveLeft({ key, info }: SessionContext, state: SessionState): boolean {
   return key !== info.id || state.agents.length > 0 || hasPending(state)
 }
 
 /** One event on its way. */
 class Firing {
-  readonly #scene: Scene
-  /** The same without the deadline of this fire, for what outlasts it. */
-  readonly #session: Scene
+  readonly #session: SessionContext
+  /** The same session without the deadline of this fire, for what outlasts it. */
+  readonly #untimed: SessionContext
   readonly #state: SessionState
   readonly #deadline: number
   readonly #signal: AbortSignal | undefined
@@ -141,14 +141,14 @@ class Firing {
   readonly #afterwards: (() => void)[] = []
 
   constructor(
-    scene: Scene,
-    session: Scene,
+    session: SessionContext,
+    untimed: SessionContext,
     state: SessionState,
     deadline: number,
     signal: AbortSignal | undefined,
   ) {
-    this.#scene = scene
     this.#session = session
+    this.#untimed = untimed
     this.#state = state
     this.#deadline = deadline
     this.#signal = signal
@@ -164,11 +164,11 @@ class Firing {
     }
     const { action, reason } = judgement.merged
     if (action !== 'ask_user') return { judgement, permissions: [], action, reason, diagnostics: [] }
-    const { info, engine, store } = this.#scene
+    const { info, engine, store } = this.#session
     return settleAsk(judgement, {
       session: info,
       now: () => engine.now(),
-      approver: engine.host.approver,
+      approver: engine.embedder.approver,
       grants: store,
       deadline: this.#deadline,
       signal: this.#signal,
@@ -186,15 +186,15 @@ class Firing {
   /** Shows the outcome to those observers who want the event. */
   show(kind: EventKind, { observers }: Listeners, event: HookEvent, outcome: Outcome): void {
     for (const hook of observers) {
-      this.#afterwards.push(() => observe(this.#session, kind, hook, event, outcome, this.#admit(hook.once)))
+      this.#afterwards.push(() => observe(this.#untimed, kind, hook, event, outcome, this.#admit(hook.once)))
     }
   }
 
   /** Sets off what was kept for the end, and gives back what ran once and failed. */
   finish(): Promise<void> | undefined {
-    for (const id of this.#failed) this.#scene.claimed.delete(id)
+    for (const id of this.#failed) this.#session.claimed.delete(id)
     for (const begin of this.#afterwards) begin()
-    return this.#failed.size === 0 ? undefined : releaseOnce(this.#scene, this.#failed)
+    return this.#failed.size === 0 ? undefined : releaseOnce(this.#session, this.#failed)
   }
 
   /** Nobody listens, but the fire is on record or carries what an async hook left. */
@@ -220,10 +220,10 @@ class Firing {
   /** Asks the PermissionRequest hooks about the call as it now is. */
   async #permissionRequest({ event }: Judgement): Promise<Judgement | undefined> {
     const kind = resolveEvent('PermissionRequest')
-    const listeners = this.#scene.hooks().listeners(kind)
+    const listeners = this.#session.hooks().listeners(kind)
     if (!listeners) return undefined
     const { tool_use_id: _, ...call } = event.data
-    const asked = openPayload(kind, {}, call, { timestamp: timestamp(this.#scene.engine.now()) })
+    const asked = openPayload(kind, {}, call, { timestamp: timestamp(this.#session.engine.now()) })
     const request = { ...event, name: kind.name, data: asked }
     const judgement = await judge(kind, listeners, request, this.#options(kind, listeners), itself)
     const outcome = outcomeOf(judgement, judgement.merged, diagnosticsOf(judgement))
@@ -232,7 +232,7 @@ class Firing {
   }
 
   #options(kind: EventKind, listeners: Listeners): DispatchOptions {
-    const { settings, ending } = this.#scene.engine
+    const { settings, ending } = this.#session.engine
     const options: DispatchOptions = {
       admit: this.#admit(listeners.anyOnce),
       signal: this.#signal,
@@ -243,7 +243,7 @@ class Firing {
       detach: (hook, event) => {
         const startedAt = performance.now()
         const running = runAlone(kind, hook, event, { ...options, signal: ending, deadline: Infinity })
-        this.#afterwards.push(() => deliverLate(this.#session, kind, event, running, startedAt))
+        this.#afterwards.push(() => deliverLate(this.#untimed, kind, event, running, startedAt))
       },
     }
     return options
@@ -251,8 +251,8 @@ class Firing {
 
   /** The host's choice, and `once`: whoever is admitted first has claimed it. */
   #admit(anyOnce: boolean): Admit | undefined {
-    const { claimed, engine } = this.#scene
-    const { admit } = engine.host
+    const { claimed, engine } = this.#session
+    const { admit } = engine.embedder
     if (!anyOnce) return admit
     return (hook) => {
       const { id, once } = hook
@@ -261,7 +261,7 @@ class Firing {
       const admitted = admit ? admit(hook) : true
       if (admitted !== true) return admitted
       claimed.add(id)
-      if (!claimOnce(this.#scene, id)) return SPENT
+      if (!claimOnce(this.#session, id)) return SPENT
       this.#claims.add(id)
       return true
     }
@@ -301,11 +301,16 @@ function changedKeys(sent: Data, final: Data): ReadonlySet<string> {
 }
 
 /** An aborted fire is on record too, with what had run by then. */
-function recordAborted(scene: Scene, event: HookEvent, { outcome }: HookError, startedAt: number): void {
+function recordAborted(
+  session: SessionContext,
+  event: HookEvent,
+  { outcome }: HookError,
+  startedAt: number,
+): void {
   const hooks = (outcome as Pick<Outcome, 'hooks'> | undefined)?.hooks ?? []
   const aborted = { ...quietOutcome(event.data), hooks }
-  const failed = record({ scene, event, outcome: aborted, action: 'aborted', startedAt })
-  if (failed) scene.engine.note(failed)
+  const failed = record({ session, event, outcome: aborted, action: 'aborted', startedAt })
+  if (failed) session.engine.note(failed)
 }
 
 // ---- the session's memory -------------------------------------------------------------------------------------
@@ -315,9 +320,9 @@ function begins(kind: EventKind, { announced }: SessionState): boolean {
 }
 
 /** A prompt starts a turn, unless the host announced it; a tool call ends a row of refused stops. */
-function advance(scene: Scene, kind: EventKind, state: SessionState): MaybePromise<void> {
+function advance(session: SessionContext, kind: EventKind, state: SessionState): MaybePromise<void> {
   if (kind.name === 'UserPromptSubmit') {
-    return scene.store.update(scene.key, (now) => ({
+    return session.store.update(session.key, (now) => ({
       ...(now.announced ? now : nextTurn(now)),
       announced: false,
       stopsInRow: 0,
@@ -325,7 +330,7 @@ function advance(scene: Scene, kind: EventKind, state: SessionState): MaybePromi
     }))
   }
   if (kind.name === 'PreToolUse' && state.stopsInRow > 0) {
-    return scene.store.update(scene.key, (now) => ({ ...now, stopsInRow: 0 }))
+    return session.store.update(session.key, (now) => ({ ...now, stopsInRow: 0 }))
   }
 }
 
@@ -337,7 +342,7 @@ export function nextTurn(state: SessionState): SessionState {
  * False if the hook runs, or has run, in another process. A store that answers at once decides on the spot; of two fires
  * with a slower one both may run the hook, and neither is kept waiting.
  */
-function claimOnce({ store, key, engine, background }: Scene, id: string): boolean {
+function claimOnce({ store, key, engine, background }: SessionContext, id: string): boolean {
   let taken = false
   const done = store.update(key, (now) => {
     taken = now.onceRan.includes(id)
@@ -348,7 +353,7 @@ function claimOnce({ store, key, engine, background }: Scene, id: string): boole
 }
 
 /** A hook with `once` that failed has not done its work: it stays due. */
-async function releaseOnce({ store, key }: Scene, ids: ReadonlySet<string>): Promise<void> {
+async function releaseOnce({ store, key }: SessionContext, ids: ReadonlySet<string>): Promise<void> {
   await store.update(key, (now) => ({ ...now, onceRan: now.onceRan.filter((id) => !ids.has(id)) }))
 }
 

@@ -56,7 +56,7 @@ export type ModelCallResult<T> =
     }
 
 /** What a model call needs of its session. */
-interface ModelScene {
+interface ModelSession {
   readonly fire: Fire
   /** Whether a hook may still refuse or change it. */
   readonly decides: (kind: EventKind) => boolean
@@ -75,7 +75,7 @@ const OPTIONS: Checks<CallModelOptions<unknown, unknown>> = {
 }
 
 export async function guardModelCall<T, D>(
-  scene: ModelScene,
+  session: ModelSession,
   request: ModelRequest,
   run: (
     request: ModelRequest,
@@ -85,17 +85,17 @@ export async function guardModelCall<T, D>(
 ): Promise<ModelCallResult<T>> {
   checkOptions('callModel', options, OPTIONS)
   const { signal, timeout, onOutcome } = options
-  const { outcome, changed } = await scene.fire('ModelRequest', request, { signal, timeout })
+  const { outcome, changed } = await session.fire('ModelRequest', request, { signal, timeout })
   await onOutcome?.('ModelRequest', outcome)
   refuseAborted(outcome)
   if (outcome.action === 'respond')
     return { status: 'responded', response: outcome.response ?? null, outcome }
   if (outcome.action !== 'continue') return refused(outcome, outcome)
-  const ephemeral = await scene.takeEphemeral()
+  const ephemeral = await session.takeEphemeral()
   const durable = outcome.injections.filter((injection) => !injection.ephemeral)
   const allowed = withInjections(withChanges(request, outcome, changed), [...ephemeral, ...durable])
 
-  const held = scene.decides(resolveEvent('ModelResponse'))
+  const held = session.decides(resolveEvent('ModelResponse'))
   let response: T
   let deltas: readonly D[] = []
   try {
@@ -105,12 +105,12 @@ export async function guardModelCall<T, D>(
     if (isStream<D, T>(answered)) ({ response, deltas } = await collect(answered, options, held))
     else response = answered
   } catch (error) {
-    await scene.returnEphemeral(ephemeral)
-    scene.failed(error)
+    await session.returnEphemeral(ephemeral)
+    session.failed(error)
     throw error
   }
   const [seen, problem] = asJson(response)
-  const fired = await scene.fire(
+  const fired = await session.fire(
     'ModelResponse',
     { model: allowed.model, response: seen },
     { signal, timeout },

@@ -14,44 +14,49 @@ import type { Ran } from '../run/trace.js'
 import { quietOutcome } from '../verdict/judge.js'
 import { merge, reasonOf, seenOutcome } from '../verdict/merge.js'
 import { charge, contextMessage } from './conclude.js'
-import { HOST_TIMEOUT_MS } from './engine.js'
+import { EMBEDDER_TIMEOUT_MS } from './engine.js'
 import { record } from './record.js'
-import type { Scene } from './session-context.js'
+import type { SessionContext } from './session-context.js'
 import { hasPending, NOTHING_PENDING, type Pending } from './session-store.js'
 
 type Running = ReturnType<typeof runAlone>
 
 /** What an async hook injects and says waits in the session. Its verdict is ignored and reported, unless it is to wake the model. */
 export function deliverLate(
-  scene: Scene,
+  session: SessionContext,
   kind: EventKind,
   event: HookEvent,
   running: Running,
   startedAt: number,
 ): void {
   const deliver = async () => {
-    const { ran, diagnostics: noted } = await running.catch((error: unknown) => cutShort(scene, kind, error))
+    const { ran, diagnostics: noted } = await running.catch((error: unknown) =>
+      cutShort(session, kind, error),
+    )
     const merged = merge(kind, [ran])
     const call = wakeCall(ran)
     const injections = call ? [call] : merged.injections
     const messages = [...merged.messages]
     const diagnostics = call ? [...noted] : [...noted, ...lateDiagnostics(kind, ran)]
-    const woken = call && (await wake(scene, event.name, call, { messages, diagnostics }))
+    const woken = call && (await wake(session, event.name, call, { messages, diagnostics }))
     const pending = { injections: woken ? [] : injections, messages, diagnostics }
     // A subagent that stopped has no next event.
-    const key = kind.name === 'SubagentStop' ? scene.info.id : scene.key
-    await leavePending(scene, key, pending)
+    const key = kind.name === 'SubagentStop' ? session.info.id : session.key
+    await leavePending(session, key, pending)
     const outcome = { ...quietOutcome(event.data), injections, hooks: [ran], diagnostics }
-    const failed = record({ scene, event, outcome, action: 'continue', startedAt, kind: 'late' })
-    for (const d of [failed, ...scene.store.takeFailures()]) if (d) scene.engine.note(d)
+    const failed = record({ session, event, outcome, action: 'continue', startedAt, kind: 'late' })
+    for (const d of [failed, ...session.store.takeFailures()]) if (d) session.engine.note(d)
   }
-  scene.engine.inBackground(`an async hook on ${kind.name}`, deliver(), scene.background)
+  session.engine.inBackground(`an async hook on ${kind.name}`, deliver(), session.background)
 }
 
 /** It was ended before it had answered: whoever goes on with the session is told. */
-async function cutShort(scene: Scene, kind: EventKind, error: unknown): Promise<never> {
+async function cutShort(session: SessionContext, kind: EventKind, error: unknown): Promise<never> {
   const text = `an async hook on ${kind.name} was ended before it had answered: ${textOf(error)}`
-  await leavePending(scene, scene.key, { ...NOTHING_PENDING, diagnostics: [{ code: 'late-failed', text }] })
+  await leavePending(session, session.key, {
+    ...NOTHING_PENDING,
+    diagnostics: [{ code: 'late-failed', text }],
+  })
   throw error
 }
 
@@ -62,17 +67,17 @@ function wakeCall({ hook, status, effect }: Ran): Injection | undefined {
 }
 
 /** Whether the host took it. Where it cannot, it is told so, and the injection has to wait. */
-async function wake(scene: Scene, event: string, wanted: Injection, told: Told): Promise<boolean> {
-  const { engine } = scene
-  const { wake } = engine.host
+async function wake(session: SessionContext, event: string, wanted: Injection, told: Told): Promise<boolean> {
+  const { engine } = session
+  const { wake } = engine.embedder
   if (!wake) {
     const text = `${wanted.source} on ${event}: the host has no wake, so the model hears of it with the next event`
     engine.note({ code: 'wake-waits', text })
     return false
   }
   try {
-    for (const one of await charge(scene, [wanted], 0, told.messages, told.diagnostics)) {
-      await inTime(Promise.resolve(wake(contextMessage(scene, event, one))), HOST_TIMEOUT_MS)
+    for (const one of await charge(session, [wanted], 0, told.messages, told.diagnostics)) {
+      await inTime(Promise.resolve(wake(contextMessage(session, event, one))), EMBEDDER_TIMEOUT_MS)
     }
     return true
   } catch (error) {
@@ -97,7 +102,7 @@ function lateDiagnostics(kind: EventKind, { name, status, effect, detail }: Ran)
 
 /** Shows an observer the event and its outcome, if it wants them. */
 export function observe(
-  scene: Scene,
+  session: SessionContext,
   kind: EventKind,
   hook: Hook,
   event: HookEvent,
@@ -108,37 +113,38 @@ export function observe(
     if (skipOf(kind, hook, event, matcherValue(kind, event.data), admit)) return
     const { ran } = await runAlone(kind, hook, event, {
       ...ALONE_OPTIONS,
-      signal: scene.engine.ending,
+      signal: session.engine.ending,
       outcome: seenOutcome(outcome),
     })
     if (ran.status === 'failed') {
-      scene.engine.note({ code: 'late-failed', text: `${hook.name} on ${kind.name}: ${ran.detail}` })
+      session.engine.note({ code: 'late-failed', text: `${hook.name} on ${kind.name}: ${ran.detail}` })
     } else if (ran.effect !== CONTINUE) {
       const text = `${hook.name} observes ${kind.name}; its ${ran.effect.action} does not count`
-      scene.engine.note({ code: 'verdict-ignored', text })
+      session.engine.note({ code: 'verdict-ignored', text })
     }
   }
-  scene.engine.inBackground(`${hook.name} on ${kind.name}`, work(), scene.background)
+  session.engine.inBackground(`${hook.name} on ${kind.name}`, work(), session.background)
 }
 
 /** Tells observers, and nobody else, of what is no event by itself: a turn begins, a model fails. Never throws. */
-export function tellObservers(scene: Scene, name: string, data: object): void {
+export function tellObservers(session: SessionContext, name: string, data: object): void {
   try {
-    showNotice(scene, name, data)
+    showNotice(session, name, data)
   } catch (error) {
-    scene.engine.note({ code: 'late-failed', text: `observers were not told of ${name}: ${textOf(error)}` })
+    session.engine.note({ code: 'late-failed', text: `observers were not told of ${name}: ${textOf(error)}` })
   }
 }
 
-function showNotice(scene: Scene, name: string, data: object): void {
-  const { engine } = scene
+function showNotice(session: SessionContext, name: string, data: object): void {
+  const { engine } = session
   const kind = resolveNotice(name)
-  const observers = scene.hooks().listeners(kind)?.observers ?? []
+  const observers = session.hooks().listeners(kind)?.observers ?? []
   if (observers.length === 0) return
-  const owned = { timestamp: timestamp(engine.now()), session_id: scene.info.id }
-  const payload = openPayload(kind, scene.base, data, owned)
-  const event: HookEvent = { name, data: payload, session: scene.turns.info }
-  for (const hook of observers) observe(scene, kind, hook, event, quietOutcome(payload), engine.host.admit)
+  const owned = { timestamp: timestamp(engine.now()), session_id: session.info.id }
+  const payload = openPayload(kind, session.base, data, owned)
+  const event: HookEvent = { name, data: payload, session: session.turns.info }
+  for (const hook of observers)
+    observe(session, kind, hook, event, quietOutcome(payload), engine.embedder.admit)
 }
 
 const ALONE_OPTIONS = {
@@ -199,7 +205,7 @@ function overflow(dropped: number): readonly Diagnostic[] {
 }
 
 /** Takes all of it; whoever comes at the same time gets nothing. Where the store cannot say that it is taken, it waits on. */
-export async function takePending({ store, key }: Scene, of = key): Promise<Pending> {
+export async function takePending({ store, key }: SessionContext, of = key): Promise<Pending> {
   let taken = NOTHING_PENDING
   const failures = store.failures
   await store.update(of, (now) => {
@@ -210,16 +216,16 @@ export async function takePending({ store, key }: Scene, of = key): Promise<Pend
 }
 
 /** At the end of a session: also what hooks of subagents left that never stopped. The user can still be told. */
-export async function takeAll(scene: Scene): Promise<Pending> {
-  const { store, info } = scene
+export async function takeAll(session: SessionContext): Promise<Pending> {
+  const { store, info } = session
   const { agents } = await store.load(info.id)
-  let all = await takePending(scene, info.id)
-  for (const key of agents) all = addPending(all, await takePending(scene, key))
+  let all = await takePending(session, info.id)
+  for (const key of agents) all = addPending(all, await takePending(session, key))
   return told(all)
 }
 
 /** Leaves it for a later event. What a subagent has is known to its session, too. */
-async function leavePending({ store, info }: Scene, key: string, added: Pending): Promise<void> {
+async function leavePending({ store, info }: SessionContext, key: string, added: Pending): Promise<void> {
   if (!hasPending({ pending: added })) return
   await store.update(key, (now) => ({ ...now, pending: addPending(now.pending, added) }))
   if (key === info.id) return
@@ -230,10 +236,10 @@ async function leavePending({ store, info }: Scene, key: string, added: Pending)
 }
 
 /** A subagent is done: what its async hooks left is for those who go on. */
-export async function handUp(scene: Scene): Promise<void> {
-  const { store, key, info } = scene
+export async function handUp(session: SessionContext): Promise<void> {
+  const { store, key, info } = session
   if (key === info.id || !hasPending(await store.load(key))) return
-  await leavePending(scene, info.id, await takePending(scene))
+  await leavePending(session, info.id, await takePending(session))
 }
 
 /** What no later event of the session took along, for a session that is closed without another word. */

@@ -12,11 +12,11 @@ import type { HookEvent } from '../hooks/hook.js'
 import type { Approval, Outcome, Trace } from '../hooks/outcome.js'
 import { Ran } from '../run/trace.js'
 import type { AuditedApproval, AuditedHook, AuditRecord } from './audit-record.js'
-import { HOST_TIMEOUT_MS } from './engine.js'
-import type { Scene } from './session-context.js'
+import { EMBEDDER_TIMEOUT_MS } from './engine.js'
+import type { SessionContext } from './session-context.js'
 
 export interface Written {
-  readonly scene: Scene
+  readonly session: SessionContext
   readonly event: HookEvent
   readonly outcome: Outcome
   readonly action: Verdict | 'aborted'
@@ -27,12 +27,12 @@ export interface Written {
 
 /** A sink that throws is a diagnostic of this very outcome; one that takes its time keeps nobody waiting. */
 export function record(written: Written): Diagnostic | undefined {
-  const { engine, background } = written.scene
-  const { audit } = engine.host
+  const { engine, background } = written.session
+  const { audit } = engine.embedder
   if (!audit) return undefined
   try {
     const done = audit(recordOf(written))
-    if (isPromise(done)) engine.inBackground(UNWRITTEN, inTime(done, HOST_TIMEOUT_MS), background)
+    if (isPromise(done)) engine.inBackground(UNWRITTEN, inTime(done, EMBEDDER_TIMEOUT_MS), background)
     return undefined
   } catch (error) {
     return lost(error)
@@ -46,16 +46,16 @@ function lost(error: unknown): Diagnostic {
 }
 
 /** Whether nothing may go on that is not on record. */
-export function isRecordNeeded({ engine }: Scene, kind: EventKind, { action }: Outcome): boolean {
+export function isRecordNeeded({ engine }: SessionContext, kind: EventKind, { action }: Outcome): boolean {
   return engine.settings.audit_on_failure === 'block' && kind.deny === 'block' && !endsChain(action)
 }
 
 /** The same, waited for. Without a sink there is no record. */
 export async function recordNow(written: Written): Promise<Diagnostic | undefined> {
-  const { audit } = written.scene.engine.host
+  const { audit } = written.session.engine.embedder
   if (!audit) return { code: 'host-failed', text: 'there is no audit sink' }
   try {
-    await inTime(Promise.resolve(audit(recordOf(written))), HOST_TIMEOUT_MS)
+    await inTime(Promise.resolve(audit(recordOf(written))), EMBEDDER_TIMEOUT_MS)
     return undefined
   } catch (error) {
     return lost(error)
@@ -71,15 +71,15 @@ export function unrecorded(
   return { ...outcome, action: 'deny', reason }
 }
 
-function recordOf({ scene, event, outcome, action, startedAt, kind = 'fire' }: Written): AuditRecord {
-  const { name, data, session } = event
+function recordOf({ session, event, outcome, action, startedAt, kind = 'fire' }: Written): AuditRecord {
+  const { name, data } = event
   const { reason, approval, hooks, injections, diagnostics } = outcome
   return {
     kind,
-    time: timestamp(scene.engine.now()),
-    session: scene.info.id,
+    time: timestamp(session.engine.now()),
+    session: session.info.id,
     ...(typeof data.agent_id === 'string' && { agent: data.agent_id }),
-    ...(session?.turnId !== undefined && { turn: session.turnId }),
+    ...(event.session?.turnId !== undefined && { turn: event.session.turnId }),
     event: name,
     ...(typeof data.tool_name === 'string' && { tool: data.tool_name }),
     digest: callDigest(name, data),

@@ -7,7 +7,7 @@ import type { HookSet } from '../hooks/hook-set.js'
 import type { Background, Engine } from './engine.js'
 import type { GuardedStore, SessionState } from './session-store.js'
 
-export interface Scene {
+export interface SessionContext {
   readonly engine: Engine
   readonly store: GuardedStore
   /** What runs on for this session. */

@@ -11,7 +11,7 @@ import type { HookSet } from '../hooks/hook-set.js'
 import type { Injection, Outcome } from '../hooks/outcome.js'
 import type { Plan } from '../run/plan.js'
 import { Background, type Engine, explainEvent, type Layers } from './engine.js'
-import { type Fired, type FireOptions, fireEvent, nextTurn } from './fire.js'
+import { type FireOptions, type FireResult, fireEvent, nextTurn } from './fire.js'
 import {
   type CallModelOptions,
   guardModelCall,
@@ -20,7 +20,7 @@ import {
 } from './model-call.js'
 import { tellObservers, undelivered } from './off-path.js'
 import { HookRegistry } from './registry.js'
-import { type Scene, type TurnStatus, Turns } from './session-context.js'
+import { type SessionContext, type TurnStatus, Turns } from './session-context.js'
 import type { SessionState, Skill } from './session-store.js'
 import { SkillLayer, skillsOf } from './skills.js'
 import {
@@ -75,7 +75,7 @@ export class Session implements AsyncDisposable {
   readonly id: string
   readonly #engine: Engine
   readonly #options: SessionOptions
-  readonly #scene: Scene
+  readonly #context: SessionContext
   #layers: Layers
   #own: HookRegistry | undefined
   /** From when a skill with hooks was loaded here. */
@@ -101,7 +101,7 @@ export class Session implements AsyncDisposable {
       ...(options.cwd !== undefined && { cwd: options.cwd }),
       ...(parentTurnId !== undefined && { parentTurnId }),
     })
-    this.#scene = {
+    this.#context = {
       engine,
       store: engine.openStore(),
       background: new Background(),
@@ -153,7 +153,7 @@ export class Session implements AsyncDisposable {
         decides: (kind) => this.#snapshot().listeners(kind)?.decides ?? false,
         takeEphemeral: () => this.#takeEphemeral(),
         returnEphemeral: async (injections) =>
-          this.#scene.store.update(this.#scene.key, (now) => ({
+          this.#context.store.update(this.#context.key, (now) => ({
             ...now,
             ephemeral: [...injections, ...now.ephemeral],
           })),
@@ -177,7 +177,7 @@ export class Session implements AsyncDisposable {
 
   /** Who would run for this event here, in which order, and who would not and why. Runs nothing. */
   explain<N extends EventAlias | (string & {})>(event: N, data: object = {}): Plan {
-    return explainEvent(this.#engine, this.#snapshot(), event, data, this.#scene)
+    return explainEvent(this.#engine, this.#snapshot(), event, data, this.#context)
   }
 
   /** The session of a subagent: the same id and hooks, its own turn and budget. */
@@ -197,35 +197,35 @@ export class Session implements AsyncDisposable {
   async startTurn({ prompt }: { readonly prompt?: string } = {}): Promise<void> {
     this.#refuseClosed()
     let turn = 0
-    await this.#scene.store.update(this.#scene.key, (state) => {
+    await this.#context.store.update(this.#context.key, (state) => {
       const next = nextTurn(state)
       turn = next.turn
       return { ...next, announced: true }
     })
-    this.#scene.turns.announce(turn)
-    tellObservers(this.#scene, 'turn_start', { prompt })
+    this.#context.turns.announce(turn)
+    tellObservers(this.#context, 'turn_start', { prompt })
   }
 
   /** Ends a turn: ephemeral injections that no model call took are dropped, and observers are told. Its status: as hooks and models left it, unless it is given. */
   async endTurn({ status }: { readonly status?: TurnStatus } = {}): Promise<void> {
     this.#refuseClosed()
-    await this.#scene.store.update(this.#scene.key, (state) => ({
+    await this.#context.store.update(this.#context.key, (state) => ({
       ...state,
       announced: false,
       ephemeral: [],
     }))
-    tellObservers(this.#scene, 'turn_end', { status: status ?? this.#scene.turns.status })
+    tellObservers(this.#context, 'turn_end', { status: status ?? this.#context.turns.status })
   }
 
   /** Tells observers what happened, under a name of the host's own. Nobody waits; a failure is in hooks.diagnostics. */
   notify(kind: string, payload: object = {}): void {
     const telling = this.#fire(kind, payload, {}, resolveNotice)
-    this.#engine.inBackground(`notify ${kind}`, telling, this.#scene.background)
+    this.#engine.inBackground(`notify ${kind}`, telling, this.#context.background)
   }
 
   /** The turn it is in: `turn-1` is the first. Undefined before that. */
   get turnId(): string | undefined {
-    return this.#scene.turns.id
+    return this.#context.turns.id
   }
 
   get closed(): boolean {
@@ -248,22 +248,22 @@ export class Session implements AsyncDisposable {
 
   async #close(): Promise<void> {
     await Promise.all([...this.#children].map((child) => child.close()))
-    await this.#scene.background.idle()
-    const { pending } = await this.#scene.store.load(this.#scene.key)
+    await this.#context.background.idle()
+    const { pending } = await this.#context.store.load(this.#context.key)
     for (const d of undelivered(pending)) this.#engine.note(d)
-    await this.#scene.store.release(this.#scene.key)
+    await this.#context.store.release(this.#context.key)
     if (!this.#parent) this.#engine.sessionEnded(this.id)
     this.#left()
   }
 
   async #leave(): Promise<void> {
     await Promise.all([...this.#children].map((child) => child.leave()))
-    await this.#scene.background.idle()
+    await this.#context.background.idle()
     this.#left()
   }
 
   #left(): void {
-    for (const failure of this.#scene.store.takeFailures()) this.#engine.note(failure)
+    for (const failure of this.#context.store.takeFailures()) this.#engine.note(failure)
     if (this.#parent) this.#parent.#children.delete(this)
   }
 
@@ -271,15 +271,20 @@ export class Session implements AsyncDisposable {
     return this.close()
   }
 
-  async #fire(event: string, data: object, options: FireOptions, resolve = resolveEvent): Promise<Fired> {
+  async #fire(
+    event: string,
+    data: object,
+    options: FireOptions,
+    resolve = resolveEvent,
+  ): Promise<FireResult> {
     this.#refuseClosed()
-    return fireEvent(this.#scene, resolve(event), data, options)
+    return fireEvent(this.#context, resolve(event), data, options)
   }
 
   /** A call that was begun is finished, also where the session was closed meanwhile: hooks must see what was done. */
-  async #fireForCall(event: string, data: object, options: FireOptions): Promise<Fired> {
+  async #fireForCall(event: string, data: object, options: FireOptions): Promise<FireResult> {
     if (event === 'PreToolUse' || event === 'ModelRequest') this.#refuseClosed()
-    const fired = await fireEvent(this.#scene, resolveEvent(event), data, options)
+    const fired = await fireEvent(this.#context, resolveEvent(event), data, options)
     if (event !== 'ModelRequest') await this.#keepForModel(fired.outcome)
     return fired
   }
@@ -287,16 +292,16 @@ export class Session implements AsyncDisposable {
   /** Without a `context` of the host, the next model call is the only way for durable injections to reach the model. */
   async #keepForModel({ injections }: Outcome): Promise<void> {
     const durable = injections.filter((one) => !one.ephemeral)
-    if (durable.length === 0 || this.#engine.host.context) return
-    await this.#scene.store.update(this.#scene.key, (now) => ({
+    if (durable.length === 0 || this.#engine.embedder.context) return
+    await this.#context.store.update(this.#context.key, (now) => ({
       ...now,
       ephemeral: [...now.ephemeral, ...durable],
     }))
   }
 
   #modelFailed(error: unknown): void {
-    this.#scene.turns.fail('error')
-    tellObservers(this.#scene, 'error', { stage: 'llm', message: textOf(error) })
+    this.#context.turns.fail('error')
+    tellObservers(this.#context, 'error', { stage: 'llm', message: textOf(error) })
   }
 
   #takeNews(): readonly Diagnostic[] {
@@ -314,7 +319,7 @@ export class Session implements AsyncDisposable {
   }
 
   #useSkills(state: SessionState): MaybePromise<void> {
-    const skills = skillsOf(this.#scene, state)
+    const skills = skillsOf(this.#context, state)
     return isPromise(skills) ? skills.then((loaded) => this.#use(loaded)) : this.#use(skills)
   }
 
@@ -328,7 +333,7 @@ export class Session implements AsyncDisposable {
     if (!this.#own) {
       this.#own = new HookRegistry({
         scope: 'session',
-        owner: this.#scene.key,
+        owner: this.#context.key,
         onDiagnostic: (d) => this.#engine.note(d),
       })
       this.#layers = this.#layers.with(this.#own)
@@ -338,9 +343,9 @@ export class Session implements AsyncDisposable {
 
   async #takeEphemeral() {
     let taken: readonly Injection[] = []
-    const state = await this.#scene.store.load(this.#scene.key)
+    const state = await this.#context.store.load(this.#context.key)
     if (state.ephemeral.length === 0) return taken
-    await this.#scene.store.update(this.#scene.key, (now) => {
+    await this.#context.store.update(this.#context.key, (now) => {
       taken = now.ephemeral
       return { ...now, ephemeral: [] }
     })

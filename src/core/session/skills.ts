@@ -5,7 +5,7 @@ import { frozenCopy, isObject, type Json, sameJson } from '../base/json.js'
 import { isPromise, type MaybePromise } from '../base/promise.js'
 import { shown } from '../base/text.js'
 import { type Engine, HookList, type Layers } from './engine.js'
-import type { Scene } from './session-context.js'
+import type { SessionContext } from './session-context.js'
 import type { SessionState, Skill } from './session-store.js'
 
 const LOADED = 'skill:loaded'
@@ -26,8 +26,8 @@ export function isSkillEvent(event: string): boolean {
  * elsewhere stands beside it: a project must not take a gate of the user's away. Rejects rather than lose hooks without
  * a word.
  */
-export async function changeSkills(scene: Scene, event: string, data: object): Promise<void> {
-  const { store, info } = scene
+export async function changeSkills(session: SessionContext, event: string, data: object): Promise<void> {
+  const { store, info } = session
   const given = data as Readonly<Record<string, unknown>>
   const name = nameOf(event, given.skill_name)
   const { skill_directory: directory } = given
@@ -135,8 +135,8 @@ function sameSkills(a: readonly Skill[], b: readonly Skill[]): boolean {
 }
 
 /** Those in force; a subagent has those of its session. */
-export function skillsOf(scene: Scene, state: SessionState): MaybePromise<readonly Skill[]> {
-  if (scene.key === scene.info.id) return state.skills
-  const session = scene.store.load(scene.info.id)
-  return isPromise(session) ? session.then(({ skills }) => skills) : session.skills
+export function skillsOf(session: SessionContext, own: SessionState): MaybePromise<readonly Skill[]> {
+  if (session.key === session.info.id) return own.skills
+  const state = session.store.load(session.info.id)
+  return isPromise(state) ? state.then(({ skills }) => skills) : state.skills
 }

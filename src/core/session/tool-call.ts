@@ -5,7 +5,7 @@ import { type Data, frozenCopy, isObject, isPlain, type Json } from '../base/jso
 import { anything, type Checks, checkOptions, isFlag, isFunction, isSeconds } from '../base/options.js'
 import { unlessAborted } from '../base/promise.js'
 import type { Outcome } from '../hooks/outcome.js'
-import type { Fired, FireOptions } from './fire.js'
+import type { FireOptions, FireResult } from './fire.js'
 
 export interface ToolCall {
   readonly name: string
@@ -52,7 +52,7 @@ export type ToolCallResult<T> =
 /** What is called may end by itself when the signal is aborted; after this long nobody waits for it any more. */
 export const ABORT_GRACE_MS = 1000
 
-export type Fire = (event: string, data: object, options: FireOptions) => Promise<Fired>
+export type Fire = (event: string, data: object, options: FireOptions) => Promise<FireResult>
 
 /** Also what callModel takes. */
 export const CALL_OPTIONS = {

@@ -7,8 +7,7 @@ import { createHooks } from 'carabiner'
 import { source } from '../scripts/source.mjs'
 import { median, race } from './measure.mjs'
 
-const { AuditLog } = await source('store/audit/audit-log.ts')
-const { fileAudit } = await source('store/audit/file-audit.ts')
+const { FileAuditLog, fileAudit } = await source('store/audit/file-audit.ts')
 
 const hex = (i, length) => Array.from({ length }, (_, at) => ((i * 31 + at * 7) % 16).toString(16)).join('')
 
@@ -59,7 +58,7 @@ async function writing(root, projectDir) {
   const bare = join(root, 'bare.jsonl')
   const lines = (records) => records.map((one) => `${JSON.stringify(one)}\n`).join('')
   // The log has a bound, and so has the bare file: a disk that fills up would be what is measured.
-  const log = new AuditLog({ projectDir, dataDir: join(root, 'data'), maxBytes: 64 * 1024 * 1024 })
+  const log = new FileAuditLog({ projectDir, dataDir: join(root, 'data'), maxBytes: 64 * 1024 * 1024 })
   const batch = Array.from({ length: 100 }, (_, i) => record(i))
   const [one] = batch
   const us = await race({

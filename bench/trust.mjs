@@ -8,7 +8,7 @@ import { createHooks } from 'carabiner'
 import { source } from '../scripts/source.mjs'
 import { race } from './measure.mjs'
 
-const { TrustStore } = await source('trust/trust-store.ts')
+const { trustStore } = await source('trust/trust-store.ts')
 
 const MANY = 1000
 const CALL = { tool_name: 'Bash', tool_input: { command: 'npm test' }, cwd: process.cwd() }
@@ -20,7 +20,7 @@ export async function bench() {
   const small = folder(root, 'small', 4, 2)
   const large = folder(root, 'large', MANY, 50)
   await setTimeout(OF_AGE_MS)
-  const store = new TrustStore({ dataDir: join(root, 'data') })
+  const store = trustStore({ dataDir: join(root, 'data') })
   for (const unit of [small, large]) store.trust(unit, store.look(unit).digest)
   await setTimeout(OF_AGE_MS)
   // The first look finds the copies old enough, and writes that down; what follows is the look-up of every event.

@@ -21,7 +21,7 @@ import type { Surroundings } from './runners/hook-spec.js'
 import type { Runner } from './runners/kind.js'
 import { type KindName, kindOf } from './runners/kinds.js'
 import { preTrusted } from './trust/pre-trusted.js'
-import { TrustStore } from './trust/trust-store.js'
+import { type TrustStore, trustStore } from './trust/trust-store.js'
 import type { Untrusted } from './trust/unit.js'
 
 export interface ConfigurationOptions {
@@ -57,7 +57,7 @@ export class Configuration {
 
   private constructor(options: ConfigurationOptions, config: LoadedConfig) {
     this.#options = options
-    this.#gate = options.trust === 'all' ? undefined : new TrustGate(trustStore(options))
+    this.#gate = options.trust === 'all' ? undefined : new TrustGate(storeOf(options))
     this.#inForce = { config, hooks: [], diagnostics: config.diagnostics }
   }
 
@@ -214,9 +214,9 @@ export class Configuration {
   }
 }
 
-function trustStore({ sources, preTrusted: list }: ConfigurationOptions): TrustStore {
+function storeOf({ sources, preTrusted: list }: ConfigurationOptions): TrustStore {
   const { dataDir, projectDir } = sources
-  return new TrustStore({
+  return trustStore({
     ...(dataDir !== undefined && { dataDir }),
     ...(list !== undefined && { preTrusted: digestsIn(list, projectDir ?? process.cwd()) }),
   })

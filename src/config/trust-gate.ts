@@ -2,11 +2,11 @@
 
 import { delimiter } from 'node:path'
 import { textOf } from '../core/base/errors.js'
+import { quoted } from '../core/base/text.js'
 import type { Skip } from '../core/run/plan.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { scriptsChanged } from '../trust/changes.js'
 import { programGone, safePath } from '../trust/program-search.js'
-import { quoted } from '../trust/quoted.js'
 import { runPlace } from '../trust/run-place.js'
 import type { TrustStore } from '../trust/trust-store.js'
 import type { Standing, TrustRecord, Unit, Untrusted } from '../trust/unit.js'

@@ -9,7 +9,7 @@ import type { Owner } from '../config/owner.js'
 import { readPluginFolder } from '../config/plugin-folder.js'
 import { discard } from '../files/folder.js'
 import { realOf } from '../files/within.js'
-import { TrustStore } from '../trust/trust-store.js'
+import { type TrustStore, trustStore } from '../trust/trust-store.js'
 import { forgetSource } from './sources/accepted-source.js'
 import { SwitchStore } from './switches.js'
 import { pluginEntries, pluginsDir, type Target } from './target.js'
@@ -31,7 +31,7 @@ export function forgetPlugin(target: Target, name: string, folder: string): void
 
 /** A plugin may have been trusted under several projects. */
 function untrust(target: Target, name: string): void {
-  const store = new TrustStore()
+  const store = trustStore()
   const path = join(pluginsDir(target), name)
   const own = { kind: 'folder' as const, path, projectDir: resolve(target.base) }
   const records = recordsIn(store).filter((one) => one.kind === 'folder' && realOf(one.path) === realOf(path))

@@ -10,7 +10,7 @@ import { unitsOf } from '../config/units.js'
 import type { Diagnostic } from '../core/base/errors.js'
 import { visibleName } from '../core/base/text.js'
 import { isBelow, realOf } from '../files/within.js'
-import { TrustStore } from '../trust/trust-store.js'
+import { trustStore } from '../trust/trust-store.js'
 import type { Unit } from '../trust/unit.js'
 import { type Resolved, withManifest } from './catalog/resolve.js'
 import { type LockEntry, readLock, writeLock } from './lock-file.js'
@@ -221,7 +221,7 @@ export async function installPrepared(
   await changing(target, () => {
     checkPlace(pluginsDir(target), name, replaces)
     if (agreed !== undefined && target.scope === 'project') {
-      new TrustStore().trustNext(staged.unit, join(pluginsDir(target), name), agreed)
+      trustStore().trustNext(staged.unit, join(pluginsDir(target), name), agreed)
       step?.('agreed')
     }
     place(target, { name, tree: fetched.tree, entry, replaces }, step)
@@ -237,14 +237,14 @@ export async function installPrepared(
 export async function trustInstalled(name: string, target: Target, reviewed: string): Promise<void> {
   const unit = await unitInPlace(name, target)
   if (!unit) throw new PluginProblem('NO_HOOKS', `The hooks of ${name} are not found in their place`)
-  new TrustStore().trust(unit, reviewed)
+  trustStore().trust(unit, reviewed)
 }
 
 /** Whether this user trusts the plugin that is in place now. The user's own plugins need no trust. */
 export async function isTrusted(name: string, target: Target): Promise<boolean> {
   if (target.scope === 'user') return true
   const unit = await unitInPlace(name, target)
-  return unit !== undefined && new TrustStore().standingOf(unit).state === 'trusted'
+  return unit !== undefined && trustStore().standingOf(unit).state === 'trusted'
 }
 
 async function unitInPlace(name: string, { base }: Target): Promise<Unit | undefined> {

@@ -1,12 +1,12 @@
 // Whether a unit is still what was trusted: by stamps where they tell, by reading where they do not.
 
 import { lstatSync, statSync } from 'node:fs'
+import { quoted } from '../core/base/text.js'
+import { isSame, parseStamp, type Stamp } from '../files/stamp.js'
 import { isSameFile } from './copies.js'
 import { pathAt, typeAt } from './file-place.js'
 import { readFile } from './file-reading.js'
 import { MOST_BYTES, readFolder } from './folder-reading.js'
-import { quoted } from './quoted.js'
-import { isSame, parseStamp, type Stamp } from './stamp.js'
 import { isExecutable, type TrustedFile, type TrustRecord } from './unit.js'
 
 /** A record made ready for comparison: paths are whole, stamps are numbers. */

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { textOf } from '../core/base/errors.js'
-import { isSame, moment, type Stamp, stampOf } from './stamp.js'
+import { isSame, moment, type Stamp, stampOf } from '../files/stamp.js'
 
 /** Does not wait for the writer of a pipe, becomes nobody's terminal. */
 const OPEN = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)

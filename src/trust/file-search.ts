@@ -2,12 +2,12 @@
 
 import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { quoted } from '../core/base/text.js'
 import { isBelow, realOf } from '../files/within.js'
 import { SYSTEM } from './data-readers.js'
 import { pathAt, tidy, typeAt } from './file-place.js'
 import { completionsOf } from './finders.js'
 import { unmarked, type Variable } from './hook-text.js'
-import { quoted } from './quoted.js'
 import { shebangOf } from './shebang.js'
 import type { Unit } from './unit.js'
 import { expandedHome, type WorkFolder } from './work-folders.js'

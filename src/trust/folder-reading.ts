@@ -4,11 +4,11 @@ import { isUtf8 } from 'node:buffer'
 import { type BigIntStats, lstatSync, opendirSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
 import { textOf } from '../core/base/errors.js'
+import { quoted } from '../core/base/text.js'
+import { moment, parseStamp, stampOf } from '../files/stamp.js'
 import { isBelow, realOf } from '../files/within.js'
 import { type Read, readFile, sha256 } from './file-reading.js'
 import { OpenFolder } from './open-folder.js'
-import { quoted } from './quoted.js'
-import { moment, parseStamp, stampOf } from './stamp.js'
 import type { TrustedFile, TrustedFolder } from './unit.js'
 
 export const MOST_FILES = 10_000

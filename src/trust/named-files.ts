@@ -1,5 +1,6 @@
 // What the commands of a unit name: files outside its copy, programs, and what only the running shell knows.
 
+import { quoted } from '../core/base/text.js'
 import type { SimpleCommand } from '../shell/simple-command.js'
 import { INTERPRETERS, isReader, isWriter, SHELLS } from './data-readers.js'
 import { pathAt, tidy, typeAt } from './file-place.js'
@@ -7,7 +8,6 @@ import { FileSearch, type Remarks, type Wanted } from './file-search.js'
 import { operandsOf, soughtBy } from './finders.js'
 import { type HookReading, readHook, unreadHook } from './hook-reading.js'
 import { isUnfilled, markedText, readable, unmarked, type Variable, variablesOf } from './hook-text.js'
-import { quoted } from './quoted.js'
 import type { Unit, UnitHook } from './unit.js'
 import { expandedHome, type WorkFolder, workFolders } from './work-folders.js'
 

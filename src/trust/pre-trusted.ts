@@ -2,10 +2,10 @@
 
 import { resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
+import { quoted } from '../core/base/text.js'
 import { readPlain } from '../files/plain-file.js'
 import { isWithin, realOf } from '../files/within.js'
-import { quoted } from './quoted.js'
-import { isDigest } from './stored-record.js'
+import { isDigest } from '../store/trust-records.js'
 
 const MOST_BYTES = 1024 * 1024
 

@@ -1,10 +1,10 @@
 // What a person is shown before trusting: everything as it was read and hashed, and what is different from last time.
 
 import { join } from 'node:path'
+import { quoted } from '../core/base/text.js'
 import { changeText } from './changes.js'
 import { isSameFile } from './copies.js'
 import { isReadable, type KeptFiles, LONGEST_TEXT, textAt } from './kept-files.js'
-import { quoted } from './quoted.js'
 import { isExecutable, type TrustedFile, type TrustRecord, type Unit, type UnitHook } from './unit.js'
 import { readContent, type Takers, type UnitContent } from './unit-content.js'
 

@@ -2,21 +2,29 @@
 
 import { join, resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
+import { quoted } from '../core/base/text.js'
 import { discard } from '../files/folder.js'
 import { dataHome } from '../files/homes.js'
+import { fileStores } from '../store/file-stores.js'
+import {
+  type CopyKey,
+  copyKeyOf,
+  isDigest,
+  keyOf,
+  type TrustedFile,
+  type TrustRecord,
+  type TrustRecords,
+  type Where,
+} from '../store/trust-records.js'
 import { binPath, makeBin } from './bin-folder.js'
 import { compare, Watch } from './changes.js'
 import { CopiedUnit } from './copied-unit.js'
 import { CopyDraft, copyFailure, copyPath, isFolder, removeCopy } from './copies.js'
 import { KeptFiles } from './kept-files.js'
 import { programGone } from './program-search.js'
-import { quoted } from './quoted.js'
 import { type Review, reviewOf } from './review.js'
 import { placeOf, whereabouts } from './set-aside.js'
-import { StorePlace } from './store-place.js'
-import { isDigest } from './stored-record.js'
-import { copyKeyOf, keyOf, recordOf, stampsOf, TrustRecords, type Where } from './trust-records.js'
-import type { CopyKey, Standing, TrustedFile, TrustRecord, Unit } from './unit.js'
+import type { Standing, Unit } from './unit.js'
 import { readContent, type UnitContent } from './unit-content.js'
 
 export interface TrustStoreOptions {
@@ -38,8 +46,14 @@ interface Held {
 /** Aside, and its successor into its place: who is slow sees more than one. */
 const MOST_MOVES = 4
 
+/** The trust of this user, with records in files. */
+export function trustStore(options: TrustStoreOptions = {}): TrustStore {
+  const { dataDir } = options
+  return new TrustStore(fileStores(dataDir === undefined ? {} : { dataDir }).trust, options)
+}
+
+/** Decides without awaiting anything: hooks are planned synchronously. */
 export class TrustStore {
-  readonly #place: StorePlace
   readonly #records: TrustRecords
   readonly #copies: string
   readonly #kept: KeptFiles
@@ -50,10 +64,13 @@ export class TrustStore {
   /** Of units that are not on the list, so that they are not read each time. */
   readonly #unlisted = new Map<string, Held>()
 
-  constructor({ dataDir = dataHome(), preTrusted = new Set() }: TrustStoreOptions = {}) {
+  /** Copies are always local files, whatever keeps the records. */
+  constructor(
+    records: TrustRecords,
+    { dataDir = dataHome(), preTrusted = new Set() }: TrustStoreOptions = {},
+  ) {
     const root = resolve(dataDir)
-    this.#place = new StorePlace(root)
-    this.#records = new TrustRecords(join(root, 'trust'), () => this.#place.checkPrivate())
+    this.#records = records
     this.#copies = join(root, 'copies')
     this.#kept = new KeptFiles(join(root, 'texts'))
     this.#preTrusted = preTrusted
@@ -62,7 +79,7 @@ export class TrustStore {
   /** Never throws: trouble with the store means `untrusted`, and `why` says so. */
   standingOf(unit: Unit): Standing {
     try {
-      this.#place.checkOutside(unit.projectDir)
+      this.#records.checkOutside(unit.projectDir)
       const record = this.#records.load(placed(unit))
       const standing: Standing = record
         ? this.#settledStanding(unit, record)
@@ -129,8 +146,8 @@ export class TrustStore {
   }
 
   #check({ projectDir }: Where): void {
-    this.#place.checkOutside(projectDir)
-    this.#place.checkPrivate()
+    this.#records.checkOutside(projectDir)
+    this.#records.checkPrivate()
   }
 
   // ---- standing -------------------------------------------------------------------------------------------------
@@ -346,4 +363,31 @@ function checked(unit: Unit, content: UnitContent, expected: string): UnitConten
 function hasHooks({ hooks }: Held, unit: Unit): boolean {
   const now = new Set(unit.hooks.map(({ hash }) => hash))
   return now.size === hooks.size && [...now].every((hash) => hooks.has(hash))
+}
+
+/** The record of a unit that is trusted from now on. */
+function recordOf({ kind, path, name, projectDir, hooks }: Unit, content: UnitContent): TrustRecord {
+  const { digest, files, folders, scripts, source, absent, words, programs } = content
+  return {
+    kind,
+    path,
+    name,
+    projectDir,
+    digest,
+    hooks,
+    files,
+    folders,
+    scripts,
+    ...(source && { source }),
+    absent,
+    words,
+    programs,
+    at: new Date().toISOString(),
+  }
+}
+
+/** All stamps that can be relied on, as one text. */
+function stampsOf({ files, folders, scripts, copied }: TrustRecord): string {
+  const own = [...folders, ...files, ...scripts, ...(copied?.folders ?? [])].map(({ stamp }) => stamp)
+  return [...own, ...(copied?.files ?? [])].filter(Boolean).join('\n')
 }

@@ -1,10 +1,10 @@
 // All that counts of a unit as it is now, each file read once.
 
+import { quoted } from '../core/base/text.js'
 import { readFile } from './file-reading.js'
 import { MOST_BYTES, readFolder } from './folder-reading.js'
 import { type HookNote, namedBy } from './named-files.js'
 import { findPrograms, searchPath, shebangProgram } from './program-search.js'
-import { quoted } from './quoted.js'
 import type { Programs, TrustedFile, TrustedFolder, Unit } from './unit.js'
 import { unitDigest } from './unit-digest.js'
 

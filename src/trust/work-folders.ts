@@ -2,12 +2,12 @@
 
 import { homedir } from 'node:os'
 import { posix } from 'node:path'
+import { quoted } from '../core/base/text.js'
 import type { SimpleCommand } from '../shell/simple-command.js'
 import { isReader } from './data-readers.js'
 import { pathAt, tidy } from './file-place.js'
 import type { HookReading } from './hook-reading.js'
 import { type Lead, readable, unmarked, type Variable } from './hook-text.js'
-import { quoted } from './quoted.js'
 
 export interface WorkFolder {
   readonly path: string

@@ -17,7 +17,7 @@ import { auditFolder } from '../../src/store/audit/log-folder.js'
 import { segmentPath } from '../../src/store/audit/segments.js'
 import type { Entry } from '../../src/store/audit-log.js'
 import { FileStore } from '../../src/store/sessions/file-store.js'
-import { TrustStore } from '../../src/trust/trust-store.js'
+import { trustStore } from '../../src/trust/trust-store.js'
 import { removeAll } from '../trust/hostile-project.js'
 import { configured, SCRIPT, Scene } from './doctor-scene.js'
 
@@ -26,7 +26,7 @@ const scene = new Scene()
 describe('trust', () => {
   async function trusted(): Promise<void> {
     const { specs } = await loadConfig({ projectDir: scene.folder, homeDir: scene.home })
-    const store = new TrustStore()
+    const store = trustStore()
     for (const unit of unitsOf(specs).keys()) store.trust(unit, store.look(unit).digest)
   }
 
@@ -218,7 +218,7 @@ describe('hooks that were migrated', () => {
       ],
     ])
     const { specs } = await loadConfig({ projectDir: scene.folder, homeDir: scene.home })
-    const store = new TrustStore()
+    const store = trustStore()
     for (const unit of unitsOf(specs).keys()) store.trust(unit, store.look(unit).digest)
     expect(await orphans()).toEqual([
       [
@@ -500,7 +500,7 @@ describe('what strangers wrote', () => {
   it('never becomes a command of its own in a fix', async () => {
     scene.write('.amplifier/hooks/$(touch x)/hooks.json', configured(['true']))
     const { specs } = await loadConfig({ projectDir: scene.folder, homeDir: scene.home })
-    const store = new TrustStore()
+    const store = trustStore()
     for (const unit of unitsOf(specs).keys()) store.trust(unit, store.look(unit).digest)
     removeAll(join(scene.folder, '.amplifier/hooks/$(touch x)'))
     expect((await scene.only('trust-stale')).fix).toBe(`carabiner untrust '$(touch x)'`)

@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type ConfigSources, loadConfig } from '../../src/config/load.js'
 import { TrustGate } from '../../src/config/trust-gate.js'
 import { unitsOf } from '../../src/config/units.js'
-import { TrustStore } from '../../src/trust/trust-store.js'
+import { trustStore } from '../../src/trust/trust-store.js'
 import { removeAll } from '../trust/hostile-project.js'
 
 let base: string
@@ -20,7 +20,7 @@ beforeEach(() => {
   onTestFinished(() => removeAll(base))
 })
 
-const store = () => new TrustStore({ dataDir: join(base, 'data') })
+const store = () => trustStore({ dataDir: join(base, 'data') })
 
 function plugin(name: string, folder = join(base, 'project/.amplifier/hooks')): string {
   const path = join(folder, name)

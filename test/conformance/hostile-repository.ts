@@ -8,7 +8,7 @@ import { CATALOGUE } from 'carabiner/core'
 import { onTestFinished, vi } from 'vitest'
 import { loadConfig } from '../../src/config/load.js'
 import { unitsOf } from '../../src/config/units.js'
-import { TrustStore } from '../../src/trust/trust-store.js'
+import { type TrustStore, trustStore } from '../../src/trust/trust-store.js'
 import { removeAll } from '../trust/hostile-project.js'
 
 export const EVENTS: readonly string[] = Object.keys(CATALOGUE)
@@ -58,7 +58,7 @@ export class Repository {
   }
 
   get store(): TrustStore {
-    return new TrustStore({ dataDir: this.data })
+    return trustStore({ dataDir: this.data })
   }
 
   /** What the user does with `carabiner trust --yes`. */

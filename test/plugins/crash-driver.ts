@@ -11,7 +11,7 @@ import {
 import { uninstallPlugin } from '../../src/plugins/placing.js'
 import { parseSource } from '../../src/plugins/sources/source.js'
 import { prepareUpdate } from '../../src/plugins/update-plugin.js'
-import { TrustStore } from '../../src/trust/trust-store.js'
+import { trustStore } from '../../src/trust/trust-store.js'
 
 const [what, base, source = '', at = '', name = 'guard'] = process.argv.slice(2)
 const target = { scope: 'project' as const, base: base as string }
@@ -36,7 +36,7 @@ function linger(): void {
 
 /** As who has seen it and agrees. */
 async function finish(prepared: PreparedPlugin, replaces: string | undefined): Promise<void> {
-  const { digest } = new TrustStore().look(prepared.staged.unit)
+  const { digest } = trustStore().look(prepared.staged.unit)
   prepared.staged.remove()
   await installPrepared(prepared, target, { replaces, step })
   await trustInstalled(prepared.name, target, digest)

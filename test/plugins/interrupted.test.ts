@@ -21,7 +21,7 @@ import { readLock } from '../../src/plugins/lock-file.js'
 import { acceptedSource } from '../../src/plugins/sources/accepted-source.js'
 import { parseSource } from '../../src/plugins/sources/source.js'
 import { lockPath } from '../../src/plugins/target.js'
-import { TrustStore } from '../../src/trust/trust-store.js'
+import { trustStore } from '../../src/trust/trust-store.js'
 import { ended, programFile, withProgram } from '../cli/program.js'
 import { withDriver } from './driver.js'
 import { treeOf, withHome } from './plugin-sources.js'
@@ -125,7 +125,7 @@ describe('killed while it removes', () => {
     const plugins = await looked()
     const isOld = at === 'begun'
     expect(plugins.map(({ name, state }) => [name, state])).toEqual(isOld ? [['guard', 'ok']] : [])
-    expect(new TrustStore().records()).toHaveLength(isOld ? 1 : 0)
+    expect(trustStore().records()).toHaveLength(isOld ? 1 : 0)
     expect(Object.keys(treeOf(bench.project)).length > 0).toBe(isOld)
   })
 })
@@ -208,7 +208,7 @@ describe('what a project brings along', () => {
     await installPrepared(prepared, bench.here)
     expect(Object.keys(treeOf(planted)).some((path) => path.endsWith('guard.sh'))).toBe(true)
     expect(existsSync(draft)).toBe(true)
-    expect(new TrustStore().records()).toHaveLength(1)
+    expect(trustStore().records()).toHaveLength(1)
     expect(readLock(lockPath(bench.here)).has('guard')).toBe(true)
   })
 })

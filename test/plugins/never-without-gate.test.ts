@@ -8,7 +8,7 @@ import { resolveSource } from '../../src/plugins/catalog/resolve.js'
 import { installPrepared, preparePlugin, trustInstalled } from '../../src/plugins/install-plugin.js'
 import { finishInterrupted } from '../../src/plugins/installed.js'
 import { parseSource } from '../../src/plugins/sources/source.js'
-import { TrustStore } from '../../src/trust/trust-store.js'
+import { trustStore } from '../../src/trust/trust-store.js'
 import { withDriver } from './driver.js'
 import { withHome } from './plugin-sources.js'
 
@@ -26,7 +26,7 @@ beforeEach(async () => {
   rmSync(bench.path('guard'), { recursive: true, force: true })
   const source = parseSource(bench.plugin('guard', { body: 'echo old' }))
   const prepared = await preparePlugin(await resolveSource(source), bench.here, 'guard')
-  const { digest } = new TrustStore().look(prepared.staged.unit)
+  const { digest } = trustStore().look(prepared.staged.unit)
   await installPrepared(prepared, bench.here)
   await trustInstalled('guard', bench.here, digest)
   prepared.staged.remove()
@@ -75,11 +75,15 @@ it.each(STEPS)('killed at %s, before and after somebody finishes it', async (at)
 it('what is refused is not trusted for later', async () => {
   const source = parseSource(bench.plugin('guard', { body: 'echo next' }))
   const prepared = await preparePlugin(await resolveSource(source), bench.here, 'guard')
-  const { digest: agreed } = new TrustStore().look(prepared.staged.unit)
+  const { digest: agreed } = trustStore().look(prepared.staged.unit)
   const update = installPrepared(prepared, bench.here, { replaces: 'sha256-other', agreed })
   await expect(update).rejects.toThrow('was changed meanwhile')
   prepared.staged.remove()
-  expect(new TrustStore().records().map(({ next }) => next)).toEqual([undefined])
+  expect(
+    trustStore()
+      .records()
+      .map(({ next }) => next),
+  ).toEqual([undefined])
 })
 
 it('hooks that were read before run as they were, until they are read again', async () => {

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { installPrepared, trustInstalled } from '../../src/plugins/install-plugin.js'
 import { prepareUpdate } from '../../src/plugins/update-plugin.js'
-import { TrustStore } from '../../src/trust/trust-store.js'
+import { trustStore } from '../../src/trust/trust-store.js'
 
 const [base = '', source = '', times = '1', at = ''] = process.argv.slice(2)
 const HOOKS = join(source, 'hooks', 'hooks.json')
@@ -20,7 +20,7 @@ for (let i = 0; i < Number(times); i++) {
   // Every other time the hook is another one, too.
   if (i % 2 === 0) writeFileSync(HOOKS, written.replace('"type"', `"timeout": ${i + 5}, "type"`))
   const { prepared, current: replaces } = await prepareUpdate('guard', target)
-  const agreed = new TrustStore().look(prepared.staged.unit).digest
+  const agreed = trustStore().look(prepared.staged.unit).digest
   await installPrepared(prepared, target, { replaces, agreed, step })
   await trustInstalled('guard', target, agreed)
   step('trusted')

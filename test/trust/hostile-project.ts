@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished, vi } from 'vitest'
-import { TrustStore, type TrustStoreOptions } from '../../src/trust/trust-store.js'
+import { type TrustStore, type TrustStoreOptions, trustStore } from '../../src/trust/trust-store.js'
 import type { TrustRecord, Unit, UnitHook } from '../../src/trust/unit.js'
 
 export interface Project {
@@ -58,7 +58,7 @@ export function projectIn(root: string, name = 'project'): Project {
     chmodSync(at, mode)
     return at
   }
-  const newStore = (more: TrustStoreOptions = {}) => new TrustStore({ dataDir, ...more })
+  const newStore = (more: TrustStoreOptions = {}) => trustStore({ dataDir, ...more })
   return {
     root,
     dir,

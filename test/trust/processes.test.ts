@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadConfig } from '../../src/config/load.js'
 import { unitsOf } from '../../src/config/units.js'
 import { createHooks } from '../../src/runtime.js'
-import { TrustStore } from '../../src/trust/trust-store.js'
+import { trustStore } from '../../src/trust/trust-store.js'
 import type { Unit } from '../../src/trust/unit.js'
 import { hook, type Project, project } from './hostile-project.js'
 
@@ -60,7 +60,7 @@ async function unitIn({ place, home }: ReturnType<typeof withProcess>): Promise<
 }
 
 async function trust(made: ReturnType<typeof withProcess>): Promise<void> {
-  const store = new TrustStore({ dataDir: made.place.dataDir })
+  const store = trustStore({ dataDir: made.place.dataDir })
   const unit = await unitIn(made)
   store.trust(unit, store.look(unit).digest)
 }

@@ -14,9 +14,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { moment, stampOf } from '../../src/files/stamp.js'
 import { Watch } from '../../src/trust/changes.js'
 import { CopiedUnit } from '../../src/trust/copied-unit.js'
-import { moment, stampOf } from '../../src/trust/stamp.js'
 import { hook, later, type Project, project, removeAll, trusted } from './hostile-project.js'
 
 const OLD = 1_000_000_000

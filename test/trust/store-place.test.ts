@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { TrustStore } from '../../src/trust/trust-store.js'
+import { trustStore } from '../../src/trust/trust-store.js'
 import { type Project, project, trusted } from './hostile-project.js'
 
 afterEach(() => vi.unstubAllEnvs())
@@ -38,7 +38,7 @@ describe('a store in the project', () => {
 
   it.each(Object.entries(ways))('%s is not relied on', (_, way) => {
     const { place, unit, own } = bringing()
-    const store = new TrustStore({ dataDir: way(place.root, own) })
+    const store = trustStore({ dataDir: way(place.root, own) })
     expect(store.standingOf(unit)).toMatchObject({
       state: 'untrusted',
       why: expect.stringMatching(/lies in the project .*; set CARABINER_HOME to a folder outside of it/),
@@ -52,9 +52,9 @@ describe('a store in the project', () => {
     (name) => {
       const { place, unit, own } = bringing()
       vi.stubEnv('CARABINER_HOME', '')
-      const [record] = new TrustStore({ dataDir: own }).records()
+      const [record] = trustStore({ dataDir: own }).records()
       vi.stubEnv(name, place.dir)
-      const store = new TrustStore({ preTrusted: new Set([record?.digest ?? '']) })
+      const store = trustStore({ preTrusted: new Set([record?.digest ?? '']) })
       expect(store.standingOf(unit)).toMatchObject({
         state: 'untrusted',
         why: expect.stringContaining('lies in the project'),

@@ -1,7 +1,7 @@
 // A process of its own: `worker ROOT` trusts the plugin of the project in ROOT, and prints what each step says.
 
 import { textOf } from '../../src/core/base/errors.js'
-import { TrustStore } from '../../src/trust/trust-store.js'
+import { trustStore } from '../../src/trust/trust-store.js'
 import type { Unit } from '../../src/trust/unit.js'
 
 const [root = ''] = process.argv.slice(2)
@@ -13,7 +13,7 @@ const unit: Unit = {
   projectDir,
   hooks: [],
 }
-const store = new TrustStore({ dataDir: `${root}/data` })
+const store = trustStore({ dataDir: `${root}/data` })
 
 const steps: Readonly<Record<string, () => unknown>> = {
   standing: () => store.standingOf(unit).state,

@@ -5,7 +5,7 @@ import { textOf } from '../../core/base/errors.js'
 import { didYouMean, visible, visibleName } from '../../core/base/text.js'
 import { realOf } from '../../files/within.js'
 import { isCalled } from '../../plugins/plugin-name.js'
-import { TrustStore } from '../../trust/trust-store.js'
+import { type TrustStore, trustStore } from '../../trust/trust-store.js'
 import type { TrustRecord } from '../../trust/unit.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { fitted } from '../print/fit.js'
@@ -44,7 +44,7 @@ export const command: Command<typeof OPTIONS> = {
         'carabiner trust --show lists the names.',
       )
     }
-    const store = new TrustStore()
+    const store = trustStore()
     const project = projectOf(options)
     const meant = what === undefined ? ofProject(recordsIn(store), project) : called(what, project, store)
     const gone = meant

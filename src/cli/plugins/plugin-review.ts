@@ -9,7 +9,7 @@ import { pluginsDir, type Target } from '../../plugins/target.js'
 import { kindOf } from '../../runners/kinds.js'
 import type { Difference } from '../../trust/review.js'
 import { risksOf } from '../../trust/risks.js'
-import { TrustStore } from '../../trust/trust-store.js'
+import { trustStore } from '../../trust/trust-store.js'
 import { isExecutable } from '../../trust/unit.js'
 import { type Output, plainData } from '../output.js'
 import { noticeLines } from '../print/lines.js'
@@ -31,7 +31,7 @@ export function shownPlugin(
   update?: { readonly before: LockEntry; readonly differences: readonly Difference[] },
 ): Shown {
   const unit = { ...staged.unit, path: join(pluginsDir(target), name) }
-  const read = new TrustStore().look(staged.unit)
+  const read = trustStore().look(staged.unit)
   // The screen of trust shows changes since a record; here they are changes since the last installation.
   const since = update && ({ at: update.before.installed } as NonNullable<typeof read.record>)
   const review = { ...read, unit, record: since, differences: update?.differences ?? [] }

@@ -12,7 +12,7 @@ import { kindOf } from '../../runners/kinds.js'
 import { preTrusted } from '../../trust/pre-trusted.js'
 import type { Review } from '../../trust/review.js'
 import { type RiskNote, risksOf } from '../../trust/risks.js'
-import { TrustStore } from '../../trust/trust-store.js'
+import { type TrustStore, trustStore } from '../../trust/trust-store.js'
 import type { Unit } from '../../trust/unit.js'
 import type { Payload } from '../firing/payload.js'
 import { Refusal } from '../refusal.js'
@@ -61,9 +61,9 @@ export async function findUnits(places: Places, loaded: Payload | undefined): Pr
 
 function openStore(places: Places): TrustStore {
   const list = preTrustedFile(places)
-  if (list === undefined) return new TrustStore()
+  if (list === undefined) return trustStore()
   try {
-    return new TrustStore({ preTrusted: preTrusted(list, projectFolder(places)) })
+    return trustStore({ preTrusted: preTrusted(list, projectFolder(places)) })
   } catch (error) {
     throw new Refusal('PRE_TRUSTED_INVALID', textOf(error), {
       hint: 'carabiner trust --show prints the lines of such a file.',

@@ -217,3 +217,11 @@ function editDistance(a: string, b: string): number {
   }
   return row[b.length] as number
 }
+
+/** A stranger's name for a message: in quotes, on one line, with nothing invisible in it. */
+export function quoted(name: string): string {
+  return JSON.stringify(name).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/gu, (char) => {
+    const code = (char.codePointAt(0) ?? 0).toString(16)
+    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`
+  })
+}

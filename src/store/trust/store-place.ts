@@ -2,8 +2,8 @@
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isInProject } from '../files/within.js'
-import { quoted } from './quoted.js'
+import { quoted } from '../../core/base/text.js'
+import { isInProject } from '../../files/within.js'
 
 const ELSEWHERE = 'set CARABINER_HOME to a folder'
 

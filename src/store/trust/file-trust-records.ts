@@ -1,0 +1,256 @@
+// The records of trust in files, a folder for each unit, read again only when somebody wrote.
+
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { digest as digestOf } from '../../core/base/digest.js'
+import { textOf } from '../../core/base/errors.js'
+import { quoted } from '../../core/base/text.js'
+import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
+import { discard, isDiscarded } from '../../files/folder.js'
+import { isSame, isStamp, moment, parseStamp, type Stamp, stampOf } from '../../files/stamp.js'
+import { VersionedFile } from '../../files/versioned-file.js'
+import {
+  type CopyKey,
+  type CopyStamps,
+  copyKeyOf,
+  isDigest,
+  keyOf,
+  type TrustedFile,
+  type TrustedFolder,
+  type TrustRecord,
+  type TrustRecords,
+  type UnitHook,
+  type Where,
+} from '../trust-records.js'
+import { StorePlace } from './store-place.js'
+
+/** A record with the stamp of its folder: a record only changes by a new file in it, which changes the stamp. */
+interface Loaded {
+  readonly stamp: Stamp | undefined
+  readonly record: TrustRecord | undefined
+}
+
+/** Ten thousand files with long names, and as many in the copy. */
+const MOST_BYTES = 32 * 1024 * 1024
+
+export class FileTrustRecords implements TrustRecords {
+  readonly #root: string
+  readonly #place: StorePlace
+  readonly #loaded = new Map<string, Loaded>()
+  readonly #folders = new Map<string, string>()
+
+  constructor(dataDir: string) {
+    this.#root = join(dataDir, 'trust')
+    this.#place = new StorePlace(dataDir)
+  }
+
+  checkOutside(projectDir: string): void {
+    this.#place.checkOutside(projectDir)
+  }
+
+  checkPrivate(): void {
+    this.#place.checkPrivate()
+  }
+
+  load(where: Where): TrustRecord | undefined {
+    const key = keyOf(where)
+    const seen = moment()
+    const stats = statSync(this.#folder(where), { bigint: true, throwIfNoEntry: false })
+    if (!stats) {
+      this.#loaded.delete(key)
+      return undefined
+    }
+    const known = this.#loaded.get(key)
+    if (known?.stamp && isSame(stats, known.stamp)) return known.record
+    this.checkPrivate()
+    const record = this.#file(where).load() ?? undefined
+    if (record && keyOf(record) !== key) {
+      throw new Error(`the record in ${this.#folder(where)} is about ${quoted(record.path)}; remove it`)
+    }
+    this.#loaded.set(key, { stamp: parseStamp(stampOf(stats, seen)), record })
+    return record
+  }
+
+  write(where: Where, record: TrustRecord): void {
+    this.#file(where).update(() => record)
+    this.#loaded.delete(keyOf(where))
+  }
+
+  addNext(where: Where, next: TrustRecord): void {
+    this.#file(where).update((now) => now && { ...now, next })
+    this.#loaded.delete(keyOf(where))
+  }
+
+  /** If this cannot be written, both records count. */
+  promote(where: Where, next: TrustRecord): void {
+    try {
+      this.#file(where).update((now) =>
+        now?.next?.digest === next.digest ? { ...next, former: copyKeyOf(now) } : now,
+      )
+    } catch {}
+  }
+
+  refresh(where: Where, before: TrustRecord, now: TrustRecord): void {
+    try {
+      this.#file(where).update((stored) =>
+        stored && stored.digest === before.digest && stored.at === before.at
+          ? { ...now, ...(stored.next && { next: stored.next }) }
+          : stored,
+      )
+    } catch {
+      // The store cannot be written: the next process reads the files again, but this one need not.
+      const key = keyOf(where)
+      const loaded = this.#loaded.get(key)
+      if (loaded) this.#loaded.set(key, { ...loaded, record: now })
+    }
+  }
+
+  remove(where: Where): TrustRecord | undefined {
+    const removed: { record: TrustRecord | null } = { record: null }
+    // First write durably that it is gone, then remove the folder.
+    this.#file(where).update((now) => {
+      removed.record = now
+      return null
+    })
+    this.#loaded.delete(keyOf(where))
+    if (removed.record === null) return undefined
+    discard(this.#folder(where))
+    return removed.record
+  }
+
+  all(): readonly TrustRecord[] {
+    return namesIn(this.#root)
+      .filter((name) => !isDiscarded(name))
+      .flatMap((name) => fileIn(join(this.#root, name)).load() ?? [])
+  }
+
+  #folder(where: Where): string {
+    const { kind, path, projectDir } = where
+    const key = keyOf(where)
+    const folder = this.#folders.get(key) ?? join(this.#root, digestOf([kind, path, projectDir]).slice(0, 32))
+    this.#folders.set(key, folder)
+    return folder
+  }
+
+  #file(where: Where): VersionedFile<TrustRecord | null> {
+    return fileIn(this.#folder(where))
+  }
+}
+
+function fileIn(folder: string): VersionedFile<TrustRecord | null> {
+  return new VersionedFile<TrustRecord | null>({
+    folder,
+    what: 'the record of trust',
+    fresh: null,
+    check: storedRecord,
+    durable: true,
+    maxBytes: MOST_BYTES,
+  })
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw new Error(`the records of trust in ${folder} cannot be read: ${textOf(error)}`, { cause: error })
+  }
+}
+
+// ---- as they are read back -------------------------------------------------------------------------------------
+
+const sha: Reader<string> = (value, where) => {
+  if (isDigest(text(value, where))) return value as string
+  throw new Error(`is not valid: ${where} must be a SHA-256 in hexadecimal`)
+}
+
+const stamp: Reader<string> = (value, where) => {
+  if (isStamp(text(value, where))) return value as string
+  throw new Error(`is not valid: ${where} must be a stamp`)
+}
+
+const nullable: Reader<string | null> = (value, where) => (value === null ? null : text(value, where))
+
+const texts: Reader<Readonly<Record<string, string>>> = (value, where) => {
+  const entries = Object.entries(fieldsOf(value, where))
+  return Object.fromEntries(entries.map(([name, one]) => [name, text(one, `${where}.${name}`)]))
+}
+
+const hook: Reader<UnitHook> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    name: text(fields.name, `${where}.name`),
+    event: text(fields.event, `${where}.event`),
+    matcher: nullable(fields.matcher, `${where}.matcher`),
+    ...optional('type', fields.type, text, where),
+    command: text(fields.command, `${where}.command`),
+    ...optional('args', fields.args, listOf(text), where),
+    ...optional('shell', fields.shell, oneOf('bash', 'sh', 'powershell'), where),
+    ...optional('dir', fields.dir, text, where),
+    ...optional('env', fields.env, texts, where),
+    ...optional('terms', fields.terms, listOf(text), where),
+    hash: text(fields.hash, `${where}.hash`),
+    ...optional('line', fields.line, count, where),
+  }
+}
+
+const file: Reader<TrustedFile> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    path: text(fields.path, `${where}.path`),
+    mode: count(fields.mode, `${where}.mode`),
+    size: count(fields.size, `${where}.size`),
+    sha256: sha(fields.sha256, `${where}.sha256`),
+    ...optional('link', fields.link, text, where),
+    stamp: stamp(fields.stamp, `${where}.stamp`),
+  }
+}
+
+const folder: Reader<TrustedFolder> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return { path: text(fields.path, `${where}.path`), stamp: stamp(fields.stamp, `${where}.stamp`) }
+}
+
+const copied: Reader<CopyStamps> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    files: listOf(stamp)(fields.files, `${where}.files`),
+    folders: listOf(folder)(fields.folders, `${where}.folders`),
+  }
+}
+
+/** Null means that it is not trusted any more. Every field is checked: half of what a person trusted is not what they trusted. */
+function storedRecord(value: unknown): TrustRecord | null {
+  if (value === null) return null
+  const { next } = fieldsOf(value, 'the record')
+  return { ...record(value, 'the record'), ...(next !== undefined && { next: record(next, 'next') }) }
+}
+
+const copyKey: Reader<CopyKey> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    kind: oneOf('folder', 'file')(fields.kind, `${where}.kind`),
+    path: text(fields.path, `${where}.path`),
+    digest: sha(fields.digest, `${where}.digest`),
+    programs: texts(fields.programs, `${where}.programs`),
+  }
+}
+
+function record(value: unknown, where: string): TrustRecord {
+  const fields = fieldsOf(value, where)
+  return {
+    ...copyKey(value, where),
+    name: text(fields.name, `${where}.name`),
+    projectDir: text(fields.projectDir, `${where}.projectDir`),
+    hooks: listOf(hook)(fields.hooks, `${where}.hooks`),
+    files: listOf(file)(fields.files, `${where}.files`),
+    folders: listOf(folder)(fields.folders, `${where}.folders`),
+    scripts: listOf(file)(fields.scripts, `${where}.scripts`),
+    ...optional('source', fields.source, file, where),
+    ...optional('copied', fields.copied, copied, where),
+    absent: listOf(text)(fields.absent, `${where}.absent`),
+    words: listOf(text)(fields.words, `${where}.words`),
+    at: text(fields.at, `${where}.at`),
+    ...optional('former', fields.former, copyKey, where),
+  }
+}

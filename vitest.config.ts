@@ -1,10 +1,27 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { type ProjectName, testFiles } from './test/projects.js'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 // Node 20 reads it at every start, which takes longer than most tests; those that need one set their own.
 delete process.env.NODE_EXTRA_CA_CERTS
+
+const files = testFiles(here('.'))
+
+interface Options {
+  readonly isolate: boolean
+  readonly maxWorkers: number
+  readonly globalSetup?: string
+}
+
+/** One project after another, so that a worker goes on with files of its own project. */
+function project(name: ProjectName, groupOrder: number, options: Options) {
+  return {
+    extends: true as const,
+    test: { name, include: [...files[name]], sequence: { groupOrder }, ...options },
+  }
+}
 
 export default defineConfig({
   resolve: {
@@ -15,12 +32,18 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/program-bundle.ts'],
-    // Most of them wait for programs they have started.
-    maxWorkers: 3,
+    setupFiles: ['test/leaks.ts'],
     // None is about speed: on a busy machine five seconds are not enough for a property.
     testTimeout: 30_000,
+    hookTimeout: 30_000,
     typecheck: { enabled: false },
+    projects: [
+      // Loading src/ again for every file would take longer than the tests: files share a process, and test/leaks.ts
+      // checks that none leaves anything behind.
+      project('pure', 0, { isolate: false, maxWorkers: 2 }),
+      // They wait for the programs that they have started.
+      project('process', 1, { isolate: true, maxWorkers: 3, globalSetup: 'test/program-bundle.ts' }),
+      project('mocked', 2, { isolate: true, maxWorkers: 2 }),
+    ],
   },
 })

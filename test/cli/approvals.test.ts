@@ -26,15 +26,15 @@ interface Open {
 
 async function asking(command = ASKS): Promise<void> {
   project.hooks({ PreToolUse: [['Bash', command]] })
-  expect((await project.carabiner(['trust', '--yes'])).code).toBe(0)
+  expect((await project.call(['trust', '--yes'])).code).toBe(0)
 }
 
 function fire(input: object = CALL, ...more: readonly string[]): Promise<Run> {
-  return project.carabiner(['fire', '--json', ...more], { input })
+  return project.call(['fire', '--json', ...more], { input })
 }
 
 async function openIds(): Promise<readonly string[]> {
-  const { stdout } = await project.carabiner(['approvals', '--json'])
+  const { stdout } = await project.call(['approvals', '--json'])
   return (JSON.parse(stdout) as Open).open.map(({ id }) => id)
 }
 
@@ -48,7 +48,7 @@ describe('a question of one process', () => {
   it('waits, is allowed in another, and the same call passes once', async () => {
     await asking()
     const id = await raised()
-    const { stdout, code } = await project.carabiner(['approvals', 'allow', id])
+    const { stdout, code } = await project.call(['approvals', 'allow', id])
     expect([code, stdout]).toEqual([0, `${id} allowed, once, when the agent tries the same call again\n`])
     expect((await fire()).code).toBe(0)
     expect((await fire()).code).toBe(3)
@@ -65,7 +65,7 @@ describe('a question of one process', () => {
   it('is denied with a reason that reaches the model, also when it tries again', async () => {
     await asking()
     const id = await raised()
-    await project.carabiner(['approvals', 'deny', id, '--reason', 'use staging'])
+    await project.call(['approvals', 'deny', id, '--reason', 'use staging'])
     for (let tries = 0; tries < 2; tries++) {
       const { code, stdout } = await fire()
       expect(code).toBe(2)
@@ -79,14 +79,14 @@ describe('a question of one process', () => {
     ['another directory', { ...CALL, cwd: '/' }],
   ])('an answer is not for %s', async (_, other) => {
     await asking()
-    await project.carabiner(['approvals', 'allow', await raised()])
+    await project.call(['approvals', 'allow', await raised()])
     expect((await fire(other)).code).toBe(3)
     expect((await fire()).code).toBe(0)
   })
 
   it('an answer is not for what a changed hook asks', async () => {
     await asking()
-    await project.carabiner(['approvals', 'allow', await raised()])
+    await project.call(['approvals', 'allow', await raised()])
     await asking(ASKS.replace('deployments need', 'every deployment needs'))
     expect((await fire()).code).toBe(3)
   })
@@ -94,8 +94,8 @@ describe('a question of one process', () => {
   it('a second answer is told what the first was', async () => {
     await asking()
     const id = await raised()
-    await project.carabiner(['approvals', 'deny', id])
-    const { code, stderr } = await project.carabiner(['approvals', 'allow', id])
+    await project.call(['approvals', 'deny', id])
+    const { code, stderr } = await project.call(['approvals', 'allow', id])
     expect(code).toBe(1)
     expect(stderr).toMatch(/was answered already: Deny, by \S+ at 20/)
   })
@@ -126,22 +126,20 @@ describe('a question of one process', () => {
     const [id = ''] = await openIds()
     const runs = [['approvals'], ['approvals', 'show', id], ['approvals', '--json']]
     for (const args of runs) {
-      const { stdout } = await project.carabiner(args)
+      const { stdout } = await project.call(args)
       expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
     }
-    expect((await project.carabiner(['approvals', 'show', id])).stdout).toContain(
-      '⟨U+001B⟩]52;c;aGk=⟨U+0007⟩',
-    )
+    expect((await project.call(['approvals', 'show', id])).stdout).toContain('⟨U+001B⟩]52;c;aGk=⟨U+0007⟩')
   })
 })
 
 describe('fire --wait', () => {
   it('goes on as soon as somebody answers elsewhere', async () => {
     await asking()
-    const waiting = fire(CALL, '--wait', '60')
+    const waiting = project.carabiner(['fire', '--json', '--wait', '60'], { input: CALL })
     let id: string | undefined
     while (id === undefined) [id] = await openIds()
-    await project.carabiner(['approvals', 'allow', id])
+    await project.call(['approvals', 'allow', id])
     const { code, stdout } = await waiting
     expect(code).toBe(0)
     expect(JSON.parse(stdout).approval.answer).toMatchObject({ decision: 'allow', option: 'Allow' })
@@ -150,7 +148,7 @@ describe('fire --wait', () => {
 
 describe('fire --as', () => {
   const as = (...more: readonly string[]) =>
-    project.carabiner(['fire', '--as', 'claude-code', ...more], { input: CALL })
+    project.call(['fire', '--as', 'claude-code', ...more], { input: CALL })
 
   it('denies before the patience of the agent ends, with what to do; then the same call passes', async () => {
     await asking()
@@ -161,7 +159,7 @@ describe('fire --as', () => {
     expect(permissionDecision).toBe('deny')
     expect(permissionDecisionReason).toContain(`carabiner approvals allow ${id}`)
     expect(permissionDecisionReason).toContain('deployments need a person')
-    await project.carabiner(['approvals', 'allow', id])
+    await project.call(['approvals', 'allow', id])
     expect(await as()).toMatchObject({ code: 0 })
     expect(await as()).toMatchObject({ code: 2 })
   })
@@ -182,7 +180,7 @@ describe('an agent that answers its own question', () => {
   ])('%s is refused where %s is set', async (action, mark) => {
     await asking()
     const id = await raised()
-    const { code, stderr } = await project.carabiner(['approvals', action, id], { env: { [mark]: '1' } })
+    const { code, stderr } = await project.call(['approvals', action, id], { env: { [mark]: '1' } })
     expect(code).toBe(1)
     expect(stderr).toContain('for a person')
     expect(await openIds()).toEqual([id])
@@ -193,7 +191,7 @@ describe('allow always', () => {
   it('is refused where the hooks do not offer it', async () => {
     await asking()
     const id = await raised()
-    const { code, stderr } = await project.carabiner(['approvals', 'allow', id, '--always'])
+    const { code, stderr } = await project.call(['approvals', 'allow', id, '--always'])
     expect(code).toBe(1)
     expect(stderr).toContain('do not offer this')
   })
@@ -209,22 +207,22 @@ describe('allow always', () => {
       ...offer,
     }
     await asking(`printf '%s' '${JSON.stringify(ask)}'`)
-    const { stdout } = await project.carabiner(['approvals', 'allow', await raised(), '--always'])
+    const { stdout } = await project.call(['approvals', 'allow', await raised(), '--always'])
     expect(stdout).toContain('allowed from now on')
     for (let times = 0; times < 3; times++) expect((await fire()).code).toBe(0)
     expect((await fire({ ...CALL, tool_input: { command: 'deploy --to moon' } })).code).toBe(3)
-    const listed = await project.carabiner(['approvals', 'grants'])
+    const listed = await project.call(['approvals', 'grants'])
     expect(listed.stdout).toMatch(/^[0-9a-f]{8} {2}Bash {2}.*deploy --to production/)
     const id = listed.stdout.slice(0, 8)
-    expect((await project.carabiner(['approvals', 'revoke', id])).stdout).toBe(`revoked ${id}  Bash\n`)
+    expect((await project.call(['approvals', 'revoke', id])).stdout).toBe(`revoked ${id}  Bash\n`)
     expect((await fire()).code).toBe(3)
-    const { stdout: kept } = await project.carabiner(['audit', '--kind', 'revoked', '--json'])
+    const { stdout: kept } = await project.call(['audit', '--kind', 'revoked', '--json'])
     expect(JSON.parse(kept).entries).toMatchObject([{ kind: 'revoked', tool: 'Bash' }])
   })
 
   it('nothing is always allowed at first, and there is nothing to revoke', async () => {
-    expect((await project.carabiner(['approvals', 'grants'])).stdout).toContain('nothing is always allowed')
-    const { code, stderr } = await project.carabiner(['approvals', 'revoke', 'x'])
+    expect((await project.call(['approvals', 'grants'])).stdout).toContain('nothing is always allowed')
+    const { code, stderr } = await project.call(['approvals', 'revoke', 'x'])
     expect(code).toBe(1)
     expect(stderr).toContain('No grant is called x')
   })
@@ -233,8 +231,8 @@ describe('allow always', () => {
 describe('the audit', () => {
   it('has the answer, and by whom', async () => {
     await asking()
-    await project.carabiner(['approvals', 'deny', await raised(), '--reason', 'use staging'])
-    const { stdout } = await project.carabiner(['audit', '--kind', 'approval', '--json'])
+    await project.call(['approvals', 'deny', await raised(), '--reason', 'use staging'])
+    const { stdout } = await project.call(['audit', '--kind', 'approval', '--json'])
     expect(JSON.parse(stdout).entries).toMatchObject([
       { kind: 'approval', decision: 'deny', reason: 'use staging', tool: 'Bash', session: 's1' },
     ])
@@ -295,7 +293,7 @@ os.waitpid(pid, 0)
   })
 
   it('without a terminal it says so', async () => {
-    const { code, stderr } = await project.carabiner(['approvals', '--watch'])
+    const { code, stderr } = await project.call(['approvals', '--watch'])
     expect(code).toBe(1)
     expect(stderr).toContain('there is none')
   })
@@ -311,13 +309,13 @@ describe('wrong usage', () => {
     [['grants', '--watch'], '--watch means nothing'],
     [['--watch', '--json'], 'give one of them'],
   ])('%j', async (args, expected) => {
-    const { code, stdout, stderr } = await project.carabiner(['approvals', ...args])
+    const { code, stdout, stderr } = await project.call(['approvals', ...args])
     expect(code).toBe(64)
     expect(`${stdout}${stderr}`).toContain(expected)
   })
 
   it('an id that is unknown', async () => {
-    const { code, stderr } = await project.carabiner(['approvals', 'allow', 'aaaa-bbbb'])
+    const { code, stderr } = await project.call(['approvals', 'allow', 'aaaa-bbbb'])
     expect(code).toBe(1)
     expect(stderr).toContain('No question is called aaaa-bbbb')
   })

@@ -16,8 +16,8 @@ afterEach(() => project.remove())
 
 async function fires(...events: readonly object[]): Promise<void> {
   project.hooks({ PreToolUse: [['Bash', GUARD]] })
-  expect((await project.carabiner(['trust', '--yes'])).code).toBe(0)
-  for (const input of events) await project.carabiner(['fire', '--json'], { input })
+  expect((await project.call(['trust', '--yes'])).code).toBe(0)
+  for (const input of events) await project.call(['fire', '--json'], { input })
 }
 
 const DENIED = { hook_event_name: 'PreToolUse', session_id: 's1', ...BASH }
@@ -30,7 +30,7 @@ const ALLOWED = {
 const STOP = { hook_event_name: 'Stop', session_id: 's1' }
 
 async function entries(...args: readonly string[]): Promise<readonly Record<string, unknown>[]> {
-  const { stdout } = await project.carabiner(['audit', '--json', ...args])
+  const { stdout } = await project.call(['audit', '--json', ...args])
   return JSON.parse(stdout).entries
 }
 
@@ -56,8 +56,8 @@ describe('what is on record', () => {
 
   it('the switch that turns everything off', async () => {
     await fires()
-    await project.carabiner(['fire'], { input: DENIED, env: { CARABINER_OFF: '1' } })
-    await project.carabiner(['fire', '--as', 'claude-code'], { input: DENIED, env: { CARABINER_OFF: '1' } })
+    await project.call(['fire'], { input: DENIED, env: { CARABINER_OFF: '1' } })
+    await project.call(['fire', '--as', 'claude-code'], { input: DENIED, env: { CARABINER_OFF: '1' } })
     expect(await entries('--kind', 'bypass')).toMatchObject([
       { event: 'PreToolUse', session: 's1', action: 'continue' },
       { event: 'PreToolUse', session: 's1' },
@@ -113,30 +113,30 @@ describe('filters', () => {
 describe('for people', () => {
   it('a line each, one whole, and that it is whole', async () => {
     await fires(DENIED, STOP)
-    const { stdout: list } = await project.carabiner(['audit'])
+    const { stdout: list } = await project.call(['audit'])
     expect(list).toMatch(
       /^ {3}1 {2}\d\d:\d\d:\d\d {2}PreToolUse Bash {2}deny {6}rm -rf is not allowed here\n/,
     )
-    const { stdout: one } = await project.carabiner(['audit', 'show', '1'])
+    const { stdout: one } = await project.call(['audit', 'show', '1'])
     expect(one).toContain('session s1')
     expect(one).toMatch(/project:PreToolUse#1 {2}deny {2}\S+ ms/)
-    const { stdout: whole, code } = await project.carabiner(['audit', 'verify'])
+    const { stdout: whole, code } = await project.call(['audit', 'verify'])
     expect(code).toBe(0)
     expect(whole).toMatch(/^whole: 2 entries in /)
     expect(whole).toMatch(/for --expect: 2:[0-9a-f]{64}\n/)
   })
 
   it('nothing yet', async () => {
-    const { stdout, code } = await project.carabiner(['audit'])
+    const { stdout, code } = await project.call(['audit'])
     expect([code, stdout.split('\n')[0]]).toEqual([0, 'nothing is on record for this project yet'])
   })
 
   it('what a hook says controls no terminal', async () => {
     project.hooks({ PreToolUse: [['Bash', `printf 'no\\033]52;c;aGk=\\007 \\342\\200\\256' >&2; exit 2`]] })
-    await project.carabiner(['trust', '--yes'])
-    await project.carabiner(['fire'], { input: DENIED })
+    await project.call(['trust', '--yes'])
+    await project.call(['fire'], { input: DENIED })
     for (const args of [['audit'], ['audit', 'show', '1'], ['audit', '--json']]) {
-      const { stdout } = await project.carabiner(args)
+      const { stdout } = await project.call(args)
       expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
     }
   })
@@ -152,7 +152,7 @@ describe('for people', () => {
         .replace(/"reason":"[^"]*",/, '')}\n`,
     )
     for (const args of [['audit'], ['audit', 'show', '1']]) {
-      const { code, stdout } = await project.carabiner(args)
+      const { code, stdout } = await project.call(args)
       expect(code).toBe(0)
       expect(stdout).toContain('damaged')
     }
@@ -164,7 +164,7 @@ describe('verify', () => {
   const rewrite = (changed: readonly string[]) => writeFileSync(logFile(), `${changed.join('\n')}\n`)
 
   async function verdict(...more: readonly string[]) {
-    const { code, stdout } = await project.carabiner(['audit', 'verify', '--json', ...more])
+    const { code, stdout } = await project.call(['audit', 'verify', '--json', ...more])
     return { code, ...JSON.parse(stdout) }
   }
 
@@ -185,14 +185,14 @@ describe('verify', () => {
     const { code, ok, problems } = await verdict()
     expect([code, ok]).toEqual([1, false])
     expect(problems[0].seq).toBe(seq)
-    const { stdout } = await project.carabiner(['audit', 'verify'])
+    const { stdout } = await project.call(['audit', 'verify'])
     expect(stdout).toContain('not whole')
   })
 
   it('a log that was removed as a whole is missed by who noted where it stood', async () => {
     const { last } = await verdict()
     rmSync(join(logFile(), '..'), { recursive: true })
-    await project.carabiner(['fire'], { input: STOP })
+    await project.call(['fire'], { input: STOP })
     expect(await verdict('--expect', `${last.seq}:${last.hash}`)).toMatchObject({ code: 1, ok: false })
     expect(await verdict()).toMatchObject({ code: 0, ok: true })
   })
@@ -204,7 +204,7 @@ describe('a log that cannot be written', () => {
     await fires()
     // A file where the folder has to be: also root cannot write into it.
     project.file('../home/.local/share/carabiner/audit', 'in the way')
-    return project.carabiner(['fire', '--json'], { input: ALLOWED })
+    return project.call(['fire', '--json'], { input: ALLOWED })
   }
 
   it('the fire answers, and the loss is loud', async () => {
@@ -218,10 +218,10 @@ describe('a log that cannot be written', () => {
   it('the switch has no effect, where the user asked for a record of everything', async () => {
     await withoutLog({ audit_on_failure: 'block' })
     const off = { input: ALLOWED, env: { CARABINER_OFF: '1' } }
-    const plain = await project.carabiner(['fire'], off)
+    const plain = await project.call(['fire'], off)
     expect([plain.code, plain.stdout]).toEqual([1, ''])
     expect(plain.stderr).toContain('CARABINER_OFF=1 has no effect')
-    expect((await project.carabiner(['fire', '--as', 'claude-code'], off)).code).toBe(2)
+    expect((await project.call(['fire', '--as', 'claude-code'], off)).code).toBe(2)
   })
 
   it('or blocks, where the user asked for that', async () => {
@@ -251,7 +251,7 @@ describe('tail --follow', () => {
     })
     const over = ended(follower)
     await sees('not allowed here')
-    await project.carabiner(['fire'], { input: STOP })
+    await project.call(['fire'], { input: STOP })
     await sees('Stop')
     follower.kill('SIGINT')
     expect((await over).code).toBe(0)
@@ -261,20 +261,20 @@ describe('tail --follow', () => {
 describe('list --stats', () => {
   it('counts runs, failures and denies of each hook', async () => {
     await fires(DENIED, ALLOWED, DENIED)
-    const { stdout } = await project.carabiner(['list', '--stats', '--json'])
+    const { stdout } = await project.call(['list', '--stats', '--json'])
     expect(JSON.parse(stdout).hooks).toMatchObject([
       {
         name: 'project:PreToolUse#1',
         stats: { runs: 3, failures: 0, denies: 2, medianMs: expect.any(Number) },
       },
     ])
-    const { stdout: text } = await project.carabiner(['list', '--stats'])
+    const { stdout: text } = await project.call(['list', '--stats'])
     expect(text).toMatch(/3 runs, 2 denies, median \S+ ms, last 20/)
   })
 
   it('says where nothing is known', async () => {
     await fires()
-    expect((await project.carabiner(['list', '--stats'])).stdout).toContain('nothing of it is on record')
+    expect((await project.call(['list', '--stats'])).stdout).toContain('nothing of it is on record')
   })
 })
 
@@ -295,7 +295,7 @@ describe('wrong usage', () => {
     [['3'], 'carabiner audit show 3 shows that entry'],
     [['--kind', 'aproval'], 'did you mean approval?'],
   ])('%j', async (args, expected) => {
-    const { code, stdout, stderr } = await project.carabiner(['audit', ...args])
+    const { code, stdout, stderr } = await project.call(['audit', ...args])
     expect(code).toBe(64)
     expect(`${stdout}${stderr}`).toContain(expected)
   })

@@ -28,7 +28,7 @@ const SCAN = {
   source: 'npm:secret-scan',
 }
 
-const catalog = (...args: readonly string[]) => project.carabiner(['catalog', ...args])
+const catalog = (...args: readonly string[]) => project.call(['catalog', ...args])
 
 describe('carabiner catalog', () => {
   it('adds one, lists it, finds what is in it, and removes it', async () => {
@@ -49,18 +49,18 @@ describe('carabiner catalog', () => {
   it('is a person’s to add to and to remove from', async () => {
     const folder = catalogue([SCAN])
     const env = { CLAUDECODE: '1' }
-    const added = await project.carabiner(['catalog', 'add', folder], { env })
+    const added = await project.call(['catalog', 'add', folder], { env })
     expect([added.code, added.stderr]).toEqual([
       1,
       expect.stringContaining('Adding a catalogue is for a person'),
     ])
     await catalog('add', folder)
-    const removed = await project.carabiner(['catalog', 'remove', 'team'], { env })
+    const removed = await project.call(['catalog', 'remove', 'team'], { env })
     expect([removed.code, removed.stderr]).toEqual([
       1,
       expect.stringContaining('Removing a catalogue is for a person'),
     ])
-    const listed = await project.carabiner(['catalog'], { env })
+    const listed = await project.call(['catalog'], { env })
     expect([listed.code, listed.stdout]).toEqual([0, expect.stringContaining('team')])
   })
 
@@ -150,9 +150,9 @@ describe('installing from a catalogue', () => {
     }
     return folder
   }
-  const install = () => project.carabiner(['install', 'p@market', '--yes'])
-  const listed = async () => JSON.parse((await project.carabiner(['list', '--json'])).stdout).hooks
-  const fire = () => project.carabiner(['fire', 'PreToolUse'], { input: BASH })
+  const install = () => project.call(['install', 'p@market', '--yes'])
+  const listed = async () => JSON.parse((await project.call(['list', '--json'])).stdout).hooks
+  const fire = () => project.call(['fire', 'PreToolUse'], { input: BASH })
 
   it('the hooks in the entry of a marketplace run', async () => {
     await catalog('add', inFolder({ strict: false, hooks: HOOKS }, {}))

@@ -40,7 +40,7 @@ interface Listed {
 }
 
 async function helpOf<T = Listed>(...words: readonly string[]): Promise<T> {
-  const { stdout } = await project.carabiner(['help', ...words, '--json'])
+  const { stdout } = await project.call(['help', ...words, '--json'])
   return JSON.parse(stdout) as T
 }
 
@@ -59,7 +59,7 @@ describe('what a command says a shell may offer', () => {
   })
 
   it.each(['approvals', 'catalog', 'audit', 'setup'] as const)('is all that %s has', async (name) => {
-    const { stderr } = await project.carabiner([name, 'qqqqqqqq'])
+    const { stderr } = await project.call([name, 'qqqqqqqq'])
     const [words] = (await COMMANDS[name]()).command.completes ?? []
     expect(stderr).toMatch(name === 'setup' ? `knows ${words}.\n` : `${choiceOf(words as string[])}\n`)
   })
@@ -67,13 +67,13 @@ describe('what a command says a shell may offer', () => {
 
 describe('names of plugins', () => {
   it('are the project’s and the user’s, and nothing that a shell would run', async () => {
-    const { stdout, code } = await project.carabiner(['completion', '--names', 'plugins'])
+    const { stdout, code } = await project.call(['completion', '--names', 'plugins'])
     expect(stdout.trim().split('\n')).toEqual(['formatter', 'guard', 'linked', 'mine'])
     expect(code).toBe(0)
   })
 
   it('are none where there is no folder', async () => {
-    const { stdout, code, stderr } = await project.carabiner(['completion', '--names', 'plugins'], {
+    const { stdout, code, stderr } = await project.call(['completion', '--names', 'plugins'], {
       cwd: project.base,
       env: { HOME: project.base },
     })
@@ -90,7 +90,7 @@ describe('a shell that is none', () => {
     ],
     [['--name', 'x'], 'carabiner: carabiner completion has no option --name; did you mean --names?\n'],
   ])('%j', async (args, said) => {
-    const { code, stderr, stdout } = await project.carabiner(['completion', ...args])
+    const { code, stderr, stdout } = await project.call(['completion', ...args])
     expect(stderr).toContain(said)
     expect([code, stdout]).toEqual([64, ''])
   })
@@ -176,7 +176,7 @@ describe.skipIf(!isInstalled('bash'))('bash', () => {
   })
 
   it('needs no newer bash than macOS has', async () => {
-    const { stdout } = await project.carabiner(['completion', 'bash'])
+    const { stdout } = await project.call(['completion', 'bash'])
     expect(stdout).not.toMatch(/mapfile|readarray|declare -A|local -A|\$\{\w+,,/)
     // Where it is missing, that must not be seen.
     expect(stdout.match(/compopt [^;\n]*/g)?.every((call) => call.endsWith('2> /dev/null'))).toBe(true)
@@ -266,7 +266,7 @@ describe('at a terminal', { timeout: 300_000 }, () => {
 
   it.for(['zsh', 'fish'] as const)('%s finds the script in a file, too', async (shell, { skip }) => {
     skip(!isInstalled(shell), `needs ${shell}`)
-    const { stdout: script } = await project.carabiner(['completion', shell])
+    const { stdout: script } = await project.call(['completion', shell])
     const [file, ask] = {
       zsh: [
         '_carabiner',
@@ -285,8 +285,8 @@ describe('at a terminal', { timeout: 300_000 }, () => {
 
 describe('--json', () => {
   it('holds the script', async () => {
-    const { stdout } = await project.carabiner(['completion', 'bash', '--json'])
-    const plain = await project.carabiner(['completion', 'bash'])
+    const { stdout } = await project.call(['completion', 'bash', '--json'])
+    const plain = await project.call(['completion', 'bash'])
     expect(JSON.parse(stdout)).toEqual({ shell: 'bash', script: plain.stdout })
   })
 })

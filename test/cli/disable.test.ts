@@ -26,10 +26,10 @@ function plugin(base: string, name: string, commands: readonly string[]): void {
 }
 
 const run = (line: string, cwd?: string, env?: Readonly<Record<string, string>>): Promise<Run> =>
-  project.carabiner(line.split(' '), { ...(cwd && { cwd }), ...(env && { env }) })
+  project.call(line.split(' '), { ...(cwd && { cwd }), ...(env && { env }) })
 
 async function fired(cwd?: string): Promise<number> {
-  const { code } = await project.carabiner(['fire', 'PreToolUse'], { input: BASH, ...(cwd && { cwd }) })
+  const { code } = await project.call(['fire', 'PreToolUse'], { input: BASH, ...(cwd && { cwd }) })
   return code
 }
 
@@ -110,12 +110,12 @@ describe('carabiner disable', () => {
   })
 
   it('for a while: list and the trace say until when, and why', async () => {
-    await project.carabiner(['disable', 'guard', '--for', '1h30m', '--reason', 'release day'])
+    await project.call(['disable', 'guard', '--for', '1h30m', '--reason', 'release day'])
     const [, until] = /until (.+?) \(release day\)/.exec((await run('list')).stdout) ?? expect.unreachable()
     const left = Date.parse(until as string) - Date.now()
     expect(left).toBeGreaterThan(80 * 60_000)
     expect(left).toBeLessThanOrEqual(90 * 60_000)
-    const { stdout } = await project.carabiner(['fire', 'PreToolUse', '--json'], { input: BASH })
+    const { stdout } = await project.call(['fire', 'PreToolUse', '--json'], { input: BASH })
     expect(JSON.parse(stdout).hooks).toMatchObject([
       { name: 'guard:PreToolUse#1', status: 'skipped', why: 'disabled' },
       { name: 'guard:PreToolUse#2', status: 'skipped', why: 'disabled' },
@@ -215,9 +215,9 @@ it('a plugin that calls itself like another does not switch the other off by its
       hooks: { Stop: [{ hooks: [{ type: 'command', command: `echo ${folder}` }] }] },
     })
   }
-  expect(await project.carabiner(['disable', 'lint'])).toMatchObject({
+  expect(await project.call(['disable', 'lint'])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('There is no plugin or hook lint'),
   })
-  expect((await project.carabiner(['disable'])).stdout).not.toContain('guard')
+  expect((await project.call(['disable'])).stdout).not.toContain('guard')
 })

@@ -10,8 +10,7 @@ beforeEach(() => {
 })
 afterEach(() => project.remove())
 
-const explain = (args: readonly string[], options?: RunOptions) =>
-  project.carabiner(['explain', ...args], options)
+const explain = (args: readonly string[], options?: RunOptions) => project.call(['explain', ...args], options)
 
 /** The answer for people, line by line, without indentation. */
 const lines = async (args: readonly string[], options?: RunOptions) => {
@@ -341,7 +340,7 @@ describe('why did my hook not run', () => {
 
   it('what is on record, and what to type to see it run', async () => {
     project.hooks({ PreToolUse: [['Bash', 'cat > /dev/null; exit 2']] })
-    await project.carabiner(['fire', 'PreToolUse', '--trust-all'], {
+    await project.call(['fire', 'PreToolUse', '--trust-all'], {
       input: { tool_name: 'Bash', tool_input: { command: 'ls' } },
     })
     const { text, rest } = await answer(['--hook', 'PreToolUse#1', '--tool', 'Bash', '--trust-all'])
@@ -434,9 +433,9 @@ describe('why nothing would run', () => {
       hooks: { Stop: [{ hooks: [{ type: 'command', command: 'a' }] }] },
     })
     const because = '; carabiner enable other undoes it "enabled": false in /etc/passwd:1'
-    await project.carabiner(['disable', 'user', '--reason', because])
+    await project.call(['disable', 'user', '--reason', because])
     expect((await why(['Stop'])).next).toEqual(['next carabiner enable user --here'])
-    const { stdout } = await project.carabiner(['explain', 'Stop', '--hook', 'user:Stop#1', '--json'])
+    const { stdout } = await project.call(['explain', 'Stop', '--hook', 'user:Stop#1', '--json'])
     expect(JSON.parse(stdout).hook.next).toEqual(['carabiner enable user --here'])
   })
 

@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => project.remove())
 
 const fireAs = (host: string, args: readonly string[], input?: RunOptions['input'], more: RunOptions = {}) =>
-  project.carabiner(['fire', '--trust-all', '--as', host, ...args], {
+  project.call(['fire', '--trust-all', '--as', host, ...args], {
     ...(input !== undefined && { input }),
     ...more,
   })
@@ -156,7 +156,7 @@ describe('what hooks say beside', () => {
 
   it('of hooks that nobody trusts the user is told', async () => {
     project.hooks({ PreToolUse: [['Bash', GUARD]] })
-    const { code, stdout } = await project.carabiner(['fire', '--as', 'claude-code'], { input: CALL })
+    const { code, stdout } = await project.call(['fire', '--as', 'claude-code'], { input: CALL })
     expect(code).toBe(0)
     expect(JSON.parse(stdout).systemMessage).toContain('trust')
   })
@@ -288,11 +288,11 @@ describe('wrong usage is a refusal: any code but 2 would open the gate', () => {
     [['fire', '--as'], '--as needs a value'],
     [['fier', '--as', 'claude-code'], 'did you mean fire?'],
   ])('%j', async (args, says) => {
-    const { code, stdout, stderr } = await project.carabiner(args, { input: CALL })
+    const { code, stdout, stderr } = await project.call(args, { input: CALL })
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(says)])
   })
 
   it('without an agent it stays one', async () => {
-    expect((await project.carabiner(['fire', '--timeout', 'soon', '--', '--as'])).code).toBe(64)
+    expect((await project.call(['fire', '--timeout', 'soon', '--', '--as'])).code).toBe(64)
   })
 })

@@ -22,9 +22,9 @@ function gate(folder: string, command: string): void {
 }
 
 const record = (file = CASES, more: readonly string[] = [], cwd?: string) =>
-  project.carabiner(['fire', 'PreToolUse', '--record', file, ...more], { input: BASH, ...(cwd && { cwd }) })
+  project.call(['fire', 'PreToolUse', '--record', file, ...more], { input: BASH, ...(cwd && { cwd }) })
 
-const type = (line: string) => project.carabiner(line.split(' '))
+const type = (line: string) => project.call(line.split(' '))
 
 describe('a hook that had no say', () => {
   it('waits for trust: nothing is recorded, and it is said what to type', async () => {
@@ -79,11 +79,11 @@ it('what to type next names the project, in words that a shell takes', async () 
 
 describe('a trusted plugin that gets a case', () => {
   const states = async () => {
-    const { hooks } = JSON.parse((await project.carabiner(['list', '--json'])).stdout)
+    const { hooks } = JSON.parse((await project.call(['list', '--json'])).stdout)
     return hooks.map(({ name, state }: { name: string; state: string }) => `${name} ${state}`)
   }
   const recorded = async (options: { readonly env?: Readonly<Record<string, string>> } = {}) => {
-    const { code, stderr } = await project.carabiner(['fire', 'PreToolUse', '--record', CASES], {
+    const { code, stderr } = await project.call(['fire', 'PreToolUse', '--record', CASES], {
       input: BASH,
       ...options,
     })

@@ -12,7 +12,7 @@ afterEach(() => project.remove())
 
 /** With trust in everything, as most tests need it. */
 const fire = (args: readonly string[], input?: RunOptions['input'], more: RunOptions = {}) =>
-  project.carabiner(['fire', '--trust-all', ...args], { ...(input !== undefined && { input }), ...more })
+  project.call(['fire', '--trust-all', ...args], { ...(input !== undefined && { input }), ...more })
 
 const json = async (args: readonly string[], input?: RunOptions['input'], more: RunOptions = {}) => {
   const { code, stdout } = await fire(['--json', ...args], input, more)
@@ -213,7 +213,7 @@ describe('what is printed', () => {
 
   it('an untrusted gate is told, and does not run', async () => {
     project.hooks({ PreToolUse: [['Bash', 'touch ran; exit 2']] })
-    const { code, stdout } = await project.carabiner(['fire', 'PreToolUse'], { input: BASH })
+    const { code, stdout } = await project.call(['fire', 'PreToolUse'], { input: BASH })
     expect([code, project.has('ran')]).toEqual([0, false])
     expect(stdout).toContain('skipped: untrusted')
     expect(stdout).toContain('went on without its gate')
@@ -231,7 +231,7 @@ describe('what is printed', () => {
 
   it('a misspelt event in the payload is told on standard error as well, and the outcome decides about the exit code', async () => {
     for (const event of ['PreToolUze', 'preTooluse']) {
-      const { code, stderr } = await project.carabiner(['fire', '--json'], {
+      const { code, stderr } = await project.call(['fire', '--json'], {
         input: { hook_event_name: event },
       })
       expect([code, stderr]).toEqual([
@@ -239,12 +239,12 @@ describe('what is printed', () => {
         `carabiner: ${event} is an event of your own here; did you mean PreToolUse?\n`,
       ])
     }
-    const own = await project.carabiner(['fire', 'deploy:done', '--json'], { input: {} })
+    const own = await project.call(['fire', 'deploy:done', '--json'], { input: {} })
     expect([own.code, own.stderr]).toEqual([0, ''])
   })
 
   it('a misspelt event in the payload is told people once', async () => {
-    const { stdout, stderr } = await project.carabiner(['fire'], { input: { hook_event_name: 'PreToolUze' } })
+    const { stdout, stderr } = await project.call(['fire'], { input: { hook_event_name: 'PreToolUze' } })
     expect((stdout + stderr).match(/did you mean PreToolUse\?/g)).toHaveLength(1)
   })
 

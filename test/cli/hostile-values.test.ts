@@ -48,7 +48,7 @@ it('reach the hook as they are, and are run by nobody', async () => {
   project.file('../evil/told.sh', SCRIPT, 0o755)
   project.file('../evil/$(touch pwned)', '')
   const at = { cwd: folder, env: { OUT: out } }
-  const installed = await project.carabiner(['install', '../evil', '--here', '--yes'], at)
+  const installed = await project.call(['install', '../evil', '--here', '--yes'], at)
   expect([installed.code, installed.stderr]).toEqual([0, ''])
   const [name] = readdirSync(join(folder, '.amplifier', 'hooks'))
   const call = {
@@ -56,7 +56,7 @@ it('reach the hook as they are, and are run by nobody', async () => {
     tool_name: HOSTILE,
     tool_input: { command: HOSTILE, [HOSTILE]: HOSTILE },
   }
-  const fired = await project.carabiner(['fire', 'PreToolUse'], { ...at, input: call })
+  const fired = await project.call(['fire', 'PreToolUse'], { ...at, input: call })
   expect([fired.code, fired.stdout]).toEqual([0, expect.stringContaining('went on')])
   for (const kind of ['sh', 'bash', 'exec']) {
     const [told, root = '', ...session] = readFileSync(join(out, kind), 'utf8').split('\n')

@@ -1,17 +1,22 @@
-// A command called in the process of the test: no process is started, and standard input, environment and folder are its own.
+// A command called in the process of the test, with its own standard input, environment and current directory.
 
 import { COMMANDS } from '../../src/cli/commands.js'
 import { run } from '../../src/cli/program.js'
-import type { Project, Run, RunOptions } from './program.js'
+import { type Project, programFile, type Run, type RunOptions } from './program.js'
 
-/** One call at a time: the environment and the current directory are those of the whole process. */
+let isRunning = false
+
+/** Throws while another call runs: the environment and the current directory are those of the whole process. */
 export async function inProcess(
   project: Project,
   args: readonly string[],
   { input = '', env, cwd }: RunOptions = {},
 ): Promise<Run> {
+  if (isRunning) throw new Error('Commands that run at the same time need processes of their own')
+  isRunning = true
   const printed = { 1: '', 2: '' }
-  const restore = surround(project.env(env), cwd ?? project.folder)
+  const argv = [process.execPath, programFile(), ...args]
+  const restore = surround({ argv, env: project.env(env), cwd: cwd ?? project.folder })
   try {
     const code = await run(COMMANDS, args, {
       stdin: typeof input === 'object' ? JSON.stringify(input) : input,
@@ -22,21 +27,32 @@ export async function inProcess(
     return { code, stdout: printed[1], stderr: printed[2] }
   } finally {
     restore()
+    isRunning = false
   }
 }
 
-/** Changed in place: `os.homedir()` and child processes see only what process.env itself was told. */
-function surround(env: Readonly<Record<string, string>>, cwd: string): () => void {
-  const [before, folder] = [{ ...process.env }, process.cwd()]
-  setAll(env)
+interface Surroundings {
+  readonly argv: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+  readonly cwd: string
+}
+
+/** Returns the function that restores what was there before. */
+function surround({ argv, env, cwd }: Surroundings): () => void {
+  const before = { argv: process.argv, env: { ...process.env }, cwd: process.cwd() }
+  setEnv(env)
   process.chdir(cwd)
+  process.argv = [...argv]
   return () => {
-    setAll(before)
-    process.chdir(folder)
+    setEnv(before.env)
+    process.chdir(before.cwd)
+    process.argv = before.argv
   }
 }
 
-function setAll(env: NodeJS.ProcessEnv): void {
+/** In place: `os.homedir()` and child processes see only what process.env itself was told. */
+
+function setEnv(env: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name]
   Object.assign(process.env, env)
 }

@@ -45,7 +45,7 @@ const installed = (name = 'guard') => existsSync(join(project.home, '.amplifier/
 
 describe('carabiner install', () => {
   it('shows, and installs nothing, where nobody can be asked', async () => {
-    const { code, stdout, stderr } = await project.carabiner(['install', '../guard'])
+    const { code, stdout, stderr } = await project.call(['install', '../guard'])
     expect(code).toBe(1)
     expect(stdout).toContain('PreToolUse on Bash')
     expect(stdout).toContain('echo "not here" >&2')
@@ -65,52 +65,49 @@ describe('carabiner install', () => {
   })
 
   it('installs for the user: it runs at once, in every project', async () => {
-    const { code, stdout } = await project.carabiner(['install', '../guard', '--yes'])
+    const { code, stdout } = await project.call(['install', '../guard', '--yes'])
     expect([code, installed()]).toEqual([0, true])
     expect(stdout).toContain('installed guard  ~/.amplifier/hooks/guard')
-    const fired = await project.carabiner(['fire', 'PreToolUse'], { input: BASH })
+    const fired = await project.call(['fire', 'PreToolUse'], { input: BASH })
     expect([fired.code, fired.stdout]).toEqual([2, expect.stringContaining('not here')])
   })
 
   it('installs into the project from git and trusts it; others still have to', async () => {
     repository(join(project.base, 'guard'))
-    const { code, stdout } = await project.carabiner(['install', '../guard#v1', '--here', '--yes'])
+    const { code, stdout } = await project.call(['install', '../guard#v1', '--here', '--yes'])
     expect([code, stdout]).toEqual([0, expect.stringContaining('installed guard and trusted it')])
     expect(JSON.parse(project.read('.amplifier/hooks.lock.json'))).toMatchObject({
       carabiner: 1,
       plugins: { guard: { kind: 'git', ref: 'v1', commit: expect.stringMatching(/^[0-9a-f]{40}$/) } },
     })
-    expect((await project.carabiner(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
+    expect((await project.call(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
     const other = { CARABINER_HOME: join(project.base, 'another') }
-    expect(
-      (await project.carabiner(['fire', 'PreToolUse'], { input: BASH, env: other })).stdout,
-    ).not.toContain('not here')
+    expect((await project.call(['fire', 'PreToolUse'], { input: BASH, env: other })).stdout).not.toContain(
+      'not here',
+    )
   })
 
   it('leaves it blocked with --no-trust', async () => {
-    const { code, stdout } = await project.carabiner(['install', '../guard', '--here', '--no-trust', '--yes'])
+    const { code, stdout } = await project.call(['install', '../guard', '--here', '--no-trust', '--yes'])
     expect([code, stdout]).toEqual([0, expect.stringContaining('carabiner trust guard')])
-    expect((await project.carabiner(['fire', 'PreToolUse'], { input: BASH })).stdout).not.toContain(
-      'not here',
-    )
-    expect((await project.carabiner(['trust', 'guard', '--yes'])).code).toBe(0)
-    expect((await project.carabiner(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
+    expect((await project.call(['fire', 'PreToolUse'], { input: BASH })).stdout).not.toContain('not here')
+    expect((await project.call(['trust', 'guard', '--yes'])).code).toBe(0)
+    expect((await project.call(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
   })
 
   it('says so where it is there already', async () => {
-    await project.carabiner(['install', '../guard', '--yes'])
-    const again = await project.carabiner(['install', '../guard', '--yes'])
+    await project.call(['install', '../guard', '--yes'])
+    const again = await project.call(['install', '../guard', '--yes'])
     expect([again.code, again.stdout]).toEqual([0, 'guard is installed already, and has not changed\n'])
     project.file('../guard/guard.sh', '#!/bin/sh\nexit 0\n', 0o755)
-    const other = await project.carabiner(['install', '../guard', '--yes'])
+    const other = await project.call(['install', '../guard', '--yes'])
     expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('carabiner update guard')])
-    expect((await project.carabiner(['install', '../guard', '--yes', '--name', 'second'])).code).toBe(0)
+    expect((await project.call(['install', '../guard', '--yes', '--name', 'second'])).code).toBe(0)
     expect(installed('second')).toBe(true)
   })
 
   it('trusts what is there already, and was not trusted, as if it were new', async () => {
-    const again = (...more: readonly string[]) =>
-      project.carabiner(['install', '../guard', '--here', ...more])
+    const again = (...more: readonly string[]) => project.call(['install', '../guard', '--here', ...more])
     await again('--no-trust', '--yes')
     const left = 'guard is installed already, and has not changed\nnext carabiner trust guard\n'
     expect(await again('--no-trust', '--yes')).toMatchObject({ code: 0, stdout: left })
@@ -118,21 +115,21 @@ describe('carabiner install', () => {
     expect(JSON.parse((await again('--json')).stdout)).toMatchObject({ already: true, trusted: false })
     const no = await project.onTerminal(['install', '../guard', '--here'], { input: 'n\n' })
     expect([no.code, no.stdout]).toEqual([0, expect.stringContaining('Trust this? [y/N]')])
-    expect((await project.carabiner(['list'])).stdout).toContain('untrusted')
+    expect((await project.call(['list'])).stdout).toContain('untrusted')
     const yes = await again('--yes')
     expect([yes.code, yes.stdout]).toEqual([
       0,
       expect.stringMatching(/echo "not here"[\s\S]*\ntrusted guard\nnext carabiner list\n$/),
     ])
-    expect((await project.carabiner(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
+    expect((await project.call(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
     expect(await again('--yes')).toMatchObject({
       code: 0,
       stdout: 'guard is installed already, and has not changed\n',
     })
-    await project.carabiner(['untrust', 'guard'])
+    await project.call(['untrust', 'guard'])
     const asked = await project.onTerminal(['install', '../guard', '--here'], { input: 'y\n' })
     expect([asked.code, asked.stdout]).toEqual([0, expect.stringContaining('trusted guard')])
-    await project.carabiner(['untrust', 'guard'])
+    await project.call(['untrust', 'guard'])
     const { stdout } = await again('--yes', '--json')
     expect(JSON.parse(stdout)).toMatchObject({ already: true, trusted: true })
   })
@@ -140,7 +137,7 @@ describe('carabiner install', () => {
   it('names the project that was named in what to type next', async () => {
     const cwd = project.base
     const here = ['--here', '--project', 'my project']
-    const run = (...args: readonly string[]) => project.carabiner(args, { cwd })
+    const run = (...args: readonly string[]) => project.call(args, { cwd })
     const first = await run('install', './guard', '--no-trust', '--yes', ...here)
     expect(first.stdout).toMatch(/\nnext carabiner trust guard --project 'my project'\n$/)
     const update = await run('update', ...here)
@@ -158,7 +155,7 @@ describe('carabiner install', () => {
   })
 
   it('answers programs in JSON: shown, then installed', async () => {
-    const shown = await project.carabiner(['install', '../guard', '--json'])
+    const shown = await project.call(['install', '../guard', '--json'])
     expect(shown.code).toBe(1)
     expect(JSON.parse(shown.stdout)).toMatchObject({
       plugin: { name: 'guard', scope: 'user', kind: 'folder', integrity: expect.stringMatching(/^sha256-/) },
@@ -168,9 +165,9 @@ describe('carabiner install', () => {
       },
       installed: false,
     })
-    const done = await project.carabiner(['install', '../guard', '--json', '--yes', '--here'])
+    const done = await project.call(['install', '../guard', '--json', '--yes', '--here'])
     expect([done.code, JSON.parse(done.stdout)]).toMatchObject([0, { installed: true, trusted: true }])
-    const failed = await project.carabiner(['install', './nowhere', '--json'])
+    const failed = await project.call(['install', './nowhere', '--json'])
     expect([failed.code, JSON.parse(failed.stdout)]).toMatchObject([
       1,
       { error: { code: 'SOURCE_NOT_FOUND' } },
@@ -185,7 +182,7 @@ describe('carabiner install', () => {
         { name: '../../../.bashrc', content: 'x' },
       ]),
     )
-    const { code, stderr } = await project.carabiner(['install', './evil.tar', '--yes'])
+    const { code, stderr } = await project.call(['install', './evil.tar', '--yes'])
     expect([code, stderr]).toEqual([
       1,
       expect.stringContaining('../../../.bashrc leads out of the folder; nothing was installed'),
@@ -195,7 +192,7 @@ describe('carabiner install', () => {
 
   it('shows hostile text as what it is', async () => {
     plugin('odd', 'odd\u001b[2J')
-    const { code, stdout, stderr } = await project.carabiner(['install', '../odd', '--yes'])
+    const { code, stdout, stderr } = await project.call(['install', '../odd', '--yes'])
     expect(code).toBe(1)
     expect(stdout + stderr).toContain('⟨U+001B⟩')
     expect(stdout + stderr).not.toContain('\u001b[2J')
@@ -207,15 +204,15 @@ describe('carabiner install', () => {
     [['install', '../guard', '--here', '--user']],
     [['install', '../guard', '--naem', 'x']],
   ])('does not understand %j', async (args) => {
-    expect((await project.carabiner(args)).code).toBe(64)
+    expect((await project.call(args)).code).toBe(64)
   })
 
   it.each([['--settings={}'], ['--upload-pack=id']])(
     'takes the value %s for no option of another program',
     async (value) => {
-      const { code, stderr } = await project.carabiner(['install', '--', value])
+      const { code, stderr } = await project.call(['install', '--', value])
       expect([code, stderr]).toEqual([1, expect.stringContaining('is no source')])
-      const ref = await project.carabiner(['install', '../guard', `--ref=${value}`])
+      const ref = await project.call(['install', '../guard', `--ref=${value}`])
       expect([ref.code, ref.stderr]).toEqual([1, expect.stringContaining('is no tag, branch or commit')])
     },
   )
@@ -242,17 +239,17 @@ describe('carabiner install', () => {
 
   it('finds a plugin in a catalogue, and refuses one that the catalogue lies about', async () => {
     const entry = (integrity: string) => ({ name: 'guard', source: './guard', integrity })
-    const shown = await project.carabiner(['install', '../guard', '--json'])
+    const shown = await project.call(['install', '../guard', '--json'])
     const { plugin: found } = JSON.parse(shown.stdout) as { plugin: { integrity: string } }
     const catalog = (integrity: string) =>
       project.file('../catalog.json', { carabiner: 1, name: 'team', plugins: [entry(integrity)] })
     catalog(found.integrity)
     const store = new CatalogStore(join(project.home, '.local/share/carabiner'))
     await store.add(project.base)
-    expect((await project.carabiner(['install', 'guard@team', '--yes', '--name', 'one'])).code).toBe(0)
+    expect((await project.call(['install', 'guard@team', '--yes', '--name', 'one'])).code).toBe(0)
     catalog(found.integrity.replace(/-./, '-!').replace('!', found.integrity[7] === 'A' ? 'B' : 'A'))
     await store.update('team')
-    const { code, stderr } = await project.carabiner(['install', 'guard@team', '--yes', '--name', 'two'])
+    const { code, stderr } = await project.call(['install', 'guard@team', '--yes', '--name', 'two'])
     expect([code, stderr]).toEqual([
       1,
       expect.stringContaining(`but its files are ${found.integrity}; nothing was installed`),
@@ -262,13 +259,13 @@ describe('carabiner install', () => {
   it('says of a repository that is taken as a folder how to pin it', async () => {
     repository(join(project.base, 'guard'))
     const text = 'a folder as it is now; add #REF to pin a commit'
-    const shown = await project.carabiner(['install', '../guard'])
+    const shown = await project.call(['install', '../guard'])
     expect(shown.stdout.replace(/\s+│?\s*/g, ' ')).toContain(
       `From folder ${join(project.base, 'guard')}, ${text}`,
     )
-    const { diagnostics } = JSON.parse((await project.carabiner(['install', '../guard', '--json'])).stdout)
+    const { diagnostics } = JSON.parse((await project.call(['install', '../guard', '--json'])).stdout)
     expect(diagnostics).toEqual([{ code: 'unpinned', text: `guard is ${text}.` }])
-    const pinned = await project.carabiner(['install', '../guard#v1', '--json'])
+    const pinned = await project.call(['install', '../guard#v1', '--json'])
     expect(JSON.parse(pinned.stdout).diagnostics).toEqual([])
   })
 
@@ -285,7 +282,7 @@ describe('carabiner install', () => {
       })
       await store.add(join(project.base, name))
     }
-    const said = async (text: string) => (await project.carabiner(['install', text])).stderr
+    const said = async (text: string) => (await project.call(['install', text])).stderr
     expect(await said('lint')).toBe(
       'carabiner: lint is no source; but there is Lint@team\n  carabiner install Lint@team\n',
     )
@@ -297,7 +294,7 @@ describe('carabiner install', () => {
   })
 
   it('has help with examples', async () => {
-    const { stdout } = await project.carabiner(['install', '--help'])
+    const { stdout } = await project.call(['install', '--help'])
     expect(stdout).toContain('carabiner install ./my-plugin')
   })
 })

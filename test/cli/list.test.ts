@@ -10,7 +10,7 @@ beforeEach(() => {
 })
 afterEach(() => project.remove())
 
-const list = (...args: readonly string[]) => project.carabiner(['list', ...args])
+const list = (...args: readonly string[]) => project.call(['list', ...args])
 
 it('shows state, name, matcher and all of what runs, under the file and by the line', async () => {
   project.hooks({ PreToolUse: [['Bash', './guard.sh --strict', 'true']], Stop: [['', 'make\ntest']] })
@@ -116,6 +116,6 @@ it('finds that it is in a plugin', async () => {
 
 it('says when everything is bypassed', async () => {
   project.hooks({ Stop: [['', 'true']] })
-  const { stdout } = await project.carabiner(['list'], { env: { CARABINER_OFF: '1' } })
+  const { stdout } = await project.call(['list'], { env: { CARABINER_OFF: '1' } })
   expect(stdout).toContain('broken bypassed CARABINER_OFF=1 is set')
 })

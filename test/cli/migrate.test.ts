@@ -21,7 +21,7 @@ const settings = (text = GUARD) => ({
 describe('carabiner migrate', () => {
   it('shows what would change and what stays, and writes nothing', async () => {
     project.file('.claude/settings.json', settings('./check.sh'))
-    const { code, stdout, stderr } = await project.carabiner(['migrate'])
+    const { code, stdout, stderr } = await project.call(['migrate'])
     expect(stdout).toBe(`${HOOKS} (new)
 @@ -0,0 +1,15 @@
 +{
@@ -49,17 +49,17 @@ next carabiner migrate --write
 
   it('writes, and is blocked until trusted, and denies then', async () => {
     project.file('.claude/settings.json', settings())
-    const { code, stdout } = await project.carabiner(['migrate', '--write'])
+    const { code, stdout } = await project.call(['migrate', '--write'])
     expect(code).toBe(0)
     expect(stdout).toContain('migrated 1 hook; 1 entry stays where it is\n')
     expect(stdout).toContain('next carabiner trust\nnext carabiner migrate --write --remove-source   # or')
     const call = { input: { tool_name: 'Bash', tool_input: { command: 'rm -rf /' } } }
-    expect((await project.carabiner(['fire', 'PreToolUse'], call)).stdout).toContain('untrusted')
-    await project.carabiner(['trust', '--yes'])
-    expect((await project.carabiner(['fire', 'PreToolUse'], call)).code).toBe(2)
-    const again = await project.carabiner(['migrate', '--write', '--json'])
+    expect((await project.call(['fire', 'PreToolUse'], call)).stdout).toContain('untrusted')
+    await project.call(['trust', '--yes'])
+    expect((await project.call(['fire', 'PreToolUse'], call)).code).toBe(2)
+    const again = await project.call(['migrate', '--write', '--json'])
     expect(JSON.parse(again.stdout)).toMatchObject({ written: false, files: [], hooks: [{ isNew: false }] })
-    const moved = await project.carabiner(['migrate', '--write', '--remove-source', '--json'])
+    const moved = await project.call(['migrate', '--write', '--remove-source', '--json'])
     expect(JSON.parse(moved.stdout)).toMatchObject({
       written: true,
       next: ['carabiner setup claude-code --engine   # Claude Code runs them through it'],
@@ -68,7 +68,7 @@ next carabiner migrate --write
 
   it('takes the source out, keeps what was there, and goes back', async () => {
     const before = readFileSync(project.file('.claude/settings.json', settings()), 'utf8')
-    const { stdout } = await project.carabiner(['migrate', '--write', '--remove-source', '--json'])
+    const { stdout } = await project.call(['migrate', '--write', '--remove-source', '--json'])
     const { files, written } = JSON.parse(stdout) as {
       written: boolean
       files: { file: string; backup: string | null; isNew: boolean }[]
@@ -83,7 +83,7 @@ next carabiner migrate --write
       model: 'opus',
       hooks: { Start: settings().hooks.Start },
     })
-    await project.carabiner(['migrate', '--to', 'claude-code', '--write', '--remove-source'])
+    await project.call(['migrate', '--to', 'claude-code', '--write', '--remove-source'])
     expect(JSON.parse(project.read('.claude/settings.json'))).toEqual({
       model: 'opus',
       hooks: { Start: settings().hooks.Start, PreToolUse: settings().hooks.PreToolUse },
@@ -99,7 +99,7 @@ next carabiner migrate --write
   })
 
   it('says where it looked where there is nothing', async () => {
-    const { code, stdout } = await project.carabiner(['migrate', '--write'])
+    const { code, stdout } = await project.call(['migrate', '--write'])
     expect(stdout).toBe(
       'there is nothing to migrate: no .claude/settings.json, .claude/settings.local.json\n',
     )
@@ -109,16 +109,16 @@ next carabiner migrate --write
   it('of the user', async () => {
     const file = join(project.home, '.amplifier/hooks/hooks.json')
     project.file('../home/.claude/settings.json', settings())
-    const { stdout } = await project.carabiner(['migrate', '--user', '--write'])
+    const { stdout } = await project.call(['migrate', '--user', '--write'])
     expect(stdout).not.toContain('carabiner trust')
     expect(existsSync(file)).toBe(true)
     const call = { input: { tool_name: 'Bash', tool_input: { command: 'rm -rf /' } } }
-    expect((await project.carabiner(['fire', 'PreToolUse'], call)).code).toBe(2)
+    expect((await project.call(['fire', 'PreToolUse'], call)).code).toBe(2)
   })
 
   it('shows nothing that controls a terminal', async () => {
     project.file('.claude/settings.json', settings('\u001b[2Jhidden'))
-    const { stdout } = await project.carabiner(['migrate'])
+    const { stdout } = await project.call(['migrate'])
     expect(stdout).not.toContain('\u001b')
   })
 
@@ -134,14 +134,14 @@ next carabiner migrate --write
     [['x', '--remove-source'], '--remove-source goes with settings'],
     [['x', 'y'], 'takes no "y"'],
   ])('%j is wrong usage', async (args, said) => {
-    const { code, stderr, stdout } = await project.carabiner(['migrate', ...args])
+    const { code, stderr, stdout } = await project.call(['migrate', ...args])
     expect(stderr).toContain(said)
     expect([code, stdout]).toEqual([64, ''])
   })
 
   it('leaves a broken file alone', async () => {
     project.file('.claude/settings.json', '{ "hooks": {')
-    const { code, stdout } = await project.carabiner(['migrate', '--write', '--json'])
+    const { code, stdout } = await project.call(['migrate', '--write', '--json'])
     expect(JSON.parse(stdout)).toMatchObject({
       error: { code: 'SETTINGS_UNUSABLE', hint: 'Correct it first.' },
     })
@@ -161,7 +161,7 @@ describe('carabiner migrate PLUGIN', () => {
   const call = { input: { tool_name: 'Bash', tool_input: { command: 'rm -rf /' } } }
 
   it('shows its files and hooks, then what it would run, and it runs once somebody agreed', async () => {
-    const shown = await project.carabiner(['migrate', '../plugin'])
+    const shown = await project.call(['migrate', '../plugin'])
     expect(shown.stdout).toBe(`.amplifier/hooks/guard (new)
   + .claude-plugin/plugin.json
   + guard.sh
@@ -171,11 +171,11 @@ guard with 1 hook would be migrated; nothing was written
 next carabiner migrate ../plugin --write
 `)
     expect(project.has('.amplifier')).toBe(false)
-    const { stdout } = await project.carabiner(['migrate', '../plugin', '--write', '--yes'])
+    const { stdout } = await project.call(['migrate', '../plugin', '--write', '--yes'])
     expect(stdout).toContain(`│ From folder ${project.base}/plugin\n`)
     expect(stdout).toContain('migrated guard with 1 hook and trusted it\nnext carabiner list\n')
-    expect((await project.carabiner(['fire', 'PreToolUse'], call)).code).toBe(2)
-    const again = await project.carabiner(['migrate', '../plugin', '--write'])
+    expect((await project.call(['fire', 'PreToolUse'], call)).code).toBe(2)
+    const again = await project.call(['migrate', '../plugin', '--write'])
     expect(again).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('guard with 1 hook is there already: nothing to do\n'),
@@ -184,13 +184,13 @@ next carabiner migrate ../plugin --write
 
   it.each([[[]], [['--user']]])('%j is not written where nobody agrees', async (scope) => {
     const args = ['migrate', '../plugin', '--write', ...scope]
-    const shown = await project.carabiner(args)
+    const shown = await project.call(args)
     expect(shown).toMatchObject({
       code: 1,
       stdout: expect.stringContaining('not allowed here'),
       stderr: expect.stringContaining('guard was shown, and not migrated: nobody can be asked here'),
     })
-    const json = await project.carabiner([...args, '--json'])
+    const json = await project.call([...args, '--json'])
     expect([json.code, JSON.parse(json.stdout)]).toMatchObject([
       1,
       { written: false, review: { hooks: [{ event: 'PreToolUse' }] }, next: [] },
@@ -200,33 +200,33 @@ next carabiner migrate ../plugin --write
     for (const folder of [project.folder, project.home])
       expect(existsSync(join(folder, '.amplifier'))).toBe(false)
     expect((await project.onTerminal(args, { input: 'y\n' })).code).toBe(0)
-    expect((await project.carabiner(['fire', 'PreToolUse'], call)).code).toBe(2)
+    expect((await project.call(['fire', 'PreToolUse'], call)).code).toBe(2)
   })
 
   it('trusts one that was cut off before that, and nothing that was not shown', async () => {
-    await project.carabiner(['migrate', '../plugin', '--write', '--yes'])
-    await project.carabiner(['untrust', 'guard'])
+    await project.call(['migrate', '../plugin', '--write', '--yes'])
+    await project.call(['untrust', 'guard'])
     const no = await project.onTerminal(['migrate', '../plugin', '--write'], { input: 'n\n' })
     expect([no.code, no.stdout]).toEqual([
       1,
       expect.stringMatching(/is there already, and was not trusted\r\n.*next.* carabiner trust guard\r\n$/),
     ])
-    const { stdout } = await project.carabiner(['migrate', '../plugin', '--write', '--yes', '--json'])
+    const { stdout } = await project.call(['migrate', '../plugin', '--write', '--yes', '--json'])
     expect(JSON.parse(stdout)).toMatchObject({ written: false, isThere: true, trusted: true })
     project.file('.amplifier/hooks/guard/guard.sh', '#!/bin/sh\n', 0o755)
-    const other = await project.carabiner(['migrate', '../plugin', '--write', '--yes'])
+    const other = await project.call(['migrate', '../plugin', '--write', '--yes'])
     expect(other.stderr).toContain('is there already, and it is another one')
   })
 
   it('proposes the whole of the same command', async () => {
     project.file('.amplifier/hooks/own/hooks.json', { hooks: { Stop: [{ hooks: [command('x')] }] } })
-    const { stdout } = await project.carabiner(['migrate', 'own', '--to', 'claude-code', '--out', 'own'])
+    const { stdout } = await project.call(['migrate', 'own', '--to', 'claude-code', '--out', 'own'])
     expect(stdout).toMatch(/\nnext carabiner migrate own --to claude-code --out own --write\n$/)
   })
 
   it('of a later format is refused', async () => {
     project.file('../plugin/.claude-plugin/plugin.json', { name: 'guard', carabiner: 2 })
-    const { code, stderr } = await project.carabiner(['migrate', '../plugin'])
+    const { code, stderr } = await project.call(['migrate', '../plugin'])
     expect([code, stderr]).toEqual([1, expect.stringContaining('says "carabiner": 2')])
   })
 
@@ -237,14 +237,14 @@ next carabiner migrate ../plugin --write
       symlinkSync(join(project.home, 'dotfiles'), join(project.home, '.amplifier'))
       symlinkSync(join(project.home, 'dotfiles'), join(project.base, 'linked'))
       const args = ['migrate', '../plugin', '--to', 'claude-code', '--out', out, '--write']
-      const { code, stderr } = await project.carabiner(args)
+      const { code, stderr } = await project.call(args)
       expect([code, stderr]).toEqual([64, expect.stringContaining('is where Carabiner keeps hooks')])
     },
   )
 
   it('and back', async () => {
     project.file('.amplifier/hooks/own/hooks.json', { hooks: { Stop: [{ hooks: [command('x')] }] } })
-    const { stdout } = await project.carabiner([
+    const { stdout } = await project.call([
       'migrate',
       'own',
       '--to',
@@ -269,23 +269,23 @@ next carabiner migrate ../plugin --write
     project.file('mine/hooks.json', { hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [guard] }] } })
     project.file('mine/stop.json', { hooks: { Stop: [{ hooks: [guard] }] } })
     const listed = async (...args: readonly string[]) => {
-      const { stdout } = await project.carabiner(['list', '--json', ...args])
+      const { stdout } = await project.call(['list', '--json', ...args])
       const { hooks, diagnostics } = JSON.parse(stdout) as Record<string, Record<string, unknown>[]>
       const what = hooks?.map(({ name, matcher, command: text }) => [name, matcher, text])
       return { what, diagnostics }
     }
     const before = await listed('--plugin', 'mine')
     expect(before.what).toHaveLength(2)
-    await project.carabiner(['migrate', './mine', '--to', 'claude-code', '--out', 'out', '--write'])
+    await project.call(['migrate', './mine', '--to', 'claude-code', '--out', 'out', '--write'])
     expect(project.has('out/mine/hooks.json')).toBe(false)
     expect(await listed('--plugin', 'out/mine')).toEqual({ what: expect.anything(), diagnostics: [] })
     expect((await listed('--plugin', 'out/mine')).what?.toSorted()).toEqual(before.what?.toSorted())
-    await project.carabiner(['migrate', 'out/mine', '--write', '--yes'])
+    await project.call(['migrate', 'out/mine', '--write', '--yes'])
     expect((await listed()).what?.toSorted()).toEqual(before.what?.toSorted())
   })
 
   it('says what is wrong', async () => {
-    const { code, stderr } = await project.carabiner(['migrate', '../nowhere'])
+    const { code, stderr } = await project.call(['migrate', '../nowhere'])
     expect(stderr).toContain('There is no folder')
     expect(code).toBe(1)
   })

@@ -48,8 +48,8 @@ describe('what it makes passes its own tests', { timeout: 300_000 }, () => {
   it.for(ALL)('in %s', async (language, { skip }) => {
     skip(!isInstalled(NEEDS[language]), `needs ${NEEDS[language]}`)
     for (const event of language === 'bash' ? EVERY_EVENT : MAIN) write(language, event)
-    await project.carabiner(['trust', '--yes'])
-    const { code, stdout, stderr } = await project.carabiner(['test'])
+    await project.call(['trust', '--yes'])
+    const { code, stdout, stderr } = await project.call(['test'])
     expect(stdout).not.toMatch(/FAIL|skip|no hook ran/)
     expect([code, stderr]).toEqual([0, ''])
   })
@@ -61,7 +61,7 @@ describe('what it makes passes its own tests', { timeout: 300_000 }, () => {
     ['Bash', 'Bash'],
   ])('with the matcher %j', async (matcher, tool) => {
     write('bash', 'PreToolUse', matcher)
-    const { stdout } = await project.carabiner(['test', '--json'])
+    const { stdout } = await project.call(['test', '--json'])
     expect(JSON.parse(stdout)).toMatchObject({
       passed: 2,
       cases: [{ outcome: { data: { tool_name: tool } } }, {}],
@@ -70,7 +70,7 @@ describe('what it makes passes its own tests', { timeout: 300_000 }, () => {
 
   it('with a matcher for which no value is known: the case says what is missing', async () => {
     write('bash', 'PreToolUse', '^z\\d{3}$')
-    const { code, stdout } = await project.carabiner(['test'])
+    const { code, stdout } = await project.call(['test'])
     expect([code, stdout]).toEqual([
       0,
       expect.stringMatching(/put something into the payload that \^z\\d\{3\}\$ matches/),
@@ -149,18 +149,12 @@ describe('the script', () => {
 
 describe('carabiner new', () => {
   const state = async (...args: readonly string[]) => {
-    const { stdout } = await project.carabiner(['list', '--json', ...args])
+    const { stdout } = await project.call(['list', '--json', ...args])
     return JSON.parse(stdout) as { hooks: { name: string; state: string }[]; diagnostics: unknown[] }
   }
 
   it('makes it, sets $schema, and trusts it', async () => {
-    const { code, stdout } = await project.carabiner([
-      'new',
-      'guard',
-      '--lang=ts',
-      '--matcher=Bash',
-      '--json',
-    ])
+    const { code, stdout } = await project.call(['new', 'guard', '--lang=ts', '--matcher=Bash', '--json'])
     expect(code).toBe(0)
     const made = readdirSync(project.path('.amplifier/hooks/guard')).sort()
     expect(made).toContain('hook.mts')
@@ -187,7 +181,7 @@ describe('carabiner new', () => {
   })
 
   it('elsewhere: trusted, and run where it is named', async () => {
-    const { code, stdout } = await project.carabiner([
+    const { code, stdout } = await project.call([
       'new',
       'guard',
       '--dir',
@@ -203,11 +197,11 @@ describe('carabiner new', () => {
     expect((await state('--plugin', 'my plugins/guard')).hooks).toMatchObject([
       { name: 'guard:PostToolUse#1', state: 'ready' },
     ])
-    expect((await project.carabiner(['test', 'my plugins/guard'])).code).toBe(0)
+    expect((await project.call(['test', 'my plugins/guard'])).code).toBe(0)
   })
 
   it('in the home folder it is the user’s, which needs no trust', async () => {
-    const { code } = await project.carabiner(['new', 'mine'], { cwd: project.home })
+    const { code } = await project.call(['new', 'mine'], { cwd: project.home })
     expect(code).toBe(0)
     expect((await state()).hooks).toMatchObject([{ name: 'mine:PreToolUse#1', state: 'ready' }])
   })
@@ -217,7 +211,7 @@ describe('carabiner new', () => {
     symlinkSync('nowhere', project.path('.amplifier/hooks/link'))
     project.file('.amplifier/hooks/folder/mine', 'mine')
     for (const name of ['file', 'link', 'folder']) {
-      const { code, stderr } = await project.carabiner(['new', name])
+      const { code, stderr } = await project.call(['new', name])
       expect([code, stderr]).toEqual([
         1,
         expect.stringContaining(`There is something at .amplifier/hooks/${name} already`),
@@ -234,7 +228,7 @@ describe('carabiner new', () => {
       mkdirSync(project.path('../elsewhere/hooks'), { recursive: true })
       mkdirSync(dirname(project.path(link)), { recursive: true })
       symlinkSync(project.path('../elsewhere'), project.path(link))
-      const { code, stderr } = await project.carabiner(['new', 'guard'])
+      const { code, stderr } = await project.call(['new', 'guard'])
       expect([code, stderr]).toEqual([1, expect.stringContaining(`${link}" is a link`)])
       expect(readdirSync(project.path('../elsewhere'))).toEqual(['hooks'])
       expect(readdirSync(project.path('../elsewhere/hooks'))).toEqual([])
@@ -243,7 +237,7 @@ describe('carabiner new', () => {
 
   it('makes nothing that is the same folder on another system', async () => {
     project.file('.amplifier/hooks/Guard/mine', 'mine')
-    const { code, stderr } = await project.carabiner(['new', 'guard'])
+    const { code, stderr } = await project.call(['new', 'guard'])
     expect([code, stderr]).toEqual([1, expect.stringContaining('Guard is there already')])
     expect(readdirSync(project.path('.amplifier/hooks'))).toEqual(['Guard'])
   })
@@ -258,7 +252,7 @@ describe('carabiner new', () => {
     [['new', 'a', '--matcher', '('], 'The matcher "(" is not valid'],
     [['new', 'a', '--lang', 'constructor'], 'There is no --lang "constructor"'],
   ])('%j exits 64, and makes nothing', async (args, expected) => {
-    const { code, stderr } = await project.carabiner(args)
+    const { code, stderr } = await project.call(args)
     expect([code, stderr]).toEqual([64, expect.stringContaining(expected)])
     expect(readdirSync(project.folder)).toEqual([])
   })

@@ -18,6 +18,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, inject, vi } from 'vitest'
 import { removeAll } from '../trust/hostile-project.js'
+import { inProcess } from './in-process.js'
 
 export interface Run {
   readonly code: number
@@ -137,6 +138,12 @@ export class Project {
     return { PATH: process.env.PATH ?? '', HOME: this.home, ...more }
   }
 
+  /** The command, called in this process. Fast, and enough unless the process itself is the point. */
+  call(args: readonly string[], options: RunOptions = {}): Promise<Run> {
+    return inProcess(this, args, options)
+  }
+
+  /** The program as a process of its own. */
   carabiner(args: readonly string[], options: RunOptions = {}): Promise<Run> {
     return this.run(process.execPath, [programFile(), ...args], options)
   }

@@ -17,10 +17,10 @@ const folder = (name: string) => {
   return project.path(name)
 }
 const below = (args: readonly string[], options: RunOptions = {}) =>
-  project.carabiner(args, { cwd: folder('src/deep'), ...options })
+  project.call(args, { cwd: folder('src/deep'), ...options })
 /** Which project a command takes. */
 const found = async (cwd: string, env: Readonly<Record<string, string>> = {}) =>
-  JSON.parse((await project.carabiner(['list', '--json'], { cwd, env })).stdout).project
+  JSON.parse((await project.call(['list', '--json'], { cwd, env })).stdout).project
 
 const HOOK = { type: 'command', command: GUARD }
 const HOOKS = { hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [HOOK] }] } }
@@ -30,7 +30,7 @@ describe('from a folder of the project', () => {
   beforeEach(async () => {
     project.file('.amplifier/hooks/guard/hooks.json', HOOKS)
     project.file('.amplifier/hooks/guard/hooks.test.json', { cases: [CASE] })
-    await project.carabiner(['trust', 'guard', '--yes'])
+    await project.call(['trust', 'guard', '--yes'])
   })
 
   const named = () => `project ${project.folder}\n`
@@ -47,7 +47,7 @@ describe('from a folder of the project', () => {
     expect(stdout).toContain(said)
     expect(stdout.startsWith(named())).toBe(true)
     expect(JSON.parse((await below([...args, '--json'])).stdout).project).toBe(project.folder)
-    expect((await project.carabiner(args)).stdout).not.toContain(named())
+    expect((await project.call(args)).stdout).not.toContain(named())
   })
 
   it('the bare carabiner names it where it always does', async () => {
@@ -76,7 +76,7 @@ describe('from a folder of the project', () => {
   })
 
   it('enable switches on what was switched off at the top', async () => {
-    await project.carabiner(['disable', 'guard'])
+    await project.call(['disable', 'guard'])
     expect((await below(['enable', 'guard'])).stdout).toContain('switched on all of guard')
   })
 
@@ -145,14 +145,14 @@ describe('which folder it is', () => {
     folder('b/.git')
     project.file('c/.git', '')
     project.file('d/.git', 'gitdir: ../elsewhere')
-    const all = ['a', 'b', 'c', 'd/src'].map((name) => found(folder(name)))
-    expect(await Promise.all(all)).toEqual([...Array(3).fill(project.folder), project.path('d/src')])
+    for (const name of ['a', 'b', 'c']) expect(await found(folder(name))).toBe(project.folder)
+    expect(await found(folder('d/src'))).toBe(project.path('d/src'))
   })
 
   it('says that there is one beyond', async () => {
     folder('.amplifier/hooks')
     project.file('inner/.git/HEAD', '')
-    const { stdout } = await project.carabiner(['list'], { cwd: project.path('inner') })
+    const { stdout } = await project.call(['list'], { cwd: project.path('inner') })
     expect(stdout).toContain(`next carabiner list --project ..   # ${project.folder} has .amplifier\n`)
   })
 
@@ -178,14 +178,14 @@ describe('which folder it is', () => {
 
   it('is named so that it cannot say more', async () => {
     folder('a\u001b[2Jb/.amplifier/hooks')
-    const { stdout } = await project.carabiner(['list'], { cwd: folder('a\u001b[2Jb/src') })
+    const { stdout } = await project.call(['list'], { cwd: folder('a\u001b[2Jb/src') })
     expect(stdout.split('\n')[0]).toBe(`project ${project.folder}/a⟨U+001B⟩[2Jb`)
     expect(stdout).not.toContain('\u001b')
   })
 
   it('the one that was named, as it is', async () => {
     folder('.amplifier/hooks')
-    const { stdout } = await project.carabiner(['list', '--json', '--project', '.'], { cwd: folder('src') })
+    const { stdout } = await project.call(['list', '--json', '--project', '.'], { cwd: folder('src') })
     expect(JSON.parse(stdout).project).toBe(project.path('src'))
   })
 })
@@ -195,11 +195,11 @@ describe('a project in another', () => {
     `the hooks and settings of ${project.folder} do not count here: ${project.path('inner')} in it is a project of its own; the outer one is --project '${project.folder}'`
   const PAYLOAD = { hook_event_name: 'PreToolUse', session_id: 's', ...BASH }
   const inner = (args: readonly string[], options: RunOptions = {}) =>
-    project.carabiner(args, { cwd: project.path('inner'), ...options })
+    project.call(args, { cwd: project.path('inner'), ...options })
 
   beforeEach(async () => {
     project.file('.amplifier/hooks/guard/hooks.json', HOOKS)
-    await project.carabiner(['trust', 'guard', '--yes'])
+    await project.call(['trust', 'guard', '--yes'])
     project.file('inner/.git/HEAD', '')
   })
 
@@ -232,7 +232,7 @@ describe('a project in another', () => {
     project.file('c/.git', '')
     for (const name of ['a', 'b', 'c']) {
       const input = { ...PAYLOAD, cwd: project.path(name) }
-      const { stdout } = await project.carabiner(['fire', '--as', 'claude-code'], { cwd: input.cwd, input })
+      const { stdout } = await project.call(['fire', '--as', 'claude-code'], { cwd: input.cwd, input })
       expect(stdout).toContain('"deny"')
     }
   })

@@ -23,7 +23,7 @@ afterEach(() => project.remove())
 
 const program = () => ({ node: process.execPath, script: realpathSync(programFile()) })
 const user = () => join(project.home, '.claude/settings.json')
-const setup = (...args: string[]) => project.carabiner(['setup', 'claude-code', ...args])
+const setup = (...args: string[]) => project.call(['setup', 'claude-code', ...args])
 const read = (path: string) => readFileSync(path, 'utf8')
 const hooksIn = (path: string) => JSON.parse(read(path)).hooks
 
@@ -157,13 +157,13 @@ describe('carabiner setup claude-code', () => {
     const before = read(user())
     for (const mark of ['CLAUDECODE', 'CODEX_THREAD_ID', 'QWEN_CODE']) {
       const args = ['setup', 'claude-code', '--remove']
-      const { code, stderr } = await project.carabiner(args, { env: { [mark]: '1' } })
+      const { code, stderr } = await project.call(args, { env: { [mark]: '1' } })
       expect([code, stderr]).toEqual([
         1,
         `carabiner: Taking the guard away is for a person, and ${mark} says that an agent runs this\n` +
           '  Type the same in a terminal of your own.\n',
       ])
-      expect((await project.carabiner([...args, '--dry-run'], { env: { [mark]: '1' } })).code).toBe(0)
+      expect((await project.call([...args, '--dry-run'], { env: { [mark]: '1' } })).code).toBe(0)
     }
     expect(read(user())).toBe(before)
   })
@@ -178,10 +178,10 @@ describe('carabiner setup claude-code', () => {
   it('goes where CLAUDE_CONFIG_DIR says', async () => {
     const folder = join(project.base, 'elsewhere')
     const env = { CLAUDE_CONFIG_DIR: folder }
-    const { code } = await project.carabiner(['setup', 'claude-code'], { env })
+    const { code } = await project.call(['setup', 'claude-code'], { env })
     expect(code).toBe(0)
     expect(hooksIn(join(folder, 'settings.json'))).toHaveProperty('Stop')
-    await project.carabiner(['setup', 'claude-code', '--remove'], { env })
+    await project.call(['setup', 'claude-code', '--remove'], { env })
     expect([existsSync(folder), existsSync(user())]).toEqual([false, false])
   })
 
@@ -215,7 +215,8 @@ describe('carabiner setup claude-code', () => {
 
   it('of several at once all end well, with each hook registered once', async () => {
     userFile('{"model": "x"}')
-    const runs = await Promise.all([setup(), setup(), setup(), setup()])
+    const own = () => project.carabiner(['setup', 'claude-code'])
+    const runs = await Promise.all([own(), own(), own(), own()])
     for (const { code, stderr } of runs) expect([code, stderr]).toEqual([0, ''])
     for (const groups of Object.values(hooksIn(user())))
       expect((groups as unknown[]).length).toBeLessThanOrEqual(2)
@@ -242,7 +243,7 @@ describe('settings that are left alone', () => {
   it('where what they were could not be kept', async () => {
     userFile('{}')
     const env = { CARABINER_HOME: project.file('no-folder', '') }
-    const { code, stderr } = await project.carabiner(['setup', 'claude-code'], { env })
+    const { code, stderr } = await project.call(['setup', 'claude-code'], { env })
     expect([code, stderr]).toEqual([1, expect.stringContaining('What setup changed in')])
     expect(stderr).not.toContain('bug')
     expect(read(user())).toBe('{}')
@@ -274,7 +275,7 @@ describe('usage', () => {
     [['setup', 'claude-code', '--remove', '--engine'], '--remove takes everything out'],
     [['setup', 'claude-code', '--project', 'dir'], 'carabiner setup takes no "dir"'],
   ])('%j exits 64', async (args, why) => {
-    const { code, stderr } = await project.carabiner(args)
+    const { code, stderr } = await project.call(args)
     expect([code, stderr]).toEqual([64, expect.stringContaining(why)])
   })
 })

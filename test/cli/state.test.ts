@@ -9,7 +9,7 @@ beforeEach(() => {
 })
 afterEach(() => project.remove())
 
-const bare = (...args: readonly string[]) => project.carabiner(args)
+const bare = (...args: readonly string[]) => project.call(args)
 const ofUser = (hooks: object) => project.file('../home/.amplifier/hooks/hooks.json', { hooks })
 const STOP = { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] }
 
@@ -61,13 +61,13 @@ it('where there is nothing: what to type for a first hook, and for an agent, and
   })
   const fire = (command: string) => {
     const input = { tool_name: 'Bash', tool_input: { command } }
-    return project.carabiner(['fire', 'PreToolUse'], { input })
+    return project.call(['fire', 'PreToolUse'], { input })
   }
   expect([(await fire('echo forbidden')).code, (await fire('ls')).code]).toEqual([2, 0])
 })
 
 it('where there is nothing elsewhere: the same for there', async () => {
-  const { stdout } = await project.carabiner(['--project', project.folder], { cwd: project.base })
+  const { stdout } = await project.call(['--project', project.folder], { cwd: project.base })
   const next = /^next carabiner new .*$/m.exec(stdout)?.[0]
   expect(next).toContain("carabiner new my-guard --matcher Bash --project '")
   expect((await typed(next, project.base)).code).toBe(0)
@@ -118,7 +118,7 @@ it('as JSON', async () => {
 })
 
 it('says when everything is bypassed', async () => {
-  const { stdout } = await project.carabiner([], { env: { CARABINER_OFF: '1' } })
+  const { stdout } = await project.call([], { env: { CARABINER_OFF: '1' } })
   expect(stdout).toContain('broken bypassed')
   expect(stdout).toContain('next unset CARABINER_OFF')
 })

@@ -26,7 +26,7 @@ describe.each([
   ['fire', ['fire', 'PreToolUse']],
 ])('%s', (_, args) => {
   it.each([[[]], [['--trust-all']]])('%j shows the path, and no line of its own', async (more) => {
-    const { stdout } = await project.carabiner([...args, ...more], { input: BASH, env: { COLUMNS: '400' } })
+    const { stdout } = await project.call([...args, ...more], { input: BASH, env: { COLUMNS: '400' } })
     expect(stdout).toContain(PATH)
     expect(stdout).not.toMatch(/^\s*FORGED/m)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be there

@@ -45,7 +45,7 @@ async function report(
   args: readonly string[] = [],
   options: RunOptions = {},
 ): Promise<Report> {
-  const { stdout, stderr } = await project.carabiner(['test', '--json', ...args], options)
+  const { stdout, stderr } = await project.call(['test', '--json', ...args], options)
   expect(stderr).toBe('')
   return JSON.parse(stdout) as Report
 }
@@ -212,13 +212,13 @@ describe('hooks that nobody trusted', () => {
 
   it('run, and it is said whose they are', async () => {
     const project = plugin('true', [pre({ action: 'continue' })])
-    const said = await project.carabiner(['test'])
+    const said = await project.call(['test'])
     expect([said.code, said.stderr]).toEqual([0, LINE])
     const path = project.path('.amplifier/hooks/gate')
     expect(await report(project)).toMatchObject({ untrusted: [{ name: 'gate', path, state: 'untrusted' }] })
-    const trusted = await project.carabiner(['trust', '--yes'])
+    const trusted = await project.call(['trust', '--yes'])
     expect(trusted.code).toBe(0)
-    expect((await project.carabiner(['test'])).stderr).toBe('')
+    expect((await project.call(['test'])).stderr).toBe('')
     expect(await report(project)).toMatchObject({ untrusted: [] })
   })
 
@@ -244,10 +244,10 @@ describe('hooks that nobody trusted', () => {
     const project = new Project()
     onTestFinished(() => project.remove())
     project.hooks({ PreToolUse: [['', 'true']] })
-    expect((await project.carabiner(['trust', '--yes'])).code).toBe(0)
+    expect((await project.call(['trust', '--yes'])).code).toBe(0)
     for (const file of ['.amplifier/hooks/hooks.test.json', 'some/cases.json']) {
       const path = project.file(file, { cases: [pre({ action: 'continue' })] })
-      const { code, stderr } = await project.carabiner(['test', file])
+      const { code, stderr } = await project.call(['test', file])
       const line = `running what you have not trusted: cases from ${file} (untrusted); it runs as you`
       expect([code, stderr]).toEqual([0, `carabiner: ${line}, without your variables and settings\n`])
       expect(await report(project, [file])).toMatchObject({
@@ -323,7 +323,7 @@ describe('what is tested', () => {
     expect(await named(project, 'yours')).toEqual([['here', 'passed']])
     project.file('gate/README', 'a folder without cases that is called like it')
     expect(await named(project, 'gate')).toEqual([['here', 'passed']])
-    const { code, stderr } = await project.carabiner(['test', 'gaet'])
+    const { code, stderr } = await project.call(['test', 'gaet'])
     expect([code, stderr]).toEqual([
       1,
       expect.stringContaining('carabiner: There is no gaet; did you mean gate?\n'),
@@ -333,10 +333,9 @@ describe('what is tested', () => {
   it('what was recorded beside a project, against all of its hooks', async () => {
     const project = plugin('echo no >&2; exit 2', [])
     project.hooks({ PreToolUse: [['', 'true']] })
-    const recorded = await project.carabiner(
-      ['fire', 'PreToolUse', '--trust-all', '--record', 'calls/rec.json'],
-      { input: BASH },
-    )
+    const recorded = await project.call(['fire', 'PreToolUse', '--trust-all', '--record', 'calls/rec.json'], {
+      input: BASH,
+    })
     expect([recorded.code, recorded.stderr]).toEqual([
       2,
       expect.stringContaining('recorded as "deny Bash: ls"'),
@@ -350,7 +349,7 @@ describe('what is tested', () => {
     const project = new Project()
     onTestFinished(() => project.remove())
     project.file('rec.json', { cases: [pre({ action: 'continue' })] })
-    const { code, stderr } = await project.carabiner(['test', 'rec.json'])
+    const { code, stderr } = await project.call(['test', 'rec.json'])
     expect(code).toBe(1)
     expect(stderr).toContain('rec.json is about no hooks')
   })
@@ -485,7 +484,7 @@ describe('a file that is wrong', () => {
   ])('%j: line %i', async (text, line, problem) => {
     const project = plugin('true', [])
     const file = project.file('.amplifier/hooks/gate/hooks.test.json', text)
-    const { code, stdout } = await project.carabiner(['test', '--json'])
+    const { code, stdout } = await project.call(['test', '--json'])
     const { diagnostics } = JSON.parse(stdout) as Report
     expect([code, diagnostics[0]]).toEqual([
       1,
@@ -498,7 +497,7 @@ describe('a file that is wrong', () => {
     project.file('.amplifier/hooks/gate/hooks.test.json', {
       cases: Array.from({ length: 10_000 }, () => ({ event: 'Stop' })),
     })
-    const { code, stdout } = await project.carabiner(['test', '--json'])
+    const { code, stdout } = await project.call(['test', '--json'])
     const { diagnostics } = JSON.parse(stdout) as Report
     expect([code, diagnostics.length]).toEqual([1, 101])
     expect(diagnostics.at(-1)?.text).toBe('there are 100 mistakes before this case: correct them first')
@@ -518,9 +517,9 @@ describe('output', () => {
       pre({ action: 'deny' }, { name: 'later', skip: 'not & yet' }),
     ]
     const project = plugin('printf "]]>\\001<x>" >&2', cases)
-    const { code, stderr } = await project.carabiner(['test', '--junit', 'out/report.xml'])
+    const { code, stderr } = await project.call(['test', '--junit', 'out/report.xml'])
     expect([code, stderr]).toEqual([1, expect.stringContaining('made the folder out for the report\n')])
-    const again = await project.carabiner(['test', '--junit', 'out/report.xml'])
+    const again = await project.call(['test', '--junit', 'out/report.xml'])
     expect(again.stderr).not.toContain('made the folder')
     const xml = project.read('out/report.xml')
     expect(xml).toContain('<testsuite name="gate" tests="3" failures="1" errors="0" skipped="1"')
@@ -534,7 +533,7 @@ describe('output', () => {
     const names = ['\ud800 ]]> \u0001 \ufffe', '\udc00&amp;<!--', `\u202e'"\u0085\r\n`]
     const cases = names.map((name) => pre({ action: 'deny', reason: name }, { name }))
     const project = plugin(`printf '\\377]]>\\001&#0; <![CDATA[' >&2`, cases)
-    expect((await project.carabiner(['test', '--junit', 'report.xml'])).code).toBe(1)
+    expect((await project.call(['test', '--junit', 'report.xml'])).code).toBe(1)
     const read =
       'import sys, xml.etree.ElementTree as t; print(len(t.parse(sys.argv[1]).findall(".//testcase/failure")))'
     expect(await project.run('python3', ['-c', read, 'report.xml'])).toEqual({
@@ -550,18 +549,17 @@ describe('output', () => {
       pre({ action: 'continue' }, { name: 'coloured\u001b[2J' }),
       { name: 'idle', event: 'Stop', expect: { action: 'continue' } },
     ])
-    const { stdout } = await project.carabiner(['test'])
+    const { stdout } = await project.call(['test'])
     expect(stdout).toMatch(/ok {4}idle .* ms {2}\(no hook ran\)/)
     expect(stdout).toContain('coloured⟨U+001B⟩[2J')
     expect(stdout).not.toContain('\u001b')
     expect(stdout).not.toContain(secret)
-    expect((await project.carabiner(['test', '--json'])).stdout).not.toContain(secret)
+    expect((await project.call(['test', '--json'])).stdout).not.toContain(secret)
   })
 
   it('--env hands a variable on, and only that', async () => {
     const project = plugin('[ "$TOKEN/$OTHER" = abc/ ] || exit 2', [pre({ action: 'continue' })])
-    const run = (...args: string[]) =>
-      project.carabiner(['test', ...args], { env: { TOKEN: 'abc', OTHER: 'x' } })
+    const run = (...args: string[]) => project.call(['test', ...args], { env: { TOKEN: 'abc', OTHER: 'x' } })
     expect((await run()).code).toBe(1)
     expect((await run('--env', 'TOKEN')).code).toBe(0)
     expect(await run('--env', 'TOKEM')).toMatchObject({
@@ -578,7 +576,7 @@ describe('output', () => {
       [plugin('true', [pre({ action: 'continue' })]), ['--filter', 'none'], 'has "none" in its name'],
       [plugin('true', []), ['nowhere'], 'There is no nowhere'],
     ] as const) {
-      const { code, stdout, stderr } = await project.carabiner(['test', ...args])
+      const { code, stdout, stderr } = await project.call(['test', ...args])
       expect([code, stdout]).toEqual([1, ''])
       expect(stderr).toContain(expected)
     }

@@ -28,9 +28,9 @@ function guard(name = 'guard', script = DENY): string {
   return project.path(`.amplifier/hooks/${name}`)
 }
 
-const carabiner = (...args: readonly string[]) => project.carabiner(args)
+const carabiner = (...args: readonly string[]) => project.call(args)
 const fire = async (...args: readonly string[]) => {
-  const { code, stdout } = await project.carabiner(['fire', 'PreToolUse', '--json', ...args], { input: BASH })
+  const { code, stdout } = await project.call(['fire', 'PreToolUse', '--json', ...args], { input: BASH })
   const { reason, hooks, messages } = JSON.parse(stdout)
   return { code, reason, why: hooks.map((one: { why?: string }) => one.why), messages }
 }
@@ -128,9 +128,9 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     expect((await fire()).code).toBe(0)
     expect(await fire('--pre-trusted', '../digests')).toMatchObject({ code: 2, reason: 'reviewed' })
     const env = { CARABINER_PRE_TRUSTED: join(project.base, 'digests') }
-    const byEnv = await project.carabiner(['fire', 'PreToolUse'], { input: BASH, env })
+    const byEnv = await project.call(['fire', 'PreToolUse'], { input: BASH, env })
     expect(byEnv.code).toBe(2)
-    expect((await project.carabiner(['list'], { env })).stdout).toContain('2 hooks: 2 ready')
+    expect((await project.call(['list'], { env })).stdout).toContain('2 hooks: 2 ready')
   })
 
   it('a list of digests in the project, or one that is none, is refused', async () => {
@@ -319,10 +319,10 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
   it('a store in the project: nothing is trusted, and it says why', async () => {
     guard()
     const env = { CARABINER_HOME: project.path('.store') }
-    const { code, stderr } = await project.carabiner(['trust', '--yes'], { env })
+    const { code, stderr } = await project.call(['trust', '--yes'], { env })
     expect([code, project.has('.store')]).toEqual([1, false])
     expect(stderr).toContain('lies in the project')
-    expect((await project.carabiner(['list'], { env })).stdout).toContain('lies in the project')
+    expect((await project.call(['list'], { env })).stdout).toContain('lies in the project')
   })
 
   it('takes a path, also through a link and of what is named with --plugin', async () => {
@@ -348,14 +348,13 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     project.file('skills/tidy/check.sh', DENY, 0o755)
     const hooks = { PreToolUse: [{ hooks: [{ type: 'command', command: './check.sh' }] }] }
     const event = { session_id: 's', skill_name: 'tidy', skill_directory: directory, hooks }
-    const load = () => project.carabiner(['fire', 'skill:loaded', '--json'], { input: event })
-    const call = () =>
-      project.carabiner(['fire', 'PreToolUse', '--json'], { input: { ...BASH, session_id: 's' } })
+    const load = () => project.call(['fire', 'skill:loaded', '--json'], { input: event })
+    const call = () => project.call(['fire', 'PreToolUse', '--json'], { input: { ...BASH, session_id: 's' } })
     await load()
     const refused = JSON.parse((await call()).stdout)
     expect(refused.hooks[0].why).toBe('untrusted')
     expect(refused.messages[0].text).toContain('carabiner trust --payload FILE')
-    const { code } = await project.carabiner(['trust', '--payload', '-', '--yes'], { input: event })
+    const { code } = await project.call(['trust', '--payload', '-', '--yes'], { input: event })
     expect(code).toBe(0)
     expect((await call()).code).toBe(2)
   })

@@ -37,7 +37,7 @@ describe('carabiner uninstall', () => {
     writeFileSync(join(project.home, '.amplifier', 'settings.json'), '{}')
     const before = kept()
     expect((await project.carabiner(['install', '../guard', scope, '--yes'])).code).toBe(0)
-    expect((await project.carabiner(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
+    expect((await project.call(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
     const during = Object.keys(kept())
     expect(
       during.some(
@@ -52,7 +52,7 @@ describe('carabiner uninstall', () => {
   })
 
   it('what was interrupted while it was installed, install finishes', async () => {
-    await project.carabiner(['install', '../guard', '--user', '--yes'])
+    await project.call(['install', '../guard', '--user', '--yes'])
     vi.stubEnv('HOME', project.home)
     for (const name of ['CARABINER_HOME', 'XDG_STATE_HOME']) vi.stubEnv(name, undefined)
     onTestFinished(() => void vi.unstubAllEnvs())
@@ -60,12 +60,12 @@ describe('carabiner uninstall', () => {
     const { path } = noteDown(hooks, 'staging', 'guard')
     mkdirSync(path)
     renameSync(join(hooks, 'guard'), join(path, 'guard'))
-    expect((await project.carabiner(['install', '../guard', '--user', '--yes'])).code).toBe(0)
+    expect((await project.call(['install', '../guard', '--user', '--yes'])).code).toBe(0)
     expect(readdirSync(hooks)).toEqual(['guard'])
   })
 
   it('finishes one that was interrupted', async () => {
-    await project.carabiner(['install', '../guard', '--user', '--yes'])
+    await project.call(['install', '../guard', '--user', '--yes'])
     vi.stubEnv('HOME', project.home)
     for (const name of ['CARABINER_HOME', 'XDG_STATE_HOME']) vi.stubEnv(name, undefined)
     onTestFinished(() => void vi.unstubAllEnvs())
@@ -73,29 +73,29 @@ describe('carabiner uninstall', () => {
     const { path } = noteDown(hooks, 'gone', 'guard')
     mkdirSync(path)
     renameSync(join(hooks, 'guard'), join(path, 'guard'))
-    const { code, stdout } = await project.carabiner(['uninstall', 'guard'])
+    const { code, stdout } = await project.call(['uninstall', 'guard'])
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^uninstalled guard {2}/)])
     expect(existsSync(join(project.home, '.amplifier'))).toBe(false)
-    expect((await project.carabiner(['uninstall', 'guard'])).code).toBe(1)
+    expect((await project.call(['uninstall', 'guard'])).code).toBe(1)
   })
 
   it('asks which, where there are two', async () => {
-    await project.carabiner(['install', '../guard', '--user', '--yes'])
-    await project.carabiner(['install', '../guard', '--here', '--yes'])
-    const { code, stderr } = await project.carabiner(['uninstall', 'guard'])
+    await project.call(['install', '../guard', '--user', '--yes'])
+    await project.call(['install', '../guard', '--here', '--yes'])
+    const { code, stderr } = await project.call(['uninstall', 'guard'])
     expect([code, stderr]).toEqual([64, expect.stringContaining('--user or --here')])
-    expect((await project.carabiner(['uninstall', 'guard', '--here'])).code).toBe(0)
+    expect((await project.call(['uninstall', 'guard', '--here'])).code).toBe(0)
     expect(existsSync(join(project.home, '.amplifier/hooks/guard'))).toBe(true)
   })
 
   it('removes what cannot be fetched again only where somebody is sure', async () => {
     project.file('.amplifier/hooks/mine/hooks.json', { hooks: {} })
-    const { code, stderr } = await project.carabiner(['uninstall', 'mine'])
+    const { code, stderr } = await project.call(['uninstall', 'mine'])
     expect([code, stderr]).toEqual([1, expect.stringContaining('was not installed by Carabiner')])
     expect(project.has('.amplifier/hooks/mine/hooks.json')).toBe(true)
     expect((await project.onTerminal(['uninstall', 'mine'], { input: 'n\n' })).code).toBe(1)
     expect(project.has('.amplifier/hooks/mine/hooks.json')).toBe(true)
-    expect((await project.carabiner(['uninstall', 'mine', '--yes', '--json'])).stdout).toContain(
+    expect((await project.call(['uninstall', 'mine', '--yes', '--json'])).stdout).toContain(
       '"uninstalled":[{"name":"mine"',
     )
     expect(project.has('.amplifier/hooks/mine')).toBe(false)
@@ -103,22 +103,22 @@ describe('carabiner uninstall', () => {
 
   it('takes several names, and removes none where one cannot go', async () => {
     for (const name of ['one', 'two', 'three'])
-      await project.carabiner(['install', '../guard', '--yes', '--name', name, '--here'])
+      await project.call(['install', '../guard', '--yes', '--name', name, '--here'])
     writeFileSync(project.path('.amplifier/hooks/three/guard.sh'), 'mine')
     for (const others of [['nobody'], ['three'], ['../x']]) {
-      expect((await project.carabiner(['uninstall', 'one', ...others, 'two'])).code).toBe(1)
+      expect((await project.call(['uninstall', 'one', ...others, 'two'])).code).toBe(1)
       expect(['one', 'two', 'three'].map((name) => project.has(`.amplifier/hooks/${name}`))).toEqual([
         true,
         true,
         true,
       ])
     }
-    const { code, stdout } = await project.carabiner(['uninstall', 'one', 'two', 'one'])
+    const { code, stdout } = await project.call(['uninstall', 'one', 'two', 'one'])
     expect([code, stdout]).toEqual([
       0,
       'uninstalled one  .amplifier/hooks/one\nuninstalled two  .amplifier/hooks/two\n',
     ])
-    const json = await project.carabiner(['uninstall', 'three', '--yes', '--json'])
+    const json = await project.call(['uninstall', 'three', '--yes', '--json'])
     expect(JSON.parse(json.stdout)).toEqual({
       uninstalled: [{ name: 'three', scope: 'project', path: project.path('.amplifier/hooks/three') }],
     })
@@ -126,10 +126,10 @@ describe('carabiner uninstall', () => {
   })
 
   it('names what is there where it does not know the name', async () => {
-    await project.carabiner(['install', '../guard', '--yes'])
-    const { code, stderr } = await project.carabiner(['uninstall', 'gaurd'])
+    await project.call(['install', '../guard', '--yes'])
+    const { code, stderr } = await project.call(['uninstall', 'gaurd'])
     expect([code, stderr]).toEqual([1, expect.stringContaining('did you mean guard?')])
-    expect((await project.carabiner(['uninstall', '../guard'])).code).toBe(1)
-    expect((await project.carabiner(['uninstall'])).code).toBe(64)
+    expect((await project.call(['uninstall', '../guard'])).code).toBe(1)
+    expect((await project.call(['uninstall'])).code).toBe(64)
   })
 })

@@ -32,7 +32,7 @@ function relock(change: object): void {
 }
 
 const script = () => project.read('.amplifier/hooks/guard/guard.sh')
-const update = (...more: readonly string[]) => project.carabiner(['update', '--here', '--yes', ...more])
+const update = (...more: readonly string[]) => project.call(['update', '--here', '--yes', ...more])
 const ask = (answers: string, ...more: readonly string[]) =>
   project.onTerminal(['update', '--here', ...more], {
     input: answers,
@@ -42,7 +42,7 @@ const ask = (answers: string, ...more: readonly string[]) =>
 
 describe('a lock file that names another source', () => {
   beforeEach(async () => {
-    await project.carabiner(['install', '../guard', '--here', '--yes'])
+    await project.call(['install', '../guard', '--here', '--yes'])
     plugin('evil', 'exit 2')
     relock({ source: './evil' })
   })
@@ -50,7 +50,7 @@ describe('a lock file that names another source', () => {
   it.each([[['--check']], [['--yes']], [['--yes', '--accept-moved', '--overwrite']]])(
     'is not followed by %j',
     async (args) => {
-      const { code, stdout, stderr } = await project.carabiner(['update', '--here', ...args])
+      const { code, stdout, stderr } = await project.call(['update', '--here', ...args])
       expect([code, stdout]).toEqual([1, ''])
       expect(stderr).toContain('names another source than the one that you accepted, so nothing was fetched')
       expect(stderr).toContain(`\n  was From folder ${join(project.base, 'guard')}\n`)
@@ -107,7 +107,7 @@ describe('a lock file that names another source', () => {
 
   it('is no other once it is named by who types it', async () => {
     plugin('evil', 'exit 0')
-    const typed = await project.carabiner(['install', './evil', '--here'])
+    const typed = await project.call(['install', './evil', '--here'])
     expect([typed.code, typed.stdout]).toEqual([0, expect.stringContaining('is installed already')])
     plugin('evil', 'exit 2')
     expect([(await update()).code, script().includes('exit 2')]).toEqual([0, true])
@@ -116,7 +116,7 @@ describe('a lock file that names another source', () => {
   it('is not accepted by an agent that names it', async () => {
     plugin('evil', 'exit 0')
     const env = { CLAUDECODE: '1' }
-    const typed = await project.carabiner(['install', './evil', '--here'], { env })
+    const typed = await project.call(['install', './evil', '--here'], { env })
     expect([typed.code, typed.stderr]).toEqual([1, expect.stringContaining('is for a person')])
     expect((await update()).stderr).toContain('names another source')
   })
@@ -125,7 +125,7 @@ describe('a lock file that names another source', () => {
 describe('the source of a project that nobody accepted here', () => {
   beforeEach(async () => {
     plugin('vendor/guard', 'exit 0')
-    await project.carabiner(['install', './vendor/guard', '--here', '--yes'])
+    await project.call(['install', './vendor/guard', '--here', '--yes'])
     // As for somebody else, who has the project, and trusts what is in it.
     rmSync(join(project.home, '.local/share/carabiner/sources'), { recursive: true })
     plugin('vendor/guard', 'exit 2')
@@ -189,12 +189,12 @@ describe('a catalogue that has a plugin from somewhere else', () => {
       name: 'team',
       plugins: [{ name: 'guard', source: `file://${join(project.base, source)}` }],
     })
-    return project.carabiner(['catalog', 'update'])
+    return project.call(['catalog', 'update'])
   }
 
   beforeEach(async () => {
     await catalog('guard')
-    await project.carabiner(['catalog', 'add', '../team'])
+    await project.call(['catalog', 'add', '../team'])
   })
 
   it('says so when it is fetched', async () => {
@@ -205,49 +205,49 @@ describe('a catalogue that has a plugin from somewhere else', () => {
       `note guard was from folder ${guard}, and is from folder ${other} now`,
     )
     await catalog('guard')
-    await project.carabiner(['catalog', 'add', '../team'])
+    await project.call(['catalog', 'add', '../team'])
     project.file('../team/catalog.json', { carabiner: 1, name: 'team', plugins: [] })
-    const { stdout: json } = await project.carabiner(['catalog', 'update', '--json'])
+    const { stdout: json } = await project.call(['catalog', 'update', '--json'])
     expect(JSON.parse(json).updated).toMatchObject([{ removed: ['guard'], moved: [] }])
   })
 
   it.each([['--user'], ['--here']])('is not followed by --yes alone: %s', async (scope) => {
-    await project.carabiner(['install', 'guard@team', scope, '--yes'])
+    await project.call(['install', 'guard@team', scope, '--yes'])
     plugin('../other', 'exit 2')
     await catalog('other')
     const base = scope === '--user' ? project.home : project.folder
     const now = () => readFileSync(join(base, '.amplifier/hooks/guard/guard.sh'), 'utf8')
-    const refused = await project.carabiner(['update', scope, '--yes'])
+    const refused = await project.call(['update', scope, '--yes'])
     expect([refused.code, refused.stdout]).toEqual([1, ''])
     expect(refused.stderr).toContain('The catalogue has it from somewhere else than when you accepted it')
     expect(refused.stderr).toMatch(/\n {2}was From folder .*\/guard, found as guard@team\n/)
     expect(refused.stderr).toMatch(/\n {2}now From folder .*\/other, found as guard@team\n/)
     expect(now()).toContain('exit 0')
-    const taken = await project.carabiner(['update', scope, '--yes', '--accept-moved'])
+    const taken = await project.call(['update', scope, '--yes', '--accept-moved'])
     expect([taken.code, now()]).toEqual([0, expect.stringContaining('exit 2')])
     expect(taken.stdout).toMatch(/\n {2}was From folder .*\/guard, found as guard@team\n/)
-    expect((await project.carabiner(['update', scope, '--check'])).code).toBe(0)
+    expect((await project.call(['update', scope, '--check'])).code).toBe(0)
   })
 
   it('is not followed by install --yes either, also where the files are the same', async () => {
-    await project.carabiner(['install', 'guard@team', '--yes'])
+    await project.call(['install', 'guard@team', '--yes'])
     plugin('../other', 'exit 0')
     await catalog('other')
-    const same = await project.carabiner(['install', 'guard@team', '--yes'])
+    const same = await project.call(['install', 'guard@team', '--yes'])
     expect([same.code, same.stderr]).toEqual([
       1,
       expect.stringContaining('carabiner update guard --accept-moved'),
     ])
     expect(same.stdout).toMatch(/was From .*\/guard, .*\n {2}now From .*\/other, /)
     rmSync(join(project.home, '.amplifier/hooks/guard'), { recursive: true })
-    const anew = await project.carabiner(['install', 'guard@team', '--yes', '--json'])
+    const anew = await project.call(['install', 'guard@team', '--yes', '--json'])
     expect([anew.code, JSON.parse(anew.stdout)]).toMatchObject([
       1,
       { installed: false, moved: { was: { catalog: 'guard@team' }, now: { catalog: 'guard@team' } } },
     ])
     const agreed = await project.onTerminal(['install', 'guard@team'], { input: 'y\n' })
     expect(agreed.code).toBe(0)
-    expect((await project.carabiner(['update', '--check'])).code).toBe(0)
+    expect((await project.call(['update', '--check'])).code).toBe(0)
   })
 
   it('may have it in another folder of its own', async () => {
@@ -260,14 +260,14 @@ describe('a catalogue that has a plugin from somewhere else', () => {
         plugins: [{ name: 'guard', source }],
       })
     inside('./a')
-    await project.carabiner(['catalog', 'update'])
-    await project.carabiner(['install', 'guard@team', '--here', '--yes'])
+    await project.call(['catalog', 'update'])
+    await project.call(['install', 'guard@team', '--here', '--yes'])
     inside('./b')
-    await project.carabiner(['catalog', 'update'])
+    await project.call(['catalog', 'update'])
     expect([(await update()).code, script().includes('exit 2')]).toEqual([0, true])
     plugin('../team/c', 'exit 2')
     inside('./c')
-    await project.carabiner(['catalog', 'update'])
+    await project.call(['catalog', 'update'])
     expect((await update()).stdout).toContain('guard is up to date')
     expect(JSON.parse(project.read(LOCK)).plugins.guard.path).toBe('c')
   })

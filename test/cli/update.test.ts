@@ -41,15 +41,15 @@ const userScript = () => readFileSync(join(project.home, '.amplifier/hooks/guard
 
 describe('carabiner update', () => {
   it('shows the changed lines, and replaces on yes', async () => {
-    await project.carabiner(['install', '../guard', '--yes'])
-    expect((await project.carabiner(['update'])).stdout).toMatch(/^guard is up to date: sha256-/)
+    await project.call(['install', '../guard', '--yes'])
+    expect((await project.call(['update'])).stdout).toMatch(/^guard is up to date: sha256-/)
     script('exit 2')
-    const check = await project.carabiner(['update', '--check'])
+    const check = await project.call(['update', '--check'])
     expect([check.code, check.stdout]).toEqual([
       1,
       expect.stringContaining('guard has something new: 1 changed'),
     ])
-    const shown = await project.carabiner(['update'])
+    const shown = await project.call(['update'])
     expect(shown.code).toBe(1)
     expect(shown.stdout).toMatch(/-exit 0\n.*\+exit 2\n/)
     expect(userScript()).toContain('exit 0')
@@ -57,43 +57,43 @@ describe('carabiner update', () => {
     expect([no.code, userScript().includes('exit 0')]).toEqual([1, true])
     const yes = await project.onTerminal(['update', 'guard'], { input: 'y\n' })
     expect([yes.code, userScript().includes('exit 2')]).toEqual([0, true])
-    expect((await project.carabiner(['update', '--check'])).code).toBe(0)
+    expect((await project.call(['update', '--check'])).code).toBe(0)
   })
 
   it('of a project trusts what was shown', async () => {
     git('init', '-q')
     commit()
-    await project.carabiner(['install', '../guard#main', '--here', '--yes'])
+    await project.call(['install', '../guard#main', '--here', '--yes'])
     script('echo "not any more" >&2; exit 2')
     commit()
-    expect((await project.carabiner(['fire', 'PreToolUse'], { input: BASH })).code).toBe(0)
-    const { code, stdout } = await project.carabiner(['update', '--here', '--yes'])
+    expect((await project.call(['fire', 'PreToolUse'], { input: BASH })).code).toBe(0)
+    const { code, stdout } = await project.call(['update', '--here', '--yes'])
     expect([code, stdout]).toEqual([0, expect.stringContaining('updated guard')])
-    expect((await project.carabiner(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
+    expect((await project.call(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
   })
 
   it('refuses a moved tag with both commits, and takes it with --accept-moved', async () => {
     git('init', '-q')
     const before = commit()
     git('tag', 'v1')
-    await project.carabiner(['install', '../guard#v1', '--yes'])
+    await project.call(['install', '../guard#v1', '--yes'])
     script('exit 3')
     const after = commit()
     git('tag', '-f', 'v1')
-    const { code, stderr } = await project.carabiner(['update', '--yes'])
+    const { code, stderr } = await project.call(['update', '--yes'])
     expect([code, stderr]).toEqual([1, expect.stringMatching(`${before}.*${after}`)])
     expect(userScript()).toContain('exit 0')
-    expect((await project.carabiner(['update', '--yes', '--accept-moved'])).code).toBe(0)
+    expect((await project.call(['update', '--yes', '--accept-moved'])).code).toBe(0)
     expect(userScript()).toContain('exit 3')
   })
 
   it('keeps what was changed by hand, unless told to overwrite it', async () => {
-    await project.carabiner(['install', '../guard', '--yes'])
+    await project.call(['install', '../guard', '--yes'])
     writeFileSync(join(project.home, '.amplifier/hooks/guard/guard.sh'), 'mine')
-    const kept = await project.carabiner(['update', '--yes'])
+    const kept = await project.call(['update', '--yes'])
     expect([kept.code, kept.stderr]).toEqual([1, expect.stringContaining('--overwrite')])
     expect(userScript()).toBe('mine')
-    expect((await project.carabiner(['update', '--yes', '--overwrite'])).code).toBe(0)
+    expect((await project.call(['update', '--yes', '--overwrite'])).code).toBe(0)
     expect(userScript()).toContain('exit 0')
   })
 
@@ -101,11 +101,11 @@ describe('carabiner update', () => {
     project.file('../other/hooks.json', {
       hooks: { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] },
     })
-    await project.carabiner(['install', '../other', '--yes', '--name', 'a-other'])
-    await project.carabiner(['install', '../guard', '--yes'])
+    await project.call(['install', '../other', '--yes', '--name', 'a-other'])
+    await project.call(['install', '../guard', '--yes'])
     project.file('../other/hooks.json', '{}')
     script('exit 2')
-    const { code, stdout } = await project.carabiner(['update', 'guard', 'a-other', '--yes', '--json'])
+    const { code, stdout } = await project.call(['update', 'guard', 'a-other', '--yes', '--json'])
     expect(code).toBe(1)
     expect(JSON.parse(stdout)).toMatchObject({
       plugins: [
@@ -121,21 +121,21 @@ describe('carabiner update', () => {
   })
 
   it('says what it does not know', async () => {
-    const { code, stderr } = await project.carabiner(['update', 'nobody'])
+    const { code, stderr } = await project.call(['update', 'nobody'])
     expect([code, stderr]).toEqual([1, expect.stringContaining('No plugin is called nobody')])
-    expect((await project.carabiner(['update'])).stdout).toContain(
+    expect((await project.call(['update'])).stdout).toContain(
       'nothing that was installed by Carabiner is here',
     )
-    expect((await project.carabiner(['update', '--check', '--yes'])).code).toBe(64)
+    expect((await project.call(['update', '--check', '--yes'])).code).toBe(64)
   })
 })
 
 describe('of a project that nobody trusts', () => {
   const hereScript = () => project.read('.amplifier/hooks/guard/guard.sh')
-  const state = async () => JSON.parse((await project.carabiner(['list', '--json'])).stdout).hooks[0].state
+  const state = async () => JSON.parse((await project.call(['list', '--json'])).stdout).hooks[0].state
 
   beforeEach(async () => {
-    await project.carabiner(['install', '../guard', '--here', '--no-trust', '--yes'])
+    await project.call(['install', '../guard', '--here', '--no-trust', '--yes'])
     script('exit 2')
   })
 
@@ -145,10 +145,10 @@ describe('of a project that nobody trusts', () => {
     ['guard', '--yes'],
   ])('fetches nothing: %s %s', async (...args) => {
     rmSync(join(project.base, 'guard'), { recursive: true })
-    const { code, stderr } = await project.carabiner(['update', ...args])
+    const { code, stderr } = await project.call(['update', ...args])
     expect([code, stderr]).toEqual([1, expect.stringContaining('You do not trust it')])
     expect(stderr).toContain(`carabiner install ${join(project.base, 'guard')} --here`)
-    const { plugins } = JSON.parse((await project.carabiner(['update', ...args, '--json'])).stdout)
+    const { plugins } = JSON.parse((await project.call(['update', ...args, '--json'])).stdout)
     expect(plugins).toMatchObject([{ name: 'guard', state: 'failed', error: { code: 'NOT_TRUSTED' } }])
     expect(hereScript()).toContain('exit 0')
   })
@@ -174,30 +174,30 @@ describe('of a project that nobody trusts', () => {
   })
 
   it('the same for one that was changed since it was trusted, unless it is to be overwritten', async () => {
-    await project.carabiner(['trust', 'guard', '--yes'])
+    await project.call(['trust', 'guard', '--yes'])
     writeFileSync(project.path('.amplifier/hooks/guard/guard.sh'), '#!/bin/sh\nexit 1\n')
-    const refused = await project.carabiner(['update', '--here', '--yes'])
+    const refused = await project.call(['update', '--here', '--yes'])
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('You do not trust it')])
     expect(hereScript()).toContain('exit 1')
-    const [fixed] = JSON.parse((await project.carabiner(['doctor', '--json'])).stdout).findings.filter(
+    const [fixed] = JSON.parse((await project.call(['doctor', '--json'])).stdout).findings.filter(
       ({ code }: { code: string }) => code === 'plugin-modified',
     )
     const words = fixed.fix.split('   #')[0].split(' ').slice(1)
-    const agent = await project.carabiner([...words, '--yes'], { env: { CLAUDECODE: '1' } })
+    const agent = await project.call([...words, '--yes'], { env: { CLAUDECODE: '1' } })
     expect([agent.code, hereScript().includes('exit 1')]).toEqual([1, true])
     const asked = await project.onTerminal(words, { input: 'n\n' })
     expect([asked.code, asked.stdout.includes('Replace it with this?')]).toEqual([1, true])
     expect(asked.stdout).not.toContain('Fetch it from there?')
-    const done = await project.carabiner([...words, '--yes'])
+    const done = await project.call([...words, '--yes'])
     expect([done.code, done.stderr, hereScript().includes('exit 2')]).toEqual([0, '', true])
     // It is not what was trusted, so it waits.
     expect(await state()).toBe('modified')
   })
 
   it('is left alone where nobody names it or the project', async () => {
-    const bare = await project.carabiner(['update', '--json'])
+    const bare = await project.call(['update', '--json'])
     expect([bare.code, JSON.parse(bare.stdout).plugins]).toEqual([0, []])
-    const check = await project.carabiner(['update', '--check'])
+    const check = await project.call(['update', '--check'])
     expect([check.stdout, check.stderr]).toEqual([
       expect.stringContaining('next carabiner update --here'),
       '',
@@ -206,18 +206,18 @@ describe('of a project that nobody trusts', () => {
 })
 
 it('a broken lock file of the project is told, and keeps nobody from updating their own', async () => {
-  await project.carabiner(['install', '../guard', '--yes'])
+  await project.call(['install', '../guard', '--yes'])
   project.file('.amplifier/hooks.lock.json', 'oops')
   script('exit 2')
-  const named = await project.carabiner(['update', 'guard', '--yes'])
+  const named = await project.call(['update', 'guard', '--yes'])
   expect([named.code, named.stderr]).toEqual([
     1,
     expect.stringContaining('hooks.lock.json is not valid JSON'),
   ])
   expect(userScript()).toContain('exit 2')
   script('exit 3')
-  expect((await project.carabiner(['update', '--yes'])).code).toBe(0)
+  expect((await project.call(['update', '--yes'])).code).toBe(0)
   expect(userScript()).toContain('exit 3')
-  const unknown = await project.carabiner(['update', 'nobody'])
+  const unknown = await project.call(['update', 'nobody'])
   expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('is not valid JSON')])
 })

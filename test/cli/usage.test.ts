@@ -47,7 +47,7 @@ describe('usage errors', () => {
       'carabiner audit tail -n 3 lists so many; carabiner audit show 3 shows that entry.',
     ],
   ])('%j exits 64 and says why', async (args, expected) => {
-    const { code, stdout, stderr } = await project.carabiner(args)
+    const { code, stdout, stderr } = await project.call(args)
     expect([code, stdout]).toEqual([64, ''])
     expect(stderr).toContain(expected)
     expect(stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(2)
@@ -59,7 +59,7 @@ describe('usage errors', () => {
       ['list', '--jsonn', '--json'],
       ['fire', '--json', '--timeout', 'x'],
     ]) {
-      const { code, stdout, stderr } = await project.carabiner(args)
+      const { code, stdout, stderr } = await project.call(args)
       expect([code, stderr]).toEqual([64, ''])
       expect(JSON.parse(stdout)).toEqual({
         error: { code: 'USAGE', message: expect.any(String), hint: expect.toSatisfy(isTextOrNull) },
@@ -68,7 +68,7 @@ describe('usage errors', () => {
   })
 
   it('what comes after -- is no option', async () => {
-    const { code, stdout, stderr } = await project.carabiner(['explain', '--', '--json'])
+    const { code, stdout, stderr } = await project.call(['explain', '--', '--json'])
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toContain('there is no event "--json"')
   })
@@ -76,18 +76,18 @@ describe('usage errors', () => {
 
 describe('help', () => {
   it('of fire names the hosts of --as', async () => {
-    const { stdout } = await project.carabiner(['fire', '--help'])
+    const { stdout } = await project.call(['fire', '--help'])
     for (const host of HOST_NAMES) expect(stdout).toContain(host)
   })
 
   it.each([[['--help']], [['-h']], [['help']]])('%j lists the commands', async (args) => {
-    const { code, stdout, stderr } = await project.carabiner(args)
+    const { code, stdout, stderr } = await project.call(args)
     expect([code, stderr]).toEqual([0, ''])
     for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
   })
 
   it.each(COMMANDS)('of %s is the same both ways, and fits 80 columns but for examples', async (command) => {
-    const { code, stdout } = await project.carabiner([command, '--help'])
+    const { code, stdout } = await project.call([command, '--help'])
     expect(code).toBe(0)
     expect(stdout).toContain(`usage: carabiner ${command}`)
     expect(
@@ -96,13 +96,13 @@ describe('help', () => {
         ?.split('\n')
         .filter((line) => line.length > 80),
     ).toEqual([])
-    expect((await project.carabiner(['help', command])).stdout).toBe(stdout)
+    expect((await project.call(['help', command])).stdout).toBe(stdout)
   })
 
   it('is data under --json', async () => {
-    const { stdout } = await project.carabiner(['fire', '--help', '--json'])
+    const { stdout } = await project.call(['fire', '--help', '--json'])
     expect(JSON.parse(stdout)).toMatchObject({ command: 'carabiner fire', exits: { 2: 'denied' } })
-    const all = JSON.parse((await project.carabiner(['help', '--json'])).stdout)
+    const all = JSON.parse((await project.call(['help', '--json'])).stdout)
     expect(all.commands.map(({ name }: { name: string }) => name).sort()).toEqual([...COMMANDS].sort())
   })
 
@@ -116,7 +116,7 @@ describe('help', () => {
       0o755,
     )
     for (const command of [undefined, ...COMMANDS]) {
-      const { stdout } = await project.carabiner([...(command ? ['help', command] : ['help']), '--json'])
+      const { stdout } = await project.call([...(command ? ['help', command] : ['help']), '--json'])
       const examples = JSON.parse(stdout).examples as { line: string; needs?: string }[]
       for (const { line } of examples.filter(({ needs }) => needs === undefined)) {
         const env = { PATH: `${dirname(bin)}:${process.env.PATH}` }

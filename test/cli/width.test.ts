@@ -46,9 +46,9 @@ const ASKS = `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permiss
 
 async function scene(): Promise<void> {
   const done = [
-    await project.carabiner(['disable', LONG_NAME, '--reason', 'because '.repeat(20)]),
-    await project.carabiner(['catalog', 'add', './catalog']),
-    await project.carabiner(['fire', 'PreToolUse'], {
+    await project.call(['disable', LONG_NAME, '--reason', 'because '.repeat(20)]),
+    await project.call(['catalog', 'add', './catalog']),
+    await project.call(['fire', 'PreToolUse'], {
       input: { session_id: 's', tool_name: 'Bash', tool_input: { command: COMMAND } },
     }),
   ]
@@ -108,9 +108,9 @@ describe.skipIf(!isInstalled('python3'))('on a terminal', () => {
 
 it('into a pipe lines are whole', async () => {
   await scene()
-  const { stdout } = await project.carabiner(['list'])
+  const { stdout } = await project.call(['list'])
   expect(stdout.split('\n').filter((line) => line === `      ${COMMAND}`)).toHaveLength(3)
-  const off = await project.carabiner(['disable'])
+  const off = await project.call(['disable'])
   expect(off.stdout).toContain(
     `all of ${LONG_NAME}  for ${project.folder}: ${'because '.repeat(20)}`.trimEnd(),
   )

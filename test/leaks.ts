@@ -1,0 +1,24 @@
+// Files of tests share a process: each must leave the environment, the folder, the clock and the globals as they were.
+
+import { afterAll, beforeAll, expect, vi } from 'vitest'
+
+let env: NodeJS.ProcessEnv = {}
+let folder = ''
+
+beforeAll(() => {
+  env = { ...process.env }
+  folder = process.cwd()
+})
+
+afterAll(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+  vi.unstubAllGlobals()
+  vi.unstubAllEnvs()
+  vi.resetConfig()
+  const left = { env: { ...process.env }, folder: process.cwd() }
+  for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name]
+  Object.assign(process.env, env)
+  process.chdir(folder)
+  expect(left, 'what this file of tests changed and did not restore').toEqual({ env, folder })
+})

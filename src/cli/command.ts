@@ -58,8 +58,8 @@ export interface Command<T extends OptionTable = OptionTable> {
   readonly examples: readonly Example[]
   /** What its exit codes mean, where they say more than success. */
   readonly exits?: readonly (readonly [code: number, means: string])[]
-  /** Where only a person may decide: what this call would do, for the refusal in an agent's shell. */
-  forPerson?(given: Given<T>): string | undefined
+  /** Throws where this call may not run: what only a person may decide is refused in an agent's shell. */
+  mayRun?(given: Given<T>): void
   /** Returns the exit code. A method, so that a table can hold commands with different options. */
   run(given: Given<T>, output: Output, context: Context): Promise<number>
 }

@@ -4,7 +4,7 @@ import type { Command, Option, OptionTable } from './command.js'
 import type { Output } from './output.js'
 import { fitted } from './print/fit.js'
 import { columns } from './print/lines.js'
-import { type Paint, painter, width } from './print/paint.js'
+import { type Paint, painter, width } from './print/terminal.js'
 
 /** Of one command; of the program as a whole where it is the bare one. */
 export async function printHelp(command: Command, others: readonly Command[], output: Output): Promise<void> {

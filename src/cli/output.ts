@@ -2,7 +2,7 @@
 
 import { writeSync } from 'node:fs'
 import { plainText, visible } from '../core/base/text.js'
-import { isTerminal } from './terminal.js'
+import { isTerminal } from './print/terminal.js'
 
 const STDOUT = 1
 const STDERR = 2

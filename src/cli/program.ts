@@ -5,7 +5,6 @@
 import { isHookError, textOf } from '../core/base/errors.js'
 import { didYouMean, plainText } from '../core/base/text.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
-import { checkPerson } from './agent-shell.js'
 import { type Command, type Commands, type Given, type OptionTable, readCommandLine } from './command.js'
 import { Output, type Write } from './output.js'
 import { EXIT, Refusal, usage } from './refusal.js'
@@ -56,8 +55,7 @@ async function dispatch(
   const { command } = await named(commands, isBare ? '' : first)()
   const given = isBare ? readBare(commands, command, args) : readCommandLine(command, rest)
   if (given.options.help) return help(commands, isBare ? [] : [first], output)
-  const act = command.forPerson?.(given)
-  if (act !== undefined) checkPerson(act)
+  command.mayRun?.(given)
   return command.run(given, output, { commands, stdin })
 }
 

@@ -1,20 +1,26 @@
 // Where a command looks for hooks: the options that several commands share, and the hooks they lead to.
 
-import { resolve } from 'node:path'
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { ConfiguredHook } from '../config/configured-hook.js'
+import type { ConfigSources } from '../config/load.js'
 import type { Diagnostic } from '../core/base/errors.js'
 import { visible } from '../core/base/text.js'
+import type { Origin } from '../core/hooks/hook.js'
 import type { Embedder } from '../core/session/embedder.js'
 import { isFolder } from '../files/folder.js'
+import { registeredHome, userHome } from '../files/homes.js'
+import { realOf } from '../files/within.js'
 import type { ListedHook } from '../hooks.js'
+import { hasSettings, isRepository, upFrom } from '../pack/project-dir.js'
 import { switches } from '../plugins/switches.js'
 import type { createHooks } from '../runtime.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { bypassNotices } from './bypass.js'
 import type { OptionTable } from './command.js'
-import { nearestProject, outerProject } from './nearest-project.js'
 import { Refusal } from './refusal.js'
 
-/** Where to look. */
 export const PLACE_OPTIONS = {
   project: { type: 'string', value: 'DIR', help: 'The project; default: the one this folder belongs to.' },
   plugin: {
@@ -48,19 +54,18 @@ export interface Places {
   readonly 'pre-trusted': string | undefined
 }
 
-/** The options above, as given. */
 export interface Sources extends Places {
   readonly 'trust-all': boolean
 }
 
-/** What there is without any option. */
+/** As if no option was given but the project. */
 export function sourcesOf(project: string | undefined): Sources {
   return { project, plugin: [], config: [], 'pre-trusted': undefined, 'trust-all': false }
 }
 
 export type OpenHooks = Awaited<ReturnType<typeof createHooks>>
 
-/** The one that was named, else the one that the current directory is in. */
+/** The named project, else the one around the current directory. */
 export function projectOf({ project }: Pick<Places, 'project'>): string {
   try {
     return project === undefined ? nearestProject(resolve('.')) : resolve(project)
@@ -71,7 +76,7 @@ export function projectOf({ project }: Pick<Places, 'project'>): string {
   }
 }
 
-/** The same, if it is a folder. */
+/** Like projectOf(), but throws where it is not a folder. */
 export function projectFolder(places: Pick<Places, 'project'>): string {
   const folder = projectOf(places)
   if (isFolder(folder)) return folder
@@ -80,16 +85,15 @@ export function projectFolder(places: Pick<Places, 'project'>): string {
   })
 }
 
-/** What the command line names, else the environment. */
 export function preTrustedFile(places: Pick<Places, 'pre-trusted'>): string | undefined {
   return places['pre-trusted'] ?? (process.env.CARABINER_PRE_TRUSTED || undefined)
 }
 
-/** Broken files do not keep it from opening; they are in the diagnostics. */
+/** Broken files end up in the diagnostics, and do not keep the others from opening. */
 export async function openHooks(sources: Sources, embedder: Embedder = {}): Promise<OpenHooks> {
   const preTrusted = preTrustedFile(sources)
   const projectDir = projectFolder(sources)
-  // Commands that open none start without the engine.
+  // Commands that open no hooks start without the engine.
   const { createHooks } = await import('../runtime.js')
   return createHooks({
     projectDir,
@@ -103,7 +107,6 @@ export async function openHooks(sources: Sources, embedder: Embedder = {}): Prom
   })
 }
 
-/** The hooks there are, for who needs no more of them. */
 export async function listedHooks(sources: Sources): Promise<readonly ListedHook[]> {
   const hooks = await openHooks(sources)
   try {
@@ -113,13 +116,13 @@ export async function listedHooks(sources: Sources): Promise<readonly ListedHook
   }
 }
 
-/** What went wrong outside any outcome, and whether hooks are switched off as a whole, or those of a project around this one. */
+/** Troubles outside any outcome, the bypass, and a project around this one that does not count. */
 export function noticesOf(hooks: OpenHooks, sources: Pick<Sources, 'project'>): readonly Diagnostic[] {
   const outer = sources.project === undefined ? outerNotices(projectOf(sources)) : []
   return [...bypassNotices(hooks), ...outer, ...hooks.diagnostics]
 }
 
-/** Of a project that nobody named: a folder in it may be made one without a word. */
+/** Any folder can become a project of its own without anybody noticing; the hooks around it then do not run. */
 export function outerNotices(project: string): readonly Diagnostic[] {
   const outer = outerProject(project)
   if (outer === undefined) return []
@@ -129,4 +132,99 @@ export function outerNotices(project: string): readonly Diagnostic[] {
       text: `the hooks and settings of ${visible(outer)} do not count here: ${visible(project)} in it is a project of its own; the outer one is --project ${visible(shellQuoted(outer))}`,
     },
   ]
+}
+
+// ---- files as they are written ---------------------------------------------------------------------------------
+
+/** For readers of the files themselves, which have more than a list or a plan carries. */
+export function configSources(places: Places): ConfigSources & { readonly projectDir: string } {
+  return {
+    projectDir: projectFolder(places),
+    homeDir: homedir(),
+    plugins: places.plugin.map((path) => resolve(path)),
+    files: places.config.map((path) => resolve(path)),
+  }
+}
+
+export async function readFiles(places: Places) {
+  const { loadConfig } = await import('../config/load.js')
+  return loadConfig(configSources(places))
+}
+
+export async function specsIn(places: Places): Promise<readonly ConfiguredHook[]> {
+  return (await readFiles(places)).specs
+}
+
+/** Finds a listed or planned hook in its file. One process may have several hooks. */
+export function specOf(
+  specs: readonly ConfiguredHook[],
+  { name, file, line }: { readonly name: string } & Pick<Origin, 'file' | 'line'>,
+): ConfiguredHook | undefined {
+  return specs.find(
+    ({ hook: { origin, ...hook } }) =>
+      origin.file === file && origin.line === line && (hook.name === name || hook.kind === 'process'),
+  )
+}
+
+// ---- which project ---------------------------------------------------------------------------------------------
+
+interface Mark {
+  readonly folder: string
+  readonly isIn: (base: string) => boolean
+}
+
+const OURS: Mark = {
+  folder: '.amplifier',
+  isIn: (base) => isFolder(join(base, '.amplifier')) && hasSettings(base),
+}
+
+/** Claude Code leaves a .claude in every folder that it was started in: only these files count. */
+const CLAUDE: Mark = {
+  folder: '.claude',
+  isIn: (base) =>
+    ['settings.json', 'settings.local.json', 'hooks'].some((name) => existsSync(join(base, '.claude', name))),
+}
+
+/**
+ * The nearest folder upwards that has hooks, else the start. Looks no further than the repository, and not in the user's
+ * home, whose hooks are for all projects.
+ */
+export function nearestProject(start: string): string {
+  const folders = belowHome(start)
+  const repository = folders.findIndex(isRepository)
+  const around = repository < 0 ? folders : folders.slice(0, repository + 1)
+  for (const mark of [OURS, CLAUDE]) {
+    const found = around.find((folder) => mark.isIn(folder) && (folder === start || isOurs(folder, mark)))
+    if (found !== undefined) return found
+  }
+  return start
+}
+
+/** The next project above with hooks or settings of its own. */
+function outerProject(project: string): string | undefined {
+  const above = belowHome(project).slice(1)
+  return above.find((folder) => hasHooks(folder) && isOurs(folder, OURS))
+}
+
+function hasHooks(base: string): boolean {
+  if (existsSync(join(base, '.amplifier', 'settings.json'))) return true
+  try {
+    return readdirSync(join(base, '.amplifier', 'hooks')).length > 0
+  } catch {
+    return false
+  }
+}
+
+function belowHome(start: string): readonly string[] {
+  const homes = [userHome(), registeredHome()].flatMap((home) => (home ? [home, realOf(home)] : []))
+  return upFrom(start, homes)
+}
+
+/** Other users may write into folders such as /tmp. */
+function isOurs(base: string, { folder }: Mark): boolean {
+  const user = process.getuid?.()
+  return [base, join(base, folder)].every((path) => {
+    const owner = lstatSync(path, { throwIfNoEntry: false })?.uid
+    return user === undefined || owner === user || owner === 0
+  })
 }

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFile
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { familyLines } from '../../src/cli/commands/doctor.js'
-import { painter } from '../../src/cli/print/paint.js'
+import { painter } from '../../src/cli/print/terminal.js'
 import { loadConfig } from '../../src/config/load.js'
 import { unitsOf } from '../../src/config/units.js'
 import type { AuditedHook } from '../../src/core/session/audit-record.js'

@@ -2,9 +2,8 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { changeLines, reviewLines } from '../../src/cli/plugins/print-review.js'
+import { changeLines, margined, reviewLines } from '../../src/cli/plugins/print-review.js'
 import type { Shown } from '../../src/cli/plugins/trust-units.js'
-import { margined } from '../../src/cli/print/margin.js'
 import { folded, visibleLines } from '../../src/core/base/text.js'
 import { risksOf } from '../../src/trust/risks.js'
 import type { Unit } from '../../src/trust/unit.js'

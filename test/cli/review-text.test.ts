@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lineDiff } from '../../src/cli/print/line-diff.js'
+import { lineDiff } from '../../src/cli/print/diff.js'
 import { visible, visibleLines, visibleName } from '../../src/core/base/text.js'
 import { runs } from '../property/runs.js'
 

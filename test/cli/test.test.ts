@@ -3,7 +3,7 @@ import { existsSync, readdirSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { CaseResult } from '../../src/cli/test-cases/run-case.js'
+import type { CaseResult } from '../../src/cli/test-cases/run-cases.js'
 import {
   ended,
   installPackages,

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { cutTo, fitted } from '../../src/cli/print/fit.js'
 import { columns, counted, fromHere, labelled } from '../../src/cli/print/lines.js'
-import { nearMiss } from '../../src/cli/why/near-miss.js'
+import { nearMiss } from '../../src/cli/why/matching.js'
 import { didYouMean, nearest } from '../../src/core/base/text.js'
 import { shellQuoted } from '../../src/shell/shell-quoted.js'
 

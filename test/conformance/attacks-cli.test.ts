@@ -3,7 +3,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { examplePayload } from '../../src/cli/firing/example-payload.js'
+import { examplePayload } from '../../src/cli/fire/payload.js'
 import { resolveEvent } from '../../src/core/events/events.js'
 import { BASH, Project, programFile, withProgram } from '../cli/program.js'
 import { canaries, EVENTS } from './hostile-repository.js'

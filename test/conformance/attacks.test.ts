@@ -25,7 +25,7 @@ import {
   proceed,
 } from 'carabiner'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { examplePayload } from '../../src/cli/firing/example-payload.js'
+import { examplePayload } from '../../src/cli/fire/payload.js'
 import { resolveEvent } from '../../src/core/events/events.js'
 import { CALL, canaries, EVENTS, gate, Repository } from './hostile-repository.js'
 import { FORMS, planted } from './planted-secrets.js'

@@ -1,23 +1,25 @@
 // `carabiner approvals`: questions of hooks that wait for a person, answers to them, and what is always allowed.
 
+import { callLine } from '../../asking/call-line.js'
 import { questionText } from '../../asking/question-text.js'
 import { textOf } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
-import type { Effect, Grant } from '../../core/verdict/approval.js'
-import type { AnswerResult, Approvals, Found } from '../../store/approvals.js'
+import { type Effect, effectOf, type Grant } from '../../core/verdict/approval.js'
+import { isFolder } from '../../files/folder.js'
+import type { AnswerResult, Approvals, Found, GivenAnswer, Pending } from '../../store/approvals.js'
+import type { Entry } from '../../store/audit-log.js'
 import { fileStores } from '../../store/file-stores.js'
 import type { Sessions } from '../../store/sessions.js'
-import { answered, recordRevoked } from '../asking/approval-answer.js'
-import { grantLines, pendingLines } from '../asking/print-approvals.js'
 import { COMMON_OPTIONS, type Command, chosen } from '../command.js'
 import type { Output } from '../output.js'
-import { fitted } from '../print/fit.js'
-import { shortPath } from '../print/lines.js'
-import { painter, width } from '../print/paint.js'
+import { checkPerson, userName } from '../person.js'
+import { cutTo, fitted, shownColumns } from '../print/fit.js'
+import { columns, nextLines, oneLine, shortPath } from '../print/lines.js'
+import { type Paint, painter, width } from '../print/terminal.js'
+import { ProjectAudit } from '../project-audit.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import { PLACE_OPTIONS, projectFolder } from '../sources.js'
-import { userName } from '../user-name.js'
+import { openHooks, PLACE_OPTIONS, projectFolder, sourcesOf } from '../sources.js'
 
 const OPTIONS = {
   reason: { type: 'string', value: 'TEXT', help: 'Why; the model is told.' },
@@ -60,9 +62,9 @@ export const command: Command<typeof OPTIONS> = {
     },
     { does: 'What is always allowed here?', line: 'carabiner approvals grants' },
   ],
-  forPerson({ options, positionals: [action] }) {
-    if (action === 'allow') return 'Allowing'
-    return options.watch ? 'Answering' : undefined
+  mayRun({ options, positionals: [action] }) {
+    if (action === 'allow') checkPerson('Allowing')
+    if (options.watch) checkPerson('Answering')
   },
   async run({ options, positionals: [first = 'list', id, ...more] }, output) {
     const action = chosen(first, ACTIONS, 'carabiner approvals has no')
@@ -79,7 +81,7 @@ export const command: Command<typeof OPTIONS> = {
         return show(queue, wanted(action, id), output)
       case 'allow':
       case 'deny':
-        return answer(queue, wanted(action, id), effectOf(action, options.always), options.reason, output)
+        return answer(queue, wanted(action, id), options.always ? 'always' : action, options.reason, output)
       case 'grants':
         return listGrants(projectFolder(options), output)
       case 'revoke':
@@ -112,10 +114,6 @@ function wanted(action: Action, id: string | undefined): string {
   throw usage(`Which one? carabiner approvals ${action} ID`, `${list} lists them.`)
 }
 
-function effectOf(action: 'allow' | 'deny', always: boolean): Effect {
-  return always ? 'always' : action
-}
-
 // ---- questions ------------------------------------------------------------------------------------------------
 
 async function list(queue: Approvals, output: Output): Promise<number> {
@@ -127,8 +125,8 @@ async function list(queue: Approvals, output: Output): Promise<number> {
 
 async function watch(queue: Approvals, output: Output): Promise<number> {
   if (output.json) throw usage('--watch asks a person, and --json is for programs: give one of them')
-  const { watchQuestions } = await import('../asking/approval-watch.js')
-  return watchQuestions(queue, output)
+  const { watchQuestions } = await import('./approval-watch.js')
+  return watchQuestions({ queue, output, record: recordAnswer })
 }
 
 async function show(queue: Approvals, id: string, output: Output): Promise<number> {
@@ -182,7 +180,7 @@ async function answer(
   const given = { decision, by: userName(), ...(reason !== undefined && { reason }) }
   const result = await queue.answer(pending.id, given)
   if (result.status !== 'answered') throw notAnswered(result, typed)
-  const problem = await answered(result.pending, result.answer)
+  const problem = await recordAnswer(result.pending, result.answer)
   if (output.json) await output.document({ ...result.answer, decision })
   else await output.print([saidOf(decision, result.answer.id)])
   if (problem !== undefined) await output.complain([`carabiner: ${visible(problem)}`])
@@ -273,4 +271,113 @@ function storeOf(projectDir: string): Sessions {
   } catch (error) {
     throw new Refusal('STORE_UNUSABLE', textOf(error))
   }
+}
+
+// ---- the record of decisions -----------------------------------------------------------------------------------
+
+/** Undefined, or why it is not on record. */
+async function recordAnswer({ question, project }: Pending, given: GivenAnswer): Promise<string | undefined> {
+  const { event, session, digest, call } = question
+  const { id, by, at, reason } = given
+  const entry: Entry = {
+    kind: 'approval',
+    time: at,
+    session,
+    event,
+    ...(typeof call.tool_name === 'string' && { tool: call.tool_name }),
+    id,
+    digest,
+    decision: effectOf(question, given.option),
+    by,
+    ...(reason !== undefined && { reason }),
+  }
+  return record(project, [entry])
+}
+
+/** Undefined, or why it is not on record. */
+async function recordRevoked(project: string, grants: readonly Grant[]): Promise<string | undefined> {
+  const common = { kind: 'revoked', time: new Date().toISOString(), by: userName() } as const
+  const entries = grants.map(({ id, hook, event, tool, digest }) => ({
+    ...common,
+    id,
+    hook,
+    event,
+    tool,
+    digest,
+  }))
+  return record(project, entries)
+}
+
+async function record(project: string, entries: readonly Entry[]): Promise<string | undefined> {
+  // A project that is gone has no settings, and nobody reads its audit by its name.
+  if (entries.length === 0 || !isFolder(project)) return undefined
+  try {
+    const hooks = await openHooks(sourcesOf(project))
+    const { settings } = hooks
+    await hooks.close()
+    const audit = new ProjectAudit(project, () => settings)
+    for (const entry of entries) await audit.write(entry)
+    return undefined
+  } catch (error) {
+    return `this is not on record: ${textOf(error)}`
+  }
+}
+
+// ---- lines for people ------------------------------------------------------------------------------------------
+
+/** One line each, and what to type. */
+function pendingLines(open: readonly Pending[], paint: Paint, now = Date.now()): readonly string[] {
+  if (open.length === 0) return ['nobody waits for an answer']
+  const rows = columns(open.map((one) => [one.id, leftOf(one.expires, now), whatOf(one), saidIn(one)]))
+  const [first] = open as readonly [Pending, ...Pending[]]
+  return [
+    ...fitted(
+      rows.map(([id = '', left = '', what = '', said = '']) => {
+        const room = Math.max(20, width() - shownColumns([id, left, what].join('  ')) - 2)
+        return `${paint.bold(id)}  ${paint.dim(left)}  ${what}  ${cutTo(oneLine(said), room)}`
+      }),
+    ),
+    ...nextLines(
+      [
+        `carabiner approvals show ${first.id}`,
+        `carabiner approvals allow ${first.id}`,
+        `carabiner approvals deny ${first.id} --reason "…"`,
+      ],
+      paint,
+    ),
+  ]
+}
+
+function whatOf({ question: { event, call } }: Pending): string {
+  const tool = typeof call.tool_name === 'string' ? call.tool_name : event
+  return visibleName(tool)
+}
+
+function saidIn({ question, project }: Pending): string {
+  const [ask] = question.asks
+  const prompt = ask === undefined ? '' : `${visibleName(ask.hook)}: ${visible(oneLine(ask.prompt))}`
+  return `${callLine(question.call)}  ${prompt} (${visible(shortPath(project))})`
+}
+
+/** `4 min`, as long as it can be answered. */
+function leftOf(expires: string, now: number): string {
+  const seconds = Math.max(0, Math.round((Date.parse(expires) - now) / 1000))
+  return seconds < 120 ? `${seconds} s left` : `${Math.round(seconds / 60)} min left`
+}
+
+function grantLines(grants: readonly Grant[], paint: Paint): readonly string[] {
+  if (grants.length === 0) return ['nothing is always allowed in this project']
+  const rows = columns(
+    grants.map(({ id, tool, event, hook, about = '', created, expires }) => [
+      id.slice(0, 8),
+      visibleName(tool || event),
+      visible(oneLine(about, 60)),
+      visible(oneLine(hook)),
+      `since ${localTime(created)}${expires === undefined ? '' : `, until ${localTime(expires)}`}`,
+    ]),
+  )
+  return [
+    ...fitted(rows.map(([id = '', ...rest]) => `${paint.bold(id)}  ${rest.join('  ')}`)),
+    ...nextLines([`carabiner approvals revoke ${grants[0]?.id.slice(0, 8)}`], paint),
+  ]
 }

@@ -11,17 +11,17 @@ import type {
   StoredEntry,
   Verification,
 } from '../../store/audit-log.js'
-import { entryDetails, entryLines } from '../audit/print-audit.js'
-import { auditOf } from '../audit/project-audit.js'
 import { COMMON_OPTIONS, type Command, chosen } from '../command.js'
 import { Interruption } from '../interruption.js'
 import type { Output } from '../output.js'
 import { fitted } from '../print/fit.js'
 import { counted, nextLines, shortPath } from '../print/lines.js'
-import { painter } from '../print/paint.js'
-import { withProgress } from '../progress.js'
+import { withProgress } from '../print/progress.js'
+import { painter } from '../print/terminal.js'
+import { auditOf } from '../project-audit.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, projectOf } from '../sources.js'
+import { entryDetails, entryLines } from './print-audit.js'
 
 const OPTIONS = {
   project: PLACE_OPTIONS.project,

@@ -7,11 +7,12 @@ import { type CatalogRecord, CatalogStore, type CatalogUpdate } from '../../plug
 import { PluginProblem } from '../../plugins/plugin-problem.js'
 import { COMMON_OPTIONS, type Command, chosen } from '../command.js'
 import type { Output } from '../output.js'
+import { checkPerson } from '../person.js'
 import { asRefusals } from '../plugins/plugin-commands.js'
 import { fitted } from '../print/fit.js'
 import { columns, counted, indented, labelled, nextLines, oneLine, shortPath } from '../print/lines.js'
-import { type Paint, painter } from '../print/paint.js'
-import { withProgress } from '../progress.js'
+import { withProgress } from '../print/progress.js'
+import { type Paint, painter } from '../print/terminal.js'
 import { EXIT, usage } from '../refusal.js'
 
 const OPTIONS = {
@@ -51,9 +52,9 @@ export const command: Command<typeof OPTIONS> = {
     },
     { does: 'What is new?', line: 'carabiner catalog update' },
   ],
-  forPerson({ positionals: [action] }) {
-    if (action === 'add') return 'Adding a catalogue'
-    return action === 'remove' ? 'Removing a catalogue' : undefined
+  mayRun({ positionals: [action] }) {
+    if (action === 'add') checkPerson('Adding a catalogue')
+    if (action === 'remove') checkPerson('Removing a catalogue')
   },
   async run({ options, positionals: [first = 'list', ...words] }, output) {
     const action = chosen(first, ACTIONS, 'carabiner catalog has no')

@@ -4,6 +4,7 @@ import { nameCarried } from '../../plugins/plugin-name.js'
 import { checkOutside, projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import type { Output } from '../output.js'
+import { checkPerson, userName } from '../person.js'
 import {
   checkScope,
   oneCalled,
@@ -15,10 +16,9 @@ import {
 } from '../plugins/switch-target.js'
 import { fitted } from '../print/fit.js'
 import { columns, nextLines } from '../print/lines.js'
-import { painter } from '../print/paint.js'
+import { painter } from '../print/terminal.js'
 import { EXIT, usage } from '../refusal.js'
 import { listedHooks, PLACE_OPTIONS, projectFolder, sourcesOf } from '../sources.js'
-import { userName } from '../user-name.js'
 
 const OPTIONS = {
   hook: { type: 'string', value: 'HOOK', help: 'One hook of the plugin, by its name in list, or its id.' },
@@ -57,7 +57,9 @@ export const command: Command<typeof OPTIONS> = {
       needs: 'a plugin',
     },
   ],
-  forPerson: ({ positionals: [name] }) => (name === undefined ? undefined : 'Switching hooks off'),
+  mayRun({ positionals: [name] }) {
+    if (name !== undefined) checkPerson('Switching hooks off')
+  },
   async run({ options, positionals: [name] }, output) {
     checkScope(options)
     const now = Date.now()

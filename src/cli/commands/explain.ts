@@ -9,11 +9,10 @@ import { fileStores } from '../../store/file-stores.js'
 import { BYPASSED } from '../bypass.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { KNOWN_TOOLS } from '../doctor/matchers.js'
-import { examplePayload } from '../firing/example-payload.js'
-import { eventOf, type Payload, readPayload } from '../firing/payload.js'
+import { eventOf, examplePayload, type Payload, readPayload } from '../fire/payload.js'
 import type { Output } from '../output.js'
-import { painter } from '../print/paint.js'
-import { projectLine } from '../print/project-line.js'
+import { projectLine } from '../print/lines.js'
+import { painter } from '../print/terminal.js'
 import { EXIT, usage } from '../refusal.js'
 import {
   noticesOf,
@@ -22,14 +21,13 @@ import {
   projectFolder,
   SOURCE_OPTIONS,
   type Sources,
+  specOf,
+  specsIn,
 } from '../sources.js'
-import { specOf, specsIn } from '../specs.js'
-import { adviceFor, listedOf, type Question } from '../why/advice.js'
-import { type Forecast, forecastOf } from '../why/forecast.js'
+import { adviceFor, listedOf, type Question, undoOf } from '../why/advice.js'
+import { type Forecast, forecastOf, type Terms, termsOf } from '../why/forecast.js'
 import { answerFor, type HookAnswer, hookCalled } from '../why/hook-answer.js'
-import { type Terms, termsOf } from '../why/hook-terms.js'
 import { type Explained, focusLines, planLines } from '../why/print-plan.js'
-import { undoOf } from '../why/undo.js'
 
 const OPTIONS = {
   tool: {
@@ -239,7 +237,7 @@ async function tellOne(
   const spec = specOf(explained.specs, hook)
   const [{ faultsOf }, { lastEntryOf }] = await Promise.all([
     import('../doctor/faults.js'),
-    import('../audit/last-entry.js'),
+    import('../why/hook-answer.js'),
   ])
   const answer: HookAnswer = answerFor({
     hook,

@@ -8,17 +8,16 @@ import { resolveEvent, slipOf } from '../../core/events/events.js'
 import { userHome } from '../../files/homes.js'
 import { HOST_NAMES } from '../../hosts/hosts.js'
 import { envProblems, movesDecisions, projectEnvOf } from '../../pack/project-env.js'
-import { ProjectAudit } from '../audit/project-audit.js'
 import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
-import { type Fired, type Firing, fireEvent, misspelt, unsaid } from '../firing/fire-event.js'
-import { HostReply, isNamedProject, lossOf, projectOfHost } from '../firing/host-reply.js'
-import { eventOf, type Payload, readPayload } from '../firing/payload.js'
+import { type FireResult, type Firing, fireInProject, misspelt, unsaid } from '../fire/fire-event.js'
+import { HostReply, isNamedProject, lossOf, projectOfHost } from '../fire/host-reply.js'
+import { eventOf, nearEvent, type Payload, readPayload } from '../fire/payload.js'
 import type { Output } from '../output.js'
 import { severityOf } from '../print/severity.js'
+import { ProjectAudit } from '../project-audit.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { listedHooks, openHooks, outerNotices, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
-import { nearEvent } from '../why/near-event.js'
 
 const EXITS: Readonly<Record<Verdict, number>> = {
   continue: 0,
@@ -112,11 +111,11 @@ export const command: Command<typeof OPTIONS> = {
     const slips = [...slipOf(resolveEvent(event)), ...misspelt(event)]
     if (output.json && slips.length > 0)
       await output.complain(slips.map(({ text }) => plainText(`carabiner: ${text}`)))
-    const told = (one: Fired) => report(event, one, output)
+    const told = (one: FireResult) => report(event, one, output)
     const toldLater = lateReport(output)
-    const fired = await fireEvent({ event, payload, sources: options, timeout, wait, told, toldLater })
+    const fired = await fireInProject({ event, payload, sources: options, timeout, wait, told, toldLater })
     if (options.record !== undefined) {
-      const { recordFired } = await import('../firing/record-fired.js')
+      const { recordFired } = await import('../fire/record-fired.js')
       const call = { event, payload, outcome: fired.outcome }
       await output.complain((await recordFired(options.record, call, options)).map(plainText))
     }
@@ -153,14 +152,14 @@ async function replyAs(
     const sources = { ...options, project: projectOfHost(options.project, read) }
     const outer = isNamedProject(options) ? [] : outerNotices(sources.project)
     const until = { seconds: timeout ?? reply.patience, startedAt }
-    const told = ({ outcome, notices }: Fired) => {
+    const told = ({ outcome, notices }: FireResult) => {
       const losses = lossesOf(sources, notices)
       // A deny stands whatever else is missing.
       const counts = losses.length === 0 || EXITS[outcome.action] !== EXIT.ok
       return counts ? reply.give(outcome, outer) : reply.refuse(lossOf(losses))
     }
     const toldLater = lateReport(output)
-    await fireEvent({ event, payload, sources, until, wait, told, toldLater, toolNames: reply.toolNames })
+    await fireInProject({ event, payload, sources, until, wait, told, toldLater, toolNames: reply.toolNames })
   } catch (error) {
     await reply.refuse(error)
   }
@@ -209,10 +208,10 @@ function nothingSent(named: string | undefined): Payload {
 
 // ---- telling --------------------------------------------------------------------------------------------------
 
-async function report(event: string, { outcome, notices, ms }: Fired, output: Output): Promise<void> {
+async function report(event: string, { outcome, notices, ms }: FireResult, output: Output): Promise<void> {
   const diagnostics = [...unsaid(notices, outcome.diagnostics), ...outcome.diagnostics]
   if (output.json) return output.document({ ...outcome, diagnostics })
-  const { outcomeLines } = await import('../firing/print-outcome.js')
+  const { outcomeLines } = await import('../fire/print-outcome.js')
   await output.print(outcomeLines(resolveEvent(event).name, { ...outcome, diagnostics }, ms))
 }
 
@@ -251,7 +250,7 @@ async function bypassed(
   const { hook_event_name: sent, session_id: session } = payload
   const event = named ?? (typeof sent === 'string' ? sent : 'unknown')
   try {
-    new ProjectAudit(projectOf(sources), () => settings).write({
+    await new ProjectAudit(projectOf(sources), () => settings).write({
       kind: 'bypass',
       time: new Date().toISOString(),
       ...(typeof session === 'string' && { session }),

@@ -16,18 +16,24 @@ import { PluginProblem } from '../../plugins/plugin-problem.js'
 import { acceptedSource, findSource } from '../../plugins/sources/accepted-source.js'
 import { parseSource, type Source } from '../../plugins/sources/source.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
-import { checkPerson } from '../agent-shell.js'
-import { agrees, canAsk } from '../asking/agreement.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import type { Output } from '../output.js'
-import { asRefusals, pluginData, SCOPE_OPTIONS, targetOf, userTarget } from '../plugins/plugin-commands.js'
+import { agrees, canAsk, checkPerson } from '../person.js'
+import {
+  asRefusals,
+  movedData,
+  pluginData,
+  SCOPE_OPTIONS,
+  sourceLines,
+  targetOf,
+  userTarget,
+} from '../plugins/plugin-commands.js'
 import { printReview, reviewData, shownPlugin, trustShown, UNPINNED } from '../plugins/plugin-review.js'
-import { movedData, sourceLines } from '../plugins/source-check.js'
 import type { Shown } from '../plugins/trust-units.js'
 import { nextLines, shortPath } from '../print/lines.js'
-import { painter } from '../print/paint.js'
+import { withProgress } from '../print/progress.js'
+import { painter } from '../print/terminal.js'
 import { typed, typedTrust } from '../print/typed.js'
-import { withProgress } from '../progress.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 
 const OPTIONS = {
@@ -70,7 +76,9 @@ export const command: Command<typeof OPTIONS> = {
       needs: 'the folder',
     },
   ],
-  forPerson: ({ options }) => (options.yes ? 'Installing' : undefined),
+  mayRun({ options }) {
+    if (options.yes) checkPerson('Installing')
+  },
   run({ options, positionals: [text] }, output) {
     if (text === undefined)
       throw usage('Give what is to be installed', 'carabiner install --help shows which sources there are.')

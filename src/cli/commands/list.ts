@@ -20,14 +20,14 @@ import {
   noticeLines,
   oneLine,
   placeOf,
+  projectLine,
   shortPath,
+  waitingLines,
 } from '../print/lines.js'
-import { type Paint, painter } from '../print/paint.js'
-import { projectLine } from '../print/project-line.js'
+import { type Tick, ticking, withProgress } from '../print/progress.js'
 import { severityOf } from '../print/severity.js'
+import { type Paint, painter } from '../print/terminal.js'
 import { typedTrust } from '../print/typed.js'
-import { waitingLines } from '../print/waiting-lines.js'
-import { type Tick, ticking, withProgress } from '../progress.js'
 import { EXIT } from '../refusal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 
@@ -79,7 +79,7 @@ interface Counted extends ListedHook {
 /** Loaded when asked for. */
 async function statsIn(project: string, tick: Tick): Promise<(hook: ListedHook) => HookStats | null> {
   const [{ auditOf }, { statsOf }] = await Promise.all([
-    import('../audit/project-audit.js'),
+    import('../project-audit.js'),
     import('../../store/audit/stats.js'),
   ])
   const stats = await statsOf(ticking(auditOf(project).entries(), tick))

@@ -10,11 +10,11 @@ import { DIRECTIONS, type Direction, migrationFiles } from '../../plugins/migrat
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { COMMON_OPTIONS, type Command, chosen, type Given } from '../command.js'
 import type { Output } from '../output.js'
+import { checkPerson } from '../person.js'
 import { asRefusals } from '../plugins/plugin-commands.js'
-import { changeLines, diffOf } from '../print/change-lines.js'
-import { counted, nextLines, shortPath } from '../print/lines.js'
-import { painter } from '../print/paint.js'
-import { remarkLines } from '../print/remark-lines.js'
+import { changeLines, diffOf } from '../print/diff.js'
+import { counted, nextLines, remarkLines, shortPath } from '../print/lines.js'
+import { painter } from '../print/terminal.js'
 import { optionOf, typedTrust } from '../print/typed.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, projectFolder } from '../sources.js'
@@ -64,10 +64,10 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'And back.', line: 'carabiner migrate --to claude-code --write' },
     { does: 'A plugin of Claude Code.', line: 'carabiner migrate ../my-plugin --write', needs: 'a plugin' },
   ],
-  forPerson({ options }) {
-    if (options.yes) return 'Migrating a plugin'
-    // What is carried over waits for trust: until then nobody runs it.
-    return options['remove-source'] && options.write ? 'Taking hooks out of their files' : undefined
+  mayRun({ options }) {
+    if (options.yes) checkPerson('Migrating a plugin')
+    // Migrated hooks wait for trust: until then nothing runs them.
+    if (options['remove-source'] && options.write) checkPerson('Taking hooks out of their files')
   },
   async run({ options, positionals: [plugin] }, output) {
     const direction = chosen(options.to ?? 'carabiner', DIRECTIONS, 'There is no side')
@@ -86,7 +86,7 @@ export const command: Command<typeof OPTIONS> = {
 }
 
 async function move(plugin: string, direction: Direction, options: Options, output: Output): Promise<number> {
-  const { movePlugin } = await import('../plugins/plugin-migration.js')
+  const { movePlugin } = await import('./migrate-plugin.js')
   const write = again(options, ['--write'], [plugin])
   return asRefusals(() => movePlugin(plugin, direction, options, write, output))
 }

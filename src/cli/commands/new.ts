@@ -17,7 +17,7 @@ import { COMMON_OPTIONS, type Command, choiceOf, chosen, helpFor } from '../comm
 import type { Output } from '../output.js'
 import { findUnits, show } from '../plugins/trust-units.js'
 import { fromHere, nextLines } from '../print/lines.js'
-import { painter } from '../print/paint.js'
+import { painter } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, projectFolder } from '../sources.js'
 import { LANGUAGES, type Language, type NewFile, newPlugin } from '../templates/plugin.js'

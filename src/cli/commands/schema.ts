@@ -2,7 +2,7 @@
 
 import { COMMON_OPTIONS, type Command, chosen } from '../command.js'
 import { columns, nextLines } from '../print/lines.js'
-import { painter } from '../print/paint.js'
+import { painter } from '../print/terminal.js'
 import { EXIT } from '../refusal.js'
 import { addressOf, SCHEMA_NAMES, SCHEMAS, type SchemaName, schemaFile, schemaOf } from '../schema/schemas.js'
 

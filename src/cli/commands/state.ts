@@ -7,14 +7,13 @@ import type { Untrusted } from '../../trust/unit.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import { plainData } from '../output.js'
 import { fitted } from '../print/fit.js'
-import { counted, grouped, nextLines, noticeLines, placeOf, shortPath } from '../print/lines.js'
-import { painter } from '../print/paint.js'
+import { counted, grouped, nextLines, noticeLines, placeOf, shortPath, waitingLines } from '../print/lines.js'
+import { painter } from '../print/terminal.js'
 import { optionOf, typed, typedTrust } from '../print/typed.js'
-import { waitingLines } from '../print/waiting-lines.js'
 import { EXIT } from '../refusal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 import { version } from '../version.js'
-import { takenBy } from '../why/other-question.js'
+import { takenBy } from '../why/matching.js'
 
 const OPTIONS = {
   ...SOURCE_OPTIONS,

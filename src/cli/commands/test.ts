@@ -9,17 +9,22 @@ import { COMMON_OPTIONS, type Command } from '../command.js'
 import { Interruption } from '../interruption.js'
 import { type Output, plainData } from '../output.js'
 import { counted, fromHere, shortPath } from '../print/lines.js'
-import { painter } from '../print/paint.js'
-import { withProgress } from '../progress.js'
+import { withProgress } from '../print/progress.js'
+import { painter } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { projectFolder } from '../sources.js'
 import { isOfTheStage, type TestCase } from '../test-cases/case-file.js'
 import { CASE_FILE, casesOf, findCases, type Subject } from '../test-cases/find-cases.js'
-import { problemLines, resultLines, subjectLines, summaryLine, tallyOf } from '../test-cases/print-cases.js'
-import type { CaseResult } from '../test-cases/run-case.js'
-import { readSuites, runSuites, type Suite } from '../test-cases/run-cases.js'
-import { staleLines } from '../test-cases/stale-build.js'
-import { type Unreviewed, unreviewed, unreviewedLine } from '../test-cases/unreviewed.js'
+import {
+  junitXml,
+  problemLines,
+  resultLines,
+  subjectLines,
+  summaryLine,
+  tallyOf,
+} from '../test-cases/print-cases.js'
+import { type CaseResult, readSuites, runSuites, type Suite } from '../test-cases/run-cases.js'
+import { staleLines, type Unreviewed, unreviewed, unreviewedLine } from '../test-cases/test-warnings.js'
 import { FolderWatch, watchedOf } from '../test-cases/watch-folders.js'
 
 const OPTIONS = {
@@ -225,7 +230,6 @@ async function writeReport(
   results: readonly CaseResult[],
   output: Output,
 ): Promise<void> {
-  const { junitXml } = await import('../test-cases/junit.js')
   try {
     const folder = dirname(resolve(file))
     const isMade = mkdirSync(folder, { recursive: true }) !== undefined

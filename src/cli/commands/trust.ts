@@ -8,16 +8,14 @@ import { isFolder } from '../../files/folder.js'
 import { realOf } from '../../files/within.js'
 import { isCalled } from '../../plugins/plugin-name.js'
 import { isExecutable, type Unit } from '../../trust/unit.js'
-import { checkPerson } from '../agent-shell.js'
-import { agrees, canAsk } from '../asking/agreement.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
-import { readPayload } from '../firing/payload.js'
+import { readPayload } from '../fire/payload.js'
 import { type Output, plainData } from '../output.js'
+import { agrees, canAsk, checkPerson } from '../person.js'
 import { changeLines, diffLines, reviewLines } from '../plugins/print-review.js'
 import { findUnits, type Shown, show, type Units } from '../plugins/trust-units.js'
-import { counted, noticeLines } from '../print/lines.js'
-import { painter } from '../print/paint.js'
-import { projectLine } from '../print/project-line.js'
+import { counted, noticeLines, projectLine } from '../print/lines.js'
+import { painter } from '../print/terminal.js'
 import { typed } from '../print/typed.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, type Places, projectFolder } from '../sources.js'
@@ -56,7 +54,9 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'Look at everything that waits, and decide.', line: 'carabiner trust' },
     { does: 'For a program: shows, and trusts nothing.', line: 'carabiner trust --json' },
   ],
-  forPerson: ({ options }) => (options.yes ? 'Trusting' : undefined),
+  mayRun({ options }) {
+    if (options.yes) checkPerson('Trusting')
+  },
   async run({ options, positionals: whats }, output, { stdin }) {
     if (options.yes && options.show) throw usage('--show only shows, and --yes trusts: give one of them')
     const loaded = options.payload === undefined ? undefined : await readPayload(options.payload, { stdin })

@@ -6,9 +6,9 @@ import { finishInterrupted, type InstalledPlugin, listInstalled } from '../../pl
 import { notInstalled, uninstallPlugin } from '../../plugins/placing.js'
 import { installedAs } from '../../plugins/plugin-name.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
-import { agrees, canAsk } from '../asking/agreement.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import type { Output } from '../output.js'
+import { agrees, canAsk, checkPerson } from '../person.js'
 import {
   allTargets,
   asRefusals,
@@ -43,7 +43,7 @@ export const command: Command<typeof OPTIONS> = {
   examples: [
     { does: 'Nothing of it is left.', line: 'carabiner uninstall guard', needs: 'a plugin of that name' },
   ],
-  forPerson: () => 'Uninstalling',
+  mayRun: () => checkPerson('Uninstalling'),
   run({ options, positionals }, output) {
     const names = [...new Set(positionals)]
     if (names.length === 0)

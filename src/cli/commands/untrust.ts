@@ -8,6 +8,7 @@ import { isCalled } from '../../plugins/plugin-name.js'
 import { type TrustStore, trustStore } from '../../trust/trust-store.js'
 import type { TrustRecord } from '../../trust/unit.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
+import { checkPerson } from '../person.js'
 import { fitted } from '../print/fit.js'
 import { shortPath } from '../print/lines.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
@@ -36,7 +37,7 @@ export const command: Command<typeof OPTIONS> = {
     [64, 'wrong usage'],
   ],
   examples: [{ does: 'Nothing that came with this project runs any more.', line: 'carabiner untrust --all' }],
-  forPerson: () => 'Taking trust back',
+  mayRun: () => checkPerson('Taking trust back'),
   async run({ options, positionals: [what] }, output) {
     if ((what === undefined) !== options.all) {
       throw usage(

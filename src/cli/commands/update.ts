@@ -11,26 +11,29 @@ import { PluginProblem } from '../../plugins/plugin-problem.js'
 import { SourceProblem } from '../../plugins/sources/accepted-source.js'
 import { lockPath, pluginsDir, type Target } from '../../plugins/target.js'
 import { prepareUpdate, type Update } from '../../plugins/update-plugin.js'
-import { agrees, canAsk } from '../asking/agreement.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import type { Output } from '../output.js'
+import { agrees, canAsk, checkPerson } from '../person.js'
 import {
   allTargets,
   asRefusals,
+  checkSource,
   type GivenScope,
+  movedData,
+  namedAnew,
   pluginData,
   SCOPE_OPTIONS,
+  sourceLines,
   targetOf,
   userTarget,
 } from '../plugins/plugin-commands.js'
 import { reviewData, shownPlugin, trustShown } from '../plugins/plugin-review.js'
 import { diffLines, reviewLines } from '../plugins/print-review.js'
-import { checkSource, movedData, namedAnew, sourceLines } from '../plugins/source-check.js'
 import type { Shown } from '../plugins/trust-units.js'
 import { nextLines, shortPath } from '../print/lines.js'
-import { painter } from '../print/paint.js'
+import { withProgress } from '../print/progress.js'
+import { painter } from '../print/terminal.js'
 import { typed, typedTrust } from '../print/typed.js'
-import { withProgress } from '../progress.js'
 import { EXIT, usage } from '../refusal.js'
 
 const OPTIONS = {
@@ -67,7 +70,9 @@ export const command: Command<typeof OPTIONS> = {
     { does: 'Is there anything new?', line: 'carabiner update --check' },
     { does: 'Look at what changed, and decide.', line: 'carabiner update' },
   ],
-  forPerson: ({ options }) => (options.yes ? 'Updating' : undefined),
+  mayRun({ options }) {
+    if (options.yes) checkPerson('Updating')
+  },
   run({ options, positionals }, output) {
     if (options.check && options.yes) throw usage('--check only looks, and --yes replaces: give one of them')
     return asRefusals(async () => {

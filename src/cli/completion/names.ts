@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { userHome } from '../../files/homes.js'
-import { nearestProject } from '../nearest-project.js'
+import { nearestProject } from '../sources.js'
 
 export const NAME_KINDS = ['plugins'] as const
 export type NameKind = (typeof NAME_KINDS)[number]

@@ -12,7 +12,7 @@ import { registrationProblems, settingsFiles } from '../../pack/registrations.js
 import { counted, grouped, placeOf, shortPath } from '../print/lines.js'
 import { typedTrust } from '../print/typed.js'
 import { version } from '../version.js'
-import { undoOf } from '../why/undo.js'
+import { undoOf } from '../why/advice.js'
 import { type AgentCommand, agentCommands, commandsIn } from './agent-files.js'
 import { type Facts, type Written, wanted, written } from './facts.js'
 import type { Checked, Finding } from './finding.js'

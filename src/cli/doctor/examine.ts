@@ -1,8 +1,8 @@
 // Runs all checks, family by family. A check that throws becomes a finding and does not stop the others.
 
 import { textOf } from '../../core/base/errors.js'
+import type { Tick } from '../print/progress.js'
 import type { Severity } from '../print/severity.js'
-import type { Tick } from '../progress.js'
 import { configuration } from './configuration.js'
 import { duplicates } from './duplicates.js'
 import type { Facts } from './facts.js'

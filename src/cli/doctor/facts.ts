@@ -6,8 +6,7 @@ import type { MergedSettings } from '../../config/merged-settings.js'
 import type { Diagnostic } from '../../core/base/errors.js'
 import type { ListedHook } from '../../hooks.js'
 import type { Untrusted } from '../../trust/unit.js'
-import { noticesOf, openHooks, projectFolder, type Sources } from '../sources.js'
-import { readFiles } from '../specs.js'
+import { noticesOf, openHooks, projectFolder, readFiles, type Sources } from '../sources.js'
 
 export interface Facts {
   readonly sources: Sources

@@ -2,8 +2,7 @@
 
 import type { ConfiguredHook } from '../../config/configured-hook.js'
 import type { ListedHook } from '../../hooks.js'
-import type { Sources } from '../sources.js'
-import { specOf, specsIn } from '../specs.js'
+import { type Sources, specOf, specsIn } from '../sources.js'
 import type { Facts } from './facts.js'
 import type { Finding } from './finding.js'
 import { programs } from './programs.js'

@@ -1,5 +1,6 @@
 // The review screen: all that is to be known about a unit before it is trusted, and nothing that could pass for something else.
 
+import { behind, MARK } from '../../asking/margin.js'
 import { visible, visibleLines, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
@@ -7,11 +8,10 @@ import { inReadingOrder } from '../../trust/reading-order.js'
 import type { Difference, Review, ReviewedFile } from '../../trust/review.js'
 import type { RiskNote } from '../../trust/risks.js'
 import { isExecutable, type UnitHook } from '../../trust/unit.js'
+import { lineDiff } from '../print/diff.js'
 import { cutTo, fitted } from '../print/fit.js'
-import { lineDiff } from '../print/line-diff.js'
 import { columns, counted, grouped, shortPath } from '../print/lines.js'
-import { margined, type Row } from '../print/margin.js'
-import { type Paint, painter, width } from '../print/paint.js'
+import { type Paint, painter, width } from '../print/terminal.js'
 import type { Shown } from './trust-units.js'
 
 /** How much is shown; the rest is counted. Commands are never cut. */
@@ -255,4 +255,23 @@ export function diffLines(one: Exclude<Difference, { readonly hook: UnitHook }>)
 function colourOf(line: string, paint: Paint): Paint['green'] {
   if (line.startsWith('+')) return paint.green
   return line.startsWith('-') ? paint.red : paint.dim
+}
+
+// ---- the margin ------------------------------------------------------------------------------------------------
+
+interface Row {
+  readonly text: string
+  /** Text of a file stands behind a second mark, below a line of ours that says what it is. */
+  readonly isQuoted?: boolean
+  readonly colour?: (text: string) => string
+}
+
+/** Rows as lines of at most so many columns: third-party text never begins a line. */
+export function margined(rows: readonly Row[], columns: number): readonly string[] {
+  return rows.flatMap(({ text, isQuoted = false, colour = String }) => {
+    const mark = isQuoted ? MARK + MARK : MARK
+    return behind(mark, text, columns).map((line) =>
+      `${line.slice(0, mark.length)}${colour(line.slice(mark.length))}`.trimEnd(),
+    )
+  })
 }

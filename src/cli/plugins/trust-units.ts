@@ -1,7 +1,5 @@
 // What of a project can be trusted: its plugins, skills and files of hooks, as their files are now. Runs nothing.
 
-import { homedir } from 'node:os'
-import { resolve } from 'node:path'
 import type { ConfiguredHook } from '../../config/configured-hook.js'
 import { loadConfig, loadSkills } from '../../config/load.js'
 import { unitsOf } from '../../config/units.js'
@@ -14,9 +12,9 @@ import type { Review } from '../../trust/review.js'
 import { type RiskNote, risksOf } from '../../trust/risks.js'
 import { type TrustStore, trustStore } from '../../trust/trust-store.js'
 import type { Unit } from '../../trust/unit.js'
-import type { Payload } from '../firing/payload.js'
+import type { Payload } from '../fire/payload.js'
 import { Refusal } from '../refusal.js'
-import { type Places, preTrustedFile, projectFolder } from '../sources.js'
+import { configSources, type Places, preTrustedFile, projectFolder } from '../sources.js'
 
 /** A unit as it is shown. */
 export interface Shown {
@@ -42,13 +40,7 @@ export interface Units {
 
 /** `loaded`: the payload of a `skill:loaded`, whose hooks are in no file. */
 export async function findUnits(places: Places, loaded: Payload | undefined): Promise<Units> {
-  const projectDir = projectFolder(places)
-  const sources = {
-    projectDir,
-    homeDir: homedir(),
-    plugins: places.plugin.map((path) => resolve(path)),
-    files: places.config.map((path) => resolve(path)),
-  }
+  const sources = configSources(places)
   const config = await loadConfig(sources)
   const skills: readonly Skill[] = loaded ? [loadedSkill(loaded)] : []
   const ofSkills = await loadSkills(skills, sources, config)

@@ -1,7 +1,7 @@
 // Lines that fit the terminal: what has no room goes on below, under its indent. Nothing of it is lost.
 
 import { columnsOf } from '../../core/base/text.js'
-import { width } from './paint.js'
+import { width } from './terminal.js'
 
 /** Colours take no room. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what a colour begins with
@@ -9,7 +9,7 @@ const TOKENS = /\x1b\[\d*m|./gsu
 
 /** `hang`: where the rest of a line begins; default two further in than the line itself. */
 export function fitted(lines: readonly string[], columns = width(), hang?: number): readonly string[] {
-  return lines.flatMap((line) => (columns === Infinity ? [line] : folded(line, columns, hang)))
+  return lines.flatMap((line) => (columns === Infinity ? [line] : wrapped(line, columns, hang)))
 }
 
 interface Token {
@@ -17,7 +17,7 @@ interface Token {
   readonly columns: number
 }
 
-function folded(line: string, columns: number, hang: number | undefined): readonly string[] {
+function wrapped(line: string, columns: number, hang: number | undefined): readonly string[] {
   const tokens = (line.match(TOKENS) ?? []).map((text) => ({
     text,
     columns: isColour(text) ? 0 : columnsOf(text),

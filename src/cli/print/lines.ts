@@ -3,10 +3,13 @@
 import { homedir } from 'node:os'
 import { relative, resolve, sep } from 'node:path'
 import type { Diagnostic } from '../../core/base/errors.js'
-import { visible } from '../../core/base/text.js'
+import { visible, visibleName } from '../../core/base/text.js'
+import type { Remark } from '../../plugins/migrate/movable-hooks.js'
+import type { Untrusted } from '../../trust/unit.js'
+import { type Places, projectOf } from '../sources.js'
 import { fitted, shownColumns } from './fit.js'
-import { type Paint, width } from './paint.js'
 import { severityColour, severityOf } from './severity.js'
+import { type Paint, width } from './terminal.js'
 
 export function duration(ms: number): string {
   return `${ms < 10 ? ms.toFixed(2) : Math.round(ms)} ms`
@@ -135,4 +138,29 @@ export function columns(rows: readonly (readonly string[])[]): readonly (readonl
       return i === row.length - 1 ? cell : cell + ' '.repeat(Math.max(0, padding))
     }),
   )
+}
+
+/** Names the project for somebody who stands elsewhere in it. Empty if the user named it. */
+export function projectLine(given: Pick<Places, 'project'>, paint: Paint): readonly string[] {
+  if (given.project !== undefined) return []
+  const project = projectOf(given)
+  return project === resolve('.') ? [] : labelled('project', visible(shortPath(project)), paint.dim)
+}
+
+/** A part of the project that waits for trust, and why. */
+export function waitingLines({ state, name, path, why }: Untrusted, paint: Paint, by = 0): readonly string[] {
+  const text = `${visibleName(name)} (${visible(shortPath(path))}): ${visible(why)}`
+  return labelled(state, text, paint.yellow, by)
+}
+
+/** Remarks of a migration, each about a place in a file. */
+export function remarkLines(
+  label: string,
+  remarks: readonly Remark[],
+  colour: (text: string) => string,
+): readonly string[] {
+  return remarks.flatMap((remark) => {
+    const what = remark.what === undefined ? '' : `${remark.what}: `
+    return labelled(label, `${placeOf(remark)} ${visible(`${what}${remark.why}`)}`, colour)
+  })
 }

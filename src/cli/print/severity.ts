@@ -1,7 +1,7 @@
 // How bad each thing is that is reported, wherever it is printed, and its colour.
 
 import type { DiagnosticCode } from '../../core/base/errors.js'
-import type { Paint } from './paint.js'
+import type { Paint } from './terminal.js'
 
 /** The worst first. */
 export const SEVERITIES = ['broken', 'warning', 'note'] as const

@@ -1,8 +1,7 @@
 // The schema of hooks.test.json.
 
 import { CASE, FILE } from '../test-cases/case-file.js'
-import type { Fields } from '../test-cases/case-reader.js'
-import { EXPECTATION, type Expectation } from '../test-cases/expectation.js'
+import { EXPECTATION, type Expectation, type Fields } from '../test-cases/expectation.js'
 import { FLAG, OBJECT, propertiesOf, type Schema, TEXT, TEXT_MAP, TEXTS, WRITTEN } from './shapes.js'
 
 const FILE_WORDS: Readonly<Record<string, string>> = {

@@ -3,7 +3,7 @@
 import type { Data, Json } from '../../core/base/json.js'
 import { type EventKind, type EventName, resolveEvent } from '../../core/events/events.js'
 import { compileMatcher } from '../../core/hooks/matcher.js'
-import { examplePayload } from '../firing/example-payload.js'
+import { examplePayload } from '../fire/payload.js'
 import type { Expectation } from '../test-cases/expectation.js'
 
 export interface Wanted {

@@ -1,16 +1,15 @@
-// A hooks.test.json: what a case is, and what is wrong with a file of them, by line.
+// A hooks.test.json: what a case is, and every mistake in a file of cases, with its line.
 
 import { dirname, isAbsolute, normalize, resolve, sep } from 'node:path'
-import { JsonText, under } from '../../config/json-text.js'
+import { type JsonPath, JsonText, under } from '../../config/json-text.js'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import { frozenCopy, isObject } from '../../core/base/json.js'
 import { didYouMean, nearest, shown } from '../../core/base/text.js'
 import { knownEvents, lookalikeOf, resolveEvent } from '../../core/events/events.js'
 import { readPlain } from '../../files/plain-file.js'
 import { loadsCode } from '../../shell/loading-variables.js'
-import type { Payload } from '../firing/payload.js'
-import { CaseReader, type Field, type Fields } from './case-reader.js'
-import { EXPECTATION, type Expectation } from './expectation.js'
+import type { Payload } from '../fire/payload.js'
+import { EXPECTATION, type Expectation, type Field, type Fields } from './expectation.js'
 
 /** One event, and what the hooks are to make of it. */
 export interface TestCase {
@@ -29,7 +28,7 @@ export interface TestCase {
   readonly skip: string | undefined
 }
 
-export interface CaseFile {
+interface CaseFile {
   readonly cases: readonly TestCase[]
   /** One after another, because its hooks write into their own folder. */
   readonly sequential: boolean
@@ -270,4 +269,46 @@ function isFlag(value: unknown): boolean {
 
 function isTexts(value: unknown): boolean {
   return isObject(value) && Object.values(value).every((one) => isText(one) && !one.includes('\0'))
+}
+
+// ---- checking fields -------------------------------------------------------------------------------------------
+
+class CaseReader {
+  readonly problems: Diagnostic[] = []
+  readonly #file: string
+  readonly #json: JsonText
+
+  constructor(file: string, json: JsonText) {
+    this.#file = file
+    this.#json = json
+  }
+
+  lineOf(at: JsonPath): number {
+    return this.#json.lineOf(at)
+  }
+
+  say(at: JsonPath, text: string): void {
+    this.sayAt(this.lineOf(at), text)
+  }
+
+  sayAt(line: number, text: string): void {
+    this.problems.push({ code: 'config-invalid', file: this.#file, line, text })
+  }
+
+  /** False if something was wrong. A key that is not known would be an expectation that nobody checks. */
+  check(value: object, at: JsonPath, fields: Fields): boolean {
+    const before = this.problems.length
+    for (const [key, one] of Object.entries(value)) {
+      const field = Object.hasOwn(fields, key) ? fields[key] : undefined
+      const where = under(at, key)
+      if (!field) {
+        const known = Object.keys(fields).filter((name) => name !== '$schema')
+        const meant = didYouMean(key, known) || `; there is ${known.join(', ')}`
+        this.say(where, `${shown(key)} means nothing here${meant}`)
+      } else if (!field[1](one)) {
+        this.say(where, `${shown(key)} must be ${field[0]}, got ${shown(one)}`)
+      }
+    }
+    return this.problems.length === before
+  }
 }

@@ -1,4 +1,4 @@
-// Where one case runs: a project and a home of its own, which nobody else has and which are gone afterwards.
+// Where one case runs: a project and a home of its own, removed afterwards, and {{project}}, {{home}}, {{plugin}} that stand for them.
 
 import {
   chmodSync,
@@ -17,10 +17,9 @@ import { hooksDirOf } from '../../config/discovery.js'
 import { resolveEvent } from '../../core/events/events.js'
 import { isBelow, realOf } from '../../files/within.js'
 import { MINIMAL } from '../../runners/program/environment.js'
-import type { Payload } from '../firing/payload.js'
+import type { Payload } from '../fire/payload.js'
 import type { TestCase } from './case-file.js'
 import { isPlugin, type Subject } from './find-cases.js'
-import { type Folders, withFolders } from './stand-ins.js'
 
 export class CaseStage {
   readonly folders: Folders & { readonly project: string; readonly home: string }
@@ -120,4 +119,56 @@ function copyHooks(from: string, to: string): void {
 function isLeftOut(path: string, isTop: boolean): boolean {
   if (['node_modules', '.git'].includes(basename(path))) return true
   return isTop && lstatSync(path).isDirectory() && isPlugin(path)
+}
+
+// ---- stand-ins for folders -------------------------------------------------------------------------------------
+
+/** A folder by the name of its stand-in. */
+export type Folders = Readonly<Partial<Record<'project' | 'home' | 'plugin', string>>>
+
+/** A copy in which every text, however deep, has the folders; `escape` where a text is a pattern. */
+export function withFolders<T>(value: T, folders: Folders): T {
+  return mapped(value, (text, isPattern) =>
+    text.replace(/\{\{(project|home|plugin)\}\}/g, (all, name: keyof Folders) => {
+      const folder = folders[name]
+      if (folder === undefined) return all
+      return isPattern ? folder.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&') : folder
+    }),
+  )
+}
+
+/** The other way round: the longest folder first, and only where its name ends. */
+export function withStandIns<T>(value: T, folders: Folders): T {
+  const known = Object.entries(folders)
+    .filter(([, folder]) => folder !== undefined && folder.length > 1)
+    .sort(([, a], [, b]) => b.length - a.length)
+  return mapped(value, (text) =>
+    known.reduce((left, [name, folder]) => replaced(left, folder, `{{${name}}}`), text),
+  )
+}
+
+/** `/home/me` is not in `/home/menu`, nor in `/mnt/home/me`. */
+function replaced(text: string, folder: string, standIn: string): string {
+  const pieces = text.split(folder)
+  return pieces.reduce((left, piece) => {
+    const isWhole = !/[\w.-]$/.test(left) && !/^[\w-]/.test(piece)
+    return left + (isWhole ? standIn : folder) + piece
+  })
+}
+
+function mapped<T>(value: T, change: (text: string, isPattern: boolean) => string): T {
+  return walk(value, false, change) as T
+}
+
+function walk(
+  value: unknown,
+  isPattern: boolean,
+  change: (text: string, isPattern: boolean) => string,
+): unknown {
+  if (typeof value === 'string') return change(value, isPattern)
+  if (Array.isArray(value)) return value.map((one) => walk(one, false, change))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [key, walk(one, key === 'matches', change)]),
+  )
 }

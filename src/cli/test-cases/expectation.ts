@@ -4,7 +4,11 @@ import { isObject, type Json } from '../../core/base/json.js'
 import type { Verdict } from '../../core/events/actions.js'
 import { hasBackReference, runsAway } from '../../core/hooks/matcher.js'
 import type { Outcome, Trace } from '../../core/hooks/outcome.js'
-import type { Fields } from './case-reader.js'
+
+/** What a field must be, in words, and whether a value is. */
+export type Field = readonly [words: string, isRight: (value: unknown) => boolean]
+
+export type Fields = Readonly<Record<string, Field>>
 
 /** Contained in the text, or a pattern that is found in it. */
 export type TextRule = string | { readonly matches: string }

@@ -7,11 +7,9 @@ import { didYouMean } from '../../core/base/text.js'
 import { isFolder } from '../../files/folder.js'
 import { realOf } from '../../files/within.js'
 import { isCalled } from '../../plugins/plugin-name.js'
-import { nearestProject } from '../nearest-project.js'
 import { shortPath } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
-import { sourcesOf } from '../sources.js'
-import { specsIn } from '../specs.js'
+import { nearestProject, sourcesOf, specsIn } from '../sources.js'
 
 export const CASE_FILE = 'hooks.test.json'
 

@@ -1,18 +1,18 @@
-// Results of cases for people: a line each, and of those that failed what was expected, what came, and what the hooks said.
+// Results of cases for people (a line each, and details of a failure) and for CI (JUnit XML).
 
 import type { Diagnostic } from '../../core/base/errors.js'
 import { withoutSecrets } from '../../core/base/secrets.js'
 import { plainText, visible } from '../../core/base/text.js'
 import type { Trace } from '../../core/hooks/outcome.js'
-import { outcomeLines } from '../firing/print-outcome.js'
+import { outcomeLines } from '../fire/print-outcome.js'
 import { fitted } from '../print/fit.js'
 import { counted, duration, indented, placeOf } from '../print/lines.js'
-import { type Paint, width } from '../print/paint.js'
+import { type Paint, painter, width } from '../print/terminal.js'
 import type { Miss } from './expectation.js'
 import type { Subject } from './find-cases.js'
-import type { CaseResult } from './run-case.js'
+import type { CaseResult, Suite } from './run-cases.js'
 
-export interface Tally {
+interface Tally {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
@@ -65,7 +65,7 @@ function failureLines(
   ]
 }
 
-export function missLines({ what, expected, received }: Miss, paint: Paint): readonly string[] {
+function missLines({ what, expected, received }: Miss, paint: Paint): readonly string[] {
   const label = safe(what).padEnd(10)
   return [
     ...indented(`${label} expected ${paint.green(safe(expected))}`, BY),
@@ -97,4 +97,84 @@ export function summaryLine(results: readonly CaseResult[], problems: number, pa
     problems > 0 && paint.red(counted(problems, 'mistake')),
   ].filter((part) => part !== false)
   return `${counted(results.length, 'case')}: ${parts.join(', ') || 'none ran'}`
+}
+
+// ---- for CI: JUnit XML -----------------------------------------------------------------------------------------
+
+/** One testsuite for each plugin; what is wrong with a file of cases is a case that could not be run. */
+export function junitXml(suites: readonly Suite[], results: readonly CaseResult[]): string {
+  const elements = suites.map((suite) => {
+    const own = results.filter(({ subject }) => subject === suite.subject)
+    const { failed, skipped } = tallyOf(own)
+    const problems = suite.problems.map(({ file = '', line = 1, text }) =>
+      element(
+        'testcase',
+        { classname: suite.subject.name, name: `${file}:${line}`, file, line },
+        element('error', { message: text }),
+      ),
+    )
+    const time = seconds(own.reduce((sum, { ms }) => sum + ms, 0))
+    return element(
+      'testsuite',
+      {
+        name: suite.subject.name,
+        tests: own.length + problems.length,
+        failures: failed,
+        errors: problems.length,
+        skipped,
+        time,
+      },
+      [...problems, ...own.map(caseElement)].join(''),
+    )
+  })
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${element('testsuites', { name: 'carabiner' }, elements.join(''))}`
+}
+
+function caseElement({ subject, case: one, status, ms, misses, problem, outcome }: CaseResult): string {
+  const { name, file, line, skip = '' } = one
+  const attributes = { classname: subject.name, name, file, line, time: seconds(ms) }
+  if (status === 'passed') return element('testcase', attributes)
+  if (status === 'skipped') return element('testcase', attributes, element('skipped', { message: skip }))
+  const [first] = misses
+  const message =
+    problem ?? `${first?.what ?? ''}: expected ${first?.expected ?? ''}, received ${first?.received ?? ''}`
+  const stderr = (outcome?.hooks ?? []).flatMap((trace) =>
+    trace.stderr ? [`${trace.name}: ${trace.stderr}`] : [],
+  )
+  const details = misses.flatMap((miss) => missLines(miss, PLAIN)).join('\n')
+  return element(
+    'testcase',
+    attributes,
+    element('failure', { message }, escaped(details)) +
+      (stderr.length === 0 ? '' : element('system-err', {}, escaped(stderr.join('\n')))),
+  )
+}
+
+/** XML has no colours. */
+const PLAIN = { ...painter(2), green: String, red: String }
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(3)
+}
+
+/** `content` is XML. */
+function element(name: string, attributes: Readonly<Record<string, string | number>>, content = ''): string {
+  const list = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(String(value))}"`)
+  return content === '' ? `<${name}${list.join('')}/>\n` : `<${name}${list.join('')}>${content}</${name}>\n`
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  '\n': '&#10;',
+  '\t': '&#9;',
+}
+
+/** What XML cannot carry at all is dropped. */
+function escaped(text: string): string {
+  return withoutSecrets(plainText(text))
+    .replace(/[\uFFFE\uFFFF]/g, '')
+    .replace(/[&<>"\n\t]/g, (char) => ENTITIES[char] ?? char)
 }

@@ -13,14 +13,14 @@ import { nonce } from '../../files/nonce.js'
 import { readPlain } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
 import { type Edit, edited, type Layout, layoutOf, prepended } from '../../hosts/json-edit.js'
-import type { Payload } from '../firing/payload.js'
+import type { Payload } from '../fire/payload.js'
 import { oneLine, placeOf } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
 import { CASES_SCHEMA } from '../schema/address.js'
 import { casesIn } from './case-file.js'
+import { type Folders, withFolders, withStandIns } from './case-stage.js'
 import { type Expectation, type Miss, missesOf } from './expectation.js'
 import { pluginOf } from './find-cases.js'
-import { type Folders, withFolders, withStandIns } from './stand-ins.js'
 
 export interface Call {
   readonly event: string

@@ -9,15 +9,13 @@ import type { EventKind } from '../../core/events/events.js'
 import type { SkipReason } from '../../core/hooks/outcome.js'
 import type { Candidate, Plan } from '../../core/run/plan.js'
 import type { ListedHook } from '../../hooks.js'
+import { projectKey, SwitchStore, switchOver, undoing } from '../../plugins/switches.js'
 import { BYPASSED } from '../bypass.js'
+import { nearEvent } from '../fire/payload.js'
 import { counted, grouped, placeOf, shortPath } from '../print/lines.js'
 import { optionOf, typed, typedTrust } from '../print/typed.js'
-import { projectOf, type Sources } from '../sources.js'
-import { specOf } from '../specs.js'
-import { nearEvent } from './near-event.js'
-import { nearMiss } from './near-miss.js'
-import { askedWith, takenBy } from './other-question.js'
-import { undoOf } from './undo.js'
+import { projectOf, type Sources, specOf } from '../sources.js'
+import { askedWith, nearMiss, takenBy } from './matching.js'
 
 export interface Advice {
   readonly reason: string
@@ -195,4 +193,21 @@ async function noHooks(sources: Sources): Promise<Advice> {
     reason: `there are no hooks here; looked for ${lookedIn(projectOf(sources)).join(', ')}`,
     next: firstSteps(sources),
   }
+}
+
+// ---- switched off ----------------------------------------------------------------------------------------------
+
+/** By what switched it off: a setting, or else the user. `spec`: the same hook as its file has it. */
+export function undoOf(
+  hook: Pick<ListedHook, 'id' | 'scope' | 'source'>,
+  spec: ConfiguredHook | undefined,
+  project: string,
+): string {
+  if (spec?.disabled) {
+    const { setting, ...place } = spec.disabled
+    const where = placeOf(place) || 'the settings of the host'
+    return `Take ${setting} out of ${where}, if the hook is wanted`
+  }
+  const off = switchOver(hook, projectKey(project), new SwitchStore().inForce(Date.now()))
+  return off ? undoing(off) : 'carabiner disable   # shows what is switched off'
 }

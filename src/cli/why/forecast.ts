@@ -1,4 +1,4 @@
-// What would come of an event if its hooks had something to say: denies, failures, changes, questions, and the bounds of all that.
+// On which terms hooks would run, and what could come of an event: denies, failures, changes, questions, and their bounds.
 
 import type { ConfiguredHook } from '../../config/configured-hook.js'
 import type { MergedSettings } from '../../config/merged-settings.js'
@@ -7,7 +7,81 @@ import type { FailurePolicy } from '../../core/hooks/hook.js'
 import type { Plan } from '../../core/run/plan.js'
 import type { ListedHook } from '../../hooks.js'
 import { honouredOn } from '../../systems/claude-code/honoured.js'
-import { counted, some } from '../print/lines.js'
+import { counted, oneLine, some } from '../print/lines.js'
+
+export interface Terms {
+  readonly state: ListedHook['state']
+  /** In words: `yours`, `trusted`, `switched off`. */
+  readonly standing: string
+  readonly matcher: string | null
+  /** Its rule beyond the matcher. */
+  readonly if?: string
+  /** Seconds. */
+  readonly timeout: number
+  readonly onFailure: ListedHook['onFailure']
+  /** Whether its failure counts as a deny. */
+  readonly closes: boolean
+  readonly async: boolean
+  readonly command?: string
+  /** Others that run the same: of these only the first does. */
+  readonly sameAs?: readonly string[]
+}
+
+export function termsOf(
+  listed: ListedHook,
+  spec: ConfiguredHook | undefined,
+  all: readonly ConfiguredHook[],
+  kind: EventKind,
+  trustAll: boolean,
+): Terms {
+  const rule = spec && 'common' in spec ? spec.common.if : undefined
+  const same = all.filter(
+    ({ hook }) =>
+      spec?.hook.sameAs !== undefined &&
+      hook !== spec.hook &&
+      hook.sameAs === spec.hook.sameAs &&
+      listens(hook, kind),
+  )
+  return {
+    state: listed.state,
+    standing: standingOf(listed, trustAll),
+    matcher: listed.matcher,
+    ...(rule !== undefined && { if: rule }),
+    timeout: listed.timeout,
+    onFailure: listed.onFailure,
+    closes: kind.deny !== 'none' && closesOnFailure(listed.onFailure, kind),
+    async: spec?.hook.detached ?? false,
+    ...(listed.command !== undefined && { command: listed.command }),
+    ...(same.length > 0 && { sameAs: same.map(({ hook }) => hook.name) }),
+  }
+}
+
+function listens({ events }: ConfiguredHook['hook'], { name }: EventKind): boolean {
+  return events === 'all' || events.has(name)
+}
+
+function standingOf({ state, scope }: ListedHook, trustAll: boolean): string {
+  if (state !== 'ready') return state === 'disabled' ? 'switched off' : state
+  if (scope === 'project' || scope === 'named') return trustAll ? '--trust-all' : 'trusted'
+  return scope === 'user' ? 'yours' : "the program's own"
+}
+
+/** `trusted, for Bash, 30 s, a failure goes on`. */
+export function termsText(terms: Terms, kind: EventKind): string {
+  const { standing, matcher, timeout, closes, async, sameAs } = terms
+  const parts = [
+    standing,
+    matcher === null || kind.matcher === null ? '' : `for ${oneLine(matcher, 60)}`,
+    terms.if === undefined ? '' : `if ${oneLine(terms.if, 60)}`,
+    async ? 'async' : '',
+    `${timeout} s`,
+    kind.deny === 'none' || async ? '' : closes ? 'a failure denies' : 'a failure goes on',
+    sameAs ? `the same as ${sameAs.join(', ')}` : '',
+  ]
+  return parts.filter((part) => part !== '').join(', ')
+}
+
+// ---- what could come of it -------------------------------------------------------------------------------------
 
 export interface Forecast {
   /** What a deny does to this event. */
@@ -24,13 +98,13 @@ export interface Forecast {
 }
 
 /** A hook that would run. */
-export interface Runner {
+interface Runner {
   readonly name: string
   readonly listed: ListedHook | undefined
   readonly spec: ConfiguredHook | undefined
 }
 
-export interface Scene {
+interface Prospect {
   readonly kind: EventKind
   readonly plan: Plan
   readonly runners: readonly Runner[]
@@ -40,18 +114,18 @@ export interface Scene {
   readonly grants: number
 }
 
-export function forecastOf(scene: Scene): Forecast {
+export function forecastOf(prospect: Prospect): Forecast {
   return {
-    deny: denyText(scene),
-    failure: failureText(scene),
-    change: changeText(scene),
-    ask: askText(scene),
-    longest: longestOf(scene),
-    caps: capsOf(scene),
+    deny: denyText(prospect),
+    failure: failureText(prospect),
+    change: changeText(prospect),
+    ask: askText(prospect),
+    longest: longestOf(prospect),
+    caps: capsOf(prospect),
   }
 }
 
-function denyText({ kind, runners }: Scene): string {
+function denyText({ kind, runners }: Prospect): string {
   if (kind.deny === 'none') return `has no effect: nothing can be denied on ${kind.name}; it is reported`
   const late = runners.filter(isDetached).map(({ name }) => name)
   const but = late.length > 0 ? `; one of ${some(late)} comes too late (async)` : ''
@@ -59,11 +133,11 @@ function denyText({ kind, runners }: Scene): string {
 }
 
 /** What its file, the settings and the event say together. */
-export function closesOnFailure(onFailure: FailurePolicy, kind: EventKind): boolean {
+function closesOnFailure(onFailure: FailurePolicy, kind: EventKind): boolean {
   return onFailure === 'byEvent' ? kind.onFailure === 'deny' : onFailure === 'block'
 }
 
-function failureText({ kind, runners }: Scene): string {
+function failureText({ kind, runners }: Prospect): string {
   if (kind.deny === 'none') return 'is told, and nothing else happens'
   const closing = runners.filter(({ listed }) => listed && closesOnFailure(listed.onFailure, kind))
   if (closing.length === 0)
@@ -78,7 +152,7 @@ const CHANGED: Readonly<Record<string, string>> = {
   updatedToolOutput: 'tool_response',
 }
 
-function changeText({ kind, runners }: Scene): string {
+function changeText({ kind, runners }: Prospect): string {
   const { fields } = honouredOn({ name: kind.name, data: {}, session: undefined })
   const field = Object.keys(CHANGED).find((key) => fields && key in fields)
   const able = runners.filter((one) => {
@@ -95,7 +169,7 @@ function isDetached({ spec }: Runner): boolean {
   return spec?.hook.detached ?? false
 }
 
-function askText({ kind, permissions, grants }: Scene): string {
+function askText({ kind, permissions, grants }: Prospect): string {
   if (kind.deny !== 'block') return 'nobody: a question has no place here, and is reported'
   const first = permissions > 0 ? `${counted(permissions, 'PermissionRequest hook')} first, then ` : ''
   const always =
@@ -105,7 +179,7 @@ function askText({ kind, permissions, grants }: Scene): string {
   return `if a hook asks: ${first}a person (the agent, or carabiner approvals)${always}`
 }
 
-function longestOf({ plan, runners }: Scene): number {
+function longestOf({ plan, runners }: Prospect): number {
   const seconds = (name: string) => {
     const one = runners.find((runner) => runner.name === name)
     return one && !isDetached(one) ? (one.listed?.timeout ?? 0) : 0
@@ -115,7 +189,7 @@ function longestOf({ plan, runners }: Scene): number {
   return [...ofSteps, sum(plan.approvers)].reduce((total, one) => total + one, 0)
 }
 
-function capsOf({ kind, settings }: Scene): readonly string[] {
+function capsOf({ kind, settings }: Prospect): readonly string[] {
   const { stop_block_cap, stop_block_total, injection_size_limit, injection_budget_per_turn } = settings
   const stops = `Stop can be refused ${stop_block_cap} times with no tool call between, ${stop_block_total} times since the last prompt`
   const size = injection_size_limit === null ? 'any size' : `${injection_size_limit} bytes`

@@ -4,17 +4,19 @@ import { didYouMean, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import { type EventKind, resolveEvent } from '../../core/events/events.js'
 import type { Candidate, Plan } from '../../core/run/plan.js'
+import type { AuditedHook } from '../../core/session/audit-record.js'
 import type { ListedHook } from '../../hooks.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
+import { filterOf } from '../../store/audit/filter.js'
+import { fileStores } from '../../store/file-stores.js'
 import type { Untrusted } from '../../trust/unit.js'
 import type { Finding } from '../doctor/finding.js'
-import type { Payload } from '../firing/payload.js'
+import type { Payload } from '../fire/payload.js'
 import { oneLine, placeOf, some } from '../print/lines.js'
 import { optionOf, typed, typedTrust } from '../print/typed.js'
 import { Refusal } from '../refusal.js'
 import type { Sources } from '../sources.js'
-import { nearMiss } from './near-miss.js'
-import { askedWith, callFor, takenBy } from './other-question.js'
+import { askedWith, callFor, nearMiss, takenBy } from './matching.js'
 
 export interface HookAnswer {
   readonly hook: string
@@ -25,7 +27,7 @@ export interface HookAnswer {
   readonly last?: LastEntry
 }
 
-export interface LastEntry {
+interface LastEntry {
   readonly seq: number
   readonly time: string
   readonly event: string
@@ -217,4 +219,27 @@ function ruled({ hook, kind, sources }: Asked, rule: string): readonly string[] 
 /** `2026-01-31T12:00:00.000Z PreToolUse: ran, deny`. */
 export function lastText({ time, event, status, detail, seq }: LastEntry): string {
   return `last on record: ${localTime(time)} ${event}, ${status}${detail === undefined ? '' : `, ${oneLine(detail, 200)}`} (entry ${seq})`
+}
+
+// ---- the last time ---------------------------------------------------------------------------------------------
+
+/** Undefined if there is none, or if the audit cannot be read: `carabiner doctor` says more. */
+export async function lastEntryOf(projectDir: string, name: string): Promise<LastEntry | undefined> {
+  try {
+    const filter = filterOf({ hook: name, kind: 'fire' })
+    for await (const entry of fileStores({ projectDir }).audit.entries({ newestFirst: true, filter })) {
+      if (entry.kind !== 'fire') return undefined
+      const hook = entry.hooks.find((one) => one.name === name)
+      return hook && { seq: entry.seq, time: entry.time, event: entry.event, ...saidBy(hook) }
+    }
+    return undefined
+  } catch {
+    return undefined
+  }
+}
+
+function saidBy({ status, action, why, detail }: AuditedHook): Pick<LastEntry, 'status' | 'detail'> {
+  const words = [why, detail].filter((one) => one !== undefined).join(': ')
+  const text = status === 'ran' ? (action ?? 'continue') : words
+  return { status, ...(text !== '' && { detail: text }) }
 }

@@ -6,13 +6,12 @@ import type { ListedHook } from '../../hooks.js'
 import { plainData } from '../output.js'
 import { fitted } from '../print/fit.js'
 import { columns, indented, labelled, nextLines, noticeLines, oneLine, placeOf } from '../print/lines.js'
-import { type Paint, painter } from '../print/paint.js'
+import { type Paint, painter } from '../print/terminal.js'
 import { typed } from '../print/typed.js'
 import { type Advice, listedOf, type Question } from './advice.js'
-import type { Forecast } from './forecast.js'
+import { type Forecast, type Terms, termsText } from './forecast.js'
 import { type HookAnswer, lastText } from './hook-answer.js'
-import { type Terms, termsText } from './hook-terms.js'
-import { nearMiss } from './near-miss.js'
+import { nearMiss } from './matching.js'
 
 /** What is said about a plan beside the plan. */
 export interface Explained {

@@ -1,13 +1,15 @@
-// The payload of an event: read whole from a file or standard input, and which event it is of.
+// The payload of an event: reading it, which event it is of, and an example of one.
 
 import { closeSync, openSync } from 'node:fs'
 import { readInputBytes, readWhole } from '../../author/standard-input.js'
 import { textOf } from '../../core/base/errors.js'
 import { frozenCopy, isObject } from '../../core/base/json.js'
-import { resolveEvent } from '../../core/events/events.js'
+import { nearest } from '../../core/base/text.js'
+import type { FieldType } from '../../core/events/catalogue.js'
+import { type EventKind, knownEvents, resolveEvent } from '../../core/events/events.js'
 import { parseJson } from '../../hosts/payload.js'
+import { isTerminal } from '../print/terminal.js'
 import { Refusal, usage } from '../refusal.js'
-import { isTerminal } from '../terminal.js'
 
 export type Payload = { readonly [key: string]: unknown }
 
@@ -127,4 +129,54 @@ export function eventOf(command: string, named: string | undefined, payload: Pay
     'Which event? No EVENT was given',
     `Name it, as in: carabiner ${command} PreToolUse --tool Bash`,
   )
+}
+
+/** The event that a misspelt name most likely means. */
+export function nearEvent(name: string): string | undefined {
+  if (!resolveEvent(name).custom) return undefined
+  return nearest(
+    name,
+    knownEvents().flatMap((known) => [known.name, ...known.aliases]),
+  )
+}
+
+// ---- an example ------------------------------------------------------------------------------------------------
+
+const BY_TYPE: Readonly<Record<FieldType, unknown>> = {
+  string: '…',
+  number: 0,
+  boolean: true,
+  object: {},
+  list: [],
+  json: 'ok',
+}
+
+const BY_FIELD: Readonly<Record<string, unknown>> = {
+  tool_name: 'Bash',
+  tool_input: { command: 'ls' },
+  tool_response: { stdout: 'ok' },
+  prompt: 'Hello',
+  source: 'startup',
+  file_path: '/tmp/file.txt',
+}
+
+/** What the tools of Claude Code are called with. */
+const BY_TOOL: Readonly<Record<string, unknown>> = {
+  Bash: BY_FIELD.tool_input,
+  Read: { file_path: '/tmp/file.txt' },
+  Write: { file_path: '/tmp/file.txt', content: 'Hello' },
+  Edit: { file_path: '/tmp/file.txt', old_string: 'Hello', new_string: 'Bye' },
+  WebFetch: { url: 'https://example.com/', prompt: 'Hello' },
+}
+
+/** A payload with the required fields, as JSON. */
+export function examplePayload({ required }: EventKind, tool: unknown = 'Bash'): string {
+  const input = { tool_input: Object.hasOwn(BY_TOOL, String(tool)) ? BY_TOOL[String(tool)] : {} }
+  const fields = Object.entries(required).map(([field, type]) => [field, exampleOf(field, type)])
+  const payload = Object.fromEntries(fields)
+  return JSON.stringify('tool_input' in payload ? { ...payload, ...input } : payload)
+}
+
+function exampleOf(field: string, type: FieldType): unknown {
+  return Object.hasOwn(BY_FIELD, field) ? BY_FIELD[field] : BY_TYPE[type]
 }

@@ -1,8 +1,21 @@
-// Colours and widths of a terminal; everything reads as well without.
+// The terminal, if there is one: colours and width. Everything reads as well without.
 
-import { isTerminal } from '../terminal.js'
+import { fstatSync } from 'node:fs'
 
-/** On and off, as terminals know them. */
+/** Looks before it loads node:tty, which brings the network along and takes longer than all of `fire`. */
+export function isTerminal(fd: 0 | 1 | 2): boolean {
+  return isDevice(fd) && process.getBuiltinModule('node:tty').isatty(fd)
+}
+
+function isDevice(fd: number): boolean {
+  try {
+    return fstatSync(fd).isCharacterDevice()
+  } catch {
+    return false // closed
+  }
+}
+
+/** The codes that switch a style on and off. */
 const CODES = {
   bold: [1, 22],
   dim: [2, 22],
@@ -14,7 +27,6 @@ const CODES = {
 
 export type Paint = Readonly<Record<keyof typeof CODES, (text: string) => string>>
 
-/** Only on a terminal, and not for who does not want any. */
 export function isColoured(fd: 1 | 2): boolean {
   const { NO_COLOR, TERM } = process.env
   return !NO_COLOR && TERM !== 'dumb' && isTerminal(fd)
@@ -31,7 +43,7 @@ export function painter(fd: 1 | 2): Paint {
 
 const NARROWEST = 40
 
-/** Columns of the terminal. Into a pipe lines go whole: whoever searches them must find them. */
+/** Columns of the terminal. Lines go into a pipe whole, so that a search finds them. */
 export function width(): number {
   return isTerminal(1) ? Math.max(NARROWEST, process.stdout.columns || 80) : Infinity
 }

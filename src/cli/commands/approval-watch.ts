@@ -4,20 +4,26 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { openTerminal } from '../../asking/terminal.js'
 import { promptAt } from '../../asking/terminal-prompt.js'
 import { visible, visibleName } from '../../core/base/text.js'
-import type { AnswerResult, Approvals, Found, Pending } from '../../store/approvals.js'
+import type { AnswerResult, Approvals, Found, GivenAnswer, Pending } from '../../store/approvals.js'
 import { Interruption } from '../interruption.js'
 import type { Output } from '../output.js'
+import { userName } from '../person.js'
 import { shortPath } from '../print/lines.js'
-import { isColoured } from '../print/paint.js'
+import { isColoured, isTerminal } from '../print/terminal.js'
 import { EXIT, Refusal } from '../refusal.js'
-import { isTerminal } from '../terminal.js'
-import { userName } from '../user-name.js'
-import { answered } from './approval-answer.js'
 
 /** How often to look for questions, and whether somebody else answered. */
 const LOOK_MS = 300
 
-export async function watchQuestions(queue: Approvals, output: Output): Promise<number> {
+interface Watch {
+  readonly queue: Approvals
+  readonly output: Output
+  /** Puts an answer on record; resolves to why it could not. */
+  readonly record: (pending: Pending, answer: GivenAnswer) => Promise<string | undefined>
+}
+
+export async function watchQuestions(watch: Watch): Promise<number> {
+  const { queue, output } = watch
   if (!isTerminal(0)) {
     throw new Refusal('NO_TERMINAL', '--watch asks at a terminal, and there is none', {
       hint: 'carabiner approvals lists what waits; allow ID and deny ID answer it.',
@@ -34,7 +40,7 @@ export async function watchQuestions(queue: Approvals, output: Output): Promise<
       const next = (await queue.open()).find(({ id }) => !shown.has(id))
       if (next) {
         shown.add(next.id)
-        if (!(await ask(next, { queue, signal, output }))) return EXIT.ok
+        if (!(await ask(next, watch, signal))) return EXIT.ok
       } else await pause(LOOK_MS, undefined, { signal }).catch(() => undefined)
     }
   } finally {
@@ -43,14 +49,9 @@ export async function watchQuestions(queue: Approvals, output: Output): Promise<
   return EXIT.ok
 }
 
-interface Desk {
-  readonly queue: Approvals
-  readonly signal: AbortSignal
-  readonly output: Output
-}
-
 /** False where the person left. */
-async function ask(pending: Pending, { queue, signal, output }: Desk): Promise<boolean> {
+async function ask(pending: Pending, watch: Watch, signal: AbortSignal): Promise<boolean> {
+  const { queue, output } = watch
   const { id, question, project, expires } = pending
   const terminal = openTerminal({})
   if (!terminal) return false
@@ -72,7 +73,7 @@ async function ask(pending: Pending, { queue, signal, output }: Desk): Promise<b
   // A terminal that is gone is nobody's answer.
   if (given.by === 'default') return false
   const { option, by = userName() } = given
-  await tell(pending, await queue.answer(id, { option, by, ...reasonOf(given) }), output)
+  await tell(pending, await queue.answer(id, { option, by, ...reasonOf(given) }), watch)
   return true
 }
 
@@ -95,10 +96,10 @@ function endedAs(found: Found): string {
   return answer ? `${answer.by} answered ${answer.option}` : 'it expired'
 }
 
-async function tell(pending: Pending, result: AnswerResult, output: Output): Promise<void> {
+async function tell(pending: Pending, result: AnswerResult, { output, record }: Watch): Promise<void> {
   switch (result.status) {
     case 'answered': {
-      const problem = await answered(pending, result.answer)
+      const problem = await record(pending, result.answer)
       if (problem !== undefined) await output.complain([`carabiner: ${visible(problem)}`])
       return
     }

@@ -1,6 +1,6 @@
 // A line that says what is waited for, once it takes longer than a second, where somebody looks at a terminal.
 
-import type { Output } from './output.js'
+import type { Output } from '../output.js'
 import { isTerminal } from './terminal.js'
 
 const QUIET_MS = 1000

@@ -6,7 +6,7 @@ import type { StoredEntry } from '../../store/audit-log.js'
 import { plainData } from '../output.js'
 import { cutTo, fitted, shownColumns } from '../print/fit.js'
 import { columns, duration, indented, noticeLines, oneLine, shortPath } from '../print/lines.js'
-import { type Paint, width } from '../print/paint.js'
+import { type Paint, width } from '../print/terminal.js'
 
 /** As a table; the words of an entry are cut where the line ends. */
 export function entryLines(entries: readonly StoredEntry[], paint: Paint): readonly string[] {

@@ -1,11 +1,11 @@
 // The audit of a project, as the command line writes and reads it.
 
-import type { MergedSettings } from '../../config/merged-settings.js'
-import { textOf } from '../../core/base/errors.js'
-import type { MaybePromise } from '../../core/base/promise.js'
-import type { AuditLog, Entry } from '../../store/audit-log.js'
-import { fileStores } from '../../store/file-stores.js'
-import { Refusal } from '../refusal.js'
+import type { MergedSettings } from '../config/merged-settings.js'
+import { textOf } from '../core/base/errors.js'
+import type { MaybePromise } from '../core/base/promise.js'
+import type { AuditLog, Entry } from '../store/audit-log.js'
+import { fileStores } from '../store/file-stores.js'
+import { Refusal } from './refusal.js'
 
 /** Opens the log when there is something to write, if the settings allow it. */
 export class ProjectAudit {

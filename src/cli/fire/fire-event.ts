@@ -1,28 +1,28 @@
-// One event through the hooks of a project, in a session that may outlast this process.
+// Fires one event through the hooks of a project, in a session that may outlast this process.
 
 import { type Diagnostic, isHookError, textOf } from '../../core/base/errors.js'
 import { onAbort } from '../../core/base/promise.js'
 import { lookalikeOf, resolveEvent } from '../../core/events/events.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
+import type { Plan } from '../../core/run/plan.js'
+import type { SessionOptions } from '../../core/session/session.js'
+import { isSkillEvent } from '../../core/session/skills.js'
 import type { Approver, Unanswered } from '../../core/verdict/approval.js'
 import { fileStores, type Stores } from '../../store/file-stores.js'
 import type { Sessions } from '../../store/sessions.js'
-import { ProjectAudit } from '../audit/project-audit.js'
 import { Interruption } from '../interruption.js'
+import { ProjectAudit } from '../project-audit.js'
 import { Refusal } from '../refusal.js'
 import { noticesOf, type OpenHooks, openHooks, projectOf, type Sources } from '../sources.js'
-import { nearEvent } from '../why/near-event.js'
-import { goesOn, sessionOf } from './fired-session.js'
-import type { Payload } from './payload.js'
-import { withToolName } from './tool-names.js'
+import { examplePayload, nearEvent, type Payload } from './payload.js'
 
-export interface Fired {
+export interface FireResult {
   readonly outcome: Outcome
   readonly notices: readonly Diagnostic[]
   readonly ms: number
 }
 
-export interface Deadline {
+interface Deadline {
   readonly seconds: number
   /** On the clock of performance.now(). */
   readonly startedAt: number
@@ -31,22 +31,22 @@ export interface Deadline {
 export interface Firing {
   readonly event: string
   readonly payload: Payload
-  /** Other names of the tool that it is about. */
+  /** Other names of the tool. */
   readonly toolNames?: readonly string[]
   readonly sources: Sources
-  /** Seconds: hooks that are not done by then have failed. */
+  /** Seconds after which hooks that are not done have failed. */
   readonly timeout?: number | undefined
-  /** If the hooks are not done by then, nothing was decided. */
+  /** Nothing is decided if the hooks are not done by then. */
   readonly until?: Deadline
-  /** Seconds to wait for a person's answer; without it only while somebody watches. */
+  /** Seconds to wait for a person's answer. Without it the wait lasts only while somebody watches. */
   readonly wait?: number | undefined
-  /** As soon as there is a verdict. */
-  readonly told: (fired: Fired) => Promise<void>
-  /** What came to light since. */
+  /** Called as soon as there is a verdict. */
+  readonly told: (fired: FireResult) => Promise<void>
+  /** Called with what came to light after that. */
   readonly toldLater: (notices: readonly Diagnostic[]) => Promise<void>
 }
 
-export async function fireEvent(firing: Firing): Promise<Fired> {
+export async function fireInProject(firing: Firing): Promise<FireResult> {
   const { event, sources, until } = firing
   const interruption = new Interruption()
   const project = projectOf(sources)
@@ -69,7 +69,7 @@ export async function fireEvent(firing: Firing): Promise<Fired> {
     await hooks.close()
     return await telling.end(outcome, ms)
   } catch (error) {
-    throw isHookError(error, 'PAYLOAD_INVALID') ? await withExample(event, error) : error
+    throw isHookError(error, 'PAYLOAD_INVALID') ? withExample(event, error) : error
   } finally {
     await hooks.close()
     stopListening()
@@ -96,7 +96,7 @@ async function evaluated(
   { event, payload, toolNames = [], timeout }: Firing,
   session: ReturnType<OpenHooks['session']>,
   signal: AbortSignal,
-): Promise<Pick<Fired, 'outcome' | 'ms'>> {
+): Promise<Pick<FireResult, 'outcome' | 'ms'>> {
   const startedAt = performance.now()
   const data = withToolName(payload, toolNames, (one) => session.explain(event, one))
   const outcome = await session.fire(event, data, { timeout, signal })
@@ -116,7 +116,7 @@ class Telling {
     this.#notices = notices
   }
 
-  /** A verdict does not wait for those whose verdict does not count: a host that loses patience has it by then. */
+  /** A verdict does not wait for async hooks, whose verdict does not count: the host might lose patience. */
   async begin(outcome: Outcome, ms: number): Promise<void> {
     this.isEarly = outcome.hooks.some(({ status }) => status === 'detached')
     if (!this.isEarly) return
@@ -125,7 +125,7 @@ class Telling {
     await this.#to.told({ outcome, notices, ms })
   }
 
-  async end(outcome: Outcome, ms: number): Promise<Fired> {
+  async end(outcome: Outcome, ms: number): Promise<FireResult> {
     const fired = { outcome, notices: this.#notices(), ms }
     if (this.isEarly) await this.#to.toldLater(unsaid(fired.notices, this.#said))
     else await this.#to.told(fired)
@@ -141,13 +141,13 @@ function sessionsOf(stores: Stores): Sessions {
   }
 }
 
-/** An answer that is given later is for a call of the same session. */
+/** A later answer is matched to its call by the session. */
 const NO_SESSION: Unanswered = {
   unanswered:
     'A person must approve this, and nobody can: the payload has no session_id, by which the same call would be known again. Add one.',
 }
 
-/** Who is asked sits elsewhere. Loaded when somebody asks: most events end without. */
+/** Asks through the queue. Loaded when a hook asks: most events end without a question. */
 function approverOf(
   project: string,
   stores: Stores,
@@ -177,21 +177,19 @@ function late(until: Deadline): AbortSignal {
   return controller.signal
 }
 
-/** A misspelt name is an event of its own, which goes on without the gates it was meant for. */
+/** A misspelt event counts as a custom one, and goes on without the gates it was meant for. */
 export function misspelt(event: string): readonly Diagnostic[] {
   const meant = nearEvent(event)
   if (meant === undefined || lookalikeOf(event)) return []
   return [{ code: 'lookalike-event', text: `${event} is an event of your own here; did you mean ${meant}?` }]
 }
 
-async function withExample(event: string, error: Error): Promise<Refusal> {
-  const { examplePayload } = await import('./example-payload.js')
+function withExample(event: string, error: Error): Refusal {
   return new Refusal('PAYLOAD_INVALID', error.message, {
     hint: `A payload of ${resolveEvent(event).name}: ${examplePayload(resolveEvent(event))}`,
   })
 }
 
-/** Those that were not said yet. */
 export function unsaid(notices: readonly Diagnostic[], said: readonly Diagnostic[]): readonly Diagnostic[] {
   const keys = new Set(said.map(keyOf))
   return notices.filter((one) => !keys.has(keyOf(one)))
@@ -199,4 +197,77 @@ export function unsaid(notices: readonly Diagnostic[], said: readonly Diagnostic
 
 function keyOf({ code, text, ...where }: Diagnostic): string {
   return JSON.stringify([code, text, where])
+}
+
+// ---- the session -----------------------------------------------------------------------------------------------
+
+/** The next event of a session is fired by another process, which finds what this one left. */
+function goesOn(event: string): boolean {
+  return resolveEvent(event).name !== 'SessionEnd'
+}
+
+/** The fields of the payload that describe its session. */
+function sessionOf(event: string, payload: Payload, project: string): SessionOptions {
+  checkSessionId(event, payload.session_id ?? undefined)
+  const said = {
+    id: payload.session_id,
+    cwd: payload.cwd,
+    transcriptPath: payload.transcript_path,
+    permissionMode: payload.permission_mode,
+    // A session ends as a whole.
+    agentId: goesOn(event) ? payload.agent_id : undefined,
+    agentType: payload.agent_type,
+    parentTurnId: payload.parent_turn_id,
+    channel: payload.channel,
+    chatId: payload.chat_id,
+  }
+  return { cwd: project, ...Object.fromEntries(Object.entries(said).filter(([, value]) => isText(value))) }
+}
+
+const LONGEST_ID = 4096
+
+/** The engine replaces the id with its own, so no later check would notice. */
+function checkSessionId(event: string, id: unknown): void {
+  if (id === undefined && isSkillEvent(event)) {
+    throw new Refusal('PAYLOAD_INVALID', `${event} needs session_id: a skill is loaded in a session`)
+  }
+  if (id === undefined || (typeof id === 'string' && id.length <= LONGEST_ID && !id.includes('\0'))) return
+  throw new Refusal(
+    'PAYLOAD_INVALID',
+    `session_id must be a string of at most ${LONGEST_ID} characters, without NUL`,
+  )
+}
+
+/** The check of the payload refuses anything else, and names the field. */
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '' && !value.includes('\0')
+}
+
+// ---- the name of the tool --------------------------------------------------------------------------------------
+
+type Explain = (payload: Payload) => Plan
+
+/**
+ * An agent and Claude Code may call the same tool differently. Returns the payload with the first name under which all
+ * hooks are asked that any of the names would ask; the agent's own name is tried last, and kept in `host_tool_name`.
+ * Throws where no name asks them all: a gate that is not asked would be open.
+ */
+function withToolName(payload: Payload, names: readonly string[], explain: Explain): Payload {
+  const { tool_name: own } = payload
+  if (names.length === 0) return payload
+  const renamed = names
+    .filter((name) => name !== own)
+    .map((name) => ({ ...payload, tool_name: name, host_tool_name: own }))
+  const asked = [...renamed, payload].map((one) => ({ payload: one, hooks: askedOf(explain(one)) }))
+  const all = new Set(asked.flatMap(({ hooks }) => hooks))
+  const found = asked.find(({ hooks }) => hooks.length === all.size)
+  if (found) return found.payload
+  throw new Refusal('CONFIG_INVALID', `Some hooks are for ${names.join(' or ')}, others for ${own} alone`, {
+    hint: `It is the same tool here: write ${[...new Set([...names, own])].join('|')} as their matcher.`,
+  })
+}
+
+/** Places in the order, which is the same in every plan. */
+function askedOf({ candidates }: Plan): readonly number[] {
+  return candidates.filter(({ why }) => why !== 'matcher' && why !== 'if').map(({ order }) => order)
 }

@@ -1,13 +1,15 @@
-// What a test would run that this user has not trusted as it is now: hooks, and what cases bring with them. It runs, and it is said before.
+// What a test says before it runs anything: hooks and cases that this user has not trusted, and builds older than their source.
 
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { hooksDirOf } from '../../config/discovery.js'
 import { visible, visibleName } from '../../core/base/text.js'
 import { isBelow, realOf } from '../../files/within.js'
+import { shellQuoted } from '../../shell/shell-quoted.js'
 import type { Unit } from '../../trust/unit.js'
 import { findUnits } from '../plugins/trust-units.js'
-import { grouped, shortPath, some } from '../print/lines.js'
+import { fromHere, grouped, shortPath, some } from '../print/lines.js'
 import { projectFolder } from '../sources.js'
 import type { Subject } from './find-cases.js'
 
@@ -56,4 +58,56 @@ export function unreviewedLine(those: readonly Unreviewed[]): string {
     ({ name, path, state }) => `${visibleName(name)} from ${visible(shortPath(path))} (${state})`,
   )
   return `carabiner: running what you have not trusted: ${some(list)}; it runs as you, without your variables and settings`
+}
+
+// ---- builds that are too old -----------------------------------------------------------------------------------
+
+/** One line for each plugin whose source was changed after it was compiled. */
+export function staleLines(subjects: readonly Subject[]): readonly string[] {
+  const plugins = new Set(subjects.flatMap(({ plugin }) => plugin ?? []))
+  return [...plugins].flatMap((plugin) => {
+    const stale = namesIn(plugin).find((name) => isStale(plugin, name))
+    if (stale === undefined) return []
+    const old = visible(shortPath(join(plugin, compiledName(stale))))
+    return [`carabiner: ${old} is older than ${visible(stale)}, and it is what runs; ${buildOf(plugin)}`]
+  })
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).filter((name) => /\.[mc]?ts$/.test(name) && !/\.d\.[mc]?ts$/.test(name))
+  } catch {
+    return []
+  }
+}
+
+function compiledName(source: string): string {
+  return source.replace(/ts$/, 'js')
+}
+
+/** In milliseconds: files that one checkout writes, in whatever order, are nearer to each other. */
+const APART = 2000
+
+function isStale(folder: string, source: string): boolean {
+  const compiled = timeOf(join(folder, compiledName(source)))
+  const written = timeOf(join(folder, source))
+  return compiled !== undefined && written !== undefined && written > compiled + APART
+}
+
+function timeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs
+}
+
+function buildOf(plugin: string): string {
+  const folder = shellQuoted(visible(fromHere(plugin)))
+  return hasBuild(plugin) ? `build it: npm --prefix ${folder} run build` : 'compile it first'
+}
+
+function hasBuild(plugin: string): boolean {
+  const file = join(plugin, 'package.json')
+  try {
+    return existsSync(file) && JSON.parse(readFileSync(file, 'utf8')).scripts?.build !== undefined
+  } catch {
+    return false
+  }
 }

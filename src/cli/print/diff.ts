@@ -1,5 +1,10 @@
 // What changed between two texts, line by line, as `diff -u` writes it.
 
+import { visible, visibleLines } from '../../core/base/text.js'
+import type { SettingsFile } from '../../hosts/settings-file.js'
+import { shortPath } from './lines.js'
+import type { Paint } from './terminal.js'
+
 /** Unchanged lines around a change. */
 const CONTEXT = 3
 /** Of lines before times lines after, without what both begin and end with: beyond it they are not compared one by one. */
@@ -103,4 +108,32 @@ function middle(before: readonly string[], after: readonly string[]): readonly L
   while (i < rows) lines.push({ sign: '-', text: before[i++] as string })
   while (j < columns) lines.push({ sign: '+', text: after[j++] as string })
   return lines
+}
+
+// ---- a file of settings ----------------------------------------------------------------------------------------
+
+/** `after`: what it is to say; undefined: there is to be none. */
+interface TextChange {
+  readonly file: SettingsFile
+  readonly after: string | undefined
+}
+
+export function changeLines(change: TextChange, paint: Paint): readonly string[] {
+  const { path, real, text } = change.file
+  const name = visible(shortPath(path))
+  const title = real === path ? name : `${name} -> ${visible(real)}`
+  const coloured = (line: string) => {
+    if (line.startsWith('+')) return paint.green(line)
+    return line.startsWith('-') ? paint.red(line) : line
+  }
+  return [
+    paint.bold(text === undefined ? `${title} (new)` : title),
+    ...visibleLines(diffOf(change).join('\n')).map(coloured),
+  ]
+}
+
+/** The ends of lines stay as they are, and are not shown. */
+export function diffOf({ file, after }: TextChange): readonly string[] {
+  const lines = (text = '') => text.replaceAll('\r\n', '\n')
+  return lineDiff(lines(file.text), lines(after))
 }

@@ -1,20 +1,22 @@
 // `fire --record`: the call and what came of it as a case, if `carabiner test` can come to the same.
 
 import { homedir } from 'node:os'
-import { resolve } from 'node:path'
+import { basename, relative, resolve, sep } from 'node:path'
 import type { ConfiguredHook } from '../../config/configured-hook.js'
 import { hooksDirOf } from '../../config/discovery.js'
 import { visibleName } from '../../core/base/text.js'
 import type { Trace } from '../../core/hooks/outcome.js'
 import { isBelow, realOf } from '../../files/within.js'
+import type { Review } from '../../trust/review.js'
+import { isExecutable, type Unit } from '../../trust/unit.js'
+import { isAgentShell } from '../person.js'
+import { findUnits, type Units } from '../plugins/trust-units.js'
 import { typedTrust } from '../print/typed.js'
 import { Refusal } from '../refusal.js'
-import { projectOf, type Sources } from '../sources.js'
-import { specsIn } from '../specs.js'
-import { pluginOf } from '../test-cases/find-cases.js'
+import { projectOf, type Sources, specsIn } from '../sources.js'
+import { CASE_FILE, pluginOf } from '../test-cases/find-cases.js'
 import { type Call, recordCase, recordedLines } from '../test-cases/record-case.js'
-import { undoOf } from '../why/undo.js'
-import { carryTrust } from './carried-trust.js'
+import { undoOf } from '../why/advice.js'
 
 /** Lines for people. Throws a Refusal where a hook had no say that would have one in the test. */
 export async function recordFired(
@@ -27,7 +29,7 @@ export async function recordFired(
   const { written: added, isCarried } = await carryTrust(file, sources, () =>
     recordCase(file, { ...call, project }),
   )
-  const next = added.isNew && !isCarried ? trustAgain(added.file, sources, project) : []
+  const next = added.isNew && !isCarried ? typedTrustAgain(added.file, sources, project) : []
   return [...recordedLines(added), ...next]
 }
 
@@ -74,11 +76,67 @@ function trusting(source: string, sources: Sources): string {
 }
 
 /** A plugin of the project with another file in it is not what was trusted. */
-function trustAgain(file: string, sources: Sources, project: string): readonly string[] {
+function typedTrustAgain(file: string, sources: Sources, project: string): readonly string[] {
   const hooksDir = realOf(hooksDirOf(project))
   const path = realOf(file)
   if (realOf(project) === realOf(homedir()) || !isBelow(path, hooksDir)) return []
   const [plugin, ...inside] = path.slice(hooksDir.length + 1).split(/[/\\]/)
   if (plugin === undefined || inside.length === 0) return []
   return [`next ${typedTrust([plugin], sources)}   # a file of it has changed`]
+}
+
+// ---- trust that is kept ----------------------------------------------------------------------------------------
+
+/** Writes the file of cases, and answers whether the plugin that it is in is still trusted by that. */
+async function carryTrust<T>(
+  file: string,
+  sources: Sources,
+  write: () => T,
+): Promise<{ readonly written: T; readonly isCarried: boolean }> {
+  const path = realOf(resolve(file))
+  const plugin = pluginOf(path)
+  const isCaseFile = plugin !== undefined && basename(path) === CASE_FILE
+  const found = isCaseFile && !isAgentShell() ? await findUnits(sources, undefined) : undefined
+  const unit = [...(found?.units.keys() ?? [])].find((one) => isAt(one, plugin))
+  const before = found && unit ? trustedReview(found, unit) : undefined
+  const written = write()
+  if (!found || !unit || !before) return { written, isCarried: false }
+  const inside = relative(realOf(unit.path), path).split(sep).join('/')
+  return { written, isCarried: trustAgain(found, unit, before, inside) }
+}
+
+function isAt({ kind, path }: Unit, plugin: string | undefined): boolean {
+  return kind === 'folder' && plugin !== undefined && realOf(path) === realOf(plugin)
+}
+
+/** Undefined where the user did not trust it; or where a hook names its cases, which are then more than that. */
+function trustedReview({ store }: Units, unit: Unit): Review | undefined {
+  const isNamed = unit.hooks.some(({ command, args = [] }) =>
+    [command, ...args].join(' ').includes(CASE_FILE),
+  )
+  if (isNamed || store.standingOf(unit).state !== 'trusted') return undefined
+  const review = store.look(unit)
+  return review.record && review.differences.length === 0 ? review : undefined
+}
+
+function trustAgain({ store }: Units, unit: Unit, before: Review, inside: string): boolean {
+  try {
+    const after = store.look(unit)
+    if (after.problems.length > 0 || contentOf(after, inside) !== contentOf(before, inside)) return false
+    store.trust(unit, after.digest)
+    return true
+  } catch {
+    return false // it waits, which is told
+  }
+}
+
+/** All that was reviewed, but for one file. */
+function contentOf({ files, scripts, absent, programs }: Review, without: string): string {
+  const parts = [...files.filter(({ path }) => path !== without), ...scripts].map((file) => [
+    file.path,
+    file.sha256,
+    isExecutable(file),
+    file.link,
+  ])
+  return JSON.stringify([parts, absent, programs])
 }

@@ -7,7 +7,7 @@ import type { Approval, Outcome, Trace } from '../../core/hooks/outcome.js'
 import { plainData } from '../output.js'
 import { fitted } from '../print/fit.js'
 import { duration, indented, labelled, noticeLines, oneLine } from '../print/lines.js'
-import { type Paint, painter } from '../print/paint.js'
+import { type Paint, painter } from '../print/terminal.js'
 
 export interface ToldOutcome extends Omit<Outcome, 'diagnostics'> {
   readonly diagnostics: readonly Diagnostic[]

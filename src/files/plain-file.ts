@@ -110,10 +110,13 @@ export function linkUnlessThere(from: string, to: string): boolean {
   }
 }
 
-export function removeIfThere(path: string): void {
+/** Answers whether it was there. */
+export function removeIfThere(path: string): boolean {
   try {
     unlinkSync(path)
+    return true
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw error
   }
 }

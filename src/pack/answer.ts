@@ -1,13 +1,13 @@
-// Putting together what a hook of the pack says: to the model, and to the user.
+// Answers of the pack's hooks: context for the model, messages to the user.
 
-import { plainText } from '../core/base/text.js'
+import { byteLength, cleanText, cutText, plainText } from '../core/base/text.js'
 import { type HookResult, inject, proceed } from '../core/events/result.js'
-import { bounded } from './fenced.js'
+import { renderInjection } from '../core/session/injection.js'
 
-/** As much as somebody reads; a settings file of a stranger may have many faults. */
+/** As much as a person reads: a stranger's settings file may have many faults. */
 const MAX_MESSAGE = 2048
 
-/** Undefined where there is nothing to say. */
+/** `parts` are for the model, `messages` for the user. Undefined if there is nothing to say. */
 export function saying(
   parts: readonly (string | undefined)[],
   messages: readonly (string | undefined)[] = [],
@@ -18,7 +18,7 @@ export function saying(
   return told.length === 0 ? result : withMessages(result, told)
 }
 
-/** Adds to what the user is told; a verdict stays what it is. */
+/** Adds messages to the user; the verdict stays. */
 export function withMessages(
   result: HookResult | undefined,
   messages: readonly string[],
@@ -30,4 +30,25 @@ export function withMessages(
     userMessage: bounded(plainText(all.join('\n')), MAX_MESSAGE),
     userMessageLevel: 'warning',
   }
+}
+
+// ---- text by others: cleaned, cut to size, and between marks that it cannot end --------------------------------
+
+const CUT = '\n[cut: larger than the limit]'
+
+export function bounded(text: string, maxBytes: number): string {
+  const clean = cleanText(text).trim()
+  return byteLength(clean) <= maxBytes ? clean : cutText(clean, maxBytes, CUT)
+}
+
+/** Undefined if nothing is left to say. */
+export function fenced(source: string, text: string, maxBytes: number): string | undefined {
+  const said = bounded(text, maxBytes)
+  if (said === '' || maxBytes <= 0) return undefined
+  return renderInjection({ source, text: said, role: 'system', ephemeral: false })
+}
+
+/** On one line: the name of a file or a branch may hold anything. */
+export function inline(text: string, maxBytes = 120): string {
+  return JSON.stringify(bounded(text.replace(/\s+/g, ' '), maxBytes))
 }

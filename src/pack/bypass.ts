@@ -1,10 +1,10 @@
-// CARABINER_OFF=1 for the hooks of the pack: obeyed unless the user's settings forbid it, and never quiet.
+// CARABINER_OFF=1 for the pack's hooks: obeyed unless the user's settings forbid it, and never silent.
 
 import { join } from 'node:path'
 import { isObject } from '../core/base/json.js'
 import { readPlain } from '../files/plain-file.js'
 import { realOf } from '../files/within.js'
-import { type ProjectEnv, switchedOffBy } from './project-env.js'
+import { type ProjectEnv, switchedOffBy } from './project.js'
 
 const MAX_BYTES = 1024 * 1024
 
@@ -13,7 +13,7 @@ export interface Bypass {
   readonly message: string
 }
 
-/** Undefined where nobody asks for it. A project is nobody: `found` is what it sets in the environment of hooks. */
+/** Undefined if the switch is not set. A project may not set it: `found` are the variables that it sets for hooks. */
 export function bypassOf(
   env: NodeJS.ProcessEnv,
   home: string,
@@ -34,12 +34,12 @@ export function bypassOf(
   }
 }
 
-/** Undefined where the file is there and cannot be read: it may forbid it. */
+/** Undefined for an unreadable file, which may forbid it. */
 function mayBypass(file: string): boolean | undefined {
   try {
     const found = readPlain(realOf(file), MAX_BYTES)
     if ('problem' in found) return undefined
-    const settings: unknown = JSON.parse(withoutRemarks(found.text.replace(/^\uFEFF/, '')))
+    const settings: unknown = JSON.parse(withoutComments(found.text.replace(/^\uFEFF/, '')))
     const hooks = isObject(settings) && isObject(settings.hooks) ? settings.hooks : {}
     return hooks.bypass !== false
   } catch (error) {
@@ -48,8 +48,8 @@ function mayBypass(file: string): boolean | undefined {
   }
 }
 
-/** The file may have them, and commas at an end. What is no JSON without them cannot be read. */
-function withoutRemarks(text: string): string {
+/** The file may have comments and trailing commas. */
+function withoutComments(text: string): string {
   return text
     .replace(/("(?:[^"\\\n]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, '$1')
     .replace(/("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])/g, '$1')

@@ -1,4 +1,4 @@
-// The standard hooks: each is loaded when it is asked for, because a host starts one of them for every event.
+// The standard hooks. Each is loaded on demand, because a host starts one of them for every event.
 
 import type { PackName } from '../hosts/pack-names.js'
 import type { PackHook } from './pack-hook.js'

@@ -1,9 +1,13 @@
-// What a session leaves for the next one: the last words, the files it wrote; and what comes of that when one starts.
+// What sessions pass on: the last words and files of a session, answers of agents, and the user's preferences.
 
+import { join } from 'node:path'
 import type { InputOf } from '../author/hook-input.js'
+import { textOf } from '../core/base/errors.js'
 import { type Data, isObject, type Json } from '../core/base/json.js'
 import { withoutSecrets } from '../core/base/secrets.js'
-import { bounded, fenced, inline } from './fenced.js'
+import { readPlain } from '../files/plain-file.js'
+import { realOf } from '../files/within.js'
+import { bounded, fenced, inline } from './answer.js'
 import type { PackContext } from './pack-hook.js'
 import { type Conversation, conversationIn, transcriptTail } from './transcript.js'
 
@@ -15,7 +19,7 @@ const MAX_PATH = 120
 
 type Ending = InputOf<'Stop'> | InputOf<'SessionEnd'>
 
-/** The conversation as far as it can be read; what the event itself says was last is last. */
+/** The readable part of the conversation. It ends with the last message that the event itself names. */
 export function conversationOf(input: Ending): Conversation {
   const { lines } = transcriptTail(input.transcriptPath, MAX_TRANSCRIPT) ?? { lines: [] }
   const read = conversationIn(lines)
@@ -25,12 +29,12 @@ export function conversationOf(input: Ending): Conversation {
   return { ...read, said: [...read.said, { by: 'assistant', text: last.trim() }] }
 }
 
-/** Without secrets before it is cut: half of one is not known for one. */
+/** Secrets go before the text is cut: half of a secret is not recognised. */
 export function kept(text: string, maxBytes: number): string {
   return bounded(withoutSecrets(text), maxBytes)
 }
 
-/** Nothing where there is nothing to remember. The newest record of a session is its memory. */
+/** The newest record of a session is its memory. */
 export function saveMemory(
   input: Ending,
   conversation: Conversation,
@@ -49,12 +53,12 @@ export function saveMemory(
   })
 }
 
-/** A session without an id is one with the others that have none. */
+/** All sessions without an id count as one. */
 export function sessionOf(id: string | undefined): string {
   return bounded(id ?? '', 128)
 }
 
-/** Of the session before this one, and what a reflection said since; fenced, within the user's bound. */
+/** Notes of the session before this one, and the newest reflection; fenced, within the user's bound. */
 export function recalledMemory(
   session: string | undefined,
   { settings, state }: PackContext,
@@ -92,11 +96,11 @@ function textOr(value: Json | undefined, other: string): string {
 
 // ---- agents ---------------------------------------------------------------------------------------------------
 
-/** Tools that start another agent, as hosts call them. */
+/** Hosts' names for the tools that start another agent. */
 const AGENT_TOOLS: readonly string[] = ['agent', 'task', 'spawn_agent', 'subagent']
 const AGENT_NAMES = ['subagent_type', 'subagentType', 'agent_type', 'agentType', 'agent']
 
-/** What an agent was asked and answered, kept under its name. */
+/** Keeps an agent's task and answer under its name. */
 export function saveAgentMemory(
   { toolName, toolInput, toolResult, sessionId }: InputOf<'PostToolUse'>,
   { settings, state }: PackContext,
@@ -115,7 +119,7 @@ export function saveAgentMemory(
   })
 }
 
-/** A text, a list of parts with text, or an object that has them as `content`. */
+/** Reads a text, a list of parts with text, or an object that has them as `content`. */
 function plainAnswer(result: Json | undefined): string {
   if (typeof result === 'string') return result.trim()
   if (isObject(result)) return plainAnswer((result.content ?? result.text) as Json | undefined)
@@ -126,7 +130,7 @@ function plainAnswer(result: Json | undefined): string {
     .trim()
 }
 
-/** Of these agents, newest first, so many of each; fenced, within the user's bound. */
+/** The newest records of these agents; fenced, within the user's bound. */
 export function recalledAgents(
   agents: readonly string[],
   { settings, state }: PackContext,
@@ -148,4 +152,30 @@ function agentLine(agent: string, { time, task, answer }: Data): string {
   const asked = typeof task === 'string' ? `, asked ${inline(task, MAX_PROMPT)}` : ''
   const said = typeof answer === 'string' ? `: ${inline(answer, MAX_TEXT)}` : ''
   return `- ${inline(agent)}, ${textOr(time, 'unknown')}${asked}${said}`
+}
+
+// ---- preferences of the user -----------------------------------------------------------------------------------
+
+const MAX_PREFERENCES_FILE = 256 * 1024
+const MAX_PREFERENCES = 2048
+
+/** From the settings, or from a file beside them; fenced, within its bound. */
+export function preferences({ home, settings }: PackContext): { text?: string; problem?: string } {
+  const found = settings.preferences === undefined ? fromFile(home) : { text: settings.preferences }
+  if ('problem' in found) return found
+  const text = fenced('preferences of the user', found.text, MAX_PREFERENCES)
+  return text === undefined ? {} : { text }
+}
+
+function fromFile(home: string): { readonly text: string } | { readonly problem: string } {
+  const path = join(home, '.amplifier', 'preferences.md')
+  try {
+    const found = readPlain(realOf(path), MAX_PREFERENCES_FILE)
+    if ('text' in found) return found
+    return found.problem === 'is empty' ? { text: '' } : { problem: `${path} ${found.problem}` }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { text: '' }
+    return { problem: `${path} cannot be read: ${textOf(error)}` }
+  }
 }

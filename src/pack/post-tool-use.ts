@@ -1,8 +1,8 @@
-// A tool ran: how often which one, how large, how long; and what an agent that was called answered.
+// A tool ran: counts it, with sizes and duration, and keeps the answer of an agent.
 
 import type { InputOf } from '../author/hook-input.js'
 import { type Data, isObject, type Json } from '../core/base/json.js'
-import { bounded } from './fenced.js'
+import { bounded } from './answer.js'
 import { saveAgentMemory, sessionOf } from './memory.js'
 import type { PackHook } from './pack-hook.js'
 
@@ -18,7 +18,7 @@ export const postToolUse: PackHook = {
   },
 }
 
-/** Sizes and names; never what was in it. */
+/** Sizes and names, never the contents. */
 function metrics(input: InputOf<'PostToolUse'> | InputOf<'PostToolUseFailure'>): Data {
   const { duration_ms: duration } = input.extra
   const result = input.event === 'PostToolUse' ? input.toolResult : undefined

@@ -1,12 +1,10 @@
-// The context is about to be compacted: the transcript is exported, so that what is lost can be looked up.
+// The context is about to be compacted: exports the transcript, so that it can still be looked up.
 
 import { textOf } from '../core/base/errors.js'
-import { saying } from './answer.js'
-import { exportTranscript } from './exports.js'
-import { inline } from './fenced.js'
+import { inline, saying } from './answer.js'
 import { sessionOf } from './memory.js'
 import type { PackHook } from './pack-hook.js'
-import { transcriptTail } from './transcript.js'
+import { exportTranscript, transcriptTail } from './transcript.js'
 
 const MAX_BYTES = 4 * 1024 * 1024
 

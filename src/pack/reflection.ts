@@ -1,8 +1,8 @@
-// Looking back at a session: the prompt for it, and the user's command that answers it.
+// Looking back at a session: the prompt, and the user's command that answers it.
 
 import { spawn } from 'node:child_process'
 import { textOf } from '../core/base/errors.js'
-import { fenced } from './fenced.js'
+import { fenced } from './answer.js'
 import { kept } from './memory.js'
 import type { ReflectionSettings } from './settings.js'
 import type { Conversation } from './transcript.js'
@@ -12,7 +12,7 @@ const MAX_ONE = 1000
 const MAX_CONVERSATION = 16 * 1024
 const MAX_OUTPUT = 64 * 1024
 
-/** Set for the command: an agent started by it has hooks too, and must not reflect on its reflection. */
+/** Set for the command: an agent that it starts has hooks, too, and must not reflect on the reflection. */
 export const REFLECTING = 'CARABINER_REFLECTING'
 
 const QUESTION = `Look back at the session below. Say in at most ten short lines, for whoever works on this project next:
@@ -24,7 +24,7 @@ export function reflectionPrompt({ said, files }: Conversation): string {
     .slice(-MAX_SAID)
     .map(({ by, text }) => `${by}: ${kept(text, MAX_ONE)}`)
     .join('\n\n')
-  // The end counts more than the beginning, and is what is left of a long one.
+  // The end of a long conversation matters more than its beginning.
   const session = fenced('the session', talk.slice(-MAX_CONVERSATION), MAX_CONVERSATION)
   const written = fenced(
     'files written',
@@ -41,7 +41,7 @@ const ENDINGS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
 export type Reflected = { readonly text: string } | { readonly problem: string }
 
-/** Its standard output. It and what it started are gone when this returns. */
+/** Answers the command's standard output. The command and its children are gone when this returns. */
 export function reflect(
   { command, timeout }: ReflectionSettings,
   prompt: string,
@@ -65,7 +65,7 @@ export function reflect(
       killGroup(child.pid)
       process.kill(process.pid, signal)
     }
-    // Who ends us does not know of it, and it would go on by itself.
+    // A signal that ends us does not reach the command, which would go on by itself.
     for (const signal of ENDINGS) process.once(signal, ended)
     const end = (result: Reflected) => {
       clearTimeout(timer)
@@ -76,7 +76,7 @@ export function reflect(
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       if (output.length < MAX_OUTPUT) output += chunk.slice(0, MAX_OUTPUT)
     })
-    // It may answer without reading, or not start at all: that is told below.
+    // The command may answer without reading, or not start at all: both are handled below.
     child.stdin.on('error', () => undefined).end(prompt)
     child.on('error', (error) => end({ problem: `${program} could not be started: ${textOf(error)}` }))
     child.on('exit', (code, signal) => {
@@ -87,7 +87,7 @@ export function reflect(
   })
 }
 
-/** What it printed may still be on its way; a child of its own that holds the pipe open is not waited for. */
+/** Output may still be on its way, but a child that holds the pipe open is not waited for. */
 function settled(stream: NodeJS.ReadableStream, done: () => void): void {
   const timer = setTimeout(done, 500)
   stream.once('close', () => {
@@ -101,7 +101,7 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch (error) {
-    // ESRCH: nobody is left. EPERM: macOS says so of a group of zombies.
+    // ESRCH: nobody is left. EPERM: macOS answers it for a group of zombies.
     const { code } = error as NodeJS.ErrnoException
     if (code !== 'ESRCH' && code !== 'EPERM') throw error
   }

@@ -1,24 +1,26 @@
-// Which hooks of the pack a host's settings files name, and whether they are those of this program.
+// The pack's hooks in Claude Code's settings files: which are registered, what is wrong with them, and removing dead ones.
 
+import { spawnSync } from 'node:child_process'
 import { dirname, isAbsolute, join } from 'node:path'
+import { textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
 import { readPlain } from '../files/plain-file.js'
 import { realOf } from '../files/within.js'
 import { isDead, isGone, type OwnCommand, ownCommand, userSettingsFolder } from '../hosts/own-command.js'
-import { bounded, inline } from './fenced.js'
-import type { ThisProgram } from './pack-hook.js'
+import { bounded, inline } from './answer.js'
+import type { PackContext, ThisProgram } from './pack-hook.js'
 
 const MAX_BYTES = 1024 * 1024
 
-/** One command of a settings file that starts a hook of the pack. */
-export interface Registration extends OwnCommand {
+/** A command in a settings file that starts a hook of the pack. */
+interface Registration extends OwnCommand {
   readonly file: string
-  /** Whether its program is not there. */
+  /** Its program is gone. */
   readonly dead: boolean
 }
 
-/** A settings file, and what puts right or takes out what Carabiner has in it. */
-export interface SettingsPlace {
+/** A settings file, and how to repair or remove Carabiner's entries in it. */
+interface SettingsPlace {
   readonly file: string
   readonly heal: string
   readonly remove: string
@@ -27,7 +29,7 @@ export interface SettingsPlace {
 const SETUP = 'carabiner setup claude-code'
 const BY_HAND = 'take them out of that file by hand: setup does not write it'
 
-/** Where Claude Code looks: user, project, and the project's local file. A project is also where it was started. */
+/** Claude Code's files: the user's, the project's, and the project's local one. The folder it was started in counts as a project. */
 export function settingsFiles(
   home: string,
   projectDir: string,
@@ -53,8 +55,8 @@ function placesIn(folder: string): readonly SettingsPlace[] {
   ]
 }
 
-/** Of one file; none where there is none. Throws what is wrong with it. */
-export function registrationsIn(file: string): readonly Registration[] {
+/** None if there is no such file. Throws if it is broken. */
+function registrationsIn(file: string): readonly Registration[] {
   const text = contentOf(file)
   if (text === undefined || !text.includes('carabiner')) return []
   const settings: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
@@ -85,7 +87,7 @@ function contentOf(file: string): string | undefined {
 
 // ---- what is wrong with them ----------------------------------------------------------------------------------
 
-/** In words for the user; empty where all is well, and where nothing is registered. */
+/** For the user. None if all is well, or nothing is registered. */
 export function registrationProblems(
   places: readonly SettingsPlace[],
   names: readonly string[],
@@ -137,7 +139,7 @@ function staleIn(
   return [...problems]
 }
 
-/** Who installed some of them is not guarded by the others. */
+/** Somebody who installed only some hooks may think that the others guard, too. */
 function missingIn(
   { file, heal }: SettingsPlace,
   ones: readonly Registration[],
@@ -149,7 +151,7 @@ function missingIn(
   return [`${file} does not have the hooks ${missing.join(', ')} of the pack; ${heal}`]
 }
 
-/** Of the package that a script belongs to, two folders up: `dist/bin/carabiner.js`. */
+/** The version of the script's package, three folders up: `dist/bin/carabiner.js`. */
 function versionOf(script: string): string | undefined {
   try {
     const text = contentOf(join(dirname(dirname(dirname(realOf(script)))), 'package.json'))
@@ -157,7 +159,68 @@ function versionOf(script: string): string | undefined {
     if (!isObject(value) || value.name !== 'carabiner' || typeof value.version !== 'string') return undefined
     return bounded(value.version, 40)
   } catch {
-    // Not a package of ours: it is told as another copy.
-    return undefined
+    return undefined // not our package: it is reported as another copy
+  }
+}
+
+// ---- taking out hooks whose program is gone --------------------------------------------------------------------
+
+/** Milliseconds. A host gives session-start ten seconds. */
+const SETUP_TIMEOUT = 5000
+
+/**
+ * Takes dead hooks out of the user's settings, and reports it for the user. Puts nothing in their place: the user chooses
+ * which hooks run. A project's settings are only checked: a new session is no reason to write into a repository.
+ */
+export function removeDeadHooks(context: PackContext): readonly string[] {
+  const { home, program, env } = context
+  const file = join(userSettingsFolder(home, env), 'settings.json')
+  const [dead] = deadIn(realOf(file))
+  if (!program || !dead) return []
+  const done = pruned(context, program.script, file)
+  const which = `hooks of the pack in ${file} whose program is gone (${inline(dead.script, 400)})`
+  if ('problem' in done) return [`${which} could not be taken out: ${done.problem}`]
+  // Another session may have been faster, and has reported it.
+  return done.written
+    ? [`${which} were taken out; carabiner setup claude-code registers those of this program`]
+    : []
+}
+
+/** An unreadable file is reported by registrationProblems(). */
+function deadIn(file: string): readonly Registration[] {
+  try {
+    return registrationsIn(file).filter(({ dead }) => dead)
+  } catch {
+    return []
+  }
+}
+
+/** By the command itself, which keeps a backup, all other entries, and the formatting. */
+function pruned(
+  { home, env }: PackContext,
+  script: string,
+  file: string,
+): { readonly written: boolean } | { readonly problem: string } {
+  const args = [script, 'setup', 'claude-code', '--user', '--prune', '--json']
+  const { status, stdout, error } = spawnSync(process.execPath, args, {
+    cwd: home,
+    // A relative path would mean another folder there.
+    env: { ...env, HOME: home, ...(env.CLAUDE_CONFIG_DIR && { CLAUDE_CONFIG_DIR: dirname(file) }) },
+    encoding: 'utf8',
+    timeout: SETUP_TIMEOUT,
+  })
+  if (error) return { problem: textOf(error) }
+  const { written, error: refusal } = objectIn(stdout)
+  if (status === 0 && typeof written === 'boolean') return { written }
+  const problem = isObject(refusal) ? refusal.message : undefined
+  return { problem: typeof problem === 'string' ? inline(problem, 600) : 'carabiner setup did not say why' }
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : {}
+  } catch {
+    return {}
   }
 }

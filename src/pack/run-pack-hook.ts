@@ -1,4 +1,4 @@
-// Runs one hook of the pack as a program: its context, its answer, and what the user has to be told besides.
+// Runs one hook of the pack as a program: its context, its answer, and further messages to the user.
 
 import type { HookInput } from '../author/hook-input.js'
 import { type HookHandlers, type RunHookOptions, runHook } from '../author/run-hook.js'
@@ -10,12 +10,19 @@ import { withMessages } from './answer.js'
 import { bypassOf } from './bypass.js'
 import { PACK } from './index.js'
 import type { PackHook, ThisProgram } from './pack-hook.js'
-import { foldersAround, projectDirOf } from './project-dir.js'
-import { envProblems, movesHome, projectEnvOf, takeBack, withoutCode } from './project-env.js'
+import {
+  envProblems,
+  foldersAround,
+  movesHome,
+  projectDirOf,
+  projectEnvOf,
+  takeBack,
+  withoutCode,
+} from './project.js'
 import { readSettings } from './settings.js'
 import { openState } from './state.js'
 
-/** Reads standard input, prints the answer, and ends the process, or does what is given instead. */
+/** Reads standard input, prints the answer and ends the process, unless `instead` replaces these. */
 export async function runPackHook(
   name: PackName,
   program: ThisProgram,
@@ -29,7 +36,7 @@ export async function runPackHook(
     [hook.event, ...(hook.also ?? [])].map((event) => [event, handler]),
   )
   await runHook(handlers, { name, event: hook.event, onFailure: hook.onFailure ?? 'open', ...instead })
-  // Nothing of the pack goes on after its answer, and one more turn of the event loop may begin with collecting garbage.
+  // Nothing goes on after the answer, and another turn of the event loop might begin with a garbage collection.
   if (!instead.answered) process.exit()
 }
 

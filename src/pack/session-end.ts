@@ -1,8 +1,7 @@
-// A session ends: what it leaves for the next one is saved once more, and its end is noted.
+// A session ends: saves its memory once more, and notes the end.
 
 import { textOf } from '../core/base/errors.js'
-import { saying } from './answer.js'
-import { bounded } from './fenced.js'
+import { bounded, saying } from './answer.js'
 import { conversationOf, saveMemory, sessionOf } from './memory.js'
 import type { PackHook } from './pack-hook.js'
 

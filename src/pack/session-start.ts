@@ -1,19 +1,16 @@
-// A session starts: the model is told where it works and what happened here before; the user, what is wrong with the installation.
+// A session starts: tells the model where it works and what happened here before, and the user what is wrong with the setup.
 
+import { spawnSync } from 'node:child_process'
 import { textOf } from '../core/base/errors.js'
 import type { HookResult } from '../core/events/result.js'
 import { PACK_NAMES } from '../hosts/pack-names.js'
-import { saying } from './answer.js'
-import { newestExport } from './exports.js'
-import { fenced, inline } from './fenced.js'
-import { gitStatus } from './git-status.js'
-import { healed } from './heal.js'
-import { lockOf } from './lock.js'
-import { recalledMemory } from './memory.js'
+import { fenced, inline, saying } from './answer.js'
+import { lockModeOf } from './lock-mode.js'
+import { preferences, recalledMemory } from './memory.js'
 import type { PackContext, PackHook } from './pack-hook.js'
 import { headOf } from './pre-tool-use/git-branch.js'
-import { preferences } from './preferences.js'
-import { registrationProblems, settingsFiles } from './registrations.js'
+import { registrationProblems, removeDeadHooks, settingsFiles } from './registrations.js'
+import { newestExport } from './transcript.js'
 
 const MAX_PROJECT = 2048
 const MAX_FILES = 10
@@ -30,8 +27,8 @@ export const sessionStart: PackHook = {
         wishes.text,
         compacted ? beforeCompaction(context) : recalledMemory(input.sessionId, context),
       ],
-      // First: what was put right is no problem any more.
-      [...healed(context), ...installationProblems(context), wishes.problem, lockNotice(context)],
+      // First, because it solves some of the problems that follow.
+      [...removeDeadHooks(context), ...installationProblems(context), wishes.problem, lockNotice(context)],
     )
   },
 }
@@ -69,7 +66,7 @@ function listed(files: readonly string[]): readonly string[] {
   ]
 }
 
-/** The model has just lost it; what it needs of it, it can look up. */
+/** The model has just lost the transcript, and can look it up. */
 function beforeCompaction(context: PackContext): string | undefined {
   const path = newestExport(context.state)
   if (path === undefined) return undefined
@@ -89,10 +86,67 @@ function installationProblems({ home, projectDir, program, env }: PackContext): 
   }
 }
 
-/** Whoever locked it weeks ago wonders why nothing ends. */
+/** Somebody who set it weeks ago would wonder why nothing ends. */
 function lockNotice({ state }: PackContext): string | undefined {
-  const lock = lockOf(state)
+  const lock = lockModeOf(state)
   if (!lock) return undefined
   if ('problem' in lock) return lock.problem
   return `lock mode is on since ${inline(lock.since, 40)}: the agent is kept from stopping; carabiner hook stop --unlock ends it`
+}
+
+// ---- git, which may be slow or missing -------------------------------------------------------------------------
+
+const TIMEOUT_MS = 1500
+const MAX_OUTPUT = 1024 * 1024
+
+/** Switches off programs that a repository can have git start for a status. */
+const GIT_OPTIONS = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '--no-optional-locks']
+
+/** Keeps git from fetching what a partial clone lacks: the repository names the program for that, too. */
+const NO_FETCH = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' }
+
+interface GitStatus {
+  readonly changed: readonly string[]
+  readonly untracked: readonly string[]
+}
+
+/**
+ * Undefined if git is missing, too slow, or refuses. 'unsafe' if the repository's own configuration names filters:
+ * programs that git would start to compare files, and that no option switches off without their names.
+ */
+function gitStatus(folder: string, env: NodeJS.ProcessEnv): GitStatus | 'unsafe' | undefined {
+  const keys = asked(folder, env, ['config', '--list', '--includes', '--show-scope', '--name-only', '-z'])
+  if (keys === undefined) return undefined
+  // Scopes and keys alternate.
+  if (keys.some((key, i) => OWN_SCOPE.test(keys[i - 1] ?? '') && i % 2 === 1 && PROGRAMS.test(key)))
+    return 'unsafe'
+  const status = ['status', '--porcelain=v1', '-z', '--no-renames', '--ignore-submodules=all']
+  const entries = asked(folder, env, status)?.filter((entry) => entry.length > 3)
+  if (entries === undefined) return undefined
+  const named = (isUntracked: boolean) =>
+    entries.filter((entry) => entry.startsWith('??') === isUntracked).map((entry) => entry.slice(3))
+  return { changed: named(false), untracked: named(true) }
+}
+
+/** The repository's configuration, not the user's or the system's. */
+const OWN_SCOPE = /^(?:local|worktree|unknown)$/
+/** Also included files: their content may change before the next command. */
+const PROGRAMS = /^(?:filter|include|includeif)\./i
+
+/** Fields between NULs; undefined if git did not answer. */
+function asked(
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  args: readonly string[],
+): readonly string[] | undefined {
+  const run = spawnSync('git', [...GIT_OPTIONS, ...args], {
+    cwd: folder,
+    env: { ...env, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', ...NO_FETCH },
+    timeout: TIMEOUT_MS,
+    killSignal: 'SIGKILL',
+    maxBuffer: MAX_OUTPUT,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  return run.error || run.status !== 0 ? undefined : run.stdout.split('\0')
 }

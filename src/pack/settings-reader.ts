@@ -1,30 +1,28 @@
-// Reads one file of settings, or a section of it: what has the wrong type is told and does not count.
+// Reads one file of the pack's settings, or a section of it. A value of the wrong type is reported and does not count.
 
 import { lstatSync } from 'node:fs'
 import { textOf } from '../core/base/errors.js'
-import { isObject } from '../core/base/json.js'
+import { breakOf, isObject } from '../core/base/json.js'
 import { nearest, shown } from '../core/base/text.js'
 import { readPlain } from '../files/plain-file.js'
 import { realOf } from '../files/within.js'
-import { brokenLine } from './json-line.js'
 
 const MAX_BYTES = 256 * 1024
-/** Far more than anybody writes by hand, and few enough to be looked at for every call. */
+/** Far more than anybody writes by hand, and few enough to check on every call. */
 const MOST_ITEMS = 1000
 
 type Fields = { readonly [key: string]: unknown }
 
-/** What is wrong with the files. */
 export interface Told {
   readonly problems: string[]
-  /** The first problem that costs a rule. */
+  /** The first problem that loses a rule of the guard. */
   unreadable: string | undefined
 }
 
-/** What holds rules of the guard: without one of them it would let more pass. */
+/** Settings that hold rules of the guard: without one of them it would let more pass. */
 const RULES: readonly string[] = ['bash', 'allow', 'deny', 'protectedBranches', 'protect']
 
-/** One file, or a section of it. A value of the wrong type is told and counts as not given; a null as well, untold. */
+/** A value of the wrong type is reported and counts as absent; a null counts as absent without a report. */
 export class Reader {
   readonly #where: string
   readonly #fields: Fields
@@ -44,7 +42,7 @@ export class Reader {
     this.#told.problems.push(`${this.#where}: ${problem}`)
   }
 
-  /** Of a value that does not count, or not all of it. */
+  /** For a value that does not count, or not completely. */
   #lose(problem: string, isRule: boolean): void {
     this.tell(problem)
     if (isRule) this.#told.unreadable ??= this.#told.problems.at(-1)
@@ -63,7 +61,7 @@ export class Reader {
     return this.#value(key, (value) => typeof value === 'boolean', 'true or false')
   }
 
-  /** Only `true` has an effect; `false` is told. */
+  /** Only `true` has an effect; `false` is reported. */
   switchedOn(key: string): boolean {
     const value = this.flag(key)
     if (value === false)
@@ -81,7 +79,7 @@ export class Reader {
     return this.#value(key, fits, `a whole number from ${least} to ${most}`)
   }
 
-  /** What is no text in it is told and left out: the rest still guards. */
+  /** Items that are not texts are reported and left out: the rest still guards. */
   texts(key: string): readonly string[] | undefined {
     const list = this.#value<readonly unknown[]>(key, Array.isArray, 'a list of texts')
     if (list === undefined) return undefined
@@ -94,7 +92,7 @@ export class Reader {
     return good.slice(0, MOST_ITEMS)
   }
 
-  /** None, or one. A list that cannot be read allows nothing: whoever wrote it did not mean everything. */
+  /** None, or one. An unreadable list allows nothing: its author did not mean to allow everything. */
   allowLists(): readonly (readonly string[])[] {
     if (!this.has('allow')) return []
     return [this.texts('allow') ?? []]
@@ -111,7 +109,7 @@ export class Reader {
     }
   }
 
-  /** What looks like rules is rules that are lost: by its name, or because it is a list, as all of them are. */
+  /** An unknown key that looks like rules loses them: by its name, or because it is a list, as all rules are. */
   #tellOdd(where: string, key: string, value: unknown, known: readonly string[]): void {
     const meant = nearest(key, known)
     const isRule = Array.isArray(value) || (meant !== undefined && RULES.includes(meant))
@@ -131,7 +129,7 @@ export class Reader {
 
   #read(path: string): Fields {
     try {
-      // Most have none, and to be told so by an error takes longer.
+      // Most folders have none, and an error would take longer.
       if (!lstatSync(path, { throwIfNoEntry: false })) return {}
       const found = readPlain(realOf(path), MAX_BYTES)
       if ('problem' in found) throw new Error(`the file ${found.problem}`)
@@ -145,11 +143,16 @@ export class Reader {
   }
 }
 
-/** Throws where it is wrong, without the parser's own message, which holds text of the file. */
+/** Throws without the parser's own message, which quotes the file. */
 function valueIn(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
     throw new Error(`the file is not valid JSON (line ${brokenLine(text)})`)
   }
+}
+
+/** The line in which a text stops being JSON, from 1; the last line if it is JSON. */
+export function brokenLine(text: string): number {
+  return text.slice(0, breakOf(text).at).split('\n').length
 }

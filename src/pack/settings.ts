@@ -1,4 +1,4 @@
-// The settings of the pack: one file of the user, and those of the project and of the folders around it, which only tighten.
+// The pack's settings: the user's file, and those of the project and the folders around it, which can only tighten.
 
 import { isAbsolute, join } from 'node:path'
 import { realOf } from '../files/within.js'
@@ -6,14 +6,14 @@ import { Reader, type Told } from './settings-reader.js'
 
 export interface BashSettings {
   /**
-   * Allow-lists in the patterns of `if` rules ("git *"). Every list must allow a command; without a list everything is
-   * allowed that nothing denies. Two lists where both the user and the project have one.
+   * Allow-lists in the patterns of `if` rules ("git *"). Every list must allow a command: the user and the project may
+   * have one each. Without a list, everything that nothing denies is allowed.
    */
   readonly allow: readonly (readonly string[])[]
-  /** Patterns that are denied besides the deny-list. */
+  /** Patterns to deny in addition to the deny-list. */
   readonly deny: readonly string[]
   readonly protectedBranches: readonly string[]
-  /** Whether the pack's own deny-list holds. */
+  /** Whether the pack's own deny-list applies. */
   readonly denyList: boolean
 }
 
@@ -28,18 +28,18 @@ export interface ReflectionSettings {
 
 export interface PackSettings {
   readonly bash: BashSettings
-  /** Of the paths that the pack knows; `protect` counts also without it. */
+  /** Protects the paths that the pack knows; `protect` counts without it, too. */
   readonly selfProtection: boolean
-  /** Paths besides those that self-protection knows: `~/…`, absolute, or relative to the project. */
+  /** More paths: `~/…`, absolute, or relative to the project. */
   readonly protect: readonly string[]
   readonly memory: {
     readonly enabled: boolean
-    /** Bytes of memory that one event adds to the context. */
+    /** Bytes of memory that one event may add to the context. */
     readonly maxBytes: number
-    /** Of one agent, newest first. */
+    /** Records of each agent. */
     readonly agentRecords: number
   }
-  /** Text of the user for every session; undefined: `~/.amplifier/preferences.md`, where there is one. */
+  /** The user's text for every session; if undefined, `~/.amplifier/preferences.md`. */
   readonly preferences: string | undefined
   readonly workflow: {
     readonly enabled: boolean
@@ -47,13 +47,13 @@ export interface PackSettings {
     readonly text: string | undefined
   }
   readonly lock: { readonly maxIterations: number }
-  /** Of the user alone. */
+  /** Only the user may set it. */
   readonly reflection: ReflectionSettings | undefined
-  /** What is wrong with the files, for the user to read. */
+  /** For the user. */
   readonly problems: readonly string[]
   /**
-   * Which rules of the user are lost, because the file, `bash`, or a list of rules cannot be read: the first problem of
-   * that kind. A guard must not go on as if there had been none.
+   * The first problem that loses rules of the user, because the file, `bash`, or a list of rules cannot be read. A guard
+   * must not go on as if there had been none.
    */
   readonly unreadable: string | undefined
 }
@@ -71,7 +71,6 @@ export const DEFAULTS: PackSettings = {
   unreadable: undefined,
 }
 
-/** Whether any path is guarded: those that the pack knows, or those that the settings name. */
 export function guardsPaths({ selfProtection, protect }: PackSettings): boolean {
   return selfProtection || protect.length > 0
 }
@@ -82,10 +81,7 @@ export function settingsFile(folder: string): string {
   return join(folder, FILE)
 }
 
-/**
- * Never throws: what cannot be read is a problem. What it would have said stays as it is without it. `around` are other
- * folders whose files tighten as that of the project does.
- */
+/** Never throws: an unreadable file is a problem, and changes nothing. `around` are other folders whose files tighten, too. */
 export function readSettings(home: string, projectDir: string, around: readonly string[] = []): PackSettings {
   const told: Told = { problems: [], unreadable: undefined }
   const user = settingsFile(home)
@@ -98,7 +94,7 @@ export function readSettings(home: string, projectDir: string, around: readonly 
     if (file === user) continue
     const reader = new Reader(file, told)
     if (reader.isEmpty) continue
-    // One file that goes by two names counts once; and that of the user is no project's.
+    // A file with two names counts once, and the user's file is not a project's.
     if (seen.size === 0) seen.add(realOf(user))
     if (seen.has(realOf(file))) continue
     seen.add(realOf(file))
@@ -109,7 +105,7 @@ export function readSettings(home: string, projectDir: string, around: readonly 
   return { ...all, problems: told.problems, unreadable }
 }
 
-/** A path of an outer folder's file means one in that folder. */
+/** A relative path in an outer folder's file is relative to that folder. */
 function anchored(paths: readonly string[], from: number, folder: string): readonly string[] {
   return paths.map((path, i) =>
     i < from || isAbsolute(path) || path.startsWith('~') ? path : join(folder, path),
@@ -166,7 +162,7 @@ function reflectionOf(file: Reader): ReflectionSettings | undefined {
   }
 }
 
-/** A project adds guards and lowers bounds. It switches nothing off, and names nothing that would run or be said to the model. */
+/** A project adds guards and lowers bounds. It cannot switch anything off, nor name a program or a text for the model. */
 function tightened(user: PackSettings, file: Reader): PackSettings {
   const ofBash = file.section('bash')
   const ofMemory = file.section('memory')

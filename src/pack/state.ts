@@ -1,7 +1,18 @@
-// What the pack remembers: logs of JSON lines in the user's state directory, bounded, without secrets, written by many at once.
+// The pack's memory on disk: bounded logs of JSON lines in the user's state directory, without secrets, safe for many writers.
 
 import { isUtf8 } from 'node:buffer'
-import { closeSync, fstatSync, lstatSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { type Data, isObject } from '../core/base/json.js'
@@ -10,35 +21,35 @@ import { cutText } from '../core/base/text.js'
 import { timestamp } from '../core/base/time.js'
 import { makePrivate, namesIn } from '../files/folder.js'
 import { stateHome, userHome } from '../files/homes.js'
-import { readPlainBytes } from '../files/plain-file.js'
+import { nonce } from '../files/nonce.js'
+import { readPlainBytes, removeIfThere } from '../files/plain-file.js'
 import { isInProject, isWithin } from '../files/within.js'
-import { forgetProjects } from './forgotten-projects.js'
 
-export type LogName = 'metrics' | 'memory' | 'agents' | 'reflections' | 'lock'
+type LogName = 'metrics' | 'memory' | 'agents' | 'reflections' | 'lock'
 
-/** Nothing here throws: a guard must not fail because the disk is full. What went wrong is in `problems`. */
+/** Nothing here throws: a guard must not fail because the disk is full. Failures are in `problems`. */
 export interface PackState {
-  /** Of this project, for this user alone. Made when something is written. */
+  /** For this project and this user. Made by the first write. */
   readonly folder: string
-  /** Where a file of its own may be in it; undefined where the pack must keep nothing. The folder may have to be made. */
+  /** The path for a file in it; undefined if the pack must keep nothing. The folder may not exist yet. */
   place(name: string): string | undefined
   /** Adds one record with the time; answers whether it was written. */
   append(log: LogName, record: Data): boolean
-  /** The newest records of a log, the newest first. */
+  /** The newest first. */
   recent(log: LogName, most?: number): readonly Data[]
-  /** What went wrong so far, for the user to read. */
+  /** For the user. */
   readonly problems: readonly string[]
 }
 
-/** A line is one write of at most this: the system does not mix two of them. */
+/** A line is one write of at most this many bytes, which the system does not mix with another. */
 const MAX_LINE = 4096
-/** A log goes on in the next file after so many bytes, and only the newest files are kept. */
+/** After this many bytes a log goes on in a new file, and only the newest files are kept. */
 const SEGMENT_BYTES = 256 * 1024
 const SEGMENTS = 2
 const NEWLINE = 10
 const SEGMENT = /^([a-z]+)\.(\d{8})\.jsonl$/
 
-export interface PackStateOptions {
+interface PackStateOptions {
   readonly projectDir: string
   readonly env?: NodeJS.ProcessEnv
   readonly now?: () => number
@@ -94,10 +105,10 @@ class FilePackState implements PackState {
     return records ?? []
   }
 
-  /** What a project could write would be what the model is told. */
+  /** A project that could write here could tell the model anything. */
   #isOutside(): boolean {
     if (this.#outside !== undefined) return this.#outside
-    // Who works on all of their home: isInProject would say so too, and asks the system, which takes longer than all of this.
+    // Somebody works on their whole home. isInProject() would find out too, but it asks the system, which is slower.
     const holdsHome = isWithin(userHome(), this.#projectDir)
     this.#outside = holdsHome || !isInProject(this.folder, this.#projectDir)
     if (!this.#outside) {
@@ -108,7 +119,7 @@ class FilePackState implements PackState {
     return this.#outside
   }
 
-  /** Names by age. A listing takes no lock: who sees the same newest file writes into the same one. */
+  /** By age. No mutex is needed: writers that see the same newest file append to the same one. */
   #segments(log: LogName): readonly string[] {
     return namesIn(this.folder)
       .filter((name) => SEGMENT.exec(name)?.[1] === log)
@@ -120,7 +131,7 @@ class FilePackState implements PackState {
     const newest = segments.at(-1)
     if (newest === undefined) return segmentName(log, 1)
     if (sizeOf(join(this.folder, newest)) < SEGMENT_BYTES) return newest
-    for (const old of segments.slice(0, 1 - SEGMENTS)) remove(join(this.folder, old))
+    for (const old of segments.slice(0, 1 - SEGMENTS)) removeIfThere(join(this.folder, old))
     return segmentName(log, Number(SEGMENT.exec(newest)?.[2]) + 1)
   }
 
@@ -135,14 +146,14 @@ class FilePackState implements PackState {
   }
 }
 
-/** One name for one path, and a readable one; no digest, because that library takes longer to load than all of this. */
+/** A readable name for each path. A digest would need a library that takes longer to load than the rest takes. */
 function projectFolder(projectDir: string): string {
   const name = encodeURIComponent(projectDir)
-  // A name may have 255 bytes. The end of a path says more than its beginning.
+  // A file name has at most 255 bytes, and the end of a path says more than its beginning.
   return name.length <= 200 ? name : `${sum(projectDir)}-${name.slice(-160)}`
 }
 
-/** 52 bits; it only keeps apart paths of the same last 160 letters. */
+/** 64 bits, only to tell apart paths with the same last 160 letters. */
 function sum(text: string): string {
   let [a, b] = [0x811c9dc5, 0x1b873593]
   for (let i = 0; i < text.length; i++) {
@@ -159,7 +170,7 @@ function segmentName(log: LogName, number: number): string {
 
 // ---- lines ----------------------------------------------------------------------------------------------------
 
-/** Cut at the longest texts until it fits. Without secrets before it is cut: half of one is still one. */
+/** Shortens the longest texts until it fits. Secrets go first: half of a secret is still one. */
 function lineOf(time: string, record: Data): string {
   let fitted = redactedData(record)
   for (let most = MAX_LINE / 2; most >= 16; most /= 2) {
@@ -177,7 +188,7 @@ function shortened(value: unknown, most: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, shortened(one, most)]))
 }
 
-/** False where there is no folder to write in. */
+/** False if there is no folder to write in. */
 function appended(path: string, line: string): boolean {
   const fd = opened(path)
   if (fd === undefined) return false
@@ -200,14 +211,14 @@ function opened(path: string): number | undefined {
   }
 }
 
-/** A disk that was full may have cut the last line short: what follows must not become a part of it. */
+/** A full disk may have cut the last line short, and the next must not become a part of it. */
 function endsWithLine(fd: number): boolean {
   const { size } = fstatSync(fd)
   const last = Buffer.alloc(1)
   return size === 0 || readSync(fd, last, 0, 1, size - 1) === 0 || last[0] === NEWLINE
 }
 
-/** A line that is no record (cut short by a full disk, or no text) is no reason to lose the others. */
+/** Skips lines that are not records: a full disk may have cut them short. */
 function recordsIn(path: string): readonly Data[] {
   // Another process has just made it, or removed it.
   if (sizeOf(path) === 0) return []
@@ -234,15 +245,46 @@ function parsed(line: string): unknown {
 
 // ---- files ----------------------------------------------------------------------------------------------------
 
+/** For files that are replaced as a whole: a reader sees the old one or the new one, never a part. */
+export function replaceFile(path: string, content: string): void {
+  makePrivate(dirname(path))
+  const draft = `${path}.${nonce()}.tmp`
+  try {
+    writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
+    renameSync(draft, path)
+  } catch (error) {
+    removeIfThere(draft)
+    throw error
+  }
+}
+
 function sizeOf(path: string): number {
   return lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** Another process may have been faster. */
-function remove(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-  }
+// ---- old projects -----------------------------------------------------------------------------------------------
+
+const MOST_PROJECTS = 200
+/** A project in lock mode is kept: somebody still wants it locked. */
+const LOCK_FILE = 'lock.json'
+
+/** Removes the projects that were idle longest. Called when a project is new; `own` is its folder. */
+export function forgetProjects(home: string, own: string, most = MOST_PROJECTS): void {
+  const folders = readdirSync(home, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join(home, name))
+  if (folders.length <= most) return
+  const byAge = folders.map((folder) => ({ folder, at: lastUse(folder) })).sort((a, b) => a.at - b.at)
+  const idle = byAge.filter(({ folder }) => folder !== own && !namesIn(folder).includes(LOCK_FILE))
+  for (const { folder } of idle.slice(0, folders.length - most))
+    rmSync(folder, { recursive: true, force: true })
+}
+
+/** The newest change inside: the folder itself does not change when a log in it grows. */
+function lastUse(folder: string): number {
+  return Math.max(0, ...namesIn(folder).map((name) => changedAt(join(folder, name))))
+}
+
+function changedAt(path: string): number {
+  return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }

@@ -1,16 +1,15 @@
-// The agent wants to stop: its memory is saved, lock mode keeps it going, and what it did is reflected on.
+// The agent wants to stop: saves its memory, keeps it going in lock mode, and has the session reflected on.
 
 import type { InputOf } from '../author/hook-input.js'
 import { textOf } from '../core/base/errors.js'
 import type { Data } from '../core/base/json.js'
 import { deny, type HookResult } from '../core/events/result.js'
-import { saying, withMessages } from './answer.js'
-import { bounded } from './fenced.js'
-import { replaceFile } from './kept-file.js'
-import { countStop, lockOf, removeLock } from './lock.js'
+import { bounded, saying, withMessages } from './answer.js'
+import { countStop, endLockMode, lockModeOf } from './lock-mode.js'
 import { conversationOf, kept, saveMemory, sessionOf } from './memory.js'
 import type { PackContext, PackHook } from './pack-hook.js'
 import { REFLECTING, reflect, reflectionPrompt } from './reflection.js'
+import { replaceFile } from './state.js'
 import type { Conversation } from './transcript.js'
 
 const MAX_REFLECTION = 3000
@@ -24,7 +23,7 @@ export const stop: PackHook = {
   name: 'stop',
   event: 'Stop',
   async run(input, context) {
-    // The agent that reflects stops, too.
+    // The agent that reflects fires this hook, too.
     if (input.event !== 'Stop' || context.env[REFLECTING]) return undefined
     const messages: string[] = []
     const conversation = remembered(input, context, messages)
@@ -46,20 +45,20 @@ function remembered(input: Stop, context: PackContext, messages: string[]): Conv
   }
 }
 
-/** A deny keeps the agent going, whatever other hooks already did: that is what somebody locked it for. */
+/** A deny keeps the agent going, whatever other hooks did: that is the point of lock mode. */
 function locked(input: Stop, { state, settings }: PackContext): HookResult | undefined {
-  const lock = lockOf(state)
+  const lock = lockModeOf(state)
   if (!lock) return undefined
   if ('problem' in lock) return saying([], [lock.problem])
   const most = settings.lock.maxIterations
   const count = countStop(state, lock, sessionOf(input.sessionId))
-  // What cannot be counted cannot be capped.
+  // Without a count there is no cap.
   if (count === undefined) return saying([], ['Lock mode could not count, so the agent may stop.'])
   if (count <= most) {
     const goal = lock.message === undefined ? '' : `\n${bounded(lock.message, MAX_GOAL)}`
     return deny(`${GO_ON} (${count} of at most ${most})${goal}`)
   }
-  removeLock(state)
+  endLockMode(state)
   return saying([], [`Lock mode ended: the agent was kept from stopping ${most} times.`])
 }
 
@@ -80,7 +79,7 @@ async function reflected(
     if (!reflection || !isDue(state.recent('reflections', 1)[0]?.time, reflection.interval, now())) return
     const answer = await reflect(reflection, prompt, { cwd: projectDir, env })
     if ('problem' in answer) messages.push(`The reflection failed: ${answer.problem}`)
-    // A failure is noted as well: a command that always fails must not run at every stop.
+    // A failure is noted, too: a command that always fails must not run at every stop.
     const noted: Data = 'problem' in answer ? { failed: true } : { text: kept(answer.text, MAX_REFLECTION) }
     state.append('reflections', { session: sessionOf(input.sessionId), ...noted })
   } catch (error) {

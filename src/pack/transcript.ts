@@ -1,24 +1,36 @@
-// The transcript of a session as its host writes it: JSON lines, of which only the end is read.
+// The transcript that a host writes, in JSON lines: its end, the conversation in it, and exports of it.
 
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { isObject } from '../core/base/json.js'
+import { redactedData, withoutSecrets } from '../core/base/secrets.js'
+import { makePrivate, namesIn } from '../files/folder.js'
+import { removeIfThere } from '../files/plain-file.js'
+import type { PackState } from './state.js'
 
-/** Does not wait for the writer of a pipe, becomes nobody's terminal. */
+/** Does not wait for the writer of a pipe, nor become a controlling terminal. */
 const OPEN = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
 
-export interface Tail {
-  /** Whole lines. */
+interface Tail {
   readonly lines: readonly string[]
-  /** Whether there was more before them. */
+  /** Whether earlier lines were left out. */
   readonly cut: boolean
 }
 
-/** Undefined where there is none: a new session has not written one yet. Throws where it cannot be read. */
+/** Undefined if there is none: a new session has not written one yet. Throws if it cannot be read. */
 export function transcriptTail(path: string | undefined, maxBytes: number): Tail | undefined {
   const place = path?.startsWith('~/') ? join(homedir(), path.slice(2)) : path
-  // What a relative path is relative to, no host says.
+  // No host says what a relative path would be relative to.
   if (!place || !isAbsolute(place)) return undefined
   let fd: number
   try {
@@ -46,7 +58,7 @@ function endOf(fd: number, size: number, maxBytes: number): Buffer {
   return bytes.subarray(0, length)
 }
 
-/** The first line of a tail is only the end of one. */
+/** The first line of a tail is only the end of a line. */
 function linesOf(bytes: Buffer, cut: boolean): Tail {
   const lines = bytes.toString('utf8').split('\n')
   return { lines: (cut ? lines.slice(1) : lines).filter((line) => line.trim() !== ''), cut }
@@ -54,18 +66,18 @@ function linesOf(bytes: Buffer, cut: boolean): Tail {
 
 // ---- what was said --------------------------------------------------------------------------------------------
 
-export interface Said {
+interface Said {
   readonly by: 'user' | 'assistant'
   readonly text: string
 }
 
 export interface Conversation {
   readonly said: readonly Said[]
-  /** Files that tools were told to write, the last first, each once. */
+  /** Files that tools were told to write, each once, the last first. */
   readonly files: readonly string[]
 }
 
-/** Whatever the host's shape, as far as it is one of those that are known; the rest is passed over. */
+/** Reads the shapes of known hosts, and skips other lines. */
 export function conversationIn(lines: readonly string[]): Conversation {
   const said: Said[] = []
   const files = new Set<string>()
@@ -125,5 +137,80 @@ function parsed(line: string): unknown {
   } catch {
     // The host may just be writing this line.
     return undefined
+  }
+}
+
+// ---- exports: the newest transcripts from before a compaction, without secrets ---------------------------------
+
+const MOST_EXPORTS = 10
+const MAX_EXPORTED = 32 * 1024 * 1024
+const EXPORT = /^\d{15}-[\w-]{0,64}\.jsonl$/
+
+const FOLDER = 'transcripts'
+
+/** Answers the path of the export; undefined if the pack must keep nothing. Throws if it cannot be written. */
+export function exportTranscript(
+  state: PackState,
+  tail: Tail,
+  session: string,
+  now: number,
+): string | undefined {
+  const folder = state.place(FOLDER)
+  if (folder === undefined) return undefined
+  makePrivate(folder)
+  // The name sorts by age, and is valid whatever the id holds.
+  const name = `${String(now).padStart(15, '0')}-${session.replace(/[^\w-]/g, '_').slice(0, 64)}.jsonl`
+  const path = join(folder, name)
+  const draft = `${path}.${process.pid}.tmp`
+  try {
+    writeExport(draft, tail)
+    renameSync(draft, path)
+  } catch (error) {
+    removeIfThere(draft)
+    throw error
+  }
+  removeOldest(folder)
+  return path
+}
+
+function writeExport(path: string, { lines, cut }: Tail): void {
+  const fd = openSync(path, 'wx', 0o600)
+  try {
+    if (cut) writeFileSync(fd, `${JSON.stringify({ type: 'cut', note: 'earlier lines were left out' })}\n`)
+    for (const line of lines) writeFileSync(fd, `${withoutSecretsIn(line)}\n`)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** As data, because a key tells what its text is, and a text must not be cut inside an escape. */
+function withoutSecretsIn(line: string): string {
+  try {
+    return JSON.stringify(redactedData(JSON.parse(line)))
+  } catch {
+    return JSON.stringify({ type: 'unreadable', text: withoutSecrets(line) })
+  }
+}
+
+export function newestExport(state: PackState): string | undefined {
+  const folder = state.place(FOLDER)
+  const name = folder && exportsIn(folder).at(0)
+  return folder && name ? join(folder, name) : undefined
+}
+
+/** Newest first. */
+function exportsIn(folder: string): readonly string[] {
+  return namesIn(folder)
+    .filter((name) => EXPORT.test(name))
+    .sort()
+    .reverse()
+}
+
+function removeOldest(folder: string): void {
+  let bytes = 0
+  for (const [i, name] of exportsIn(folder).entries()) {
+    const path = join(folder, name)
+    bytes += lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
+    if (i > 0 && (i >= MOST_EXPORTS || bytes > MAX_EXPORTED)) removeIfThere(path)
   }
 }

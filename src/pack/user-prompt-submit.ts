@@ -1,14 +1,13 @@
-// A prompt was sent: the user's preferences, and what the agents that it names did here before.
+// A prompt was sent: adds the user's preferences, and what the agents that it names did here before.
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { saying } from './answer.js'
-import { recalledAgents } from './memory.js'
+import { preferences, recalledAgents } from './memory.js'
 import type { PackContext, PackHook } from './pack-hook.js'
-import { preferences } from './preferences.js'
 
 const MOST_AGENTS = 5
-/** Names stand at its beginning or its end; a pasted log in the middle is not read through. */
+/** Names are at its beginning or its end; a pasted log in the middle is skipped. */
 const MAX_PROMPT = 65_536
 
 export const userPromptSubmit: PackHook = {
@@ -22,7 +21,7 @@ export const userPromptSubmit: PackHook = {
   },
 }
 
-/** By `@name` or `@agent-name` whoever it is; by the bare name where somebody defined such an agent. */
+/** Any agent by `@name` or `@agent-name`; one that is defined here by its bare name, too. */
 function agentsNamed(prompt: string, { home, projectDir }: PackContext): readonly string[] {
   const text = (
     prompt.length <= MAX_PROMPT ? prompt : prompt.slice(0, MAX_PROMPT / 2) + prompt.slice(-MAX_PROMPT / 2)
@@ -47,7 +46,6 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
   } catch {
-    // No such folder, or none that can be read: nobody is defined there.
-    return []
+    return [] // no such folder, or an unreadable one
   }
 }

@@ -1,8 +1,7 @@
-// A prompt was sent: a short reminder to say first what kind of work it is.
+// A prompt was sent: reminds the model to decide first which kind of work it is.
 
-import { saying } from './answer.js'
-import { fenced } from './fenced.js'
-import { lockOf } from './lock.js'
+import { fenced, saying } from './answer.js'
+import { lockModeOf } from './lock-mode.js'
 import type { PackHook } from './pack-hook.js'
 
 const MAX_BYTES = 2048
@@ -14,7 +13,7 @@ const REMINDER = `Before you begin, decide which kind of work this prompt asks f
 - change: understand the code first, make the smallest change that does it, run the tests, say what was not done.
 - several of these: make a list, and take them one after another.`
 
-/** Set by whoever started the agent for one of its own workflows. */
+/** Set by a program that starts the agent for a workflow of its own. */
 const RUNNING = 'CARABINER_WORKFLOW'
 
 export const workflowClassificationReminder: PackHook = {
@@ -23,8 +22,8 @@ export const workflowClassificationReminder: PackHook = {
   run(input, { settings, state, env }) {
     if (input.event !== 'UserPromptSubmit' || !settings.workflow.enabled) return undefined
     const prompt = input.userPrompt?.trim() ?? ''
-    // A command has its own workflow, and who is in one already knows.
-    if (prompt === '' || prompt.startsWith('/') || env[RUNNING] || lockOf(state)) return undefined
+    // A command has its own workflow, and an agent in a workflow needs no reminder.
+    if (prompt === '' || prompt.startsWith('/') || env[RUNNING] || lockModeOf(state)) return undefined
     return saying([fenced('workflow', settings.workflow.text ?? REMINDER, MAX_BYTES)])
   },
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { setLock } from '../../src/pack/lock.js'
+import { setLockMode } from '../../src/pack/lock-mode.js'
 import { postToolUse } from '../../src/pack/post-tool-use.js'
 import { userPromptSubmit } from '../../src/pack/user-prompt-submit.js'
 import { workflowClassificationReminder } from '../../src/pack/workflow-classification-reminder.js'
@@ -25,7 +25,7 @@ describe('workflow-classification-reminder', () => {
     place.env.CARABINER_WORKFLOW = 'release'
     expect(await reminded(place, 'Go')).toBeUndefined()
     const locked = new Workplace()
-    setLock(locked.state(), locked.time, undefined)
+    setLockMode(locked.state(), locked.time, undefined)
     expect(await reminded(locked, 'Go')).toBeUndefined()
   })
 

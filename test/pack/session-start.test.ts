@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { setLock } from '../../src/pack/lock.js'
+import { setLockMode } from '../../src/pack/lock-mode.js'
 import { preCompact } from '../../src/pack/pre-compact.js'
 import { sessionStart } from '../../src/pack/session-start.js'
 import { stop } from '../../src/pack/stop.js'
@@ -355,7 +355,7 @@ describe('the installation', () => {
 
 it('says that lock mode is on', async () => {
   const place = new Workplace()
-  setLock(place.state(), place.time, undefined)
+  setLockMode(place.state(), place.time, undefined)
   expect((await place.run(sessionStart, {}))?.userMessage).toMatch(
     /lock mode is on since "2026-05-04.*--unlock/,
   )

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { foldersAround } from '../../src/pack/project-dir.js'
+import { foldersAround } from '../../src/pack/project.js'
 import { DEFAULTS, readSettings } from '../../src/pack/settings.js'
 import { Workplace } from './workplace.js'
 

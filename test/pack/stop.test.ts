@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { lockOf, removeLock, setLock } from '../../src/pack/lock.js'
+import { endLockMode, lockModeOf, setLockMode } from '../../src/pack/lock-mode.js'
 import { sessionEnd } from '../../src/pack/session-end.js'
 import { stop } from '../../src/pack/stop.js'
 import { FORMS } from '../conformance/planted-secrets.js'
@@ -108,7 +108,7 @@ describe('lock mode', () => {
   it('keeps the agent going, counts, and lets go at the cap', async () => {
     const place = new Workplace()
     place.userSettings({ lock: { maxIterations: 2 } })
-    setLock(place.state(), place.time, 'Make all tests pass.')
+    setLockMode(place.state(), place.time, 'Make all tests pass.')
     const first = await stopped(place)
     expect(first).toMatchObject({ action: 'deny' })
     expect(first?.reason).toMatch(/do not stop.* \(1 of at most 2\)\nMake all tests pass\.$/)
@@ -122,7 +122,7 @@ describe('lock mode', () => {
   it('counts on where a byte of the log is no text', async () => {
     const place = new Workplace()
     place.userSettings({ lock: { maxIterations: 1 } })
-    setLock(place.state(), place.time, undefined)
+    setLockMode(place.state(), place.time, undefined)
     expect(await stopped(place)).toMatchObject({ action: 'deny' })
     const log = join(place.state().folder, 'lock.00000001.jsonl')
     appendFileSync(log, Buffer.from([0xff]))
@@ -131,7 +131,7 @@ describe('lock mode', () => {
 
   it('lets go where what was noted cannot be read', async () => {
     const place = new Workplace()
-    setLock(place.state(), place.time, undefined)
+    setLockMode(place.state(), place.time, undefined)
     const state = Object.assign(place.state(), { recent: () => [] })
     expect((await place.run(stop, {}, { state }))?.userMessage).toMatch(/could not count/)
   })
@@ -139,25 +139,25 @@ describe('lock mode', () => {
   it('counts each session, and each lock, by itself', async () => {
     const place = new Workplace()
     place.userSettings({ lock: { maxIterations: 1 } })
-    setLock(place.state(), place.time, undefined)
+    setLockMode(place.state(), place.time, undefined)
     expect(await stopped(place, { sessionId: 'a' })).toMatchObject({ action: 'deny' })
     expect(await stopped(place, { sessionId: 'b' })).toMatchObject({ action: 'deny' })
-    setLock(place.state(), place.time + 1, undefined)
+    setLockMode(place.state(), place.time + 1, undefined)
     expect(await stopped(place, { sessionId: 'a' })).toMatchObject({ action: 'deny' })
   })
 
   it('ends when it is unlocked', async () => {
     const place = new Workplace()
-    setLock(place.state(), place.time, undefined)
+    setLockMode(place.state(), place.time, undefined)
     expect(await stopped(place)).toMatchObject({ action: 'deny' })
-    expect(removeLock(place.state())).toBe(true)
+    expect(endLockMode(place.state())).toBe(true)
     expect(await stopped(place)).toBeUndefined()
-    expect(removeLock(place.state())).toBe(false)
+    expect(endLockMode(place.state())).toBe(false)
   })
 
   it('lets go where it cannot count', async () => {
     const place = new Workplace()
-    setLock(place.state(), place.time, undefined)
+    setLockMode(place.state(), place.time, undefined)
     const state = {
       ...place.context().state,
       append: () => false,
@@ -170,14 +170,14 @@ describe('lock mode', () => {
 
   it('is off, and it is told, where the lock is broken', async () => {
     const place = new Workplace()
-    setLock(place.state(), place.time, undefined)
+    setLockMode(place.state(), place.time, undefined)
     for (const content of ['{', '[]', '{"id":7}', '']) {
       writeFileSync(join(place.state().folder, 'lock.json'), content)
       const result = await stopped(place)
       expect(result).toMatchObject({ action: 'continue' })
       expect(result?.userMessage).toMatch(/lock\.json is .*, so nothing is locked; .* --unlock removes it/)
     }
-    expect(lockOf(place.state())).toHaveProperty('problem')
+    expect(lockModeOf(place.state())).toHaveProperty('problem')
   })
 })
 
@@ -223,10 +223,10 @@ describe('reflection', () => {
     await run(place)
     delete place.env.CARABINER_REFLECTING
     await run(place, { stopHookActive: true })
-    setLock(place.state(), place.time, undefined)
+    setLockMode(place.state(), place.time, undefined)
     await run(place)
     expect(existsSync(mark)).toBe(false)
-    removeLock(place.state())
+    endLockMode(place.state())
     await run(place)
     expect(existsSync(mark)).toBe(true)
   })

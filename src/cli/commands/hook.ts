@@ -3,8 +3,8 @@
 import { textOf } from '../../core/base/errors.js'
 import { userHome } from '../../files/homes.js'
 import { PACK_NAMES, type PackName, packName } from '../../hosts/pack-names.js'
-import { lockOf, removeLock, setLock } from '../../pack/lock.js'
-import { projectDirOf } from '../../pack/project-dir.js'
+import { endLockMode, lockModeOf, setLockMode } from '../../pack/lock-mode.js'
+import { projectDirOf } from '../../pack/project.js'
 import { runPackHook } from '../../pack/run-pack-hook.js'
 import { openState, type PackState } from '../../pack/state.js'
 import { COMMON_OPTIONS, type Command, chosen, type Given, helpFor } from '../command.js'
@@ -76,13 +76,13 @@ async function changeLock(
 }
 
 function locked(state: PackState, projectDir: string, goal: string | undefined): string {
-  attempt(() => setLock(state, Date.now(), goal))
+  attempt(() => setLockMode(state, Date.now(), goal))
   return `Locked: the agent in ${projectDir} does not stop. carabiner hook stop --unlock lets it.`
 }
 
 function unlocked(state: PackState, projectDir: string): string {
-  const was = lockOf(state) !== undefined
-  attempt(() => removeLock(state))
+  const was = lockModeOf(state) !== undefined
+  attempt(() => endLockMode(state))
   return was ? `Unlocked: the agent in ${projectDir} may stop.` : `${projectDir} was not locked.`
 }
 

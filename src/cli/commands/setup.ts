@@ -17,7 +17,7 @@ import {
   userSettings,
 } from '../../hosts/claude-code/setup.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
-import { envProblems, projectEnvOf } from '../../pack/project-env.js'
+import { envProblems, projectEnvOf } from '../../pack/project.js'
 import { COMMON_OPTIONS, type Command } from '../command.js'
 import type { Output } from '../output.js'
 import { checkPerson } from '../person.js'

@@ -85,7 +85,7 @@ export function beginWatching(folder: string): Watching {
   const draft = `${path}.tmp`
   writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
   renameSync(draft, path)
-  return { end: () => removeIfThere(path) }
+  return { end: () => void removeIfThere(path) }
 }
 
 /** Removes the files of dead processes on the way. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { brokenLine } from '../../src/pack/json-line.js'
+import { brokenLine } from '../../src/pack/settings-reader.js'
 
 describe('the line in which a text stops being JSON', () => {
   it.each([

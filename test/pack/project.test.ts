@@ -7,7 +7,7 @@ import type { HostAnswer } from '../../src/author/index.js'
 import { bypassOf } from '../../src/pack/bypass.js'
 // Loaded before the first test, which is not about how long that takes.
 import '../../src/pack/pre-tool-use/pre-tool-use.js'
-import { envProblems, movesDecisions, projectEnvOf, takeBack } from '../../src/pack/project-env.js'
+import { envProblems, movesDecisions, projectEnvOf, takeBack } from '../../src/pack/project.js'
 import { runPackHook } from '../../src/pack/run-pack-hook.js'
 import { Workplace } from './workplace.js'
 

@@ -1,17 +1,16 @@
-// Lock mode: while a project is locked its agent does not stop, up to a number of times in one session.
+// Lock mode keeps the agent of a project from stopping, up to a number of times in one session.
 
 import { textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
-import { readPlain } from '../files/plain-file.js'
-import { removeFile, replaceFile } from './kept-file.js'
-import type { PackState } from './state.js'
+import { readPlain, removeIfThere } from '../files/plain-file.js'
+import { type PackState, replaceFile } from './state.js'
 
-export interface Lock {
-  /** Counts of an earlier lock are not counts of this one. */
+export interface LockMode {
+  /** Tells the counts of this lock from those of an earlier one. */
   readonly id: string
   /** ISO-8601. */
   readonly since: string
-  /** What the agent is told to do. */
+  /** The goal that the agent is told. */
   readonly message: string | undefined
 }
 
@@ -19,24 +18,24 @@ const MAX_BYTES = 16 * 1024
 
 const FILE = 'lock.json'
 
-/** Throws where it cannot be written. */
-export function setLock(state: PackState, now: number, message: string | undefined): Lock {
+/** Throws if it cannot be written. */
+export function setLockMode(state: PackState, now: number, message: string | undefined): LockMode {
   const path = state.place(FILE)
   if (path === undefined) throw new Error(state.problems.join('; '))
   const since = new Date(now).toISOString()
-  const lock: Lock = { id: `${since}-${process.pid}`, since, message }
+  const lock: LockMode = { id: `${since}-${process.pid}`, since, message }
   replaceFile(path, `${JSON.stringify(lock)}\n`)
   return lock
 }
 
-/** Answers whether there was one. */
-export function removeLock(state: PackState): boolean {
+/** Answers whether it was on. */
+export function endLockMode(state: PackState): boolean {
   const path = state.place(FILE)
-  return path !== undefined && removeFile(path)
+  return path !== undefined && removeIfThere(path)
 }
 
-/** Undefined where the project is not locked. A lock that cannot be read is none: it could never be counted. */
-export function lockOf(state: PackState): Lock | { readonly problem: string } | undefined {
+/** Undefined if it is off. An unreadable file does not count, because its stops could not be counted. */
+export function lockModeOf(state: PackState): LockMode | { readonly problem: string } | undefined {
   const path = state.place(FILE)
   if (path === undefined) return undefined
   const told = (what: string) => ({
@@ -56,10 +55,10 @@ export function lockOf(state: PackState): Lock | { readonly problem: string } | 
   }
 }
 
-/** How often this session was kept from stopping by this lock, this time included; undefined where it could not be noted. */
-export function countStop(state: PackState, lock: Lock, session: string): number | undefined {
+/** How often this lock kept this session from stopping, this time included; undefined if it could not be noted. */
+export function countStop(state: PackState, lock: LockMode, session: string): number | undefined {
   if (!state.append('lock', { lock: lock.id, session })) return undefined
   const all = state.recent('lock', Infinity)
-  // At least the one that was just noted is there, or the log cannot be read.
+  // None means that the log cannot be read: one was just noted.
   return all.filter((one) => one.lock === lock.id && one.session === session).length || undefined
 }

@@ -1,0 +1,217 @@
+// The project of an event, the folders around it whose settings count, and variables that it must not set for hooks.
+
+import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { textOf } from '../core/base/errors.js'
+import { isObject } from '../core/base/json.js'
+import { registeredHome } from '../files/homes.js'
+import { readPlain } from '../files/plain-file.js'
+import { realOf } from '../files/within.js'
+
+/** Hosts name the project to their hooks by these. The event's `cwd` moves with the agent, away from the settings. */
+const PROJECT_VARIABLES: readonly string[] = [
+  'AMPLIFIER_PROJECT_DIR',
+  'CLAUDE_PROJECT_DIR',
+  'GEMINI_PROJECT_DIR',
+  'QWEN_PROJECT_DIR',
+  'CURSOR_PROJECT_DIR',
+  'FACTORY_PROJECT_DIR',
+  'CODEBUDDY_PROJECT_DIR',
+]
+
+/**
+ * The nearest folder with a repository or settings, starting at the project that the host names or else at the event's
+ * `cwd`; if there is none, the start itself. So a host that was started in a subfolder of a repository, and a person who
+ * types a command there, get the same project.
+ */
+export function projectDirOf(cwd: string | undefined, env: NodeJS.ProcessEnv, home: string): string {
+  const start = resolve(namedIn(env) ?? placeOf(cwd, home))
+  return marked(start, home) ?? start
+}
+
+/**
+ * Every folder from the project and from the event's `cwd` up to the user's home (exclusive) or to the root; nearest
+ * first. A repository inside another does not hide what the outer one forbids, and neither does a link.
+ */
+export function foldersAround(
+  cwd: string | undefined,
+  env: NodeJS.ProcessEnv,
+  home: string,
+): readonly string[] {
+  const starts = [namedIn(env), placeOf(cwd, home)].flatMap((start) =>
+    start === undefined ? [] : [resolve(start), realOf(resolve(start))],
+  )
+  const homes = [home, realOf(home)]
+  return [...new Set(starts.flatMap((start) => upFrom(start, homes)))]
+}
+
+/** That folder and those above it, up to a home (exclusive). */
+export function upFrom(start: string, homes: readonly string[]): readonly string[] {
+  const folders: string[] = []
+  for (let folder = start; !homes.includes(folder); folder = dirname(folder)) {
+    folders.push(folder)
+    if (dirname(folder) === folder) break
+  }
+  return folders
+}
+
+/** The project that a host names by a variable. */
+export function namedIn(env: NodeJS.ProcessEnv): string | undefined {
+  return PROJECT_VARIABLES.map((name) => env[name]).find((value) => value !== undefined && isAbsolute(value))
+}
+
+function placeOf(cwd: string | undefined, home: string): string {
+  return cwd !== undefined && isAbsolute(cwd) ? cwd : workingFolder(home)
+}
+
+/** A folder that was removed while we are in it has no name. */
+function workingFolder(home: string): string {
+  try {
+    return process.cwd()
+  } catch {
+    return home
+  }
+}
+
+function marked(start: string, home: string): string | undefined {
+  for (let folder = start; ; folder = dirname(folder)) {
+    const isHome = folder === home
+    if (isRepository(folder) || (!isHome && hasSettings(folder))) return folder
+    if (isHome || dirname(folder) === folder) return undefined
+  }
+}
+
+/** An empty `.git` does not count: it would cut the project off from all that is below. */
+export function isRepository(folder: string): boolean {
+  const path = join(folder, '.git')
+  if (existsSync(join(path, 'HEAD'))) return true
+  try {
+    const stats = statSync(path)
+    return stats.isFile() && stats.size < LONGEST_LINK && readFileSync(path, 'utf8').startsWith('gitdir:')
+  } catch {
+    return false
+  }
+}
+
+const LONGEST_LINK = 8192
+
+/** Whether `.amplifier` has anything that Carabiner reads. */
+export function hasSettings(folder: string): boolean {
+  return READ_BY_US.some((name) => existsSync(join(folder, '.amplifier', name)))
+}
+
+const READ_BY_US = ['hooks', 'settings.json', 'pack.json', 'hooks.lock.json']
+
+// ---- variables that a project sets for hooks in its Claude Code settings, and that would change who decides ----
+
+/** The same bound as in setup. */
+const MAX_BYTES = 4 * 1024 * 1024
+
+/** These lead to the user's decisions. */
+const HOMES: readonly string[] = ['HOME', 'USERPROFILE']
+const STORES: readonly string[] = ['CARABINER_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME']
+/** These load code into a program before it begins. */
+const CODE: readonly string[] = ['NODE_OPTIONS', 'LD_PRELOAD', 'DYLD_INSERT_LIBRARIES']
+const SWITCH = 'CARABINER_OFF'
+const OTHERS: readonly string[] = [...PROJECT_VARIABLES, 'CLAUDE_CONFIG_DIR']
+/** Node's options that run code; most people only set how much memory it may take. */
+const LOADS = /(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader|--env-file|--openssl-config)/
+
+/** A project's file that sets such variables, or an unreadable one that may. */
+export interface ProjectEnv {
+  readonly file: string
+  readonly names: readonly string[]
+  readonly problem?: string
+}
+
+/** Without the user's own settings: the user may set anything. */
+export function projectEnvOf(
+  cwd: string | undefined,
+  env: NodeJS.ProcessEnv,
+  home: string,
+): readonly ProjectEnv[] {
+  const found = foldersAround(cwd, env, home).flatMap(envIn)
+  // A project that declares itself to be the home would look like the user.
+  if (env.CLAUDE_PROJECT_DIR !== home) return found
+  return [...found, ...envIn(home).filter((one) => movesHome([one]))]
+}
+
+function envIn(folder: string): readonly ProjectEnv[] {
+  return ['settings.json', 'settings.local.json'].flatMap((name) => envOf(join(folder, '.claude', name)))
+}
+
+function envOf(file: string): readonly ProjectEnv[] {
+  try {
+    // Most folders have none, and an error would take longer.
+    if (!lstatSync(file, { throwIfNoEntry: false })) return []
+    const found = readPlain(realOf(file), MAX_BYTES)
+    if ('problem' in found)
+      return found.problem === 'is empty' ? [] : [{ file, names: [], problem: found.problem }]
+    const names = variablesIn(found.text)
+    return names.length > 0 ? [{ file, names }] : []
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return []
+    return [{ file, names: [], problem: `cannot be read: ${textOf(error)}` }]
+  }
+}
+
+function variablesIn(text: string): readonly string[] {
+  let settings: unknown
+  try {
+    settings = JSON.parse(text.replace(/^\uFEFF/, ''))
+  } catch {
+    return [] // Claude Code ignores such a file
+  }
+  const env = isObject(settings) && isObject(settings.env) ? settings.env : {}
+  return Object.keys(env).filter((name) => {
+    if (name === 'NODE_OPTIONS') return LOADS.test(String(env[name]))
+    return name === SWITCH || [...HOMES, ...STORES, ...CODE, ...OTHERS].includes(name)
+  })
+}
+
+/** The file that switches Carabiner off, or may; if undefined, the user set the switch. */
+export function switchedOffBy(found: readonly ProjectEnv[]): string | undefined {
+  return found.find(({ names, problem }) => problem !== undefined || names.includes(SWITCH))?.file
+}
+
+/** Whether hooks see another home of the user. */
+export function movesHome(found: readonly ProjectEnv[]): boolean {
+  return setsAny(found, HOMES)
+}
+
+/**
+ * Undoes what the project set: the home becomes the one that the system knows, and the places of our files their
+ * defaults. The values that the user had set before are lost.
+ */
+export function takeBack(env: NodeJS.ProcessEnv, found: readonly ProjectEnv[]): void {
+  const set = found.flatMap(({ names }) => names)
+  for (const name of STORES) if (set.includes(name)) delete env[name]
+  const home = movesHome(found) ? registeredHome() : undefined
+  if (home !== undefined) for (const name of HOMES) if (set.includes(name)) env[name] = home
+}
+
+/** Whether the user's trust, grants or settings would be read from elsewhere: then they cannot be used to judge. */
+export function movesDecisions(found: readonly ProjectEnv[]): boolean {
+  return setsAny(found, [...HOMES, ...STORES])
+}
+
+function setsAny(found: readonly ProjectEnv[], names: readonly string[]): boolean {
+  return found.some((one) => one.names.some((name) => names.includes(name)))
+}
+
+/** For the user. */
+export function envProblems(found: readonly ProjectEnv[]): readonly string[] {
+  return found
+    .filter(({ names }) => names.length > 0)
+    .map((one) => `${envText(one)}: take it out of "env" there`)
+}
+
+export function envText({ file, names }: ProjectEnv): string {
+  return `${file} sets ${names.join(', ')} for hooks, which is for you to decide and not for a project`
+}
+
+/** Without variables that load code: it is too late for those, so they are reported only when a session starts. */
+export function withoutCode(found: readonly ProjectEnv[]): readonly ProjectEnv[] {
+  return found.map((one) => ({ ...one, names: one.names.filter((name) => !CODE.includes(name)) }))
+}

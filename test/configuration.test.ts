@@ -7,7 +7,7 @@ import { createHooks, type Hooks, type HooksOptions } from 'carabiner'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Configuration } from '../src/configuration.js'
 import type { Hook } from '../src/core/hooks/hook.js'
-import { livingMembers } from '../src/runners/program/process-table.js'
+import { livingMembers } from '../src/runners/program/process-group.js'
 
 const CALL = { tool_name: 'Bash', tool_input: { command: 'ls' } }
 

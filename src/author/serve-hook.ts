@@ -7,7 +7,7 @@ import type { MaybePromise } from '../core/base/promise.js'
 import { shown } from '../core/base/text.js'
 import { Connection } from '../rpc/connection.js'
 import { RPC_CODES } from '../rpc/message.js'
-import { RpcError } from '../rpc/rpc-error.js'
+import { RpcError } from '../rpc/problem.js'
 import { EVENT_METHOD, HELLO_METHOD, INTERCEPTS, type Intercept } from '../systems/picoclaw/protocol.js'
 import {
   type AfterLlmAnswer,

@@ -3,8 +3,10 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs'
 import { textOf } from '../core/base/errors.js'
-import { JsonText, under } from './json-text.js'
+import type { Origin } from '../core/hooks/hook.js'
+import { type JsonPath, JsonText, under } from './json-text.js'
 import type { Notes } from './notes.js'
+import type { Owner } from './owner.js'
 
 /** A file that could be read and parsed. */
 export interface ConfigFile {
@@ -163,4 +165,37 @@ function oddityOf(stats: Stats): Problem | undefined {
   if (stats.isFile()) return stats.size > LIMIT ? TOO_LARGE : undefined
   if (stats.isDirectory()) return { problem: 'is a folder, not a file' }
   return { problem: 'is a pipe, a socket or a device, not a file' }
+}
+
+// ---- where an entry stands ------------------------------------------------------------------------------------
+/** Most hooks are never shown, and to find lines takes longer than to load. A copy (`{ ...origin }`, JSON) has the line too. */
+export class FileOrigin implements Origin {
+  readonly scope: Owner['scope']
+  readonly source: string
+  readonly file: string
+  /** SHA-256 of what the entry says: it decides whether these very words were trusted. */
+  readonly hash: string
+  declare readonly line: number
+  readonly #text: ConfigFile['json']
+  readonly #at: JsonPath
+  #line: number | undefined
+
+  /** One getter for all: an object with a getter of its own takes three times as long to make. */
+  static readonly #lineProperty: PropertyDescriptor & ThisType<FileOrigin> = {
+    enumerable: true,
+    get() {
+      this.#line ??= this.#text.lineOf(this.#at)
+      return this.#line
+    },
+  }
+
+  constructor({ scope, source }: Owner, { path, json }: ConfigFile, at: JsonPath, hash: string) {
+    this.scope = scope
+    this.source = source
+    this.file = path
+    this.hash = hash
+    this.#text = json
+    this.#at = at
+    Object.defineProperty(this, 'line', FileOrigin.#lineProperty)
+  }
 }

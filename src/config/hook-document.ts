@@ -3,7 +3,6 @@
 import { isObject } from '../core/base/json.js'
 import { didYouMean, shown } from '../core/base/text.js'
 import type { ConfigFile, Shape } from './config-file.js'
-import { knownEvent, unknownEventText, unknownNameText } from './event-name.js'
 import { type Entry, isRemark, type Reading, readGroup, readGroups, type Shared, say } from './hook-group.js'
 import { type JsonPath, under } from './json-text.js'
 import type { Matching } from './matchers.js'
@@ -11,7 +10,14 @@ import { DEFAULT_MERGED, type GivenSetting, isSetting } from './merged-settings.
 import type { Owner } from './owner.js'
 import { type ProcessEntry, readProcesses } from './process-entry.js'
 import { CLAUDE_KEYS } from './reach-settings.js'
-import { holdsGroups, noteStrayEvents, noteStraySettings } from './stray-keys.js'
+import {
+  holdsGroups,
+  knownEvent,
+  noteStrayEvents,
+  noteStraySettings,
+  unknownEventText,
+  unknownNameText,
+} from './stray-names.js'
 
 /** A place where hooks may stand: a whole file, or a part of plugin.json. */
 export interface HookDocument {

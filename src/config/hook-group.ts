@@ -17,9 +17,8 @@ import {
 } from './handler.js'
 import { type JsonPath, under } from './json-text.js'
 import type { CompiledMatcher, Matchers, Matching } from './matchers.js'
-import type { Names } from './names.js'
 import type { Notes } from './notes.js'
-import type { Owner } from './owner.js'
+import type { Names, Owner } from './owner.js'
 
 /** What handlers of one group share. */
 export interface Group {

@@ -1,18 +1,20 @@
 // loadConfig: every configured hook, the settings in force, and what the user should know. Never throws.
 
+import { join, resolve, sep } from 'node:path'
 import { type Diagnostic, textOf } from '../core/base/errors.js'
 import type { Skill } from '../core/session/session-store.js'
+import { realOf } from '../files/within.js'
 import { ConfigFiles } from './config-file.js'
 import { type ConfiguredHook, configure, configureProcess, type Making } from './configured-hook.js'
 import { type ConfigSources, discover } from './discovery.js'
 import { type Contents, type HookDocument, readDocument } from './hook-document.js'
 import type { Entry, Shared } from './hook-group.js'
+import { JsonText } from './json-text.js'
 import { Matchers } from './matchers.js'
 import { type GivenSetting, type Merge, type MergedSettings, mergeSettings } from './merged-settings.js'
-import { Names } from './names.js'
 import { Notes } from './notes.js'
+import { cleanName, Names, type Owner } from './owner.js'
 import type { ProcessEntry } from './process-entry.js'
-import { skillDocument } from './skill.js'
 
 export type { ConfigSources }
 
@@ -109,4 +111,31 @@ async function configureAll(
   for (const entry of entries) add(() => configure(entry, making), entry.name, entry)
   for (const entry of processes) add(() => configureProcess(entry, making), entry.key, entry)
   return specs
+}
+
+// ---- hooks of skills ------------------------------------------------------------------------------------------
+/** Where a user keeps skills, below the home folder. */
+const OF_USER = ['.amplifier', '.claude'] as const
+
+export function skillDocument(skill: Skill, sources: ConfigSources): HookDocument {
+  const directory = resolve(skill.directory)
+  const value = { hooks: skill.hooks }
+  const owner: Owner = {
+    scope: isOfUser(directory, sources) ? 'user' : 'project',
+    source: `skill ${cleanName(skill.name) ?? ''}`.trim(),
+    realm: `skill\0${skill.name}`,
+    place: { projectDir: sources.projectDir ?? directory, hooksDir: directory, skillDir: directory },
+  }
+  // One line: what is wrong with an entry is said with the file of the skill, whose lines the host has not told.
+  const file = { path: join(directory, 'SKILL.md'), json: new JsonText(JSON.stringify(value)), value }
+  return { owner, role: 'skill', file, at: null }
+}
+
+/** A skill in the project came with the project, whatever its folder is called or where a link in it leads. */
+function isOfUser(directory: string, { homeDir, projectDir }: ConfigSources): boolean {
+  if (homeDir === undefined) return false
+  const real = realOf(directory)
+  const inside = (folder: string) => real.startsWith(realOf(folder) + sep)
+  if (projectDir !== undefined && realOf(projectDir) !== realOf(homeDir) && inside(projectDir)) return false
+  return OF_USER.some((name) => inside(join(homeDir, name)))
 }

@@ -11,7 +11,6 @@ import { type JsonPath, under } from './json-text.js'
 import type { Notes } from './notes.js'
 import type { Scope } from './owner.js'
 import { DEFAULT_REACH, REACH_CHECKS, reachLeft } from './reach-settings.js'
-import type { Silence } from './silence.js'
 
 /** Every key of a settings file, in the names of the file. Time-outs are seconds. */
 export interface MergedSettings extends Settings, ReachSettings {
@@ -291,4 +290,17 @@ function tightened(values: Readonly<Record<string, unknown>>, by: readonly Given
 function termsOf(values: Readonly<Record<string, unknown>>): Terms {
   const { default_timeout, max_timeout, env } = values as unknown as MergedSettings
   return { default_timeout, max_timeout, env }
+}
+
+// ---- the setting that keeps a hook from running ---------------------------------------------------------------
+export interface Silence {
+  /** As it is written: `"enabled": false`. */
+  readonly setting: string
+  /** Absent where the host says it. */
+  readonly file?: string
+  readonly line?: number
+}
+
+export function silenceText({ setting, file, line }: Silence): string {
+  return `${setting} in ${file === undefined ? 'the settings of the host' : `${file}:${line}`}`
 }

@@ -27,3 +27,60 @@ export function cleanName(name: unknown): string | undefined {
     .slice(0, LONGEST_NAME)
   return clean === '' ? undefined : clean
 }
+
+// ---- names and ids of hooks -----------------------------------------------------------------------------------
+/** What was given to the hooks of one owner so far. */
+interface Given {
+  /** `~2` for the second owner of the same name. */
+  readonly suffix: string
+  readonly counts: Map<string, number>
+}
+
+export class Names {
+  readonly #owners = new Map<Owner, Given>()
+  readonly #sources = new Map<string, number>()
+  readonly #ids = new Map<string, number>()
+  /** The first id of each content. */
+  readonly #contents = new Map<string, string>()
+
+  /** `project:review-gate` */
+  ofProcess(owner: Owner, key: string): string {
+    return `${owner.source}:${key}${this.#givenTo(owner).suffix}`
+  }
+
+  #givenTo(owner: Owner): Given {
+    let given = this.#owners.get(owner)
+    if (!given) {
+      given = { suffix: repeated(this.#sources, owner.source), counts: new Map() }
+      this.#owners.set(owner, given)
+    }
+    return given
+  }
+
+  /** `bash-validator:PreToolUse#2`: the second handler of that event there, those that were left out counted too. */
+  next(owner: Owner, event: string): string {
+    const given = this.#givenTo(owner)
+    const count = (given.counts.get(event) ?? 0) + 1
+    given.counts.set(event, count)
+    return `${owner.source}:${event}#${count}${given.suffix}`
+  }
+
+  /** `~2`, `~3` are added where one owner has the same content for an event twice. */
+  id({ scope, source }: Owner, event: string, content: string): string {
+    const text = `${scope}:${source}:${event}:${content}`
+    const first = this.#contents.get(content)
+    if (first === undefined) {
+      this.#contents.set(content, text)
+      return text
+    }
+    // Counting costs more than remembering, and hardly any content comes twice.
+    if (!this.#ids.has(first)) this.#ids.set(first, 1)
+    return text + repeated(this.#ids, text)
+  }
+}
+
+function repeated(counts: Map<string, number>, text: string): string {
+  const count = (counts.get(text) ?? 0) + 1
+  counts.set(text, count)
+  return count === 1 ? '' : `~${count}`
+}

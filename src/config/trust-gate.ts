@@ -1,8 +1,9 @@
 // Between what files say and what runs: hooks that came with a project run as they were trusted, in their copy, or not at all.
 
 import { delimiter } from 'node:path'
-import { textOf } from '../core/base/errors.js'
+import { HookError, isHookError, textOf } from '../core/base/errors.js'
 import { quoted } from '../core/base/text.js'
+import type { HookContext, HookEvent, Run } from '../core/hooks/hook.js'
 import type { Skip } from '../core/run/plan.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { scriptsChanged } from '../trust/changes.js'
@@ -11,7 +12,6 @@ import { runPlace } from '../trust/run-place.js'
 import type { TrustStore } from '../trust/trust-store.js'
 import type { Standing, TrustRecord, Unit, Untrusted } from '../trust/unit.js'
 import type { ConfiguredHook } from './configured-hook.js'
-import type { Copied } from './copy-failure.js'
 import { unitsOf } from './units.js'
 
 /** A hook that was let in, or kept out, and by which record. */
@@ -172,3 +172,57 @@ function trustCommand(scope: string, { kind, name, path, hooksDir }: Unit): stri
 }
 
 type NotTrusted = Exclude<Standing, { readonly state: 'trusted' }>
+
+// ---- failures of hooks that ran from their copy ---------------------------------------------------------------
+interface Copied {
+  readonly copy: string
+  /** The folder that was copied. */
+  readonly original: string
+}
+
+const READ_ONLY = /\bEACCES\b|\bEROFS\b|permission denied|read-only file system/i
+
+/** What the program itself came to, and not the system that could not start it. */
+const OF_PROGRAMS: ReadonlySet<string> = new Set(['HOOK_EXIT', 'HOOK_FAILED'])
+
+/** Runs it; what it throws says more, where the copy has to do with it. */
+export async function runFromCopy(
+  run: Run,
+  copied: Copied,
+  event: HookEvent,
+  context: HookContext,
+): Promise<unknown> {
+  let said = ''
+  const { session, outcome, note, onAbort } = context
+  try {
+    return await run(event, {
+      // Made when it is first asked for, which most never do.
+      get signal() {
+        return context.signal
+      },
+      onAbort,
+      session,
+      outcome,
+      note,
+      printed(output) {
+        said = output.stderr ?? ''
+        context.printed(output)
+      },
+    })
+  } catch (error) {
+    throw explained(error, said, copied)
+  }
+}
+
+function explained(error: unknown, said: string, { copy, original }: Copied): unknown {
+  if (!isHookError(error)) return error
+  const text = `${error.message}\n${said}`
+  const isNamed = text.includes(copy)
+  const isReadOnly = OF_PROGRAMS.has(error.code) && READ_ONLY.test(text)
+  if (!isNamed && !isReadOnly) return error
+  const place = isNamed ? ` (${copy} is the trusted copy of ${original})` : ''
+  const hint = isReadOnly
+    ? `It runs from a read-only copy of its folder: let it write to "$CLAUDE_PLUGIN_DATA", which is its own and stays. ${error.hint}`
+    : error.hint
+  return new HookError(error.code, `${error.message}${place}`, { hint, cause: error, outcome: error.outcome })
+}

@@ -3,7 +3,7 @@
 import type { Json } from '../core/base/json.js'
 import { onAbort } from '../core/base/promise.js'
 import { hurry, unwatch, Watched, watch } from '../core/run/hook-run.js'
-import { RpcError } from './rpc-error.js'
+import { RpcError } from './problem.js'
 
 export interface RpcCallOptions {
   /** From now on; without it the call waits until the connection is closed. */

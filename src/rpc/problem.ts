@@ -1,5 +1,6 @@
 // What is wrong with what the other side sends: told in bounded number and bounded text, however much there is of it.
 
+import type { Json } from '../core/base/json.js'
 import { byteLength, cutText, plainText } from '../core/base/text.js'
 
 /**
@@ -7,7 +8,7 @@ import { byteLength, cutText, plainText } from '../core/base/text.js'
  * doubled: a second reply. unknown-id: a reply to no call. request, notification: one that nobody here handles, or whose
  * handler failed.
  */
-export type RpcProblemKind =
+type RpcProblemKind =
   | 'malformed'
   | 'too-long'
   | 'late'
@@ -71,4 +72,54 @@ export function boundedText(text: string, limit: number): string {
   return beginning.length < limit / 4 || byteLength(beginning) <= limit
     ? beginning
     : cutText(beginning, limit, '…')
+}
+
+// ---- errors of calls ------------------------------------------------------------------------------------------
+/**
+ * timeout: no reply in time. aborted: the signal of the call. closed: the other side is gone, or close() was called.
+ * overloaded: not sent, since the other side does not read and too much waits for it. remote: an error reply.
+ * malformed: a reply that is none.
+ */
+export type RpcErrorKind = 'timeout' | 'aborted' | 'closed' | 'overloaded' | 'remote' | 'malformed'
+
+interface RpcErrorDetails {
+  readonly code?: number | undefined
+  readonly data?: Json | undefined
+  readonly cause?: unknown
+}
+
+/** Thrown by onRequest, its code, message and data are the error reply. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError'
+  readonly kind: RpcErrorKind
+  /** Of an error reply, if it had one that is a number. */
+  readonly code?: number
+  readonly data?: Json
+
+  constructor(kind: RpcErrorKind, message: string, { code, data, cause }: RpcErrorDetails = {}) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.kind = kind
+    if (code !== undefined) this.code = code
+    if (data !== undefined) this.data = data
+  }
+}
+
+/** The longest text of a stranger's error that is kept, in bytes. */
+const LONGEST_MESSAGE = 2000
+
+/** What an error reply says. Many programs send a bare text, or forget the code: that is no reason to lose what they say. */
+export function remoteError(error: Json): RpcError {
+  if (typeof error !== 'object' || error === null || Array.isArray(error)) {
+    return new RpcError('remote', textOf(error))
+  }
+  const { code, message, data } = error as { readonly [key: string]: Json | undefined }
+  return new RpcError('remote', textOf(message ?? error), {
+    code: typeof code === 'number' ? code : undefined,
+    data,
+  })
+}
+
+function textOf(message: Json): string {
+  const text = boundedText(typeof message === 'string' ? message : JSON.stringify(message), LONGEST_MESSAGE)
+  return text.trim() === '' ? 'an error without a message' : text
 }

@@ -2,7 +2,7 @@ import { PassThrough, Writable } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
 import type { Json } from '../../src/core/base/json.js'
 import { Connection } from '../../src/rpc/connection.js'
-import { RpcError } from '../../src/rpc/rpc-error.js'
+import { RpcError } from '../../src/rpc/problem.js'
 import { failure, failureKind, OtherSide } from './other-side.js'
 
 /** Takes one write and is never done with it. */

@@ -3,8 +3,7 @@
 import { PassThrough } from 'node:stream'
 import type { Json } from '../../src/core/base/json.js'
 import { Connection, type ConnectionOptions } from '../../src/rpc/connection.js'
-import type { RpcProblem } from '../../src/rpc/problem.js'
-import { RpcError, type RpcErrorKind } from '../../src/rpc/rpc-error.js'
+import { RpcError, type RpcErrorKind, type RpcProblem } from '../../src/rpc/problem.js'
 
 export interface Sent {
   readonly jsonrpc: string

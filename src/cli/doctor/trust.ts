@@ -1,7 +1,7 @@
 // What may run: trust, switches, approvals and grants; and whether those records can still be read.
 
 import { existsSync } from 'node:fs'
-import type { Silence } from '../../config/silence.js'
+import type { Silence } from '../../config/merged-settings.js'
 import { textOf } from '../../core/base/errors.js'
 import type { MaybePromise } from '../../core/base/promise.js'
 import { visible, visibleName } from '../../core/base/text.js'

@@ -2,8 +2,8 @@
 
 import { posix } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { knownEvent } from '../../config/event-name.js'
 import { type JsonPath, JsonText, type Spot, under } from '../../config/json-text.js'
+import { knownEvent } from '../../config/stray-names.js'
 import { isObject } from '../../core/base/json.js'
 import { appended, type Edit, edited, layoutOf, pushed, removed } from '../../hosts/json-edit.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'

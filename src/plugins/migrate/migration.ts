@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { knownEvent } from '../../config/event-name.js'
+import { knownEvent } from '../../config/stray-names.js'
 import {
   isReadOnly,
   readSettings,

@@ -14,7 +14,6 @@ import { decode } from '../../systems/claude-code/decode.js'
 import { encode } from '../../systems/claude-code/encode.js'
 import { afterAsyncLine, asyncTimeout, isAsyncLine } from '../../systems/claude-code/stdout.js'
 import type { HookSpec, Place, Surroundings } from '../hook-spec.js'
-import { madeDataFolder } from '../program/data-folder.js'
 import {
   expandArgument,
   fileOfSkill,
@@ -22,13 +21,15 @@ import {
   forPowerShell,
   fromSkill,
   hookEnvironment,
+  madeDataFolder,
+  startFolder,
+  startFolders,
 } from '../program/environment.js'
 import { noSuchPlaceholder } from '../program/start-failure.js'
 import { announce, bounded } from '../telling.js'
 import type { Ending } from './execution.js'
 import type { HandedOn } from './handed-on.js'
 import type { Program, Programs } from './programs.js'
-import { startFolder, startFolders } from './start-folder.js'
 
 /** The fields that only a command hook has. */
 export interface CommandHandler {

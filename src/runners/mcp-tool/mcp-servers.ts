@@ -1,16 +1,281 @@
-// McpServers: the servers that hooks ask, by the names of the settings; each is kept while its settings stay the same.
+// One server: connected when first asked, asked by many at once, connected again after it was lost; a process not at once.
 
+import { setMaxListeners } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { HookError } from '../../core/base/errors.js'
 import { canonicalJson, type Json } from '../../core/base/json.js'
+import { unlessAborted } from '../../core/base/promise.js'
 import { didYouMean, shown } from '../../core/base/text.js'
 import type { HookContext } from '../../core/hooks/hook.js'
+import { BackOff } from '../process/back-off.js'
 import { stopListeningIfIdle } from '../program/process-group.js'
-import type { Link } from './link.js'
-import { LIMITS, type Limits, McpServer } from './mcp-server.js'
-import type { McpServerSettings } from './server-settings.js'
+import { type Link, type LinkEvents, loadSdk, type Sdk } from './sdk.js'
+import { callFailure, givenUp, isTimeout, noResult, startFailure } from './server-failures.js'
+import { addressFrom, launchFrom, type McpServerSettings } from './server-settings.js'
+import { StdioLink } from './stdio-link.js'
+import { ToolList } from './tool-list.js'
 
+export interface Limits {
+  /** From the start to the end of the hello. Programs that are fetched from a registry first take their time. */
+  readonly startMs: number
+  /** For a server to show, after a call was given up, that it still reacts. */
+  readonly reactMs: number
+}
+
+const LIMITS: Limits = { startMs: 30_000, reactMs: 1000 }
+
+/** The time-out of a call is the hook's; the library wants a number. */
+const NO_TIMEOUT = 2 ** 31 - 1
+/** Without an end: whoever mends the server need not tell us. */
+const RESTART = { delay: 1, maxDelay: 30, attempts: Infinity }
+/** To be told about one call; a server may make as much noise as it likes. */
+const MOST_NOTES = 8
+
+interface Session {
+  readonly sdk: Sdk
+  readonly client: Client
+  readonly link: Link
+  readonly tools: ToolList
+  readonly since: number
+  /** Under way. */
+  calls: number
+  isLeft: boolean
+}
+
+interface Question {
+  readonly tool: string
+  readonly input: Record<string, unknown>
+  readonly context: HookContext
+  readonly signal: AbortSignal
+}
+
+/** Whoever ends all links in the end. */
+interface LinkRegistry {
+  add(link: Link): void
+}
+
+class McpServer {
+  readonly #name: string
+  readonly #settings: McpServerSettings
+  readonly #limits: Limits
+  readonly #registry: LinkRegistry
+  readonly #backOff = new BackOff(RESTART)
+  /** Who waits for an answer, with how much was noted; the latest last. */
+  readonly #asking = new Map<HookContext, { notes: number }>()
+  #session: Session | undefined
+  #starting: Promise<Session> | undefined
+  #lastEnd: string | undefined
+  #retired: string | undefined
+
+  constructor(name: string, settings: McpServerSettings, limits: Limits, registry: LinkRegistry) {
+    this.#limits = limits
+    this.#name = name
+    this.#settings = settings
+    this.#registry = registry
+  }
+
+  async call(tool: string, input: Record<string, unknown>, context: HookContext): Promise<CallToolResult> {
+    const abort = new AbortController()
+    setMaxListeners(0, abort.signal) // the library adds one for each page of tools
+    context.onAbort(() => abort.abort(givenUp()))
+    this.#asking.set(context, { notes: 0 })
+    try {
+      const question = { tool, input, context, signal: abort.signal }
+      return await this.#asked(question, () => this.#asked(question))
+    } finally {
+      this.#asking.delete(context)
+      if (abort.signal.aborted) void this.#checkPulse()
+      if (this.#retired !== undefined) this.#endIfIdle(this.#retired)
+    }
+  }
+
+  /** Its settings are gone or changed. It ends when those who ask have their answers. */
+  retire(): void {
+    this.#retired = 'its settings were changed'
+    this.#endIfIdle(this.#retired)
+  }
+
+  async close(): Promise<void> {
+    this.#retired = 'the hooks were closed'
+    this.#session?.link.end(this.#retired)
+    await this.#starting?.catch(() => undefined) // who started it is told
+  }
+
+  /** `again`: for a server that has forgotten us. */
+  async #asked(question: Question, again?: () => Promise<CallToolResult>): Promise<CallToolResult> {
+    const { tool, context, signal } = question
+    const session = await unlessAborted(this.#connected(), signal).catch((error: unknown) => {
+      throw signal.aborted ? givenUp() : error
+    })
+    const { sdk, link } = session
+    session.calls++
+    try {
+      return await answerOf(this.#name, session, question)
+    } catch (error) {
+      if (signal.aborted) throw givenUp()
+      const failure = await callFailure(error, { sdk, link, server: this.#name, tool })
+      if (failure.linkIsBroken) this.#leave(session)
+      if (failure.isForgotten && again) return await again()
+      throw failure.error
+    } finally {
+      session.calls--
+      if (session.isLeft && session.calls === 0) link.end('it was left for a new connection')
+      const stderr = link.newStderr()
+      if (stderr) context.printed({ stderr })
+    }
+  }
+
+  /** Who asks next connects anew; those whom it still answers are not cut off. */
+  #leave(session: Session): void {
+    session.isLeft = true
+    if (this.#session === session) this.#session = undefined
+  }
+
+  // ---- connecting -----------------------------------------------------------------------------------------------
+
+  /** Throws where it is not even tried. */
+  #connected(): Promise<Session> {
+    if (this.#session) return Promise.resolve(this.#session)
+    if (this.#starting !== undefined) return this.#starting
+    this.#refuseIfDown()
+    if (this.#lastEnd !== undefined) {
+      const text = `server "${this.#name}" is started again: ${this.#lastEnd}`
+      this.#tell({ code: 'process-restarted', text })
+    }
+    this.#starting = this.#start().finally(() => {
+      this.#starting = undefined
+    })
+    return this.#starting
+  }
+
+  async #start(): Promise<Session> {
+    const sdk = await loadSdk()
+    let link: Link | undefined
+    try {
+      link = await this.#opened(sdk)
+      this.#registry.add(link)
+      const client = this.#clientOf(sdk)
+      await client.connect(link, { timeout: this.#limits.startMs })
+      if (link.isOver) throw new Error(await link.how())
+      const tools = new ToolList(this.#name, sdk, client)
+      const session = { sdk, client, link, tools, since: performance.now(), calls: 0, isLeft: false }
+      this.#session = session
+      return session
+    } catch (error) {
+      const failure = await startFailure(error, {
+        link,
+        server: this.#name,
+        isProgram: 'command' in this.#settings,
+        withinMs: this.#limits.startMs,
+      })
+      link?.terminate(failure.message)
+      this.#down(failure.message, 0)
+      throw failure
+    }
+  }
+
+  async #opened(sdk: Sdk): Promise<Link> {
+    const settings = this.#settings
+    let link: Link | undefined
+    const events: LinkEvents = {
+      over: () => this.#over(link),
+      noise: (text) => this.#tell({ code: 'rpc-noise', text: `server "${this.#name}": ${text}` }),
+    }
+    if ('command' in settings) {
+      link = await StdioLink.launch(launchFrom(settings, sdk.getDefaultEnvironment()), events)
+    } else {
+      const { HttpLink } = await import('./http-link.js')
+      const { url, headers } = addressFrom(settings)
+      link = new HttpLink(sdk, url, headers, events)
+    }
+    return link
+  }
+
+  /** It can do nothing for a server: no sampling, no questions to the user, no roots. */
+  #clientOf({ Client }: Sdk): Client {
+    return new Client({ name: 'carabiner', version: '1' }, { capabilities: {} })
+  }
+
+  // ---- losing it ------------------------------------------------------------------------------------------------
+
+  #over(link: Link | undefined): void {
+    const session = this.#session
+    if (!session || session.link !== link) return // a start that fails says so
+    this.#session = undefined
+    if (this.#retired !== undefined) return
+    const lived = performance.now() - session.since
+    this.#down('it ended', lived)
+    void session.link.how().then((how) => {
+      this.#lastEnd = how
+    })
+  }
+
+  /** Only a process costs something to start. */
+  #down(how: string, livedMs: number): void {
+    if (!('command' in this.#settings)) return
+    this.#lastEnd = how
+    this.#backOff.ended(livedMs, performance.now())
+  }
+
+  /** One end may be an accident; a second one in a row is not. */
+  #refuseIfDown(): void {
+    const wait = this.#backOff.ends > 1 ? this.#backOff.wait(performance.now()) : 0
+    if (wait === 0) return
+    const again = `it may be started again in ${(wait / 1000).toFixed(1)} s`
+    throw new HookError(
+      'HOOK_NOT_STARTED',
+      `MCP server "${this.#name}" is down: ${this.#lastEnd}; ${again}`,
+      {
+        hint: 'Mend it; it is started again by itself.',
+      },
+    )
+  }
+
+  /** A call was given up. Who does not even answer a ping hangs, and would let the next one wait as long. */
+  async #checkPulse(): Promise<void> {
+    const session = this.#session
+    if (!session || this.#asking.size > 0 || !('command' in this.#settings)) return
+    const { client, sdk, link } = session
+    try {
+      await client.request({ method: 'ping' }, sdk.EmptyResultSchema, { timeout: this.#limits.reactMs })
+    } catch (error) {
+      // Who knows no ping says so, and lives.
+      if (isTimeout(error)) link.terminate('it did not react after a call was given up')
+    }
+  }
+
+  #endIfIdle(why: string): void {
+    if (this.#asking.size > 0) return
+    if (this.#session) this.#session.link.end(why)
+    else void this.#starting?.then(({ link }) => link.end(why)).catch(() => undefined) // who started it is told
+  }
+
+  /** To the latest of those who wait for an answer. */
+  #tell(d: Parameters<HookContext['note']>[0]): void {
+    const latest = [...this.#asking].at(-1)
+    if (!latest) return
+    const [context, told] = latest
+    if (told.notes++ < MOST_NOTES) context.note(d)
+  }
+}
+
+async function answerOf(
+  name: string,
+  { sdk, client, tools }: Session,
+  { tool, input, signal }: Question,
+): Promise<CallToolResult> {
+  const options = { signal, timeout: NO_TIMEOUT }
+  await tools.require(tool, options)
+  const request = { method: 'tools/call' as const, params: { name: tool, arguments: input } }
+  // Read as it came first: the schema of the library puts an empty list where there is no content.
+  const result = await client.request(request, sdk.ResultSchema, options)
+  if (!('content' in result || 'structuredContent' in result)) throw noResult(name, tool)
+  return sdk.CallToolResultSchema.parse(result)
+}
+
+// ---- all servers of one createHooks() -------------------------------------------------------------------------
 interface Entry {
   readonly key: string
   readonly server: McpServer
@@ -77,7 +342,7 @@ export class McpServers {
   }
 }
 
-export const CLOSED = 'the hooks were closed'
+const CLOSED = 'the hooks were closed'
 
 function unknownServer(name: string, names: readonly string[]): HookError {
   const text = `There is no MCP server ${shown(name)} in ~/.amplifier/settings.json${didYouMean(name, names)}`

@@ -1,11 +1,13 @@
 // A hook that is a tool of an MCP server: called with what its `input` says, its text is its answer.
 
+import { HookError } from '../../core/base/errors.js'
+import { isObject, type Json } from '../../core/base/json.js'
+import { byteLength } from '../../core/base/text.js'
 import type { Hook, HookContext, HookEvent } from '../../core/hooks/hook.js'
 import { encode } from '../../systems/claude-code/encode.js'
 import type { HookSpec, Surroundings } from '../hook-spec.js'
 import { announce } from '../telling.js'
 import type { McpServers } from './mcp-servers.js'
-import { toolInput } from './tool-input.js'
 import { readToolResult } from './tool-result.js'
 
 /** The fields that only an MCP hook has. */
@@ -34,4 +36,84 @@ export function mcpToolHook(
     return readToolResult(event, result, asker, context.note)
   }
   return { ...hook, run }
+}
+
+// ---- what the tool is called with -----------------------------------------------------------------------------
+type Fields = { readonly [key: string]: unknown }
+
+/** `${tool_input.command}`, `${tool_calls.0.tool_name}`; whatever else looks like one stays as it stands. */
+const PLACEHOLDER = /\$\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)\}/g
+
+const DEEPEST = 32
+/** The payload as often as it is named, but not without end. */
+const MOST_BYTES = 1024 * 1024
+
+interface Filling {
+  readonly payload: Fields
+  readonly missing: Set<string>
+  left: number
+}
+
+/**
+ * Every text in `input`, however deep, with its placeholders replaced. What is put in is not looked at again, and stays
+ * text: a number or an object goes in as JSON. A field that is not there leaves nothing, which is noted. Throws HOOK_FAILED
+ * for an input that would grow beyond its bounds.
+ */
+export function toolInput(
+  input: Fields,
+  payload: Fields,
+  note: HookContext['note'],
+): Record<string, unknown> {
+  const filling: Filling = { payload, missing: new Set(), left: MOST_BYTES }
+  const filled = filledIn(input, filling, 0) as Record<string, unknown>
+  for (const path of filling.missing) {
+    const text = `its input names \${${path}}, which this event does not have: nothing stands in its place`
+    note({ code: 'placeholder-empty', text })
+  }
+  return filled
+}
+
+function filledIn(value: unknown, filling: Filling, depth: number): unknown {
+  if (typeof value === 'string') return filledText(value, filling)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= DEEPEST)
+    throw new HookError('HOOK_FAILED', `its input is nested deeper than ${DEEPEST} levels`)
+  if (Array.isArray(value)) return value.map((one) => filledIn(one, filling, depth + 1))
+  // From entries, so that a key called __proto__ is one like any other.
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [key, filledIn(one, filling, depth + 1)]),
+  )
+}
+
+function filledText(text: string, filling: Filling): string {
+  spend(filling, byteLength(text))
+  return text.replace(PLACEHOLDER, (_, path: string) => {
+    const found = fieldAt(filling.payload, path)
+    if (found === undefined) {
+      filling.missing.add(path)
+      return ''
+    }
+    const put = typeof found === 'string' ? found : JSON.stringify(found)
+    spend(filling, byteLength(put))
+    return put
+  })
+}
+
+function spend(filling: Filling, bytes: number): void {
+  filling.left -= bytes
+  if (filling.left >= 0) return
+  throw new HookError('HOOK_FAILED', `its input would be larger than ${MOST_BYTES} bytes`, {
+    hint: 'Name smaller fields of the event in its placeholders, or fewer.',
+  })
+}
+
+/** Own fields of objects, and numbered items of lists; nothing that JSON did not bring. */
+function fieldAt(payload: Fields, path: string): Json | undefined {
+  let at: unknown = payload
+  for (const key of path.split('.')) {
+    const inside = Array.isArray(at) ? /^\d+$/.test(key) : isObject(at)
+    if (!inside || !Object.hasOwn(at as object, key)) return undefined
+    at = (at as Fields)[key]
+  }
+  return at as Json
 }

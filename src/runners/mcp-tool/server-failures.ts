@@ -2,8 +2,7 @@
 
 import { HookError, isHookError, textOf } from '../../core/base/errors.js'
 import { boundedText } from '../../rpc/problem.js'
-import type { Link } from './link.js'
-import type { Sdk } from './sdk.js'
+import type { Link, Sdk } from './sdk.js'
 
 const LONGEST_TEXT = 500
 /** What the library gives an error that is a time-out. */

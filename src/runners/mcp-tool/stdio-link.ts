@@ -4,13 +4,11 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import { textOf } from '../../core/base/errors.js'
 import type { Json } from '../../core/base/json.js'
 import { shown } from '../../core/base/text.js'
-import { methodNotFound } from '../../rpc/answers.js'
-import type { RpcProblem } from '../../rpc/problem.js'
-import { RpcError } from '../../rpc/rpc-error.js'
-import { withLastWords } from '../process/failures.js'
+import { methodNotFound } from '../../rpc/message.js'
+import { RpcError, type RpcProblem } from '../../rpc/problem.js'
 import { type Launch, launched } from '../process/launch.js'
-import { Life } from '../process/life.js'
-import { type Link, type LinkEvents, MOST_MESSAGE_BYTES, TRANSPORT_ERROR } from './link.js'
+import { Life, withLastWords } from '../process/life.js'
+import { type Link, type LinkEvents, MOST_MESSAGE_BYTES, TRANSPORT_ERROR } from './sdk.js'
 
 /** So much without an answer is a flood: whoever sends it has lost its way. */
 const MOST_UNASKED_BYTES = 16 * 1024 * 1024

@@ -4,7 +4,6 @@ import { HookError, textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
 import { keepSecret } from '../../core/base/secrets.js'
 import { isMissingPackage } from '../missing-package.js'
-import { boundedFetch } from './bounded-fetch.js'
 import { type EndpointSettings, isLanguageModel, type LanguageModel, MODEL_SETTING } from './model-source.js'
 
 interface Provider {
@@ -38,7 +37,7 @@ export const PROVIDERS: Readonly<Record<EndpointSettings['provider'], Provider>>
   },
 }
 
-export interface EndpointModel {
+interface EndpointModel {
   readonly model: LanguageModel
   readonly keyName: string | undefined
 }
@@ -95,5 +94,37 @@ async function load({ package: name, version }: Provider): Promise<unknown> {
 function wrongVersion({ package: name, version }: Provider): HookError {
   return new HookError('MODEL_FAILED', `${name} is of a version that is not known here`, {
     hint: `npm install ${name}@${version} zod`,
+  })
+}
+
+// ---- fetch ----------------------------------------------------------------------------------------------------
+/** Bytes, after decompression. A verdict takes a line, and a tool call not much more. */
+export const BODY_LIMIT = 1024 * 1024
+
+/** A redirect would take the key and the payload to wherever a server says. */
+const boundedFetch: typeof fetch = async (input, init) => {
+  const response = await fetch(input, { ...init, redirect: 'manual' })
+  const { status, statusText, headers, body } = response
+  if (body === null) return response
+  return new Response(limited(body), { status, statusText, headers })
+}
+
+/** An error in the stream cancels what it comes from, and that closes the connection. */
+function limited(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  let left = BODY_LIMIT
+  return body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        left -= chunk.length
+        if (left >= 0) controller.enqueue(chunk)
+        else controller.error(tooLong())
+      },
+    }),
+  )
+}
+
+function tooLong(): HookError {
+  return new HookError('HOOK_OUTPUT', `the model answered more than ${BODY_LIMIT} bytes`, {
+    hint: 'Use a model that keeps to the verdict that it is asked for.',
   })
 }

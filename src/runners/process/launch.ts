@@ -1,11 +1,11 @@
 // How the process of an entry is started: its command line, its folder, its environment.
 
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import type { HookSpec } from '../hook-spec.js'
 import { expandArgument, fileOfSkill, hookEnvironment } from '../program/environment.js'
+import { ProcessGroup } from '../program/process-group.js'
 import { notStarted } from '../program/start-failure.js'
-import { LEADS_GROUP } from './child-group.js'
 
 export interface Launch {
   readonly file: string
@@ -62,4 +62,22 @@ export function launched(launch: Launch): Promise<ChildProcessWithoutNullStreams
       fail(error)
     }
   })
+}
+
+// ---- everything that ends with the process --------------------------------------------------------------------
+/** `end` asks it to end, and ends what does not; `gone` settles when nothing of it is left. */
+export type ChildGroup = Pick<ProcessGroup, 'gone' | 'end'>
+
+/** A program that leads a group of its own can be ended with all it started. On Windows it would get a window instead. */
+const LEADS_GROUP = process.platform !== 'win32'
+
+/** Of a process that was started. */
+export function groupOf(child: ChildProcess): ChildGroup {
+  if (LEADS_GROUP) return new ProcessGroup(child.pid as number)
+  return {
+    gone: new Promise((resolve) => {
+      child.once('exit', () => resolve())
+    }),
+    end: () => child.kill(),
+  }
 }

@@ -14,13 +14,11 @@ import {
   modesOf,
 } from '../../systems/picoclaw/protocol.js'
 import type { HookSpec, StartProblem, Surroundings } from '../hook-spec.js'
-import { madeDataFolder } from '../program/data-folder.js'
-import { foreignPlaceholder } from '../program/environment.js'
+import { foreignPlaceholder, madeDataFolder } from '../program/environment.js'
 import { noSuchPlaceholder } from '../program/start-failure.js'
 import type { Restart } from './back-off.js'
 import { type Launch, type LaunchFields, launchOf } from './launch.js'
-import type { Resident } from './resident.js'
-import type { Residents } from './residents.js'
+import type { Resident, Residents } from './residents.js'
 
 /** The fields that only resident hooks have, checked and complete. */
 export interface ProcessHandler extends LaunchFields {

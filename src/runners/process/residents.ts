@@ -1,10 +1,268 @@
-// The resident processes of one createHooks(): one for each entry, however often the entry is read; ended together.
+// The supervised process of one entry: started when first needed, asked by many at once, started again after it ended, but not at once.
 
 import { setImmediate } from 'node:timers/promises'
+import { type Diagnostic, HookError, textOf } from '../../core/base/errors.js'
+import type { Json } from '../../core/base/json.js'
+import type { HookContext } from '../../core/hooks/hook.js'
+import { checkHello, EVENT_METHOD, HELLO_METHOD } from '../../systems/picoclaw/protocol.js'
 import { stopListeningIfIdle } from '../program/process-group.js'
-import type { Life } from './life.js'
-import { CLOSED, type Registry, Resident, type ResidentOptions } from './resident.js'
+import { BackOff, type Restart } from './back-off.js'
+import { type Launch, launched } from './launch.js'
+import { callFailure, helloFailure, Life, withLastWords } from './life.js'
+import { Observations } from './observations.js'
 
+interface ResidentOptions {
+  /** Made for each start: the environment may have changed. Throws if it may not be started. */
+  readonly launch: () => Launch
+  readonly hello: Json
+  readonly helloMs: number
+  /** How long it may take to read an event. */
+  readonly observeMs: number
+  readonly restart: Restart
+  readonly maxLineBytes: number | undefined
+  /** For what no call under way can be told. */
+  readonly report: (d: Diagnostic) => void
+}
+
+/** Whoever ends all processes in the end. */
+interface Registry {
+  /** Nothing is started any more. */
+  readonly closed: boolean
+  add(life: Life): void
+}
+
+interface Question {
+  readonly method: string
+  readonly params: Json
+  /** Counts from the hello on, if that is still to come. */
+  readonly timeoutMs: number
+}
+
+export class Resident {
+  #options: ResidentOptions
+  readonly #registry: Registry
+  readonly #backOff: BackOff
+  readonly #observations: Observations
+  /** Who waits for an answer, the latest last. */
+  readonly #asking = new Set<HookContext>()
+  /** It has said hello. */
+  #life: Life | undefined
+  #readyAt = 0
+  #starting: Promise<Life> | undefined
+  /** How it ended last; undefined before its first end. */
+  #lastEnd: (() => string) | undefined
+  #retired = false
+
+  constructor(options: ResidentOptions, registry: Registry) {
+    this.#options = options
+    this.#registry = registry
+    this.#backOff = new BackOff(options.restart)
+    this.#observations = new Observations({
+      send: (observation) => this.#life?.notify(EVENT_METHOD, observation) ?? false,
+      patienceMs: options.observeMs,
+      report: (d) => this.#options.report(d),
+    })
+  }
+
+  /** What `read` makes of the answer. Rejects with a HookError that says what happened to the process. */
+  ask<T>(question: Question, context: HookContext, read: (answer: Json) => T): Promise<T> {
+    this.#asking.add(context)
+    return this.#life
+      ? this.#asked(this.#life, question, context, read)
+      : this.#askLater(question, context, read)
+  }
+
+  /** It has to be started first. */
+  async #askLater<T>(question: Question, context: HookContext, read: (answer: Json) => T): Promise<T> {
+    let life: Life
+    try {
+      life = await this.#started()
+    } catch (error) {
+      this.#answered(context)
+      throw error
+    }
+    return this.#asked(life, question, context, read)
+  }
+
+  /** One promise and no more: this is how long the agent waits. */
+  #asked<T>(life: Life, question: Question, context: HookContext, read: (answer: Json) => T): Promise<T> {
+    const { method, params, timeoutMs } = question
+    // Not by the signal of the context: to make one takes as long as the call.
+    const onStart = (giveUp: () => void) => context.onAbort(giveUp)
+    return life.call(method, params, { timeoutMs, onStart }).then(
+      (answer) => {
+        this.#answered(context, life)
+        return read(answer)
+      },
+      async (error: unknown) => {
+        life.unanswered()
+        const failure = await callFailure(error, life, question)
+        this.#answered(context, life)
+        throw failure
+      },
+    )
+  }
+
+  #answered(context: HookContext, life?: Life): void {
+    this.#asking.delete(context)
+    const stderr = life?.stderr.takeNew()
+    if (stderr) context.printed({ stderr })
+    if (this.#retired) this.#endIfIdle()
+  }
+
+  /** Hands it an event; nobody waits, and nothing is thrown. */
+  observe(observation: Json): void {
+    try {
+      // A start would be nobody's: its entry is gone, and so is whoever would end it.
+      if (this.#retired && !this.#life && !this.#starting) throw new Error(RETIRED)
+      if (!this.#life && !this.#starting) void this.#started().catch((error: unknown) => this.#tellOf(error))
+      this.#observations.push(observation)
+    } catch (error) {
+      this.#observations.refuse(textOf(error))
+    }
+  }
+
+  /** Its entry was read again: whoever mended it wants it tried. */
+  renew(options: ResidentOptions): void {
+    this.#options = options
+    this.#backOff.forgive()
+  }
+
+  /** Its entry is gone. Events under way may still come to it; it ends as soon as nobody asks it. */
+  retire(): void {
+    this.#retired = true
+    this.#endIfIdle()
+  }
+
+  /** Events that wait for its hello get it, and then the time that an event has; then it is ended, whoever asks it. */
+  async close(): Promise<void> {
+    await this.#handedOver()
+    this.#life?.end(CLOSED)
+    this.#observations.close(CLOSED)
+  }
+
+  async #handedOver(): Promise<void> {
+    if (this.#observations.isEmpty) return
+    await this.#starting?.catch(() => undefined) // who started it is told
+    if (!this.#life) return
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, this.#options.observeMs)
+    })
+    await Promise.race([this.#observations.empty(), late])
+    clearTimeout(timer)
+  }
+
+  #endIfIdle(): void {
+    if (this.#asking.size > 0) return
+    if (this.#life) this.#life.end(RETIRED)
+    else void this.#starting?.then((life) => life.end(RETIRED)).catch(() => undefined) // who started it is told
+  }
+
+  /** Throws where it is not even tried. */
+  #started(): Promise<Life> {
+    if (this.#starting) return this.#starting
+    this.#refuseIfDown()
+    const launch = this.#options.launch()
+    if (this.#lastEnd) {
+      this.#tell({ code: 'process-restarted', text: `its process is started again: ${this.#lastEnd()}` })
+    }
+    this.#starting = this.#start(launch)
+      .catch((error: unknown) => {
+        this.#down(() => textOf(error), 0)
+        throw error
+      })
+      .finally(() => {
+        this.#starting = undefined
+      })
+    return this.#starting
+  }
+
+  async #start(launch: Launch): Promise<Life> {
+    const { hello, helloMs } = this.#options
+    const child = await launched(launch)
+    const life: Life = new Life(child, this.#options.maxLineBytes, {
+      over: () => this.#over(life),
+      drained: () => this.#observations.flush(),
+      problem: ({ text }) => this.#tell({ code: 'rpc-noise', text }),
+      leftBehind: () => this.#tell({ code: 'left-running', text: LEFT_BEHIND }),
+    })
+    this.#registry.add(life)
+    try {
+      checkHello(await life.call(HELLO_METHOD, hello, { timeoutMs: helloMs }))
+    } catch (error) {
+      const failure = await helloFailure(error, life, helloMs)
+      life.terminate(failure.message)
+      throw failure
+    }
+    if (life.isOver) {
+      await life.ended
+      const text = withLastWords(`${life.how} after it answered hook.hello`, life)
+      throw new HookError('HOOK_NOT_STARTED', text)
+    }
+    this.#life = life
+    this.#readyAt = performance.now()
+    this.#observations.open()
+    return life
+  }
+
+  /** Before the hello the start fails, and says so. */
+  #over(life: Life): void {
+    if (this.#life !== life) return
+    this.#life = undefined
+    // We ended it, unless it was quicker: nothing to report, and no reason to wait before it is started again.
+    if (this.#registry.closed || this.#retired) {
+      this.#observations.close(GONE)
+      return
+    }
+    const how = () => withLastWords(life.how, life)
+    this.#down(how, performance.now() - this.#readyAt)
+    if (this.#asking.size > 0) return // they are told
+    void life.ended.then(() => this.#options.report({ code: 'process-ended', text: how() }))
+  }
+
+  #down(how: () => string, livedMs: number): void {
+    this.#lastEnd = how
+    this.#backOff.ended(livedMs, performance.now())
+    this.#observations.close(GONE)
+  }
+
+  #refuseIfDown(): void {
+    if (this.#registry.closed) throw new HookError('HOOK_NOT_STARTED', `it is not started: ${CLOSED}`)
+    const wait = this.#backOff.wait(performance.now())
+    if (wait === 0) return
+    const how = `it is down: ${this.#lastEnd?.()}`
+    if (wait < Infinity) {
+      const text = `${how}; it may be started again in ${(wait / 1000).toFixed(1)} s`
+      throw new HookError('HOOK_NOT_STARTED', text, { hint: 'Mend it; it is started again by itself.' })
+    }
+    const text = `${how}; it was started ${times(this.#backOff.ends)} in a row, and is not started again`
+    throw new HookError('HOOK_NOT_STARTED', text, { hint: 'Mend it, then reload the configuration.' })
+  }
+
+  /** A start that failed is told to those who asked meanwhile; where nobody did, nobody else would hear of it. */
+  #tellOf(error: unknown): void {
+    if (this.#asking.size === 0) this.#options.report({ code: 'HOOK_NOT_STARTED', text: textOf(error) })
+  }
+
+  /** To the latest of those who wait for an answer. */
+  #tell(d: Diagnostic): void {
+    const latest = [...this.#asking].at(-1)
+    if (latest) latest.note(d)
+    else this.#options.report(d)
+  }
+}
+
+const CLOSED = 'the hooks were closed'
+const RETIRED = 'its entry was removed or changed'
+const LEFT_BEHIND = 'it left a process running outside its group that still holds its output'
+const GONE = 'its process is not there'
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`
+}
+
+// ---- all residents of one createHooks() -----------------------------------------------------------------------
 export class Residents {
   readonly #residents = new Map<string, Resident>()
   /** Those of the renewal before, which the next one may end. */

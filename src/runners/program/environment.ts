@@ -1,10 +1,14 @@
 // What the program of a hook finds in its environment, and the placeholders in its arguments.
 
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Diagnostic, textOf } from '../../core/base/errors.js'
+import type { HookEvent } from '../../core/hooks/hook.js'
+import { isFolder } from '../../files/folder.js'
 import type { Place } from '../hook-spec.js'
 
 /** Whose hook it is, in which session. */
-export interface Situation {
+interface Situation {
   readonly place: Place
   readonly sessionId: string | undefined
   /** What earlier hooks of the session handed on. */
@@ -97,4 +101,28 @@ export function foreignPlaceholder(
 ): string | undefined {
   const foreign = [...(plugin ? [] : OF_PLUGINS), ...(skillDir === undefined ? OF_SKILLS : [])]
   return foreign.find((name) => texts.some((text) => text.includes(`\${${name}}`)))
+}
+
+// ---- folders --------------------------------------------------------------------------------------------------
+/** A plugin that writes into it must not fail because nobody made it. False: it could not be made, which is said. */
+export function madeDataFolder({ plugin }: Place, note: (d: Diagnostic) => void): boolean {
+  try {
+    if (plugin) mkdirSync(plugin.dataDir, { recursive: true })
+    return true
+  } catch (error) {
+    note({ code: 'host-failed', text: `its data folder cannot be made: ${textOf(error)}` })
+    return false
+  }
+}
+
+/** In this order: that of the event, of the session, of the project. */
+export function startFolders({ data, session }: HookEvent, { projectDir }: Place): readonly string[] {
+  return [data.cwd, session?.cwd, projectDir].filter(
+    (folder): folder is string => typeof folder === 'string' && folder !== '',
+  )
+}
+
+/** The first that is there: an agent may have removed the one it works in. */
+export function startFolder(event: HookEvent, place: Place): string | undefined {
+  return startFolders(event, place).find(isFolder)
 }

@@ -1,6 +1,7 @@
 // A process group: a program and everything it started that did not leave it. They end together.
 
-import { livesIn, livingMembers } from './process-table.js'
+import { readdirSync } from 'node:fs'
+import { statOf } from '../../files/process.js'
 
 /** From TERM to KILL. */
 const GRACE_MS = 500
@@ -136,4 +137,21 @@ export class ProcessGroup {
     if (living.size === 0) stopListeningSoon()
     this.#leave()
   }
+}
+
+// ---- members that really live ---------------------------------------------------------------------------------
+/** The living of a group; undefined where the system does not tell. */
+export function livingMembers(group: number): readonly number[] | undefined {
+  try {
+    const pids = readdirSync('/proc').map(Number)
+    return pids.filter((pid) => pid > 0 && livesIn(group, pid))
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether this process is one of the group, and no zombie. */
+export function livesIn(group: number, pid: number): boolean {
+  const stat = statOf(pid)
+  return stat !== undefined && stat.group === group && !stat.ended
 }

@@ -2,10 +2,10 @@
 
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Program, Programs } from '../../../src/runners/command/programs.js'
-import { ProcessGroup } from '../../../src/runners/program/process-group.js'
-import { livesIn, livingMembers } from '../../../src/runners/program/process-table.js'
+import { livesIn, livingMembers, ProcessGroup } from '../../../src/runners/program/process-group.js'
 import { FOREVER, until, Workshop } from './workshop.js'
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
@@ -206,7 +206,9 @@ describe('a group', () => {
   })
 
   test.runIf(onLinux)('has its living members in the table of processes, and no zombie', async () => {
-    const child = spawn('/bin/sh', ['-c', `true & exec sleep ${FOREVER}`], {
+    // It ends after the shell has become `sleep`, which reaps nobody.
+    const zombie = '(until grep -q sleep /proc/$$/comm; do :; done) &'
+    const child = spawn('/bin/sh', ['-c', `${zombie} exec sleep ${FOREVER}`], {
       detached: true,
       env: workshop.env,
     })
@@ -233,16 +235,22 @@ describe('a host', () => {
   let home: Workshop
 
   /** Hosts are processes of their own, and run what the build would make of the sources. */
-  beforeAll(() => {
+  beforeAll(async () => {
     home = new Workshop()
-    execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json', '--noCheck', '--outDir', home.folder])
-    home.file('package.json', '{"type":"module"}')
+    const entryPoints = ['src/runners/command/programs.ts']
+    await build({
+      entryPoints,
+      outfile: home.path('programs.mjs'),
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+    })
     return () => home.close()
   })
 
   /** Runs a host to its end; it has `programs`, `start(script)` and `made(file)`. */
   function host(text: string): Promise<{ code: number | null; stdout: string; stderr: string }> {
-    const url = pathToFileURL(home.path('runners/command/programs.js'))
+    const url = pathToFileURL(home.path('programs.mjs'))
     const source = `
       import { existsSync } from 'node:fs'
       import { Programs } from ${JSON.stringify(url)}

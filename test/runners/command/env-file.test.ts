@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readEnvFile } from '../../../src/runners/command/env-file.js'
+import { readEnvFile } from '../../../src/runners/command/handed-on.js'
 
 const read = (text: string) => readEnvFile(text, (name) => ({ PATH: '/bin', HOME: '/root' })[name]).variables
 

@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Output } from '../../../src/runners/command/output.js'
+import { Output } from '../../../src/runners/command/execution.js'
 import { type Program, Programs } from '../../../src/runners/command/programs.js'
 import { FOREVER, isThere, until, Workshop } from './workshop.js'
 

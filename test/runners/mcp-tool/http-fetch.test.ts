@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { HttpFetch } from '../../../src/runners/mcp-tool/http-fetch.js'
+import { HttpFetch } from '../../../src/runners/mcp-tool/http-link.js'
 import { has } from '../../conformance/shell-project.js'
 import { certified } from '../http/certificate.js'
 

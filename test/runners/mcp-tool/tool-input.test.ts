@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from 'vitest'
 import type { Diagnostic } from '../../../src/core/base/errors.js'
-import { toolInput } from '../../../src/runners/mcp-tool/tool-input.js'
+import { toolInput } from '../../../src/runners/mcp-tool/mcp-tool-hook.js'
 
 const PAYLOAD = {
   tool_name: 'Bash',

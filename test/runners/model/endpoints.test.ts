@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { HookError } from 'carabiner'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { BODY_LIMIT } from '../../../src/runners/model/bounded-fetch.js'
+import { BODY_LIMIT } from '../../../src/runners/model/endpoint-model.js'
 import type { EndpointSettings } from '../../../src/runners/model/model-source.js'
 import { Asking } from './asking.js'
 import { LoopbackModel, type Move } from './loopback-model.js'

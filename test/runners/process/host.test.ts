@@ -1,7 +1,8 @@
 // A host that forgets to close: its resident processes keep it from nothing, and do not outlive it.
 
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { Workshop } from '../command/workshop.js'
 
@@ -11,10 +12,16 @@ let home: Workshop
 let workshop: Workshop
 
 /** Hosts are processes of their own, and run what the build would make of the sources. */
-beforeAll(() => {
+beforeAll(async () => {
   home = new Workshop()
-  execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json', '--noCheck', '--outDir', home.folder])
-  home.file('package.json', '{"type":"module"}')
+  const entryPoints = ['src/runners/process/residents.ts']
+  await build({
+    entryPoints,
+    outfile: home.path('residents.mjs'),
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+  })
   return () => home.close()
 })
 
@@ -38,7 +45,7 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
 
 /** Runs a host to its end; it has `resident` and `ask(method)`. */
 function host(text: string): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const url = pathToFileURL(home.path('runners/process/residents.js'))
+  const url = pathToFileURL(home.path('residents.mjs'))
   const source = `
     import { Residents } from ${JSON.stringify(url)}
     const residents = new Residents()

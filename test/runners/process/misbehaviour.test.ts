@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import type { Hook } from 'carabiner/core'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { livingMembers } from '../../../src/runners/program/process-table.js'
+import { livingMembers } from '../../../src/runners/program/process-group.js'
 import { until } from '../command/workshop.js'
 import { ask, failureOf, Hall, reasonFrom } from './hall.js'
 

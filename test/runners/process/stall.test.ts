@@ -1,7 +1,7 @@
 // A process that does not read is noticed.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { Stall } from '../../../src/runners/process/stall.js'
+import { Stall } from '../../../src/runners/process/child-pipes.js'
 
 const stream = { bytesWritten: 0, writableLength: 0 }
 const onStall = vi.fn()

@@ -3,7 +3,7 @@
 import { PassThrough } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { StderrLines } from '../../../src/runners/process/stderr-lines.js'
+import { StderrLines } from '../../../src/runners/process/child-pipes.js'
 
 let stream: PassThrough
 let lines: StderrLines

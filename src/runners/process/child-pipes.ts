@@ -1,9 +1,67 @@
-// What a process writes to standard error: the last lines, fit for people; the rest is read and dropped.
+// The input of a process, as the connection writes to it. That it broke is for the process to tell: replies that came before are still to be read.
 
-import type { Readable } from 'node:stream'
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import type { Socket } from 'node:net'
+import { type Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { byteLength, cutText, plainText } from '../../core/base/text.js'
 
+/** Node destroys `stdin` when the process ends, which may be before its last reply was read. `onBroken` is called when it reads no more. */
+export function inputOf({ stdin }: ChildProcessWithoutNullStreams, onBroken: () => void): Writable {
+  stdin.on('error', onBroken)
+  return new Writable({
+    decodeStrings: false,
+    write(chunk: string, encoding, done) {
+      stdin.write(chunk, encoding, (error) => {
+        if (!error) done()
+      })
+    },
+    final(done) {
+      stdin.end(() => done())
+    },
+  })
+}
+
+// ---- a process that does not read -----------------------------------------------------------------------------
+/** A hook that is busy reads again; one that is stuck has lost what it was sent long before. */
+const STALLED_MS = 10_000
+
+export class Stall {
+  readonly #stream: Pick<Socket, 'bytesWritten' | 'writableLength'>
+  readonly #onStall: () => void
+  #taken = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(stream: Pick<Socket, 'bytesWritten' | 'writableLength'>, onStall: () => void) {
+    this.#stream = stream
+    this.#onStall = onStall
+  }
+
+  /** To be called after something was written. */
+  watch(): void {
+    if (this.#timer !== undefined || this.#stream.writableLength === 0) return
+    this.#taken = this.#read()
+    this.#timer = setTimeout(() => this.#look(), STALLED_MS).unref()
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  #look(): void {
+    this.#timer = undefined
+    if (this.#stream.writableLength > 0 && this.#read() === this.#taken) this.#onStall()
+    else this.watch()
+  }
+
+  /** Bytes that the process has taken. */
+  #read(): number {
+    return this.#stream.bytesWritten - this.#stream.writableLength
+  }
+}
+
+// ---- standard error -------------------------------------------------------------------------------------------
 const MOST_LINES = 64
 /** Of all lines together. */
 const MOST_BYTES = 4096

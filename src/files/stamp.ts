@@ -1,17 +1,17 @@
-// The stamp of a file: what a stat says of it. Equal stamps mean an untouched file, without reading it.
+// The stamp of a file: what stat says about it. Equal stamps mean an untouched file, without reading it.
 
 import type { BigIntStats } from 'node:fs'
 
 /*
- * Why that is no weaker than hashing: every change of a file (its bytes, its mode, what is in a folder) sets its ctime to
- * the clock, and no call sets it to anything else. So a file with the old ctime was changed, if at all, in the same tick
- * of the clock as before, and a tick is below two seconds on every file system in use. Therefore a stamp counts only if
- * its ctime was clearly older than the moment when the file was read ("racily clean" is git's word for the others);
- * otherwise it is empty, and the file is hashed each time until it has come of age.
+ * Why a stamp is no weaker than a hash: every change to a file (its bytes, its mode, the names in a folder) sets its ctime
+ * to the clock, and no call can set it to anything else. So a file with the old ctime can only have changed in the same
+ * tick of the clock, and a tick is below two seconds on every file system in use. A stamp therefore counts only if its
+ * ctime was clearly older than the moment when the file was read (git calls the others "racily clean"). Otherwise it is
+ * empty, and the file is hashed each time until it is old enough.
  *
- * What is left: who may set the clock of the machine or write to the disk below the file system may forge a ctime, and
- * the clock of a network file system may be wrong. As the copy is what runs, they could make a changed folder look
- * unchanged, but not make anything run.
+ * The remaining risk: somebody who can set the machine's clock or write below the file system can forge a ctime, and a
+ * network file system's clock may be wrong. Because the copy runs, they can make a changed folder look unchanged, but
+ * cannot make anything run.
  */
 
 export interface Stamp {
@@ -25,12 +25,12 @@ export interface Stamp {
 
 const OF_AGE_NS = 2_000_000_000n
 
-/** By the clock that also makes ctimes, in nanoseconds. Take it before a file is read. */
+/** The current time in nanoseconds, from the clock that sets ctimes. Take it before reading a file. */
 export function moment(): bigint {
   return BigInt(Date.now()) * 1_000_000n
 }
 
-/** `seen`: the moment before the file was read. */
+/** `seen` is the moment before the file was read. */
 export function stampOf(stats: BigIntStats, seen: bigint): string {
   if (stats.ctimeNs > seen - OF_AGE_NS) return ''
   return `${stats.dev} ${stats.ino} ${stats.size} ${stats.mode} ${stats.mtimeNs} ${stats.ctimeNs}`
@@ -42,7 +42,7 @@ export function isStamp(text: string): boolean {
   return text === '' || STAMP.test(text)
 }
 
-/** Undefined for one that is not to be relied on. */
+/** Undefined for a stamp that cannot be relied on. */
 export function parseStamp(text: string): Stamp | undefined {
   if (!STAMP.test(text)) return undefined
   const [dev, ino, size, mode, mtimeNs, ctimeNs] = text.split(' ').map(BigInt)

@@ -1,15 +1,14 @@
-// Whether a unit is still what was trusted: by stamps where they tell, by reading where they do not.
+// Whether a unit is still what was trusted: by stamps where they suffice, otherwise by reading.
 
 import { lstatSync, statSync } from 'node:fs'
 import { quoted } from '../core/base/text.js'
 import { isSame, parseStamp, type Stamp } from '../files/stamp.js'
-import { isSameFile } from './copies.js'
-import { pathAt, typeAt } from './file-place.js'
-import { readFile } from './file-reading.js'
+import { isFolder, isSameFile } from './copies.js'
+import { pathAt, readFile, typeAt } from './file-reading.js'
 import { MOST_BYTES, readFolder } from './folder-reading.js'
 import { isExecutable, type TrustedFile, type TrustRecord } from './unit.js'
 
-/** A record made ready for comparison: paths are whole, stamps are numbers. */
+/** A record prepared for comparison: whole paths, and stamps as numbers. */
 export class Watch {
   readonly #own: readonly Watched[]
   readonly #scripts: readonly Watched[]
@@ -17,7 +16,7 @@ export class Watch {
 
   constructor({ path, files, folders, scripts, absent }: TrustRecord) {
     const below = (one: { readonly path: string; readonly stamp: string }) => ({
-      // The unit's folder may be a link itself, which is followed.
+      // The unit's folder itself may be a link, which is followed.
       path: one.path === '' ? `${path}/.` : `${path}/${one.path}`,
       stamp: parseStamp(one.stamp),
     })
@@ -26,7 +25,7 @@ export class Watch {
     this.#absent = absent
   }
 
-  /** False does not mean that anything changed: somebody has to read. Looks at every file, opens none. */
+  /** Looks at every file but opens none. False does not mean that anything changed: somebody has to read. */
   isUntouched(): boolean {
     for (const { path, stamp } of this.#own) {
       if (!stamp) return false
@@ -49,19 +48,19 @@ interface Watched {
 
 const STAT = { bigint: true, throwIfNoEntry: false } as const
 
-/** Also where something is in the way of looking. */
+/** True also if something prevents looking. */
 function isThere(path: string): boolean {
   const type = typeAt(path)
   return type !== undefined && type !== 'folder'
 }
 
-export type Comparison =
+type Comparison =
   /** A sentence about the first difference. */
   | { readonly why: string }
-  /** The same, with the stamps of now. */
+  /** The same content, with the stamps of now. */
   | { readonly record: TrustRecord }
 
-/** Reads what has another stamp than in the record. */
+/** Reads the files whose stamps differ from the record. */
 export function compare(record: TrustRecord): Comparison {
   const { path, kind, projectDir } = record
   const known = new Map(record.files.map((file) => [file.path, file]))
@@ -82,7 +81,7 @@ export function compare(record: TrustRecord): Comparison {
   return { record: { ...record, files, folders, scripts } }
 }
 
-/** Both are sorted by path. */
+/** Both lists are sorted by path. */
 function firstDifference(before: readonly TrustedFile[], now: readonly TrustedFile[]): string | undefined {
   for (let i = 0; i < Math.max(before.length, now.length); i++) {
     const [a, b] = [before[i], now[i]]
@@ -105,7 +104,7 @@ function cameText(path: string): string {
   return `${quoted(path)} appeared since it was trusted, and a command names it.`
 }
 
-/** As it is now, or a sentence. */
+/** The script as it is now, or a sentence about what is wrong. */
 function scriptNow(script: TrustedFile, byStamp: boolean): TrustedFile | string {
   const { path } = script
   const stamp = byStamp ? parseStamp(script.stamp) : undefined
@@ -118,8 +117,8 @@ function scriptNow(script: TrustedFile, byStamp: boolean): TrustedFile | string 
 }
 
 /**
- * To be asked just before a hook starts: a sentence if a file outside the copy is not what was trusted, or if a relative
- * name means another file in `cwd`, where the hook starts. Reads every one of them.
+ * Call it just before a hook starts. Returns a sentence if a file outside the copy is not what was trusted, or if a
+ * relative name means another file in `cwd`, where the hook starts. Reads every such file.
  */
 export function scriptsChanged(record: TrustRecord, cwd = record.projectDir): string | undefined {
   for (const script of record.scripts) {
@@ -142,4 +141,58 @@ function elsewhere({ words, scripts, projectDir }: TrustRecord, cwd: string): st
     return `${quoted(word)} means ${quoted(path)} where this hook starts, and ${quoted(meant)} was reviewed.`
   }
   return undefined
+}
+
+// ---- the copy, watched in the same way as the unit ------------------------------------------------------------
+
+export class CopiedUnit {
+  readonly path: string
+  readonly #record: TrustRecord
+  readonly #watch: Watch
+
+  constructor(path: string, record: TrustRecord) {
+    this.path = path
+    this.#record = asUnit(path, record)
+    this.#watch = new Watch({ ...this.#record, files: mostTelling(this.#record.files) })
+  }
+
+  /** Whether it is there itself. A link to something else does not count. */
+  isThere(): boolean {
+    return isFolder(this.path)
+  }
+
+  /** Looks at every folder and most files, but opens none. False does not mean that anything changed. */
+  isUntouched(): boolean {
+    return this.#watch.isUntouched()
+  }
+
+  /** Reads files whose stamps differ. Returns the stamps of now, or a sentence about the first difference. */
+  compare(): NonNullable<TrustRecord['copied']> | string {
+    const now = compare(this.#record)
+    if ('why' in now) return now.why
+    return { files: now.record.files.map(({ stamp }) => stamp), folders: now.record.folders }
+  }
+}
+
+/** A copy is read-only and only the user can change it, so looking at thousands of files a second time is not worth it. */
+const MOST_LOOKED_AT = 100
+
+function mostTelling(files: readonly TrustedFile[]): readonly TrustedFile[] {
+  if (files.length <= MOST_LOOKED_AT) return files
+  return [...files.filter(isExecutable), ...files.filter((file) => !isExecutable(file))].slice(
+    0,
+    MOST_LOOKED_AT,
+  )
+}
+
+function asUnit(path: string, record: TrustRecord): TrustRecord {
+  const { files = [], folders = [{ path: '', stamp: '' }] } = record.copied ?? {}
+  return {
+    ...record,
+    path,
+    files: record.files.map((file, i) => ({ ...file, stamp: files[i] ?? '' })),
+    folders,
+    scripts: [],
+    absent: [],
+  }
 }

@@ -1,13 +1,16 @@
-// The private copies that run: written from the bytes that were hashed, named by the digest, read-only.
+// The private copies that run: read-only, written from the bytes that were hashed, and named by their digest.
 
+import { isUtf8 } from 'node:buffer'
 import {
   chmodSync,
   closeSync,
+  existsSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmdirSync,
   rmSync,
@@ -15,17 +18,21 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { digest } from '../core/base/digest.js'
 import { textOf } from '../core/base/errors.js'
 import { makePrivate } from '../files/folder.js'
 import { nonce } from '../files/nonce.js'
+import type { Place } from '../runners/hook-spec.js'
+import { inQuotes } from '../shell/shell-quoted.js'
+import { readFile } from './file-reading.js'
 import { readFolder } from './folder-reading.js'
-import { isExecutable, type TrustedFile } from './unit.js'
+import { type CopyKey, isExecutable, type Standing, type TrustedFile, type TrustRecord } from './unit.js'
 
 const MOST_TRIES = 8
-/** For a file system; most allow 255. */
+/** In bytes. Most file systems allow 255. */
 const LONGEST_NAME = 200
 
-/** `<copies>/<digest>/<name>`; the name is the folder's own wherever it can be, since commands may say it. */
+/** `<copies>/<digest>/<name>`. Keeps the folder's own name if possible, because commands may contain it. */
 export function copyPath(copies: string, digest: string, path: string): string {
   const own = basename(path)
   const clean = /^[ -~]*$/.test(own) ? own : own.replace(/[\p{Cc}\p{Surrogate}]/gu, '-')
@@ -34,18 +41,18 @@ export function copyPath(copies: string, digest: string, path: string): string {
   return join(copies, digest, name || 'unit')
 }
 
-/** A copy in the making. End it in any case. */
+/** A copy in the making. Always call `end()`. */
 export class CopyDraft {
   readonly #path: string
   readonly #draft: string
   readonly #folders = new Set<string>()
   readonly #written: string[] = []
 
-  /** `path`: where the copy will be. */
+  /** `path` is the final place of the copy. */
   constructor(path: string) {
     this.#path = path
     makePrivate(dirname(path))
-    // Beside it: a folder that is read-only can be renamed, but not moved into another.
+    // A read-only folder can be renamed, but not moved to another folder. So the draft is beside the copy.
     this.#draft = join(dirname(path), `.${nonce()}.tmp`)
     mkdirSync(this.#draft, 0o700)
   }
@@ -53,15 +60,15 @@ export class CopyDraft {
   file({ path, mode }: TrustedFile, bytes: Buffer): void {
     const target = this.#target(path)
     writeFileSync(target, bytes, { flag: 'wx', mode: 0o600 })
-    // After it was written: nobody's umask has a say.
+    // A second step, so that the umask does not matter.
     chmodSync(target, isExecutable({ mode }) ? 0o555 : 0o444)
     this.#written.push(target)
   }
 
-  /** Puts it in its place, unless the very same is there. */
+  /** Puts the copy in place, unless the same copy is there already. */
   publish(files: readonly TrustedFile[]): void {
     for (const { path, link } of files) if (link !== undefined) symlinkSync(link, this.#target(path))
-    // A copy that lost its bytes in a power cut would still be trusted.
+    // After a power cut, a copy that lost its bytes would still be trusted.
     for (const path of this.#written) sync(path)
     const folders = [this.#draft, ...this.#folders].sort().reverse()
     for (const folder of folders) {
@@ -72,13 +79,13 @@ export class CopyDraft {
     sync(dirname(this.#path))
   }
 
-  /** What was not published is removed. */
+  /** Removes what was not published. */
   end(): void {
     try {
       removeTree(this.#draft)
       rmdirSync(dirname(this.#path))
     } catch {
-      // A copy is in it, or somebody makes one there.
+      // there is a copy in it, or somebody is making one
     }
   }
 
@@ -110,7 +117,7 @@ export class CopyDraft {
   }
 }
 
-/** Whether exactly these files are there, read again. */
+/** Reads the copy again to see whether it is exactly these files. */
 function isCopyOf(path: string, files: readonly TrustedFile[]): boolean {
   if (!isFolder(path)) return false
   const copy = readFolder(path)
@@ -131,7 +138,7 @@ export function isSameFile(a: TrustedFile, b: TrustedFile | undefined): boolean 
   )
 }
 
-/** A folder itself, no link to one. */
+/** A link to a folder does not count. */
 export function isFolder(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
@@ -139,7 +146,7 @@ export function isFolder(path: string): boolean {
 const LEFT_OVER = /^\.[0-9a-f]+\.(?:tmp|gone)$/
 const HOUR_MS = 60 * 60 * 1000
 
-/** What killed processes left beside a copy. Nobody is at work on it for an hour. */
+/** Removes what killed processes left beside a copy. Nobody works on a copy for an hour. */
 function removeLeftOvers(folder: string): void {
   for (const name of readdirSync(folder).filter((one) => LEFT_OVER.test(one))) {
     const path = join(folder, name)
@@ -148,7 +155,7 @@ function removeLeftOvers(folder: string): void {
   }
 }
 
-/** With the folder of its digest, if nothing else is in there. Never throws: a copy too many does no harm. */
+/** Also removes the digest's folder if it is empty. Never throws: a leftover copy does no harm. */
 export function removeCopy(path: string): void {
   try {
     moveAway(path)
@@ -157,7 +164,7 @@ export function removeCopy(path: string): void {
   } catch {}
 }
 
-/** At one stroke, so that nobody finds half of it. */
+/** A single rename, so that nobody finds half of it. */
 function moveAway(path: string): void {
   const gone = join(dirname(path), `.${nonce()}.gone`)
   try {
@@ -169,7 +176,7 @@ function moveAway(path: string): void {
   removeTree(gone)
 }
 
-/** Nothing can be removed from a read-only folder, but by root. */
+/** Only root can remove files from a read-only folder. */
 function removeTree(path: string): void {
   if (isFolder(path)) makeWritable(path)
   rmSync(path, { recursive: true, force: true })
@@ -187,14 +194,14 @@ function sync(path: string): void {
   try {
     fsyncSync(fd)
   } catch (error) {
-    // Some file systems cannot do this for a folder.
+    // Some file systems cannot sync a folder.
     if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error
   } finally {
     closeSync(fd)
   }
 }
 
-/** What to do about a copy that cannot be written. */
+/** Says what to do about a copy that cannot be written. */
 export function copyFailure(copies: string, error: unknown): Error {
   const { code } = error as NodeJS.ErrnoException
   const todo =
@@ -202,4 +209,132 @@ export function copyFailure(copies: string, error: unknown): Error {
       ? 'free some space, or set CARABINER_HOME to a folder that has it'
       : 'set CARABINER_HOME to a folder where this user may write'
   return new Error(`the copy cannot be written to ${copies}: ${textOf(error)}; ${todo}`, { cause: error })
+}
+
+// ---- the folder of programs: first in `$PATH`, so that hooks find the programs that were reviewed -------------
+
+/** The same content may be trusted twice with different programs. Each gets its own folder. */
+export function binPath(copies: string, { digest: of, programs }: CopyKey): string {
+  return join(copies, `${of}.${digest({ ...programs }).slice(0, 16)}.bin`)
+}
+
+/** Makes the folder, or makes it again if it differs. */
+export function makeBin(path: string, { programs }: TrustRecord): void {
+  if (isBinOf(path, programs)) return
+  makePrivate(join(path, '..'))
+  const draft = `${path}.${nonce()}.tmp`
+  try {
+    mkdirSync(draft, 0o700)
+    for (const [name, target] of Object.entries(programs)) {
+      writeFileSync(join(draft, name), callOf(target), { mode: MODE, flag: 'wx' })
+    }
+    rmSync(path, { recursive: true, force: true })
+    renameSync(draft, path)
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true })
+    // Another process may have made the same folder.
+    if (!isBinOf(path, programs)) throw error
+  }
+}
+
+/** Read-only, to prevent accidental changes. */
+const MODE = 0o500
+
+/** A link would not do: some programs look for files beside themselves, as those of a venv do. */
+function callOf(target: string): string {
+  return `#!/bin/sh\nexec ${inQuotes(target)} "$@"\n`
+}
+
+function isBinOf(path: string, programs: TrustRecord['programs']): boolean {
+  try {
+    const names = readdirSync(path)
+    return (
+      names.length === Object.keys(programs).length &&
+      names.every((name) => {
+        const target = Object.hasOwn(programs, name) ? programs[name] : undefined
+        return target !== undefined && isCallOf(join(path, name), target)
+      })
+    )
+  } catch {
+    return false
+  }
+}
+
+function isCallOf(path: string, target: string): boolean {
+  const stats = lstatSync(path)
+  return stats.isFile() && (stats.mode & 0o777) === MODE && readFileSync(path, 'utf8') === callOf(target)
+}
+
+// ---- where a trusted hook runs --------------------------------------------------------------------------------
+
+/** The place in the copy. Unchanged for a file of hooks, which has no copy. */
+export function runPlace(standing: Standing, place: Place): Place {
+  if (standing.state !== 'trusted' || standing.copy === undefined) return place
+  const { record, copy } = standing
+  const moved = (path: string) => {
+    if (path === record.path) return copy
+    return path === dirname(record.path) ? dirname(copy) : path
+  }
+  return {
+    ...place,
+    hooksDir: moved(place.hooksDir),
+    ...(place.plugin && { plugin: { ...place.plugin, root: moved(place.plugin.root) } }),
+    ...(place.skillDir !== undefined && { skillDir: moved(place.skillDir) }),
+  }
+}
+
+// ---- texts of files that are trusted but not copied, so that the next review can show what changed ------------
+
+/** The largest file that can be shown, in bytes. */
+export const LONGEST_TEXT = 1024 * 1024
+
+/** Whether a person can read it as text. */
+export function isReadable(bytes: Buffer): boolean {
+  return isUtf8(bytes) && !bytes.includes(0)
+}
+
+/** The text, if it is still what was trusted. */
+export function textAt(path: string, { sha256 }: TrustedFile): string | undefined {
+  const read = readFile(path, { follow: false, limit: LONGEST_TEXT })
+  if (read === 'untouched' || 'problem' in read || read.sha256 !== sha256) return undefined
+  return isReadable(read.bytes) ? read.bytes.toString('utf8') : undefined
+}
+
+export class KeptFiles {
+  readonly #folder: string
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  /** Keeps only text that can be shown. */
+  keep({ sha256 }: TrustedFile, bytes: Buffer): void {
+    if (bytes.length > LONGEST_TEXT || !isReadable(bytes)) return
+    const path = join(this.#folder, sha256)
+    if (existsSync(path)) return
+    makePrivate(this.#folder)
+    const draft = join(this.#folder, `.${nonce()}.tmp`)
+    try {
+      writeFileSync(draft, bytes, { flag: 'wx', mode: 0o600 })
+      chmodSync(draft, 0o400)
+      renameSync(draft, path)
+    } finally {
+      rmSync(draft, { force: true })
+    }
+  }
+
+  textOf(file: TrustedFile): string | undefined {
+    return textAt(join(this.#folder, file.sha256), file)
+  }
+
+  /** Removes the texts of a record, except those that other records need. */
+  removeAllBut(old: TrustRecord, others: readonly TrustRecord[]): void {
+    const used = new Set(others.flatMap(keptBy))
+    for (const sha256 of keptBy(old))
+      if (!used.has(sha256)) rmSync(join(this.#folder, sha256), { force: true })
+  }
+}
+
+function keptBy({ scripts, source }: TrustRecord): readonly string[] {
+  return [...scripts, ...(source ? [source] : [])].map(({ sha256 }) => sha256)
 }

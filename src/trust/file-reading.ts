@@ -1,14 +1,14 @@
-// One file, read once: its bytes, their hash, and the stamp that says so.
+// Reading one file once: its bytes, their hash, and a stamp that tells later whether it was touched.
 
 import { hash } from 'node:crypto'
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { textOf } from '../core/base/errors.js'
 import { isSame, moment, type Stamp, stampOf } from '../files/stamp.js'
 
-/** Does not wait for the writer of a pipe, becomes nobody's terminal. */
+/** Does not wait for a pipe's writer and does not take over a terminal. */
 const OPEN = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
 
-export interface FileReading {
+interface FileReading {
   readonly mode: number
   readonly size: number
   readonly sha256: string
@@ -18,16 +18,16 @@ export interface FileReading {
 
 export type Read = FileReading | 'untouched' | { readonly problem: string }
 
-export interface ReadingOptions {
-  /** Whether a link may lead to it. */
+interface ReadingOptions {
+  /** Whether to follow a link. */
   readonly follow: boolean
   /** In bytes. */
   readonly limit: number
-  /** A file that still has it is not read. */
+  /** A file that still has this stamp is not read. */
   readonly stamp?: Stamp | undefined
 }
 
-/** `problem` goes behind the name of the file. */
+/** `problem` continues a sentence that begins with the file's name. */
 export function readFile(path: string, { follow, limit, stamp }: ReadingOptions): Read {
   const seen = moment()
   let fd: number
@@ -79,7 +79,7 @@ function problemOf(stats: BigIntStats, limit: number): string | undefined {
   return undefined
 }
 
-/** Up to one byte more than expected: then it has grown. */
+/** Reads at most one byte more than expected, which shows that the file has grown. */
 function bytesOf(fd: number, size: number): Buffer {
   const bytes = Buffer.allocUnsafe(size + 1)
   let length = 0
@@ -87,4 +87,46 @@ function bytesOf(fd: number, size: number): Buffer {
     read = readSync(fd, bytes, length, size + 1 - length, null)
   }
   return bytes.subarray(0, length)
+}
+
+/** Empty if the file cannot be read. Hashing it reports why. */
+export function firstBytes(path: string): Buffer {
+  const bytes = Buffer.alloc(256)
+  let fd: number | undefined
+  try {
+    fd = openSync(path, OPEN)
+    return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0))
+  } catch {
+    return bytes.subarray(0, 0)
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+  }
+}
+
+// ---- paths as the kernel follows them: `..` is the folder above a link's target -------------------------------
+
+/** Keeps every `..`, so that opening the path leads where the command goes, even if a link on the way changes. */
+export function pathAt(folder: string, path: string): string {
+  return `/${tidy(path.startsWith('/') ? path : `${folder}/${path}`)}`
+}
+
+/** Removes `.`, empty names and a leading slash. */
+export function tidy(path: string): string {
+  return path
+    .split('/')
+    .filter((name) => name !== '' && name !== '.')
+    .join('/')
+}
+
+/** Something that cannot be looked at (no permission, a loop of links) counts as there. */
+export function typeAt(path: string): 'file' | 'folder' | 'other' | undefined {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (!stats) return undefined
+    if (stats.isFile()) return 'file'
+    return stats.isDirectory() ? 'folder' : 'other'
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code === 'ENOTDIR' || code === 'ENAMETOOLONG' ? undefined : 'other'
+  }
 }

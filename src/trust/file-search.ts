@@ -1,44 +1,42 @@
-// Looks on the disk for what commands name, within bounds: files outside the copy, and places where none is yet.
+// Looks on disk, within limits, for the files that commands name: files outside the copy, and places where none is yet.
 
-import { closeSync, constants, openSync, readSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { homedir } from 'node:os'
+import { dirname, posix } from 'node:path'
 import { quoted } from '../core/base/text.js'
 import { isBelow, realOf } from '../files/within.js'
-import { SYSTEM } from './data-readers.js'
-import { pathAt, tidy, typeAt } from './file-place.js'
-import { completionsOf } from './finders.js'
-import { unmarked, type Variable } from './hook-text.js'
-import { shebangOf } from './shebang.js'
+import type { SimpleCommand } from '../shell/simple-command.js'
+import { firstBytes, pathAt, tidy, typeAt } from './file-reading.js'
+import { type HookReading, type Lead, readable, unmarked, type Variable } from './hook-reading.js'
+import { completionsOf, isReader, SYSTEM } from './known-programs.js'
+import { shebangOf } from './program-search.js'
 import type { Unit } from './unit.js'
-import { expandedHome, type WorkFolder } from './work-folders.js'
 
 export interface Wanted {
-  /** With marks. */
+  /** With marks: see hook-reading.ts. */
   readonly word: string
-  /** It most likely means a file, so that it counts too if there is none. */
+  /** It probably means a file, so it counts even if there is none. */
   readonly isExpected: boolean
-  /** What completes the name where it is no file. */
+  /** The interpreter that completes the name if it is not a file. */
   readonly by?: string
 }
 
-/** What is found out on the way, for the person who reviews. */
+/** Findings for the person who reviews. */
 export interface Remarks {
   note(text: string): void
   /** The end of a sentence. */
   unseen(what: string): void
 }
 
-/** Where a path comes from. */
 interface Origin {
   readonly isCopied: boolean
   readonly isExpected: boolean
   readonly from: string | undefined
 }
 
-/** Nothing in there is a file that stays. */
+/** Nothing in these folders is a lasting file. */
 const NEVER = ['/proc', '/sys', '/dev/fd', '/dev/stdin', '/dev/stdout', '/dev/stderr']
 
-/** Of a whole unit. What is absent is looked at each time before a hook runs. */
+/** Limits for a whole unit. Absent paths are checked each time before a hook runs. */
 const MOST_LOOKS = 8000
 const MOST_ABSENT = 1000
 const TOO_MUCH = 'it names more files, in more folders, than are looked for'
@@ -48,7 +46,7 @@ export class FileSearch {
   readonly absent = new Set<string>()
   readonly words = new Set<string>()
   readonly #unit: Unit
-  /** Where links lead. */
+  /** The unit's real path. */
   readonly #own: string
   readonly #system: ReadonlySet<string>
   readonly #variables: readonly Variable[]
@@ -62,7 +60,7 @@ export class FileSearch {
     this.#variables = variables
   }
 
-  /** In every folder that the command may be in. */
+  /** Looks in every folder that the command may be in. */
   look({ word, isExpected, by }: Wanted, folders: readonly WorkFolder[], remarks: Remarks): void {
     const { text, variable } = unmarked(word, this.#variables)
     if (text === '' || text.includes('\0')) return
@@ -135,7 +133,7 @@ export class FileSearch {
     return true
   }
 
-  /** The kernel looks for `#!./x` where the command is, not beside the script. */
+  /** The kernel resolves `#!./x` from the working folder, not from the script's folder. */
   #interpreter(script: string, folders: readonly WorkFolder[], remarks: Remarks): void {
     if (this.#peeked.has(script)) return
     this.#peeked.add(script)
@@ -154,22 +152,105 @@ export class FileSearch {
   }
 }
 
-/** Of a word that is a whole path. */
+/** For absolute paths. */
 const ROOT: WorkFolder = { path: '/', isCopied: false, from: undefined, isEntered: true }
 
-/** Does not wait for the writer of a pipe. */
-const OPEN = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
+// ---- the folders a command may be in: where it starts, and where `cd` and the like lead -----------------------
 
-/** None of what cannot be read: whoever hashes it says so. */
-function firstBytes(path: string): Buffer {
-  const bytes = Buffer.alloc(256)
-  let fd: number | undefined
-  try {
-    fd = openSync(path, OPEN)
-    return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0))
-  } catch {
-    return bytes.subarray(0, 0)
-  } finally {
-    if (fd !== undefined) closeSync(fd)
+export interface WorkFolder {
+  readonly path: string
+  /** At run time it is in the copy. */
+  readonly isCopied: boolean
+  /** The path from where the hook starts. Undefined if that does not matter. */
+  readonly from: string | undefined
+  /** A command goes there, so files that do not exist yet count too. */
+  readonly isEntered: boolean
+}
+
+interface WorkFolders {
+  readonly folders: readonly WorkFolder[]
+  /** Doubts about the folders, each as the end of a sentence. */
+  readonly unseen: readonly string[]
+}
+
+/** Each `cd` may double their number. */
+const MOST_FOLDERS = 16
+
+/** Options with which a program starts elsewhere: `git -C x`, `make --directory=x`. */
+const ELSEWHERE = /^(?:-C|--(?:chdir|cwd|directory|prefix|project|working-directory))(?:=|$)/
+
+export function workFolders(
+  start: string,
+  reading: HookReading,
+  variables: readonly Variable[],
+): WorkFolders {
+  const found = new Map<string, WorkFolder>()
+  const unseen = new Set<string>()
+  const add = (folder: WorkFolder) => {
+    if (found.size < MOST_FOLDERS) found.set(keyOf(folder), folder)
+    else if (!found.has(keyOf(folder))) unseen.add('it may be in more folders than are looked at')
   }
+  const begin = unmarked(reading.begin ?? '', variables)
+  const first: WorkFolder = { path: start, isCopied: false, from: '', isEntered: true }
+  for (const folder of begin.text.startsWith('/') ? reached(first, begin) : [first]) add(folder)
+  for (const target of reading.commands.flatMap(targetsOf)) {
+    if (target === '-') continue
+    const lead = unmarked(target, variables)
+    const doubt = doubtAbout(lead.text, reading)
+    if (doubt !== undefined) unseen.add(`it goes to ${quoted(readable(target, variables))}, ${doubt}`)
+    if (DYNAMIC.test(lead.text)) continue
+    // The `cd` may fail or happen in a subshell, so both folders count.
+    for (const folder of [...found.values()]) for (const next of reached(folder, lead)) add(next)
+  }
+  return { folders: [...found.values()], unseen: [...unseen] }
+}
+
+const DYNAMIC = /[$`*?[{]|^~[^/]/
+
+function doubtAbout(target: string, { repeats, assignments }: HookReading): string | undefined {
+  if (DYNAMIC.test(target)) return 'a folder that only the shell knows'
+  if (/^[/~]|^$/.test(target)) return undefined
+  if (repeats) return 'and perhaps more than once'
+  const isSought = !/^\.\.?(?:\/|$)/.test(target)
+  const hasPath = process.env.CDPATH || assignments.some((one) => one.startsWith('CDPATH='))
+  return isSought && hasPath ? 'which CDPATH may lead elsewhere' : undefined
+}
+
+function keyOf({ path, from, isCopied }: WorkFolder): string {
+  return [path, from ?? '/', isCopied].join('\0')
+}
+
+/** Follows the path as the kernel does and as the shell does. For the shell, `link/..` is the link's own folder. */
+function reached(folder: WorkFolder, { text, variable }: Lead): readonly WorkFolder[] {
+  const target = expandedHome(text === '' ? '~/' : text)
+  if (target.startsWith('/')) {
+    const common = { isCopied: variable?.isCopied ?? false, from: undefined, isEntered: true }
+    return [pathAt('/', target), posix.resolve(target)].map((path) => ({ ...common, path }))
+  }
+  const { path, from, isCopied } = folder
+  const common = { isCopied, isEntered: true }
+  const way = from === undefined ? undefined : `${from}/${target}`
+  return [
+    { ...common, path: pathAt(path, target), from: way && tidy(way) },
+    { ...common, path: posix.resolve(path, target), from: way && tidy(posix.join('.', tidy(way))) },
+  ]
+}
+
+/** Changes nothing else: the path may go through links. */
+export function expandedHome(text: string): string {
+  return /^~(?:\/|$)/.test(text) ? homedir() + text.slice(1) : text
+}
+
+/** The folders that a command goes to, or starts another command in. */
+function targetsOf(command: SimpleCommand): readonly string[] {
+  const [, ...words] = command.words
+  if (/^(?:cd|chdir|pushd)$/.test(command.name)) {
+    return [words.find((word) => word === '-' || !/^[-+]./.test(word)) ?? '']
+  }
+  if (isReader(command)) return []
+  return words.flatMap((word, i) => {
+    if (/^-C./.test(word)) return [word.slice(2)]
+    if (!ELSEWHERE.test(word)) return []
+    return word.includes('=') ? [word.slice(word.indexOf('=') + 1)] : (words[i + 1] ?? [])
+  })
 }

@@ -1,60 +1,69 @@
-// Everything in a unit's folder, each file read once: what is hashed is what is handed on to be copied or shown.
+// Reading everything in a unit's folder, each file once: the bytes that are hashed are the bytes that are copied or shown.
 
 import { isUtf8 } from 'node:buffer'
-import { type BigIntStats, lstatSync, opendirSync, realpathSync } from 'node:fs'
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  opendirSync,
+  openSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
 import { posix } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { quoted } from '../core/base/text.js'
 import { moment, parseStamp, stampOf } from '../files/stamp.js'
 import { isBelow, realOf } from '../files/within.js'
 import { type Read, readFile, sha256 } from './file-reading.js'
-import { OpenFolder } from './open-folder.js'
 import type { TrustedFile, TrustedFolder } from './unit.js'
 
-export const MOST_FILES = 10_000
+const MOST_FILES = 10_000
 export const MOST_BYTES = 256 * 1024 * 1024
-export const DEEPEST = 64
-/** Of a path below the folder, in bytes. */
+const DEEPEST = 64
+/** The longest path below the folder, in bytes. */
 const LONGEST_PATH = 1024
 const MOST_PROBLEMS = 20
 
 /**
- * Neither hashed nor copied: nothing in them is part of the plugin, and they come and go by themselves. What Python
- * compiled could run in place of what was reviewed; in the copy there is none of it.
+ * Neither hashed nor copied: they are not part of a plugin, and change by themselves. Python's compiled files could run
+ * in place of the reviewed ones, so the copy has none.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set(['.git', '.DS_Store', '__pycache__'])
 
-export interface FolderReading {
-  /** Sorted by path. Empty folders do not count: git has none. */
+interface FolderReading {
+  /** Sorted by path. Empty folders do not count, as in git. */
   readonly files: readonly TrustedFile[]
   readonly folders: readonly TrustedFolder[]
-  /** Sentences. With any of them the rest is not complete. */
+  /** Sentences. If there is one, the reading is incomplete. */
   readonly problems: readonly string[]
 }
 
-export interface FolderReadingOptions {
-  /** A root that lies in here by its path must really do. */
+interface FolderReadingOptions {
+  /** If the root's path is inside this folder, its real path must be too. */
   readonly within?: string | undefined
-  /** Files that still have the stamp in here are not read, and not handed on. */
+  /** Files that still have the stamp given here are neither read nor passed on. */
   readonly known?: ReadonlyMap<string, TrustedFile>
-  /** Is handed every file with its bytes, in no special order. What it throws is thrown. */
+  /** Called with each file and its bytes, in any order. Its errors are rethrown. */
   readonly take?: (file: TrustedFile, bytes: Buffer) => void
 }
 
-/** Follows the root if it is a link, and no link below it. */
+/** Follows the root if it is a link, but no link below it. */
 export function readFolder(root: string, options: FolderReadingOptions = {}): FolderReading {
   return new Reader(root, options).reading()
 }
 
-/** The bounds are reached: there is nothing more to say. */
+/** A limit is reached: nothing more is reported. */
 class Enough extends Error {}
 
-/** The trouble of who was handed a file, none of the folder. */
+/** The error came from `take`, not from the folder. */
 class NotTaken extends Error {}
 
 interface Link {
   readonly path: string
-  /** Where it leads, from the root; no link is in the way. */
+  /** Its real target, relative to the root. */
   readonly target: string
 }
 
@@ -79,7 +88,7 @@ class Reader {
       this.#read()
     } catch (error) {
       if (error instanceof NotTaken) throw error.cause
-      // A folder that is moved or removed while it is read may fail at any step.
+      // Any step may fail if the folder is moved or removed meanwhile.
       if (!(error instanceof Enough))
         this.#problems.push(`The folder cannot be read (${textOf(error)}); try again.`)
     }
@@ -109,7 +118,7 @@ class Reader {
     }
   }
 
-  /** Asked of the open folder: its path may lead elsewhere by now. */
+  /** Asks the open folder, because its path may lead elsewhere by now. */
   #checkPlace(top: OpenFolder): void {
     const { within } = this.#options
     if (within === undefined || !isBelow(this.#root, within) || isBelow(top.realPath(), realOf(within)))
@@ -120,7 +129,7 @@ class Reader {
     throw new Enough()
   }
 
-  /** Each of its folders is open only while it is read. */
+  /** Each folder is open only while it is read. */
   #folder(folder: OpenFolder, path: string, depth: number): void {
     const seen = moment()
     const stats = lstatSync(folder.to('.'), { bigint: true })
@@ -208,7 +217,7 @@ class Reader {
     }
   }
 
-  /** A link is recorded by where it really leads, so that in a copy it leads into the copy whatever is in its way here. */
+  /** Records a link by its real target, so that in a copy it leads into the copy. */
   #link(folder: OpenFolder, name: string, path: string, stats: BigIntStats): void {
     const seen = moment()
     let target: string
@@ -237,7 +246,7 @@ class Reader {
     this.#files.push({ path, mode: 0o777, size: 0, sha256: sha256(link), link, stamp: stampOf(stats, seen) })
   }
 
-  /** Only what was read itself may be led to: nothing that came, went or was left out. */
+  /** A link may only lead to something that was read, not to something left out or just added. */
   #checkLinks(): void {
     if (this.#links.length === 0) return
     const copied = new Set<string>()
@@ -286,4 +295,68 @@ function inHex(name: Buffer): string {
   return name
     .toString('latin1')
     .replace(/[^ -~]/g, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`)
+}
+
+// ---- a folder held open: names are looked up in that folder, wherever its path leads by now -------------------
+
+const OPEN = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0)
+
+/*
+ * Node has no openat. On Linux, `/proc/self/fd/N/name` does the same: it starts at the open folder. Elsewhere the path
+ * is used, and `isInPlace` tells whether it still leads to the open folder. Between two checks a fast attacker could
+ * swap a folder there and back: then a file from elsewhere is reviewed, and copied as reviewed.
+ */
+export class OpenFolder {
+  readonly #fd: number
+  readonly #path: string
+  readonly #base: string
+
+  /** Throws if it is a link or not a folder. */
+  constructor(path: string) {
+    this.#path = path
+    this.#fd = openSync(path, OPEN)
+    const { dev, ino, isFolder } = this.#identity()
+    if (!isFolder) {
+      closeSync(this.#fd)
+      throw Object.assign(new Error(`${path} is no folder`), { code: 'ENOTDIR' })
+    }
+    this.#base = baseOf(this.#fd, dev, ino) ?? path
+  }
+
+  /** The path to `name` in this folder, or to the folder itself. */
+  to(name?: string): string {
+    return name === undefined ? this.#base : `${this.#base}/${name}`
+  }
+
+  /** Its current path, without links. */
+  realPath(): string {
+    return realpathSync.native(this.#base)
+  }
+
+  isInPlace(): boolean {
+    if (this.#base !== this.#path) return true
+    const { dev, ino } = this.#identity()
+    const now = lstatSync(this.#path, { bigint: true, throwIfNoEntry: false })
+    return now?.dev === dev && now.ino === ino && realpathSync.native(this.#path) === this.#path
+  }
+
+  close(): void {
+    closeSync(this.#fd)
+  }
+
+  #identity() {
+    const stats = fstatSync(this.#fd, { bigint: true })
+    return { dev: stats.dev, ino: stats.ino, isFolder: stats.isDirectory() }
+  }
+}
+
+function baseOf(fd: number, dev: bigint, ino: bigint): string | undefined {
+  if (process.platform !== 'linux') return undefined
+  const base = `/proc/self/fd/${fd}`
+  try {
+    const stats = statSync(base, { bigint: true })
+    return stats.dev === dev && stats.ino === ino ? base : undefined
+  } catch {
+    return undefined // no /proc here
+  }
 }

@@ -1,28 +1,33 @@
-// The command of a hook taken apart: what would run, what it sets, and every piece of its text that may name a file.
+// A hook's command taken apart: what it would run, what it sets, and every piece of its text that may name a file.
 
+import { homedir } from 'node:os'
+import { dirname } from 'node:path'
 import type { Assignment, Command, ParsedScript, Redirection, SyntaxNode, Word } from 'unbash'
+import { nonce } from '../files/nonce.js'
+import { inQuotes } from '../shell/shell-quoted.js'
 import { readShell } from '../shell/shell-reading.js'
 import { isOpen, wordOf } from '../shell/shell-word.js'
 import { SimpleCommand, wordsOf } from '../shell/simple-command.js'
-import { isHarmless, isReader, isRunner, isWriter } from './data-readers.js'
+import { isHarmless, isReader, isRunner, isWriter } from './known-programs.js'
+import type { Unit, UnitHook } from './unit.js'
 
 export interface HookReading {
   readonly commands: readonly SimpleCommand[]
-  /** Why more may run than the commands. */
+  /** Why more may run than the commands tell. */
   readonly why: string | undefined
-  /** Texts that were read as scripts. */
+  /** Texts that were parsed as scripts. */
   readonly scripts: ReadonlySet<string>
-  /** Whether the files that a command for reading names are nothing but data. */
+  /** Whether files named by commands that only read are nothing but data. */
   readonly isDataSafe: boolean
-  /** Pieces of all the text but names of files that are written, or that are data. */
+  /** All pieces of the text, except names of files that are written or are data. */
   readonly pieces: readonly string[]
-  /** As `NAME=value`, of the shell's own and of words that look like it. */
+  /** `NAME=value`: assignments of the shell, and words that look like one. */
   readonly assignments: readonly string[]
-  /** Words as they are written, with quotes. */
+  /** Words as written, with quotes. */
   readonly written: readonly string[]
-  /** Where all of it goes first: `cd X && …`. */
+  /** The folder that everything starts in: `cd X && …`. */
   readonly begin: string | undefined
-  /** Whether a command may run more than once, or be called by another name. */
+  /** Whether a command may run more than once or under another name. */
   readonly repeats: boolean
 }
 
@@ -32,7 +37,7 @@ export function readHook(text: string): HookReading {
   return notes.reading(commands, why)
 }
 
-/** Not read as shell: every piece counts. */
+/** For text that is not shell: every piece counts. */
 export function unreadHook(text: string): HookReading {
   return { ...new Notes(text).reading([], undefined), isDataSafe: false }
 }
@@ -49,12 +54,12 @@ interface Cut {
   readonly source: string
   readonly pos: number
   readonly end: number
-  /** `word`: one with quotes in it, which would cut it in two. */
+  /** `word` has quotes in it, which would cut it in two. */
   readonly what: 'output' | 'data' | 'script' | 'word'
   readonly text: string
 }
 
-/** What is noticed on the way through the tree. */
+/** Collects facts on the way through the syntax tree. */
 class Notes {
   readonly #scripts = new Set<string>()
   readonly #text: string
@@ -87,14 +92,14 @@ class Notes {
   }
 
   reading(commands: readonly SimpleCommand[], why: string | undefined): HookReading {
-    // `sh run` is told as `sh run` and `run`.
+    // `sh run` is reported as `sh run` and as `run`.
     const operands = new Set(commands.filter(isRunner).map(({ words }) => words[1]))
     const isDataSafe =
       why === undefined &&
       !this.#defines &&
       !this.#assignments.some((one) => one.startsWith('PATH=')) &&
       commands.every((command) => operands.has(command.program) || isHarmless(command)) &&
-      // What is written may be what is run then.
+      // A file that is written may be run afterwards.
       !(this.#writes && commands.some(isRunner))
     return {
       commands,
@@ -132,7 +137,7 @@ class Notes {
     for (const redirect of redirects) {
       if (redirect.type !== 'Redirect' || !redirect.target) continue
       const { operator, target } = redirect
-      // `<>` is for reading as well.
+      // `<>` also reads.
       if (operator.includes('>') && operator !== '<>') this.#output(target, source)
       else if (isReading) this.#cut(target, source, 'data')
     }
@@ -148,7 +153,10 @@ class Notes {
     if (!isOpen(read)) this.#cuts.push({ source, pos: word.pos, end: word.end, what, text: read.text })
   }
 
-  /** Between blanks, quotes and operators: from redirections, assignments, here-documents, code in other languages. */
+  /**
+   * Splits at blanks, quotes and operators. Finds names in redirections, assignments, here-documents and code in other
+   * languages.
+   */
   #pieces(isDataSafe: boolean): readonly string[] {
     const cuts = this.#isBroken ? [] : this.#cuts.filter((cut) => this.#isMeant(cut, isDataSafe))
     const texts = [...new Set([this.#text, ...this.#scripts])].map((source) =>
@@ -161,7 +169,7 @@ class Notes {
     return [...new Set(pieces)].filter((piece) => piece !== '' && piece.length < 4096)
   }
 
-  /** A text that was read as a script has its own pieces. */
+  /** A text that was parsed as a script has its own pieces. */
   #isMeant({ what, text, source }: Cut, isDataSafe: boolean): boolean {
     if (what === 'script') return text !== source && this.#scripts.has(text)
     if (what === 'word') return !/\s/.test(text)
@@ -169,7 +177,7 @@ class Notes {
   }
 }
 
-/** Nothing else runs if it does not get there. */
+/** If the `cd` fails, nothing else runs. */
 function beginOf({ commands }: ParsedScript): string | undefined {
   const [statement] = commands
   if (commands.length !== 1 || statement?.command.type !== 'AndOr') return undefined
@@ -190,7 +198,7 @@ function assignmentText({ name, value, text }: Assignment): string {
   return value.type === 'ArrayValue' ? text : `${name}=${wordOf(value).text}`
 }
 
-/** Words are left in, as the shell understands them. */
+/** Words stay in the text, as the shell understands them. */
 function without(source: string, cuts: readonly Cut[]): string {
   let [text, at] = ['', 0]
   for (const { pos, end, what, text: word } of [...cuts].sort((a, b) => a.pos - b.pos)) {
@@ -198,4 +206,95 @@ function without(source: string, cuts: readonly Cut[]): string {
     at = Math.max(at, end)
   }
   return text + source.slice(at)
+}
+
+// ---- our variables in a command: each is replaced by a mark, which shows whether a word leads into the copy ---
+
+/** A variable that stands for a folder. */
+export interface Variable {
+  readonly name: string
+  readonly folder: string
+  /** At run time it leads into the copy. */
+  readonly isCopied: boolean
+}
+
+/** The order gives each variable its mark. */
+export function variablesOf({ kind, path, projectDir, hooksDir = dirname(path) }: Unit): readonly Variable[] {
+  const isCopied = kind === 'folder'
+  const own = ['CLAUDE_PLUGIN_ROOT', 'PLUGIN_ROOT', 'AMPLIFIER_SKILL_DIR', 'CLAUDE_SKILL_DIR']
+  return [
+    { name: 'CLAUDE_PROJECT_DIR', folder: projectDir, isCopied: false },
+    { name: 'AMPLIFIER_PROJECT_DIR', folder: projectDir, isCopied: false },
+    { name: 'HOME', folder: homedir(), isCopied: false },
+    { name: 'AMPLIFIER_HOOKS_DIR', folder: hooksDir, isCopied },
+    ...(isCopied ? own.map((name) => ({ name, folder: path, isCopied })) : []),
+  ]
+}
+
+let drawn: string | undefined
+
+/** Plain text for every shell parser. It differs in each process, so no folder of a project can have this name. */
+function sign(): string {
+  drawn ??= `/%${nonce()}`
+  return drawn
+}
+
+function marks(): RegExp {
+  return new RegExp(`${sign()}(\\d)%`, 'g')
+}
+
+/** The text as a shell would read it, with a mark for each of our variables. */
+export function markedText(hook: UnitHook, unit: Unit, variables: readonly Variable[]): string {
+  const isSkill = unit.kind === 'folder' && unit.hooksDir === unit.path
+  const inSkill = (text: string) => (isSkill && /^\.\.?\//.test(text) ? `\${CLAUDE_SKILL_DIR}/${text}` : text)
+  const text =
+    hook.args === undefined
+      ? inSkill(hook.command)
+      : `${circumstances(hook, unit)}${[inSkill(hook.command), ...hook.args].map(inQuotes).join(' ')}`
+  return variables.reduce((marked, { name }, i) => marked.replace(patternOf(name), `${sign()}${i}%`), text)
+}
+
+/** A process's folder and variables, written as shell. */
+function circumstances({ dir, env = {} }: UnitHook, { kind }: Unit): string {
+  const variables = Object.entries(env).map(([name, value]) =>
+    /^[A-Za-z_]\w*$/.test(name) ? `${name}=${inQuotes(value)} ` : '',
+  )
+  if (dir === undefined) return variables.join('')
+  const isBelow = !/^[/$]/.test(dir)
+  const folder = isBelow && kind === 'folder' ? `\${CLAUDE_PLUGIN_ROOT}/${dir}` : dir
+  return `cd ${inQuotes(folder)} && ${variables.join('')}`
+}
+
+/** `$NAME`, `${NAME}` and `${NAME:-x}`. The last is NAME too, because it is always set. */
+function patternOf(name: string): RegExp {
+  return new RegExp(`\\$(?:${name}(?!\\w)|\\{${name}(?::?[-=?][^{}]*)?\\}|env:${name}(?!\\w))`, 'g')
+}
+
+/** A word with its marks resolved. */
+export interface Lead {
+  /** With folders in place of the marks. */
+  readonly text: string
+  readonly variable: Variable | undefined
+}
+
+export function unmarked(word: string, variables: readonly Variable[]): Lead {
+  let variable: Variable | undefined
+  const text = word.replace(marks(), (_, i: string) => {
+    variable ??= variables[Number(i)]
+    return variables[Number(i)]?.folder ?? ''
+  })
+  return { text, variable }
+}
+
+/** For people: with variable names in place of the marks, even for a mark that was cut short. */
+export function readable(text: string, variables: readonly Variable[]): string {
+  const named = text.replace(marks(), (_, i: string) => `$${variables[Number(i)]?.name}`)
+  return named.replace(/\/%[0-9a-f]*\d?…$/, (cut) =>
+    `${sign()}0`.startsWith(cut.slice(0, -1)) || cut.startsWith(sign()) ? '/…' : cut,
+  )
+}
+
+/** Whether the shell leaves a variable as it is: in single quotes, or after a backslash. */
+export function isUnfilled(written: string): boolean {
+  return written.startsWith(`'${sign()}`) || written.startsWith(`\\${sign()}`)
 }

@@ -1,37 +1,51 @@
-// What the commands of a unit name: files outside its copy, programs, and what only the running shell knows.
+// What the commands of a unit name: files outside its copy, programs, and things that only the running shell knows.
 
 import { quoted } from '../core/base/text.js'
 import type { SimpleCommand } from '../shell/simple-command.js'
-import { INTERPRETERS, isReader, isWriter, SHELLS } from './data-readers.js'
-import { pathAt, tidy, typeAt } from './file-place.js'
-import { FileSearch, type Remarks, type Wanted } from './file-search.js'
-import { operandsOf, soughtBy } from './finders.js'
-import { type HookReading, readHook, unreadHook } from './hook-reading.js'
-import { isUnfilled, markedText, readable, unmarked, type Variable, variablesOf } from './hook-text.js'
+import { pathAt, tidy, typeAt } from './file-reading.js'
+import {
+  expandedHome,
+  FileSearch,
+  type Remarks,
+  type Wanted,
+  type WorkFolder,
+  workFolders,
+} from './file-search.js'
+import {
+  type HookReading,
+  isUnfilled,
+  markedText,
+  readable,
+  readHook,
+  unmarked,
+  unreadHook,
+  type Variable,
+  variablesOf,
+} from './hook-reading.js'
+import { INTERPRETERS, isReader, isWriter, operandsOf, SHELLS, soughtBy } from './known-programs.js'
 import type { Unit, UnitHook } from './unit.js'
-import { expandedHome, type WorkFolder, workFolders } from './work-folders.js'
 
-/** What a person who reviews should know about a hook, and what cannot be seen from its text. */
+/** Something that a reviewer should know about a hook, or that its text does not show. */
 export interface HookNote {
   readonly hook: string
   readonly text: string
 }
 
 export interface Named {
-  /** Absolute paths of files outside the copy, as the kernel follows them: `..` stays where it is. */
+  /** Absolute paths of files outside the copy, as the kernel follows them: `..` stays. */
   readonly files: readonly string[]
-  /** Paths where a command looks for a file, and none is. */
+  /** Paths where a command looks for a file and there is none. */
   readonly absent: readonly string[]
-  /** Relative paths that name them, or would, from where a hook starts. */
+  /** Relative paths that name these files from where a hook starts. */
   readonly words: readonly string[]
-  /** Names for `$PATH` to find. */
+  /** Names to find in `$PATH`. */
   readonly programs: readonly string[]
   readonly notes: readonly HookNote[]
-  /** Sentences: what commands may run that is not part of what is trusted. */
+  /** Sentences about files that commands may run and that are not part of what is trusted. */
   readonly unseen: readonly string[]
 }
 
-/** `systemFolders`: a file in one of them is a program, not a script. */
+/** A file in one of the `systemFolders` is a program, not a script. */
 export function namedBy(unit: Unit, systemFolders: readonly string[]): Named {
   const search = new Search(unit, systemFolders)
   for (const hook of unit.hooks) if (runsProgram(hook)) search.hook(hook)
@@ -42,7 +56,6 @@ function runsProgram({ type = 'command' }: UnitHook): boolean {
   return type === 'command' || type === 'process'
 }
 
-/** What the shell does itself. */
 const BUILTINS = new Set(
   `. : [ [[ alias bg break builtin caller case cd command compgen complete continue coproc declare dirs disown echo enable
   eval exec exit export false fc fg function getopts hash help history if jobs kill let local logout mapfile popd printf
@@ -50,25 +63,25 @@ const BUILTINS = new Set(
   umask unalias unset until wait while`.split(/\s+/),
 )
 
-/** A word that most likely means a file: a path, or a name with an ending. */
+/** A word that probably means a file: a path, or a name with an extension. */
 const LIKE_A_FILE = /\/|^[\w@%+-][\w.@%+-]*\.[A-Za-z]\w{0,5}$/
 
-/** Only the running shell makes a name of it; or the name holds such a character itself. */
+/** Only the running shell can complete such a word. Or the name contains the character itself. */
 const FILLED_IN = /[*?[\]{}$`]/
 
-/** Programs whose own program is in the file behind this option. */
+/** Programs with an option that names their own program's file. */
 const WITH_PROGRAM = /^(?:[gmn]?awk|g?sed|g?make|jq)$/
 const PROGRAM_OPTION = /^(?:-\w*f|--(?:file|from-file|makefile))(?:=|$)/
 
-/** Variables by which programs load other files than those that are named. */
+/** Variables that make programs load other files. */
 const LOADING =
   /^(?:LD_\w+|DYLD_\w+|NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|HOME|STARTUP)|PERL5\w+|RUBY(?:LIB|OPT)|GIT_\w+|(?:BASH_)?ENV)=/
 
-/** Of one hook. */
+/** The limit for one hook. */
 const MOST_WORDS = 2000
-/** Of a PATH that it sets, which is told in any case. */
+/** The limit for a PATH that a hook sets. Setting PATH is always reported. */
 const MOST_ENTRIES = 32
-/** Folders that are only named, not entered. */
+/** Folders that are named but not entered. */
 const MOST_NAMED_FOLDERS = 16
 
 class Search {
@@ -137,7 +150,7 @@ class Search {
     }
   }
 
-  /** Names that `$PATH` has to find. What a shell is told to run is a file: `sh run`. */
+  /** Names to find in `$PATH`. A shell's operand is a file: `sh run`. */
   #programsOf({ commands, scripts }: HookReading): ReadonlySet<string> {
     const ofShells = commands.filter(({ name }) => SHELLS.test(name))
     const files = new Set(ofShells.flatMap(({ words }) => operandsOf(words)))
@@ -151,7 +164,7 @@ class Search {
     return names
   }
 
-  /** Where a command is looked for first if the hook changes `$PATH` itself. */
+  /** The first places to look for a command if the hook changes `$PATH`. */
   #behindPath({ assignments }: HookReading, names: ReadonlySet<string>): readonly Wanted[] {
     const entries = assignments
       .filter((one) => one.startsWith('PATH='))
@@ -178,7 +191,7 @@ class Search {
     return [...ofAssignments, ...unfilled.map(plain)]
   }
 
-  /** Also a folder that is only named may be where files are looked for, by a program that goes there itself. */
+  /** A folder that is only named also counts: a program may go there and look for files. */
   #folders(reading: HookReading, wanted: readonly Wanted[], remarks: Remarks): readonly WorkFolder[] {
     const { folders, unseen } = workFolders(this.#unit.projectDir, reading, this.#variables)
     for (const what of unseen) remarks.unseen(what)
@@ -215,7 +228,7 @@ class Search {
   }
 }
 
-/** The programs and what they run first: should there be too much to look at, the rest is left out. */
+/** Programs and their files come first, because words over the limit are dropped. */
 function wantedBy({ commands, isDataSafe }: HookReading): readonly Wanted[] {
   const first: Wanted[] = []
   const rest: Wanted[] = []
@@ -251,7 +264,7 @@ function programFiles(words: readonly string[]): readonly Wanted[] {
   })
 }
 
-/** A word, and the value that may be glued to an option: `-f./x`. */
+/** A word, and a value attached to an option: `-f./x`. */
 function variantsOf(word: string): readonly Wanted[] {
   const whole = { word, isExpected: LIKE_A_FILE.test(word) && isName(word) && !word.includes('://') }
   if (!word.startsWith('-')) return [whole]
@@ -261,7 +274,7 @@ function variantsOf(word: string): readonly Wanted[] {
   return [{ ...whole, isExpected: false }, glued]
 }
 
-/** An operand that is no name has blanks and brackets. */
+/** An operand with blanks or brackets is code, not a name. */
 const CODE = /[\s;()]/
 
 function isName(word: string): boolean {

@@ -1,4 +1,4 @@
-// The user's list of digests that need no review, for machines on which nobody can be asked.
+// The user's list of digests that need no review, for machines where nobody can be asked.
 
 import { resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
@@ -9,7 +9,10 @@ import { isDigest } from '../store/trust-records.js'
 
 const MOST_BYTES = 1024 * 1024
 
-/** One digest per line, `#` begins a comment. Throws for a file that the project could have brought, or that is not such a list. */
+/**
+ * One digest per line. `#` starts a comment. Throws for a file that the project could have brought, or that is not such
+ * a list.
+ */
 export function preTrusted(file: string, projectDir: string): ReadonlySet<string> {
   const path = resolve(file)
   if (isWithin(path, projectDir)) {

@@ -1,18 +1,17 @@
-// Where `$PATH` leads to a program, without the folders that a project can fill.
+// Finding programs in `$PATH`, without folders that a project can fill.
 
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { isWithin } from '../files/within.js'
-import { shebangOf } from './shebang.js'
 import type { Programs } from './unit.js'
 
-/** Where no entry counts, as in a project that is `/`: without any folder a shell would use one of its own making. */
+/** For a project at `/`, where no entry counts. With an empty `$PATH` a shell would use a default of its own. */
 const FALLBACK = ['/usr/bin', '/bin']
 
-export interface SearchPath {
-  /** Folders that count, in order; never none. */
+interface SearchPath {
+  /** Folders that count, in order. Never empty. */
   readonly folders: readonly string[]
-  /** Entries that are relative, or lie in the project. */
+  /** Entries that are relative or inside the project. */
   readonly skipped: readonly string[]
 }
 
@@ -20,7 +19,7 @@ export function searchPath(projectDir: string, path = process.env.PATH ?? ''): S
   const folders: string[] = []
   const skipped: string[] = []
   for (const entry of path.split(delimiter)) {
-    // An empty entry is the folder a program is started in.
+    // An empty entry means the current folder.
     const counts = isAbsolute(entry) && !isWithin(entry, projectDir)
     ;(counts ? folders : skipped).push(entry)
   }
@@ -30,7 +29,7 @@ export function searchPath(projectDir: string, path = process.env.PATH ?? ''): S
   }
 }
 
-/** `$PATH` for a hook that came with a project: no folder of the project decides which program runs. */
+/** `$PATH` for a hook from a project: no folder of the project decides which program runs. */
 export function safePath(projectDir: string, path = process.env.PATH ?? ''): string {
   return searchPath(projectDir, path).folders.join(delimiter)
 }
@@ -39,7 +38,7 @@ export interface FoundPrograms {
   readonly programs: Programs
   /** Names that no folder has. */
   readonly missing: readonly string[]
-  /** Found in a folder outside, but by a link into the project: not used. */
+  /** Found outside, but as a link into the project. Not used. */
   readonly inProject: readonly string[]
 }
 
@@ -53,7 +52,7 @@ export function findPrograms(
   const inProject: string[] = []
   for (const name of new Set(names)) {
     const found = folders.map((folder) => join(folder, name)).filter(isProgram)
-    // A folder in the project is here only where there was no other.
+    // A folder inside the project is only here if there was no other.
     const own = found.filter((path) => isWithin(path, projectDir) && !isWithin(dirname(path), projectDir))
     const path = found.find((one) => !own.includes(one))
     inProject.push(...own)
@@ -64,7 +63,7 @@ export function findPrograms(
   return { programs: Object.fromEntries(programs), missing: missing.sort(), inProject }
 }
 
-/** A sentence about the first program that is not there any more, or cannot be run. */
+/** A sentence about the first program that is gone or cannot be run. */
 export function programGone({ programs }: { readonly programs: Programs }): string | undefined {
   for (const [name, path] of Object.entries(programs)) {
     if (!isProgram(path)) {
@@ -83,7 +82,42 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** What `#!/usr/bin/env NAME` in the first line looks up in `$PATH`. */
+/** The name that `#!/usr/bin/env NAME` looks up in `$PATH`. */
 export function shebangProgram(bytes: Buffer): string | undefined {
   return shebangOf(bytes).program
+}
+
+// ---- the first line of a script -------------------------------------------------------------------------------
+
+/** At most one of the two. */
+interface Shebang {
+  /** A name to find in `$PATH`. */
+  readonly program?: string
+  /** A path. The kernel resolves a relative one from where the hook starts, not from the script's folder. */
+  readonly file?: string
+}
+
+/** The kernel reads this many bytes. */
+const LONGEST = 256
+
+export function shebangOf(bytes: Buffer): Shebang {
+  if (bytes[0] !== 0x23 || bytes[1] !== 0x21) return {}
+  const [line = ''] = bytes.toString('utf8', 2, LONGEST).split('\n', 1)
+  const [interpreter = '', ...words] = line.trim().split(/\s+/)
+  if (!/^(?:\/usr)?\/bin\/env$/.test(interpreter)) return interpreter === '' ? {} : { file: interpreter }
+  const name = behindEnv(words)
+  if (name === undefined) return {}
+  return name.includes('/') ? { file: name } : { program: name }
+}
+
+/** `-S` may contain the name itself: `-S./x`. Values of other options are skipped. */
+function behindEnv(words: readonly string[]): string | undefined {
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] as string
+    const split = /^(?:-[iv0]*S|--split-string=?)(.*)$/.exec(word)
+    if (split?.[1]) return split[1]
+    if (/^(?:-[iv0]*[uC]|--unset|--chdir)$/.test(word)) i++
+    else if (!word.startsWith('-') && !word.includes('=')) return word
+  }
+  return undefined
 }

@@ -1,15 +1,14 @@
-// What a person is shown before trusting: everything as it was read and hashed, and what is different from last time.
+// What a person sees before trusting: everything as it was read and hashed, what changed since last time, and what to read first.
 
-import { join } from 'node:path'
+import { basename, extname, join } from 'node:path'
 import { quoted } from '../core/base/text.js'
 import { changeText } from './changes.js'
-import { isSameFile } from './copies.js'
-import { isReadable, type KeptFiles, LONGEST_TEXT, textAt } from './kept-files.js'
+import { isReadable, isSameFile, type KeptFiles, LONGEST_TEXT, textAt } from './copies.js'
 import { isExecutable, type TrustedFile, type TrustRecord, type Unit, type UnitHook } from './unit.js'
 import { readContent, type Takers, type UnitContent } from './unit-content.js'
 
 export interface ReviewedFile extends TrustedFile {
-  /** The very text that was hashed; undefined for a link, a file that is no text, and one too large to show. */
+  /** The text that was hashed. Undefined for a link, a file that is not text, and a file that is too large to show. */
   readonly text?: string
   readonly isText: boolean
 }
@@ -18,7 +17,7 @@ export interface Review extends UnitContent {
   readonly unit: Unit
   readonly files: readonly ReviewedFile[]
   readonly scripts: readonly ReviewedFile[]
-  /** The last time it was trusted. */
+  /** The record from the last time it was trusted. */
   readonly record: TrustRecord | undefined
   /** Empty without a record. */
   readonly differences: readonly Difference[]
@@ -28,20 +27,20 @@ export type Difference =
   | { readonly what: 'hook-added' | 'hook-removed'; readonly hook: UnitHook; readonly text: string }
   | {
       readonly what: 'file-added' | 'file-removed' | 'file-changed' | 'mode-changed' | 'program-moved'
-      /** Of a program, its name. */
+      /** For a program, its name. */
       readonly path: string
       /** A sentence. */
       readonly text: string
-      /** What was in it, where it is text and still known; of a link or a program, where it led. */
+      /** The old content, if it is text and still known. For a link or a program, its old target. */
       readonly before?: string
       readonly after?: string
     }
 
-/** Of all files together, in bytes. */
+/** For all files together, in bytes. */
 const MOST_TEXT = 32 * 1024 * 1024
 
-/** What was trusted the last time, and where its texts are. */
-export interface Before {
+/** The record from last time, and where its texts are. */
+interface Before {
   readonly record: TrustRecord
   readonly copy: string | undefined
   readonly kept: KeptFiles
@@ -99,7 +98,7 @@ interface Now extends Pick<UnitContent, 'programs'> {
 function filesChanged({ record, copy, kept }: Before, now: Now): readonly Difference[] {
   const copied = (file: TrustedFile) => (copy === undefined ? undefined : textAt(join(copy, file.path), file))
   const outside = (file: TrustedFile) => kept.textOf(file)
-  // A file of hooks counts by its hooks; hooks that it lost, and keys that tighten, are seen in its text alone.
+  // Only the hooks of a hooks file count for trust. Hooks that it lost, and keys that tighten, show only in its text.
   const sources = record.source && now.source ? changesBetween([record.source], [now.source], outside) : []
   return [
     ...sources,
@@ -143,4 +142,63 @@ function changesBetween(
 
 function byPath<F extends TrustedFile>(files: readonly F[]): ReadonlyMap<string, F> {
   return new Map(files.map((file) => [file.path, file]))
+}
+
+// ---- reading order: files that commands name, files that those name, other scripts, the rest ------------------
+
+/** `named`: by a command, or by a file that is named itself. Names that are put together at run time are not found. */
+type Part = 'named' | 'script' | 'other'
+
+export interface RankedFile {
+  readonly file: ReviewedFile
+  readonly part: Part
+}
+
+/** In characters, for one file. Names of other files come early; the rest is data. */
+const MOST_SEARCHED = 256 * 1024
+
+/** Files of the folder and scripts outside it, most important first. */
+export function inReadingOrder({ unit, files, scripts }: Review): readonly RankedFile[] {
+  const named = new Set<ReviewedFile>(scripts)
+  const words = new Set(unit.hooks.flatMap(({ command, args = [] }) => [command, ...args].flatMap(wordsIn)))
+  for (const { text = '' } of scripts) addWords(words, text)
+  const waiting = new Set(files.filter(({ link }) => link === undefined))
+  for (let size = -1; size !== named.size; ) {
+    size = named.size
+    for (const file of waiting) {
+      if (!namesOf(file.path).some((name) => words.has(name))) continue
+      named.add(file)
+      waiting.delete(file)
+      addWords(words, file.text ?? '')
+    }
+  }
+  const others = files.filter((file) => !named.has(file))
+  return [
+    ...[...named].map((file) => ({ file, part: 'named' as const })),
+    ...others.filter(isScript).map((file) => ({ file, part: 'script' as const })),
+    ...others.filter((file) => !isScript(file)).map((file) => ({ file, part: 'other' as const })),
+  ]
+}
+
+function addWords(words: Set<string>, text: string): void {
+  for (const word of wordsIn(text.slice(0, MOST_SEARCHED))) words.add(word)
+}
+
+function wordsIn(text: string): readonly string[] {
+  return text.split(/[^\p{L}\p{N}_.@%+~-]+/u).map((word) => word.replace(/^\.+(?=.)|\.+$/g, ''))
+}
+
+/** `./check` may be check.js, and a folder may be its index or its __main__. */
+function namesOf(path: string): readonly string[] {
+  const name = basename(path).replace(/^\.+(?=.)/, '')
+  return COMPLETED.test(name) ? [name, name.slice(0, -extname(name).length)] : [name]
+}
+
+const COMPLETED = /\.(?:[cm]?[jt]s|[jt]sx|py)$/
+const SCRIPT = /\.(?:(?:ba|z|k|da|fi)?sh|[cm]?[jt]s|[jt]sx|py|rb|pl|php|ps1|lua|awk|go|rs)$/i
+
+function isScript(file: ReviewedFile): boolean {
+  return (
+    file.link === undefined && (isExecutable(file) || SCRIPT.test(file.path) || !!file.text?.startsWith('#!'))
+  )
 }

@@ -1,4 +1,4 @@
-// What in a text somebody who decides should look at: one pattern a line of text, each with its sentence.
+// Patterns that a reviewer should look at, matched line by line, each with its sentence.
 
 /** The worst first. */
 export const RISK_KINDS = [
@@ -23,11 +23,11 @@ export interface Rule {
   readonly kind: RiskKind
   readonly pattern: RegExp
   readonly text: string
-  /** Only in what a shell reads. */
+  /** Applies only to text that a shell reads. */
   readonly isShell?: true
-  /** Not in the quoted patterns of a `case`, which never run. */
+  /** Does not apply to quoted patterns of a `case`, which never run. */
   readonly isRun?: true
-  /** Only in the command of a hook, and in names: nobody writes prose there. */
+  /** Applies only to a hook's command and to names, where nobody writes prose. */
   readonly isCommand?: true
 }
 
@@ -37,7 +37,7 @@ const OUTSIDE = String.raw`["']?(?:~|\$\{?HOME\b|\.\.\/|\/(?!dev\/(?:null|stdout
 /** Alphabets with letters that look like Latin ones. */
 const FOREIGN = String.raw`[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}]`
 
-/** Every repetition is bounded: a line is a stranger, too. */
+/** Every repetition is bounded, because the text is untrusted. */
 export const RULES: readonly Rule[] = [
   {
     kind: 'launcher',
@@ -118,14 +118,14 @@ export const RULES: readonly Rule[] = [
   },
   {
     kind: 'hidden-text',
-    // An emoji may have a joiner or a selector behind it.
+    // An emoji may be followed by a joiner or a selector.
     pattern:
       /\p{Bidi_Control}|(?![\ufe0e\ufe0f])(?:(?<!\p{Extended_Pictographic}|\ufe0f)\u200d|(?!\u200d)\p{Default_Ignorable_Code_Point})|(?![\t\r\f])\p{Cc}/u,
     text: 'It holds characters that are not shown, or that change the order in which text is shown.',
   },
   {
     kind: 'hidden-text',
-    // One word in two scripts, or letters that exist only to look like others.
+    // One word in two scripts, or letters that only exist to look like others.
     pattern: new RegExp(
       `[A-Za-z]${FOREIGN}|${FOREIGN}[A-Za-z]|[\\uff01-\\uff5e\\u{1d400}-\\u{1d7ff}\\u2215\\u2044\\u29f8\\u2024]`,
       'u',

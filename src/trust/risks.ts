@@ -1,28 +1,27 @@
-// Remarks on a review for the person who decides. Advisory: they find the usual, and nobody may rely on their silence.
+// Remarks on a review for the person who decides. They are advice: they find common risks, and no remark does not mean no risk.
 
 import { basename } from 'node:path'
-import { withoutPatterns } from './case-patterns.js'
-import { inReadingOrder, type RankedFile } from './reading-order.js'
-import type { Review, ReviewedFile } from './review.js'
+import { readShell } from '../shell/shell-reading.js'
+import { inReadingOrder, type RankedFile, type Review, type ReviewedFile } from './review.js'
 import { RISK_KINDS, type RiskKind, RULES } from './risk-rules.js'
 import { isExecutable } from './unit.js'
 
 export interface RiskNote {
   readonly kind: RiskKind
-  /** The name of the hook, or the path of the file. As it was found: clean it before it is shown. */
+  /** The hook's name or the file's path, as found. Clean it before showing it. */
   readonly where: string
   readonly line?: number
-  /** A sentence of ours, without text from outside unless in quotes. */
+  /** A sentence of ours. Text from outside is in quotes. */
   readonly text: string
 }
 
-/** Of a line; what is behind it is not looked at. */
+/** The rest of a longer line is not checked. */
 const LONGEST_LINE = 4000
 const MOST_TEXT = 4 * 1024 * 1024
-/** Of one kind in one file. */
+/** The most lines reported for one kind in one file. */
 const MOST_LINES = 3
 
-/** The worst first; of one kind, in the order of hooks, files as they should be read, and programs. */
+/** The worst first. Within one kind: hooks, then files in reading order, then programs. */
 export function risksOf(review: Review): readonly RiskNote[] {
   let left = MOST_TEXT
   const inFiles = inReadingOrder(review).flatMap(({ file, part }): readonly RiskNote[] => {
@@ -50,10 +49,10 @@ function inHooks({ unit, notes }: Review): readonly RiskNote[] {
   })
 }
 
-/** What a text is written in, as far as rules and comments differ. */
+/** The languages whose rules and comments differ. */
 type Language = 'command' | 'shell' | 'slashes' | 'other'
 
-/** A text for people, or data, holds no commands; unless something names it: `sh notes.txt` runs it. */
+/** Prose and data contain no commands, unless something names the file: `sh notes.txt` runs it. */
 function inFile(file: ReviewedFile, text: string, part: RankedFile['part']): readonly RiskNote[] {
   const found = inText(file.path, text, languageOf(file, text))
   return isDocument(file) && part !== 'named' ? found.filter(({ kind }) => kind === 'hidden-text') : found
@@ -78,7 +77,7 @@ function inText(where: string, text: string, language: Language): readonly RiskN
   }).concat(longLines(where, lines))
 }
 
-/** Alone on its line, and no `#!`. `//usr/bin/curl` is a comment for one language, and a program for every shell. */
+/** A comment alone on its line, but not `#!`. `//usr/bin/curl` is a comment in one language and a program in every shell. */
 const COMMENTS: Readonly<Record<Language, RegExp>> = {
   command: /^\s{0,200}#(?!!)/,
   shell: /^\s{0,200}#(?!!)/,
@@ -90,7 +89,7 @@ function languageOf({ path }: ReviewedFile, text: string): Language {
   if (/\.(?:ba|z|k|da)?sh$/.test(path) || /^#!.{0,80}\b(?:ba|z|k|da|a)?sh\b/.test(text)) return 'shell'
   if (/\.(?:[cm]?[jt]s|[jt]sx|go|rs|php)$/i.test(path) || /^#!.{0,80}\b(?:node|bun|deno)\b/.test(text))
     return 'slashes'
-  // Whatever has no ending of another language may be run by a shell.
+  // A shell may run anything without the extension of another language.
   return /\.(?:py|rb|pl|lua|json|ya?ml|toml|css|html?)$/i.test(path) ? 'other' : 'shell'
 }
 
@@ -100,12 +99,12 @@ function longLines(where: string, lines: readonly string[]): readonly RiskNote[]
   return [{ ...note('obfuscation', where, 'It has a line too long for anybody to read.'), line: at + 1 }]
 }
 
-/** Texts for people, and lists of hooks, which are shown as such. */
+/** Prose, and lists of hooks, which are shown separately. */
 function isDocument(file: ReviewedFile): boolean {
   return !isExecutable(file) && /(?:\.(?:md|json|txt|rst)|(?:^|\/)LICENSE)$/i.test(file.path)
 }
 
-/** Of a name every letter counts: none of it is prose. */
+/** In a name every letter counts: it is never prose. */
 function aboutName(path: string): readonly RiskNote[] {
   return RULES.filter(({ kind, pattern }) => kind === 'hidden-text' && pattern.test(path)).map(({ text }) =>
     note('hidden-text', path, text.replace(/^It /, 'Its name ')),
@@ -143,4 +142,27 @@ function aboutPrograms({ unit, missing, inProject, skippedPath }: Review): reado
 
 function note(kind: RiskKind, where: string, text: string): RiskNote {
   return { kind, where, text }
+}
+
+// ---- quoted patterns of a `case`: they look like commands, and never run --------------------------------------
+
+interface Range {
+  readonly pos: number
+  readonly end: number
+}
+
+/** Replaces them with blanks, so that lines and columns stay. */
+function withoutPatterns(text: string): string {
+  const patterns: Range[] = []
+  const quoted: Range[] = []
+  readShell(text, (node, source) => {
+    if (source !== text) return
+    if (node.type === 'CaseItem') patterns.push(...node.pattern)
+    if (node.type === 'SingleQuoted') quoted.push(node)
+  })
+  const inPattern = quoted.filter(({ pos, end }) => patterns.some((one) => one.pos <= pos && end <= one.end))
+  return inPattern.reduce((left, { pos, end }) => {
+    const blanks = text.slice(pos, end).replace(/[^\n]/g, ' ')
+    return left.slice(0, pos) + blanks + left.slice(end)
+  }, text)
 }

@@ -1,4 +1,4 @@
-// A plugin that is being replaced lies aside for a moment, in a folder of its own beside its place. It is still what was trusted.
+// A plugin that is being replaced is for a moment in a folder beside its place. It is still what was trusted.
 
 import { lstatSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -10,7 +10,7 @@ export function isAside(folderName: string): boolean {
   return ASIDE.test(folderName)
 }
 
-/** Where it belongs; any other path is its own place. */
+/** The place of a plugin that was set aside. Any other path is returned unchanged. */
 export function placeOf(path: string): string {
   const above = dirname(path)
   return isAside(basename(above)) ? join(dirname(above), basename(path)) : path
@@ -18,11 +18,11 @@ export function placeOf(path: string): string {
 
 export interface Whereabouts {
   readonly path: string
-  /** Another folder is another one, also under the same path. */
+  /** Differs if another folder is at the same path. */
   readonly id: string
 }
 
-/** Where it is now: in its place, or aside; its place, if it is nowhere. */
+/** Where the plugin is now: in its place or set aside. Its place, if it is nowhere. */
 export function whereabouts(path: string): Whereabouts {
   const place = placeOf(path)
   const above = dirname(place)
@@ -36,7 +36,7 @@ function namesBeside(folder: string): readonly string[] {
   try {
     return namesIn(folder).filter(isAside)
   } catch {
-    return [] // whoever reads it says why
+    return [] // reading it reports why
   }
 }
 

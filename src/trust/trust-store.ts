@@ -16,11 +16,17 @@ import {
   type TrustRecords,
   type Where,
 } from '../store/trust-records.js'
-import { binPath, makeBin } from './bin-folder.js'
-import { compare, Watch } from './changes.js'
-import { CopiedUnit } from './copied-unit.js'
-import { CopyDraft, copyFailure, copyPath, isFolder, removeCopy } from './copies.js'
-import { KeptFiles } from './kept-files.js'
+import { CopiedUnit, compare, Watch } from './changes.js'
+import {
+  binPath,
+  CopyDraft,
+  copyFailure,
+  copyPath,
+  isFolder,
+  KeptFiles,
+  makeBin,
+  removeCopy,
+} from './copies.js'
 import { programGone } from './program-search.js'
 import { type Review, reviewOf } from './review.js'
 import { placeOf, whereabouts } from './set-aside.js'

@@ -1,12 +1,13 @@
-// All that counts of a unit as it is now, each file read once.
+// Everything that counts of a unit as it is now, each file read once, and its digest.
 
+import { homedir } from 'node:os'
+import { digest } from '../core/base/digest.js'
 import { quoted } from '../core/base/text.js'
 import { readFile } from './file-reading.js'
 import { MOST_BYTES, readFolder } from './folder-reading.js'
 import { type HookNote, namedBy } from './named-files.js'
 import { findPrograms, searchPath, shebangProgram } from './program-search.js'
-import type { Programs, TrustedFile, TrustedFolder, Unit } from './unit.js'
-import { unitDigest } from './unit-digest.js'
+import { isExecutable, type Programs, type TrustedFile, type TrustedFolder, type Unit } from './unit.js'
 
 export interface UnitContent {
   readonly digest: string
@@ -14,26 +15,26 @@ export interface UnitContent {
   readonly folders: readonly TrustedFolder[]
   /** Files outside the copy that commands name. */
   readonly scripts: readonly TrustedFile[]
-  /** Of a file of hooks, the file itself: what it says beside its hooks is no part of the digest. */
+  /** The hooks file itself. Its text beyond the hooks is not part of the digest. */
   readonly source?: TrustedFile
   readonly absent: readonly string[]
   readonly words: readonly string[]
   readonly programs: Programs
-  /** Programs that `$PATH` does not have. */
+  /** Programs that are not in `$PATH`. */
   readonly missing: readonly string[]
-  /** Programs that a folder of `$PATH` has, but that lie in the project. */
+  /** Programs in a folder of `$PATH` that are links into the project. */
   readonly inProject: readonly string[]
   /** Entries of `$PATH` that were not used: relative ones, and those in the project. */
   readonly skippedPath: readonly string[]
-  /** What cannot be seen from the commands. */
+  /** Things that the commands do not show. */
   readonly notes: readonly HookNote[]
-  /** What commands may run that is not part of what is trusted. Sentences. */
+  /** Sentences about files that commands may run and that are not part of what is trusted. */
   readonly unseen: readonly string[]
-  /** What prevents trust. Sentences. */
+  /** Sentences about what prevents trust. */
   readonly problems: readonly string[]
 }
 
-/** Is handed every file with its bytes. */
+/** Called with each file and its bytes. */
 export interface Takers {
   readonly file?: (file: TrustedFile, bytes: Buffer) => void
   readonly script?: (script: TrustedFile, bytes: Buffer) => void
@@ -73,7 +74,7 @@ export function readContent(unit: Unit, takers: Takers = {}): UnitContent {
 const DEFINITION =
   /(?:^|[\s;&|({])(?:function\s{1,9}([\w.+@-]{1,99})|([\w.+@-]{1,99})\s{0,9}\(\s{0,9}\)|alias\s{1,9}([\w.+@-]{1,99})=)/g
 
-/** Functions and aliases that commands define: nobody has to find these. */
+/** Functions and aliases that commands define. They need not be found in `$PATH`. */
 export function ownNames({ hooks }: Pick<Unit, 'hooks'>): ReadonlySet<string | undefined> {
   return new Set(
     hooks.flatMap(({ command }) => [...command.matchAll(DEFINITION)].flatMap((found) => found.slice(1))),
@@ -92,7 +93,7 @@ function read({ path, projectDir }: Unit, takers: Takers, look: (bytes: Buffer) 
   })
 }
 
-/** Where it cannot be read now, nothing can be shown of it; its hooks were read before. */
+/** Undefined if it cannot be read now: then it is not shown. Its hooks were read before. */
 function readSource(path: string, takers: Takers): TrustedFile | undefined {
   const read = readFile(path, { follow: true, limit: MOST_BYTES })
   if (read === 'untouched' || 'problem' in read) return undefined
@@ -121,4 +122,37 @@ function readScripts(paths: readonly string[], takers: Takers, look: (bytes: Buf
     takers.script?.(script, bytes)
   }
   return { scripts, problems }
+}
+
+// ---- the digest: one number for everything that was reviewed, the same on every machine -----------------------
+
+/** Raise it when something else counts. Everything must be reviewed again then. */
+const FORMAT = 1
+
+interface Content {
+  readonly files: readonly TrustedFile[]
+  readonly scripts: readonly TrustedFile[]
+}
+
+/** Leaves out names of machines, users and folders above the project, times, bits that umask decides, and programs. */
+function unitDigest({ kind, hooks, projectDir }: Unit, { files, scripts }: Content): string {
+  return digest({
+    carabiner: FORMAT,
+    kind,
+    hooks: [...new Set(hooks.map(({ hash }) => hash))].sort(),
+    files: files.map((file) =>
+      file.link === undefined
+        ? [file.path, file.sha256, isExecutable(file)]
+        : [file.path, { link: file.link }],
+    ),
+    scripts: scripts
+      .map((script) => [placeOf(script.path, projectDir), script.sha256, isExecutable(script)])
+      .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+  })
+}
+
+function placeOf(path: string, projectDir: string): string {
+  if (path.startsWith(`${projectDir}/`)) return `project/${path.slice(projectDir.length + 1)}`
+  const home = homedir()
+  return home !== '/' && path.startsWith(`${home}/`) ? `~/${path.slice(home.length + 1)}` : path
 }

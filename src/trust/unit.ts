@@ -1,4 +1,4 @@
-// What is trusted as a whole: a folder with everything in it, or one file of hooks with the scripts that its commands name.
+// The unit of trust: a folder with everything in it, or one file of hooks with the scripts that its commands name.
 
 import type { TrustRecord, UnitHook } from '../store/trust-records.js'
 
@@ -15,12 +15,11 @@ export type {
 export interface Unit {
   /** `folder`: a plugin or a skill. `file`: a hooks.json or settings.json. */
   readonly kind: 'folder' | 'file'
-  /** Absolute. */
   readonly path: string
   /** For people: the plugin's name, `project`, `skill x`. */
   readonly name: string
   readonly projectDir: string
-  /** What `$AMPLIFIER_HOOKS_DIR` is; default the folder that contains `path`. Of a skill, `path` itself. */
+  /** The value of `$AMPLIFIER_HOOKS_DIR`. Default: the folder that contains `path`. For a skill, `path` itself. */
   readonly hooksDir?: string
   readonly hooks: readonly UnitHook[]
 }
@@ -36,12 +35,11 @@ export interface Untrusted {
   readonly hooks: readonly string[]
 }
 
-/** What may be said about a unit now. `why` is a sentence. */
+/** The state of a unit now. `why` is a sentence. */
 export type Standing =
   | { readonly state: 'trusted'; readonly record: TrustRecord; readonly copy: string | undefined }
   | { readonly state: 'untrusted' | 'modified'; readonly why: string; readonly record?: TrustRecord }
 
-/** Whether anybody may execute it. */
 export function isExecutable({ mode }: { readonly mode: number }): boolean {
   return (mode & 0o111) !== 0
 }

@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { scriptsChanged } from '../../src/trust/changes.js'
-import { runPlace } from '../../src/trust/run-place.js'
+import { runPlace } from '../../src/trust/copies.js'
 import type { UnitHook } from '../../src/trust/unit.js'
 import { hook, later, type Project, project, trusted } from './hostile-project.js'
 

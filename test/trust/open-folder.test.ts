@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { readFile } from '../../src/trust/file-reading.js'
-import { OpenFolder } from '../../src/trust/open-folder.js'
+import { OpenFolder } from '../../src/trust/folder-reading.js'
 import { project } from './hostile-project.js'
 
 it('an open folder stays the same, whatever takes its place', () => {

@@ -12,15 +12,15 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { makeBin } from '../../src/trust/bin-folder.js'
+import { makeBin } from '../../src/trust/copies.js'
 import {
   findPrograms,
   programGone,
   safePath,
   searchPath,
+  shebangOf,
   shebangProgram,
 } from '../../src/trust/program-search.js'
-import { shebangOf } from '../../src/trust/shebang.js'
 import { hook, type Project, project, trusted } from './hostile-project.js'
 
 /** Programs outside the project, first in PATH. */

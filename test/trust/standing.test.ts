@@ -15,8 +15,7 @@ import {
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { moment, stampOf } from '../../src/files/stamp.js'
-import { Watch } from '../../src/trust/changes.js'
-import { CopiedUnit } from '../../src/trust/copied-unit.js'
+import { CopiedUnit, Watch } from '../../src/trust/changes.js'
 import { hook, later, type Project, project, removeAll, trusted } from './hostile-project.js'
 
 const OLD = 1_000_000_000

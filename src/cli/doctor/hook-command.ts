@@ -2,12 +2,18 @@
 
 import { delimiter, isAbsolute } from 'node:path'
 import { kindOf } from '../../runners/kinds.js'
-import { pathAt, typeAt } from '../../trust/file-place.js'
-import { type HookReading, readHook } from '../../trust/hook-reading.js'
-import { markedText, unmarked, type Variable, variablesOf } from '../../trust/hook-text.js'
+import { pathAt, typeAt } from '../../trust/file-reading.js'
+import { expandedHome, workFolders } from '../../trust/file-search.js'
+import {
+  type HookReading,
+  markedText,
+  readHook,
+  unmarked,
+  type Variable,
+  variablesOf,
+} from '../../trust/hook-reading.js'
 import { searchPath } from '../../trust/program-search.js'
 import type { Unit, UnitHook } from '../../trust/unit.js'
-import { expandedHome, workFolders } from '../../trust/work-folders.js'
 import type { Written } from './facts.js'
 import type { Finding } from './finding.js'
 

@@ -1,20 +1,21 @@
-// What programs find by themselves: files whose names they complete, files they look for, and what cannot be followed.
+// Facts about programs: files they find by themselves, names they complete, and which of them only read data.
 
 import { readFileSync, statSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
+import { dirname } from 'node:path'
 import type { SimpleCommand } from '../shell/simple-command.js'
-import { INTERPRETERS, SHELLS } from './data-readers.js'
+import { wrapperOf } from '../shell/wrappers.js'
 
-export interface Sought {
-  /** Paths that it looks at, in every folder it may be in: each counts, there or not. */
+interface Sought {
+  /** Paths that it looks for in every folder it may be in. Each counts, whether it exists or not. */
   readonly paths: readonly string[]
-  /** What it may run beside them, as the end of a sentence. */
+  /** Other things it may run, each as the end of a sentence. */
   readonly unseen: readonly string[]
 }
 
 const NOTHING: Sought = { paths: [], unseen: [] }
 
-/** Beside the words that it names itself. */
+/** Files beyond those that its words name. */
 export function soughtBy(command: SimpleCommand): Sought {
   const { name } = command
   if (/^python[\d.]*$/.test(name)) return byPython(command)
@@ -34,7 +35,7 @@ export function soughtBy(command: SimpleCommand): Sought {
 const PACKAGE = ['package.json']
 const MAKEFILES = ['GNUmakefile', 'makefile', 'Makefile']
 
-/** Programs that run what a project says, and where it says so. */
+/** Programs that run what a project's files say, and those files. */
 const LOOKED_FOR: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(['npm', 'npx', 'pnpm', 'pnpx', 'yarn', 'bunx'].map((name) => [name, PACKAGE])),
   ...Object.fromEntries(['make', 'gmake'].map((name) => [name, MAKEFILES])),
@@ -59,7 +60,7 @@ const LOOKED_FOR: Readonly<Record<string, readonly string[]>> = {
 const NODE = ['.js', '.json', '.node']
 const TYPED = ['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs', '.json']
 
-/** What an interpreter takes for `path` where that is no file. `at` reads what a folder says about itself. */
+/** The files that an interpreter tries if `path` is not a file. `at` is where to read package.json. */
 export function completionsOf(name: string, path: string, at: string): readonly string[] {
   if (/^python[\d.]*$/.test(name)) return [`${path}/__main__.py`]
   const endings = /^node(?:js)?$/.test(name)
@@ -90,12 +91,12 @@ function mainOf(path: string): string | undefined {
     const main = typeof found === 'object' && found !== null && 'main' in found ? found.main : undefined
     return typeof main === 'string' && main !== '' && !main.includes('\0') ? main : undefined
   } catch {
-    // The interpreter cannot read it either; it is hashed if it is there.
+    // the interpreter cannot read it either; if it exists, it is hashed
     return undefined
   }
 }
 
-/** The words that may be its program: behind an option one cannot tell whether it is the value. */
+/** The words that may be its program. After an option, a word may also be the option's value. */
 export function operandsOf([, ...words]: readonly string[]): readonly string[] {
   const found: string[] = []
   for (const [i, word] of words.entries()) {
@@ -108,7 +109,7 @@ export function operandsOf([, ...words]: readonly string[]): readonly string[] {
 
 // ---- interpreters -----------------------------------------------------------------------------------------------
 
-/** `-c`, `-m` and a program that comes in begin to look for modules where the command is. */
+/** With `-c`, `-m` or a program on standard input, Python looks for modules in the current folder. */
 function byPython({ words }: SimpleCommand): Sought {
   for (let i = 1; i < words.length; i++) {
     const word = words[i] as string
@@ -145,7 +146,7 @@ function importsIn(code: string): readonly string[] {
   )
 }
 
-/** `require('x')`, `import('x')`, `from 'x'`; without a name where that is only made when it runs. */
+/** `require('x')`, `import('x')`, `from 'x'`. No name if it is only made at run time. */
 const LOADED =
   /(?:\b(?:require(?:\.resolve)?|import)\s*\(\s*|\b(?:import|from)\s*(?=["']))(?:(["'`])([^"'`]*)\1)?|\b(?:require\b(?!\s*[(.])|createRequire\b)/g
 
@@ -166,7 +167,7 @@ function byNode(command: SimpleCommand): Sought {
   return { paths, unseen: [...unseen] }
 }
 
-/** Of those that have modules: by a program in their words. */
+/** Interpreters with modules, if a program in their words loads any. */
 function byInterpreter({ name, words }: SimpleCommand): Sought {
   if (SHELLS.test(name)) return NOTHING
   const isLoading = (word: string) =>
@@ -177,7 +178,7 @@ function byInterpreter({ name, words }: SimpleCommand): Sought {
 
 // ---- git --------------------------------------------------------------------------------------------------------
 
-/** They run neither hooks nor what `.git/config` says, as long as nobody says so there. */
+/** These run neither hooks nor commands from `.git/config`, unless the settings say so. */
 const PLAIN_GIT = new Set(
   `blame branch cat-file check-ignore describe diff diff-index diff-tree for-each-ref grep help log ls-files ls-tree
   merge-base name-rev rev-list rev-parse show show-ref shortlog status symbolic-ref tag version`.split(/\s+/),
@@ -192,4 +193,82 @@ function byGit({ words }: SimpleCommand): Sought {
   const name = words[at]
   if (name === undefined || PLAIN_GIT.has(name)) return NOTHING
   return { paths: [], unseen: ['git runs hooks and aliases that are kept in the repository'] }
+}
+
+// ---- programs that only read data: a file that only they name is not a script ---------------------------------
+
+/** Folders of system programs. */
+export const SYSTEM = ['/bin', '/sbin', '/usr/bin', '/usr/sbin', '/usr/local/bin', '/opt/homebrew/bin']
+
+/** Any other program may run its files. awk and sed are not listed, because their programs can start others. */
+const READERS = new Set(
+  `[ base64 basename cat cksum cmp column comm cut diff dirname du echo egrep expand fgrep file fmt fold grep head
+  hexdump jq join ls md5 md5sum nl od paste printf readlink realpath rev sha1sum sha256sum shasum sort stat strings tac
+  tail test tr uniq wc`.split(/\s+/),
+)
+
+/** With such a word, a reader runs something, writes a file or sets a variable. */
+const EXCEPTIONS: Readonly<Record<string, RegExp>> = {
+  jq: /^-\w*[fL]|^--(?:from-file|library-path)/,
+  printf: /^-v/,
+  sort: /^--[co]|^-\w*o/,
+  uniq: /^[^-]/,
+}
+
+/** These write to the files they name and run none. */
+const WRITERS = new Set(['tee', 'touch', 'mkdir', 'rm', 'rmdir', 'truncate'])
+
+/** Builtins that run no text. */
+const SILENT = new Set(
+  ': break cd continue exit export false local popd pushd pwd read return set shift true wait'.split(' '),
+)
+
+/** Builtins that give names another meaning, or run text from elsewhere. */
+const REDEFINING = new Set(['alias', 'hash', 'eval', 'trap', 'complete', 'compgen', 'mapfile', 'readarray'])
+
+const SHELL_NAMES = String.raw`(?:ba|da|z|k|a|mk|ya|rba|c|tc)?sh|fish|\.|source`
+
+export const SHELLS = new RegExp(`^(?:${SHELL_NAMES})$`)
+
+/** Their first operand is a program, whatever its name. */
+export const INTERPRETERS = new RegExp(
+  String.raw`^(?:${SHELL_NAMES}|node|nodejs|bun|deno|tsx|ts-node|python[\d.]*|perl|ruby|php|pwsh|lua[\d.]*|tclsh|Rscript)$`,
+)
+
+type Call = Pick<SimpleCommand, 'program' | 'name' | 'words'>
+
+/** Whether the files in its words are data. */
+export function isReader({ program, name, words }: Call): boolean {
+  if (!isOfSystem(program) || !READERS.has(name)) return false
+  const exception = EXCEPTIONS[name]
+  return !exception || !words.slice(1).some((word) => exception.test(word))
+}
+
+/** Whether it writes or removes the files in its words. */
+export function isWriter({ program, name }: Call): boolean {
+  return isOfSystem(program) && WRITERS.has(name)
+}
+
+/** Another command's output can come from there: `cat x | python3 /dev/stdin`. */
+const NO_FILE = /^\/+(?:dev|proc|sys)(?:\/|$)/
+
+/** Whether it runs one file, and nothing that another command writes for it. */
+export function isRunner({ program, name, words }: Call): boolean {
+  if (!isOfSystem(program)) return program.includes('/')
+  const [, first = '-'] = words
+  return INTERPRETERS.test(name) && !first.startsWith('-') && !NO_FILE.test(first)
+}
+
+/** Whether it cannot turn something that other commands read into a program. Commands inside it are judged separately. */
+export function isHarmless(command: Call): boolean {
+  const { name, words } = command
+  if (isReader(command) || isWriter(command) || isRunner(command)) return true
+  // `read PATH` changes the meaning of every name.
+  if (SILENT.has(name)) return !words.includes('PATH')
+  return isOfSystem(command.program) && wrapperOf(name) !== undefined && !REDEFINING.has(name)
+}
+
+/** A bare name or a path in a system folder, but not `./cat`. */
+function isOfSystem(program: string): boolean {
+  return !program.includes('/') || SYSTEM.includes(dirname(program))
 }

@@ -4,7 +4,7 @@ import type { MergedSettings } from '../config/merged-settings.js'
 import { textOf } from '../core/base/errors.js'
 import type { MaybePromise } from '../core/base/promise.js'
 import type { AuditLog, Entry } from '../store/audit-log.js'
-import { fileStores } from '../store/file-stores.js'
+import { fileAuditLog } from '../store/file-stores.js'
 import { Refusal } from './refusal.js'
 
 /** Opens the log when there is something to write, if the settings allow it. */
@@ -22,7 +22,7 @@ export class ProjectAudit {
   write(entry: Entry): MaybePromise<void> {
     const { audit, audit_on_failure } = this.#settings()
     if (audit !== 'off') {
-      this.#log ??= fileStores({ projectDir: this.#projectDir, fsync: audit === 'fsync' }).audit
+      this.#log ??= fileAuditLog({ projectDir: this.#projectDir, fsync: audit === 'fsync' })
       return this.#log.append([entry])
     }
     if (audit_on_failure === 'block') throw new Error('the settings say "audit": "off"')
@@ -32,7 +32,7 @@ export class ProjectAudit {
 /** A log inside the project is refused: the project could have written it. */
 export function auditOf(projectDir: string): AuditLog {
   try {
-    return fileStores({ projectDir }).audit
+    return fileAuditLog({ projectDir })
   } catch (error) {
     throw new Refusal('NO_AUDIT', textOf(error))
   }

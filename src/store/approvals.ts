@@ -1,8 +1,10 @@
 // Questions that wait for a person, behind one interface: raised by one process, answered by another, each answer used once.
 
 import type { MaybePromise } from '../core/base/promise.js'
+import { cutText, plainText } from '../core/base/text.js'
+import { timestamp } from '../core/base/time.js'
 import type { Question } from '../core/hooks/outcome.js'
-import type { Effect } from '../core/verdict/approval.js'
+import { denyOf, type Effect, optionFor } from '../core/verdict/approval.js'
 
 /**
  * The questions of all projects of one user. Every method may answer at once or later, so callers await. Every method
@@ -125,4 +127,32 @@ export interface WaitOptions {
 export interface Watching {
   /** Idempotent. */
   end(): MaybePromise<void>
+}
+
+// ---- rules that every implementation shares -------------------------------------------------------------------
+
+const LONGEST_REASON = 4096
+const LONGEST_NAME = 200
+
+/** What a person's answer means for this question. Undefined if the question offers no such option. */
+export function answerTo(pending: Pending, given: AnswerGiven, now: number): GivenAnswer | undefined {
+  const { id, question, expires } = pending
+  const option = optionIn(question, given)
+  if (option === undefined) return undefined
+  const reason = boundedText(given.reason ?? '', LONGEST_REASON)
+  const by = boundedText(given.by, LONGEST_NAME) || 'person'
+  const answer = { id, binding: question.binding, option, by, at: timestamp(now), expires }
+  return reason === '' ? answer : { ...answer, reason }
+}
+
+function optionIn(question: Question, { option, decision }: AnswerGiven): string | undefined {
+  if (decision === 'deny') return denyOf(question)
+  if (decision !== undefined) return optionFor(question, decision)
+  const typed = (option ?? '').trim().toLowerCase()
+  return question.options.find((one) => one.toLowerCase() === typed)
+}
+
+function boundedText(text: string, bytes: number): string {
+  const plain = plainText(text).trim()
+  return Buffer.byteLength(plain) <= bytes ? plain : cutText(plain, bytes, '…')
 }

@@ -11,11 +11,6 @@ import type { Sessions } from './sessions.js'
 import { FileTrustRecords } from './trust/file-trust-records.js'
 import type { TrustRecords } from './trust-records.js'
 
-export interface FileStoresOptions
-  extends Partial<FileStoreOptions>,
-    Pick<FileAuditOptions, 'fsync'>,
-    Pick<FileApprovalsOptions, 'openFor'> {}
-
 export interface Stores {
   readonly sessions: Sessions
   readonly audit: AuditLog
@@ -24,37 +19,53 @@ export interface Stores {
   approvals(): Promise<Approvals>
 }
 
+export interface FileStoresOptions extends FileStoreOptions, Pick<FileAuditOptions, 'fsync'> {}
+
 /**
- * Makes each store when it is first used. Sessions and the audit log belong to `projectDir`, and throw then if their
+ * Makes each store when it is first used. Sessions and the audit log belong to the project, and throw then if their
  * folder lies inside it. Approvals and trust are the user's.
  */
-export function fileStores(options: FileStoresOptions = {}): Stores {
-  const { fsync, openFor, projectDir, stateDir, dataDir, onTrouble } = options
+export function fileStores(options: FileStoresOptions): Stores {
+  const { fsync, ...places } = options
+  const { projectDir, stateDir, dataDir, onTrouble } = places
   const data = dataDir === undefined ? {} : { dataDir }
-  const shared = { ...data, ...(stateDir !== undefined && { stateDir }), ...(onTrouble && { onTrouble }) }
-  const project = () => ({ projectDir: projectDir as string }) // a missing one is reported by the store
-  let sessions: Sessions | undefined
-  let audit: AuditLog | undefined
-  let trust: TrustRecords | undefined
+  let [sessions, audit, trust]: [Sessions?, AuditLog?, TrustRecords?] = []
   let approvals: Promise<Approvals> | undefined
   return {
     get sessions() {
-      sessions ??= new FileStore({ ...project(), ...shared })
+      sessions ??= new FileStore(places)
       return sessions
     },
     get audit() {
-      audit ??= new FileAuditLog({ ...project(), ...data, ...(fsync !== undefined && { fsync }) })
+      audit ??= fileAuditLog({ projectDir, ...data, ...(fsync !== undefined && { fsync }) })
       return audit
     },
     get trust() {
-      trust ??= new FileTrustRecords(resolve(dataDir ?? dataHome()))
+      trust ??= fileTrustRecords(dataDir)
       return trust
     },
     approvals() {
-      approvals ??= import('./approvals/file-approvals.js').then(({ fileApprovals }) =>
-        fileApprovals({ ...shared, ...(openFor !== undefined && { openFor }) }),
-      )
+      approvals ??= approvalsIn({
+        ...data,
+        ...(stateDir !== undefined && { stateDir }),
+        ...(onTrouble && { onTrouble }),
+      })
       return approvals
     },
   }
+}
+
+// Single stores, for programs that start cold: a bundle has only the stores that it names.
+
+export function fileAuditLog(options: FileAuditOptions): AuditLog {
+  return new FileAuditLog(options)
+}
+
+export function fileTrustRecords(dataDir: string = dataHome()): TrustRecords {
+  return new FileTrustRecords(resolve(dataDir))
+}
+
+export async function approvalsIn(options: FileApprovalsOptions): Promise<Approvals> {
+  const { FileApprovals } = await import('./approvals/file-approvals.js')
+  return new FileApprovals(options)
 }

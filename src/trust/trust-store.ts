@@ -5,7 +5,7 @@ import { textOf } from '../core/base/errors.js'
 import { quoted } from '../core/base/text.js'
 import { discard } from '../files/folder.js'
 import { dataHome } from '../files/homes.js'
-import { fileStores } from '../store/file-stores.js'
+import { fileTrustRecords } from '../store/file-stores.js'
 import {
   type CopyKey,
   copyKeyOf,
@@ -54,8 +54,7 @@ const MOST_MOVES = 4
 
 /** The trust of this user, with records in files. */
 export function trustStore(options: TrustStoreOptions = {}): TrustStore {
-  const { dataDir } = options
-  return new TrustStore(fileStores(dataDir === undefined ? {} : { dataDir }).trust, options)
+  return new TrustStore(fileTrustRecords(options.dataDir), options)
 }
 
 /** Decides without awaiting anything: hooks are planned synchronously. */

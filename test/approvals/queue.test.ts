@@ -59,44 +59,6 @@ function raised(question: Question, given?: AnswerGiven, at = place()) {
 const question = madeQuestion()
 
 describe('a question', () => {
-  it('is open until somebody answers, and can be read by people', () => {
-    const { queue, id, pending, open } = raised(question)
-    expect(pending).toMatchObject({
-      isNew: true,
-      project,
-      asked: '2030-01-01T12:00:00.000Z',
-      expires: '2030-01-01T13:00:00.000Z',
-    })
-    expect(pending.raisedBy.pid).toBe(process.pid)
-    const { isNew: _, ...kept } = pending
-    expect(open().open()).toEqual([kept])
-    expect(queue.get(id)).toEqual({ status: 'open', pending: kept })
-    expect(queue.take(question)).toBeUndefined()
-    queue.answer(id, ALLOW)
-    expect(queue.open()).toEqual([])
-  })
-
-  it('that is raised again is the same, until it is answered', () => {
-    const { queue, id } = raised(question)
-    expect(queue.raise(madeQuestion(), { project })).toMatchObject({ id, isNew: false })
-    expect(queue.open()).toHaveLength(1)
-    queue.answer(id, ALLOW)
-    queue.take(question)
-    const next = queue.raise(question, { project })
-    expect(next.isNew).toBe(true)
-    expect(next.id).not.toBe(id)
-  })
-
-  it('of whatever project comes in the order they were asked', () => {
-    const { queue, clock } = place()
-    const ids = ['a', 'b', 'c'].map((session, i) => {
-      clock.now = START + i * 1000
-      return queue.raise(madeQuestion({ session }), { project: `/p/${session}` }).id
-    })
-    expect(queue.open().map(({ id }) => id)).toEqual(ids)
-    expect(queue.open().map((one) => one.project)).toEqual(['/p/a', '/p/b', '/p/c'])
-  })
-
   it('is for this user alone, and never half there', () => {
     const { own, folder, dataDir } = raised(question)
     expect(statSync(folder).mode & 0o777).toBe(0o700)
@@ -116,20 +78,6 @@ describe('a question', () => {
     expect(readId(' K7F3 9QXD ')).toBe('k7f3-9qxd')
     expect(readId('OIL1-uvuv')).toBe('0111-vvvv')
     expect(readId('k7f')).toBe('k7f')
-  })
-
-  it('is found by a beginning that no other has', () => {
-    const { queue, id } = raised(question)
-    expect(queue.get(id.slice(0, 6))).toMatchObject({ status: 'open', pending: { id } })
-    expect(queue.get(id.toUpperCase().replace('-', ''))).toMatchObject({ status: 'open' })
-    expect(queue.get('')).toEqual({ status: 'unknown' })
-    for (let i = 0; i < 33; i++) queue.raise(madeQuestion({ session: `s${i}` }), { project })
-    const letters = queue.open().map((one) => one.id.charAt(0))
-    const twice = letters.find((letter, i) => letters.indexOf(letter) < i) ?? ''
-    expect(queue.get(twice)).toEqual({
-      status: 'ambiguous',
-      ids: expect.arrayContaining(queue.open().flatMap((one) => (one.id.startsWith(twice) ? [one.id] : []))),
-    })
   })
 
   it('cannot be kept in the project it is about', () => {
@@ -168,128 +116,6 @@ describe('a question', () => {
   it.each([0, -1, Number.NaN, 86_401, Infinity])('is not open for %s seconds', (openFor) => {
     expect(() => new FileApprovals({ openFor })).toThrow(
       /openFor must be a number of seconds above 0, and at most 86400/,
-    )
-  })
-})
-
-describe('an answer', () => {
-  it('reaches who asked, once', () => {
-    const { queue, open, id } = raised(question, { ...ALLOW, reason: ' fine\u001b[31m \n' })
-    expect(queue.get(id)).toMatchObject({
-      status: 'answered',
-      answer: { option: 'Allow', by: 'ann', reason: 'fine' },
-    })
-    expect(open().take(question)).toMatchObject({
-      id,
-      decision: 'allow',
-      option: 'Allow',
-      reason: 'fine',
-      by: 'ann',
-    })
-    expect(open().take(question)).toBeUndefined()
-    expect(queue.take(question)).toBeUndefined()
-    expect(queue.get(id).status).toBe('used')
-  })
-
-  it('that denies holds until it expires', () => {
-    const { queue, clock } = raised(question, DENY)
-    for (let i = 0; i < 3; i++)
-      expect(queue.take(question)).toMatchObject({
-        decision: 'deny',
-        option: 'Deny',
-        reason: 'not today',
-        by: 'ben',
-      })
-    clock.now = START + HOUR - 1
-    expect(queue.take(question)).toMatchObject({ decision: 'deny' })
-    clock.now = START + HOUR
-    expect(queue.take(question)).toBeUndefined()
-  })
-
-  it('counts for no other call, session or hook, and no other words or options of it', () => {
-    const { queue } = raised(question, ALLOW)
-    const others = [
-      { call: { tool_name: 'Bash', tool_input: { command: 'make deploy ' } } },
-      { call: { tool_name: 'bash', tool_input: { command: 'make deploy' } } },
-      { session: 's2' },
-      { hook: 'other' },
-      { content: 'c2' },
-      { prompt: 'Deploy!' },
-      { answer: { approvalOptions: ['Allow', 'Allow always', 'Deny'] } },
-    ]
-    for (const other of others) expect(queue.take(madeQuestion(other))).toBeUndefined()
-    expect(queue.take(madeQuestion())).toMatchObject({ decision: 'allow' })
-  })
-
-  it('comes too late after another, which is told', () => {
-    const { queue, id } = raised(question, DENY)
-    const late = queue.answer(id, ALLOW)
-    expect(late).toMatchObject({
-      status: 'too-late',
-      used: false,
-      answer: { by: 'ben', option: 'Deny', at: '2030-01-01T12:00:00.000Z' },
-    })
-    expect(queue.take(question)).toMatchObject({ decision: 'deny' })
-    const allowed = raised(question, ALLOW)
-    allowed.queue.take(question)
-    expect(allowed.queue.answer(allowed.id, DENY)).toMatchObject({
-      status: 'too-late',
-      used: true,
-      answer: { by: 'ann' },
-    })
-  })
-
-  it('comes too late when the question is over', () => {
-    const { queue, clock, id } = raised(question)
-    clock.now = START + HOUR
-    expect(queue.answer(id, ALLOW)).toMatchObject({ status: 'expired', pending: { id } })
-    expect(queue.get(id).status).toBe('expired')
-    expect(queue.open()).toEqual([])
-    expect(queue.take(question)).toBeUndefined()
-    expect(queue.raise(question, { project })).toMatchObject({ isNew: true })
-  })
-
-  it('is not used after the question is over', () => {
-    const { queue, clock, id } = raised(question, ALLOW)
-    clock.now = START + HOUR
-    expect(queue.take(question)).toBeUndefined()
-    expect(queue.answer(id, DENY)).toMatchObject({ status: 'too-late', answer: { by: 'ann' } })
-  })
-
-  it('to a question that nobody asked is not taken', () => {
-    const { queue, id } = raised(question)
-    const typo = `${id.slice(0, -1)}${id.endsWith('x') ? 'y' : 'x'}`
-    expect(queue.answer(typo, ALLOW)).toEqual({ status: 'unknown', nearest: id })
-    expect(queue.answer(id.slice(0, 6), ALLOW)).toMatchObject({ status: 'unknown' })
-    expect(queue.answer('../../x', ALLOW)).toEqual({ status: 'unknown' })
-    expect(queue.answer('', ALLOW)).toEqual({ status: 'unknown' })
-    expect(queue.open()).toHaveLength(1)
-  })
-
-  it('is one of those that were offered', () => {
-    const offered = ['Allow always', 'Allow once', 'Not now', 'Deny it']
-    const asked = madeQuestion({ answer: { approvalOptions: offered } })
-    const given = (answer: AnswerGiven) => {
-      const { queue, id } = raised(asked)
-      const result = queue.answer(id, answer)
-      return 'answer' in result ? result.answer.option : result
-    }
-    expect(given({ decision: 'allow', by: 'ann' })).toBe('Allow once')
-    expect(given({ decision: 'always', by: 'ann' })).toBe('Allow always')
-    expect(given({ decision: 'deny', by: 'ann' })).toBe('Deny it')
-    expect(given({ option: ' not NOW ', by: 'ann' })).toBe('Not now')
-    expect(given({ option: 'Allow', by: 'ann' })).toEqual({ status: 'not-offered', options: offered })
-    const { queue, id } = raised(question)
-    expect(queue.answer(id, { decision: 'always', by: 'ann' })).toMatchObject({ status: 'not-offered' })
-    expect(queue.open()).toHaveLength(1)
-  })
-
-  it('has bounds', () => {
-    const { queue, id } = raised(question)
-    queue.answer(id, { decision: 'deny', by: 'x'.repeat(10_000), reason: 'ü'.repeat(100_000) })
-    const { by = '', reason = '' } = queue.take(question) ?? {}
-    expect([Buffer.byteLength(by), Buffer.byteLength(reason)]).toEqual(
-      [200, 4096].map((most) => expect.toSatisfy((n) => n <= most && n > most - 3)),
     )
   })
 })

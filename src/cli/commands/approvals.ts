@@ -9,7 +9,7 @@ import { type Effect, effectOf, type Grant } from '../../core/verdict/approval.j
 import { isFolder } from '../../files/folder.js'
 import type { AnswerResult, Approvals, Found, GivenAnswer, Pending } from '../../store/approvals.js'
 import type { Entry } from '../../store/audit-log.js'
-import { fileStores } from '../../store/file-stores.js'
+import { approvalsIn, fileStores } from '../../store/file-stores.js'
 import type { Sessions } from '../../store/sessions.js'
 import { COMMON_OPTIONS, type Command, chosen } from '../command.js'
 import type { Output } from '../output.js'
@@ -73,7 +73,7 @@ export const command: Command<typeof OPTIONS> = {
     }
     checkOptionsFor(action, options)
     const onTrouble = (text: string) => void output.complain([`carabiner: ${visible(text)}`])
-    const queue = await fileStores({ onTrouble }).approvals()
+    const queue = await approvalsIn({ onTrouble })
     switch (action) {
       case 'list':
         return options.watch ? watch(queue, output) : list(queue, output)

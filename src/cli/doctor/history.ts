@@ -11,7 +11,7 @@ import type { ListedHook } from '../../hooks.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { type HookStats, statsOf } from '../../store/audit/stats.js'
 import type { AuditLog, Problem, StoredEntry } from '../../store/audit-log.js'
-import { fileStores } from '../../store/file-stores.js'
+import { fileAuditLog } from '../../store/file-stores.js'
 import { examplePayload } from '../fire/payload.js'
 import { counted, duration, oneLine, placeOf } from '../print/lines.js'
 import type { Tick } from '../print/progress.js'
@@ -31,7 +31,7 @@ const MOST_ENTRIES = 5000
 export async function history(facts: Facts, tick: Tick): Promise<Checked> {
   if (facts.settings.audit === 'off')
     return { what: 'no audit: the settings say "audit": "off"', findings: [] }
-  const { audit } = fileStores({ projectDir: facts.project })
+  const audit = fileAuditLog({ projectDir: facts.project })
   const all: Fire[] = []
   for await (const entry of audit.entries({ newestFirst: true, limit: MOST_ENTRIES, filter: isFire }))
     all.push(entry as Fire)

@@ -8,7 +8,7 @@ import { visible, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import { projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
-import { fileStores } from '../../store/file-stores.js'
+import { approvalsIn, fileStores } from '../../store/file-stores.js'
 import { findUnits, show } from '../plugins/trust-units.js'
 import { counted, grouped, placeOf } from '../print/lines.js'
 import { typed, typedTrust } from '../print/typed.js'
@@ -132,7 +132,7 @@ async function questions(
   { project, sources }: Facts,
   onTrouble: (text: string) => void,
 ): Promise<readonly Finding[]> {
-  const queue = await fileStores({ onTrouble }).approvals()
+  const queue = await approvalsIn({ onTrouble })
   const open = (await queue.open()).filter((one) => one.project === project)
   const [oldest] = open
   if (!oldest) return []

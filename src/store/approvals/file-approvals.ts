@@ -3,26 +3,25 @@
 import { join, resolve } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { type Check, checkOptions, isFunction, isText } from '../../core/base/options.js'
-import { cutText, nearest, plainText } from '../../core/base/text.js'
-import { timestamp } from '../../core/base/time.js'
+import { nearest } from '../../core/base/text.js'
 import type { Question } from '../../core/hooks/outcome.js'
-import { denyOf, effectOf, optionFor } from '../../core/verdict/approval.js'
+import { effectOf } from '../../core/verdict/approval.js'
 import { discard, makePrivate } from '../../files/folder.js'
 import { dataHome, stateHome } from '../../files/homes.js'
 import { checkOwnFolder } from '../../files/plain-file.js'
 import type { VersionedFile } from '../../files/versioned-file.js'
 import { isInProject } from '../../files/within.js'
-import type {
-  AnswerGiven,
-  AnswerResult,
-  Approvals,
-  Found,
-  GivenAnswer,
-  Pending,
-  Raised,
-  Taken,
-  WaitOptions,
-  Watching,
+import {
+  type AnswerGiven,
+  type AnswerResult,
+  type Approvals,
+  answerTo,
+  type Found,
+  type Pending,
+  type Raised,
+  type Taken,
+  type WaitOptions,
+  type Watching,
 } from '../approvals.js'
 import { type Entry, questionList, readId, sweepQuestions, thinnedOut } from './question-list.js'
 import { keyPath } from './seal.js'
@@ -49,8 +48,6 @@ export function fileApprovals(options: FileApprovalsOptions = {}): Approvals {
 const DEFAULT_OPEN = 3600
 const LONGEST_OPEN = 24 * 3600
 const MOST_OPEN = 1000
-const LONGEST_REASON = 4096
-const LONGEST_NAME = 200
 
 const openFor: Check = [
   (value) => Number.isFinite(value) && (value as number) > 0 && (value as number) <= LONGEST_OPEN,
@@ -105,11 +102,10 @@ export class FileApprovals implements Approvals {
     const entry = this.#list.load().find((one) => one.id === readId(id))
     const pending = entry && shelf.pending(entry.id)
     if (!pending) return this.#unknown(id)
-    const option = optionIn(pending.question, given)
-    if (option === undefined) return { status: 'not-offered', options: pending.question.options }
+    const answer = answerTo(pending, given, shelf.now)
+    if (!answer) return { status: 'not-offered', options: pending.question.options }
     const earlier = shelf.answerTo(pending)
     if (!earlier && shelf.isOver(pending)) return { status: 'expired', pending }
-    const answer = answerOf(pending, option, given, shelf.now)
     const first = earlier ?? shelf.addAnswer(pending, answer)
     if (!first) return { status: 'answered', pending, answer }
     return { status: 'too-late', pending, answer: first, used: shelf.isUsed(pending) }
@@ -227,22 +223,3 @@ export class FileApprovals implements Approvals {
 }
 
 const TOO_MANY = `${MOST_OPEN} questions wait for an answer, and no more are taken; answer some of them: carabiner approvals`
-
-function optionIn(question: Question, { option, decision }: AnswerGiven): string | undefined {
-  if (decision === 'deny') return denyOf(question)
-  if (decision !== undefined) return optionFor(question, decision)
-  const typed = option.trim().toLowerCase()
-  return question.options.find((one) => one.toLowerCase() === typed)
-}
-
-function answerOf({ id, question, expires }: Pending, option: string, given: AnswerGiven, now: number) {
-  const reason = boundedText(given.reason ?? '', LONGEST_REASON)
-  const by = boundedText(given.by, LONGEST_NAME) || 'person'
-  const answer: GivenAnswer = { id, binding: question.binding, option, by, at: timestamp(now), expires }
-  return reason === '' ? answer : { ...answer, reason }
-}
-
-function boundedText(text: string, bytes: number): string {
-  const plain = plainText(text).trim()
-  return Buffer.byteLength(plain) <= bytes ? plain : cutText(plain, bytes, '…')
-}

@@ -2,7 +2,7 @@
 
 import { writeSync } from 'node:fs'
 import { plainText, visible } from '../core/base/text.js'
-import { isTerminal } from './print/terminal.js'
+import { isTerminal, type Paint, painter } from './print/terminal.js'
 
 const STDOUT = 1
 const STDERR = 2
@@ -28,6 +28,16 @@ export class Output {
     await this.#tryWrite(STDOUT, `${lines.join('\n')}\n`)
   }
 
+  /** What a command found: one document for a program, lines for people. Returns the exit code. */
+  async result(
+    document: unknown,
+    lines: (paint: Paint) => readonly string[] | Promise<readonly string[]>,
+    exit = 0,
+  ): Promise<number> {
+    await (this.json ? this.document(document) : this.print(await lines(painter(STDOUT))))
+    return exit
+  }
+
   /** The beginning of a line that somebody is to complete. */
   async prompt(text: string): Promise<void> {
     await this.#tryWrite(STDOUT, text)
@@ -39,9 +49,9 @@ export class Output {
     await this.#tryWrite(STDOUT, `${jsonText(value, isLookedAt ? 2 : 0)}\n`)
   }
 
-  /** What is no result: problems, warnings. */
+  /** Problems and warnings, on standard error. */
   async complain(lines: readonly string[]): Promise<void> {
-    await this.#tryWrite(STDERR, `${lines.join('\n')}\n`)
+    if (lines.length > 0) await this.#tryWrite(STDERR, `${lines.join('\n')}\n`)
   }
 
   async #tryWrite(fd: 1 | 2, text: string): Promise<void> {

@@ -16,7 +16,7 @@ import type { Output } from '../output.js'
 import { checkPerson, userName } from '../person.js'
 import { cutTo, fitted, shownColumns } from '../print/fit.js'
 import { columns, nextLines, oneLine, shortPath } from '../print/lines.js'
-import { type Paint, painter, width } from '../print/terminal.js'
+import { type Paint, width } from '../print/terminal.js'
 import { ProjectAudit } from '../project-audit.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { openHooks, PLACE_OPTIONS, projectFolder, sourcesOf } from '../sources.js'
@@ -118,9 +118,7 @@ function wanted(action: Action, id: string | undefined): string {
 
 async function list(queue: Approvals, output: Output): Promise<number> {
   const open = await queue.open()
-  if (output.json) await output.document({ open })
-  else await output.print(pendingLines(open, painter(1)))
-  return EXIT.ok
+  return output.result({ open }, (paint) => pendingLines(open, paint))
 }
 
 async function watch(queue: Approvals, output: Output): Promise<number> {
@@ -132,19 +130,14 @@ async function watch(queue: Approvals, output: Output): Promise<number> {
 async function show(queue: Approvals, id: string, output: Output): Promise<number> {
   const found = oneOf(await queue.get(id), id)
   const { pending, status, answer: given } = found
-  if (output.json) await output.document({ status, ...pending, ...(given && { answer: given }) })
-  else {
-    const columns = Math.min(width(), 100)
-    const end = given
-      ? `${status}: ${visible(given.option)}, by ${visibleName(given.by)} at ${localTime(given.at)}`
-      : `${status} until ${localTime(pending.expires)}`
-    await output.print([
-      ...fitted([`${pending.id}, in ${visible(shortPath(pending.project))}`]),
-      ...questionText(pending.question, { columns, lines: Infinity }),
-      ...fitted([end]),
-    ])
-  }
-  return EXIT.ok
+  const end = given
+    ? `${status}: ${visible(given.option)}, by ${visibleName(given.by)} at ${localTime(given.at)}`
+    : `${status} until ${localTime(pending.expires)}`
+  return output.result({ status, ...pending, ...(given && { answer: given }) }, () => [
+    ...fitted([`${pending.id}, in ${visible(shortPath(pending.project))}`]),
+    ...questionText(pending.question, { columns: Math.min(width(), 100), lines: Infinity }),
+    ...fitted([end]),
+  ])
 }
 
 type OneFound = Extract<Found, { readonly pending: unknown }>
@@ -181,8 +174,7 @@ async function answer(
   const result = await queue.answer(pending.id, given)
   if (result.status !== 'answered') throw notAnswered(result, typed)
   const problem = await recordAnswer(result.pending, result.answer)
-  if (output.json) await output.document({ ...result.answer, decision })
-  else await output.print([saidOf(decision, result.answer.id)])
+  await output.result({ ...result.answer, decision }, () => [`${result.answer.id} ${SAID[decision]}`])
   if (problem !== undefined) await output.complain([`carabiner: ${visible(problem)}`])
   return EXIT.ok
 }
@@ -194,10 +186,6 @@ const SAID: Readonly<Record<Effect, string>> = {
   allow: 'allowed, once, when the agent tries the same call again',
   always: 'allowed from now on, beginning with the same call',
   deny: 'denied',
-}
-
-function saidOf(decision: Effect, id: string): string {
-  return `${id} ${SAID[decision]}`
 }
 
 function notAnswered(result: Exclude<AnswerResult, { readonly status: 'answered' }>, id: string): Refusal {
@@ -230,9 +218,7 @@ function notAnswered(result: Exclude<AnswerResult, { readonly status: 'answered'
 
 async function listGrants(project: string, output: Output): Promise<number> {
   const grants = await storeOf(project).grants()
-  if (output.json) await output.document({ grants })
-  else await output.print(grantLines(grants, painter(1)))
-  return EXIT.ok
+  return output.result({ grants }, (paint) => grantLines(grants, paint))
 }
 
 async function revoke(project: string, id: string | undefined, output: Output): Promise<number> {
@@ -242,13 +228,11 @@ async function revoke(project: string, id: string | undefined, output: Output): 
   const revoked: Grant[] = []
   for (const grant of meant) if (await store.revokeGrant(grant.id)) revoked.push(grant)
   const problems = await recordRevoked(project, revoked)
-  if (output.json) await output.document({ revoked })
-  else {
-    const lines = revoked.map(
-      ({ id: gone, tool, event }) => `revoked ${gone.slice(0, 8)}  ${visibleName(tool || event)}`,
-    )
-    await output.print(lines.length > 0 ? lines : ['nothing is always allowed in this project'])
-  }
+  await output.result({ revoked }, () =>
+    revoked.length === 0
+      ? ['nothing is always allowed in this project']
+      : revoked.map((one) => `revoked ${one.id.slice(0, 8)}  ${visibleName(one.tool || one.event)}`),
+  )
   if (problems !== undefined) await output.complain([`carabiner: ${visible(problems)}`])
   return EXIT.ok
 }

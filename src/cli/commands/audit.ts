@@ -17,7 +17,7 @@ import type { Output } from '../output.js'
 import { fitted } from '../print/fit.js'
 import { counted, nextLines, shortPath } from '../print/lines.js'
 import { withProgress } from '../print/progress.js'
-import { painter } from '../print/terminal.js'
+import { type Paint, painter } from '../print/terminal.js'
 import { auditOf } from '../project-audit.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, projectOf } from '../sources.js'
@@ -224,9 +224,7 @@ async function show(log: AuditLog, seq: number, output: Output): Promise<number>
       hint: 'carabiner audit lists the newest.',
     })
   }
-  if (output.json) await output.document(entry)
-  else await output.print(entryDetails(entry, painter(1)))
-  return EXIT.ok
+  return output.result(entry, (paint) => entryDetails(entry, paint))
 }
 
 // ---- verify ---------------------------------------------------------------------------------------------------
@@ -242,13 +240,15 @@ async function check(log: AuditLog, expect: Link | undefined, output: Output): P
   const found = await withProgress('reading the log', output, (onLine) =>
     log.verify({ ...(expect && { expect }), onLine }),
   )
-  if (output.json) await output.document({ folder: log.place, ...found })
-  else await output.print(verdictLines(log.place, found))
-  return found.ok ? EXIT.ok : EXIT.failed
+  const document = { folder: log.place, ...found }
+  return output.result(
+    document,
+    (paint) => verdictLines(log.place, found, paint),
+    found.ok ? EXIT.ok : EXIT.failed,
+  )
 }
 
-function verdictLines(folder: string, found: Verification): readonly string[] {
-  const paint = painter(1)
+function verdictLines(folder: string, found: Verification, paint: Paint): readonly string[] {
   const { ok, records, last, problems, problemCount, torn, notes, head } = found
   const where = visible(shortPath(folder))
   const size = records === 1 ? '1 entry' : `${records} entries`

@@ -12,7 +12,7 @@ import { asRefusals } from '../plugins/plugin-commands.js'
 import { fitted } from '../print/fit.js'
 import { columns, counted, indented, labelled, nextLines, oneLine, shortPath } from '../print/lines.js'
 import { withProgress } from '../print/progress.js'
-import { type Paint, painter } from '../print/terminal.js'
+import type { Paint } from '../print/terminal.js'
 import { EXIT, usage } from '../refusal.js'
 
 const OPTIONS = {
@@ -106,23 +106,17 @@ function wanted(action: Action, words: readonly string[], what: string): string 
 
 async function list(store: CatalogStore, output: Output): Promise<number> {
   const { catalogs, problems } = store.all()
-  if (output.json) {
-    await output.document({ catalogs: catalogs.map(summaryOf), problems })
-    return EXIT.ok
-  }
-  const paint = painter(1)
   const cells = catalogs.map((one) => [
     one.name,
     counted(one.plugins.length, 'plugin'),
     visible(shortPath(catalogSourceText(one.source))),
     `updated ${one.updated.slice(0, 10)}`,
   ])
-  await output.print([
+  return output.result({ catalogs: catalogs.map(summaryOf), problems }, (paint) => [
     ...fitted(columns(cells).map((row) => row.join('  '))),
     ...(catalogs.length === 0 ? ['no catalogues', ...nextLines(['carabiner catalog add SRC'], paint)] : []),
     ...problems.flatMap((text) => labelled('note', visible(text), paint.yellow)),
   ])
-  return EXIT.ok
 }
 
 function summaryOf(record: CatalogRecord) {
@@ -141,25 +135,16 @@ function summaryOf(record: CatalogRecord) {
 async function search(store: CatalogStore, words: readonly string[], output: Output): Promise<number> {
   const { catalogs, problems } = store.all()
   const found = searchCatalogs(catalogs, words)
-  const paint = painter(1)
-  if (output.json) {
-    await output.document({
-      plugins: found.map(({ entry: { name, description, version, keywords }, catalog }) => ({
-        name,
-        catalog,
-        description,
-        ...(version !== undefined && { version }),
-        keywords,
-        install: `${name}@${catalog}`,
-      })),
-      problems,
-    })
-  } else if (found.length > 0) await output.print(found.flatMap((one) => foundLines(one, paint)))
-  else await output.print(nothingLines(catalogs.length, paint))
-  if (!output.json && problems.length > 0) {
-    await output.complain(problems.map((text) => `carabiner: ${visible(text)}`))
-  }
+  await output.result({ plugins: found.map(foundData), problems }, (paint) =>
+    found.length > 0 ? found.flatMap((one) => foundLines(one, paint)) : nothingLines(catalogs.length, paint),
+  )
+  if (!output.json) await output.complain(problems.map((text) => `carabiner: ${visible(text)}`))
   return found.length > 0 ? EXIT.ok : EXIT.failed
+}
+
+function foundData({ entry: { name, description, version, keywords }, catalog }: FoundPlugin) {
+  const install = `${name}@${catalog}`
+  return { name, catalog, description, ...(version !== undefined && { version }), keywords, install }
 }
 
 function nothingLines(catalogs: number, paint: Paint): readonly string[] {
@@ -188,16 +173,11 @@ async function add(
   output: Output,
 ): Promise<number> {
   const added = await withProgress(`fetching ${visible(text)}`, output, () => store.add(text, name))
-  if (output.json) await output.document(summaryOf(added))
-  else {
-    const paint = painter(1)
-    await output.print([
-      `added ${added.name}: ${counted(added.plugins.length, 'plugin')} from ${visible(shortPath(catalogSourceText(added.source)))}`,
-      ...leftOutLines(added, paint),
-      ...nextLines(['carabiner catalog search', `carabiner install NAME@${added.name}`], paint),
-    ])
-  }
-  return EXIT.ok
+  return output.result(summaryOf(added), (paint) => [
+    `added ${added.name}: ${counted(added.plugins.length, 'plugin')} from ${visible(shortPath(catalogSourceText(added.source)))}`,
+    ...leftOutLines(added, paint),
+    ...nextLines(['carabiner catalog search', `carabiner install NAME@${added.name}`], paint),
+  ])
 }
 
 const MOST_NOTES = 10
@@ -227,25 +207,17 @@ async function update(store: CatalogStore, name: string | undefined, output: Out
       failed.push({ name: one, problem: error.message })
     }
   }
-  if (output.json) {
-    const changes = updated.map(({ catalog, ...rest }) => ({ ...summaryOf(catalog), ...rest }))
-    await output.document({ updated: changes, failed })
-  } else {
-    const paint = painter(1)
-    await output.print([
-      ...(names.length === 0 ? ['no catalogues'] : []),
-      ...updated.flatMap((one) => [
-        changeLine(one),
-        ...movedLines(one, paint),
-        ...leftOutLines(one.catalog, paint),
-      ]),
-    ])
-    if (failed.length > 0) {
-      await output.complain(
-        failed.map((one) => `carabiner: ${one.name} stays as it was: ${visible(one.problem)}`),
-      )
-    }
-  }
+  const changes = updated.map(({ catalog, ...rest }) => ({ ...summaryOf(catalog), ...rest }))
+  await output.result({ updated: changes, failed }, (paint) => [
+    ...(names.length === 0 ? ['no catalogues'] : []),
+    ...updated.flatMap((one) => [
+      changeLine(one),
+      ...movedLines(one, paint),
+      ...leftOutLines(one.catalog, paint),
+    ]),
+  ])
+  const notices = failed.map((one) => `carabiner: ${one.name} stays as it was: ${visible(one.problem)}`)
+  if (!output.json) await output.complain(notices)
   return failed.length > 0 ? EXIT.failed : EXIT.ok
 }
 
@@ -268,7 +240,7 @@ function movedLines({ moved }: CatalogUpdate, paint: Paint): readonly string[] {
 
 async function remove(store: CatalogStore, name: string, output: Output): Promise<number> {
   const gone = store.remove(name)
-  if (output.json) await output.document({ removed: gone.name })
-  else await output.print([`removed ${gone.name}; what was installed from it stays`])
-  return EXIT.ok
+  return output.result({ removed: gone.name }, () => [
+    `removed ${gone.name}; what was installed from it stays`,
+  ])
 }

@@ -31,9 +31,7 @@ export const command: Command<typeof OPTIONS> = {
     // Names are asked for while somebody types, and need none of this.
     const { scriptFor } = await import('../completion/scripts.js')
     const script = await scriptFor(name, commands)
-    if (output.json) await output.document({ shell: name, script })
-    else await output.print([script.trimEnd()])
-    return EXIT.ok
+    return output.result({ shell: name, script }, () => [script.trimEnd()])
   },
 }
 

@@ -16,8 +16,7 @@ import {
 } from '../plugins/switch-target.js'
 import { fitted } from '../print/fit.js'
 import { columns, nextLines } from '../print/lines.js'
-import { painter } from '../print/terminal.js'
-import { EXIT, usage } from '../refusal.js'
+import { usage } from '../refusal.js'
 import { listedHooks, PLACE_OPTIONS, projectFolder, sourcesOf } from '../sources.js'
 
 const OPTIONS = {
@@ -84,13 +83,10 @@ export const command: Command<typeof OPTIONS> = {
       checkOutside(project)
       store.turnOff(off, now)
     })
-    if (output.json) await output.document({ disabled: off })
-    else
-      await output.print([
-        ...fitted([`switched off ${switchTitle(off)} ${switchTerms(off)}`]),
-        ...nextLines([undoing(off)], painter(1)),
-      ])
-    return EXIT.ok
+    return output.result({ disabled: off }, (paint) => [
+      ...fitted([`switched off ${switchTitle(off)} ${switchTerms(off)}`]),
+      ...nextLines([undoing(off)], paint),
+    ])
   },
 }
 
@@ -129,14 +125,9 @@ async function showAll(store: SwitchStore, now: number, output: Output): Promise
     store.sweep(now)
     return store.inForce(now)
   })
-  if (output.json) await output.document({ disabled })
-  else if (disabled.length === 0) await output.print(['nothing is switched off'])
-  else {
+  return output.result({ disabled }, (paint) => {
+    if (disabled.length === 0) return ['nothing is switched off']
     const rows = columns(disabled.map((one) => [switchTitle(one), switchTerms(one)]))
-    await output.print([
-      ...fitted(rows.map((row) => row.join('  '))),
-      ...nextLines(disabled.map(undoing), painter(1)),
-    ])
-  }
-  return EXIT.ok
+    return [...fitted(rows.map((row) => row.join('  '))), ...nextLines(disabled.map(undoing), paint)]
+  })
 }

@@ -9,7 +9,7 @@ import { fitted } from '../print/fit.js'
 import { counted, oneLine, placeOf, projectLine, todoLines } from '../print/lines.js'
 import { withProgress } from '../print/progress.js'
 import { severityColour } from '../print/severity.js'
-import { type Paint, painter, width } from '../print/terminal.js'
+import { type Paint, width } from '../print/terminal.js'
 import { EXIT } from '../refusal.js'
 import { SOURCE_OPTIONS } from '../sources.js'
 
@@ -46,21 +46,20 @@ export const command: Command<typeof OPTIONS> = {
       return { facts, families: await examine(facts, tick) }
     })
     const summary = summaryOf(families)
-    if (output.json) {
-      await output.document({
-        project: facts.project,
-        ok: summary.broken === 0,
-        summary,
-        checked: families.map(({ name, what }) => ({ family: name, what })),
-        findings: families.flatMap(({ name, findings }) =>
-          findings.map((finding) => ({ family: name, ...finding })),
-        ),
-      })
-    } else {
-      const paint = painter(1)
-      await output.print([...projectLine(options, paint), ...familyLines(families, paint)])
+    const document = {
+      project: facts.project,
+      ok: summary.broken === 0,
+      summary,
+      checked: families.map(({ name, what }) => ({ family: name, what })),
+      findings: families.flatMap(({ name, findings }) =>
+        findings.map((finding) => ({ family: name, ...finding })),
+      ),
     }
-    return summary.broken === 0 ? EXIT.ok : EXIT.failed
+    return output.result(
+      document,
+      (paint) => [...projectLine(options, paint), ...familyLines(families, paint)],
+      document.ok ? EXIT.ok : EXIT.failed,
+    )
   },
 }
 

@@ -16,7 +16,7 @@ import {
   switchTitle,
   usable,
 } from '../plugins/switch-target.js'
-import { EXIT, Refusal, usage } from '../refusal.js'
+import { Refusal, usage } from '../refusal.js'
 import { listedHooks, projectOf, sourcesOf } from '../sources.js'
 
 const OPTIONS = {
@@ -60,13 +60,9 @@ export const command: Command<typeof OPTIONS> = {
         : meantBy(own, nameCarried(name, await listedHooks(sourcesOf(options.project))), options.hook)
     if (meant.length === 0) throw await notOff(name, options, off)
     const enabled = usable(() => store.turnOn((one) => meant.some((other) => isEqual(one, other)), now))
-    if (output.json) await output.document({ enabled })
-    else {
-      await output.print(
-        enabled.map((one) => `switched on ${switchTitle(one)} ${switchTerms({ project: one.project })}`),
-      )
-    }
-    return EXIT.ok
+    return output.result({ enabled }, () =>
+      enabled.map((one) => `switched on ${switchTitle(one)} ${switchTerms({ project: one.project })}`),
+    )
   },
 }
 

@@ -12,8 +12,7 @@ import { KNOWN_TOOLS } from '../doctor/matchers.js'
 import { eventOf, examplePayload, type Payload, readPayload } from '../fire/payload.js'
 import type { Output } from '../output.js'
 import { projectLine } from '../print/lines.js'
-import { painter } from '../print/terminal.js'
-import { EXIT, usage } from '../refusal.js'
+import { usage } from '../refusal.js'
 import {
   noticesOf,
   type OpenHooks,
@@ -200,9 +199,10 @@ async function grantsOn(event: string, tool: string, sources: Sources): Promise<
 }
 
 async function tellAll({ question, data }: Asked, explained: Explained, output: Output): Promise<number> {
-  if (output.json) await output.document(documentOf(question, data, explained))
-  else await output.print([...projectLine(question.sources, painter(1)), ...planLines(question, explained)])
-  return EXIT.ok
+  return output.result(documentOf(question, data, explained), (paint) => [
+    ...projectLine(question.sources, paint),
+    ...planLines(question, explained),
+  ])
 }
 
 function documentOf(question: Question, data: Payload, { terms, forecast, advice, faults }: Explained) {
@@ -255,9 +255,10 @@ async function tellOne(
     payload: { ...exampleOf(kind.name, data.tool_name), ...data },
     faults: spec ? faultsOf(spec, settings) : [],
   })
-  if (output.json) await output.document({ ...documentOf(question, data, explained), hook: answer })
-  else await output.print([...projectLine(sources, painter(1)), ...focusLines(question, hook, terms, answer)])
-  return EXIT.ok
+  return output.result({ ...documentOf(question, data, explained), hook: answer }, (paint) => [
+    ...projectLine(sources, paint),
+    ...focusLines(question, hook, terms, answer),
+  ])
 }
 
 // ---- the payload ----------------------------------------------------------------------------------------------

@@ -109,8 +109,7 @@ export const command: Command<typeof OPTIONS> = {
     await checkSpelling(named, payload, options)
     // Also for a program that reads only what the hooks decided: without the gates that were meant, everything goes on.
     const slips = [...slipOf(resolveEvent(event)), ...misspelt(event)]
-    if (output.json && slips.length > 0)
-      await output.complain(slips.map(({ text }) => plainText(`carabiner: ${text}`)))
+    if (output.json) await output.complain(slips.map(({ text }) => plainText(`carabiner: ${text}`)))
     const told = (one: FireResult) => report(event, one, output)
     const toldLater = lateReport(output)
     const fired = await fireInProject({ event, payload, sources: options, timeout, wait, told, toldLater })
@@ -217,10 +216,8 @@ async function report(event: string, { outcome, notices, ms }: FireResult, outpu
 
 /** The document is out: what came to light since goes to standard error. */
 function lateReport(output: Output): Firing['toldLater'] {
-  return async (late) => {
-    if (late.length > 0)
-      await output.complain(late.map(({ code, text }) => plainText(`${severityOf(code)} ${code} ${text}`)))
-  }
+  return (late) =>
+    output.complain(late.map(({ code, text }) => plainText(`${severityOf(code)} ${code} ${text}`)))
 }
 
 // ---- the switch -----------------------------------------------------------------------------------------------
@@ -270,7 +267,5 @@ async function bypassed(
 async function passThrough(data: Payload, output: Output): Promise<number> {
   await output.complain([`carabiner: ${BYPASSED.text}`])
   const outcome = { action: 'continue', data, modified: false, injections: [], messages: [], hooks: [] }
-  if (output.json) await output.document({ ...outcome, diagnostics: [BYPASSED] })
-  else await output.print(['went on: no hook was asked'])
-  return EXIT.ok
+  return output.result({ ...outcome, diagnostics: [BYPASSED] }, () => ['went on: no hook was asked'])
 }

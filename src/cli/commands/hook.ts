@@ -70,9 +70,7 @@ async function changeLock(
   const projectDir = projectDirOf(undefined, process.env, userHome())
   const state = openState({ projectDir })
   const said = lock ? locked(state, projectDir, goal) : unlocked(state, projectDir)
-  if (output.json) await output.document({ project: projectDir, locked: lock, ...(goal && { goal }) })
-  else await output.print([said])
-  return EXIT.ok
+  return output.result({ project: projectDir, locked: lock, ...(goal && { goal }) }, () => [said])
 }
 
 function locked(state: PackState, projectDir: string, goal: string | undefined): string {

@@ -26,9 +26,8 @@ import {
 } from '../print/lines.js'
 import { type Tick, ticking, withProgress } from '../print/progress.js'
 import { severityOf } from '../print/severity.js'
-import { type Paint, painter } from '../print/terminal.js'
+import type { Paint } from '../print/terminal.js'
 import { typedTrust } from '../print/typed.js'
-import { EXIT } from '../refusal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 
 const OPTIONS = {
@@ -65,9 +64,7 @@ export const command: Command<typeof OPTIONS> = {
       diagnostics: noticesOf(hooks, options),
     }
     await hooks.close()
-    if (output.json) await output.document(found)
-    else await output.print(await listLines(found, options))
-    return EXIT.ok
+    return output.result(found, (paint) => listLines(found, options, paint))
   },
 }
 
@@ -96,8 +93,8 @@ interface Found {
 async function listLines(
   { hooks, untrusted, diagnostics }: Found,
   sources: Sources,
+  paint: Paint,
 ): Promise<readonly string[]> {
-  const paint = painter(1)
   const first = hooks.length === 0 && diagnostics.length === 0 ? await stepsFor(sources) : []
   const broken = diagnostics.find(({ code, file }) => file !== undefined && severityOf(code) === 'broken')
   const groups = grouped(plainData(hooks), ({ file, source }) => file ?? source)

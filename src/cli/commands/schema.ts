@@ -2,8 +2,6 @@
 
 import { COMMON_OPTIONS, type Command, chosen } from '../command.js'
 import { columns, nextLines } from '../print/lines.js'
-import { painter } from '../print/terminal.js'
-import { EXIT } from '../refusal.js'
 import { addressOf, SCHEMA_NAMES, SCHEMAS, type SchemaName, schemaFile, schemaOf } from '../schema/schemas.js'
 
 const OPTIONS = { ...COMMON_OPTIONS } as const
@@ -30,22 +28,14 @@ export const command: Command<typeof OPTIONS> = {
   async run({ positionals: [named] }, output) {
     if (named !== undefined) {
       const name = nameOf(named)
-      if (output.json) await output.document(schemaOf(name))
-      else await output.print([schemaFile(name).text.trimEnd()])
-      return EXIT.ok
+      return output.result(schemaOf(name), () => [schemaFile(name).text.trimEnd()])
     }
     const all = SCHEMA_NAMES.map((name) => ({ name, file: SCHEMAS[name].where, address: addressOf(name) }))
-    if (output.json) {
-      await output.document({ schemas: all })
-      return EXIT.ok
-    }
-    const paint = painter(1)
     const rows = columns(all.map(({ name, file }) => [name, file]))
-    await output.print([
+    return output.result({ schemas: all }, (paint) => [
       ...rows.map(([name = '', file = '']) => `${paint.bold(name)}  ${file}`),
       ...nextLines(['carabiner schema hooks', `in a file: "$schema": "${addressOf('hooks')}"`], paint),
     ])
-    return EXIT.ok
   },
 }
 

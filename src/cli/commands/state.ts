@@ -8,9 +8,8 @@ import { COMMON_OPTIONS, type Command } from '../command.js'
 import { plainData } from '../output.js'
 import { fitted } from '../print/fit.js'
 import { counted, grouped, nextLines, noticeLines, placeOf, shortPath, waitingLines } from '../print/lines.js'
-import { painter } from '../print/terminal.js'
+import type { Paint } from '../print/terminal.js'
 import { optionOf, typed, typedTrust } from '../print/typed.js'
-import { EXIT } from '../refusal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 import { version } from '../version.js'
 import { takenBy } from '../why/matching.js'
@@ -37,8 +36,7 @@ export const command: Command<typeof OPTIONS> = {
   ],
   async run({ options }, output) {
     if (options.version) {
-      await (output.json ? output.document({ version }) : output.print([version]))
-      return EXIT.ok
+      return output.result({ version }, () => [version])
     }
     const hooks = await openHooks(options)
     const { cannotStart } = await import('../doctor/faults.js')
@@ -51,8 +49,7 @@ export const command: Command<typeof OPTIONS> = {
     }
     await hooks.close()
     const state = await stateOf(found, options)
-    await (output.json ? output.document(state) : output.print(stateLines(state)))
-    return EXIT.ok
+    return output.result(state, (paint) => stateLines(state, paint))
   },
 }
 
@@ -135,8 +132,7 @@ function questionAbout(hook: ListedHook): readonly string[] {
   return /ToolUse|Permission/.test(event) ? [event, ...optionOf('--tool', tool)] : [event]
 }
 
-function stateLines(given: State): readonly string[] {
-  const paint = painter(1)
+function stateLines(given: State, paint: Paint): readonly string[] {
   const state = plainData(given)
   const { ready, untrusted, modified, disabled } = state.hooks
   const faulty = state.cannotStart.length

@@ -11,7 +11,7 @@ import { COMMON_OPTIONS, type Command } from '../command.js'
 import { checkPerson } from '../person.js'
 import { fitted } from '../print/fit.js'
 import { shortPath } from '../print/lines.js'
-import { EXIT, Refusal, usage } from '../refusal.js'
+import { Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, projectOf } from '../sources.js'
 
 const OPTIONS = {
@@ -52,13 +52,11 @@ export const command: Command<typeof OPTIONS> = {
       .filter((one) => taken(store, one))
       .map(({ kind, name, path }) => ({ kind, name, path }))
     if (what !== undefined && gone.length === 0) throw notTrusted(what, ofProject(recordsIn(store), project))
-    if (output.json) await output.document({ untrusted: gone })
-    else if (gone.length === 0) await output.print(['nothing of this project is trusted'])
-    else
-      await output.print(
-        fitted(gone.map((one) => `untrusted ${visibleName(one.name)}  ${visible(shortPath(one.path))}`)),
-      )
-    return EXIT.ok
+    return output.result({ untrusted: gone }, () =>
+      gone.length === 0
+        ? ['nothing of this project is trusted']
+        : fitted(gone.map((one) => `untrusted ${visibleName(one.name)}  ${visible(shortPath(one.path))}`)),
+    )
   },
 }
 

@@ -150,6 +150,23 @@ export function chosen<T extends string>(
   throw usage(`${refusal} ${JSON.stringify(typed)}${didYouMean(typed, names)}`, hint)
 }
 
+/**
+ * For a command with actions: an option that the action does not have was meant for another one.
+ * `owners`: the actions of each option; an option that is not listed belongs to all of them.
+ */
+export function checkOwners<A extends string>(
+  command: string,
+  action: A,
+  given: Readonly<Record<string, unknown>>,
+  owners: Readonly<Record<string, readonly A[]>>,
+): void {
+  for (const [option, actions] of Object.entries(owners)) {
+    const isGiven = given[option] !== undefined && given[option] !== false
+    if (isGiven && !actions.includes(action))
+      throw usage(`--${option} means nothing to carabiner ${command} ${action}`)
+  }
+}
+
 /** `Choose bash, zsh or fish.` */
 export function choiceOf(names: readonly string[]): string {
   const before = names.slice(0, -1).join(', ')

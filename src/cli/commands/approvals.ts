@@ -11,7 +11,7 @@ import type { AnswerResult, Approvals, Found, GivenAnswer, Pending } from '../..
 import type { Entry } from '../../store/audit-log.js'
 import { approvalsIn, fileStores } from '../../store/file-stores.js'
 import type { Sessions } from '../../store/sessions.js'
-import { COMMON_OPTIONS, type Command, chosen } from '../command.js'
+import { COMMON_OPTIONS, type Command, checkOwners, chosen } from '../command.js'
 import type { Output } from '../output.js'
 import { checkPerson, userName } from '../person.js'
 import { cutTo, fitted, shownColumns } from '../print/fit.js'
@@ -32,6 +32,12 @@ const OPTIONS = {
 
 const ACTIONS = ['list', 'show', 'allow', 'deny', 'grants', 'revoke'] as const
 type Action = (typeof ACTIONS)[number]
+const OWNERS: Readonly<Record<string, readonly Action[]>> = {
+  reason: ['allow', 'deny'],
+  always: ['allow'],
+  watch: ['list'],
+  all: ['revoke'],
+}
 const TAKES_ID: ReadonlySet<Action> = new Set(['show', 'allow', 'deny', 'revoke'])
 
 export const command: Command<typeof OPTIONS> = {
@@ -71,7 +77,7 @@ export const command: Command<typeof OPTIONS> = {
     if (more.length > 0 || (id !== undefined && !TAKES_ID.has(action))) {
       throw usage(`carabiner approvals ${action} takes no ${JSON.stringify(more[0] ?? id)}`)
     }
-    checkOptionsFor(action, options)
+    checkOwners('approvals', action, options, OWNERS)
     const onTrouble = (text: string) => void output.complain([`carabiner: ${visible(text)}`])
     const queue = await approvalsIn({ onTrouble })
     switch (action) {
@@ -88,24 +94,6 @@ export const command: Command<typeof OPTIONS> = {
         return revoke(projectFolder(options), options.all ? undefined : wanted(action, id), output)
     }
   },
-}
-
-interface Given {
-  readonly reason: string | undefined
-  readonly always: boolean
-  readonly watch: boolean
-  readonly all: boolean
-}
-
-/** An option that has no effect where it stands was meant for something else. */
-function checkOptionsFor(action: Action, { reason, always, watch, all }: Given): void {
-  const misplaced = [
-    reason !== undefined && action !== 'allow' && action !== 'deny' && '--reason',
-    always && action !== 'allow' && '--always',
-    watch && action !== 'list' && '--watch',
-    all && action !== 'revoke' && '--all',
-  ].find((one) => one !== false)
-  if (misplaced) throw usage(`${misplaced} means nothing to carabiner approvals ${action}`)
 }
 
 function wanted(action: Action, id: string | undefined): string {

@@ -11,7 +11,7 @@ import type {
   StoredEntry,
   Verification,
 } from '../../store/audit-log.js'
-import { COMMON_OPTIONS, type Command, chosen } from '../command.js'
+import { COMMON_OPTIONS, type Command, checkOwners, chosen } from '../command.js'
 import { Interruption } from '../interruption.js'
 import type { Output } from '../output.js'
 import { fitted } from '../print/fit.js'
@@ -50,6 +50,20 @@ const OPTIONS = {
 const ACTIONS = ['tail', 'show', 'verify'] as const
 type Action = (typeof ACTIONS)[number]
 
+const OWNERS: Readonly<Record<string, readonly Action[]>> = {
+  lines: ['tail'],
+  follow: ['tail'],
+  session: ['tail'],
+  event: ['tail'],
+  tool: ['tail'],
+  hook: ['tail'],
+  decision: ['tail'],
+  kind: ['tail'],
+  since: ['tail'],
+  until: ['tail'],
+  expect: ['verify'],
+}
+
 export const command: Command<typeof OPTIONS> = {
   name: 'audit',
   summary: 'Show what happened here, and whether the record is whole.',
@@ -77,7 +91,7 @@ export const command: Command<typeof OPTIONS> = {
       const extra = more[0] ?? which ?? ''
       throw usage(`carabiner audit ${action} takes no ${JSON.stringify(extra)}`, lines(action, extra))
     }
-    checkOptionsFor(action, options)
+    checkOwners('audit', action, options, OWNERS)
     const log = auditOf(projectOf(options))
     switch (action) {
       case 'show':
@@ -100,26 +114,6 @@ function lines(action: Action, extra: string): string | undefined {
 function actionOf(name: string): Action {
   const number = /^\d+$/.test(name) ? `carabiner audit show ${name} shows that entry.` : undefined
   return chosen(name, ACTIONS, 'carabiner audit has no', number)
-}
-
-const OF_TAIL = ['lines', 'session', 'event', 'tool', 'hook', 'decision', 'kind', 'since', 'until'] as const
-
-/** An option that has no effect where it stands was meant for something else. */
-function checkOptionsFor(
-  action: Action,
-  options: { readonly [K in (typeof OF_TAIL)[number] | 'expect']: string | undefined } & {
-    readonly follow: boolean
-  },
-): void {
-  const misplaced =
-    action === 'tail'
-      ? options.expect !== undefined && 'expect'
-      : options.follow
-        ? 'follow'
-        : OF_TAIL.find((name) => options[name] !== undefined)
-  const isWanted = action === 'verify' || options.expect === undefined
-  const name = misplaced || (!isWanted && 'expect')
-  if (name) throw usage(`--${name} means nothing to carabiner audit ${action}`)
 }
 
 function filtered(options: FilterOptions): EntryFilter {

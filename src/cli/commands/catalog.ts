@@ -5,7 +5,7 @@ import { catalogSourceText } from '../../plugins/catalog/fetch.js'
 import { type FoundPlugin, searchCatalogs } from '../../plugins/catalog/search.js'
 import { type CatalogRecord, CatalogStore, type CatalogUpdate } from '../../plugins/catalog/store.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
-import { COMMON_OPTIONS, type Command, chosen } from '../command.js'
+import { COMMON_OPTIONS, type Command, checkOwners, chosen } from '../command.js'
 import type { Output } from '../output.js'
 import { checkPerson } from '../person.js'
 import { asRefusals } from '../plugins/plugin-commands.js'
@@ -58,8 +58,7 @@ export const command: Command<typeof OPTIONS> = {
   },
   async run({ options, positionals: [first = 'list', ...words] }, output) {
     const action = chosen(first, ACTIONS, 'carabiner catalog has no')
-    if (options.name !== undefined && action !== 'add')
-      throw usage(`--name means nothing to carabiner catalog ${action}`)
+    checkOwners('catalog', action, options, { name: ['add'] })
     return asRefusals(() => act(action, words, options.name, output))
   },
 }

@@ -1,4 +1,4 @@
-// CARABINER_OFF=1: the panic switch. It is obeyed unless the user's settings forbid it, and it is never quiet.
+// CARABINER_OFF=1, the panic switch. The user's settings may forbid it, and it is never silent.
 
 import type { MergedSettings } from '../config/merged-settings.js'
 import type { Diagnostic } from '../core/base/errors.js'
@@ -6,7 +6,7 @@ import { userHome } from '../files/homes.js'
 import { type Bypass, bypassOf } from '../pack/bypass.js'
 import { projectEnvOf } from '../pack/project.js'
 
-/** Only this very value: `0`, `no` or a slip leave the hooks on. */
+/** Any other value, such as `0`, `no` or a typo, leaves the hooks on. */
 export function isSwitchedOff(): boolean {
   return process.env.CARABINER_OFF === '1'
 }
@@ -19,13 +19,13 @@ export function isBypassed({ settings }: Settled): boolean {
   return settings.bypass && theSwitch()?.on === true
 }
 
-/** As the hooks of the pack understand it: a project cannot set it for its user. */
+/** Read as the pack reads it: a project cannot set it for its user. */
 function theSwitch(): Bypass | undefined {
   const home = userHome()
   return bypassOf(process.env, home, projectEnvOf(undefined, process.env, home))
 }
 
-/** Among diagnostics, so that a program that reads the JSON knows that nothing was judged. */
+/** A diagnostic, so that a program that reads the JSON knows that nothing was judged. */
 export const BYPASSED: Diagnostic = {
   code: 'bypassed',
   text: 'CARABINER_OFF=1 is set: no hook runs and nothing is guarded; unset it to guard again',
@@ -36,7 +36,6 @@ const REFUSED: Diagnostic = {
   text: 'CARABINER_OFF=1 is set and has no effect: the settings of the user say "bypass": false',
 }
 
-/** What is to be said about the switch. */
 export function bypassNotices(hooks: Settled): readonly Diagnostic[] {
   if (!isSwitchedOff()) return []
   if (isBypassed(hooks)) return [BYPASSED]

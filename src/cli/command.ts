@@ -1,25 +1,25 @@
-// What a command is, and how its command line is read: strictly, because a misspelt --trust-all must not pass for none.
+// A command, and reading its command line strictly: a misspelt option must not pass unnoticed.
 
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { didYouMean } from '../core/base/text.js'
 import type { Output } from './output.js'
 import { usage } from './refusal.js'
 
-/** One option, as parseArgs takes it, with its words for the help. */
+/** An option for parseArgs, with its help. */
 export interface Option {
   readonly type: 'string' | 'boolean'
   readonly short?: string
   /** May be given several times. */
   readonly multiple?: boolean
-  /** What the value is called in the help. */
+  /** The label of the value in the help. */
   readonly value?: string
   readonly completes?: Completion
   readonly help: string
-  /** For programs of our own; the help does not list it. */
+  /** Not listed in the help. */
   readonly hidden?: true
 }
 
-/** What a shell offers: these words, the names of plugins, or paths. Without it the label decides (DIR, FILE, EVENT). */
+/** What a shell offers: these words, names of plugins, or paths. Without it the label decides (DIR, FILE, EVENT). */
 export type Completion = readonly string[] | 'plugins' | 'file' | 'folder'
 
 export type OptionTable = Readonly<Record<string, Option>>
@@ -32,7 +32,7 @@ type Values<T extends OptionTable> = {
       : string | undefined
 }
 
-/** A command line that was understood. */
+/** A command line, read. */
 export interface Given<T extends OptionTable> {
   readonly options: Values<T>
   readonly positionals: readonly string[]
@@ -41,7 +41,7 @@ export interface Given<T extends OptionTable> {
 export interface Example {
   readonly does: string
   readonly line: string
-  /** What has to be there for it to work as it is written. */
+  /** What the example needs to work as written. */
   readonly needs?: string
 }
 
@@ -49,16 +49,15 @@ export interface Command<T extends OptionTable = OptionTable> {
   /** Empty for the bare `carabiner`. */
   readonly name: string
   readonly summary: string
-  /** What may stand after the name, in words of the help; its length is how many may, unless the last says `…`. */
+  /** Labels of the arguments. As many are allowed, unless the last label has a `…`. */
   readonly positionals: readonly string[]
-  /** What a shell offers for each of them. */
+  /** What a shell offers for each argument. */
   readonly completes?: readonly Completion[]
   readonly about: string
   readonly options: T
   readonly examples: readonly Example[]
-  /** What its exit codes mean, where they say more than success. */
   readonly exits?: readonly (readonly [code: number, means: string])[]
-  /** Throws where this call may not run: what only a person may decide is refused in an agent's shell. */
+  /** Throws if this call may not run: decisions that belong to a person are refused in an agent's shell. */
   mayRun?(given: Given<T>): void
   /** Returns the exit code. A method, so that a table can hold commands with different options. */
   run(given: Given<T>, output: Output, context: Context): Promise<number>
@@ -70,7 +69,7 @@ export type Commands = Readonly<Record<string, () => Promise<{ readonly command:
 /** The program around a command. */
 export interface Context {
   readonly commands: Commands
-  /** Standard input as text; undefined: that of the process. */
+  /** Text in place of the standard input of the process. */
   readonly stdin: string | undefined
 }
 
@@ -80,7 +79,6 @@ export const COMMON_OPTIONS = {
   help: { type: 'boolean', short: 'h', help: 'Show this help.' },
 } as const satisfies OptionTable
 
-/** Throws a usage error that names what was not understood. */
 export function readCommandLine<T extends OptionTable>(
   { name, options, positionals }: Command<T>,
   args: readonly string[],
@@ -98,7 +96,7 @@ export function readCommandLine<T extends OptionTable>(
   return { options: Object.fromEntries(values) as Values<T>, positionals: read.positionals }
 }
 
-/** What parseArgs would refuse in words for programmers, or take in silence. */
+/** Refuses what parseArgs would accept silently, or refuse in words for programmers. */
 function checkTokens(name: string, options: OptionTable, config: ParseArgsConfig): void {
   const { tokens } = parseArgs({ ...config, strict: false, tokens: true })
   const seen = new Set<string>()
@@ -138,7 +136,7 @@ function strictly(config: ParseArgsConfig, name: string) {
   }
 }
 
-/** The one of these names that was typed. `refusal`: how to begin where it is none of them. */
+/** The typed name, if it is one of these. `refusal`: the beginning of the message if it is not. */
 export function chosen<T extends string>(
   typed: string,
   names: readonly T[],

@@ -1,4 +1,4 @@
-// Help: made from what the commands say about themselves.
+// Help, made from the commands' own declarations.
 
 import type { Command, Option, OptionTable } from './command.js'
 import type { Output } from './output.js'
@@ -6,7 +6,7 @@ import { fitted } from './print/fit.js'
 import { columns } from './print/lines.js'
 import { type Paint, painter, width } from './print/terminal.js'
 
-/** Of one command; of the program as a whole where it is the bare one. */
+/** `others`: all commands, for the help of the whole program. */
 export async function printHelp(command: Command, others: readonly Command[], output: Output): Promise<void> {
   if (output.json) return output.document(helpDocument(command, others))
   await output.print(helpLines(command, others, painter(1)))

@@ -1,8 +1,8 @@
-// Ctrl-C and kin while hooks run: the fire is aborted, its processes are ended, and only then the program ends.
+// Ctrl-C and other signals while hooks run: aborts the fire, and ends the program after its processes.
 
 import { Refusal } from './refusal.js'
 
-/** With the exit code that a shell gives to a program that ended by it. */
+/** Exit codes as a shell reports them. */
 const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
 type SignalName = keyof typeof SIGNALS
@@ -17,7 +17,7 @@ export class Interruption {
     for (const [name, listener] of this.#listeners) process.on(name, listener)
   }
 
-  /** The first asks the hooks to end and waits; whoever insists does not have to. */
+  /** The first signal ends the hooks and waits for them; a second one ends the program at once. */
   #interrupt(name: SignalName): void {
     if (this.#controller.signal.aborted) process.exit(SIGNALS[name])
     this.#controller.abort(interrupted(name))
@@ -27,7 +27,7 @@ export class Interruption {
     return this.#controller.signal
   }
 
-  /** From here on signals end the program at once. Throws if one came, unless all that matters was told by then. */
+  /** From here on signals end the program at once. Throws if one came before everything was told. */
   end(told: boolean): void {
     for (const [name, listener] of this.#listeners) process.off(name, listener)
     if (!told) this.#controller.signal.throwIfAborted()

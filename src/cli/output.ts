@@ -1,4 +1,4 @@
-// What goes out: text for people or one JSON document, written whole, and never anything that controls a terminal.
+// Output: text for people or one JSON document, written completely, and never anything that controls a terminal.
 
 import { writeSync } from 'node:fs'
 import { plainText, visible } from '../core/base/text.js'
@@ -10,10 +10,10 @@ const STDERR = 2
 /** Writes text to standard output or standard error. May throw. */
 export type Write = (fd: 1 | 2, text: string) => Promise<void> | void
 
-/** Where a command prints. With `json` people's text must go to `complain` alone. */
+/** Where a command prints. With `json`, text for people goes to `complain` only. */
 export class Output {
   readonly json: boolean
-  /** Something other than a closed pipe kept the output from being written. */
+  /** Why the output could not be written, other than a closed pipe. */
   failure: Error | undefined
 
   readonly #write: Write
@@ -38,12 +38,12 @@ export class Output {
     return exit
   }
 
-  /** The beginning of a line that somebody is to complete. */
+  /** A question without a line break, for the answer to follow. */
   async prompt(text: string): Promise<void> {
     await this.#tryWrite(STDOUT, text)
   }
 
-  /** The one document. Indented for a person who looks at it, on one line for a program. */
+  /** Indented on a terminal, on one line for a program. */
   async document(value: unknown): Promise<void> {
     const isLookedAt = this.#write === writeToProcess && isTerminal(STDOUT)
     await this.#tryWrite(STDOUT, `${jsonText(value, isLookedAt ? 2 : 0)}\n`)
@@ -58,13 +58,13 @@ export class Output {
     try {
       await this.#write(fd, text)
     } catch (error) {
-      // Whoever reads may stop reading (`| head -1`); that is no failure.
+      // A reader may stop early (`| head -1`); that is not a failure.
       if (fd === STDOUT && !isCode(error, 'EPIPE')) this.failure = error as Error
     }
   }
 }
 
-/** Synchronously where possible: a process that ends loses what is still on its way. */
+/** Synchronously where possible: a process that ends loses pending writes. */
 async function writeToProcess(fd: 1 | 2, text: string): Promise<void> {
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length; ) {
@@ -77,7 +77,7 @@ async function writeToProcess(fd: 1 | 2, text: string): Promise<void> {
   }
 }
 
-/** The other end made the pipe non-blocking, and it is full: only a stream can wait for it. */
+/** The pipe is full and non-blocking: only a stream can wait for it. */
 function writeLater(fd: number, bytes: Buffer): Promise<void> {
   const stream = fd === STDOUT ? process.stdout : process.stderr
   return new Promise((resolve, reject) => {
@@ -90,18 +90,18 @@ export function isCode(error: unknown, code: string): boolean {
   return (error as NodeJS.ErrnoException | null)?.code === code
 }
 
-/** JSON that is safe to look at: what JSON leaves as it is but a terminal obeys or hides is written as an escape. */
+/** JSON that is safe to display: characters that a terminal would obey or hide are escaped. */
 function jsonText(value: unknown, indent: number): string {
   return JSON.stringify(value, null, indent).replace(/[\u007f-\u009f\u2028\u2029]|\p{Cf}/gu, escaped)
 }
 
-/** Beyond the first 65,536 a character is two units. */
+/** Characters above U+FFFF are two units. */
 function escaped(char: string): string {
   const units = char.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'))
   return units.map((unit) => `\\u${unit}`).join('')
 }
 
-/** A copy in which no text controls the terminal: made once, so that no line printed from it can. */
+/** A copy in which no text can control the terminal. */
 export function plainData<T>(value: T): T {
   return plain(value) as T
 }
@@ -113,7 +113,7 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [plainText(key), field(key, item)]))
 }
 
-/** Of a path nothing is left out: it would be another one. */
+/** Paths keep every character, made visible: a shortened path would be another one. */
 function field(key: string, value: unknown): unknown {
   const isPath = (key === 'file' || key === 'project') && typeof value === 'string'
   return isPath ? visible(value) : plain(value)

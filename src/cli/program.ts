@@ -10,9 +10,9 @@ import { Output, type Write } from './output.js'
 import { EXIT, Refusal, usage } from './refusal.js'
 
 export interface Io {
-  /** Gets what is printed; without it the process prints. */
+  /** Gets everything that is printed; default: the streams of the process. */
   readonly write?: Write
-  /** Standard input; without it that of the process is read. */
+  /** Standard input; default: that of the process. */
   readonly stdin?: string
 }
 
@@ -22,7 +22,7 @@ export async function run(commands: Commands, args: readonly string[], io: Io = 
   try {
     const exit = await dispatch(commands, args, output, io.stdin)
     if (!output.failure) return exit
-    // A verdict reaches the host by its exit code all the same.
+    // The exit code still tells the host the verdict.
     await output.complain([`carabiner: The output could not be written: ${output.failure.message}`])
     return exit || EXIT.output
   } catch (error) {
@@ -30,7 +30,7 @@ export async function run(commands: Commands, args: readonly string[], io: Io = 
   }
 }
 
-/** Known before the command line is understood, so that a mistake in it is told in JSON too. */
+/** Looks for --json before the command line is read, so that mistakes in it are told in JSON too. */
 function outputFor(args: readonly string[], write?: Write): Output {
   return new Output(optionsIn(args).includes('--json'), write)
 }
@@ -59,7 +59,7 @@ async function dispatch(
   return command.run(given, output, { commands, stdin })
 }
 
-/** Options before the command are nobody's. */
+/** Options before the command belong to no command. */
 function readBare(commands: Commands, command: Command, args: readonly string[]): Given<OptionTable> {
   try {
     return readCommandLine(command, args)
@@ -105,7 +105,7 @@ interface Failure {
 function failureOf(error: unknown): Failure {
   if (error instanceof Refusal) return error
   if (isHookError(error)) {
-    // An abort has its reason from whoever aborted.
+    // The cause of an abort says why.
     if (error.cause instanceof Refusal) return error.cause
     const { code, message, hint } = error
     return { code, message, hint, exit: code === 'OPTIONS_INVALID' ? EXIT.usage : EXIT.failed }
@@ -118,7 +118,7 @@ function failureOf(error: unknown): Failure {
   }
 }
 
-/** One line and a hint; never a stack, unless somebody asked for it. */
+/** One line and a hint; a stack only with CARABINER_DEBUG. */
 async function tell(error: unknown, output: Output, isGate: boolean): Promise<number> {
   const { code, message, hint, exit } = failureOf(error)
   if (output.json && !isGate) await output.document({ error: { code, message, hint: hint ?? null } })
@@ -128,7 +128,7 @@ async function tell(error: unknown, output: Output, isGate: boolean): Promise<nu
   return isGate ? REFUSED : exit
 }
 
-/** Agents take any other code for leave to go on, and a mistake in the command line would open the gate. */
+/** Agents take any other code as permission, and a typing mistake would open the gate. */
 const REFUSED = 2
 
 function oneLine(text: string): string {
@@ -144,6 +144,6 @@ export async function main(commands: Commands): Promise<never> {
     void tell(error, outputFor(args), isGate(args)).then((exit) => process.exit(exit))
   })
   const exit = await run(commands, args)
-  // All is written, and every hook process is gone: what something left open must not keep a host waiting.
+  // Everything is written, and every hook process is gone: a handle left open must not keep a host waiting.
   process.exit(exit)
 }

@@ -1,6 +1,6 @@
-// Why a command did not do what was asked, in words for people and with a code and an exit for programs.
+// Why a command did not do what was asked: a message for people, a code and an exit code for programs.
 
-/** Exit codes beside those of `fire`, as sysexits.h names them. */
+/** Exit codes of sysexits.h; `fire` has others. */
 export const EXIT = { ok: 0, failed: 1, usage: 64, internal: 70, output: 74 } as const
 
 export interface RefusalOptions {
@@ -8,7 +8,7 @@ export interface RefusalOptions {
   readonly exit?: number
 }
 
-/** Not a bug: the message says what is wrong, the hint what to type or correct. */
+/** Not a bug: the message says what is wrong, and the hint what to do. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly code: string

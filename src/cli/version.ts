@@ -1,4 +1,4 @@
-// The version of the program; the bundle puts it in, so that starting reads no package.json.
+// The version of the program. The bundler inserts it, so that no package.json is read at start.
 
 declare const CARABINER_VERSION: string | undefined
 

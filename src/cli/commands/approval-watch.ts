@@ -1,4 +1,4 @@
-// `carabiner approvals --watch`: asks at this terminal whatever comes, of any project, until it is interrupted.
+// `carabiner approvals --watch`: asks every question of every project at this terminal, until it is interrupted.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { openTerminal } from '../../asking/terminal.js'
@@ -12,7 +12,7 @@ import { shortPath } from '../print/lines.js'
 import { isColoured, isTerminal } from '../print/terminal.js'
 import { EXIT, Refusal } from '../refusal.js'
 
-/** How often to look for questions, and whether somebody else answered. */
+/** How often to look for new questions, and for answers given elsewhere. */
 const LOOK_MS = 300
 
 interface Watch {
@@ -32,7 +32,7 @@ export async function watchQuestions(watch: Watch): Promise<number> {
   const interruption = new Interruption()
   const { signal } = interruption
   const watching = await queue.watching()
-  /** One that was left open is not shown again and again. */
+  /** A question that was left open is shown only once. */
   const shown = new Set<string>()
   try {
     await output.print(['waiting for questions of hooks; Ctrl-C ends it'])
@@ -49,7 +49,7 @@ export async function watchQuestions(watch: Watch): Promise<number> {
   return EXIT.ok
 }
 
-/** False where the person left. */
+/** False if the person left. */
 async function ask(pending: Pending, watch: Watch, signal: AbortSignal): Promise<boolean> {
   const { queue, output } = watch
   const { id, question, project, expires } = pending
@@ -70,7 +70,7 @@ async function ask(pending: Pending, watch: Watch, signal: AbortSignal): Promise
   await looking
   const given = typeof reply === 'string' ? { option: reply } : reply
   if (!('option' in given)) return !isLeft
-  // A terminal that is gone is nobody's answer.
+  // A terminal that went away gave no answer.
   if (given.by === 'default') return false
   const { option, by = userName() } = given
   await tell(pending, await queue.answer(id, { option, by, ...reasonOf(given) }), watch)
@@ -81,7 +81,7 @@ function reasonOf({ reason }: { readonly reason?: string }): { readonly reason?:
   return reason === undefined ? {} : { reason }
 }
 
-/** Ends the question where somebody else was faster, or it expired. */
+/** Ends the question when it was answered elsewhere, or expired. */
 async function lookUntil(queue: Approvals, id: string, over: AbortController): Promise<void> {
   while (!over.signal.aborted) {
     await pause(LOOK_MS, undefined, { signal: over.signal }).catch(() => undefined)

@@ -1,4 +1,4 @@
-// `carabiner approvals`: questions of hooks that wait for a person, answers to them, and what is always allowed.
+// `carabiner approvals`: questions of hooks that wait for a person, their answers, and what is always allowed.
 
 import { callLine } from '../../asking/call-line.js'
 import { questionText } from '../../asking/question-text.js'
@@ -167,7 +167,7 @@ async function answer(
   return EXIT.ok
 }
 
-/** A slip of the finger is nobody's choice. */
+/** A shorter id may be a typing slip. */
 const SHORTEST = 4
 
 const SAID: Readonly<Record<Effect, string>> = {
@@ -297,7 +297,6 @@ async function record(project: string, entries: readonly Entry[]): Promise<strin
 
 // ---- lines for people ------------------------------------------------------------------------------------------
 
-/** One line each, and what to type. */
 function pendingLines(open: readonly Pending[], paint: Paint, now = Date.now()): readonly string[] {
   if (open.length === 0) return ['nobody waits for an answer']
   const rows = columns(open.map((one) => [one.id, leftOf(one.expires, now), whatOf(one), saidIn(one)]))
@@ -331,7 +330,7 @@ function saidIn({ question, project }: Pending): string {
   return `${callLine(question.call)}  ${prompt} (${visible(shortPath(project))})`
 }
 
-/** `4 min`, as long as it can be answered. */
+/** `4 min left` */
 function leftOf(expires: string, now: number): string {
   const seconds = Math.max(0, Math.round((Date.parse(expires) - now) / 1000))
   return seconds < 120 ? `${seconds} s left` : `${Math.round(seconds / 60)} min left`

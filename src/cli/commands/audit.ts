@@ -104,7 +104,7 @@ export const command: Command<typeof OPTIONS> = {
   },
 }
 
-/** Whoever gives a number means so many. */
+/** A number after tail most likely means a count. */
 function lines(action: Action, extra: string): string | undefined {
   return action === 'tail' && /^\d+$/.test(extra)
     ? `carabiner audit tail -n ${extra} lists so many; carabiner audit show ${extra} shows that entry.`
@@ -259,7 +259,7 @@ function verdictLines(folder: string, found: Verification, paint: Paint): readon
       ? [`  note: ${visible(torn.file)} ends with ${torn.bytes} bytes of a record that was not finished`]
       : []),
   ]
-  // What is to be copied stays whole.
+  // Not folded, so that it can be copied.
   const anchor = ok && last ? [paint.dim(`  to note elsewhere, for --expect: ${last.seq}:${last.hash}`)] : []
   return [...fitted(lines), ...anchor]
 }

@@ -193,7 +193,7 @@ function noteLines(texts: readonly string[], what: string, paint: Paint): readon
   ]
 }
 
-/** One that cannot be had does not keep the others from being fetched. */
+/** A catalogue that cannot be fetched does not stop the others. */
 async function update(store: CatalogStore, name: string | undefined, output: Output): Promise<number> {
   const names = name === undefined ? store.names() : [name]
   const updated: CatalogUpdate[] = []

@@ -1,4 +1,4 @@
-// `carabiner completion`: what makes a shell complete commands, options and names.
+// `carabiner completion`: the script that makes a shell complete commands, options and names.
 
 import { COMMON_OPTIONS, type Command, choiceOf, chosen } from '../command.js'
 import { NAME_KINDS, namesOf, SHELLS, type Shell } from '../completion/names.js'
@@ -28,7 +28,7 @@ export const command: Command<typeof OPTIONS> = {
       return EXIT.ok
     }
     const name = shellNamed(shell)
-    // Names are asked for while somebody types, and need none of this.
+    // Not needed for names, which the shell asks for while somebody types.
     const { scriptFor } = await import('../completion/scripts.js')
     const script = await scriptFor(name, commands)
     return output.result({ shell: name, script }, () => [script.trimEnd()])

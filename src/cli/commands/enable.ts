@@ -66,7 +66,7 @@ export const command: Command<typeof OPTIONS> = {
   },
 }
 
-/** Of a plugin: its own switch, and those of its hooks. */
+/** A plugin's switch, and those of its hooks. */
 function meantBy(off: readonly Switch[], name: string, hook: string | undefined): readonly Switch[] {
   const meant =
     hook === undefined
@@ -87,7 +87,7 @@ interface Asked {
   readonly user: boolean
 }
 
-/** Says what holds it off instead, if anything does. */
+/** Also says what else keeps it from running. */
 async function notOff(name: string, asked: Asked, off: readonly Switch[]): Promise<Refusal> {
   const { hook, user } = asked
   const what = visibleName(hook ?? name)
@@ -117,7 +117,7 @@ async function notOff(name: string, asked: Asked, off: readonly Switch[]): Promi
   )
 }
 
-/** Its own file may say that it is off, or it waits for trust. */
+/** Its file may switch it off, or it may wait for trust. */
 async function otherReason(name: string, asked: Asked): Promise<string | undefined> {
   const { hook } = asked
   const listed = await listedHooks(sourcesOf(asked.project))

@@ -1,4 +1,4 @@
-// `carabiner explain`: which hooks would run for an event and which would not, why, and what would come of it. Runs nothing.
+// `carabiner explain`: which hooks would run for an event, why the others would not, and what could come of it. Runs nothing.
 
 import type { ConfiguredHook } from '../../config/configured-hook.js'
 import { isObject } from '../../core/base/json.js'
@@ -91,7 +91,7 @@ function firstEvent(focus: readonly ListedHook[] | undefined): string | undefine
   return hook === undefined || hook.events === 'all' ? undefined : hook.events[0]
 }
 
-/** What a matcher looks at must be said; the rest may be made up. */
+/** The field that matchers look at must be given; the rest can be an example. */
 function isWithoutMatcher(event: string, given: Payload): boolean {
   return resolveEvent(event).matcher === null && Object.keys(given).length === 0
 }
@@ -188,7 +188,7 @@ async function faultsIn(
   return faults
 }
 
-/** None where they cannot be read: a fire tells that, and asks. */
+/** Zero if they cannot be read: fire reports that, and asks. */
 async function grantsOn(event: string, tool: string, sources: Sources): Promise<number> {
   try {
     const all = await fileStores({ projectDir: projectFolder(sources) }).sessions.grants()
@@ -221,7 +221,7 @@ function documentOf(question: Question, data: Payload, { terms, forecast, advice
   }
 }
 
-/** Of several hooks under one name, as a process makes them, the one that listens. */
+/** A process has several hooks under one name: tells about the one that listens. */
 async function tellOne(
   focus: readonly ListedHook[],
   { question, data, untrusted, settings }: Asked,
@@ -263,7 +263,7 @@ async function tellOne(
 
 // ---- the payload ----------------------------------------------------------------------------------------------
 
-/** Standard input is read only where it is asked for: a terminal or a pipe that stays open would hold everything up. */
+/** Reads standard input only with `--payload -`: an open terminal or pipe would never end. */
 async function dataOf(options: {
   readonly tool: string | undefined
   readonly input: string | undefined

@@ -1,4 +1,4 @@
-// `carabiner fire`: one event through the hooks of a project, as a host would fire it.
+// `carabiner fire`: fires one event through the hooks of a project, as a host would.
 
 import { resolve, sep } from 'node:path'
 import { type Diagnostic, LOSSES, textOf } from '../../core/base/errors.js'
@@ -107,7 +107,7 @@ export const command: Command<typeof OPTIONS> = {
     const payload = (await readPayload(options.payload, { stdin })) ?? nothingSent(named)
     const event = eventOf('fire', named, payload)
     await checkSpelling(named, payload, options)
-    // Also for a program that reads only what the hooks decided: without the gates that were meant, everything goes on.
+    // A program that reads only the decision must not miss that the intended gates were not asked.
     const slips = [...slipOf(resolveEvent(event)), ...misspelt(event)]
     if (output.json) await output.complain(slips.map(({ text }) => plainText(`carabiner: ${text}`)))
     const told = (one: FireResult) => report(event, one, output)
@@ -153,7 +153,7 @@ async function replyAs(
     const until = { seconds: timeout ?? reply.patience, startedAt }
     const told = ({ outcome, notices }: FireResult) => {
       const losses = lossesOf(sources, notices)
-      // A deny stands whatever else is missing.
+      // A deny stands, even if some hooks are missing.
       const counts = losses.length === 0 || EXITS[outcome.action] !== EXIT.ok
       return counts ? reply.give(outcome, outer) : reply.refuse(lossOf(losses))
     }
@@ -165,20 +165,20 @@ async function replyAs(
   return reply.exit
 }
 
-/** A project that says where trust and settings of the user are would decide about itself. */
+/** A project that moves the user's trust and settings would decide about itself. */
 function checkEnvironment(): void {
   const set = projectEnvOf(undefined, process.env, userHome())
   if (movesDecisions(set)) throw new Refusal('CONFIG_INVALID', envProblems(set).join('; '))
 }
 
-/** Whoever names a file or a plugin means it: without its hooks the event was not evaluated as asked. */
+/** Files and plugins that were named must load: without their hooks the event was not evaluated as asked. */
 function lossesOf({ plugin, config }: Sources, notices: readonly Diagnostic[]): readonly Diagnostic[] {
   const named = [...plugin, ...config].map((path) => resolve(path))
   const isNamed = (file = '') => named.some((path) => file === path || file.startsWith(path + sep))
   return notices.filter(({ code, file }) => LOSSES.has(code) && isNamed(file))
 }
 
-/** With a misspelt name everything goes on. One that the payload has as well, or that a hook listens to, is meant so. */
+/** A misspelt event passes every gate. A name that the payload repeats, or that a hook listens to, is meant. */
 async function checkSpelling(named: string | undefined, payload: Payload, sources: Sources): Promise<void> {
   const meant = named === undefined || payload.hook_event_name ? undefined : nearEvent(named)
   if (named === undefined || meant === undefined) return
@@ -197,7 +197,7 @@ function secondsOf(option: string, text: string | undefined): number | undefined
   throw usage(`--${option} must be a number of seconds above 0, got ${JSON.stringify(text)}`)
 }
 
-/** Whoever names the event may have nothing to say about it. */
+/** An event that is named may have an empty payload. */
 function nothingSent(named: string | undefined): Payload {
   if (named !== undefined) return {}
   throw new Refusal('PAYLOAD_INVALID', 'The payload is empty, and no EVENT was given', {
@@ -214,7 +214,7 @@ async function report(event: string, { outcome, notices, ms }: FireResult, outpu
   await output.print(outcomeLines(resolveEvent(event).name, { ...outcome, diagnostics }, ms))
 }
 
-/** The document is out: what came to light since goes to standard error. */
+/** The document is already out, so later notices go to standard error. */
 function lateReport(output: Output): Firing['toldLater'] {
   return (late) =>
     output.complain(late.map(({ code, text }) => plainText(`${severityOf(code)} ${code} ${text}`)))
@@ -228,8 +228,8 @@ interface Switched extends Sources {
 }
 
 /**
- * What was sent, if the switch lets it pass, whatever it is: it is read all the same, so that its sender is not cut
- * off, and it is on record that nothing was judged.
+ * The payload, if CARABINER_OFF lets the event pass. It is read even so, so that its sender is not cut off, and the audit
+ * records that nothing was judged.
  */
 async function bypassed(
   { payload: file, stdin, ...sources }: Switched,

@@ -1,4 +1,4 @@
-// `carabiner hook NAME`: what a host's settings file runs for an event; and the lock that keeps an agent from stopping.
+// `carabiner hook NAME`: the command in a host's settings file that answers an event, and the lock that keeps an agent going.
 
 import { textOf } from '../../core/base/errors.js'
 import { userHome } from '../../files/homes.js'

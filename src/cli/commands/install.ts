@@ -113,7 +113,7 @@ async function prepare(text: string, target: Target, { name, ref, path }: How): 
   return preparePlugin(resolved, target, name)
 }
 
-/** A bare name may be one of a catalogue. */
+/** A bare name may be meant for a catalogue. */
 async function sourceIn(text: string, how: Parameters<typeof parseSource>[1]): Promise<Source> {
   try {
     return parseSource(text, how)
@@ -128,7 +128,7 @@ async function decide(prepared: PreparedPlugin, target: Target, how: How, output
   if (isInstalled(prepared, target)) return already(prepared, target, how, output)
   const { name } = prepared
   const source = findSource(acceptedSource(target, name), prepared.entry)
-  // What was typed names no address: where that is another one by now, --yes was not meant for it.
+  // The user typed a catalogue's name, not an address: --yes does not cover an address that has changed.
   const isMoved = source.state === 'moved-by-catalog'
   const shown = shownPlugin(prepared, target)
   await printReview(shown, prepared, how.full, output)
@@ -158,7 +158,6 @@ async function isYes(question: string, output: Output): Promise<boolean> {
   return !output.json && canAsk() && agrees(question, output)
 }
 
-/** What became of it, and what to type next. */
 async function tellTrust(
   name: string,
   target: Target,
@@ -177,7 +176,7 @@ async function tellTrust(
 
 // ---- what is there already ------------------------------------------------------------------------------------
 
-/** One that was cut off before it was trusted ends as if it had not been. */
+/** An installation that was interrupted before it was trusted is completed. */
 async function already(prepared: PreparedPlugin, target: Target, how: How, output: Output): Promise<number> {
   const { name, entry } = prepared
   const source = findSource(acceptedSource(target, name), entry)
@@ -206,7 +205,7 @@ async function already(prepared: PreparedPlugin, target: Target, how: How, outpu
   return tellTrust(name, target, trusted || undefined, how, output)
 }
 
-/** False where nobody agreed. */
+/** False if nobody agreed. */
 async function trustThere(
   prepared: PreparedPlugin,
   target: Target,

@@ -1,4 +1,4 @@
-// `carabiner list`: every hook there is, where it stands, what it runs, and whether it may.
+// `carabiner list`: every hook, where it is configured, what it runs, and whether it may.
 
 import type { Diagnostic } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
@@ -68,12 +68,12 @@ export const command: Command<typeof OPTIONS> = {
   },
 }
 
-/** Null where nothing of it is on record. */
+/** Null if nothing is on record. */
 interface Counted extends ListedHook {
   readonly stats?: HookStats | null
 }
 
-/** Loaded when asked for. */
+/** Loads the audit only when asked for. */
 async function statsIn(project: string, tick: Tick): Promise<(hook: ListedHook) => HookStats | null> {
   const [{ auditOf }, { statsOf }] = await Promise.all([
     import('../project-audit.js'),
@@ -110,7 +110,6 @@ async function listLines(
   ]
 }
 
-/** Loaded where there is nothing else to say. */
 async function stepsFor(sources: Sources): Promise<readonly string[]> {
   const { firstSteps } = await import('../why/first-steps.js')
   return firstSteps(sources)
@@ -120,7 +119,7 @@ function namesOf(units: readonly Untrusted[]): readonly string[] {
   return units.map(({ name }) => name)
 }
 
-/** What runs stands whole under its name: what is cut off cannot be reviewed. */
+/** Commands are shown whole: a command that is cut off cannot be reviewed. */
 function groupLines(file: string, hooks: readonly Counted[], paint: Paint): readonly string[] {
   const cells = hooks.map(({ line, state, name, matcher }) => [
     String(line ?? '').padStart(4),

@@ -1,4 +1,4 @@
-// A plugin that is carried over: its files and hooks are shown; one that would run here is reviewed, agreed to, placed and trusted.
+// `carabiner migrate PLUGIN`: shows its files and hooks; a plugin that would run here is reviewed, agreed to, placed and trusted.
 
 import { join, resolve } from 'node:path'
 import { visible } from '../../core/base/text.js'
@@ -30,7 +30,7 @@ interface How {
   readonly full: boolean
 }
 
-/** `again`: what to type for the same with --write. */
+/** `again`: the command line that does the same with --write. */
 export async function movePlugin(
   plugin: string,
   direction: Direction,
@@ -65,7 +65,7 @@ function targetFor(how: How): Target {
   return { scope: realOf(base) === realOf(userHome()) ? 'user' : 'project', base }
 }
 
-/** A path, or the name of a plugin that is here. */
+/** `plugin`: a path, or the name of a plugin here. */
 function folderOf(plugin: string, direction: Direction, hooksDir: string): string {
   const here = join(hooksDir, plugin)
   return direction === 'claude-code' && /^[\w.-]+$/.test(plugin) && isFolder(here) ? here : resolve(plugin)
@@ -75,9 +75,9 @@ function folderOf(plugin: string, direction: Direction, hooksDir: string): strin
 
 interface Done {
   readonly isWritten: boolean
-  /** Somebody was to agree, and nobody did. */
+  /** Nobody agreed. */
   readonly isLeft?: boolean
-  /** True, or why not; undefined where it needs none, or nobody wanted it to be. */
+  /** True, or why not; undefined if it needs no trust, or none was wanted. */
   readonly trusted?: true | string
   readonly shown?: Shown
 }
@@ -99,7 +99,7 @@ async function carryOut(
   return { isWritten: !move.isThere }
 }
 
-/** It is a stranger's until somebody has seen what it would run here. */
+/** A plugin needs a review before it may run here. */
 async function review(move: PluginMove, target: Target, how: How, output: Output): Promise<Done> {
   const { name, from, tree, isThere } = move
   const isHere = target.scope === 'project'

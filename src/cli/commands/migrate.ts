@@ -1,4 +1,4 @@
-// `carabiner migrate`: hooks of Claude Code to Carabiner's place, and back. Shows what it would change, and changes it with --write.
+// `carabiner migrate`: moves hooks from Claude Code to Carabiner, or back. Shows the changes; --write makes them.
 
 import { join, resolve, sep } from 'node:path'
 import { visible } from '../../core/base/text.js'
@@ -19,7 +19,7 @@ import { optionOf, typedTrust } from '../print/typed.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, projectFolder } from '../sources.js'
 
-/** Each time somebody else changed a file while this one showed what it would change. */
+/** Each try fails if a file changes between planning and writing. */
 const MOST_TRIES = 5
 
 const OPTIONS = {
@@ -111,7 +111,7 @@ function checkPluginOptions(options: Options, plugin: string | undefined, direct
     throw usage(`${visible(options.out)} is where Carabiner keeps hooks`, 'Give another --out DIR.')
 }
 
-/** What is put there would run here, and nobody has seen what. */
+/** A plugin placed there would run here without a review. */
 function isOurs(folder: string): boolean {
   const path = resolve(folder)
   const isNamedSo = [path, realOf(path)].some((one) => one.toLowerCase().split(sep).includes('.amplifier'))
@@ -182,7 +182,6 @@ function sentence({ moved, changes, left, sources, files }: Migration, isDone: b
   return isDone ? `migrated ${fresh}${more}` : `${fresh} would be migrated${more}; nothing was written`
 }
 
-/** Some of it is no hook. */
 function staying(count: number): string {
   return count === 1 ? '1 entry stays where it is' : `${count} entries stay where they are`
 }
@@ -209,7 +208,7 @@ function nextOf({ changes, moved, files }: Migration, isDone: boolean, options: 
 
 // ---- what to type ---------------------------------------------------------------------------------------------
 
-/** The same call again, with more. */
+/** The same command line, with more options. */
 function again(options: Options, more: readonly string[], words: readonly string[] = []): string {
   const given = (['to', 'project', 'name', 'out'] as const).flatMap((key) => {
     const value = options[key]

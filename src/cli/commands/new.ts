@@ -1,4 +1,4 @@
-// `carabiner new`: a plugin that works, with its tests, to begin with.
+// `carabiner new`: makes a working plugin with tests, to start from.
 
 import { lstatSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -111,7 +111,7 @@ function checkMatcher(matcher: string, event: string, field: string | null): voi
 
 const OTHER_PLACE = 'Choose another name, or another place with --dir DIR. Nothing was changed.'
 
-/** As for what is installed: a project leads nothing elsewhere, and no two names are one folder on another system. */
+/** Placed like an installed plugin: no link in the project leads elsewhere, and no two names are one folder on another system. */
 async function place(files: readonly NewFile[], folder: string): Promise<void> {
   const tree = new FileTree()
   for (const { path, text, isExecutable } of files) tree.addFile(path, Buffer.from(text), isExecutable)
@@ -131,14 +131,14 @@ function isThere(folder: string): Refusal {
   })
 }
 
-/** Whoever makes it has read it. Why it is not trusted, if so. */
+/** Trusted without a review, because its author made it just now. Returns why it is not trusted, if so. */
 async function trustNew(folder: string, project: string, isElsewhere: boolean): Promise<string | undefined> {
   const found = await findUnits(
     { project, plugin: isElsewhere ? [folder] : [], config: [], 'pre-trusted': undefined },
     undefined,
   )
   const unit = [...found.units.keys()].find(({ path }) => realOf(path) === realOf(folder))
-  // The user's own hooks need none.
+  // The user's own hooks need no trust.
   if (!unit) return undefined
   const { review, problems } = show(found, unit)
   if (!review || problems.length > 0) return problems[0] ?? 'it cannot be read'

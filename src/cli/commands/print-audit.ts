@@ -1,4 +1,4 @@
-// Entries of the audit for people: one line each, or one entry whole.
+// Audit entries for people: one line each, or one entry in full.
 
 import { localTime } from '../../core/base/time.js'
 import type { AuditedHook } from '../../core/session/audit-record.js'
@@ -8,7 +8,7 @@ import { cutTo, fitted, shownColumns } from '../print/fit.js'
 import { columns, duration, indented, noticeLines, oneLine, shortPath } from '../print/lines.js'
 import { type Paint, width } from '../print/terminal.js'
 
-/** As a table; the words of an entry are cut where the line ends. */
+/** A table; the words of an entry are cut at the end of the line. */
 export function entryLines(entries: readonly StoredEntry[], paint: Paint): readonly string[] {
   const plain = plainData(entries)
   const rows = columns(
@@ -24,12 +24,12 @@ export function entryLines(entries: readonly StoredEntry[], paint: Paint): reado
   return fitted(lines)
 }
 
-/** Columns: fewer say nothing. */
+/** In columns; fewer are not readable. */
 const LEAST_WORDS = 20
 
 type Cells = readonly [what: string, verdict: string, words: string]
 
-/** Somebody else than the writer may have made it: what is no entry of ours is shown as it is. */
+/** Another program may have written it: an entry that we do not understand is shown as it is. */
 function cellsOf(entry: StoredEntry): Cells {
   try {
     return cells(entry) ?? [oneLine(String(entry.kind)), '', oneLine(JSON.stringify(entry))]
@@ -38,7 +38,7 @@ function cellsOf(entry: StoredEntry): Cells {
   }
 }
 
-/** What happened, what came of it, and the words to it; undefined for a kind that a newer version writes. */
+/** Undefined for a kind that a newer version writes. */
 function cells(entry: StoredEntry): Cells | undefined {
   switch (entry.kind) {
     case 'fire':
@@ -103,7 +103,7 @@ function colour(entry: StoredEntry, paint: Paint): (text: string) => string {
   return OPEN.has(verdict) || OPEN.has(entry.kind) ? paint.yellow : paint.green
 }
 
-/** `14:03:22`, with the day where it is another. */
+/** `14:03:22`; with the date unless it is today. */
 function clock(time: string, now = new Date()): string {
   const [day = '', hour = time] = localTime(time).split(' ')
   return day === localTime(now.toISOString()).split(' ')[0] ? hour : localTime(time)
@@ -167,7 +167,7 @@ function approvalLines({ question, answer }: Asked): readonly string[] {
   ]
 }
 
-/** What the chain is about has been said. */
+/** Fields that are shown elsewhere. */
 const SAID: ReadonlySet<string> = new Set(['seq', 'prev', 'hash', 'time', 'kind'])
 
 function otherDetails(entry: StoredEntry): readonly string[] {

@@ -39,7 +39,7 @@ export const command: Command<typeof OPTIONS> = {
   },
 }
 
-/** With or without its ending. */
+/** `hooks` or `hooks.json`. */
 function nameOf(text: string): SchemaName {
   const plain = text.replace(/\.json$/, '')
   return chosen(plain, SCHEMA_NAMES, 'There is no schema')

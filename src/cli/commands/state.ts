@@ -1,4 +1,4 @@
-// The bare `carabiner`: how this project stands, and the next command to type.
+// The bare `carabiner`: the state of this project, and the next command to type.
 
 import type { Diagnostic } from '../../core/base/errors.js'
 import { resolveEvent } from '../../core/events/events.js'
@@ -56,13 +56,13 @@ export const command: Command<typeof OPTIONS> = {
 interface State {
   readonly version: string
   readonly project: string
-  /** How many hooks are in which state. */
+  /** How many hooks are in each state. */
   readonly hooks: Readonly<Record<ListedHook['state'], number>>
-  /** Names of those that are ready, and would fail: a script or program is missing, or cannot be executed. */
+  /** Hooks that are ready but would fail: a script or program is missing, or cannot be executed. */
   readonly cannotStart: readonly string[]
-  /** How many listen to which event; `all` is every event. */
+  /** How many hooks listen to each event; `all` is every event. */
   readonly events: Readonly<Record<string, number>>
-  /** What waits for trust: plugins, skills and files of hooks. */
+  /** Plugins, skills and hook files that wait for trust. */
   readonly untrusted: readonly Untrusted[]
   readonly diagnostics: readonly Diagnostic[]
   readonly next: readonly string[]
@@ -93,7 +93,7 @@ async function stateOf(found: Found, sources: Sources): Promise<State> {
   }
 }
 
-/** What is most wrong comes first: off as a whole, broken, not trusted, not there. */
+/** The worst comes first: switched off, broken, not trusted, missing. */
 async function nextOf(
   { hooks, untrusted, diagnostics, cannotStart }: Found,
   sources: Sources,
@@ -113,18 +113,18 @@ async function nextOf(
   return next.length > 0 ? next : [typed(['list'], sources)]
 }
 
-/** Hooks that nobody asks guard nothing. */
+/** Hooks that no agent asks guard nothing. */
 async function stepsFor(sources: Sources, isEmpty: boolean): Promise<readonly string[]> {
   const { firstSteps, setupStep } = await import('../why/first-steps.js')
   return [...(isEmpty ? firstSteps(sources) : []), ...setupStep(projectOf(sources), !isEmpty)]
 }
 
-/** Without names that only an observer has heard of. */
+/** Without custom events. */
 function knownEventsOf({ events }: ListedHook): readonly string[] {
   return events === 'all' ? ['all'] : events.filter((event) => !resolveEvent(event).custom)
 }
 
-/** The event of a hook, and a tool that it takes. */
+/** The hook's event, and a tool that its matcher takes. */
 function questionAbout(hook: ListedHook): readonly string[] {
   const { matcher } = hook
   const event = hook.events === 'all' ? 'PreToolUse' : (knownEventsOf(hook)[0] ?? 'PreToolUse')

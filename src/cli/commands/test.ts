@@ -1,4 +1,4 @@
-// `carabiner test`: the cases of a plugin's hooks.test.json, run through the real engine.
+// `carabiner test`: runs the cases in a plugin's hooks.test.json through the real engine.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -88,7 +88,7 @@ interface Run {
   readonly env: TestCase['env']
   readonly output: Output
   readonly signal: AbortSignal
-  /** What was said already. */
+  /** Lines that were printed already. */
   readonly told: Set<string>
 }
 
@@ -107,12 +107,12 @@ async function once(run: Run): Promise<number> {
   const count = suites.reduce((sum, { cases }) => sum + cases.length, 0)
   const results = await withProgress(`running ${counted(count, 'case')}`, output, (_, end) =>
     runSuites(suites, signal, (result) => {
-      // From then on the results say how far it is.
+      // From here on the results show the progress.
       end()
       return teller.tell(result)
     }),
   )
-  // What was interrupted has no result.
+  // An interrupted run has no result.
   if (signal.aborted) return EXIT.failed
   const problems = suites.flatMap((suite) => suite.problems)
   if (output.json)
@@ -122,19 +122,18 @@ async function once(run: Run): Promise<number> {
   return problems.length > 0 || tallyOf(results).failed > 0 ? EXIT.failed : EXIT.ok
 }
 
-/** Before anything of them runs. */
 async function announce(untrusted: readonly Unreviewed[], run: Run): Promise<void> {
   await say(untrusted.length === 0 ? [] : [unreviewedLine(untrusted)], run)
 }
 
-/** Each once. */
+/** Prints each line only once. */
 async function say(lines: readonly string[], { output, told }: Run): Promise<void> {
   const fresh = lines.filter((line) => !told.has(line))
   for (const line of fresh) told.add(line)
   if (!output.json && fresh.length > 0) await output.complain(fresh)
 }
 
-/** Of a variable that hooks are to get. */
+/** The value of a variable that is passed on to hooks. */
 function handedOn(name: string): string {
   if (isOfTheStage(name)) throw usage(`--env ${name}: every case has its own ${name}`)
   const value = process.env[name]
@@ -142,13 +141,13 @@ function handedOn(name: string): string {
   return value
 }
 
-/** Who stands in a plugin means that one. */
+/** The plugin around the current directory, else the project. */
 function defaultPlace(): string {
   const project = projectFolder({ project: undefined })
   return findCases('.').length > 0 ? '.' : fromHere(project)
 }
 
-/** A filter that nothing passes, and a file without a case, test nothing: that is no success. */
+/** A run without any case is not a success. */
 function checkSome(suites: readonly Suite[], { filter, where }: Run): void {
   if (suites.some(({ cases, problems }) => cases.length > 0 || problems.length > 0)) return
   if (filter === undefined) {
@@ -242,7 +241,7 @@ async function writeReport(
 
 // ---- again and again ------------------------------------------------------------------------------------------
 
-/** Until it is interrupted, with the exit code of that. */
+/** Runs until it is interrupted, and returns the exit code of the signal. */
 async function watching(run: Run): Promise<number> {
   const { where, output, signal } = run
   const subjects = await casesOf(where)
@@ -263,7 +262,7 @@ async function watching(run: Run): Promise<number> {
   return signal.reason instanceof Refusal ? signal.reason.exit : EXIT.ok
 }
 
-/** Somebody is editing: what is wrong now may be right after the next keystroke. */
+/** The user is editing: a mistake may be gone after the next keystroke. */
 async function told(error: unknown, output: Output): Promise<void> {
   if (!(error instanceof Refusal)) throw error
   await output.complain([`carabiner: ${plainData(error.message)}`])

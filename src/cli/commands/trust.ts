@@ -1,4 +1,4 @@
-// `carabiner trust`: shows what came with a project and would run, and trusts exactly what was shown. Runs nothing.
+// `carabiner trust`: shows what a project would run, and trusts exactly what was shown. Runs nothing.
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -68,7 +68,7 @@ export const command: Command<typeof OPTIONS> = {
       return called
     })
     const asked = whats.length === 0 ? units : [...new Set(named)]
-    // A program gets to know all; a person is bothered with what is to be decided.
+    // A program is told everything, a person only what is to be decided.
     const shown = asked.map((unit) => show(found, unit))
     if (output.json) return document(shown, found, options, output)
     const where = projectLine(options, painter(1))
@@ -89,7 +89,6 @@ interface How {
 
 // ---- which ----------------------------------------------------------------------------------------------------
 
-/** By name, or by the path of the unit. */
 function unitsCalled(what: string, units: readonly Unit[], given: Places): readonly Unit[] {
   const path = realOf(resolve(what))
   const called = units.filter((unit) => isNamed(unit, what) || realOf(unit.path) === path)
@@ -110,7 +109,7 @@ function isNamed({ kind, name, path }: Unit, what: string): boolean {
   return isCalled(what, name, kind === 'folder' ? path : undefined)
 }
 
-/** What is there, but no hooks of this project: how to add it. */
+/** How to add a folder or file that is not part of this project. */
 function otherPlace(what: string, given: Places): string | undefined {
   if (!existsSync(what)) return undefined
   const [kind, more] = isFolder(what)
@@ -119,7 +118,7 @@ function otherPlace(what: string, given: Places): string | undefined {
   return `If ${visibleName(what)} is ${kind}, type: ${visible(typed(['trust'], { ...given, ...more }))}`
 }
 
-/** A second plugin that calls itself like the one that is meant must not come along without anybody looking. */
+/** A second plugin of the same name must not be trusted unseen. */
 function checkOne(what: string, units: readonly Unit[]): void {
   if (units.length < 2 || units.every(({ kind }) => kind === 'file')) return
   throw new Refusal('AMBIGUOUS_UNIT', `${counted(units.length, 'unit')} are called ${visibleName(what)}`, {

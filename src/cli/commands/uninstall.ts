@@ -1,4 +1,4 @@
-// `carabiner uninstall`: takes plugins away, with all that was kept because of them.
+// `carabiner uninstall`: removes plugins, and everything that was kept for them.
 
 import { join } from 'node:path'
 import { visible, visibleName } from '../../core/base/text.js'
@@ -51,7 +51,7 @@ export const command: Command<typeof OPTIONS> = {
     return asRefusals(async () => {
       const done = await finished(names, options)
       const named = names.filter((name) => !done.has(name)).map((name) => meant(name, options))
-      // Both of its names may have been given.
+      // Both names of one plugin may have been given.
       const plugins = [...new Map(named.map((plugin) => [plugin.path, plugin])).values()]
       for (const plugin of plugins) if (!(await mayGo(plugin, options.yes, output))) return EXIT.failed
       for (const [name, target] of done) await tell(name, target, output)
@@ -66,7 +66,7 @@ export const command: Command<typeof OPTIONS> = {
   },
 }
 
-/** At once: one that fails later does not hide it. */
+/** Told at once: a later failure must not hide it. */
 async function tell(name: string, target: Target, output: Output): Promise<void> {
   const { path } = goneData([name, target])
   if (!output.json) await output.print([`uninstalled ${visibleName(name)}  ${visible(shortPath(path))}`])
@@ -76,7 +76,7 @@ function goneData([name, target]: readonly [string, Target]) {
   return { name, scope: target.scope, path: join(pluginsDir(target), name) }
 }
 
-/** Where an uninstall of one of them was interrupted, which is done by that. */
+/** Completes interrupted uninstalls of these plugins. */
 async function finished(names: readonly string[], options: GivenScope): Promise<Map<string, Target>> {
   const done = new Map<string, Target>()
   const asked = targetOf(options)
@@ -110,7 +110,7 @@ function meant(name: string, options: GivenScope): Meant {
   )
 }
 
-/** What cannot be fetched again is not removed without a word. */
+/** Files that cannot be fetched again are not removed without asking. */
 async function mayGo({ name, path, state }: Meant, isSure: boolean, output: Output): Promise<boolean> {
   if (isSure || state === 'ok' || state === 'missing') return true
   const why = state === 'modified' ? 'has files that were changed since' : 'was not installed by Carabiner'

@@ -1,4 +1,4 @@
-// `carabiner untrust`: takes trust back, also from what is not there any more.
+// `carabiner untrust`: takes trust back, even for files that are gone.
 
 import { resolve } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
@@ -82,7 +82,7 @@ function ofProject(records: readonly TrustRecord[], project: string): readonly T
   return records.filter(({ projectDir }) => realOf(projectDir) === realOf(project))
 }
 
-/** By name among those of this project, by path everywhere. */
+/** Names count in this project, paths everywhere. */
 function called(what: string, project: string, store: TrustStore): readonly Gone[] {
   const path = resolve(what)
   const records = what.includes('/') ? recordsOrNone(store) : recordsIn(store)
@@ -91,7 +91,7 @@ function called(what: string, project: string, store: TrustStore): readonly Gone
     isCalled(what, one.name, one.kind === 'folder' ? one.path : undefined),
   )
   if (byPath.length + byName.length > 0) return [...new Set([...byPath, ...byName])]
-  // It may have a record that cannot be found because another one cannot be read.
+  // Its record may be hidden by another one that cannot be read.
   return (['folder', 'file'] as const).map((kind) => ({ kind, name: what, path, projectDir: project }))
 }
 

@@ -1,4 +1,4 @@
-// `carabiner update`: fetches installed plugins again, shows what is different, and replaces what somebody agreed to.
+// `carabiner update`: fetches installed plugins again, shows the differences, and replaces what the user agreed to.
 
 import { join } from 'node:path'
 import { plainText, visible, visibleName } from '../../core/base/text.js'
@@ -107,18 +107,17 @@ interface Result {
 
 interface Named {
   readonly name: string
-  /** Its folder. */
   readonly path: string
   readonly target: Target
 }
 
 interface Meant {
   readonly found: readonly Named[]
-  /** Sentences: what of the project cannot be read, which keeps nobody from updating their own. */
+  /** Sentences. Problems with the project's lock file do not stop updates of the user's own plugins. */
   readonly problems: readonly string[]
 }
 
-/** What a project's lock file names is nobody's wish until somebody names the project, or the plugin. */
+/** A project's lock file counts only if the user names the project or the plugin. */
 async function meant(names: readonly string[], options: GivenScope & Pick<How, 'check'>): Promise<Meant> {
   const asked = targetOf(options) ?? (names.length === 0 ? userTarget() : undefined)
   const found: Named[] = []
@@ -128,7 +127,7 @@ async function meant(names: readonly string[], options: GivenScope & Pick<How, '
     if (!options.check) await finishInterrupted(target)
     const { plugins, problems } = listInstalled(place)
     if (problems[0] !== undefined && (asked || target.scope === 'user')) {
-      // It says what to do as well.
+      // Throws with a hint.
       readLock(lockPath(target))
       throw new PluginProblem('LOCK_INVALID', problems[0])
     }
@@ -152,7 +151,7 @@ function nothing({ here, user, project }: GivenScope): readonly string[] {
     : [text, ...nextLines([visible(typed(['update', '--here'], { project }))], painter(1))]
 }
 
-/** One that cannot be fetched does not keep the others from being updated. */
+/** A plugin that cannot be fetched does not stop the others. */
 async function updateOne(name: string, target: Target, how: How, output: Output): Promise<Result> {
   try {
     const wasTrusted = await isTrusted(name, target)
@@ -213,7 +212,7 @@ async function decide(
     before: pinOf(update.before),
   }
   if (differences.length === 0) return current(update, target, data, how, output)
-  // Who has not looked at what is there cannot judge by what is different.
+  // A difference means nothing to a user who has not reviewed the old version.
   const shown = shownPlugin(prepared, target, wasTrusted ? update : undefined)
   const told = { ...data, review: reviewData(shown), differences: differences.map(differenceData) }
   if (how.check) return outdated(update, told, output)
@@ -240,13 +239,13 @@ async function outdated(
   return { isDone: false, data: { ...data, state: 'outdated' } }
 }
 
-/** Why nobody agreed; undefined where somebody did. */
+/** Why the user did not agree; undefined if they did. */
 async function disagreement(output: Output): Promise<string | undefined> {
   if (output.json || !canAsk()) return 'nobody can be asked here; --yes replaces without asking'
   return (await agrees('Replace it with this?', output)) ? undefined : 'you did not agree'
 }
 
-/** `trusted`: undefined where it was not to be. */
+/** `trusted`: undefined if trust was not wanted. */
 async function tellUpdated(
   name: string,
   target: Target,
@@ -278,10 +277,10 @@ async function left(name: string, why: string, data: object, output: Output): Pr
 
 const PINS = ['source', 'ref', 'path', 'commit', 'tag', 'version'] as const
 
-/** To look at it once is not to take whatever comes from there later. */
+/** Fetching from a new source once does not accept it for later updates. */
 const FROM_NOW_ON = 'Its files are the same. Update it from there from now on?'
 
-/** The files are the same; what they are pinned to may have moved on, which the lock file is to know. */
+/** The files are the same, but their pin may have moved: the lock file is updated. */
 async function current(
   { name, before, source, prepared, current: there }: Update,
   target: Target,
@@ -301,7 +300,6 @@ function differenceData(one: Update['differences'][number]) {
   return 'hook' in one ? one : { what: one.what, path: one.path, text: one.text, diff: diffLines(one) }
 }
 
-/** Short, for people. */
 function pinOf({ commit, version, integrity }: Update['before']): string {
   return version ?? commit?.slice(0, 12) ?? integrity.slice(0, 19)
 }

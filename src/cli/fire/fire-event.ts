@@ -53,7 +53,7 @@ export async function fireInProject(firing: Firing): Promise<FireResult> {
   const options = sessionOf(event, firing.payload, project)
   const troubles: Diagnostic[] = []
   const onTrouble = (text: string) => troubles.push({ code: 'host-failed', text })
-  // A session without a name has no next event.
+  // A session without an id has no next event.
   const stores = fileStores({ projectDir: project, onTrouble })
   const store = options.id === undefined ? undefined : sessionsOf(stores)
   const hooks = await opened(firing, project, store, stores)
@@ -103,7 +103,7 @@ async function evaluated(
   return { outcome, ms: performance.now() - startedAt }
 }
 
-/** Tells the verdict once, and afterwards only what came to light since. */
+/** Tells the verdict once, and afterwards only new notices. */
 class Telling {
   /** Whether the verdict was told before all hooks were done. */
   isEarly = false
@@ -214,7 +214,7 @@ function sessionOf(event: string, payload: Payload, project: string): SessionOpt
     cwd: payload.cwd,
     transcriptPath: payload.transcript_path,
     permissionMode: payload.permission_mode,
-    // A session ends as a whole.
+    // SessionEnd ends the whole session, with all its agents.
     agentId: goesOn(event) ? payload.agent_id : undefined,
     agentType: payload.agent_type,
     parentTurnId: payload.parent_turn_id,

@@ -1,4 +1,4 @@
-// `fire --as HOST`: the payload as that agent sends it, the outcome as it understands it. What cannot be evaluated is refused.
+// `fire --as HOST`: reads the payload that the agent sends, and answers in its format. Whatever cannot be evaluated is refused.
 
 import { type Diagnostic, isHookError, textOf } from '../../core/base/errors.js'
 import type { Data } from '../../core/base/json.js'
@@ -16,7 +16,7 @@ import type { Output } from '../output.js'
 import { Refusal, usage } from '../refusal.js'
 import type { Payload } from './payload.js'
 
-/** Of an agent's patience, so that it still hears the answer. */
+/** The part of an agent's time-out that we use, so that it still gets the answer. */
 const SHARE = 0.9
 const QUIET = { injections: [], messages: [] } as const
 
@@ -26,7 +26,7 @@ export class HostReply {
   readonly #named: string | undefined
   readonly #output: Output
   #event: HostEvent
-  /** It is not clear what is asked, and it may be about something that a gate guards. */
+  /** It is unclear what was asked, and it may concern something that a gate guards. */
   #isDoubtful = false
   #exit: number | undefined
 
@@ -34,7 +34,7 @@ export class HostReply {
     this.#host = hostNamed(host) ?? unknownHost(host)
     this.#named = named
     this.#output = output
-    // Without what the agent calls it: that decides about the shape of answers, and only the payload knows it.
+    // Without the agent's own name for the event, which only the payload knows and which decides the shape of the answer.
     this.#event = { name: named ? this.#meantBy(named) : 'Unknown', sentAs: '', data: {} }
   }
 
@@ -42,7 +42,7 @@ export class HostReply {
     return readEnvelope({}, { event, host: this.#host.name })
   }
 
-  /** The canonical name; of a misspelt one the event that was most likely meant. */
+  /** The canonical name, or the likely one for a misspelt event. */
   #meantBy(event: string): string {
     const { known, name } = this.#asked(event)
     if (known !== undefined) return known
@@ -51,7 +51,7 @@ export class HostReply {
     return meant === undefined ? name : this.#asked(meant).name
   }
 
-  /** The event in canonical terms. Throws where the payload is none of this agent's, or of another event. */
+  /** The event in canonical terms. Throws if the payload is not this agent's, or belongs to another event. */
   read(payload: Payload): HostEvent {
     const named = this.#named
     const asked = readEnvelope(payload as Data, {
@@ -75,7 +75,7 @@ export class HostReply {
     )
   }
 
-  /** A misspelt event would go on without the gates it was meant for. Agents have events that are not known here, too. */
+  /** A misspelt event would skip the gates it was meant for. Agents also have events that we do not know. */
   #checkSpelling(called: string, payload: Payload): void {
     const meant = this.#meantBy(called)
     const isSlip = meant !== called && (this.#named !== undefined || isGate(meant))
@@ -97,7 +97,7 @@ export class HostReply {
     this.#isDoubtful = isGate(name) || isAboutTool(payload as Data)
   }
 
-  /** What Claude Code calls the tool that it is about. */
+  /** Claude Code's names for the tool. */
   get toolNames(): readonly string[] {
     const { tool_name: tool } = this.#event.data
     return typeof tool === 'string' ? claudeToolNames(this.#host, tool) : []
@@ -114,7 +114,7 @@ export class HostReply {
     return this.#exit !== undefined
   }
 
-  /** `notices`: what a person is to know who relies on a gate. */
+  /** `notices`: for people who rely on a gate. */
   async give(outcome: Outcome, notices: readonly Diagnostic[]): Promise<void> {
     const aside = isGate(this.#event.name) ? notices.map(({ text }) => `carabiner: ${text}`) : []
     const told = verdictOfOutcome(outcome)
@@ -128,7 +128,7 @@ export class HostReply {
     return this.exit
   }
 
-  /** A gate that could not be asked is closed; what is no gate, or would keep the agent from stopping, goes on. */
+  /** A gate that could not be asked is closed. Other events go on, and so does Stop, or the agent could never stop. */
   async refuse(why: unknown): Promise<void> {
     if (this.isGiven) throw why
     const reason = plainText(`carabiner could not evaluate the hooks: ${wordsOf(why)}`)
@@ -145,7 +145,7 @@ export class HostReply {
     if (stdout) await this.#output.print([stdout.trimEnd()])
     if (stderr) await this.#output.complain([stderr.trimEnd()])
     const isRefusal = verdict.action !== 'continue' && verdict.action !== 'respond'
-    // A refusal that could not be told is one by its exit code.
+    // A refusal that could not be written is told by the exit code.
     this.#exit = this.#output.failure && isRefusal ? REFUSED : exit
   }
 
@@ -156,7 +156,7 @@ export class HostReply {
 
 const REFUSED = 2
 
-/** Beside how to get an answer, the agent is told who asks for it. */
+/** Tells the agent how to get an answer, and which hook asks. */
 function openReason({ approval }: Outcome, reason = 'A person must approve this.'): string {
   const asks = approval?.question.asks.map(({ hook, prompt }) => `${hook} asks: ${prompt}`) ?? []
   return [reason, ...asks].join(' ')
@@ -166,7 +166,7 @@ function isGate(event: string): boolean {
   return resolveEvent(event).deny === 'block'
 }
 
-/** An abort has its reason from whoever aborted. */
+/** The cause of an abort says why. */
 function wordsOf(why: unknown): string {
   const told = isHookError(why) && why.cause instanceof Refusal ? why.cause : why
   const hint = told instanceof Refusal && told.hint !== undefined ? `. ${told.hint}` : ''
@@ -177,18 +177,17 @@ function unknownHost(name: string): never {
   throw usage(`There is no host ${JSON.stringify(name)}`, `--as takes one of ${HOST_NAMES.join(', ')}.`)
 }
 
-/** Agents start hooks anywhere; the project is where they say that it is, by a variable or by the event's `cwd`. */
+/** Agents start hooks in any folder. A variable, or the event's `cwd`, names the project. */
 export function projectOfHost(given: string | undefined, event?: HostEvent): string {
   const cwd = event?.data.cwd
   return given ?? projectDirOf(typeof cwd === 'string' ? cwd : undefined, process.env, userHome())
 }
 
-/** By whoever wrote the command, or by the agent. */
+/** Named in the command line, or by the agent's variable. */
 export function isNamedProject({ project }: { readonly project: string | undefined }): boolean {
   return project !== undefined || namedIn(process.env) !== undefined
 }
 
-/** Why an outcome does not count as evaluated. */
 export function lossOf(notices: readonly Diagnostic[]): Refusal {
   return new Refusal('CONFIG_INVALID', notices.map(({ text }) => text).join('; '))
 }

@@ -16,7 +16,7 @@ export type Payload = { readonly [key: string]: unknown }
 const STDIN = 0
 
 interface InputOptions {
-  /** In place of the standard input of the process. */
+  /** Text in place of the standard input of the process. */
   readonly stdin?: string | undefined
   /** Bounds the wait for standard input, which its sender may never close. */
   readonly seconds?: number | undefined
@@ -67,7 +67,7 @@ function parsed(text: string, what: string): Payload {
   })
 }
 
-/** Without a word of the payload: an agent is told this, and may be told it by way of a log. */
+/** Quotes nothing of the payload: the message reaches agents and logs. */
 function notJson(what: string, why: string): Refusal {
   return new Refusal('PAYLOAD_NOT_JSON', `The payload from ${what} cannot be read as JSON: ${why}`, {
     hint: 'Send one JSON object in UTF-8, and nothing else.',
@@ -102,7 +102,7 @@ function unreadable(what: string, error: unknown): Refusal {
 
 // ---- the event ------------------------------------------------------------------------------------------------
 
-/** The event that was named; two names for one event agree. */
+/** The event of a call. The command line and the payload may use different names for it. */
 export function eventOf(command: string, named: string | undefined, payload: Payload): string {
   const carried = payload.hook_event_name
   if (carried !== undefined && carried !== null && typeof carried !== 'string') {
@@ -160,7 +160,7 @@ const BY_FIELD: Readonly<Record<string, unknown>> = {
   file_path: '/tmp/file.txt',
 }
 
-/** What the tools of Claude Code are called with. */
+/** Inputs of Claude Code's tools. */
 const BY_TOOL: Readonly<Record<string, unknown>> = {
   Bash: BY_FIELD.tool_input,
   Read: { file_path: '/tmp/file.txt' },

@@ -1,4 +1,4 @@
-// An outcome for people: who ran and what each answered, what it means for model and user, what came of it.
+// An outcome for people: the hooks and their answers, messages for model and user, and the verdict.
 
 import type { Diagnostic } from '../../core/base/errors.js'
 import { redactedData } from '../../core/base/secrets.js'
@@ -15,7 +15,7 @@ export interface ToldOutcome extends Omit<Outcome, 'diagnostics'> {
 
 export function outcomeLines(event: string, told: ToldOutcome, ms: number): readonly string[] {
   const paint = painter(1)
-  // What the model gets may hold a secret; a person who looks on need not see it.
+  // Secrets that the model gets are not shown to an onlooker.
   const outcome = redactedData(plainData(told))
   const shown = outcome.hooks.filter((trace) => !isIdle(trace))
   const names = Math.max(22, ...shown.map((trace) => nameOf(trace).length))
@@ -31,7 +31,7 @@ export function outcomeLines(event: string, told: ToldOutcome, ms: number): read
   ]
 }
 
-/** One process may be several hooks of one name. */
+/** A process may have several hooks of one name. */
 function nameOf({ name, role }: Trace): string {
   return role === undefined ? visible(name) : `${visible(name)} (${role})`
 }
@@ -74,7 +74,7 @@ function coloured(status: Trace['status'], action: string, text: string, paint: 
   }
 }
 
-/** Some diagnostics are also told to the user as a message: once is enough here. */
+/** Some diagnostics are also messages to the user: each is shown once. */
 function unmentioned({ diagnostics, messages }: ToldOutcome): readonly Diagnostic[] {
   return diagnostics.filter((one) => !messages.some(({ text }) => text.startsWith(one.text)))
 }

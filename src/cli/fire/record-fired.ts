@@ -1,4 +1,4 @@
-// `fire --record`: the call and what came of it as a case, if `carabiner test` can come to the same.
+// `fire --record`: records a call and its outcome as a test case, if `carabiner test` can reproduce it.
 
 import { homedir } from 'node:os'
 import { basename, relative, resolve, sep } from 'node:path'
@@ -18,7 +18,7 @@ import { CASE_FILE, pluginOf } from '../test-cases/find-cases.js'
 import { type Call, recordCase, recordedLines } from '../test-cases/record-case.js'
 import { undoOf } from '../why/advice.js'
 
-/** Lines for people. Throws a Refusal where a hook had no say that would have one in the test. */
+/** Returns lines for people. Throws if a hook was not asked here that the test would ask. */
 export async function recordFired(
   file: string,
   call: Omit<Call, 'project'>,
@@ -33,7 +33,7 @@ export async function recordFired(
   return [...recordedLines(added), ...next]
 }
 
-/** A test runs every hook that it is about: without switches, settings of the user, or trust. */
+/** A test runs all hooks of its subject, without switches, the user's settings, or trust. */
 async function checkHeard(
   file: string,
   traces: readonly Trace[],
@@ -54,14 +54,14 @@ async function checkHeard(
   }
 }
 
-/** `plugin`: the folder that a file of cases is about; undefined where it is about a project. */
+/** `plugin`: the folder of the tested plugin; undefined for a project. */
 function isTested(plugin: string | undefined): (spec: ConfiguredHook) => boolean {
   const folder = plugin === undefined ? undefined : realOf(plugin)
   return ({ hook: { origin } }) =>
     folder === undefined ? origin.scope === 'project' : isBelow(realOf(origin.file ?? ''), folder)
 }
 
-/** By its own file, which the test reads as well. */
+/** Its own file switches it off, which the test reads too. */
 function isOffByItself({ disabled, hook }: ConfiguredHook): boolean {
   return disabled?.file !== undefined && disabled.file === hook.origin.file
 }
@@ -75,7 +75,7 @@ function trusting(source: string, sources: Sources): string {
   return `${typedTrust([source], sources)}; then record again, or with --trust-all.`
 }
 
-/** A plugin of the project with another file in it is not what was trusted. */
+/** A new file in a plugin of the project ends its trust. */
 function typedTrustAgain(file: string, sources: Sources, project: string): readonly string[] {
   const hooksDir = realOf(hooksDirOf(project))
   const path = realOf(file)
@@ -87,7 +87,7 @@ function typedTrustAgain(file: string, sources: Sources, project: string): reado
 
 // ---- trust that is kept ----------------------------------------------------------------------------------------
 
-/** Writes the file of cases, and answers whether the plugin that it is in is still trusted by that. */
+/** Writes the case. A plugin that the user trusts stays trusted, if nothing else in it changed. */
 async function carryTrust<T>(
   file: string,
   sources: Sources,
@@ -109,7 +109,7 @@ function isAt({ kind, path }: Unit, plugin: string | undefined): boolean {
   return kind === 'folder' && plugin !== undefined && realOf(path) === realOf(plugin)
 }
 
-/** Undefined where the user did not trust it; or where a hook names its cases, which are then more than that. */
+/** Undefined if the user does not trust the plugin, or if a hook uses the file of cases, which then is code. */
 function trustedReview({ store }: Units, unit: Unit): Review | undefined {
   const isNamed = unit.hooks.some(({ command, args = [] }) =>
     [command, ...args].join(' ').includes(CASE_FILE),
@@ -130,7 +130,7 @@ function trustAgain({ store }: Units, unit: Unit, before: Review, inside: string
   }
 }
 
-/** All that was reviewed, but for one file. */
+/** Everything that was reviewed, except one file. */
 function contentOf({ files, scripts, absent, programs }: Review, without: string): string {
   const parts = [...files.filter(({ path }) => path !== without), ...scripts].map((file) => [
     file.path,

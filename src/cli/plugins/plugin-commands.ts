@@ -31,7 +31,7 @@ export interface GivenScope {
   readonly project: string | undefined
 }
 
-/** The one that is asked for; undefined where neither is. */
+/** Undefined if neither --here nor --user was given. */
 export function targetOf(given: GivenScope): Target | undefined {
   if (given.here && given.user) throw usage('Give --here or --user, not both')
   if (given.here) return projectTarget(given)
@@ -50,14 +50,14 @@ function projectTarget(given: GivenScope): Target {
   return { scope: 'project', base }
 }
 
-/** The user's, and the project's if that is another. */
+/** The user's, and the project's unless it is the same. */
 export function allTargets(given: GivenScope): readonly Target[] {
   return targetsOf({ projectDir: projectFolder(given), home: homedir() })
 }
 
 // ---- a source in words ----------------------------------------------------------------------------------------
 
-/** What somebody types after `carabiner install` for the same; it may be a stranger's word. */
+/** The source as an argument of `carabiner install`. It may be third-party text. */
 function typedSource({ source, kind, ref, path, catalog }: Origin): string {
   if (catalog !== undefined) return shellQuoted(visible(catalog))
   const at = ref === undefined ? '' : `${kind === 'npm' ? '@' : '#'}${ref}`
@@ -65,7 +65,7 @@ function typedSource({ source, kind, ref, path, catalog }: Origin): string {
   return `${shellQuoted(visible(`${source}${at}`))}${folder}`
 }
 
-/** In a line: from where, pinned to what. */
+/** `From git …, at …, commit …` */
 export function originOf(entry: Origin & Partial<LockEntry>): string {
   const { source, kind, ref, path, catalog, commit, version } = entry
   return [
@@ -84,7 +84,7 @@ export function pluginData(name: string, target: Target, { installed: _, ...entr
 
 // ---- troubles -------------------------------------------------------------------------------------------------
 
-/** What is wrong with a source, a name or a disk is no bug of this program. */
+/** Problems with a source, a name or a disk are not bugs. */
 export async function asRefusals<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -107,19 +107,20 @@ export async function asRefusals<T>(work: () => Promise<T>): Promise<T> {
 
 interface SourceTerms {
   readonly name: string
-  /** Whether the user trusts what is there now. */
+  /** Whether the user trusts the installed version. */
   readonly isTrusted: boolean
   /** `--accept-moved`. */
   readonly acceptsMoved: boolean
-  /** `--overwrite`: what is there goes, so that nobody need trust it. */
+  /** `--overwrite`: the installed version is replaced, and needs no trust. */
   readonly overwrites: boolean
   /** `--project`. */
   readonly project: string | undefined
 }
 
 /**
- * The lock file of a project came with it: nothing is fetched from where it says unless the user accepted that very
- * source, and trusts the plugin or has it overwritten; or sees the source now, and agrees. `--yes` is said before anybody has seen it.
+ * A project brings its own lock file. Nothing is fetched from a source in it unless the user accepted exactly that source
+ * and trusts the plugin or overwrites it, or sees the source now and agrees. `--yes` does not count: it comes before the
+ * user has seen the source.
  */
 export async function checkSource(source: FoundSource, terms: SourceTerms, output: Output): Promise<void> {
   const { name, isTrusted, acceptsMoved, overwrites, project } = terms
@@ -147,7 +148,7 @@ const REASONS: Readonly<Record<FoundSource['state'], string>> = {
   unknown: 'The lock file of this project says where it comes from, and you have not accepted that',
 }
 
-/** What to type for a source that one knows. */
+/** The command line that installs from a source the user knows. */
 export function namedAnew(
   { now }: FoundSource,
   { name, project }: Pick<SourceTerms, 'name' | 'project'>,
@@ -157,7 +158,7 @@ export function namedAnew(
   return `If you know the source: carabiner uninstall ${name} ${here} && carabiner install ${typedSource(now)} ${here}`
 }
 
-/** From where it came, if anybody accepted that, and from where it would come. */
+/** The accepted source, if there is one, and the new one. */
 export function sourceLines({
   was,
   now,
@@ -167,7 +168,7 @@ export function sourceLines({
   return [...(was && state !== 'accepted' ? [line('was', was)] : []), line('now', now)]
 }
 
-/** For programs; nothing where it is what was accepted. */
+/** Empty if the source is the accepted one. */
 export function movedData({ was, now, state }: FoundSource) {
   return state === 'accepted' ? {} : { moved: { was: was ? partsOf(was) : null, now: partsOf(now) } }
 }

@@ -1,4 +1,4 @@
-// A plugin that is to come here: its review before anybody agrees, and the trust of who agreed.
+// A plugin that is about to be installed: its review, and trusting it once the user agreed.
 
 import { join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
@@ -19,12 +19,11 @@ import { originOf } from './plugin-commands.js'
 import { reviewLines } from './print-review.js'
 import type { Shown } from './trust-units.js'
 
-/** What is known of it before it is in its place. */
 interface Coming extends Pick<PreparedPlugin, 'name' | 'staged' | 'isUnpinned'> {
   readonly entry: Origin & Partial<LockEntry>
 }
 
-/** `differences`: from what is there now, since `before` was installed; only for somebody who trusts what is there. */
+/** `update`: the changes since `before` was installed, for a user who trusts the installed version. */
 export function shownPlugin(
   { name, entry, staged, isUnpinned }: Coming,
   target: Target,
@@ -32,7 +31,7 @@ export function shownPlugin(
 ): Shown {
   const unit = { ...staged.unit, path: join(pluginsDir(target), name) }
   const read = trustStore().look(staged.unit)
-  // The screen of trust shows changes since a record; here they are changes since the last installation.
+  // The review screen shows changes since a record; here, since the last installation.
   const since = update && ({ at: update.before.installed } as NonNullable<typeof read.record>)
   const review = { ...read, unit, record: since, differences: update?.differences ?? [] }
   const passthrough = staged.hooks.map((spec) => kindOf(spec).passthrough?.(spec.handler) ?? [])
@@ -47,10 +46,9 @@ export function shownPlugin(
   }
 }
 
-/** Of a repository. */
 export const UNPINNED = 'a folder as it is now; add #REF to pin a commit'
 
-/** For people. Throws where it is nothing that anybody could trust. */
+/** Throws if it cannot be trusted. */
 export async function printReview(
   shown: Shown,
   { name, staged: { diagnostics } }: Pick<Coming, 'name' | 'staged'>,
@@ -81,7 +79,7 @@ export function reviewData({ unit, review, risks, problems }: Shown) {
   }
 }
 
-/** True once what is in its place is trusted; otherwise why it is not: it is there all the same, and blocked. */
+/** True, or why it is not trusted: then it is installed, but blocked. */
 export async function trustShown(name: string, { review }: Shown, target: Target): Promise<true | string> {
   try {
     await trustInstalled(name, target, review?.digest ?? '')

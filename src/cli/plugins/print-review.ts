@@ -1,4 +1,4 @@
-// The review screen: all that is to be known about a unit before it is trusted, and nothing that could pass for something else.
+// The review screen: everything to know about a unit before it is trusted, and nothing that could pass for something else.
 
 import { behind, MARK } from '../../asking/margin.js'
 import { visible, visibleLines, visibleName } from '../../core/base/text.js'
@@ -16,10 +16,10 @@ import type { Shown } from './trust-units.js'
 /** How much is shown; the rest is counted. Commands are never cut. */
 interface Bounds {
   readonly files: number
-  /** Of one file, and of all together. */
+  /** Lines of one file, and of all files together. */
   readonly linesOfFile: number
   readonly lines: number
-  /** In characters, of a line of a file. */
+  /** Characters of a line of a file. */
   readonly line: number
   readonly risksOfKind: number
 }
@@ -33,10 +33,10 @@ const FULL: Bounds = {
   risksOfKind: Infinity,
 }
 
-/** Into a pipe, too: a pager folds what is longer, and would have it begin a line. */
+/** Also the width in a pipe: a pager would fold longer lines, and third-party text would begin a line. */
 const PIPE_COLUMNS = 100
 
-/** What runs first; then what is wrong with it, what changed, what is in the files; a summary last, above the question. */
+/** The hooks come first, then problems, risks, changes and files, and last a summary, right above the question. */
 export function reviewLines(shown: Shown, isFull = false): readonly string[] {
   const paint = painter(1)
   const { unit, passthrough, review, risks, problems } = shown
@@ -62,7 +62,7 @@ export function reviewLines(shown: Shown, isFull = false): readonly string[] {
   ]
 }
 
-/** What is different although it is trusted: hooks that are gone, a setting that the file does not say any more. */
+/** Changes that need no new trust: a hook or a setting that is gone. */
 export function changeLines(shown: Shown): readonly string[] {
   const paint = painter(1)
   const rows = changeRows(shown.review, USUAL, paint)
@@ -82,17 +82,17 @@ function head({ unit, state, why }: Shown, paint: Paint): readonly string[] {
 }
 
 const LONGEST_NAME = 60
-/** What stands beside a name that was cut, on the same line. */
+/** Columns for the rest of the line, beside a shortened name. */
 const BESIDE_NAME = 32
 
-/** A name so long that it folds is nobody's name. */
+/** A name must not fold: its second line could pass for one of ours. */
 function shortName(name: string): string {
   const text = visibleName(name)
   const short = cutTo(text, Math.min(LONGEST_NAME, screenWidth() - BESIDE_NAME))
   return short === text ? text : `${short} (${name.length} characters)`
 }
 
-/** What somebody should have seen who reads nothing but the last line. */
+/** For somebody who reads only the last line. */
 function summaryOf({ unit, review, risks, problems }: Shown): string {
   const kinds = [...grouped(risks, ({ kind }) => kind)].map(([kind, notes]) => `${notes.length} ${kind}`)
   const files = (review?.files.length ?? 0) + (review?.scripts.length ?? 0)
@@ -111,7 +111,7 @@ function named(path: string): Row {
 
 // ---- what runs ------------------------------------------------------------------------------------------------
 
-/** Whole: what is cut off cannot be reviewed. */
+/** Shown in full: a command that is cut off cannot be reviewed. */
 function hookRows(hook: UnitHook, passthrough: readonly string[], paint: Paint): readonly Row[] {
   const { event, matcher, line, name, terms = [], dir, env = {} } = hook
   const filter = matcher === null || matcher === '' ? '' : ` on ${visibleName(matcher)}`
@@ -135,7 +135,7 @@ function wayOf({ type, shell, args }: UnitHook): string {
   return shell === undefined ? '' : `, by ${shell}`
 }
 
-/** Without a shell each word is one argument, which quotes make plain. */
+/** Without a shell each word is one argument, so it is quoted. */
 function commandLines({ command, args }: UnitHook): readonly string[] {
   return args === undefined
     ? visibleLines(command)
@@ -157,7 +157,7 @@ function riskRows(risks: readonly RiskNote[], { risksOfKind }: Bounds): readonly
 
 // ---- files and programs ---------------------------------------------------------------------------------------
 
-/** Of what a command names, and what that names; where that was trusted before, the changes say what is new. */
+/** The files that a command names, directly or through other files. For an update the changes are enough. */
 function contentRows(review: Review, isFull: boolean, bounds: Bounds): readonly Row[] {
   const isNew = !review.record || review.differences.some(({ what }) => what === 'hook-added')
   if (!isNew && !isFull) return []
@@ -198,7 +198,6 @@ function fileRows(files: readonly ReviewedFile[], bounds: Bounds): readonly Row[
   ]
 }
 
-/** In words of ours, which no text from outside can stand before. */
 function moreOf(count: number, noun: string): readonly Row[] {
   return count > 0 ? [{ text: `and ${counted(count, noun)} more: --full shows all` }] : []
 }
@@ -220,7 +219,7 @@ function programRows({ programs, missing }: Review): readonly Row[] {
 
 // ---- what changed ---------------------------------------------------------------------------------------------
 
-/** Empty where it was not trusted before. */
+/** Empty if it was not trusted before. */
 function changeRows(review: Review | undefined, bounds: Bounds, paint: Paint): readonly Row[] {
   let left = bounds.lines
   return (review?.differences ?? []).flatMap((one): readonly Row[] => {
@@ -242,7 +241,7 @@ function hookDiff({ what, hook }: Extract<Difference, { readonly hook: UnitHook 
   return [title, ...commandLines(hook), ...terms].map((line) => `${sign}${line}`)
 }
 
-/** Without what both have in common; empty where a side is no text, or not known any more. */
+/** Empty if one side is not text, or no longer known. */
 export function diffLines(one: Exclude<Difference, { readonly hook: UnitHook }>): readonly string[] {
   const { what, before, after } = one
   const isKnown =

@@ -1,4 +1,4 @@
-// Which plugin or hook somebody means who types a name, for enable and disable.
+// Finds the plugin or hook that a typed name means, for enable and disable.
 
 import { textOf } from '../../core/base/errors.js'
 import { didYouMean, visible, visibleName } from '../../core/base/text.js'
@@ -8,7 +8,6 @@ import { SWITCHED_SCOPES, type SwitchTarget } from '../../plugins/switches.js'
 import { Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS } from '../sources.js'
 
-/** For which projects. */
 export const SWITCH_OPTIONS = {
   here: { type: 'boolean', help: 'In this project: the default.' },
   user: { type: 'boolean', help: 'In all of your projects.' },
@@ -19,7 +18,7 @@ export function checkScope({ here, user }: { readonly here: boolean; readonly us
   if (here && user) throw usage('Give --here or --user, not both')
 }
 
-/** The plugins and hooks there are, each as something that can be switched off. */
+/** Everything that can be switched off. */
 export function switchTargets(hooks: readonly ListedHook[]): readonly SwitchTarget[] {
   const plugins = new Map<string, SwitchTarget>()
   const single = new Map<string, { readonly plugin: SwitchTarget; readonly ids: string[] }>()
@@ -29,7 +28,7 @@ export function switchTargets(hooks: readonly ListedHook[]): readonly SwitchTarg
     const key = `${from}:${source}`
     const plugin = plugins.get(key) ?? { plugin: source, from }
     plugins.set(key, plugin)
-    // A process makes several hooks of one name, which stand and fall together.
+    // The hooks of a process share one name, and are switched together.
     const known = single.get(`${key}\0${name}`)
     if (known) known.ids.push(id)
     else single.set(`${key}\0${name}`, { plugin, ids: [id] })
@@ -41,7 +40,7 @@ export function switchTargets(hooks: readonly ListedHook[]): readonly SwitchTarg
   return [...plugins.values(), ...ofHooks]
 }
 
-/** Those that the words fit: a plugin's name or a hook's, alone or with where it comes from before it, or a hook's id. */
+/** Targets with this name: that of a plugin or a hook, with or without its scope, or the id of a hook. */
 export function called<T extends SwitchTarget>(
   targets: readonly T[],
   name: string,
@@ -51,7 +50,7 @@ export function called<T extends SwitchTarget>(
   return targets.filter((one) => one.hook && isPlugin(one, name) && hookNames(one).includes(hook))
 }
 
-/** Throws where none is meant, or several. */
+/** Throws if no target has this name, or several do. */
 export function oneCalled<T extends SwitchTarget>(targets: readonly T[], name: string, hook?: string): T {
   const meant = called(targets, name, hook)
   const [first, ...others] = meant
@@ -103,19 +102,18 @@ function namesOf(one: SwitchTarget): readonly string[] {
   return hook ? [hook.name, `${from}:${hook.name}`, ...hook.ids] : [plugin, `${from}:${plugin}`]
 }
 
-/** Also without the plugin's name, which was given already. */
+/** Also without the plugin's name as a prefix. */
 function hookNames({ plugin, hook }: SwitchTarget): readonly string[] {
   if (!hook) return []
   const short = hook.name.startsWith(`${plugin}:`) ? [hook.name.slice(plugin.length + 1)] : []
   return [hook.name, ...short, ...hook.ids]
 }
 
-/** Nobody else is called so. */
+/** Unique. */
 function fullName({ plugin, from, hook }: SwitchTarget): string {
   return `${from}:${hook ? hook.name : plugin}`
 }
 
-/** For people. */
 export function switchTitle({ plugin, hook }: SwitchTarget): string {
   return hook ? `the hook ${visibleName(hook.name)}` : `all of ${visibleName(plugin)}`
 }
@@ -131,7 +129,7 @@ export function switchTerms(one: {
   return `${where}${end}${one.reason === undefined ? '' : `: ${visible(one.reason)}`}`
 }
 
-/** A store that cannot be read or written is told in its own words. */
+/** Turns errors of the store into refusals. */
 export function usable<T>(use: () => T): T {
   try {
     return use()

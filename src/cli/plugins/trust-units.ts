@@ -1,4 +1,4 @@
-// What of a project can be trusted: its plugins, skills and files of hooks, as their files are now. Runs nothing.
+// What can be trusted in a project: its plugins, skills and hook files, as they are now. Runs nothing.
 
 import type { ConfiguredHook } from '../../config/configured-hook.js'
 import { loadConfig, loadSkills } from '../../config/load.js'
@@ -16,29 +16,28 @@ import type { Payload } from '../fire/payload.js'
 import { Refusal } from '../refusal.js'
 import { configSources, type Places, preTrustedFile, projectFolder } from '../sources.js'
 
-/** A unit as it is shown. */
 export interface Shown {
   readonly unit: Unit
-  /** Of each of its hooks: variables that it gets although the environment is minimal. */
+  /** For each hook: variables that it gets in addition to the minimal environment. */
   readonly passthrough: readonly (readonly string[])[]
   readonly state: 'trusted' | 'untrusted' | 'modified'
-  /** A sentence, where it is not trusted. */
+  /** A sentence, unless it is trusted. */
   readonly why: string | undefined
-  /** Undefined where not even that is possible; `problems` says why. */
+  /** Undefined if the store cannot be read; `problems` says why. */
   readonly review: Review | undefined
   readonly risks: readonly RiskNote[]
-  /** What prevents trust. Sentences. */
+  /** Sentences that say what prevents trust. */
   readonly problems: readonly string[]
 }
 
 export interface Units {
   readonly store: TrustStore
-  /** With their hooks, in the same order as in the unit. */
+  /** Each unit's hooks, in the same order as in the unit. */
   readonly units: ReadonlyMap<Unit, readonly ConfiguredHook[]>
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** `loaded`: the payload of a `skill:loaded`, whose hooks are in no file. */
+/** `loaded`: the payload of a `skill:loaded`, whose hooks are not in a file. */
 export async function findUnits(places: Places, loaded: Payload | undefined): Promise<Units> {
   const sources = configSources(places)
   const config = await loadConfig(sources)
@@ -63,7 +62,6 @@ function openStore(places: Places): TrustStore {
   }
 }
 
-/** Everything about it, read now. */
 export function show({ store, units }: Units, unit: Unit): Shown {
   const standing = store.standingOf(unit)
   const passthrough = (units.get(unit) ?? []).map((spec) => kindOf(spec).passthrough?.(spec.handler) ?? [])

@@ -1,4 +1,4 @@
-// What changed between two texts, line by line, as `diff -u` writes it.
+// Differences between two texts, as `diff -u` writes them.
 
 import { visible, visibleLines } from '../../core/base/text.js'
 import type { SettingsFile } from '../../hosts/settings-file.js'
@@ -7,7 +7,7 @@ import type { Paint } from './terminal.js'
 
 /** Unchanged lines around a change. */
 const CONTEXT = 3
-/** Of lines before times lines after, without what both begin and end with: beyond it they are not compared one by one. */
+/** Lines before times lines after, without the common beginning and end. Beyond it everything counts as changed. */
 const MOST_CELLS = 4_000_000
 
 interface Line {
@@ -15,7 +15,7 @@ interface Line {
   readonly text: string
 }
 
-/** Hunks with their heads; empty where nothing changed. A last line without its end is said so. */
+/** Hunks with their headers; empty if nothing changed. Marks a last line without a newline. */
 export function lineDiff(before: string, after: string): readonly string[] {
   const lines = compared(linesOf(before), linesOf(after))
   const near = new Set<number>()
@@ -27,7 +27,7 @@ export function lineDiff(before: string, after: string): readonly string[] {
   let [old, fresh] = [1, 1]
   for (let i = 0; i < lines.length; ) {
     if (!near.has(i)) {
-      // Only what is the same on both sides is left out.
+      // Only lines that are the same on both sides are left out.
       old++
       fresh++
       i++
@@ -80,7 +80,7 @@ function compared(before: readonly string[], after: readonly string[]): readonly
   ]
 }
 
-/** By the longest common row of lines. */
+/** Finds the longest common subsequence of lines. */
 function middle(before: readonly string[], after: readonly string[]): readonly Line[] {
   const [rows, columns] = [before.length, after.length]
   const lines: Line[] = []
@@ -112,7 +112,7 @@ function middle(before: readonly string[], after: readonly string[]): readonly L
 
 // ---- a file of settings ----------------------------------------------------------------------------------------
 
-/** `after`: what it is to say; undefined: there is to be none. */
+/** `after`: the new text; undefined if the file is removed. */
 interface TextChange {
   readonly file: SettingsFile
   readonly after: string | undefined
@@ -132,7 +132,7 @@ export function changeLines(change: TextChange, paint: Paint): readonly string[]
   ]
 }
 
-/** The ends of lines stay as they are, and are not shown. */
+/** Line endings do not change, and are not shown. */
 export function diffOf({ file, after }: TextChange): readonly string[] {
   const lines = (text = '') => text.replaceAll('\r\n', '\n')
   return lineDiff(lines(file.text), lines(after))

@@ -1,4 +1,4 @@
-// Lines that fit the terminal: what has no room goes on below, under its indent. Nothing of it is lost.
+// Wraps lines to the width of the terminal, with a hanging indent. Nothing is cut off.
 
 import { columnsOf } from '../../core/base/text.js'
 import { width } from './terminal.js'
@@ -7,7 +7,7 @@ import { width } from './terminal.js'
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what a colour begins with
 const TOKENS = /\x1b\[\d*m|./gsu
 
-/** `hang`: where the rest of a line begins; default two further in than the line itself. */
+/** `hang`: the indent of the following lines; default: two more than the first. */
 export function fitted(lines: readonly string[], columns = width(), hang?: number): readonly string[] {
   return lines.flatMap((line) => (columns === Infinity ? [line] : wrapped(line, columns, hang)))
 }
@@ -43,7 +43,7 @@ function wrapped(line: string, columns: number, hang: number | undefined): reado
   return lines.length > 0 && rest === '' ? lines : [...lines, (lines.length > 0 ? below : '') + rest]
 }
 
-/** Where the line ends that begins at `from`: at a blank, else behind a slash, else where it is full. */
+/** The end of the line that begins at `from`: at a blank, else after a slash, else where it is full. */
 function endOf(tokens: readonly Token[], from: number, room: number, first: number): number {
   let [used, blank, slash] = [0, 0, 0]
   for (let i = from; i < tokens.length; i++) {
@@ -56,7 +56,7 @@ function endOf(tokens: readonly Token[], from: number, room: number, first: numb
   return tokens.length
 }
 
-/** Where a line is broken, blanks are not needed. */
+/** Blanks at a line break are dropped. */
 function isSkipped({ text }: Token): boolean {
   return text === ' ' || isColour(text)
 }
@@ -71,7 +71,7 @@ function textOf(tokens: readonly Token[]): string {
 
 // ---- columns --------------------------------------------------------------------------------------------------
 
-/** As most terminals show it. */
+/** The width in most terminals. */
 export function shownColumns(text: string): number {
   let columns = 0
   for (const char of text) columns += char < '\u0300' ? 1 : widthOf(char)
@@ -85,7 +85,7 @@ function widthOf(char: string): number {
   return wide.test(char) ? 2 : 1
 }
 
-/** At most so wide; what is cut off is said by an ellipsis. */
+/** Cuts to this width, with an ellipsis. */
 export function cutTo(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text
   const chars = Array.from(text)

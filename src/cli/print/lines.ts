@@ -1,4 +1,4 @@
-// Pieces of text that all commands print alike: durations, paths, diagnostics, columns.
+// Text that all commands print in the same way: durations, paths, diagnostics, columns.
 
 import { homedir } from 'node:os'
 import { relative, resolve, sep } from 'node:path'
@@ -20,19 +20,18 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** On one line, at most so long. */
+/** Without line breaks, cut to this length. */
 export function oneLine(text: string, longest = Infinity): string {
   const line = text.replace(/\s+/g, ' ').trim()
   return line.length > longest ? `${line.slice(0, longest - 1)}…` : line
 }
 
-/** The first of many names, and how many more there are. */
+/** `a, b, c, d, e and 3 more` */
 export function some(names: readonly string[], most = 5): string {
   const more = names.length > most ? ` and ${names.length - most} more` : ''
   return `${names.slice(0, most).join(', ')}${more}`
 }
 
-/** Items under what they have in common, in the order they came. */
 export function grouped<K, T>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, readonly T[]> {
   const groups = new Map<K, T[]>()
   for (const item of items) {
@@ -43,13 +42,13 @@ export function grouped<K, T>(items: readonly T[], keyOf: (item: T) => K): Reado
   return groups
 }
 
-/** Every line of a text, indented; those after the first two more. */
+/** Indents every line; all but the first by two more. */
 export function indented(text: string, by: number): readonly string[] {
   const [first = '', ...rest] = text.trimEnd().split('\n')
   return [`${' '.repeat(by)}${first}`, ...rest.map((line) => `${' '.repeat(by + 2)}${line}`)]
 }
 
-/** As somebody who stands here would write it. */
+/** Relative to the current directory or the home, where that is shorter. */
 export function shortPath(path: string): string {
   const here = fromHere(path)
   if (here !== '.' && here !== path && here !== '..' && !here.startsWith(`..${sep}`)) return here
@@ -57,7 +56,7 @@ export function shortPath(path: string): string {
   return path.startsWith(home + sep) ? `~${path.slice(home.length)}` : path
 }
 
-/** As an argument of a command that is typed here, and no option of it. */
+/** Relative to the current directory, and never like an option. */
 export function fromHere(path: string): string {
   try {
     const here = relative('', path) || '.'
@@ -67,10 +66,10 @@ export function fromHere(path: string): string {
   }
 }
 
-/** `file:line`, which most terminals open on a click; empty where there is no file. */
+/** `file:line`, which most terminals open on a click; empty without a file. */
 export function placeOf({ file, line }: { readonly file?: string; readonly line?: number }): string {
   if (file === undefined) return ''
-  // What was made visible already stays so.
+  // Text that was already made visible stays as it is.
   const path = shortPath(file).split('⟨').map(visible).join('⟨')
   return line === undefined ? path : `${path}:${line}`
 }
@@ -94,8 +93,8 @@ export function nextLines(next: readonly string[], paint: Paint): readonly strin
 }
 
 /**
- * A sentence, or what to type: whole, so that it can be copied. A name with a line break in it must not make up a line of
- * its own.
+ * A sentence, or a command in one piece, so that it can be copied. A name with a line break must not make up a line of its
+ * own.
  */
 export function todoLines(label: string, todo: string, paint: Paint, by = 0): readonly string[] {
   const text = todo.replace(/\s*\n\s*/g, ' ')
@@ -103,7 +102,6 @@ export function todoLines(label: string, todo: string, paint: Paint, by = 0): re
   return labelled(label, text, paint.dim, by, isSentence ? width() : Infinity)
 }
 
-/** A label and its text, broken into lines that fit. */
 export function labelled(
   label: string,
   text: string,
@@ -122,8 +120,8 @@ export function labelled(
 const BETWEEN = 2
 
 /**
- * Cells in columns; each column as wide as its widest cell, but for the last. Colours are put on afterwards. Where that is
- * too wide, one long cell does not push those of other rows to the right.
+ * Pads cells to columns, all but the last. Colours are added afterwards. If the table is too wide, a long cell does not
+ * push the other rows to the right.
  */
 export function columns(rows: readonly (readonly string[])[]): readonly (readonly string[])[] {
   const widths: number[] = []

@@ -1,16 +1,16 @@
-// A line that says what is waited for, once it takes longer than a second, where somebody looks at a terminal.
+// A progress line on the terminal, for work that takes longer than a second.
 
 import type { Output } from '../output.js'
 import { isTerminal } from './terminal.js'
 
 const QUIET_MS = 1000
-/** Of a terminal that does not say how wide it is. */
+/** For a terminal that does not report its width. */
 const USUAL_COLUMNS = 80
 
-/** Call it often where the work gives nobody else a turn: no timer comes to its own then. */
+/** Call it often during synchronous work, which keeps timers from running. */
 export type Tick = () => void
 
-/** The same, with a tick for each. */
+/** Ticks for each item. */
 export async function* ticking<T>(items: AsyncIterable<T>, tick: Tick): AsyncGenerator<T> {
   for await (const item of items) {
     tick()
@@ -18,7 +18,7 @@ export async function* ticking<T>(items: AsyncIterable<T>, tick: Tick): AsyncGen
   }
 }
 
-/** `end` takes the line back before the work is done: something else is to be printed. */
+/** `end` removes the line early, before something else is printed. */
 export async function withProgress<T>(
   what: string,
   output: Output,
@@ -60,7 +60,7 @@ class Progress {
     process.stderr.write(`\r${line(this.#what, Math.round((now - this.#started) / 1000))}`)
   }
 
-  /** Takes the line back. May be called again. */
+  /** Removes the line. May be called more than once. */
   end(): void {
     clearInterval(this.#timer)
     if (this.#isShown && !this.#isOver) process.stderr.write('\r\x1b[K')
@@ -68,7 +68,7 @@ class Progress {
   }
 }
 
-/** Only a line that is no longer than the terminal is wide can be written over. */
+/** A line that wraps could not be overwritten. */
 function line(what: string, seconds: number): string {
   const end = ` … ${seconds} s`
   const room = (process.stderr.columns || USUAL_COLUMNS) - 1 - end.length

@@ -1,9 +1,9 @@
-// How bad each thing is that is reported, wherever it is printed, and its colour.
+// The severity of each diagnostic, and its colour.
 
 import type { DiagnosticCode } from '../../core/base/errors.js'
 import type { Paint } from './terminal.js'
 
-/** The worst first. */
+/** Worst first. */
 export const SEVERITIES = ['broken', 'warning', 'note'] as const
 
 /**
@@ -13,7 +13,7 @@ export const SEVERITIES = ['broken', 'warning', 'note'] as const
  */
 export type Severity = (typeof SEVERITIES)[number]
 
-/** What is not in here is a warning. */
+/** All others are warnings. */
 const OF_CODE: Readonly<Partial<Record<DiagnosticCode, Severity>>> = {
   bypassed: 'broken',
   'config-invalid': 'broken',

@@ -1,11 +1,11 @@
-// Command lines to type next: they carry over what the user gave, and can be pasted into a shell as they are.
+// Command lines to type next, with the options that the user gave, ready to paste into a shell.
 
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import type { Sources } from '../sources.js'
 
 type Given = Partial<Sources>
 
-/** The same places to look in, with other words before them. */
+/** A command line with the same sources. */
 export function typed(words: readonly string[], sources: Given, trustAll = sources['trust-all']): string {
   const { project, plugin = [], config = [], 'pre-trusted': preTrusted } = sources
   return [
@@ -26,7 +26,7 @@ export function optionOf(name: string, value: string): readonly string[] {
   return value.startsWith('-') ? [`${name}=${value}`] : [name, value]
 }
 
-/** What reviews and trusts the hooks of these sources; without a name everything that waits. */
+/** `carabiner trust` for these sources; without a single plain name, for everything that waits. */
 export function typedTrust(names: readonly string[], sources: Given): string {
   const [name, ...others] = [...new Set(names)]
   return typed(
@@ -36,7 +36,7 @@ export function typedTrust(names: readonly string[], sources: Given): string {
   )
 }
 
-/** Nobody takes it for an option, and it means the same in every shell. */
+/** Not an option, and the same in every shell. */
 function isWord(name: string): boolean {
   return /^[\w@][\w@.-]*$/.test(name)
 }

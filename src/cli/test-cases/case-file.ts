@@ -11,7 +11,7 @@ import { loadsCode } from '../../shell/loading-variables.js'
 import type { Payload } from '../fire/payload.js'
 import { EXPECTATION, type Expectation, type Field, type Fields } from './expectation.js'
 
-/** One event, and what the hooks are to make of it. */
+/** An event, and what the hooks should decide. */
 export interface TestCase {
   readonly name: string
   readonly file: string
@@ -19,23 +19,22 @@ export interface TestCase {
   readonly event: string
   readonly payload: Payload
   readonly expect: Expectation
-  /** Of the project it runs in, by path. */
+  /** Files of the project it runs in, by path. */
   readonly files: Readonly<Record<string, string>>
   readonly env: Readonly<Record<string, string>>
   /** Seconds. */
   readonly timeout: number
-  /** Why it is not run. */
+  /** Why it is skipped. */
   readonly skip: string | undefined
 }
 
 interface CaseFile {
   readonly cases: readonly TestCase[]
-  /** One after another, because its hooks write into their own folder. */
+  /** Cases run one after another, because their hooks write into their own folder. */
   readonly sequential: boolean
   readonly problems: readonly Diagnostic[]
 }
 
-/** Larger than anybody's tests. */
 const MOST_BYTES = 4 * 1024 * 1024
 const DEFAULT_TIMEOUT = 60
 const LONGEST_TIMEOUT = 600
@@ -62,7 +61,7 @@ export const CASE: Fields = {
   skip: ['true, false, or a text that says why', (value) => isFlag(value) || isWord(value)],
 } satisfies Record<string, Field>
 
-/** Never throws: what is wrong is a problem, and the cases that are right are there. */
+/** Never throws: mistakes are problems, and the other cases are returned. */
 export function readCaseFile(file: string): CaseFile {
   try {
     const read = readPlain(file, MOST_BYTES)
@@ -105,7 +104,6 @@ export function casesIn(file: string, text: string): CaseFile {
 
 const CASES = under(null, 'cases')
 
-/** Nobody reads more of them. */
 const MOST_PROBLEMS = 100
 
 function caseOf(value: unknown, index: number, file: string, reader: CaseReader): TestCase | undefined {
@@ -131,7 +129,7 @@ function caseOf(value: unknown, index: number, file: string, reader: CaseReader)
   }
 }
 
-/** Undefined where its fields are not of the kind they must be. */
+/** Undefined if a field has the wrong type. */
 function writtenIn(value: unknown, at: At, reader: CaseReader): Written | undefined {
   if (!isObject(value)) {
     reader.say(at, `a case must be an object, got ${shown(value)}`)
@@ -145,7 +143,7 @@ function writtenIn(value: unknown, at: At, reader: CaseReader): Written | undefi
   return reader.problems.length > before ? undefined : (value as unknown as Written)
 }
 
-/** What is of the right kind, and still cannot be meant. */
+/** Finds values of the right type that still cannot be meant. */
 function checkMeant({ event, expect, files = {}, env = {} }: Written, at: At, reader: CaseReader): void {
   const misspelt = slipOf(event)
   if (misspelt !== undefined) reader.say(under(at, 'event'), misspelt)
@@ -172,12 +170,12 @@ function variableProblem(name: string): string | undefined {
   return undefined
 }
 
-/** Whoever sets these would lead a case to the state of whoever runs it. */
+/** These would lead a case to the state of the user who runs it. */
 export function isOfTheStage(variable: string): boolean {
   return /^(?:HOME|CARABINER_.*)$/s.test(variable)
 }
 
-/** A case whose fields are right. */
+/** A case with fields of the right types. */
 interface Written {
   readonly name?: string
   readonly event: string
@@ -194,7 +192,7 @@ function nameOf({ name, event, expect }: Written, index: number): string {
   return name ?? `${index + 1}: ${[event, expect.action].filter(Boolean).join(' ')}`
 }
 
-/** A misspelt event is one of your own, which goes on whatever the hooks are. */
+/** A misspelt event counts as a custom one, which no hook stops. */
 function slipOf(event: string): string | undefined {
   const slip = lookalikeOf(event)
   if (slip) return slip.text
@@ -295,7 +293,7 @@ class CaseReader {
     this.problems.push({ code: 'config-invalid', file: this.#file, line, text })
   }
 
-  /** False if something was wrong. A key that is not known would be an expectation that nobody checks. */
+  /** False if something was wrong. An unknown key would be an expectation that is never checked. */
   check(value: object, at: JsonPath, fields: Fields): boolean {
     const before = this.problems.length
     for (const [key, one] of Object.entries(value)) {

@@ -25,7 +25,7 @@ export class CaseStage {
   readonly folders: Folders & { readonly project: string; readonly home: string }
   readonly #base = realpathSync(mkdtempSync(join(tmpdir(), 'carabiner-test-')))
 
-  /** Throws where a file cannot be written; nothing is left then. */
+  /** Throws if a file cannot be written, and leaves nothing behind. */
   constructor(subject: Subject, { files }: Pick<TestCase, 'files'>) {
     const [project, home] = [join(this.#base, 'project'), join(this.#base, 'home')]
     this.folders = {
@@ -45,7 +45,7 @@ export class CaseStage {
     }
   }
 
-  /** What was copied is what is tested, and may hold links: nothing is written where they lead. */
+  /** The copied hooks are under test, and may contain links: nothing is written over them or through them. */
   #write(path: string, text: string, isCopied: boolean): void {
     const shown = JSON.stringify(relative(this.folders.project, path))
     if (!isBelow(realOf(path), this.folders.project))
@@ -57,7 +57,7 @@ export class CaseStage {
     if (text.startsWith('#!')) chmodSync(path, 0o755)
   }
 
-  /** The file with the payload, as an agent would send it. */
+  /** Writes the payload as an agent would send it, and returns the file. */
   payloadFile({ event, payload }: Pick<TestCase, 'event' | 'payload'>): string {
     const path = join(this.#base, 'payload.json')
     writeFileSync(path, JSON.stringify(this.#complete(event, withFolders(payload, this.folders))))
@@ -77,14 +77,14 @@ export class CaseStage {
     }
   }
 
-  /** Of the program that fires: nothing of the user's is read, no secret is handed on, and a case comes out alike everywhere. */
+  /** The environment of the fire: without the user's settings and secrets, so that a case has the same result everywhere. */
   env(more: TestCase['env']): NodeJS.ProcessEnv {
     const inherited = Object.entries(process.env).filter(
       ([name]) => MINIMAL.test(name) || FINDS_PROGRAMS.test(name),
     )
     return {
       ...Object.fromEntries(inherited),
-      // A plugin's folder is to stay as it is.
+      // The plugin's folder must not change.
       PYTHONDONTWRITEBYTECODE: '1',
       ...withFolders(more, this.folders),
       HOME: this.folders.home,
@@ -97,15 +97,15 @@ export class CaseStage {
   }
 }
 
-/** Also a link that leads nowhere. */
+/** Also true for a broken link. */
 function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }
 
-/** With another home, programs that these lead to would not be found. */
+/** These locate programs that would not be found with another home. */
 const FINDS_PROGRAMS = /^(?:ASDF_DIR|ASDF_DATA_DIR|MISE_DATA_DIR|PYENV_ROOT|RBENV_ROOT|VOLTA_HOME)$/
 
-/** The project's own hooks and what lies beside them, without its plugins, which have cases of their own. */
+/** Copies the project's own hooks and the files beside them, without its plugins, which have their own cases. */
 function copyHooks(from: string, to: string): void {
   const [source, target] = [hooksDirOf(from), hooksDirOf(to)]
   cpSync(source, target, {
@@ -123,10 +123,10 @@ function isLeftOut(path: string, isTop: boolean): boolean {
 
 // ---- stand-ins for folders -------------------------------------------------------------------------------------
 
-/** A folder by the name of its stand-in. */
+/** Folders by the names of their stand-ins. */
 export type Folders = Readonly<Partial<Record<'project' | 'home' | 'plugin', string>>>
 
-/** A copy in which every text, however deep, has the folders; `escape` where a text is a pattern. */
+/** A copy with folders in place of the stand-ins, at any depth. In patterns they are escaped. */
 export function withFolders<T>(value: T, folders: Folders): T {
   return mapped(value, (text, isPattern) =>
     text.replace(/\{\{(project|home|plugin)\}\}/g, (all, name: keyof Folders) => {
@@ -137,7 +137,7 @@ export function withFolders<T>(value: T, folders: Folders): T {
   )
 }
 
-/** The other way round: the longest folder first, and only where its name ends. */
+/** A copy with stand-ins in place of the folders. The longest folder is replaced first, and only as a whole. */
 export function withStandIns<T>(value: T, folders: Folders): T {
   const known = Object.entries(folders)
     .filter(([, folder]) => folder !== undefined && folder.length > 1)

@@ -1,4 +1,4 @@
-// What a case expects of an outcome, and where an outcome is something else.
+// What a case expects of an outcome, and the differences.
 
 import { isObject, type Json } from '../../core/base/json.js'
 import type { Verdict } from '../../core/events/actions.js'
@@ -10,16 +10,16 @@ export type Field = readonly [words: string, isRight: (value: unknown) => boolea
 
 export type Fields = Readonly<Record<string, Field>>
 
-/** Contained in the text, or a pattern that is found in it. */
+/** A text that is contained, or a pattern that is found. */
 export type TextRule = string | { readonly matches: string }
 
-/** All of what is given must hold. Where `failed` is not given, no hook may fail: one that crashed decided nothing. */
+/** Everything given must hold. Without `failed` no hook may fail: a hook that crashed decided nothing. */
 export interface Expectation {
   readonly action?: Verdict
-  /** Null: there is none. */
+  /** Null: none. */
   readonly reason?: TextRule | null
   readonly permission?: 'allow' | null
-  /** What the model is told beside; with a list each of them must be in there. Null: nothing. */
+  /** What the model is told; with a list, each item must be in it. Null: nothing. */
   readonly context?: TextRule | readonly TextRule[] | null
   /** What the user is told. */
   readonly messages?: TextRule | readonly TextRule[] | null
@@ -33,7 +33,7 @@ export interface Expectation {
   readonly failed?: readonly string[]
 }
 
-/** One thing that is not as expected, in words. */
+/** A difference, in words. */
 export interface Miss {
   readonly what: string
   readonly expected: string
@@ -51,7 +51,7 @@ const VERDICTS: Readonly<Record<Verdict, true>> = {
   hard_abort: true,
 }
 
-/** No more of a text is searched for a pattern, so that none takes long. */
+/** Patterns search no more of a text, so that none takes long. */
 const LONGEST_SEARCHED = 4096
 
 const RULE = 'a text that is contained, or { "matches": "a regular expression" }'
@@ -88,7 +88,7 @@ function isRule(value: unknown): boolean {
   return typeof value.matches === 'string' && isPattern(value.matches)
 }
 
-/** One that cannot be matched in a bounded time is refused. */
+/** Refuses patterns without a bound on their time. */
 function isPattern(source: string): boolean {
   try {
     new RegExp(source, 's')
@@ -100,7 +100,7 @@ function isPattern(source: string): boolean {
 
 // ---- comparing ------------------------------------------------------------------------------------------------
 
-/** What of the outcome is not as expected; nothing if all is. */
+/** Empty if everything is as expected. */
 export function missesOf(expected: Expectation, outcome: Outcome): readonly Miss[] {
   const { action, permission, modified, response, ran, failed = [] } = expected
   const ranNow = outcome.hooks.filter(({ status }) => status === 'ran' || status === 'detached')
@@ -138,7 +138,6 @@ function inWords(value: unknown): string {
   return value === null || value === undefined ? 'none' : (JSON.stringify(value) ?? 'none')
 }
 
-/** Words of our own need no quotes. */
 function wordMiss(what: string, expected: string | null, received: string | undefined): Miss {
   return { what, expected: expected ?? 'none', received: received ?? 'none' }
 }
@@ -176,7 +175,7 @@ function modifiedMisses(expected: Expectation['modified'], outcome: Outcome): re
   return expected === outcome.modified ? [] : [miss('modified', expected, outcome.modified)]
 }
 
-/** Objects may hold more than is expected, lists may not. */
+/** Objects may have more than expected, lists may not. */
 function partMisses(what: string, expected: Json, received: Json | undefined): readonly Miss[] {
   if (Array.isArray(expected)) {
     if (!Array.isArray(received) || received.length !== expected.length)
@@ -199,7 +198,7 @@ function partMisses(what: string, expected: Json, received: Json | undefined): r
 function nameMisses(what: string, expected: readonly string[], traces: readonly Trace[]): readonly Miss[] {
   const isCalled = (trace: Trace, name: string) =>
     trace.name === name || trace.name === `${trace.source}:${name}`
-  // One process may be several hooks of one name; two plugins may have hooks that go by one short name.
+  // A process may have several hooks of one name, and two plugins may share a short name.
   const isSame =
     new Set(traces.map(({ name }) => name)).size === new Set(expected).size &&
     traces.every((trace) => expected.some((name) => isCalled(trace, name))) &&

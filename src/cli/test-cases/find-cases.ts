@@ -1,4 +1,4 @@
-// Which files of cases a folder has, and whose hooks each of them is about.
+// Finds files of cases, and the hooks that each of them tests.
 
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -13,16 +13,16 @@ import { nearestProject, sourcesOf, specsIn } from '../sources.js'
 
 export const CASE_FILE = 'hooks.test.json'
 
-/** The hooks that cases are run against. */
+/** The hooks under test. */
 export interface Subject {
-  /** As it is called in the report. */
+  /** Its name in the report. */
   readonly name: string
   readonly file: string
-  /** Of a plugin. */
+  /** The folder of the plugin. */
   readonly plugin?: string
-  /** The project whose own hooks.json it is about. */
+  /** The project whose own hooks are tested. */
   readonly project?: string
-  /** Of that project, where it is about all of its hooks. */
+  /** Plugins of that project, if all its hooks are tested. */
   readonly plugins?: readonly string[]
 }
 
@@ -30,11 +30,11 @@ export interface Subject {
 export function findCases(where: string): readonly Subject[] {
   const path = realPath(where)
   if (!isFolder(path)) return [besideOf(path)]
-  // Who stands in .amplifier/hooks means the project.
+  // .amplifier/hooks stands for its project.
   return isHooksDir(path) ? inProject(dirname(dirname(path))) : [...inPlugin(path), ...inProject(path)]
 }
 
-/** The same; a name that is no path is one of a plugin, of this project or of the user. Throws where there is none. */
+/** Like findCases(), but also takes the name of a plugin of the project or the user. Throws if there is none. */
 export async function casesOf(where: string): Promise<readonly Subject[]> {
   const isName = /^[^/\\]*[^/\\.][^/\\]*$/.test(where)
   const isPath = !isName || existsSync(where)
@@ -52,7 +52,7 @@ export async function casesOf(where: string): Promise<readonly Subject[]> {
   })
 }
 
-/** Folders of plugins, and what each is called by `list`. */
+/** Folders of plugins, with their names in `list`. */
 async function installed(): Promise<ReadonlyMap<string, string>> {
   const specs = await specsIn(sourcesOf(undefined))
   return new Map(
@@ -76,7 +76,7 @@ function absent(where: string, names: Iterable<string>): Refusal {
   })
 }
 
-/** A file of cases that was named. */
+/** The subject of a file of cases. */
 function besideOf(file: string): Subject {
   const plugin = pluginOf(file)
   if (plugin !== undefined) return ofPlugin(plugin, file)
@@ -92,7 +92,7 @@ function besideOf(file: string): Subject {
   return { ...ofProject(project, file), plugins: plugins.filter(isPlugin) }
 }
 
-/** The plugin that a file of cases is about; undefined where it is about the hooks of a project. */
+/** The plugin that a file of cases tests; undefined for the hooks of a project. */
 export function pluginOf(file: string): string | undefined {
   const folder = dirname(file)
   if (isHooksDir(folder)) return undefined
@@ -135,7 +135,7 @@ function ofProject(project: string, file: string): Subject {
   return { name: 'project', file, project }
 }
 
-/** Whether hooks of a plugin are looked for in it. */
+/** Whether the folder is a plugin. */
 export function isPlugin(folder: string): boolean {
   return ['hooks.json', join('hooks', 'hooks.json'), '.claude-plugin'].some((name) =>
     existsSync(join(folder, name)),

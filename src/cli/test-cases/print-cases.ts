@@ -29,7 +29,7 @@ export function subjectLines({ name, file }: Subject, paint: Paint): readonly st
 
 const MARKS = { passed: 'ok  ', failed: 'FAIL', skipped: 'skip' } as const
 const NAMES = 50
-/** Columns of what stands beside a name. */
+/** Columns beside a name. */
 const BESIDE = 20
 
 export function resultLines(result: CaseResult, paint: Paint): readonly string[] {
@@ -45,7 +45,7 @@ export function resultLines(result: CaseResult, paint: Paint): readonly string[]
   return fitted(status === 'failed' ? [line, ...failureLines(result, paint)] : [line])
 }
 
-/** Passed, and yet nothing was tested but that nobody listens. */
+/** A case that passes without any hook tested only that none listens. */
 function isIdle({ outcome }: CaseResult): boolean {
   return outcome?.hooks.every(({ status }) => status === 'skipped') ?? false
 }
@@ -73,13 +73,13 @@ function missLines({ what, expected, received }: Miss, paint: Paint): readonly s
   ]
 }
 
-/** What a hook that failed wrote is in its trace already. */
+/** The trace of a failed hook has its stderr already. */
 function stderrLines({ name, status, stderr }: Trace, paint: Paint): readonly string[] {
   if (!stderr || status === 'failed') return []
   return [`${' '.repeat(BY)}stderr of ${safe(name)}`, ...indented(safe(stderr), BY + 2).map(paint.dim)]
 }
 
-/** Controls first: one that stands before a secret would hide that it is one. */
+/** Removes control characters first: they could disguise a secret. */
 function safe(text: string): string {
   return withoutSecrets(plainText(text))
 }
@@ -101,7 +101,7 @@ export function summaryLine(results: readonly CaseResult[], problems: number, pa
 
 // ---- for CI: JUnit XML -----------------------------------------------------------------------------------------
 
-/** One testsuite for each plugin; what is wrong with a file of cases is a case that could not be run. */
+/** One testsuite for each plugin. A mistake in a file of cases counts as an error. */
 export function junitXml(suites: readonly Suite[], results: readonly CaseResult[]): string {
   const elements = suites.map((suite) => {
     const own = results.filter(({ subject }) => subject === suite.subject)
@@ -172,7 +172,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '\t': '&#9;',
 }
 
-/** What XML cannot carry at all is dropped. */
+/** Drops characters that XML cannot carry. */
 function escaped(text: string): string {
   return withoutSecrets(plainText(text))
     .replace(/[\uFFFE\uFFFF]/g, '')

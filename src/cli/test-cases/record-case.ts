@@ -1,4 +1,4 @@
-// Makes a case of a call that was fired: without secrets, and without what is this machine's alone.
+// Turns a fired call into a test case, without secrets and without details of this machine.
 
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -26,7 +26,6 @@ export interface Call {
   readonly event: string
   readonly payload: Payload
   readonly outcome: Outcome
-  /** The project it was fired in. */
   readonly project: string
 }
 
@@ -34,15 +33,15 @@ export interface Recorded {
   readonly file: string
   readonly name: string
   readonly line: number
-  /** False where the file has a case of the same call already: it is left as it is. */
+  /** False if the file already has a case for this call, which is left as it is. */
   readonly isNew: boolean
-  /** Of such a case: what came now and is not what it expects; and what it would expect if it were recorded now. */
+  /** How the outcome differs from that case, and what a case recorded now would expect. */
   readonly changed?: { readonly misses: readonly Miss[]; readonly expect: Expectation }
 }
 
 const MOST_BYTES = 4 * 1024 * 1024
 
-/** Throws a Refusal where the file is not one of cases, or cannot be written. Nothing else in it changes. */
+/** Throws if the file does not contain cases, or cannot be written. Nothing else in it changes. */
 export function recordCase(file: string, call: Call): Recorded {
   const path = resolve(file)
   const folders = foldersOf(path, call.project)
@@ -69,7 +68,6 @@ export function recordCase(file: string, call: Call): Recorded {
   return { file: path, name: made.name, line: lineOfLast(after), isNew: true }
 }
 
-/** For people: where it is, and what to do where the file has it with another decision. */
 export function recordedLines({ file, name, line, isNew, changed }: Recorded): readonly string[] {
   const where = `${JSON.stringify(name)} in ${file}:${line}`
   if (isNew) return [`recorded as ${where}`]
@@ -90,7 +88,7 @@ interface MadeCase {
   readonly expect: Expectation
 }
 
-/** Of one session, one call, one clock: the test has its own. */
+/** Fields of a single session or call: the test has its own. */
 const OF_THE_SESSION: ReadonlySet<string> = new Set([
   'session_id',
   'transcript_path',
@@ -108,7 +106,7 @@ function foldersOf(file: string, project: string): Folders {
   return { project: resolve(project), home: homedir(), ...(plugin !== undefined && { plugin }) }
 }
 
-/** Also as links lead: a hook may say either. */
+/** Also replaces real paths: a hook may print either form. */
 function withoutFolders<T>(value: T, folders: Folders): T {
   const real = Object.fromEntries(Object.entries(folders).map(([name, folder]) => [name, realOf(folder)]))
   return withStandIns(withStandIns(value, folders), real)
@@ -130,7 +128,7 @@ function caseOf({ event, payload, outcome, project }: Call, folders: Folders): M
   return redactedData(withoutFolders(made, folders))
 }
 
-/** `deny Bash: git push --force`: what is most likely to tell it from others. */
+/** `deny Bash: git push --force` */
 function nameOf(event: string, payload: Payload, { action }: Outcome): string {
   const { name, matcher } = resolveEvent(event)
   const about = matcher === null ? undefined : payload[matcher]
@@ -141,14 +139,14 @@ function nameOf(event: string, payload: Payload, { action }: Outcome): string {
   return `${action} ${subject}${typeof detail === 'string' ? `: ${oneLine(detail, 60)}` : ''}`
 }
 
-/** Long texts by their beginning: the rest is most often what changes. */
+/** Long texts are expected by their beginning: the rest is most likely to change. */
 const LONGEST_TEXT = 200
 
 function expectationOf(outcome: Outcome): Expectation {
   const { action, reason, permission, injections, messages, hooks, response } = outcome
   const changed = [...new Set(hooks.flatMap((trace) => trace.changed ?? []))]
   const failed = hooks.filter(({ status }) => status === 'failed').map(({ name }) => name)
-  // That a hook did not run is nothing that the plugin says.
+  // A message about a skipped hook is not the plugin's.
   const skipped = hooks.filter(({ status }) => status === 'skipped').map(({ name }) => name)
   const said = messages.filter(({ source }) => !skipped.includes(source))
   return {
@@ -156,7 +154,7 @@ function expectationOf(outcome: Outcome): Expectation {
     ...(reason !== undefined && { reason: beginning(reason) }),
     ...(permission !== undefined && { permission }),
     ...(injections.length > 0 && { context: injections.map(({ text }) => beginning(text)) }),
-    // What a failure says holds paths and codes; that it failed is what matters.
+    // The text of a failure has paths and codes; only the failure itself matters.
     ...(said.length > 0 && failed.length === 0 && { messages: said.map(({ text }) => beginning(text)) }),
     ...(changed.length > 0 && { modified: pick(outcome.data, changed) }),
     ...(response !== undefined && { response }),
@@ -190,7 +188,7 @@ interface OpenFile {
   lineOf(index: number): number
 }
 
-/** Undefined where there is none yet. */
+/** Undefined if there is no file yet. */
 function textIn(path: string): string | undefined {
   try {
     const read = readPlain(path, MOST_BYTES)
@@ -203,7 +201,7 @@ function textIn(path: string): string | undefined {
   }
 }
 
-/** A file that does not hold cases is somebody's something else. */
+/** A file without cases belongs to something else. */
 function checked(path: string, text: string): OpenFile {
   const json = new JsonText(text)
   const parsed = json.parse()
@@ -228,7 +226,7 @@ function withCase({ json }: OpenFile, made: MadeCase): string {
   return edited(json.text, appendedItem(json.text, list, made, layout))
 }
 
-/** At the end of a list, behind what is said about the last one. */
+/** Appends to a list, after any comment on the last item. */
 function appendedItem(text: string, list: Spot, item: unknown, layout: Layout): readonly Edit[] {
   const last = [...(list.inside?.values() ?? [])].at(-1)
   if (!last) return prepended(text, list, [item], layout)
@@ -250,7 +248,7 @@ function lineOfLast(text: string): number {
   return json.lineOf(under(CASES, value.cases.length - 1))
 }
 
-/** Whole or not at all. */
+/** Writes all of it or nothing. */
 function write(path: string, text: string): void {
   const draft = `${path}.${nonce()}.tmp`
   try {

@@ -19,7 +19,7 @@ export interface Suite {
   readonly problems: readonly Diagnostic[]
 }
 
-/** The cases whose name, with the one of their plugin before it, has the text in it; `env` is for all of them. */
+/** Cases whose plugin or name contains the filter. `env` goes to all of them. */
 export function readSuites(
   subjects: readonly Subject[],
   filter: string | undefined,
@@ -34,10 +34,10 @@ export function readSuites(
   })
 }
 
-/** Each case is a process or two, and most of them wait for each other's disk. */
+/** Each case starts a process or two, and they wait for the disk. */
 const MOST_AT_ONCE = 8
 
-/** `told` gets every result, in order, as soon as those before it are there. */
+/** `told` gets every result in order, as soon as those before it are done. */
 export async function runSuites(
   suites: readonly Suite[],
   signal: AbortSignal,
@@ -62,7 +62,7 @@ export async function runSuites(
   return results
 }
 
-/** At most so many at once; whoever came first goes first. */
+/** Runs at most so many at once, in the order in which they came. */
 class Slots {
   readonly #waiting: (() => void)[] = []
   #free: number
@@ -92,15 +92,15 @@ export interface CaseResult {
   readonly status: 'passed' | 'failed' | 'skipped'
   readonly ms: number
   readonly misses: readonly Miss[]
-  /** What kept it from being evaluated. */
+  /** Why it could not be evaluated. */
   readonly problem?: string
-  /** Without the names of folders that were there for this run alone. */
+  /** With stand-ins for the temporary folders. */
   readonly outcome?: Outcome
 }
 
-/** A fire ends its hooks at its time-out; one that does not end then is ended. */
+/** A fire ends its hooks at its time-out. If it takes longer than this after that, it is ended. */
 const GRACE_MS = 10_000
-/** Whoever does not end when asked is killed. */
+/** After that it is killed. */
 const LAST_GRACE_MS = 5000
 const MOST_OUTPUT = 64 * 1024 * 1024
 
@@ -131,7 +131,7 @@ async function runCase(subject: Subject, one: TestCase, signal: AbortSignal): Pr
   }
 }
 
-/** Hooks that could not be read were not asked: whatever was decided, it is not what the plugin decides. */
+/** Hooks that could not be read were not asked, so the outcome is not the plugin's. */
 function lossesOf({ diagnostics }: Outcome): readonly Miss[] {
   return diagnostics
     .filter(({ code }) => LOSSES.has(code))
@@ -167,7 +167,7 @@ function fire(subject: Subject, one: TestCase, stage: CaseStage, signal: AbortSi
   return new ChildEnd(child, one.timeout * 1000 + GRACE_MS, signal).end
 }
 
-/** Waits for a child, and sees to it that it ends. */
+/** Waits for a child process, and makes sure that it ends. */
 class ChildEnd {
   readonly end: Promise<FireRun>
   readonly #child: ChildProcess
@@ -191,13 +191,13 @@ class ChildEnd {
     })
   }
 
-  /** Asked first: it ends its hooks, and then itself. */
+  /** Asks first, so that it can end its hooks. */
   #stop(why: string): void {
     this.#why ??= why
     this.#child.kill('SIGTERM')
     this.#later(LAST_GRACE_MS, () => {
       this.#child.kill('SIGKILL')
-      // A hook that outlives it may hold the pipes open.
+      // A surviving hook may hold the pipes open.
       this.#child.stdout?.destroy()
       this.#child.stderr?.destroy()
     })
@@ -223,7 +223,7 @@ class ChildEnd {
 
 /** The outcome, or why there is none. */
 function outcomeIn({ stdout, stderr, code, ended }: FireRun, { timeout }: TestCase): Outcome | string {
-  // Also with a verdict: an async hook that goes on was ended, and nobody knows what it would have done.
+  // Even with a verdict: an async hook was cut off, and its effect is not known.
   if (ended !== undefined) return `${ended}; the case has a "timeout" of ${timeout}`
   const said = parsed(stdout)
   if (isObject(said) && isObject(said.error)) {

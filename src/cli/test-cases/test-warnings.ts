@@ -33,7 +33,7 @@ export async function unreviewed(subjects: readonly Subject[]): Promise<readonly
       const { state } = store.standingOf(unit)
       if (state !== 'trusted') found.push({ name: unit.name, path: unit.path, state })
     }
-    // Files and variables of a case reach hooks that are trusted, too.
+    // Files and variables of a case also reach trusted hooks.
     const folderUnits = [...units.keys()].filter(({ kind }) => kind === 'folder').map(({ path }) => path)
     const reviewed = [hooksDirOf(homedir()), ...folderUnits].map(realOf)
     for (const file of new Set(those.map((one) => realOf(one.file)))) {
@@ -44,7 +44,7 @@ export async function unreviewed(subjects: readonly Subject[]): Promise<readonly
   return found
 }
 
-/** Under which it may have been trusted. */
+/** The project under which it may have been trusted. */
 function projectOf({ plugin, project }: Subject): string {
   const above = plugin === undefined ? project : dirname(dirname(dirname(plugin)))
   const isInstalled =
@@ -52,7 +52,6 @@ function projectOf({ plugin, project }: Subject): string {
   return isInstalled ? above : projectFolder({ project: undefined })
 }
 
-/** One line, whatever there is to say. */
 export function unreviewedLine(those: readonly Unreviewed[]): string {
   const list = those.map(
     ({ name, path, state }) => `${visibleName(name)} from ${visible(shortPath(path))} (${state})`,
@@ -85,7 +84,7 @@ function compiledName(source: string): string {
   return source.replace(/ts$/, 'js')
 }
 
-/** In milliseconds: files that one checkout writes, in whatever order, are nearer to each other. */
+/** Milliseconds. Files of one checkout are closer together, in any order. */
 const APART = 2000
 
 function isStale(folder: string, source: string): boolean {

@@ -1,4 +1,4 @@
-// Watches folders for somebody who edits files in them, and not for what the hooks under test write there.
+// Watches for files that the user edits, and ignores what the hooks under test write.
 
 import { accessSync, constants, statSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
@@ -11,7 +11,7 @@ import { isHooksDir, type Subject } from './find-cases.js'
 /** Nobody edits these. */
 const LEFT_OUT = /(?:^|[\\/])(?:node_modules|\.git|__pycache__)(?:[\\/]|$)/
 
-/** The folder that holds it, if it may be looked into. */
+/** The parent folder, if it is readable. */
 function above(folder: string): string {
   try {
     accessSync(dirname(folder), constants.R_OK | constants.X_OK)
@@ -21,13 +21,13 @@ function above(folder: string): string {
   }
 }
 
-/** A folder or file, and one above it that stays while it comes and goes. */
+/** A folder or file, and a folder above it that stays when it is replaced. */
 export interface Watched {
   readonly path: string
   readonly base: string
 }
 
-/** What somebody edits who works on these hooks. `all`: also plugins that are not there yet. */
+/** What the author of these hooks edits. `all`: also plugins that do not exist yet. */
 export function watchedOf(subjects: readonly Subject[], all: boolean): readonly Watched[] {
   return subjects.flatMap(({ plugin, project, file }) => {
     const inHooks = plugin !== undefined && isHooksDir(dirname(plugin))
@@ -44,7 +44,7 @@ const QUIET_MS = 50
 
 export class FolderWatch {
   readonly #watcher: FSWatcher
-  /** A program that watches what is gone has nothing else to stay for. */
+  /** Keeps the process alive when everything it watches is gone. */
   readonly #staying = setInterval(() => undefined, 2 ** 30)
   readonly #writes = new HookWrites()
   #changed: (() => void) | undefined
@@ -57,12 +57,12 @@ export class FolderWatch {
     watcher.on('error', (error) => onTrouble(textOf(error)))
   }
 
-  /** Fulfilled when changes are seen from then on. Where one cannot be seen, `onTrouble` is told why. */
+  /** Resolves when the watch has begun. `onTrouble` is told about folders that cannot be watched. */
   static async open(those: readonly Watched[], onTrouble: (text: string) => void): Promise<FolderWatch> {
     const { watch } = await import('chokidar')
     const watcher = watch([...new Set(those.map(({ base }) => base))], {
       ignoreInitial: true,
-      // A link may lead to the whole disk.
+      // A link may lead anywhere on the disk.
       followSymlinks: false,
       ignored: (at) =>
         !those.some(
@@ -76,7 +76,7 @@ export class FolderWatch {
     return opened
   }
 
-  /** What changes meanwhile may be the work of a hook. */
+  /** Changes during the run may come from a hook. */
   async during<T>(run: () => Promise<T>): Promise<T> {
     this.#writes.begin(Date.now())
     try {
@@ -86,7 +86,7 @@ export class FolderWatch {
     }
   }
 
-  /** Fulfilled at the next change, or at once if there was one since; false when the signal is aborted. */
+  /** Resolves at the next change, or at once if there was one; false if the signal is aborted. */
   async next(signal: AbortSignal): Promise<boolean> {
     if (!this.#isChanged && !signal.aborted) {
       await new Promise<void>((resolve) => {
@@ -115,7 +115,7 @@ export class FolderWatch {
   }
 }
 
-/** Of what is gone: now. */
+/** Now, for a file that is gone. */
 function changedAt(path: string): number {
   try {
     return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
@@ -124,14 +124,14 @@ function changedAt(path: string): number {
   }
 }
 
-/** A file that changes in so many runs in a row is written by a hook: to run again for it would never end. */
+/** A file that changes in so many runs in a row is written by a hook, and would start runs forever. */
 const MOST_IN_A_ROW = 3
 
-/** What people write, and save again and again. */
+/** Files that people edit, and save many times. */
 const SOURCE = /\.(?:sh|bash|py|rb|pl|[cm]?[jt]s)$|[\\/]hooks(?:\.test)?\.json$/
 const MOST_OF_SOURCE = 20
 
-/** Tells by when they were made which changes are the work of the hooks. Times are of Date.now(). */
+/** Tells the hooks' own writes from edits, by their times. Times are from Date.now(). */
 export class HookWrites {
   readonly #inRuns = new Map<string, { readonly run: number; readonly inARow: number }>()
   #run = 0
@@ -148,7 +148,7 @@ export class HookWrites {
     this.#ended = now
   }
 
-  /** News of a change may come after the run in which it was made. */
+  /** A change may be reported after the run that made it. */
   isByHook(path: string, changedAt: number): boolean {
     if (changedAt < this.#began || changedAt > this.#ended) return false
     const before = this.#inRuns.get(path)

@@ -1,4 +1,4 @@
-// Why nothing would run, as far as it can be told, and what to type next.
+// The likely reason why nothing would run, and what to type next.
 
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -19,15 +19,14 @@ import { askedWith, nearMiss, takenBy } from './matching.js'
 
 export interface Advice {
   readonly reason: string
-  /** Commands, or what to do in words where no command helps. */
+  /** Commands, or a sentence where no command helps. */
   readonly next: readonly string[]
 }
 
-/** What was asked, and what is known. */
 export interface Question {
   readonly kind: EventKind
   readonly plan: Plan
-  /** What matchers are held against; empty where nothing was given. */
+  /** The value for matchers; empty if none was given. */
   readonly value: string
   readonly hooks: readonly ListedHook[]
   readonly notices: readonly Diagnostic[]
@@ -38,7 +37,7 @@ function runsNothing({ steps, approvers, observers }: Plan): boolean {
   return steps.length + approvers.length + observers.length === 0
 }
 
-/** Undefined where something would run. */
+/** Undefined if something would run. */
 export async function adviceFor(
   question: Question,
   specs: readonly ConfiguredHook[],
@@ -61,7 +60,7 @@ function unknownEvent({ kind, sources }: Question): Advice {
 
 // ---- hooks listen, and do not run -----------------------------------------------------------------------------
 
-/** The nearer to running, the earlier: a hook that only lacks trust is the one that was meant. */
+/** Nearest to running first: a hook that only lacks trust is most likely the one meant. */
 const NEARNESS: readonly SkipReason[] = [
   'untrusted',
   'modified',
@@ -130,7 +129,7 @@ function valueOption(kind: EventKind, value: string): readonly string[] {
   return kind.matcher === 'tool_name' && value !== '' ? optionOf('--tool', value) : []
 }
 
-/** What the list says about a hook of the plan. */
+/** The listed hook behind a candidate. */
 export function listedOf(
   { hooks }: Pick<Question, 'hooks'>,
   { name, origin }: Candidate,
@@ -152,7 +151,7 @@ const MISTAKES: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   'unknown-key',
 ])
 
-/** A mistake in a file that may have cost the hook; one that names the event first. */
+/** A mistake in a file that may have lost the hook, preferably one that names the event. */
 function lost({ kind, notices, sources }: Question): Advice | undefined {
   const mistakes = notices.filter(({ code }) => MISTAKES.has(code))
   const first = mistakes.find(({ text }) => text.includes(kind.name)) ?? mistakes[0]
@@ -180,13 +179,11 @@ function otherEvents({ kind, hooks, sources }: Question): Advice {
 
 const FILES = ['.amplifier/hooks/hooks.json', '.amplifier/hooks/*/hooks.json', '.amplifier/settings.json']
 
-/** In the order they are read. */
 function lookedIn(project: string): readonly string[] {
   const bases = [...new Set([resolve(homedir()), project])]
   return bases.flatMap((base) => FILES.map((file) => shortPath(join(base, file))))
 }
 
-/** Nothing was found at all. What to type then is loaded only here. */
 async function noHooks(sources: Sources): Promise<Advice> {
   const { firstSteps } = await import('./first-steps.js')
   return {
@@ -197,7 +194,7 @@ async function noHooks(sources: Sources): Promise<Advice> {
 
 // ---- switched off ----------------------------------------------------------------------------------------------
 
-/** By what switched it off: a setting, or else the user. `spec`: the same hook as its file has it. */
+/** What switches a hook on again: editing a setting, or a command. `spec`: the hook in its file. */
 export function undoOf(
   hook: Pick<ListedHook, 'id' | 'scope' | 'source'>,
   spec: ConfiguredHook | undefined,

@@ -1,4 +1,4 @@
-// What to type where there are no hooks yet, and where no agent asks those that there are.
+// What to type if there are no hooks yet, or if no agent asks them.
 
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -8,10 +8,10 @@ import { fromHere, shortPath } from '../print/lines.js'
 import { typed } from '../print/typed.js'
 import { projectOf, type Sources, sourcesOf } from '../sources.js'
 
-/** Hooks that are elsewhere, or else how to make one. */
+/** Points to hooks elsewhere, or else says how to make one. */
 export function firstSteps(sources: Sources): readonly string[] {
   const project = projectOf(sources)
-  // Only where to look: the commands below know no other option of it.
+  // The commands below take no other option of the sources.
   const here = sourcesOf(sources.project)
   const isPlugin = PLUGIN_FILES.some((file) => existsSync(join(project, file)))
   const above = projectAbove(project)
@@ -41,7 +41,7 @@ function claudeHooks(project: string): readonly AgentCommand[] {
   return agentCommands({ project, home: homedir() }).commands.filter(({ file }) => dirname(file) === folder)
 }
 
-/** Beyond what counts as this project: further up than a repository, or somebody else's. */
+/** A project further up, above the repository or owned by another user. */
 function projectAbove(project: string): string | undefined {
   const home = resolve(homedir())
   for (let folder = dirname(project); ; folder = dirname(folder)) {
@@ -50,7 +50,7 @@ function projectAbove(project: string): string | undefined {
   }
 }
 
-/** None where an agent has Carabiner in its settings already. */
+/** Empty if an agent already has Carabiner in its settings. */
 export function setupStep(project: string, hasHooks: boolean): readonly string[] {
   const { commands } = agentCommands({ project, home: homedir() })
   if (commands.some(({ command }) => isOwn(command))) return []

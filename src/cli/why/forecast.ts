@@ -14,7 +14,7 @@ export interface Terms {
   /** In words: `yours`, `trusted`, `switched off`. */
   readonly standing: string
   readonly matcher: string | null
-  /** Its rule beyond the matcher. */
+  /** Its `if` rule. */
   readonly if?: string
   /** Seconds. */
   readonly timeout: number
@@ -23,7 +23,7 @@ export interface Terms {
   readonly closes: boolean
   readonly async: boolean
   readonly command?: string
-  /** Others that run the same: of these only the first does. */
+  /** Hooks with the same command: only the first of them runs. */
   readonly sameAs?: readonly string[]
 }
 
@@ -88,11 +88,11 @@ export interface Forecast {
   readonly deny: string
   /** What it does when a hook fails. */
   readonly failure: string
-  /** Who could change the call, and what of it. */
+  /** Which hooks could change what. */
   readonly change: string
   /** Whether a person would be asked. */
   readonly ask: string
-  /** Seconds until it is decided, at most, not counting a person. */
+  /** At most so many seconds until the decision, without a person's time. */
   readonly longest: number
   readonly caps: readonly string[]
 }
@@ -109,7 +109,7 @@ interface Prospect {
   readonly plan: Plan
   readonly runners: readonly Runner[]
   readonly settings: MergedSettings
-  /** PermissionRequest hooks that would be asked, and what is always allowed. */
+  /** How many PermissionRequest hooks would be asked, and how many grants there are. */
   readonly permissions: number
   readonly grants: number
 }
@@ -132,7 +132,6 @@ function denyText({ kind, runners }: Prospect): string {
   return `${kind.denyMeans}${but}`
 }
 
-/** What its file, the settings and the event say together. */
 function closesOnFailure(onFailure: FailurePolicy, kind: EventKind): boolean {
   return onFailure === 'byEvent' ? kind.onFailure === 'deny' : onFailure === 'block'
 }
@@ -146,7 +145,7 @@ function failureText({ kind, runners }: Prospect): string {
   return `of ${some(closing.map(({ name }) => name))} counts as a deny; of the others it is told, and it goes on`
 }
 
-/** What Claude Code's format changes, and the field that is. */
+/** The field that each key of Claude Code's format changes. */
 const CHANGED: Readonly<Record<string, string>> = {
   updatedInput: 'tool_input',
   updatedToolOutput: 'tool_response',

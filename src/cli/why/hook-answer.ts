@@ -1,4 +1,4 @@
-// "Why did my hook not run": one hook and one event, answered in words, with what to type next.
+// "Why did my hook not run?" The answer for one hook and one event, and what to type next.
 
 import { didYouMean, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
@@ -23,7 +23,7 @@ export interface HookAnswer {
   readonly runs: boolean
   readonly text: string
   readonly next: readonly string[]
-  /** The newest entry of the audit that it had a part in. */
+  /** The newest audit entry of a hook. */
   readonly last?: LastEntry
 }
 
@@ -32,11 +32,11 @@ interface LastEntry {
   readonly time: string
   readonly event: string
   readonly status: string
-  /** What it answered, or why it did not run. */
+  /** Its answer, or why it did not run. */
   readonly detail?: string
 }
 
-/** By its name, its id, or a name without where it comes from. Throws where it is none, or several. */
+/** Finds it by name, id, or name without its source. Throws if there is none, or if several match. */
 export function hookCalled(hooks: readonly ListedHook[], name: string): readonly ListedHook[] {
   const exact = hooks.filter((hook) => hook.name === name || hook.id === name)
   const found = exact.length > 0 ? exact : hooks.filter((hook) => hook.name.split(':').includes(name))
@@ -67,16 +67,16 @@ export interface Asked {
   readonly sources: Sources
   readonly untrusted: readonly Untrusted[]
   readonly sameAs: readonly string[]
-  /** Of one that is switched off: what switches it on. */
+  /** What switches it on again, if it is off. */
   readonly undo: string | undefined
-  /** Its `if`, and whether there is an input to hold it against. */
+  /** Its `if`, and whether there is an input to test it with. */
   readonly rule: string | undefined
   readonly hasInput: boolean
   readonly bypassed: boolean
   readonly last: LastEntry | undefined
-  /** What it is asked about, made whole. */
+  /** The payload, completed with examples. */
   readonly payload: Payload
-  /** Why it would fail when it is started. */
+  /** Why it would fail at its start. */
   readonly faults: readonly Pick<Finding, 'text' | 'fix'>[]
 }
 
@@ -112,7 +112,7 @@ function otherEvent({ hook, kind, sources }: Asked): Verdict {
   return no(`it listens to ${events.join(', ') || 'nothing'}, not to ${kind.name}`, next)
 }
 
-/** In its place it would be asked; what it then does is another question. */
+/** It would be asked; what it answers is another question. */
 function yes(asked: Asked): Verdict {
   const { faults, rule = '', hasInput } = asked
   const [fault] = faults
@@ -151,7 +151,7 @@ function inOrder({ hook, plan, kind, payload, sources }: Asked): Pick<Verdict, '
   }
 }
 
-/** Each reason with what undoes it, or with the question that was perhaps meant. */
+/** For each reason: what to do, or the question that was perhaps meant. */
 function refused(asked: Asked, one: Candidate, kind: EventKind): Verdict {
   const { why, detail = '' } = one
   const { hook, sources, untrusted, sameAs, rule = '', undo } = asked
@@ -170,7 +170,7 @@ function refused(asked: Asked, one: Candidate, kind: EventKind): Verdict {
       return no(detail, undo === undefined ? [] : [undo])
     }
     case 'matcher':
-      // Whatever was given, it would not run.
+      // No input would make it run.
       if (asked.value === '' && hook.state !== 'ready')
         return refused(
           asked,
@@ -192,7 +192,7 @@ function refused(asked: Asked, one: Candidate, kind: EventKind): Verdict {
   }
 }
 
-/** A hook for other tools is not wrong; one that nearly matches is. */
+/** A hook for other tools is fine, but a near miss is a mistake. */
 function unmatched({ hook, kind, value, sources }: Asked, detail: string, place: string): Verdict {
   const pattern = hook.matcher ?? ''
   const remark = nearMiss(pattern, value)
@@ -208,7 +208,7 @@ function unmatched({ hook, kind, value, sources }: Asked, detail: string, place:
   )
 }
 
-/** The question about a call that its rule is for. */
+/** Asks about a call that fits its `if`. */
 function ruled({ hook, kind, sources }: Asked, rule: string): readonly string[] {
   const call = callFor(rule)
   if (!call) return []

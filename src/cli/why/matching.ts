@@ -7,7 +7,7 @@ import { shellQuoted } from '../../shell/shell-quoted.js'
 import { optionOf, typed } from '../print/typed.js'
 import type { Sources } from '../sources.js'
 
-/** With another value of what matchers look at. `more`: options of explain. */
+/** The command line that explains the event for another value. `more`: options of explain. */
 export function askedWith(
   kind: EventKind,
   value: string,
@@ -20,14 +20,14 @@ export function askedWith(
   return `echo ${shellQuoted(payload)} | ${typed(['explain', kind.name, '--payload', '-', ...more], sources)}`
 }
 
-/** Something that a matcher takes, as far as its words show it. */
+/** A value that a matcher takes, guessed from its words. */
 export function takenBy(pattern: string): string | undefined {
   const whole = pattern.replace(/\.[*+]/g, 'x').replace(/[\^$()]/g, '')
   const words = [...(pattern.match(/[\w-]+/g) ?? []), whole]
   return words.find((word) => takes(pattern, word))
 }
 
-/** Compiled as any matcher is: a pattern from a stranger must not run away here either. */
+/** Uses the safe engine: a third-party pattern must not run away here either. */
 export function takes(pattern: string, value: string): boolean {
   try {
     return compileMatcher(pattern)?.test(value) ?? true
@@ -36,7 +36,7 @@ export function takes(pattern: string, value: string): boolean {
   }
 }
 
-/** A call that an `if` is for; undefined where it is none that looks at the input. */
+/** A call that an `if` is for; undefined if the rule does not look at the input. */
 export function callFor(rule: string): { readonly tool: string; readonly input: object } | undefined {
   const [, tool, pattern] = /^\s*([\w-]+)\(([^()]+)\)\s*$/.exec(rule) ?? []
   if (tool === undefined || pattern === undefined) return undefined
@@ -50,7 +50,7 @@ export function callFor(rule: string): { readonly tool: string; readonly input: 
 
 const EXACT = /^[A-Za-z0-9_\- ,|]+$/
 
-/** A sentence that says what to write instead; undefined where the two have nothing in common. */
+/** Why a matcher just misses a value, and what to write instead. Undefined if they have nothing in common. */
 export function nearMiss(pattern: string, value: string): string | undefined {
   if (value === '') return undefined
   const names = EXACT.test(pattern) ? pattern.split(/[|,]/).map((name) => name.trim()) : []
@@ -63,7 +63,7 @@ function otherCase(pattern: string, value: string): string | undefined {
   return takes(pattern.toLowerCase(), value.toLowerCase()) ? `upper and lower case count` : undefined
 }
 
-/** `Edit` is no pattern but a name: it takes neither MultiEdit nor mcp__server__Edit. */
+/** `Edit` is a name, not a pattern: it takes neither MultiEdit nor mcp__server__Edit. */
 function part(names: readonly string[], value: string): string | undefined {
   const inside = names.find((name) => name.length > 2 && value.includes(name))
   if (inside !== undefined) {

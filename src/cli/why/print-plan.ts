@@ -1,4 +1,4 @@
-// A plan for people: who would run and in which order, who would not and why, and where each of them stands.
+// A plan for people: which hooks would run in which order, which would not and why, and where each is configured.
 
 import { visible } from '../../core/base/text.js'
 import type { Candidate, Plan } from '../../core/run/plan.js'
@@ -13,14 +13,14 @@ import { type Forecast, type Terms, termsText } from './forecast.js'
 import { type HookAnswer, lastText } from './hook-answer.js'
 import { nearMiss } from './matching.js'
 
-/** What is said about a plan beside the plan. */
+/** What explain says in addition to the plan. */
 export interface Explained {
   /** By place in the order. */
   readonly terms: ReadonlyMap<number, Terms>
-  /** Where something would run. */
+  /** Undefined if nothing would run. */
   readonly forecast: Forecast | undefined
   readonly advice: Advice | undefined
-  /** By place in the order: why it would fail when it is started. */
+  /** Why a hook would fail at its start, by place in the order. */
   readonly faults: ReadonlyMap<number, string>
 }
 
@@ -45,7 +45,7 @@ function toldOf(question: Question): Question {
   return { ...plainData({ ...question, kind: undefined }), kind: question.kind }
 }
 
-/** The same about one hook. */
+/** About one hook. */
 export function focusLines(
   question: Question,
   hook: ListedHook,
@@ -81,7 +81,7 @@ function title({ kind, value, plan }: Question, paint: Paint): string {
 
 // ---- who would run --------------------------------------------------------------------------------------------
 
-/** A place in the order: the same number runs at once, `then` after the one above it. */
+/** A place in the order. Hooks with the same number run at once; `then` follows the one above. */
 interface Place {
   readonly when: string
   readonly name: string
@@ -139,7 +139,7 @@ function idle(question: Question, advised: boolean, paint: Paint): readonly stri
   ]
 }
 
-/** Why not; of what only lacks trust also what would run: that is what has to be looked at. */
+/** Why it would not run. For a hook that only lacks trust, also its command, which has to be reviewed. */
 function about(question: Question, one: Candidate, advised: boolean): string {
   const listed = listedOf(question, one)
   if (one.why === 'untrusted' || one.why === 'modified') {

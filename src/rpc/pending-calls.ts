@@ -1,8 +1,8 @@
 // The calls that wait for a reply: their numbers, their ends (reply, time-out, signal, close), and what is known of those given up.
 
+import { hurry, unwatch, Watched, watch } from '../core/base/deadlines.js'
 import type { Json } from '../core/base/json.js'
 import { onAbort } from '../core/base/promise.js'
-import { hurry, unwatch, Watched, watch } from '../core/run/hook-run.js'
 import { RpcError } from './problem.js'
 
 export interface RpcCallOptions {

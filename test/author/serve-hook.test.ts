@@ -309,7 +309,7 @@ describe('what a hook loads', () => {
       .filter(([path, { bytesInOutput }]) => path.includes('src/') && bytesInOutput > 0)
       .map(([path]) => path)
     const allowed =
-      /src\/(?:author|rpc)\/[\w-]+\.ts$|src\/systems\/picoclaw\/protocol\.ts$|src\/core\/(?:base|run)\/(?:abort|deadlines|errors|json|promise|seconds|text)\.ts$/
+      /src\/(?:author|rpc)\/[\w-]+\.ts$|src\/systems\/picoclaw\/protocol\.ts$|src\/core\/base\/(?:abort|deadlines|errors|json|promise|text|time)\.ts$/
     expect(loaded.filter((path) => !allowed.test(path))).toEqual([])
     expect(loaded.some((path) => path.endsWith('rpc/connection.ts'))).toBe(true)
   })

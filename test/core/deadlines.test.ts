@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { hurry, unwatch, Watched, watch } from '../../src/core/run/hook-run.js'
+import { hurry, unwatch, Watched, watch } from '../../src/core/base/deadlines.js'
 
 /** Writes down when it was overdue, and ends its watch. */
 class Waiting extends Watched {

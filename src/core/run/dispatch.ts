@@ -1,5 +1,6 @@
 // Runs the hooks of an event. This file decides order, how data passes from hook to hook, and what a failure leads to.
 
+import { hurry, unwatch, Watched, watch } from '../base/deadlines.js'
 import { type Diagnostic, HookError, textOf } from '../base/errors.js'
 import { type Data, sameJson } from '../base/json.js'
 import { isPromise, onAbort } from '../base/promise.js'
@@ -11,17 +12,7 @@ import { CONTINUE, type HookResult, parseResult } from '../events/result.js'
 import { type Hook, type HookEvent, LateAnswer } from '../hooks/hook.js'
 import { type Listeners, matches } from '../hooks/hook-set.js'
 import type { Outcome, Trace } from '../hooks/outcome.js'
-import {
-  answerOnFailure,
-  type CallSite,
-  HookCall,
-  hookError,
-  hurry,
-  timeoutHint,
-  unwatch,
-  Watched,
-  watch,
-} from './hook-run.js'
+import { answerOnFailure, type CallSite, HookCall, hookError, timeoutHint } from './hook-run.js'
 import { type Admit, lanesOf, refusal, repetition, type Skip } from './plan.js'
 import { EventQueue, FixedQueue, type HookQueue } from './queue.js'
 import { changesBetween, joinLanes, Ran, type TraceDetails, verdictOf } from './trace.js'

@@ -1,0 +1,71 @@
+// One timer for every hook that is waited for: a timer per hook would cost more than most hooks.
+
+import { LONGEST_TIMER_MS } from './time.js'
+
+/** Something that waits. Kept in a list through its own links: to join and leave costs no look-up. */
+export abstract class Watched {
+  /** On the engine's clock; Infinity while nothing is awaited. */
+  dueAt = Infinity
+  /** Called when `dueAt` has passed; must move it or end the watch. */
+  abstract overdue(now: number): void
+  previous: Watched | undefined
+  next: Watched | undefined
+}
+
+/** Most hooks are done by then, so that arming costs one timer per look, not one per hook. */
+const FIRST_LOOK_MS = 10
+
+let first: Watched | undefined
+let timer: ReturnType<typeof setTimeout> | undefined
+let lookAt = Infinity
+
+/** Watches until `unwatch`. Call `hurry` for every hook that is awaited. */
+export function watch(one: Watched): void {
+  one.next = first
+  if (first) first.previous = one
+  first = one
+}
+
+/** A timer that is due soon is left to fire in vain: that costs less than to clear it. */
+export function unwatch(one: Watched, now?: number): void {
+  if (one.previous) one.previous.next = one.next
+  else if (first === one) first = one.next
+  if (one.next) one.next.previous = one.previous
+  one.previous = undefined
+  one.next = undefined
+  if (first !== undefined || timer === undefined) return
+  if (lookAt - (now ?? performance.now()) > FIRST_LOOK_MS) disarm()
+}
+
+/** Sees to it that the timer looks in time. */
+export function hurry(dueAt: number): void {
+  if (dueAt >= lookAt) return
+  const now = performance.now()
+  arm(timer === undefined ? Math.min(dueAt, now + FIRST_LOOK_MS) : dueAt, now)
+}
+
+function arm(at: number, now: number): void {
+  if (timer !== undefined) clearTimeout(timer)
+  lookAt = at
+  timer = setTimeout(look, Math.min(Math.max(0, Math.ceil(at - now)), LONGEST_TIMER_MS))
+}
+
+function disarm(): void {
+  clearTimeout(timer)
+  timer = undefined
+  lookAt = Infinity
+}
+
+function look(): void {
+  disarm()
+  const now = performance.now()
+  const waiting = [...everyone()]
+  for (const one of waiting) if (one.dueAt <= now) one.overdue(now)
+  let next = Infinity
+  for (const one of everyone()) next = Math.min(next, one.dueAt)
+  if (next !== Infinity) arm(next, performance.now())
+}
+
+function* everyone(): Iterable<Watched> {
+  for (let one = first; one; one = one.next) yield one
+}

@@ -1,4 +1,4 @@
-// What configuration gives to a runner: a hook that lacks only its way to run.
+// The specification that configuration hands to a runner: a hook that lacks only its way to run.
 
 import type { Diagnostic } from '../core/base/errors.js'
 import type { Hook } from '../core/hooks/hook.js'
@@ -18,27 +18,27 @@ export interface HookSpec<H> {
 /** Where a configured hook lives. All paths are absolute. */
 export interface Place {
   readonly projectDir: string
-  /** The folder that contains the plugin's folder; for a root file its own folder. */
+  /** The folder that contains the plugin's folder; a root file's own folder. */
   readonly hooksDir: string
   readonly plugin?: PluginPlace
   /** The folder of the skill that brought it. */
   readonly skillDir?: string
-  /** `$PATH` in place of the inherited one: it leads to the programs that were there when the hook was trusted. */
+  /** Replaces the inherited `$PATH`: it leads to the programs that were there when the hook was trusted. */
   readonly path?: string
 }
 
 export interface PluginPlace {
   readonly name: string
   readonly root: string
-  /** Where the plugin may keep what it wants to find again. */
+  /** The plugin may keep its own data here. */
   readonly dataDir: string
 }
 
-/** What every runner may use of the outside. */
+/** Everything outside that a runner may use. */
 export interface Surroundings {
   /** Shows a hook's statusMessage while it runs. */
   readonly display?: ((message: Message) => void) | undefined
-  /** For what comes to light after a hook has answered. */
+  /** Reports what comes to light after a hook has answered. */
   readonly report: (d: Diagnostic) => void
 }
 

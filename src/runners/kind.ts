@@ -21,7 +21,7 @@ export interface Kind<Spec extends HookSpec<object> = HookSpec<object>, Given = 
   /** It is started once for many events: trust is checked at each start, not at each event. */
   readonly isResident?: boolean
 
-  /** What it runs or asks, in the words of its file. */
+  /** Names what it runs or asks, in the words of its file. */
   target(handler: Spec['handler']): string
   /** The same for lists, where it may hold a secret. */
   listed?(handler: Spec['handler']): string
@@ -31,11 +31,11 @@ export interface Kind<Spec extends HookSpec<object> = HookSpec<object>, Given = 
   passthrough?(handler: Spec['handler']): readonly string[]
   /** Entries with the same text are one hook; default: all fields. */
   sameAs?(handler: Spec['handler']): string
-  /** Nobody waits for its answer. */
+  /** True if nobody waits for its answer. */
   isDetached?(handler: Spec['handler']): boolean
   /** Fields that decide with which effect it runs, for people. */
   terms?(handler: Spec['handler']): readonly string[]
-  /** What the settings would have to say before it can run; undefined where nothing is missing. */
+  /** Says what is missing in the settings before it can run; undefined if nothing is. */
   lacks?(handler: Spec['handler'], settings: ReachSettings): Lack | undefined
 
   /** Loads the runner, when the first file names the kind. */
@@ -64,13 +64,13 @@ export interface Lack {
 
 /** Settings that say whom hooks may reach. A project cannot change them. */
 export interface ReachSettings extends HttpTerms {
-  /** Whom prompt and agent hooks ask, unless the embedder has a model of its own. */
+  /** The model that prompt and agent hooks ask, unless the embedder has its own. */
   readonly model: ModelSettings | null
   /** Servers whose tools MCP hooks call, by name. */
   readonly mcp_servers: Readonly<Record<string, McpServerSettings>>
 }
 
-/** What all runners of one createHooks() share. Settings are read at each call: they may change while a hook lives. */
+/** Shared by all runners of one createHooks(). Settings are read at each call: they may change while a hook lives. */
 export interface Shared {
   readonly programs: Programs
   readonly handedOn: HandedOn

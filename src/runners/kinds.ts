@@ -28,7 +28,7 @@ export type Handlers = {
   readonly [T in HandlerType]: (typeof EVENT_KINDS)[T] extends Kind<infer Spec> ? Spec['handler'] : never
 }
 
-/** Whether what it runs is a program, and not somebody whom it asks. */
+/** True for kinds that start a program, false for those that ask somebody. */
 export function runsProgram(kind: string): boolean {
   return Object.hasOwn(KINDS, kind) && 'program' in KINDS[kind as KindName]
 }

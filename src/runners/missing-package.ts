@@ -1,6 +1,6 @@
-// Whether a package that is loaded when it is needed is not there at all.
+// Tells a missing optional package from one that fails to load.
 
-/** What import() says of it, and what require() says. */
+/** The codes of import() and of require(). */
 const MISSING = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']
 
 export function isMissingPackage(error: unknown): boolean {

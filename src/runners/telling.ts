@@ -1,4 +1,4 @@
-// What a runner tells people beside a hook's answer: that it runs, and what it printed, within bounds.
+// Messages to people beside a hook's answer: that it runs, and what it printed, within bounds.
 
 import { textOf } from '../core/base/errors.js'
 import { isPromise } from '../core/base/promise.js'
@@ -22,7 +22,7 @@ export function announce(
   }
 }
 
-/** Of each stream, for the trace. */
+/** Bytes of each stream that the trace keeps. */
 const PRINTED_LIMIT = 4096
 
 export function bounded(text: string): string {

@@ -52,12 +52,12 @@ export function agentHook(
 
 // ---- the loop: the model asks for files until it answers ------------------------------------------------------
 const MOST_TURNS = 50
-/** Of one answer; a model that wants more asks again. */
+/** Calls in one answer; a model that wants more asks again. */
 const MOST_CALLS = 16
-/** Characters of all that the model said before its answer: all of it is sent again with every turn. */
+/** Characters that the model may say before its answer: all of it is sent again with every turn. */
 const MOST_SAID = 512 * 1024
 
-/** The text that the model ends with. */
+/** Returns the text that the model ends with. */
 async function investigate(
   model: LanguageModel,
   question: Question,
@@ -78,7 +78,7 @@ async function investigate(
   })
 }
 
-/** One after another: they share what may be read. */
+/** Runs them one after another: they share a budget. */
 async function resultsOf(calls: readonly ModelToolCall[], tools: Tools) {
   const results = []
   for (const [i, call] of calls.entries()) {

@@ -1,4 +1,4 @@
-// Glob patterns, and what grep looks for: both matched in linear time, because a model wrote them.
+// Patterns of glob and grep, matched in linear time because a model wrote them.
 
 import { isHookError } from '../../core/base/errors.js'
 import { compileMatcher } from '../../core/hooks/matcher.js'
@@ -14,7 +14,7 @@ export function expression(pattern: string): Test {
     throw new Refused(`a pattern has at most ${LONGEST_PATTERN} characters`)
   let unsafe = false
   try {
-    // In a group it is a pattern, whatever its words: a matcher reads `a|b` as a list of names.
+    // The group makes it a pattern: a matcher would read `a|b` as a list of names.
     const matcher = compileMatcher(`(?:${pattern})`, {
       note: () => {
         unsafe = true
@@ -52,7 +52,7 @@ function sourceOf(pattern: string): string {
   return sources.join('')
 }
 
-/** Where braces stand that belong together, one pair within another or not; any other brace is a character. */
+/** Positions of braces that belong together; any other brace is a character. */
 function bracePairs(tokens: readonly string[]): ReadonlySet<number> {
   const open: number[] = []
   const pairs = new Set<number>()

@@ -5,19 +5,19 @@ import { type FileHandle, lstat, open, opendir, readlink, realpath, stat } from 
 import { relative, resolve, sep } from 'node:path'
 import { HookError } from '../../core/base/errors.js'
 
-/** What the model is told instead of a result. */
+/** The model is told this instead of a result. */
 export class Refused extends Error {}
 
-/** Folders that hold more than anybody looks for; to be seen they must be named. */
+/** Folders too large to search; the model sees them only if it names them. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['.git', 'node_modules'])
 
 const MOST_ENTRIES = 50_000
 const DEEPEST = 40
 
-/** A file that was found, by its path from the project, with slashes. */
+/** Files that were found, as paths from the project, with slashes. */
 export interface Walk {
   readonly files: readonly string[]
-  /** There was more than is looked at. */
+  /** There were more files than are looked at. */
   readonly cut: boolean
 }
 
@@ -44,7 +44,7 @@ export class ProjectFolder {
   /** Calls back with the open file, and closes it. */
   async withFile<T>(path: string, use: (file: FileHandle, size: number) => Promise<T>): Promise<T> {
     const real = await this.#locate(path)
-    // Looked at first: to open a device or a pipe may do something.
+    // Checked first: opening a device or a pipe may have effects.
     if (!(await lstat(real)).isFile()) throw new Refused(`${shownPath(path)} is no regular file`)
     const file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
     try {
@@ -77,7 +77,7 @@ export class ProjectFolder {
   async #list(folder: string, budget: { left: number }) {
     const files: string[] = []
     const folders: string[] = []
-    // Somebody may put a link in its place while we look; what was found there is dropped.
+    // Somebody may put a link in its place while we look; then we drop what we found.
     if ((await realOrNothing(folder)) !== folder) return { files, folders }
     try {
       for await (const entry of await opendir(folder)) {
@@ -87,12 +87,12 @@ export class ProjectFolder {
         else if (entry.isDirectory() && !LEFT_OUT.has(entry.name)) folders.push(path)
       }
     } catch (error) {
-      if (!isSystemError(error)) throw error // a folder that may not be read holds nothing for us
+      if (!isSystemError(error)) throw error // an unreadable folder counts as empty
     }
     return (await realOrNothing(folder)) === folder ? { files, folders } : { files: [], folders: [] }
   }
 
-  /** The real path of what is there. That something outside exists is not told either. */
+  /** Resolves the real path. The model does not even learn whether something outside exists. */
   async #locate(path: string): Promise<string> {
     if (path.includes('\0')) throw new Refused('a path has no NUL character')
     const full = resolve(this.#root, path)
@@ -116,7 +116,7 @@ function isWithin(root: string, path: string): boolean {
   return path === root || path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`)
 }
 
-/** Where the open file really is; by its number where the system tells, so that no link counts that was changed since. */
+/** Tells where the open file really is, by its descriptor if the system allows, so that a link changed since does not count. */
 async function placeOf(file: FileHandle, { dev, ino }: Stats, path: string): Promise<string> {
   try {
     return await readlink(`/proc/self/fd/${file.fd}`)
@@ -144,7 +144,7 @@ function outside(path: string): Refused {
   return new Refused(`${shownPath(path)} is outside the project, or leads out of it`)
 }
 
-/** A name may hold a line end, and look like two. */
+/** Quotes names with control characters: a line break would look like two names. */
 export function shownPath(path: string): string {
   const short = path.length > 500 ? `${path.slice(0, 500)}…` : path
   return /[\p{Cc}"]/u.test(short) ? JSON.stringify(short) : short

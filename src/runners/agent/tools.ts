@@ -1,4 +1,4 @@
-// What an agent hook's model may do: read files of the project, find them by name, and search them. Nothing else.
+// Tools of an agent hook's model: it may read files of the project, find them by name, and search them. Nothing else.
 
 import type { FileHandle } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
@@ -43,7 +43,7 @@ const SEARCH_LIMIT = 32 * 1024 * 1024
 const MOST_FOUND = 200
 const MOST_LINES = 2000
 const LONGEST_LINE = 1000
-/** To others the event loop belongs, too. */
+/** Others need the event loop, too. */
 const TURN_MS = 20
 
 export interface ToolResult {
@@ -63,7 +63,7 @@ export class Tools {
     this.#signal = signal
   }
 
-  /** Rejects only when the signal is aborted: what goes wrong is told to the model. */
+  /** Rejects only when the signal is aborted; the model hears of everything else that goes wrong. */
   async use({ name, input }: ModelToolCall): Promise<ToolResult> {
     this.#signal.throwIfAborted()
     if (this.#left <= 0) return failed('no more can be read; answer with what you know')
@@ -140,7 +140,7 @@ export class Tools {
     return found.join('\n') || '[none]'
   }
 
-  /** What is no text, or may not be read, holds no lines. */
+  /** Binary and unreadable files count as empty. */
   async #contentOrNothing(path: string): Promise<string> {
     try {
       return (await this.#folder.withFile(path, contentOf)).text
@@ -150,7 +150,7 @@ export class Tools {
     }
   }
 
-  /** Lets others run in between, so that an abort is heard. */
+  /** Lets others run in between, so that an abort takes effect. */
   async #filtered<T>(all: readonly T[], test: (one: T) => boolean, most = Infinity): Promise<T[]> {
     const found: T[] = []
     let since = performance.now()

@@ -45,9 +45,9 @@ export interface CommandHandler {
   readonly async?: boolean
   /** Nobody waits for it, and exit code 2 wakes the model with what it printed. */
   readonly asyncRewake?: boolean
-  /** Stands before that, for the model. */
+  /** Precedes what it printed, for the model. */
   readonly rewakeMessage?: string
-  /** For the user. */
+  /** Shown to the user when the model is woken. */
   readonly rewakeSummary?: string
 }
 
@@ -79,7 +79,7 @@ export function commandHook(
       const result = decode(event, reply, { ...asker, late }, note)
       return handler.asyncRewake ? asleep(result, note) : result
     }
-    // An agent may have removed the folder it works in; to look first would cost every hook.
+    // An agent may have removed the folder it works in. Checking first would slow down every hook.
     const ending = await start(program).catch((error: unknown) => {
       if (!isHookError(error, 'HOOK_NOT_STARTED') || isFolder(program.cwd)) throw error
       return start({ ...program, cwd: folderThatIsThere(event, place) })
@@ -96,7 +96,7 @@ export function commandHook(
   return handler.asyncRewake ? { ...made, wakes: true } : made
 }
 
-/** Any other deny of such a hook wakes nobody. */
+/** Only exit code 2 wakes the model; any other deny of such a hook is noted and dropped. */
 function asleep(result: HookResult, note: HookContext['note']): HookResult {
   if (result.action !== 'deny') return result
   note({
@@ -107,7 +107,6 @@ function asleep(result: HookResult, note: HookContext['note']): HookResult {
   return { ...rest, action: rest.contextInjection ? 'inject_context' : 'continue' }
 }
 
-/** Exit code 2 of a hook that may wake the model. */
 function wakeUp({ hook, handler }: HookSpec<CommandHandler>, { stdout, stderr }: Ending): HookResult {
   const said = [stderr, stdout].map((text) => text.trim()).find(Boolean) ?? `Hook ${hook.name} exited with 2`
   const { rewakeMessage: before, rewakeSummary: summary } = handler
@@ -116,7 +115,7 @@ function wakeUp({ hook, handler }: HookSpec<CommandHandler>, { stdout, stderr }:
 
 // ---- what is run ----------------------------------------------------------------------------------------------
 
-/** With the file it may append variables to, if it has one. */
+/** Includes the file that it may append variables to, if it has one. */
 function programFor(
   event: HookEvent,
   { hook, handler, place, env: inheritance }: HookSpec<CommandHandler>,

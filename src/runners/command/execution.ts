@@ -12,25 +12,24 @@ export interface Ending {
   readonly signal: NodeJS.Signals | null
   readonly stdout: string
   readonly stderr: string
-  /** Its standard output was longer than the limit; of standard error what is kept is enough. */
+  /** Its standard output was longer than the limit. Standard error may be cut without a word. */
   readonly cut: boolean
-  /** Who still held the output when we stopped reading: others of the group, which are ended, or a process outside it. */
+  /** Set if somebody still held the output when we stopped reading: others of the group, which are ended, or a process outside it. */
   readonly heldBy?: 'group' | 'outsider'
 }
 
 /** A program that said in its first line that it works on by itself: nobody waits for it any more. */
 export interface GoingOn {
   readonly firstLine: string
-  /** Its ending after all. From now on this signal ends it, and the one it was started with does not. */
+  /** Waits for its ending after all. From now on this signal ends it, no longer the one it was started with. */
   rest(signal: AbortSignal): Promise<Ending>
 }
 
-/** Whether this first line says so. */
+/** Decides by the first line of its output. */
 export type GoesOn = (firstLine: string) => boolean
 
 /** How long the output may outlast the program: `exec > >(tee log)` prints the answer after the shell has ended; Claude Code waits as long. */
 const DRAIN_MS = 500
-/** Bytes. */
 const LONGEST_FIRST_LINE = 4096
 /** How long what is left of the group may take to die, before the answer goes out without knowing who held the output. */
 const PARTING_MS = 50
@@ -49,7 +48,7 @@ export function follow(
   })
 }
 
-/** Who was still there when the program had ended or was aborted. */
+/** Tells who was still there when the program had ended or was aborted. */
 export type LeftBehind = (who: 'group' | 'outsider') => void
 
 type Exit = Pick<Ending, 'code' | 'signal'>
@@ -60,7 +59,7 @@ interface Waiting {
 }
 
 interface Caller extends Waiting {
-  /** After the answer: others of the group had to be ended; or, after an abort, a process outside it holds the output. */
+  /** Called after the answer, if others of the group had to be ended; or after an abort, if a process outside it holds the output. */
   readonly leftBehind: LeftBehind
 }
 
@@ -70,9 +69,9 @@ class Execution {
   readonly #stdout: Output
   readonly #stderr: Output
   readonly #caller: Caller
-  /** Who waits for the ending: the caller, and later whoever takes the rest. */
+  /** Waits for the ending: the caller first, later the one who takes the rest. */
   #waiting: Waiting
-  /** Until the first line is known. */
+  /** Unset once the first line is known. */
   #goesOn: GoesOn | undefined
   #exit: Exit | undefined
   #heldBy: Ending['heldBy']
@@ -109,7 +108,7 @@ class Execution {
     })
   }
 
-  /** Some print the first line without its end, and go on: what is there so far may be all of it. */
+  /** Some programs print the first line without a line break and go on, so what is there so far may be all of it. */
   #readOn(): void {
     if (!this.#goesOn || this.#settled) return
     const [line = '', ...more] = this.#stdout.text().split('\n', 2)
@@ -118,13 +117,13 @@ class Execution {
     if (goesOn) this.#letGo(line)
   }
 
-  /** Until somebody takes the rest, the signal it was started with ends it: an answer that nobody took must not run for ever. */
+  /** The first signal ends it until somebody takes the rest: a program whose answer nobody took must not run for ever. */
   #letGo(firstLine: string): void {
     const { resolve } = this.#waiting
     const rest = new Promise<Ending | GoingOn>((resolve, reject) => {
       this.#waiting = { resolve, reject }
     }) as Promise<Ending>
-    rest.catch(() => undefined) // whoever takes the rest hears of it
+    rest.catch(() => undefined) // the one who takes the rest hears of it
     resolve({
       firstLine,
       rest: (signal) => {
@@ -165,18 +164,18 @@ class Execution {
     })
   }
 
-  /** What a process prints while it is being ended is no part of the answer. It is read, though: to be ended by SIGPIPE is no time to clean up. */
+  /** Output that a process prints while it is being ended is not part of the answer. We still read it: SIGPIPE would leave it no time to clean up. */
   #endGroup(): void {
     this.#stdout.close()
     this.#stderr.close()
     this.#group.end()
-    // What was read last is heard of first.
+    // Reads that are under way come first.
     void this.#group.gone.then(() => setImmediate(() => this.#release()))
   }
 
   #answer(exit: Exit): void {
     if (!this.#settle()) return
-    // Nearly always nobody is left, and to find that out takes longer than all else here: the caller need not wait for it.
+    // Nearly always nobody is left, and finding out takes longer than everything else here: the caller does not wait for it.
     setImmediate(() => {
       if (this.#group.end()) this.#caller.leftBehind('group')
     })
@@ -199,7 +198,7 @@ class Execution {
     return true
   }
 
-  /** In a loop that was blocked the time is over before anything was read: reads first. */
+  /** A blocked event loop fires the timer before it reads: let it read first. */
   #later(ms: number, then: () => void): void {
     this.#timer = setTimeout(() => {
       setImmediate(() => {
@@ -208,7 +207,7 @@ class Execution {
     }, ms)
   }
 
-  /** Nothing of a program that is gone, or cannot be ended, may keep our own process alive. */
+  /** A program that is gone, or cannot be ended, must not keep our own process alive. */
   #release(): void {
     if (this.#aborted && !this.#silent) this.#caller.leftBehind('outsider')
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) stream.destroy()
@@ -217,7 +216,7 @@ class Execution {
 }
 
 // ---- output ---------------------------------------------------------------------------------------------------
-/** A program that writes byte by byte must not cost a buffer a byte. */
+/** A program that writes byte by byte must not cost one buffer a byte. */
 const MOST_CHUNKS = 1024
 
 export class Output {
@@ -263,7 +262,7 @@ export class Output {
     this.#closed = true
   }
 
-  /** What is no UTF-8 is replaced; a cut falls between two characters. */
+  /** Invalid UTF-8 is replaced; a cut falls between two characters. */
   text(): string {
     const bytes = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks)
     if (bytes === undefined) return ''

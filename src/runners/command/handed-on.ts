@@ -1,4 +1,4 @@
-// What hooks of a session hand on to later hooks of it: variables that they append to an environment file.
+// Variables that hooks of a session hand on to later ones, by appending to an environment file.
 
 import { closeSync, constants, fstatSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,17 +9,17 @@ import type { Origin } from '../../core/hooks/hook.js'
 
 type Variables = Readonly<Record<string, string>>
 type Note = (d: Diagnostic) => void
-/** Where the files of a session stand, if they are to outlive this process. */
+/** The folder for a session's files, if they are to outlive this process. */
 type FolderOf = (session: string, make?: boolean) => string
 
-/** What a project's hook hands on never reaches a hook of the user. */
+/** Variables of a project's hook never reach a hook of the user. */
 const FILES = { user: 'user.env', others: 'others.env' } as const
 
 /** These name what a hook works on, and are ours alone. */
 const OURS = /^(?:AMPLIFIER_|CLAUDE_|PLUGIN_ROOT$)/
 const MOST_SESSIONS = 1000
 const LARGEST_FILE = 64 * 1024
-/** As a line that is no assignment, so that it is reported as one; it comes first, before others that are none. */
+/** Put in front as a line that is not an assignment, so that it is reported like one. */
 const TOO_LARGE = `(the file is larger than ${LARGEST_FILE} bytes; the rest of it does not count)`
 
 export class HandedOn {
@@ -31,7 +31,7 @@ export class HandedOn {
     this.#folderOf = folderOf
   }
 
-  /** A file that a hook may append to; undefined where none can be made, which is said. */
+  /** The file that a hook may append to; undefined, with a note, if none can be made. */
   fileFor(session: string, scope: Origin['scope'], note: Note): string | undefined {
     try {
       const file = join(this.#opened(session, note), FILES[sideOf(scope)])
@@ -46,7 +46,7 @@ export class HandedOn {
     }
   }
 
-  /** What earlier hooks handed on to a hook of this scope. */
+  /** Variables that earlier hooks handed on to hooks of this scope. */
   variablesFor(session: string | undefined, scope: Origin['scope'], note: Note): Variables {
     const folder = session === undefined ? undefined : this.#folder(session)
     if (folder === undefined) return NOTHING
@@ -54,7 +54,7 @@ export class HandedOn {
     return sideOf(scope) === 'user' ? ofUser : { ...ofUser, ...variablesIn(join(folder, FILES.others), note) }
   }
 
-  /** Says what of a file that a hook was given cannot be handed on. */
+  /** Notes the lines of a hook's file that cannot be handed on. */
   check(file: string, note: Note): void {
     const found = read(file, note)
     if (found === ABSENT) {
@@ -92,7 +92,7 @@ export class HandedOn {
     return this.#own.get(session) ?? this.#made(session, note)
   }
 
-  /** A host that never ends its sessions must not fill the disk. */
+  /** An embedder that never ends its sessions must not fill the disk. */
   #made(session: string, note: Note): string {
     const [oldest] = this.#own.keys()
     if (this.#own.size >= MOST_SESSIONS && oldest !== undefined) this.end(oldest, note)
@@ -116,7 +116,7 @@ function variablesIn(file: string, note: Note): Variables {
   return Object.fromEntries(Object.entries(variables).filter(([name]) => !OURS.test(name)))
 }
 
-/** Never runs any of it. */
+/** Reads without running any of it. */
 function read(file: string, note: Note): EnvFile {
   try {
     const text = textOfFile(file)
@@ -127,12 +127,12 @@ function read(file: string, note: Note): EnvFile {
   }
 }
 
-/** A link leads elsewhere. */
+/** Links are not followed: they lead elsewhere. */
 const CREATE =
   constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK
 const READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW
 
-/** A hook may have put anything in its place: what is no plain file would hold us up. */
+/** A hook may have put anything in its place: a pipe or a device would block us. */
 function textOfFile(path: string): string | undefined {
   const fd = opened(path)
   if (fd === undefined) return undefined
@@ -145,7 +145,7 @@ function textOfFile(path: string): string | undefined {
   }
 }
 
-/** Of a file that is too large the first lines count. */
+/** Only the first lines of a file that is too large count. */
 function readLines(fd: number, size: number): string {
   const bytes = Buffer.allocUnsafe(Math.min(size, LARGEST_FILE))
   const text = bytes.toString('utf8', 0, readSync(fd, bytes))
@@ -164,7 +164,7 @@ function opened(path: string): number | undefined {
 // ---- the text of an environment file --------------------------------------------------------------------------
 interface EnvFile {
   readonly variables: Readonly<Record<string, string>>
-  /** Lines that only a shell could understand. */
+  /** Lines that only a shell could evaluate. */
   readonly skipped: readonly string[]
 }
 
@@ -175,10 +175,10 @@ const ASSIGNMENT =
   /^[ \t]*(?:(?:export|(?:declare|typeset)[ \t]+-x)[ \t]+)?([A-Za-z_]\w*)=((?:\$'(?:[^'\\]|\\[entr\\'"])*'|\$(?!')|'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]|[^\s'"\\$;&|<>()`])*)(?:[ \t]*;)?[ \t]*(?:(?<=[ \t;])#[^\n]*)?$/
 const PIECE =
   /\$'((?:[^'\\]|\\[\s\S])*)'|'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([\s\S])|((?:\$(?!')|[^'"\\$])+)/g
-/** What is in double quotes stays: there a shell still looks for commands. */
+/** Double-quoted text stays: a shell still looks for commands in it. */
 const LITERAL = /\$'(?:[^'\\]|\\[\s\S])*'|'[^']*'|("(?:[^"\\]|\\[\s\S])*")/g
 
-/** Commands, arithmetic, defaults, and what only a running shell knows. */
+/** Commands, arithmetic, defaults, and variables that only a running shell has. */
 const FOREIGN = /`|\$(?:[(?!$#@*\d-]|\{(?![A-Za-z_]\w*\}))/
 
 /** Bytes of all values: `A=$A$A` a few times over is more than any system hands to a program. */
@@ -189,7 +189,7 @@ export function readEnvFile(text: string, inherited: Lookup): EnvFile {
   const variables: Record<string, string> = Object.create(null)
   const skipped: string[] = []
   let room = LONGEST_TOTAL
-  /** What this line puts in, so that `$A$A$A…` is not written out before it is found too long. */
+  /** Counts what this line puts in, so that `$A$A$A…` is found too long before it is written out. */
   let put = 0
   const lookup: Lookup = (name) => {
     const value = (Object.hasOwn(variables, name) ? variables[name] : inherited(name)) ?? ''
@@ -213,7 +213,7 @@ export function readEnvFile(text: string, inherited: Lookup): EnvFile {
   return { variables: { ...variables }, skipped }
 }
 
-/** A line, but one that ends inside quotes or in a backslash goes on. Each alternative begins in its own way, so that no text is read twice. */
+/** A line that ends inside quotes or in a backslash goes on. Each alternative begins differently, so that no text is read twice. */
 const STATEMENT =
   /(?:\$'(?:[^'\\]|\\[\s\S])*'|\$(?!')|'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]|#[^\n]*|[^\n'"\\#$])+/y
 const REST_OF_LINE = /[^\n]*/y
@@ -223,7 +223,7 @@ function statementsOf(given: string): readonly string[] {
   const statements: string[] = []
   for (let at = 0; at < text.length; ) {
     const end = endOf(STATEMENT, text, at)
-    // A quote that nobody closes: the line is no assignment, those after it may be.
+    // An unclosed quote: this line is not an assignment, but those after it may be.
     const whole = text[end] === '\n' || end === text.length ? end : endOf(REST_OF_LINE, text, end)
     statements.push(text.slice(at, whole))
     at = whole + 1
@@ -261,7 +261,7 @@ function withHome(bare: string, first: boolean, last: boolean): string {
 
 const ANSI: Readonly<Record<string, string>> = { e: '\u001b', n: '\n', t: '\t', r: '\r' }
 
-/** As bash writes what has ends of lines in it. */
+/** Bash writes values with line breaks like this. */
 function unescaped(text: string): string {
   return text.replace(/\\([\s\S])/g, (_, char: string) => ANSI[char] ?? char)
 }

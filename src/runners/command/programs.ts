@@ -12,7 +12,7 @@ export interface Program {
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  /** For its standard input; the program need not read it. */
+  /** Written to its standard input; the program need not read it. */
   readonly input: string
   /** Bytes kept of each stream; default 1 MiB. */
   readonly outputLimit?: number
@@ -25,8 +25,8 @@ export class Programs {
 
   /**
    * Rejects with HOOK_NOT_STARTED, or with the reason of the signal as soon as it is aborted. Whatever is left of the
-   * group when the program has ended, or was aborted, is ended after the answer: TERM, half a second, KILL. Whom it left
-   * behind without a word in the answer is told to `leftBehind`. With `goesOn` it need not end first.
+   * group when the program has ended, or was aborted, is ended after the answer: TERM, half a second, KILL. `leftBehind`
+   * hears of processes that the answer does not mention. With `goesOn` it need not end first.
    */
   run(program: Program, signal: AbortSignal, leftBehind?: LeftBehind): Promise<Ending>
   run(
@@ -56,7 +56,7 @@ export class Programs {
     return follow(child, group, program.outputLimit ?? OUTPUT_LIMIT, signal, leftBehind, goesOn)
   }
 
-  /** Settles when every group that was started here is gone, and what was left behind is told. */
+  /** Settles when every group that was started here is gone, and everything left behind was reported. */
   async idle(): Promise<void> {
     while (this.#groups.size > 0) {
       await Promise.all([...this.#groups].map((group) => group.gone))
@@ -73,14 +73,14 @@ export class Programs {
   }
 }
 
-/** Who closes its input early, or never reads it, may. */
+/** A program may close its input early, or never read it. */
 function ignore(): void {}
 
 function start({ file, args, cwd, env }: Program): ChildProcessWithoutNullStreams {
   return spawn(file, args, { cwd, env, detached: true, stdio: 'pipe' })
 }
 
-/** Node tells most reasons later, as an event. */
+/** Node reports most reasons later, as an event. */
 function failure(child: ChildProcessWithoutNullStreams, program: Program): Promise<never> {
   return new Promise((_, reject) => {
     child.once('error', (error) => reject(notStarted(program, error)))

@@ -4,25 +4,25 @@ import { fits, type Pieces, piecesOf } from '../../shell/wildcard.js'
 
 // ---- allowed_http_urls ----------------------------------------------------------------------------------------
 
-/** What a pattern says of each part; undefined where anything goes. */
+/** The demands of a pattern on each part; undefined if anything will do. */
 interface UrlPattern {
   readonly protocol: string | undefined
-  /** `.example.com` for `*.example.com`: whatever ends with it. */
+  /** `*.example.com` is the suffix `.example.com`. */
   readonly host: { readonly exact: string } | { readonly suffix: string } | undefined
   readonly port: string | undefined
   readonly path: Pieces | undefined
 }
 
-/** Scheme, host, port and the rest; a host has no part that could be mistaken for another one. */
+/** Scheme, host, port and the rest. No character of a host could be mistaken for the start of another part. */
 const PARTS = /^(https?|\*):\/\/(\[[0-9a-f:.]+\]|[^/?#@:\\[\]\s]+)(?::(\d{1,5}|\*))?([/?][^#\\]*)?$/i
 
-/** Why a pattern is none; undefined where it is one. */
+/** Says why a text is not a pattern; undefined if it is one. */
 export function urlPatternProblem(pattern: string): string | undefined {
   const read = readPattern(pattern)
   return typeof read === 'string' ? read : undefined
 }
 
-/** Whether one of the patterns takes the URL; one that is no pattern takes nothing. Null takes every URL. */
+/** True if one of the patterns takes the URL. An invalid pattern takes nothing; null takes every URL. */
 export function isAllowedUrl(url: URL, patterns: readonly string[] | null): boolean {
   return patterns === null || patternsOf(patterns).some((pattern) => takes(pattern, url))
 }
@@ -43,7 +43,7 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:
 
 const readPatterns = new WeakMap<readonly string[], readonly UrlPattern[]>()
 
-/** A list is read once: every event asks. */
+/** Reads each list once, because every event asks. */
 function patternsOf(list: readonly string[]): readonly UrlPattern[] {
   const known = readPatterns.get(list)
   if (known) return known
@@ -61,7 +61,7 @@ function readPattern(text: string): UrlPattern | string {
   if (!any && host.slice(suffix ? 2 : 0).includes('*')) {
     return 'in the host "*" stands for all of it, or before a dot: "*.example.com"; elsewhere it would let in hosts of others'
   }
-  // Read as a URL is: in lower case, without dots that lead upward, and with what must be encoded encoded.
+  // The URL parser normalises it like any URL: lower case, no dot segments, percent-encoding.
   const plain = `http://${any ? 'any' : host.slice(suffix ? 2 : 0)}${rest ?? '/'}`
   if (!URL.canParse(plain)) return 'its host is none'
   const { hostname, pathname, search } = new URL(plain)
@@ -74,7 +74,7 @@ function readPattern(text: string): UrlPattern | string {
   }
 }
 
-/** Without one a pattern means the port that the URL need not name. */
+/** A pattern without a port means the default port. */
 function wantedPort(
   port: string | undefined,
   protocol: string | undefined,
@@ -87,18 +87,18 @@ function wantedPort(
 // ---- allowed_private_hosts ------------------------------------------------------------------------------------
 
 export type HostRule =
-  /** Without brackets; a name or an address. Without a port every port. */
+  /** A name, or an address without brackets. No port means every port. */
   | { readonly host: string; readonly port: string | undefined }
   | { readonly range: string; readonly bits: number }
 
-/** Why an entry is none; undefined where it is one. */
+/** Says why an entry is invalid; undefined if it is valid. */
 export function privateHostProblem(entry: string): string | undefined {
   return readHost(entry) ? undefined : 'it is no host, no "host:port" and no range such as "10.0.0.0/8"'
 }
 
 const readRules = new WeakMap<readonly string[], readonly HostRule[]>()
 
-/** A list is read once: every event asks. An entry that is none allows nothing. */
+/** Reads each list once, because every event asks. An invalid entry allows nothing. */
 export function hostRules(list: readonly string[]): readonly HostRule[] {
   const known = readRules.get(list)
   if (known) return known
@@ -120,7 +120,7 @@ function rule(host: string, port: string | undefined): HostRule | undefined {
   return canonical === undefined ? undefined : { host: canonical, port: port && `${Number(port)}` }
 }
 
-/** Written in full: `10/8` would be read as 0.0.0.10. */
+/** Must be written in full: `10/8` would be read as 0.0.0.10. */
 function readRange(text: string, bits: number): HostRule | undefined {
   const family = text.includes(':') ? 'ipv6' : 'ipv4'
   const range = canonicalHost(family === 'ipv6' ? `[${text}]` : text)
@@ -128,7 +128,7 @@ function readRange(text: string, bits: number): HostRule | undefined {
   return family === 'ipv4' && range !== text ? undefined : { range, bits }
 }
 
-/** As the parser of URLs writes it, without brackets: one spelling for each address and name. */
+/** The URL parser's spelling, without brackets: one for each address and name. */
 export function canonicalHost(host: string): string | undefined {
   const url = `http://${host}/`
   return URL.canParse(url) ? withoutBrackets(new URL(url).hostname) : undefined
@@ -138,7 +138,7 @@ export function withoutBrackets(hostname: string): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
 }
 
-/** Of a canonical host: one that ends with a number is an address, or is refused by the parser. */
+/** Takes a canonical host. The URL parser refuses names that end with a number. */
 export function isAddress(host: string | undefined): host is string {
   return host !== undefined && (host.includes(':') || /^\d+\.\d+\.\d+\.\d+$/.test(host))
 }

@@ -1,4 +1,4 @@
-// One request and its answer: connected to where it may go, written once, read within bounds, ended when nobody waits any more.
+// One request and its answer: connected only to allowed addresses, written once, read within bounds, ended when nobody waits any more.
 
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
@@ -23,13 +23,13 @@ export interface Reply {
 
 type OnAbort = (listener: () => void) => void
 
-/** Of the body of an answer. */
+/** The longest body of an answer. */
 const MOST_BYTES = 1024 * 1024
 const MOST_HEADER_BYTES = 64 * 1024
-/** Of an answer that does not count only so much is read, and only for so long: it is for people. */
+/** An answer that does not count is read only so far and so long: people see an excerpt of it. */
 const EXCERPT_BYTES = 2048
 const EXCERPT_MS = 250
-/** A connection that has rested longer may have been closed meanwhile, and nobody has looked yet. */
+/** A connection that has rested longer may have been closed without Node having noticed. */
 const RESTED_MS = 50
 
 /** Rejects with HookError. Nothing is sent twice: only a kept connection that was found closed before is replaced. */
@@ -83,7 +83,7 @@ class Exchange {
       lookup: guardedLookup(reach),
       maxHeaderSize: MOST_HEADER_BYTES,
       insecureHTTPParser: false,
-      // Whatever NODE_TLS_REJECT_UNAUTHORIZED says: a gate that anybody can answer for is none.
+      // NODE_TLS_REJECT_UNAUTHORIZED is not obeyed: a gate that anybody can answer for is none.
       ...(url.protocol === 'https:' && { rejectUnauthorized: true }),
     })
   }
@@ -91,7 +91,7 @@ class Exchange {
   begin(onAbort: OnAbort): Promise<Reply> {
     const request = this.#request
     request.on('error', (error) => this.#fail(this.#isUnused ? WAS_CLOSED : error))
-    // Also where Node says nothing more: after an answer that would switch protocols.
+    // Node says nothing else after an answer that would switch protocols.
     request.on('close', () => {
       if (!this.#isAnswered) this.#fail(badReply('it ended the connection without an answer'))
     })
@@ -119,11 +119,11 @@ class Exchange {
       return
     }
     if (restedFor(socket, performance.now()) < RESTED_MS) this.#write(socket)
-    // A whole round of the event loop, in which Node learns that the other side has closed it: this one may be past the point.
+    // Wait for a whole round of the event loop, in which Node learns that the other side has closed it. The current round may be past that point.
     else setImmediate(() => setImmediate(() => this.#write(socket)))
   }
 
-  /** The address is looked at once more, as the system says it: whatever was looked up, this is who reads the request. */
+  /** Checks the address once more, as the system reports it: whatever was looked up, this is who reads the request. */
   #isAllowed({ remoteAddress }: Socket): boolean {
     const refusal = remoteAddress === undefined ? GONE : this.#reach.refusalOf(remoteAddress)
     if (refusal) this.#fail(refusal === GONE && this.#isUnused ? WAS_CLOSED : refusal)
@@ -132,7 +132,7 @@ class Exchange {
 
   #write(socket: Socket): void {
     if (this.#isSettled || !this.#isAllowed(socket)) return
-    // The pool hands out connections, too, that the other side has closed and ours has not.
+    // The pool also hands out connections that only the other side has closed.
     if (this.#isUnused && (socket.destroyed || socket.readableEnded || !socket.writable)) {
       this.#fail(WAS_CLOSED)
       return
@@ -156,7 +156,7 @@ class Exchange {
     }
     const body = new Body(counts ? MOST_BYTES : EXCERPT_BYTES)
     const finish = () => this.#finish({ status, headers, body: body.text })
-    /** Where the rest is not wanted, or does not come. */
+    /** The rest is not wanted, or does not come. */
     const breakOff = (why: () => HookError) => {
       if (this.#isSettled) return
       if (counts) this.#fail(why())
@@ -182,11 +182,11 @@ class Exchange {
     if (this.#isSettled) return
     this.#isSettled = true
     this.#resolve(reply)
-    // A server may answer before it has read everything; what is left would wait for it.
+    // A server may answer before it has read everything; the rest would wait for it.
     if (!this.#request.writableFinished) this.#request.destroy()
   }
 
-  /** Of what does not count nothing more is wanted. */
+  /** Stops reading an answer that does not count. */
   #giveUp(finish: () => void): void {
     if (this.#isSettled) return
     finish()
@@ -207,7 +207,7 @@ function brokenOff(): HookError {
   return badReply('it broke off in the middle of its answer')
 }
 
-/** Nothing, to the end of the connection, is also what a server sends that dies after its headers. */
+/** A server that dies after its headers also sends nothing until the connection ends. */
 function nothingSent(): HookError {
   return badReply(
     'it sent headers and closed the connection, and nothing says that this was its whole answer',
@@ -226,7 +226,7 @@ function tooLarge(): HookError {
   })
 }
 
-/** What arrived, up to a bound. */
+/** Collects what arrives, up to a bound. */
 class Body {
   readonly #limit: number
   readonly #chunks: Buffer[] = []
@@ -236,7 +236,7 @@ class Body {
     this.#limit = limit
   }
 
-  /** False: it is more than may be. */
+  /** False if it exceeds the bound. */
   add(chunk: Buffer): boolean {
     this.#size += chunk.length
     this.#chunks.push(chunk)
@@ -252,7 +252,7 @@ class Body {
   }
 }
 
-/** What the headers say already. We asked for plain bytes: what is packed may unpack to anything. */
+/** Refuses by headers alone. We asked for plain bytes: a packed body may unpack to any size. */
 function unreadable(headers: IncomingMessage['headers']): HookError | undefined {
   if (Number(headers['content-length']) > MOST_BYTES) return tooLarge()
   const content = headers['content-encoding']?.trim().toLowerCase()
@@ -265,13 +265,13 @@ function unreadable(headers: IncomingMessage['headers']): HookError | undefined 
 
 // ---- connections ----------------------------------------------------------------------------------------------
 
-/** Loaded when the first hook needs it. Connections are kept, and shared by all hooks of the process. */
+/** Loaded when the first hook needs it. All hooks of the process share its connections. */
 interface Network {
   readonly request: (options: RequestOptions) => ClientRequest
   readonly agent: Agent
 }
 
-/** Idle connections are closed by then; most servers wait longer. Idle ones keep no process alive: Node sees to that. */
+/** Idle connections are closed by then; most servers wait longer. They do not keep a process alive. */
 const IDLE_MS = 30_000
 const AGENT = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: 16, scheduling: 'lifo' } as const
 
@@ -299,7 +299,7 @@ async function loadHttps(): Promise<Network> {
 
 const idleSince = new WeakMap<Socket, number>()
 
-/** A connection that is kept for the next request, from now on. */
+/** Marks a connection as kept for the next request. */
 function restFrom(socket: Socket, now: number): void {
   idleSince.set(socket, now)
 }

@@ -1,4 +1,4 @@
-// Why a server could not be asked, in words: what happened, and what to do.
+// Failures of requests in words: what happened, and what to do.
 
 import { HookError, isHookError, textOf } from '../../core/base/errors.js'
 import { plainText } from '../../core/base/text.js'
@@ -18,7 +18,7 @@ const NO_ROUTE: Words = {
   hint: 'Check the network and the address; proxies (HTTP_PROXY) are not used.',
 }
 
-/** By the code of the error. */
+/** Keyed by error code. */
 const WORDS: Readonly<Record<string, Words>> = {
   ECONNREFUSED: { text: 'nobody listens there', hint: 'Start the server, or correct the port of its URL.' },
   ENOTFOUND: { text: 'its name is not known', hint: 'Correct the host in its URL.' },
@@ -63,7 +63,7 @@ const NO_TLS: Words = {
   hint: 'Check the port, and whether the URL should begin with http://.',
 }
 
-/** HOOK_FAILED, for whatever went wrong on the way. `host` has no credentials, path or query: they may be secrets. */
+/** Turns whatever went wrong into HOOK_FAILED. `host` has no credentials, path or query: they may be secrets. */
 export function requestFailure(error: unknown, host: string): HookError {
   if (isHookError(error)) return error
   const code = codeOf(error)
@@ -84,7 +84,7 @@ function isTls(code: string): boolean {
   return code === 'EPROTO' || code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')
 }
 
-/** The server spoke, and what it said does not count. */
+/** The server answered, and the answer does not count. */
 export function badReply(text: string, hint?: string): HookError {
   return new HookError('HOOK_FAILED', text, {
     hint: hint ?? 'Let the server answer with a status of 200 to 299, and a JSON object or nothing.',

@@ -25,11 +25,11 @@ export interface HttpHandler {
   readonly statusMessage?: string
 }
 
-/** What the settings say about all of them. */
+/** Settings for all HTTP hooks. */
 export interface HttpTerms {
-  /** Patterns with `*`, of which the URL must fit one; null: any URL. */
+  /** The URL must fit one of these patterns with `*`; null allows any URL. */
   readonly allowed_http_urls: readonly string[] | null
-  /** Of `allowedEnvVars` only these; null: all. */
+  /** Limits `allowedEnvVars` to these; null does not limit it. */
   readonly http_allowed_env_vars: readonly string[] | null
   /** `host`, `host:port` or a range (`10.0.0.0/8`) beyond the public internet that hooks may be sent to. */
   readonly allowed_private_hosts: readonly string[]
@@ -92,7 +92,7 @@ function checked(url: URL | undefined, text: string, patterns: readonly string[]
 
 // ---- what comes back ------------------------------------------------------------------------------------------
 
-/** A status from 200 to 299 with a JSON object is an answer, with nothing is none; all else is a failure, whatever it says. */
+/** A status from 200 to 299 with a JSON object is an answer; with an empty body it is no objection. Everything else is a failure, whatever it says. */
 function answer(
   event: HookEvent,
   { status, headers, body }: Reply,
@@ -110,7 +110,7 @@ function answer(
   return decode(event, reply, { name, onFailure, late: detached }, note)
 }
 
-/** What a server says with these is about the request, and not about its answer. */
+/** These statuses are about the request. */
 const STATUS_HINTS: Readonly<Record<number, string>> = {
   401: 'Check "headers" of the hook, and the variables that they name.',
   403: 'Check "headers" of the hook, and the variables that they name.',
@@ -119,7 +119,7 @@ const STATUS_HINTS: Readonly<Record<number, string>> = {
 }
 
 function redirected(status: number, location: string | undefined, url: URL): HookError {
-  // The rest of it may hold a secret, or lead where nobody may go.
+  // Only the host is shown: the rest of the address may hold a secret.
   const to = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url).host : ''
   const where = to === '' ? '' : ` to ${plainText(to)}`
   return badReply(
@@ -130,7 +130,7 @@ function redirected(status: number, location: string | undefined, url: URL): Hoo
 
 const NAME_THE_LAST = 'Write the URL into the hook that the server redirects to, if you trust it.'
 
-/** A text of a server is never context, as a command's may be. */
+/** Plain text of a server never becomes context, unlike a command's. */
 function checkObject(body: string, note: HookContext['note']): void {
   const text = body.trim()
   const parsed = text.startsWith('{') ? parse(text) : undefined
@@ -158,7 +158,7 @@ function parse(text: string): object {
   }
 }
 
-/** The first of a text, for people. */
+/** The beginning of a text, for people. */
 function excerpt(body: string): string {
   const text = plainText(body.slice(0, EXCERPT)).replace(/\s+/g, ' ').trim()
   return text === '' ? '' : `: ${text}${body.length > EXCERPT ? '…' : ''}`

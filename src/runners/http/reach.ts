@@ -1,4 +1,4 @@
-// Where a hook may be sent: public addresses, and of all others those that the user allowed or wrote down himself.
+// Where a hook may be sent: to public addresses, and to others only if the user allowed them or wrote them down himself.
 
 import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
@@ -9,7 +9,6 @@ import { canonicalHost, type HostRule, hostRules, isAddress, portOf, withoutBrac
 
 /** A class of addresses that others may not send a hook to. */
 export interface AddressClass {
-  /** For people. */
   readonly name: string
   /** A name that the user allowed may lead there; all others must be allowed as addresses. */
   readonly byName: boolean
@@ -24,7 +23,7 @@ const METADATA: AddressClass = {
   byName: false,
 }
 
-/** Nobody means these by accident, and much is to be had there: they must be allowed, whoever names them. */
+/** These must be allowed explicitly, even in the user's own hooks: credentials can be had there. */
 const ONLY_ALLOWED: ReadonlySet<AddressClass> = new Set([METADATA, LINK_LOCAL])
 
 /** No library knows these: they are single addresses inside other ranges. */
@@ -48,7 +47,7 @@ export const METADATA_NAMES: ReadonlySet<string> = new Set([
   'instance-data.ec2.internal',
 ])
 
-/** By the library's name of the range. Any other range but `unicast` is reserved. */
+/** Keyed by the library's name of the range. Any other range but `unicast` is reserved. */
 const CLASSES: Readonly<Record<string, AddressClass>> = {
   loopback: LOOPBACK,
   unspecified: { name: 'the unspecified address, which is this machine', byName: false },
@@ -68,7 +67,7 @@ export function classOf(text: string): AddressClass | undefined {
   const address = unwrapped(parsed(text))
   if (METADATA_ADDRESSES.has(address.toString())) return METADATA
   const range: string = address.range()
-  // Of IPv6 only 2000::/3 is assigned to the internet.
+  // Only 2000::/3 of IPv6 is assigned to the internet.
   const isAssigned = address.kind() === 'ipv4' || ((address.toByteArray()[0] ?? 0) & 0xe0) === 0x20
   return range === 'unicast' && isAssigned ? undefined : (CLASSES[range] ?? RESERVED)
 }
@@ -99,23 +98,23 @@ function isInRange(text: string, { range, bits }: Extract<HostRule, { readonly r
   return address.match(asIpv6(start), start.kind() === 'ipv4' ? bits + 96 : bits)
 }
 
-/** So that IPv4 and its mapped spelling are in the same ranges. */
+/** Puts IPv4 and its mapped spelling into the same ranges. */
 function asIpv6(address: Address) {
   return 'octets' in address ? address.toIPv4MappedAddress() : address
 }
 
 // ---- whether a hook may be sent there -------------------------------------------------------------------------
 
-/** Says of every address, right before it is used, why it may not be; undefined where it may. */
+/** Judges every address right before it is used: says why it may not be used, or undefined. */
 export class Reach {
-  /** As it is connected to: an address without brackets, or a name. */
+  /** An address without brackets, or a name. */
   readonly host: string
   readonly port: string
   readonly isLiteral: boolean
   readonly #own: boolean
   readonly #rules: readonly HostRule[]
 
-  /** `own`: the hook is one of the user's own files, who may well mean his own machine. */
+  /** `own`: the hook stands in one of the user's own files, who may well mean his own machine. */
   constructor(url: URL, own: boolean, allowed: readonly string[]) {
     this.host = withoutBrackets(url.hostname)
     this.port = portOf(url)
@@ -124,10 +123,10 @@ export class Reach {
     this.#rules = hostRules(allowed)
   }
 
-  /** Before anything is looked up. */
+  /** Judges the host before anything is looked up. */
   refusalOfHost(): HookError | undefined {
     if (this.isLiteral) return this.refusalOf(this.host)
-    // A name may be written with the dot of the root behind it.
+    // A name may end with the dot of the root.
     if (!METADATA_NAMES.has(this.host.replace(/\.$/, '')) || this.#namesHost()) return undefined
     return this.#refused('it is the name of a metadata service, which hands out credentials')
   }
@@ -149,7 +148,7 @@ export class Reach {
     )
   }
 
-  /** By the URL itself, and nobody who answers for a name. */
+  /** The URL itself says so, and not whoever answers for a name. */
   #isMeantAs(found: AddressClass): boolean {
     if (ONLY_ALLOWED.has(found)) return false
     return this.isLiteral || (this.host === 'localhost' && found === LOOPBACK)
@@ -171,7 +170,7 @@ export class Reach {
   }
 }
 
-/** Looks a name up and hands out only what may be connected to; where nothing is left, why. */
+/** Looks a name up and returns only addresses that may be used; fails with the reason if none is left. */
 export function guardedLookup(reach: Reach): LookupFunction {
   return (hostname, options, callback) => {
     void import('node:dns').then(({ lookup }) =>

@@ -1,20 +1,20 @@
-// The headers of a request: ours, and those of the hook with the variables that it may name.
+// The headers of a request: ours, and the hook's own with the variables that it may name.
 
 import { type Diagnostic, HookError } from '../../core/base/errors.js'
 import { keepSecret } from '../../core/base/secrets.js'
 import { shown } from '../../core/base/text.js'
 
-/** What a hook says about its headers, and what the settings say about that. */
+/** A hook's headers, and the settings that limit them. */
 export interface HeaderTerms {
   readonly headers: Readonly<Record<string, string>>
   /** Variables that the hook may name; none if it does not say. */
   readonly own: readonly string[]
-  /** Of these only those; null: all. */
+  /** Limits `own` to these; null does not limit it. */
   readonly allowed: readonly string[] | null
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** They say how the message is framed and where it goes; another word on that makes two readings of one request. */
+/** These frame the message and say where it goes. A second value would let two servers read one request in two ways. */
 const OURS: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -31,12 +31,12 @@ const OURS: ReadonlySet<string> = new Set([
 ])
 
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-/** What every server reads in the same way. */
+/** Characters that every server reads in the same way. */
 const VALUE = /^[\t\x20-\x7e]*$/
 const VARIABLE = /\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))/g
 const SECRET_HEADER = /auth|cookie|credential|key|passw|secret|signature|token/i
 
-/** In lower case. Throws HOOK_REFUSED for what would be more than one header. */
+/** Names are in lower case. Throws HOOK_REFUSED for a value that would be more than one header. */
 export function ownHeaders(terms: HeaderTerms, note: (d: Diagnostic) => void): Record<string, string> {
   const result: Record<string, string> = {}
   const secrets: string[] = []
@@ -60,7 +60,7 @@ export function ownHeaders(terms: HeaderTerms, note: (d: Diagnostic) => void): R
   return result
 }
 
-/** As in Claude Code nothing stands in its place; but not in silence. */
+/** A variable that is missing is replaced by nothing, as in Claude Code, and noted. */
 function variable(
   name: string,
   header: string,
@@ -92,7 +92,7 @@ function refused(text: string): HookError {
 
 let kept: readonly string[] = []
 
-/** The same as at the last request need not be told again: every event asks. */
+/** Skips secrets of recent requests, because every event asks. */
 function keepNew(secrets: readonly string[]): void {
   if (secrets.every((secret) => secret === '' || kept.includes(secret))) return
   keepSecret(secrets)

@@ -1,4 +1,4 @@
-// A server at an address: the library's HTTP transport over sockets of our own, so that each answer is bounded and can be ended.
+// A server at an address: the SDK's HTTP transport over sockets of our own, so that each answer is bounded and can be ended.
 
 import type { Agent, IncomingMessage } from 'node:http'
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -7,14 +7,14 @@ import { textOf } from '../../core/base/errors.js'
 import { type Link, type LinkEvents, MOST_MESSAGE_BYTES, type Sdk, TRANSPORT_ERROR } from './sdk.js'
 import { refusal } from './stdio-link.js'
 
-/** For an answer that is complete, to end by itself; and for a goodbye. */
+/** How long a complete answer may take to end by itself, and a goodbye to be taken. */
 const GRACE_MS = 1000
-/** For a message that is not answered to be taken. */
+/** How long a message without an answer may take to be accepted. */
 const NOTICE_MS = 10_000
-/** What was read of a stream that ended is with the client after it. */
+/** The client has everything of an ended stream after this time. */
 const DRAIN_MS = 50
 
-/** Never again by itself: who asks next starts anew. */
+/** The transport never reconnects by itself: the next call starts anew. */
 const NO_RECONNECTION = {
   initialReconnectionDelay: 0,
   maxReconnectionDelay: 0,
@@ -29,7 +29,7 @@ export class HttpLink implements Link {
   readonly #inner: StreamableHTTPClientTransport
   readonly #fetch = new HttpFetch()
   readonly #events: LinkEvents
-  /** Requests without an answer, each with what ends it. */
+  /** Requests that wait for an answer, each with its abort. */
   readonly #waiting = new Map<RequestId, AbortController>()
   #why: string | undefined
   #isDismissed = false
@@ -51,7 +51,7 @@ export class HttpLink implements Link {
       fetch: (target, init) => this.#request(target, init ?? {}),
     })
     this.#inner.onmessage = (message) => this.#receive(message)
-    // Each of them is told to whoever asked, too.
+    // The caller hears of each error as well.
     this.#inner.onerror = () => undefined
   }
 
@@ -93,7 +93,7 @@ export class HttpLink implements Link {
       message.method === 'notifications/cancelled' &&
       !this.#givesUp(message.params)
     ) {
-      return // it was answered long ago
+      return // its answer has come already
     }
     if (!('method' in message && 'id' in message)) return this.#inner.send(message)
     this.#waiting.set(message.id, new AbortController())
@@ -109,7 +109,7 @@ export class HttpLink implements Link {
     this.end('it was not needed any more')
   }
 
-  /** The server may forget its session; it is not waited for long. */
+  /** Tells the server to forget its session, without waiting long. */
   end(why: string): void {
     if (!this.#leaveOnce(why)) return
     this.#isDismissed = true
@@ -156,7 +156,7 @@ export class HttpLink implements Link {
         return
       }
       this.#waiting.delete(id)
-      // Some keep the stream of a complete answer open.
+      // Some servers keep the stream of a complete answer open.
       setTimeout(() => waiting.abort(), GRACE_MS).unref()
     }
     this.onmessage?.(message)
@@ -165,7 +165,7 @@ export class HttpLink implements Link {
   // ---- requests -------------------------------------------------------------------------------------------------
 
   async #request(target: string | URL, init: RequestInit): Promise<Response> {
-    // A stream for what the server has to say by itself: nobody here would listen, and it would stay open.
+    // This stream would carry messages that the server sends unasked: nobody here would listen, and it would stay open.
     if (init.method === 'GET') return new Response(null, { status: 405 })
     const id = requestIn(init.body)
     const waiting = id === undefined ? undefined : this.#waiting.get(id)
@@ -176,7 +176,7 @@ export class HttpLink implements Link {
     })
   }
 
-  /** The stream is over: what was not answered by it never will be. */
+  /** The stream is over, so the answer will never come. */
   #endedWithout(id: RequestId, why: string | undefined): void {
     if (!this.#waiting.delete(id)) return
     const message = `the server ended its reply before it had answered${why === undefined ? '' : `: ${why}`}`
@@ -184,7 +184,7 @@ export class HttpLink implements Link {
   }
 }
 
-/** The id of the request that is sent; undefined for a notification or a reply. */
+/** The id of a request; undefined for a notification or a reply. */
 function requestIn(body: RequestInit['body']): RequestId | undefined {
   if (typeof body !== 'string') return undefined
   const { id, method } = JSON.parse(body) as { readonly id?: RequestId; readonly method?: string }
@@ -193,19 +193,19 @@ function requestIn(body: RequestInit['body']): RequestId | undefined {
 
 // ---- fetch with bounds and an end -----------------------------------------------------------------------------
 const MOST_HEADER_BYTES = 64 * 1024
-/** All that the library looks at. */
+/** The only headers that the SDK reads. */
 const HEADERS = ['content-type', 'mcp-session-id', 'location', 'www-authenticate'] as const
-/** They have no body, or none that anybody reads. */
+/** Statuses without a body that anybody reads. */
 const BODILESS: ReadonlySet<number> = new Set([202, 204, 205, 304])
 
 export class HttpFetch {
   #agent: Agent | undefined
   #closed = false
 
-  /** `ended` is called when nothing more of the answer can come, with what went wrong. Redirects are not followed. */
+  /** Calls `ended`, with what went wrong, when nothing more of the answer can come. Does not follow redirects. The global fetch would share its sockets and obey NODE_TLS_REJECT_UNAUTHORIZED. */
   async request(target: string | URL, init: RequestInit, ended: (why?: string) => void): Promise<Response> {
     const url = new URL(target)
-    // Here and not above: who has no server at an address need not load it.
+    // Loaded here, because most users have no server at an address.
     const { request, Agent } =
       url.protocol === 'https:' ? await import('node:https') : await import('node:http')
     if (this.#closed) throw new Error('the connection was closed')
@@ -218,7 +218,7 @@ export class HttpFetch {
         headers,
         agent: this.#agent,
         maxHeaderSize: MOST_HEADER_BYTES,
-        // Whatever NODE_TLS_REJECT_UNAUTHORIZED says, as for hooks that are servers.
+        // NODE_TLS_REJECT_UNAUTHORIZED is not obeyed, as for HTTP hooks.
         ...(url.protocol === 'https:' && { rejectUnauthorized: true }),
       }
       request(url, { ...options, ...(signal && { signal }) }, resolve)
@@ -233,7 +233,7 @@ export class HttpFetch {
     return responseOf(incoming)
   }
 
-  /** Idle sockets and busy ones. */
+  /** Destroys idle and busy sockets. */
   close(): void {
     this.#closed = true
     this.#agent?.destroy()

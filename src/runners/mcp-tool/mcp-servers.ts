@@ -1,4 +1,4 @@
-// One server: connected when first asked, asked by many at once, connected again after it was lost; a process not at once.
+// MCP servers: each is connected when first asked, asked by many at once, and connected again after it was lost; a process not at once.
 
 import { setMaxListeners } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
@@ -18,19 +18,19 @@ import { StdioLink } from './stdio-link.js'
 import { ToolList } from './tool-list.js'
 
 export interface Limits {
-  /** From the start to the end of the hello. Programs that are fetched from a registry first take their time. */
+  /** The time from start to the end of the hello. A program that is first fetched from a registry takes long. */
   readonly startMs: number
-  /** For a server to show, after a call was given up, that it still reacts. */
+  /** The time in which a server must react after a call was given up. */
   readonly reactMs: number
 }
 
 const LIMITS: Limits = { startMs: 30_000, reactMs: 1000 }
 
-/** The time-out of a call is the hook's; the library wants a number. */
+/** The hook has its own time-out, but the SDK wants a number. */
 const NO_TIMEOUT = 2 ** 31 - 1
-/** Without an end: whoever mends the server need not tell us. */
+/** It is retried without end: nobody has to tell us that the server works again. */
 const RESTART = { delay: 1, maxDelay: 30, attempts: Infinity }
-/** To be told about one call; a server may make as much noise as it likes. */
+/** Notes kept of one call, however noisy the server is. */
 const MOST_NOTES = 8
 
 interface Session {
@@ -39,7 +39,7 @@ interface Session {
   readonly link: Link
   readonly tools: ToolList
   readonly since: number
-  /** Under way. */
+  /** Calls under way. */
   calls: number
   isLeft: boolean
 }
@@ -51,7 +51,7 @@ interface Question {
   readonly signal: AbortSignal
 }
 
-/** Whoever ends all links in the end. */
+/** Keeps all links, to end them. */
 interface LinkRegistry {
   add(link: Link): void
 }
@@ -62,7 +62,7 @@ class McpServer {
   readonly #limits: Limits
   readonly #registry: LinkRegistry
   readonly #backOff = new BackOff(RESTART)
-  /** Who waits for an answer, with how much was noted; the latest last. */
+  /** Callers that wait for an answer, with the number of their notes; the latest last. */
   readonly #asking = new Map<HookContext, { notes: number }>()
   #session: Session | undefined
   #starting: Promise<Session> | undefined
@@ -78,7 +78,7 @@ class McpServer {
 
   async call(tool: string, input: Record<string, unknown>, context: HookContext): Promise<CallToolResult> {
     const abort = new AbortController()
-    setMaxListeners(0, abort.signal) // the library adds one for each page of tools
+    setMaxListeners(0, abort.signal) // the SDK adds one for each page of tools
     context.onAbort(() => abort.abort(givenUp()))
     this.#asking.set(context, { notes: 0 })
     try {
@@ -91,7 +91,7 @@ class McpServer {
     }
   }
 
-  /** Its settings are gone or changed. It ends when those who ask have their answers. */
+  /** Its settings are gone or changed: it ends when all callers have their answers. */
   retire(): void {
     this.#retired = 'its settings were changed'
     this.#endIfIdle(this.#retired)
@@ -100,10 +100,10 @@ class McpServer {
   async close(): Promise<void> {
     this.#retired = 'the hooks were closed'
     this.#session?.link.end(this.#retired)
-    await this.#starting?.catch(() => undefined) // who started it is told
+    await this.#starting?.catch(() => undefined) // its starter hears of it
   }
 
-  /** `again`: for a server that has forgotten us. */
+  /** `again` is called if the server has forgotten us. */
   async #asked(question: Question, again?: () => Promise<CallToolResult>): Promise<CallToolResult> {
     const { tool, context, signal } = question
     const session = await unlessAborted(this.#connected(), signal).catch((error: unknown) => {
@@ -127,7 +127,7 @@ class McpServer {
     }
   }
 
-  /** Who asks next connects anew; those whom it still answers are not cut off. */
+  /** The next caller connects anew; calls under way are not cut off. */
   #leave(session: Session): void {
     session.isLeft = true
     if (this.#session === session) this.#session = undefined
@@ -135,7 +135,7 @@ class McpServer {
 
   // ---- connecting -----------------------------------------------------------------------------------------------
 
-  /** Throws where it is not even tried. */
+  /** Throws if it may not be tried. */
   #connected(): Promise<Session> {
     if (this.#session) return Promise.resolve(this.#session)
     if (this.#starting !== undefined) return this.#starting
@@ -193,7 +193,7 @@ class McpServer {
     return link
   }
 
-  /** It can do nothing for a server: no sampling, no questions to the user, no roots. */
+  /** The client offers servers nothing: no sampling, no questions to the user, no roots. */
   #clientOf({ Client }: Sdk): Client {
     return new Client({ name: 'carabiner', version: '1' }, { capabilities: {} })
   }
@@ -219,7 +219,7 @@ class McpServer {
     this.#backOff.ended(livedMs, performance.now())
   }
 
-  /** One end may be an accident; a second one in a row is not. */
+  /** Refuses after two ends in a row; a single one may be an accident. */
   #refuseIfDown(): void {
     const wait = this.#backOff.ends > 1 ? this.#backOff.wait(performance.now()) : 0
     if (wait === 0) return
@@ -233,7 +233,7 @@ class McpServer {
     )
   }
 
-  /** A call was given up. Who does not even answer a ping hangs, and would let the next one wait as long. */
+  /** Checks a server after a call was given up: one that does not even answer a ping hangs, and would let the next call wait as long. */
   async #checkPulse(): Promise<void> {
     const session = this.#session
     if (!session || this.#asking.size > 0 || !('command' in this.#settings)) return
@@ -241,7 +241,7 @@ class McpServer {
     try {
       await client.request({ method: 'ping' }, sdk.EmptyResultSchema, { timeout: this.#limits.reactMs })
     } catch (error) {
-      // Who knows no ping says so, and lives.
+      // A server without ping answers with an error, and lives.
       if (isTimeout(error)) link.terminate('it did not react after a call was given up')
     }
   }
@@ -249,10 +249,10 @@ class McpServer {
   #endIfIdle(why: string): void {
     if (this.#asking.size > 0) return
     if (this.#session) this.#session.link.end(why)
-    else void this.#starting?.then(({ link }) => link.end(why)).catch(() => undefined) // who started it is told
+    else void this.#starting?.then(({ link }) => link.end(why)).catch(() => undefined) // its starter hears of it
   }
 
-  /** To the latest of those who wait for an answer. */
+  /** Notes it with the latest caller that waits. */
   #tell(d: Parameters<HookContext['note']>[0]): void {
     const latest = [...this.#asking].at(-1)
     if (!latest) return
@@ -269,7 +269,7 @@ async function answerOf(
   const options = { signal, timeout: NO_TIMEOUT }
   await tools.require(tool, options)
   const request = { method: 'tools/call' as const, params: { name: tool, arguments: input } }
-  // Read as it came first: the schema of the library puts an empty list where there is no content.
+  // Checked before the SDK's schema, which puts an empty list where there is no content.
   const result = await client.request(request, sdk.ResultSchema, options)
   if (!('content' in result || 'structuredContent' in result)) throw noResult(name, tool)
   return sdk.CallToolResultSchema.parse(result)
@@ -285,7 +285,7 @@ export class McpServers {
   readonly #settings: () => Readonly<Record<string, McpServerSettings>>
   readonly #limits: Limits
   readonly #entries = new Map<string, Entry>()
-  /** Those of servers that are no longer in the settings among them. */
+  /** Includes those of servers that are no longer in the settings. */
   readonly #links = new Set<Link>()
   #closed = false
 
@@ -295,7 +295,7 @@ export class McpServers {
     this.#limits = limits
   }
 
-  /** Rejects with HookError, in words about the server; with HOOK_TIMEOUT where the call was given up. */
+  /** Rejects with a HookError about the server; with HOOK_TIMEOUT if the call was given up. */
   async call(
     server: string,
     tool: string,
@@ -308,7 +308,7 @@ export class McpServers {
   /** Settles when every process and socket is gone. Calls under way fail. */
   async close(): Promise<void> {
     this.#closed = true
-    for (const link of this.#links) link.end(CLOSED) // also those that have not said hello: who waits for it is told
+    for (const link of this.#links) link.end(CLOSED) // also before the hello: their callers are told
     await Promise.all([...this.#entries.values()].map(({ server }) => server.close()))
     while (this.#links.size > 0) {
       for (const link of this.#links) link.end(CLOSED)

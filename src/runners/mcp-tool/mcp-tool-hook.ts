@@ -1,4 +1,4 @@
-// A hook that is a tool of an MCP server: called with what its `input` says, its text is its answer.
+// A hook that is a tool of an MCP server: called with its `input`, its text is its answer.
 
 import { HookError } from '../../core/base/errors.js'
 import { isObject, type Json } from '../../core/base/json.js'
@@ -12,10 +12,10 @@ import { readToolResult } from './tool-result.js'
 
 /** The fields that only an MCP hook has. */
 export interface McpToolHandler {
-  /** As the user's settings call it (`mcp_servers`). */
+  /** Its name in the user's setting `mcp_servers`. */
   readonly server: string
   readonly tool: string
-  /** What the tool is called with; `${path.to.field}` in its texts is replaced from the payload. Default: nothing. */
+  /** The arguments of the tool; `${path.to.field}` in texts is replaced from the payload. Default: none. */
   readonly input?: Readonly<Record<string, unknown>>
   /** Shown while it runs. */
   readonly statusMessage?: string
@@ -41,11 +41,11 @@ export function mcpToolHook(
 // ---- what the tool is called with -----------------------------------------------------------------------------
 type Fields = { readonly [key: string]: unknown }
 
-/** `${tool_input.command}`, `${tool_calls.0.tool_name}`; whatever else looks like one stays as it stands. */
+/** `${tool_input.command}`, `${tool_calls.0.tool_name}`. Anything else stays as it is written. */
 const PLACEHOLDER = /\$\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)\}/g
 
 const DEEPEST = 32
-/** The payload as often as it is named, but not without end. */
+/** Bounds how often the payload can be repeated. */
 const MOST_BYTES = 1024 * 1024
 
 interface Filling {
@@ -55,9 +55,9 @@ interface Filling {
 }
 
 /**
- * Every text in `input`, however deep, with its placeholders replaced. What is put in is not looked at again, and stays
- * text: a number or an object goes in as JSON. A field that is not there leaves nothing, which is noted. Throws HOOK_FAILED
- * for an input that would grow beyond its bounds.
+ * Replaces the placeholders in every text of `input`, however deep. Replaced text is not searched again; a number or an
+ * object goes in as JSON. A missing field leaves nothing, with a note. Throws HOOK_FAILED for an input that would grow
+ * beyond its bounds.
  */
 export function toolInput(
   input: Fields,
@@ -79,7 +79,7 @@ function filledIn(value: unknown, filling: Filling, depth: number): unknown {
   if (depth >= DEEPEST)
     throw new HookError('HOOK_FAILED', `its input is nested deeper than ${DEEPEST} levels`)
   if (Array.isArray(value)) return value.map((one) => filledIn(one, filling, depth + 1))
-  // From entries, so that a key called __proto__ is one like any other.
+  // Made from entries, so that __proto__ is a key like any other.
   return Object.fromEntries(
     Object.entries(value).map(([key, one]) => [key, filledIn(one, filling, depth + 1)]),
   )
@@ -107,7 +107,7 @@ function spend(filling: Filling, bytes: number): void {
   })
 }
 
-/** Own fields of objects, and numbered items of lists; nothing that JSON did not bring. */
+/** Finds own fields of objects and numbered items of lists; nothing inherited. */
 function fieldAt(payload: Fields, path: string): Json | undefined {
   let at: unknown = payload
   for (const key of path.split('.')) {

@@ -1,4 +1,4 @@
-// The official library of the Model Context Protocol: optional, and loaded when the first server is asked.
+// The official SDK of the Model Context Protocol, optional and loaded when the first server is asked; and links, which it talks through.
 
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { HookError, textOf } from '../../core/base/errors.js'
@@ -10,7 +10,7 @@ export type Sdk = Awaited<ReturnType<typeof load>>
 
 let loaded: Promise<Sdk> | undefined
 
-/** Rejects with HOOK_NOT_STARTED where it is not installed; then the next call looks again. */
+/** Rejects with HOOK_NOT_STARTED if it is not installed; the next call looks again. */
 export function loadSdk(): Promise<Sdk> {
   loaded ??= load().catch((error: unknown) => {
     loaded = undefined
@@ -59,30 +59,30 @@ function notLoaded(error: unknown): HookError {
 export interface Link extends Transport {
   /** It can be asked no more. */
   readonly isOver: boolean
-  /** We ended it, in order. */
+  /** We ended it properly. */
   readonly isDismissed: boolean
   /** Settles when nothing of it is left: no process, no socket. */
   readonly gone: Promise<void>
-  /** Why it is over, with the last lines that a process wrote to standard error. */
+  /** Says why it is over, with the last lines that a process wrote to standard error. */
   how(): Promise<string>
-  /** The text, with those lines. */
+  /** Appends those lines to the text. */
   withLastWords(text: string): string
-  /** What a process wrote to standard error since this was asked last. */
+  /** Returns what a process wrote to standard error since the last call. */
   newStderr(): string
-  /** In order, as the protocol has it. */
+  /** Ends it as the protocol prescribes. */
   end(why: string): void
-  /** At once. */
+  /** Ends it at once. */
   terminate(why: string): void
 }
 
 export interface LinkEvents {
   readonly over: () => void
-  /** Something that is no answer. */
+  /** Reports a message that is not an answer. */
   readonly noise: (text: string) => void
 }
 
-/** Bytes of one message. Lists of tools are long; what a hook may answer is bounded further. */
+/** Bytes of one message. Lists of tools are long; a hook's answer is bounded further. */
 export const MOST_MESSAGE_BYTES = 4 * 1024 * 1024
 
-/** What the protocol gives an error that is the transport's own. */
+/** The protocol's code for an error of the transport. */
 export const TRANSPORT_ERROR = -32000

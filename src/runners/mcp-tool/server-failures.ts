@@ -1,11 +1,11 @@
-// Why a server did not answer, in words: what happened to it, and the last lines that its process wrote to standard error.
+// Failures of servers in words: what happened, and the last lines that a process wrote to standard error.
 
 import { HookError, isHookError, textOf } from '../../core/base/errors.js'
 import { boundedText } from '../../rpc/problem.js'
 import type { Link, Sdk } from './sdk.js'
 
 const LONGEST_TEXT = 500
-/** What the library gives an error that is a time-out. */
+/** The SDK's code for a time-out. */
 const TIMEOUT = -32001
 
 /** The hook's time is up, or the fire was aborted: the engine knows why. */
@@ -16,12 +16,12 @@ export function givenUp(): HookError {
 interface Start {
   readonly link: Link | undefined
   readonly server: string
-  /** A program, and no address. */
+  /** A program, not an address. */
   readonly isProgram: boolean
   readonly withinMs: number
 }
 
-/** HOOK_NOT_STARTED, for whatever went wrong before the end of the hello. */
+/** Turns whatever went wrong before the end of the hello into HOOK_NOT_STARTED. */
 export async function startFailure(
   error: unknown,
   { link, server, isProgram, withinMs }: Start,
@@ -41,7 +41,7 @@ export async function startFailure(
 async function startReason(error: unknown, link: Link | undefined, withinMs: number): Promise<string> {
   if (isHookError(error)) return error.message
   if (!link) return said(error)
-  // After a hello that it does not like, the client ends the link by itself: that says nothing.
+  // The client ends the link itself after a hello that it rejects, so the link's end says nothing.
   if (link.isOver && !link.isDismissed) return link.how()
   const late = isTimeout(error) && `it did not answer its hello (initialize) within ${withinMs / 1000} s`
   return link.withLastWords(late || said(error))
@@ -49,13 +49,13 @@ async function startReason(error: unknown, link: Link | undefined, withinMs: num
 
 export interface CallFailure {
   readonly error: HookError
-  /** Below the protocol: a server at an address is to be met anew. */
+  /** The failure is below the protocol: a server at an address must be connected anew. */
   readonly linkIsBroken: boolean
-  /** It has forgotten us, and so has done nothing yet. */
+  /** It has forgotten our session, so it has done nothing yet. */
   readonly isForgotten?: boolean
 }
 
-/** HOOK_FAILED or ANSWER_INVALID, for a call that was not answered. */
+/** Turns a call without an answer into HOOK_FAILED or ANSWER_INVALID. */
 export async function callFailure(
   error: unknown,
   { sdk, link, server, tool }: { sdk: Sdk; link: Link; server: string; tool: string },
@@ -77,7 +77,7 @@ export async function callFailure(
 
 const NO_RESULT = 'Mend the server: a result has a list "content", each item with a "type".'
 
-/** The call was answered, and with it nothing was said. */
+/** The answer is not a tool's result. */
 export function noResult(server: string, tool: string, cause?: unknown): HookError {
   const text = `MCP server "${server}" answered the call of ${JSON.stringify(tool)} with something that is no result of a tool`
   return new HookError('ANSWER_INVALID', text, { hint: NO_RESULT, cause })
@@ -91,7 +91,7 @@ function isSchemaError(error: unknown): boolean {
   return error instanceof Error && error.name.endsWith('ZodError')
 }
 
-/** The library's own: nobody answered in time. */
+/** True for the SDK's own time-out. */
 export function isTimeout(error: unknown): boolean {
   return (error as { readonly code?: unknown } | null)?.code === TIMEOUT
 }

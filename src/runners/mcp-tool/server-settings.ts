@@ -1,4 +1,4 @@
-// What the user's settings say about a server, made ready for use; what is secret in it is kept so.
+// The user's settings for a server, made ready for use. Secrets in them are registered as secrets.
 
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
@@ -13,9 +13,9 @@ export type McpServerSettings = StdioSettings | HttpSettings
 export interface StdioSettings {
   readonly command: string
   readonly args?: readonly string[]
-  /** Added to the few variables that a program needs to start. `${NAME}` is that of our own environment. */
+  /** Added to the few variables that a program needs to start. `${NAME}` is a variable of our environment. */
   readonly env?: Readonly<Record<string, string>>
-  /** Default and base: the user's home folder. In a project its files could become the server's. */
+  /** Relative to the user's home folder, which is the default. In a project, its files could become the server's. */
   readonly cwd?: string
 }
 
@@ -35,7 +35,7 @@ export function launchFrom(
   return { file: command, args, cwd: resolve(homedir(), cwd), env: { ...inherited, ...own } }
 }
 
-/** Name and password of the address become a header: they are not part of where it leads. */
+/** Name and password of the address become a header. */
 export function addressFrom({ url, headers = {} }: HttpSettings): {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
@@ -43,7 +43,7 @@ export function addressFrom({ url, headers = {} }: HttpSettings): {
   const address = parsedUrl(url)
   const authorization = basicCredentials(address)
   const sent = { ...(authorization !== undefined && { authorization }), ...expanded(headers, 'headers') }
-  // The secret of a header is what follows its scheme, too.
+  // The part after the scheme is secret, too.
   keepSecret(Object.values(sent).flatMap((value) => [value, value.replace(/^\S+\s+/, '')]))
   address.username = ''
   address.password = ''

@@ -1,4 +1,5 @@
-// A server that is a process: the messages of the library's client, over the supervised life of a resident process.
+// A server that is a process: the SDK's messages over the supervised life of a resident process. The SDK's own transport
+// bounds no output and ends only the process, not its group.
 
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js'
 import { textOf } from '../../core/base/errors.js'
@@ -10,16 +11,16 @@ import { type Launch, launched } from '../process/launch.js'
 import { Life, withLastWords } from '../process/life.js'
 import { type Link, type LinkEvents, MOST_MESSAGE_BYTES, TRANSPORT_ERROR } from './sdk.js'
 
-/** So much without an answer is a flood: whoever sends it has lost its way. */
+/** More than this without an answer is a flood, and ends the process. */
 const MOST_UNASKED_BYTES = 16 * 1024 * 1024
 
-/** What servers send by right: logs, progress, and a reply to what was given up meanwhile. */
+/** Servers may send these: logs, progress, and replies to calls that were given up. */
 const NO_NOISE: ReadonlySet<RpcProblem['kind']> = new Set(['notification', 'late'])
 
 const LIST_CHANGED = 'notifications/tools/list_changed'
 
 interface Sent {
-  /** Its number on the wire: the connection counts by itself. */
+  /** Its number on the wire: the connection has its own count. */
   readonly wire: number
   readonly giveUp: () => void
 }
@@ -53,7 +54,7 @@ export class StdioLink implements Link {
         events.noise(refusal(method))
         throw methodNotFound(method)
       },
-      // All others are for people: to hand each on would make a flood of them cost much.
+      // All others are for people. Handing each on would make a flood expensive.
       notification: (method) => {
         if (method === LIST_CHANGED) this.#deliver({ method })
       },
@@ -85,19 +86,19 @@ export class StdioLink implements Link {
     return this.#life.stderr.takeNew()
   }
 
-  /** It was started with the process. */
+  /** The process is started already. */
   async start(): Promise<void> {}
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.isOver) throw new Error(this.#life.how)
-    if (!('method' in message)) return // the only requests that it may send were answered above
+    if (!('method' in message)) return // requests of the server were answered above
     const params = (message.params ?? {}) as Json
     if ('id' in message) this.#call(message.id, message.method, params)
     else if (message.method === 'notifications/cancelled') this.#cancel(params)
     else this.#life.notify(message.method, params)
   }
 
-  /** The client's own way to end: after a hello that failed, too. */
+  /** Called by the client, also after a hello that failed. */
   async close(): Promise<void> {
     this.end('it was not needed any more')
   }
@@ -118,7 +119,7 @@ export class StdioLink implements Link {
         this.#answered(id, { result: result as Record<string, unknown> })
       },
       (error: unknown) => {
-        // Of those given up nobody waits; of a process that is gone `over` tells.
+        // Nobody waits for a call that was given up; `over` reports a process that is gone.
         if (error instanceof RpcError && (error.kind === 'aborted' || error.kind === 'closed')) return
         const code = error instanceof RpcError ? error.code : undefined
         this.#answered(id, { error: { code: code ?? TRANSPORT_ERROR, message: textOf(error) } })

@@ -1,4 +1,4 @@
-// The tools that a server says it has. A tool that is not among them is not called: some servers answer anything.
+// The tools that a server lists. Other tools are not called, because some servers answer anything.
 
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { HookError } from '../../core/base/errors.js'
@@ -30,7 +30,7 @@ export class ToolList {
     })
   }
 
-  /** Throws HOOK_FAILED, with the name that was meant, for a tool that is not there. Looks again before it does. */
+  /** Throws HOOK_FAILED, with the likely name, for a tool that is not there, after looking again. */
   async require(tool: string, options: Options): Promise<void> {
     if (this.#known.has(tool)) return
     const names = await this.#read(options)
@@ -43,7 +43,7 @@ export class ToolList {
     const names = new Set<string>()
     let cursor: string | undefined
     for (let page = 0; page < MOST_PAGES && names.size < MOST_TOOLS; page++) {
-      // Not by the client's own listTools(): that compiles whatever schema a tool brings.
+      // The client's own listTools() would compile whatever schema a tool brings.
       const params = cursor === undefined ? {} : { cursor }
       const { tools, nextCursor } = await this.#client.request(
         { method: 'tools/list', params },

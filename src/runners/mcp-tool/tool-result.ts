@@ -1,4 +1,4 @@
-// What a tool answered, read as a command's output would be: its text is the stdout of exit code 0, an error a failure.
+// Reads a tool's result like a command's output: its text is the stdout of exit code 0, an error is a failure.
 
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { HookError, isHookError, textOf } from '../../core/base/errors.js'
@@ -16,14 +16,13 @@ interface ToolAsker extends Asker {
   readonly tool: string
 }
 
-/** All there is to know about one result. */
 interface Case {
   readonly event: HookEvent
   readonly asker: ToolAsker
   readonly note: HookContext['note']
 }
 
-/** As much as a command may print. */
+/** The same limit as for a command. */
 const MOST_BYTES = 1024 * 1024
 const LONGEST_REASON = 500
 
@@ -38,7 +37,7 @@ export function readToolResult(
   const texts = textsOf(result, one)
   const answers = answersIn(texts, result.structuredContent)
   const read = answers.map((text) => attempt(() => decoded(one, text, result.isError === true)))
-  // A deny counts wherever it stands, and whatever else is wrong.
+  // A deny counts wherever it stands, even if other parts are wrong.
   const denied = denyAmong(read)
   if (denied) {
     if (answers.length > 1) ignored(one, 'it answered more than once; the answer that denies counts')
@@ -81,7 +80,7 @@ function isNoText({ type }: CallToolResult['content'][number]): boolean {
   return type !== 'text'
 }
 
-/** Texts of resources are documents and no answers; but a deny in one is looked for, and all else about them is not told. */
+/** Texts of resources are documents, not answers. Only a deny in one counts; nothing else in them is reported. */
 function embeddedAnswers({ content, isError }: CallToolResult, { event, asker }: Case): readonly Outcome[] {
   const silent: Case = { event, asker, note: () => {} }
   return content.flatMap((item) => {
@@ -91,7 +90,7 @@ function embeddedAnswers({ content, isError }: CallToolResult, { event, asker }:
   })
 }
 
-/** The JSON objects among the texts, or all of them as one; and the structured content, if it says something else. */
+/** The JSON objects among the texts, or all texts as one; and the structured content, if it differs. */
 function answersIn(texts: readonly string[], structured: unknown): readonly string[] {
   const whole = texts.join('\n').trim()
   const single = texts.length > 1 && parsed(whole) === undefined ? texts.map((text) => text.trim()) : [whole]
@@ -99,7 +98,7 @@ function answersIn(texts: readonly string[], structured: unknown): readonly stri
   if (structured === undefined) return answers
   const data = copied(structured)
   if (answers.some((text) => sameJson(parsed(text), data))) return answers
-  // A tool that gives data as well as text is no rare thing; it is an answer only if it speaks like one.
+  // Many tools return data beside text; it is an answer only if it looks like one.
   const speaks = isObject(data) && (actionOf(data) !== undefined || Object.keys(data).some(isTopField))
   return speaks || whole === '' ? [...answers, JSON.stringify(data)] : answers
 }
@@ -117,11 +116,11 @@ function parsed(text: string): Data | undefined {
     const value: unknown = JSON.parse(text)
     return isObject(value) ? (value as Data) : undefined
   } catch {
-    return undefined // said when it is decoded
+    return undefined // the decoder reports it
   }
 }
 
-/** Nested within reason, so that whatever looks at it comes to an end. */
+/** Bounds nesting, so that every walk through it ends. */
 function copied(structured: unknown): Json {
   try {
     return frozenCopy(structured, 'structuredContent')
@@ -142,7 +141,7 @@ function attempt(read: () => HookResult): Outcome {
   }
 }
 
-/** An error of a tool is like an exit code of 1: an answer beside it counts only if it denies. */
+/** A tool's error is like exit code 1: an answer beside it counts only if it denies. */
 function decoded({ event, asker, note }: Case, stdout: string, isError: boolean): HookResult {
   if (!isError && isAsyncLine(stdout)) {
     throw new HookError('ANSWER_INVALID', 'it answered "async": true, but a tool that has answered is done', {
@@ -153,7 +152,7 @@ function decoded({ event, asker, note }: Case, stdout: string, isError: boolean)
   try {
     return decode(event, reply, asker, note)
   } catch (error) {
-    // The dialect speaks of programs.
+    // The decoder's messages speak of programs.
     if (!isHookError(error, 'ANSWER_INVALID')) throw error
     throw new HookError('ANSWER_INVALID', error.message.replace(/^stdout /, "the tool's text "), {
       hint: error.hint.replace(/^Print /, 'Answer with '),

@@ -1,4 +1,4 @@
-// Asking the model that there is: the host's function or LanguageModel, the endpoint or the command of the settings.
+// Asks the model: the embedder's function or LanguageModel, or the endpoint or command of the settings.
 
 import { homedir } from 'node:os'
 import { type Diagnostic, HookError, isHookError } from '../../core/base/errors.js'
@@ -23,7 +23,6 @@ import {
 import type { Question } from './question.js'
 import { REPLY_LIMIT } from './reply.js'
 
-/** What came back. */
 export interface Answered {
   readonly reply: string
   readonly stderr?: string
@@ -31,7 +30,6 @@ export interface Answered {
   readonly failure?: HookError
 }
 
-/** Who asks, and for how long. */
 interface Asking {
   /** The model that the hook names. */
   readonly wish: string | undefined
@@ -61,7 +59,6 @@ export async function ask(
   })
 }
 
-/** System and user, as every provider takes them. */
 export function messagesOf({ system, prompt }: Question) {
   return [
     { role: 'system', content: system } as const,
@@ -69,7 +66,7 @@ export function messagesOf({ system, prompt }: Question) {
   ]
 }
 
-/** Turns what a model throws into what happened. */
+/** Turns what a model throws into a HookError that says what happened. */
 export async function guarded<T>(asked: Asked, signal: AbortSignal, call: () => Promise<T>): Promise<T> {
   try {
     return await call()
@@ -99,7 +96,7 @@ interface NamedModel {
   readonly asked: Asked
 }
 
-/** The one that can be given tools. */
+/** The model for agent hooks, which must be able to use tools. */
 export async function languageModelOf(source: ModelSource, { wish, note }: Asking): Promise<NamedModel> {
   const { host, settings } = source
   if (isLanguageModel(host)) {
@@ -118,7 +115,7 @@ export async function languageModelOf(source: ModelSource, { wish, note }: Askin
   return { model, asked: { name: `the model ${shown(name)} at ${place}`, url, keyName } }
 }
 
-/** A name of that provider's own family replaces the one in the settings; at an endpoint of the user's own nobody knows what there is. */
+/** A name of the provider's own family replaces the one in the settings. A user's own endpoint may not have it. */
 function modelName(settings: EndpointSettings, wish: string | undefined, note: Asking['note']): string {
   const { provider, name, base_url } = settings
   if (wish === undefined || name.includes(wish)) return name
@@ -157,16 +154,16 @@ function unfit(answersText: boolean): HookError {
 }
 
 // ---- a model that is a command --------------------------------------------------------------------------------
-/** Set for the command: an agent that answers for the model has hooks of its own, and those must not ask it again. */
+/** Set for the command: an agent that answers as the model has hooks of its own, which must not ask it again. */
 const WITHIN = 'CARABINER_WITHIN_MODEL'
 
-/** What tells an agent that it runs inside a session of another. */
+/** Variables that tell an agent that it runs inside another's session. */
 const OF_THE_SESSION =
   /^(?:CLAUDECODE|CLAUDE_PID|AI_AGENT|CLAUDE_ENV_FILE|AMPLIFIER_ENV_FILE|CLAUDE_CODE_(?:CHILD_SESSION|ENTRYPOINT|MESSAGING_SOCKET|MESSAGING_TOKEN|SESSION_ATTENDED|SESSION_ID))$/
 
 /**
- * The program is the user's own, and gets the user's environment and home folder: in the project, an agent would read
- * instructions and hooks that came with it. Ended with its whole group when the signal is aborted.
+ * Runs the user's own program in the user's home folder: in the project, an agent would read instructions and hooks that
+ * came with it. Its whole group ends when the signal is aborted.
  */
 async function askCommand(
   { command }: CommandSettings,
@@ -190,7 +187,7 @@ function environment(): Record<string, string> {
   return { ...(Object.fromEntries(entries) as Record<string, string>), [WITHIN]: '1' }
 }
 
-/** It is no program of the hook. */
+/** Says that the program is the model's, not the hook's. */
 function notStarted(error: HookError): HookError {
   return new HookError('HOOK_NOT_STARTED', `the model's command: ${error.message}`, {
     hint: `It is ${MODEL_SETTING}, and runs in your home folder. ${error.hint}`,

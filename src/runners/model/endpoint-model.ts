@@ -1,4 +1,4 @@
-// A model at an endpoint that the user's settings name: the AI SDK's provider for it, loaded when it is first asked.
+// A model at an endpoint of the user's settings, asked through the AI SDK's provider, which is loaded when first needed.
 
 import { HookError, textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
@@ -8,13 +8,13 @@ import { type EndpointSettings, isLanguageModel, type LanguageModel, MODEL_SETTI
 
 interface Provider {
   readonly package: string
-  /** The generation that runs on Node 20. */
+  /** The major version that runs on Node 20. */
   readonly version: string
   readonly url: string
   readonly keyName: string
-  /** What the package exports. */
+  /** The package's export. */
   readonly create: string
-  /** Of models that are its own. */
+  /** Matches names of its own models. */
   readonly family: RegExp
 }
 
@@ -47,7 +47,7 @@ export async function endpointModel(settings: EndpointSettings, modelName: strin
   const keyName = settings.api_key_env ?? (settings.base_url === undefined ? provider.keyName : undefined)
   const apiKey = keyName === undefined ? '' : keyFrom(keyName)
   const create = await creatorOf(provider)
-  // Whatever a provider would read from the environment by itself is given: where the key goes is the settings' to say.
+  // Everything that a provider would read from the environment is given: only the settings say where the key goes.
   const made = create({
     name: settings.provider,
     baseURL: settings.base_url ?? provider.url,
@@ -101,7 +101,7 @@ function wrongVersion({ package: name, version }: Provider): HookError {
 /** Bytes, after decompression. A verdict takes a line, and a tool call not much more. */
 export const BODY_LIMIT = 1024 * 1024
 
-/** A redirect would take the key and the payload to wherever a server says. */
+/** A redirect would send the key and the payload wherever a server says, so none is followed. */
 const boundedFetch: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, redirect: 'manual' })
   const { status, statusText, headers, body } = response
@@ -109,7 +109,7 @@ const boundedFetch: typeof fetch = async (input, init) => {
   return new Response(limited(body), { status, statusText, headers })
 }
 
-/** An error in the stream cancels what it comes from, and that closes the connection. */
+/** An error in the stream cancels its source, which closes the connection. */
 function limited(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   let left = BODY_LIMIT
   return body.pipeThrough(

@@ -1,4 +1,4 @@
-// Calls of an AI SDK LanguageModel: what is sent, and what of its answer is believed.
+// Calls an AI SDK LanguageModel: what is sent, and what is accepted of its answer.
 
 import { HookError } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
@@ -8,10 +8,10 @@ import type { LanguageModel } from './model-source.js'
 
 type Text = { readonly type: 'text'; readonly text: string }
 
-/** What a model answered, on its way back to it: with whatever its provider added. */
+/** A part of the model's answer that is sent back to it, with whatever its provider added. */
 type Part = { readonly type: string; readonly [key: string]: unknown }
 
-/** As the AI SDK's providers read them. */
+/** The AI SDK's messages. */
 export type ModelMessage =
   | { readonly role: 'system'; readonly content: string }
   | { readonly role: 'user'; readonly content: readonly Text[] }
@@ -35,14 +35,14 @@ export interface ModelToolCall {
 export interface Generated {
   readonly text: string
   readonly toolCalls: readonly ModelToolCall[]
-  /** The answer as a message, to go on from. */
+  /** The answer as a message, to continue with. */
   readonly message: ModelMessage
 }
 
-/** A verdict takes less; a model that thinks first takes more. */
+/** A verdict takes less; a model that thinks first takes more than a line. */
 const MAX_OUTPUT_TOKENS = 4096
 
-/** One call, never repeated: who waits has a deadline. Rejects when the signal is aborted, whatever the model does. */
+/** Calls once and never retries: the caller has a deadline. Rejects when the signal is aborted, whatever the model does. */
 export async function generate(
   model: LanguageModel,
   prompt: readonly ModelMessage[],
@@ -86,14 +86,14 @@ interface ToolCallPart {
 
 type Raw = { readonly [key: string]: unknown }
 
-/** What the provider ran itself is done. */
+/** Calls that the provider ran itself are done already. */
 function isToolCall(part: Raw): part is Raw & ToolCallPart {
   const { type, toolCallId, toolName, input, providerExecuted } = part
   const written = [toolCallId, toolName, input].every((one) => typeof one === 'string')
   return type === 'tool-call' && written && providerExecuted !== true
 }
 
-/** Some providers refuse to go on without their own thoughts, signed. */
+/** Some providers refuse to continue without their own signed reasoning. */
 function sentBack(part: Raw): readonly Part[] {
   const providerOptions = isObject(part.providerMetadata) ? { providerOptions: part.providerMetadata } : {}
   if ((part.type === 'text' && part.text !== '') || part.type === 'reasoning') {
@@ -104,7 +104,7 @@ function sentBack(part: Raw): readonly Part[] {
   return [{ type: 'tool-call', toolCallId, toolName, input: inputObject(input), ...providerOptions }]
 }
 
-/** Undefined where it is no JSON object. */
+/** Undefined if it is not a JSON object. */
 export function toolInput(input: string): Raw | undefined {
   try {
     const value: unknown = JSON.parse(input === '' ? '{}' : input)

@@ -1,20 +1,20 @@
-// Why a model could not be asked, in words that say what to do.
+// Failures of models, in words that say what to do.
 
 import { HookError, isHookError, textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
 import { plainText } from '../../core/base/text.js'
 import { MODEL_SETTING } from './model-source.js'
 
-/** Whom was asked, for people. */
+/** Names the model that was asked, for people. */
 export interface Asked {
   readonly name: string
-  /** Where it was asked, if the settings say so; otherwise it is the host's own. */
+  /** The address in the settings; absent for the embedder's own model. */
   readonly url?: string
   /** The variable that held the key, if one did. */
   readonly keyName?: string | undefined
 }
 
-/** MODEL_FAILED, for what a model threw; a HookError within stays what it is. */
+/** Turns what a model threw into MODEL_FAILED; a HookError inside stays what it is. */
 export function modelFailure(error: unknown, asked: Asked): HookError {
   const own = withinCauses(error, (one) => isHookError(one))
   if (own) return own as HookError
@@ -31,7 +31,7 @@ function unreached({ url }: Asked): string {
   return `Is the server of ${MODEL_SETTING} running? It was asked at the base_url ${url}.`
 }
 
-/** Of what a server says. */
+/** Characters kept of a server's message. */
 const LONGEST_WORDS = 300
 
 function failed(message: string, cause: unknown, hint: string): HookError {
@@ -41,7 +41,7 @@ function failed(message: string, cause: unknown, hint: string): HookError {
 function statusOf(error: unknown): number | undefined {
   const status =
     isObject(error) || error instanceof Error ? (error as { statusCode?: unknown }).statusCode : 0
-  // With a 2xx it was not the status that was wrong.
+  // A 2xx status was not what went wrong.
   return typeof status === 'number' && status >= 300 ? status : undefined
 }
 

@@ -1,21 +1,21 @@
-// Where the model of a prompt or agent hook comes from: the host, or the settings of the user.
+// The source of a prompt or agent hook's model: the embedder, or the user's settings.
 
 import { isObject } from '../../core/base/json.js'
 import { didYouMean, shown } from '../../core/base/text.js'
 
-/** What a model that is a function is asked. */
+/** The question to a model that is a function. */
 export interface ModelQuestion {
   readonly prompt: string
   readonly system: string
   /** The model that the hook wishes for, as it wrote it. */
   readonly model?: string
-  /** Aborted when the answer is no longer waited for. */
+  /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal
 }
 
 export type ModelFunction = (question: ModelQuestion) => string | Promise<string>
 
-/** A LanguageModel of the AI SDK, by what is used of it: no version of its types fits all of them. */
+/** The used part of an AI SDK LanguageModel: no version of its types fits all of them. */
 export interface LanguageModel {
   readonly specificationVersion: string
   readonly provider: string
@@ -32,7 +32,7 @@ export interface EndpointSettings {
   readonly name: string
   /** Default: the provider's own. */
   readonly base_url?: string
-  /** The variable that holds the key. Default: ANTHROPIC_API_KEY or OPENAI_API_KEY, and none where `base_url` is given. */
+  /** The variable that holds the key. Default: ANTHROPIC_API_KEY or OPENAI_API_KEY; none if `base_url` is given. */
   readonly api_key_env?: string
 }
 
@@ -41,19 +41,19 @@ export interface CommandSettings {
   readonly command: readonly string[]
 }
 
-/** For people: where the user sets it. */
+/** Tells people where to set it. */
 export const MODEL_SETTING = '"model" under "hooks" in ~/.amplifier/settings.json'
 
-/** The key `model` in the settings of the user. */
+/** The user's setting `model`. */
 export type ModelSettings = EndpointSettings | CommandSettings
 
-/** Read at each call. The host's model wins. */
+/** Read at each call. The embedder's model wins. */
 export interface ModelSource {
   readonly host?: HostModel | undefined
   readonly settings: ModelSettings | null
 }
 
-/** What the settings lack where a hook of this type has no model to ask. */
+/** Says what is missing if a hook of this type has no model to ask. */
 export function lacksModel(type: string, { model }: { readonly model: ModelSettings | null }) {
   if (model !== null) return undefined
   return {
@@ -63,7 +63,7 @@ export function lacksModel(type: string, { model }: { readonly model: ModelSetti
   }
 }
 
-/** v2 to v4 are the same in what is used here. */
+/** v2 to v4 agree in everything used here. */
 const VERSIONS: ReadonlySet<unknown> = new Set(['v2', 'v3', 'v4'])
 
 export function isLanguageModel(value: unknown): value is LanguageModel {
@@ -79,7 +79,7 @@ export function isHostModel(value: unknown): value is HostModel {
 
 const KEYS: ReadonlySet<string> = new Set(['provider', 'name', 'base_url', 'api_key_env'])
 
-/** What is wrong with a value for the setting `model`; undefined where nothing is. */
+/** Says what is wrong with a value of the setting `model`; undefined if nothing is. */
 export function modelSettingsProblem(value: unknown): string | undefined {
   if (!isObject(value)) return 'must be an object with "provider" and "name", or with "command"'
   return 'command' in value ? commandProblem(value) : endpointProblem(value)

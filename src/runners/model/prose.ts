@@ -1,9 +1,9 @@
-// A yes or a no in plain words: a no wherever it leads, a yes only where nothing takes it back.
+// A yes or a no in plain words: a leading no always counts, a yes only if nothing takes it back.
 
-/** A clear one; the words after it are why. */
+/** A clear yes or no; the words after a no are its reason. */
 export type Words = { readonly ok: true } | { readonly ok: false; readonly reason: string }
 
-/** Undefined for what is neither. */
+/** Undefined if it is neither. */
 export function inWords(said: string): Words | undefined {
   const word = inAWord(said)
   if (word !== undefined) return word ? { ok: true } : { ok: false, reason: '' }
@@ -32,13 +32,13 @@ const LEADING_REFUSAL = new RegExp(
   `${OPENING}(?:${REFUSALS}|not\\s+(?:ok|okay|allowed|approved|safe))(?![\\p{L}\\p{N}_]|['’-][\\p{L}\\p{N}])`,
   'iu',
 )
-/** Where no sentence begins it means something else: "no problem", "no such file", "no-op". */
+/** "no" must begin a sentence: "no problem", "no such file" and "no-op" mean something else. */
 const LEADING_NO = new RegExp(
   `${OPENING}no(?:pe)?(?=\\s*$|\\s*\\n|\\s*[^\\p{L}\\p{N}\\s_'’-]|\\s*[*_]|\\s*-(?!\\p{L})|\\s+(?:because|since|as|this|that|it|the|you|do|don|never|not|way)\\b)`,
   'iu',
 )
 
-/** The reason is what follows; empty where nothing does. */
+/** The reason is the text that follows, or empty. */
 export function noInWords(said: string): Extract<Words, { ok: false }> | undefined {
   return leadingNo(said) ?? leadingNo(folded(said))
 }
@@ -55,12 +55,12 @@ function leadingNo(text: string): Extract<Words, { ok: false }> | undefined {
   }
 }
 
-/** So long at most: who argues has not said a clear yes. */
+/** A longer text argues, and is not a clear yes. */
 const LONGEST_YES = 300
-/** "OK, let me look" is no verdict; and what is not plain English may say anything. */
+/** "OK, let me look" is not a verdict, and text beyond plain English may say anything. */
 const LEADING_YES =
   /^[*_]{0,2}(?:yes|allow|allowed|approve|approved)[*_]{0,2} ?(?:[,.;:!–—]|-(?![a-z]))[\x20-\x7e\n’–—]*$/i
-/** What takes a yes back, limits it, puts it off, or asks. */
+/** Words that take a yes back, limit it, put it off, or ask. */
 const TAKEN_BACK = new RegExp(
   `[?{}[\\]<>]|n['’]t\\b|\\b(?:${[
     'no|nope|not|none|nor|never|neither|nothing|cannot|without|false|nil|null|0|n|x|wrong|unknown|unsure|unclear',
@@ -88,7 +88,7 @@ const LOOKALIKES: ReadonlyMap<string, string> = new Map(
   ),
 )
 
-/** As it looks: full-width letters, letters of other alphabets and characters without width hide nothing. */
+/** Folds a text to what it looks like: full-width letters, look-alikes and zero-width characters hide nothing. */
 export function folded(text: string): string {
   return text
     .normalize('NFKD')

@@ -1,4 +1,4 @@
-// What a model is asked: the hook's own words, with what happened in a fence that nothing inside can close.
+// The question to a model: the hook's own words, with the payload in a fence that nothing inside can close.
 
 import { randomBytes } from 'node:crypto'
 import type { Diagnostic } from '../../core/base/errors.js'
@@ -9,31 +9,31 @@ import { encode } from '../../systems/claude-code/encode.js'
 export interface Question {
   readonly system: string
   readonly prompt: string
-  /** How many bytes of the payload were left out. */
+  /** Bytes of the payload that were left out. */
   readonly leftOut: number
 }
 
-/** What one kind of hook adds to the rules. */
+/** Additional rules of one kind of hook. */
 export interface SystemMore {
-  /** How to use the tools that there are. */
+  /** Explains the tools. */
   readonly tools?: string
-  /** It may say that what must hold can never hold. */
+  /** The model may say that the condition can never hold. */
   readonly givesUp: boolean
 }
 
 /** Bytes of payload that a model is shown. */
 export const PAYLOAD_LIMIT = 512 * 1024
 
-/** `\$` is a dollar sign. As in Claude Code nothing else is a placeholder: `$1` stays as it stands. */
+/** `\$` is a dollar sign. Nothing else is a placeholder, as in Claude Code: `$1` stays. */
 const PLACEHOLDER = /\\\$|\$ARGUMENTS/g
 
-/** The first `$ARGUMENTS` is replaced by the payload, and others refer to it; without any the payload follows the text. */
+/** Replaces the first `$ARGUMENTS` by the payload; others refer to it. Without one the payload follows the text. */
 export function questionFor(text: string, event: HookEvent, more: SystemMore): Question {
   const fence = `data-${randomBytes(16).toString('hex')}`
   const { payload, leftOut } = bounded(encode(event).trimEnd(), fence)
   const block = `\n<${fence}>\n${payload}\n</${fence}>\n`
   let placed = false
-  // A function: in a plain replacement text `$&` and its like would be read out of the payload.
+  // A function, because replace() would interpret `$&` and the like in the payload.
   const asked = text.replace(PLACEHOLDER, (found) => {
     if (found === '\\$') return '$'
     if (placed) return `(the data in <${fence}>)`
@@ -58,7 +58,7 @@ function bounded(payload: string, fence: string): { readonly payload: string; re
 function ending(text: string, bytes: number): string {
   const whole = Buffer.from(text)
   let start = whole.length - bytes
-  while (((whole[start] ?? 0) & 0xc0) === 0x80) start++ // within a character
+  while (((whole[start] ?? 0) & 0xc0) === 0x80) start++ // skip the rest of a character
   return whole.toString('utf8', start)
 }
 
@@ -79,12 +79,11 @@ function systemText(fence: string, event: HookEvent, leftOut: number, more: Syst
   return paragraphs.filter(Boolean).join('\n\n')
 }
 
-/** A name that somebody made up may be a sentence. */
+/** A custom event's name may be a whole sentence, so it is left out. */
 function known(name: string): string {
   return /^\w{1,40}$/.test(name) ? ` (${name})` : ''
 }
 
-/** A gate that saw only a part may have missed what mattered. */
 export function noteCut({ leftOut }: Question, note: (d: Diagnostic) => void): void {
   if (leftOut === 0) return
   note({

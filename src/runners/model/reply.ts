@@ -1,4 +1,4 @@
-// What a model's reply means: read strictly, but a no that can be recognised is never lost.
+// Reads a model's reply strictly, but never loses a no that can be recognised.
 
 import { type Diagnostic, HookError } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
@@ -11,10 +11,9 @@ export type Reply =
 
 /** Characters. A verdict takes a line. */
 export const REPLY_LIMIT = 64 * 1024
-/** Bytes. */
 const REASON_LIMIT = 8 * 1024
 
-/** Throws ANSWER_INVALID or HOOK_OUTPUT for what is no verdict. */
+/** Throws ANSWER_INVALID or HOOK_OUTPUT for a reply that is not a verdict. */
 export function readReply(text: string, note: (d: Diagnostic) => void): Reply {
   const kept = text.slice(0, REPLY_LIMIT)
   const tooLong = text.length > REPLY_LIMIT
@@ -34,7 +33,7 @@ export function readReply(text: string, note: (d: Diagnostic) => void): Reply {
 const HINT =
   'Ask in the prompt for {"ok": true} or {"ok": false, "reason": "…"} alone, or use a model that keeps to it.'
 
-/** One markdown fence around everything. */
+/** Removes one markdown fence around everything. */
 function unfenced(text: string): string {
   const [, inner] = /^```[a-z]{0,10}[ \t]*\r?\n(.*?)\r?\n?```$/is.exec(text) ?? []
   return inner === undefined ? text : inner.trim()
@@ -50,7 +49,7 @@ function withNotes({ reply, notes }: Read, note: (d: Diagnostic) => void): Reply
   return reply
 }
 
-/** In words what is wrong, where it is none. */
+/** Returns in words what is wrong if it is not a verdict. */
 function verdict(said: string): Read | string {
   if (said === '') return 'it is empty'
   const words = inWords(said)
@@ -62,7 +61,7 @@ function verdict(said: string): Read | string {
 
 // ---- an object ------------------------------------------------------------------------------------------------
 
-/** What begins like a refusal, wherever it stands. */
+/** A value that begins like a refusal. */
 const REFUSAL = /^"?(?:block|den[yi]|reject|refuse|abort|no"|false\b)/i
 /** Keys that models, and hooks of other kinds, say yes and no with. */
 const OK_KEYS: ReadonlySet<string> = new Set(
@@ -80,7 +79,7 @@ type Raw = { readonly [key: string]: unknown }
 function objectVerdict(value: Raw, entries: readonly Entry[]): Read | string {
   const { ok, reason, impossible } = value
   const isTwice = entries.filter(({ key, depth }) => depth === 1 && plainKey(key) === 'ok').length > 1
-  // JSON.parse keeps the last of two, whatever the other said; and a yes beside a no is none.
+  // JSON.parse keeps the last of two equal keys; and a yes beside a no is not a yes.
   if ((ok !== false || isTwice) && entries.some(saysNo)) return noAmong(value, entries)
   if (isTwice) return 'it has "ok" more than once'
   if (typeof ok !== 'boolean') return `its "ok" is ${shown(ok)}, and not true or false`
@@ -103,7 +102,7 @@ function objectVerdict(value: Raw, entries: readonly Entry[]): Read | string {
   return { reply: ok ? { ok } : no(value), notes }
 }
 
-/** Without what cannot be seen in it: `ok` with a space, or with a letter of another alphabet, is meant to be read as `ok`. */
+/** Drops what cannot be seen: `ok` with a space, or with a look-alike letter, is meant to be read as `ok`. */
 function plainKey(key: string): string {
   return folded(key)
     .toLowerCase()
@@ -171,10 +170,10 @@ interface Entry {
 
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g
 
-/** Of an object in valid JSON every key, however deep, also one that is given twice; an item of a list has the key of the list. */
+/** Lists every key of a valid JSON object, however deep, also repeated ones. An item of a list has the key of the list. */
 function entriesOf(text: string): readonly Entry[] {
   const entries: Entry[] = []
-  /** By depth. */
+  /** The current key at each depth. */
   const keys: string[] = ['']
   let scalar = ''
   const add = (raw: string) => entries.push({ key: keys.at(-1) ?? '', raw, depth: keys.length - 1 })
@@ -205,14 +204,14 @@ function recognisedNo(said: string): Reply | undefined {
   return writtenNo(said) ?? (words && no(words))
 }
 
-/** Prose around it, half of it, two of them: a model that wrote `"ok": false` did not say yes. */
+/** A model that wrote `"ok": false` did not say yes, even with prose around it, cut in half, or written twice. */
 function writtenNo(said: string): Reply | undefined {
   if (!NO_ANYWHERE.test(flat(said))) return undefined
   const [, written] = REASON_AFTER.exec(said) ?? []
   return no({ reason: written === undefined ? undefined : parsed(written) })
 }
 
-/** Without the escapes of JSON, in which a text within a text is written. */
+/** Removes JSON escapes, in case the JSON stands inside a JSON string. */
 function flat(text: string): string {
   const plain = text.replace(/\\{1,4}u([0-9a-f]{4})/gi, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),

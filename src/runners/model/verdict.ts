@@ -1,4 +1,4 @@
-// What a model's no does, by event: the one table. It is Claude Code's, but a deny that has a place to act is not lost.
+// The effect of a model's no on each event. The table is Claude Code's, except that a deny that can act is never lost.
 
 import { type Diagnostic, HookError } from '../../core/base/errors.js'
 import { shown } from '../../core/base/text.js'
@@ -9,10 +9,10 @@ import type { Question } from './question.js'
 import type { Reply } from './reply.js'
 
 /**
- * - `deny`: what a deny is on this event (docs/events.md): the operation does not happen, or the reason goes to the model
+ * - `deny`: a deny as docs/events.md has it: the operation does not happen, or the reason goes to the model
  * - `end`: the turn ends
  * - `end-or-deny`: the turn ends, unless the hook says continueOnBlock
- * - `none`: nothing, loudly
+ * - `none`: nothing happens, with a note
  */
 type Effect = 'deny' | 'end' | 'end-or-deny' | 'none'
 
@@ -27,18 +27,18 @@ const EFFECTS: ReadonlyMap<string, Effect> = new Map([
   ['PermissionDenied', 'none'],
 ])
 
-/** PostToolUseFailure, TaskCreated, TaskCompleted, Stop, SubagentStop; and the events on which Claude Code knows no such hooks. */
+/** Includes PostToolUseFailure, TaskCreated, TaskCompleted, Stop, SubagentStop, and events on which Claude Code has no such hooks. */
 const OTHERWISE: Effect = 'deny'
 
-/** Whose reply it is. */
+/** The hook that asked. */
 export interface Asker {
   readonly name: string
   readonly continueOnBlock: boolean
-  /** `impossible` counts. */
+  /** A reply of `impossible` counts. */
   readonly givesUp: boolean
 }
 
-/** Throws ANSWER_INVALID for a yes that holds for a part only: who pads a call would choose the part. A no stays one. */
+/** Throws ANSWER_INVALID for a yes to a part of the payload: an attacker who pads a call would choose the part. A no stays a no. */
 export function checkSeenWhole(reply: Reply, { leftOut }: Question, { name }: HookEvent): void {
   if (!reply.ok || leftOut === 0 || !mayRefuse(name)) return
   throw new HookError(
@@ -79,7 +79,7 @@ const INSTEAD = 'to refuse a call by a model, hook PreToolUse'
 
 const STOPS: ReadonlySet<string> = new Set(['Stop', 'SubagentStop'])
 
-/** What must hold can never hold: to go on would be for nothing. */
+/** The condition can never hold, so going on would be useless. */
 function givenUp(reason: string): HookResult {
   return proceed({
     userMessage: `What must hold before it stops cannot: ${reason}`,

@@ -1,15 +1,15 @@
-// When a process that ended may be started again: later after each end in a row, and in the end no more.
+// Delays restarts of a process: longer after each end in a row, and finally for ever.
 
 export interface Restart {
-  /** Seconds before the first start after an end; twice as long before each further one. */
+  /** Seconds before the first restart; doubled before each further one. */
   readonly delay: number
-  /** Seconds: no pause is longer. */
+  /** Seconds. The longest pause. */
   readonly maxDelay: number
-  /** Starts again in a row; 0 is never again. */
+  /** Restarts in a row; 0 means never. */
   readonly attempts: number
 }
 
-/** Seconds. Also where no pause is wanted, a process that dies at once must come to the end of its attempts. */
+/** Seconds. Even without a pause, a process that dies at once must run out of attempts. */
 const SHORTEST_STEADY_LIFE = 1
 
 export class BackOff {
@@ -21,14 +21,14 @@ export class BackOff {
     this.#restart = restart
   }
 
-  /** Ends in a row, failed starts among them. */
+  /** Ends in a row, including failed starts. */
   get ends(): number {
     return this.#ends
   }
 
   /**
-   * It lived so long after its hello; 0 if it never got there. Who lived as long as the longest pause starts a new row:
-   * whatever makes it die, it is not started more often than that pause allows.
+   * `livedMs` counts from its hello; 0 if it never got there. A process that lived as long as the longest pause starts a new
+   * row: it is never started more often than that pause allows.
    */
   ended(livedMs: number, now: number): void {
     const { delay, maxDelay, attempts } = this.#restart
@@ -43,7 +43,7 @@ export class BackOff {
     return Math.max(0, this.#notBefore - now)
   }
 
-  /** Somebody may have mended it. */
+  /** Starts over: somebody may have fixed it. */
   forgive(): void {
     this.#ends = 0
     this.#notBefore = 0

@@ -1,4 +1,4 @@
-// The input of a process, as the connection writes to it. That it broke is for the process to tell: replies that came before are still to be read.
+// The pipes of a resident process: input that may break or stall, and the last lines of standard error.
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import type { Socket } from 'node:net'
@@ -6,7 +6,8 @@ import { type Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { byteLength, cutText, plainText } from '../../core/base/text.js'
 
-/** Node destroys `stdin` when the process ends, which may be before its last reply was read. `onBroken` is called when it reads no more. */
+/** A stream that outlives `stdin`: Node destroys that when the process ends, which may be before its last reply was read.
+ * Calls `onBroken` when the process reads no more. */
 export function inputOf({ stdin }: ChildProcessWithoutNullStreams, onBroken: () => void): Writable {
   stdin.on('error', onBroken)
   return new Writable({
@@ -23,7 +24,7 @@ export function inputOf({ stdin }: ChildProcessWithoutNullStreams, onBroken: () 
 }
 
 // ---- a process that does not read -----------------------------------------------------------------------------
-/** A hook that is busy reads again; one that is stuck has lost what it was sent long before. */
+/** A busy hook reads again within this time. Data that waits for a stuck one would keep our own process from ending. */
 const STALLED_MS = 10_000
 
 export class Stall {
@@ -37,7 +38,7 @@ export class Stall {
     this.#onStall = onStall
   }
 
-  /** To be called after something was written. */
+  /** Must be called after a write. */
   watch(): void {
     if (this.#timer !== undefined || this.#stream.writableLength === 0) return
     this.#taken = this.#read()
@@ -63,37 +64,36 @@ export class Stall {
 
 // ---- standard error -------------------------------------------------------------------------------------------
 const MOST_LINES = 64
-/** Of all lines together. */
+/** Bytes of all lines together. */
 const MOST_BYTES = 4096
-/** Of a line, so that one without an end does not push out the others. */
+/** Bytes of a line, so that an endless one does not push out the others. */
 const LONGEST_LINE = 1024
-/** Characters of one piece that are looked at: whoever floods is known by the end of it. */
+/** Characters of one chunk that are looked at: only the end of a flood matters. */
 const LONGEST_PIECE = 8192
 
 export class StderrLines {
   readonly #decoder = new StringDecoder('utf8')
   readonly #lines: string[] = []
   #bytes = 0
-  /** Lines that came so far, those that are gone among them. */
+  /** Lines that came so far, including dropped ones. */
   #count = 0
   #taken = 0
-  /** The beginning of a line whose end has not come. */
+  /** The beginning of an incomplete line. */
   #begun = ''
 
   constructor(stream: Readable) {
     stream.on('data', (chunk: Buffer) => this.#read(this.#decoder.write(chunk)))
     stream.on('end', () => this.#read(this.#begun === '' ? '' : '\n'))
-    stream.on('error', () => undefined) // the process is gone, and the connection or its exit tells why
+    stream.on('error', () => undefined) // the connection or its exit says why it is gone
   }
 
-  /** What came since this was asked last, as far as it is kept: what comes after an answer is with the next one. */
+  /** Lines since the last call, as far as they are kept. Lines after an answer belong to the next one. */
   takeNew(): string {
     const lines = this.#count - this.#taken
     this.#taken = this.#count
     return lines > 0 ? this.last(lines).join('\n') : ''
   }
 
-  /** At most so many of the last lines. */
   last(lines: number): readonly string[] {
     return this.#lines.slice(-lines)
   }

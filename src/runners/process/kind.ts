@@ -32,7 +32,7 @@ export const USUAL_TIMEOUTS: ProcessHandler['timeouts'] = {
 }
 export const USUAL_RESTART: Restart = { delay: 0.25, maxDelay: 30, attempts: 5 }
 
-/** Where a process can decide. */
+/** Points at which a process can decide. */
 export const POINTS: readonly string[] = Object.keys(INTERCEPTS)
 
 // ---- checks ---------------------------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ const isEnv: Check = [
 const isNumber: Check = [Number.isFinite, 'a number']
 const isKinds: Check = [isTexts, 'a list of kinds, such as ["tool_exec_start"], or ["*"]']
 const isPoints: Check = [
-  // PicoClaw passes over an empty one.
+  // PicoClaw ignores an empty one.
   (value) => isTexts(value) && value.every((one) => one === '' || POINTS.includes(one)),
   `a list of ${POINTS.map((point) => `"${point}"`).join(', ')}`,
 ]

@@ -1,4 +1,4 @@
-// How the process of an entry is started: its command line, its folder, its environment.
+// Starts the process of an entry: its command line, folder and environment, and the group that ends with it.
 
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { resolve } from 'node:path'
@@ -14,17 +14,17 @@ export interface Launch {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** What an entry says about it. */
+/** The fields of an entry that matter for the start. */
 export interface LaunchFields {
   /** The program and its arguments. */
   readonly command: readonly string[]
-  /** Relative: to the folder of the plugin, else to the project. Default: the project. */
+  /** Relative to the plugin's folder, or else to the project. Default: the project. */
   readonly dir?: string
-  /** Added to the environment. What names our places, and the path of a trusted hook, stays ours. */
+  /** Added to the environment. Variables that name our folders, and the PATH of a trusted hook, stay ours. */
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** No session is in it: one process serves many. */
+/** Names no session, because one process serves many. */
 export function launchOf({ handler, place, env: inheritance }: HookSpec<LaunchFields>): Launch {
   const own = handler.env ?? {}
   const env = hookEnvironment(
@@ -55,7 +55,7 @@ export function launched(launch: Launch): Promise<ChildProcessWithoutNullStreams
     try {
       const { file, args, cwd, env } = launch
       const child = spawn(file, args, { cwd, env, detached: LEADS_GROUP, windowsHide: true, stdio: 'pipe' })
-      // Also for what comes later, a signal that could not be sent: it must not be an unhandled event.
+      // Stays for later errors, such as a signal that could not be sent: they must not be unhandled.
       child.on('error', fail)
       if (child.pid !== undefined) resolve(child)
     } catch (error) {
@@ -65,13 +65,13 @@ export function launched(launch: Launch): Promise<ChildProcessWithoutNullStreams
 }
 
 // ---- everything that ends with the process --------------------------------------------------------------------
-/** `end` asks it to end, and ends what does not; `gone` settles when nothing of it is left. */
+/** `end` sends TERM, then KILL; `gone` settles when nothing of it is left. */
 export type ChildGroup = Pick<ProcessGroup, 'gone' | 'end'>
 
-/** A program that leads a group of its own can be ended with all it started. On Windows it would get a window instead. */
+/** The leader of a group can be ended with everything it started. On Windows it would get a window instead. */
 const LEADS_GROUP = process.platform !== 'win32'
 
-/** Of a process that was started. */
+/** Takes a child that has a pid. */
 export function groupOf(child: ChildProcess): ChildGroup {
   if (LEADS_GROUP) return new ProcessGroup(child.pid as number)
   return {

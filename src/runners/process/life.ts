@@ -1,4 +1,4 @@
-// One life of a resident process: from its start, over the hello, until nothing of its group is left.
+// One life of a resident process, from its start until nothing of its group is left; and its failures in words.
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import type { Socket } from 'node:net'
@@ -14,10 +14,10 @@ import { type ChildGroup, groupOf } from './launch.js'
 interface LifeEvents {
   /** It can be asked no more. Called once; how it ended may be known a little later (`ended`). */
   readonly over: () => void
-  /** What could not be handed over may be tried again. */
+  /** Notifications that were refused may be tried again. */
   readonly drained: () => void
   readonly problem: (problem: RpcProblem) => void
-  /** What it asks and tells by itself. Absent: it is refused and dropped, as a problem. */
+  /** Handle what it asks and tells by itself. Without them it is refused or dropped, and reported as a problem. */
   readonly request?: (method: string, params: Json | undefined) => unknown
   readonly notification?: (method: string, params: Json | undefined) => void
   /** A process outside its group still held its pipes when nothing else was left. */
@@ -26,9 +26,9 @@ interface LifeEvents {
 
 /** From the end of its input to TERM. */
 const FAREWELL_MS = 500
-/** Between its exit and the end of its output, or the other way round: whoever waits for an answer waits for both, but not for somebody who inherited the pipe. */
+/** Between its exit and the end of its output, or the other way round. Callers wait for both, but not for somebody who inherited the pipe. */
 const DRAIN_MS = 100
-/** A call must not wait behind many events; those that do not fit wait elsewhere. */
+/** A call must not wait behind many events. Events that do not fit wait in Observations. */
 const MOST_EVENT_BYTES = 64 * 1024
 
 export class Life {
@@ -76,7 +76,7 @@ export class Life {
     const parted = new Promise<void>((resolve) => {
       this.#part = resolve
     })
-    // Not before its output was read: the last reply may be in it.
+    // The last reply may still be in its output, so that is read first.
     void Promise.all([this.#group.gone, parted]).then(() => this.#release())
   }
 
@@ -89,7 +89,7 @@ export class Life {
     return this.#over
   }
 
-  /** It was told to end, and had done nothing wrong. */
+  /** We told it to end; it had done nothing wrong. */
   get isDismissed(): boolean {
     return this.#isDismissed
   }
@@ -104,21 +104,21 @@ export class Life {
     return this.#connection.call(method, params, options)
   }
 
-  /** To be told of a call that was not answered: perhaps it was not even read. */
+  /** Must be called after a call without an answer: perhaps it was not even read. */
   unanswered(): void {
     this.#watchInput()
   }
 
-  /** False: it could not be handed over, and `drained` may follow. */
+  /** False if it could not be handed over; `drained` may follow. */
   notify(method: string, params: Json): boolean {
     const taken = !this.#over && this.#connection.notify(method, params)
     if (!taken && !this.#over) this.#retry()
-    // What is written in this tick is with the stream after it.
+    // The stream has what was written in this tick only after it.
     this.#watching ??= setImmediate(() => this.#watchInput()).unref()
     return taken
   }
 
-  /** In order: the end of its input, then TERM, then KILL. */
+  /** Ends it gently: the end of its input, then TERM, then KILL. */
   end(why: string): void {
     if (this.#over) return
     this.#isDismissed = true
@@ -129,7 +129,7 @@ export class Life {
     this.#timer = setTimeout(() => this.#group.end(), FAREWELL_MS)
   }
 
-  /** At once: TERM, then KILL. */
+  /** Ends it at once: TERM, then KILL. */
   terminate(why: string): void {
     this.#ending ??= why
     this.#leave()
@@ -139,7 +139,7 @@ export class Life {
     this.#settle()
   }
 
-  /** A host that forgot to close must be able to end. */
+  /** An embedder that forgot to close must be able to exit. */
   #rest(): void {
     this.#child.unref()
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr])
@@ -169,7 +169,7 @@ export class Life {
     this.#exit = code === null ? `it was ended by ${signal}` : `it exited with code ${code}`
     this.#leave()
     clearTimeout(this.#timer)
-    this.#group.end() // whatever it started
+    this.#group.end() // everything it started
     const finish = (stillOpen: boolean) => {
       this.#heldOpen = stillOpen
       clearTimeout(this.#timer)
@@ -181,7 +181,7 @@ export class Life {
     this.#soon(() => finish(!this.#child.stdout.closed || !this.#child.stderr.closed))
   }
 
-  /** In a loop that was blocked the time is over before anything was read: reads first. */
+  /** A blocked event loop fires the timer before it reads: let it read first. */
   #soon(then: () => void): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => setImmediate(then), DRAIN_MS)
@@ -192,7 +192,7 @@ export class Life {
     if (!this.#over) this.#stall.watch()
   }
 
-  /** Who is asked has a time-out of its own. */
+  /** Only for notifications: a call has its own time-out. */
   #stalled(): void {
     if (this.#connection.inFlight === 0) this.terminate('it stopped reading its input')
     else this.#stall.watch()
@@ -214,12 +214,12 @@ export class Life {
 }
 
 // ---- failures in words ----------------------------------------------------------------------------------------
-/** Of standard error, in a message. */
+/** Bounds on the lines of standard error in a message. */
 const MOST_LINES = 3
 const MOST_SEEN = 40
 const MOST_BYTES = 600
 
-/** HOOK_NOT_STARTED, for whatever went wrong with the hello. */
+/** Turns whatever went wrong with the hello into HOOK_NOT_STARTED. */
 export async function helloFailure(error: unknown, life: Life, withinMs: number): Promise<HookError> {
   const because = await reasonOf(error, life, withinMs)
   const { hint } = isHookError(error) ? error : {}
@@ -240,7 +240,7 @@ async function reasonOf(error: unknown, life: Life, withinMs: number): Promise<s
   return `${life.how} before it answered hook.hello`
 }
 
-/** What a call that was not answered rejects with. */
+/** The error for a call without an answer. */
 export async function callFailure(
   error: unknown,
   life: Life,
@@ -276,7 +276,7 @@ function remoteText({ message, code }: RpcError): string {
 export function withLastWords(text: string, { stderr }: Life): string {
   const all = stderr.last(MOST_SEEN)
   if (all.length === 0) return text
-  // What went wrong is often told before where: in Node the stack, a brace and its version follow.
+  // The message often comes before the place: in Node the stack, a brace and its version follow.
   const told = all.findLast((line) => /\b\w*(?:Error|Exception)\b.*:/.test(line))
   const last = all.slice(-MOST_LINES)
   const lines = told === undefined || last.includes(told) ? last : [told, ...last.slice(1)]

@@ -1,10 +1,10 @@
-// Events on their way to an observer: they wait for the hello, or while the process does not read, within bounds. Nobody waits for them.
+// Events on their way to an observer. They wait, within bounds, for the hello or while the process does not read; nobody waits for them.
 
 import type { Diagnostic } from '../../core/base/errors.js'
 import type { Json } from '../../core/base/json.js'
 
 const MOST_WAITING = 1000
-/** Characters of all that wait. */
+/** Characters of all waiting events. */
 const MOST_TEXT = 1024 * 1024
 
 interface Waiting {
@@ -14,7 +14,7 @@ interface Waiting {
 }
 
 export interface ObservationsOptions {
-  /** False: it cannot be handed over now. */
+  /** False if it cannot be handed over now. */
   readonly send: (observation: Json) => boolean
   /** How long the process may take to read again. */
   readonly patienceMs: number
@@ -25,7 +25,7 @@ export class Observations {
   readonly #options: ObservationsOptions
   readonly #waiting: Waiting[] = []
   #size = 0
-  /** The process has said hello: from then on the patience counts. */
+  /** The process has said hello; patience counts from then on. */
   #open = false
   #openedAt = 0
   #dropped = 0
@@ -56,7 +56,7 @@ export class Observations {
     this.flush()
   }
 
-  /** Hands over what the process takes. */
+  /** Hands over as much as the process takes. */
   flush(): void {
     let sent = 0
     while (sent < this.#waiting.length && this.#options.send((this.#waiting[sent] as Waiting).observation))
@@ -65,7 +65,7 @@ export class Observations {
     this.#expireLater()
   }
 
-  /** The process is not there any more, or could not be started; `why` is for people. */
+  /** The process is gone or could not be started; `why` is for people. */
   close(why: string): void {
     this.#open = false
     this.#drop(this.#waiting.length, why)
@@ -74,7 +74,7 @@ export class Observations {
     this.#tellTotal()
   }
 
-  /** One that could not even wait. */
+  /** Counts an event that could not even wait. */
   refuse(why: string): void {
     this.#drop(1, why)
   }
@@ -83,7 +83,7 @@ export class Observations {
     return this.#waiting.length === 0
   }
 
-  /** Settles when none waits any more: each was handed over or dropped. */
+  /** Settles when every event was handed over or dropped. */
   empty(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#waiting.length === 0) resolve()
@@ -120,7 +120,7 @@ export class Observations {
     return Math.max(since, this.#openedAt) + this.#options.patienceMs
   }
 
-  /** Told when it begins; how many they were, when it is over. */
+  /** Reports the first drop at once, and the number when it is over. */
   #drop(count: number, why: string): void {
     if (count === 0) return
     const first = this.#dropped === 0

@@ -1,4 +1,4 @@
-// An entry of resident hooks: up to three hooks, which intercept, approve and observe, and share one process.
+// Resident hooks: an entry makes up to three hooks, which intercept, approve and observe, and share one process.
 
 import { HookError } from '../../core/base/errors.js'
 import { canonicalJson, type Json } from '../../core/base/json.js'
@@ -22,7 +22,7 @@ import type { Resident, Residents } from './residents.js'
 
 /** The fields that only resident hooks have, checked and complete. */
 export interface ProcessHandler extends LaunchFields {
-  /** Kinds of events it is told of. */
+  /** Kinds of events that it is told about. */
   readonly observe: readonly string[]
   readonly intercept: readonly Intercept[]
   /** Seconds. */
@@ -38,7 +38,7 @@ export interface ProcessHandler extends LaunchFields {
 }
 
 export interface ProcessSpec extends HookSpec<ProcessHandler> {
-  /** What the process is called in its hello. */
+  /** Its name in the hello. */
   readonly processName: string
 }
 
@@ -92,14 +92,14 @@ function trusted(launch: Launch, problem: StartProblem | undefined): Launch {
   return launch
 }
 
-/** For an entry that does not say: a gate that nobody minds is closed, and nothing else is held up. */
+/** Default by role: an approver that fails denies; nothing else is held up. */
 const ON_FAILURE: Readonly<Record<Role, FailurePolicy>> = {
   intercept: 'continue',
   approve: 'block',
   observe: 'continue',
 }
 
-/** Two entries with one key are one process: all that it is started with is in it. */
+/** Entries with the same key share one process, so it holds everything that the process is started with. */
 function keyOf({ hook, handler, place, env, processName }: ProcessSpec): string {
   const content = { name: hook.name, hash: hook.origin.hash ?? '', handler, place, env, processName }
   return canonicalJson(JSON.parse(JSON.stringify(content)) as Json)
@@ -119,7 +119,7 @@ function asking(role: InterceptRow['role'], { handler }: ProcessSpec, resident: 
   )
   return (event: HookEvent, context: HookContext) => {
     const point = points.get(event.name)
-    if (point === undefined) return undefined // the engine asks for no other event
+    if (point === undefined) return undefined // the engine sends no other event
     const question = { method: INTERCEPTS[point].method, params: encodeCall(point, event), timeoutMs }
     return resident.ask(question, context, (answer) =>
       goesOn(point, answer) ? undefined : decodeAnswer(point, event, answer, context.note),

@@ -1,4 +1,4 @@
-// The supervised process of one entry: started when first needed, asked by many at once, started again after it ended, but not at once.
+// Resident processes: each is started when first needed, asked by many at once, and started again after it ended, but not at once.
 
 import { setImmediate } from 'node:timers/promises'
 import { type Diagnostic, HookError, textOf } from '../../core/base/errors.js'
@@ -12,7 +12,7 @@ import { callFailure, helloFailure, Life, withLastWords } from './life.js'
 import { Observations } from './observations.js'
 
 interface ResidentOptions {
-  /** Made for each start: the environment may have changed. Throws if it may not be started. */
+  /** Called for each start: the environment may have changed. Throws if it may not be started. */
   readonly launch: () => Launch
   readonly hello: Json
   readonly helloMs: number
@@ -20,11 +20,11 @@ interface ResidentOptions {
   readonly observeMs: number
   readonly restart: Restart
   readonly maxLineBytes: number | undefined
-  /** For what no call under way can be told. */
+  /** Reports what concerns no call under way. */
   readonly report: (d: Diagnostic) => void
 }
 
-/** Whoever ends all processes in the end. */
+/** Keeps all lives, to end them. */
 interface Registry {
   /** Nothing is started any more. */
   readonly closed: boolean
@@ -34,7 +34,7 @@ interface Registry {
 interface Question {
   readonly method: string
   readonly params: Json
-  /** Counts from the hello on, if that is still to come. */
+  /** Counts from the hello, if that is still to come. */
   readonly timeoutMs: number
 }
 
@@ -43,9 +43,9 @@ export class Resident {
   readonly #registry: Registry
   readonly #backOff: BackOff
   readonly #observations: Observations
-  /** Who waits for an answer, the latest last. */
+  /** Callers that wait for an answer, the latest last. */
   readonly #asking = new Set<HookContext>()
-  /** It has said hello. */
+  /** Set once it has said hello. */
   #life: Life | undefined
   #readyAt = 0
   #starting: Promise<Life> | undefined
@@ -64,7 +64,7 @@ export class Resident {
     })
   }
 
-  /** What `read` makes of the answer. Rejects with a HookError that says what happened to the process. */
+  /** Resolves with what `read` makes of the answer. Rejects with a HookError that says what happened to the process. */
   ask<T>(question: Question, context: HookContext, read: (answer: Json) => T): Promise<T> {
     this.#asking.add(context)
     return this.#life
@@ -72,7 +72,7 @@ export class Resident {
       : this.#askLater(question, context, read)
   }
 
-  /** It has to be started first. */
+  /** Starts the process first. */
   async #askLater<T>(question: Question, context: HookContext, read: (answer: Json) => T): Promise<T> {
     let life: Life
     try {
@@ -84,10 +84,10 @@ export class Resident {
     return this.#asked(life, question, context, read)
   }
 
-  /** One promise and no more: this is how long the agent waits. */
+  /** Uses a single promise, because the agent waits for all of this. */
   #asked<T>(life: Life, question: Question, context: HookContext, read: (answer: Json) => T): Promise<T> {
     const { method, params, timeoutMs } = question
-    // Not by the signal of the context: to make one takes as long as the call.
+    // The context's signal is not used: making one takes as long as the call.
     const onStart = (giveUp: () => void) => context.onAbort(giveUp)
     return life.call(method, params, { timeoutMs, onStart }).then(
       (answer) => {
@@ -110,10 +110,10 @@ export class Resident {
     if (this.#retired) this.#endIfIdle()
   }
 
-  /** Hands it an event; nobody waits, and nothing is thrown. */
+  /** Hands it an event. Nobody waits, and it never throws. */
   observe(observation: Json): void {
     try {
-      // A start would be nobody's: its entry is gone, and so is whoever would end it.
+      // Its entry is gone, so nobody would end a process that we start now.
       if (this.#retired && !this.#life && !this.#starting) throw new Error(RETIRED)
       if (!this.#life && !this.#starting) void this.#started().catch((error: unknown) => this.#tellOf(error))
       this.#observations.push(observation)
@@ -122,19 +122,19 @@ export class Resident {
     }
   }
 
-  /** Its entry was read again: whoever mended it wants it tried. */
+  /** Its entry was read again: somebody may have fixed it and wants it tried. */
   renew(options: ResidentOptions): void {
     this.#options = options
     this.#backOff.forgive()
   }
 
-  /** Its entry is gone. Events under way may still come to it; it ends as soon as nobody asks it. */
+  /** Its entry is gone. Events under way may still reach it; it ends as soon as nobody asks it. */
   retire(): void {
     this.#retired = true
     this.#endIfIdle()
   }
 
-  /** Events that wait for its hello get it, and then the time that an event has; then it is ended, whoever asks it. */
+  /** Events that wait for its hello get that, and the time that an event has. Then it is ended, even if somebody asks it. */
   async close(): Promise<void> {
     await this.#handedOver()
     this.#life?.end(CLOSED)
@@ -143,7 +143,7 @@ export class Resident {
 
   async #handedOver(): Promise<void> {
     if (this.#observations.isEmpty) return
-    await this.#starting?.catch(() => undefined) // who started it is told
+    await this.#starting?.catch(() => undefined) // its starter hears of it
     if (!this.#life) return
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<void>((resolve) => {
@@ -156,10 +156,10 @@ export class Resident {
   #endIfIdle(): void {
     if (this.#asking.size > 0) return
     if (this.#life) this.#life.end(RETIRED)
-    else void this.#starting?.then((life) => life.end(RETIRED)).catch(() => undefined) // who started it is told
+    else void this.#starting?.then((life) => life.end(RETIRED)).catch(() => undefined) // its starter hears of it
   }
 
-  /** Throws where it is not even tried. */
+  /** Throws if it may not be tried. */
   #started(): Promise<Life> {
     if (this.#starting) return this.#starting
     this.#refuseIfDown()
@@ -206,18 +206,18 @@ export class Resident {
     return life
   }
 
-  /** Before the hello the start fails, and says so. */
+  /** Ignores a life that ends before its hello: the start fails and says so. */
   #over(life: Life): void {
     if (this.#life !== life) return
     this.#life = undefined
-    // We ended it, unless it was quicker: nothing to report, and no reason to wait before it is started again.
+    // We ended it, unless it was quicker: there is nothing to report, and the next start need not wait.
     if (this.#registry.closed || this.#retired) {
       this.#observations.close(GONE)
       return
     }
     const how = () => withLastWords(life.how, life)
     this.#down(how, performance.now() - this.#readyAt)
-    if (this.#asking.size > 0) return // they are told
+    if (this.#asking.size > 0) return // they hear of it
     void life.ended.then(() => this.#options.report({ code: 'process-ended', text: how() }))
   }
 
@@ -240,12 +240,12 @@ export class Resident {
     throw new HookError('HOOK_NOT_STARTED', text, { hint: 'Mend it, then reload the configuration.' })
   }
 
-  /** A start that failed is told to those who asked meanwhile; where nobody did, nobody else would hear of it. */
+  /** Callers hear of a failed start. If nobody asked meanwhile, it is reported. */
   #tellOf(error: unknown): void {
     if (this.#asking.size === 0) this.#options.report({ code: 'HOOK_NOT_STARTED', text: textOf(error) })
   }
 
-  /** To the latest of those who wait for an answer. */
+  /** Notes it with the latest caller that waits, or reports it. */
   #tell(d: Diagnostic): void {
     const latest = [...this.#asking].at(-1)
     if (latest) latest.note(d)
@@ -265,9 +265,9 @@ function times(count: number): string {
 // ---- all residents of one createHooks() -----------------------------------------------------------------------
 export class Residents {
   readonly #residents = new Map<string, Resident>()
-  /** Those of the renewal before, which the next one may end. */
+  /** Keys of the last renewal; the next one may end theirs. */
   #renewed: ReadonlySet<string> = new Set()
-  /** Those of the renewal under way. */
+  /** Keys of the renewal under way. */
   #wanted: Set<string> | undefined
   readonly #lives = new Set<Life>()
   readonly #registry: Registry
@@ -283,7 +283,7 @@ export class Residents {
     }
   }
 
-  /** The one with this key, which names all that matters about it; made if there is none. */
+  /** Finds or makes the resident with this key, which names everything that matters about it. */
   of(key: string, options: ResidentOptions): Resident {
     const known = this.#residents.get(key)
     const resident = known ?? new Resident(options, this.#registry)
@@ -294,8 +294,8 @@ export class Residents {
   }
 
   /**
-   * For a configuration that is read: `make` makes all its hooks. What the renewal before used and this one does not is
-   * ended, after the calls under way; the others live on. If `make` throws, everything stays as it is.
+   * Called when a configuration is read: `make` makes all its hooks. Residents that only the last renewal used end after
+   * the calls under way; the others live on. If `make` throws, everything stays as it is.
    */
   renew<T>(make: () => T): T {
     const wanted = new Set<string>()
@@ -314,7 +314,7 @@ export class Residents {
   async close(): Promise<void> {
     this.#closed = true
     await Promise.all([...this.#residents.values()].map((resident) => resident.close()))
-    await setImmediate() // what was being started is there by now
+    await setImmediate() // a process that was being started is there by now
     while (this.#lives.size > 0) {
       for (const life of this.#lives) life.end(CLOSED)
       await Promise.all([...this.#lives].map((life) => life.gone))

@@ -1,4 +1,4 @@
-// What the program of a hook finds in its environment, and the placeholders in its arguments.
+// The environment of a hook's program, the placeholders in its arguments, and its folders.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,17 +7,17 @@ import type { HookEvent } from '../../core/hooks/hook.js'
 import { isFolder } from '../../files/folder.js'
 import type { Place } from '../hook-spec.js'
 
-/** Whose hook it is, in which session. */
+/** Describes whose hook it is, and in which session it runs. */
 interface Situation {
   readonly place: Place
   readonly sessionId: string | undefined
-  /** What earlier hooks of the session handed on. */
+  /** Variables that earlier hooks of the session handed on. */
   readonly handedOn?: Readonly<Record<string, string>>
-  /** Where this one may hand something on. */
+  /** The file in which this one may hand something on. */
   readonly envFile?: string | undefined
 }
 
-/** What a hook may inherit. */
+/** Says what a hook may inherit. */
 export interface Inheritance {
   readonly parent: Readonly<Record<string, string | undefined>>
   /** Only what programs need to start, and the names in `passthrough`. */
@@ -25,7 +25,7 @@ export interface Inheritance {
   readonly passthrough?: readonly string[] | undefined
 }
 
-/** What only hooks of a plugin have. */
+/** Only hooks of a plugin have these. */
 const OF_PLUGINS = ['CLAUDE_PLUGIN_ROOT', 'PLUGIN_ROOT', 'CLAUDE_PLUGIN_DATA'] as const
 const OF_SESSIONS = ['AMPLIFIER_SESSION_ID', 'CLAUDE_CODE_SESSION_ID'] as const
 const OF_PROJECTS = ['AMPLIFIER_PROJECT_DIR', 'CLAUDE_PROJECT_DIR', 'AMPLIFIER_HOOKS_DIR'] as const
@@ -35,10 +35,10 @@ const OF_SKILLS = ['AMPLIFIER_SKILL_DIR', 'CLAUDE_SKILL_DIR'] as const
 const PLACEHOLDERS: readonly string[] = [...OF_PROJECTS, ...OF_SESSIONS, ...OF_PLUGINS, ...OF_SKILLS]
 const PLACEHOLDER = new RegExp(`\\$\\{(${PLACEHOLDERS.join('|')})\\}`, 'g')
 
-/** Ours, or nobody's: inside another agent the parent has them as well, and they are about its session, its plugin, its file. */
+/** Never inherited: inside another agent the parent has them too, and they are about its session, its plugin, its file. */
 const NOT_INHERITED: ReadonlySet<string> = new Set([...PLACEHOLDERS, 'AMPLIFIER_ENV_FILE', 'CLAUDE_ENV_FILE'])
 
-/** Names of what a program needs to start, and nothing secret. */
+/** Variables that a program needs to start. None is secret. */
 export const MINIMAL = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TMPDIR|TZ|TERM)$/s
 
 export function hookEnvironment(inheritance: Inheritance, situation: Situation): Record<string, string> {
@@ -72,12 +72,12 @@ function ourOwn({ place, sessionId, envFile }: Situation): Record<string, string
   }
 }
 
-/** For the exec form: `${NAME}` of what we define is replaced, once; all else stays as it stands. One argument stays one. */
+/** Exec form: replaces each `${NAME}` that we define, once; everything else stays. One argument stays one. */
 export function expandArgument(argument: string, env: Readonly<Record<string, string>>): string {
   return argument.replace(PLACEHOLDER, (text, name: string) => env[name] ?? text)
 }
 
-/** For PowerShell, which reads `${NAME}` as a variable of its own: the same name, but of the environment. No value enters the text. */
+/** PowerShell reads `${NAME}` as a variable of its own: turns it into the environment's. No value enters the text. */
 export function forPowerShell(command: string): string {
   return command.replace(PLACEHOLDER, (_, name: string) => `\${env:${name}}`)
 }
@@ -87,14 +87,14 @@ export function fromSkill(command: string, { skillDir }: Place): string {
   return skillDir !== undefined && IN_FOLDER.test(command) ? `"$AMPLIFIER_SKILL_DIR"/${command}` : command
 }
 
-/** The same where there is no shell. */
+/** The same for a program without a shell. */
 export function fileOfSkill(file: string, { skillDir }: Place): string {
   return skillDir !== undefined && IN_FOLDER.test(file) ? join(skillDir, file) : file
 }
 
 const IN_FOLDER = /^\.\.?\//
 
-/** A placeholder of plugins or skills in a hook that has none: a shell would read it as nothing, and `${NAME}/x` as `/x`. */
+/** Finds a placeholder of plugins or skills in a hook that belongs to none: a shell would read `${NAME}/x` as `/x`. */
 export function foreignPlaceholder(
   texts: readonly string[],
   { plugin, skillDir }: Place,
@@ -104,7 +104,7 @@ export function foreignPlaceholder(
 }
 
 // ---- folders --------------------------------------------------------------------------------------------------
-/** A plugin that writes into it must not fail because nobody made it. False: it could not be made, which is said. */
+/** Makes the plugin's data folder, so that a plugin may write into it. False, with a note, if it could not be made. */
 export function madeDataFolder({ plugin }: Place, note: (d: Diagnostic) => void): boolean {
   try {
     if (plugin) mkdirSync(plugin.dataDir, { recursive: true })
@@ -115,14 +115,14 @@ export function madeDataFolder({ plugin }: Place, note: (d: Diagnostic) => void)
   }
 }
 
-/** In this order: that of the event, of the session, of the project. */
+/** Folders to start in, best first: the event's, the session's, the project's. */
 export function startFolders({ data, session }: HookEvent, { projectDir }: Place): readonly string[] {
   return [data.cwd, session?.cwd, projectDir].filter(
     (folder): folder is string => typeof folder === 'string' && folder !== '',
   )
 }
 
-/** The first that is there: an agent may have removed the one it works in. */
+/** The first that exists: an agent may have removed the one it works in. */
 export function startFolder(event: HookEvent, place: Place): string | undefined {
   return startFolders(event, place).find(isFolder)
 }

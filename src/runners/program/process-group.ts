@@ -6,7 +6,7 @@ import { statOf } from '../../files/process.js'
 /** From TERM to KILL. */
 const GRACE_MS = 500
 const LOOK_MS = 20
-/** Two seconds of KILL. What is there still is another user's, or stuck in the kernel. */
+/** Two seconds of KILL. A process that survives them is another user's, or stuck in the kernel. */
 const MOST_KILLS = 100
 
 /** One listener of the process for each way to end, however many groups there are. */
@@ -18,7 +18,7 @@ function killAll(): void {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** A signal that nobody handles ends us without an `exit`, and does not reach groups of their own. Who handles it may want the hooks alive. */
+/** A signal that nobody handles ends us without an `exit` event, and does not reach the groups. An embedder that handles it may want the hooks alive. */
 function killAllUnlessHandled(signal: NodeJS.Signals): void {
   if (process.listenerCount(signal) > 1) return
   killAll()
@@ -28,7 +28,7 @@ function killAllUnlessHandled(signal: NodeJS.Signals): void {
 
 let listening = false
 let lingering: ReturnType<typeof setTimeout> | undefined
-/** To begin and to stop listening costs as much as all else about a group; where hooks run, more are to come. */
+/** Starting and stopping to listen costs as much as everything else about a group, and more hooks usually follow. */
 const LINGER_MS = 1000
 
 function startListening(): void {
@@ -81,12 +81,12 @@ export class ProcessGroup {
     return this.#isGone
   }
 
-  /** TERM now, KILL after the grace. Answers whether it ended somebody who lived. */
+  /** Sends TERM now and KILL after the grace. True if it ended somebody who lived. */
   end(): boolean {
     if (this.#timer !== undefined || !this.#send(0)) return false
     const others = livingMembers(this.#leader) ?? []
     if (!this.#send('SIGTERM')) return false
-    this.#send('SIGCONT') // who is stopped gets no TERM before
+    this.#send('SIGCONT') // a stopped process gets TERM only then
     this.#endingSince = performance.now()
     this.#timer = setInterval(() => this.look(), LOOK_MS)
     return others.length > 0
@@ -98,17 +98,17 @@ export class ProcessGroup {
     const overdue = ending >= GRACE_MS
     if (!this.#send(overdue ? 'SIGKILL' : 0)) return
     if (overdue) this.#kills++
-    const dead = ending >= LOOK_MS && this.#onlyZombies() // most are reaped by then, and nobody need look for them
-    if (dead) this.#send('SIGKILL') // for one that was born while we looked
+    const dead = ending >= LOOK_MS && this.#onlyZombies() // most are reaped by then, which saves the search
+    if (dead) this.#send('SIGKILL') // for a process born while we looked
     if (dead || this.#kills > MOST_KILLS) this.#forget()
   }
 
-  /** At once, for a process that is about to exit itself. */
+  /** Kills it at once, because our own process is about to exit. */
   kill(): void {
     this.#send('SIGKILL')
   }
 
-  /** Goes through all processes of the system only when those it knows are dead. */
+  /** Searches all processes of the system only when those it knows are dead. */
   #onlyZombies(): boolean {
     if (this.#members.some((pid) => livesIn(this.#leader, pid))) return false
     const members = livingMembers(this.#leader)
@@ -116,14 +116,14 @@ export class ProcessGroup {
     return members?.length === 0
   }
 
-  /** False if nobody is left. From then on the number may be somebody else's, and is never used again. */
+  /** False if nobody is left. The number may then be somebody else's, so it is never used again. */
   #send(signal: NodeJS.Signals | 0): boolean {
     if (this.#isGone) return false
     try {
       process.kill(-this.#leader, signal)
       return true
     } catch (error) {
-      // EPERM: there is somebody, but not one whom we may signal
+      // EPERM: somebody is there whom we may not signal
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') return true
       this.#forget()
       return false
@@ -140,7 +140,7 @@ export class ProcessGroup {
 }
 
 // ---- members that really live ---------------------------------------------------------------------------------
-/** The living of a group; undefined where the system does not tell. */
+/** The living members of a group; undefined if the system does not tell. A zombie that nobody reaps (often in a container) still answers to signals. */
 export function livingMembers(group: number): readonly number[] | undefined {
   try {
     const pids = readdirSync('/proc').map(Number)
@@ -150,7 +150,7 @@ export function livingMembers(group: number): readonly number[] | undefined {
   }
 }
 
-/** Whether this process is one of the group, and no zombie. */
+/** True if this process is in the group and not a zombie. */
 export function livesIn(group: number, pid: number): boolean {
   const stat = statOf(pid)
   return stat !== undefined && stat.group === group && !stat.ended

@@ -1,4 +1,4 @@
-// Why a program did not start, in words: the system's own word is one ENOENT for four different mistakes.
+// Reasons why a program did not start, in words: the system has one ENOENT for four different mistakes.
 
 import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
@@ -11,7 +11,7 @@ interface Attempt {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** HOOK_NOT_STARTED, for what spawn threw or told. */
+/** Turns what spawn threw or reported into HOOK_NOT_STARTED. */
 export function notStarted(attempt: Attempt, error: unknown): HookError {
   const why = reason(attempt, error)
   return new HookError('HOOK_NOT_STARTED', `Could not start ${JSON.stringify(attempt.file)}: ${why}`, {
@@ -19,7 +19,7 @@ export function notStarted(attempt: Attempt, error: unknown): HookError {
   })
 }
 
-/** HOOK_NOT_STARTED, for a placeholder of plugins or skills in a hook that is of none. */
+/** HOOK_NOT_STARTED for a placeholder of plugins or skills in a hook that belongs to none. */
 export function noSuchPlaceholder(name: string): HookError {
   return new HookError(
     'HOOK_NOT_STARTED',
@@ -73,7 +73,7 @@ function folderFault({ cwd }: Attempt): string | undefined {
   return undefined
 }
 
-/** The file is there, so that what is missing is the program which its first line names. */
+/** The file is there, so the program that its first line names is missing. */
 function interpreterFault(path: string): string {
   const [, interpreter] = /^#![ \t]*([^ \t\n]+)/.exec(beginning(path)) ?? []
   if (interpreter === undefined) return 'the file is there, but a program or library that it needs is not'
@@ -81,7 +81,7 @@ function interpreterFault(path: string): string {
   return interpreter.endsWith('\r') ? `${asked}: the file has Windows line ends (CRLF)` : asked
 }
 
-/** Where the system looked and found something. */
+/** The file that the system found, if any. */
 function locate({ file, cwd, env }: Attempt): string | undefined {
   if (file.includes('/')) return found(resolve(cwd, file))
   const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')

@@ -49,7 +49,7 @@ function show({ reply, stderr }: Answered, { printed }: HookContext): void {
   printed({ ...(reply && { stdout: bounded(reply) }), ...(stderr && { stderr: bounded(stderr) }) })
 }
 
-/** Of a model that failed only a no counts. */
+/** Only a no counts from a model that failed. */
 function read({ reply, failure }: Answered, note: HookContext['note']): Reply {
   if (!failure) return readReply(reply, note)
   const no = noIn(reply)
@@ -63,6 +63,6 @@ function noIn(text: string): Reply | undefined {
     const reply = readReply(text, () => {})
     return reply.ok ? undefined : reply
   } catch {
-    return undefined // what failed is told
+    return undefined // the caller reports the failure
   }
 }

@@ -1,4 +1,4 @@
-// What a hook reads: the payload of any agent as one type, discriminated by its event.
+// The input of a hook: the payload of any agent as one type, discriminated by its event.
 
 import { type Data, isObject, type Json } from '../core/base/json.js'
 import type { EventName } from '../core/events/events.js'
@@ -19,9 +19,9 @@ interface InputBase {
   readonly transcriptPath?: string
   readonly cwd?: string
   readonly permissionMode?: string
-  /** Who sent it; Claude Code where it looks like nobody else's. */
+  /** The agent that sent it; Claude Code if it looks like no other. */
   readonly host: HostName
-  /** Every other field of the payload, under the wire's names: `extra.source`, `extra.reason`, … Nobody checked them. */
+  /** Every other field of the payload, under the wire's names: `extra.source`, `extra.reason`, … They are not checked. */
   readonly extra: Data
 }
 
@@ -32,7 +32,7 @@ interface ToolCallInput {
 }
 
 interface StopInput {
-  /** The agent goes on already because of a hook. */
+  /** A hook already made the agent go on. */
   readonly stopHookActive?: boolean
 }
 
@@ -47,7 +47,7 @@ interface OwnFields {
   readonly SubagentStop: StopInput
 }
 
-/** A valid payload of an event that is not known yet. */
+/** A valid payload of an event that this version does not know. */
 export interface UnknownInput extends InputBase {
   readonly event: 'Unknown'
   /** As it was sent. */
@@ -64,14 +64,13 @@ export type HookInput = { [E in EventName]: InputOf<E> }[EventName] | UnknownInp
 export interface ParseOptions extends Pick<ReadOptions, 'event' | 'host'> {}
 
 /**
- * Reads one JSON object. `event` is what a payload that names none is read as; one that it names is never overridden.
- * Throws InvalidHookInput.
+ * Reads one JSON object. `event` is only used for a payload that names none. Throws InvalidHookInput.
  */
 export function parseHookInput(text: string, options: ParseOptions = {}): HookInput {
   return inputOf(readHostPayload(parsePayload(text), options))
 }
 
-/** The one object of a text, as it was sent. */
+/** The object in a text, as it was sent. */
 export function parsePayload(text: string): Data {
   const trimmed = text.replace(/^\uFEFF/, '')
   if (trimmed.trim() === '') throw new InvalidHookInput('the input is empty')
@@ -113,7 +112,7 @@ const OWN: Readonly<Record<keyof OwnFields, Fields>> = {
   SubagentStop: STOP,
 }
 
-/** What an author knows a field as, where the wire has another name for it. */
+/** Fields that authors know by another name than the wire's. */
 const SEED_NAMES: Readonly<Record<string, string>> = { prompt: 'user_prompt', tool_response: 'tool_result' }
 
 export function inputOf({ host, known, event }: HostPayload): HookInput {
@@ -129,14 +128,14 @@ export function inputOf({ host, known, event }: HostPayload): HookInput {
     event: name,
     ...(known === undefined && { eventName: event.name }),
     host: host.name,
-    // The type says that it is there.
+    // The type promises it.
     ...(name === 'PostToolUseFailure' && { toolInput: null }),
     ...Object.fromEntries(typed),
     extra: Object.fromEntries(extra),
   } as HookInput
 }
 
-/** Null counts as absent, but for an input, which may be anything as long as it is there. */
+/** Null counts as absent, except for an input, which may be any JSON. */
 function checked(
   event: string,
   field: string,

@@ -1,7 +1,9 @@
-// The process of a hook: its one answer on standard output, everything else on standard error, and its end.
+// The process of a hook: its standard input, its one answer on standard output, and its end.
 
-import { writeSync } from 'node:fs'
+import { isUtf8 } from 'node:buffer'
+import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import type { HostAnswer } from '../hosts/host.js'
+import { InvalidHookInput, parseJson } from '../hosts/payload.js'
 
 const STDOUT = 1
 const STDERR = 2
@@ -10,8 +12,8 @@ const RETRY_MS = 5
 const RETRIES = 1000
 
 /**
- * What is printed by console.log or a library goes to standard error from here on. By way of getters: to touch the
- * streams themselves takes longer than the whole hook.
+ * Sends what console.log and libraries print to standard error from here on. It uses getters, because touching the streams
+ * themselves takes longer than the whole hook.
  */
 export function keepStdoutClean(): void {
   const descriptor = { configurable: true, get: () => process.stderr }
@@ -25,10 +27,7 @@ export interface Unanswered {
   fail(why: unknown): void
 }
 
-/**
- * Has it answered before what would otherwise end the process with a stack and without a word: an error that nobody
- * caught, process.exit(), nothing left to wait for.
- */
+/** Makes the hook answer before an uncaught error, process.exit() or an empty event loop ends the process. */
 export function beforeTheEnd(hook: Unanswered): void {
   process.on('uncaughtException', (error) => hook.fail(error))
   process.on('exit', () => {
@@ -36,7 +35,7 @@ export function beforeTheEnd(hook: Unanswered): void {
   })
 }
 
-/** Writes what the agent reads, then what people read. A reader that has gone away is no failure. */
+/** Writes for the agent, then for people. A reader that has gone away is not a failure. */
 export function leave(
   { stdout, stderr = '', exit }: HostAnswer,
   telemetry: string,
@@ -45,21 +44,21 @@ export function leave(
   const unwritten = tryWrite(STDOUT, stdout)
   const trouble = unwritten ? `The answer could not be written: ${unwritten}\n` : ''
   tryWrite(STDERR, `${stderr}${telemetry}${trouble}`)
-  // A refusal that could not be told is one by its exit code.
+  // A refusal that could not be written is told by its exit code.
   process.exitCode = unwritten && isRefusal ? REFUSED : exit
-  // What a handler left open must not keep the agent waiting: one that loses patience drops the answer. To wait for
-  // Node's own end would take longer, too.
+  // An agent that has to wait for what a handler left open may lose patience and drop the answer. Waiting for Node's own
+  // end would also take longer.
   setImmediate(() => process.exit())
 }
 
 const REFUSED = 2
 
-/** An error that came after the answer, which stands. */
+/** For an error after the answer, which stands. */
 export function tellLate(name: string, problem: string): void {
   tryWrite(STDERR, `Hook ${name} failed after it had answered: ${problem}\n`)
 }
 
-/** Why it was not written. */
+/** Returns why it was not written. */
 function tryWrite(fd: number, text: string): string | undefined {
   const bytes = Buffer.from(text)
   let retries = RETRIES
@@ -74,4 +73,188 @@ function tryWrite(fd: number, text: string): string | undefined {
     }
   }
   return undefined
+}
+
+// ---- standard input -------------------------------------------------------------------------------------------
+// Read whole and synchronously: a stream takes as long to start as everything else.
+
+const STDIN = 0
+const CHUNK = 64 * 1024
+/** No agent sends more, but a device that never ends would. */
+const LARGEST = 64 * 1024 * 1024
+/** Seconds to wait for a sender that neither ends its document nor closes the pipe. */
+const PATIENCE = 20
+/** Milliseconds between two looks into a pipe that is empty. */
+const PAUSE_MS = 2
+
+/**
+ * The text of one JSON object. It is whole when it parses or when its sender closes the pipe, whichever comes first.
+ * `seconds` bounds the wait. Without it only a shell's pipe is bounded; an agent has its own time-out.
+ */
+export async function readStandardInput(seconds?: number): Promise<string> {
+  const bytes = await readInputBytes(seconds)
+  if (!isUtf8(bytes)) throw new InvalidHookInput('the input is not UTF-8')
+  return bytes.toString()
+}
+
+/** The bytes, for callers that report bad text in their own words. */
+export async function readInputBytes(seconds?: number): Promise<Buffer> {
+  if (isTerminal()) throw new InvalidHookInput(NOTHING_PIPED)
+  const input = new Input()
+  try {
+    if (seconds !== undefined && mayWait()) await inSeconds(seconds, input)
+    else await readAtOnce(input)
+  } catch (error) {
+    if (error instanceof InvalidHookInput) throw error
+    const { code } = error as NodeJS.ErrnoException
+    throw new InvalidHookInput(`the input cannot be read: ${code ?? 'read failed'}`)
+  }
+  return input.bytes
+}
+
+/** Waiting for somebody to type JSON would look like a hang. */
+const NOTHING_PIPED =
+  'there is no input: standard input is a terminal. Agents pipe one JSON object into a hook; so can you: ' +
+  `echo '{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}' | …`
+
+/** The bytes read so far. */
+class Input {
+  readonly #chunks: Buffer[] = []
+  #size = 0
+
+  keep(chunk: Buffer): void {
+    this.#chunks.push(chunk)
+    this.#size += chunk.length
+    if (this.#size > LARGEST) throw new InvalidHookInput('the input is larger than 64 MiB')
+  }
+
+  /**
+   * Some agents leave the pipe open. A full last piece is not checked, so that input in many pieces is not parsed again
+   * and again.
+   */
+  get isWhole(): boolean {
+    const last = this.#chunks.at(-1)
+    if (
+      last === undefined ||
+      last.length === CHUNK ||
+      !/\}\s*$/.test(last.toString('latin1', last.length - 8))
+    )
+      return false
+    try {
+      const text = this.bytes.toString().replace(/^\uFEFF/, '')
+      parseJson(text, (problem) => new InvalidHookInput(problem))
+      return true
+    } catch {
+      return false // more is to come, or the reader will say what is wrong
+    }
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.#chunks)
+  }
+}
+
+async function readAtOnce(input: Input): Promise<void> {
+  const pipe = impatientPipe()
+  try {
+    if (pipe === undefined) readSocketOrFile(input)
+    else readPipe(pipe, input)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    // This is how a pipe ends on Windows.
+    if (code === 'EOF') return
+    if (code !== 'EAGAIN') throw error
+    // It is non-blocking, so only a stream can wait for it.
+    await inSeconds(PATIENCE, input)
+  } finally {
+    if (pipe !== undefined) closeSync(pipe)
+  }
+}
+
+function readSocketOrFile(input: Input): void {
+  for (let chunk = nextChunk(STDIN); chunk.length > 0; chunk = nextChunk(STDIN)) {
+    input.keep(chunk)
+    if (input.isWhole) return
+  }
+}
+
+/** Reads a file to its end, whatever is in it. */
+export function readWhole(fd: number): Buffer {
+  const input = new Input()
+  for (let chunk = nextChunk(fd); chunk.length > 0; chunk = nextChunk(fd)) input.keep(chunk)
+  return input.bytes
+}
+
+/** Opens the same pipe again without blocking, where the system has a name for it. */
+function impatientPipe(): number | undefined {
+  try {
+    if (process.platform !== 'linux' || !fstatSync(STDIN).isFIFO()) return undefined
+    return openSync('/proc/self/fd/0', constants.O_RDONLY | constants.O_NONBLOCK)
+  } catch {
+    return undefined // another user's, or no /proc: read it like any other input
+  }
+}
+
+function readPipe(pipe: number, input: Input): void {
+  const until = Date.now() + PATIENCE * 1000
+  while (!input.isWhole) {
+    try {
+      const chunk = nextChunk(pipe)
+      if (chunk.length === 0) return
+      input.keep(chunk)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+      if (Date.now() > until) throw late(PATIENCE)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
+    }
+  }
+}
+
+function nextChunk(fd: number): Buffer {
+  const chunk = Buffer.allocUnsafe(CHUNK)
+  return chunk.subarray(0, readSync(fd, chunk))
+}
+
+async function inSeconds(seconds: number, input: Input): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late(seconds)), seconds * 1000)
+  })
+  try {
+    await Promise.race([readStream(input), deadline])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function readStream(input: Input): Promise<void> {
+  for await (const chunk of process.stdin) {
+    input.keep(chunk as Buffer)
+    if (input.isWhole) return
+  }
+}
+
+function late(seconds: number): InvalidHookInput {
+  return new InvalidHookInput(
+    `the input was not there within ${seconds} seconds: whoever sends it must close standard input after it`,
+  )
+}
+
+/** A file has an end; a pipe only has one when its sender closes it. */
+function mayWait(): boolean {
+  try {
+    const stats = fstatSync(STDIN)
+    return stats.isFIFO() || stats.isSocket()
+  } catch {
+    return false // closed: reading it will say so
+  }
+}
+
+/** Checks the kind first: loading tty loads the network, too. */
+function isTerminal(): boolean {
+  try {
+    return fstatSync(STDIN).isCharacterDevice() && process.getBuiltinModule('node:tty').isatty(STDIN)
+  } catch {
+    return false // closed: reading it will say so
+  }
 }

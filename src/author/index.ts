@@ -2,34 +2,28 @@
 
 export type { Data, Json } from '../core/base/json.js'
 export type { EventName } from '../core/events/events.js'
-export { askUser, deny, type HookResult, inject, modify, respond } from '../core/events/result.js'
+export {
+  abortTurn,
+  askUser,
+  deny,
+  type HookResult,
+  hardAbort,
+  inject,
+  modify,
+  proceed,
+  respond,
+} from '../core/events/result.js'
 export type { HostAnswer } from '../hosts/host.js'
 export {
-  type Abort,
-  type AfterLlmAnswer,
-  type AfterToolAnswer,
-  type Approval,
-  abortTurn,
   approve,
-  type BeforeLlmAnswer,
-  type BeforeToolAnswer,
-  type DenyTool,
   denyTool,
-  hardAbort,
-  type ModifyCall,
-  type ModifyRequest,
-  type ModifyResponse,
-  type ModifyResult,
   modifyCall,
   modifyRequest,
   modifyResponse,
   modifyResult,
-  type Proceed,
-  proceed,
-  type Respond,
   refuse,
   respondWith,
-} from './answers.js'
+} from './deprecated.js'
 export {
   type HookInput,
   type HostName,

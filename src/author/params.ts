@@ -1,12 +1,12 @@
-// What a resident hook is asked: the params of each method, with the protocol's own names.
+// The params of each method that a resident hook is asked, with the protocol's own names.
 
 import type { Data, Json } from '../core/base/json.js'
 
-/** Where in the agent's work it happens. */
+/** The point in the agent's work. */
 export interface Meta {
   readonly AgentID: string
   readonly TurnID: string
-  /** Of a subagent's turn: the turn that started it. Otherwise empty. */
+  /** The turn that started this subagent's turn; empty for any other turn. */
   readonly ParentTurnID: string
   readonly SessionKey: string
   /** Model calls of the turn so far. */
@@ -18,7 +18,7 @@ export interface Meta {
 
 interface Asked {
   readonly meta: Meta
-  /** Where the request came from, and in which conversation. Empty if the agent does not say. */
+  /** The origin of the request, and its conversation. Empty if the agent does not say. */
   readonly channel: string
   readonly chat_id: string
 }
@@ -39,7 +39,7 @@ export interface ToolDefinition {
   }
 }
 
-/** What the model is asked, as far as a hook may change it. */
+/** The part of a model request that a hook may change. */
 export interface LlmRequest {
   readonly model: string
   readonly messages: readonly LlmMessage[]
@@ -67,7 +67,7 @@ export interface BeforeTool extends Asked, ToolCall {}
 /** The call as it will run, after every change. */
 export interface ApproveTool extends Asked, ToolCall {}
 
-/** What a tool gives back. A plain text or other JSON arrives as `for_llm` alone. */
+/** The result of a tool. Plain text or other JSON arrives as `for_llm` alone. */
 export interface ToolResult {
   readonly for_llm: string
   /** Shown to the user, unless `silent`. */
@@ -86,7 +86,7 @@ export interface AfterTool extends Asked, ToolCall {
   readonly duration: number
 }
 
-/** What happened. `Kind` is `tool_exec_start`, `turn_end`, …, or a kind of the host's own. */
+/** An observed event. `Kind` is `tool_exec_start`, `turn_end`, …, or a kind of the host's own. */
 export interface Observed {
   readonly Kind: string
   readonly Meta: Meta

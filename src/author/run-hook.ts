@@ -9,44 +9,49 @@ import { canonicalEvent, type EventName, resolveEvent } from '../core/events/eve
 import { type HookResult, parseResult } from '../core/events/result.js'
 import { answerOf, verdictOfResult } from '../hosts/answer.js'
 import type { HostAnswer, HostEvent, HostVerdict } from '../hosts/host.js'
-import { hostNamed, type KnownHost } from '../hosts/hosts.js'
+import { HOST_NAMES, hostNamed, type KnownHost } from '../hosts/hosts.js'
 import { eventOf, InvalidHookInput, type ReadOptions, readEnvelope, senderOf } from '../hosts/payload.js'
 import { type HookInput, type HostName, type InputOf, inputOf, parsePayload } from './hook-input.js'
-import { beforeTheEnd, keepStdoutClean, leave, tellLate, type Unanswered } from './hook-process.js'
-import { checkedOptions, InvalidOption } from './run-options.js'
-import { readStandardInput } from './standard-input.js'
+import {
+  beforeTheEnd,
+  keepStdoutClean,
+  leave,
+  readStandardInput,
+  tellLate,
+  type Unanswered,
+} from './hook-process.js'
 
-/** To return nothing is to have no objection. What is thrown is a failure of the hook. */
+/** Returning nothing means no objection. Throwing is a failure of the hook. */
 export type HookHandler<E extends EventName | 'Unknown'> = (
   input: InputOf<E>,
-  // biome-ignore lint/suspicious/noConfusingVoidType: a handler without a return statement is one that has no objection
+  // biome-ignore lint/suspicious/noConfusingVoidType: a handler without a return statement has no objection
 ) => MaybePromise<HookResult | undefined | void>
 
-/** `Unknown` is asked about events that no version of this library knows yet. */
+/** `Unknown` gets events that this version does not know. */
 export type HookHandlers = { readonly [E in EventName | 'Unknown']?: HookHandler<E> }
 
 export interface RunHookOptions {
   /** For telemetry and messages; default: the name of the script. */
   readonly name?: string
   /**
-   * What happens where the hook throws, answers nonsense, or cannot read its input. `open`, the default: it goes on,
-   * and the user is told. `closed`: it is refused; an agent that wants to stop may stop all the same. `continue` and
-   * `block` are the same two. Options that do not exist are a failure that is always closed.
+   * Decides what happens when the hook throws, answers nonsense, or cannot read its input. `open`, the default: the
+   * operation goes on, and the user is told. `closed`: it is refused, but an agent that wants to stop may stop.
+   * `continue` and `block` mean the same two. An option that does not exist is a failure that is always closed.
    */
   readonly onFailure?: 'open' | 'closed' | 'continue' | 'block'
   /** The event of a payload that names none. */
   readonly event?: string
-  /** Who asks; default: by how the payload looks. */
+  /** The agent that asks; default: recognized by its payload. */
   readonly host?: HostName
-  /** Seconds, for the input and for the handler. An agent that loses patience goes on without the answer, so a gate should give up earlier. */
+  /** Seconds, for the input and for the handler. A gate should give up before its agent does, which then goes on without it. */
   readonly timeout?: number
-  /** In place of standard input, */
+  /** Replaces standard input. */
   readonly stdin?: string
-  /** and in place of the process's output and exit code. Telemetry is the last line of `stderr`. */
+  /** Replaces the output and the exit code of the process. Telemetry is the last line of `stderr`. */
   readonly answered?: (answer: HostAnswer) => void
 }
 
-/** Answers once. Never rejects. The process ends with the answer, whatever a handler has left open. */
+/** Answers once. Never rejects. The process ends with the answer, even if a handler left something open. */
 export async function runHook(handlers: HookHandlers, given: RunHookOptions = {}): Promise<void> {
   const { options, problem } = checkedOptions(given)
   const run = new Run(options, problem)
@@ -62,13 +67,13 @@ export async function runHook(handlers: HookHandlers, given: RunHookOptions = {}
   }
 }
 
-/** Where nothing is known yet. */
+/** Before the payload is read. */
 const NOTHING: HostEvent = { name: 'Unknown', sentAs: '', data: {} }
 
 class Run implements Unanswered {
   readonly #options: RunHookOptions
   readonly #name: string
-  /** Not performance.now(): to load it takes longer than the rest. */
+  /** Not performance.now(): loading it takes longer than the rest. */
   readonly #startedAt = process.hrtime.bigint()
   #host: KnownHost
   #event: HostEvent
@@ -91,20 +96,20 @@ class Run implements Unanswered {
   async ask(handlers: HookHandlers): Promise<HookResult> {
     checkHandlers(handlers)
     const input = this.#read(this.#options.stdin ?? (await readStandardInput(this.#options.timeout)))
-    // Not before: who asks about what decides how it is told.
+    // Only now: the sender and the event decide how a failure is told.
     if (this.#problem) throw this.#problem
     const handler = handlers[input.event] as ((input: HookInput) => unknown) | undefined
     const answer = await this.#inTime(Promise.resolve(handler?.(input)))
     const diagnostics: Diagnostic[] = []
     const result = parseResult(answer, diagnostics)
     this.#notes = diagnostics.map(({ text }) => text)
-    // What it would have made safe must not happen as it was: as with options, whoever wrote it may mean a gate.
+    // The change may have been meant to make the call safe, so the call must not happen unchanged.
     this.#problem = misspeltChange(result)
     if (this.#problem) throw this.#problem
     return result
   }
 
-  /** Step by step, so that a refusal of the input reaches whoever sent it, about what it asked. */
+  /** Step by step, so that a failure is told in the sender's dialect, about the event that it sent. */
   #read(text: string): HookInput {
     const payload = parsePayload(text)
     const options: ReadOptions = { ...this.#options, env: process.env }
@@ -148,7 +153,7 @@ class Run implements Unanswered {
     this.#finish(verdict, { result: isInvalid ? 'invalid_input' : 'error', error: said })
   }
 
-  /** A hook that is broken must not keep an agent from ever stopping. */
+  /** A broken hook must not keep an agent from stopping. */
   #closes(): boolean {
     const { onFailure } = this.#options
     const isClosed = onFailure === 'closed' || onFailure === 'block' || this.#problem !== undefined
@@ -159,7 +164,7 @@ class Run implements Unanswered {
     this.#done = true
     const answer = answerOf(this.#host, this.#event, verdict)
     const duration = Number((process.hrtime.bigint() - this.#startedAt) / 1000n)
-    // A name that is not known is a text out of the payload.
+    // An unknown name is text from the payload.
     const event = canonicalEvent(this.#event.name) ?? 'Unknown'
     const telemetry = `${JSON.stringify({ hook: this.#name, event, duration_us: duration, ...outcome })}\n`
     const { answered } = this.#options
@@ -168,7 +173,7 @@ class Run implements Unanswered {
   }
 }
 
-/** A misspelt handler would be a gate that lets everything pass. */
+/** A misspelt handler would let everything pass. */
 function checkHandlers(handlers: HookHandlers): void {
   for (const [key, value] of Object.entries(handlers)) {
     if (key !== 'Unknown' && canonicalEvent(key) !== key) throw unknownHandler(key)
@@ -186,12 +191,12 @@ function unknownHandler(key: string): TypeError {
   )
 }
 
-/** The payload names none, so that no handler but that of unknown events would ever be asked. */
+/** The payload names no event either, so only the handler of unknown events would ever run. */
 function unknownEvent(name: string): InvalidOption {
   return new InvalidOption(`event of runHook() must be a known event, got ${shown(name)}`)
 }
 
-/** Handlers read `toolInput`, and changes go by the wire's names: an agent would be blamed for what is a slip. */
+/** Handlers read `toolInput`, but changes use the wire's names; the agent would ignore any other. */
 function misspeltChange({ data = {} }: HookResult): InvalidOption | undefined {
   for (const key of Object.keys(data)) {
     const wire = WIRE_NAMES[key]
@@ -211,7 +216,69 @@ const WIRE_NAMES: Readonly<Record<string, string>> = {
 
 const LONGEST = 500
 
-/** What a handler throws may be anything, and as long as it likes. */
+/** A handler may throw anything, of any length. */
 function oneLine(text: string): string {
   return plainText(withoutSecrets(text)).replace(/\s+/g, ' ').trim().slice(0, LONGEST)
+}
+
+// ---- options --------------------------------------------------------------------------------------------------
+
+/** A mistake in the hook itself. Its author may have meant it to be closed. */
+class InvalidOption extends TypeError {
+  override readonly name = 'InvalidOption'
+}
+
+interface Check {
+  readonly takes: (value: unknown) => boolean
+  readonly must: string
+}
+
+const TEXT: Check = { takes: (value) => typeof value === 'string', must: 'a text' }
+
+const CHECKS: Readonly<Record<keyof RunHookOptions, Check>> = {
+  name: TEXT,
+  event: TEXT,
+  stdin: TEXT,
+  onFailure: {
+    takes: (value) => ['open', 'closed', 'continue', 'block'].includes(value as string),
+    must: "'open' or 'closed' (or 'continue' or 'block', which are the same two)",
+  },
+  host: {
+    takes: (value) => typeof value === 'string' && hostNamed(value) !== undefined,
+    must: `one of ${HOST_NAMES.join(', ')}`,
+  },
+  timeout: {
+    takes: (value) => typeof value === 'number' && Number.isFinite(value) && value > 0,
+    must: 'a number of seconds above 0',
+  },
+  answered: { takes: (value) => typeof value === 'function', must: 'a function' },
+}
+
+interface CheckedOptions {
+  /** Only the valid ones. */
+  readonly options: RunHookOptions
+  readonly problem?: InvalidOption
+}
+
+function checkedOptions(given: unknown): CheckedOptions {
+  if (typeof given !== 'object' || given === null) {
+    return { options: {}, problem: new InvalidOption(`The options of runHook() are ${shown(given)}`) }
+  }
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined)
+  const wrong = entries.find(([key, value]) => problemOf(key, value) !== undefined)
+  const options: RunHookOptions = Object.fromEntries(
+    entries.filter(([key, value]) => problemOf(key, value) === undefined),
+  )
+  if (!wrong) return { options }
+  // A hook that is given its input must not read that of the process.
+  const stdin = 'stdin' in given && { stdin: options.stdin ?? '' }
+  return { options: { ...options, ...stdin }, problem: new InvalidOption(problemOf(...wrong)) }
+}
+
+function problemOf(key: string, value: unknown): string | undefined {
+  if (!Object.hasOwn(CHECKS, key)) {
+    return `runHook() has no option ${shown(key)}; there are ${Object.keys(CHECKS).join(', ')}`
+  }
+  const { takes, must } = CHECKS[key as keyof RunHookOptions]
+  return takes(value) ? undefined : `${key} of runHook() must be ${must}, got ${shown(value)}`
 }

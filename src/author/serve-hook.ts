@@ -1,38 +1,42 @@
 // serveHook: a resident hook in TypeScript. Reads what the engine asks, calls its handlers, answers.
 
-import type { Readable, Writable } from 'node:stream'
+import { type Readable, Writable } from 'node:stream'
 import { inspect } from 'node:util'
 import { isObject, type Json } from '../core/base/json.js'
 import type { MaybePromise } from '../core/base/promise.js'
 import { shown } from '../core/base/text.js'
+import { type HookResult, proceed } from '../core/events/result.js'
 import { Connection } from '../rpc/connection.js'
 import { RPC_CODES } from '../rpc/message.js'
 import { RpcError } from '../rpc/problem.js'
 import { EVENT_METHOD, HELLO_METHOD, INTERCEPTS, type Intercept } from '../systems/picoclaw/protocol.js'
-import {
-  type AfterLlmAnswer,
-  type AfterToolAnswer,
-  type Approval,
-  type BeforeLlmAnswer,
-  type BeforeToolAnswer,
-  proceed,
-} from './answers.js'
+import type {
+  AfterLlmAnswer,
+  AfterToolAnswer,
+  Approval,
+  BeforeLlmAnswer,
+  BeforeToolAnswer,
+} from './deprecated.js'
 import type { AfterLlm, AfterTool, ApproveTool, BeforeLlm, BeforeTool, Observed } from './params.js'
-import { claimStdout } from './protocol-output.js'
 
-/** May be async; calls overlap. To return nothing is to have no objection. What is thrown is told to the engine, which applies `onFailure`. */
-// biome-ignore lint/suspicious/noConfusingVoidType: a handler without a return statement is one that has no objection
-type Handler<Params, Answer> = (params: Params) => MaybePromise<Answer | undefined | void>
+/**
+ * May be async; calls overlap. Returning nothing means no objection. What it throws reaches the engine, which applies
+ * `onFailure`. `modify()` takes the fields that the handler was given; those not named stay as they are.
+ */
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler without a return statement has no objection
+type Handler<Params, Answer> = (params: Params) => MaybePromise<HookResult | Answer | undefined | void>
 
+/** Answers: `proceed`, `deny`, `modify`, `abortTurn`, `hardAbort`. The protocol cannot carry `inject` and `askUser`. */
 export interface ResidentHook {
   /** For the logs of the engine. */
   readonly name: string
   readonly beforeLlm?: Handler<BeforeLlm, BeforeLlmAnswer>
   readonly afterLlm?: Handler<AfterLlm, AfterLlmAnswer>
+  /** May also `respond()`: with a text, or with a ToolResult. */
   readonly beforeTool?: Handler<BeforeTool, BeforeToolAnswer>
   readonly afterTool?: Handler<AfterTool, AfterToolAnswer>
-  /** Must answer: nothing is an error, and an error blocks the call. Without it every call is refused, if the engine asks. */
-  readonly approveTool?: (params: ApproveTool) => MaybePromise<Approval>
+  /** Must answer: returning nothing is an error, and an error blocks the call. Without it every call is refused, if the engine asks. */
+  readonly approveTool?: (params: ApproveTool) => MaybePromise<HookResult | Approval>
   /** Nobody waits for it. What it throws is logged. */
   readonly onEvent?: (event: Observed) => MaybePromise<void>
 }
@@ -40,11 +44,11 @@ export interface ResidentHook {
 export interface ServeOptions {
   /** Default: standard input. */
   readonly input?: Readable
-  /** Default: standard output; while it is served, what else is printed there goes to standard error. */
+  /** Default: standard output. Everything else that is printed there goes to standard error meanwhile. */
   readonly output?: Writable
 }
 
-/** The engine is no stranger, and a conversation may be long. */
+/** The engine is trusted, and a conversation may be long. */
 const MAX_LINE_BYTES = 256 * 1_048_576
 
 const HANDLERS = {
@@ -60,8 +64,8 @@ const INTERCEPT_OF: ReadonlyMap<string, Intercept> = new Map(
 )
 
 /**
- * Serves until the input ends; settles when the handlers under way are done and every answer is written, so that the
- * process ends by itself. Never rejects; throws at once where the hook is misspelt.
+ * Serves until the input ends. Settles when all handlers are done and every answer is written, so that the process ends
+ * by itself. Never rejects; throws at once if a handler's name is misspelt.
  */
 export function serveHook(hook: ResidentHook, options: ServeOptions = {}): Promise<void> {
   checkHook(hook)
@@ -90,7 +94,7 @@ export function serveHook(hook: ResidentHook, options: ServeOptions = {}): Promi
       await Promise.all([connection.finished(), ...events])
       connection.close()
       release()
-      input.destroy() // where the output broke it is open still, and would keep the process
+      input.destroy() // still open if the output broke; it would keep the process alive
     }
   })
 }
@@ -133,10 +137,48 @@ async function answerTo(hook: ResidentHook, method: string, params: Json | undef
   if (!isObject(answer)) {
     throw new TypeError(`${HANDLERS[intercept]} of ${hook.name} answered ${shown(answer)}, not an object`)
   }
-  return answer
+  const { action } = answer
+  if (action === 'inject_context' || action === 'ask_user') {
+    throw new TypeError(
+      `${HANDLERS[intercept]} of ${hook.name} answered ${action}, which a resident hook cannot say; use deny, modify, respond, abortTurn or hardAbort`,
+    )
+  }
+  return wireAnswer(intercept, answer)
 }
 
-/** Whoever is to be asked and has no answer would let everything pass: the file that says so, or the hook, is wrong. */
+/** Where the protocol carries what a hook changed. After an operation it has the same name as in the params. */
+const CHANGES: Readonly<Partial<Record<Intercept, string>>> = { before_llm: 'request', before_tool: 'call' }
+
+/**
+ * A HookResult in PicoClaw's words; an answer that is already in them stays as it is. Fields that the protocol does not
+ * have are sent along: the engine reports them.
+ */
+function wireAnswer(intercept: Intercept, answer: Readonly<Record<string, unknown>>): unknown {
+  if ('approved' in answer) return answer
+  const { action, data, response, ...rest } = answer
+  if (intercept === 'approve_tool' && (action === 'continue' || action === 'deny'))
+    return { ...rest, ...(data !== undefined && { data }), approved: action === 'continue' }
+  return {
+    ...changed(intercept, data),
+    ...rest,
+    ...(response !== undefined && (action === 'respond' ? { result: toolResult(response) } : { response })),
+    action: action === 'deny' ? 'deny_tool' : action,
+  }
+}
+
+function changed(intercept: Intercept, data: unknown): object {
+  const object = CHANGES[intercept]
+  if (object !== undefined && data !== undefined) return { [object]: data }
+  return isObject(data) ? data : data === undefined ? {} : { data }
+}
+
+/** The engine checks an object; anything else is what the model reads. */
+function toolResult(response: unknown): unknown {
+  if (isObject(response)) return response
+  return { for_llm: typeof response === 'string' ? response : JSON.stringify(response) }
+}
+
+/** A mode that no handler serves would let everything pass: either the file that asks for it or the hook is wrong. */
 function greeted(hook: ResidentHook, params: Json | undefined): Json {
   const modes = isObject(params) && Array.isArray(params.modes) ? params.modes : []
   const served = new Set<unknown>(
@@ -166,4 +208,32 @@ function refused(code: number, text: string): RpcError {
 
 function log({ name }: ResidentHook, text: string): void {
   process.stderr.write(`${name}: ${text}\n`)
+}
+
+// ---- standard output ------------------------------------------------------------------------------------------
+
+interface ProtocolOutput {
+  readonly output: Writable
+  /** Gives standard output back to everybody. */
+  readonly release: () => void
+}
+
+/**
+ * Keeps standard output for the protocol, where a line that is no message costs an answer. console.log, console.table and
+ * libraries all end in process.stdout.write, so they are turned away there. Programs that the hook starts are not.
+ */
+function claimStdout(): ProtocolOutput {
+  const { stdout, stderr } = process
+  const write = stdout.write
+  const output = new Writable({
+    decodeStrings: false,
+    write: (text, encoding, done) => void write.call(stdout, text, encoding, done),
+  })
+  stdout.write = stderr.write.bind(stderr)
+  // Stays for good: an error without a listener would end the process before its handlers are done.
+  stdout.on('error', (error) => output.destroy(error))
+  const release = () => {
+    stdout.write = write
+  }
+  return { output, release }
 }

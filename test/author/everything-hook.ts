@@ -2,20 +2,7 @@
 
 import { once } from 'node:events'
 import { setImmediate as later } from 'node:timers/promises'
-import {
-  abortTurn,
-  approve,
-  denyTool,
-  hardAbort,
-  modifyCall,
-  modifyRequest,
-  modifyResponse,
-  modifyResult,
-  proceed,
-  refuse,
-  respondWith,
-  serveHook,
-} from '../../src/author/index.js'
+import { abortTurn, deny, hardAbort, modify, proceed, respond, serveHook } from '../../src/author/index.js'
 
 /** Those who wait for the tool `release`. */
 const waiting: (() => void)[] = []
@@ -33,17 +20,17 @@ await serveHook({
   name: 'everything',
   beforeLlm: ({ model, tools }) => {
     if (model === 'stop') return hardAbort('no more of this')
-    return modifyRequest({ tools: [...tools, { type: 'function', function: { name: 'mine' } }] })
+    return modify({ tools: [...tools, { type: 'function', function: { name: 'mine' } }] })
   },
-  afterLlm: async ({ response }) => modifyResponse({ ...response, content: 'other words' }),
+  afterLlm: async ({ response }) => modify({ response: { ...response, content: 'other words' } }),
   async beforeTool({ tool, arguments: args, meta }) {
     switch (tool) {
       case 'deny':
-        return denyTool(`not in ${meta.TurnID}`)
+        return deny(`not in ${meta.TurnID}`)
       case 'change':
-        return modifyCall({ tool: 'changed', arguments: { ...args, more: 1 } })
+        return modify({ tool: 'changed', arguments: { ...args, more: 1 } })
       case 'respond':
-        return respondWith({ for_llm: 'done', is_error: false })
+        return respond({ for_llm: 'done', is_error: false })
       case 'abort':
         return abortTurn('enough')
       case 'go':
@@ -61,13 +48,13 @@ await serveHook({
       }
       case 'wait':
         await new Promise<void>((resolve) => waiting.push(resolve))
-        return denyTool('waited')
+        return deny('waited')
       case 'release':
         for (const resolve of waiting.splice(0)) resolve()
         return undefined
       case 'slow':
         await beyondTheEnd()
-        return denyTool('slow')
+        return deny('slow')
       case 'print':
         console.log('log')
         console.info('info')
@@ -75,15 +62,15 @@ await serveHook({
         console.dir({ dir: 1 })
         console.table([{ table: 1 }])
         process.stdout.write('write\n')
-        return denyTool('printed')
+        return deny('printed')
       default:
         return undefined
     }
   },
-  afterTool: ({ result }) => modifyResult({ for_llm: result.for_llm.toUpperCase() }),
+  afterTool: ({ result }) => modify({ result: { for_llm: result.for_llm.toUpperCase() } }),
   approveTool({ tool }) {
     if (tool === 'nothing') return undefined as never
-    return tool === 'bash' ? refuse('no bash') : approve()
+    return tool === 'bash' ? deny('no bash') : proceed()
   },
   async onEvent({ Kind, Payload }) {
     if (Kind === 'turn_end') await beyondTheEnd()

@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { build, type Metafile } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import * as author from '../../src/author/index.js'
 import { proceed, type ResidentHook, serveHook } from '../../src/author/index.js'
 import { Wire } from './wire.js'
 
@@ -277,6 +278,75 @@ describe('a method without a handler', () => {
   })
 })
 
+describe('an answer', () => {
+  const answer = async (handler: keyof typeof METHODS, given: object) => {
+    const hook = { name: 'x', [handler]: () => given }
+    const [reply] = await replies(hook, { id: 1, method: METHODS[handler], params: {} })
+    return reply as { readonly result?: unknown; readonly error?: { readonly message: string } }
+  }
+  const METHODS = {
+    beforeLlm: 'hook.before_llm',
+    afterLlm: 'hook.after_llm',
+    beforeTool: 'hook.before_tool',
+    afterTool: 'hook.after_tool',
+    approveTool: 'hook.approve_tool',
+  } as const
+
+  it.for([
+    ['beforeTool', author.deny('no'), { action: 'deny_tool', reason: 'no' }],
+    ['approveTool', author.deny('no'), { approved: false, reason: 'no' }],
+    ['afterTool', author.deny('no'), { action: 'deny_tool', reason: 'no' }],
+    ['approveTool', author.proceed(), { approved: true }],
+    ['approveTool', author.abortTurn('no'), { action: 'abort_turn', reason: 'no' }],
+    ['beforeTool', author.modify({ tool: 'ls' }), { action: 'modify', call: { tool: 'ls' } }],
+    ['beforeTool', author.proceed({ data: { tool: 'ls' } }), { action: 'continue', call: { tool: 'ls' } }],
+    ['beforeLlm', author.modify({ model: 'm' }), { action: 'modify', request: { model: 'm' } }],
+    ['afterLlm', author.modify({ response: { role: 'a' } }), { action: 'modify', response: { role: 'a' } }],
+    [
+      'afterTool',
+      author.modify({ result: { for_llm: 'x' } }),
+      { action: 'modify', result: { for_llm: 'x' } },
+    ],
+    ['beforeTool', author.respond('done'), { action: 'respond', result: { for_llm: 'done' } }],
+    ['beforeTool', author.respond([1]), { action: 'respond', result: { for_llm: '[1]' } }],
+    [
+      'beforeTool',
+      author.respond({ for_llm: 'x', silent: true }),
+      { action: 'respond', result: { for_llm: 'x', silent: true } },
+    ],
+    // Whatever the protocol does not have is left for the engine to report.
+    [
+      'beforeTool',
+      author.deny('no', { ephemeral: true }),
+      { action: 'deny_tool', reason: 'no', ephemeral: true },
+    ],
+    ['approveTool', author.deny('no', { data: { a: 1 } }), { approved: false, reason: 'no', data: { a: 1 } }],
+  ] as const)('of %s %j is put into the words of the protocol', async ([handler, given, result]) => {
+    expect((await answer(handler, given)).result).toEqual(result)
+  })
+
+  it.for([author.inject('text'), author.askUser('Sure?')])(
+    'that the protocol cannot carry is an error: %j',
+    async (given) => {
+      const { error } = await answer('beforeTool', given)
+      expect(error?.message).toContain(`answered ${given.action}, which a resident hook cannot say`)
+    },
+  )
+
+  it.for([
+    ['beforeTool', author.denyTool('no')],
+    ['beforeTool', author.modifyCall({ tool: 'ls' })],
+    ['beforeTool', author.respondWith({ for_llm: 'x' })],
+    ['beforeLlm', author.modifyRequest({ model: 'm' })],
+    ['afterLlm', author.modifyResponse({ role: 'a' })],
+    ['afterTool', author.modifyResult({ for_llm: 'x' })],
+    ['approveTool', author.approve()],
+    ['approveTool', author.refuse('no')],
+  ] as const)('of %s in the words of the protocol stays as it is: %j', async ([handler, given]) => {
+    expect((await answer(handler, given)).result).toEqual(given)
+  })
+})
+
 describe('a hook that is misspelt', () => {
   it.for([
     [{ name: 'x', before_tool: () => {} }, 'serveHook() knows no "before_tool": it takes name, beforeLlm,'],
@@ -290,10 +360,10 @@ describe('a hook that is misspelt', () => {
 
   it('is refused by the compiler as well', () => {
     const hooks: readonly ResidentHook[] = [
-      // @ts-expect-error -- the answer is deny_tool
-      { name: 'x', beforeTool: () => ({ action: 'deny', reason: 'no' }) },
-      // @ts-expect-error -- only before_tool can respond
-      { name: 'x', afterTool: () => ({ action: 'respond', result: { for_llm: '' } }) },
+      // @ts-expect-error -- there is no such action
+      { name: 'x', beforeTool: () => ({ action: 'refuse', reason: 'no' }) },
+      // @ts-expect-error -- deny_tool is PicoClaw's word, for before_tool alone
+      { name: 'x', afterTool: () => ({ action: 'deny_tool', reason: 'no' }) },
       // @ts-expect-error -- an approver must answer
       { name: 'x', approveTool: () => undefined },
       { name: 'x', beforeTool: () => {}, afterLlm: async () => {} },
@@ -309,7 +379,7 @@ describe('what a hook loads', () => {
       .filter(([path, { bytesInOutput }]) => path.includes('src/') && bytesInOutput > 0)
       .map(([path]) => path)
     const allowed =
-      /src\/(?:author|rpc)\/[\w-]+\.ts$|src\/systems\/picoclaw\/protocol\.ts$|src\/core\/base\/(?:abort|deadlines|errors|json|promise|text|time)\.ts$/
+      /src\/(?:author|rpc)\/[\w-]+\.ts$|src\/systems\/picoclaw\/protocol\.ts$|src\/core\/(?:base|events)\/(?:abort|deadlines|errors|json|promise|result|text|time)\.ts$/
     expect(loaded.filter((path) => !allowed.test(path))).toEqual([])
     expect(loaded.some((path) => path.endsWith('rpc/connection.ts'))).toBe(true)
   })

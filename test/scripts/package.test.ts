@@ -109,7 +109,7 @@ describe('the entries', () => {
       expect(shared).toEqual({
         shared: ['HookError', 'HookRegistry', 'globalHooks'],
         core: [],
-        author: ['abortTurn', 'hardAbort', 'proceed'],
+        author: [],
         caught: true,
       })
     }

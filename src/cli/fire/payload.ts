@@ -1,7 +1,7 @@
 // The payload of an event: reading it, which event it is of, and an example of one.
 
 import { closeSync, openSync } from 'node:fs'
-import { readInputBytes, readWhole } from '../../author/standard-input.js'
+import { readInputBytes, readWhole } from '../../author/hook-process.js'
 import { textOf } from '../../core/base/errors.js'
 import { frozenCopy, isObject } from '../../core/base/json.js'
 import { nearest } from '../../core/base/text.js'

@@ -74,7 +74,7 @@ export interface HostVerdict {
  */
 export type Ability = 'block' | 'input' | 'output' | 'prompt' | 'context' | 'ask' | 'allow' | 'stop'
 
-/** By canonical event. The host does not have an event that is missing here. */
+/** Keyed by canonical event. The host does not have an event that is missing here. */
 export type Abilities = Readonly<Record<string, readonly Ability[]>>
 
 /** A verdict reduced to what the host can do on this event. */

@@ -42,7 +42,7 @@ const TABLE = [
 export type HostName = (typeof TABLE)[number]['name']
 export type KnownHost = Host<HostName>
 
-/** By name. */
+/** Sorted by name. */
 export const HOSTS: readonly KnownHost[] = [...TABLE].sort((a, b) => (a.name < b.name ? -1 : 1))
 export const HOST_NAMES: readonly HostName[] = HOSTS.map(({ name }) => name)
 

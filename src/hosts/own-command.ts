@@ -1,24 +1,20 @@
-// Which commands of a host's settings are those that some Carabiner registered, and where the user's settings are.
+// Carabiner's own commands in Claude Code's settings, from any installation, and the folder of the user's settings.
 
 import { statSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { isObject } from '../core/base/json.js'
 
-/** A command that Carabiner registered, wherever it was installed. */
 export interface OwnCommand {
   /** A hook of the pack, or the hooks of the project. */
   readonly call: 'hook' | 'fire'
-  /** Of the hook, or of the event. */
+  /** The name of the hook, or of the event. */
   readonly name: string
-  /** As it is written; a bare name is looked for in PATH. */
+  /** As written; a bare name is looked up in PATH. */
   readonly script: string
   readonly node: string | undefined
 }
 
-/**
- * Of a handler, whatever became of its other fields. Undefined for those of others: a command that does anything beside
- * is somebody's own.
- */
+/** Undefined if somebody else wrote the handler: a command that does anything more is theirs. Other fields may have changed. */
 export function ownCommand(handler: unknown): OwnCommand | undefined {
   if (!isObject(handler) || typeof handler.command !== 'string') return undefined
   const { type = 'command', args } = handler
@@ -34,7 +30,7 @@ export function ownCommand(handler: unknown): OwnCommand | undefined {
   return undefined
 }
 
-/** `npx --yes carabiner@1 hook …` is what people type before they know of setup. */
+/** People write `npx --yes carabiner@1 hook …` before they know about setup. */
 function withoutLauncher(words: readonly string[]): readonly string[] {
   if (!/^(?:npx|pnpx|bunx)(?:\.cmd)?$/i.test(baseName(words[0]))) return words
   const [program = '', ...rest] = words.slice(1 + words.slice(1).findIndex((word) => !QUIETLY.includes(word)))
@@ -43,7 +39,7 @@ function withoutLauncher(words: readonly string[]): readonly string[] {
 
 const QUIETLY = ['-y', '--yes', '--no-install', '--offline', '--prefer-offline']
 
-/** Whether it is a hook of the pack whose program is not there. One that only cannot be looked at may be. */
+/** Whether it is a hook of the pack whose program is gone. An unreadable path does not count as gone. */
 export function isDead(handler: unknown): boolean {
   const own = ownCommand(handler)
   return own?.call === 'hook' && isAbsolute(own.script) && isGone(own.script)
@@ -57,14 +53,13 @@ export function isGone(path: string): boolean {
   }
 }
 
-/** Where Claude Code has the settings of the user. */
 export function userSettingsFolder(home: string, env: NodeJS.ProcessEnv): string {
   return env.CLAUDE_CONFIG_DIR ? resolve(env.CLAUDE_CONFIG_DIR) : join(home, '.claude')
 }
 
 const WORD = /[ \t]*(?:"((?:[^"\\$`]|\\[\\"$`])*)"|'([^']*)'|([\w@%+=:,./~-]+))(?=[ \t]|$)/y
 
-/** Undefined where a shell would do more than run one program with these words. */
+/** Undefined if a shell would do more than run one program with these words. */
 function wordsOf(command: string): readonly string[] | undefined {
   const words: string[] = []
   const text = command.trimEnd()

@@ -1,4 +1,4 @@
-// The names of the pack's hooks, in the order in which they are registered, and what else they are called.
+// The names of the pack's hooks, in the order of registration, and their aliases.
 
 export const PACK_NAMES = [
   'session-start',
@@ -13,7 +13,7 @@ export const PACK_NAMES = [
 
 export type PackName = (typeof PACK_NAMES)[number]
 
-/** As amplihack's program and other hosts' settings call them. */
+/** Names in amplihack's program and in other hosts' settings. */
 const ALIASES: Readonly<Record<string, PackName>> = {
   agentStop: 'stop',
   'session-stop': 'session-end',

@@ -1,4 +1,4 @@
-// Payloads of all hosts, read as one: who sent it, which event it is of, and its fields under canonical names.
+// Reads a payload from any host: its sender, its event, and its fields under canonical names.
 
 import { breakOf, type Data, isObject, type Json, type JsonBreak } from '../core/base/json.js'
 import { canonicalEvent, type EventName, fold, resolveEvent } from '../core/events/events.js'
@@ -13,7 +13,7 @@ export interface ReadOptions {
   readonly env?: NodeJS.ProcessEnv
 }
 
-/** Who asks about which event, before any other field is read. */
+/** The sender and the event, read before any other field. */
 export interface Envelope {
   readonly host: KnownHost
   /** Undefined if no known event has this name. */

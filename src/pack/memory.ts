@@ -1,4 +1,4 @@
-// What sessions pass on: the last words and files of a session, answers of agents, and the user's preferences.
+// Memory between sessions: the last words and files of a session, answers of agents, and the user's preferences.
 
 import { join } from 'node:path'
 import type { InputOf } from '../author/hook-input.js'

@@ -195,7 +195,7 @@ function deadIn(file: string): readonly Registration[] {
   }
 }
 
-/** By the command itself, which keeps a backup, all other entries, and the formatting. */
+/** Runs the command itself, which keeps a backup, all other entries, and the formatting. */
 function pruned(
   { home, env }: PackContext,
   script: string,

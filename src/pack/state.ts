@@ -119,7 +119,7 @@ class FilePackState implements PackState {
     return this.#outside
   }
 
-  /** By age. No mutex is needed: writers that see the same newest file append to the same one. */
+  /** Sorted by age. No mutex is needed: writers that see the same newest file append to the same one. */
   #segments(log: LogName): readonly string[] {
     return namesIn(this.folder)
       .filter((name) => SEGMENT.exec(name)?.[1] === log)

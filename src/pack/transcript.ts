@@ -183,7 +183,7 @@ function writeExport(path: string, { lines, cut }: Tail): void {
   }
 }
 
-/** As data, because a key tells what its text is, and a text must not be cut inside an escape. */
+/** Works on data: a key tells what its text is, and a text must not be cut inside an escape. */
 function withoutSecretsIn(line: string): string {
   try {
     return JSON.stringify(redactedData(JSON.parse(line)))

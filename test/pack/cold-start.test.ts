@@ -1,4 +1,4 @@
-// A host starts the pack for every event: what it loads is kept small, and is compiled beforehand, as commands are.
+// A host starts the pack for every event: its programs are small, and compiled beforehand, as commands are.
 
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -65,7 +65,7 @@ describe('the programs of the pack', () => {
     const project = new Project()
     const source = readFileSync(GUARD(), 'latin1')
     const code = readFileSync(CACHE())
-    // A rule that was compiled beforehand: what was not is made of the new source in any case.
+    // A rule that was compiled beforehand: other code comes from the new source in any case.
     const input = { tool_name: 'Bash', tool_input: { command: 'rm -rf ~' } }
     const asked = () => project.carabiner(['hook', 'pre-tool-use'], { input })
     const before = await asked()

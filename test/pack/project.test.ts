@@ -1,11 +1,11 @@
-// What a project sets in the environment of hooks does not decide for the user.
+// Variables that a project sets for hooks do not decide for the user.
 
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { HostAnswer } from '../../src/author/index.js'
 import { bypassOf } from '../../src/pack/bypass.js'
-// Loaded before the first test, which is not about how long that takes.
+// Loaded before the first test, which does not measure loading.
 import '../../src/pack/pre-tool-use/pre-tool-use.js'
 import { envProblems, movesDecisions, projectEnvOf, takeBack } from '../../src/pack/project.js'
 import { runPackHook } from '../../src/pack/run-pack-hook.js'
@@ -13,7 +13,7 @@ import { Workplace } from './workplace.js'
 
 afterEach(() => vi.unstubAllEnvs())
 
-/** As Claude Code runs it: with what the project's settings set on top of the environment of the user. */
+/** Runs a hook as Claude Code does: the project's variables on top of the user's environment. */
 async function guarded(
   place: Workplace,
   set: Readonly<Record<string, string>>,

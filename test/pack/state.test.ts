@@ -122,7 +122,7 @@ describe('a log', () => {
     const state = place.state()
     for (const secret of secrets) {
       state.append('memory', { answer: `it is ${secret}, he said`, list: [{ in: secret }] })
-      // Where a text is cut, half of a secret must not stay.
+      // A cut text must not keep half of a secret.
       state.append('memory', { answer: `${'x'.repeat(2036)} ${secret}`, more: 'y'.repeat(4000) })
     }
     const written = everything(state.folder)

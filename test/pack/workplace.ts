@@ -76,7 +76,7 @@ export class Workplace {
   }
 }
 
-/** As it comes out of the parser. */
+/** The input as the parser makes it. */
 export function inputOf(hook: PackHook, fields: object): HookInput {
   const input = {
     event: hook.event,

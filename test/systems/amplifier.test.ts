@@ -80,7 +80,7 @@ describe('action', () => {
 
   it.each(['abort_turn', 'hard_abort'])('"%s" ends it', (action) => {
     expect(read(BASH, { stdout: { action, reason: 'no' } }).result).toEqual({ action, reason: 'no' })
-    // Where a turn cannot be ended, it still refuses.
+    // If the turn cannot be ended, it still refuses.
     expect(read('SubagentStop', { stdout: { action, reason: 'no' } }).result?.action).toBe('deny')
   })
 

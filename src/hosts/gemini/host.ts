@@ -60,7 +60,7 @@ function jsonOf(event: HostEvent, told: FittedVerdict): object {
     ...(told.input && { tool_input: told.input }),
     ...(told.context && { additionalContext: told.context }),
   }
-  // To replace a result, it is refused with the new one as the reason.
+  // A refusal with the new result as its reason replaces the old result.
   const output = told.output === undefined ? undefined : textOfResponse(told.output)
   const refuses = told.act === 'refuse' || output !== undefined
   return {

@@ -1,4 +1,4 @@
-// What Claude Code honours in a hook's answer on each event, and how to say so to an author.
+// The parts of a hook's answer that Claude Code honours on each event, and advice for authors.
 
 import { type EventName, resolveEvent } from '../../core/events/events.js'
 import type { HookEvent } from '../../core/hooks/hook.js'

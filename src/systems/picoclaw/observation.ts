@@ -94,7 +94,7 @@ export interface Observing {
 }
 
 /**
- * From a list of names. A kind of the protocol stands for that kind, from whichever event. An event stands for all its
+ * Reads a list of names. A kind of the protocol stands for that kind, from whichever event. An event stands for all its
  * observations, denied or not. Any other name is one that a host notifies of.
  */
 export function observing(names: readonly string[]): Observing {

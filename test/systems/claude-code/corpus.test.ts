@@ -1,4 +1,4 @@
-// What real plugins answered, and what Claude Code made of answers, against what is made of them here.
+// Answers of real plugins, and Claude Code's reading of answers, compared with ours.
 
 import { type Outcome, resolveEvent } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
@@ -87,7 +87,7 @@ interface ProbeHook extends Said {
   readonly script_pre?: string
 }
 
-/** Where what is observed follows from what hooks printed, and all of that is in the corpus. */
+/** Probes whose outcome follows from the hooks' output alone, all of which is in the corpus. */
 function replayable({ event, observed, hooks }: Probe): boolean {
   if (event === null || event === '*') return false // a whole session; no one event was watched
   const own = hooks.filter((hook) => hook.event === event)
@@ -111,7 +111,7 @@ const ESCAPED = 'what wraps an injection is the host’s, and escapes its own ta
 
 type Difference = Partial<Seen> & { readonly failed?: boolean; readonly why: string }
 
-/** Every difference there is, with what we make of the probe and why. */
+/** Every difference, with our outcome of the probe and the reason. */
 const DIFFERENT: Readonly<Record<string, Difference>> = {
   'e-2-text-noerr': { reason: 'Blocked by hook h0', why: NAMED },
   'e-2-nothing': { reason: 'Blocked by hook h0', why: NAMED },
@@ -193,10 +193,10 @@ function dataOf({ event, tool_name, tool_input }: Probe): object {
   }
 }
 
-/** Our value wherever it is another one than Claude Code's. What was not recorded is not compared. */
+/** Our value for every field in which we differ from Claude Code. Fields that were not recorded are not compared. */
 function differences({ observed }: Probe, ours: Seen, failed: boolean): object {
   const { updated_output: output, updated_input: input } = observed
-  // Of a replaced output the probe kept what the model saw of it.
+  // The probe kept the part of a replaced output that the model saw.
   const text = ours.updated as { readonly stdout?: string } | undefined
   const pairs: Record<string, [unknown, unknown]> = {
     decision: [ours.decision, observed.decision],

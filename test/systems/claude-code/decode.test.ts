@@ -1,4 +1,4 @@
-// What exit code, stdout and stderr of a Claude-format hook mean: one test a rule.
+// The meaning of a Claude-format hook's exit code, stdout and stderr: one test a rule.
 
 import { knownEvents } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// What an answer does beside its verdict: changes, context, messages, and what only a host can act on.
+// Effects of an answer beside its verdict: changes, context, messages, and fields for the host.
 
 import { describe, expect, it } from 'vitest'
 import { BASH, eventOf, read, specific } from './reply.js'

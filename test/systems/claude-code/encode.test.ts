@@ -1,4 +1,4 @@
-// What a Claude-format hook reads on stdin.
+// The payload that a Claude-format hook reads on stdin.
 
 import { type Data, resolveEvent } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
@@ -8,7 +8,7 @@ import { corpusFiles, corpusIsHere, readCorpus } from './replay.js'
 
 const OWNED = { timestamp: '2026-01-06T19:48:34Z', session_id: 's1' }
 
-/** What a hook of this event reads, as the kernel hands the event over. */
+/** The payload for an event from the kernel. */
 function stdin(event: string, data: object): Data {
   const kind = resolveEvent(event)
   const opened = openPayload(kind, { cwd: '/project', transcript_path: '/t.jsonl' }, data, OWNED)
@@ -116,7 +116,7 @@ describe.skipIf(!corpusIsHere)('what Claude Code sends (../shared/corpus)', () =
     },
   )
 
-  /** Other agents call events and fields otherwise; that is their dialects' business. */
+  /** Other hosts have other names for events and fields; src/hosts reads those. */
   const payloads = (corpusIsHere ? corpusFiles('payloads') : [])
     .map((file) => ({ file, payload: readCorpus<Data>(file) }))
     .filter(({ payload }) => payload.hook_event_name === resolveEvent(String(payload.hook_event_name)).name)

@@ -1,4 +1,4 @@
-// Decisions where they do not count: ignored as in Claude Code, but never in silence.
+// Decisions in places where they do not count: ignored as in Claude Code, but always reported.
 
 import { describe, expect, it } from 'vitest'
 import { BASH, eventOf, read, specific } from './reply.js'

@@ -1,4 +1,4 @@
-// Whatever a hook prints: decode answers, or fails as a hook fails; and a block stays a block.
+// For any output of a hook, decode answers or fails as a hook fails, and a block stays a block.
 
 import { parseResult } from 'carabiner/core'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-// Replays what hooks really said through decode and the kernel, and names the outcome as the corpus does.
+// Replays recorded answers of hooks through decode and the kernel, and names the outcome as the corpus does.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +8,7 @@ import { laneHook } from '../../core/made-hook.js'
 
 const CORPUS = fileURLToPath(new URL('../../../../shared/corpus', import.meta.url))
 
-/** Nothing from the corpus is copied into the project, so that a checkout alone does not have it. */
+/** Nothing from the corpus is copied into the project, so a checkout alone does not have it. */
 export const corpusIsHere = existsSync(CORPUS)
 
 export function readCorpus<T>(path: string): T {

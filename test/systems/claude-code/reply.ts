@@ -1,4 +1,4 @@
-// Replies written by hand, and what decode makes of them.
+// Replies written by hand, and their decoding.
 
 import type { Data, Diagnostic, HookEvent, HookResult } from 'carabiner/core'
 import { HookError } from 'carabiner/core'
@@ -11,7 +11,7 @@ export function eventOf(name: string, data: object = {}): HookEvent {
 export const BASH = eventOf('PreToolUse', { tool_name: 'Bash', tool_input: { command: 'ls' } })
 
 export interface Decoded {
-  /** Undefined where the hook failed. */
+  /** Undefined if the hook failed. */
   readonly result: HookResult | undefined
   readonly error: HookError | undefined
   readonly notes: readonly Diagnostic[]
@@ -42,7 +42,7 @@ export function read(
   return { result, error, notes, codes: notes.map(({ code }) => code) }
 }
 
-/** hookSpecificOutput of this event, and whatever goes beside it. */
+/** hookSpecificOutput of this event, and fields beside it. */
 export function specific(hookEventName: string, fields: object, beside: object = {}): object {
   return { ...beside, hookSpecificOutput: { hookEventName, ...fields } }
 }

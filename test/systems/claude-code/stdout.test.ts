@@ -1,4 +1,4 @@
-// The first line with which a hook says that it works on: what counts as one, what it asks for, what comes after it.
+// The first line of an asynchronous hook: its form, the time it asks for, and the output after it.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

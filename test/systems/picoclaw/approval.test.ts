@@ -1,4 +1,4 @@
-// What an approver's answer means.
+// Answers of approvers.
 
 import { describe, expect, it } from 'vitest'
 import { read } from './asked.js'

@@ -1,11 +1,11 @@
-// Events as a resident hook is asked about them, and what decodeAnswer makes of an answer written by hand.
+// Events for each method of the protocol, and the decoding of answers written by hand.
 
 import type { Data, Diagnostic, HookEvent, HookResult, Json, SessionInfo } from 'carabiner/core'
 import { HookError, parseResult } from 'carabiner/core'
 import { decodeAnswer } from '../../../src/systems/picoclaw/decode.js'
 import type { Intercept } from '../../../src/systems/picoclaw/protocol.js'
 
-/** Where the seed's examples stand. */
+/** The circumstances in the seed's examples. */
 export const SESSION: SessionInfo = { id: 'session-1', turnId: 'turn-1', iteration: 0 }
 export const PLACE = { session_id: 'session-1', agent_id: 'agent-1', channel: 'cli', chat_id: 'chat-1' }
 
@@ -55,7 +55,7 @@ export const ASKED = {
 export const INTERCEPTORS = ['before_llm', 'after_llm', 'before_tool', 'after_tool'] as const
 
 export interface Decoded {
-  /** Undefined where the hook failed. */
+  /** Undefined if the hook failed. */
   readonly result: HookResult | undefined
   readonly error: HookError | undefined
   readonly notes: readonly Diagnostic[]
@@ -63,7 +63,7 @@ export interface Decoded {
   readonly codes: readonly string[]
 }
 
-/** Throws what is no failure of a hook. A result has gone through the engine's own check as well. */
+/** Rethrows anything but a failure of a hook. The engine's own check has passed a result, too. */
 export function read(intercept: Intercept, answer: unknown, event: HookEvent = ASKED[intercept]): Decoded {
   const notes: Diagnostic[] = []
   let result: HookResult | undefined

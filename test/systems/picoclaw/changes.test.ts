@@ -1,4 +1,4 @@
-// What an answer changes: only what came back otherwise than it went out, and in the shape that it had here.
+// Changes in an answer: only fields that came back different, in the shape that they had here.
 
 import type { Json } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// What the actions of an answer mean, row by row of the seed's table, and what is no answer.
+// The actions of an answer, row by row of the seed's table, and answers that are invalid.
 
 import { describe, expect, it } from 'vitest'
 import { INTERCEPTORS, RESULT, read } from './asked.js'

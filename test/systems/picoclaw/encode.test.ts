@@ -1,4 +1,4 @@
-// What a resident hook is asked, held against the seed's messages field by field.
+// Calls to a resident hook, compared with the seed's messages field by field.
 
 import { describe, expect, it } from 'vitest'
 import { encodeCall } from '../../../src/systems/picoclaw/encode.js'

@@ -1,4 +1,4 @@
-// What an author is told who used another word than the protocol's.
+// Suggestions for an author who used another word than the protocol's.
 
 import { describe, expect, it } from 'vitest'
 import { type ASKED, read } from './asked.js'

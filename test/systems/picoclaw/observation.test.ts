@@ -1,4 +1,4 @@
-// What observers are told of each event, and which events a list of kinds needs.
+// Observations of each event, and the events that a list of kinds needs.
 
 import { type HookEvent, knownEvents, type Outcome } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'

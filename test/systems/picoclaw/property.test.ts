@@ -1,4 +1,4 @@
-// Whatever a resident hook answers: a valid HookResult, or a failure as hooks fail; and a deny stays a deny.
+// Any answer of a resident hook becomes a valid HookResult or a hook's failure, and a deny stays a deny.
 
 import type { Json } from 'carabiner/core'
 import fc from 'fast-check'

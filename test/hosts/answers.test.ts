@@ -1,9 +1,9 @@
-// What every agent is told: a refusal always reaches it in the form it was seen to obey, and nothing else looks like one.
+// Answers to every host: a refusal always has the form that the host was seen to obey, and nothing else looks like one.
 
 import { describe, expect, it } from 'vitest'
-import { isObject } from '../../../src/core/base/json.js'
-import { CATALOGUE } from '../../../src/core/events/catalogue.js'
-import { resolveEvent } from '../../../src/core/events/events.js'
+import { isObject } from '../../src/core/base/json.js'
+import { CATALOGUE } from '../../src/core/events/catalogue.js'
+import { resolveEvent } from '../../src/core/events/events.js'
 import {
   abortTurn,
   askUser,
@@ -14,18 +14,18 @@ import {
   modify,
   proceed,
   respond,
-} from '../../../src/core/events/result.js'
-import { answerOf, verdictOfResult } from '../../../src/hosts/answer.js'
-import type { HostAnswer, HostEvent } from '../../../src/hosts/host.js'
+} from '../../src/core/events/result.js'
+import { answerOf, verdictOfResult } from '../../src/hosts/answer.js'
+import type { HostAnswer, HostEvent } from '../../src/hosts/host.js'
 import {
   claudeToolNames,
   HOST_NAMES,
   type HostName,
   hostNamed,
   type KnownHost,
-} from '../../../src/hosts/hosts.js'
-import { readHostPayload } from '../../../src/hosts/payload.js'
-import { decode } from '../../../src/systems/claude-code/decode.js'
+} from '../../src/hosts/hosts.js'
+import { readHostPayload } from '../../src/hosts/payload.js'
+import { decode } from '../../src/systems/claude-code/decode.js'
 
 const EVENTS = Object.keys(CATALOGUE)
 const REASON = 'not on a Friday'
@@ -41,7 +41,7 @@ const json = ({ stdout }: HostAnswer) => JSON.parse(stdout)
 const onPre = (host: HostName, result: HookResult, more?: Partial<HostEvent>) =>
   tell(host, event('PreToolUse', more), result)
 
-/** Those that read nothing but an exit code and plain text. */
+/** Hosts that read an exit code and plain text, but no JSON. */
 const PLAIN: readonly HostName[] = ['amazon-q', 'goose', 'kimi', 'letta', 'windsurf']
 
 describe.each(HOST_NAMES)('%s', (host) => {
@@ -304,7 +304,7 @@ describe('what else an agent is told', () => {
     expect(json(tell('claude-code', event('PermissionRequest'), allow)).hookSpecificOutput.decision).toEqual({
       behavior: 'allow',
     })
-    // It would take the whole answer for a failure.
+    // Codex would take the whole answer for a failure.
     expect(onPre('codex', allow).stdout).toBe('')
     expect(json(tell('copilot', event('PermissionRequest', { sentAs: 'permissionRequest' }), allow))).toEqual(
       {
@@ -342,10 +342,10 @@ describe('Claude Code’s format, read again', () => {
     return decode(happened, reply, { name: 'h', onFailure: 'continue' }, () => undefined)
   }
 
-  /** Where nothing that a hook prints blocks. */
+  /** Events that no output of a hook blocks. */
   const never = (name: string) => ['none'].includes(resolveEvent(name).deny) || name === 'SubagentStart'
 
-  /** Where Codex knows nothing but a stop, which Claude Code has not. */
+  /** Codex can only stop here, which Claude Code cannot. */
   const differs = (host: HostName, name: string) => host === 'codex' && name === 'PreCompact'
 
   it.each(HOSTS)('%s: a deny is one', (host) => {
@@ -377,7 +377,7 @@ describe('a payload of Copilot that could not be read', () => {
     const unread = onPre('copilot', deny(REASON), { sentAs: '', data: {} })
     expect(unread).toMatchObject({ exit: 2, stderr: `${REASON}\n` })
     expect(json(unread).permissionDecision).toBe('deny')
-    // One that could be read is of its own spelling, where the exit code would hide the reason.
+    // A readable payload is in its own spelling, where the exit code would hide the reason.
     expect(onPre('copilot', deny(REASON), { sentAs: '' })).toMatchObject({ exit: 0 })
   })
 })

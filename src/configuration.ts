@@ -1,4 +1,4 @@
-// The hooks that come from files, kept up to date: made into hooks, admitted or refused, read again.
+// Keeps the hooks of configuration files up to date: makes them, admits or refuses them, reads files again.
 
 import type { ConfiguredHook } from './config/configured-hook.js'
 import type { ConfigSources } from './config/discovery.js'
@@ -24,16 +24,15 @@ import type { Untrusted } from './trust/unit.js'
 
 export interface ConfigurationOptions {
   readonly sources: ConfigSources
-  /** `enforce` runs of what came with the project only what the user trusted. */
+  /** `enforce` runs a project's hooks only if the user trusted them. */
   readonly trust: 'enforce' | 'all'
-  /** A file of digests that need no other word of the user. */
+  /** A file of digests that are trusted without asking the user. */
   readonly preTrusted?: string | undefined
   /** Called once for each kind, when a file first names it. */
   readonly load: (kind: KindName) => Promise<Runner>
   readonly display?: ((message: Message) => void) | undefined
 }
 
-/** What is in force after a load. */
 interface InForce {
   readonly config: LoadedConfig
   readonly hooks: readonly Hook[]
@@ -46,11 +45,11 @@ export class Configuration {
   readonly #runners = new Map<KindName, Runner>()
   #inForce: InForce
   #watch: ConfigWatch | undefined
-  /** Also of hooks that a reload took away: an event under way may still come to them. */
+  /** Includes hooks that a reload removed: an event under way may still reach them. */
   readonly #specs: Specs = new WeakMap()
   readonly #reported: Diagnostic[] = []
 
-  /** Without one everything may run. */
+  /** Absent: everything may run. */
   readonly #gate: TrustGate | undefined
 
   private constructor(options: ConfigurationOptions, config: LoadedConfig) {
@@ -66,14 +65,14 @@ export class Configuration {
     return configuration
   }
 
-  /** Reads every file again. A file that cannot be read any more keeps what it said. */
+  /** Reads every file again. A file that became unreadable keeps its last good text. */
   async reload(): Promise<void> {
     await this.#putInForce(await loadConfig(this.#options.sources, this.#inForce.config))
   }
 
   async #putInForce(config: LoadedConfig): Promise<void> {
     await this.#makeAll(config)
-    // Somebody may have replaced files between the reading and the look at them.
+    // Somebody may have replaced files after they were read and before they were compared with their trust record.
     if (this.#gate?.sawModified) await this.#makeAll(await loadConfig(this.#options.sources, config))
   }
 
@@ -96,7 +95,7 @@ export class Configuration {
     return { hooks, problems: diagnostics }
   }
 
-  /** Calls back after a file changed, until `close`. What changed before it began is not told. */
+  /** Calls back after a file changed, until `close`. Earlier changes are not reported. */
   async watch(onChange: () => void, note: (problem: Diagnostic) => void): Promise<void> {
     const { watchConfig } = await import('./config/watch.js')
     await this.#watch?.close()
@@ -121,12 +120,12 @@ export class Configuration {
     return this.#inForce.config.settings
   }
 
-  /** What is wrong with the files. */
+  /** Problems with the files. */
   get problems(): readonly Diagnostic[] {
     return this.#inForce.diagnostics
   }
 
-  /** Of the files, and the newest of what hooks left behind. */
+  /** Problems with the files, and the newest reports of hooks. */
   get diagnostics(): readonly Diagnostic[] {
     return [...this.#inForce.diagnostics, ...this.#reported]
   }
@@ -164,7 +163,7 @@ export class Configuration {
     return runner.hooks(spec, surroundings, problem).map(guarded)
   }
 
-  /** Files outside a copy can change between the plan and the start: they are looked at once more. */
+  /** Checks once more right before the start: files outside a copy can change after the plan. */
   #guarded(hook: Hook, spec: ConfiguredHook): Hook {
     const gate = this.#gate
     if (!gate || hook.origin.scope === 'user') return hook
@@ -177,7 +176,7 @@ export class Configuration {
     return { ...hook, run }
   }
 
-  /** What it throws says more, where the copy it runs from has to do with it. */
+  /** Explains failures that have to do with the copy. */
   #fromCopy(hook: Hook, spec: ConfiguredHook): Hook {
     const copied = this.#gate?.copiedOf(spec)
     if (!copied) return hook
@@ -189,7 +188,7 @@ export class Configuration {
     if (this.#reported.length > MAX_REPORTED) this.#reported.shift()
   }
 
-  /** What a hook runs, in the words of its file. */
+  /** Names what a hook runs, in the words of its file. */
   commandOf(hook: Hook): string | undefined {
     const spec = this.#specs.get(hook)
     if (!spec) return undefined
@@ -197,7 +196,7 @@ export class Configuration {
     return kind.listed?.(spec.handler) ?? kind.target(spec.handler)
   }
 
-  /** Why a hook of a file may not run; undefined if it may, or comes from elsewhere. */
+  /** Says why a hook of a file may not run; undefined if it may, or comes from elsewhere. */
   refusal(hook: Hook): Skip | undefined {
     const spec = this.#specs.get(hook)
     if (!spec) return undefined
@@ -206,7 +205,7 @@ export class Configuration {
     return this.#gate?.refusal(spec)
   }
 
-  /** What of the project waits for the user's trust, or was changed since. */
+  /** Units of the project that wait for the user's trust, or were changed since. */
   untrusted(): readonly Untrusted[] {
     return this.#gate?.untrusted(this.#inForce.config.specs) ?? []
   }
@@ -220,7 +219,7 @@ function storeOf({ sources, preTrusted: list }: ConfigurationOptions): TrustStor
   })
 }
 
-/** A list that cannot be read is a mistake of the host's: without it everything would merely wait. */
+/** An unreadable list is the embedder's mistake, and must not pass as an empty one. */
 function digestsIn(list: string, projectDir: string): ReadonlySet<string> {
   try {
     return preTrusted(list, projectDir)
@@ -235,7 +234,7 @@ const MAX_REPORTED = 100
 
 type Specs = WeakMap<Hook, ConfiguredHook>
 
-/** The setting closes every gate, whatever its hook says. */
+/** The setting closes every gate, whatever the hook itself says. */
 function closing(spec: ConfiguredHook): ConfiguredHook {
   return { ...spec, hook: { ...spec.hook, onFailure: 'block' } }
 }

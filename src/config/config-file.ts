@@ -1,4 +1,4 @@
-// Files as configuration reads them: bounded, never waiting, parsed; what became unreadable keeps its last good text.
+// Reads and parses configuration files: within bounds, without waiting. A file that became unreadable keeps its last good text.
 
 import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs'
@@ -15,13 +15,13 @@ export interface ConfigFile {
   readonly value: unknown
 }
 
-/** What is wrong with a parsed value as a whole; undefined if nothing is. */
+/** Says what is wrong with a parsed value as a whole; undefined if nothing is. */
 export type Shape = (value: unknown) => { readonly problem: string; readonly key?: string } | undefined
 
 /** `missing` is normal; `broken` was reported. */
 export type Found = ConfigFile | 'missing' | 'broken'
 
-/** Of all files together. The user's are read first: a repository of many large files cannot take their place. */
+/** Bytes of all files together. The user's are read first, so a repository of many large files cannot crowd them out. */
 const MOST_BYTES = 16 * 1024 * 1024
 
 interface Problem {
@@ -43,12 +43,11 @@ export class ConfigFiles {
     this.#notes = notes
   }
 
-  /** Every path that was looked at, there or not. */
+  /** Every path that was looked at, whether it exists or not. */
   get paths(): readonly string[] {
     return [...this.#found.keys()]
   }
 
-  /** Whether the file had good content at the last load. */
   knew(path: string): boolean {
     return this.#previous.has(path)
   }
@@ -88,7 +87,7 @@ export class ConfigFiles {
     return this.#lastGood(path, shape)
   }
 
-  /** A file that was good and is broken now is most likely being edited: a gate must not open for that. */
+  /** A file that was good and is broken now is probably being edited: a gate must not open for that. */
   #lastGood(path: string, shape: Shape): Found {
     const text = this.#previous.get(path)
     if (text === undefined) return 'broken'
@@ -117,7 +116,7 @@ function parse(path: string, text: string, shape: Shape): ConfigFile | Problem {
 const LIMIT = 1024 * 1024
 let scratch: Buffer | undefined
 
-/** Undefined where there is nothing. Valid until the next call. */
+/** Undefined if there is no file. The buffer is valid until the next call. */
 function readBounded(path: string): Buffer | Problem | undefined {
   try {
     return readFile(path)
@@ -136,10 +135,10 @@ export function isLink(path: string): boolean {
   }
 }
 
-/** Does not wait for the writer of a pipe, becomes nobody's terminal. */
+/** Does not wait for the writer of a pipe, and does not become the controlling terminal. */
 const OPEN = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
 
-/** Looked at after it was opened: what is at the path may change, what is open does not. */
+/** Checked after opening: the file at the path may change, the open one does not. */
 function readFile(path: string): Buffer | Problem {
   const fd = openSync(path, OPEN)
   try {
@@ -168,19 +167,19 @@ function oddityOf(stats: Stats): Problem | undefined {
 }
 
 // ---- where an entry stands ------------------------------------------------------------------------------------
-/** Most hooks are never shown, and to find lines takes longer than to load. A copy (`{ ...origin }`, JSON) has the line too. */
+/** Looks up the line only when asked: most hooks are never shown, and finding lines takes longer than loading. A copy (`{ ...origin }`, JSON) has the line too. */
 export class FileOrigin implements Origin {
   readonly scope: Owner['scope']
   readonly source: string
   readonly file: string
-  /** SHA-256 of what the entry says: it decides whether these very words were trusted. */
+  /** SHA-256 of what the entry says. It decides whether these exact words were trusted. */
   readonly hash: string
   declare readonly line: number
   readonly #text: ConfigFile['json']
   readonly #at: JsonPath
   #line: number | undefined
 
-  /** One getter for all: an object with a getter of its own takes three times as long to make. */
+  /** All share one getter: an object with its own takes three times as long to make. */
   static readonly #lineProperty: PropertyDescriptor & ThisType<FileOrigin> = {
     enumerable: true,
     get() {

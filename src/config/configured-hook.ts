@@ -22,16 +22,16 @@ import type { ProcessEntry } from './process-entry.js'
 /** A hook of one type, with the fields of that type. */
 type Configured<T extends HandlerType> = HookSpec<Handlers[T]> & {
   readonly type: T
-  /** As its file says them. */
+  /** The common fields as its file has them. */
   readonly common: CommonFields
-  /** Why it does not run. */
+  /** The setting that keeps it from running. */
   readonly disabled?: Silence
 }
 
 /** `hook` is what its hooks share; `byEvent` as a failure policy leaves the choice to their roles. */
 export interface ConfiguredProcess extends ProcessSpec {
   readonly type: 'process'
-  /** Why it does not run. */
+  /** The setting that keeps it from running. */
   readonly disabled?: Silence
 }
 
@@ -43,13 +43,13 @@ export interface Making {
   readonly names: Names
   /** The lane of each sequential group. */
   readonly lanes: Map<Group, string>
-  /** Only where an entry has an `if`. */
+  /** Present if an entry has an `if`. */
   readonly compileIf: ((rule: string, kind: EventKind, home?: string) => IfRule) | undefined
-  /** What `~` is in an `if`; the user's own folder where it is not said. */
+  /** The meaning of `~` in an `if`; default: the user's home folder. */
   readonly home: string | undefined
 }
 
-/** Throws for what JSON cannot carry: values nested without end. */
+/** Throws for values that JSON cannot carry, such as endless nesting. */
 export function configure(entry: Entry, making: Making): ConfiguredHook {
   const { owner, event, group, name } = entry
   const { type, common } = entry.handler
@@ -86,10 +86,10 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
   return spec as unknown as ConfiguredHook
 }
 
-/** `run` has its place already: to give a copy one property more takes ten times as long as to replace one. */
+/** `run` is present already: adding a property to a copy takes ten times as long as replacing one. */
 type Unrun = Omit<Hook, 'run'> & { readonly run: undefined }
 
-/** A hook whose fields the table of its type has checked, which the compiler cannot see. */
+/** A hook whose fields were checked by the table of its kind, which the compiler cannot see. */
 interface Bare {
   readonly type: HandlerType
   readonly hook: Omit<Hook, 'run'>
@@ -110,17 +110,17 @@ function setOf(event: string): ReadonlySet<string> {
   return set
 }
 
-/** Of a digest, in an id. */
+/** Characters of a digest in an id. */
 const SHORT = 16
 
-/** A digest of event, matcher and handler: another command is another hook, to which no grant was given. */
+/** Digest of event, matcher and handler: another command is another hook, with no grants. */
 function contentOf({ event, priority, group, handler: { type, fields, common } }: Entry): string {
   const { spec, matcher, sequential } = group
   const when = `${event.name} ${priority} ${sequential} ${written(spec)} ${written(matcher?.pattern ?? null)}`
   return sha256(`${type} ${when}${listed(fields)}${listed(common)}`)
 }
 
-/** Keys come in the order of the table, and texts with their length, so that each content is written in one way, and no two alike. */
+/** Keys are in the order of the table and texts carry their length, so that different content never has the same text. */
 function listed(fields: object): string {
   let text = ''
   for (const key in fields) text += `\n${key} ${written((fields as Record<string, unknown>)[key])}`
@@ -140,8 +140,8 @@ function laneOf(group: Group, id: string, lanes: Map<Group, string>): string {
 }
 
 /**
- * Command, arguments and `if` make a command the same, other types their whole content. Not the same are hooks that
- * would count differently (async, onFailure), and commands that name a folder which is another for each file.
+ * Hooks with the same key run once. A command is the same by command, arguments and `if`, other kinds by all fields. Hooks
+ * that would count differently (async, onFailure), or name a folder that differs for each file, are not the same.
  */
 function sameKey({ owner, handler }: Entry, detached: boolean, onFailure: string): string {
   const { type, fields, common } = handler
@@ -154,7 +154,7 @@ function sameKey({ owner, handler }: Entry, detached: boolean, onFailure: string
 
 const NO_EVENTS: ReadonlySet<string> = new Set()
 
-/** Throws for what JSON cannot carry. */
+/** Throws for values that JSON cannot carry. */
 export function configureProcess(entry: ProcessEntry, making: Omit<Making, 'compileIf'>): ConfiguredProcess {
   const { owner, key, file, at, priority, onFailure = 'byEvent' } = entry
   const { merge, names } = making
@@ -212,7 +212,7 @@ function withinLimits(
 
 // ---- time-outs ------------------------------------------------------------------------------------------------
 
-/** From here on a number of seconds was most likely meant as milliseconds. */
+/** A number of seconds this large was probably meant as milliseconds. */
 const LIKE_MILLISECONDS = 1000
 
 function timeoutOf(entry: Entry, { default_timeout, max_timeout }: Terms, notes: Notes): number {
@@ -227,7 +227,7 @@ function timeoutOf(entry: Entry, { default_timeout, max_timeout }: Terms, notes:
   return max_timeout
 }
 
-/** For a time-out that was more than may be. */
+/** Text for a time-out that exceeds the limit. */
 export function loweredText(seconds: number, most: number): string {
   const guess = seconds >= LIKE_MILLISECONDS ? '; it looks like milliseconds, but time-outs are seconds' : ''
   return `${shown(seconds)} seconds was lowered to ${most}${guess}`

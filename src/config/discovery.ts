@@ -1,4 +1,4 @@
-// Where hooks come from: the user's files, the project's, and those that were named, in configuration order.
+// Finds the places of hooks: the user's files, the project's, and named ones, in configuration order.
 
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
@@ -23,9 +23,9 @@ export interface ConfigSources {
   readonly plugins?: readonly string[]
   /** hooks.json or settings.json files that were named; they count as the project's. */
   readonly files?: readonly string[]
-  /** What the host says in code: it wins over the user's files. */
+  /** The embedder's settings, which win over the user's files. */
   readonly settings?: Partial<MergedSettings>
-  /** Plugins keep their data below it; default: where Carabiner keeps its own. */
+  /** Plugins keep their data below it; default: Carabiner's own data folder. */
   readonly dataDir?: string
 }
 
@@ -56,7 +56,7 @@ export function discover(sources: ConfigSources, files: ConfigFiles, notes: Note
   return documents
 }
 
-/** A place that defeats us must not take the others down. */
+/** A place that cannot be read must not take the others down. */
 function attempt(path: string, notes: Notes, find: () => readonly HookDocument[]): readonly HookDocument[] {
   try {
     return find()
@@ -118,7 +118,7 @@ function inBase(base: string, scope: Owner['scope'], search: Search): readonly H
   return documents
 }
 
-/** One that was there when the folder was read, and is not any more: somebody may be replacing it just now. */
+/** A plugin was there when the folder was read and is gone now: somebody may be replacing it. */
 function movedPlugin(path: string, plugin: PluginSources, search: Search): readonly HookDocument[] {
   const place = placeOf(path)
   const hooksDir = dirname(place)
@@ -132,7 +132,7 @@ function movedPlugin(path: string, plugin: PluginSources, search: Search): reado
   return []
 }
 
-/** It is moved aside, and its successor into its place. */
+/** An update moves it aside, and its successor into its place. */
 const MOST_MOVES = 4
 
 function foundPlugin(path: string, plugin: PluginSources, { files, notes }: Search): readonly HookDocument[] {
@@ -154,10 +154,10 @@ export function pluginSources(scope: Owner['scope'], sources: ConfigSources): Pl
   return { scope, projectDir, dataDir }
 }
 
-/** In one folder. A repository must not make every event take minutes. */
+/** Plugins in one folder. A repository must not make every event take minutes. */
 const MOST_PLUGINS = 1000
 
-/** Names that do not begin with a dot, in the order of their code units: the same on every machine. Not every one is a plugin. */
+/** Names that do not begin with a dot, sorted by code units: the same on every machine. Not all are plugins. */
 function pluginNames(hooksDir: string, search: Search): readonly string[] {
   try {
     const all = readdirSync(hooksDir)
@@ -176,25 +176,25 @@ function pluginNames(hooksDir: string, search: Search): readonly string[] {
   }
 }
 
-/** What an update was about to replace when it was interrupted: until somebody finishes it, a gate must not be missing. */
+/** Plugins that an interrupted update was about to replace: a gate must not be missing until somebody finishes it. */
 function setAside(hooksDir: string, all: readonly string[]): readonly string[] {
   return all.filter(isAside).flatMap((folder) => {
     try {
       const names = readdirSync(join(hooksDir, folder))
       return names.filter((name) => !all.includes(name)).map((name) => folder + sep + name)
     } catch {
-      return [] // no folder of ours
+      return [] // not a folder of ours
     }
   })
 }
 
-/** A plugin, or the part of it with the hooks, that was linked and is gone. */
+/** True if a plugin, or its part with the hooks, is a broken link. */
 function checkLink(path: string, notes: Notes): void {
   if (existsSync(path) || !isLink(path)) return
   notes.add('config-invalid', 'the link leads nowhere, so there are no hooks', { path, line: 1 })
 }
 
-/** The plugins that were there when the folder could be read: what they said stays in force. */
+/** Plugins that were there when the folder could still be read: what they said stays in force. */
 function formerNames(hooksDir: string, files: ConfigFiles): readonly string[] {
   const names = new Set<string>()
   for (const path of files.previousPaths) {

@@ -1,4 +1,4 @@
-// What a hook entry of each type may say, field by field; everything in a file is a stranger until it passed here.
+// Checks hook entries field by field, by the table of kinds. Nothing in a file is trusted before it passed here.
 
 import { type Check, isFlag, isOneOf, isSeconds } from '../core/base/options.js'
 import { didYouMean, nearest, shown } from '../core/base/text.js'
@@ -37,7 +37,7 @@ interface Known {
   readonly wanted: string
 }
 
-/** As lists: walking a list of objects is what takes least time, and every entry of every file walks them. */
+/** Lists of objects, because every entry of every file walks them and they are the fastest to walk. */
 const COMMON_KEYS = knownOf(COMMON)
 const OWN_KEYS = Object.fromEntries(
   Object.entries(EVENT_KINDS).map(([type, { fields }]) => [type, knownOf(fields)]),
@@ -53,16 +53,15 @@ type Raw = { readonly [key: string]: unknown }
 /** A valid entry, its own fields apart from those that the engine reads. */
 export interface ReadHandler {
   readonly type: HandlerType
-  /** Keys in the order of the table, whatever the file's: equal content has one text. */
+  /** Keys are in the order of the table, so that equal content has one text. */
   readonly fields: Raw
   readonly common: CommonFields
   /** Keys that mean nothing on this type. */
   readonly others: readonly string[]
-  /** What was read otherwise than it stands there. */
+  /** A value that was read differently from how it is written. */
   readonly remark?: HandlerProblem
 }
 
-/** What is wrong, and under which key. */
 export interface HandlerProblem {
   readonly problem: string
   readonly key?: string
@@ -79,7 +78,7 @@ export function readHandler(entry: Raw): ReadHandler | HandlerProblem {
   return problem ?? { type, fields, common, others: others(entry, type), ...(remark && { remark }) }
 }
 
-/** Whoever writes the key wants a gate that fails closed: a slip must not take the hook away, nor open it. */
+/** Someone who writes the key wants a gate that fails closed: a typo must neither remove the hook nor open it. */
 export function policyRemark(policy: unknown): HandlerProblem | undefined {
   const [[accepts, wanted]] = COMMON.onFailure
   if (policy === undefined || accepts(policy)) return undefined
@@ -105,7 +104,7 @@ function wanting(entry: Raw, type: HandlerType): HandlerProblem | undefined {
   return key === undefined ? undefined : { problem: `a hook of type ${type} needs "${key}"` }
 }
 
-/** Copies what is there and right. */
+/** Copies valid fields to `target`; returns the first problem. */
 function pick(
   entry: Raw,
   known: readonly Known[],
@@ -149,7 +148,7 @@ function keysOf(type: HandlerType): readonly string[] {
   return [...COMMON_KEYS, ...OWN_KEYS[type]].map((known) => known.key)
 }
 
-/** Whether the key has a meaning on a handler of this type; without a type, on any. */
+/** True if the key has a meaning on a handler of this type; without a type, on any. */
 export function isHandlerKey(key: string, type?: HandlerType): boolean {
   if (key === 'type' || Object.hasOwn(COMMON, key)) return true
   return type

@@ -1,4 +1,4 @@
-// What one configuration file says: its events, and the keys beside them. One reader for hooks.json, settings.json and plugin.json.
+// Reads one configuration file: its events, and the keys beside them. The same reader serves hooks.json, settings.json and plugin.json.
 
 import { isObject } from '../core/base/json.js'
 import { didYouMean, shown } from '../core/base/text.js'
@@ -44,7 +44,7 @@ type Fields = { readonly [key: string]: unknown }
 
 const DEFAULT_PRIORITY = 20
 
-/** What a hooks file must be to be read at all. */
+/** The shape that a hooks file must have to be read at all. */
 export const hooksShape: Shape = (value) => {
   if (!isObject(value)) return { problem: `must be a JSON object, got ${shown(value)}` }
   const { hooks } = value
@@ -136,7 +136,7 @@ function readSwitches(reading: DocumentReading, fields: Fields, at: JsonPath): v
   }
 }
 
-/** Beside `hooks`; or under it, as PicoClaw's own file has them, with the time-outs of all processes. */
+/** Processes stand beside `hooks`; or under it, as in PicoClaw's own file, with the time-outs of all processes. */
 function readAllProcesses(reading: DocumentReading, fields: Fields, at: JsonPath): void {
   const { processes, hooks } = fields
   for (const key of Object.keys(fields).filter(
@@ -165,7 +165,7 @@ function give(reading: DocumentReading, key: GivenSetting['key'], value: unknown
 
 // ---- events ---------------------------------------------------------------------------------------------------
 
-/** How deep in wrappers events stand: some plugins have `hooks` twice; more is nobody's format. */
+/** Nesting of `hooks` that is accepted. Some plugins have it twice; no format has more. */
 const DEEPEST_WRAPPER = 3
 /** The top of a file without `hooks`: other keys may have nothing to do with us. */
 const BARE = -1
@@ -205,7 +205,7 @@ function readEvents(reading: DocumentReading, events: Fields, at: JsonPath, dept
         ? readOther(reading, name, value, where)
         : readNoEvent(reading, name, value, where, depth)
     else if (name === event.name || !Object.hasOwn(events, event.name)) {
-      // In a foreign file `stop` or `setup` may be anything.
+      // `stop` or `setup` may mean anything in another agent's file.
       if (depth === BARE && name !== event.name && !Array.isArray(value)) continue
       readGroups(reading, event, value, where)
     } else sayTwice(reading, name, event.name, where)
@@ -217,7 +217,7 @@ function sayTwice(reading: Reading, name: string, event: string, at: JsonPath): 
   say(reading, 'unknown-event', text, at)
 }
 
-/** Beside events, under `hooks`: remarks, settings, the wrapper once more, and slips. */
+/** Handles keys under `hooks` that are not events: remarks, settings, the wrapper once more, and typos. */
 function readNoEvent(
   reading: DocumentReading,
   name: string,
@@ -246,7 +246,7 @@ function readNoEvent(
 
 const SETTING_NAMES = Object.keys(DEFAULT_MERGED)
 
-/** At the top of a file without `hooks`: speaks up only for what looks like hooks that would be lost. */
+/** Handles the top of a file without `hooks`: reports only what looks like hooks that would be lost. */
 function readOther(reading: DocumentReading, name: string, value: unknown, at: JsonPath): void {
   if ((isRemark(name) && !holdsGroups(value)) || OTHER_KEYS.has(name) || /^process(?:es)?$/i.test(name))
     return
@@ -265,15 +265,15 @@ const OTHER_KEYS = new Set(['matching', 'priority', 'processes', 'disableAllHook
 // ---- keys that stand twice ------------------------------------------------------------------------------------
 
 /**
- * JSON.parse keeps the last of two equal keys: what is lost so must not be lost in silence. In plugins, of which there
- * may be hundreds, it shows as more keys in the text than were met; only then the text is looked at closely.
+ * JSON.parse keeps the last of two equal keys and drops the other silently, so it is reported. There may be hundreds of
+ * plugins: their text is searched only if it has more such keys than were met.
  */
 function noteDoubleKeys({ file, hooksKeys, entries, role, shared }: DocumentReading): void {
   const { text } = file.json
   const suspicious =
     has(text, '"hooks"', hooksKeys + 1) ||
     has(text, '"matcher"', hooksKeys) ||
-    has(text, '"command"', 2 * entries.length + 1) // each has it as a type and as a key
+    has(text, '"command"', 2 * entries.length + 1) // each entry has it as a type and as a key
   if (role === 'plugin' && !suspicious) return
   for (const { key, line } of file.json.doubleKeys()) {
     const lost = `the key ${shown(key)} stands twice in one object: what stands here is lost, the last one counts`

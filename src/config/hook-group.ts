@@ -1,4 +1,4 @@
-// Groups and their handlers: which entries of an event become hooks, and what is said about the others.
+// Reads groups and their handlers: which entries of an event become hooks, and what is reported about the others.
 
 import type { DiagnosticCode } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
@@ -20,9 +20,9 @@ import type { CompiledMatcher, Matchers, Matching } from './matchers.js'
 import type { Notes } from './notes.js'
 import type { Names, Owner } from './owner.js'
 
-/** What handlers of one group share. */
+/** Shared by the handlers of one group. */
 export interface Group {
-  /** As written. */
+  /** The matcher as written. */
   readonly spec: unknown
   readonly matcher: Matcher | null
   readonly sequential: boolean
@@ -41,7 +41,7 @@ export interface Entry {
   readonly handler: ReadHandler
 }
 
-/** What all files of one load share. */
+/** Shared by all files of one load. */
 export interface Shared {
   readonly notes: Notes
   readonly names: Names
@@ -56,7 +56,7 @@ export interface Reading {
   matching: Matching
   priority: number
   readonly entries: Entry[]
-  /** Keys called `hooks` that were met: more of them in the text means that one stands twice. */
+  /** Keys called `hooks` that were met. If the text has more, one stands twice. */
   hooksKeys: number
 }
 
@@ -64,14 +64,14 @@ export function say(reading: Reading, code: DiagnosticCode, text: string, at: Js
   reading.shared.notes.add(code, text, { file: reading.file, at })
 }
 
-/** Keys that say something to people alone. */
+/** True for keys that are only for people. */
 export function isRemark(key: string): boolean {
   return /^(?:\/\/|[#_$])/.test(key) || REMARKS.has(key)
 }
 
 const REMARKS = new Set(['description', 'name', 'comment', 'comments', 'statusMessage'])
 
-/** The value of an event. Amplifier's bridge takes a single group for a list of one, and so does this. */
+/** Reads the value of an event. A single group counts as a list of one, as in Amplifier's bridge. */
 export function readGroups(reading: Reading, event: EventKind, value: unknown, at: JsonPath): void {
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) readGroup(reading, event, value[i], under(at, i))

@@ -1,4 +1,4 @@
-// The `if` of a hook: one permission rule, `Tool` or `Tool(pattern)`. What cannot be judged runs: more often, never less.
+// The `if` of a hook: one permission rule, `Tool` or `Tool(pattern)`. A hook whose rule cannot be judged runs.
 
 import { homedir } from 'node:os'
 import { type Data, isObject } from '../core/base/json.js'
@@ -14,15 +14,15 @@ import { fits, piecesOf } from '../shell/wildcard.js'
 /** Without a condition the hook runs whenever its matcher does. */
 export interface IfRule {
   readonly condition?: NonNullable<Hook['condition']>
-  /** What the author should know. */
+  /** A problem that the author should know about. */
   readonly problem?: string
 }
 
 const RULE = /^([A-Za-z_][\w.:*-]*)(?:\(([\s\S]*)\))?$/
-/** `Bash(a) || Write(b)`: to be read as one rule it would be for no command at all. */
+/** `Bash(a) || Write(b)`, read as one rule, would match no command at all. */
 const TWO_RULES = /\)\s*(?:[|&,;]+|or|and)?\s*[A-Z]\w*\(/
 
-/** `home` is what `~` stands for. */
+/** `home` is the meaning of `~`. */
 export function compileIf(rule: string, kind: EventKind, home = homedir()): IfRule {
   const text = rule.trim()
   if (text === '') return {}
@@ -39,7 +39,7 @@ export function compileIf(rule: string, kind: EventKind, home = homedir()): IfRu
   const otherCall = `"if": ${shown(rule)} is not for this call of ${tool}`
   const condition: IfRule['condition'] = ({ data }) => {
     const called = data.tool_name
-    // A tool under another name than the rule's may have another input.
+    // A tool under another name may have another input, so its input is not tested.
     if (called === tool) return !test || test(inputOf(data), data) || otherCall
     if (covers(tool, String(called))) return true
     return `"if": ${shown(rule)} is for the tool ${tool}, not for ${shown(String(called))}`
@@ -47,7 +47,7 @@ export function compileIf(rule: string, kind: EventKind, home = homedir()): IfRu
   return problem === undefined ? { condition } : { condition, problem: `"if": ${shown(rule)}: ${problem}` }
 }
 
-/** A renamed tool goes by its former names; `mcp__server` is every tool of that server; what follows a `*` is not looked at. */
+/** A renamed tool matches its former names; `mcp__server` matches every tool of that server; text after a `*` is ignored. */
 function covers(tool: string, called: string): boolean {
   const star = tool.indexOf('*')
   if (star >= 0) return called.startsWith(tool.slice(0, star))
@@ -61,7 +61,7 @@ function inputOf({ tool_input }: Data): Data {
 
 // ---- patterns ---------------------------------------------------------------------------------------------------
 
-/** Whether the pattern is for this call. Without one, and for tools not named here, the tool alone decides. */
+/** Tests whether the pattern is for this call. Without a test, the tool's name alone decides. */
 interface Pattern {
   readonly test?: (input: Data, data: Data) => boolean
   readonly problem?: string
@@ -91,7 +91,7 @@ function bashPattern(pattern: string): Pattern {
 
 let last: ShellReading | undefined
 
-/** Many rules see the same command: it is read once. */
+/** Reads a command once for many rules. */
 function readingOf(command: string): ShellReading {
   if (last?.source !== command) last = readShell(command)
   return last

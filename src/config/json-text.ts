@@ -1,36 +1,36 @@
-// The text of a JSON file: comments and trailing commas are fine, and the line of every value can be asked for.
+// The text of a JSON file: comments and trailing commas are fine, and it knows the line of every value. jsonc-parser is not
+// used because it recurses: 20 KB of brackets overflow its stack.
 
-/** The way to a value, from the value up: cheap to lengthen, and hardly ever walked. Null is the top of the file. */
+/** The path of a value, linked from the value up: cheap to extend, and hardly ever walked. Null is the top of the file. */
 export type JsonPath = { readonly parent: JsonPath; readonly key: string | number } | null
 
 export function under(parent: JsonPath, key: string | number): JsonPath {
   return { parent, key }
 }
 
-/** A value, or what is wrong with the text and in which line. */
 export type Parsed = { readonly value: unknown } | { readonly problem: string; readonly line: number }
 
-/** A key that stands twice in one object: JSON.parse keeps the last and says nothing. */
+/** A key that stands twice in one object. JSON.parse silently keeps the last. */
 export interface DoubleKey {
   readonly key: string
-  /** Of the one that is lost. */
+  /** The line of the one that is lost. */
   readonly line: number
 }
 
-/** Where a value stands in the text. Positions are of `JsonText.text`, which has no byte order mark. */
+/** The position of a value in `JsonText.text`, which has no byte order mark. */
 export interface Spot {
   readonly at: number
-  /** After its last character. */
+  /** The position after its last character. */
   readonly end: number
-  /** Of its key, in an object. */
+  /** The position of its key, in an object. */
   readonly keyAt: number | undefined
   /** The comma after it, also a trailing one. */
   readonly comma: number | undefined
-  /** Of an object or list: by key or index; the last of a key that stands twice, as JSON.parse has it. */
+  /** Values of an object or list, by key or index; the last of a key that stands twice, as in JSON.parse. */
   readonly inside: ReadonlyMap<string | number, Spot> | undefined
 }
 
-/** One text. What takes time (where values stand) is worked out when first asked for, and remembered. */
+/** One text. Positions take time, so they are found when first asked for, and kept. */
 export class JsonText {
   readonly text: string
   #survey: Survey | undefined
@@ -48,12 +48,12 @@ export class JsonText {
     }
   }
 
-  /** Of the value at the path, from 1; where there is none, of what it would stand in. */
+  /** The line of the value at the path, from 1; if there is none, of what it would stand in. */
   lineOf(path: JsonPath): number {
     return this.#lineAt(find(this.#surveyed().root, path)?.at ?? 0)
   }
 
-  /** Of the value at the path, if there is one. */
+  /** The position of the value at the path, if there is one. */
   spotOf(path: JsonPath): Spot | undefined {
     if (path === null) return this.#surveyed().root
     return this.spotOf(path.parent)?.inside?.get(path.key)
@@ -102,7 +102,7 @@ function isComment(token: string): boolean {
   return token.startsWith('//') || (token.startsWith('/*') && token.length > 3 && token.endsWith('*/'))
 }
 
-/** The same text without comments and trailing commas, so that JSON.parse alone decides what is valid. */
+/** Removes comments and trailing commas, so that JSON.parse alone decides what is valid. */
 function plainJson(text: string): string {
   const pieces: string[] = []
   let before = ''
@@ -114,13 +114,13 @@ function plainJson(text: string): string {
     pieces.push(token)
     before = token
   }
-  // A line break, which no string may contain: halves of a broken one must not become whole.
+  // Joined by line breaks, which no string may contain: halves of a broken string must not become whole.
   return pieces.join('\n')
 }
 
 // ---- where values stand ---------------------------------------------------------------------------------------
 
-/** A spot in the making. */
+/** A spot that is not complete yet. */
 interface Found extends Spot {
   end: number
   comma: number | undefined
@@ -186,7 +186,7 @@ function opened(spot: Found, inside: Map<string | number, Spot>, list: boolean):
   return { spot, inside, list, key: 0, keyAt: undefined, last: undefined, wants: list ? 'value' : 'key' }
 }
 
-/** Also after a comma: that one is a trailing comma. */
+/** True also after a trailing comma. */
 function closes({ list, wants }: Open, token: string): boolean {
   return token === (list ? ']' : '}') && (wants === 'comma' || wants === (list ? 'value' : 'key'))
 }

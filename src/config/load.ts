@@ -22,15 +22,15 @@ export interface LoadedConfig {
   /** In configuration order: the user's, the project's, explicit files, explicit plugins. Disabled ones too. */
   readonly specs: readonly ConfiguredHook[]
   readonly settings: MergedSettings
-  /** What the settings mean for the hooks of each scope. */
+  /** The effect of the settings on the hooks of each scope. */
   readonly merge: Merge
   /** Each with file and line. */
   readonly diagnostics: readonly Diagnostic[]
-  /** The text in force of every file, by path: what a later load falls back on. */
+  /** The text in force of every file, by path. A later load falls back on it. */
   readonly files: ReadonlyMap<string, string>
 }
 
-/** With `previous`, a file that was good and cannot be read now (but was not deleted) keeps what it said. */
+/** With `previous`, a file that was good and cannot be read now (but was not deleted) keeps its last good text. */
 export async function loadConfig(sources: ConfigSources, previous?: LoadedConfig): Promise<LoadedConfig> {
   const notes = new Notes()
   const names = new Names()
@@ -72,12 +72,12 @@ export async function loadSkills(
   return { specs, diagnostics: shared.notes.all() }
 }
 
-/** Beside the user's own. */
+/** Hooks besides the user's own. */
 const MOST_HOOKS = 20_000
 
 const NOTHING: Contents = { entries: [], processes: [], settings: [] }
 
-/** One file that defeats the reader must not take the others down. */
+/** A file that breaks the reader must not take the others down. */
 function contentsOf(document: HookDocument, shared: Shared): Contents {
   try {
     return readDocument(document, shared)
@@ -87,7 +87,7 @@ function contentsOf(document: HookDocument, shared: Shared): Contents {
   }
 }
 
-/** It comes with the parser of commands: a program without an `if`, started for every event, has no time for that. */
+/** Loaded late because it brings the shell parser: a program that starts for every event has no time for that. */
 async function ifCompiler(entries: readonly Entry[]): Promise<Making['compileIf']> {
   if (entries.every(({ handler }) => handler.common.if === undefined)) return undefined
   return (await import('./if-rule.js')).compileIf
@@ -114,7 +114,7 @@ async function configureAll(
 }
 
 // ---- hooks of skills ------------------------------------------------------------------------------------------
-/** Where a user keeps skills, below the home folder. */
+/** Folders below the home folder in which a user keeps skills. */
 const OF_USER = ['.amplifier', '.claude'] as const
 
 export function skillDocument(skill: Skill, sources: ConfigSources): HookDocument {
@@ -126,12 +126,12 @@ export function skillDocument(skill: Skill, sources: ConfigSources): HookDocumen
     realm: `skill\0${skill.name}`,
     place: { projectDir: sources.projectDir ?? directory, hooksDir: directory, skillDir: directory },
   }
-  // One line: what is wrong with an entry is said with the file of the skill, whose lines the host has not told.
+  // Written as one line: problems name the skill's file, whose line numbers are not known.
   const file = { path: join(directory, 'SKILL.md'), json: new JsonText(JSON.stringify(value)), value }
   return { owner, role: 'skill', file, at: null }
 }
 
-/** A skill in the project came with the project, whatever its folder is called or where a link in it leads. */
+/** A skill in the project belongs to the project, whatever its folder is called or its links lead to. */
 function isOfUser(directory: string, { homeDir, projectDir }: ConfigSources): boolean {
   if (homeDir === undefined) return false
   const real = realOf(directory)

@@ -1,4 +1,4 @@
-// Matchers of configuration files: compiled once per pattern, never fatal, and suspicious ones are said aloud.
+// Compiles matchers of configuration files: once per pattern, never fatal, with a remark about suspicious ones.
 
 import { type Diagnostic, textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
@@ -13,11 +13,11 @@ export interface CompiledMatcher {
   readonly remarks: readonly Pick<Diagnostic, 'code' | 'text'>[]
 }
 
-/** Plugins repeat each other's patterns, and compiling one takes longer than reading its file. */
+/** Keeps compiled patterns: plugins repeat each other's, and compiling one takes longer than reading its file. */
 export class Matchers {
   readonly #compiled = new Map<string, Map<string, CompiledMatcher>>()
 
-  /** A problem if it is no matcher at all; an invalid pattern is compared as it stands. */
+  /** Returns a problem if it is not a matcher at all. An invalid pattern is compared literally. */
   compile(
     spec: unknown,
     kind: EventKind,
@@ -65,7 +65,7 @@ function fromPattern(spec: string, kind: EventKind, matching: Matching): Compile
   }
 }
 
-/** BeamAgent's `{ tool_name }`; any other object is no matcher. */
+/** Accepts BeamAgent's `{ tool_name }` and no other object. */
 function fromObject(spec: unknown, kind: EventKind, matching: Matching): ReturnType<Matchers['compile']> {
   const wanted = 'the matcher must be a string such as "Write|Edit"'
   if (!isObject(spec)) return { problem: `${wanted}, got ${shown(spec)}` }
@@ -76,7 +76,7 @@ function fromObject(spec: unknown, kind: EventKind, matching: Matching): ReturnT
   return pattern === undefined ? NO_MATCHER : fromPattern(pattern as string, kind, matching)
 }
 
-/** What no tool's name has: a pattern that asks for it was written as a rule or an expression, and never matches. */
+/** Finds characters that no tool's name has: such a pattern was written as a rule or an expression, and never matches. */
 function suspicion(pattern: string): string | undefined {
   const outsideClasses = pattern.replace(/\\./g, '').replace(/\[[^\]]*\]/g, '')
   if (!/[()*+?^$.=&"'/:]/.test(outsideClasses) || !/[\s/="'&]/.test(outsideClasses)) return undefined

@@ -1,4 +1,4 @@
-// Settings of all files as one: the user's, then the project's, which may tighten and never loosen.
+// Merges the settings of all files: the user's, then the project's, which may tighten and never loosen.
 
 import { isObject } from '../core/base/json.js'
 import { type Check, type Checks, checkOptions, isFlag, isOneOf } from '../core/base/options.js'
@@ -16,14 +16,14 @@ import { DEFAULT_REACH, REACH_CHECKS, reachLeft } from './reach-settings.js'
 export interface MergedSettings extends Settings, ReachSettings {
   readonly enabled: boolean
   readonly allow_user_hooks: boolean
-  /** False also where the project switched its own hooks off. */
+  /** False also if the project switched its own hooks off. */
   readonly allow_project_hooks: boolean
   readonly default_timeout: number
   readonly max_timeout: number
   readonly env: 'inherit' | 'minimal'
   /** Whether CARABINER_OFF=1 is obeyed. */
   readonly bypass: boolean
-  /** Whether the command line keeps an audit; `fsync`: one that outlives a power cut, too. */
+  /** Whether the command line keeps an audit; with `fsync` it survives a power cut. */
   readonly audit: 'on' | 'off' | 'fsync'
 }
 
@@ -40,7 +40,7 @@ export const DEFAULT_MERGED: MergedSettings = {
   audit: 'on',
 }
 
-/** A setting as a file has it, not checked yet; `disableAllHooks` is Claude Code's. */
+/** A setting as a file has it, not yet checked; `disableAllHooks` is Claude Code's. */
 export interface GivenSetting {
   readonly key: keyof MergedSettings | 'disableAllHooks'
   readonly value: unknown
@@ -51,9 +51,9 @@ export interface GivenSetting {
 
 export interface Merge {
   readonly settings: MergedSettings
-  /** For the hooks of each scope: what a project says about how hooks run must not make the gates of others fail. */
+  /** Terms for the hooks of each scope: a project's settings must not make the gates of others fail. */
   readonly terms: Readonly<Record<Scope, Terms>>
-  /** Why the hooks of a scope do not run. */
+  /** The setting that switches off the hooks of a scope. */
   readonly disabled: Readonly<Record<Scope, Silence | undefined>>
 }
 
@@ -63,14 +63,14 @@ export function isSetting(key: string): key is keyof MergedSettings {
   return Object.hasOwn(DEFAULT_MERGED, key)
 }
 
-/** Settings that a host gives in code, over the defaults. An unknown key or an impossible value throws OPTIONS_INVALID. */
+/** Settings that the embedder gives in code, over the defaults. An unknown key or an invalid value throws OPTIONS_INVALID. */
 export function hostSettings(given: Partial<MergedSettings> = {}): MergedSettings {
   checkOptions('settings', given, { ...SETTINGS, ...OWN_SETTINGS })
   const present = Object.entries(given).filter(([, value]) => value !== undefined)
   return { ...DEFAULT_MERGED, ...Object.fromEntries(present) }
 }
 
-/** What the host says wins over the user's files, and a project may tighten it. */
+/** The embedder's settings win over the user's files, and a project may tighten them. */
 export function mergeSettings(
   given: readonly GivenSetting[],
   host: Partial<MergedSettings>,
@@ -146,7 +146,7 @@ const CHECKS: Readonly<Record<GivenSetting['key'], Check>> = {
   disableAllHooks: isFlag,
 }
 
-/** Of a setting that only ever restricts: whoever writes it wants it, however it is spelt. */
+/** Values of settings that only restrict: someone who writes one wants it, even misspelt. */
 const CLOSED: Partial<Record<GivenSetting['key'], unknown>> = {
   on_failure: 'block',
   audit_on_failure: 'block',
@@ -154,7 +154,7 @@ const CLOSED: Partial<Record<GivenSetting['key'], unknown>> = {
   recheck: 'all',
 }
 
-/** The setting, or as much of it as opens nothing: a slip must not turn a restriction into none. */
+/** Returns the setting, or as much of it as opens nothing: a typo must not remove a restriction. */
 function inOrder(setting: GivenSetting, notes: Notes): readonly GivenSetting[] {
   const { key, value } = setting
   const [accepts, wanted] = CHECKS[key]
@@ -174,7 +174,7 @@ function inOrder(setting: GivenSetting, notes: Notes): readonly GivenSetting[] {
   return closed === undefined ? [] : [{ ...setting, value: closed }]
 }
 
-/** Whether a key beside `hooks`, where other agents have theirs, was most likely meant as a setting of ours. */
+/** True if a key beside `hooks`, where other agents have theirs, was probably meant as a setting of ours. */
 export function looksLikeSetting(key: string, value: unknown): boolean {
   if (!isSetting(key)) return false
   return key.includes('_') || (key === 'model' && isObject(value)) || CHECKS[key][0](value)
@@ -211,7 +211,7 @@ function silencesProject(setting: GivenSetting): boolean {
   return isSwitch(setting.key) && setting.key !== 'allow_user_hooks' && isOff(setting)
 }
 
-/** What of a project's switch is ignored: it may silence itself, and nobody else. */
+/** Says which effect of a project's switch is ignored: a project may silence only itself. */
 function switchProject(
   setting: GivenSetting,
   values: Readonly<Record<string, unknown>>,
@@ -237,13 +237,13 @@ type Tightened = GivenSetting & { readonly key: TightenedKey }
 
 const larger = (wanted: unknown, now: unknown) =>
   now !== null && (wanted === null || (wanted as number) > (now as number))
-/** Not a project's to choose: of stops, more lets an agent run on and fewer disarms the gates of the user. */
+/** A project may not change it: more stops let an agent run on, fewer disarm the user's gates. */
 const other = (wanted: unknown, now: unknown) => wanted !== now
-/** From anything to a list; two lists cannot be compared. */
+/** A list may replace null; two lists cannot be compared. */
 const unlessOpen = (_: unknown, now: unknown) => now !== null
 const insteadOf = (loose: unknown) => (wanted: unknown, now: unknown) => wanted === loose && now !== loose
 
-/** Whether the first value is looser than the second; null is no limit at all. */
+/** Tells whether the first value is looser than the second. Null is no limit at all. */
 const LOOSER: { readonly [K in TightenedKey]: (wanted: unknown, now: unknown) => boolean } = {
   default_timeout: larger,
   max_timeout: larger,
@@ -274,7 +274,7 @@ function tighten({ key, value }: Tightened, values: Record<string, unknown>): st
   return `"${key}": ${shown(value)} in a project would loosen ${shown(values[key])}, which stays in force`
 }
 
-/** Whom hooks reach is nothing that a project could make tighter. */
+/** A project cannot change whom hooks reach. */
 const USERS_OWN: ReadonlySet<string> = new Set<TightenedKey>([
   'model',
   'mcp_servers',
@@ -294,9 +294,9 @@ function termsOf(values: Readonly<Record<string, unknown>>): Terms {
 
 // ---- the setting that keeps a hook from running ---------------------------------------------------------------
 export interface Silence {
-  /** As it is written: `"enabled": false`. */
+  /** The setting as written: `"enabled": false`. */
   readonly setting: string
-  /** Absent where the host says it. */
+  /** Absent if the embedder set it. */
   readonly file?: string
   readonly line?: number
 }

@@ -1,15 +1,14 @@
-// What a load has to tell the user about files: diagnostics with file and line, bounded, each kind of slip said once.
+// Diagnostics of a load, each with file and line, bounded in number; some kinds are reported once a file.
 
 import type { Diagnostic, DiagnosticCode } from '../core/base/errors.js'
 import { plainText } from '../core/base/text.js'
 import type { JsonPath, JsonText } from './json-text.js'
 
-/** Where in which file. */
 export type Where =
   | { readonly file: { readonly path: string; readonly json: JsonText }; readonly at: JsonPath }
   | { readonly path: string; readonly line: number }
 
-/** A file of junk entries must not fill the memory with complaints. */
+/** A file of junk entries must not fill the memory with diagnostics. */
 const MOST_PER_FILE = 500
 
 export class Notes {
@@ -26,7 +25,7 @@ export class Notes {
     this.#list.push({ code, text: plainText(text), file, line })
   }
 
-  /** The first of its kind in a file is enough. */
+  /** Adds only the first of its kind in a file. */
   once(kind: string, code: DiagnosticCode, text: string, where: Where): void {
     const key = `${'file' in where ? where.file.path : where.path}\0${kind}`
     if (this.#said.has(key)) return

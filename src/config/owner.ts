@@ -1,9 +1,9 @@
-// Whose hooks they are: the user's, the project's, or those of a file or plugin that somebody named.
+// Owners of hooks (the user, the project, a named file or plugin), and the names and ids of their hooks.
 
 import { plainText } from '../core/base/text.js'
 import type { Place } from '../runners/hook-spec.js'
 
-/** What was named is as unreviewed as the project, but nothing that a project says about hooks reaches it. */
+/** `named` is as unreviewed as the project, but a project's settings do not reach it. */
 export type Scope = 'user' | 'project' | 'named'
 
 export interface Owner {
@@ -11,13 +11,13 @@ export interface Owner {
   /** For people: a plugin's name, `user`, `project`, or the name of an explicit file. */
   readonly source: string
   readonly place: Place
-  /** Within one realm a repeated hook runs once: all settings and root files are one, each plugin is one. */
+  /** A repeated hook runs once in a realm: all settings and root files are one, each plugin is one. */
   readonly realm: string
 }
 
 const LONGEST_NAME = 80
 
-/** A name from outside, fit for ids, paths and terminals; undefined if nothing is left of it. */
+/** Makes a foreign name fit for ids, paths and terminals; undefined if nothing is left of it. */
 export function cleanName(name: unknown): string | undefined {
   if (typeof name !== 'string') return undefined
   if (/^[\w@.-]{1,80}$/.test(name)) return name
@@ -29,7 +29,7 @@ export function cleanName(name: unknown): string | undefined {
 }
 
 // ---- names and ids of hooks -----------------------------------------------------------------------------------
-/** What was given to the hooks of one owner so far. */
+/** Names given to the hooks of one owner so far. */
 interface Given {
   /** `~2` for the second owner of the same name. */
   readonly suffix: string
@@ -57,7 +57,7 @@ export class Names {
     return given
   }
 
-  /** `bash-validator:PreToolUse#2`: the second handler of that event there, those that were left out counted too. */
+  /** `bash-validator:PreToolUse#2` is the second handler of that event there, counting those that were left out. */
   next(owner: Owner, event: string): string {
     const given = this.#givenTo(owner)
     const count = (given.counts.get(event) ?? 0) + 1
@@ -65,7 +65,7 @@ export class Names {
     return `${owner.source}:${event}#${count}${given.suffix}`
   }
 
-  /** `~2`, `~3` are added where one owner has the same content for an event twice. */
+  /** Adds `~2`, `~3` if one owner has the same content for an event again. */
   id({ scope, source }: Owner, event: string, content: string): string {
     const text = `${scope}:${source}:${event}:${content}`
     const first = this.#contents.get(content)
@@ -73,7 +73,7 @@ export class Names {
       this.#contents.set(content, text)
       return text
     }
-    // Counting costs more than remembering, and hardly any content comes twice.
+    // Counting costs more than remembering, and content hardly ever repeats.
     if (!this.#ids.has(first)) this.#ids.set(first, 1)
     return text + repeated(this.#ids, text)
   }

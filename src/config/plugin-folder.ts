@@ -13,13 +13,13 @@ import { cleanName, type Owner } from './owner.js'
 export interface PluginSources {
   readonly scope: Owner['scope']
   readonly projectDir: string | undefined
-  /** Below it each plugin has a folder for what it wants to find again. */
+  /** Each plugin has a folder for its own data below it. */
   readonly dataDir: string
 }
 
 export interface PluginFolder {
   readonly documents: readonly HookDocument[]
-  /** Whether there was anything to read, broken or not. */
+  /** True if there was anything to read, broken or not. */
   readonly isPlugin: boolean
 }
 
@@ -35,8 +35,8 @@ const manifestShape: Shape = (value) =>
   isObject(value) ? undefined : { problem: `must be a JSON object, got ${shown(value)}` }
 
 /**
- * `beside`: hooks.json counts beside Claude Code's layout too, as in .amplifier/hooks/NAME/; otherwise only where there
- * is nothing else, because Claude Code does not read it and other agents' files are called so.
+ * `beside`: hooks.json counts beside Claude Code's layout, as in .amplifier/hooks/NAME/. Otherwise it counts only alone,
+ * because Claude Code does not read it and other agents use the name.
  */
 export function readPluginFolder(
   root: string,
@@ -55,7 +55,7 @@ export function readPluginFolder(
   return { documents: open.documents, isPlugin: named || standard || own || manifest === 'broken' }
 }
 
-/** Most plugins lack the folder, and to ask for it costs less than to fail at opening a file in it. One that was there may only be hidden. */
+/** Most plugins lack the folder, and asking for it costs less than failing to open a file in it. A folder that was there may only be hidden. */
 function read(files: ConfigFiles, root: string, folder: string, name: string, shape: Shape): Found {
   const path = root + sep + folder
   const file = path + sep + name
@@ -97,7 +97,7 @@ function addDocument({ documents, owner }: Open, file: ConfigFile, at: JsonPath)
 
 const HOOKS = under(null, 'hooks')
 
-/** What plugin.json says of hooks: a path, an object of hooks, or a list of both. False if it says nothing. */
+/** Reads "hooks" of plugin.json: a path, an object of hooks, or a list of both. False if it has none. */
 function readManifest(open: Open, manifest: ConfigFile): boolean {
   const { hooks } = manifest.value as { readonly hooks?: unknown }
   if (hooks === undefined) return false
@@ -111,7 +111,7 @@ function readManifest(open: Open, manifest: ConfigFile): boolean {
   return true
 }
 
-/** The file that plugin.json names, or why it is not read. */
+/** Adds the file that plugin.json names; returns why not if it cannot. */
 function addNamed(open: Open, path: unknown): string | undefined {
   if (typeof path !== 'string') return `must be a path or an object, got ${shown(path)}`
   const absolute = resolve(open.root, path)

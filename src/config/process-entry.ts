@@ -1,4 +1,4 @@
-// Entries under `processes`: what each may say, field by field, and what is said about those that say something else.
+// Reads entries under `processes`, by the fields of the kind, and reports what is wrong with them.
 
 import { isObject } from '../core/base/json.js'
 import { nearest, shown } from '../core/base/text.js'
@@ -23,11 +23,11 @@ export interface ProcessEntry {
   readonly owner: Owner
   readonly file: ConfigFile
   readonly at: JsonPath
-  /** Its key: what the process is told in its handshake. */
+  /** Its key, which the process is told in its hello. */
   readonly key: string
   readonly handler: ProcessHandler
   readonly priority: number
-  /** Absent: by role. */
+  /** Absent: the role decides. */
   readonly onFailure?: 'block' | 'continue'
   readonly enabled: boolean
 }
@@ -37,7 +37,7 @@ type Timeouts = ProcessHandler['timeouts']
 
 const NEVER: ProcessHandler['restart'] = { ...USUAL_RESTART, attempts: 0 }
 
-/** `processes` of a file; `defaults` are PicoClaw's time-outs, which stand beside it. */
+/** Reads `processes` of a file; `defaults` are PicoClaw's time-outs, which stand beside it. */
 export function readProcesses(
   reading: Reading & { readonly processes: ProcessEntry[] },
   value: unknown,
@@ -126,7 +126,7 @@ function problemIn(raw: Fields): Problem | undefined {
   return listens ? undefined : { problem: 'it has nothing to do: "intercept" and "observe" are empty' }
 }
 
-/** What was probably meant by the parts of a value that are not known. */
+/** Suggests what the unknown parts of a value probably meant. */
 function slipsOf(key: string, value: unknown): string {
   if (key === 'intercept' && isTexts(value)) return slipIn(value, POINTS)
   return key === 'timeouts' && isObject(value) ? slipIn(Object.keys(value), Object.keys(USUAL_TIMEOUTS)) : ''
@@ -170,7 +170,7 @@ const DEFAULT_KEYS = {
   approve: 'approval_timeout_ms',
 } as const
 
-/** In PicoClaw's file they are milliseconds, for all processes; what is not above zero keeps the usual. */
+/** PicoClaw's file has milliseconds for all processes. A value that is not above zero keeps the usual one. */
 function usualTimeouts(defaults: unknown): Timeouts {
   if (!isObject(defaults)) return USUAL_TIMEOUTS
   const given = Object.entries(DEFAULT_KEYS).flatMap(([role, key]) => {

@@ -1,4 +1,4 @@
-// What hooks may reach beyond programs: servers, models, MCP servers. All of it is the user's to say.
+// Checks the settings that say whom hooks may reach: servers, models, MCP servers. Only the user may set them.
 
 import { isObject } from '../core/base/json.js'
 import type { Check, Checks } from '../core/base/options.js'
@@ -15,7 +15,7 @@ export const DEFAULT_REACH: ReachSettings = {
   mcp_servers: {},
 }
 
-/** Claude Code's names for the same, at the top of its settings file. */
+/** Claude Code's names for two of them, at the top of its settings file. */
 export const CLAUDE_KEYS = {
   allowedHttpHookUrls: 'allowed_http_urls',
   httpHookAllowedEnvVars: 'http_allowed_env_vars',
@@ -57,7 +57,7 @@ export const REACH_CHECKS: Checks<ReachSettings> = {
 // ---- what is not in order -------------------------------------------------------------------------------------
 
 interface Left {
-  /** Undefined where nothing of it can stay. */
+  /** Undefined if nothing of it can stay. */
   readonly value: unknown
   /** `at`: the key or place inside it. */
   readonly problems: readonly { readonly text: string; readonly at?: string | number }[]
@@ -70,8 +70,8 @@ const ITEM_PROBLEMS: Readonly<Record<string, (item: string) => string | undefine
 }
 
 /**
- * What of a malformed setting stays in force, and what is said about the rest. Of a list of what is allowed that is
- * every entry that is one, and never what would be without the setting. Undefined for other settings.
+ * Decides how much of a malformed setting stays in force, and what is reported about the rest. An allow list keeps its valid
+ * entries, and never falls back to what would be without the setting. Undefined for other settings.
  */
 export function reachLeft(key: string, value: unknown, problem: string): Left | undefined {
   if (key === 'model') {
@@ -134,7 +134,7 @@ const HTTP: typeof STDIO = {
   headers: [isTexts, 'an object of strings'],
 }
 
-/** To be read behind its name. Values are not shown: some of them are secrets. */
+/** Continues a sentence after the server's name. Values are not shown: some of them are secrets. */
 function serverProblem(server: unknown): string | undefined {
   if (!isObject(server)) return ' must be an object with a "command" or a "url"'
   const kind = 'command' in server ? STDIO : 'url' in server ? HTTP : undefined

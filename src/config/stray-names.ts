@@ -1,4 +1,4 @@
-// Keys beside `hooks` that belong under it: events and settings that would be lost in silence.
+// Names in the wrong place and names of unknown events: hooks and settings that would be lost silently.
 
 import { isObject } from '../core/base/json.js'
 import { nearest, shown } from '../core/base/text.js'
@@ -9,7 +9,7 @@ import { looksLikeSetting } from './merged-settings.js'
 
 type Fields = { readonly [key: string]: unknown }
 
-/** Events beside `hooks` instead of under it. */
+/** Reports events beside `hooks` instead of under it. */
 export function noteStrayEvents(reading: Reading, fields: Fields, at: JsonPath): void {
   for (const name of Object.keys(fields)) {
     const value = fields[name]
@@ -20,7 +20,7 @@ export function noteStrayEvents(reading: Reading, fields: Fields, at: JsonPath):
   }
 }
 
-/** Settings beside `hooks` instead of under it. */
+/** Reports settings beside `hooks` instead of under it. */
 export function noteStraySettings(reading: Reading, fields: Fields, at: JsonPath): void {
   for (const key of Object.keys(fields)) {
     const isServers = key === 'mcpServers' && isObject(fields[key])
@@ -31,7 +31,7 @@ export function noteStraySettings(reading: Reading, fields: Fields, at: JsonPath
   }
 }
 
-/** Hooks that somebody may have switched off by a name such as `_PreToolUse`: whoever counts on them should know. */
+/** Finds hooks under a name such as `_PreToolUse`: somebody may have switched them off without others knowing. */
 export function holdsGroups(value: unknown): boolean {
   return Array.isArray(value) && value.some(looksLikeGroup)
 }
@@ -41,13 +41,13 @@ function looksLikeGroup(value: unknown): boolean {
 }
 
 // ---- names that are no event ----------------------------------------------------------------------------------
-/** Undefined for a name that no known event goes by: a file cannot bring events of its own. */
+/** Undefined for a name of no known event: a file cannot define events. */
 export function knownEvent(name: string): EventKind | undefined {
   const kind = name === '' ? undefined : resolveEvent(name)
   return kind?.custom ? undefined : kind
 }
 
-/** Events of Cursor, Gemini CLI, Copilot and Kiro that have no like-named one here. */
+/** Events of Cursor, Gemini CLI, Copilot and Kiro whose names we do not have. */
 const FOREIGN: Readonly<Record<string, string>> = {
   beforeShellExecution: 'PreToolUse',
   beforeMCPExecution: 'PreToolUse',
@@ -69,14 +69,14 @@ const FOREIGN: Readonly<Record<string, string>> = {
   agentSpawn: 'SessionStart',
 }
 
-/** What to tell about a name under `hooks` that is neither an event nor a setting; the nearer of the two is meant. */
+/** Text for a name under `hooks` that is neither an event nor a setting; it suggests the nearer of the two. */
 export function unknownNameText(name: string, settings: readonly string[], isEventLike: boolean): string {
   const meant = isEventLike ? undefined : nearest(name, [...settings, ...eventNames().keys()])
   if (meant === undefined || !settings.includes(meant)) return unknownEventText(name)
   return `there is no setting ${shown(name)}; did you mean ${meant}?`
 }
 
-/** What to tell about a name that is no event. */
+/** Text for a name that is not an event. */
 export function unknownEventText(name: string): string {
   const foreign = Object.hasOwn(FOREIGN, name) ? FOREIGN[name] : undefined
   if (foreign) return `${name} is an event of another agent, so its hooks never run; here it is ${foreign}`
@@ -84,13 +84,13 @@ export function unknownEventText(name: string): string {
   return `there is no event ${shown(name)}, so its hooks never run${meant ? `; did you mean ${meant}?` : ''}`
 }
 
-/** A known event, by any of its names. */
+/** Finds the nearest event, by any of its names. */
 function nearestEvent(name: string): string | undefined {
   const names = eventNames()
   return names.get(nearest(name, names.keys()) ?? '')
 }
 
-/** Every name, with the canonical one. */
+/** Maps every name to the canonical one. */
 function eventNames(): ReadonlyMap<string, string> {
   return new Map(knownEvents().flatMap((kind) => [kind.name, ...kind.aliases].map((one) => [one, kind.name])))
 }

@@ -1,4 +1,4 @@
-// Between what files say and what runs: hooks that came with a project run as they were trusted, in their copy, or not at all.
+// The gate between files and running hooks: hooks of a project run as they were trusted, from their copy, or not at all.
 
 import { delimiter } from 'node:path'
 import { HookError, isHookError, textOf } from '../core/base/errors.js'
@@ -14,30 +14,30 @@ import type { Standing, TrustRecord, Unit, Untrusted } from '../trust/unit.js'
 import type { ConfiguredHook } from './configured-hook.js'
 import { unitsOf } from './units.js'
 
-/** A hook that was let in, or kept out, and by which record. */
+/** A hook that was admitted or refused, and by which record. */
 interface Held {
   readonly unit: Unit
   readonly record: TrustRecord | undefined
-  /** Where it runs from, if it was copied. */
+  /** The copy that it runs from, if any. */
   readonly copied: Copied | undefined
 }
 
 export class TrustGate {
   readonly #store: TrustStore
   readonly #held = new WeakMap<ConfiguredHook, Held>()
-  /** What was said of units when their hooks were read: a record that cannot be read says so only once. */
+  /** Standings of units when their hooks were read: an unreadable record is reported only once. */
   readonly #said = new Map<string, Standing>()
-  /** For the hooks of one step, which are asked about in one go. */
+  /** Standings for the hooks of one step, which are asked about together. */
   readonly #now = new Map<string, Standing>()
 
-  /** Whether, of the hooks that were settled last, any were not as they were trusted. */
+  /** True if any of the hooks that were settled last were modified since they were trusted. */
   sawModified = false
 
   constructor(store: TrustStore) {
     this.#store = store
   }
 
-  /** The same hooks; those that are trusted live in their copy, with the programs they were trusted with. */
+  /** Returns the same hooks; trusted ones live in their copy, with the programs they were trusted with. */
   settle(specs: readonly ConfiguredHook[]): readonly ConfiguredHook[] {
     const settled = new Map<ConfiguredHook, ConfiguredHook>()
     this.sawModified = false
@@ -63,11 +63,11 @@ export class TrustGate {
   }
 
   #path(record: TrustRecord): string {
-    // An empty entry would be the folder the hook starts in.
+    // An empty entry would mean the folder that the hook starts in.
     return [this.#store.binFolder(record), safePath(record.projectDir)].filter(Boolean).join(delimiter)
   }
 
-  /** Why it may not run now. What is the user's may. */
+  /** Says why it may not run now. The user's own may. */
   refusal(spec: ConfiguredHook): Skip | undefined {
     const held = this.#held.get(spec)
     if (!held) return undefined
@@ -80,8 +80,8 @@ export class TrustGate {
   }
 
   /**
-   * Hooks that were read right before an update run as they were trusted until they are read again: what is there by now
-   * is trusted, too, whatever its hooks are, and took the place of what these are of.
+   * Hooks that were read right before an update run as they were trusted until they are read again, if the unit that replaced
+   * theirs is trusted, too.
    */
   #isReplaced({ unit, record }: Held): boolean {
     if (!record) return false
@@ -89,7 +89,7 @@ export class TrustGate {
     return now.state === 'trusted' && now.record.former?.digest === record.digest
   }
 
-  /** What is asked at the last moment: whether files outside the copy, and programs, are still those that were reviewed. */
+  /** Checks right before a start whether files outside the copy, and programs, are still those that were reviewed. */
   problemAtStart(spec: ConfiguredHook, cwd: string): string | undefined {
     const record = this.#held.get(spec)?.record
     return record && (scriptsChanged(record, cwd) ?? programGone(record) ?? this.#binProblem(record))
@@ -104,7 +104,7 @@ export class TrustGate {
     return this.#held.get(spec)?.copied
   }
 
-  /** The links that lead to the programs may be gone since: then whatever `$PATH` has by now would run. */
+  /** The links to the programs may be gone: then whatever `$PATH` has now would run. */
   #binProblem(record: TrustRecord): string | undefined {
     try {
       this.#store.binFolder(record)
@@ -135,7 +135,7 @@ export class TrustGate {
     return standing
   }
 
-  /** Still untrusted is so for the reason that was found first. */
+  /** A unit that is still untrusted keeps the reason that was found first. */
   #standingNow(unit: Unit): Standing {
     const standing = this.#store.standingOf(unit)
     const before = this.#said.get(keyOf(unit))
@@ -154,13 +154,13 @@ function detailOf({ hook }: ConfiguredHook, unit: Unit, { state, why }: NotTrust
   return `${why} ${look}, and trust it: ${trustCommand(hook.origin.scope, unit)} (or --trust-all for one call)`
 }
 
-/** In a path: what is not shown, or begins a line. */
+/** True for a path with characters that are invisible or break the line. */
 function isOdd(path: string): boolean {
   return /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(path)
 }
 
 /**
- * To be typed in the project. What comes from a stranger is in it only if no shell and no command line can take it for
+ * The command to type in the project. It holds a stranger's text only if no shell and no command line can take it for
  * anything but a name; otherwise the command shows everything that waits.
  */
 function trustCommand(scope: string, { kind, name, path, hooksDir }: Unit): string {
@@ -182,10 +182,10 @@ interface Copied {
 
 const READ_ONLY = /\bEACCES\b|\bEROFS\b|permission denied|read-only file system/i
 
-/** What the program itself came to, and not the system that could not start it. */
+/** Failures of the program itself, not of the system that could not start it. */
 const OF_PROGRAMS: ReadonlySet<string> = new Set(['HOOK_EXIT', 'HOOK_FAILED'])
 
-/** Runs it; what it throws says more, where the copy has to do with it. */
+/** Runs the hook, and explains a failure that has to do with the copy. */
 export async function runFromCopy(
   run: Run,
   copied: Copied,
@@ -196,7 +196,7 @@ export async function runFromCopy(
   const { session, outcome, note, onAbort } = context
   try {
     return await run(event, {
-      // Made when it is first asked for, which most never do.
+      // Made when first asked for; most hooks never do.
       get signal() {
         return context.signal
       },

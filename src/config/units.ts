@@ -1,11 +1,11 @@
-// Which hooks are trusted together: those of a plugin or skill with its folder, those of a file with the file.
+// Groups hooks that are trusted together: those of a plugin or skill with its folder, those of a file with the file.
 
 import { kindOf } from '../runners/kinds.js'
 import { USUAL_TIMEOUTS } from '../runners/process/kind.js'
 import type { Unit, UnitHook } from '../trust/unit.js'
 import type { ConfiguredHook, ConfiguredProcess } from './configured-hook.js'
 
-/** The units of these hooks, in their order, each with the hooks it has. What is the user's is in none. */
+/** The units of these hooks, in their order, each with its hooks. The user's own are in none. */
 export function unitsOf(specs: readonly ConfiguredHook[]): ReadonlyMap<Unit, readonly ConfiguredHook[]> {
   const groups = new Map<string, ConfiguredHook[]>()
   for (const spec of specs) {
@@ -51,7 +51,7 @@ function unitHook(spec: ConfiguredHook): UnitHook {
   }
 }
 
-/** In the words of the file: each of them decides whether, when or with which effect it runs. */
+/** Fields in the words of the file that decide whether, when or with which effect it runs. */
 function termsOf(spec: ConfiguredHook): readonly string[] {
   if (spec.type === 'process') return termsOfProcess(spec)
   const { common, handler } = spec
@@ -64,7 +64,7 @@ function termsOf(spec: ConfiguredHook): readonly string[] {
   ]
 }
 
-/** What is as usual is not said. */
+/** Leaves out defaults. */
 function termsOfProcess({ hook, handler, disabled }: ConfiguredProcess): readonly string[] {
   const { timeouts, restart } = handler
   const others = (Object.keys(timeouts) as (keyof typeof timeouts)[]).filter(
@@ -79,12 +79,12 @@ function termsOfProcess({ hook, handler, disabled }: ConfiguredProcess): readonl
   ]
 }
 
-/** What a process is asked and told, in the words of its file. */
+/** Names what a process is asked and told, in the words of its file. */
 function takenBy({ handler: { intercept, observe } }: ConfiguredProcess): string {
   return [...intercept, ...observe.map((kind) => `observes ${kind}`)].join(', ')
 }
 
-/** `command` is the type that need not be named. */
+/** Leaves out the type of a command. */
 function running(
   spec: ConfiguredHook,
 ): Pick<UnitHook, 'type' | 'command' | 'args' | 'shell' | 'dir' | 'env'> {

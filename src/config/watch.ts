@@ -1,4 +1,4 @@
-// Watching configuration files, also those that are not there yet. Says that something changed, never what.
+// Watches configuration files, also those that do not exist yet. Says that something changed, never what.
 
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
@@ -9,13 +9,13 @@ import { type ConfigSources, discover, hooksDirOf } from './discovery.js'
 import { Notes } from './notes.js'
 
 export interface ConfigWatch {
-  /** After it no call comes. */
+  /** No call comes after it. */
   close(): Promise<void>
 }
 
 /**
  * Calls back some time after a file was added, changed or removed. Watching has begun when the promise is fulfilled:
- * load after that, and nothing is missed. Never throws; what cannot be watched is told to `note`.
+ * load after that, and nothing is missed. Never throws; `note` hears of what cannot be watched.
  */
 export async function watchConfig(
   sources: ConfigSources,
@@ -37,9 +37,9 @@ function problemOf(error: unknown): Diagnostic {
   return { code: 'host-failed', text: `changed files may go unnoticed until reload(): ${textOf(error)}` }
 }
 
-/** An editor writes a file in several steps; nobody wants each of them. */
+/** An editor writes a file in several steps; they count as one. */
 const QUIET_MS = 50
-/** Watching that does not get going must not hold up the rest. */
+/** A watcher that does not start must not hold up the rest. */
 const LONGEST_START_MS = 5000
 
 class Watching implements ConfigWatch {
@@ -76,7 +76,7 @@ class Watching implements ConfigWatch {
     await Promise.all(this.#watchers.map((watcher) => watcher.close()))
   }
 
-  /** Fulfilled when changes are seen from then on. */
+  /** Resolves when changes are seen. */
   async #watch(roots: string[]): Promise<void> {
     const watcher = this.#start(roots, {
       ignored: (path) => !this.#territory.includes(resolve(path)),
@@ -101,7 +101,7 @@ class Watching implements ConfigWatch {
     if (!this.#closed) this.#timer = setTimeout(() => void this.#tell(), QUIET_MS).unref()
   }
 
-  /** What is new to watch is watched before the call, so that whoever loads then misses nothing. */
+  /** Watches new paths before the call, so that the next load misses nothing. */
   async #tell(): Promise<void> {
     try {
       const roots = this.#territory.extend(pathsOf(this.#sources))
@@ -113,7 +113,7 @@ class Watching implements ConfigWatch {
   }
 }
 
-/** Every path that a load would look at, there or not: also what a plugin.json names. */
+/** Every path that a load would look at, existing or not, including those that a plugin.json names. */
 function pathsOf(sources: ConfigSources): readonly string[] {
   const notes = new Notes()
   const files = new ConfigFiles(new Map(), notes)
@@ -121,7 +121,7 @@ function pathsOf(sources: ConfigSources): readonly string[] {
   return files.paths
 }
 
-/** What is watched: files that would be read, and the folders on the way to them. */
+/** The watched paths: files that would be read, and the folders on the way to them. */
 class Territory {
   /** Folders that exist, from which everything else can be seen to appear. */
   readonly roots = new Set<string>()
@@ -147,7 +147,7 @@ class Territory {
     )
   }
 
-  /** The folders from which those of the paths can be seen that could not be seen so far. */
+  /** Returns folders from which the paths can be seen that were out of sight so far. */
   extend(paths: readonly string[]): string[] {
     const fresh = paths.filter((path) => !this.includes(path))
     return [...new Set(fresh.map((path) => this.#take(path, dirname(path))))]
@@ -164,7 +164,7 @@ class Territory {
 const PLUGIN_FILES = ['hooks.json', join('hooks', 'hooks.json'), join('.claude-plugin', 'plugin.json')]
 const PLUGIN_PATHS = new Set([...PLUGIN_FILES, 'hooks', '.claude-plugin'])
 
-/** Whether it is the folder of a plugin, or a place in it where hooks are looked for. */
+/** True for the folder of a plugin, or a place in it where hooks are looked for. */
 function isPlugins(hooksDir: string, path: string): boolean {
   if (!path.startsWith(hooksDir + sep)) return false
   const [, ...inside] = relative(hooksDir, path).split(sep)

@@ -1,4 +1,5 @@
-// Connection: calls, requests and notifications, both ways, over two streams. It knows no process and no hook.
+// Connection: calls, requests and notifications, both ways, over two streams. It knows no process and no hook. Written by
+// hand: libraries leave framing, limits and cancelling to us, and take twice as long for a round trip.
 
 import type { Readable, Writable } from 'node:stream'
 import { textOf } from '../core/base/errors.js'
@@ -16,19 +17,19 @@ export interface ConnectionOptions {
   /** Bytes of one line that is read; default 1 MiB. A longer one is skipped and reported. */
   readonly maxLineBytes?: number
   /**
-   * Requests of the other side. Absent: each is answered with -32601 and reported. What it throws is the error reply: code,
-   * message and data of an RpcError, of anything else the message with -32000. May be async; answers go out in any order.
+   * Handles requests of the other side. Absent: each is answered with -32601 and reported. A thrown RpcError becomes the error
+   * reply; anything else becomes its message with -32000. May be async; answers go out in any order.
    */
   readonly onRequest?: (method: string, params: Json | undefined) => unknown
-  /** Absent: each is reported. So is what it throws. */
+  /** Absent: each is reported. Errors that it throws are reported, too. */
   readonly onNotification?: (method: string, params: Json | undefined) => void
-  /** Noise, over-long lines, late, unknown or doubled replies, what nobody handles: bounded in number and length. Must not throw. */
+  /** Reports noise, over-long lines, late, unknown or doubled replies and unhandled messages, bounded in number and length. Must not throw. */
   readonly onProblem?: (problem: RpcProblem) => void
   /** The other side is gone (its output ended, a write failed) or close() was called. Called once, after every call has failed. Must not throw. */
   readonly onClose?: (reason: Error) => void
   /** Bytes that may wait for a slow reader before notifications are dropped; default 1 MiB. */
   readonly maxQueuedBytes?: number
-  /** The same before calls fail with 'overloaded' and answers are dropped; default 64 MiB. */
+  /** Bytes that may wait before calls fail with 'overloaded' and answers are dropped; default 64 MiB. */
   readonly maxPendingBytes?: number
 }
 
@@ -52,7 +53,7 @@ export class Connection {
     this.#maxQueuedBytes = options.maxQueuedBytes ?? MIB
     this.#maxPendingBytes = options.maxPendingBytes ?? 64 * MIB
     this.#problems = new Problems(options.onProblem)
-    // A refusal that nobody reads is not worth the memory of an answer.
+    // Refusals that nobody reads are not worth the memory.
     const mostAnswers = options.onRequest
       ? this.#maxPendingBytes
       : Math.min(this.#maxPendingBytes, this.#maxQueuedBytes)
@@ -74,7 +75,7 @@ export class Connection {
   }
 
   /**
-   * Ids are 1, 2, 3, … Rejects with RpcError; with what JSON.stringify throws, if JSON cannot carry the params. A reply
+   * Ids are 1, 2, 3, … Rejects with RpcError, or with JSON.stringify's error if JSON cannot carry the params. A reply
    * that comes after the call was given up is dropped and reported.
    */
   call(method: string, params: Json, options: RpcCallOptions = {}): Promise<Json> {
@@ -89,13 +90,13 @@ export class Connection {
     })
   }
 
-  /** False: dropped, because the other side does not read (queue full) or is gone, or JSON cannot carry it. Never blocks, never throws. */
+  /** False if it was dropped: the other side does not read (queue full) or is gone, or JSON cannot carry it. Never blocks, never throws. */
   notify(method: string, params: Json): boolean {
     if (this.#closedBy) return false
     try {
       return this.#send(notificationLine(method, params), this.#maxQueuedBytes)
     } catch {
-      return false // told by the answer
+      return false // the return value says so
     }
   }
 
@@ -106,8 +107,8 @@ export class Connection {
   }
 
   /**
-   * Every call under way fails at once with 'closed'. Idempotent. Does not touch processes; ends the output stream, after
-   * what waits for it.
+   * Fails every call under way with 'closed'. Idempotent. Does not touch processes; ends the output stream after everything
+   * that waits for it.
    */
   close(reason: Error = new Error('the connection was closed')): void {
     this.#otherSideGone(reason)
@@ -115,7 +116,7 @@ export class Connection {
     this.#answers.abandon()
   }
 
-  /** Who has asked may still read the answers: the output stays open until close(). */
+  /** The other side may still read answers: the output stays open until close(). */
   #otherSideGone(reason: Error): void {
     if (this.#closedBy) return
     this.#closedBy = reason
@@ -132,7 +133,7 @@ export class Connection {
     return true
   }
 
-  /** Whoever sent it thinks that it has answered: nobody need wait for another reply. */
+  /** The sender believes that it has answered, so its call fails at once. */
   #tooLong(beginning: string): void {
     const text = `A line of more than ${this.#maxLineBytes} bytes was skipped; it begins: ${beginning}`
     this.#problems.add('too-long', () => text)
@@ -162,7 +163,7 @@ export class Connection {
     }
   }
 
-  /** The call that a reply is for. A reply for none is reported. */
+  /** Finds the call of a reply. A reply for none is reported. */
   #callOf(id: unknown): PendingCall | undefined {
     const number = callNumber(id)
     const call = number === undefined ? undefined : this.#calls.take(number)
@@ -187,7 +188,7 @@ export class Connection {
     }
   }
 
-  /** A reply that cannot be read ends its call: who sent it thinks that it has answered. */
+  /** A reply that cannot be read ends its call: the sender believes that it has answered. */
   #onMalformed(line: string, { why, replyTo }: Extract<Message, { readonly type: 'malformed' }>): void {
     this.#problems.add('malformed', () => `A line was skipped, since ${why}: ${line.slice(0, 1000)}`)
     const number = callNumber(replyTo)
@@ -212,7 +213,7 @@ export class Connection {
   }
 }
 
-/** Of a line that was not read to its end. A method would make it a request, with an id of the other side. */
+/** The id in the beginning of an over-long line. A method would make it a request, with an id of the other side. */
 function idIn(beginning: string): unknown {
   if (/"method"\s*:/.test(beginning)) return undefined
   const [, id] = /^\s*\{(?:[^{}]*,)?\s*"id"\s*:\s*"?(\d{1,15})"?\s*,/.exec(beginning) ?? []

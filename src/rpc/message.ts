@@ -1,4 +1,4 @@
-// JSON-RPC 2.0 messages, one a line: their kinds, the reading of a line, the writing of each kind, the error codes.
+// JSON-RPC 2.0 messages, one a line: reading, writing, error codes, and answers to the other side's requests.
 
 import { textOf } from '../core/base/errors.js'
 import type { Json } from '../core/base/json.js'
@@ -8,7 +8,7 @@ import { type Problems, RpcError } from './problem.js'
 
 type RpcId = number | string
 
-/** The codes of error replies that the protocol names, and the first of those it leaves to us. */
+/** The protocol's error codes, and the first of those it leaves to us. */
 export const RPC_CODES = {
   parseError: -32700,
   invalidRequest: -32600,
@@ -28,19 +28,19 @@ export type Message =
   | { readonly type: 'notification'; readonly method: string; readonly params: Json | undefined }
   | { readonly type: 'result'; readonly id: unknown; readonly result: Json }
   | { readonly type: 'error'; readonly id: unknown; readonly error: Json }
-  /** `replyTo`: the id of what would have been a reply, so that nobody waits for a better one. */
+  /** `replyTo` is the id of what would have been a reply, so that its call can fail at once. */
   | { readonly type: 'malformed'; readonly why: string; readonly replyTo?: unknown }
 
 type Fields = { readonly [key: string]: Json | undefined }
 
 const OPENING_BRACE = 0x7b
 
-/** Undefined for an empty line. Never throws. Invalid UTF-8 was replaced by U+FFFD before, which only a text can hold. */
+/** Undefined for an empty line. Never throws. Invalid UTF-8 is U+FFFD by now, which is valid only inside a string. */
 export function readMessage(line: string): Message | undefined {
-  // A byte order mark, which some programs begin with, is white space to trim().
+  // trim() also removes a byte order mark, which some programs begin with.
   const text = line.charCodeAt(0) === OPENING_BRACE ? line : line.trim()
   if (text === '') return undefined
-  // A log is known by its first character: an error of the parser costs ten times as much as a message.
+  // The first character gives a log line away: an error of the parser costs ten times as much as a message.
   if (text.charCodeAt(0) !== OPENING_BRACE) return { type: 'malformed', why: noObject(text) }
   try {
     return messageOf(JSON.parse(text) as Fields)
@@ -53,7 +53,7 @@ function noObject(text: string): string {
   return text.startsWith('[{') ? 'it is a list, and batches are not supported' : 'it is not a JSON object'
 }
 
-/** JSON knows no undefined: a field that is undefined is not there. A missing `jsonrpc` is forgiven, a wrong one is not. */
+/** A field that is undefined is not there. A missing `jsonrpc` is forgiven, a wrong one is not. */
 function messageOf(fields: Fields): Message {
   const { jsonrpc, id, method, params } = fields
   if (jsonrpc !== undefined && jsonrpc !== '2.0') {
@@ -66,13 +66,13 @@ function messageOf(fields: Fields): Message {
   if (fields.result !== undefined || fields.error !== undefined) {
     return { type: 'malformed', why: 'it has a method and a result or error: neither a request nor a reply' }
   }
-  // A null id is how JSON-RPC 1.0 marks a notification.
+  // JSON-RPC 1.0 marks a notification with a null id.
   if (id === undefined || id === null) return { type: 'notification', method, params }
   if (typeof id === 'number' || typeof id === 'string') return { type: 'request', id, method, params }
   return { type: 'malformed', why: `its id is ${shown(id)}, neither a number nor a text` }
 }
 
-/** Many programs send both fields, with null in the one that does not count. */
+/** Many programs send both fields, and null in the one that does not count. */
 function replyOf({ id, result, error }: Fields): Message {
   const failed = error !== undefined && error !== null
   if (failed && result !== undefined && result !== null) {
@@ -83,13 +83,13 @@ function replyOf({ id, result, error }: Fields): Message {
   return { type: 'malformed', why: 'it has no method, no result and no error', replyTo: id }
 }
 
-/** The number of the call that a reply is about. Some languages send numbers back as texts. Our ids begin at 1. */
+/** The number of a reply's call. Some languages send numbers back as strings. Our ids begin at 1. */
 export function callNumber(id: unknown): number | undefined {
   const number = typeof id === 'string' && /^[1-9]\d{0,15}$/.test(id) ? Number(id) : id
   return typeof number === 'number' && number >= 1 && Number.isSafeInteger(number) ? number : undefined
 }
 
-/** Throws what JSON.stringify throws, for params that JSON cannot carry. */
+/** Throws JSON.stringify's error for params that JSON cannot carry. */
 export function requestLine(id: number, method: string, params: Json): string {
   return `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}\n`
 }
@@ -99,7 +99,7 @@ export function notificationLine(method: string, params: Json): string {
   return `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}\n`
 }
 
-/** Throws for a result that JSON cannot carry; nothing (undefined, a function) is null. */
+/** Throws for a result that JSON cannot carry; undefined and functions become null. */
 function resultLine(id: RpcId, result: unknown): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${JSON.stringify(result) ?? 'null'}}\n`
 }
@@ -127,7 +127,7 @@ export class Answers {
   #abandoned = false
   #waiting: (() => void)[] = []
 
-  /** `send` tells whether the line could be taken. */
+  /** `send` returns whether the line was taken. */
   constructor(handler: RequestHandler | undefined, problems: Problems, send: (line: string) => boolean) {
     this.#handler = handler
     this.#problems = problems
@@ -155,7 +155,7 @@ export class Answers {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Nobody can get an answer any more. */
+  /** Drops all answers: nobody can get one any more. */
   abandon(): void {
     this.#abandoned = true
     this.#release()
@@ -206,7 +206,7 @@ export class Answers {
     try {
       line = errorLine(id, { ...reply, data })
     } catch {
-      line = errorLine(id, reply) // its data is no JSON; the message matters more
+      line = errorLine(id, reply) // its data is not JSON; the message matters more
     }
     this.#give(line)
   }
@@ -217,7 +217,7 @@ export class Answers {
   }
 }
 
-/** For a handler to throw. */
+/** A handler may throw it. */
 export function methodNotFound(method: string): RpcError {
   return new RpcError('remote', `Method not found: ${shown(method)}`, { code: RPC_CODES.methodNotFound })
 }

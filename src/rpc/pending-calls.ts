@@ -1,4 +1,4 @@
-// The calls that wait for a reply: their numbers, their ends (reply, time-out, signal, close), and what is known of those given up.
+// Calls that wait for a reply: their numbers, their ends (reply, time-out, signal, close), and a memory of those given up.
 
 import { hurry, unwatch, Watched, watch } from '../core/base/deadlines.js'
 import type { Json } from '../core/base/json.js'
@@ -6,14 +6,14 @@ import { onAbort } from '../core/base/promise.js'
 import { RpcError } from './problem.js'
 
 export interface RpcCallOptions {
-  /** From now on; without it the call waits until the connection is closed. */
+  /** Counts from now; without it the call waits until the connection is closed. */
   readonly timeoutMs?: number | undefined
   readonly signal?: AbortSignal | undefined
-  /** For who has no signal: gets how to give the call up. */
+  /** Receives a function that gives the call up, for callers without a signal. */
   readonly onStart?: ((giveUp: () => void) => void) | undefined
 }
 
-/** So many calls that were given up are remembered, to tell a late reply from a second one. */
+/** Calls that were given up and are remembered, to tell a late reply from a second one. */
 const MOST_GIVEN_UP = 4096
 
 export class PendingCall extends Watched {
@@ -39,7 +39,7 @@ export class PendingCall extends Watched {
     this.#reject = reject
   }
 
-  /** The signal is not aborted. */
+  /** The signal must not be aborted yet. */
   begin({ timeoutMs, signal, onStart }: RpcCallOptions): void {
     if (timeoutMs !== undefined) {
       this.#timeoutMs = timeoutMs
@@ -87,7 +87,7 @@ export function abortedError(method: string, signal: AbortSignal): RpcError {
 
 export class PendingCalls {
   readonly #waiting = new Map<number, PendingCall>()
-  /** Number and method, the oldest first. */
+  /** Number and method of calls that were given up, the oldest first. */
   readonly #givenUp = new Map<number, string>()
   #last = 0
 
@@ -104,7 +104,7 @@ export class PendingCalls {
     this.#waiting.set(call.id, call)
   }
 
-  /** The call that a reply is for; another reply is one too many. */
+  /** Takes the call of a reply; a second reply finds none. */
   take(id: number): PendingCall | undefined {
     const call = this.#waiting.get(id)
     if (call) this.#waiting.delete(id)
@@ -115,7 +115,7 @@ export class PendingCalls {
     return this.#waiting.has(id)
   }
 
-  /** Its reply, should it come, is late. */
+  /** Gives a call up: its reply, if it comes, is late. */
   giveUp(call: PendingCall): void {
     this.#waiting.delete(call.id)
     this.#givenUp.set(call.id, call.method)
@@ -126,14 +126,14 @@ export class PendingCalls {
     }
   }
 
-  /** The method of a call that was given up; asked again, nothing: then it is a second reply. */
+  /** Returns the method of a call that was given up, once: the next reply is a second one. */
   takeLate(id: number): string | undefined {
     const method = this.#givenUp.get(id)
     this.#givenUp.delete(id)
     return method
   }
 
-  /** Whether there ever was a call of this number. */
+  /** True if there ever was a call of this number. */
   made(id: number): boolean {
     return id <= this.#last
   }

@@ -1,10 +1,10 @@
-// What is wrong with what the other side sends: told in bounded number and bounded text, however much there is of it.
+// Problems with what the other side sends, reported in bounded number and length; and the errors of calls.
 
 import type { Json } from '../core/base/json.js'
 import { byteLength, cutText, plainText } from '../core/base/text.js'
 
 /**
- * malformed: a line that is no message. too-long: a line that was skipped. late: a reply to a call that was given up.
+ * malformed: a line that is not a message. too-long: a line that was skipped. late: a reply to a call that was given up.
  * doubled: a second reply. unknown-id: a reply to no call. request, notification: one that nobody here handles, or whose
  * handler failed.
  */
@@ -19,12 +19,12 @@ type RpcProblemKind =
 
 export interface RpcProblem {
   readonly kind: RpcProblemKind
-  /** For people: short, without control characters. */
+  /** Short, without control characters. */
   readonly text: string
 }
 
 const LONGEST_TEXT = 500
-/** So many of a kind are told one by one; then the tenth, the hundredth and so on, and the sum at the end. */
+/** Problems of a kind that are reported one by one; then the tenth, the hundredth and so on, and the sum at the end. */
 const ONE_BY_ONE = 5
 
 interface Tally {
@@ -41,7 +41,7 @@ export class Problems {
     this.#tell = tell
   }
 
-  /** The text is made only if it is told. */
+  /** Makes the text only if it is reported. */
   add(kind: RpcProblemKind, text: () => string): void {
     const tally = this.#tallies.get(kind) ?? { count: 0, told: 0, next: 10 }
     this.#tallies.set(kind, tally)
@@ -52,7 +52,7 @@ export class Problems {
     this.#say(kind, tally, `${text()} (${tally.count} like this so far)`)
   }
 
-  /** Tells how many there were of the kinds that were not told one by one. */
+  /** Reports the number of problems of each kind that were not reported one by one. */
   end(): void {
     for (const [kind, tally] of this.#tallies) {
       if (tally.count > tally.told)
@@ -66,7 +66,7 @@ export class Problems {
   }
 }
 
-/** One line of a stranger's text, at most so many bytes. No more of it is looked at than could be shown. */
+/** One line of a stranger's text, at most `limit` bytes. Only the part that could be shown is processed. */
 export function boundedText(text: string, limit: number): string {
   const beginning = plainText(text.slice(0, limit * 2)).replace(/\s+/g, ' ')
   return beginning.length < limit / 4 || byteLength(beginning) <= limit
@@ -78,7 +78,7 @@ export function boundedText(text: string, limit: number): string {
 /**
  * timeout: no reply in time. aborted: the signal of the call. closed: the other side is gone, or close() was called.
  * overloaded: not sent, since the other side does not read and too much waits for it. remote: an error reply.
- * malformed: a reply that is none.
+ * malformed: an invalid reply.
  */
 export type RpcErrorKind = 'timeout' | 'aborted' | 'closed' | 'overloaded' | 'remote' | 'malformed'
 
@@ -88,11 +88,11 @@ interface RpcErrorDetails {
   readonly cause?: unknown
 }
 
-/** Thrown by onRequest, its code, message and data are the error reply. */
+/** If onRequest throws it, its code, message and data are the error reply. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly kind: RpcErrorKind
-  /** Of an error reply, if it had one that is a number. */
+  /** The code of an error reply, if it is a number. */
   readonly code?: number
   readonly data?: Json
 
@@ -107,7 +107,7 @@ export class RpcError extends Error {
 /** The longest text of a stranger's error that is kept, in bytes. */
 const LONGEST_MESSAGE = 2000
 
-/** What an error reply says. Many programs send a bare text, or forget the code: that is no reason to lose what they say. */
+/** Reads an error reply. Many programs send a bare text or forget the code; what they say is kept. */
 export function remoteError(error: Json): RpcError {
   if (typeof error !== 'object' || error === null || Array.isArray(error)) {
     return new RpcError('remote', textOf(error))

@@ -1,28 +1,28 @@
-// LineReader: bounded lines from a stream of bytes. A line that is too long is skipped without being kept.
+// LineReader: lines of bounded length from a stream of bytes. A line that is too long is skipped without being kept.
 
 import type { Readable } from 'node:stream'
 
 export interface LineHandler {
-  /** Without its line break; a carriage return before it stays. */
+  /** Gets a line without its line break; a carriage return before it stays. */
   line(text: string): void
-  /** Once for each line longer than the bound, as soon as that is known, with its beginning. */
+  /** Called once for each line that is too long, as soon as that is known, with its beginning. */
   tooLong(beginning: string): void
-  /** Once: there is no more to read. The error, if the stream broke. */
+  /** Called once, when there is no more to read; with the error if the stream broke. */
   end(error: Error | undefined): void
 }
 
 const NEWLINE = 0x0a
-/** Of a line that is too long, so many bytes are shown. */
+/** Bytes shown of a line that is too long. */
 const BEGINNING_BYTES = 200
 const NOTHING = Buffer.alloc(0)
-/** Of work on one chunk; then others get their turn. */
+/** The longest work on one chunk before others get their turn. */
 const LONGEST_STRETCH_MS = 5
 
 export class LineReader {
   readonly #input: Readable
   readonly #handler: LineHandler
   readonly #maxLineBytes: number
-  /** A line that is not complete yet. One buffer that grows: a list of chunks of one byte each would be a hundred times as large. */
+  /** An incomplete line, in one buffer that grows: a list of one-byte chunks would be a hundred times as large. */
   #partial: Buffer = NOTHING
   #partialBytes = 0
   #skipping = false
@@ -42,7 +42,7 @@ export class LineReader {
     input.on('close', this.#onEnd)
   }
 
-  /** No more lines, no more calls to the handler. What still comes flows to nobody, so that who writes it is not held up. */
+  /** Stops calling the handler. The stream still flows, so that its writer is not held up. */
   stop(): void {
     if (this.#stopped) return
     this.#stopped = true
@@ -52,7 +52,7 @@ export class LineReader {
     this.#input.off('close', this.#onEnd)
   }
 
-  /** Stays for good: an error that nobody listens to would end the process. */
+  /** Stays attached: an unhandled error event would end the process. */
   readonly #onError = (error: Error): void => this.#finish(error)
   readonly #onEnd = (): void => this.#finish(undefined)
 
@@ -70,7 +70,7 @@ export class LineReader {
     if (performance.now() - startedAt > LONGEST_STRETCH_MS) this.#rest()
   }
 
-  /** A full pipe gives chunk after chunk in one turn of the loop: whoever has a deadline must get a turn as well. */
+  /** A full pipe delivers chunk after chunk in one turn of the loop. Code with deadlines needs turns as well. */
   #rest(): void {
     this.#input.pause()
     setImmediate(() => this.#input.resume())
@@ -95,7 +95,7 @@ export class LineReader {
     if (end < chunk.length) this.#keep(chunk.subarray(end))
   }
 
-  /** Lines that are in one chunk as a whole. A line break is never a part of another character, so they are decoded at once. */
+  /** Handles complete lines of one chunk. A line break is never part of another character, so they are decoded together. */
   #whole(chunk: Buffer, start: number, end: number): void {
     const text = chunk.toString('utf8', start, end)
     let from = 0
@@ -106,7 +106,7 @@ export class LineReader {
     }
   }
 
-  /** The same where one of them may be too long. */
+  /** Does the same if one of them may be too long. */
   #oneByOne(chunk: Buffer, start: number, end: number): void {
     let from = start
     while (from < end && !this.#stopped) {
@@ -141,7 +141,7 @@ export class LineReader {
     this.#partial = larger
   }
 
-  /** Its line break, or the end of all, has come. */
+  /** The line break, or the end of the stream, has come. */
   #completePartial(): void {
     if (this.#stopped) return
     if (this.#skipping) {

@@ -1,22 +1,22 @@
-// LineWriter: lines to a stream, those of one tick in one write, and a bound on what waits for a reader that does not read.
+// LineWriter: lines to a stream. Lines of one tick go out in one write, and a bound limits what waits for a slow reader.
 
 import type { Writable } from 'node:stream'
 
-/** More than this does not wait for the end of the tick. */
+/** A larger batch does not wait for the end of the tick. */
 const BATCH_BYTES = 65_536
 
 export class LineWriter {
   readonly #output: Writable
   readonly #fail: (error: Error) => void
   #lines: string[] = []
-  /** Of those lines, and of what the stream has and did not write yet. */
+  /** Bytes of these lines, and of what the stream has not written yet. */
   #queuedBytes = 0
   #writingBytes = 0
   #scheduled = false
   #ended = false
   #idle: (() => void)[] = []
 
-  /** `fail` is called once, when nothing can be written any more; not for what happens after end(). */
+  /** Calls `fail` once, when nothing can be written any more; never after end(). */
   constructor(output: Writable, fail: (error: Error) => void) {
     this.#output = output
     this.#fail = fail
@@ -25,15 +25,15 @@ export class LineWriter {
     if (!output.writable) queueMicrotask(this.#onClose)
   }
 
-  /** Whether a line may wait along with what waits already. One alone always may, whatever its size. */
+  /** True if a line may wait along with what waits already. A single line always may, whatever its size. */
   hasRoom(bytes: number, bound: number): boolean {
     const waiting = this.#queuedBytes + this.#writingBytes
     return waiting === 0 || waiting + bytes <= bound
   }
 
   /**
-   * The first of a tick at once, so that the other side is at work while this one goes on; the others of it together, since
-   * a write costs more than all else about a message.
+   * Writes the first line of a tick at once, so that the other side can start, and the others together: a write costs more
+   * than everything else about a message.
    */
   write(line: string, bytes: number): void {
     if (this.#ended) return
@@ -43,13 +43,13 @@ export class LineWriter {
     if (!this.#scheduled) this.#schedule()
   }
 
-  /** Settles when everything was written, or nothing can be. */
+  /** Settles when everything is written, or nothing can be. */
   flushed(): Promise<void> {
     if (this.#ended || this.#queuedBytes + this.#writingBytes === 0) return Promise.resolve()
     return new Promise((resolve) => this.#idle.push(resolve))
   }
 
-  /** What waits is left to the stream, which ends after it. */
+  /** Hands everything that waits to the stream, and ends it. */
   end(): void {
     if (this.#ended) return
     const rest = this.#lines.join('')
@@ -69,7 +69,7 @@ export class LineWriter {
     this.#flush()
   }
 
-  /** One batch at a time: while the stream is at it, the next one gathers, and nothing piles up where nobody counts. */
+  /** Writes one batch at a time; the next one gathers meanwhile, so nothing piles up uncounted in the stream. */
   #flush(): void {
     if (this.#ended || this.#writingBytes > 0 || this.#lines.length === 0) return
     const lines = this.#lines
@@ -89,7 +89,7 @@ export class LineWriter {
     else for (const resolve of this.#idle.splice(0)) resolve()
   }
 
-  /** Stays for good: an error that nobody listens to would end the process. */
+  /** Stays attached: an unhandled error event would end the process. */
   readonly #onError = (error: Error): void => this.#broken(error)
   readonly #onClose = (): void => this.#broken(new Error('the stream that is written to was closed'))
 

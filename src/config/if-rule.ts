@@ -6,10 +6,8 @@ import { shown } from '../core/base/text.js'
 import { FORMER_TOOL_NAMES } from '../core/events/catalogue.js'
 import type { EventKind } from '../core/events/events.js'
 import type { Hook } from '../core/hooks/hook.js'
-import { commandPattern } from '../shell/command-pattern.js'
-import { pathPattern } from '../shell/path-pattern.js'
+import { commandPattern, fits, pathPattern, piecesOf } from '../shell/patterns.js'
 import { readShell, type ShellReading } from '../shell/shell-reading.js'
-import { fits, piecesOf } from '../shell/wildcard.js'
 
 /** Without a condition the hook runs whenever its matcher does. */
 export interface IfRule {

@@ -1,4 +1,4 @@
-// Variables by which programs run other code than what they are told to run.
+// Variables that make programs run other code than they are told to.
 
 const SHELLS = 'PATH|PATHEXT|IFS|(?:BASH_)?ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|PROMPT_COMMAND|PS[0-4]|ZDOTDIR'
 const LINKERS = 'LD_.*|DYLD_.*|GCONV_PATH|OPENSSL_(?:CONF|ENGINES|MODULES)'
@@ -8,13 +8,13 @@ const LANGUAGES = [
   'PERL5.*|PERLLIB|RUBY(?:LIB|OPT)|GEM_(?:HOME|PATH)|BUNDLE_.*|LUA_.*|AWKPATH|PHPRC|PHP_INI_SCAN_DIR',
   'CLASSPATH|(?:JAVA_TOOL|_JAVA|JDK_JAVA)_OPTIONS|DOTNET_STARTUP_HOOKS',
 ].join('|')
-/** Names and dates of a commit load nothing. */
+/** A commit's names and dates load nothing. */
 const PROGRAMS =
   'GIT_(?!AUTHOR_|COMMITTER_).*|EDITOR|VISUAL|PAGER|BROWSER|LESSOPEN|LESSCLOSE|MAKEFLAGS|MAKEFILES'
 
 const LOADING = new RegExp(`^(?:${SHELLS}|${LINKERS}|${LANGUAGES}|${PROGRAMS})$`, 'is')
 
-/** In whatever letters: some systems do not tell them apart. */
+/** Ignores letter case, because some systems do. */
 export function loadsCode(variable: string): boolean {
   return LOADING.test(variable)
 }

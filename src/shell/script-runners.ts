@@ -1,11 +1,9 @@
-// Programs that run a script: shells, and what hands a line to one.
+// Programs that run a script: shells, and programs that pass a line to one.
 
-import { commandsBehind, type Options } from './command-options.js'
-import { before, type Inner, UNSEEN, type Wrapper } from './inner.js'
-import { isDescriptor } from './shell-input.js'
-import { cutFront, isOpen, joined, type ShellWord } from './shell-word.js'
+import { before, commandsBehind, type Inner, type Options, UNSEEN, type Wrapper } from './inner-command.js'
+import { cutFront, isDescriptor, isOpen, joined, type ShellWord } from './simple-command.js'
 
-/** Its script is behind `-c`, in a file, or comes in. */
+/** The script follows `-c`, is in a file, or comes from standard input. */
 const shell: Wrapper = (args) => {
   const { at, given, comesIn, unseen } = shellOptions(args)
   const operand = args[at]
@@ -15,7 +13,7 @@ const shell: Wrapper = (args) => {
   return fileOf(args.slice(at))
 }
 
-/** A file is a program like others: it is named, and not looked into. */
+/** A file is named like any program, but not read. */
 function fileOf(words: readonly ShellWord[]): Inner {
   const [file] = words
   if (!file) return {}
@@ -45,7 +43,7 @@ function shellOptions(args: readonly ShellWord[]) {
   return found
 }
 
-/** Much of their language is the same, but not all. */
+/** Their language is similar, but not the same. */
 const otherShell: Wrapper = (args) => {
   const inner = shell(args)
   return { ...inner, unseen: inner.unseen || inner.scripts !== undefined }
@@ -78,7 +76,7 @@ const RUNUSER: Options = {
   longFlags: ['--fast', '--login', '--preserve-environment', '--pty'],
 }
 
-/** Runs a command as it is with `-u`; otherwise it is su. */
+/** With `-u` it runs a command as it is. Otherwise it works like su. */
 const runuser: Wrapper = (args) => {
   if (!args.some(({ text }) => /^-\w*u|^--u/.test(text))) return su(args)
   return before(RUNUSER)(args)
@@ -101,7 +99,7 @@ const trap: Wrapper = (args) => {
   return { scripts: [script] }
 }
 
-/** The words behind its options are a line for a shell. */
+/** The words after its options are a line for a shell. */
 function lineBehind(options: Options): Wrapper {
   return (args) => {
     const commands = commandsBehind(args, options)
@@ -113,7 +111,7 @@ function lineBehind(options: Options): Wrapper {
 const WATCH: Options = { flags: 'bcCdegprtwx', valued: 'nqs', long: ['--interval', '--equexit'] }
 const SSH: Options = { flags: '46AaCfGgKkMNnqsTtVvXxYy', valued: 'BbcDEeFIiJLlmOoPpQRSWw' }
 
-/** Options may stand on both sides of the host; some of them are commands for this side. */
+/** Options may come before and after the host. Some of them are commands for this side. */
 const ssh: Wrapper = (args) => {
   if (args.some(({ text }) => /command[= ]/i.test(text))) return UNSEEN
   const behindHost = lineBehind(SSH)
@@ -136,7 +134,7 @@ const mapfile: Wrapper = (args) => {
   return args[at]?.text.endsWith('C') && script ? { scripts: [script] } : UNSEEN
 }
 
-/** Completions run a command (-C), and expand a list (-W). */
+/** Completions run a command (-C) and expand a list (-W). */
 const complete: Wrapper = (args) => ({
   unseen: args.some(({ text }) => CALLBACK.test(text) || /[$`]/.test(text)),
 })

@@ -1,11 +1,14 @@
-// A word that a shell takes for what it is: sh, bash, zsh and fish alike.
+// Quoting a word for sh, bash, zsh and fish.
 
-/** In quotes, unless it is plain. zsh makes a path of `=ls`, fish a number of `%self`. */
+/** Quotes a word unless it is plain. zsh turns `=ls` into a path, fish turns `%self` into a number. */
 export function shellQuoted(word: string): string {
   return /^(?![=%])[\w@%+=:,./-]+$/.test(word) ? word : inQuotes(word)
 }
 
-/** Also what is plain may be a word of the shell's own: `if`. In the quotes of fish a backslash escapes, so it stands outside. */
+/**
+ * Always quotes: even a plain word may be a keyword, such as `if`. In fish a backslash escapes inside quotes, so it
+ * goes outside.
+ */
 export function inQuotes(word: string): string {
   const pieces = word.split(/(['\\])/).filter((piece) => piece !== '')
   return pieces.map((piece) => (/^['\\]$/.test(piece) ? `\\${piece}` : `'${piece}'`)).join('') || "''"

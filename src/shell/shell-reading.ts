@@ -1,4 +1,4 @@
-// What a bash command would run: every simple command in it, however it is wrapped, and whether some stay unseen.
+// What a bash command would run: every simple command in it, however wrapped, and whether some cannot be seen.
 
 import {
   type Command,
@@ -9,46 +9,62 @@ import {
   type SyntaxNode,
   type Word,
 } from 'unbash'
-import { type Beyond, beyondIn, isAlone, isBeyondBuiltin, isBeyondText } from './beyond.js'
-import { hiddenIn, short } from './hidden-text.js'
-import type { Inner } from './inner.js'
-import { type Input, inputOf, PIPED } from './shell-input.js'
-import { isOpen, isPlain, OPEN, type ShellWord, wordOf } from './shell-word.js'
-import { SimpleCommand, wordsOf } from './simple-command.js'
+import {
+  type Beyond,
+  beyondIn,
+  hiddenIn,
+  isAlone,
+  isBeyondBuiltin,
+  isBeyondText,
+  short,
+} from './doubtful-syntax.js'
+import type { Inner } from './inner-command.js'
+import {
+  type Input,
+  inputOf,
+  isOpen,
+  isPlain,
+  OPEN,
+  PIPED,
+  type ShellWord,
+  SimpleCommand,
+  wordOf,
+  wordsOf,
+} from './simple-command.js'
 import { isSpecial, wrapperOf } from './wrappers.js'
 
 export interface ShellReading {
-  /** The command, as it was given. */
+  /** The command as given. */
   readonly source: string
-  /** In the order they stand in; `sudo rm x` is two, `sudo rm x` and `rm x`. */
+  /** In order of appearance. `sudo rm x` gives two: `sudo rm x` and `rm x`. */
   readonly commands: readonly SimpleCommand[]
-  /** More may run than the commands: a name or a script is dynamic, or the text cannot be read. */
+  /** More may run than these commands: a name or a script is dynamic, or the text cannot be read. */
   readonly unknown: boolean
-  /** Why, in words. */
+  /** The reason, in words. */
   readonly why: string | undefined
-  /** Whether `$( )`, backticks or a `$VARIABLE` stand anywhere in it. */
+  /** Whether it contains `$( )`, backticks or a `$VARIABLE`. */
   readonly expands: boolean
-  /** Whether it has a here-document in which the shell expands. */
+  /** Whether it has a here-document that the shell expands. */
   readonly heredoc: boolean
-  /** Whether Claude Code would not take it apart. We do: it says nothing about what is unknown. */
+  /** Whether Claude Code would not take it apart. We do, so this says nothing about `unknown`. */
   readonly beyond: boolean
 }
 
-/** UTF-16 units; longer commands are not read, by Claude Code neither. */
+/** In UTF-16 units. Longer commands are not read, as in Claude Code. */
 export const LONGEST = 10_000
-/** Of each kind: the parser looks for the end of every one, and goes through the rest of the text for that. */
+/** The limit for each kind. For each one the parser searches the rest of the text for its end. */
 const MOST_OPENINGS = 300
-/** Of the syntax tree, in nodes. The parser gives up deeper down, not always with an error. */
+/** In nodes of the syntax tree. The parser gives up deeper down, and not always with an error. */
 const DEEPEST = 400
-/** Commands that run commands, and scripts in scripts. */
+/** For commands that run commands, and scripts in scripts. */
 const MOST_LAYERS = 16
 
 const TOO_DEEP = 'it is nested too deeply'
 
-/** Is shown the nodes that are read, and the text that their positions point into. */
+/** Called with each node, and the text that its positions refer to. */
 export type NodeListener = (node: SyntaxNode, source: string) => void
 
-/** Never throws. Looks into no file, and into no language but the shell's. */
+/** Never throws. Reads no files, and no language except the shell's. */
 export function readShell(text: string, seen?: NodeListener): ShellReading {
   const only = seen ? undefined : onlyCommand(text)
   if (only) return only
@@ -56,16 +72,16 @@ export function readShell(text: string, seen?: NodeListener): ShellReading {
   try {
     reader.script(text, undefined, 0)
   } catch (error) {
-    // The parser's own trouble, a full stack for one, must not hide a command.
+    // A failure of the parser, such as a full stack, must not hide a command.
     reader.miss(`it cannot be read: ${error instanceof Error ? error.message : 'the parser failed'}`)
   }
   return reader.reading()
 }
 
-/** Plain words with single spaces; the first assigns nothing. */
+/** Plain words with single spaces. The first is not an assignment. */
 const PLAIN_LINE = /^[\w./:@%+,-]+(?: (?!=)[\w./:=@%+,-]+)*$/
 
-/** `npm test` is what it says: that takes no parser, which a program that starts for every event had to load first. */
+/** `npm test` needs no parser, which a program that starts for every event would have to load first. */
 function onlyCommand(source: string): ShellReading | undefined {
   if (source.length > LONGEST || !PLAIN_LINE.test(source)) return undefined
   const space = source.indexOf(' ')
@@ -77,17 +93,17 @@ function onlyCommand(source: string): ShellReading | undefined {
 }
 
 interface Scope {
-  /** What positions point into. */
+  /** The text that positions refer to. */
   readonly source: string
-  /** Whether no word of it can hide anything. */
+  /** Whether no word can hide anything. */
   readonly plain: boolean
-  /** Whether words may be other than they are written. */
+  /** Whether words may differ from how they are written. */
   readonly quoted: boolean
   readonly input: Input
   readonly layer: number
 }
 
-/** All but words, quotes, lists, pipes and output to files: without it no word of a script can hide anything. */
+/** Anything except words, quotes, lists, pipes and output to files. Without it, no word of a script can hide anything. */
 const HIDING = /[^\w./:=@%+, \t\n;|&>"'-]/
 
 const EXPANSIONS: ReadonlySet<SyntaxNode['type']> = new Set([
@@ -108,9 +124,9 @@ class Reader {
   #heredoc = false
   #beyond: Beyond | undefined
   #alone = true
-  /** Of scripts in scripts, too. */
+  /** Includes scripts in scripts. */
   #read = 0
-  /** A shell that reads its input, and whether `exec` put something else there. */
+  /** A shell that reads its input, and whether `exec` replaced that input. */
   #listener: string | undefined
   #replaced = false
 
@@ -132,7 +148,7 @@ class Reader {
     }
   }
 
-  /** Something may run that is not among the commands. The first reason is told. */
+  /** Something may run that is not among the commands. The first reason is kept. */
   miss(why: string): void {
     this.#why ??= why
   }
@@ -152,7 +168,7 @@ class Reader {
     } else if (text.includes(OPEN)) this.miss('it has a NUL character')
     else {
       this.#parsed({ source: text, plain: false, quoted: true, input, layer })
-      // Bash takes a carriage return for part of a word; who hands it the text may have dropped it before.
+      // Bash treats a carriage return as part of a word, but whoever passes the text on may have dropped it.
       if (text.includes('\r')) {
         this.#parsed({ source: withoutReturns(text), plain: false, quoted: true, input, layer })
       }
@@ -215,13 +231,13 @@ class Reader {
     for (const part of node.parts ?? []) this.#visit(part, scope, depth)
   }
 
-  /** What a node says beside its children. */
+  /** Facts about the node itself, not its children. */
   #note(node: SyntaxNode, { source, layer }: Scope): void {
     const why = hiddenIn(node, source)
     if (why !== undefined) this.miss(why)
     if (EXPANSIONS.has(node.type)) this.#expands = true
     else if (node.type === 'HereDoc') this.#heredoc ||= !node.delimiter?.quoted
-    // What another program makes of its arguments Claude Code does not look at.
+    // Claude Code does not look at what another program does with its arguments.
     if (layer === 0 && this.#beyond !== 'anywhere') this.#beyond = beyondIn(node) ?? this.#beyond
   }
 
@@ -273,7 +289,7 @@ class Reader {
       this.#listener = name
       if (input) this.#runScript(name, input, undefined, layer)
     }
-    // `exec <<<text` is for all that follows.
+    // `exec <<<text` applies to everything that follows.
     if (name === 'exec' && input && inner.commands?.length === 0) this.#replaced = true
   }
 
@@ -299,7 +315,7 @@ function opensTooOften(text: string): boolean {
   )
 }
 
-/** Those at the end of a line. Not by an expression: it would try each of many returns that no end of line follows. */
+/** Removes those at line ends. A regular expression would retry for each of many returns without a line end. */
 function withoutReturns(text: string): string {
   const lines = text.split('\n').map((line) => {
     let end = line.length
@@ -309,7 +325,7 @@ function withoutReturns(text: string): string {
   return lines.join('\n')
 }
 
-/** What comes into the commands in a node. */
+/** The scope for the commands inside a node. */
 function withInput(node: SyntaxNode, scope: Scope): Scope {
   switch (node.type) {
     case 'Redirected':
@@ -317,7 +333,7 @@ function withInput(node: SyntaxNode, scope: Scope): Scope {
     case 'Function':
     case 'Coproc':
     case 'ProcessSubstitution':
-      // Up to who calls it or writes to it.
+      // It depends on the caller or writer.
       return { ...scope, input: PIPED }
     default:
       return scope

@@ -1,22 +1,20 @@
 // Programs that run what their arguments say, by name.
 
-import type { Options } from './command-options.js'
-import { before, type Inner, UNSEEN, type Wrapper } from './inner.js'
-import { LIST_RUNNERS } from './list-runners.js'
+import { before, commandsBehind, type Inner, type Options, UNSEEN, type Wrapper } from './inner-command.js'
 import { SCRIPT_RUNNERS } from './script-runners.js'
-import { joined, type ShellWord } from './shell-word.js'
+import { joined, literal, MORE, OPEN, type ShellWord } from './simple-command.js'
 
-/** What the program behind `name` does with its arguments; undefined for one that runs nothing else that is known. */
+/** What a program does with its arguments. Undefined if it is not known to run anything else. */
 export function wrapperOf(name: string): Wrapper | undefined {
   return WRAPPERS.get(name)
 }
 
-/** Whether a line that begins with this may run more than what it begins with. */
+/** Whether a line that starts with this name may run more than that program. */
 export function isSpecial(name: string): boolean {
   return SPECIAL.has(name)
 }
 
-/** Between a program and its command. */
+/** The options between a program and its command. */
 const BEFORE: Readonly<Record<string, Options>> = {
   builtin: {},
   busybox: {},
@@ -48,7 +46,7 @@ const BEFORE: Readonly<Record<string, Options>> = {
   unbuffer: { flags: 'p' },
 }
 
-/** `command -v` only tells where a program is. */
+/** `command -v` only shows where a program is. */
 const command: Wrapper = (args) => (/^-p?[vV]/.test(args[0]?.text ?? '') ? {} : commandItself(args))
 
 const commandItself = before({ flags: 'p' })
@@ -69,7 +67,7 @@ const SUDO: Options = {
   assignments: true,
 }
 
-/** These start a shell where no command stands. */
+/** These start a shell if there is no command. */
 const OR_SHELL: Readonly<Record<string, Options>> = {
   chroot: { operands: 1, long: ['--userspec', '--groups'], longFlags: ['--skip-chdir'] },
   doas: { flags: 'Lns', valued: 'uCa' },
@@ -97,23 +95,23 @@ const ENV: Options = {
 
 const behindEnv = before(ENV)
 
-/** `-S 'rm x'` is a line that env splits itself; or the option of a command behind it. */
+/** `-S 'rm x'` is a line that env splits itself. It may also be an option of the command after it. */
 const env: Wrapper = (args) => {
   const inner = args.some(runsLater) ? { ...behindEnv(args), unseen: true } : behindEnv(args)
   const at = args.findIndex(({ text }) => SPLIT.test(text))
   if (at < 0) return inner
   const { text, shape, splits } = joined(args.slice(at))
   const line = { text: text.replace(SPLIT, ''), shape: shape.replace(SPLIT, ''), splits }
-  // Its escapes are not the shell's: `rm\_x` is two words.
+  // Its escapes differ from the shell's: `rm\_x` is two words.
   return { ...inner, scripts: [line], unseen: inner.unseen || text.includes('\\') }
 }
 
-/** GNU programs take long options that are cut short. */
+/** GNU programs accept shortened long options. */
 const SPLIT = /^(?:-[iv0]*S|--s(?:p(?:l(?:i(?:t(?:-\w*)?)?)?)?)?(?:=|$| ))\s*/
 
 // ---- what the shell runs later ----------------------------------------------------------------------------------
 
-/** Text that a shell runs when it is about to do something else; functions and aliases that come from the environment. */
+/** Variables with text that a shell runs before something else, and functions and aliases from the environment. */
 export function runsLater({ text }: { readonly text: string }): boolean {
   return RUN_LATER.test(text) || (EXPANDED_LATER.test(text) && /[$`]/.test(text))
 }
@@ -125,7 +123,7 @@ const declare: Wrapper = (args) => (args.some(runsLater) ? UNSEEN : NOTHING)
 
 const NOTHING: Inner = {}
 
-/** What stands for a name from now on, in shells that expand aliases. */
+/** Replaces a name from now on, in shells that expand aliases. */
 const alias: Wrapper = (args) => {
   const scripts: ShellWord[] = []
   for (const { text, shape, splits } of args) {
@@ -136,18 +134,109 @@ const alias: Wrapper = (args) => {
   return { scripts, unseen: scripts.some(({ text }) => /<<|\n/.test(text)) }
 }
 
-/** `hash -p /bin/rm git` makes `git` another program. */
+/** `hash -p /bin/rm git` turns `git` into another program. */
 const hash: Wrapper = (args) => {
   const at = args.findIndex(({ text }) => /^-\w*p/.test(text))
   if (at < 0) return NOTHING
   return args[at]?.text.endsWith('p') && args[at + 1] ? { commands: [args.slice(at + 1)] } : UNSEEN
 }
 
+// ---- a command for each item of a list. The items are not known -----------------------------------------------
+
+const XARGS: Options = {
+  flags: '0oprtxielX',
+  valued: 'adEIJLnPRSs',
+  long: [...['--arg-file', '--delimiter', '--max-args', '--max-chars', '--max-procs', '--process-slot-var']],
+  longFlags: [
+    ...['--null', '--no-run-if-empty', '--interactive', '--verbose', '--exit', '--open-tty'],
+    // Their value follows a `=`, or there is none.
+    ...['--replace', '--max-lines', '--eof'],
+  ],
+}
+
+/** The arguments go at the end of the command, or replace a marker. */
+const xargs: Wrapper = (args) => {
+  const commands = commandsBehind(args, XARGS)
+  if (!commands) return UNSEEN
+  if (commands.length === 0) return { commands: [[literal('echo'), MORE]] }
+  const markers = markersOf(args)
+  return { commands: commands.map((words) => [...filled(words, markers), MORE]) }
+}
+
+/** `-I %`, `-I%`, `-i`, `--replace=%` */
+function markersOf(args: readonly ShellWord[]): string[] {
+  const markers: string[] = []
+  for (const [i, { text }] of args.entries()) {
+    const [, letter, attached] = /^(?:-[^-IiJ]*([IiJ])|--r[a-z]*=?)(.*)$/s.exec(text) ?? []
+    const apart = letter === 'I' || letter === 'J' ? args[i + 1]?.text : '{}'
+    if (attached !== undefined) markers.push(attached || apart || '{}')
+  }
+  return markers
+}
+
+function filled(words: readonly ShellWord[], markers: readonly string[]): ShellWord[] {
+  return words.map((word) => {
+    const shape = markers.reduce((text, marker) => text.replaceAll(marker, OPEN), word.shape)
+    return { ...word, shape }
+  })
+}
+
+const PARALLEL: Options = {
+  flags: '0kqtuvXm',
+  valued: 'adEIjJLlnNPsSWC',
+  long: ['--jobs', '--max-args', '--max-procs', '--delay', '--joblog', '--colsep', '--sshlogin', '--timeout'],
+  longFlags: ['--bar', '--dry-run', '--eta', '--keep-order', '--null', '--pipe', '--progress', '--will-cite'],
+}
+
+/** Its words are a script, run for each input line or each word after `:::`. Without words, those are the scripts. */
+const parallel: Wrapper = (args) => {
+  const lists = args.findIndex(({ text }) => /^:::/.test(text))
+  const words = lists < 0 ? args : args.slice(0, lists)
+  const commands = commandsBehind(words, PARALLEL)
+  if (!commands?.length) return UNSEEN
+  return { scripts: commands.map((command) => joined([...filledIn(command), MORE])), unseen: lists < 0 }
+}
+
+/** `{}`, `{.}`, `{1}`, `{= perl =}` */
+function filledIn(words: readonly ShellWord[]): ShellWord[] {
+  return words.map((word) => ({ ...word, shape: word.shape.replace(/\{[^{}]*\}/g, OPEN) }))
+}
+
+/** For find and fd. */
+const EXEC = /^(?:-exec|-execdir|-ok|-okdir|-\w*[xX]|--exec(?:-batch)?(?:=.*)?)$/s
+
+const find: Wrapper = (args) => {
+  const commands: ShellWord[][] = []
+  let current: ShellWord[] | undefined
+  for (const word of args) {
+    const { text } = word
+    if (current && (text === ';' || (text === '+' && current.at(-1)?.text === '{}'))) current = undefined
+    else if (current) current.push(word)
+    else if (EXEC.test(text)) {
+      const at = text.indexOf('=')
+      current = at < 0 ? [] : [{ ...word, text: text.slice(at + 1), shape: word.shape.slice(at + 1) }]
+      commands.push(current)
+    }
+  }
+  return found(commands, args)
+}
+
+function found(commands: readonly ShellWord[][], args: readonly ShellWord[]): Inner {
+  const named = commands.filter(({ length }) => length > 0)
+  // A glob gives files, but a variable may contain an -exec.
+  const unseen = args.some(({ splits, text }) => splits && /[$`{]/.test(text))
+  return { commands: named.map((words) => filledIn(words)), unseen }
+}
+
+// ---- the table ------------------------------------------------------------------------------------------------
+
 const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ...Object.entries(BEFORE).map(([name, options]) => [name, before(options)] as const),
   ...Object.entries(OR_SHELL).map(([name, options]) => [name, orShell(options)] as const),
   ...SCRIPT_RUNNERS,
-  ...LIST_RUNNERS,
+  ['xargs', xargs],
+  ['parallel', parallel],
+  ...['find', 'fd', 'fdfind'].map((name) => [name, find] as const),
   ...['export', 'declare', 'typeset', 'local', 'readonly'].map((name) => [name, declare] as const),
   ['command', command],
   ['env', env],
@@ -155,7 +244,7 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ['hash', hash],
 ])
 
-/** Words of the shell's own make something of what follows, too. */
+/** Keywords also change the meaning of what follows. */
 const SPECIAL: ReadonlySet<string> = new Set([
   ...WRAPPERS.keys(),
   ...['if', 'then', 'elif', 'else', 'fi', 'case', 'in', 'esac', 'for', 'while', 'until', 'do', 'done'],

@@ -6,8 +6,7 @@ import type { Assignment, Command, ParsedScript, Redirection, SyntaxNode, Word }
 import { nonce } from '../files/nonce.js'
 import { inQuotes } from '../shell/shell-quoted.js'
 import { readShell } from '../shell/shell-reading.js'
-import { isOpen, wordOf } from '../shell/shell-word.js'
-import { SimpleCommand, wordsOf } from '../shell/simple-command.js'
+import { isOpen, SimpleCommand, wordOf, wordsOf } from '../shell/simple-command.js'
 import { isHarmless, isReader, isRunner, isWriter } from './known-programs.js'
 import type { Unit, UnitHook } from './unit.js'
 

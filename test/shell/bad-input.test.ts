@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { parse } from 'unbash'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { commandPattern } from '../../src/shell/command-pattern.js'
+import { commandPattern } from '../../src/shell/patterns.js'
 import { LONGEST, readShell } from '../../src/shell/shell-reading.js'
 import { runs } from '../property/runs.js'
 

@@ -2,9 +2,8 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { commandPattern } from '../../src/shell/command-pattern.js'
+import { commandPattern, fits, mayFit, piecesOf } from '../../src/shell/patterns.js'
 import { readShell } from '../../src/shell/shell-reading.js'
-import { fits, mayFit, piecesOf } from '../../src/shell/wildcard.js'
 
 const matches = (pattern: string, command: string) => commandPattern(pattern)(readShell(command))
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { pathPattern } from '../../src/shell/path-pattern.js'
+import { pathPattern } from '../../src/shell/patterns.js'
 
 const places = { cwd: '/home/me/app', home: '/home/me' }
 const matches = (pattern: string, path: string, where = places) => pathPattern(pattern)?.(path, where)

@@ -1,8 +1,8 @@
 // The user's own lists of commands: what may run at all, and what must not.
 
 import { shown } from '../../core/base/text.js'
+import { fits, mayFit, type Pieces, piecesOf } from '../../shell/patterns.js'
 import type { SimpleCommand } from '../../shell/simple-command.js'
-import { fits, mayFit, type Pieces, piecesOf } from '../../shell/wildcard.js'
 import type { BashSettings } from '../settings.js'
 import { denied, type Finding } from './finding.js'
 import type { Call, Script } from './shell-script.js'

@@ -1,6 +1,6 @@
 // Whether two paths, each with wildcards, can be the same. Names are compared without case: on many disks `.Claude` is `.claude`.
 
-import { fits, piecesOf } from '../../shell/wildcard.js'
+import { fits, piecesOf } from '../../shell/patterns.js'
 
 export type Parts = readonly string[]
 

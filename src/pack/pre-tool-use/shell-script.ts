@@ -2,8 +2,7 @@
 
 import type { Assignment, Command, HereDoc, SyntaxNode } from 'unbash'
 import { readShell, type ShellReading } from '../../shell/shell-reading.js'
-import { bodyOf, wordOf } from '../../shell/shell-word.js'
-import type { SimpleCommand } from '../../shell/simple-command.js'
+import { bodyOf, type SimpleCommand, wordOf } from '../../shell/simple-command.js'
 import { isSpecial } from '../../shell/wrappers.js'
 import { SOMEWHERE } from './places.js'
 import { AS_IT_IS, type Mover, type Scene } from './scene.js'

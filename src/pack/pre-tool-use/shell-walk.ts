@@ -1,7 +1,7 @@
 // Where each command of a script may be when it runs, and on which branch: follows `cd` and `git switch` through && and ||.
 
 import { type Command, forEachChild, type Redirect, type SyntaxNode } from 'unbash'
-import { assignedWord, wordOf } from '../../shell/shell-word.js'
+import { assignedWord, wordOf } from '../../shell/simple-command.js'
 import { SOMEWHERE } from './places.js'
 import type { Mover, Scene } from './scene.js'
 

@@ -1,6 +1,6 @@
 // What the variables and substitutions in a word can be, as far as the command itself says it.
 
-import { alternativesOf } from '../../shell/path-pattern.js'
+import { alternativesOf } from '../../shell/patterns.js'
 import type { Word } from './word.js'
 
 /** What is known before the command sets anything. */

@@ -1,34 +1,34 @@
-// Where the command begins in the words of a program that runs another: behind its options and operands.
+// Finding the command in the words of a program that runs another: it comes after the options and operands.
 
-import { isOpen, type ShellWord } from './shell-word.js'
+import { isOpen, type ShellWord } from './simple-command.js'
 
-/** What a program takes before the command that it runs. */
+/** The words a program takes before the command it runs. */
 export interface Options {
-  /** Letters of options that stand alone. */
+  /** Letters of options without a value. */
   readonly flags?: string
-  /** Letters of options that take a value, in the same word or the next. */
+  /** Letters of options with a value, in the same word or the next. */
   readonly valued?: string
   /** Long options whose value is the next word. */
   readonly long?: readonly string[]
-  /** Long options that stand alone. */
+  /** Long options without a value. */
   readonly longFlags?: readonly string[]
   /** Words between the options and the command. */
   readonly operands?: number
-  /** Whether `X=1`, `a-b=1` and all that has a `=` may stand before the command. */
+  /** Whether words with a `=`, such as `X=1` or `a-b=1`, may come before the command. */
   readonly assignments?: boolean
 }
 
-/** An option that nobody knows may take the next word or not: each way to read it is a command. */
+/** An unknown option may take the next word or not. Each reading gives a command. */
 const MOST_READINGS = 8
 
-/** The commands it may be; undefined where that cannot be told. */
+/** The possible commands. Undefined if they cannot be told. */
 export function commandsBehind(words: readonly ShellWord[], options: Options): ShellWord[][] | undefined {
   const found: ShellWord[][] = []
   let from = 0
   while (found.length < MOST_READINGS) {
     const { at, doubtful } = skipOptions(words, from, options)
     const start = at + (options.operands ?? 0)
-    // What becomes several words may bring a command of its own.
+    // A word that splits may bring its own command.
     for (let i = from; i < start && i < words.length; i++) if (words[i]?.splits) return undefined
     const command = words.slice(start)
     if (command.length > 0) found.push(command)
@@ -38,7 +38,7 @@ export function commandsBehind(words: readonly ShellWord[], options: Options): S
   return undefined
 }
 
-/** `doubtful`: what stands there may be the value of the option before it. */
+/** `doubtful`: the next word may be the value of the option before it. */
 function skipOptions(words: readonly ShellWord[], from: number, options: Options) {
   let doubtful = false
   let ended = false
@@ -59,7 +59,7 @@ function skipOptions(words: readonly ShellWord[], from: number, options: Options
   return { at: Math.min(at, words.length), doubtful }
 }
 
-/** Whether an option takes the next word; undefined where it is not known. */
+/** Whether an option takes the next word. Undefined if it is not known. */
 function takesNext(option: string, options: Options): boolean | undefined {
   if (option === '-' || option === '--') return false
   if (option.startsWith('--')) {
@@ -73,3 +73,27 @@ function takesNext(option: string, options: Options): boolean | undefined {
   }
   return false
 }
+
+// ---- what a program runs --------------------------------------------------------------------------------------
+
+export interface Inner {
+  readonly commands?: readonly (readonly ShellWord[])[] | undefined
+  readonly scripts?: readonly ShellWord[] | undefined
+  /** It reads a script from standard input. */
+  readonly readsInput?: boolean
+  /** It runs something that cannot be named. */
+  readonly unseen?: boolean
+}
+
+/** What a program runs, given its arguments. */
+export type Wrapper = (args: readonly ShellWord[]) => Inner
+
+/** For a program that comes before a command. */
+export function before(options: Options): Wrapper {
+  return (args) => {
+    const commands = commandsBehind(args, options)
+    return commands ? { commands } : UNSEEN
+  }
+}
+
+export const UNSEEN: Inner = { unseen: true }

@@ -1,4 +1,4 @@
-// The real program, bundled once for a file of tests, run as a child process in a project of its own.
+// The real program in a project of a test's own, run as a child process or called in this one.
 
 import { spawn, spawnSync } from 'node:child_process'
 import {
@@ -10,12 +10,10 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, inject, vi } from 'vitest'
 import { removeAll } from '../trust/hostile-project.js'
 import { inProcess } from './in-process.js'
@@ -66,29 +64,31 @@ while True:
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 `
 
-let folder = ''
+let own = ''
 
-/** Call once at the top of a file of tests. */
-export function withProgram(): void {
+/** Call once at the top of a file of tests. Only a copy of its `own` may be changed. */
+export function withProgram(copy?: 'own'): void {
   // A busy machine takes its time to start processes.
   vi.setConfig({ testTimeout: 60_000 })
+  if (copy !== 'own') return
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'carabiner-bin-'))
-    writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
-    cpSync(inject('programBundle'), join(folder, 'bin'), { recursive: true })
+    own = mkdtempSync(join(tmpdir(), 'carabiner-bin-'))
+    cpSync(inject('programBundle').alone, own, { recursive: true })
   })
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  afterAll(() => {
+    rmSync(own, { recursive: true, force: true })
+    own = ''
+  })
 }
 
+/** Shared by all tests, unless it is the file's own. */
 export function programFile(): string {
-  return join(folder, 'bin', 'carabiner.js')
+  return join(own || inject('programBundle').alone, 'carabiner.js')
 }
 
-/** Where the program is installed, so are the packages that it needs. */
-export function installPackages(): void {
-  const modules = join(folder, 'node_modules')
-  if (!existsSync(modules))
-    symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), modules)
+/** The program where the packages that it may use are installed, too. */
+export function programWithPackages(): string {
+  return join(inject('programBundle').withPackages, 'carabiner.js')
 }
 
 /** A project in a folder with a space in its name, and a home beside it. */

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { LoopbackModel } from '../runners/model/loopback-model.js'
-import { BASH, installPackages, Project, programFile, withProgram } from './program.js'
+import { BASH, Project, programFile, programWithPackages, withProgram } from './program.js'
 
 withProgram()
 
@@ -74,11 +74,12 @@ it.each(['http', 'prompt', 'agent', 'mcp_tool'])(
 )
 
 describe('compiled code loads what it needs late', () => {
-  const fired = () => project.carabiner(['fire', 'PreToolUse', '--trust-all', '--json'], { input: BASH })
+  const fired = (program = programFile()) =>
+    project.run(process.execPath, [program, 'fire', 'PreToolUse', '--trust-all', '--json'], { input: BASH })
 
   const inForce = (hooks: object) => project.file('../home/.amplifier/settings.json', { hooks })
-  const blocked = async () => {
-    const { code, stdout } = await fired()
+  const blocked = async (program = programFile()) => {
+    const { code, stdout } = await fired(program)
     return [code, JSON.parse(stdout).reason]
   }
 
@@ -108,7 +109,6 @@ describe('compiled code loads what it needs late', () => {
   })
 
   it('of packages beside it: models and MCP servers answer', async () => {
-    installPackages()
     const model = await LoopbackModel.start()
     onTestFinished(() => model.close())
     model.answers('{"ok": false, "reason": "The model says no"}')
@@ -117,13 +117,13 @@ describe('compiled code loads what it needs late', () => {
       mcp_servers: { s: { command: process.execPath, args: [MCP_SERVER] } },
     })
     addHook({ type: 'prompt', prompt: 'Is it fine?' })
-    expect(await blocked()).toEqual([4, 'The model says no'])
+    expect(await blocked(programWithPackages())).toEqual([4, 'The model says no'])
     addHook({
       type: 'mcp_tool',
       server: 's',
       tool: 'say',
       input: { text: '{"decision":"block","reason":"No tool"}' },
     })
-    expect(await blocked()).toEqual([2, 'No tool'])
+    expect(await blocked(programWithPackages())).toEqual([2, 'No tool'])
   })
 })

@@ -6,10 +6,10 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { CaseResult } from '../../src/cli/test-cases/run-cases.js'
 import {
   ended,
-  installPackages,
   isRunning,
   Project,
   programFile,
+  programWithPackages,
   type RunOptions,
   withProgram,
 } from './program.js'
@@ -586,8 +586,7 @@ describe('output', () => {
 describe('--watch', () => {
   /** What it says, and how it ends. */
   function watched(project: Project) {
-    installPackages()
-    const child = spawn(process.execPath, [programFile(), 'test', '--watch'], {
+    const child = spawn(process.execPath, [programWithPackages(), 'test', '--watch'], {
       cwd: project.folder,
       env: project.env(),
     })

@@ -10,7 +10,7 @@ import { COMMAND_PROGRAMS, HOOK_PROGRAMS, hookProgram } from '../../src/cli/star
 import { PACK_NAMES } from '../../src/hosts/pack-names.js'
 import { Project, programFile, withProgram } from '../cli/program.js'
 
-withProgram()
+withProgram('own')
 
 const fileOf = (program: string) => join(dirname(programFile()), program)
 const GUARD = () => fileOf(hookProgram('pre-tool-use'))

@@ -166,13 +166,16 @@ function twins() {
 
 function matchers() {
   const renamed = Object.entries(FORMER_TOOL_NAMES)
+  const narrow = knownEvents()
+    .filter((kind) => kind.narrowMatcher)
+    .sort((a, b) => a.name.localeCompare(b.name))
   return [
     '## Matchers',
     list([
       'Absent, `""` and `"*"` match everything.',
       'Letters, digits, `_`, `-`, space, `,` and `|` alone are an exact list: `Write|Edit`. `Writ` does not match `Write`.',
       'Anything else is a regular expression, found anywhere in the value: `^mcp__.*__write`.',
-      'On `FileChanged` and `StopFailure` only letters, digits, `_` and `|` make an exact list.',
+      `On ${narrow.map((kind) => code(kind.name)).join(' and ')} only letters, digits, \`_\` and \`|\` make an exact list.`,
       'A hook for `*` gets every event; its matcher counts where the event has a matcher field.',
       'Matching takes linear time. What the linear engine cannot express runs natively on short values, or matches everything: more often, never less.',
       `A matcher that names a tool’s former name still matches: ${renamed

@@ -48,10 +48,13 @@ export class Matchers {
 const NO_MATCHER: CompiledMatcher = { matcher: null, remarks: [] }
 
 function fromPattern(spec: string, kind: EventKind, matching: Matching): CompiledMatcher {
-  const narrow = kind.name === 'FileChanged' || kind.name === 'StopFailure'
   const remarks: Diagnostic[] = []
   try {
-    const matcher = compileMatcher(spec, { matching, narrow, note: (d) => remarks.push(d) })
+    const matcher = compileMatcher(spec, {
+      matching,
+      narrow: kind.narrowMatcher,
+      note: (d) => remarks.push(d),
+    })
     const held = matcher !== null && kind.matcher === 'tool_name' && remarks.length === 0
     const guess = held ? suspicion(spec) : undefined
     if (guess) remarks.push({ code: 'matcher-invalid', text: guess })

@@ -1,6 +1,7 @@
 // Answers to hosts: a verdict, fitted to what the host can do on the event, in the form that the host reads.
 
 import { type Data, isObject, type Json } from '../core/base/json.js'
+import { actionRow, endsChain, isVerdict } from '../core/events/actions.js'
 import { resolveEvent } from '../core/events/events.js'
 import type { HookResult } from '../core/events/result.js'
 import type { Outcome } from '../core/hooks/outcome.js'
@@ -44,7 +45,7 @@ export function verdictOfResult(result: HookResult): HostVerdict {
         ...(approvalDefault && { approvalDefault }),
       },
     }),
-    action: action === 'modify' || action === 'inject_context' ? 'continue' : action,
+    action: isVerdict(action) ? action : 'continue',
     injections: contextInjection ? [contextInjection] : [],
     messages: userMessage ? [userMessage] : [],
   }
@@ -84,7 +85,7 @@ function fitted(
   const lost = lostChanges(verdict, has)
   const isUnsafe = verdict.action === 'continue' && deny === 'block' && lost.length > 0
   const refusal = isUnsafe ? lossReason(title, verdict, lost) : refusalOf(verdict, has)
-  const aborts = verdict.action === 'abort_turn' || verdict.action === 'hard_abort'
+  const aborts = actionRow(verdict.action).aborts !== undefined
   // If only the end of the turn can refuse it, the turn ends.
   const stops = has('stop') && (aborts || (refusal !== undefined && !has('block')))
   const tells = refusal !== undefined && deny === 'tell' && !has('block') && has('context')
@@ -114,11 +115,8 @@ function milder({ action, permission }: HostVerdict, has: Has): FittedVerdict['a
 /** Why the verdict refuses the event on this host; undefined if it does not. */
 function refusalOf({ action, reason, response }: HostVerdict, has: Has): string | undefined {
   const said = reason?.trim() || undefined
+  if (endsChain(action)) return said ?? 'A hook refused it'
   switch (action) {
-    case 'deny':
-    case 'abort_turn':
-    case 'hard_abort':
-      return said ?? 'A hook refused it'
     case 'ask_user':
       return has('ask') ? undefined : `A person must approve this first: ${said ?? 'a hook wants it'}`
     case 'respond':

@@ -1,6 +1,7 @@
 // Audit entries for people: one line each, or one entry in full.
 
 import { localTime } from '../../core/base/time.js'
+import { actionRow, isAction } from '../../core/events/actions.js'
 import type { AuditedHook } from '../../core/session/audit-record.js'
 import type { StoredEntry } from '../../store/audit-log.js'
 import { plainData } from '../output.js'
@@ -94,13 +95,25 @@ function ranBy(hooks: readonly AuditedHook[]): string {
     .join(', ')
 }
 
-const BAD: ReadonlySet<string> = new Set(['deny', 'abort_turn', 'hard_abort', 'gap'])
-const OPEN: ReadonlySet<string> = new Set(['ask_user', 'aborted', 'bypass', 'recovered', 'pruned', 'revoked'])
+/** Entries that are no verdict, or that have another word for it. */
+const TONES: Readonly<Record<string, 'bad' | 'open'>> = {
+  gap: 'bad',
+  aborted: 'open',
+  bypass: 'open',
+  recovered: 'open',
+  pruned: 'open',
+  revoked: 'open',
+}
+
+function toneOf(word: string): string | undefined {
+  return isAction(word) ? actionRow(word).tone : TONES[word]
+}
 
 function colour(entry: StoredEntry, paint: Paint): (text: string) => string {
   const verdict = 'action' in entry ? entry.action : 'decision' in entry ? entry.decision : entry.kind
-  if (BAD.has(verdict) || BAD.has(entry.kind)) return paint.red
-  return OPEN.has(verdict) || OPEN.has(entry.kind) ? paint.yellow : paint.green
+  const tones = [toneOf(verdict), toneOf(entry.kind)]
+  if (tones.includes('bad')) return paint.red
+  return tones.includes('open') ? paint.yellow : paint.green
 }
 
 /** `14:03:22`; with the date unless it is today. */

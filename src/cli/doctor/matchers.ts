@@ -17,24 +17,6 @@ export const KNOWN_TOOLS: readonly string[] = [
   ...Object.entries(FORMER_TOOL_NAMES).flatMap(([name, former]) => [name, ...former]),
 ]
 
-/** Known values of a field, by event. Any other value may come from an agent we do not know. */
-const VALUES: Readonly<Record<string, readonly string[]>> = {
-  SessionStart: ['startup', 'resume', 'clear', 'compact', 'fork'],
-  Setup: ['init', 'maintenance'],
-  PreCompact: ['manual', 'auto'],
-  PostCompact: ['manual', 'auto'],
-  SessionEnd: [
-    'clear',
-    'resume',
-    'logout',
-    'prompt_input_exit',
-    'exit',
-    'bypass_permissions_disabled',
-    'other',
-  ],
-  ConfigChange: ['user_settings', 'project_settings', 'local_settings', 'policy_settings', 'skills'],
-}
-
 export function matchers(facts: Facts): Checked {
   const those = wanted(facts)
   const withMatcher = those.filter(({ spec }) => spec.hook.matcher !== null)
@@ -73,7 +55,7 @@ function ofMatcher({ spec: { hook }, where }: Written): readonly Finding[] {
   if (!matcher || event === undefined) return []
   const kind = resolveEvent(event)
   if (kind.matcher === null) return [ignored(matcher, kind, where)]
-  const known = kind.matcher === 'tool_name' ? KNOWN_TOOLS : VALUES[kind.name]
+  const known = kind.matcher === 'tool_name' ? KNOWN_TOOLS : kind.matcherValues
   return known ? names(matcher, known, kind, where) : []
 }
 

@@ -3,6 +3,7 @@
 import type { Diagnostic } from '../../core/base/errors.js'
 import { redactedData } from '../../core/base/secrets.js'
 import { visible } from '../../core/base/text.js'
+import { type ActionTone, actionRow, isAction } from '../../core/events/actions.js'
 import type { Approval, Outcome, Trace } from '../../core/hooks/outcome.js'
 import { plainData } from '../output.js'
 import { fitted } from '../print/fit.js'
@@ -60,18 +61,13 @@ function traceLines(trace: Trace, names: number, paint: Paint): readonly string[
 function coloured(status: Trace['status'], action: string, text: string, paint: Paint): string {
   if (status === 'failed') return paint.red(text)
   if (status === 'skipped') return paint.yellow(text)
-  switch (action) {
-    case 'continue':
-      return text
-    case 'ask_user':
-      return paint.yellow(text)
-    case 'deny':
-    case 'abort_turn':
-    case 'hard_abort':
-      return paint.red(text)
-    default:
-      return paint.green(text)
-  }
+  return inTone(isAction(action) ? actionRow(action).tone : 'good', text, paint)
+}
+
+function inTone(tone: ActionTone, text: string, paint: Paint): string {
+  if (tone === 'bad') return paint.red(text)
+  if (tone === 'open') return paint.yellow(text)
+  return tone === 'good' ? paint.green(text) : text
 }
 
 /** Some diagnostics are also messages to the user: each is shown once. */
@@ -107,16 +103,9 @@ function answerOf({ question, answer }: Approval): string {
 
 function verdict(event: string, { action, reason, response }: ToldOutcome, paint: Paint): string {
   const because = reason ? `: ${oneLine(reason)}` : ''
-  switch (action) {
-    case 'continue':
-      return 'went on'
-    case 'deny':
-      return paint.red(`${event === 'Stop' ? 'refused to stop' : 'denied'}${because}`)
-    case 'ask_user':
-      return paint.yellow(`waits for a person${because}`)
-    case 'respond':
-      return paint.green(`answered: ${JSON.stringify(response)}`)
-    default:
-      return paint.red(`${action === 'abort_turn' ? 'ended the turn' : 'ended the agent'}${because}`)
-  }
+  const { tone, said = action } = actionRow(action)
+  if (tone === 'plain') return said
+  if (action === 'respond') return inTone(tone, `${said}: ${JSON.stringify(response)}`, paint)
+  const words = action === 'deny' && event === 'Stop' ? 'refused to stop' : said
+  return inTone(tone, `${words}${because}`, paint)
 }

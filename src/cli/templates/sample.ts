@@ -1,6 +1,7 @@
 // What a new plugin does until its author changes it: something small and testable on each event.
 
 import type { Data, Json } from '../../core/base/json.js'
+import type { SampleSubject } from '../../core/events/catalogue.js'
 import { type EventKind, type EventName, resolveEvent } from '../../core/events/events.js'
 import { compileMatcher } from '../../core/hooks/matcher.js'
 import { examplePayload } from '../fire/payload.js'
@@ -45,37 +46,10 @@ interface SampleCase {
   readonly skip?: string
 }
 
-/** For each event that can be refused: a field, and a value that contains the text. */
-const SUBJECTS: Partial<Record<EventName, readonly [field: string, around: (text: string) => Json]>> = {
-  PreToolUse: ['tool_input', (text) => ({ command: `echo ${text}` })],
-  PermissionRequest: ['tool_input', (text) => ({ command: `echo ${text}` })],
-  PostToolUse: ['tool_response', (text) => ({ stdout: text })],
-  PostToolUseFailure: ['error', (text) => text],
-  PostToolBatch: [
-    'tool_calls',
-    (text) => [{ tool_name: 'Bash', tool_input: { command: 'ls' }, tool_response: { stdout: text } }],
-  ],
-  UserPromptSubmit: ['prompt', (text) => text],
-  UserPromptExpansion: ['prompt', (text) => text],
-  ModelRequest: ['messages', (text) => [{ role: 'user', content: text }]],
-  ModelResponse: ['response', (text) => ({ content: text })],
-  Stop: ['last_assistant_message', (text) => text],
-  SubagentStop: ['last_assistant_message', (text) => text],
-  PreCompact: ['custom_instructions', (text) => text],
-  PreModelSwitch: ['requested_model', (text) => text],
-  TeammateIdle: ['teammate_name', (text) => text],
-  TaskCreated: ['task_subject', (text) => text],
-  TaskCompleted: ['task_subject', (text) => text],
-  Elicitation: ['message', (text) => text],
-  ElicitationResult: ['content', (text) => ({ answer: text })],
-  ConfigChange: ['file_path', (text) => `/tmp/${text}.json`],
-}
-
 export function sampleOf(wanted: Wanted): Sample {
   const kind = resolveEvent(wanted.event)
-  return kind.deny === 'none' || TOLD_TO_MODEL.has(wanted.event)
-    ? saying(wanted, kind)
-    : refusing(wanted, kind)
+  const { sample } = kind
+  return typeof sample === 'object' ? refusing(wanted, kind, sample) : saying(wanted, kind)
 }
 
 /** Events without a sample, and why. */
@@ -85,9 +59,9 @@ export const WITHOUT_SAMPLE: Partial<Record<EventName, string>> = {
 
 // ---- refusing -------------------------------------------------------------------------------------------------
 
-function refusing(wanted: Wanted, kind: EventKind): Refusing {
+function refusing(wanted: Wanted, kind: EventKind, { field, value }: SampleSubject): Refusing {
   const { name, event } = wanted
-  const [field, around] = subjectOf(event)
+  const around = (text: string): Json => JSON.parse(JSON.stringify(value).replaceAll('%s', text))
   const isStop = kind.deny === 'go-on'
   const word = isStop ? 'TODO' : 'forbidden'
   const reason = isStop ? `${name}: there is a TODO left` : `${name}: this is forbidden here`
@@ -125,12 +99,6 @@ function refusing(wanted: Wanted, kind: EventKind): Refusing {
   }
 }
 
-function subjectOf(event: EventName) {
-  const subject = SUBJECTS[event]
-  if (subject) return subject
-  throw new Error(`there is no sample for ${event}`)
-}
-
 function permissionDenied(message: string): Data {
   return {
     hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'deny', message } },
@@ -139,12 +107,9 @@ function permissionDenied(message: string): Data {
 
 // ---- saying ---------------------------------------------------------------------------------------------------
 
-/** Here output reaches the model, and a command cannot refuse. */
-const TOLD_TO_MODEL: ReadonlySet<string> = new Set(['SessionStart', 'Setup', 'SubagentStart'])
-
 function saying(wanted: Wanted, kind: EventKind): Saying {
   const { name, event } = wanted
-  const toModel = TOLD_TO_MODEL.has(event)
+  const toModel = kind.sample === 'tells-model'
   const text = toModel ? `${name}: tests run with npm test.` : `${name} was told: ${kind.when}`
   const payload = payloadOf(wanted, kind)
   return {
@@ -187,8 +152,7 @@ function payloadOf({ matcher: pattern }: Wanted, kind: EventKind): Data | undefi
   const payload = JSON.parse(examplePayload(kind)) as Data
   const field = kind.matcher
   if (pattern === undefined || field === null) return payload
-  const narrow = kind.name === 'FileChanged' || kind.name === 'StopFailure'
-  const matcher = compileMatcher(pattern, { narrow })
+  const matcher = compileMatcher(pattern, { narrow: kind.narrowMatcher })
   const words = pattern
     .split(/[|,]/)
     .map((word) => word.trim())

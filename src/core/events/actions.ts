@@ -15,23 +15,59 @@ interface ActionRow {
   readonly closes?: true
   /** Ends more than the operation; callTool and callModel reject with this code. */
   readonly aborts?: 'TURN_ABORTED' | 'AGENT_ABORTED'
+  /** The exit code of `carabiner fire` for an event that came to this. */
+  readonly exit?: number
+  /** What the event came to, in words. */
+  readonly said?: string
+  /** How people are shown it: as nothing special, done, waiting for somebody, or refused. */
+  readonly tone: ActionTone
 }
 
+export type ActionTone = 'plain' | 'good' | 'open' | 'bad'
+
 export const ACTIONS = {
-  continue: { rank: 0 },
-  deny: { rank: 3, closes: true, actsWhereDeny: ['block', 'go-on'] },
-  modify: { needs: 'data' },
-  inject_context: { needs: 'contextInjection' },
-  ask_user: { rank: 2, actsWhereDeny: ['block'] },
-  respond: { rank: 1, needs: 'response', actsWhereRespond: true },
-  abort_turn: { rank: 4, closes: true, aborts: 'TURN_ABORTED' },
-  hard_abort: { rank: 5, closes: true, aborts: 'AGENT_ABORTED' },
+  continue: { rank: 0, exit: 0, said: 'went on', tone: 'plain' },
+  deny: {
+    rank: 3,
+    closes: true,
+    actsWhereDeny: ['block', 'go-on'],
+    exit: 2,
+    said: 'denied',
+    tone: 'bad',
+  },
+  modify: { needs: 'data', tone: 'good' },
+  inject_context: { needs: 'contextInjection', tone: 'good' },
+  ask_user: { rank: 2, actsWhereDeny: ['block'], exit: 3, said: 'waits for a person', tone: 'open' },
+  respond: { rank: 1, needs: 'response', actsWhereRespond: true, exit: 0, said: 'answered', tone: 'good' },
+  abort_turn: {
+    rank: 4,
+    closes: true,
+    aborts: 'TURN_ABORTED',
+    exit: 4,
+    said: 'ended the turn',
+    tone: 'bad',
+  },
+  hard_abort: {
+    rank: 5,
+    closes: true,
+    aborts: 'AGENT_ABORTED',
+    exit: 4,
+    said: 'ended the agent',
+    tone: 'bad',
+  },
 } as const satisfies Record<string, ActionRow>
 
 type Actions = typeof ACTIONS
 export type Action = keyof Actions
 /** What an event can come to: the actions that decide something. */
 export type Verdict = { [A in Action]: Actions[A] extends { rank: number } ? A : never }[Action]
+
+/** The actions that an event can come to. */
+export const VERDICTS: readonly Verdict[] = (Object.keys(ACTIONS) as Action[]).filter(isVerdict)
+
+export function isVerdict(action: Action): action is Verdict {
+  return actionRow(action).rank !== undefined
+}
 
 export function isAction(value: unknown): value is Action {
   return typeof value === 'string' && Object.hasOwn(ACTIONS, value)

@@ -34,7 +34,41 @@ export interface EventRow {
   readonly onFailure: 'deny' | 'ignore'
   /** An answer may be given in place of the operation. */
   readonly respond?: true
+
+  /** A matcher splits on `|` only, and fewer characters make an exact list. */
+  readonly narrowMatcher?: true
+  /** Values of the matcher field that are known; an agent may send others. */
+  readonly matcherValues?: readonly string[]
+  /** Starts a turn. If hooks refuse it, what they injected is dropped with it. */
+  readonly startsTurn?: true
+  /** A model call: counted in the turn, and its system messages are protected. */
+  readonly callsModel?: true
+  /** A tool call: stops that were refused before it no longer count as refused in a row. */
+  readonly callsTool?: true
+  /** Before a person is asked about it, the hooks of this event are. */
+  readonly asksFirst?: string
+  /** What is over when nobody objects. */
+  readonly ends?: 'session' | 'subagent'
+  /** Can carry to the model what an async hook left. */
+  readonly carriesLate?: true
+  /** A command hook may set variables for the rest of the session. */
+  readonly setsVariables?: true
+  /** Those aliases under which observers are told something without the event being fired. */
+  readonly observedAs?: readonly string[]
+  /** Claude Code does not have this event. */
+  readonly notInClaudeCode?: true
+  /**
+   * The sample that `carabiner new` makes: a field and a value of it in which the text `%s` is refused, or something
+   * that the model is told. Absent: the user is told something.
+   */
+  readonly sample?: SampleSubject | 'tells-model'
 }
+
+export interface SampleSubject {
+  readonly field: string
+  readonly value: SampleValue
+}
+type SampleValue = string | readonly SampleValue[] | { readonly [key: string]: SampleValue }
 
 /** Fields any event may carry: the session's circumstances, and every key of BeamAgent's hook context. */
 export const COMMON_FIELDS = {
@@ -128,6 +162,10 @@ export const CATALOGUE = {
     denyMeans: 'the tool does not run; the reason goes to the model',
     onFailure: 'deny',
     respond: true,
+    callsTool: true,
+    asksFirst: 'PermissionRequest',
+    carriesLate: true,
+    sample: { field: 'tool_input', value: { command: 'echo %s' } },
   },
   PermissionRequest: {
     when: 'before a person is asked',
@@ -138,6 +176,7 @@ export const CATALOGUE = {
     deny: 'block',
     denyMeans: 'refused without asking the person',
     onFailure: 'deny',
+    sample: { field: 'tool_input', value: { command: 'echo %s' } },
   },
   PostToolUse: {
     when: 'after a tool ran',
@@ -148,6 +187,8 @@ export const CATALOGUE = {
     deny: 'tell',
     denyMeans: 'the reason is told to the model',
     onFailure: 'ignore',
+    carriesLate: true,
+    sample: { field: 'tool_response', value: { stdout: '%s' } },
   },
   PostToolUseFailure: {
     when: 'after a tool failed',
@@ -165,6 +206,8 @@ export const CATALOGUE = {
     deny: 'tell',
     denyMeans: 'the reason is told to the model',
     onFailure: 'ignore',
+    carriesLate: true,
+    sample: { field: 'error', value: '%s' },
   },
   PostToolBatch: {
     when: 'after the parallel tool calls of one model answer',
@@ -175,6 +218,11 @@ export const CATALOGUE = {
     deny: 'block',
     denyMeans: 'the loop ends before the next model request',
     onFailure: 'ignore',
+    carriesLate: true,
+    sample: {
+      field: 'tool_calls',
+      value: [{ tool_name: 'Bash', tool_input: { command: 'ls' }, tool_response: { stdout: '%s' } }],
+    },
   },
   PermissionDenied: {
     when: 'after a call was denied',
@@ -195,6 +243,9 @@ export const CATALOGUE = {
     deny: 'block',
     denyMeans: 'the prompt is not sent',
     onFailure: 'deny',
+    startsTurn: true,
+    carriesLate: true,
+    sample: { field: 'prompt', value: '%s' },
   },
   UserPromptExpansion: {
     when: 'a command is expanded into a prompt',
@@ -205,6 +256,7 @@ export const CATALOGUE = {
     deny: 'block',
     denyMeans: 'the command is not expanded',
     onFailure: 'deny',
+    sample: { field: 'prompt', value: '%s' },
   },
   ModelRequest: {
     when: 'before the model is called',
@@ -223,6 +275,10 @@ export const CATALOGUE = {
     denyMeans: 'the call is not made',
     onFailure: 'deny',
     respond: true,
+    callsModel: true,
+    carriesLate: true,
+    notInClaudeCode: true,
+    sample: { field: 'messages', value: [{ role: 'user', content: '%s' }] },
   },
   ModelResponse: {
     when: 'after the model answered',
@@ -233,6 +289,8 @@ export const CATALOGUE = {
     deny: 'block',
     denyMeans: 'the response is not used',
     onFailure: 'deny',
+    notInClaudeCode: true,
+    sample: { field: 'response', value: { content: '%s' } },
   },
   SessionStart: {
     when: 'a session starts, resumes, is cleared or compacted',
@@ -253,6 +311,10 @@ export const CATALOGUE = {
     deny: 'none',
     denyMeans: '–',
     onFailure: 'ignore',
+    matcherValues: ['startup', 'resume', 'clear', 'compact', 'fork'],
+    carriesLate: true,
+    setsVariables: true,
+    sample: 'tells-model',
   },
   SessionEnd: {
     when: 'a session ends',
@@ -263,6 +325,16 @@ export const CATALOGUE = {
     deny: 'none',
     denyMeans: '–',
     onFailure: 'ignore',
+    matcherValues: [
+      'clear',
+      'resume',
+      'logout',
+      'prompt_input_exit',
+      'exit',
+      'bypass_permissions_disabled',
+      'other',
+    ],
+    ends: 'session',
   },
   Setup: {
     when: 'a project is initialised or maintained',
@@ -273,6 +345,9 @@ export const CATALOGUE = {
     deny: 'none',
     denyMeans: '–',
     onFailure: 'ignore',
+    matcherValues: ['init', 'maintenance'],
+    setsVariables: true,
+    sample: 'tells-model',
   },
   Stop: {
     when: 'the agent wants to stop',
@@ -283,6 +358,8 @@ export const CATALOGUE = {
     deny: 'go-on',
     denyMeans: 'the agent goes on; the reason is its next instruction',
     onFailure: 'ignore',
+    observedAs: ['turn_end'],
+    sample: { field: 'last_assistant_message', value: '%s' },
   },
   StopFailure: {
     when: 'a turn ended in an API error',
@@ -293,6 +370,7 @@ export const CATALOGUE = {
     deny: 'none',
     denyMeans: '–',
     onFailure: 'ignore',
+    narrowMatcher: true,
   },
   SubagentStart: {
     when: 'before a subagent starts',
@@ -303,6 +381,9 @@ export const CATALOGUE = {
     deny: 'block',
     denyMeans: 'the subagent does not start',
     onFailure: 'deny',
+    carriesLate: true,
+    observedAs: ['subturn_spawn'],
+    sample: 'tells-model',
   },
   SubagentStop: {
     when: 'a subagent wants to stop',
@@ -313,6 +394,9 @@ export const CATALOGUE = {
     deny: 'go-on',
     denyMeans: 'the subagent goes on; the reason is its next instruction',
     onFailure: 'ignore',
+    ends: 'subagent',
+    observedAs: ['subturn_end'],
+    sample: { field: 'last_assistant_message', value: '%s' },
   },
   PreCompact: {
     when: 'before the context is compacted',
@@ -323,6 +407,8 @@ export const CATALOGUE = {
     deny: 'block',
     denyMeans: 'no compaction',
     onFailure: 'deny',
+    matcherValues: ['manual', 'auto'],
+    sample: { field: 'custom_instructions', value: '%s' },
   },
   PostCompact: {
     when: 'after the context was compacted',
@@ -333,6 +419,7 @@ export const CATALOGUE = {
     deny: 'none',
     denyMeans: '–',
     onFailure: 'ignore',
+    matcherValues: ['manual', 'auto'],
   },
   PreModelSwitch: {
     when: 'before another model is chosen',
@@ -343,6 +430,7 @@ export const CATALOGUE = {
     deny: 'block',
     denyMeans: 'the model stays',
     onFailure: 'deny',
+    sample: { field: 'requested_model', value: '%s' },
   },
   PostModelSwitch: {
     when: 'after another model was chosen',
@@ -374,6 +462,7 @@ export const CATALOGUE = {
     denyMeans: 'the teammate goes on',
     denyOnlyClaudeFormat: true,
     onFailure: 'ignore',
+    sample: { field: 'teammate_name', value: '%s' },
   },
   TaskCreated: {
     when: 'a task is created',
@@ -384,6 +473,7 @@ export const CATALOGUE = {
     deny: 'block',
     denyMeans: 'the task is taken back',
     onFailure: 'deny',
+    sample: { field: 'task_subject', value: '%s' },
   },
   TaskCompleted: {
     when: 'a task is marked completed',
@@ -395,6 +485,7 @@ export const CATALOGUE = {
     denyMeans: 'the task stays open',
     denyOnlyClaudeFormat: true,
     onFailure: 'ignore',
+    sample: { field: 'task_subject', value: '%s' },
   },
   Elicitation: {
     when: 'an MCP server asks the person for input',
@@ -405,6 +496,7 @@ export const CATALOGUE = {
     deny: 'block',
     denyMeans: 'declined without asking the person',
     onFailure: 'deny',
+    sample: { field: 'message', value: '%s' },
   },
   ElicitationResult: {
     when: 'before the person’s input goes to the MCP server',
@@ -415,6 +507,7 @@ export const CATALOGUE = {
     deny: 'block',
     denyMeans: 'the input is not sent; the server sees a decline',
     onFailure: 'deny',
+    sample: { field: 'content', value: { answer: '%s' } },
   },
   ConfigChange: {
     when: 'before a changed configuration is applied',
@@ -425,6 +518,8 @@ export const CATALOGUE = {
     deny: 'block',
     denyMeans: 'the change is not applied',
     onFailure: 'deny',
+    matcherValues: ['user_settings', 'project_settings', 'local_settings', 'policy_settings', 'skills'],
+    sample: { field: 'file_path', value: '/tmp/%s.json' },
   },
   WorktreeCreate: {
     when: 'before a worktree is created',
@@ -471,6 +566,7 @@ export const CATALOGUE = {
     deny: 'none',
     denyMeans: '–',
     onFailure: 'ignore',
+    setsVariables: true,
   },
   FileChanged: {
     when: 'a watched file changed',
@@ -481,6 +577,8 @@ export const CATALOGUE = {
     deny: 'none',
     denyMeans: '–',
     onFailure: 'ignore',
+    narrowMatcher: true,
+    setsVariables: true,
   },
   DirectoryAdded: {
     when: 'a directory was added to the session',

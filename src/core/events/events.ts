@@ -163,12 +163,10 @@ export function resolveEvent(name: string): EventKind {
   return { ...CUSTOM, name }
 }
 
-/** Kinds of observation that an event goes by as well: whoever notifies of them does not fire the event. */
-const OBSERVED: ReadonlySet<string> = new Set(['turn_end', 'subturn_spawn', 'subturn_end'])
-
-/** What a host tells observers of, under a name of its own. */
+/** The same for what observers are told: some names of an event are also observations that do not fire it. */
 export function resolveNotice(name: string): EventKind {
-  return OBSERVED.has(name) ? { ...CUSTOM, name } : resolveEvent(name)
+  const kind = resolveEvent(name)
+  return kind.observedAs?.includes(name) ? { ...CUSTOM, name } : kind
 }
 
 /** Made when first asked for, too. */

@@ -89,7 +89,7 @@ function guarded(
   rules: PatchRules,
   diagnostics: DiagnosticSink,
 ): Json | undefined {
-  if (kind.name !== 'ModelRequest' || !rules.protectSystemMessages) return value
+  if (!kind.callsModel || !rules.protectSystemMessages) return value
   const kept = withoutSystemChange(key, data[key], value)
   if (kept === value) return value
   const text = `a change of system messages (${key}) was reverted; the rest of the change counts`

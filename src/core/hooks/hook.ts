@@ -182,7 +182,6 @@ export function functionHook(
   checkOptions(`Hook on ${event}`, options, OPTIONS)
   const kind = event === '*' ? undefined : resolveEvent(event)
   const role = options.role ?? 'intercept'
-  const narrow = kind?.name === 'FileChanged' || kind?.name === 'StopFailure'
   return {
     id,
     name,
@@ -190,7 +189,7 @@ export function functionHook(
     origin,
     events: kind ? new Set([kind.name]) : 'all',
     matcher: compileMatcher(options.matcher, {
-      narrow,
+      narrow: kind?.narrowMatcher,
       note: (d) => diagnostics.push({ ...d, text: `${name}: ${d.text}` }),
     }),
     role,

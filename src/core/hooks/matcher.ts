@@ -18,8 +18,8 @@ export interface Matcher {
 export interface MatcherOptions {
   /** `search` finds a pattern anywhere (Claude Code), `fullmatch` wants the whole value (Amplifier shell hooks). */
   readonly matching?: 'search' | 'fullmatch'
-  /** FileChanged and StopFailure split on `|` only, and know fewer exact characters. */
-  readonly narrow?: boolean
+  /** Splits on `|` only, and knows fewer exact characters: the event's `narrowMatcher`. */
+  readonly narrow?: boolean | undefined
   readonly note?: (d: Diagnostic) => void
 }
 

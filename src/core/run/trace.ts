@@ -4,7 +4,7 @@ import type { DiagnosticSink } from '../base/errors.js'
 import { type Data, isObject, type Json, sameJson } from '../base/json.js'
 import { redacted } from '../base/secrets.js'
 import { plainText } from '../base/text.js'
-import { type Action, actionRow, type Verdict } from '../events/actions.js'
+import { type Action, actionRow, isVerdict, type Verdict } from '../events/actions.js'
 import type { EventKind } from '../events/events.js'
 import { firstName, patchedData } from '../events/patch.js'
 import { CONTINUE, type HookResult } from '../events/result.js'
@@ -97,11 +97,11 @@ export class Ran implements Trace {
 
 /** What this answer of this hook comes to on this event; a verdict that cannot act there is `continue`. */
 export function verdictOf(kind: EventKind, hook: Hook, action: Action): Verdict {
-  const row = actionRow(action)
-  if (row.rank === undefined) return 'continue'
-  if (row.actsWhereRespond && !kind.respond) return 'continue'
-  if (row.actsWhereDeny && !(row.actsWhereDeny.includes(kind.deny) && mayDeny(kind, hook))) return 'continue'
-  return action as Verdict
+  if (!isVerdict(action)) return 'continue'
+  const { actsWhereRespond, actsWhereDeny } = actionRow(action)
+  if (actsWhereRespond && !kind.respond) return 'continue'
+  if (actsWhereDeny && !(actsWhereDeny.includes(kind.deny) && mayDeny(kind, hook))) return 'continue'
+  return action
 }
 
 function mayDeny(kind: EventKind, hook: Hook): boolean {

@@ -6,7 +6,7 @@ import { anything, type Checks, checkOptions, isSeconds } from '../base/options.
 import { isPromise, type MaybePromise, unlessAborted } from '../base/promise.js'
 import { plainText, visible } from '../base/text.js'
 import { deadlineIn, timestamp } from '../base/time.js'
-import { endsChain } from '../events/actions.js'
+import { actionRow, endsChain } from '../events/actions.js'
 import { checkRequired, type EventKind, openPayload, resolveEvent, slipOf } from '../events/events.js'
 import { applyPatch } from '../events/patch.js'
 import type { HookEvent } from '../hooks/hook.js'
@@ -36,18 +36,6 @@ export interface FireResult {
   readonly changed: ReadonlySet<string>
 }
 
-/** Events that can carry to the model what an async hook left. */
-const CARRIERS: ReadonlySet<string> = new Set([
-  'SessionStart',
-  'UserPromptSubmit',
-  'PreToolUse',
-  'PostToolUse',
-  'PostToolUseFailure',
-  'PostToolBatch',
-  'SubagentStart',
-  'ModelRequest',
-])
-
 const UNCHANGED: ReadonlySet<string> = new Set()
 
 /** Rejects only for invalid data or options, an aborted signal, or a closed session. */
@@ -70,9 +58,9 @@ export async function fireEvent(
   if (isPromise(skills)) await skills
   const listeners = session.hooks().listeners(kind)
   const turn = begins(kind, state) ? state.turn + 1 : state.turn
-  session.turns.goTo(turn, kind.name === 'ModelRequest')
-  const ends = kind.name === 'SessionEnd' && mayHaveLeft(session, state)
-  const carries = CARRIERS.has(kind.name) && hasPending(state)
+  session.turns.goTo(turn, kind.callsModel === true)
+  const ends = kind.ends === 'session' && mayHaveLeft(session, state)
+  const carries = kind.carriesLate === true && hasPending(state)
   const news = session.takeNews()
   if (
     !listeners &&
@@ -84,7 +72,7 @@ export async function fireEvent(
   ) {
     const advanced = advance(session, kind, state)
     if (isPromise(advanced)) await advanced
-    if (kind.name === 'SubagentStop') await handUp(session)
+    if (kind.ends === 'subagent') await handUp(session)
     for (const failure of session.store.takeFailures()) engine.note(failure)
     return { outcome: quietOutcome(data, slipOf(kind)), changed: UNCHANGED }
   }
@@ -96,7 +84,7 @@ export async function fireEvent(
   const firing = new Firing(session, untimed, state, deadline, options.signal)
   try {
     const settled = await firing.decide(kind, listeners, event)
-    const dropped = kind.name === 'UserPromptSubmit' && endsChain(settled.action)
+    const dropped = kind.startsTurn && endsChain(settled.action)
     const late = ends
       ? await takeAll(session)
       : carries && !dropped
@@ -105,8 +93,8 @@ export async function fireEvent(
     const pending = news.length > 0 ? withNews(news, late) : late
     const concluded = conclude(session, settled, state, pending, startedAt)
     const outcome = isPromise(concluded) ? await concluded : concluded
-    if (outcome.action === 'abort_turn' || outcome.action === 'hard_abort') session.turns.fail('aborted')
-    if (kind.name === 'SubagentStop' && outcome.action === 'continue') await handUp(session)
+    if (actionRow(outcome.action).aborts) session.turns.fail('aborted')
+    if (kind.ends === 'subagent' && outcome.action === 'continue') await handUp(session)
     if (listeners) firing.show(kind, listeners, settled.judgement.event, outcome)
     return { outcome, changed: changedKeys(payload, outcome.data) }
   } catch (error) {
@@ -218,13 +206,14 @@ class Firing {
   }
 
   /** Asks the PermissionRequest hooks about the call as it now is. */
-  async #permissionRequest({ event }: Judgement): Promise<Judgement | undefined> {
-    const kind = resolveEvent('PermissionRequest')
+  async #permissionRequest({ event, kind: asked }: Judgement): Promise<Judgement | undefined> {
+    if (asked.asksFirst === undefined) return undefined
+    const kind = resolveEvent(asked.asksFirst)
     const listeners = this.#session.hooks().listeners(kind)
     if (!listeners) return undefined
     const { tool_use_id: _, ...call } = event.data
-    const asked = openPayload(kind, {}, call, { timestamp: timestamp(this.#session.engine.now()) })
-    const request = { ...event, name: kind.name, data: asked }
+    const payload = openPayload(kind, {}, call, { timestamp: timestamp(this.#session.engine.now()) })
+    const request = { ...event, name: kind.name, data: payload }
     const judgement = await judge(kind, listeners, request, this.#options(kind, listeners), itself)
     const outcome = outcomeOf(judgement, judgement.merged, diagnosticsOf(judgement))
     this.show(kind, listeners, judgement.event, outcome)
@@ -316,12 +305,12 @@ function recordAborted(
 // ---- the session's memory -------------------------------------------------------------------------------------
 
 function begins(kind: EventKind, { announced }: SessionState): boolean {
-  return kind.name === 'UserPromptSubmit' && !announced
+  return kind.startsTurn === true && !announced
 }
 
 /** A prompt starts a turn, unless the host announced it; a tool call ends a row of refused stops. */
 function advance(session: SessionContext, kind: EventKind, state: SessionState): MaybePromise<void> {
-  if (kind.name === 'UserPromptSubmit') {
+  if (kind.startsTurn) {
     return session.store.update(session.key, (now) => ({
       ...(now.announced ? now : nextTurn(now)),
       announced: false,
@@ -329,7 +318,7 @@ function advance(session: SessionContext, kind: EventKind, state: SessionState):
       stopsTotal: 0,
     }))
   }
-  if (kind.name === 'PreToolUse' && state.stopsInRow > 0) {
+  if (kind.callsTool && state.stopsInRow > 0) {
     return session.store.update(session.key, (now) => ({ ...now, stopsInRow: 0 }))
   }
 }

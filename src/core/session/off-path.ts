@@ -41,7 +41,7 @@ export function deliverLate(
     const woken = call && (await wake(session, event.name, call, { messages, diagnostics }))
     const pending = { injections: woken ? [] : injections, messages, diagnostics }
     // A subagent that stopped has no next event.
-    const key = kind.name === 'SubagentStop' ? session.info.id : session.key
+    const key = kind.ends === 'subagent' ? session.info.id : session.key
     await leavePending(session, key, pending)
     const outcome = { ...quietOutcome(event.data), injections, hooks: [ran], diagnostics }
     const failed = record({ session, event, outcome, action: 'continue', startedAt, kind: 'late' })

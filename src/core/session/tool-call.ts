@@ -4,6 +4,7 @@ import { type Diagnostic, HookError, textOf } from '../base/errors.js'
 import { type Data, frozenCopy, isObject, isPlain, type Json } from '../base/json.js'
 import { anything, type Checks, checkOptions, isFlag, isFunction, isSeconds } from '../base/options.js'
 import { unlessAborted } from '../base/promise.js'
+import { actionRow } from '../events/actions.js'
 import type { Outcome } from '../hooks/outcome.js'
 import type { FireOptions, FireResult } from './fire.js'
 
@@ -122,9 +123,8 @@ export async function guardToolCall<T>(
 
 /** A hook ended the turn or the agent. */
 export function refuseAborted(outcome: Outcome): void {
-  if (outcome.action !== 'abort_turn' && outcome.action !== 'hard_abort') return
-  const code = outcome.action === 'abort_turn' ? 'TURN_ABORTED' : 'AGENT_ABORTED'
-  throw new HookError(code, outcome.reason ?? 'A hook ended it', { outcome })
+  const { aborts } = actionRow(outcome.action)
+  if (aborts) throw new HookError(aborts, outcome.reason ?? 'A hook ended it', { outcome })
 }
 
 /** Nothing is called once the signal is aborted, also where hooks had let it pass. */

@@ -154,7 +154,6 @@ class Inquiry {
 
   /** Undefined where no PermissionRequest hook has an opinion. */
   async #askHooks(): Promise<Answered | undefined> {
-    if (this.#judgement.kind.name !== 'PreToolUse') return undefined
     const asked = await this.#options.permission(this.#judgement)
     if (!asked) return undefined
     this.#permissions.push(asked)

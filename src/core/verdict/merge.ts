@@ -147,7 +147,7 @@ export function keptInjections(
   action: Verdict,
   injections: readonly Injection[],
 ): readonly Injection[] {
-  return kind.name === 'UserPromptSubmit' && endsChain(action) ? [] : injections
+  return kind.startsTurn && endsChain(action) ? [] : injections
 }
 
 /** The reason of a verdict; a hook that gave none is named instead. For the model, so that no secret is taken out. */

@@ -10,9 +10,6 @@ export interface Translated {
   readonly handler: Fields
 }
 
-/** Events that Claude Code does not have. */
-const UNKNOWN_EVENTS: ReadonlySet<string> = new Set(['ModelRequest', 'ModelResponse'])
-
 /** Events on which Claude Code cannot ask a model. */
 const NO_MODEL: ReadonlySet<string> = new Set([
   'ConfigChange',
@@ -46,7 +43,7 @@ export function claudeProblem(entry: Entry, group: Fields, isFullMatch: boolean)
   const { event, handler } = entry
   const { type, fields, common, remark } = handler
   if (remark) return remark.problem
-  if (UNKNOWN_EVENTS.has(event.name)) return 'Claude Code has no such event'
+  if (event.notInClaudeCode) return 'Claude Code has no such event'
   if ((type === 'prompt' || type === 'agent') && NO_MODEL.has(event.name)) {
     return `Claude Code runs no hook of type ${type} on ${event.name}`
   }

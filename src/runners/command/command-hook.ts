@@ -1,6 +1,7 @@
 // A hook that is a command: the payload goes to its input, its exit code and output are its answer.
 
 import { HookError, isHookError } from '../../core/base/errors.js'
+import { resolveEvent } from '../../core/events/events.js'
 import { deny, type HookResult } from '../../core/events/result.js'
 import {
   type Hook,
@@ -125,7 +126,7 @@ function programFor(
   const { env: parent } = process
   const { scope } = hook.origin
   const sessionId = sessionOf(event)
-  const hands = sessionId !== undefined && HANDS_ON.has(event.name)
+  const hands = sessionId !== undefined && resolveEvent(event.name).setsVariables === true
   const envFile = hands ? handedOn.fileFor(sessionId, scope, note) : undefined
   const env = hookEnvironment(
     { parent, minimal: inheritance === 'minimal', passthrough: handler.envPassthrough },
@@ -134,9 +135,6 @@ function programFor(
   const cwd = startFolders(event, place)[0] as string
   return { ...commandLine(handler, place, env), cwd, env, input: encode(event), envFile }
 }
-
-/** Events on which a hook may set variables for the rest of the session. */
-const HANDS_ON: ReadonlySet<string> = new Set(['SessionStart', 'Setup', 'CwdChanged', 'FileChanged'])
 
 function commandLine(
   { command, args, shell }: CommandHandler,

@@ -4,6 +4,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { HookError, isHookError, textOf } from '../../core/base/errors.js'
 import { type Data, frozenCopy, isObject, type Json, sameJson } from '../../core/base/json.js'
 import { byteLength } from '../../core/base/text.js'
+import { endsChain } from '../../core/events/actions.js'
 import type { HookResult } from '../../core/events/result.js'
 import type { HookContext, HookEvent } from '../../core/hooks/hook.js'
 import { boundedText } from '../../rpc/problem.js'
@@ -162,11 +163,9 @@ function decoded({ event, asker, note }: Case, stdout: string, isError: boolean)
 }
 
 function denyAmong(read: readonly Outcome[]): HookResult | undefined {
-  return read.flatMap((outcome) => ('result' in outcome ? [outcome.result] : [])).find(isDeny)
-}
-
-function isDeny({ action }: HookResult): boolean {
-  return action === 'deny' || action === 'abort_turn' || action === 'hard_abort'
+  return read
+    .flatMap((outcome) => ('result' in outcome ? [outcome.result] : []))
+    .find(({ action }) => endsChain(action))
 }
 
 function toolError({ tool }: ToolAsker, text: string): HookError {

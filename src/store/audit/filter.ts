@@ -1,6 +1,7 @@
 // Makes filters of audit entries from options that people give.
 
 import { didYouMean, shown } from '../../core/base/text.js'
+import { VERDICTS } from '../../core/events/actions.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { Entry, EntryFilter } from '../audit-log.js'
 
@@ -18,20 +19,7 @@ export interface FilterOptions {
 }
 
 /** The possible outcomes. `failed` means that a hook failed, whatever the outcome; the last four are decisions of people. */
-export const DECISIONS = [
-  'continue',
-  'deny',
-  'ask_user',
-  'respond',
-  'abort_turn',
-  'hard_abort',
-  'aborted',
-  'failed',
-  'allow',
-  'always',
-  'bypass',
-  'revoked',
-] as const
+export const DECISIONS = [...VERDICTS, 'aborted', 'failed', 'allow', 'always', 'bypass', 'revoked'] as const
 
 const ALIASES: Readonly<Record<string, string>> = { ask: 'ask_user' }
 

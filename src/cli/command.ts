@@ -24,7 +24,8 @@ export type Completion = readonly string[] | 'plugins' | 'file' | 'folder'
 
 export type OptionTable = Readonly<Record<string, Option>>
 
-type Values<T extends OptionTable> = {
+/** The values of these options. */
+export type Options<T extends OptionTable> = {
   readonly [K in keyof T]: T[K] extends { readonly type: 'boolean' }
     ? boolean
     : T[K] extends { readonly multiple: true }
@@ -34,8 +35,10 @@ type Values<T extends OptionTable> = {
 
 /** A command line, read. */
 export interface Given<T extends OptionTable> {
-  readonly options: Values<T>
+  readonly options: Options<T>
   readonly positionals: readonly string[]
+  /** Whether --help was given. */
+  readonly help: boolean
 }
 
 export interface Example {
@@ -54,8 +57,10 @@ export interface Command<T extends OptionTable = OptionTable> {
   /** What a shell offers for each argument. */
   readonly completes?: readonly Completion[]
   readonly about: string
+  /** Its own; --json and --help are added. */
   readonly options: T
   readonly examples: readonly Example[]
+  /** Besides 64, wrong usage. */
   readonly exits?: readonly (readonly [code: number, means: string])[]
   /** Throws if this call may not run: decisions that belong to a person are refused in an agent's shell. */
   mayRun?(given: Given<T>): void
@@ -73,16 +78,22 @@ export interface Context {
   readonly stdin: string | undefined
 }
 
-/** Options that every command has. */
-export const COMMON_OPTIONS = {
+const COMMON_OPTIONS = {
   json: { type: 'boolean', help: 'Print one JSON document and nothing else.' },
   help: { type: 'boolean', short: 'h', help: 'Show this help.' },
 } as const satisfies OptionTable
 
+/** The options of a command, with those that every command has. */
+export function allOptions({ options }: Pick<Command, 'options'>): OptionTable {
+  return { ...options, ...COMMON_OPTIONS }
+}
+
 export function readCommandLine<T extends OptionTable>(
-  { name, options, positionals }: Command<T>,
+  command: Command<T>,
   args: readonly string[],
 ): Given<T> {
+  const { name, positionals } = command
+  const options = allOptions(command)
   const config = { args: [...args], options, allowPositionals: true } satisfies ParseArgsConfig
   checkTokens(name, options, config)
   const read = strictly(config, name)
@@ -93,7 +104,8 @@ export function readCommandLine<T extends OptionTable>(
     (read.values as Readonly<Record<string, unknown>>)[key] ??
       (type === 'boolean' ? false : multiple ? [] : undefined),
   ])
-  return { options: Object.fromEntries(values) as Values<T>, positionals: read.positionals }
+  const given = Object.fromEntries(values) as Options<T> & Options<typeof COMMON_OPTIONS>
+  return { options: given, positionals: read.positionals, help: given.help }
 }
 
 /** Refuses what parseArgs would accept silently, or refuse in words for programmers. */

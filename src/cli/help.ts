@@ -1,10 +1,11 @@
 // Help, made from the commands' own declarations.
 
-import type { Command, Option, OptionTable } from './command.js'
+import { allOptions, type Command, type Option } from './command.js'
 import type { Output } from './output.js'
 import { fitted } from './print/fit.js'
 import { columns } from './print/lines.js'
 import { type Paint, painter, width } from './print/terminal.js'
+import { EXIT } from './refusal.js'
 
 /** `others`: all commands, for the help of the whole program. */
 export async function printHelp(command: Command, others: readonly Command[], output: Output): Promise<void> {
@@ -22,12 +23,12 @@ function helpLines(command: Command, others: readonly Command[], paint: Paint): 
     ),
     ...section(
       'options',
-      listed(command.options).map((entry) => optionCells(entry)),
+      listed(command).map((entry) => optionCells(entry)),
       paint,
     ),
     ...section(
       'exit codes',
-      (command.exits ?? []).map(([code, means]) => [String(code), means]),
+      exitsOf(command).map(([code, means]) => [String(code), means]),
       paint,
     ),
     ...(command.name === '' ? section('environment', ENVIRONMENT, paint) : []),
@@ -90,27 +91,31 @@ function section(title: string, rows: readonly (readonly string[])[], paint: Pai
   ]
 }
 
-function helpDocument(
-  { name, summary, positionals, options, exits, examples }: Command,
-  others: readonly Command[],
-) {
+function helpDocument(command: Command, others: readonly Command[]) {
+  const { name, summary, positionals, examples } = command
+  const exits = exitsOf(command)
   return {
     command: name === '' ? 'carabiner' : `carabiner ${name}`,
     summary,
     positionals,
-    options: listed(options).map(([option, { short, value, multiple = false, help }]) => ({
+    options: listed(command).map(([option, { short, value, multiple = false, help }]) => ({
       option: `--${option}`,
       ...(short && { short: `-${short}` }),
       ...(value && { value }),
       repeatable: multiple,
       help,
     })),
-    ...(exits && { exits: Object.fromEntries(exits) }),
+    ...(exits.length > 0 && { exits: Object.fromEntries(exits) }),
     examples,
     ...(others.length > 0 && { commands: others.map((one) => ({ name: one.name, summary: one.summary })) }),
   }
 }
 
-function listed(options: OptionTable): readonly (readonly [string, Option])[] {
-  return Object.entries(options).filter(([, { hidden }]) => !hidden)
+function listed(command: Command): readonly (readonly [string, Option])[] {
+  return Object.entries(allOptions(command)).filter(([, { hidden }]) => !hidden)
+}
+
+function exitsOf({ exits }: Command): NonNullable<Command['exits']> {
+  if (!exits || exits.some(([code]) => code === EXIT.usage)) return exits ?? []
+  return [...exits, [EXIT.usage, 'wrong usage']]
 }

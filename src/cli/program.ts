@@ -54,7 +54,7 @@ async function dispatch(
   const isBare = first === '' || first.startsWith('-')
   const { command } = await named(commands, isBare ? '' : first)()
   const given = isBare ? readBare(commands, command, args) : readCommandLine(command, rest)
-  if (given.options.help) return help(commands, isBare ? [] : [first], output)
+  if (given.help) return help(commands, isBare ? [] : [first], output)
   command.mayRun?.(given)
   return command.run(given, output, { commands, stdin })
 }

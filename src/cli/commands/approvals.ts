@@ -11,7 +11,7 @@ import type { AnswerResult, Approvals, Found, GivenAnswer, Pending } from '../..
 import type { Entry } from '../../store/audit-log.js'
 import { approvalsIn, fileStores } from '../../store/file-stores.js'
 import type { Sessions } from '../../store/sessions.js'
-import { COMMON_OPTIONS, type Command, checkOwners, chosen } from '../command.js'
+import { type Command, checkOwners, chosen } from '../command.js'
 import type { Output } from '../output.js'
 import { checkPerson, userName } from '../person.js'
 import { cutTo, fitted, shownColumns } from '../print/fit.js'
@@ -27,7 +27,6 @@ const OPTIONS = {
   watch: { type: 'boolean', help: 'Stay, and ask at this terminal as questions come.' },
   all: { type: 'boolean', help: 'revoke: everything that is always allowed in this project.' },
   project: { ...PLACE_OPTIONS.project, help: 'grants, revoke: the project; default: that of this folder.' },
-  ...COMMON_OPTIONS,
 } as const
 
 const ACTIONS = ['list', 'show', 'allow', 'deny', 'grants', 'revoke'] as const
@@ -52,7 +51,6 @@ export const command: Command<typeof OPTIONS> = {
   exits: [
     [0, 'done'],
     [1, 'there is no such question, or it was answered already'],
-    [64, 'wrong usage'],
   ],
   examples: [
     { does: 'What waits?', line: 'carabiner approvals' },

@@ -11,7 +11,7 @@ import type {
   StoredEntry,
   Verification,
 } from '../../store/audit-log.js'
-import { COMMON_OPTIONS, type Command, checkOwners, chosen } from '../command.js'
+import { type Command, checkOwners, chosen } from '../command.js'
 import { Interruption } from '../interruption.js'
 import type { Output } from '../output.js'
 import { fitted } from '../print/fit.js'
@@ -44,7 +44,6 @@ const OPTIONS = {
     value: 'N:HASH',
     help: 'verify: an entry noted elsewhere must be there.',
   },
-  ...COMMON_OPTIONS,
 } as const
 
 const ACTIONS = ['tail', 'show', 'verify'] as const
@@ -77,7 +76,6 @@ export const command: Command<typeof OPTIONS> = {
   exits: [
     [0, 'done; verify: the log is whole'],
     [1, 'verify: it is not; show: there is no such entry'],
-    [64, 'wrong usage'],
   ],
   examples: [
     { does: 'What was denied in the last hour?', line: 'carabiner audit --decision deny --since 1h' },

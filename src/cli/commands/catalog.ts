@@ -5,7 +5,7 @@ import { catalogSourceText } from '../../plugins/catalog/fetch.js'
 import { type FoundPlugin, searchCatalogs } from '../../plugins/catalog/search.js'
 import { type CatalogRecord, CatalogStore, type CatalogUpdate } from '../../plugins/catalog/store.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
-import { COMMON_OPTIONS, type Command, checkOwners, chosen } from '../command.js'
+import { type Command, checkOwners, chosen } from '../command.js'
 import type { Output } from '../output.js'
 import { checkPerson } from '../person.js'
 import { asRefusals } from '../plugins/plugin-commands.js'
@@ -17,7 +17,6 @@ import { EXIT, usage } from '../refusal.js'
 
 const OPTIONS = {
   name: { type: 'string', value: 'NAME', help: 'add: your name for it, in place of its own.' },
-  ...COMMON_OPTIONS,
 } as const
 
 const ACTIONS = ['list', 'add', 'search', 'remove', 'update'] as const
@@ -36,7 +35,6 @@ export const command: Command<typeof OPTIONS> = {
   exits: [
     [0, 'done; search: something was found'],
     [1, 'it could not be had, there is none of that name, or nothing was found'],
-    [64, 'wrong usage'],
   ],
   examples: [
     { does: 'Your catalogues.', line: 'carabiner catalog' },

@@ -1,12 +1,11 @@
 // `carabiner completion`: the script that makes a shell complete commands, options and names.
 
-import { COMMON_OPTIONS, type Command, choiceOf, chosen } from '../command.js'
+import { type Command, choiceOf, chosen } from '../command.js'
 import { NAME_KINDS, namesOf, SHELLS, type Shell } from '../completion/names.js'
 import { EXIT, usage } from '../refusal.js'
 
 const OPTIONS = {
   names: { type: 'string', value: 'KIND', help: 'Print names of this kind, for the scripts.', hidden: true },
-  ...COMMON_OPTIONS,
 } as const
 
 export const command: Command<typeof OPTIONS> = {

@@ -2,7 +2,7 @@
 
 import { nameCarried } from '../../plugins/plugin-name.js'
 import { checkOutside, projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
-import { COMMON_OPTIONS, type Command } from '../command.js'
+import type { Command, Options } from '../command.js'
 import type { Output } from '../output.js'
 import { checkPerson, userName } from '../person.js'
 import {
@@ -26,7 +26,6 @@ const OPTIONS = {
   ...SWITCH_OPTIONS,
   plugin: PLACE_OPTIONS.plugin,
   config: PLACE_OPTIONS.config,
-  ...COMMON_OPTIONS,
 } as const
 
 export const command: Command<typeof OPTIONS> = {
@@ -41,7 +40,6 @@ export const command: Command<typeof OPTIONS> = {
   exits: [
     [0, 'switched off'],
     [1, 'there is no such plugin or hook, or several'],
-    [64, 'wrong usage'],
   ],
   examples: [
     { does: 'What is switched off?', line: 'carabiner disable' },
@@ -90,14 +88,7 @@ export const command: Command<typeof OPTIONS> = {
   },
 }
 
-interface Where {
-  readonly project: string | undefined
-  readonly hook: string | undefined
-  readonly plugin: readonly string[]
-  readonly config: readonly string[]
-}
-
-async function targetCalled(name: string, { project, hook, plugin, config }: Where) {
+async function targetCalled(name: string, { project, hook, plugin, config }: Options<typeof OPTIONS>) {
   const listed = await listedHooks({ ...sourcesOf(project), plugin, config })
   return oneCalled(switchTargets(listed), nameCarried(name, listed), hook)
 }

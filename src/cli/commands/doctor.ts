@@ -1,6 +1,6 @@
 // `carabiner doctor`: finds what keeps hooks from doing what their files say, and how to fix it.
 
-import { COMMON_OPTIONS, type Command } from '../command.js'
+import type { Command } from '../command.js'
 import { examine, type Summary, summaryOf } from '../doctor/examine.js'
 import { gather } from '../doctor/facts.js'
 import type { Family, Finding } from '../doctor/finding.js'
@@ -13,9 +13,7 @@ import { type Paint, width } from '../print/terminal.js'
 import { EXIT } from '../refusal.js'
 import { SOURCE_OPTIONS } from '../sources.js'
 
-const OPTIONS = { ...SOURCE_OPTIONS, ...COMMON_OPTIONS } as const
-
-export const command: Command<typeof OPTIONS> = {
+export const command: Command<typeof SOURCE_OPTIONS> = {
   name: 'doctor',
   summary: 'Find out what is wrong with hooks, and what puts it right.',
   positionals: [],
@@ -23,11 +21,10 @@ export const command: Command<typeof OPTIONS> = {
     'Looks at files, trust, plugins, programs, scripts, matchers, duplicates, the audit, its own folders and the ' +
     'environment; runs no hook. Each finding has its place and a fix. broken: a hook does not run, or not as its file ' +
     'says. warning: it runs, and may surprise. note: as somebody decided.',
-  options: OPTIONS,
+  options: SOURCE_OPTIONS,
   exits: [
     [0, 'nothing is broken'],
     [1, 'something is broken'],
-    [64, 'wrong usage'],
   ],
   examples: [
     { does: 'What is wrong here?', line: 'carabiner doctor' },

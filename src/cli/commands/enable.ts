@@ -3,7 +3,7 @@
 import { visibleName } from '../../core/base/text.js'
 import { nameCarried } from '../../plugins/plugin-name.js'
 import { projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
-import { COMMON_OPTIONS, type Command } from '../command.js'
+import type { Command, Options } from '../command.js'
 import {
   ambiguous,
   called,
@@ -22,7 +22,6 @@ import { listedHooks, projectOf, sourcesOf } from '../sources.js'
 const OPTIONS = {
   hook: { type: 'string', value: 'HOOK', help: 'One hook of the plugin, by its name in list, or its id.' },
   ...SWITCH_OPTIONS,
-  ...COMMON_OPTIONS,
 } as const
 
 export const command: Command<typeof OPTIONS> = {
@@ -37,7 +36,6 @@ export const command: Command<typeof OPTIONS> = {
   exits: [
     [0, 'switched on'],
     [1, 'you did not switch it off, or not there'],
-    [64, 'wrong usage'],
   ],
   examples: [
     { does: 'In this project again.', line: 'carabiner enable my-plugin', needs: 'a switch' },
@@ -81,11 +79,7 @@ function isEqual(a: Switch, b: Switch): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
 }
 
-interface Asked {
-  readonly project: string | undefined
-  readonly hook: string | undefined
-  readonly user: boolean
-}
+type Asked = Options<typeof OPTIONS>
 
 /** Also says what else keeps it from running. */
 async function notOff(name: string, asked: Asked, off: readonly Switch[]): Promise<Refusal> {

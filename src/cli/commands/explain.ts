@@ -7,7 +7,7 @@ import type { Plan } from '../../core/run/plan.js'
 import type { ListedHook } from '../../hooks.js'
 import { fileStores } from '../../store/file-stores.js'
 import { BYPASSED } from '../bypass.js'
-import { COMMON_OPTIONS, type Command } from '../command.js'
+import type { Command } from '../command.js'
 import { KNOWN_TOOLS } from '../doctor/matchers.js'
 import { eventOf, examplePayload, type Payload, readPayload } from '../fire/payload.js'
 import type { Output } from '../output.js'
@@ -40,7 +40,6 @@ const OPTIONS = {
   example: { type: 'boolean', help: 'With a payload that would do, for what is not given.' },
   hook: { type: 'string', value: 'NAME', help: 'Only this hook: would it run, and why not?' },
   ...SOURCE_OPTIONS,
-  ...COMMON_OPTIONS,
 } as const
 
 export const command: Command<typeof OPTIONS> = {

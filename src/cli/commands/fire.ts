@@ -9,7 +9,7 @@ import { userHome } from '../../files/homes.js'
 import { HOST_NAMES } from '../../hosts/hosts.js'
 import { envProblems, movesDecisions, projectEnvOf } from '../../pack/project.js'
 import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
-import { COMMON_OPTIONS, type Command } from '../command.js'
+import type { Command } from '../command.js'
 import { type FireResult, type Firing, fireInProject, misspelt, unsaid } from '../fire/fire-event.js'
 import { HostReply, isNamedProject, lossOf, projectOfHost } from '../fire/host-reply.js'
 import { eventOf, nearEvent, type Payload, readPayload } from '../fire/payload.js'
@@ -52,7 +52,6 @@ const OPTIONS = {
     completes: HOST_NAMES,
     help: 'Read and answer as this agent does, to be its hook.',
   },
-  ...COMMON_OPTIONS,
 } as const
 
 export const command: Command<typeof OPTIONS> = {

@@ -7,7 +7,7 @@ import { endLockMode, lockModeOf, setLockMode } from '../../pack/lock-mode.js'
 import { projectDirOf } from '../../pack/project.js'
 import { runPackHook } from '../../pack/run-pack-hook.js'
 import { openState, type PackState } from '../../pack/state.js'
-import { COMMON_OPTIONS, type Command, chosen, type Given, helpFor } from '../command.js'
+import { type Command, chosen, type Given, helpFor } from '../command.js'
 import type { Output } from '../output.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { version } from '../version.js'
@@ -16,7 +16,6 @@ const OPTIONS = {
   lock: { type: 'boolean', help: 'With stop: keep the agent of this project from stopping.' },
   unlock: { type: 'boolean', help: 'With stop: let it stop again.' },
   goal: { type: 'string', value: 'TEXT', help: 'With --lock: what the agent is told to do.' },
-  ...COMMON_OPTIONS,
 } as const
 
 export const command: Command<typeof OPTIONS> = {
@@ -40,7 +39,6 @@ export const command: Command<typeof OPTIONS> = {
   exits: [
     [0, 'answered; the answer is on standard output'],
     [2, 'blocked, or a guard could not judge'],
-    [64, 'the command line is wrong'],
   ],
   async run(given, output) {
     const name = nameIn(given)

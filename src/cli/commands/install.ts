@@ -16,7 +16,7 @@ import { PluginProblem } from '../../plugins/plugin-problem.js'
 import { acceptedSource, findSource } from '../../plugins/sources/accepted-source.js'
 import { parseSource, type Source } from '../../plugins/sources/source.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
-import { COMMON_OPTIONS, type Command } from '../command.js'
+import type { Command, Options } from '../command.js'
 import type { Output } from '../output.js'
 import { agrees, canAsk, checkPerson } from '../person.js'
 import {
@@ -44,7 +44,6 @@ const OPTIONS = {
   yes: { type: 'boolean', help: 'Do not ask: install what is shown.' },
   'no-trust': { type: 'boolean', help: 'With --here: do not trust it; it stays blocked until you do.' },
   full: { type: 'boolean', help: 'Show the whole text of every file, and every remark.' },
-  ...COMMON_OPTIONS,
 } as const
 
 export const command: Command<typeof OPTIONS> = {
@@ -61,7 +60,6 @@ export const command: Command<typeof OPTIONS> = {
   exits: [
     [0, 'installed, or installed already'],
     [1, 'not installed; with --json also if it was only shown'],
-    [64, 'wrong usage'],
   ],
   examples: [
     { does: 'From a folder, for all projects.', line: 'carabiner install ./my-plugin', needs: 'the folder' },
@@ -98,15 +96,7 @@ export const command: Command<typeof OPTIONS> = {
   },
 }
 
-interface How {
-  readonly project: string | undefined
-  readonly name: string | undefined
-  readonly ref: string | undefined
-  readonly path: string | undefined
-  readonly yes: boolean
-  readonly full: boolean
-  readonly 'no-trust': boolean
-}
+type How = Options<typeof OPTIONS>
 
 async function prepare(text: string, target: Target, { name, ref, path }: How): Promise<PreparedPlugin> {
   const resolved = await resolveSource(await sourceIn(text, { ref, path }))

@@ -7,7 +7,7 @@ import type { ListedHook } from '../../hooks.js'
 import { runsProgram } from '../../runners/kinds.js'
 import type { HookStats } from '../../store/audit/stats.js'
 import type { Untrusted } from '../../trust/unit.js'
-import { COMMON_OPTIONS, type Command } from '../command.js'
+import type { Command } from '../command.js'
 import { plainData } from '../output.js'
 import { fitted } from '../print/fit.js'
 import {
@@ -33,7 +33,6 @@ import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '.
 const OPTIONS = {
   stats: { type: 'boolean', help: 'Add what the audit says about each.' },
   ...SOURCE_OPTIONS,
-  ...COMMON_OPTIONS,
 } as const
 
 export const command: Command<typeof OPTIONS> = {

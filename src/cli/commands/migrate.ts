@@ -8,7 +8,7 @@ import { SetupProblem } from '../../hosts/setup-problem.js'
 import { carryOut, type Migration, planMigration } from '../../plugins/migrate/migration.js'
 import { DIRECTIONS, type Direction, migrationFiles } from '../../plugins/migrate/migration-files.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
-import { COMMON_OPTIONS, type Command, chosen, type Given } from '../command.js'
+import { type Command, chosen, type Options } from '../command.js'
 import type { Output } from '../output.js'
 import { checkPerson } from '../person.js'
 import { asRefusals } from '../plugins/plugin-commands.js'
@@ -37,10 +37,9 @@ const OPTIONS = {
   out: { type: 'string', value: 'DIR', help: 'Where a plugin for Claude Code is to go.' },
   yes: { type: 'boolean', help: 'Of a plugin: do not ask, take what is shown.' },
   full: { type: 'boolean', help: 'Of a plugin: show the whole text of every file.' },
-  ...COMMON_OPTIONS,
 } as const
 
-type Options = Given<typeof OPTIONS>['options']
+type Given = Options<typeof OPTIONS>
 
 export const command: Command<typeof OPTIONS> = {
   name: 'migrate',
@@ -56,7 +55,6 @@ export const command: Command<typeof OPTIONS> = {
   exits: [
     [0, 'done, or shown, or nothing to do'],
     [1, 'not done, and the message says why; or done, and the plugin not trusted'],
-    [64, 'wrong usage'],
   ],
   examples: [
     { does: 'What would change, and what would stay behind?', line: 'carabiner migrate' },
@@ -85,13 +83,13 @@ export const command: Command<typeof OPTIONS> = {
   },
 }
 
-async function move(plugin: string, direction: Direction, options: Options, output: Output): Promise<number> {
+async function move(plugin: string, direction: Direction, options: Given, output: Output): Promise<number> {
   const { movePlugin } = await import('./migrate-plugin.js')
   const write = again(options, ['--write'], [plugin])
   return asRefusals(() => movePlugin(plugin, direction, options, write, output))
 }
 
-function checkPluginOptions(options: Options, plugin: string | undefined, direction: Direction): void {
+function checkPluginOptions(options: Given, plugin: string | undefined, direction: Direction): void {
   if (plugin === undefined) {
     const given = (['name', 'out', 'yes', 'full'] as const).find((key) => (options[key] ?? false) !== false)
     if (given !== undefined) throw usage(`--${given} goes with a PLUGIN`)
@@ -120,7 +118,7 @@ function isOurs(folder: string): boolean {
 
 // ---- settings -------------------------------------------------------------------------------------------------
 
-async function migrate(direction: Direction, options: Options, output: Output): Promise<void> {
+async function migrate(direction: Direction, options: Given, output: Output): Promise<void> {
   const projectDir = options.user ? undefined : projectFolder(options)
   const plan = () => planMigration(migrationFiles(direction, projectDir), options['remove-source'])
   for (let tries = 0; tries < MOST_TRIES; tries++) {
@@ -135,7 +133,7 @@ async function migrate(direction: Direction, options: Options, output: Output): 
 async function tell(
   migration: Migration,
   backups: ReadonlyMap<string, string> | undefined,
-  options: Options,
+  options: Given,
   output: Output,
 ): Promise<void> {
   const { changes, moved, left, notes, sources, files } = migration
@@ -186,7 +184,7 @@ function staying(count: number): string {
   return count === 1 ? '1 entry stays where it is' : `${count} entries stay where they are`
 }
 
-function nextOf({ changes, moved, files }: Migration, isDone: boolean, options: Options): readonly string[] {
+function nextOf({ changes, moved, files }: Migration, isDone: boolean, options: Given): readonly string[] {
   if (changes.length === 0) return []
   if (!isDone) return [again(options, ['--write'])]
   const isHere = files.direction === 'carabiner'
@@ -209,7 +207,7 @@ function nextOf({ changes, moved, files }: Migration, isDone: boolean, options: 
 // ---- what to type ---------------------------------------------------------------------------------------------
 
 /** The same command line, with more options. */
-function again(options: Options, more: readonly string[], words: readonly string[] = []): string {
+function again(options: Given, more: readonly string[], words: readonly string[] = []): string {
   const given = (['to', 'project', 'name', 'out'] as const).flatMap((key) => {
     const value = options[key]
     return value === undefined ? [] : optionOf(`--${key}`, value)

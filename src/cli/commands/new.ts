@@ -13,7 +13,7 @@ import { checkPluginName } from '../../plugins/plugin-name.js'
 import { PluginProblem } from '../../plugins/plugin-problem.js'
 import { FileTree } from '../../plugins/sources/file-tree.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
-import { COMMON_OPTIONS, type Command, choiceOf, chosen, helpFor } from '../command.js'
+import { type Command, choiceOf, chosen, helpFor } from '../command.js'
 import type { Output } from '../output.js'
 import { findUnits, show } from '../plugins/trust-units.js'
 import { fromHere, nextLines } from '../print/lines.js'
@@ -36,7 +36,6 @@ const OPTIONS = {
   matcher: { type: 'string', value: 'M', help: 'Which tools or the like; default: all.' },
   dir: { type: 'string', value: 'DIR', help: 'Make DIR/NAME; default: .amplifier/hooks/NAME.' },
   project: PLACE_OPTIONS.project,
-  ...COMMON_OPTIONS,
 } as const
 
 export const command: Command<typeof OPTIONS> = {
@@ -50,7 +49,6 @@ export const command: Command<typeof OPTIONS> = {
   exits: [
     [0, 'made and trusted'],
     [1, 'there is something of that name, or it could not be written or trusted'],
-    [64, 'wrong usage'],
   ],
   examples: [
     { does: 'A gate for shell commands.', line: 'carabiner new no-secrets --matcher Bash' },

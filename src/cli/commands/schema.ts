@@ -1,12 +1,10 @@
 // `carabiner schema`: the JSON Schema of a file that people write, for editors.
 
-import { COMMON_OPTIONS, type Command, chosen } from '../command.js'
+import { type Command, chosen } from '../command.js'
 import { columns, nextLines } from '../print/lines.js'
 import { addressOf, SCHEMA_NAMES, SCHEMAS, type SchemaName, schemaFile, schemaOf } from '../schema/schemas.js'
 
-const OPTIONS = { ...COMMON_OPTIONS } as const
-
-export const command: Command<typeof OPTIONS> = {
+export const command: Command = {
   name: 'schema',
   summary: 'Print the JSON Schema of a file, for editors.',
   positionals: ['[NAME]'],
@@ -16,7 +14,7 @@ export const command: Command<typeof OPTIONS> = {
     'it prints that schema (JSON Schema, draft 2020-12). The same files are in the folder schema of the package. ' +
     'The address is one of the published package, which an editor fetches; where it cannot, write the schema into a ' +
     'file, and name that in "$schema" instead.',
-  options: OPTIONS,
+  options: {},
   examples: [
     { does: 'Which files have a schema?', line: 'carabiner schema' },
     { does: 'That of hooks.json.', line: 'carabiner schema hooks' },

@@ -18,7 +18,7 @@ import {
 } from '../../hosts/claude-code/setup.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import { envProblems, projectEnvOf } from '../../pack/project.js'
-import { COMMON_OPTIONS, type Command } from '../command.js'
+import type { Command } from '../command.js'
 import type { Output } from '../output.js'
 import { checkPerson } from '../person.js'
 import { changeLines, diffOf } from '../print/diff.js'
@@ -38,7 +38,6 @@ const OPTIONS = {
   'dry-run': { type: 'boolean', help: 'Show what would change, and change nothing.' },
   remove: { type: 'boolean', help: 'Take everything of Carabiner out again.' },
   prune: { type: 'boolean', help: 'Take out hooks of the pack whose program is gone.', hidden: true },
-  ...COMMON_OPTIONS,
 } as const
 
 interface Wish {
@@ -63,7 +62,6 @@ export const command: Command<typeof OPTIONS> = {
   exits: [
     [0, 'done, or nothing to do'],
     [1, 'the settings were left alone; the message says why'],
-    [64, 'wrong usage'],
   ],
   examples: [
     { does: 'What would be written?', line: 'carabiner setup claude-code --dry-run' },

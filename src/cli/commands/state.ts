@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../core/base/errors.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { ListedHook } from '../../hooks.js'
 import type { Untrusted } from '../../trust/unit.js'
-import { COMMON_OPTIONS, type Command } from '../command.js'
+import type { Command } from '../command.js'
 import { plainData } from '../output.js'
 import { fitted } from '../print/fit.js'
 import { counted, grouped, nextLines, noticeLines, placeOf, shortPath, waitingLines } from '../print/lines.js'
@@ -16,7 +16,6 @@ import { takenBy } from '../why/matching.js'
 
 const OPTIONS = {
   ...SOURCE_OPTIONS,
-  ...COMMON_OPTIONS,
   version: { type: 'boolean', short: 'v', help: 'Print the version.' },
 } as const
 

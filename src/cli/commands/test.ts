@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { redactedData } from '../../core/base/secrets.js'
 import { realOf } from '../../files/within.js'
-import { COMMON_OPTIONS, type Command } from '../command.js'
+import type { Command } from '../command.js'
 import { Interruption } from '../interruption.js'
 import { type Output, plainData } from '../output.js'
 import { counted, fromHere, shortPath } from '../print/lines.js'
@@ -32,7 +32,6 @@ const OPTIONS = {
   watch: { type: 'boolean', short: 'w', help: 'Run again whenever a file changes.' },
   junit: { type: 'string', value: 'FILE', help: 'Also write the results as JUnit XML.' },
   env: { type: 'string', multiple: true, value: 'NAME', help: 'Hand this variable on to hooks. Repeatable.' },
-  ...COMMON_OPTIONS,
 } as const
 
 export const command: Command<typeof OPTIONS> = {
@@ -51,7 +50,6 @@ export const command: Command<typeof OPTIONS> = {
   exits: [
     [0, 'every case passed, or was skipped'],
     [1, 'a case failed, a file is wrong, or there is no case'],
-    [64, 'wrong usage'],
   ],
   examples: [
     { does: 'All plugins of this project.', line: 'carabiner test', needs: 'cases' },

@@ -8,7 +8,7 @@ import { isFolder } from '../../files/folder.js'
 import { realOf } from '../../files/within.js'
 import { isCalled } from '../../plugins/plugin-name.js'
 import { isExecutable, type Unit } from '../../trust/unit.js'
-import { COMMON_OPTIONS, type Command } from '../command.js'
+import type { Command, Options } from '../command.js'
 import { readPayload } from '../fire/payload.js'
 import { type Output, plainData } from '../output.js'
 import { agrees, canAsk, checkPerson } from '../person.js'
@@ -30,7 +30,6 @@ const OPTIONS = {
     help: 'A skill:loaded event: also review its hooks.',
   },
   ...PLACE_OPTIONS,
-  ...COMMON_OPTIONS,
 } as const
 
 export const command: Command<typeof OPTIONS> = {
@@ -47,7 +46,6 @@ export const command: Command<typeof OPTIONS> = {
   exits: [
     [0, 'trusted, or nothing to do'],
     [1, 'something was left untrusted; with --json also if it was only shown'],
-    [64, 'wrong usage'],
   ],
   examples: [
     { does: 'What is there, and what is its digest, for --pre-trusted.', line: 'carabiner trust --show' },
@@ -82,10 +80,7 @@ export const command: Command<typeof OPTIONS> = {
   },
 }
 
-interface How {
-  readonly yes: boolean
-  readonly full: boolean
-}
+type How = Options<typeof OPTIONS>
 
 // ---- which ----------------------------------------------------------------------------------------------------
 
@@ -218,7 +213,7 @@ interface TrustedUnit {
 async function document(
   shown: readonly Shown[],
   { store, diagnostics }: Units,
-  given: How & Places,
+  given: How,
   output: Output,
 ): Promise<number> {
   const { yes, full } = given

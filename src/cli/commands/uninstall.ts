@@ -6,7 +6,7 @@ import { finishInterrupted, type InstalledPlugin, listInstalled } from '../../pl
 import { notInstalled, uninstallPlugin } from '../../plugins/placing.js'
 import { installedAs } from '../../plugins/plugin-name.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
-import { COMMON_OPTIONS, type Command } from '../command.js'
+import type { Command } from '../command.js'
 import type { Output } from '../output.js'
 import { agrees, canAsk, checkPerson } from '../person.js'
 import {
@@ -22,7 +22,6 @@ import { EXIT, Refusal, usage } from '../refusal.js'
 const OPTIONS = {
   ...SCOPE_OPTIONS,
   yes: { type: 'boolean', help: 'Also if its files were changed, or put there by somebody.' },
-  ...COMMON_OPTIONS,
 } as const
 
 export const command: Command<typeof OPTIONS> = {
@@ -38,7 +37,6 @@ export const command: Command<typeof OPTIONS> = {
   exits: [
     [0, 'gone'],
     [1, 'there is no such plugin, or it was left'],
-    [64, 'wrong usage'],
   ],
   examples: [
     { does: 'Nothing of it is left.', line: 'carabiner uninstall guard', needs: 'a plugin of that name' },

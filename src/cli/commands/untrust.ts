@@ -7,7 +7,7 @@ import { realOf } from '../../files/within.js'
 import { isCalled } from '../../plugins/plugin-name.js'
 import { type TrustStore, trustStore } from '../../trust/trust-store.js'
 import type { TrustRecord } from '../../trust/unit.js'
-import { COMMON_OPTIONS, type Command } from '../command.js'
+import type { Command } from '../command.js'
 import { checkPerson } from '../person.js'
 import { fitted } from '../print/fit.js'
 import { shortPath } from '../print/lines.js'
@@ -17,7 +17,6 @@ import { PLACE_OPTIONS, projectOf } from '../sources.js'
 const OPTIONS = {
   all: { type: 'boolean', help: 'Everything that you trusted in this project.' },
   project: PLACE_OPTIONS.project,
-  ...COMMON_OPTIONS,
 } as const
 
 type Gone = Pick<TrustRecord, 'kind' | 'name' | 'path' | 'projectDir'>
@@ -34,7 +33,6 @@ export const command: Command<typeof OPTIONS> = {
   exits: [
     [0, 'not trusted any more'],
     [1, 'it was not trusted, or could not be taken back'],
-    [64, 'wrong usage'],
   ],
   examples: [{ does: 'Nothing that came with this project runs any more.', line: 'carabiner untrust --all' }],
   mayRun: () => checkPerson('Taking trust back'),

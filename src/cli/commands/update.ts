@@ -11,7 +11,7 @@ import { PluginProblem } from '../../plugins/plugin-problem.js'
 import { SourceProblem } from '../../plugins/sources/accepted-source.js'
 import { lockPath, pluginsDir, type Target } from '../../plugins/target.js'
 import { prepareUpdate, type Update } from '../../plugins/update-plugin.js'
-import { COMMON_OPTIONS, type Command } from '../command.js'
+import type { Command, Options } from '../command.js'
 import type { Output } from '../output.js'
 import { agrees, canAsk, checkPerson } from '../person.js'
 import {
@@ -47,7 +47,6 @@ const OPTIONS = {
   },
   'no-trust': { type: 'boolean', help: 'In a project: do not trust it; it stays blocked until you do.' },
   full: { type: 'boolean', help: 'Show the whole text of every file, and every remark.' },
-  ...COMMON_OPTIONS,
 } as const
 
 export const command: Command<typeof OPTIONS> = {
@@ -64,7 +63,6 @@ export const command: Command<typeof OPTIONS> = {
   exits: [
     [0, 'all are as new as their sources'],
     [1, 'something new was left, or could not be fetched'],
-    [64, 'wrong usage'],
   ],
   examples: [
     { does: 'Is there anything new?', line: 'carabiner update --check' },
@@ -90,15 +88,7 @@ export const command: Command<typeof OPTIONS> = {
   },
 }
 
-interface How {
-  readonly project: string | undefined
-  readonly check: boolean
-  readonly yes: boolean
-  readonly overwrite: boolean
-  readonly full: boolean
-  readonly 'accept-moved': boolean
-  readonly 'no-trust': boolean
-}
+type How = Options<typeof OPTIONS>
 
 interface Result {
   readonly isDone: boolean
@@ -118,7 +108,7 @@ interface Meant {
 }
 
 /** A project's lock file counts only if the user names the project or the plugin. */
-async function meant(names: readonly string[], options: GivenScope & Pick<How, 'check'>): Promise<Meant> {
+async function meant(names: readonly string[], options: How): Promise<Meant> {
   const asked = targetOf(options) ?? (names.length === 0 ? userTarget() : undefined)
   const found: Named[] = []
   const told: string[] = []

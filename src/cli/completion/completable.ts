@@ -1,7 +1,7 @@
 // What can be completed for each command, derived from its table of options and positionals.
 
 import { knownEvents } from '../../core/events/events.js'
-import type { Command, Completion, Option } from '../command.js'
+import { allOptions, type Command, type Completion, type Option } from '../command.js'
 import type { NameKind } from './names.js'
 
 /** Fixed words, names looked up as the user types, paths, or anything. */
@@ -37,11 +37,12 @@ const BY_LABEL: Readonly<Record<string, () => Kind>> = {
   EVENT: () => words(knownEvents().map(({ name }) => name)),
 }
 
-export function completable({ name, summary, options, positionals, completes = [] }: Command): Completable {
+export function completable(command: Command): Completable {
+  const { name, summary, positionals, completes = [] } = command
   return {
     name,
     summary,
-    options: Object.entries(options)
+    options: Object.entries(allOptions(command))
       .filter(([, { hidden }]) => !hidden)
       .map(([option, entry]) => optionOf(option, entry)),
     positionals: positionals.map((label, i) => kindOf(completes[i], label)),

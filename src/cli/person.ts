@@ -37,8 +37,8 @@ export function userName(): string {
 
 // ---- yes or no ------------------------------------------------------------------------------------------------
 
-export function canAsk(): boolean {
-  return isTerminal(0) && isTerminal(1)
+export function canAsk({ json }: Output): boolean {
+  return !json && isTerminal(0) && isTerminal(1)
 }
 
 /** Throws in an agent's shell, which may have a terminal too. */

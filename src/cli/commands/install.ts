@@ -88,7 +88,7 @@ export const command: Command<typeof OPTIONS> = {
         prepare(text, target, options),
       )
       try {
-        return await decide(prepared, target, options, output)
+        return await install({ prepared, target, how: options, output })
       } finally {
         prepared.staged.remove()
       }
@@ -113,9 +113,20 @@ async function sourceIn(text: string, how: Parameters<typeof parseSource>[1]): P
   }
 }
 
-async function decide(prepared: PreparedPlugin, target: Target, how: How, output: Output): Promise<number> {
+interface Installation {
+  readonly prepared: PreparedPlugin
+  readonly target: Target
+  readonly how: How
+  readonly output: Output
+}
+
+/** True, or why it is not trusted; undefined if it was not to be. */
+type Trusted = true | string | undefined
+
+async function install(installation: Installation): Promise<number> {
+  const { prepared, target, how, output } = installation
   await finishInterrupted(target)
-  if (isInstalled(prepared, target)) return already(prepared, target, how, output)
+  if (isInstalled(prepared, target)) return already(installation)
   const { name } = prepared
   const source = findSource(acceptedSource(target, name), prepared.entry)
   // The user typed a catalogue's name, not an address: --yes does not cover an address that has changed.
@@ -127,34 +138,36 @@ async function decide(prepared: PreparedPlugin, target: Target, how: How, output
   if (isAgreed) await installPrepared(prepared, target)
   const isToBeTrusted = isAgreed && target.scope === 'project' && !how['no-trust']
   const trusted = isToBeTrusted ? await trustShown(name, shown, target) : undefined
-  if (output.json)
-    return document(prepared, shown, target, isAgreed, trusted, isMoved ? movedData(source) : {}, output)
+  if (output.json) {
+    await output.document({
+      ...documentOf(installation, shown, trusted),
+      ...(isMoved && movedData(source)),
+      installed: isAgreed,
+    })
+    return isAgreed && typeof trusted !== 'string' ? EXIT.ok : EXIT.failed
+  }
   if (isAgreed) {
     const place = visible(shortPath(join(pluginsDir(target), name)))
     await output.print([`installed ${name}${trusted === true ? ' and trusted it' : ''}  ${place}`])
-    return tellTrust(name, target, trusted, how, output)
+    return tellTrust(installation, trusted)
   }
-  if (canAsk()) {
+  if (canAsk(output)) {
     await output.print([`${name} was not installed`])
     return EXIT.failed
   }
-  if (isMoved) throw movedAway(name, how)
+  if (isMoved) throw movedAway(installation)
   throw new Refusal('NOT_INSTALLED', `${name} was shown, and not installed: nobody can be asked here`, {
     hint: 'Look at the above; on a terminal the same command asks, and --yes installs without asking.',
   })
 }
 
 async function isYes(question: string, output: Output): Promise<boolean> {
-  return !output.json && canAsk() && agrees(question, output)
+  return canAsk(output) && agrees(question, output)
 }
 
-async function tellTrust(
-  name: string,
-  target: Target,
-  trusted: true | string | undefined,
-  { project }: How,
-  output: Output,
-): Promise<number> {
+async function tellTrust({ prepared, target, how, output }: Installation, trusted: Trusted): Promise<number> {
+  const { name } = prepared
+  const { project } = how
   if (typeof trusted === 'string') {
     await output.complain([`carabiner: ${name} is installed, but not trusted: ${visible(trusted)}`])
   }
@@ -164,23 +177,51 @@ async function tellTrust(
   return typeof trusted === 'string' ? EXIT.failed : EXIT.ok
 }
 
+function documentOf({ prepared, target }: Installation, shown: Shown, trusted: Trusted) {
+  const { name, entry, staged, isUnpinned } = prepared
+  return {
+    plugin: pluginData(name, target, entry),
+    review: reviewData(shown),
+    ...(target.scope === 'project' && { trusted: trusted === true }),
+    diagnostics: [
+      ...staged.diagnostics,
+      ...(isUnpinned ? [{ code: 'unpinned', text: `${name} is ${UNPINNED}.` }] : []),
+      ...(typeof trusted === 'string' ? [untrusted(name, trusted)] : []),
+    ],
+  }
+}
+
+function untrusted(name: string, why: string) {
+  return { code: 'untrusted', text: `${name} was not trusted: ${why}` }
+}
+
+function movedAway({ prepared: { name }, how: { project } }: Installation): Refusal {
+  const update = visible(typed(['update', name, '--accept-moved', '--yes'], { project }))
+  return new Refusal(
+    'SOURCE_MOVED',
+    `The catalogue has ${name} from somewhere else than when you accepted it; nothing was changed`,
+    { hint: `On a terminal the same command asks; ${update} takes it.` },
+  )
+}
+
 // ---- what is there already ------------------------------------------------------------------------------------
 
 /** An installation that was interrupted before it was trusted is completed. */
-async function already(prepared: PreparedPlugin, target: Target, how: How, output: Output): Promise<number> {
+async function already(installation: Installation): Promise<number> {
+  const { prepared, target, how, output } = installation
   const { name, entry } = prepared
   const source = findSource(acceptedSource(target, name), entry)
   if (source.state !== 'accepted') checkPerson('Saying where a plugin comes from')
   if (source.state === 'moved-by-catalog') {
     if (!output.json) await output.print([`${name} is installed already.`, ...sourceLines(source)])
-    if (!(await isYes('Update it from there?', output))) throw movedAway(name, how)
+    if (!(await isYes('Update it from there?', output))) throw movedAway(installation)
   }
   const isPinned = await pinInstalled(prepared, target)
   const pinned = isPinned ? '; it is updated from where you named now' : ''
   if (!output.json)
     await output.print([`${visibleName(name)} is installed already, and has not changed${pinned}`])
   const wasTrusted = await isTrusted(name, target)
-  const trusted = wasTrusted || how['no-trust'] ? wasTrusted : await trustThere(prepared, target, how, output)
+  const trusted = wasTrusted || how['no-trust'] ? wasTrusted : await trustThere(installation)
   if (output.json) {
     const isHere = target.scope === 'project'
     await output.document({
@@ -192,55 +233,13 @@ async function already(prepared: PreparedPlugin, target: Target, how: How, outpu
   }
   if (wasTrusted) return EXIT.ok
   if (trusted === true) await output.print([`trusted ${name}`])
-  return tellTrust(name, target, trusted || undefined, how, output)
+  return tellTrust(installation, trusted || undefined)
 }
 
 /** False if nobody agreed. */
-async function trustThere(
-  prepared: PreparedPlugin,
-  target: Target,
-  { yes, full }: How,
-  output: Output,
-): Promise<boolean | string> {
-  if (!yes && (output.json || !canAsk())) return false
+async function trustThere({ prepared, target, how, output }: Installation): Promise<boolean | string> {
+  if (!how.yes && !canAsk(output)) return false
   const shown = shownPlugin(prepared, target)
-  await printReview(shown, prepared, full, output)
-  return (yes || (await isYes('Trust this?', output))) && trustShown(prepared.name, shown, target)
-}
-
-function movedAway(name: string, { project }: How): Refusal {
-  const update = visible(typed(['update', name, '--accept-moved', '--yes'], { project }))
-  return new Refusal(
-    'SOURCE_MOVED',
-    `The catalogue has ${name} from somewhere else than when you accepted it; nothing was changed`,
-    { hint: `On a terminal the same command asks; ${update} takes it.` },
-  )
-}
-
-function untrusted(name: string, why: string) {
-  return { code: 'untrusted', text: `${name} was not trusted: ${why}` }
-}
-
-async function document(
-  { name, entry, staged, isUnpinned }: PreparedPlugin,
-  shown: Shown,
-  target: Target,
-  installed: boolean,
-  trusted: true | string | undefined,
-  moved: object,
-  output: Output,
-): Promise<number> {
-  await output.document({
-    plugin: pluginData(name, target, entry),
-    ...moved,
-    review: reviewData(shown),
-    installed,
-    ...(target.scope === 'project' && { trusted: trusted === true }),
-    diagnostics: [
-      ...staged.diagnostics,
-      ...(isUnpinned ? [{ code: 'unpinned', text: `${name} is ${UNPINNED}.` }] : []),
-      ...(typeof trusted === 'string' ? [untrusted(name, trusted)] : []),
-    ],
-  })
-  return installed && typeof trusted !== 'string' ? EXIT.ok : EXIT.failed
+  await printReview(shown, prepared, how.full, output)
+  return (how.yes || (await isYes('Trust this?', output))) && trustShown(prepared.name, shown, target)
 }

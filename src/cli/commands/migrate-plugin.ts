@@ -119,7 +119,7 @@ async function review(move: PluginMove, target: Target, how: How, output: Output
 
 async function isYes(name: string, output: Output): Promise<boolean> {
   if (output.json) return false
-  if (canAsk()) return agrees('Take this over?', output)
+  if (canAsk(output)) return agrees('Take this over?', output)
   throw new Refusal('NOT_MIGRATED', `${name} was shown, and not migrated: nobody can be asked here`, {
     hint: 'Look at the above; on a terminal the same command asks, and --yes takes it without asking.',
   })

@@ -12,7 +12,7 @@ import type { Command, Options } from '../command.js'
 import { readPayload } from '../fire/payload.js'
 import { type Output, plainData } from '../output.js'
 import { agrees, canAsk, checkPerson } from '../person.js'
-import { changeLines, diffLines, reviewLines } from '../plugins/print-review.js'
+import { changeLines, differenceData, reviewLines } from '../plugins/print-review.js'
 import { findUnits, type Shown, show, type Units } from '../plugins/trust-units.js'
 import { counted, noticeLines, projectLine } from '../print/lines.js'
 import { painter } from '../print/terminal.js'
@@ -158,7 +158,7 @@ async function decide(
   { yes, full }: How,
   output: Output,
 ): Promise<number> {
-  const mayAsk = !yes && canAsk()
+  const mayAsk = !yes && canAsk(output)
   if (mayAsk) checkPerson('Trusting')
   let isDone = true
   for (const one of waiting) {
@@ -276,8 +276,6 @@ function unitData(
     missing: review?.missing ?? [],
     problems,
     risks,
-    differences: (review?.differences ?? []).map((one) =>
-      'hook' in one ? one : { what: one.what, path: one.path, text: one.text, diff: diffLines(one) },
-    ),
+    differences: (review?.differences ?? []).map(differenceData),
   }
 }

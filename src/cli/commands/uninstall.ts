@@ -112,7 +112,7 @@ function meant(name: string, options: GivenScope): Meant {
 async function mayGo({ name, path, state }: Meant, isSure: boolean, output: Output): Promise<boolean> {
   if (isSure || state === 'ok' || state === 'missing') return true
   const why = state === 'modified' ? 'has files that were changed since' : 'was not installed by Carabiner'
-  if (output.json || !canAsk()) {
+  if (!canAsk(output)) {
     throw new Refusal('NOT_UNINSTALLED', `${visibleName(name)} ${why}, and its files are nowhere else`, {
       hint: `Look at ${visible(shortPath(path))}; --yes removes it all the same.`,
     })

@@ -28,7 +28,7 @@ import {
   userTarget,
 } from '../plugins/plugin-commands.js'
 import { reviewData, shownPlugin, trustShown } from '../plugins/plugin-review.js'
-import { diffLines, reviewLines } from '../plugins/print-review.js'
+import { differenceData, reviewLines } from '../plugins/print-review.js'
 import type { Shown } from '../plugins/trust-units.js'
 import { nextLines, shortPath } from '../print/lines.js'
 import { withProgress } from '../print/progress.js'
@@ -78,7 +78,8 @@ export const command: Command<typeof OPTIONS> = {
       if (!output.json && problems.length > 0)
         await output.complain(problems.map((text) => `carabiner: ${visible(text)}`))
       const results: Result[] = []
-      for (const { name, target } of found) results.push(await updateOne(name, target, options, output))
+      for (const { name, target } of found)
+        results.push(await updateOne(name, { target, how: options, output }))
       if (output.json) {
         const diagnostics = problems.map((text) => ({ code: 'lock-unreadable', text }))
         await output.document({ plugins: results.map(({ data }) => data), diagnostics })
@@ -89,6 +90,12 @@ export const command: Command<typeof OPTIONS> = {
 }
 
 type How = Options<typeof OPTIONS>
+
+interface Run {
+  readonly target: Target
+  readonly how: How
+  readonly output: Output
+}
 
 interface Result {
   readonly isDone: boolean
@@ -142,7 +149,8 @@ function nothing({ here, user, project }: GivenScope): readonly string[] {
 }
 
 /** A plugin that cannot be fetched does not stop the others. */
-async function updateOne(name: string, target: Target, how: How, output: Output): Promise<Result> {
+async function updateOne(name: string, run: Run): Promise<Result> {
+  const { target, how, output } = run
   try {
     const wasTrusted = await isTrusted(name, target)
     const acceptMoved = how['accept-moved']
@@ -159,7 +167,7 @@ async function updateOne(name: string, target: Target, how: How, output: Output)
       showing: (fetch) => withProgress(`fetching ${name}`, output, fetch),
     })
     try {
-      return await decide(update, wasTrusted, target, how, output)
+      return await decide(update, wasTrusted, run)
     } finally {
       update.prepared.staged.remove()
     }
@@ -188,20 +196,15 @@ async function updateOne(name: string, target: Target, how: How, output: Output)
   }
 }
 
-async function decide(
-  update: Update,
-  wasTrusted: boolean,
-  target: Target,
-  how: How,
-  output: Output,
-): Promise<Result> {
+async function decide(update: Update, wasTrusted: boolean, run: Run): Promise<Result> {
+  const { target, how, output } = run
   const { name, prepared, differences, source } = update
   const data = {
     ...pluginData(name, target, prepared.entry),
     ...movedData(source),
     before: pinOf(update.before),
   }
-  if (differences.length === 0) return current(update, target, data, how, output)
+  if (differences.length === 0) return current(update, data, run)
   // A difference means nothing to a user who has not reviewed the old version.
   const shown = shownPlugin(prepared, target, wasTrusted ? update : undefined)
   const told = { ...data, review: reviewData(shown), differences: differences.map(differenceData) }
@@ -215,7 +218,7 @@ async function decide(
   const agreed = isLeft ? undefined : shown.review?.digest
   await installPrepared(prepared, target, { replaces: update.current, agreed })
   const trusted = isLeft || target.scope === 'user' || (await trustShown(name, shown, target))
-  if (!output.json) await tellUpdated(name, target, isLeft ? undefined : trusted, how, output)
+  if (!output.json) await tellUpdated(name, isLeft ? undefined : trusted, run)
   return { isDone: trusted === true, data: { ...told, state: 'updated' } }
 }
 
@@ -231,19 +234,17 @@ async function outdated(
 
 /** Why the user did not agree; undefined if they did. */
 async function disagreement(output: Output): Promise<string | undefined> {
-  if (output.json || !canAsk()) return 'nobody can be asked here; --yes replaces without asking'
+  if (!canAsk(output)) return 'nobody can be asked here; --yes replaces without asking'
   return (await agrees('Replace it with this?', output)) ? undefined : 'you did not agree'
 }
 
 /** `trusted`: undefined if trust was not wanted. */
 async function tellUpdated(
   name: string,
-  target: Target,
   trusted: true | string | undefined,
-  { project }: How,
-  output: Output,
+  { target, how, output }: Run,
 ): Promise<void> {
-  const trust = visible(typedTrust([name], { project }))
+  const trust = visible(typedTrust([name], { project: how.project }))
   await output.print([`updated ${name}  ${visible(shortPath(join(pluginsDir(target), name)))}`])
   if (trusted === undefined) await output.print(nextLines([trust], painter(1)))
   if (typeof trusted === 'string')
@@ -271,23 +272,15 @@ const PINS = ['source', 'ref', 'path', 'commit', 'tag', 'version'] as const
 const FROM_NOW_ON = 'Its files are the same. Update it from there from now on?'
 
 /** The files are the same, but their pin may have moved: the lock file is updated. */
-async function current(
-  { name, before, source, prepared, current: there }: Update,
-  target: Target,
-  data: object,
-  { check, 'accept-moved': acceptMoved }: How,
-  output: Output,
-): Promise<Result> {
+async function current(update: Update, data: object, { target, how, output }: Run): Promise<Result> {
+  const { name, before, source, prepared, current: there } = update
+  const { check, 'accept-moved': acceptMoved } = how
   const isAccepted = source.state === 'accepted'
   const isPinned = isAccepted && PINS.every((key) => before[key] === prepared.entry[key])
   const isToBe = isAccepted || acceptMoved || (!check && (await agrees(FROM_NOW_ON, output)))
   if (!check && !isPinned && isToBe) await installPrepared(prepared, target, { replaces: there })
   if (!output.json) await output.print([`${visibleName(name)} is up to date: ${pinOf(prepared.entry)}`])
   return { isDone: true, data: { ...data, state: 'current' } }
-}
-
-function differenceData(one: Update['differences'][number]) {
-  return 'hook' in one ? one : { what: one.what, path: one.path, text: one.text, diff: diffLines(one) }
 }
 
 function pinOf({ commit, version, integrity }: Update['before']): string {

@@ -128,7 +128,7 @@ export async function checkSource(source: FoundSource, terms: SourceTerms, outpu
   if (isTrusted && isAccepted) return
   if (overwrites && source.state === 'accepted') return
   const why = isTrusted ? REASONS[source.state] : 'You do not trust it as it is in this project'
-  if (!output.json && canAsk()) {
+  if (canAsk(output)) {
     await output.print([`${name}: ${why}.`, ...sourceLines(source)])
     if (await agrees('Fetch it from there?', output)) return
   }

@@ -241,8 +241,13 @@ function hookDiff({ what, hook }: Extract<Difference, { readonly hook: UnitHook 
   return [title, ...commandLines(hook), ...terms].map((line) => `${sign}${line}`)
 }
 
+/** A difference for programs. */
+export function differenceData(one: Difference) {
+  return 'hook' in one ? one : { what: one.what, path: one.path, text: one.text, diff: diffLines(one) }
+}
+
 /** Empty if one side is not text, or no longer known. */
-export function diffLines(one: Exclude<Difference, { readonly hook: UnitHook }>): readonly string[] {
+function diffLines(one: Exclude<Difference, { readonly hook: UnitHook }>): readonly string[] {
   const { what, before, after } = one
   const isKnown =
     (what === 'file-added' || before !== undefined) && (what === 'file-removed' || after !== undefined)

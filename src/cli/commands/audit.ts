@@ -11,7 +11,7 @@ import type {
   StoredEntry,
   Verification,
 } from '../../store/audit-log.js'
-import { type Command, checkOwners, chosen } from '../command.js'
+import { type Command, checkOwners, chosen, type Options } from '../command.js'
 import { Interruption } from '../interruption.js'
 import type { Output } from '../output.js'
 import { fitted } from '../print/fit.js'
@@ -97,7 +97,7 @@ export const command: Command<typeof OPTIONS> = {
       case 'verify':
         return check(log, expected(options.expect), output)
       case 'tail':
-        return tail(log, filtered(options), countOf(options.lines), options.follow, output)
+        return tail(log, options, output)
     }
   },
 }
@@ -114,7 +114,7 @@ function actionOf(name: string): Action {
   return chosen(name, ACTIONS, 'carabiner audit has no', number)
 }
 
-function filtered(options: FilterOptions): EntryFilter {
+function filtered(options: Options<typeof OPTIONS>): EntryFilter {
   const { session, event, tool, hook, decision, kind, since, until } = options
   try {
     return filterOf(given({ session, event, tool, hook, decision, kind, since, until }))
@@ -146,13 +146,10 @@ function numberOf(which: string | undefined): number {
 
 // ---- tail -----------------------------------------------------------------------------------------------------
 
-async function tail(
-  log: AuditLog,
-  filter: EntryFilter,
-  limit: number,
-  isFollowed: boolean,
-  output: Output,
-): Promise<number> {
+async function tail(log: AuditLog, options: Options<typeof OPTIONS>, output: Output): Promise<number> {
+  const filter = filtered(options)
+  const limit = countOf(options.lines)
+  const isFollowed = options.follow
   if (isFollowed && output.json) {
     throw usage('--json prints one document, and --follow has no end: give one of them')
   }

@@ -30,14 +30,18 @@ interface How {
   readonly full: boolean
 }
 
-/** `again`: the command line that does the same with --write. */
-export async function movePlugin(
-  plugin: string,
-  direction: Direction,
-  how: How,
-  again: string,
-  output: Output,
-): Promise<number> {
+interface PluginMigration {
+  /** A path, or the name of a plugin here. */
+  readonly plugin: string
+  readonly direction: Direction
+  readonly how: How
+  /** The command line that does the same with --write. */
+  readonly again: string
+  readonly output: Output
+}
+
+export async function migratePlugin(migration: PluginMigration): Promise<number> {
+  const { plugin, direction, how, again, output } = migration
   const target = targetFor(how)
   const hooksDir = pluginsDir(target)
   const move = planMove({
@@ -49,7 +53,7 @@ export async function movePlugin(
     name: how.name,
   })
   if (!output.json) await output.print(planLines(move))
-  const done = how.write ? await carryOut(move, direction, target, how, output) : NOT_ASKED
+  const done = how.write ? await carryOut(move, target, migration) : NOT_ASKED
   const next = nextFor(move, done, again, how)
   if (output.json) await output.document(dataOf(move, direction, done, next))
   else {
@@ -65,7 +69,6 @@ function targetFor(how: How): Target {
   return { scope: realOf(base) === realOf(userHome()) ? 'user' : 'project', base }
 }
 
-/** `plugin`: a path, or the name of a plugin here. */
 function folderOf(plugin: string, direction: Direction, hooksDir: string): string {
   const here = join(hooksDir, plugin)
   return direction === 'claude-code' && /^[\w.-]+$/.test(plugin) && isFolder(here) ? here : resolve(plugin)
@@ -84,23 +87,17 @@ interface Done {
 
 const NOT_ASKED: Done = { isWritten: false }
 
-async function carryOut(
-  move: PluginMove,
-  direction: Direction,
-  target: Target,
-  how: How,
-  output: Output,
-): Promise<Done> {
-  if (direction === 'carabiner') {
+async function carryOut(move: PluginMove, target: Target, migration: PluginMigration): Promise<Done> {
+  if (migration.direction === 'carabiner') {
     const isDone = move.isThere && (await isTrusted(move.name, target))
-    return isDone ? NOT_ASKED : review(move, target, how, output)
+    return isDone ? NOT_ASKED : review(move, target, migration)
   }
   if (!move.isThere) await placeMove(move)
   return { isWritten: !move.isThere }
 }
 
 /** A plugin needs a review before it may run here. */
-async function review(move: PluginMove, target: Target, how: How, output: Output): Promise<Done> {
+async function review(move: PluginMove, target: Target, { how, output }: PluginMigration): Promise<Done> {
   const { name, from, tree, isThere } = move
   const isHere = target.scope === 'project'
   const staged = await stagePlugin(tree, name, isHere ? target.base : undefined)

@@ -84,9 +84,9 @@ export const command: Command<typeof OPTIONS> = {
 }
 
 async function move(plugin: string, direction: Direction, options: Given, output: Output): Promise<number> {
-  const { movePlugin } = await import('./migrate-plugin.js')
+  const { migratePlugin } = await import('./migrate-plugin.js')
   const write = again(options, ['--write'], [plugin])
-  return asRefusals(() => movePlugin(plugin, direction, options, write, output))
+  return asRefusals(() => migratePlugin({ plugin, direction, how: options, again: write, output }))
 }
 
 function checkPluginOptions(options: Given, plugin: string | undefined, direction: Direction): void {

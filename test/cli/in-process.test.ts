@@ -29,3 +29,12 @@ it('a payload comes from the text that is given', async () => {
   })
   expect([code, JSON.parse(stdout).action]).toEqual([2, 'deny'])
 })
+
+it('a hook of the pack answers, and the process goes on', async () => {
+  const { code, stdout, stderr } = await inProcess(project, ['hook', 'workflow-classification-reminder'], {
+    input: { prompt: 'Fix it' },
+  })
+  expect(code).toBe(0)
+  expect(stdout).not.toBe('')
+  expect(stderr).toContain('workflow-classification-reminder')
+})

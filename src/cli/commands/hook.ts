@@ -2,6 +2,7 @@
 
 import { textOf } from '../../core/base/errors.js'
 import { userHome } from '../../files/homes.js'
+import type { HostAnswer } from '../../hosts/host.js'
 import { PACK_NAMES, type PackName, packName } from '../../hosts/pack-names.js'
 import { endLockMode, lockModeOf, setLockMode } from '../../pack/lock-mode.js'
 import { projectDirOf } from '../../pack/project.js'
@@ -40,13 +41,25 @@ export const command: Command<typeof OPTIONS> = {
     [0, 'answered; the answer is on standard output'],
     [2, 'blocked, or a guard could not judge'],
   ],
-  async run(given, output) {
+  async run(given, output, { stdin }) {
     const name = nameIn(given)
     const { lock, unlock, goal } = given.options
     if (lock || unlock || goal !== undefined) return changeLock(name, given, output)
-    await runPackHook(name, { script: process.argv[1] ?? '', version })
+    if (stdin !== undefined) return answerTo(name, stdin, output)
+    await runPackHook(name, PROGRAM)
     return Number(process.exitCode ?? EXIT.ok)
   },
+}
+
+const PROGRAM = { script: process.argv[1] ?? '', version }
+
+/** Without standard input of its own, a hook does not end the process either. */
+async function answerTo(name: PackName, stdin: string, output: Output): Promise<number> {
+  let answer: HostAnswer = { stdout: '', exit: EXIT.failed }
+  await runPackHook(name, PROGRAM, { stdin, answered: (given) => (answer = given) })
+  if (answer.stdout) await output.print([answer.stdout.trimEnd()])
+  if (answer.stderr) await output.complain([answer.stderr.trimEnd()])
+  return answer.exit
 }
 
 function nameIn({ positionals: [word] }: Given<typeof OPTIONS>): PackName {

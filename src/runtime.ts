@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import type { ConfigSources } from './config/discovery.js'
-import { hostSettings, type MergedSettings } from './config/merged-settings.js'
+import { embedderSettings, type MergedSettings } from './config/merged-settings.js'
 import { Configuration, type ConfigurationOptions } from './configuration.js'
 import { HookError } from './core/base/errors.js'
 import {
@@ -28,7 +28,7 @@ import { HandedOn } from './runners/command/handed-on.js'
 import { Programs } from './runners/command/programs.js'
 import type { Shared } from './runners/kind.js'
 import { kindOf } from './runners/kinds.js'
-import { type HostModel, isHostModel } from './runners/model/model-source.js'
+import { type EmbedderModel, isEmbedderModel } from './runners/model/model-source.js'
 import { withSpans } from './store/audit/spans.js'
 
 export interface HooksOptions extends Embedder {
@@ -49,7 +49,7 @@ export interface HooksOptions extends Embedder {
   /** Under the names of a settings file; they win over the user's file. */
   readonly settings?: Partial<MergedSettings>
   /** Whom prompt and agent hooks ask: a function, or a LanguageModel of the AI SDK. It wins over the settings. */
-  readonly model?: HostModel
+  readonly model?: EmbedderModel
   /** The process-wide hooks; false isolates from them, another registry replaces them. */
   readonly globals?: boolean | HookRegistry
 }
@@ -72,8 +72,8 @@ const OPTIONS: Checks<HooksOptions> = {
   trust: isOneOf('enforce', 'all'),
   preTrusted: isText,
   watch: isFlag,
-  model: [isHostModel, 'a function, or a LanguageModel of the AI SDK'],
-  settings: anything, // hostSettings says more about them
+  model: [isEmbedderModel, 'a function, or a LanguageModel of the AI SDK'],
+  settings: anything, // embedderSettings says more about them
   globals: [
     (value) => typeof value === 'boolean' || isGlobal(value),
     "true, false, or a new HookRegistry({ scope: 'global' })",
@@ -94,14 +94,14 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
   const { trust = 'enforce', watch, settings, globals = true, display } = options
   checkProject(options.projectDir)
   keepSecret(secretsIn(process.env))
-  const given = hostSettings(settings)
+  const given = embedderSettings(settings)
   const { store } = options
   const settingsNow = () => configuration?.settings ?? given
   const shared: Shared = {
     programs: new Programs(),
     handedOn: new HandedOn(store?.folderOf?.bind(store)),
     settings: settingsNow,
-    models: () => ({ host: options.model, settings: settingsNow().model }),
+    models: () => ({ embedder: options.model, settings: settingsNow().model }),
   }
   const configuration: Configuration | undefined = await configurationFor({
     sources: sourcesOf(options),

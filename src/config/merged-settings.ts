@@ -64,7 +64,7 @@ export function isSetting(key: string): key is keyof MergedSettings {
 }
 
 /** Settings that the embedder gives in code, over the defaults. An unknown key or an invalid value throws OPTIONS_INVALID. */
-export function hostSettings(given: Partial<MergedSettings> = {}): MergedSettings {
+export function embedderSettings(given: Partial<MergedSettings> = {}): MergedSettings {
   checkOptions('settings', given, { ...SETTINGS, ...OWN_SETTINGS })
   const present = Object.entries(given).filter(([, value]) => value !== undefined)
   return { ...DEFAULT_MERGED, ...Object.fromEntries(present) }
@@ -73,7 +73,7 @@ export function hostSettings(given: Partial<MergedSettings> = {}): MergedSetting
 /** The embedder's settings win over the user's files, and a project may tighten them. */
 export function mergeSettings(
   given: readonly GivenSetting[],
-  host: Partial<MergedSettings>,
+  embedder: Partial<MergedSettings>,
   userHasHooks: boolean,
   notes: Notes,
 ): Merge {
@@ -85,10 +85,10 @@ export function mergeSettings(
     if (isSetting(setting.key)) values[setting.key] = setting.value
     flip(off, setting, silenceOf(setting))
   }
-  for (const key of Object.keys(host) as (keyof MergedSettings)[]) {
-    if (host[key] === undefined) continue
-    values[key] = host[key]
-    flip(off, { key, value: host[key] }, { setting: `"${key}": ${host[key]}` })
+  for (const key of Object.keys(embedder) as (keyof MergedSettings)[]) {
+    if (embedder[key] === undefined) continue
+    values[key] = embedder[key]
+    flip(off, { key, value: embedder[key] }, { setting: `"${key}": ${embedder[key]}` })
   }
   const everybody = off.get('enabled') ?? off.get('disableAllHooks')
   const disabled: Record<Scope, Silence | undefined> = {

@@ -156,7 +156,7 @@ class Territory {
   #take(path: string, from: string): string {
     const root = existing(from)
     this.roots.add(root)
-    for (let way = path; way !== root; way = dirname(way)) this.#paths.add(way)
+    for (let at = path; at !== root; at = dirname(at)) this.#paths.add(at)
     return root
   }
 }

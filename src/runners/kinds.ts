@@ -1,5 +1,6 @@
 // The table of hook kinds. A new kind is a folder beside this file and a row here.
 
+import type { HookKind } from '../core/hooks/kinds.js'
 import { AGENT } from './agent/kind.js'
 import { COMMAND } from './command/kind.js'
 import { HTTP } from './http/kind.js'
@@ -18,7 +19,10 @@ export const EVENT_KINDS = {
 } as const
 
 /** All kinds. Entries of `process` stand under "processes". */
-export const KINDS = { ...EVENT_KINDS, process: PROCESS } as const
+export const KINDS = { ...EVENT_KINDS, process: PROCESS } as const satisfies Record<
+  Exclude<HookKind, 'function'>,
+  object
+>
 
 export type HandlerType = keyof typeof EVENT_KINDS
 export type KindName = keyof typeof KINDS

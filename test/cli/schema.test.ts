@@ -9,7 +9,7 @@ import { casesIn } from '../../src/cli/test-cases/case-file.js'
 import { COMMON, readHandler } from '../../src/config/handler.js'
 import { JsonText } from '../../src/config/json-text.js'
 import { loadConfig } from '../../src/config/load.js'
-import { DEFAULT_MERGED, hostSettings } from '../../src/config/merged-settings.js'
+import { DEFAULT_MERGED, embedderSettings } from '../../src/config/merged-settings.js'
 import { CATALOGUE } from '../../src/core/events/catalogue.js'
 import { KEYS, readSettings } from '../../src/pack/settings.js'
 import { readCatalog } from '../../src/plugins/catalog/file.js'
@@ -205,7 +205,7 @@ describe('hooks', () => {
 describe('settings', () => {
   it.each(Object.keys(DEFAULT_MERGED))('%s', (key) => {
     for (const value of VALUES) {
-      const fits = attempted(() => hostSettings({ [key]: value }))
+      const fits = attempted(() => embedderSettings({ [key]: value }))
       // The grammar of URLs and hosts, and the longest time-out, are said by the code alone.
       const isBeyond = ['allowed_http_urls', 'allowed_private_hosts'].includes(key) || value === 99_999_999
       const valid = isValid('settings', { hooks: { [key]: value } })

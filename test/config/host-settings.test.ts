@@ -1,19 +1,19 @@
 import { createHooks, type Settings } from 'carabiner'
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_MERGED, hostSettings } from '../../src/config/merged-settings.js'
+import { DEFAULT_MERGED, embedderSettings } from '../../src/config/merged-settings.js'
 
 const refused = (message: string) => expect.objectContaining({ code: 'OPTIONS_INVALID', message })
 
 describe('defaults', () => {
   it('fill in what is not given', () => {
-    expect(hostSettings()).toEqual(DEFAULT_MERGED)
-    expect(hostSettings({})).toEqual(DEFAULT_MERGED)
-    expect(hostSettings({ stop_block_cap: 2 })).toEqual({ ...DEFAULT_MERGED, stop_block_cap: 2 })
+    expect(embedderSettings()).toEqual(DEFAULT_MERGED)
+    expect(embedderSettings({})).toEqual(DEFAULT_MERGED)
+    expect(embedderSettings({ stop_block_cap: 2 })).toEqual({ ...DEFAULT_MERGED, stop_block_cap: 2 })
   })
 
   it('stand where a key is undefined', () => {
     const given = { recheck: undefined } as unknown as Partial<Settings>
-    expect(hostSettings(given)).toEqual(DEFAULT_MERGED)
+    expect(embedderSettings(given)).toEqual(DEFAULT_MERGED)
   })
 })
 
@@ -29,7 +29,7 @@ describe('values', () => {
     { recheck: 'all' },
     { protect_system_messages: false },
   ])('%j is taken', (given) => {
-    expect(hostSettings(given)).toEqual({ ...DEFAULT_MERGED, ...given })
+    expect(embedderSettings(given)).toEqual({ ...DEFAULT_MERGED, ...given })
   })
 
   it.each<[object, string]>([
@@ -51,12 +51,12 @@ describe('values', () => {
     [{ recheck: true }, 'settings: recheck must be "skipped" or "all", got true'],
     [{ protect_system_messages: 'no' }, 'settings: protect_system_messages must be true or false, got "no"'],
   ])('%j is refused', (given, message) => {
-    expect(() => hostSettings(given)).toThrow(refused(message))
+    expect(() => embedderSettings(given)).toThrow(refused(message))
   })
 
   it.each(['recheck_all', 'constructor', 'colour'])('%s is no setting', (key) => {
     const known = Object.keys(DEFAULT_MERGED).join(', ')
-    expect(() => hostSettings({ [key]: 1 })).toThrow(
+    expect(() => embedderSettings({ [key]: 1 })).toThrow(
       refused(`settings: there is no option ${key}; known are ${known}`),
     )
   })

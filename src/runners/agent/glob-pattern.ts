@@ -1,4 +1,5 @@
-// Patterns of glob and grep, matched in linear time because a model wrote them.
+// Patterns of glob and grep, matched in linear time because a model wrote them. Node's matchesGlob is experimental and
+// backtracks.
 
 import { isHookError } from '../../core/base/errors.js'
 import { compileMatcher } from '../../core/hooks/matcher.js'

@@ -15,7 +15,7 @@ const MOST_ENTRIES = 50_000
 const DEEPEST = 40
 
 /** Files that were found, as paths from the project, with slashes. */
-export interface Walk {
+export interface FoundFiles {
   readonly files: readonly string[]
   /** There were more files than are looked at. */
   readonly cut: boolean
@@ -58,7 +58,7 @@ export class ProjectFolder {
   }
 
   /** Every regular file below, in order of their names; links are not followed. Throws when the signal is aborted. */
-  async walk(from: string, signal: AbortSignal): Promise<Walk> {
+  async filesBelow(from: string, signal: AbortSignal): Promise<FoundFiles> {
     const start = await this.#locate(from)
     if ((await lstat(start)).isFile()) return { files: [this.#name(start)], cut: false }
     const files: string[] = []

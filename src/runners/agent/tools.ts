@@ -111,7 +111,7 @@ export class Tools {
 
   async #glob(input: Input): Promise<string> {
     const test = glob(wanted(input, 'pattern'))
-    const { files, cut } = await this.#folder.walk(optional(input, 'path') ?? '.', this.#signal)
+    const { files, cut } = await this.#folder.filesBelow(optional(input, 'path') ?? '.', this.#signal)
     const found = await this.#filtered(files, test)
     const shown = found.slice(0, MOST_FOUND).map(shownPath)
     if (found.length > MOST_FOUND) shown.push(`[${found.length - MOST_FOUND} more]`)
@@ -122,7 +122,7 @@ export class Tools {
   async #grep(input: Input): Promise<string> {
     const test = expression(wanted(input, 'pattern'))
     const within = optional(input, 'glob')
-    const { files, cut } = await this.#folder.walk(optional(input, 'path') ?? '.', this.#signal)
+    const { files, cut } = await this.#folder.filesBelow(optional(input, 'path') ?? '.', this.#signal)
     const candidates = within === undefined ? files : await this.#filtered(files, glob(within))
     const found: string[] = []
     let left = SEARCH_LIMIT

@@ -13,7 +13,7 @@ import { type Asked, modelFailure } from './model-failure.js'
 import {
   type CommandSettings,
   type EndpointSettings,
-  isHostModel,
+  isEmbedderModel,
   isLanguageModel,
   type LanguageModel,
   MODEL_SETTING,
@@ -44,10 +44,11 @@ export async function ask(
   programs: Programs,
   asking: Asking,
 ): Promise<Answered> {
-  const { host, settings } = source
+  const { embedder, settings } = source
   const { wish, signal, note } = asking
-  if (typeof host === 'function' && isHostModel(host)) return askFunction(host, question, asking)
-  if (host === undefined && settings && 'command' in settings) {
+  if (typeof embedder === 'function' && isEmbedderModel(embedder))
+    return askFunction(embedder, question, asking)
+  if (embedder === undefined && settings && 'command' in settings) {
     if (wish !== undefined) note(ignored(wish, `the command ${shown(settings.command[0])}`))
     return askCommand(settings, question, programs, signal)
   }
@@ -98,13 +99,14 @@ interface NamedModel {
 
 /** The model for agent hooks, which must be able to use tools. */
 export async function languageModelOf(source: ModelSource, { wish, note }: Asking): Promise<NamedModel> {
-  const { host, settings } = source
-  if (isLanguageModel(host)) {
-    const name = `the model ${shown(String(host.modelId))}`
-    if (wish !== undefined && !String(host.modelId).includes(wish)) note(ignored(wish, `${name} of the host`))
-    return { model: host, asked: { name } }
+  const { embedder, settings } = source
+  if (isLanguageModel(embedder)) {
+    const name = `the model ${shown(String(embedder.modelId))}`
+    if (wish !== undefined && !String(embedder.modelId).includes(wish))
+      note(ignored(wish, `${name} of the host`))
+    return { model: embedder, asked: { name } }
   }
-  if (host !== undefined) throw unfit(typeof host === 'function')
+  if (embedder !== undefined) throw unfit(typeof embedder === 'function')
   if (settings === null) throw noModel()
   if ('command' in settings) throw unfit(true)
   const name = modelName(settings, wish, note)

@@ -24,7 +24,7 @@ export interface LanguageModel {
 }
 
 /** `createHooks({ model })`. */
-export type HostModel = ModelFunction | LanguageModel
+export type EmbedderModel = ModelFunction | LanguageModel
 
 /** An endpoint. The key comes from the environment, never from a file. */
 export interface EndpointSettings {
@@ -49,7 +49,7 @@ export type ModelSettings = EndpointSettings | CommandSettings
 
 /** Read at each call. The embedder's model wins. */
 export interface ModelSource {
-  readonly host?: HostModel | undefined
+  readonly embedder?: EmbedderModel | undefined
   readonly settings: ModelSettings | null
 }
 
@@ -71,7 +71,7 @@ export function isLanguageModel(value: unknown): value is LanguageModel {
 }
 
 /** A provider of the AI SDK is a function as well, but answers nothing. */
-export function isHostModel(value: unknown): value is HostModel {
+export function isEmbedderModel(value: unknown): value is EmbedderModel {
   return typeof value === 'function' ? !('languageModel' in value) : isLanguageModel(value)
 }
 

@@ -6,7 +6,7 @@ import type { Printed } from '../../../src/core/hooks/hook.js'
 import { type AgentHandler, agentHook } from '../../../src/runners/agent/agent-hook.js'
 import { Programs } from '../../../src/runners/command/programs.js'
 import type { HookSpec } from '../../../src/runners/hook-spec.js'
-import type { HostModel, ModelSettings, ModelSource } from '../../../src/runners/model/model-source.js'
+import type { EmbedderModel, ModelSettings, ModelSource } from '../../../src/runners/model/model-source.js'
 import { type PromptHandler, promptHook } from '../../../src/runners/prompt/prompt-hook.js'
 import { laneHook } from '../../core/made-hook.js'
 
@@ -26,8 +26,8 @@ export class Asking {
     return new Asking(() => ({ settings }))
   }
 
-  static host(host: HostModel): Asking {
-    return new Asking(() => ({ host, settings: null }))
+  static host(embedder: EmbedderModel): Asking {
+    return new Asking(() => ({ embedder, settings: null }))
   }
 
   prompt(handler: Partial<PromptHandler> = {}, more: Partial<Hook> = {}): Hook {

@@ -3,7 +3,11 @@
 import type { AnthropicProvider } from '@ai-sdk/anthropic'
 import type { OpenAICompatibleProvider } from '@ai-sdk/openai-compatible'
 import { describe, expect, expectTypeOf, it } from 'vitest'
-import { type HostModel, isHostModel, modelSettingsProblem } from '../../../src/runners/model/model-source.js'
+import {
+  type EmbedderModel,
+  isEmbedderModel,
+  modelSettingsProblem,
+} from '../../../src/runners/model/model-source.js'
 
 const model = {
   specificationVersion: 'v3',
@@ -14,7 +18,7 @@ const model = {
 
 describe('a model of the host', () => {
   it('is a function, or a LanguageModel of the AI SDK', () => {
-    expect([() => 'yes', model, { ...model, specificationVersion: 'v2' }].every(isHostModel)).toBe(true)
+    expect([() => 'yes', model, { ...model, specificationVersion: 'v2' }].every(isEmbedderModel)).toBe(true)
   })
 
   it('is nothing else', () => {
@@ -28,12 +32,12 @@ describe('a model of the host', () => {
       { ...model, specificationVersion: 'v1' },
       provider,
     ]
-    expect(others.filter(isHostModel)).toEqual([])
+    expect(others.filter(isEmbedderModel)).toEqual([])
   })
 
   it("has a type that the AI SDK's own fit", () => {
-    expectTypeOf<ReturnType<AnthropicProvider['languageModel']>>().toExtend<HostModel>()
-    expectTypeOf<ReturnType<OpenAICompatibleProvider['languageModel']>>().toExtend<HostModel>()
+    expectTypeOf<ReturnType<AnthropicProvider['languageModel']>>().toExtend<EmbedderModel>()
+    expectTypeOf<ReturnType<OpenAICompatibleProvider['languageModel']>>().toExtend<EmbedderModel>()
   })
 })
 

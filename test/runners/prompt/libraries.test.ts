@@ -67,7 +67,7 @@ async function program(where: 'bare' | 'full', code: string) {
 
 describe('without any library', () => {
   it('a function and a command are asked', async () => {
-    const code = `await ask({ host: () => 'yes' }); await ask({ settings: { command: ['echo', 'yes'] } })`
+    const code = `await ask({ embedder: () => 'yes' }); await ask({ settings: { command: ['echo', 'yes'] } })`
     expect(await program('bare', code)).toBe('continue\ncontinue\n')
   })
 

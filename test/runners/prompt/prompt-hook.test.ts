@@ -283,7 +283,7 @@ describe('which model', () => {
   })
 
   it("the host's wins over the settings, and both are read at each call", async () => {
-    let source: ModelSource = { settings: { command: ['false'] }, host: () => 'yes' }
+    let source: ModelSource = { settings: { command: ['false'] }, embedder: () => 'yes' }
     const one = new Asking(() => source)
     const hook = one.prompt()
     expect(await one.run(hook)).toEqual({ action: 'continue' })

@@ -1,25 +1,26 @@
-// One JSON value in a folder, changed by compare-and-swap: nobody holds a lock, so nobody can die with it.
+// One JSON value in a folder, changed by compare-and-swap. There is no mutex, so no process can die with it.
 
 import { existsSync } from 'node:fs'
 import { textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
 import { makePrivate } from './folder.js'
+import { checkFormat, FIRST_FORMAT, NewerFormat } from './format.js'
 import { readPlain } from './plain-file.js'
 import { Draft, removeOlder, setAside, versionPath, versionsIn } from './versions.js'
 
 export interface VersionedFileOptions<T> {
-  /** Made when it is needed. It may hold other files: versions are `<number>.json`, drafts `*.tmp`. */
+  /** Made when needed. It may hold other files: versions are `<number>.json`, drafts `*.tmp`. */
   readonly folder: string
-  /** For messages: what is kept there. */
+  /** What is kept there, for messages. */
   readonly what: string
-  /** The value before anything was written. */
+  /** The value before the first write. */
   readonly fresh: T
-  /** Checks what was read; throws an Error that says what is wrong with it. */
+  /** Checks a value that was read; throws an Error that says what is wrong with it. */
   readonly check: (value: unknown) => T
-  /** Whether it must outlive a power cut, too; default false: it outlives every end of the process. */
+  /** Whether it must survive a power cut; default false: it survives every end of the process. */
   readonly durable?: boolean
   readonly makeFolder?: (folder: string) => void
-  /** What it may take when it is written, in bytes; default 1 MiB. */
+  /** The most bytes that may be written; default 1 MiB. */
   readonly maxBytes?: number
 }
 
@@ -27,10 +28,8 @@ type Found<T> =
   | { readonly version: number; readonly value: T }
   | { readonly version: number; readonly problem: string }
 
-/** Raised when older programs cannot read what is written. */
-const FORMAT = 1
 const MAX_BYTES = 1024 * 1024
-/** More is read than is written: a later program may write more. */
+/** Reads more than it writes, because a later version may write more. */
 const READ_FACTOR = 4
 const MAX_TRIES = 1000
 
@@ -41,20 +40,20 @@ export class VersionedFile<T> {
     this.#options = options
   }
 
-  /** Writes nothing, and makes no folder. What cannot be read is moved aside and throws, once: then the value is fresh. */
+  /** Makes no folder. A file that cannot be read is moved aside and throws, once; then the value is fresh. */
   load(): T {
     const found = this.#found()
     if ('value' in found) return found.value
     try {
       this.update((value) => value)
     } catch (error) {
-      // Told by what was found, also where the folder is read-only and it stays.
+      // Report what was found, even if the folder is read-only and the file stays.
       throw error instanceof BrokenFile ? error : new BrokenFile(`${found.problem}. ${textOf(error)}`)
     }
     return this.load()
   }
 
-  /** Atomic; `change` runs again when another process was faster. If it answers the same object, it makes no version. */
+  /** Atomic. `change` runs again when another process was faster. If it answers the same object, nothing is written. */
   update(change: (value: T) => T): void {
     const { folder, fresh } = this.#options
     if (!existsSync(folder) && change(fresh) === fresh) return
@@ -71,7 +70,7 @@ export class VersionedFile<T> {
     if (told) throw new BrokenFile(told)
   }
 
-  /** Answers the version that it made, if any. */
+  /** Answers the number of the version that it made, if any. */
   #swap(nextOf: (found: Found<T>) => T | undefined): number | undefined {
     const { folder, what, durable = false } = this.#options
     for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -92,7 +91,7 @@ export class VersionedFile<T> {
     throw new Error(`${what} in ${folder} was changed by others ${times}; try again`)
   }
 
-  /** Undefined if there was no folder; now there is. */
+  /** Undefined if there was no folder; it is made now. */
   #begin(): Draft | undefined {
     const { folder, makeFolder = makePrivate } = this.#options
     return this.#attempt('written', () => {
@@ -116,13 +115,13 @@ export class VersionedFile<T> {
         if (found) return found
         continue
       }
-      // Where listing is not atomic, a version may leave and the next may come behind its back: it looks twice.
+      // Listing may not be atomic: it can miss a version that comes while another one goes. So it looks twice.
       if (!versions || ++empty > 1) return { version: 0, value: fresh }
     }
     throw new Error(`${what} in ${folder} was changed by others each time it was to be read; try again`)
   }
 
-  /** Undefined if it is gone: there is a newer one. */
+  /** Undefined if it is gone, because there is a newer one. */
   #read(version: number): Found<T> | undefined {
     const path = versionPath(this.#options.folder, version)
     const text = this.#attempt('read', () => {
@@ -136,28 +135,28 @@ export class VersionedFile<T> {
     if (!text) return undefined
     if ('problem' in text) return { version, problem: `${path} ${text.problem}` }
     try {
-      return { version, value: this.#parsed(text.text) }
+      return { version, value: this.#parsed(text.text, path) }
     } catch (error) {
-      if (error instanceof NewerFile) throw new NewerFile(`${path} ${error.message}`)
+      if (error instanceof NewerFormat) throw error
       return { version, problem: `${path} ${textOf(error)}` }
     }
   }
 
-  #parsed(text: string): T {
+  #parsed(text: string, path: string): T {
     let file: unknown
     try {
       file = JSON.parse(text)
     } catch {
       throw new Error('is not valid JSON')
     }
-    if (!isObject(file) || !Number.isInteger(file.format)) throw new Error('is not in a format of Carabiner')
-    if ((file.format as number) > FORMAT) throw new NewerFile(NEWER)
+    if (!isObject(file) || file.format === undefined) throw new Error('is not in a format of Carabiner')
+    checkFormat(file.format, path)
     return this.#options.check(file.value)
   }
 
   #written(value: T): string {
     const { folder, what, maxBytes = MAX_BYTES } = this.#options
-    const text = JSON.stringify({ format: FORMAT, value })
+    const text = JSON.stringify({ format: FIRST_FORMAT, value })
     const bytes = Buffer.byteLength(text)
     if (bytes <= maxBytes) return text
     throw new Error(
@@ -165,7 +164,7 @@ export class VersionedFile<T> {
     )
   }
 
-  /** Answers what happened. */
+  /** Answers a sentence about it. */
   #setAside(version: number, problem: string): string {
     const { folder, what } = this.#options
     try {
@@ -192,11 +191,6 @@ export class VersionedFile<T> {
 
 class BrokenFile extends Error {}
 
-/** Not broken: it stays where it is, for the program that can read it. */
-class NewerFile extends Error {}
-const NEWER =
-  'was written by a newer version of Carabiner; update this one, or set CARABINER_HOME to a folder of its own'
-
 const ELSEWHERE = 'set CARABINER_HOME to a folder'
 
 function adviceOn(code: string | undefined, done: 'read' | 'written'): string {
@@ -212,7 +206,7 @@ function adviceOn(code: string | undefined, done: 'read' | 'written'): string {
     case 'EEXIST':
     case 'ELOOP':
       return 'remove what stands where a folder should be'
-    // A second way to write, for file systems without hard links, would hardly ever run, and be wrong when it does.
+    // A second way to write, for file systems without hard links, would hardly ever run and then be wrong.
     case 'EPERM':
     case 'ENOTSUP':
     case 'EOPNOTSUPP':

@@ -2,6 +2,7 @@
 
 import { textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
+import { checkFormat, FIRST_FORMAT, NewerFormat } from '../files/format.js'
 import { readPlain, removeIfThere } from '../files/plain-file.js'
 import { type PackState, replaceFile } from './state.js'
 
@@ -14,6 +15,12 @@ export interface LockMode {
   readonly message: string | undefined
 }
 
+/** `isNewer`: a newer version of Carabiner wrote it, so it must stay as it is. */
+interface LockProblem {
+  readonly problem: string
+  readonly isNewer?: true
+}
+
 const MAX_BYTES = 16 * 1024
 
 const FILE = 'lock.json'
@@ -24,7 +31,9 @@ export function setLockMode(state: PackState, now: number, message: string | und
   if (path === undefined) throw new Error(state.problems.join('; '))
   const since = new Date(now).toISOString()
   const lock: LockMode = { id: `${since}-${process.pid}`, since, message }
-  replaceFile(path, `${JSON.stringify(lock)}\n`)
+  const before = lockModeOf(state)
+  if (before && 'problem' in before && before.isNewer) throw new Error(before.problem)
+  replaceFile(path, `${JSON.stringify({ format: FIRST_FORMAT, ...lock })}\n`)
   return lock
 }
 
@@ -35,22 +44,24 @@ export function endLockMode(state: PackState): boolean {
 }
 
 /** Undefined if it is off. An unreadable file does not count, because its stops could not be counted. */
-export function lockModeOf(state: PackState): LockMode | { readonly problem: string } | undefined {
+export function lockModeOf(state: PackState): LockMode | LockProblem | undefined {
   const path = state.place(FILE)
   if (path === undefined) return undefined
-  const told = (what: string) => ({
+  const told = (what: string): LockProblem => ({
     problem: `${path} ${what}, so nothing is locked; carabiner hook stop --unlock removes it`,
   })
   try {
     const found = readPlain(path, MAX_BYTES)
     if ('problem' in found) return told(found.problem)
     const value: unknown = JSON.parse(found.text)
+    if (isObject(value)) checkFormat(value.format)
     if (!isObject(value) || typeof value.id !== 'string') return told('is not a lock')
     const { id, since, message } = value
     return { id, since: String(since), message: typeof message === 'string' ? message : undefined }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    if (error instanceof NewerFormat) return { problem: `${path} ${error.message}`, isNewer: true }
     return told(error instanceof SyntaxError ? 'is not valid JSON' : `cannot be read: ${textOf(error)}`)
   }
 }

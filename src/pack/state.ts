@@ -20,6 +20,7 @@ import { redactedData } from '../core/base/secrets.js'
 import { cutText } from '../core/base/text.js'
 import { timestamp } from '../core/base/time.js'
 import { makePrivate, namesIn } from '../files/folder.js'
+import { checkFormat } from '../files/format.js'
 import { stateHome, userHome } from '../files/homes.js'
 import { nonce } from '../files/nonce.js'
 import { readPlainBytes, removeIfThere } from '../files/plain-file.js'
@@ -47,7 +48,8 @@ const MAX_LINE = 4096
 const SEGMENT_BYTES = 256 * 1024
 const SEGMENTS = 2
 const NEWLINE = 10
-const SEGMENT = /^([a-z]+)\.(\d{8})\.jsonl$/
+/** The name carries the format: `metrics.00000001.jsonl` has format 1, `metrics.00000001.v2.jsonl` would have format 2. */
+const SEGMENT = /^([a-z]+)\.(\d{8})(?:\.v([1-9]\d{0,5}))?\.jsonl$/
 
 interface PackStateOptions {
   readonly projectDir: string
@@ -121,9 +123,9 @@ class FilePackState implements PackState {
 
   /** Sorted by age. No mutex is needed: writers that see the same newest file append to the same one. */
   #segments(log: LogName): readonly string[] {
-    return namesIn(this.folder)
-      .filter((name) => SEGMENT.exec(name)?.[1] === log)
-      .sort()
+    const names = namesIn(this.folder).filter((name) => SEGMENT.exec(name)?.[1] === log)
+    for (const name of names) checkFormat(Number(SEGMENT.exec(name)?.[3] ?? 1), name)
+    return names.sort()
   }
 
   #segmentToWrite(log: LogName): string {

@@ -74,7 +74,7 @@ function parsed(path: string, text: string): Lock {
   if (typeof value.carabiner === 'number' && value.carabiner > FORMAT) {
     throw new PluginProblem(
       'LOCK_INVALID',
-      `${visible(path)} was written by a newer version of Carabiner`,
+      `${visible(path)} was written by a newer version of Carabiner (format ${value.carabiner}; this one reads up to ${FORMAT})`,
       'Update this one.',
     )
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { type Data, isObject } from '../../core/base/json.js'
 import { fieldsOf, optional, type Reader, text } from '../../files/fields.js'
+import { checkFormat, FIRST_FORMAT, NewerFormat } from '../../files/format.js'
 import { nonce } from '../../files/nonce.js'
 import { linkUnlessThere, readOwn, removeIfThere } from '../../files/plain-file.js'
 import type { GivenAnswer, Pending } from '../approvals.js'
@@ -54,7 +55,7 @@ export function storeAnswer(
   const fields = { ...answer } as Data & GivenAnswer
   const draft = join(folder, `${nonce()}.tmp`)
   try {
-    const content = JSON.stringify({ answer: fields, seal: seal.of('answer', fields) })
+    const content = JSON.stringify({ format: FIRST_FORMAT, answer: fields, seal: seal.of('answer', fields) })
     writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
     const told = new Set<string>()
     for (;;) {
@@ -96,16 +97,19 @@ function readAnswer(
 ): { readonly answer: GivenAnswer } | { readonly problem: string } | undefined {
   try {
     const read = readOwn(path, MAX_BYTES)
-    return 'problem' in read ? read : checked(read.text, pending, seal)
+    return 'problem' in read ? read : checked(read.text, path, pending, seal)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    // It may be a person's genuine deny: no other answer counts beside it.
+    if (error instanceof NewerFormat) throw error
     throw new Error(`the answer ${path} cannot be read: ${textOf(error)}`, { cause: error })
   }
 }
 
-function checked(content: string, pending: Pending, seal: Seal) {
+function checked(content: string, path: string, pending: Pending, seal: Seal) {
   try {
     const file = parsed(content)
+    checkFormat(file.format, path)
     if (!isObject(file.answer) || typeof file.seal !== 'string')
       return { problem: 'is not in a format of Carabiner' }
     if (!seal.isGenuine('answer', file.answer as Data, file.seal))
@@ -114,6 +118,7 @@ function checked(content: string, pending: Pending, seal: Seal) {
     const isOurs = answer.id === pending.id && answer.binding === pending.question.binding
     return isOurs ? { answer } : { problem: 'was given to another question' }
   } catch (error) {
+    if (error instanceof NewerFormat) throw error
     return { problem: textOf(error) }
   }
 }

@@ -7,6 +7,7 @@ import { textOf } from '../../core/base/errors.js'
 import { type Data, frozenCopy, isObject, type Json } from '../../core/base/json.js'
 import type { Ask, Question } from '../../core/hooks/outcome.js'
 import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
+import { checkFormat, FIRST_FORMAT, NewerFormat } from '../../files/format.js'
 import { nonce } from '../../files/nonce.js'
 import { checkOwnFolder, readOwn } from '../../files/plain-file.js'
 import type { Pending } from '../approvals.js'
@@ -21,7 +22,7 @@ export const DRAFT = /^\.[0-9a-f]+\.new$/
 /** False if the id is taken. A folder appears with its question in it, or not at all. */
 export function storeQuestion(folder: string, pending: Pending, seal: Seal): boolean {
   const fields = frozenCopy(pending, 'the question') as Data
-  const content = JSON.stringify({ pending: fields, seal: seal.of('question', fields) })
+  const content = JSON.stringify({ format: FIRST_FORMAT, pending: fields, seal: seal.of('question', fields) })
   const bytes = Buffer.byteLength(content)
   if (bytes > MAX_BYTES)
     throw new Error(
@@ -48,21 +49,23 @@ export function readQuestion(folder: string, seal: Seal): Pending | undefined {
     checkOwnFolder(folder)
     const read = readOwn(path, MAX_BYTES)
     if ('problem' in read) throw new Error(read.problem)
-    return checked(read.text, basename(folder), seal)
+    return checked(read.text, path, seal)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (error instanceof NewerFormat) throw error
     throw new Error(`the question ${path} is not used: it ${textOf(error)}`, { cause: error })
   }
 }
 
-function checked(content: string, id: string, seal: Seal): Pending {
+function checked(content: string, path: string, seal: Seal): Pending {
   const file = parsed(content)
+  checkFormat(file.format, path)
   if (!isObject(file.pending) || typeof file.seal !== 'string')
     throw new Error('is not in a format of Carabiner')
   if (!seal.isGenuine('question', file.pending as Data, file.seal))
     throw new Error('was changed since it was asked, or was not asked by Carabiner (its seal is wrong)')
   const read = pending(file.pending, 'the question')
-  if (read.id !== id) throw new Error('is in the folder of another')
+  if (read.id !== basename(dirname(path))) throw new Error('is in the folder of another')
   return read
 }
 

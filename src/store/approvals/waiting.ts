@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { onAbort } from '../../core/base/promise.js'
 import { makePrivate, namesIn } from '../../files/folder.js'
+import { checkFormat, FIRST_FORMAT } from '../../files/format.js'
 import { nonce } from '../../files/nonce.js'
 import { readOwn, removeIfThere } from '../../files/plain-file.js'
 import { startOf } from '../../files/process.js'
@@ -80,7 +81,7 @@ export function beginWatching(folder: string): Watching {
   makePrivate(folder)
   const { pid } = process
   const path = join(folder, `${pid}-${nonce()}.json`)
-  const content = JSON.stringify({ pid, start: startOf(pid) ?? null, host: hostname() })
+  const content = JSON.stringify({ format: FIRST_FORMAT, pid, start: startOf(pid) ?? null, host: hostname() })
   // It must be whole from the beginning: half a file counts as one of a dead process.
   const draft = `${path}.tmp`
   writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
@@ -96,7 +97,7 @@ export function isAnybodyWatching(folder: string): boolean {
       if (isAlive(path)) return true
       removeIfThere(path)
     } catch {
-      // It is gone meanwhile, or cannot be read just now.
+      // It is gone meanwhile, cannot be read just now, or is a newer version's, which only that version removes.
     }
   }
   return false
@@ -106,6 +107,7 @@ export function isAnybodyWatching(folder: string): boolean {
 function isAlive(path: string): boolean {
   const read = readOwn(path, MAX_BYTES)
   if ('problem' in read) return false
-  const { pid, start, host } = parsed(read.text)
+  const { format, pid, start, host } = parsed(read.text)
+  checkFormat(format, path)
   return host === hostname() && typeof start === 'string' && startOf(Number(pid)) === start
 }

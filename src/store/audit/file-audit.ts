@@ -14,7 +14,7 @@ import type {
   Writable,
 } from '../audit-log.js'
 import { textOfEntry } from './chain.js'
-import { headPath } from './head.js'
+import { headPath, readHead } from './head.js'
 import { auditFolder, withAdvice } from './log-folder.js'
 import { LogWriter } from './log-writer.js'
 import { segmentsIn } from './segments.js'
@@ -123,14 +123,16 @@ export class FileAuditLog implements AuditLog {
     return head === undefined && segmentsIn(this.place).length === 0
   }
 
-  // The readers are loaded late: most processes only write.
+  // The readers are loaded late: most processes only write. The head tells whether the log is in a format that we read.
 
   async *entries(options: ReadOptions = {}): AsyncGenerator<StoredEntry> {
+    readHead(this.place)
     const { readEntries } = await import('./read.js')
     yield* readEntries(this.place, options)
   }
 
   async *follow(options: FollowOptions = {}): AsyncGenerator<StoredEntry> {
+    readHead(this.place)
     const { followEntries } = await import('./read.js')
     yield* followEntries(this.place, options)
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
 import { timestamp } from '../../core/base/time.js'
+import { checkFormat, FIRST_FORMAT, NewerFormat } from '../../files/format.js'
 import { PLAIN, readPlain } from '../../files/plain-file.js'
 import type { Link, RecoveredEntry } from '../audit-log.js'
 import { START } from './chain.js'
@@ -29,13 +30,14 @@ export function headPath(folder: string): string {
   return join(folder, HEAD_NAME)
 }
 
-/** Undefined if there is none. */
+/** Undefined if there is none. Throws if a newer version of Carabiner wrote it: then the log is not ours to read or continue. */
 export function readHead(folder: string): Head | { readonly problem: string } | undefined {
   try {
     // A reader may see a mix of two heads while one is overwritten.
     const first = headIn(folder)
     return 'problem' in first ? headIn(folder) : first
   } catch (error) {
+    if (error instanceof NewerFormat) throw error
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     return { problem: textOf(error) }
   }
@@ -44,11 +46,19 @@ export function readHead(folder: string): Head | { readonly problem: string } | 
 function headIn(folder: string): Head | { readonly problem: string } {
   const read = readPlain(headPath(folder), 4 * LENGTH)
   if ('problem' in read) return { problem: `it ${read.problem}` }
+  const value = parsed(read.text)
+  if (isObject(value)) checkFormat(value.format, headPath(folder))
+  if (!isHead(value)) return { problem: 'it is no head of a log' }
+  const { seq, hash, segment, size } = value
+  return { seq, hash, segment, size }
+}
+
+function parsed(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(read.text)
-    if (isHead(value)) return value
-  } catch {}
-  return { problem: 'it is no head of a log' }
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 function isHead(value: unknown): value is Head {
@@ -81,7 +91,7 @@ export class HeadFile {
   }
 
   write({ seq, hash, segment, size }: Head): void {
-    const text = `${JSON.stringify({ seq, hash, segment, size }).padEnd(LENGTH - 1)}\n`
+    const text = `${JSON.stringify({ format: FIRST_FORMAT, seq, hash, segment, size }).padEnd(LENGTH - 1)}\n`
     writeSync(this.#fd, text, 0)
   }
 

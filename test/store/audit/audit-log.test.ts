@@ -121,6 +121,7 @@ describe('files', () => {
     expect(new Set(heads.map((head) => head.length)).size).toBe(1)
     const { size } = statSync(join(folder, '00000001.jsonl'))
     expect(JSON.parse(heads[2] as string)).toEqual({
+      format: 1,
       seq: 15,
       hash: verify(folder).last?.hash,
       segment: 1,

@@ -248,7 +248,7 @@ describe('what cannot be read', () => {
     const folder = newFolder()
     mkdirSync(folder)
     put('{"format":2,"value":5}')(path(folder, '7.json'))
-    const told = `${folder}/7.json was written by a newer version of Carabiner; update this one, or set CARABINER_HOME to a folder of its own`
+    const told = `${folder}/7.json was written by a newer version of Carabiner (format 2; this one reads up to 1); update this one, or set CARABINER_HOME to a folder of its own`
     for (let i = 0; i < 2; i++) {
       expect(() => counter(folder).load()).toThrow(told)
       expect(() => counter(folder).update(plusOne)).toThrow(told)

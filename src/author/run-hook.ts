@@ -109,7 +109,7 @@ class Run implements Unanswered {
     return result
   }
 
-  /** Step by step, so that a failure is told in the sender's dialect, about the event that it sent. */
+  /** Step by step, so that a failure reaches the sender in its own form and names the event that it sent. */
   #read(text: string): HookInput {
     const payload = parsePayload(text)
     const options: ReadOptions = { ...this.#options, env: process.env }

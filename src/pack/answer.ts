@@ -14,8 +14,12 @@ export function saying(
 ): HookResult | undefined {
   const text = parts.filter((part) => part !== undefined).join('\n\n')
   const told = messages.filter((message) => message !== undefined)
-  const result = text === '' ? undefined : inject(text)
-  return told.length === 0 ? result : withMessages(result, told)
+  return withMessages(text === '' ? undefined : inject(text), told)
+}
+
+/** A message to the user alone. */
+export function telling(message: string): HookResult | undefined {
+  return withMessages(undefined, [message])
 }
 
 /** Adds messages to the user; the verdict stays. */

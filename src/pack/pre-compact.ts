@@ -1,7 +1,7 @@
 // The context is about to be compacted: exports the transcript, so that it can still be looked up.
 
 import { textOf } from '../core/base/errors.js'
-import { inline, saying } from './answer.js'
+import { inline, telling } from './answer.js'
 import { sessionOf } from './memory.js'
 import type { PackHook } from './pack-hook.js'
 import { exportTranscript, transcriptTail } from './transcript.js'
@@ -15,13 +15,11 @@ export const preCompact: PackHook = {
     if (!settings.memory.enabled) return undefined
     try {
       const tail = transcriptTail(input.transcriptPath, MAX_BYTES)
-      if (!tail || tail.lines.length === 0) return saying([], [missing(input.transcriptPath)])
+      if (!tail || tail.lines.length === 0) return telling(missing(input.transcriptPath))
       const path = exportTranscript(state, tail, sessionOf(input.sessionId), now())
-      return path === undefined
-        ? undefined
-        : saying([], [`The transcript before this compaction is in ${path}`])
+      return path === undefined ? undefined : telling(`The transcript before this compaction is in ${path}`)
     } catch (error) {
-      return saying([], [`The transcript could not be exported: ${textOf(error)}`])
+      return telling(`The transcript could not be exported: ${textOf(error)}`)
     }
   },
 }

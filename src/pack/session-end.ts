@@ -1,7 +1,7 @@
 // A session ends: saves its memory once more, and notes the end.
 
 import { textOf } from '../core/base/errors.js'
-import { bounded, saying } from './answer.js'
+import { bounded, telling } from './answer.js'
 import { conversationOf, saveMemory, sessionOf } from './memory.js'
 import type { PackHook } from './pack-hook.js'
 
@@ -20,7 +20,7 @@ export const sessionEnd: PackHook = {
       saveMemory(input, conversationOf(input), context)
       return undefined
     } catch (error) {
-      return saying([], [`The memory of this session could not be saved: ${textOf(error)}`])
+      return telling(`The memory of this session could not be saved: ${textOf(error)}`)
     }
   },
 }

@@ -4,7 +4,7 @@ import type { InputOf } from '../author/hook-input.js'
 import { textOf } from '../core/base/errors.js'
 import type { Data } from '../core/base/json.js'
 import { deny, type HookResult } from '../core/events/result.js'
-import { bounded, saying, withMessages } from './answer.js'
+import { bounded, telling, withMessages } from './answer.js'
 import { countStop, endLockMode, lockModeOf } from './lock-mode.js'
 import { conversationOf, kept, saveMemory, sessionOf } from './memory.js'
 import type { PackContext, PackHook } from './pack-hook.js'
@@ -30,7 +30,7 @@ export const stop: PackHook = {
     const lock = locked(input, context)
     if (lock?.action === 'deny') return withMessages(lock, messages)
     if (conversation) await reflected(input, conversation, context, messages)
-    return withMessages(lock ?? saying([]), messages)
+    return withMessages(lock, messages)
   },
 }
 
@@ -49,17 +49,17 @@ function remembered(input: Stop, context: PackContext, messages: string[]): Conv
 function locked(input: Stop, { state, settings }: PackContext): HookResult | undefined {
   const lock = lockModeOf(state)
   if (!lock) return undefined
-  if ('problem' in lock) return saying([], [lock.problem])
+  if ('problem' in lock) return telling(lock.problem)
   const most = settings.lock.maxIterations
   const count = countStop(state, lock, sessionOf(input.sessionId))
   // Without a count there is no cap.
-  if (count === undefined) return saying([], ['Lock mode could not count, so the agent may stop.'])
+  if (count === undefined) return telling('Lock mode could not count, so the agent may stop.')
   if (count <= most) {
     const goal = lock.message === undefined ? '' : `\n${bounded(lock.message, MAX_GOAL)}`
     return deny(`${GO_ON} (${count} of at most ${most})${goal}`)
   }
   endLockMode(state)
-  return saying([], [`Lock mode ended: the agent was kept from stopping ${most} times.`])
+  return telling(`Lock mode ended: the agent was kept from stopping ${most} times.`)
 }
 
 /** Not while another hook already keeps the agent going: the session is not over. */

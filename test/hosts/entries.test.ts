@@ -20,7 +20,7 @@ describe('the entries of the engine', () => {
     expect(ENGINE.map(({ event }) => event)).toEqual(ENGINE_EVENTS)
   })
 
-  it('fire that event, in that dialect, for every tool', () => {
+  it('fire that event, for that host, for every tool', () => {
     for (const { event, group } of ENGINE) {
       expect(group.hooks[0].command).toBe(`"/n/node" "/c/carabiner.js" fire ${event} --as claude-code`)
       expect(group).not.toHaveProperty('matcher')

@@ -90,4 +90,24 @@ describe('two processes at once', () => {
     const next = await (await another(memory, [hook])).fire('PreToolUse', BASH)
     expect([ran, next.hooks[0]?.why]).toEqual([['ran'], 'once'])
   })
+
+  test('two fires of one session at once, before a slow store knows: it runs for one of them', async () => {
+    const memory = new MemoryStore()
+    const soon = <T>(answer: () => T) => new Promise<void>((resolve) => setImmediate(resolve)).then(answer)
+    const slow = Object.assign(Object.create(memory), {
+      load: (session: string) => soon(() => memory.load(session)),
+      update: (session: string, change: (state: SessionState) => SessionState) =>
+        soon(() => memory.update(session, change)),
+    }) as MemoryStore
+    const { ran, hook } = counting()
+    const session = await another(slow, [hook])
+    const outcomes = await Promise.all([
+      session.fire('PreToolUse', BASH),
+      session.fire('PreToolUse', BASH),
+      session.fire('PreToolUse', BASH),
+    ])
+    expect(ran).toEqual(['ran'])
+    expect(outcomes.map(({ hooks }) => hooks[0]?.status).sort()).toEqual(['ran', 'skipped', 'skipped'])
+    expect(outcomes.flatMap(({ hooks }) => hooks[0]?.why ?? [])).toEqual(['once', 'once'])
+  })
 })

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { ACTIONS, type Action, VERDICTS } from '../../src/core/events/actions.js'
 import { CATALOGUE, type EventRow } from '../../src/core/events/catalogue.js'
 
@@ -41,6 +41,9 @@ describe('a new event is a row of the catalogue', () => {
     denyMeans: 'nothing is deployed',
     onFailure: 'deny',
   }
+
+  // Nobody else may get the kernel with the extra row.
+  afterAll(() => void vi.resetModules())
 
   /** The kernel as it would be with one more row. */
   async function coreWith(name: string, row: EventRow) {

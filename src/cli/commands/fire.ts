@@ -3,7 +3,7 @@
 import { resolve, sep } from 'node:path'
 import { type Diagnostic, LOSSES, textOf } from '../../core/base/errors.js'
 import { plainText } from '../../core/base/text.js'
-import type { Verdict } from '../../core/events/actions.js'
+import { ACTIONS } from '../../core/events/actions.js'
 import { resolveEvent, slipOf } from '../../core/events/events.js'
 import { userHome } from '../../files/homes.js'
 import { HOST_NAMES } from '../../hosts/hosts.js'
@@ -18,15 +18,6 @@ import { severityOf } from '../print/severity.js'
 import { ProjectAudit } from '../project-audit.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { listedHooks, openHooks, outerNotices, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
-
-const EXITS: Readonly<Record<Verdict, number>> = {
-  continue: 0,
-  respond: 0,
-  deny: 2,
-  ask_user: 3,
-  abort_turn: 4,
-  hard_abort: 4,
-}
 
 const OPTIONS = {
   payload: { type: 'string', value: 'FILE', help: 'Read the payload from a file; - is standard input.' },
@@ -118,7 +109,8 @@ export const command: Command<typeof OPTIONS> = {
       await output.complain((await recordFired(options.record, call, options)).map(plainText))
     }
     return (
-      EXITS[fired.outcome.action] || (lossesOf(options, fired.notices).length > 0 ? EXIT.failed : EXIT.ok)
+      ACTIONS[fired.outcome.action].exit ||
+      (lossesOf(options, fired.notices).length > 0 ? EXIT.failed : EXIT.ok)
     )
   },
 }
@@ -153,7 +145,7 @@ async function replyAs(
     const told = ({ outcome, notices }: FireResult) => {
       const losses = lossesOf(sources, notices)
       // A deny stands, even if some hooks are missing.
-      const counts = losses.length === 0 || EXITS[outcome.action] !== EXIT.ok
+      const counts = losses.length === 0 || ACTIONS[outcome.action].exit !== EXIT.ok
       return counts ? reply.give(outcome, outer) : reply.refuse(lossOf(losses))
     }
     const toldLater = lateReport(output)

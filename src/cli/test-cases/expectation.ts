@@ -1,7 +1,7 @@
 // What a case expects of an outcome, and the differences.
 
 import { isObject, type Json } from '../../core/base/json.js'
-import type { Verdict } from '../../core/events/actions.js'
+import { VERDICTS, type Verdict } from '../../core/events/actions.js'
 import { hasBackReference, runsAway } from '../../core/hooks/matcher.js'
 import type { Outcome, Trace } from '../../core/hooks/outcome.js'
 
@@ -42,25 +42,13 @@ export interface Miss {
 
 // ---- what may be written --------------------------------------------------------------------------------------
 
-const VERDICTS: Readonly<Record<Verdict, true>> = {
-  continue: true,
-  deny: true,
-  ask_user: true,
-  respond: true,
-  abort_turn: true,
-  hard_abort: true,
-}
-
 /** Patterns search no more of a text, so that none takes long. */
 const LONGEST_SEARCHED = 4096
 
 const RULE = 'a text that is contained, or { "matches": "a regular expression" }'
 
 export const EXPECTATION: Fields = {
-  action: [
-    `one of ${Object.keys(VERDICTS).join(', ')}`,
-    (value) => typeof value === 'string' && Object.hasOwn(VERDICTS, value),
-  ],
+  action: [`one of ${VERDICTS.join(', ')}`, (value) => (VERDICTS as readonly unknown[]).includes(value)],
   reason: [`${RULE}, or null for none`, (value) => value === null || isRule(value)],
   permission: ['"allow", or null for none', (value) => value === 'allow' || value === null],
   context: [`${RULE}, a list of them, or null for none`, isRules],

@@ -252,7 +252,7 @@ describe('a change of files', () => {
     expect(hooks.list()).toEqual([])
     write(rootFile(project), gate(DENIES))
     await vi.waitFor(() => expect(hooks.list()).toHaveLength(1), { timeout: 20_000, interval: 50 })
-  }, 30_000)
+  })
 
   test('does not touch an event under way', async () => {
     write(rootFile(project), gate(`while [ ! -e '${folder}/go' ]; do sleep 0.02; done; ${DENIES}`))
@@ -297,7 +297,7 @@ describe('close', () => {
     await vi.waitFor(() => expect(existsSync(join(folder, 'started'))).toBe(true), { timeout: 20_000 })
     await hooks.close({ abort: true })
     expect(hooks.diagnostics).toMatchObject([{ code: 'late-failed' }])
-  }, 30_000)
+  })
 
   test('tells of a process that a hook left running in its group', async () => {
     write(rootFile(project), gate('sleep 60 >/dev/null 2>&1 &'))

@@ -6,14 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { afterAll, beforeAll, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
 
 let folder = ''
 
 /** Call once at the top of a file of tests. */
 export function withProgram(name: 'asker' | 'answerer'): void {
-  // A busy machine takes its time to start processes.
-  vi.setConfig({ testTimeout: 60_000 })
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), `carabiner-${name}-`))
     await build({

@@ -74,7 +74,7 @@ os.write(master, place.get('ahead', '').encode())
 os.write(go, b'x')
 screen, seen, is_open = b'', 0, True
 if place.get('deaf'):
-    signal.alarm(30)
+    signal.alarm(120)
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     signal.alarm(0)
 while True:
@@ -94,7 +94,7 @@ while True:
             break
     if not is_open:
         break
-    if not select.select([master], [], [], 30)[0]:
+    if not select.select([master], [], [], 120)[0]:
         os.kill(pid, signal.SIGKILL)
         break
     try:

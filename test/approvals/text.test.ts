@@ -1,7 +1,7 @@
 // What a person reads before they decide.
 
 import fc from 'fast-check'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { callText } from '../../src/asking/call-text.js'
 import { lookalikes } from '../../src/asking/lookalikes.js'
 import { questionText } from '../../src/asking/question-text.js'
@@ -9,9 +9,6 @@ import type { Data } from '../../src/core/base/json.js'
 import { columnsOf, endOf, folded } from '../../src/core/base/text.js'
 import type { Question } from '../../src/core/hooks/outcome.js'
 import { madeQuestion } from './made-question.js'
-
-// A busy machine takes its time to make up data.
-vi.setConfig({ testTimeout: 60_000 })
 
 const bash = (command: string): Data => ({ tool_name: 'Bash', tool_input: { command } })
 const textOf = (call: Data) => callText(call).join('\n')

@@ -13,6 +13,7 @@ import {
   isRunning,
   Project,
   programFile,
+  type Run,
   type RunOptions,
   withProgram,
 } from './program.js'
@@ -31,11 +32,22 @@ interface Fired {
   readonly stderr: string
 }
 
-/** One event of the session `s1`, in a process of its own. */
-async function fire(event: string, data: object = {}, more: RunOptions = {}): Promise<Fired> {
-  const input = { session_id: 's1', ...data }
-  const args = ['fire', event, '--trust-all', '--json']
-  const { code, stdout, stderr } = await project.carabiner(args, { input, ...more })
+/** One event of the session `s1`. */
+function fire(event: string, data: object = {}, more: RunOptions = {}): Promise<Fired> {
+  return fired(project.call(...typed(event, data, more)))
+}
+
+/** The same in a process of its own. */
+function fireAlone(event: string, data: object = {}, more: RunOptions = {}): Promise<Fired> {
+  return fired(project.carabiner(...typed(event, data, more)))
+}
+
+function typed(event: string, data: object, more: RunOptions): [readonly string[], RunOptions] {
+  return [['fire', event, '--trust-all', '--json'], { input: { session_id: 's1', ...data }, ...more }]
+}
+
+async function fired(run: Promise<Run>): Promise<Fired> {
+  const { code, stdout, stderr } = await run
   return { code, outcome: JSON.parse(stdout) as Outcome, stderr }
 }
 
@@ -169,7 +181,7 @@ describe('from one fire to the next', () => {
       hooks: grouped({ PreToolUse: ['touch ran; exit 2'] }),
     }
     const distrusting = (event: string, data: object) =>
-      project.carabiner(['fire', event, '--json'], { input: { session_id: 's1', ...data } })
+      project.call(['fire', event, '--json'], { input: { session_id: 's1', ...data } })
     await distrusting('skill:loaded', loaded)
     const { code, stdout } = await distrusting('PreToolUse', BASH)
     expect([code, JSON.parse(stdout).hooks[0].why, project.has('ran')]).toEqual([0, 'untrusted', false])
@@ -326,7 +338,7 @@ describe('who sees what', () => {
       Stop: ['exit 2', { command: context('left', 'Stop'), async: true }],
     })
     const anonymous = (event: string) =>
-      project.carabiner(['fire', event, '--trust-all', '--json'], { input: more })
+      project.call(['fire', event, '--trust-all', '--json'], { input: more })
     await anonymous('SessionStart')
     expect([(await anonymous('Stop')).code, (await anonymous('Stop')).code]).toEqual([2, 2])
     expect(kept()).toEqual([])
@@ -359,22 +371,22 @@ describe('at once', () => {
   it('two fires of one session: no refused stop goes uncounted', async () => {
     settings({ stop_block_cap: 5 })
     hooks({ Stop: ['exit 2'] })
-    const all = await Promise.all(Array.from({ length: 8 }, () => fire('Stop')))
+    const all = await Promise.all(Array.from({ length: 8 }, () => fireAlone('Stop')))
     expect(all.map(({ code }) => code).sort()).toEqual([0, 0, 0, 2, 2, 2, 2, 2])
   })
 
   it('of several fires one alone delivers what an async hook left', async () => {
     hooks({ Stop: [{ command: context('left', 'Stop'), async: true }] })
-    await fire('Stop')
-    const all = await Promise.all(Array.from({ length: 6 }, () => fire('PreToolUse', BASH)))
+    await fireAlone('Stop')
+    const all = await Promise.all(Array.from({ length: 6 }, () => fireAlone('PreToolUse', BASH)))
     expect(all.flatMap(({ outcome }) => texts(outcome.injections))).toEqual(['left'])
   })
 
   it('no effect of several async hooks is lost', async () => {
     const tell = `printf '{"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"%s"}}' "$$"`
     hooks({ Stop: [{ command: tell, async: true }] })
-    await Promise.all(Array.from({ length: 6 }, () => fire('Stop')))
-    const { outcome } = await fire('PreToolUse', BASH)
+    await Promise.all(Array.from({ length: 6 }, () => fireAlone('Stop')))
+    const { outcome } = await fireAlone('PreToolUse', BASH)
     expect(new Set(texts(outcome.injections)).size).toBe(6)
   })
 
@@ -384,20 +396,22 @@ describe('at once', () => {
       skill_directory: project.folder,
       hooks: grouped({ PreToolUse: [{ command: 'echo x >> ran', once: true }] }),
     }
-    await fire('skill:loaded', loaded)
-    await Promise.all(Array.from({ length: 6 }, () => fire('PreToolUse', BASH)))
+    await fireAlone('skill:loaded', loaded)
+    await Promise.all(Array.from({ length: 6 }, () => fireAlone('PreToolUse', BASH)))
     expect(project.read('ran')).toBe('x\n')
   })
 
   it('an end of the session beside other events leaves a session that works', async () => {
     hooks({ Stop: ['exit 2'], SessionStart: ['echo A=1 >> "$CLAUDE_ENV_FILE"'] })
     const events = ['Stop', 'SessionStart', 'SessionEnd', 'Stop', 'SessionEnd', 'SessionStart', 'Stop']
-    const all = await Promise.all(events.map((event) => fire(event, { reason: 'exit', source: 'resume' })))
+    const all = await Promise.all(
+      events.map((event) => fireAlone(event, { reason: 'exit', source: 'resume' })),
+    )
     expect(all.map(({ code }) => code)).toEqual([2, 0, 0, 2, 0, 0, 2])
     // A hook that is given an environment file may find it gone, and that is said; refused stops are not concerned.
     const stops = all.filter((_, i) => events[i] === 'Stop')
     expect(stops.flatMap(({ outcome }) => outcome.diagnostics)).toEqual([])
-    expect((await fire('Stop')).code).toBe(2)
+    expect((await fireAlone('Stop')).code).toBe(2)
   })
 })
 
@@ -427,11 +441,11 @@ describe('a fire that is killed', () => {
         Stop: ['exit 2'],
         PreToolUse: ['test -e pid || { echo $$ > pid; sleep 300; }', GUARD],
       })
-      expect((await fire('Stop')).code).toBe(2)
+      expect((await fireAlone('Stop')).code).toBe(2)
       await kill('PreToolUse', BASH, signal)
-      const { code, outcome } = await fire('PreToolUse', BASH)
+      const { code, outcome } = await fireAlone('PreToolUse', BASH)
       expect([code, outcome.diagnostics]).toEqual([2, []])
-      expect((await fire('Stop')).code).toBe(2)
+      expect((await fireAlone('Stop')).code).toBe(2)
       await end()
       expect(kept()).toEqual([])
     },
@@ -444,17 +458,17 @@ describe('a fire that is killed', () => {
     })
     const [, ...others] = await Promise.all([
       kill('Notification', { message: 'x' }, 'SIGKILL'),
-      ...Array.from({ length: 4 }, () => fire('Stop')),
+      ...Array.from({ length: 4 }, () => fireAlone('Stop')),
     ])
     expect(others.map(({ code }) => code)).toEqual([0, 0, 0, 0])
-    expect((await fire('PreToolUse', BASH)).outcome.injections).toHaveLength(4)
+    expect((await fireAlone('PreToolUse', BASH)).outcome.injections).toHaveLength(4)
   })
 
   it('by SIGTERM while an async hook works on ends that, too, and the next fire works', async () => {
     hooks({ PostToolUse: [`echo '{"async":true}'; echo $$ > pid; sleep 300`], PreToolUse: [GUARD] })
     await kill('PostToolUse', { ...BASH, tool_response: '' }, 'SIGTERM')
     expect(isRunning(Number(project.read('pid')))).toBe(false)
-    expect((await fire('PreToolUse', BASH)).code).toBe(2)
+    expect((await fireAlone('PreToolUse', BASH)).code).toBe(2)
   })
 })
 

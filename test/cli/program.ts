@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, inject, vi } from 'vitest'
+import { afterAll, beforeAll, inject } from 'vitest'
 import { removeAll } from '../trust/hostile-project.js'
 import { inProcess } from './in-process.js'
 
@@ -68,8 +68,6 @@ let own = ''
 
 /** Call once at the top of a file of tests. Only a copy of its `own` may be changed. */
 export function withProgram(copy?: 'own'): void {
-  // A busy machine takes its time to start processes.
-  vi.setConfig({ testTimeout: 60_000 })
   if (copy !== 'own') return
   beforeAll(() => {
     own = mkdtempSync(join(tmpdir(), 'carabiner-bin-'))

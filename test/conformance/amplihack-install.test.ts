@@ -1,10 +1,8 @@
 // The hooks that seed 003 has installed, as its installer and its tests have them: table, shape, merge, drift.
 
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Entry, isOurs, PACK_TABLE, packEntries } from '../../src/hosts/claude-code/entries.js'
 import { workplace } from '../hosts/workplace.js'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const NODE = '/usr/local/bin/node'
 const SCRIPT = '/home/alice/my tools/carabiner/dist/bin/carabiner.js'

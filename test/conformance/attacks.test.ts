@@ -30,8 +30,6 @@ import { resolveEvent } from '../../src/core/events/events.js'
 import { CALL, canaries, EVENTS, gate, Repository } from './hostile-repository.js'
 import { FORMS, planted } from './planted-secrets.js'
 
-vi.setConfig({ testTimeout: 120_000 })
-
 const SAYS = (text: string) => `#!/bin/sh\necho ${text} >&2\nexit 2\n`
 const payloadOf = (event: string) => JSON.parse(examplePayload(resolveEvent(event))) as object
 

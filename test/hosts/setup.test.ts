@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { engineEntries, packEntries } from '../../src/hosts/claude-code/entries.js'
 import { carryOut, planInstall, planRemove } from '../../src/hosts/claude-code/setup.js'
 import { deleteSettings, replaceSettings } from '../../src/hosts/settings-file.js'
@@ -22,7 +22,6 @@ import { corpusFiles, corpusIsHere } from '../systems/claude-code/replay.js'
 import { workplace } from './workplace.js'
 
 // Each change is written to the disk for good, which takes a busy machine its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 const PROGRAM = { node: '/usr/bin/node', script: '/opt/carabiner/dist/bin/carabiner.js' }
 const PACK = packEntries(PROGRAM)

@@ -8,7 +8,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { fetchTree } from '../../src/plugins/sources/fetch-source.js'
 import { withHome } from './plugin-sources.js'
 
-vi.setConfig({ testTimeout: 60_000 })
 vi.mock('node:dns/promises', () => ({ lookup: vi.fn() }))
 const bench = withHome()
 const env = { ...process.env }

@@ -9,7 +9,6 @@ import { fetchTree } from '../../src/plugins/sources/fetch-source.js'
 import { isRunning } from '../cli/program.js'
 import { withHome } from './plugin-sources.js'
 
-vi.setConfig({ testTimeout: 60_000 })
 const bench = withHome()
 
 const git = (url: string, more: { ref?: string; path?: string } = {}) =>

@@ -5,13 +5,11 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { PluginProblem } from '../../src/plugins/plugin-problem.js'
 import { readArchive } from '../../src/plugins/sources/archive.js'
 import { FileTree, MOST_ENTRIES, MOST_FILE_BYTES } from '../../src/plugins/sources/file-tree.js'
 import { paxEntry, type TarEntry, tarOf, ZIP } from './archives.js'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 /** The code of what it throws; a tree means that it did not. */
 function refusal(bytes: Buffer): string | FileTree {

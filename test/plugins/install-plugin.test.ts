@@ -13,7 +13,6 @@ import { prepareUpdate } from '../../src/plugins/update-plugin.js'
 import { tarOf, ZIP } from './archives.js'
 import { HOOKS, treeOf, withHome } from './plugin-sources.js'
 
-vi.setConfig({ testTimeout: 60_000 })
 const bench = withHome()
 
 afterEach(() => {

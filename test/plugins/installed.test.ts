@@ -2,7 +2,7 @@
 
 import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { resolveSource } from '../../src/plugins/catalog/resolve.js'
 import { installPrepared, preparePlugin } from '../../src/plugins/install-plugin.js'
 import { listInstalled } from '../../src/plugins/installed.js'
@@ -12,7 +12,6 @@ import { lockPath, pluginsDir, type Target } from '../../src/plugins/target.js'
 import { prepareUpdate } from '../../src/plugins/update-plugin.js'
 import { withHome } from './plugin-sources.js'
 
-vi.setConfig({ testTimeout: 60_000 })
 const bench = withHome()
 
 afterEach(() => {

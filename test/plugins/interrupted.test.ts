@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config/load.js'
 import { resolveSource } from '../../src/plugins/catalog/resolve.js'
 import { installPrepared, isTrusted, preparePlugin } from '../../src/plugins/install-plugin.js'
@@ -26,7 +26,6 @@ import { ended, programFile, withProgram } from '../cli/program.js'
 import { withDriver } from './driver.js'
 import { treeOf, withHome } from './plugin-sources.js'
 
-vi.setConfig({ testTimeout: 120_000 })
 const bench = withHome()
 const driver = bench.path('driver.mjs')
 

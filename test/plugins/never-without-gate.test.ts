@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { createHooks } from 'carabiner'
-import { beforeEach, expect, it, vi } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { resolveSource } from '../../src/plugins/catalog/resolve.js'
 import { installPrepared, preparePlugin, trustInstalled } from '../../src/plugins/install-plugin.js'
 import { finishInterrupted } from '../../src/plugins/installed.js'
@@ -12,7 +12,6 @@ import { trustStore } from '../../src/trust/trust-store.js'
 import { withDriver } from './driver.js'
 import { withHome } from './plugin-sources.js'
 
-vi.setConfig({ testTimeout: 120_000 })
 const bench = withHome()
 const driver = bench.path('driver.mjs')
 

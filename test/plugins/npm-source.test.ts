@@ -16,7 +16,6 @@ import { prepareUpdate } from '../../src/plugins/update-plugin.js'
 import { type TarEntry, tarOf } from './archives.js'
 import { HOOKS, withHome } from './plugin-sources.js'
 
-vi.setConfig({ testTimeout: 120_000 })
 const bench = withHome()
 const canary = bench.path('canary')
 

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { setImmediate } from 'node:timers/promises'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { listInstalled } from '../../src/plugins/installed.js'
 import { pluginsDir } from '../../src/plugins/target.js'
 import { underWay } from '../../src/plugins/work-folder.js'
@@ -10,7 +10,6 @@ import { ended } from '../cli/program.js'
 import { withDriver } from './driver.js'
 import { withHome } from './plugin-sources.js'
 
-vi.setConfig({ testTimeout: 120_000 })
 const bench = withHome()
 const driver = bench.path('driver.mjs')
 withDriver(new URL('./busy-driver.ts', import.meta.url), driver)

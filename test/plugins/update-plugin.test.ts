@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { resolveSource } from '../../src/plugins/catalog/resolve.js'
 import { installPrepared, preparePlugin } from '../../src/plugins/install-plugin.js'
 import { type LockEntry, readLock, writeLock } from '../../src/plugins/lock-file.js'
@@ -9,7 +9,6 @@ import { lockPath, pluginsDir } from '../../src/plugins/target.js'
 import { prepareUpdate, type UpdateOptions } from '../../src/plugins/update-plugin.js'
 import { HOOKS, treeOf, withHome } from './plugin-sources.js'
 
-vi.setConfig({ testTimeout: 60_000 })
 const bench = withHome()
 const target = bench.user
 const folder = bench.path('guard')

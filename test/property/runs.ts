@@ -4,6 +4,8 @@
 const { CARABINER_RUNS } = process.env
 const FACTOR =
   CARABINER_RUNS === undefined ? 0.1 : CARABINER_RUNS === 'large' ? 1 : checked(Number(CARABINER_RUNS))
+/** Whether all of a long list is tried, and not only what matters most. */
+export const isLarge = FACTOR >= 1
 /** Fewer would hardly try anything. */
 const FEWEST = 25
 

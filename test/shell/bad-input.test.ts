@@ -12,7 +12,6 @@ vi.mock('unbash', async (original) => {
   return { ...unbash, parse: vi.fn(unbash.parse) }
 })
 
-vi.setConfig({ testTimeout: 60_000 })
 beforeEach(() => void vi.mocked(parse).mockClear())
 
 /** How much text the parser was given: what bounds the work, on any machine. */

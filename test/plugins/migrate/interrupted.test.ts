@@ -3,13 +3,12 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../../src/config/load.js'
 import { ended } from '../../cli/program.js'
 import { withDriver } from '../driver.js'
 import { treeOf, withHome } from '../plugin-sources.js'
 
-vi.setConfig({ testTimeout: 120_000 })
 const bench = withHome()
 const driver = bench.path('driver.mjs')
 

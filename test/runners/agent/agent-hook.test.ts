@@ -3,12 +3,10 @@
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PAYLOAD_LIMIT } from '../../../src/runners/model/question.js'
 import { Asking, CALL } from '../model/asking.js'
 import { LoopbackModel, type Move } from '../model/loopback-model.js'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 let project: string
 let model: LoopbackModel

@@ -6,11 +6,9 @@ import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, 
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ProjectFolder } from '../../../src/runners/agent/project-folder.js'
 import { Tools } from '../../../src/runners/agent/tools.js'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 let outer: string
 let project: string

@@ -8,8 +8,6 @@ import { type Program, Programs } from '../../../src/runners/command/programs.js
 import { livesIn, livingMembers, ProcessGroup } from '../../../src/runners/program/process-group.js'
 import { FOREVER, until, Workshop } from './workshop.js'
 
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
-
 const STUBBORN = "trap '' TERM; echo x >started; while :; do sleep 1; done"
 
 const onLinux = process.platform === 'linux'

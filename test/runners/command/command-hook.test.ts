@@ -22,8 +22,6 @@ import type { Place, Surroundings } from '../../../src/runners/hook-spec.js'
 import { laneHook } from '../../core/made-hook.js'
 import { FOREVER, Workshop } from './workshop.js'
 
-vi.setConfig({ testTimeout: 30_000 })
-
 let workshop: Workshop
 let programs: Programs
 const handedOn = new HandedOn()

@@ -3,12 +3,10 @@
 import { getEventListeners } from 'node:events'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Output } from '../../../src/runners/command/execution.js'
 import { type Program, Programs } from '../../../src/runners/command/programs.js'
 import { FOREVER, isThere, until, Workshop } from './workshop.js'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 const MIB = 1024 * 1024
 const never = new AbortController().signal

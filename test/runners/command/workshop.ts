@@ -17,7 +17,7 @@ import type { Program } from '../../../src/runners/command/programs.js'
 
 /** Longer than any test may take: what sleeps so long was ended, or hangs. */
 export const FOREVER = 300
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 120_000
 
 export class Workshop {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'carabiner ')))

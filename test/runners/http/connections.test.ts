@@ -4,8 +4,6 @@ import { setImmediate as nextRound } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { DENY, Station } from './station.js'
 
-vi.setConfig({ testTimeout: 30_000 })
-
 let station: Station
 
 beforeEach(() => {

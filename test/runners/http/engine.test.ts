@@ -9,8 +9,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { corpusIsHere, readCorpus } from '../../systems/claude-code/replay.js'
 import { DENY, type Setup, Station } from './station.js'
 
-vi.setConfig({ testTimeout: 30_000 })
-
 const CALL = { tool_name: 'Bash', tool_input: { command: 'ls' } }
 
 let station: Station

@@ -1,9 +1,7 @@
 // Servers that misbehave: whatever they send, or do not send, the call fails in words and in time, and nothing is left behind.
 
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DENY, Station } from './station.js'
-
-vi.setConfig({ testTimeout: 30_000 })
 
 let station: Station
 

@@ -5,8 +5,6 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { withoutSecrets } from '../../../src/core/base/secrets.js'
 import { DENY, FOREVER_MS, portOf, Station } from './station.js'
 
-vi.setConfig({ testTimeout: 30_000 })
-
 let station: Station
 
 beforeEach(() => {

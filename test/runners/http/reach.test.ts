@@ -7,8 +7,6 @@ import { privateHostProblem } from '../../../src/runners/http/allow-lists.js'
 import { guardedLookup, Reach } from '../../../src/runners/http/reach.js'
 import { DENY, portOf, Station } from './station.js'
 
-vi.setConfig({ testTimeout: 30_000 })
-
 const reach = (url: string, allowed: readonly string[] = [], own = false) =>
   new Reach(new URL(url), own, allowed)
 

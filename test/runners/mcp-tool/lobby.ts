@@ -2,7 +2,6 @@
 
 import { fileURLToPath } from 'node:url'
 import type { Data } from 'carabiner'
-import { vi } from 'vitest'
 import type { Hook, HookEvent } from '../../../src/core/hooks/hook.js'
 import { type Limits, McpServers } from '../../../src/runners/mcp-tool/mcp-servers.js'
 import { type McpToolHandler, mcpToolHook } from '../../../src/runners/mcp-tool/mcp-tool-hook.js'
@@ -15,8 +14,6 @@ const script = (name: string) => fileURLToPath(new URL(`./servers/${name}.mjs`, 
 
 /** Slow machines are no failures. */
 const PATIENT: Limits = { startMs: 60_000, reactMs: 20_000 }
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 export class Lobby {
   readonly workshop = new Workshop()

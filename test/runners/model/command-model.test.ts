@@ -7,8 +7,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { FOREVER, Workshop } from '../command/workshop.js'
 import { Asking } from './asking.js'
 
-vi.setConfig({ testTimeout: 30_000 })
-
 let workshop: Workshop
 let asking: Asking
 

@@ -8,8 +8,6 @@ import type { EndpointSettings } from '../../../src/runners/model/model-source.j
 import { Asking } from './asking.js'
 import { LoopbackModel, type Move } from './loopback-model.js'
 
-vi.setConfig({ testTimeout: 30_000 })
-
 const KEY = 'k3y-0123456789abcdef'
 let model: LoopbackModel
 

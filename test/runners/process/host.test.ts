@@ -3,10 +3,8 @@
 import { execFile } from 'node:child_process'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
-import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Workshop } from '../command/workshop.js'
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 let home: Workshop
 let workshop: Workshop

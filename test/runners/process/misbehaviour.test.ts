@@ -7,8 +7,6 @@ import { livingMembers } from '../../../src/runners/program/process-group.js'
 import { until } from '../command/workshop.js'
 import { ask, failureOf, Hall, reasonFrom } from './hall.js'
 
-vi.setConfig({ testTimeout: 60_000 })
-
 const MIB = 1024 * 1024
 const BRIEF = { observe: 20, intercept: 0.2, approve: 20, hello: 20 }
 

@@ -7,8 +7,6 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { until } from '../command/workshop.js'
 import { ask, failureOf, Hall, PRE_TOOL_USE, tell } from './hall.js'
 
-vi.setConfig({ testTimeout: 60_000 })
-
 let hall: Hall
 
 beforeEach(() => {

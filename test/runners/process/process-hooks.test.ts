@@ -7,8 +7,6 @@ import type { Hook } from 'carabiner/core'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ask, failureOf, Hall, reasonFrom } from './hall.js'
 
-vi.setConfig({ testTimeout: 60_000 })
-
 let hall: Hall
 
 beforeEach(() => {

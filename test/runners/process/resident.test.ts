@@ -6,8 +6,6 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { isThere, until } from '../command/workshop.js'
 import { ask, failureOf, Hall, reasonFrom } from './hall.js'
 
-vi.setConfig({ testTimeout: 60_000 })
-
 /** Started again as soon as somebody wants it. */
 const AT_ONCE = { delay: 0, maxDelay: 0, attempts: 50 }
 

@@ -7,8 +7,6 @@ import { type Program, Programs } from '../../../src/runners/command/programs.js
 import { notStarted } from '../../../src/runners/program/start-failure.js'
 import { Workshop } from '../command/workshop.js'
 
-vi.setConfig({ testTimeout: 30_000 })
-
 let workshop: Workshop
 let programs: Programs
 

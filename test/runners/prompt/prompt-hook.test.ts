@@ -7,8 +7,6 @@ import { PAYLOAD_LIMIT } from '../../../src/runners/model/question.js'
 import { Asking } from '../model/asking.js'
 import { LoopbackModel } from '../model/loopback-model.js'
 
-vi.setConfig({ testTimeout: 30_000 })
-
 const saying = (reply: string) => Asking.host(() => reply)
 const NO = '{"ok": false, "reason": "PHNO"}'
 

@@ -1,7 +1,7 @@
 import { hash as digestOf } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { FileAuditLog } from '../../../src/store/audit/file-audit.js'
 import { verify } from '../../../src/store/audit/verify.js'
 import {
@@ -15,9 +15,6 @@ import {
   workplace,
   writeLines,
 } from './workplace.js'
-
-// A busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 const ZEROS = '0'.repeat(64)
 

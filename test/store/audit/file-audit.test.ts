@@ -2,15 +2,12 @@
 
 import { readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ownSelf } from '../../../src/files/mutex.js'
 import { createHooks, deny } from '../../../src/index.js'
 import { FileAuditLog, type FileAuditOptions, fileAudit } from '../../../src/store/audit/file-audit.js'
 import { verify } from '../../../src/store/audit/verify.js'
 import { entriesOf, entry, storyOf, times, workplace } from './workplace.js'
-
-// A busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 function place(options: Partial<FileAuditOptions> = {}) {
   const made = workplace()

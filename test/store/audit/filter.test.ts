@@ -1,11 +1,8 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { AuditedHook, AuditRecord } from '../../../src/core/session/audit-record.js'
 import { DECISIONS, type FilterOptions, filterOf } from '../../../src/store/audit/filter.js'
 import { statsOf } from '../../../src/store/audit/stats.js'
 import type { Entry } from '../../../src/store/audit-log.js'
-
-// A busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 const NOW = Date.parse('2026-01-31T12:00:00Z')
 

@@ -9,9 +9,6 @@ import { verify } from '../../../src/store/audit/verify.js'
 import { FORMS, planted } from '../../conformance/planted-secrets.js'
 import { entriesOf, type Workplace, workplace } from './workplace.js'
 
-// A busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
-
 /** What only the words around it show to be a secret; the part that must not be seen. */
 const LABELLED: Readonly<Record<string, string>> = {
   'Authorization: Bearer abc0def1ghi2jkl3mno4': 'abc0def1ghi2jkl3mno4',

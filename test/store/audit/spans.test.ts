@@ -5,9 +5,6 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { AuditedHook, AuditRecord } from '../../../src/core/session/audit-record.js'
 import { spansSink, withSpans } from '../../../src/store/audit/spans.js'
 
-// A busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
-
 /** As much of the packages as is used here. They are optional, and may not be installed. */
 interface Api {
   readonly trace: {

@@ -2,13 +2,10 @@
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { segmentPath } from '../../../src/store/audit/segments.js'
 import { verify } from '../../../src/store/audit/verify.js'
 import { appendBytes, entry, linesIn, RECORDS, smallLog, times, workplace, writeLines } from './workplace.js'
-
-// A busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 describe('files', () => {
   function longLog() {

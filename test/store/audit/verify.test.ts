@@ -2,15 +2,12 @@
 
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { segmentPath } from '../../../src/store/audit/segments.js'
 import { verify } from '../../../src/store/audit/verify.js'
 import type { Verification } from '../../../src/store/audit-log.js'
 import { runs } from '../../property/runs.js'
 import { appendBytes, RECORDS, sealed, smallLog, times, writeLines } from './workplace.js'
-
-// A busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 /** Where the first problem is. */
 function named({ ok, problems }: Verification) {

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { afterAll, beforeAll, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { FileAuditLog, type FileAuditOptions } from '../../../src/store/audit/file-audit.js'
 import { readEntries } from '../../../src/store/audit/read.js'
 import { segmentPath } from '../../../src/store/audit/segments.js'
@@ -100,8 +100,6 @@ let programs = ''
 
 /** Call once at the top of a file of tests. */
 export function withWorkers(): void {
-  // A busy machine takes its time to start processes.
-  vi.setConfig({ testTimeout: 120_000 })
   beforeAll(async () => {
     programs = mkdtempSync(join(tmpdir(), 'carabiner-auditors-'))
     chmodSync(programs, 0o755)

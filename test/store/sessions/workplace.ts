@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { afterAll, beforeAll, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { FRESH_STATE, type SessionState } from '../../../src/core/session/session-store.js'
 import { FileStore } from '../../../src/store/sessions/file-store.js'
 
@@ -56,8 +56,6 @@ let programs = ''
 
 /** Call once at the top of a file of tests. */
 export function withWorkers(): void {
-  // A busy machine takes its time to start processes.
-  vi.setConfig({ testTimeout: 120_000 })
   beforeAll(async () => {
     programs = mkdtempSync(join(tmpdir(), 'carabiner-workers-'))
     chmodSync(programs, 0o755)

@@ -167,6 +167,7 @@ function oddityOf(stats: Stats): Problem | undefined {
 }
 
 // ---- where an entry stands ------------------------------------------------------------------------------------
+
 /** Looks up the line only when asked: most hooks are never shown, and finding lines takes longer than loading. A copy (`{ ...origin }`, JSON) has the line too. */
 export class FileOrigin implements Origin {
   readonly scope: Owner['scope']

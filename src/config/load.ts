@@ -114,6 +114,7 @@ async function configureAll(
 }
 
 // ---- hooks of skills ------------------------------------------------------------------------------------------
+
 /** Folders below the home folder in which a user keeps skills. */
 const OF_USER = ['.amplifier', '.claude'] as const
 

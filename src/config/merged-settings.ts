@@ -293,6 +293,7 @@ function termsOf(values: Readonly<Record<string, unknown>>): Terms {
 }
 
 // ---- the setting that keeps a hook from running ---------------------------------------------------------------
+
 export interface Silence {
   /** The setting as written: `"enabled": false`. */
   readonly setting: string

@@ -29,6 +29,7 @@ export function cleanName(name: unknown): string | undefined {
 }
 
 // ---- names and ids of hooks -----------------------------------------------------------------------------------
+
 /** Names given to the hooks of one owner so far. */
 interface Given {
   /** `~2` for the second owner of the same name. */

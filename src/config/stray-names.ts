@@ -41,6 +41,7 @@ function looksLikeGroup(value: unknown): boolean {
 }
 
 // ---- names that are no event ----------------------------------------------------------------------------------
+
 /** Undefined for a name of no known event: a file cannot define events. */
 export function knownEvent(name: string): EventKind | undefined {
   const kind = name === '' ? undefined : resolveEvent(name)

@@ -174,6 +174,7 @@ function trustCommand(scope: string, { kind, name, path, hooksDir }: Unit): stri
 type NotTrusted = Exclude<Standing, { readonly state: 'trusted' }>
 
 // ---- failures of hooks that ran from their copy ---------------------------------------------------------------
+
 interface Copied {
   readonly copy: string
   /** The folder that was copied. */

@@ -113,6 +113,7 @@ function errorLine(
 }
 
 // ---- answers to the other side --------------------------------------------------------------------------------
+
 type RequestHandler = (method: string, params: Json | undefined) => unknown
 type Request = Extract<Message, { readonly type: 'request' }>
 

@@ -75,6 +75,7 @@ export function boundedText(text: string, limit: number): string {
 }
 
 // ---- errors of calls ------------------------------------------------------------------------------------------
+
 /**
  * timeout: no reply in time. aborted: the signal of the call. closed: the other side is gone, or close() was called.
  * overloaded: not sent, since the other side does not read and too much waits for it. remote: an error reply.

@@ -365,3 +365,9 @@ export function isHookError(thrown: unknown, code?: ErrorCode): thrown is HookEr
     return false
   }
 }
+
+/** True if an optional package is not installed, by the codes of import() and of require(). */
+export function isMissingPackage(error: unknown): boolean {
+  const { code } = (error ?? {}) as { readonly code?: unknown }
+  return code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND'
+}

@@ -51,6 +51,7 @@ export function agentHook(
 }
 
 // ---- the loop: the model asks for files until it answers ------------------------------------------------------
+
 const MOST_TURNS = 50
 /** Calls in one answer; a model that wants more asks again. */
 const MOST_CALLS = 16

@@ -216,6 +216,7 @@ class Execution {
 }
 
 // ---- output ---------------------------------------------------------------------------------------------------
+
 /** A program that writes byte by byte must not cost one buffer a byte. */
 const MOST_CHUNKS = 1024
 

@@ -162,6 +162,7 @@ function opened(path: string): number | undefined {
 }
 
 // ---- the text of an environment file --------------------------------------------------------------------------
+
 interface EnvFile {
   readonly variables: Readonly<Record<string, string>>
   /** Lines that only a shell could evaluate. */

@@ -192,6 +192,7 @@ function requestIn(body: RequestInit['body']): RequestId | undefined {
 }
 
 // ---- fetch with bounds and an end -----------------------------------------------------------------------------
+
 const MOST_HEADER_BYTES = 64 * 1024
 /** The only headers that the SDK reads. */
 const HEADERS = ['content-type', 'mcp-session-id', 'location', 'www-authenticate'] as const

@@ -276,6 +276,7 @@ async function answerOf(
 }
 
 // ---- all servers of one createHooks() -------------------------------------------------------------------------
+
 interface Entry {
   readonly key: string
   readonly server: McpServer

@@ -39,6 +39,7 @@ export function mcpToolHook(
 }
 
 // ---- what the tool is called with -----------------------------------------------------------------------------
+
 type Fields = { readonly [key: string]: unknown }
 
 /** `${tool_input.command}`, `${tool_calls.0.tool_name}`. Anything else stays as it is written. */

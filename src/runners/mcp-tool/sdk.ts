@@ -1,8 +1,7 @@
 // The official SDK of the Model Context Protocol, optional and loaded when the first server is asked; and links, which it talks through.
 
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
-import { HookError, textOf } from '../../core/base/errors.js'
-import { isMissingPackage } from '../missing-package.js'
+import { HookError, isMissingPackage, textOf } from '../../core/base/errors.js'
 
 const PACKAGE = '@modelcontextprotocol/sdk'
 
@@ -56,6 +55,7 @@ function notLoaded(error: unknown): HookError {
 }
 
 // ---- links ----------------------------------------------------------------------------------------------------
+
 export interface Link extends Transport {
   /** It can be asked no more. */
   readonly isOver: boolean

@@ -156,6 +156,7 @@ function unfit(answersText: boolean): HookError {
 }
 
 // ---- a model that is a command --------------------------------------------------------------------------------
+
 /** Set for the command: an agent that answers as the model has hooks of its own, which must not ask it again. */
 const WITHIN = 'CARABINER_WITHIN_MODEL'
 

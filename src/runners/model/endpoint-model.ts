@@ -1,9 +1,8 @@
 // A model at an endpoint of the user's settings, asked through the AI SDK's provider, which is loaded when first needed.
 
-import { HookError, textOf } from '../../core/base/errors.js'
+import { HookError, isMissingPackage, textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
 import { keepSecret } from '../../core/base/secrets.js'
-import { isMissingPackage } from '../missing-package.js'
 import { type EndpointSettings, isLanguageModel, type LanguageModel, MODEL_SETTING } from './model-source.js'
 
 interface Provider {
@@ -98,6 +97,7 @@ function wrongVersion({ package: name, version }: Provider): HookError {
 }
 
 // ---- fetch ----------------------------------------------------------------------------------------------------
+
 /** Bytes, after decompression. A verdict takes a line, and a tool call not much more. */
 export const BODY_LIMIT = 1024 * 1024
 

@@ -6,8 +6,10 @@ import { type Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { byteLength, cutText, plainText } from '../../core/base/text.js'
 
-/** A stream that outlives `stdin`: Node destroys that when the process ends, which may be before its last reply was read.
- * Calls `onBroken` when the process reads no more. */
+/**
+ * A stream that outlives `stdin`: Node destroys that when the process ends, which may be before its last reply was read.
+ * Calls `onBroken` when the process reads no more.
+ */
 export function inputOf({ stdin }: ChildProcessWithoutNullStreams, onBroken: () => void): Writable {
   stdin.on('error', onBroken)
   return new Writable({
@@ -24,6 +26,7 @@ export function inputOf({ stdin }: ChildProcessWithoutNullStreams, onBroken: () 
 }
 
 // ---- a process that does not read -----------------------------------------------------------------------------
+
 /** A busy hook reads again within this time. Data that waits for a stuck one would keep our own process from ending. */
 const STALLED_MS = 10_000
 
@@ -63,6 +66,7 @@ export class Stall {
 }
 
 // ---- standard error -------------------------------------------------------------------------------------------
+
 const MOST_LINES = 64
 /** Bytes of all lines together. */
 const MOST_BYTES = 4096

@@ -65,6 +65,7 @@ export function launched(launch: Launch): Promise<ChildProcessWithoutNullStreams
 }
 
 // ---- everything that ends with the process --------------------------------------------------------------------
+
 /** `end` sends TERM, then KILL; `gone` settles when nothing of it is left. */
 export type ChildGroup = Pick<ProcessGroup, 'gone' | 'end'>
 

@@ -214,6 +214,7 @@ export class Life {
 }
 
 // ---- failures in words ----------------------------------------------------------------------------------------
+
 /** Bounds on the lines of standard error in a message. */
 const MOST_LINES = 3
 const MOST_SEEN = 40

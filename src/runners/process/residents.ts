@@ -263,6 +263,7 @@ function times(count: number): string {
 }
 
 // ---- all residents of one createHooks() -----------------------------------------------------------------------
+
 export class Residents {
   readonly #residents = new Map<string, Resident>()
   /** Keys of the last renewal; the next one may end theirs. */

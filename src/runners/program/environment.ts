@@ -104,6 +104,7 @@ export function foreignPlaceholder(
 }
 
 // ---- folders --------------------------------------------------------------------------------------------------
+
 /** Makes the plugin's data folder, so that a plugin may write into it. False, with a note, if it could not be made. */
 export function madeDataFolder({ plugin }: Place, note: (d: Diagnostic) => void): boolean {
   try {

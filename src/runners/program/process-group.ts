@@ -140,6 +140,7 @@ export class ProcessGroup {
 }
 
 // ---- members that really live ---------------------------------------------------------------------------------
+
 /** The living members of a group; undefined if the system does not tell. A zombie that nobody reaps (often in a container) still answers to signals. */
 export function livingMembers(group: number): readonly number[] | undefined {
   try {

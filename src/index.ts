@@ -69,7 +69,6 @@ export {
   type Verdict,
 } from './core/index.js'
 export type { Hooks, ListedHook } from './hooks.js'
-export { type SwitchesOptions, switches } from './plugins/switches.js'
 export { createHooks, type HooksOptions } from './runtime.js'
 export { type FileApprovalsOptions, fileApprovals } from './store/approvals/file-approvals.js'
 export type { Approvals, Pending as PendingQuestion } from './store/approvals.js'

@@ -64,7 +64,6 @@ export { type Admit, type Candidate, type Plan, planOf, type Skip } from './run/
 export { type AuditRecord, type AuditSink, memoryAudit } from './session/audit-record.js'
 export type { ContextMessage, Embedder } from './session/embedder.js'
 export { DEFAULT_SETTINGS, type Settings } from './session/embedder.js'
-export { Engine } from './session/engine.js'
 export type { FireOptions } from './session/fire.js'
 export type { CallModelOptions, ModelCallResult, ModelRequest } from './session/model-call.js'
 export {
@@ -74,7 +73,7 @@ export {
   HookRegistry,
   type RegistryOptions,
 } from './session/registry.js'
-export { Session, type SessionOptions } from './session/session.js'
+export type { Session, SessionOptions } from './session/session.js'
 export { FRESH_STATE, MemoryStore, type SessionState, type SessionStore } from './session/session-store.js'
 export type { CallOptions, RunTool, ToolCall, ToolCallResult } from './session/tool-call.js'
 export type { Approver, Grant, Reply, Unanswered } from './verdict/approval.js'

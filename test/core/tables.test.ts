@@ -70,7 +70,9 @@ describe('a new event is a row of the catalogue', () => {
 
   it('that the turns of a session follow', async () => {
     const row: EventRow = { ...GATE, matcher: null, required: {}, startsTurn: true }
-    const { DEFAULT_SETTINGS, Engine, Session } = await coreWith('DeployPrompt', row)
+    const { DEFAULT_SETTINGS } = await coreWith('DeployPrompt', row)
+    const { Engine } = await import('../../src/core/session/engine.js')
+    const { Session } = await import('../../src/core/session/session.js')
     const session = new Session(new Engine({}, DEFAULT_SETTINGS, undefined), {})
     await session.fire('DeployPrompt')
     await session.fire('DeployPrompt')

@@ -88,6 +88,7 @@ export class Session implements AsyncDisposable {
   readonly #children = new Set<Session>()
   #closing: Promise<void> | undefined
 
+  /** @internal `hooks.session()` makes one. */
   constructor(engine: Engine, options: SessionOptions, layers: Layers = engine.layers, parent?: Session) {
     checkOptions('session', options, OPTIONS)
     this.id = options.id ?? randomUUID()

@@ -42,8 +42,9 @@ export default defineConfig({
       // checks that none leaves anything behind.
       project('pure', 0, { isolate: false, maxWorkers: 2 }),
       // They wait for the programs that they have started.
-      project('process', 1, { isolate: true, maxWorkers: 3, globalSetup: 'test/program-bundle.ts' }),
-      project('mocked', 2, { isolate: true, maxWorkers: 2 }),
+      project('command', 1, { isolate: false, maxWorkers: 3, globalSetup: 'test/program-bundle.ts' }),
+      project('process', 2, { isolate: true, maxWorkers: 3, globalSetup: 'test/program-bundle.ts' }),
+      project('mocked', 3, { isolate: true, maxWorkers: 2 }),
     ],
   },
 })

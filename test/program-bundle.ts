@@ -2,6 +2,7 @@
 
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -30,11 +31,29 @@ interface Bundles {
   readonly withPackages: string
 }
 
-let folder = ''
-let before = ''
+/** Two vitest projects ask for it, each with a copy of this module. */
+const shared = globalThis as { carabinerBundle?: Promise<Made> }
 
-export async function setup(project: TestProject): Promise<void> {
-  folder = mkdtempSync(join(tmpdir(), 'carabiner-bundle-'))
+interface Made {
+  readonly folder: string
+  readonly bundles: Bundles
+  readonly state: string
+}
+
+export async function setup(project: TestProject): Promise<() => void> {
+  shared.carabinerBundle ??= make()
+  const { folder, bundles, state } = await shared.carabinerBundle
+  project.provide('programBundle', bundles)
+  return () => {
+    if (!existsSync(folder)) return
+    const after = stateOf(folder)
+    rmSync(folder, { recursive: true, force: true })
+    if (after !== state) throw new Error(`A test changed the shared program:\n${state}\n${after}`)
+  }
+}
+
+async function make(): Promise<Made> {
+  const folder = mkdtempSync(join(tmpdir(), 'carabiner-bundle-'))
   const bundles = { alone: join(folder, 'alone', 'bin'), withPackages: join(folder, 'with-packages', 'bin') }
   mkdirSync(bundles.alone, { recursive: true })
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
@@ -44,18 +63,11 @@ export async function setup(project: TestProject): Promise<void> {
     fileURLToPath(new URL('../node_modules', import.meta.url)),
     join(folder, 'with-packages', 'node_modules'),
   )
-  before = state()
-  project.provide('programBundle', bundles)
-}
-
-export function teardown(): void {
-  const after = state()
-  rmSync(folder, { recursive: true, force: true })
-  if (after !== before) throw new Error(`A test changed the shared program:\n${before}\n${after}`)
+  return { folder, bundles, state: stateOf(folder) }
 }
 
 /** Names, sizes and times of all files of the program. */
-function state(): string {
+function stateOf(folder: string): string {
   const lines = ['alone', 'with-packages'].flatMap((name) =>
     readdirSync(join(folder, name, 'bin')).map((file) => {
       const { size, mtimeMs } = statSync(join(folder, name, 'bin', file))

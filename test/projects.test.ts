@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { projectOf } from './projects.js'
 
-/** The project of test/a/one.test.ts among these files. */
-function projectIn(files: Readonly<Record<string, string>>): string {
+/** The project of a file among these files. */
+function projectIn(files: Readonly<Record<string, string>>, file = 'test/a/one.test.ts'): string {
   return projectOf(
-    'test/a/one.test.ts',
+    file,
     (path) => files[path] ?? '',
     (path) => path in files,
   )
@@ -22,6 +22,12 @@ describe('a file of tests', () => {
     [`import { vi } from 'vitest'\nvi.mock('unbash', () => ({}))`, 'mocked'],
   ])('%j is %s', (text, project) => {
     expect(projectIn({ 'test/a/one.test.ts': text })).toBe(project)
+  })
+
+  it('of the command line is apart if it starts programs', () => {
+    const file = 'test/cli/one.test.ts'
+    expect(projectIn({ [file]: `import { spawn } from 'node:child_process'` }, file)).toBe('command')
+    expect(projectIn({ [file]: '' }, file)).toBe('pure')
   })
 
   it('starts what its helpers start', () => {

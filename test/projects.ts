@@ -4,11 +4,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { posix, sep } from 'node:path'
 
 /**
- * - `process` starts programs and mostly waits for them, so more files run at once than there are cores
- * - `mocked` replaces whole modules, which only a process of its own forgets
- * - `pure` is everything else
+ * - `pure` starts no programs
+ * - `command` is in test/cli, and mostly calls commands without starting the program
+ * - `process` starts programs
+ * - `mocked` starts none but replaces whole modules, which only a process of its own forgets
  */
-export type ProjectName = 'pure' | 'process' | 'mocked'
+export type ProjectName = 'pure' | 'command' | 'process' | 'mocked'
 
 /** What starts a program: node:child_process, and esbuild, which bundles one for a test to start. */
 const STARTS_PROGRAMS = new Set(['node:child_process', 'child_process', 'execa', 'esbuild'])
@@ -17,7 +18,7 @@ const STARTS_PROGRAMS = new Set(['node:child_process', 'child_process', 'execa',
 export function testFiles(root: string): Readonly<Record<ProjectName, readonly string[]>> {
   const read = (path: string) => readFileSync(posix.join(root, path), 'utf8')
   const exists = (path: string) => existsSync(posix.join(root, path))
-  const byProject = { pure: [] as string[], process: [] as string[], mocked: [] as string[] }
+  const byProject: Record<ProjectName, string[]> = { pure: [], command: [], process: [], mocked: [] }
   for (const path of readdirSync(posix.join(root, 'test'), { recursive: true, encoding: 'utf8' })) {
     const file = `test/${path.split(sep).join('/')}`
     if (file.endsWith('.test.ts')) byProject[projectOf(file, read, exists)].push(file)
@@ -30,8 +31,9 @@ export function projectOf(
   read: (path: string) => string,
   exists: (path: string) => boolean,
 ): ProjectName {
-  if (/^\s*vi\.(?:mock|doMock)\(/m.test(read(file))) return 'mocked'
-  return startsPrograms(file, read, exists, new Set()) ? 'process' : 'pure'
+  const isMocked = /^\s*vi\.(?:mock|doMock)\(/m.test(read(file))
+  if (!startsPrograms(file, read, exists, new Set())) return isMocked ? 'mocked' : 'pure'
+  return file.startsWith('test/cli/') && !isMocked ? 'command' : 'process'
 }
 
 function startsPrograms(

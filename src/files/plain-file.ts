@@ -32,7 +32,18 @@ export function readPlain(path: string, limit: number): Text {
   return isUtf8(read.bytes) ? { text: read.bytes.toString('utf8') } : { problem: 'is not UTF-8' }
 }
 
-/** The same for a file that need not be text. */
+/** The same, but never throws: undefined if there is no such file. */
+export function readIfThere(path: string, limit: number): Text | undefined {
+  try {
+    return readPlain(path, limit)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    return { problem: `cannot be read: ${textOf(error)}` }
+  }
+}
+
+/** Like `readPlain` for a file that need not be text. */
 export function readPlainBytes(path: string, limit: number): Bytes {
   let fd: number
   try {

@@ -2,10 +2,9 @@
 
 import { join } from 'node:path'
 import type { InputOf } from '../author/hook-input.js'
-import { textOf } from '../core/base/errors.js'
 import { type Data, isObject, type Json } from '../core/base/json.js'
 import { withoutSecrets } from '../core/base/secrets.js'
-import { readPlain } from '../files/plain-file.js'
+import { readIfThere } from '../files/plain-file.js'
 import { realOf } from '../files/within.js'
 import { bounded, fenced, inline } from './answer.js'
 import type { PackContext } from './pack-hook.js'
@@ -169,13 +168,7 @@ export function preferences({ home, settings }: PackContext): { text?: string; p
 
 function fromFile(home: string): { readonly text: string } | { readonly problem: string } {
   const path = join(home, '.amplifier', 'preferences.md')
-  try {
-    const found = readPlain(realOf(path), MAX_PREFERENCES_FILE)
-    if ('text' in found) return found
-    return found.problem === 'is empty' ? { text: '' } : { problem: `${path} ${found.problem}` }
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { text: '' }
-    return { problem: `${path} cannot be read: ${textOf(error)}` }
-  }
+  const found = readIfThere(realOf(path), MAX_PREFERENCES_FILE) ?? { text: '' }
+  if ('text' in found) return found
+  return found.problem === 'is empty' ? { text: '' } : { problem: `${path} ${found.problem}` }
 }

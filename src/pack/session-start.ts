@@ -115,13 +115,13 @@ interface GitStatus {
  * programs that git would start to compare files, and that no option switches off without their names.
  */
 function gitStatus(folder: string, env: NodeJS.ProcessEnv): GitStatus | 'unsafe' | undefined {
-  const keys = asked(folder, env, ['config', '--list', '--includes', '--show-scope', '--name-only', '-z'])
+  const keys = gitFields(folder, env, ['config', '--list', '--includes', '--show-scope', '--name-only', '-z'])
   if (keys === undefined) return undefined
   // Scopes and keys alternate.
   if (keys.some((key, i) => OWN_SCOPE.test(keys[i - 1] ?? '') && i % 2 === 1 && PROGRAMS.test(key)))
     return 'unsafe'
   const status = ['status', '--porcelain=v1', '-z', '--no-renames', '--ignore-submodules=all']
-  const entries = asked(folder, env, status)?.filter((entry) => entry.length > 3)
+  const entries = gitFields(folder, env, status)?.filter((entry) => entry.length > 3)
   if (entries === undefined) return undefined
   const named = (isUntracked: boolean) =>
     entries.filter((entry) => entry.startsWith('??') === isUntracked).map((entry) => entry.slice(3))
@@ -134,7 +134,7 @@ const OWN_SCOPE = /^(?:local|worktree|unknown)$/
 const PROGRAMS = /^(?:filter|include|includeif)\./i
 
 /** Fields between NULs; undefined if git did not answer. */
-function asked(
+function gitFields(
   folder: string,
   env: NodeJS.ProcessEnv,
   args: readonly string[],

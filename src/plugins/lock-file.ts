@@ -2,12 +2,11 @@
 
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
 import { visible, visibleName } from '../core/base/text.js'
 import { syncFolder } from '../files/folder.js'
 import { nonce } from '../files/nonce.js'
-import { readPlain } from '../files/plain-file.js'
+import { readIfThere } from '../files/plain-file.js'
 import { isPluginName } from './plugin-name.js'
 import { PluginProblem } from './plugin-problem.js'
 import { INTEGRITY } from './sources/file-tree.js'
@@ -50,17 +49,10 @@ const TEXTS = ['ref', 'path', 'catalog', 'commit', 'version'] as const
 
 /** Empty if there is no file. Throws for a file that is not ours or that a newer version wrote. */
 export function readLock(path: string): Lock {
-  let text: string
-  try {
-    const read = readPlain(path, MOST_BYTES)
-    if ('problem' in read) throw broken(path, read.problem)
-    text = read.text
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return new Map()
-    throw error instanceof PluginProblem ? error : broken(path, `cannot be read: ${textOf(error)}`)
-  }
-  return parsed(path, text)
+  const read = readIfThere(path, MOST_BYTES)
+  if (!read) return new Map()
+  if ('problem' in read) throw broken(path, read.problem)
+  return parsed(path, read.text)
 }
 
 function parsed(path: string, text: string): Lock {

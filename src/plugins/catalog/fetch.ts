@@ -2,9 +2,8 @@
 
 import { statSync } from 'node:fs'
 import { basename, isAbsolute, join, resolve } from 'node:path'
-import { textOf } from '../../core/base/errors.js'
 import { visibleName } from '../../core/base/text.js'
-import { readPlain } from '../../files/plain-file.js'
+import { readIfThere } from '../../files/plain-file.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { isFolderIn } from '../sources/folder-source.js'
 import { FORMS, parseSource, type Source } from '../sources/source.js'
@@ -107,16 +106,9 @@ function readFolderCatalog(folder: string): Catalog {
 
 /** Undefined if there is no such file. */
 function textIn(file: string): string | undefined {
-  try {
-    const read = readPlain(file, MOST_CATALOG_BYTES)
-    if ('text' in read) return read.text
-    throw new PluginProblem('CATALOG_INVALID', `${visibleName(file)} ${read.problem}`)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
-    if (error instanceof PluginProblem) throw error
-    throw new PluginProblem('CATALOG_INVALID', `${visibleName(file)} cannot be read: ${textOf(error)}`)
-  }
+  const read = readIfThere(file, MOST_CATALOG_BYTES)
+  if (!read || 'text' in read) return read?.text
+  throw new PluginProblem('CATALOG_INVALID', `${visibleName(file)} ${read.problem}`)
 }
 
 type GitCatalog = Extract<CatalogSource, { readonly kind: 'git' }>

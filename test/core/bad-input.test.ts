@@ -1124,7 +1124,9 @@ describe('a function of the host that fails', () => {
     const hooks = await createHooks({ globals: false, store })
     hooks.register('PreToolUse', () => deny('no'))
     const fired = hooks.session().fire('PreToolUse', BASH, { timeout: 0.02 })
-    const stuck = new Promise<'never answered'>((resolve) => setTimeout(resolve, 1000, 'never answered'))
+    const stuck = new Promise<'never answered'>((resolve) =>
+      setTimeout(resolve, 60_000, 'never answered').unref(),
+    )
     expect(await Promise.race([fired, stuck])).toMatchObject({ action: 'deny' })
   })
 

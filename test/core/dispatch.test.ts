@@ -695,7 +695,9 @@ describe('time-outs', () => {
     hooks.register('PreToolUse', while30ms, { name: 'unlimited', timeout: 1e9 })
     hooks.register('PreToolUse', never, { name: 'stuck', timeout: 0.02 })
     const fired = hooks.session().fire('PreToolUse', BASH)
-    const stuck = new Promise<'never answered'>((resolve) => setTimeout(resolve, 1000, 'never answered'))
+    const stuck = new Promise<'never answered'>((resolve) =>
+      setTimeout(resolve, 60_000, 'never answered').unref(),
+    )
     expect(await Promise.race([fired, stuck])).toMatchObject({ action: 'deny' })
   })
 

@@ -1,9 +1,8 @@
 // The programs that one createHooks() runs, each in a process group of its own.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { setImmediate } from 'node:timers/promises'
 import { HookError } from '../../core/base/errors.js'
-import { ProcessGroup, stopListeningIfIdle } from '../program/process-group.js'
+import { Living, ProcessGroup } from '../program/process-group.js'
 import { notStarted } from '../program/start-failure.js'
 import { type Ending, follow, type GoesOn, type GoingOn, type LeftBehind } from './execution.js'
 
@@ -21,7 +20,7 @@ export interface Program {
 const OUTPUT_LIMIT = 1024 * 1024
 
 export class Programs {
-  readonly #groups = new Set<ProcessGroup>()
+  readonly #groups = new Living<ProcessGroup>()
 
   /**
    * Rejects with HOOK_NOT_STARTED, or with the reason of the signal as soon as it is aborted. Whatever is left of the
@@ -50,30 +49,19 @@ export class Programs {
       return Promise.reject(notStarted(program, error))
     }
     if (child.pid === undefined) return failure(child, program)
-    const group = this.#watched(child.pid)
-    child.stdin.on('error', ignore)
+    const group = new ProcessGroup(child.pid)
+    this.#groups.add(group)
+    child.stdin.on('error', ignore) // a program may close its input early, or never read it
     child.stdin.end(program.input)
     return follow(child, group, program.outputLimit ?? OUTPUT_LIMIT, signal, leftBehind, goesOn)
   }
 
   /** Settles when every group that was started here is gone, and everything left behind was reported. */
-  async idle(): Promise<void> {
-    while (this.#groups.size > 0) {
-      await Promise.all([...this.#groups].map((group) => group.gone))
-      await setImmediate()
-    }
-    stopListeningIfIdle()
-  }
-
-  #watched(leader: number): ProcessGroup {
-    const group = new ProcessGroup(leader)
-    this.#groups.add(group)
-    void group.gone.then(() => this.#groups.delete(group))
-    return group
+  idle(): Promise<void> {
+    return this.#groups.end(ignore)
   }
 }
 
-/** A program may close its input early, or never read it. */
 function ignore(): void {}
 
 function start({ file, args, cwd, env }: Program): ChildProcessWithoutNullStreams {

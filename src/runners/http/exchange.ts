@@ -275,25 +275,16 @@ interface Network {
 const IDLE_MS = 30_000
 const AGENT = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: 16, scheduling: 'lifo' } as const
 
-let plain: Promise<Network> | undefined
-let secure: Promise<Network> | undefined
+const networks = new Map<string, Promise<Network>>()
 
 function networkFor(protocol: string): Promise<Network> {
-  if (protocol === 'https:') {
-    secure ??= loadHttps()
-    return secure
-  }
-  plain ??= loadHttp()
-  return plain
+  const network = networks.get(protocol) ?? load(protocol)
+  networks.set(protocol, network)
+  return network
 }
 
-async function loadHttp(): Promise<Network> {
-  const { Agent, request } = await import('node:http')
-  return { request, agent: new Agent(AGENT) }
-}
-
-async function loadHttps(): Promise<Network> {
-  const { Agent, request } = await import('node:https')
+async function load(protocol: string): Promise<Network> {
+  const { Agent, request } = protocol === 'https:' ? await import('node:https') : await import('node:http')
   return { request, agent: new Agent(AGENT) }
 }
 

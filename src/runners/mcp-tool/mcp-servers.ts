@@ -1,7 +1,6 @@
 // MCP servers: each is connected when first asked, asked by many at once, and connected again after it was lost; a process not at once.
 
 import { setMaxListeners } from 'node:events'
-import { setImmediate } from 'node:timers/promises'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { HookError } from '../../core/base/errors.js'
@@ -10,7 +9,7 @@ import { unlessAborted } from '../../core/base/promise.js'
 import { didYouMean, shown } from '../../core/base/text.js'
 import type { HookContext } from '../../core/hooks/hook.js'
 import { BackOff } from '../process/back-off.js'
-import { stopListeningIfIdle } from '../program/process-group.js'
+import { Living } from '../program/process-group.js'
 import { type Link, type LinkEvents, loadSdk, type Sdk } from './sdk.js'
 import { callFailure, givenUp, isTimeout, noResult, startFailure } from './server-failures.js'
 import { addressFrom, launchFrom, type McpServerSettings } from './server-settings.js'
@@ -287,7 +286,7 @@ export class McpServers {
   readonly #limits: Limits
   readonly #entries = new Map<string, Entry>()
   /** Includes those of servers that are no longer in the settings. */
-  readonly #links = new Set<Link>()
+  readonly #links = new Living<Link>()
   #closed = false
 
   /** The settings are read at each call. */
@@ -311,12 +310,7 @@ export class McpServers {
     this.#closed = true
     for (const link of this.#links) link.end(CLOSED) // also before the hello: their callers are told
     await Promise.all([...this.#entries.values()].map(({ server }) => server.close()))
-    while (this.#links.size > 0) {
-      for (const link of this.#links) link.end(CLOSED)
-      await Promise.all([...this.#links].map((link) => link.gone))
-      await setImmediate()
-    }
-    stopListeningIfIdle()
+    await this.#links.end((link) => link.end(CLOSED))
   }
 
   #named(name: string): McpServer {
@@ -338,7 +332,6 @@ export class McpServers {
 
   #watch(link: Link): void {
     this.#links.add(link)
-    void link.gone.then(() => this.#links.delete(link))
     if (this.#closed) link.end(CLOSED)
   }
 }

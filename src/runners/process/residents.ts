@@ -5,7 +5,7 @@ import { type Diagnostic, HookError, textOf } from '../../core/base/errors.js'
 import type { Json } from '../../core/base/json.js'
 import type { HookContext } from '../../core/hooks/hook.js'
 import { checkHello, EVENT_METHOD, HELLO_METHOD } from '../../systems/picoclaw/protocol.js'
-import { stopListeningIfIdle } from '../program/process-group.js'
+import { Living } from '../program/process-group.js'
 import { BackOff, type Restart } from './back-off.js'
 import { type Launch, launched } from './launch.js'
 import { callFailure, helloFailure, Life, withLastWords } from './life.js'
@@ -270,7 +270,7 @@ export class Residents {
   #renewed: ReadonlySet<string> = new Set()
   /** Keys of the renewal under way. */
   #wanted: Set<string> | undefined
-  readonly #lives = new Set<Life>()
+  readonly #lives = new Living<Life>()
   readonly #registry: Registry
   #closed = false
 
@@ -280,7 +280,7 @@ export class Residents {
       get closed() {
         return isClosed()
       },
-      add: (life) => this.#watch(life),
+      add: (life) => this.#lives.add(life),
     }
   }
 
@@ -316,21 +316,11 @@ export class Residents {
     this.#closed = true
     await Promise.all([...this.#residents.values()].map((resident) => resident.close()))
     await setImmediate() // a process that was being started is there by now
-    while (this.#lives.size > 0) {
-      for (const life of this.#lives) life.end(CLOSED)
-      await Promise.all([...this.#lives].map((life) => life.gone))
-      await setImmediate()
-    }
-    stopListeningIfIdle()
+    await this.#lives.end((life) => life.end(CLOSED))
   }
 
   #retire(key: string): void {
     this.#residents.get(key)?.retire()
     this.#residents.delete(key)
-  }
-
-  #watch(life: Life): void {
-    this.#lives.add(life)
-    void life.gone.then(() => this.#lives.delete(life))
   }
 }

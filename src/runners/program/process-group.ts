@@ -1,6 +1,7 @@
 // A process group: a program and everything it started that did not leave it. They end together.
 
 import { readdirSync } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
 import { statOf } from '../../files/process.js'
 
 /** From TERM to KILL. */
@@ -45,7 +46,7 @@ function stopListening(): void {
 }
 
 /** Leaves the process as it was, unless a group lives. */
-export function stopListeningIfIdle(): void {
+function stopListeningIfIdle(): void {
   clearTimeout(lingering)
   lingering = undefined
   if (living.size === 0 && listening) stopListening()
@@ -136,6 +137,30 @@ export class ProcessGroup {
     living.delete(this)
     if (living.size === 0) stopListeningSoon()
     this.#leave()
+  }
+}
+
+/** Everything that one runner started outside this process: groups, resident processes, connections. */
+export class Living<T extends { readonly gone: Promise<void> }> {
+  readonly #all = new Set<T>()
+
+  add(one: T): void {
+    this.#all.add(one)
+    void one.gone.then(() => this.#all.delete(one))
+  }
+
+  [Symbol.iterator](): Iterator<T> {
+    return this.#all.values()
+  }
+
+  /** Calls `end` for each and settles when nothing is left, including what is added meanwhile. */
+  async end(end: (one: T) => void): Promise<void> {
+    while (this.#all.size > 0) {
+      for (const one of this.#all) end(one)
+      await Promise.all([...this.#all].map((one) => one.gone))
+      await setImmediate()
+    }
+    stopListeningIfIdle()
   }
 }
 

@@ -1,4 +1,4 @@
-// What the user accepted in a project: kept outside of it, by project and plugin, and gone with the plugin.
+// Accepted sources are kept outside the project, by project and plugin, and go with the plugin.
 
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -7,7 +7,7 @@ export interface TarEntry {
   readonly mode?: number
   readonly link?: string
   readonly prefix?: string
-  /** What the head says of its size. */
+  /** The size that the header claims. */
   readonly size?: number
 }
 
@@ -39,7 +39,7 @@ function tarEntry({
   return Buffer.concat([head, bytes, Buffer.alloc((512 - (bytes.length % 512)) % 512)])
 }
 
-/** The head of attributes before an entry, or before all. */
+/** A header with attributes for the next entry, or for all. */
 export function paxEntry(attributes: Readonly<Record<string, string>>, type: 'x' | 'g' = 'x'): TarEntry {
   const records = Object.entries(attributes).map(([key, value]) => {
     const rest = ` ${key}=${value}\n`
@@ -51,5 +51,5 @@ export function paxEntry(attributes: Readonly<Record<string, string>>, type: 'x'
   return { name: 'PaxHeader', type, content: records.join('') }
 }
 
-/** As much of a zip archive as anybody looks at: its first bytes. */
+/** The first bytes of a zip archive, which are all that anybody looks at. */
 export const ZIP = Buffer.from('PK\u0003\u0004 and so on', 'latin1')

@@ -1,4 +1,4 @@
-// A process of its own that begins work in a folder of plugins and is done with it, again and again.
+// A separate process that begins and finishes work in a folder of plugins, again and again.
 
 import { clearAway, noteDown } from '../../src/plugins/work-folder.js'
 

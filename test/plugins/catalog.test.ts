@@ -1,4 +1,4 @@
-// Catalogues: both formats read into one form, kept, searched and resolved; every word in them is a stranger's.
+// Catalogues in both formats: read into one form, stored, searched and resolved. All of their content is untrusted.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -306,7 +306,7 @@ function git(folder: string, ...args: readonly string[]): string {
 
 const HOOKS_JSON = { hooks: { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] } }
 
-/** A marketplace in git; answers its address. */
+/** Makes a marketplace in git and returns its address. */
 function marketplace(more: object = {}): string {
   const folder = join(base, 'market')
   write('market/plugins/a/hooks/hooks.json', HOOKS_JSON)
@@ -350,7 +350,7 @@ describe('the store', () => {
   it('a catalogue that is a link is none', async () => {
     const source = marketplace()
     rmSync(join(base, 'market/.claude-plugin/marketplace.json'))
-    // Where it leads to would do as the text of a catalogue.
+    // The link's target would do as the text of a catalogue.
     symlinkSync('{"plugins":[]}', join(base, 'market/.claude-plugin/marketplace.json'))
     commit(join(base, 'market'))
     await expect(store.add(source)).rejects.toThrow(/no catalogue/)

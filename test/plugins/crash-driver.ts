@@ -1,4 +1,4 @@
-// A process of its own that installs, replaces or removes a plugin, and ends itself at a given step as kill -9 does.
+// A separate process that installs, replaces or removes a plugin, and ends itself at a given step as kill -9 does.
 
 import { appendFileSync, readFileSync } from 'node:fs'
 import { resolveSource } from '../../src/plugins/catalog/resolve.js'
@@ -24,7 +24,7 @@ const step = (one: string) => {
   if (one === process.env.LINGER) linger()
 }
 
-/** Gives another the time to come in, if it can. */
+/** Gives another process time to interfere. */
 function linger(): void {
   const until = Date.now() + 1000
   const isAlone = () =>
@@ -34,7 +34,7 @@ function linger(): void {
   while (Date.now() < until && isAlone()) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
 }
 
-/** As who has seen it and agrees. */
+/** Acts for somebody who has seen it and agrees. */
 async function finish(prepared: PreparedPlugin, replaces: string | undefined): Promise<void> {
   const { digest } = trustStore().look(prepared.staged.unit)
   prepared.staged.remove()

@@ -1,10 +1,10 @@
-// A program of its own for a file of tests, bundled once: it can be killed, and several can run at once.
+// A separate program for a test file, bundled once. It can be killed, and several can run at once.
 
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { beforeAll } from 'vitest'
 
-/** Call at the top of a file of tests. */
+/** Call it at the top of a test file. */
 export function withDriver(entry: URL, outfile: string): void {
   beforeAll(async () => {
     await build({

@@ -1,4 +1,4 @@
-// Repositories on a server that leads elsewhere: followed by us, looked at each time, and never by git alone.
+// Repositories on a server that redirects: we follow and check each redirect, and git never follows by itself.
 
 import { spawn } from 'node:child_process'
 import { lookup } from 'node:dns/promises'
@@ -15,9 +15,9 @@ const env = { ...process.env }
 let server: Server
 let origin = ''
 let commit = ''
-/** What was asked for, without what git asks for in it. */
+/** The requested paths, without the part that git adds. */
 let asked: string[] = []
-/** From the beginning of a path. */
+/** Redirects by the beginning of a path. */
 let leads: Readonly<Record<string, string>> = {}
 
 beforeAll(async () => {
@@ -105,7 +105,7 @@ describe('a repository that has moved', () => {
 })
 
 describe('a public address that leads into this network', () => {
-  /** git reaches every name through our server, and so do we. */
+  /** git and our own requests reach every host name through our server. */
   beforeEach(() => {
     process.env.http_proxy = origin
     vi.mocked(lookup).mockImplementation((async (host: string) => {

@@ -1,4 +1,4 @@
-// Repositories, also such as no honest person makes: they are read, never checked out, and run nothing.
+// Repositories, including ones that no honest person makes: they are read, never checked out, and run nothing.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Archives that want out of their folder, or to be more than they are: each is refused whole.
+// Archives that try to leave their folder or to be more than they are: each is refused as a whole.
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { readArchive } from '../../src/plugins/sources/archive.js'
 import { FileTree, MOST_ENTRIES, MOST_FILE_BYTES } from '../../src/plugins/sources/file-tree.js'
 import { paxEntry, type TarEntry, tarOf, ZIP } from './archives.js'
 
-/** The code of what it throws; a tree means that it did not. */
+/** The code of the error. A tree means that nothing was thrown. */
 function refusal(bytes: Buffer): string | FileTree {
   try {
     return readArchive(bytes)
@@ -71,7 +71,7 @@ describe.each(Object.entries(FORMATS))('%s', (_, make) => {
     `${'d/'.repeat(40)}deep`,
     `${'n'.repeat(300)}`,
   ])('refuses %j', (name) => {
-    // The field in the head of a tar is shorter than that.
+    // The name does not fit into a tar header.
     if (name.length > 100 && make === FORMATS.tar) return
     if (name.length > 100 && make === FORMATS['tar.gz']) return
     expect(refusal(make(['hooks.json', name]))).toBe('UNSAFE_ENTRY')
@@ -90,7 +90,7 @@ describe.each(Object.entries(FORMATS))('%s', (_, make) => {
   })
 
   it('refuses a name that is not UTF-8', () => {
-    if (make === FORMATS['tar with pax names']) return // made of text here
+    if (make === FORMATS['tar with pax names']) return // these names are made from text
     expect(refusal(make([Buffer.from([0x61, 0xff])]))).toBe('UNSAFE_ENTRY')
   })
 

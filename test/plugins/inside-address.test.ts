@@ -1,4 +1,4 @@
-// Addresses of this machine and its networks: known by how they are written, and by where a name leads.
+// Addresses of this machine and its networks, recognized by their form and by the addresses of a name.
 
 import { lookup } from 'node:dns/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'

@@ -263,7 +263,7 @@ describe('a catalogue', () => {
       code: 'MISMATCH',
     })
     expect(listInstalled({ home: bench.home }).plugins).toEqual([])
-    // The commit alone: what is newest does not matter.
+    // Only the commit counts, not the newest version.
     await install('p@c', { catalog: { source: { kind: 'git', url: folder }, commit: good, integrity } })
     expect(entryOf('promised')).toMatchObject({ commit: good, ref: good })
   })

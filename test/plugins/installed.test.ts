@@ -1,4 +1,4 @@
-// What the lock file says, and how it compares with what is there.
+// The lock file compared with what is there.
 
 import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

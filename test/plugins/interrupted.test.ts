@@ -1,4 +1,4 @@
-// Killed at every step, and two at once: what is found afterwards is the old or the new, never a mix, and nothing lies about.
+// Killed at every step, and two at once: afterwards the old or the new version is there, never a mix, and nothing is left over.
 
 import { spawn, spawnSync } from 'node:child_process'
 import {
@@ -34,7 +34,7 @@ withProgram()
 
 const env = () => ({ ...process.env, CARABINER_HOME: bench.path('carabiner') })
 
-/** The steps it took; undefined if it was killed. */
+/** The steps it took. Undefined if it was killed. */
 function run(what: string, source = '', at = ''): readonly string[] | undefined {
   const { status, signal, stdout, stderr } = spawnSync(
     process.execPath,
@@ -67,7 +67,7 @@ it('these are the steps', () => {
   expect(run('uninstall')).toEqual(UNINSTALL_STEPS)
 })
 
-/** After somebody changed something there: nothing half done is left. */
+/** After somebody has changed something there, no unfinished work is left. */
 async function looked() {
   await finishInterrupted(bench.here)
   const plugins = listInstalled({ projectDir: bench.project }).plugins
@@ -83,7 +83,7 @@ describe('killed while it installs', () => {
     const isNew = INSTALL_STEPS.indexOf(at) >= INSTALL_STEPS.indexOf('decided')
     expect(plugins.map(({ name, state }) => [name, state])).toEqual(isNew ? [['guard', 'ok']] : [])
     expect(readLock(lockPath(bench.here)).has('guard')).toBe(isNew)
-    // The same command again ends as the first one would have.
+    // Running the same command again ends as the first would have.
     type('install', bench.path('guard'), '--here', '--yes')
     expect((await looked()).map(({ name, state }) => [name, state])).toEqual([['guard', 'ok']])
     expect(await isTrusted('guard', bench.here)).toBe(true)
@@ -91,7 +91,7 @@ describe('killed while it installs', () => {
   })
 })
 
-/** By the real program. */
+/** Runs the real program. */
 function type(...args: readonly string[]): void {
   const { status, stderr } = spawnSync(process.execPath, [programFile(), ...args], {
     cwd: bench.project,
@@ -107,7 +107,7 @@ describe('killed while it replaces', () => {
     bench.plugin('guard', { body: 'echo new' })
     bench.file('guard/added.txt', 'x')
     expect(run('update', '', at)).toBeUndefined()
-    // Before anybody has looked: it is there for every event, old or new.
+    // Before anything is finished, the hook is there for every event, old or new.
     expect((await loadConfig({ projectDir: bench.project })).specs).toHaveLength(1)
     expect((await looked()).map(({ name, state }) => [name, state])).toEqual([['guard', 'ok']])
     const isNew = UPDATE_STEPS.indexOf(at) >= UPDATE_STEPS.indexOf('decided')
@@ -153,7 +153,7 @@ describe('two at once', () => {
       return ended(spawn(process.execPath, args, { env: { ...env(), STEPS: log, LINGER: 'staged' } }))
     })
     for (const { code, stderr } of await Promise.all(runs)) expect(code, stderr).toBe(0)
-    // To trust one nobody need be alone.
+    // Trusting a plugin does not need the mutex.
     const names = readFileSync(log, 'utf8')
       .trim()
       .split('\n')

@@ -1,4 +1,4 @@
-// A trusted plugin of a project is updated: at no moment, and wherever it is killed, is its gate missing.
+// While a trusted plugin of a project is updated, its gate is never missing, wherever the update is killed.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
@@ -52,10 +52,10 @@ it('these are the steps', () => {
   expect(JSON.parse(stdout)).toEqual(STEPS)
 })
 
-/** As whoever fires just now finds it. */
+/** The gates that an event finds now. */
 async function gates(): Promise<readonly string[]> {
   const hooks = await createHooks({ projectDir: bench.project, globals: false })
-  // Time for another process between reading and asking.
+  // Gives another process time between reading and asking.
   await new Promise(setImmediate)
   const states = hooks.list().map(({ state, why = '' }) => `${state}${why && `: ${why}`}`)
   const told = hooks.diagnostics.map(({ text }) => text)
@@ -114,7 +114,7 @@ it('asked all the time while it is updated again and again', async () => {
   while (code === undefined) {
     expect(await gates()).toEqual(['ready'])
     asked++
-    // Lets the end of the process be seen.
+    // Lets the end of the process be noticed.
     await new Promise(setImmediate)
   }
   expect([code, asked > 0]).toEqual([0, true])

@@ -1,4 +1,4 @@
-// Packages from a registry of our own: found by their range, downloaded, and nothing of them run.
+// Packages from our own registry: found by their range and downloaded, and nothing of them is run.
 
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'

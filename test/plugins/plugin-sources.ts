@@ -1,4 +1,4 @@
-// Plugins to install: in folders and repositories of a place of their own, with a home for what Carabiner keeps.
+// Plugins to install, in folders and repositories made for the test, with a home for Carabiner's own files.
 
 import { execFileSync } from 'node:child_process'
 import {
@@ -40,7 +40,7 @@ export class Bench {
     return file
   }
 
-  /** In Claude Code's layout. Answers its folder. */
+  /** Makes a plugin in Claude Code's layout and returns its folder. */
   plugin(name: string, { says = name, body = 'exit 0' }: { says?: string; body?: string } = {}): string {
     this.file(`${name}/.claude-plugin/plugin.json`, JSON.stringify({ name: says }))
     this.file(`${name}/hooks/hooks.json`, HOOKS)
@@ -66,7 +66,7 @@ export class Bench {
     }).trim()
   }
 
-  /** Everything in it as a first commit. */
+  /** Commits everything in it. */
   repository(folder: string): string {
     this.git(folder, 'init', '-q')
     return this.commit(folder)
@@ -91,7 +91,7 @@ export const HOOKS = JSON.stringify({
   },
 })
 
-/** Every test of a file with what Carabiner keeps in a place of its own. */
+/** Gives every test of a file its own home for Carabiner's files. */
 export function withHome(): Bench {
   const bench = new Bench()
   const before = process.env.CARABINER_HOME
@@ -106,7 +106,7 @@ export function withHome(): Bench {
   return bench
 }
 
-/** Every file below, with its content and whether it can be executed; every link with where it leads. */
+/** Every file below with its content and executable bit, and every link with its target. */
 export function treeOf(folder: string, at = ''): Record<string, string> {
   const found: Record<string, string> = {}
   for (const name of readdirSync(join(folder, at)).sort()) {

@@ -9,7 +9,7 @@ mkdirSync(join(from, 'plain'))
 mkdirSync(join(from, 'with#sign'))
 mkdirSync(join(from, 'c'))
 mkdirSync(join(from, 'c#', 'x'), { recursive: true })
-// What a project may hold, so that it is taken for what somebody means by the same words.
+// A project may hold folders that look like other sources.
 mkdirSync(join(from, 'guard@team'))
 mkdirSync(join(from, 'guard@team#v1'))
 mkdirSync(join(from, 'plain#v1'))

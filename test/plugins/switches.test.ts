@@ -1,4 +1,4 @@
-// What the user switched off: asked for every hook, kept outside the project, over when its time is.
+// Switches: asked for every hook, kept outside the project, and over when their time ends.
 
 import {
   mkdirSync,

@@ -1,4 +1,4 @@
-// Notes of half done work, read while others write and clear them.
+// Notes of unfinished work, read while others write and clear them.
 
 import { spawn } from 'node:child_process'
 import { setImmediate } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-// A process of its own that updates a trusted plugin of a project as often as it is told, and ends itself at a given step.
+// A separate process that updates a trusted plugin as often as it is told, and ends itself at a given step.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ const step = (one: string) => {
 }
 for (let i = 0; i < Number(times); i++) {
   writeFileSync(join(source, 'guard.sh'), `#!/bin/sh\necho version ${i}\n`)
-  // Every other time the hook is another one, too.
+  // Every other time the hook changes too.
   if (i % 2 === 0) writeFileSync(HOOKS, written.replace('"type"', `"timeout": ${i + 5}, "type"`))
   const { prepared, current: replaces } = await prepareUpdate('guard', target)
   const agreed = trustStore().look(prepared.staged.unit).digest

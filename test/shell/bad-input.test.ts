@@ -1,4 +1,4 @@
-// Commands made to break the reader: it stops early, and says that it does not know.
+// Commands made to break the reader: it stops early and says that it does not know.
 
 import fc from 'fast-check'
 import { parse } from 'unbash'
@@ -14,7 +14,7 @@ vi.mock('unbash', async (original) => {
 
 beforeEach(() => void vi.mocked(parse).mockClear())
 
-/** How much text the parser was given: what bounds the work, on any machine. */
+/** The amount of text that the parser was given. It bounds the work on any machine. */
 const parsed = () => vi.mocked(parse).mock.calls.reduce((sum, [text]) => sum + text.length, 0)
 
 const matchesAnything = commandPattern('no-such-program *')
@@ -152,7 +152,7 @@ it('what is nothing but words is read without the parser, and to the same end', 
         }))
         return { lines, unknown, why, expands, heredoc }
       }
-      // With a blank in front it goes the long way.
+      // A leading blank avoids the short cut.
       expect(shown(text)).toEqual(shown(` ${text}`))
     }),
     { numRuns: runs(500) },

@@ -87,7 +87,7 @@ table('matches what may be meant', true, [
   ['x'.repeat(2000), 'ls'],
 ])
 
-// What Claude Code does not take apart; test/conformance/claude-code/cases/if-syntax.mjs asked it.
+// Syntax that Claude Code does not take apart, as test/conformance/claude-code/cases/if-syntax.mjs observed.
 table(
   'matches what is beyond Claude Code',
   true,

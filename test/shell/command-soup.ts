@@ -1,4 +1,4 @@
-// Random commands out of everything in bash that can hide a command, or look as if it did.
+// Random commands from everything in bash that can hide a command, or looks as if it could.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell's own
 
 import fc from 'fast-check'
@@ -13,7 +13,7 @@ const glued = (template: string, ...parts: readonly Text[]): Text =>
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 const doubled = (text: string) => `"${text.replace(/["\\$`]/g, '\\$&')}"`
-/** As a script in a word: in quotes of each kind, or bare. */
+/** A script as one word: in quotes of each kind, or bare. */
 const asWord = (text: Text): Text => {
   const bare = (t: string) => t
   const within = (t: string) => `"${t}"`
@@ -366,12 +366,12 @@ export const soup: Text = fc.letrec<Record<string, string>>((tie) => {
   }
 }).list as Text
 
-/** One character gone, come or changed: what the parser and bash make of the rest is not the same thing by chance. */
+/** One character removed, added or changed, so that the parser and bash do not agree by chance. */
 export const damaged: Text = fc
   .tuple(soup, fc.nat(), fc.nat({ max: 2 }), one(...'\'"`$(){}\\;|&<># \n=!*[]-a'))
   .map(([text, at, gone, come]) => {
     const i = at % (text.length + 1)
     return text.slice(0, i) + (gone === 2 ? '' : come) + text.slice(i + (gone === 0 ? 0 : 1))
   })
-  // Damage must not send a redirection out of the folder.
+  // A damaged command must not redirect output out of the folder.
   .filter((text) => !text.includes('/dev/null'))

@@ -1,19 +1,18 @@
-// The parser of commands is loaded by who needs it: shown by taking it away.
+// The command parser is loaded only when needed: these tests take it away.
 
 import { renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { Project, programFile, withProgram } from '../cli/program.js'
-import { command, hooksFile, loadPlugin } from '../config/temp-tree.js'
 
-withProgram()
+withProgram('own')
 
 const returned: (() => void)[] = []
 afterEach(() => {
   for (const giveBack of returned.splice(0)) giveBack()
 })
 
-/** The bundled program without these of its files, until the test is over. */
+/** Removes these files from the bundled program until the test ends. */
 function without(...names: readonly string[]): void {
   for (const name of names) {
     const file = join(dirname(programFile()), name)
@@ -22,7 +21,7 @@ function without(...names: readonly string[]): void {
   }
 }
 
-/** What is printed where a hook with this `if` denies a call of Bash. */
+/** The output when a hook with this `if` denies a Bash call. */
 async function fired(rule: string | undefined, text: string): Promise<string> {
   const project = new Project()
   returned.push(() => project.remove())
@@ -46,17 +45,4 @@ it('a program with an "if" for another tool needs no parser', async () => {
 it('a program with an "if" for a command has it', async () => {
   expect(await fired('Bash(git *)', 'git status')).toContain('denied: seen')
   expect(await fired('Bash(git *)', 'echo "git"')).toContain('skipped: if')
-})
-
-it('a library without an "if" imports no rules', async () => {
-  const imported = vi.fn()
-  vi.doMock('../../src/config/if-rule.js', () => {
-    imported()
-    return { compileIf: () => ({}) }
-  })
-  returned.push(() => vi.doUnmock('../../src/config/if-rule.js'))
-  await loadPlugin(hooksFile([command('x')]))
-  expect(imported).not.toHaveBeenCalled()
-  await loadPlugin(hooksFile([command('x', { if: 'Bash(git *)' })]))
-  expect(imported).toHaveBeenCalledOnce()
 })

@@ -1,4 +1,4 @@
-// The real bash is the judge: each program that it runs is among the commands, or the reading says that it does not know.
+// The real bash judges: every program it runs is among the commands, or the reading says that it does not know.
 
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'

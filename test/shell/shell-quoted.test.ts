@@ -1,4 +1,4 @@
-// The real shells are the judges: whatever the word, each of them reads it as it was.
+// The real shells judge: each of them reads any quoted word as it was.
 
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
@@ -7,7 +7,7 @@ import { inQuotes, shellQuoted } from '../../src/shell/shell-quoted.js'
 import { runs } from '../property/runs.js'
 import { programOf } from './stub-world.js'
 
-/** Without the files of whoever runs this. */
+/** Without the start-up files of the person who runs this. */
 const SHELLS: Readonly<Record<string, readonly string[]>> = {
   sh: [],
   bash: ['--norc', '--noprofile'],

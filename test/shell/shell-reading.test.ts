@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { LONGEST, readShell } from '../../src/shell/shell-reading.js'
 import { runs } from '../property/runs.js'
 
-/** The commands as lines, those that others run included. */
+/** The commands as lines, including those that other commands run. */
 const found = (text: string) => readShell(text).commands.map(({ words }) => words.join(' '))
 
 type Table = readonly (readonly [string, readonly string[]])[]

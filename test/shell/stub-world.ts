@@ -1,4 +1,4 @@
-// A folder in which the real bash can run anything: all it finds are stubs that tell their name, and programs that only start others.
+// A folder in which the real bash can run anything: it finds only stubs that report their name, and programs that start others.
 
 import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { Readable } from 'node:stream'
 
-/** No program has these names: where a command looks outside of the folder it finds none. */
+/** No real program has these names, so a command that looks outside the folder finds none. */
 export const STUBS = ['xa', 'xb', 'xc', 'xd', 'xe'] as const
 
 /** Harmless by themselves. */
@@ -36,7 +36,7 @@ while [ $# -gt 0 ] && [ "$1" != ::: ]; do line="$line $1"; shift; done
 for each; do sh -c "$line $each"; done`,
 }
 
-/** Stubs tell their name here: nothing that a command does to its environment can take it away. */
+/** Stubs report their name on this descriptor, whatever a command does to its environment. */
 const TELL = 9
 const PATIENCE_MS = 2000
 
@@ -61,7 +61,7 @@ export class StubWorld {
     chmodSync(file, 0o755)
   }
 
-  /** The stubs that ran, in a folder of their own. */
+  /** The stubs that ran, each time in a new folder. */
   async ran(command: string): Promise<ReadonlySet<string>> {
     const cwd = join(this.#base, `run-${this.#runs++}`)
     mkdirSync(cwd)
@@ -78,7 +78,7 @@ export class StubWorld {
     told.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk
     })
-    // Some commands wait or loop for ever; what ran until then ran.
+    // Some commands wait or loop forever. Everything that ran until then counts.
     const timer = setTimeout(() => {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
       told.destroy()

@@ -180,7 +180,7 @@ describe('records', () => {
 })
 
 describe('a store that cannot be written', { timeout: 60_000 }, () => {
-  /** What the worker prints; root may write everywhere, so it runs as another user. */
+  /** The worker's output. It runs as another user, because root may write everywhere. */
   async function printed({ root }: Project, through = ':'): Promise<readonly string[]> {
     const outfile = join(root, 'worker.mjs')
     const entry = fileURLToPath(new URL('worker.ts', import.meta.url))

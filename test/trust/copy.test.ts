@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { filesBelow, project, removeAll, trusted } from './hostile-project.js'
 
-/** The copy of the one plugin that is trusted. */
+/** The copy of the only trusted plugin. */
 function copied({ store, plugin }: ReturnType<typeof project>): string {
   const unit = plugin()
   trusted(store, unit)
@@ -62,7 +62,7 @@ describe('the copy', () => {
     symlinkSync('../plugins/../../plugins/guard/check.sh', join(path, 'lib/roundabout'))
     symlinkSync('absolute', join(path, 'chain'))
     symlinkSync('lib', join(path, 'folder'))
-    // It leaves the folder on the way, and comes back.
+    // Its path leaves the folder and comes back.
     unlinkSync(join(path, 'lib/roundabout'))
     symlinkSync('../../guard/check.sh', join(path, 'lib/roundabout'))
     const copy = copied(place)

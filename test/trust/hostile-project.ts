@@ -1,4 +1,4 @@
-// A project of a test's own with units to trust, and the user's data directory beside it.
+// A project with units to trust, made for one test, with the user's data folder beside it.
 
 import { createHash } from 'node:crypto'
 import {
@@ -22,7 +22,7 @@ export interface Project {
   readonly dir: string
   readonly dataDir: string
   readonly store: TrustStore
-  /** As if of another process. */
+  /** A store as another process would have it. */
   newStore(more?: TrustStoreOptions): TrustStore
   write(path: string, text: string | Buffer, mode?: number): string
   plugin(files?: Readonly<Record<string, string>>, hooks?: readonly UnitHook[]): Unit
@@ -35,7 +35,7 @@ export function project(): Project {
   return projectIn(root)
 }
 
-/** Read-only folders, too. */
+/** Removes read-only folders too. */
 export function removeAll(path: string): void {
   const open = (folder: string) => {
     chmodSync(folder, 0o700)
@@ -95,7 +95,7 @@ export function trusted(store: TrustStore, unit: Unit): TrustRecord {
   return store.trust(unit, store.look(unit).digest)
 }
 
-/** As if an hour had gone by: what was made a moment ago is old. */
+/** Pretends that an hour has passed, so that new files are old. */
 export function later<T>(work: () => T): T {
   const now = Date.now()
   const clock = vi.spyOn(Date, 'now').mockReturnValue(now + 3_600_000)

@@ -7,7 +7,7 @@ import { runPlace } from '../../src/trust/copies.js'
 import type { UnitHook } from '../../src/trust/unit.js'
 import { hook, later, type Project, project, trusted } from './hostile-project.js'
 
-/** What a file of hooks with this command names, below the project. */
+/** The files below the project that a hooks file with this command names. */
 function named({ store, file, dir }: Project, command: string, more: Partial<UnitHook> = {}) {
   const { scripts, absent, notes, problems, programs, missing } = store.look(file([hook(command, more)]))
   const short = (path: string) => (path.startsWith(dir) ? path.slice(dir.length + 1) : path)

@@ -1,11 +1,11 @@
-// While a unit is replaced by another that somebody agreed to, each of them is trusted, wherever it lies just then.
+// While a unit is replaced by one that somebody agreed to, both are trusted, wherever they are at the moment.
 
 import { cpSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { project, trusted } from './hostile-project.js'
 
-/** A plugin that is trusted, and its successor, which lies where nobody looks for hooks. */
+/** A trusted plugin, and its successor in a place where nobody looks for hooks. */
 function replacement() {
   const made = project()
   const unit = made.plugin()
@@ -34,7 +34,7 @@ it('at every step, and for a store that comes later', () => {
   renameSync(staged.path, unit.path)
   expect(store.standingOf(unit).record?.former?.digest).toBe(before)
   expect(standing()).toEqual(['trusted', expected])
-  // From then on it is trusted alone, and the copy of the other one is there for who has just started in it.
+  // From now on only the new one is trusted. The old copy stays for hooks that have just started in it.
   const [record] = newStore().records()
   expect([record?.digest, record?.next, record?.former?.digest]).toEqual([expected, undefined, before])
 })

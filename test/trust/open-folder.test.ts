@@ -15,7 +15,7 @@ it('an open folder stays the same, whatever takes its place', () => {
   const folder = new OpenFolder(path)
   renameSync(path, `${path}.old`)
   symlinkSync(join(root, 'outside'), path)
-  // Elsewhere than on Linux there is no way to start at it, but to see that it is not there any more.
+  // Only Linux can start at an open folder. Elsewhere we can only see that the folder is no longer there.
   if (process.platform === 'linux') {
     expect(readFileSync(folder.to('x'), 'utf8')).toBe('reviewed')
     expect(folder.realPath()).toBe(`${path}.old`)

@@ -1,4 +1,4 @@
-// Resident hooks that came with a project: not started until they were trusted, started from their copy, not once something changed.
+// Resident hooks from a project: not started until trusted, started from their copy, and not started after a change.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { trustStore } from '../../src/trust/trust-store.js'
 import type { Unit } from '../../src/trust/unit.js'
 import { hook, type Project, project } from './hostile-project.js'
 
-/** Writes down where it was started from, and denies. */
+/** Records where it was started from, and denies. */
 const HOOK = `
 import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -22,7 +22,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 `
 
-/** A project with the hook in a plugin, or named by the root file; and the user's home beside it. */
+/** A project with the hook in a plugin or in the root file, and the user's home beside it. */
 function withProcess(isPlugin: boolean) {
   const place = project()
   const canary = join(place.root, 'canary')

@@ -114,7 +114,7 @@ describe('programs', () => {
     makeBin(bin, made)
     const run = () => execFileSync(join(bin, 'tool'), ['a b', '', '$x'], { encoding: 'utf8' })
     expect(run()).toBe('beside|a b||$x')
-    // What somebody put there instead does not stay.
+    // A replacement that somebody put there does not stay.
     for (const text of ['#!/bin/sh\necho evil\n', undefined]) {
       rmSync(join(bin, 'tool'))
       if (text === undefined) symlinkSync('/bin/echo', join(bin, 'tool'))

@@ -1,4 +1,4 @@
-// An attacker who swaps files and folders as fast as it can, in a process of its own, while the unit is trusted and run.
+// An attacker process swaps files and folders as fast as it can while the unit is trusted and run.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -14,7 +14,7 @@ const SWAPS = 10_000
 const OUTSIDE = 'SECRET OF THE USER'
 const EVIL = 'echo EVIL'
 
-/** Always a file or a link to the outside, never nothing. */
+/** There is always a file or a link to the outside, never nothing. */
 const SWAPPER = `
 import { linkSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 const [unit, outside] = process.argv.slice(2)
@@ -27,7 +27,7 @@ for (let i = 0; ; i++) {
 }
 `
 
-/** Everything it does is undone again, so that the reviewed state comes by all the time. */
+/** Undoes everything it does, so that the reviewed state returns all the time. */
 const ATTACKER = `
 import { copyFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync, chmodSync, cpSync, readFileSync } from 'node:fs'
 const [unit, outside] = process.argv.slice(2)
@@ -56,14 +56,14 @@ const swaps = [
 const clock = new Int32Array(new SharedArrayBuffer(4))
 for (let i = 0; ; i++) {
   swaps[i % swaps.length]()
-  // Now and then everything is in order for a while, so that there is something to be taken in by.
+  // Now and then everything is in order for a while, so that there is something to fall for.
   if (i % 64 === 63) Atomics.wait(clock, 0, 0, 5)
   if (i % 100 === 99) process.stdout.write('100\\n')
 }
 `
 
 interface Attacker {
-  /** How often something was swapped so far. */
+  /** The number of swaps so far. */
   readonly swaps: () => number
   readonly child: ChildProcess
 }
@@ -98,7 +98,7 @@ async function attack({ root }: Project, unit: Unit, attacker = ATTACKER): Promi
   return { swaps: () => swaps, child }
 }
 
-/** Every file of the copy is what the record says, and there is none besides. */
+/** Every file of the copy is what the record says, and there are no others. */
 function expectExact(copy: string, record: TrustRecord): void {
   const found = readdirSync(copy, { recursive: true, withFileTypes: true }).filter(
     (entry) => !entry.isDirectory(),
@@ -146,7 +146,7 @@ describe('while somebody swaps files and folders', { timeout: 120_000 }, () => {
         refused++
         expect(String(error)).toMatch(/is not what was reviewed|cannot be trusted/)
       }
-      // Whatever it is at the moment: reviewed as such, it is copied as such.
+      // Whatever it is at the moment is copied exactly as it was reviewed.
       const review = store.look(unit)
       for (const { text = '' } of review.files) expect(text).not.toContain(OUTSIDE)
       try {

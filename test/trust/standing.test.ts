@@ -180,7 +180,7 @@ describe('a folder', () => {
     const { problems, files } = store.look(inside)
     expect(files).toEqual([])
     expect(problems).toEqual([expect.stringContaining('is a link to the outside of the project')])
-    // A user's own link elsewhere may lead where it wants.
+    // The user's own link may lead anywhere.
     symlinkSync(path, join(root, 'mine'))
     expect(store.look({ ...rest, path: join(root, 'mine') }).problems).toEqual([])
   })
@@ -323,7 +323,7 @@ describe('stamps', () => {
     trusted(store, { ...rest, hooks })
     const unit = {
       ...rest,
-      // Asked for when the record was read, and before the stamps are written.
+      // Runs after the record was read, and before the stamps are written.
       get hooks() {
         newStore().untrust(rest)
         return hooks
@@ -343,7 +343,7 @@ function expectModified(
   for (const one of [store, newStore()]) {
     expect(one.standingOf(unit)).toMatchObject({ state: 'modified', why: expect.stringContaining(why) })
   }
-  // What was reviewed is still what the copy holds.
+  // The copy still holds what was reviewed.
   const [record] = newStore().records()
   const copy = join(dataDir, 'copies', record?.digest ?? '', 'guard')
   expect(readFileSync(join(copy, 'lib/rules.sh'), 'utf8')).toBe('echo reviewed\n')

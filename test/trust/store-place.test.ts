@@ -1,4 +1,4 @@
-// A store that somebody else could have filled: nothing in it is trusted.
+// In a store that somebody else could have filled, nothing is trusted.
 
 import { chmodSync, mkdirSync, renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'

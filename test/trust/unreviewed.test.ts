@@ -7,10 +7,10 @@ import { hook, type Project, project, trusted } from './hostile-project.js'
 
 interface Attack {
   readonly command: string
-  /** What is there when it is trusted. */
+  /** Sets up what is there when the unit is trusted. */
   readonly before?: (place: Project) => unknown
   readonly attack: (place: Project) => unknown
-  /** Where the hook starts, below the project. */
+  /** The folder below the project that the hook starts in. */
   readonly cwd?: string
 }
 
@@ -245,7 +245,7 @@ describe('a file that nobody reviewed does not run', () => {
     const record = trusted(place.store, unit)
     expect(scriptsChanged(record, start)).toBeUndefined()
     attack(place)
-    // It would have.
+    // Without the check it would have run.
     expect(printed(command, start, place.dir)).toContain('evil')
     expect(scriptsChanged(record, start)).toMatch(
       /changed since|appeared since|which a command names|means "/,

@@ -1,4 +1,4 @@
-// A process of its own: `worker ROOT` trusts the plugin of the project in ROOT, and prints what each step says.
+// A separate process: `worker ROOT` trusts the plugin of the project in ROOT, and prints the result of each step.
 
 import { textOf } from '../../src/core/base/errors.js'
 import { trustStore } from '../../src/trust/trust-store.js'

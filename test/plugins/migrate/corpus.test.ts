@@ -1,4 +1,4 @@
-// Every real configuration that was collected goes to Carabiner's side and back again, and is the same hooks each time.
+// Every collected real configuration moves to Carabiner and back, with the same hooks each time.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -16,7 +16,7 @@ const CONFIGS = resolve('../shared/corpus/configs')
 const isThere = existsSync(CONFIGS)
 const names = isThere ? readdirSync(CONFIGS) : []
 
-/** Of each event in its order: a file may say events in another order, which means nothing. */
+/** In order within each event. The order of events in a file means nothing. */
 function hooksOf(specs: readonly ConfiguredHook[]) {
   const all = specs.flatMap((spec) => {
     if (spec.type === 'process') return []

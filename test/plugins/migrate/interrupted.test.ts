@@ -1,4 +1,4 @@
-// A plugin that is carried over, killed at every step and several at once: it is there whole or not at all, and nothing lies about.
+// A plugin being moved, killed at every step and several at once: it is there whole or not at all, and nothing is left over.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -16,7 +16,7 @@ withDriver(new URL('./move-driver.ts', import.meta.url), driver)
 
 const env = () => ({ ...process.env, HOME: bench.home, CARABINER_HOME: bench.path('carabiner') })
 
-/** The steps it took; undefined if it was killed. */
+/** The steps it took. Undefined if it was killed. */
 function run(args: readonly string[], at = ''): readonly string[] | undefined {
   const all = [driver, ...args, at]
   const { status, signal, stdout, stderr } = spawnSync(process.execPath, all, {
@@ -50,7 +50,7 @@ describe.each(PLACES)('to %s', (direction, into) => {
     if (isNew) expect(treeOf(join(into(), 'guard'))).toEqual(treeOf(bench.path('guard')))
     const { specs } = await loadConfig({ projectDir: bench.project })
     expect(specs).toHaveLength(isNew && direction === 'carabiner' ? 1 : 0)
-    // Whoever comes next finishes, and leaves what others brought.
+    // The next process finishes the work, and leaves what others brought.
     mkdirSync(join(into(), '.staging-0123456789abcdef'), { recursive: true })
     bench.plugin('next')
     expect(run([direction, bench.path('next'), into()])).toEqual(STEPS)

@@ -1,4 +1,4 @@
-// Hooks of Claude Code and of Carabiner, carried over and back: what goes, what stays and why, and what nobody may lose.
+// Hooks of Claude Code and of Carabiner, moved there and back: what goes, what stays and why, and what must not be lost.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: as they stand in files
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'

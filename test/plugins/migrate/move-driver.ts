@@ -1,4 +1,4 @@
-// A process of its own that carries a plugin over, and ends itself at a given step as kill -9 does.
+// A separate process that moves a plugin, and ends itself at a given step as kill -9 does.
 
 import { appendFileSync } from 'node:fs'
 import { placeMove, planMove } from '../../../src/plugins/migrate/plugin-move.js'

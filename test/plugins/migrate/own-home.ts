@@ -1,11 +1,11 @@
-// Tests that write what Carabiner keeps for itself do so in a folder of their own.
+// Gives tests that write Carabiner's own files a folder of their own.
 
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 
-/** Call once at the top of a file of tests. */
+/** Call it once at the top of a test file. */
 export function withOwnHome(): void {
   const before = { HOME: process.env.HOME, CARABINER_HOME: process.env.CARABINER_HOME }
   let folder = ''

@@ -1,4 +1,4 @@
-// A plugin, carried over whole: Claude Code's as it is, one of Carabiner's in Claude Code's layout.
+// A whole plugin is moved: Claude Code's unchanged, Carabiner's in Claude Code's layout.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: as they stand in files
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
@@ -26,7 +26,7 @@ const commandsIn = async (sources: Parameters<typeof loadConfig>[0]) =>
     handler,
   ])
 
-/** Whatever the file and the order. */
+/** Independent of file and order. */
 const whatRuns = (specs: Awaited<ReturnType<typeof loadConfig>>['specs']) =>
   specs.map(({ hook, handler }) => JSON.stringify([[...hook.events], handler])).sort()
 

@@ -9,11 +9,14 @@ import {
   lstatSync,
   openSync,
   readSync,
+  renameSync,
+  rmSync,
   type Stats,
   statSync,
   unlinkSync,
 } from 'node:fs'
 import { textOf } from '../core/base/errors.js'
+import { nonce } from './nonce.js'
 
 /** Follows no link, does not wait for the writer of a pipe, and never acquires a terminal. */
 export const PLAIN = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
@@ -117,6 +120,21 @@ export function linkUnlessThere(from: string, to: string): boolean {
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+/** Makes a file or folder under another name, then renames it: readers find the old one or the new one, never a part. */
+export function placeWhole(
+  path: string,
+  make: (draft: string) => void,
+  draft = `${path}.${nonce()}.tmp`,
+): void {
+  try {
+    make(draft)
+    renameSync(draft, path)
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true })
     throw error
   }
 }

@@ -8,7 +8,6 @@ import {
   openSync,
   readdirSync,
   readSync,
-  renameSync,
   rmSync,
   writeFileSync,
   writeSync,
@@ -22,8 +21,7 @@ import { timestamp } from '../core/base/time.js'
 import { makePrivate, namesIn } from '../files/folder.js'
 import { checkFormat } from '../files/format.js'
 import { stateHome, userHome } from '../files/homes.js'
-import { nonce } from '../files/nonce.js'
-import { readPlainBytes, removeIfThere } from '../files/plain-file.js'
+import { placeWhole, readPlainBytes, removeIfThere } from '../files/plain-file.js'
 import { isInProject, isWithin } from '../files/within.js'
 
 type LogName = 'metrics' | 'memory' | 'agents' | 'reflections' | 'lock'
@@ -250,14 +248,7 @@ function parsed(line: string): unknown {
 /** For files that are replaced as a whole: a reader sees the old one or the new one, never a part. */
 export function replaceFile(path: string, content: string): void {
   makePrivate(dirname(path))
-  const draft = `${path}.${nonce()}.tmp`
-  try {
-    writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
-    renameSync(draft, path)
-  } catch (error) {
-    removeIfThere(draft)
-    throw error
-  }
+  placeWhole(path, (draft) => writeFileSync(draft, content, { flag: 'wx', mode: 0o600 }))
 }
 
 function sizeOf(path: string): number {

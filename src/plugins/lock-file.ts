@@ -1,12 +1,12 @@
 // hooks.lock.json: what is installed, where it came from, and what it is pinned to. A project's lock file is untrusted data.
 
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isObject } from '../core/base/json.js'
 import { visible, visibleName } from '../core/base/text.js'
 import { syncFolder } from '../files/folder.js'
 import { nonce } from '../files/nonce.js'
-import { readIfThere } from '../files/plain-file.js'
+import { placeWhole, readIfThere } from '../files/plain-file.js'
 import { isPluginName } from './plugin-name.js'
 import { PluginProblem } from './plugin-problem.js'
 import { INTEGRITY } from './sources/file-tree.js'
@@ -112,7 +112,7 @@ function isShort(value: unknown): value is string {
 /** Writes the file whole or not at all, and to disk. An empty lock removes the file. A killed process leaves the draft. */
 export function writeLock(path: string, lock: Lock, draft = `${path}.${nonce()}.tmp`): void {
   if (lock.size === 0) rmSync(path, { force: true })
-  else replace(path, textOfLock(lock), draft)
+  else placeWhole(path, (one) => writeDurably(one, textOfLock(lock)), draft)
   try {
     syncFolder(dirname(path))
   } catch {
@@ -125,19 +125,13 @@ function textOfLock(lock: Lock): string {
   return `${JSON.stringify({ carabiner: FORMAT, plugins }, null, 2)}\n`
 }
 
-function replace(path: string, text: string, draft: string): void {
+function writeDurably(path: string, text: string): void {
+  const fd = openSync(path, 'wx', 0o644)
   try {
-    const fd = openSync(draft, 'wx', 0o644)
-    try {
-      writeFileSync(fd, text)
-      fsyncSync(fd)
-    } finally {
-      closeSync(fd)
-    }
-    renameSync(draft, path)
-  } catch (error) {
-    rmSync(draft, { force: true })
-    throw error
+    writeFileSync(fd, text)
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
   }
 }
 

@@ -22,6 +22,7 @@ import { digest } from '../core/base/digest.js'
 import { textOf } from '../core/base/errors.js'
 import { makePrivate } from '../files/folder.js'
 import { nonce } from '../files/nonce.js'
+import { placeWhole } from '../files/plain-file.js'
 import type { Place } from '../runners/hook-spec.js'
 import { inQuotes } from '../shell/shell-quoted.js'
 import { readFile } from './file-reading.js'
@@ -222,16 +223,15 @@ export function binPath(copies: string, { digest: of, programs }: CopyKey): stri
 export function makeBin(path: string, { programs }: TrustRecord): void {
   if (isBinOf(path, programs)) return
   makePrivate(join(path, '..'))
-  const draft = `${path}.${nonce()}.tmp`
   try {
-    mkdirSync(draft, 0o700)
-    for (const [name, target] of Object.entries(programs)) {
-      writeFileSync(join(draft, name), callOf(target), { mode: MODE, flag: 'wx' })
-    }
-    rmSync(path, { recursive: true, force: true })
-    renameSync(draft, path)
+    placeWhole(path, (draft) => {
+      mkdirSync(draft, 0o700)
+      for (const [name, target] of Object.entries(programs)) {
+        writeFileSync(join(draft, name), callOf(target), { mode: MODE, flag: 'wx' })
+      }
+      rmSync(path, { recursive: true, force: true })
+    })
   } catch (error) {
-    rmSync(draft, { recursive: true, force: true })
     // Another process may have made the same folder.
     if (!isBinOf(path, programs)) throw error
   }
@@ -313,14 +313,11 @@ export class KeptFiles {
     const path = join(this.#folder, sha256)
     if (existsSync(path)) return
     makePrivate(this.#folder)
-    const draft = join(this.#folder, `.${nonce()}.tmp`)
-    try {
+    const write = (draft: string) => {
       writeFileSync(draft, bytes, { flag: 'wx', mode: 0o600 })
       chmodSync(draft, 0o400)
-      renameSync(draft, path)
-    } finally {
-      rmSync(draft, { force: true })
     }
+    placeWhole(path, write, join(this.#folder, `.${nonce()}.tmp`))
   }
 
   textOf(file: TrustedFile): string | undefined {

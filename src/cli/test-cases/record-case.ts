@@ -1,6 +1,6 @@
 // Turns a fired call into a test case, without secrets and without details of this machine.
 
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { type JsonPath, JsonText, type Spot, under } from '../../config/json-text.js'
@@ -9,8 +9,7 @@ import { isObject, type Json, sameJson } from '../../core/base/json.js'
 import { redactedData } from '../../core/base/secrets.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
-import { nonce } from '../../files/nonce.js'
-import { readPlain } from '../../files/plain-file.js'
+import { placeWhole, readPlain } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
 import { type Edit, edited, type Layout, layoutOf, prepended } from '../../hosts/json-edit.js'
 import type { Payload } from '../fire/payload.js'
@@ -250,13 +249,10 @@ function lineOfLast(text: string): number {
 
 /** Writes all of it or nothing. */
 function write(path: string, text: string): void {
-  const draft = `${path}.${nonce()}.tmp`
   try {
     mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(draft, text, { flag: 'wx' })
-    renameSync(draft, path)
+    placeWhole(path, (draft) => writeFileSync(draft, text, { flag: 'wx' }))
   } catch (error) {
-    rmSync(draft, { force: true })
     throw notRecorded(path, textOf(error))
   }
 }

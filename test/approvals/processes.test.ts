@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
 import type { AnswerResult, Raised, Taken } from '../../src/store/approvals.js'
 import { madeQuestion } from './made-question.js'
-import { answerer, ownFolder, together, withProgram } from './programs.js'
+import { ownFolder } from './own-folder.js'
+import { answerer, together, withProgram } from './programs.js'
 
 withProgram('answerer')
 

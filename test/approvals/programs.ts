@@ -30,13 +30,6 @@ export function programFile(name: 'asker' | 'answerer'): string {
   return join(folder, `${name}.mjs`)
 }
 
-/** A folder that goes with the test. */
-export function ownFolder(): string {
-  const own = mkdtempSync(join(folder || tmpdir(), 'carabiner-run-'))
-  onTestFinished(() => rmSync(own, { recursive: true, force: true }))
-  return own
-}
-
 export interface Answerer {
   readonly child: ChildProcess
   /** The next line it prints, as a value. */

@@ -5,7 +5,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Reply, Unanswered } from '../../src/core/verdict/approval.js'
 import type { Plan } from './asker.js'
-import { ownFolder, programFile } from './programs.js'
+import { ownFolder } from './own-folder.js'
+import { programFile } from './programs.js'
 
 export const hasPython = spawnSync('python3', ['-c', 'import pty']).status === 0
 

@@ -9,7 +9,7 @@ import { createHooks } from '../../src/runtime.js'
 import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
 import type { Pending } from '../../src/store/approvals.js'
 import { madeQuestion } from './made-question.js'
-import { ownFolder } from './programs.js'
+import { ownFolder } from './own-folder.js'
 
 const project = '/somewhere/project'
 const question = madeQuestion()

@@ -24,7 +24,7 @@ import { newId, readId } from '../../src/store/approvals/question-list.js'
 import { keyPath } from '../../src/store/approvals/seal.js'
 import type { AnswerGiven } from '../../src/store/approvals.js'
 import { madeQuestion } from './made-question.js'
-import { ownFolder } from './programs.js'
+import { ownFolder } from './own-folder.js'
 
 const START = Date.parse('2030-01-01T12:00:00Z')
 const HOUR = 3_600_000

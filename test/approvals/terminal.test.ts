@@ -6,7 +6,8 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { madeQuestion } from './made-question.js'
-import { ownFolder, programFile, withProgram } from './programs.js'
+import { ownFolder } from './own-folder.js'
+import { programFile, withProgram } from './programs.js'
 import { atTerminal, hasPython } from './pty.js'
 
 withProgram('asker')

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Outcome } from '../../src/core/hooks/outcome.js'
-import { until } from '../runners/command/workshop.js'
+import { until } from '../runners/until.js'
 import { BASH, ended, isRunning, Project, programFile, type RunOptions, withProgram } from './program.js'
 
 withProgram()

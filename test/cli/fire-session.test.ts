@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync 
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Outcome } from '../../src/core/hooks/outcome.js'
-import { until } from '../runners/command/workshop.js'
+import { until } from '../runners/until.js'
 import {
   BASH,
   ended,

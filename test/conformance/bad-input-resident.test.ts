@@ -10,8 +10,9 @@ import type { Session } from '../../src/core/session/session.js'
 import type { Hooks } from '../../src/hooks.js'
 import { createHooks } from '../../src/runtime.js'
 import { isLarge } from '../property/runs.js'
-import { until, Workshop } from '../runners/command/workshop.js'
+import { Workshop } from '../runners/command/workshop.js'
 import { MANNERS } from '../runners/process/hall.js'
+import { until } from '../runners/until.js'
 
 const MIB = 1024 * 1024
 /** Well beyond the memory that it may take. */

@@ -7,7 +7,7 @@ import type { Outcome } from 'carabiner'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runs } from '../property/runs.js'
-import { until } from '../runners/command/workshop.js'
+import { until } from '../runners/until.js'
 import {
   codes,
   group,

@@ -7,7 +7,7 @@ import { askUser } from '../../src/core/events/result.js'
 import { createHooks } from '../../src/runtime.js'
 import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
 import { madeQuestion } from '../approvals/made-question.js'
-import { ownFolder } from '../approvals/programs.js'
+import { ownFolder } from '../approvals/own-folder.js'
 import { contract, START } from './contracts/approvals.js'
 import { MemoryApprovals } from './contracts/memory-approvals.js'
 

@@ -6,7 +6,8 @@ import { build } from 'esbuild'
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Program, Programs } from '../../../src/runners/command/programs.js'
 import { livesIn, livingMembers, ProcessGroup } from '../../../src/runners/program/process-group.js'
-import { FOREVER, until, Workshop } from './workshop.js'
+import { until } from '../until.js'
+import { FOREVER, Workshop } from './workshop.js'
 
 const STUBBORN = "trap '' TERM; echo x >started; while :; do sleep 1; done"
 

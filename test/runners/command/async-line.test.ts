@@ -17,7 +17,8 @@ import {
   traces,
 } from '../../conformance/shell-project.js'
 import { laneHook } from '../../core/made-hook.js'
-import { FOREVER, until, Workshop } from './workshop.js'
+import { until } from '../until.js'
+import { FOREVER, Workshop } from './workshop.js'
 
 const BASH = { tool_name: 'Bash', tool_input: { command: 'ls' } }
 const POST = { ...BASH, tool_response: 'ok' }

@@ -6,7 +6,8 @@ import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Output } from '../../../src/runners/command/execution.js'
 import { type Program, Programs } from '../../../src/runners/command/programs.js'
-import { FOREVER, isThere, until, Workshop } from './workshop.js'
+import { isThere, until } from '../until.js'
+import { FOREVER, Workshop } from './workshop.js'
 
 const MIB = 1024 * 1024
 const never = new AbortController().signal

@@ -14,10 +14,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Program } from '../../../src/runners/command/programs.js'
+import { until } from '../until.js'
 
 /** Longer than any test may take: what sleeps so long was ended, or hangs. */
 export const FOREVER = 300
-const PATIENCE_MS = 120_000
 
 export class Workshop {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'carabiner ')))
@@ -101,23 +101,5 @@ function killIfThere(pid: number): void {
     process.kill(pid, 'SIGKILL')
   } catch {
     // it was quicker
-  }
-}
-
-export function isThere(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** Looks again and again; a condition that never comes fails the test in words. */
-export async function until(what: string, condition: () => boolean): Promise<void> {
-  const end = performance.now() + PATIENCE_MS
-  while (!condition()) {
-    if (performance.now() > end) throw new Error(`Waited in vain until ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }

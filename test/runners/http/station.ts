@@ -19,7 +19,7 @@ import type { Printed } from '../../../src/core/hooks/hook.js'
 import type { Place } from '../../../src/runners/hook-spec.js'
 import { type HttpHandler, type HttpTerms, httpHook } from '../../../src/runners/http/http-hook.js'
 import { laneHook } from '../../core/made-hook.js'
-import { until } from '../command/workshop.js'
+import { until } from '../until.js'
 
 /** Longer than any test may take: what waits so long was ended, or hangs. */
 export const FOREVER_MS = 300_000

@@ -9,8 +9,8 @@ import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { withoutSecrets } from '../../../src/core/base/secrets.js'
-import { isThere, until } from '../command/workshop.js'
 import { failureOf } from '../process/hall.js'
+import { isThere, until } from '../until.js'
 import { Lobby } from './lobby.js'
 
 const repository = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url))

@@ -2,8 +2,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders are written like this
 
 import { afterEach, describe, expect, it } from 'vitest'
-import { isThere, until } from '../command/workshop.js'
 import { type Asked, failureOf } from '../process/hall.js'
+import { isThere, until } from '../until.js'
 import { Lobby } from './lobby.js'
 
 let lobby: Lobby

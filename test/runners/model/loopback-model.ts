@@ -2,7 +2,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { until } from '../command/workshop.js'
+import { until } from '../until.js'
 
 type Json = { readonly [key: string]: unknown }
 

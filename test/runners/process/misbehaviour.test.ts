@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import type { Hook } from 'carabiner/core'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { livingMembers } from '../../../src/runners/program/process-group.js'
-import { until } from '../command/workshop.js'
+import { until } from '../until.js'
 import { ask, failureOf, Hall, reasonFrom } from './hall.js'
 
 const MIB = 1024 * 1024

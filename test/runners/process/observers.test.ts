@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import type { Data } from 'carabiner'
 import type { Hook, HookEvent } from 'carabiner/core'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { until } from '../command/workshop.js'
+import { until } from '../until.js'
 import { ask, failureOf, Hall, PRE_TOOL_USE, tell } from './hall.js'
 
 let hall: Hall

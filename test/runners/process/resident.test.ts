@@ -3,7 +3,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Hook } from 'carabiner/core'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { isThere, until } from '../command/workshop.js'
+import { isThere, until } from '../until.js'
 import { ask, failureOf, Hall, reasonFrom } from './hall.js'
 
 /** Started again as soon as somebody wants it. */

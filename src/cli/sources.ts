@@ -44,7 +44,7 @@ export const PLACE_OPTIONS = {
 
 export const SOURCE_OPTIONS = {
   ...PLACE_OPTIONS,
-  'trust-all': { type: 'boolean', help: 'Also run what came with the project and nobody reviewed.' },
+  'trust-all': { type: 'boolean', help: 'Also run hooks of the project that nobody reviewed.' },
 } as const satisfies OptionTable
 
 export interface Places {

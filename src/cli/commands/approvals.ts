@@ -23,8 +23,8 @@ import { openHooks, PLACE_OPTIONS, projectFolder, sourcesOf } from '../sources.j
 
 const OPTIONS = {
   reason: { type: 'string', value: 'TEXT', help: 'Why; the model is told.' },
-  always: { type: 'boolean', help: 'allow: without a question from now on, if offered.' },
-  watch: { type: 'boolean', help: 'Stay, and ask at this terminal as questions come.' },
+  always: { type: 'boolean', help: 'allow: always from now on, if the hook offers it.' },
+  watch: { type: 'boolean', help: 'Wait for questions, and ask them at this terminal.' },
   all: { type: 'boolean', help: 'revoke: everything that is always allowed in this project.' },
   project: { ...PLACE_OPTIONS.project, help: 'grants, revoke: the project; default: that of this folder.' },
 } as const
@@ -45,8 +45,9 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['[ACTION]', '[ID]'],
   completes: [ACTIONS],
   about:
-    'ACTION is list (the default), show, allow, deny, grants or revoke. A question waits here for an hour, of whatever project. An answer holds for that very call, of that session, ' +
-    'asked by those hooks, and is used once. grants are the calls that somebody always allows in this project.',
+    'ACTION is list (the default), show, allow, deny, grants or revoke. Questions of all projects wait here for an hour. ' +
+    'An answer is used once, for exactly this call in this session, asked by these hooks. grants are the calls that ' +
+    'are always allowed in this project.',
   options: OPTIONS,
   exits: [
     [0, 'done'],

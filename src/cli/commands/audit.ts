@@ -25,24 +25,28 @@ import { entryDetails, entryLines } from './print-audit.js'
 
 const OPTIONS = {
   project: PLACE_OPTIONS.project,
-  lines: { type: 'string', short: 'n', value: 'N', help: 'tail: how many; default 20.' },
-  follow: { type: 'boolean', short: 'f', help: 'tail: go on with what is written from now on.' },
-  session: { type: 'string', value: 'ID', help: 'Only of this session.' },
-  event: { type: 'string', value: 'EVENT', help: 'Only of this event.' },
-  tool: { type: 'string', value: 'NAME', help: 'Only about this tool.' },
-  hook: { type: 'string', value: 'NAME', help: 'Only where this hook had a part in it.' },
+  lines: { type: 'string', short: 'n', value: 'N', help: 'tail: how many entries; default: 20.' },
+  follow: { type: 'boolean', short: 'f', help: 'tail: wait for new entries.' },
+  session: { type: 'string', value: 'ID', help: 'Only this session.' },
+  event: { type: 'string', value: 'EVENT', help: 'Only this event.' },
+  tool: { type: 'string', value: 'NAME', help: 'Only this tool.' },
+  hook: { type: 'string', value: 'NAME', help: 'Only with this hook.' },
   decision: {
     type: 'string',
     value: 'WHAT',
-    help: 'Only what ended in deny, ask, continue, failed …',
+    help: 'Only this decision: deny, ask, continue, failed …',
   },
-  kind: { type: 'string', value: 'KIND', help: 'Only fire, late, approval, revoked, bypass, gap …' },
+  kind: {
+    type: 'string',
+    value: 'KIND',
+    help: 'Only this kind: fire, late, approval, revoked, bypass, gap …',
+  },
   since: { type: 'string', value: 'TIME', help: 'Not before: 2026-01-31T12:00:00Z, or 15m, 2h, 3d ago.' },
   until: { type: 'string', value: 'TIME', help: 'Not after.' },
   expect: {
     type: 'string',
     value: 'N:HASH',
-    help: 'verify: an entry noted elsewhere must be there.',
+    help: 'verify: require this entry, which you noted elsewhere.',
   },
 } as const
 
@@ -65,13 +69,13 @@ const OWNERS: Readonly<Record<string, readonly Action[]>> = {
 
 export const command: Command<typeof OPTIONS> = {
   name: 'audit',
-  summary: 'Show what happened here, and whether the record is whole.',
+  summary: 'Show what happened here, and whether the log is whole.',
   positionals: ['[tail | show | verify]', '[N]'],
   completes: [ACTIONS],
   about:
-    'tail (the default) lists the newest entries, show prints one whole, verify reads the whole log and names the ' +
-    'first entry that was edited, removed, added or moved. The last line of verify is what to note elsewhere for ' +
-    '--expect: a log that was replaced as a whole is found out only by that.',
+    'tail (the default) lists the newest entries, show prints one in full, verify reads the whole log and names the ' +
+    'first entry that was edited, removed, added or moved. Note the last line of verify elsewhere for --expect: ' +
+    'nothing else detects a log that was replaced completely.',
   options: OPTIONS,
   exits: [
     [0, 'done; verify: the log is whole'],

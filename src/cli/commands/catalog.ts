@@ -16,7 +16,7 @@ import type { Paint } from '../print/terminal.js'
 import { EXIT, usage } from '../refusal.js'
 
 const OPTIONS = {
-  name: { type: 'string', value: 'NAME', help: 'add: your name for it, in place of its own.' },
+  name: { type: 'string', value: 'NAME', help: 'add: your name for it instead of its own.' },
 } as const
 
 const ACTIONS = ['list', 'add', 'search', 'remove', 'update'] as const
@@ -24,17 +24,17 @@ type Action = (typeof ACTIONS)[number]
 
 export const command: Command<typeof OPTIONS> = {
   name: 'catalog',
-  summary: 'Catalogues of plugins: add, list, search, update, remove.',
+  summary: 'Manage catalogues: add, list, search, update, remove.',
   positionals: ['[ACTION]', '[WHAT…]'],
   completes: [ACTIONS, 'file'],
   about:
     'ACTION is list (the default), add SRC, search WORDS, update [NAME] or remove NAME. SRC is a folder, a file or a git ' +
-    'repository with a catalog.json, or with the .claude-plugin/marketplace.json of Claude Code. Searching looks at ' +
+    'repository with a catalog.json, or with the .claude-plugin/marketplace.json of Claude Code. Searching uses ' +
     'what was fetched last, and needs no network. carabiner install NAME@CATALOG installs from one.',
   options: OPTIONS,
   exits: [
     [0, 'done; search: something was found'],
-    [1, 'it could not be had, there is none of that name, or nothing was found'],
+    [1, 'it could not be fetched, does not exist, or nothing was found'],
   ],
   examples: [
     { does: 'Your catalogues.', line: 'carabiner catalog' },

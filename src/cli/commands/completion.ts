@@ -13,7 +13,8 @@ export const command: Command<typeof OPTIONS> = {
   summary: 'Make your shell complete carabiner: bash, zsh, fish.',
   positionals: ['SHELL'],
   completes: [SHELLS],
-  about: 'Prints a script; its first lines say where to put it. Names of plugins are looked up as you type.',
+  about:
+    'Prints a script, whose first lines say where to put it. Names of plugins are looked up as you type.',
   options: OPTIONS,
   examples: [
     { does: 'In this shell, at once.', line: 'source <(carabiner completion bash)', needs: 'bash' },

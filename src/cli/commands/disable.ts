@@ -20,8 +20,8 @@ import { usage } from '../refusal.js'
 import { listedHooks, PLACE_OPTIONS, projectFolder, sourcesOf } from '../sources.js'
 
 const OPTIONS = {
-  hook: { type: 'string', value: 'HOOK', help: 'One hook of the plugin, by its name in list, or its id.' },
-  for: { type: 'string', value: 'TIME', help: 'Only for so long: 30m, 1h, 2d.' },
+  hook: { type: 'string', value: 'HOOK', help: 'One hook of the plugin, by its name in list or its id.' },
+  for: { type: 'string', value: 'TIME', help: 'For how long: 30m, 1h, 2d.' },
   reason: { type: 'string', value: 'TEXT', help: 'Why; list shows it.' },
   ...SWITCH_OPTIONS,
   plugin: PLACE_OPTIONS.plugin,
@@ -30,12 +30,12 @@ const OPTIONS = {
 
 export const command: Command<typeof OPTIONS> = {
   name: 'disable',
-  summary: 'Switch a plugin or one hook off, also for a while.',
+  summary: 'Switch off a plugin or one hook, perhaps only for a while.',
   positionals: ['[NAME]'],
   completes: ['plugins'],
   about:
-    'NAME is a plugin, or a hook as list shows it. Without NAME: what is switched off now. Switches are yours: they ' +
-    'are kept outside the project, and nobody who shares it is affected. A hook that changes was never switched off.',
+    'NAME is a plugin, or a hook as list shows it. Without NAME it shows what is switched off now. Switches are your ' +
+    'own: they are kept outside the project, and affect nobody else. A hook that changes is a new one, and is on.',
   options: OPTIONS,
   exits: [
     [0, 'switched off'],

@@ -15,12 +15,12 @@ import { SOURCE_OPTIONS } from '../sources.js'
 
 export const command: Command<typeof SOURCE_OPTIONS> = {
   name: 'doctor',
-  summary: 'Find out what is wrong with hooks, and what puts it right.',
+  summary: 'Find what is wrong with your hooks, and how to fix it.',
   positionals: [],
   about:
-    'Looks at files, trust, plugins, programs, scripts, matchers, duplicates, the audit, its own folders and the ' +
-    'environment; runs no hook. Each finding has its place and a fix. broken: a hook does not run, or not as its file ' +
-    'says. warning: it runs, and may surprise. note: as somebody decided.',
+    'Checks files, trust, plugins, programs, scripts, matchers, duplicates, the audit, its own folders and the ' +
+    'environment; runs no hook. Each finding has a place and a fix. broken: a hook does not run, or not as its file ' +
+    'says. warning: it runs, but may surprise you. note: somebody decided so.',
   options: SOURCE_OPTIONS,
   exits: [
     [0, 'nothing is broken'],

@@ -20,18 +20,18 @@ import { Refusal, usage } from '../refusal.js'
 import { listedHooks, projectOf, sourcesOf } from '../sources.js'
 
 const OPTIONS = {
-  hook: { type: 'string', value: 'HOOK', help: 'One hook of the plugin, by its name in list, or its id.' },
+  hook: { type: 'string', value: 'HOOK', help: 'One hook of the plugin, by its name in list or its id.' },
   ...SWITCH_OPTIONS,
 } as const
 
 export const command: Command<typeof OPTIONS> = {
   name: 'enable',
-  summary: 'Switch on again what you switched off.',
+  summary: 'Switch a plugin or hook back on.',
   positionals: ['NAME'],
   completes: ['plugins'],
   about:
-    'NAME is a plugin, which is switched on with all of its hooks, or one hook as list shows it. What waits for trust ' +
-    'still waits. Works from what you switched off, so that the plugin need not be there any more.',
+    'NAME is a plugin, which is switched on with all its hooks, or one hook as list shows it. Hooks that wait for trust ' +
+    'still wait. Works from the record of what you switched off, so the plugin may be gone.',
   options: OPTIONS,
   exits: [
     [0, 'switched on'],

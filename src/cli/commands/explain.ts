@@ -33,23 +33,23 @@ const OPTIONS = {
     type: 'string',
     value: 'NAME',
     completes: KNOWN_TOOLS,
-    help: 'The tool that is called: tool_name.',
+    help: 'The tool: tool_name.',
   },
-  input: { type: 'string', value: 'JSON', help: 'What it is called with: tool_input.' },
+  input: { type: 'string', value: 'JSON', help: 'The input of the tool: tool_input.' },
   payload: { type: 'string', value: 'FILE', help: 'Read the payload from a file; - is standard input.' },
-  example: { type: 'boolean', help: 'With a payload that would do, for what is not given.' },
-  hook: { type: 'string', value: 'NAME', help: 'Only this hook: would it run, and why not?' },
+  example: { type: 'boolean', help: 'Fill in missing fields with an example.' },
+  hook: { type: 'string', value: 'NAME', help: 'Explain only this hook.' },
   ...SOURCE_OPTIONS,
 } as const
 
 export const command: Command<typeof OPTIONS> = {
   name: 'explain',
-  summary: 'Say which hooks would run for an event, and why not.',
+  summary: 'Show which hooks would run for an event, and why others would not.',
   positionals: ['[EVENT]'],
   about:
-    "Runs nothing. EVENT may be left out where the payload's hook_event_name says it, or --hook listens to it. Says the " +
-    'order (the same number runs at once), on which terms each hook runs, and what a deny, a failure, a change or a ' +
-    'question would come to. When nothing would run it says the most likely reason and what to type next.',
+    "Runs nothing. EVENT defaults to the payload's hook_event_name, or to the event of --hook. Shows the order (hooks " +
+    'with the same number run at once), the terms of each hook, and the effect of a deny, a failure, a change or a ' +
+    'question. If nothing would run, it says the most likely reason and what to type next.',
   options: OPTIONS,
   examples: [
     { does: 'Who is asked before a command runs?', line: 'carabiner explain PreToolUse --tool Bash' },

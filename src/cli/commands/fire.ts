@@ -25,7 +25,7 @@ const OPTIONS = {
   timeout: {
     type: 'string',
     value: 'SECONDS',
-    help: 'Bound the whole fire; what it cuts short has failed.',
+    help: 'Limit the whole fire; hooks it cuts short have failed.',
   },
   wait: {
     type: 'string',
@@ -35,13 +35,13 @@ const OPTIONS = {
   record: {
     type: 'string',
     value: 'FILE',
-    help: 'Add the call and what came of it to a test file.',
+    help: 'Add the call and its outcome to a test file.',
   },
   as: {
     type: 'string',
     value: 'HOST',
     completes: HOST_NAMES,
-    help: 'Read and answer as this agent does, to be its hook.',
+    help: 'Be a hook of this agent: read and answer in its format.',
   },
 } as const
 
@@ -50,11 +50,11 @@ export const command: Command<typeof OPTIONS> = {
   summary: 'Fire one event and print what the hooks decide.',
   positionals: ['[EVENT]'],
   about:
-    "Reads the payload as JSON from standard input, or from a file. Without EVENT the payload's hook_event_name " +
-    'decides. Waits for async hooks, and returns when every hook process is gone. Asks nobody itself: a question of a ' +
-    'session waits in `carabiner approvals`, and its answer counts when the same call is fired again. With --as the ' +
-    "payload, the answer and the exit code are the agent's own; what cannot be evaluated in its time, and a question " +
-    `that nobody answered, is a deny. HOST is one of ${HOST_NAMES.join(', ')}.`,
+    "Reads the payload as JSON from standard input or from a file. EVENT defaults to the payload's hook_event_name. " +
+    'Waits for async hooks, and returns when every hook process is gone. It does not ask you: a question waits in ' +
+    '`carabiner approvals`, and its answer counts when the same call is fired again. With --as, the payload, the ' +
+    "answer and the exit code are in the agent's format; a call that cannot be evaluated in time, and a question that " +
+    `nobody answers, are denied. HOST is one of ${HOST_NAMES.join(', ')}.`,
   options: OPTIONS,
   exits: [
     [0, 'go on (continue, respond)'],

@@ -14,28 +14,28 @@ import { EXIT, Refusal, usage } from '../refusal.js'
 import { version } from '../version.js'
 
 const OPTIONS = {
-  lock: { type: 'boolean', help: 'With stop: keep the agent of this project from stopping.' },
+  lock: { type: 'boolean', help: 'With stop: keep the agent of this project going.' },
   unlock: { type: 'boolean', help: 'With stop: let it stop again.' },
-  goal: { type: 'string', value: 'TEXT', help: 'With --lock: what the agent is told to do.' },
+  goal: { type: 'string', value: 'TEXT', help: 'With --lock: what to tell the agent.' },
 } as const
 
 export const command: Command<typeof OPTIONS> = {
   name: 'hook',
-  summary: 'Run a hook of the standard pack (for settings files)',
+  summary: 'Run a hook of the standard pack (for settings files).',
   positionals: ['NAME'],
   completes: [PACK_NAMES],
-  about: `Reads an event from standard input and answers in the way of the host that sent it. NAME is one of ${PACK_NAMES.join(', ')}. carabiner setup writes these commands into settings files.`,
+  about: `Reads an event from standard input, and answers in the format of the host that sent it. NAME is one of ${PACK_NAMES.join(', ')}. carabiner setup writes these commands into settings files.`,
   options: OPTIONS,
   examples: [
     {
-      does: 'what comes with a prompt?',
+      does: 'What is added to a prompt?',
       line: `echo '{"prompt":"Fix it"}' | carabiner hook workflow-classification-reminder 2>/dev/null`,
     },
     {
-      does: 'keep the agent going until the tests pass',
+      does: 'Keep the agent going until the tests pass.',
       line: 'carabiner hook stop --lock --goal "All tests pass."',
     },
-    { does: 'let it stop again', line: 'carabiner hook stop --unlock' },
+    { does: 'Let it stop again.', line: 'carabiner hook stop --unlock' },
   ],
   exits: [
     [0, 'answered; the answer is on standard output'],

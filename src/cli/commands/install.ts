@@ -38,11 +38,11 @@ import { EXIT, Refusal, usage } from '../refusal.js'
 
 const OPTIONS = {
   ...SCOPE_OPTIONS,
-  name: { type: 'string', value: 'NAME', help: 'Call it so; default: as it calls itself.' },
-  ref: { type: 'string', value: 'REF', help: 'Of git: a tag, a branch or a whole commit.' },
-  path: { type: 'string', value: 'DIR', help: 'The folder in it that is the plugin.' },
+  name: { type: 'string', value: 'NAME', help: 'Install under this name; default: its own.' },
+  ref: { type: 'string', value: 'REF', help: 'For git: a tag, a branch or a full commit hash.' },
+  path: { type: 'string', value: 'DIR', help: 'The folder of the plugin in the source.' },
   yes: { type: 'boolean', help: 'Do not ask: install what is shown.' },
-  'no-trust': { type: 'boolean', help: 'With --here: do not trust it; it stays blocked until you do.' },
+  'no-trust': { type: 'boolean', help: 'With --here: do not trust it yet; it stays blocked.' },
   full: { type: 'boolean', help: 'Show the whole text of every file, and every remark.' },
 } as const
 

@@ -31,15 +31,15 @@ import { typedTrust } from '../print/typed.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 
 const OPTIONS = {
-  stats: { type: 'boolean', help: 'Add what the audit says about each.' },
+  stats: { type: 'boolean', help: 'Add statistics from the audit.' },
   ...SOURCE_OPTIONS,
 } as const
 
 export const command: Command<typeof OPTIONS> = {
   name: 'list',
-  summary: 'List every hook: where it stands, what it runs, whether it may.',
+  summary: 'List every hook: its file, what it runs, whether it may.',
   positionals: [],
-  about: 'Runs nothing. Files that are broken are reported, and do not hide the others.',
+  about: 'Runs nothing. Broken files are reported, and do not hide the others.',
   options: OPTIONS,
   examples: [
     { does: 'The hooks of this project and your own.', line: 'carabiner list' },

@@ -30,31 +30,31 @@ const OPTIONS = {
     help: 'carabiner (the default) or claude-code.',
   },
   project: PLACE_OPTIONS.project,
-  user: { type: 'boolean', help: 'Your own hooks, for all projects, in place of the project’s.' },
-  write: { type: 'boolean', help: 'Do it; without it nothing is written.' },
-  'remove-source': { type: 'boolean', help: 'Take what was migrated out of the files it came from.' },
-  name: { type: 'string', value: 'NAME', help: 'What the plugin is to be called.' },
-  out: { type: 'string', value: 'DIR', help: 'Where a plugin for Claude Code is to go.' },
-  yes: { type: 'boolean', help: 'Of a plugin: do not ask, take what is shown.' },
-  full: { type: 'boolean', help: 'Of a plugin: show the whole text of every file.' },
+  user: { type: 'boolean', help: 'Your own hooks instead of the project’s.' },
+  write: { type: 'boolean', help: 'Write the changes; without it nothing is written.' },
+  'remove-source': { type: 'boolean', help: 'Remove migrated hooks from the files they came from.' },
+  name: { type: 'string', value: 'NAME', help: 'A new name for the plugin.' },
+  out: { type: 'string', value: 'DIR', help: 'Where to put a plugin for Claude Code.' },
+  yes: { type: 'boolean', help: 'For a plugin: do not ask, take what is shown.' },
+  full: { type: 'boolean', help: 'For a plugin: show the whole text of every file.' },
 } as const
 
 type Given = Options<typeof OPTIONS>
 
 export const command: Command<typeof OPTIONS> = {
   name: 'migrate',
-  summary: 'Carry hooks over from Claude Code, or back.',
+  summary: 'Move hooks from Claude Code to Carabiner, or back.',
   positionals: ['[PLUGIN]'],
   completes: ['folder'],
   about:
-    'Takes the hooks of .claude/settings.json and settings.local.json into .amplifier/hooks, or with --to claude-code ' +
-    'back. What cannot be carried over stays where it is and is named with the reason; what others wrote stays as ' +
-    'it is. Running it again adds nothing twice. PLUGIN is the folder of a plugin, which is carried over whole: with ' +
-    '--write you see what it would run, and are asked.',
+    'Moves the hooks of .claude/settings.json and settings.local.json to .amplifier/hooks, or with --to claude-code ' +
+    'back. Hooks that cannot be moved stay where they are, with the reason. Nothing else in the files changes, and ' +
+    'running it again adds nothing twice. PLUGIN is the folder of a plugin, which is moved as a whole: with --write ' +
+    'you see what it would run, and are asked.',
   options: OPTIONS,
   exits: [
     [0, 'done, or shown, or nothing to do'],
-    [1, 'not done, and the message says why; or done, and the plugin not trusted'],
+    [1, 'not done, as the message says; or done, but the plugin is not trusted'],
   ],
   examples: [
     { does: 'What would change, and what would stay behind?', line: 'carabiner migrate' },

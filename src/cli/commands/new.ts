@@ -32,23 +32,23 @@ const OPTIONS = {
     completes: LANGUAGE_NAMES,
     help: `${LANGUAGE_NAMES.join(', ')}; default: bash.`,
   },
-  event: { type: 'string', value: 'EVENT', help: 'What it listens to; default: PreToolUse.' },
-  matcher: { type: 'string', value: 'M', help: 'Which tools or the like; default: all.' },
+  event: { type: 'string', value: 'EVENT', help: 'The event; default: PreToolUse.' },
+  matcher: { type: 'string', value: 'M', help: 'Which tools or other values; default: all.' },
   dir: { type: 'string', value: 'DIR', help: 'Make DIR/NAME; default: .amplifier/hooks/NAME.' },
   project: PLACE_OPTIONS.project,
 } as const
 
 export const command: Command<typeof OPTIONS> = {
   name: 'new',
-  summary: 'Make a plugin that works, with its tests.',
+  summary: 'Create a working plugin, with tests.',
   positionals: ['NAME'],
   about:
-    'Writes hooks.json, a script that runs without any package, hooks.test.json and a README, and trusts them as they ' +
-    'are: what you change afterwards runs when you have typed `carabiner trust NAME`. Overwrites nothing.',
+    'Writes hooks.json, a script without dependencies, hooks.test.json and a README, and trusts them as they are. Your ' +
+    'later changes run after `carabiner trust NAME`. Overwrites nothing.',
   options: OPTIONS,
   exits: [
     [0, 'made and trusted'],
-    [1, 'there is something of that name, or it could not be written or trusted'],
+    [1, 'the name is taken, or it could not be written or trusted'],
   ],
   examples: [
     { does: 'A gate for shell commands.', line: 'carabiner new no-secrets --matcher Bash' },

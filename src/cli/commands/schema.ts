@@ -10,10 +10,10 @@ export const command: Command = {
   positionals: ['[NAME]'],
   completes: [SCHEMA_NAMES],
   about:
-    'Without a name it lists the files that have one, and the address to write into a file as "$schema". With a name ' +
-    'it prints that schema (JSON Schema, draft 2020-12). The same files are in the folder schema of the package. ' +
-    'The address is one of the published package, which an editor fetches; where it cannot, write the schema into a ' +
-    'file, and name that in "$schema" instead.',
+    'With a name it prints that schema (JSON Schema, draft 2020-12). Without one it lists the files that have a schema, ' +
+    'and the address to put into a file as "$schema". Editors fetch that address from the published package; without ' +
+    'the network, write the schema to a file and use its path instead. The package also has the files, in its folder ' +
+    'schema.',
   options: {},
   examples: [
     { does: 'Which files have a schema?', line: 'carabiner schema' },

@@ -21,12 +21,12 @@ const OPTIONS = {
 
 export const command: Command<typeof OPTIONS> = {
   name: '',
-  summary: 'Show how this project stands, and what to type next.',
+  summary: 'Show the state of this project, and what to type next.',
   positionals: [],
   about: '',
   options: OPTIONS,
   examples: [
-    { does: 'How does this project stand?', line: 'carabiner' },
+    { does: 'What is the state of this project?', line: 'carabiner' },
     { does: 'Why does my hook not run?', line: 'carabiner explain PreToolUse --tool Bash' },
     {
       does: 'Would this command be allowed?',

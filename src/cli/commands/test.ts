@@ -28,10 +28,10 @@ import { staleLines, type Unreviewed, unreviewed, unreviewedLine } from '../test
 import { FolderWatch, watchedOf } from '../test-cases/watch-folders.js'
 
 const OPTIONS = {
-  filter: { type: 'string', value: 'TEXT', help: 'Only cases with this in the name of plugin or case.' },
+  filter: { type: 'string', value: 'TEXT', help: 'Only cases whose plugin or name contains this text.' },
   watch: { type: 'boolean', short: 'w', help: 'Run again whenever a file changes.' },
   junit: { type: 'string', value: 'FILE', help: 'Also write the results as JUnit XML.' },
-  env: { type: 'string', multiple: true, value: 'NAME', help: 'Hand this variable on to hooks. Repeatable.' },
+  env: { type: 'string', multiple: true, value: 'NAME', help: 'Pass this variable on to hooks. Repeatable.' },
 } as const
 
 export const command: Command<typeof OPTIONS> = {
@@ -41,11 +41,11 @@ export const command: Command<typeof OPTIONS> = {
   completes: ['file'],
   about:
     'WHAT is the folder of a plugin or of a project with plugins in .amplifier/hooks, a file of cases, or the name of a ' +
-    'plugin; default: the current directory, or the project that it is in. The cases are in ' +
-    `${CASE_FILE} beside hooks.json: an event, a payload, and what the hooks are to decide. Each is fired as ` +
-    '`carabiner fire` would, in a project and a home of its own that are gone afterwards. A hook that fails fails its ' +
-    'case unless the case expects it. Hooks that you have not trusted run too, which is said before: of your ' +
-    'variables and settings they get none but what --env names, but they run as you.',
+    'plugin; default: the current directory, or its project. The cases are in ' +
+    `${CASE_FILE} beside hooks.json: an event, a payload, and what the hooks should decide. Each is fired by ` +
+    '`carabiner fire` in a temporary project and home. A hook that fails also fails its case, unless the case expects ' +
+    'that. Hooks that you have not trusted run too, after a warning: they run as you, but get none of your settings, ' +
+    'and only the variables that --env names.',
   options: OPTIONS,
   exits: [
     [0, 'every case passed, or was skipped'],

@@ -22,7 +22,7 @@ import { PLACE_OPTIONS, type Places, projectFolder } from '../sources.js'
 
 const OPTIONS = {
   yes: { type: 'boolean', help: 'Do not ask: trust what is shown.' },
-  show: { type: 'boolean', help: 'Only show, also what is trusted already.' },
+  show: { type: 'boolean', help: 'Only show, including what is already trusted.' },
   full: { type: 'boolean', help: 'Show the whole text of every file, and every remark.' },
   payload: {
     type: 'string',
@@ -34,21 +34,20 @@ const OPTIONS = {
 
 export const command: Command<typeof OPTIONS> = {
   name: 'trust',
-  summary: 'Review what came with the project, and let it run.',
+  summary: 'Review what a project would run, and allow it.',
   positionals: ['[WHAT…]'],
   completes: ['plugins'],
   about:
-    'WHAT is the name or path of a plugin or of a file of hooks; without any, everything that waits. Shows what would ' +
-    'run on which events, what to look at closely, what changed since you trusted it last, the files that run and the ' +
-    'names of the others; then asks. ' +
-    'What is trusted is what was shown: a plugin is copied, and the copy runs. Runs nothing.',
+    'WHAT is the name or path of a plugin or hook file; default: everything that waits. Shows what would run on which ' +
+    'events, what to look at closely, what changed since you last trusted it, the files that run and the names of the ' +
+    'others; then asks. Exactly what was shown is trusted: a plugin is copied, and the copy runs. Runs nothing.',
   options: OPTIONS,
   exits: [
     [0, 'trusted, or nothing to do'],
     [1, 'something was left untrusted; with --json also if it was only shown'],
   ],
   examples: [
-    { does: 'What is there, and what is its digest, for --pre-trusted.', line: 'carabiner trust --show' },
+    { does: 'Show what there is, with the digests for --pre-trusted.', line: 'carabiner trust --show' },
     { does: 'Look at everything that waits, and decide.', line: 'carabiner trust' },
     { does: 'For a program: shows, and trusts nothing.', line: 'carabiner trust --json' },
   ],

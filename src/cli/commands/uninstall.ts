@@ -21,25 +21,25 @@ import { EXIT, Refusal, usage } from '../refusal.js'
 
 const OPTIONS = {
   ...SCOPE_OPTIONS,
-  yes: { type: 'boolean', help: 'Also if its files were changed, or put there by somebody.' },
+  yes: { type: 'boolean', help: 'Do not ask, even if it was changed or placed by hand.' },
 } as const
 
 export const command: Command<typeof OPTIONS> = {
   name: 'uninstall',
-  summary: 'Take plugins away, and leave nothing of them.',
+  summary: 'Remove plugins, and everything kept for them.',
   positionals: ['NAME…'],
   completes: ['plugins'],
   about:
-    'Removes its folder, its entry in hooks.lock.json, what you trusted of it with the copy, and the data that it kept. ' +
-    'Where it is installed both for you and in this project, --user or --here says which. Of several names, none is ' +
-    'removed where one of them is not known, or is to stay.',
+    'Removes its folder, its entry in hooks.lock.json, your trust with the copy, and the data that it kept. If it is ' +
+    'installed both for you and in this project, say which with --user or --here. With several names, nothing is ' +
+    'removed if one of them is unknown or is to stay.',
   options: OPTIONS,
   exits: [
     [0, 'gone'],
     [1, 'there is no such plugin, or it was left'],
   ],
   examples: [
-    { does: 'Nothing of it is left.', line: 'carabiner uninstall guard', needs: 'a plugin of that name' },
+    { does: 'Remove it completely.', line: 'carabiner uninstall guard', needs: 'a plugin of that name' },
   ],
   mayRun: () => checkPerson('Uninstalling'),
   run({ options, positionals }, output) {

@@ -23,18 +23,18 @@ type Gone = Pick<TrustRecord, 'kind' | 'name' | 'path' | 'projectDir'>
 
 export const command: Command<typeof OPTIONS> = {
   name: 'untrust',
-  summary: 'Take trust back: it does not run any more.',
+  summary: 'Take trust back, so that it no longer runs.',
   positionals: ['WHAT|--all'],
   completes: ['plugins'],
   about:
-    'WHAT is the name of a plugin or file of hooks in this project, or its path. Works from what you trusted, so that ' +
-    'the project need not be there any more. Its copy is removed.',
+    'WHAT is the name of a plugin or hook file in this project, or its path. Works from the record of what you trusted, ' +
+    'so the project may be gone. The trusted copy is removed.',
   options: OPTIONS,
   exits: [
     [0, 'not trusted any more'],
-    [1, 'it was not trusted, or could not be taken back'],
+    [1, 'it was not trusted, or trust could not be taken back'],
   ],
-  examples: [{ does: 'Nothing that came with this project runs any more.', line: 'carabiner untrust --all' }],
+  examples: [{ does: 'Trust nothing in this project any more.', line: 'carabiner untrust --all' }],
   mayRun: () => checkPerson('Taking trust back'),
   async run({ options, positionals: [what] }, output) {
     if ((what === undefined) !== options.all) {

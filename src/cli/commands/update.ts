@@ -38,14 +38,14 @@ import { EXIT, usage } from '../refusal.js'
 
 const OPTIONS = {
   ...SCOPE_OPTIONS,
-  check: { type: 'boolean', help: 'Only look: exit 1 if there is anything new.' },
+  check: { type: 'boolean', help: 'Only check: exit 1 if there is anything new.' },
   yes: { type: 'boolean', help: 'Do not ask: replace what is shown.' },
-  overwrite: { type: 'boolean', help: 'Also where files were changed by hand since.' },
+  overwrite: { type: 'boolean', help: 'Replace files that were changed by hand.' },
   'accept-moved': {
     type: 'boolean',
-    help: 'Take a tag, or a source in a catalogue, that has moved.',
+    help: 'Accept a tag, or a source in a catalogue, that has moved.',
   },
-  'no-trust': { type: 'boolean', help: 'In a project: do not trust it; it stays blocked until you do.' },
+  'no-trust': { type: 'boolean', help: 'In a project: do not trust it yet; it stays blocked.' },
   full: { type: 'boolean', help: 'Show the whole text of every file, and every remark.' },
 } as const
 
@@ -55,10 +55,10 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['[NAME…]'],
   completes: ['plugins'],
   about:
-    'Without a name, all that were installed for you; with --here, in this project. Fetches by hooks.lock.json: the ' +
-    'same branch, the same range of versions, the same folder; in a project only for plugins that you trust, or have ' +
-    'overwritten, from the source that you accepted, or after you were asked. Shows every changed line and what would run, then asks. A tag ' +
-    'that leads to another commit than before is refused, and so is another source than before.',
+    'NAME defaults to all plugins installed for you, or with --here to those of this project. Fetches by ' +
+    'hooks.lock.json: the same branch, range of versions and folder. In a project it fetches only plugins that you ' +
+    'trust or overwrite, from the source that you accepted, or after asking you. Shows every changed line and what ' +
+    'would run, then asks. A tag that has moved to another commit is refused, and so is a different source.',
   options: OPTIONS,
   exits: [
     [0, 'all are as new as their sources'],

@@ -272,7 +272,7 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     const { code, stderr } = await carabiner('trust', 'gaurd')
     expect(code).toBe(1)
     expect(stderr).toContain('Nothing here is called gaurd; did you mean guard?')
-    expect(stderr).toContain('There is guard.')
+    expect(stderr).toContain('Choose guard.')
   })
 
   it('a path of what is no part of the project: how to add it', async () => {

@@ -11,7 +11,7 @@ import type { AnswerResult, Approvals, Found, GivenAnswer, Pending } from '../..
 import type { Entry } from '../../store/audit-log.js'
 import { approvalsIn, fileStores } from '../../store/file-stores.js'
 import type { Sessions } from '../../store/sessions.js'
-import { type Command, checkOwners, chosen } from '../command.js'
+import { type Command, checkOwners, choiceOf, chosen } from '../command.js'
 import type { Output } from '../output.js'
 import { checkPerson, userName } from '../person.js'
 import { cutTo, fitted, shownColumns } from '../print/fit.js'
@@ -133,7 +133,7 @@ function oneOf(found: Found, id: string): OneFound {
   if (found.status === 'unknown') throw unknown(id, found.nearest)
   if (found.status !== 'ambiguous') return found
   throw new Refusal('AMBIGUOUS_ID', `${found.ids.length} questions begin with ${visibleName(id)}`, {
-    hint: `There is ${found.ids.join(', ')}.`,
+    hint: choiceOf(found.ids),
   })
 }
 
@@ -297,7 +297,7 @@ async function record(project: string, entries: readonly Entry[]): Promise<strin
 // ---- lines for people ------------------------------------------------------------------------------------------
 
 function pendingLines(open: readonly Pending[], paint: Paint, now = Date.now()): readonly string[] {
-  if (open.length === 0) return ['nobody waits for an answer']
+  if (open.length === 0) return ['no pending approvals']
   const rows = columns(open.map((one) => [one.id, leftOf(one.expires, now), whatOf(one), saidIn(one)]))
   const [first] = open as readonly [Pending, ...Pending[]]
   return [

@@ -44,7 +44,7 @@ const OPTIONS = {
 
 export const command: Command<typeof OPTIONS> = {
   name: 'explain',
-  summary: 'Show which hooks would run for an event, and why others would not.',
+  summary: 'Show which hooks would run for an event, and why not.',
   positionals: ['[EVENT]'],
   about:
     "Runs nothing. EVENT defaults to the payload's hook_event_name, or to the event of --hook. Shows the order (hooks " +

@@ -8,7 +8,7 @@ import { isFolder } from '../../files/folder.js'
 import { realOf } from '../../files/within.js'
 import { isCalled } from '../../plugins/plugin-name.js'
 import { isExecutable, type Unit } from '../../trust/unit.js'
-import type { Command, Options } from '../command.js'
+import { type Command, choiceOf, type Options } from '../command.js'
 import { readPayload } from '../fire/payload.js'
 import { type Output, plainData } from '../output.js'
 import { agrees, canAsk, checkPerson } from '../person.js'
@@ -95,7 +95,7 @@ function unitsCalled(what: string, units: readonly Unit[], given: Places): reado
     hint:
       names.length === 0
         ? `Nothing came with this project. ${places}`
-        : `There is ${names.map(visibleName).join(', ')}. ${places}`,
+        : `${choiceOf(names.map(visibleName))} ${places}`,
   })
 }
 

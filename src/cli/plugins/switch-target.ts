@@ -5,6 +5,7 @@ import { didYouMean, visible, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import type { ListedHook } from '../../hooks.js'
 import { SWITCHED_SCOPES, type SwitchTarget } from '../../plugins/switches.js'
+import { choiceOf } from '../command.js'
 import { Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS } from '../sources.js'
 
@@ -83,7 +84,7 @@ function unknownTarget(targets: readonly SwitchTarget[], name: string, hook: str
       hint:
         plugins.length === 0
           ? 'There are no hooks here; carabiner explain PreToolUse names the files that are looked for.'
-          : `There is ${[...new Set(plugins)].map(visibleName).join(', ')}; carabiner list shows every hook.`,
+          : `${choiceOf([...new Set(plugins)].map(visibleName))} carabiner list shows every hook.`,
     },
   )
 }

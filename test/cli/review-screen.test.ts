@@ -2,8 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { changeLines, margined, reviewLines } from '../../src/cli/plugins/print-review.js'
-import type { Shown } from '../../src/cli/plugins/trust-units.js'
+import { changeLines, margined, reviewLines, type Shown } from '../../src/cli/plugins/print-review.js'
 import { folded, visibleLines } from '../../src/core/base/text.js'
 import { risksOf } from '../../src/trust/risks.js'
 import type { Unit } from '../../src/trust/unit.js'

@@ -28,8 +28,8 @@ import {
   targetOf,
   userTarget,
 } from '../plugins/plugin-commands.js'
-import { printReview, reviewData, shownPlugin, trustShown, UNPINNED } from '../plugins/plugin-review.js'
-import type { Shown } from '../plugins/trust-units.js'
+import type { Shown } from '../plugins/print-review.js'
+import { printReview, reviewData, shownPlugin, trustShown, UNPINNED } from '../plugins/review.js'
 import { nextLines, shortPath } from '../print/lines.js'
 import { withProgress } from '../print/progress.js'
 import { painter } from '../print/terminal.js'

@@ -27,9 +27,8 @@ import {
   targetOf,
   userTarget,
 } from '../plugins/plugin-commands.js'
-import { reviewData, shownPlugin, trustShown } from '../plugins/plugin-review.js'
-import { differenceData, reviewLines } from '../plugins/print-review.js'
-import type { Shown } from '../plugins/trust-units.js'
+import { differenceData, reviewLines, type Shown } from '../plugins/print-review.js'
+import { reviewData, shownPlugin, trustShown } from '../plugins/review.js'
 import { nextLines, shortPath } from '../print/lines.js'
 import { withProgress } from '../print/progress.js'
 import { painter } from '../print/terminal.js'

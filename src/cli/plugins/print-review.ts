@@ -6,12 +6,26 @@ import { localTime } from '../../core/base/time.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { type Difference, inReadingOrder, type Review, type ReviewedFile } from '../../trust/review.js'
 import type { RiskNote } from '../../trust/risks.js'
-import { isExecutable, type UnitHook } from '../../trust/unit.js'
+import { isExecutable, type Unit, type UnitHook } from '../../trust/unit.js'
 import { lineDiff } from '../print/diff.js'
 import { cutTo, fitted } from '../print/fit.js'
 import { columns, counted, grouped, shortPath } from '../print/lines.js'
 import { type Paint, painter, width } from '../print/terminal.js'
-import type { Shown } from './trust-units.js'
+
+/** A unit, as the screen shows it. */
+export interface Shown {
+  readonly unit: Unit
+  /** For each hook: variables that it gets in addition to the minimal environment. */
+  readonly passthrough: readonly (readonly string[])[]
+  readonly state: 'trusted' | 'untrusted' | 'modified'
+  /** A sentence, unless it is trusted. */
+  readonly why: string | undefined
+  /** Undefined if the store cannot be read; `problems` says why. */
+  readonly review: Review | undefined
+  readonly risks: readonly RiskNote[]
+  /** Sentences that say what prevents trust. */
+  readonly problems: readonly string[]
+}
 
 /** How much is shown; the rest is counted. Commands are never cut. */
 interface Bounds {

@@ -1,0 +1,149 @@
+// What the review screen shows: the parts of a project that can be trusted, or a plugin that is about to be installed. Runs nothing.
+
+import { join } from 'node:path'
+import type { ConfiguredHook } from '../../config/configured-hook.js'
+import { loadConfig, loadSkills } from '../../config/load.js'
+import { unitsOf } from '../../config/units.js'
+import { type Diagnostic, textOf } from '../../core/base/errors.js'
+import type { Skill } from '../../core/session/session-store.js'
+import { loadedSkill } from '../../core/session/skills.js'
+import { type PreparedPlugin, trustInstalled } from '../../plugins/install-plugin.js'
+import type { LockEntry } from '../../plugins/lock-file.js'
+import type { Origin } from '../../plugins/sources/accepted-source.js'
+import { pluginsDir, type Target } from '../../plugins/target.js'
+import { kindOf } from '../../runners/kinds.js'
+import { preTrusted } from '../../trust/pre-trusted.js'
+import type { Difference } from '../../trust/review.js'
+import { risksOf } from '../../trust/risks.js'
+import { type TrustStore, trustStore } from '../../trust/trust-store.js'
+import { isExecutable, type Unit } from '../../trust/unit.js'
+import type { Payload } from '../fire/payload.js'
+import { type Output, plainData } from '../output.js'
+import { noticeLines } from '../print/lines.js'
+import { painter } from '../print/terminal.js'
+import { Refusal } from '../refusal.js'
+import { configSources, type Places, preTrustedFile, projectFolder } from '../sources.js'
+import { originOf } from './plugin-commands.js'
+import { reviewLines, type Shown } from './print-review.js'
+
+export interface Units {
+  readonly store: TrustStore
+  /** Each unit's hooks, in the same order as in the unit. */
+  readonly units: ReadonlyMap<Unit, readonly ConfiguredHook[]>
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** `loaded`: the payload of a `skill:loaded`, whose hooks are not in a file. */
+export async function findUnits(places: Places, loaded: Payload | undefined): Promise<Units> {
+  const sources = configSources(places)
+  const config = await loadConfig(sources)
+  const skills: readonly Skill[] = loaded ? [loadedSkill(loaded)] : []
+  const ofSkills = await loadSkills(skills, sources, config)
+  return {
+    store: openStore(places),
+    units: unitsOf([...config.specs, ...ofSkills.specs]),
+    diagnostics: [...config.diagnostics, ...ofSkills.diagnostics],
+  }
+}
+
+function openStore(places: Places): TrustStore {
+  const list = preTrustedFile(places)
+  if (list === undefined) return trustStore()
+  try {
+    return trustStore({ preTrusted: preTrusted(list, projectFolder(places)) })
+  } catch (error) {
+    throw new Refusal('PRE_TRUSTED_INVALID', textOf(error), {
+      hint: 'carabiner trust --show prints the lines of such a file.',
+    })
+  }
+}
+
+export function show({ store, units }: Units, unit: Unit): Shown {
+  const standing = store.standingOf(unit)
+  const passthrough = passthroughOf(units.get(unit) ?? [])
+  const why = standing.state === 'trusted' ? undefined : standing.why
+  const known = { unit, passthrough, state: standing.state, why }
+  try {
+    const review = store.look(unit)
+    return { ...known, review, risks: risksOf(review), problems: review.problems }
+  } catch (error) {
+    const todo = 'look at that folder, or set CARABINER_HOME to another one'
+    const problem = `What you trust cannot be read (${textOf(error)}); ${todo}.`
+    return { ...known, review: undefined, risks: [], problems: [problem] }
+  }
+}
+
+function passthroughOf(hooks: readonly ConfiguredHook[]): Shown['passthrough'] {
+  return hooks.map((spec) => kindOf(spec).passthrough?.(spec.handler) ?? [])
+}
+
+// ---- a plugin that is about to be installed --------------------------------------------------------------------
+
+interface Coming extends Pick<PreparedPlugin, 'name' | 'staged' | 'isUnpinned'> {
+  readonly entry: Origin & Partial<LockEntry>
+}
+
+/** `update`: the changes since `before` was installed, for a user who trusts the installed version. */
+export function shownPlugin(
+  { name, entry, staged, isUnpinned }: Coming,
+  target: Target,
+  update?: { readonly before: LockEntry; readonly differences: readonly Difference[] },
+): Shown {
+  const unit = { ...staged.unit, path: join(pluginsDir(target), name) }
+  const read = trustStore().look(staged.unit)
+  // The review screen shows changes since a record; here, since the last installation.
+  const since = update && ({ at: update.before.installed } as NonNullable<typeof read.record>)
+  const review = { ...read, unit, record: since, differences: update?.differences ?? [] }
+  return {
+    unit,
+    passthrough: passthroughOf(staged.hooks),
+    state: update ? 'modified' : 'untrusted',
+    why: isUnpinned ? `${originOf(entry)}, ${UNPINNED}` : originOf(entry),
+    review,
+    risks: risksOf(read),
+    problems: read.problems,
+  }
+}
+
+export const UNPINNED = 'a folder as it is now; add #REF to pin a commit'
+
+/** Throws if it cannot be trusted. */
+export async function printReview(
+  shown: Shown,
+  { name, staged: { diagnostics } }: Pick<Coming, 'name' | 'staged'>,
+  isFull: boolean,
+  output: Output,
+): Promise<void> {
+  if (!output.json) {
+    await output.complain(noticeLines(plainData(diagnostics), painter(2)))
+    await output.print(reviewLines(shown, isFull))
+  }
+  const [problem] = shown.problems
+  if (problem !== undefined) throw new Refusal('UNSAFE_ENTRY', `${name} was not installed: ${problem}`)
+}
+
+/** For programs. */
+export function reviewData({ unit, review, risks, problems }: Shown) {
+  return {
+    digest: review?.digest ?? null,
+    hooks: unit.hooks,
+    files: (review?.files ?? []).map((file) => ({
+      path: file.path,
+      size: file.size,
+      sha256: file.sha256,
+      executable: isExecutable(file),
+    })),
+    risks,
+    problems,
+  }
+}
+
+/** True, or why it is not trusted: then it is installed, but blocked. */
+export async function trustShown(name: string, { review }: Shown, target: Target): Promise<true | string> {
+  try {
+    await trustInstalled(name, target, review?.digest ?? '')
+    return true
+  } catch (error) {
+    return textOf(error)
+  }
+}

@@ -1,4 +1,4 @@
-// What createHooks() returns: the hooks of one host.
+// The object that createHooks() returns: the hooks of one embedder.
 
 import type { MergedSettings } from './config/merged-settings.js'
 import type { Configuration } from './configuration.js'
@@ -30,18 +30,18 @@ export interface ListedHook {
   readonly source: string
   readonly file?: string
   readonly line?: number
-  /** Of its entry in a file. */
+  /** Digest of its entry in a file. */
   readonly hash?: string
-  /** Digest of what it runs, where that was reviewed. */
+  /** Digest of what it runs, if that was reviewed. */
   readonly content?: string
-  /** What a command or a process runs, whom another asks. */
+  /** The command or process it runs, or the address or model it asks. */
   readonly command?: string
   readonly state: 'ready' | 'disabled' | 'untrusted' | 'modified'
-  /** Where it is not ready. */
+  /** Why it is not ready. */
   readonly why?: string
 }
 
-/** What hooks of files leave outside the process. */
+/** What hooks from files leave running outside the process. */
 type Running = Pick<Shared, 'programs' | 'handedOn'>
 
 export class Hooks implements AsyncDisposable {
@@ -63,7 +63,7 @@ export class Hooks implements AsyncDisposable {
     engine.skillHooks = (skills) => configuration.skillHooks(skills)
   }
 
-  /** A hook of every session. Returns its unregister, which may be called any number of times. */
+  /** Adds a hook to every session. Returns the function that removes it, which may be called any number of times. */
   register<N extends EventAlias | (string & {})>(
     event: N,
     handler: Handler<N>,
@@ -116,14 +116,14 @@ export class Hooks implements AsyncDisposable {
     }
   }
 
-  /** What came with the project and waits for the user's trust, or was changed since. */
+  /** Everything from the project that waits for the user's trust, or has changed since. */
   untrusted(): readonly Untrusted[] {
     return this.#configuration?.untrusted() ?? []
   }
 
-  /** Reads the configuration files again. One that became unreadable keeps what it said, and is reported. */
+  /** Reads the configuration files again. A file that became unreadable is reported, and its last contents stay. */
   reload(): Promise<void> {
-    // One after another: an older read must not overtake a newer one.
+    // One after another, so that an older read does not overtake a newer one.
     const reload = () => this.#reload()
     this.#reloading = this.#reloading.then(reload, reload)
     return this.#reloading
@@ -145,12 +145,12 @@ export class Hooks implements AsyncDisposable {
     await this.reload()
   }
 
-  /** Who would run for this event in a new session, in which order, and who would not and why. Runs nothing. */
+  /** The hooks that would run for this event in a new session, in order, and why the others would not. Runs nothing. */
   explain<N extends EventAlias | (string & {})>(event: N, data: object = {}): Plan {
     return explainEvent(this.#engine, this.#engine.layers.snapshot(), event, data)
   }
 
-  /** Every "allow always" that was given. */
+  /** Every "allow always" in force. */
   async grants(): Promise<readonly Grant[]> {
     return this.#withStore((store) => store.grants())
   }
@@ -160,18 +160,18 @@ export class Hooks implements AsyncDisposable {
     return this.#withStore((store) => store.revokeGrant(grantId))
   }
 
-  /** What is in force: the host's settings, the user's and the project's as one. */
+  /** The settings in force: the embedder's, the user's and the project's, merged. */
   get settings(): MergedSettings {
     return this.#configuration?.settings ?? this.#settings
   }
 
-  /** What is wrong with configuration files, and the newest of what went wrong outside any outcome. */
+  /** Problems in configuration files, and the newest problems outside any outcome. */
   get diagnostics(): readonly Diagnostic[] {
     return [...(this.#configuration?.diagnostics ?? []), ...this.#engine.diagnostics]
   }
 
   /**
-   * Waits for what runs aside, or ends it with `abort`, and until every hook process is gone. Sessions refuse to fire
+   * Waits for background work, or ends it with `abort`, and until every hook process is gone. Sessions refuse to fire
    * afterwards.
    */
   async close({ abort = false }: { readonly abort?: boolean } = {}): Promise<void> {

@@ -1,11 +1,11 @@
-// createHooks(): puts the engine together with what the host gives it and what configuration files say.
+// createHooks(): puts the engine together with the embedder's options and the configuration files.
 
 import { statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import type { ConfigSources } from './config/discovery.js'
 import { embedderSettings, type MergedSettings } from './config/merged-settings.js'
-import { Configuration, type ConfigurationOptions } from './configuration.js'
+import { Configuration } from './configuration.js'
 import { HookError } from './core/base/errors.js'
 import {
   anything,
@@ -32,23 +32,23 @@ import { type EmbedderModel, isEmbedderModel } from './runners/model/model-sourc
 import { withSpans } from './store/audit/spans.js'
 
 export interface HooksOptions extends Embedder {
-  /** The project whose configuration files are read, and the user's with them. Without it neither is. */
+  /** The project whose configuration files are read, together with the user's. Without it no such file is read. */
   readonly projectDir?: string
-  /** Folders of plugins, beside those of project and user. */
+  /** Folders of plugins, in addition to the project's and the user's. */
   readonly plugins?: readonly string[]
-  /** Files beside those of project and user, each a hooks.json or settings.json. */
+  /** Files in addition to the project's and the user's, each a hooks.json or settings.json. */
   readonly configs?: readonly string[]
   /** The user's home folder; default: that of the process. */
   readonly home?: string
-  /** `enforce` (default) runs of what came with the project only what the user trusted; `all` runs it. */
+  /** `enforce` (default) runs nothing from a project that the user has not trusted; `all` runs everything. */
   readonly trust?: 'enforce' | 'all'
-  /** A file outside the project with digests, one a line, of what is trusted without another word: for CI. */
+  /** A file outside the project with the digests that are trusted, one a line: for CI. */
   readonly preTrusted?: string
-  /** Reads files again when they change. */
+  /** Reloads files when they change. */
   readonly watch?: boolean
-  /** Under the names of a settings file; they win over the user's file. */
+  /** The keys of a settings file; these win over the user's file. */
   readonly settings?: Partial<MergedSettings>
-  /** Whom prompt and agent hooks ask: a function, or a LanguageModel of the AI SDK. It wins over the settings. */
+  /** The model that prompt and agent hooks ask: a function, or a LanguageModel of the AI SDK. It wins over the settings. */
   readonly model?: EmbedderModel
   /** The process-wide hooks; false isolates from them, another registry replaces them. */
   readonly globals?: boolean | HookRegistry
@@ -73,7 +73,7 @@ const OPTIONS: Checks<HooksOptions> = {
   preTrusted: isText,
   watch: isFlag,
   model: [isEmbedderModel, 'a function, or a LanguageModel of the AI SDK'],
-  settings: anything, // embedderSettings says more about them
+  settings: anything, // checked by embedderSettings()
   globals: [
     (value) => typeof value === 'boolean' || isGlobal(value),
     "true, false, or a new HookRegistry({ scope: 'global' })",
@@ -103,34 +103,27 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
     settings: settingsNow,
     models: () => ({ embedder: options.model, settings: settingsNow().model }),
   }
-  const configuration: Configuration | undefined = await configurationFor({
-    sources: sourcesOf(options),
-    trust,
-    preTrusted: options.preTrusted,
-    load: (type) => kindOf({ type }).load(shared),
-    display,
-  })
+  const sources = sourcesOf(options)
+  const configuration: Configuration | undefined =
+    sources &&
+    (await Configuration.load({
+      sources,
+      trust,
+      preTrusted: options.preTrusted,
+      load: (type) => kindOf({ type }).load(shared),
+      display,
+    }))
   const registry = typeof globals === 'boolean' ? (globals ? globalHooks : undefined) : globals
   const audit = withSpans(options.audit)
-  const host = {
+  const embedder = {
     ...options,
     ...(audit && { audit }),
     ...(configuration && { admit: admitting(configuration, options.admit) }),
   }
-  const engine = new Engine(host, configuration?.settings ?? given, registry)
+  const engine = new Engine(embedder, configuration?.settings ?? given, registry)
   const hooks = new Hooks(engine, shared, given, configuration)
   if (watch) await hooks.watch()
   return hooks
-}
-
-/** Undefined where no file is to be read. */
-async function configurationFor({
-  sources,
-  ...rest
-}: Omit<ConfigurationOptions, 'sources'> & {
-  readonly sources: ConfigSources | undefined
-}): Promise<Configuration | undefined> {
-  return sources && Configuration.load({ sources, ...rest })
 }
 
 /** A misspelt path would otherwise be a project without any gate. */
@@ -139,7 +132,7 @@ function checkProject(projectDir: string | undefined): void {
   throw new HookError('OPTIONS_INVALID', `createHooks: projectDir ${JSON.stringify(projectDir)} is no folder`)
 }
 
-/** Undefined where no file is to be read. */
+/** Undefined if no file is to be read. */
 function sourcesOf({
   projectDir,
   plugins,
@@ -156,7 +149,7 @@ function sourcesOf({
   }
 }
 
-/** Files may say that a hook is off, trust that it may not run; then the host is asked. */
+/** Files and trust decide first; the embedder may refuse what they allow. */
 function admitting(configuration: Configuration, admit: Admit | undefined): Admit {
   return (hook) => configuration.refusal(hook) ?? (admit ? admit(hook) : true)
 }

@@ -1,4 +1,4 @@
-// The approver for where nobody sits at the terminal: it asks through the queue, and says how to answer.
+// The approver for programs without a terminal: it raises the question in the queue, and says how to answer.
 
 import { resolve } from 'node:path'
 import { digest } from '../core/base/digest.js'
@@ -12,15 +12,15 @@ export interface QueueApproverOptions {
   readonly queue: Approvals
   /** The project's directory. */
   readonly project: string
-  /** Seconds to wait for an answer; by default it waits only while somebody watches the queue. */
+  /** Seconds to wait for an answer; default: it waits only while somebody watches the queue. */
   readonly wait?: number
-  /** When the host stops waiting for us, on the clock of `performance.now()`: it ends a little before. */
+  /** When the host stops waiting, on the clock of `performance.now()`: the approver ends a little before. */
   readonly waitUntil?: number
-  /** Told of a question that was not open before; for a notification, say. */
+  /** Called with a question that was not open before, for a notification for example. */
   readonly onRaised?: (pending: Pending) => void
 }
 
-/** To say that nobody answered takes time, too. */
+/** The time that it takes to say that nobody answered. */
 const MARGIN_MS = 1000
 
 const wait: Check = [
@@ -30,7 +30,7 @@ const wait: Check = [
 const waitUntil: Check = [(value) => typeof value === 'number' && !Number.isNaN(value), 'a number']
 const CHECKS = { queue: anything, project: isText, wait, waitUntil, onRaised: isFunction }
 
-/** Whatever goes wrong in the queue refuses the call: no default of a hook decides for a person who could not be asked. */
+/** A failure of the queue refuses the call: no hook's default decides for a person who could not be asked. */
 export function queueApprover(options: QueueApproverOptions): Approver {
   checkOptions('queueApprover', { ...options, project: options?.project ?? null }, CHECKS)
   return async (question, signal) => {
@@ -48,7 +48,7 @@ async function ask(
   signal: AbortSignal,
 ): Promise<Reply | Unanswered> {
   const began = performance.now()
-  // Before any answer is looked for: one that lies in the project may be the project's.
+  // Check before looking for an answer: one inside the project may be the project's own.
   await queue.checkOutside(project)
   // An answer counts in this project alone.
   const question = { ...given, binding: digest({ binding: given.binding, project: resolve(project) }) }
@@ -59,7 +59,7 @@ async function ask(
   const patience = began + (wait ?? 0) * 1000
   const taken = await queue.wait(question, {
     signal,
-    // Before the question is due, too: an hour is left to answer it, and what is due is decided by a default.
+    // End before the question is due: it stays open for an hour, but a due question is decided by a default.
     until: Math.min(waitUntil, began + question.timeout * 1000) - MARGIN_MS,
     isWorthwhile: () => performance.now() < patience || queue.isWatched(),
   })
@@ -74,7 +74,7 @@ function howToAnswer({ id, expires }: Raised): string {
   return `A person must approve this; ask the user to type, at a terminal of their own: carabiner approvals allow ${id} (or deny ${id} --reason "…"). Then try the same call again. It is open until ${clockTime(expires)}.`
 }
 
-/** As the clock on the wall says. */
+/** Local time. */
 function clockTime(iso: string): string {
   const time = new Date(iso)
   return [time.getHours(), time.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':')

@@ -1,4 +1,4 @@
-// A terminal to ask at: the controlling one, or streams that somebody gives. Never waited for, always left as it was.
+// A terminal to ask at: the controlling one or given streams. Writing never blocks us, and its mode is always restored.
 
 import { closeSync, constants, openSync, writeSync } from 'node:fs'
 import type { ReadStream, WriteStream } from 'node:tty'
@@ -6,24 +6,24 @@ import { isInForeground } from '../files/process.js'
 
 export interface Terminal {
   columns(): number
-  /** Settles when the terminal has taken it; rejects when it is gone. */
+  /** Settles when the terminal has taken the text; rejects when the terminal is gone. */
   write(text: string): Promise<void>
-  /** What it takes at once; the rest is lost. Never throws. */
+  /** Writes what the terminal takes at once; the rest is lost. Never throws. */
   lastWords(text: string): void
-  /** Key by key from here on, also what was typed before. */
+  /** Hands out keys from now on, including those that were typed before. */
   begin(listener: TerminalListener): void
-  /** Gives it back in the mode it was in. */
+  /** Restores its mode. */
   end(): void
 }
 
 export interface TerminalListener {
   onKeys(bytes: Buffer): void
   onResize(): void
-  /** It went away; nothing comes any more. */
+  /** The terminal went away. */
   onGone(): void
 }
 
-/** What is needed to write to one. */
+/** The writing half of a terminal. */
 interface Screen {
   columns(): number
   write(text: string): Promise<void>
@@ -36,7 +36,7 @@ const CONTROLLING = '/dev/tty'
 const DEFAULT_COLUMNS = 80
 const RETRY_MS = 50
 
-/** Undefined where there is none, or where it is another program's turn to use it. Throws where it goes away just now. */
+/** Undefined if there is none, or if another program is in the foreground. Throws if it goes away just now. */
 export function openTerminal(given: {
   readonly input?: ReadStream
   readonly output?: WriteStream
@@ -67,7 +67,7 @@ function givenTerminal(input: ReadStream, output: WriteStream): Terminal | undef
   })
 }
 
-/** Opened anew, so that the modes of nobody else's descriptors change. */
+/** Paths to open anew, so that the modes of other programs' descriptors do not change. */
 function terminalPaths(): { readonly input: string; readonly output: string } | undefined {
   try {
     closeSync(openSync(CONTROLLING, constants.O_RDWR | constants.O_NOCTTY))
@@ -103,7 +103,7 @@ function terminalOf(keys: ReadStream, screen: Screen, release: () => void): Term
   }
 }
 
-/** What goes wrong with it from here on is nobody's concern. */
+/** Errors after the end do not matter. */
 function ignore(): void {}
 
 function listen(
@@ -127,7 +127,7 @@ function listen(
 
 const ourHandlers = new WeakSet<() => void>()
 
-/** Who has nobody else to handle it still dies of it, but leaves the terminal in order. */
+/** A process without another handler still dies of the signal, but restores the terminal first. */
 function onHangup(callback: () => void): () => void {
   const handle = () => {
     callback()
@@ -137,16 +137,16 @@ function onHangup(callback: () => void): () => void {
   }
   ourHandlers.add(handle)
   process.on('SIGHUP', handle)
-  // The end of the input may come first: the signal that comes with it is not to be lost.
+  // The end of the input may come before the signal, which must not be lost.
   return () => void roundsOfTheLoop(2).then(() => process.off('SIGHUP', handle))
 }
 
-/** What the system has for us by now has been handed out after two of them. */
+/** After two rounds, everything that the system has for us by now was handed out. */
 export async function roundsOfTheLoop(rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Through a descriptor that never blocks: a terminal that is stopped or full must not stop us. */
+/** Writes through a non-blocking descriptor: a terminal that is stopped or full must not stop us. */
 class OwnScreen implements Screen {
   readonly #path: string
   readonly #fd: number
@@ -164,7 +164,7 @@ class OwnScreen implements Screen {
     return this.#columns
   }
 
-  /** Of a stream of its own: it reads the size when it is made, and never again. */
+  /** A stream reads the size only when it is made, so this makes a new one. */
   #measured(): number {
     const { WriteStream } = process.getBuiltinModule('node:tty')
     const stream = new WriteStream(openSync(this.#path, constants.O_WRONLY | constants.O_NOCTTY))
@@ -199,7 +199,7 @@ class OwnScreen implements Screen {
     try {
       this.#writeSome(Buffer.from(text))
     } catch {
-      // It is gone; there is nobody to tell.
+      // The terminal is gone, and nobody can be told.
     }
   }
 

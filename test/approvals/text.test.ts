@@ -2,9 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { callText } from '../../src/asking/call-text.js'
-import { lookalikes } from '../../src/asking/lookalikes.js'
-import { questionText } from '../../src/asking/question-text.js'
+import { callText, lookalikes, questionText } from '../../src/asking/question-text.js'
 import type { Data } from '../../src/core/base/json.js'
 import { columnsOf, endOf, folded } from '../../src/core/base/text.js'
 import type { Question } from '../../src/core/hooks/outcome.js'

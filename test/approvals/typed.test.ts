@@ -1,8 +1,7 @@
 // What somebody types: keys become a line, and a line becomes an answer or none.
 
 import { describe, expect, it } from 'vitest'
-import { typedAnswer } from '../../src/asking/typed-answer.js'
-import { TypedLine } from '../../src/asking/typed-line.js'
+import { TypedLine, typedAnswer } from '../../src/asking/typed.js'
 import { madeQuestion } from './made-question.js'
 
 function keys(...chunks: readonly (string | Buffer)[]) {

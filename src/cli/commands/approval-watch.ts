@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { openTerminal } from '../../asking/terminal.js'
-import { promptAt } from '../../asking/terminal-prompt.js'
+import { promptAt } from '../../asking/terminal-approver.js'
 import { visible, visibleName } from '../../core/base/text.js'
 import type { AnswerResult, Approvals, Found, GivenAnswer, Pending } from '../../store/approvals.js'
 import { Interruption } from '../interruption.js'

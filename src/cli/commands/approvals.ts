@@ -1,7 +1,6 @@
 // `carabiner approvals`: questions of hooks that wait for a person, their answers, and what is always allowed.
 
-import { callLine } from '../../asking/call-line.js'
-import { questionText } from '../../asking/question-text.js'
+import { callLine, questionText } from '../../asking/question-text.js'
 import { textOf } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'

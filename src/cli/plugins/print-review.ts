@@ -1,6 +1,6 @@
 // The review screen: everything to know about a unit before it is trusted, and nothing that could pass for something else.
 
-import { behind, MARK } from '../../asking/margin.js'
+import { behind, MARK } from '../../asking/question-text.js'
 import { visible, visibleLines, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'

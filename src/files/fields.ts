@@ -1,4 +1,4 @@
-// Readers of single fields: each answers the value, or throws an Error that names the field.
+// Readers of fields in stored JSON: each answers the value, or throws an Error that names the field.
 
 import { isObject } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
@@ -48,7 +48,7 @@ export function fieldsOf(value: unknown, where: string): { readonly [key: string
   throw wrong(where, 'an object', value)
 }
 
-/** The known keys alone; one that is missing has its default. */
+/** Reads only the known keys; a missing one has its default. */
 export function readFields<T extends object>(
   value: unknown,
   where: string,

@@ -1,4 +1,4 @@
-// A name that nobody else has.
+// A random name that no other process uses.
 
 import { randomBytes } from 'node:crypto'
 

@@ -1,4 +1,4 @@
-// The files of a versioned value: `<n>.json`, of which the highest counts, and the drafts of those who write the next.
+// The files of a versioned value: `<n>.json`, of which the highest counts, and drafts of the next one.
 
 import {
   closeSync,
@@ -15,19 +15,21 @@ import { syncFolder } from './folder.js'
 import { nonce } from './nonce.js'
 
 /*
- * Why no update is lost, none counts twice, and nobody waits for the dead:
+ * Why no update is lost, none counts twice, and nobody waits for a dead process:
  *
- * 1. `link` makes n+1 only where there is none, so that of all who read n one alone makes n+1, and the others begin again.
- * 2. That holds while no number below the newest is free again. Whoever writes makes a draft *before* reading. Whoever
- *    removes has made version m, lists the folder after that, and removes what is below m only if no draft is in the
- *    list. Who has a draft that is not in the list made it later, so reads m or higher, and aims at nothing below.
- * 3. A draft in the way (its writer is dead, or stopped) is removed first. `link` then has no source: its writer, if it
- *    lives after all, begins again. To be wrong about the dead costs a repetition, never an update.
+ * 1. `link` makes n+1 only if it does not exist. So only one of all processes that read n makes n+1; the others start
+ *    again.
+ * 2. This holds as long as no number below the newest becomes free again. A writer makes a draft *before* it reads. A
+ *    process that removes versions has made version m, lists the folder after that, and removes versions below m only
+ *    if there is no draft in the list. A writer whose draft is not in the list made it later, so it reads m or higher
+ *    and never makes a lower number.
+ * 3. A draft that is in the way (its writer is dead or stopped) is removed first. Then `link` has no source, and its
+ *    writer, if it is alive after all, starts again. A wrong guess costs a repetition, never an update.
  *
- * So a killed process leaves a draft and an old version at most, and the next writer removes them.
+ * So a killed process leaves at most a draft and an old version, and the next writer removes them.
  */
 
-/** Beyond so many versions drafts are in the way, whoever is at work on them. */
+/** If there are more versions than this, drafts are in the way, even those of living writers. */
 const CROWDED = 64
 const HIGHEST = 999_999_999_999
 const VERSION = /^([1-9]\d{0,11})\.json$/
@@ -39,7 +41,7 @@ export interface Versions {
   readonly drafts: readonly string[]
 }
 
-/** Undefined where there is no folder. Other files in it are left alone. */
+/** Undefined if there is no folder. Ignores other files in it. */
 export function versionsIn(folder: string): Versions | undefined {
   let names: readonly string[]
   try {
@@ -56,7 +58,7 @@ export function versionPath(folder: string, version: number): string {
   return join(folder, `${version}.json`)
 }
 
-/** A version in the making. Begin it before reading what it follows; end it in any case. */
+/** The next version, being written. Begin it before you read the current one, and always end it. */
 export class Draft {
   readonly #folder: string
   readonly #path: string
@@ -68,7 +70,7 @@ export class Draft {
     this.#fd = openSync(this.#path, 'wx', 0o600)
   }
 
-  /** False if somebody was faster, or took the draft or the folder away: then read again. */
+  /** False if another process was faster, or removed the draft or the folder: then read again. */
   publish(text: string, version: number, durable: boolean): boolean {
     if (version > HIGHEST) throw new Error(`there is no version after ${version - 1}`)
     writeFileSync(this.#fd, text)
@@ -80,7 +82,7 @@ export class Draft {
       if (code === 'EEXIST' || code === 'ENOENT') return false
       throw error
     }
-    // It is in force by now, whether or not the file system can do this.
+    // The version is in force by now, even if the file system cannot do this.
     if (durable) tryTo(() => syncFolder(this.#folder))
     return true
   }
@@ -91,7 +93,7 @@ export class Draft {
   }
 }
 
-/** After version `made` was published and its draft ended. Never throws: the version is in force by now. */
+/** Call it after version `made` was published and its draft ended. Never throws: the version is in force by now. */
 export function removeOlder(folder: string, made: number): void {
   tryTo(() => removeBelow(folder, made))
 }
@@ -101,11 +103,11 @@ function removeBelow(folder: string, made: number): void {
   const inTheWay = drafts.filter((draft) => numbers.length > CROWDED || !isAtWork(draft))
   for (const draft of inTheWay) tryTo(() => unlinkSync(join(folder, draft)))
   if (inTheWay.length < drafts.length) return
-  // Ascending: a reader that still finds a number is not shown an older one after a newer one is gone.
+  // In ascending order: no reader may find an older version after a newer one is gone.
   for (const number of numbers) if (number < made) tryTo(() => unlinkSync(versionPath(folder, number)))
 }
 
-/** Moves a version below the newest out of the way, and answers where it is. */
+/** Moves a version below the newest aside, and answers its new path. */
 export function setAside(folder: string, version: number): string {
   for (const draft of versionsIn(folder)?.drafts ?? []) tryTo(() => unlinkSync(join(folder, draft)))
   const aside = join(folder, `broken-${version}-${nonce()}`)
@@ -122,7 +124,7 @@ function isAtWork(draft: string): boolean {
   }
 }
 
-/** Another may have removed it already; what is left is removed after the next update. */
+/** Another process may have removed it; the next update removes what is left. */
 function tryTo(work: () => void): void {
   try {
     work()

@@ -1,11 +1,11 @@
-// Whether a path lies in a folder, by its name or by where links lead.
+// Whether a path lies in a folder, by name or after following links.
 
 import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, sep } from 'node:path'
 import { registeredHome } from './homes.js'
 
-/** Or is that folder. */
+/** True for the folder itself, too. */
 export function isWithin(path: string, folder: string): boolean {
   return isBelow(path, folder) || isBelow(realOf(path), realOf(folder))
 }
@@ -14,7 +14,7 @@ export function isBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 }
 
-/** Of what is not there: of the nearest folder above that is. */
+/** For a path that does not exist, the nearest existing folder above it is resolved. */
 export function realOf(path: string): string {
   try {
     return realpathSync.native(path)
@@ -25,8 +25,8 @@ export function realOf(path: string): string {
 }
 
 /**
- * Whether a project holds this folder of the user's: what is in it would come with the repository. Who works on all of
- * their home, or on `/`, has it in there, and did not clone it.
+ * Whether a project contains this folder of the user's, so that its content could come with the repository. A project
+ * that is the whole home, or `/`, was not cloned, so it does not count.
  */
 export function isInProject(folder: string, projectDir: string): boolean {
   if (!isWithin(folder, projectDir)) return false

@@ -1,4 +1,4 @@
-// What the user trusts: records and copies in the user's data directory, and what they say about a unit now.
+// What the user trusts: keeps records and private copies, and decides whether a unit may run now.
 
 import { join, resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
@@ -36,20 +36,20 @@ import { readContent, type UnitContent } from './unit-content.js'
 export interface TrustStoreOptions {
   /** Default `dataHome()`. */
   readonly dataDir?: string
-  /** Digests that need no record: see pre-trusted.ts. */
+  /** Digests that need no record; see pre-trusted.ts. */
   readonly preTrusted?: ReadonlySet<string>
 }
 
-/** A record, ready to be compared. */
+/** A record that is ready to be compared with the files. */
 interface Held {
   readonly record: TrustRecord
   readonly watch: Watch
   readonly hooks: ReadonlySet<string>
-  /** Of a folder. */
+  /** Only for a folder. */
   readonly copy: CopiedUnit | undefined
 }
 
-/** Aside, and its successor into its place: who is slow sees more than one. */
+/** A unit is moved aside, then its successor into its place: a slow reader sees more than one move. */
 const MOST_MOVES = 4
 
 /** The trust of this user, with records in files. */
@@ -64,9 +64,9 @@ export class TrustStore {
   readonly #kept: KeptFiles
   readonly #preTrusted: ReadonlySet<string>
   readonly #held = new WeakMap<TrustRecord, Held>()
-  /** Of units that were trusted by the list of digests. Not in the store: who shortens the list means it. */
+  /** Units trusted by the list of digests. They are not recorded, so that shortening the list takes effect. */
   readonly #listed = new Map<string, Held>()
-  /** Of units that are not on the list, so that they are not read each time. */
+  /** Units that are not on the list, so that they are not read each time. */
   readonly #unlisted = new Map<string, Held>()
 
   /** Copies are always local files, whatever keeps the records. */
@@ -81,7 +81,7 @@ export class TrustStore {
     this.#preTrusted = preTrusted
   }
 
-  /** Never throws: trouble with the store means `untrusted`, and `why` says so. */
+  /** Never throws. Trouble with the store means `untrusted`, and `why` says so. */
   standingOf(unit: Unit): Standing {
     try {
       this.#records.checkOutside(unit.projectDir)
@@ -96,14 +96,14 @@ export class TrustStore {
     }
   }
 
-  /** For the review: reads and hashes everything, writes nothing. Throws where the store may not be relied on. */
+  /** For the review: reads and hashes everything, and writes nothing. Throws if the store cannot be relied on. */
   look(unit: Unit): Review {
     this.#check(unit)
     const record = this.#records.load(unit)
     return reviewOf(unit, record && { record, copy: this.#copyOf(record), kept: this.#kept })
   }
 
-  /** Throws if it cannot be trusted, or is not any more what has the digest `expected`: what was shown is what is trusted. */
+  /** Throws if it cannot be trusted, or if its digest is not `expected` any more: only what was shown is trusted. */
   trust(unit: Unit, expected: string): TrustRecord {
     if (!isDigest(expected))
       throw new Error(`${quoted(expected)} is no digest of a review; look at the unit first`)
@@ -118,8 +118,8 @@ export class TrustStore {
   }
 
   /**
-   * For a unit that is about to come to `path`, reviewed where it is now, with this digest: from now on it is trusted
-   * there beside what is there, so that no moment is without a gate. Nothing happens where nothing is trusted there.
+   * For a unit that was reviewed here and is about to be moved to `path`. From now on it is trusted there beside what is
+   * there, so that no moment is without a gate. Does nothing if nothing is trusted there.
    */
   trustNext(unit: Unit, path: string, expected: string): void {
     const there = { ...unit, path }
@@ -143,7 +143,7 @@ export class TrustStore {
     return this.#records.all()
   }
 
-  /** First in the `$PATH` of a hook of this record. Made where it is missing. */
+  /** The folder that comes first in the `$PATH` of this record's hooks. Made if it is missing. */
   binFolder(record: TrustRecord): string {
     const path = binPath(this.#copies, record)
     if (!isFolder(path)) this.#makeBin(record)
@@ -157,7 +157,7 @@ export class TrustStore {
 
   // ---- standing -------------------------------------------------------------------------------------------------
 
-  /** What is not as it was trusted may have been moved while it was read. */
+  /** A unit that differs from its record may have been moved while it was read, so look again. */
   #settledStanding(unit: Unit, record: TrustRecord): Standing {
     const standing = this.#eitherStanding(unit, record)
     if (standing.state === 'trusted' || unit.kind === 'file') return standing
@@ -204,7 +204,7 @@ export class TrustStore {
     return { state: 'trusted', record, copy: copy?.path }
   }
 
-  /** The same content under other stamps: from now on these are looked at. */
+  /** The content is the same but the stamps are new: use these from now on. */
   #refresh(unit: Unit, held: Held, now: TrustRecord): void {
     if (stampsOf(now) === stampsOf(held.record)) return
     const key = keyOf(unit)
@@ -251,7 +251,7 @@ export class TrustStore {
 
   // ---- copies ---------------------------------------------------------------------------------------------------
 
-  /** Reads the unit, and makes the copy of what was read if it has the digest; the text of what is not copied is kept. */
+  /** Reads the unit and, if it has the digest, publishes a copy of what was read. Keeps the text of files outside the copy. */
   #copied(unit: Unit, expected: string): UnitContent {
     const draft =
       unit.kind === 'folder'
@@ -284,7 +284,7 @@ export class TrustStore {
     this.#writing(() => makeBin(binPath(this.#copies, record), record))
   }
 
-  /** Never throws. Where a record cannot be read, nothing is removed: it might be in use. */
+  /** Never throws. If a record cannot be read, nothing is removed: it might be in use. */
   #removeUnused(old: TrustRecord): void {
     try {
       const others = this.records()
@@ -309,7 +309,7 @@ export class TrustStore {
   }
 }
 
-/** What it takes the place of; where that is the same again, what that took the place of. */
+/** What the new record replaces. For the same content, that is what the old record replaced. */
 function formerOf(before: TrustRecord, digest: string): CopyKey | undefined {
   return before.digest === digest ? before.former : copyKeyOf(before)
 }
@@ -318,18 +318,18 @@ function copiesOf({ next, former, ...record }: TrustRecord): readonly CopyKey[] 
   return [record, ...(next ? [next] : []), ...(former ? [former] : [])]
 }
 
-/** The unit where it belongs: the same one where it is there. */
+/** The unit at the place where it belongs; the same object if it is there. */
 function placed(unit: Unit): Unit {
   const path = placeOf(unit.path)
   return path === unit.path ? unit : { ...unit, path }
 }
 
-/** The record as it is held against the files where they are. */
+/** The record with the path where the files are now. */
 function at({ path }: Unit, record: TrustRecord): TrustRecord {
   return path === record.path ? record : { ...record, path }
 }
 
-/** What has no stamp is read. */
+/** Files without a stamp are read. */
 function withoutStamps(content: UnitContent): UnitContent {
   const bare = <T extends { readonly stamp: string }>(those: readonly T[]) =>
     those.map((one) => ({ ...one, stamp: '' }))
@@ -349,7 +349,7 @@ function isUntouched(one: Watch | CopiedUnit): boolean {
   try {
     return one.isUntouched()
   } catch {
-    return false // to be read, which says what is wrong
+    return false // reading it says what is wrong
   }
 }
 

@@ -1,4 +1,4 @@
-// Whether a store may be relied on: where a project, or another user, can put records, nobody has trusted anything.
+// Whether records of trust can be relied on. If a project or another user can write them, they prove nothing.
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,16 +7,16 @@ import { isInProject } from '../../files/within.js'
 
 const ELSEWHERE = 'set CARABINER_HOME to a folder'
 
-/** May write anywhere. */
+/** Root may write anywhere. */
 const ROOT = 0
 
-/** Folders of what the user decided. Links may lead elsewhere at either step. */
+/** Folders with the user's decisions. Each of them may be a link that leads elsewhere. */
 export const STORE_FOLDERS = ['trust', 'copies', 'texts', 'sources'] as const
 
 export class StorePlace {
   readonly #root: string
   readonly #folders: readonly string[]
-  /** By project: links on the way are followed once. */
+  /** By project, so that links are followed only once. */
   readonly #inside = new Map<string, boolean>()
 
   constructor(root: string) {
@@ -24,7 +24,7 @@ export class StorePlace {
     this.#folders = [root, ...STORE_FOLDERS.map((name) => join(root, name))]
   }
 
-  /** Throws where the project itself holds the store: its records would come with the repository. */
+  /** Throws if the project contains the store: its records would come with the repository. */
   checkOutside(projectDir: string): void {
     const inside =
       this.#inside.get(projectDir) ?? this.#folders.some((folder) => isInProject(folder, projectDir))
@@ -35,7 +35,7 @@ export class StorePlace {
     )
   }
 
-  /** Throws where others may write: nobody knows who wrote what is in it. */
+  /** Throws if others may write: nobody knows who wrote what is in it. */
   checkPrivate(): void {
     if (process.platform === 'win32') return
     for (const folder of this.#folders) {

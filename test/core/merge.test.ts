@@ -17,21 +17,25 @@ import {
 } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
 import { endsChain } from '../../src/core/events/actions.js'
-import { Ran, verdictOf } from '../../src/core/run/trace.js'
+import { type Ran, type TraceDetails, traceOf, verdictOf } from '../../src/core/run/trace.js'
 import { merge, reasonOf } from '../../src/core/verdict/merge.js'
 import { laneHook, madeHook } from './made-hook.js'
 
 const PRE = resolveEvent('PreToolUse')
 const CALL: Data = { tool_name: 'Bash', tool_input: {} }
 
+function runOf(hook: Hook, status: 'ran' | 'failed', effect: HookResult, more?: TraceDetails): Ran {
+  return { trace: traceOf(hook, status, 1, effect, more), hook, effect, left: CALL, endedAt: 1 }
+}
+
 /** One run of a hook that answered this. */
 function ran(answer: HookResult, more: Partial<Hook> = {}, name = 'hook'): Ran {
-  return new Ran(madeHook(name, more), 'ran', 1, answer, CALL, 1)
+  return runOf(madeHook(name, more), 'ran', answer)
 }
 
 function failed(effect: HookResult, name = 'broken'): Ran {
   const more = { why: 'HOOK_FAILED', detail: 'boom. Fix the hook.' } as const
-  return new Ran(madeHook(name), 'failed', 1, effect, CALL, 1, more)
+  return runOf(madeHook(name), 'failed', effect, more)
 }
 
 /** Several answers, in order, by hooks named h0, h1, … */
@@ -473,6 +477,6 @@ describe('an outcome', () => {
 it('a secret right behind a control sequence is not in the trace', () => {
   const token = `ghp_${'a1B2'.repeat(9)}`
   const printed = { stderr: `\u001b[31m${token}\u001b[0m`, stdout: `\u001b]0;${token}\u0007` }
-  const trace = new Ran(madeHook('hook'), 'ran', 1, proceed(), CALL, 1, printed)
+  const { trace } = runOf(madeHook('hook'), 'ran', proceed(), printed)
   expect(JSON.stringify(trace)).not.toContain(token)
 })

@@ -15,7 +15,15 @@ import type { Outcome, Trace } from '../hooks/outcome.js'
 import { answerOnFailure, type CallSite, HookCall, hookError, timeoutHint } from './hook-run.js'
 import { type Admit, lanesOf, refusal, repetition, type Skip } from './plan.js'
 import { EventQueue, FixedQueue, type HookQueue } from './queue.js'
-import { changesBetween, joinLanes, Ran, type TraceDetails, verdictOf } from './trace.js'
+import {
+  changesBetween,
+  joinLanes,
+  type Ran,
+  type TraceDetails,
+  traceOf,
+  tracesOf,
+  verdictOf,
+} from './trace.js'
 
 export interface DispatchOptions extends PatchRules {
   readonly admit?: Admit | undefined
@@ -30,6 +38,8 @@ export interface DispatchOptions extends PatchRules {
   readonly detach: (hook: Hook, event: HookEvent) => void
   /** For observers. */
   readonly outcome?: Outcome | undefined
+  /** Gets what had run when the signal was aborted. */
+  readonly aborted?: (ran: readonly Ran[]) => void
 }
 
 export interface Dispatched {
@@ -153,12 +163,13 @@ class Sequence extends Watched implements Dispatched, CallSite {
       const { signal } = this.#options
       if (signal) {
         const stop = () => {
-          const error = new HookError('ABORTED', 'The fire was aborted', {
-            cause: signal.reason,
-            outcome: { hooks: this.ran },
-          })
+          const hooks: Trace[] = []
+          const cause = signal.reason
+          const error = new HookError('ABORTED', 'The fire was aborted', { cause, outcome: { hooks } })
           reject(error)
           this.#stop(error)
+          hooks.push(...tracesOf(this.ran))
+          this.#options.aborted?.(this.ran)
         }
         if (signal.aborted) return stop()
         this.#stopListening = onAbort(signal, stop)
@@ -246,7 +257,10 @@ class Sequence extends Watched implements Dispatched, CallSite {
 
   /** A hook that ran in an earlier round is no repetition of itself. */
   #repetition(hook: Hook): Skip | undefined {
-    if (hook.sameAs === undefined || this.ran.some((one) => one.hook === hook && one.status !== 'skipped')) {
+    if (
+      hook.sameAs === undefined ||
+      this.ran.some((one) => one.hook === hook && one.trace.status !== 'skipped')
+    ) {
       return undefined
     }
     this.#standing ??= new Set()
@@ -389,7 +403,8 @@ class Sequence extends Watched implements Dispatched, CallSite {
     if (effect !== CONTINUE || status !== 'ran') this.quiet = false
     if (effect !== CONTINUE && endsChain(verdictOf(this.#kind, hook, effect.action))) this.ended = true
     const details = this.#withOutput(status, effect, more)
-    this.ran.push(new Ran(hook, status, ms, effect, this.event.data, now, details))
+    const trace = traceOf(hook, status, ms, effect, details)
+    this.ran.push({ trace, hook, effect, left: this.event.data, endedAt: now })
   }
 
   #withOutput(status: Trace['status'], effect: HookResult, more?: TraceDetails): TraceDetails | undefined {
@@ -443,8 +458,8 @@ function longestOf({ timeoutMs, startupMs = 0 }: Hook): number {
 function noteStale(kind: EventKind, sequence: Sequence): void {
   if (kind.deny !== 'block') return
   const latest = new Map(sequence.ran.map((one) => [one.hook, one]))
-  for (const { hook, status, left } of latest.values()) {
-    if (status === 'ran' && left !== sequence.event.data && !sameJson(left, sequence.event.data)) {
+  for (const { hook, trace, left } of latest.values()) {
+    if (trace.status === 'ran' && left !== sequence.event.data && !sameJson(left, sequence.event.data)) {
       const text = `${hook.name} judged a version of the call that a later hook changed; set recheck to "all" to show it the final one`
       sequence.diagnostics.push({ code: 'stale', text })
     }

@@ -100,8 +100,9 @@ export class EventQueue implements HookQueue {
     const due = this.#selection.hooks.filter((hook) => {
       const before = judged.get(hook)
       if (before === undefined) return true
-      if (before.status === 'skipped') return before.why === 'if' && !stillRefused(hook, event)
-      return this.#recheck === 'all' && before.status !== 'detached' && !sameJson(before.left, event.data)
+      const { status, why } = before.trace
+      if (status === 'skipped') return why === 'if' && !stillRefused(hook, event)
+      return this.#recheck === 'all' && status !== 'detached' && !sameJson(before.left, event.data)
     })
     if (due.length === 0) return false
     this.unstable = ++this.#extraRounds > MAX_EXTRA_ROUNDS

@@ -9,7 +9,7 @@ import type { EventKind } from '../events/events.js'
 import { firstName, patchedData } from '../events/patch.js'
 import { CONTINUE, type HookResult } from '../events/result.js'
 import type { Hook, HookEvent } from '../hooks/hook.js'
-import { type HookKind, type HookRole, kindRow } from '../hooks/kinds.js'
+import { kindRow } from '../hooks/kinds.js'
 import type { Change, Trace } from '../hooks/outcome.js'
 
 /** What is said about a hook's part only where there is something to say. */
@@ -30,69 +30,41 @@ function plain(more: TraceDetails): TraceDetails {
   }
 }
 
-/** One hook's part in an event. Its own fields are the trace; what only the engine needs stays off the record. */
-export class Ran implements Trace {
-  readonly name: string
-  readonly kind: HookKind
-  readonly source: string
-  readonly status: Trace['status']
-  readonly ms: number
-  declare readonly role?: HookRole
-  declare readonly answer?: HookResult
-  declare readonly countsAs?: 'deny' | 'continue'
-  declare readonly why?: NonNullable<Trace['why']>
-  declare readonly detail?: string
-  declare readonly changed?: readonly string[]
-  declare readonly changes?: readonly Change[]
-  declare readonly stdout?: string
-  declare readonly stderr?: string
-  readonly #hook: Hook
-  readonly #effect: HookResult
-  readonly #left: Data
-  readonly #endedAt: number
-
-  constructor(
-    hook: Hook,
-    status: Trace['status'],
-    ms: number,
-    effect: HookResult,
-    left: Data,
-    endedAt: number,
-    more?: TraceDetails,
-  ) {
-    this.name = hook.name
-    this.kind = hook.kind
-    this.source = hook.origin.source
-    if (hook.role !== 'intercept') this.role = hook.role
-    this.status = status
-    this.ms = ms
-    if (status === 'ran') this.answer = effect === CONTINUE ? effect : redacted(effect, SPOKEN)
-    else if (status === 'failed') this.countsAs = effect.action === 'deny' ? 'deny' : 'continue'
-    this.#hook = hook
-    this.#effect = effect
-    this.#left = left
-    this.#endedAt = endedAt
-    if (more) Object.assign(this, redacted(plain(more), PRINTED))
-  }
-
-  get hook(): Hook {
-    return this.#hook
-  }
-
+/** One hook's part in an event: its entry in the trace, and what only the engine needs. */
+export interface Ran {
+  readonly trace: Trace
+  readonly hook: Hook
   /** What counts: the hook's answer, or what its failure policy makes of a failure. */
-  get effect(): HookResult {
-    return this.#effect
-  }
-
-  /** On the clock of performance.now(). */
-  get endedAt(): number {
-    return this.#endedAt
-  }
-
+  readonly effect: HookResult
   /** The data as this hook left it. */
-  get left(): Data {
-    return this.#left
+  readonly left: Data
+  /** On the clock of performance.now(). */
+  readonly endedAt: number
+}
+
+/** `ms` is the time it took; `more` may hold texts as the hook printed them. */
+export function traceOf(
+  hook: Hook,
+  status: Trace['status'],
+  ms: number,
+  effect: HookResult,
+  more?: TraceDetails,
+): Trace {
+  const { name, kind, role } = hook
+  const { source } = hook.origin
+  // Most hooks go on and say nothing: one literal is cheaper than adding fields one by one.
+  if (effect === CONTINUE && status === 'ran' && role === 'intercept' && !more) {
+    return { name, kind, source, status, ms, answer: effect }
   }
+  const trace: { -readonly [K in keyof Trace]: Trace[K] } = { name, kind, source, status, ms }
+  if (role !== 'intercept') trace.role = role
+  if (status === 'ran') trace.answer = redacted(effect, SPOKEN)
+  else if (status === 'failed') trace.countsAs = effect.action === 'deny' ? 'deny' : 'continue'
+  return more ? Object.assign(trace, redacted(plain(more), PRINTED)) : trace
+}
+
+export function tracesOf(ran: readonly Ran[]): readonly Trace[] {
+  return ran.map(({ trace }) => trace)
 }
 
 /** What this answer of this hook comes to on this event; a verdict that cannot act there is `continue`. */
@@ -184,7 +156,7 @@ export function joinLanes(
     const { key, by, lane, value } = change
     const earlier = winners.get(key)
     if (earlier && earlier.lane !== lane && !sameJson(earlier.value, value)) {
-      const text = `${earlier.by.name} and ${by.name} both changed ${key}; ${by.name}, the later one, counts`
+      const text = `${earlier.by.hook.name} and ${by.hook.name} both changed ${key}; ${by.hook.name}, the later one, counts`
       diagnostics.push({ code: 'conflict', text })
     }
     winners.set(key, change)
@@ -197,6 +169,6 @@ export function joinLanes(
 /** Which hook was the last to set each changed key, under the first of its names. */
 function lastToChange(kind: EventKind, { ran }: RanLane): ReadonlyMap<string, Ran> {
   const last = new Map<string, Ran>()
-  for (const one of ran) for (const key of one.changed ?? []) last.set(firstName(kind, key), one)
+  for (const one of ran) for (const key of one.trace.changed ?? []) last.set(firstName(kind, key), one)
   return last
 }

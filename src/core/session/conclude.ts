@@ -97,7 +97,8 @@ async function concludeAloud(
     permissions,
   )
   const isNeeded = isRecordNeeded(session, judgement.kind, outcome)
-  const written = { session, event: judgement.event, outcome, action: outcome.action, startedAt }
+  const { event, ran } = judgement
+  const written = { session, event, ran, outcome, action: outcome.action, startedAt }
   const failed = isNeeded ? await recordNow(written) : record(written)
   if (failed) {
     diagnostics.push(failed)
@@ -128,7 +129,7 @@ function withPermissions(outcome: Outcome, permissions: readonly Judgement[]): O
 }
 
 function permissionTraces({ kind, ran }: Judgement): readonly Trace[] {
-  return ran.map((one) => ({ ...one, event: kind.name }))
+  return ran.map(({ trace }) => ({ ...trace, event: kind.name }))
 }
 
 /** Counts a refused stop; says so when it was one too many. `again`: by the host's word it is not the first. */

@@ -14,6 +14,7 @@ import type { Listeners } from '../hooks/hook-set.js'
 import type { Message, Outcome } from '../hooks/outcome.js'
 import { type DispatchOptions, runAlone } from '../run/dispatch.js'
 import type { Admit, Skip } from '../run/plan.js'
+import { type Ran, tracesOf } from '../run/trace.js'
 import { type Settled, settleAsk } from '../verdict/ask.js'
 import { diagnosticsOf, type Judgement, judge, outcomeOf, quietOutcome } from '../verdict/judge.js'
 import { failureMessages, merge } from '../verdict/merge.js'
@@ -99,7 +100,7 @@ export async function fireEvent(
     return { outcome, changed: changedKeys(payload, outcome.data) }
   } catch (error) {
     if (isHookError(error, 'ABORTED')) {
-      recordAborted(session, event, error, startedAt)
+      recordAborted(session, event, firing.ranBeforeAbort, startedAt)
     }
     throw error
   } finally {
@@ -121,6 +122,8 @@ class Firing {
   readonly #state: SessionState
   readonly #deadline: number
   readonly #signal: AbortSignal | undefined
+  /** What had run when the signal was aborted. */
+  ranBeforeAbort: readonly Ran[] = []
   /** Hooks with `once` that run in this fire: they judge an edited call again. */
   readonly #claims = new Set<string>()
   /** Those of them that failed have not done their work: they stay due. */
@@ -147,8 +150,8 @@ class Firing {
     if (!listeners) return this.#unheard(kind, event)
     const options = this.#options(kind, listeners)
     const judgement = await judge(kind, listeners, event, options, itself)
-    for (const { hook, status } of judgement.ran) {
-      if (hook.once && status === 'failed') this.#failed.add(hook.id)
+    for (const { hook, trace } of judgement.ran) {
+      if (hook.once && trace.status === 'failed') this.#failed.add(hook.id)
     }
     const { action, reason } = judgement.merged
     if (action !== 'ask_user') return { judgement, permissions: [], action, reason, diagnostics: [] }
@@ -229,6 +232,9 @@ class Firing {
       recheck: settings.recheck,
       failClosed: settings.on_failure === 'block',
       protectSystemMessages: settings.protect_system_messages,
+      aborted: (ran) => {
+        this.ranBeforeAbort = ran
+      },
       detach: (hook, event) => {
         const startedAt = performance.now()
         const running = runAlone(kind, hook, event, { ...options, signal: ending, deadline: Infinity })
@@ -293,12 +299,11 @@ function changedKeys(sent: Data, final: Data): ReadonlySet<string> {
 function recordAborted(
   session: SessionContext,
   event: HookEvent,
-  { outcome }: HookError,
+  ran: readonly Ran[],
   startedAt: number,
 ): void {
-  const hooks = (outcome as Pick<Outcome, 'hooks'> | undefined)?.hooks ?? []
-  const aborted = { ...quietOutcome(event.data), hooks }
-  const failed = record({ session, event, outcome: aborted, action: 'aborted', startedAt })
+  const outcome = { ...quietOutcome(event.data), hooks: tracesOf(ran) }
+  const failed = record({ session, event, outcome, ran, action: 'aborted', startedAt })
   if (failed) session.engine.note(failed)
 }
 

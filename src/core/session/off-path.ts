@@ -43,8 +43,16 @@ export function deliverLate(
     // A subagent that stopped has no next event.
     const key = kind.ends === 'subagent' ? session.info.id : session.key
     await leavePending(session, key, pending)
-    const outcome = { ...quietOutcome(event.data), injections, hooks: [ran], diagnostics }
-    const failed = record({ session, event, outcome, action: 'continue', startedAt, kind: 'late' })
+    const outcome = { ...quietOutcome(event.data), injections, hooks: [ran.trace], diagnostics }
+    const failed = record({
+      session,
+      event,
+      outcome,
+      action: 'continue',
+      startedAt,
+      kind: 'late',
+      ran: [ran],
+    })
     for (const d of [failed, ...session.store.takeFailures()]) if (d) session.engine.note(d)
   }
   session.engine.inBackground(`an async hook on ${kind.name}`, deliver(), session.background)
@@ -61,8 +69,8 @@ async function cutShort(session: SessionContext, kind: EventKind, error: unknown
 }
 
 /** What is to wake the model, if the hook was made for that and found something. */
-function wakeCall({ hook, status, effect }: Ran): Injection | undefined {
-  if (!hook.wakes || status !== 'ran' || effect.action !== 'deny') return undefined
+function wakeCall({ hook, trace, effect }: Ran): Injection | undefined {
+  if (!hook.wakes || trace.status !== 'ran' || effect.action !== 'deny') return undefined
   return { text: reasonOf(hook, effect), role: 'system', ephemeral: false, source: hook.name }
 }
 
@@ -92,7 +100,8 @@ interface Told {
   readonly diagnostics: Diagnostic[]
 }
 
-function lateDiagnostics(kind: EventKind, { name, status, effect, detail }: Ran): readonly Diagnostic[] {
+function lateDiagnostics(kind: EventKind, { trace, effect }: Ran): readonly Diagnostic[] {
+  const { name, status, detail } = trace
   if (status === 'failed') return [{ code: 'late-failed', text: `${name} on ${kind.name}: ${detail}` }]
   const { action, data } = effect
   if (!data && (action === 'continue' || action === 'inject_context')) return []
@@ -116,8 +125,8 @@ export function observe(
       signal: session.engine.ending,
       outcome: seenOutcome(outcome),
     })
-    if (ran.status === 'failed') {
-      session.engine.note({ code: 'late-failed', text: `${hook.name} on ${kind.name}: ${ran.detail}` })
+    if (ran.trace.status === 'failed') {
+      session.engine.note({ code: 'late-failed', text: `${hook.name} on ${kind.name}: ${ran.trace.detail}` })
     } else if (ran.effect !== CONTINUE) {
       const text = `${hook.name} observes ${kind.name}; its ${ran.effect.action} does not count`
       session.engine.note({ code: 'verdict-ignored', text })

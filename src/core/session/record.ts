@@ -10,7 +10,7 @@ import { endsChain, type Verdict } from '../events/actions.js'
 import type { EventKind } from '../events/events.js'
 import type { HookEvent } from '../hooks/hook.js'
 import type { Approval, Outcome, Trace } from '../hooks/outcome.js'
-import { Ran } from '../run/trace.js'
+import type { Ran } from '../run/trace.js'
 import type { AuditedApproval, AuditedHook, AuditRecord } from './audit-record.js'
 import { EMBEDDER_TIMEOUT_MS } from './engine.js'
 import type { SessionContext } from './session-context.js'
@@ -19,6 +19,8 @@ export interface Written {
   readonly session: SessionContext
   readonly event: HookEvent
   readonly outcome: Outcome
+  /** The hooks of the event itself, with what the record says beyond the trace. */
+  readonly ran: readonly Ran[]
   readonly action: Verdict | 'aborted'
   /** On the clock of performance.now(). */
   readonly startedAt: number
@@ -71,9 +73,10 @@ export function unrecorded(
   return { ...outcome, action: 'deny', reason }
 }
 
-function recordOf({ session, event, outcome, action, startedAt, kind = 'fire' }: Written): AuditRecord {
+function recordOf({ session, event, outcome, ran, action, startedAt, kind = 'fire' }: Written): AuditRecord {
   const { name, data } = event
   const { reason, approval, hooks, injections, diagnostics } = outcome
+  const ranBy = new Map(ran.map((one) => [one.trace, one]))
   return {
     kind,
     time: timestamp(session.engine.now()),
@@ -85,7 +88,7 @@ function recordOf({ session, event, outcome, action, startedAt, kind = 'fire' }:
     digest: callDigest(name, data),
     action,
     ...(reason !== undefined && { reason: withoutSecrets(reason) }),
-    hooks: hooks.map((one) => audited(one, startedAt)),
+    hooks: hooks.map((one) => audited(one, ranBy.get(one), startedAt)),
     injections: injections.map(({ source, text }) => ({
       source,
       digest: digest(text),
@@ -103,20 +106,20 @@ function withoutCall({ question: { call: _, ...question }, ...answer }: Approval
 }
 
 /** What a hook changed or printed may hold what nobody wants in a log. */
-function audited(one: Trace, startedAt: number): AuditedHook {
+function audited(one: Trace, ran: Ran | undefined, startedAt: number): AuditedHook {
   const { answer, changes: _, stdout: __, stderr: ___, ...trace } = one
   return {
     ...trace,
     ms: rounded(one.ms),
-    ...(one instanceof Ran && ofHook(one, startedAt)),
+    ...(ran && ofHook(ran, startedAt)),
     ...(answer && { action: answer.action, ...(answer.reason && { reason: answer.reason }) }),
   }
 }
 
-function ofHook({ hook, status, endedAt, ms }: Ran, startedAt: number): Pick<AuditedHook, 'at' | 'hash'> {
+function ofHook({ hook, trace, endedAt }: Ran, startedAt: number): Pick<AuditedHook, 'at' | 'hash'> {
   const hash = hook.content ?? hook.origin.hash
   return {
-    ...(status !== 'skipped' && { at: rounded(Math.max(0, endedAt - ms - startedAt)) }),
+    ...(trace.status !== 'skipped' && { at: rounded(Math.max(0, endedAt - trace.ms - startedAt)) }),
     ...(hash !== undefined && { hash }),
   }
 }

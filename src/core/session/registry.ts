@@ -325,7 +325,7 @@ export class HookRegistry {
     for (const hook of listeners.select(matcherValue(kind, opened.data)).hooks) {
       const asked: Hook = { ...hook, timeoutMs, detached: false, onFailure: 'continue' }
       for (const one of (await runOnFinal(kind, [asked], opened, dispatchOptions)).ran) {
-        if (one.status === 'failed') this.#noteLate(kind, one)
+        if (one.trace.status === 'failed') this.#noteLate(kind, one)
         else if (one.effect.data) collected.push(one.effect.data)
       }
     }
@@ -344,7 +344,7 @@ export class HookRegistry {
         ...this.#plainOptions,
         outcome: seenOutcome(outcome),
       })
-      if (ran.status === 'failed') this.#noteLate(kind, ran)
+      if (ran.trace.status === 'failed') this.#noteLate(kind, ran)
     })
   }
 
@@ -352,7 +352,7 @@ export class HookRegistry {
   #detach(kind: EventKind, hook: Hook, event: HookEvent): void {
     this.#inBackground(kind, hook, async () => {
       const { ran } = await runAlone(kind, hook, event, this.#plainOptions)
-      if (ran.status === 'failed') this.#noteLate(kind, ran)
+      if (ran.trace.status === 'failed') this.#noteLate(kind, ran)
       else if (ran.effect !== CONTINUE) {
         const text = `${hook.name} on ${kind.name} is async; its ${ran.effect.action} came too late, and no session keeps it`
         this.#note({ code: 'async-verdict-ignored', text })
@@ -366,8 +366,8 @@ export class HookRegistry {
     )
   }
 
-  #noteLate(kind: EventKind, { hook, detail }: Ran): void {
-    this.#note({ code: 'late-failed', text: `${hook.name} on ${kind.name}: ${detail}` })
+  #noteLate(kind: EventKind, { hook, trace }: Ran): void {
+    this.#note({ code: 'late-failed', text: `${hook.name} on ${kind.name}: ${trace.detail}` })
   }
 
   #note(d: Diagnostic): void {

@@ -10,7 +10,7 @@ import { type Listeners, matches } from '../hooks/hook-set.js'
 import type { Approval, Outcome, Trace } from '../hooks/outcome.js'
 import { type Dispatched, type DispatchOptions, dispatch, runOnFinal } from '../run/dispatch.js'
 import { type Admit, idleSkip, skipOrProblem } from '../run/plan.js'
-import { Ran } from '../run/trace.js'
+import { type Ran, traceOf, tracesOf } from '../run/trace.js'
 import { keptInjections, type Merged, type MergeRules, merge, NOTHING_SAID, ONE_VERSION } from './merge.js'
 
 /** What the hooks made of an event, before budget and person. */
@@ -62,9 +62,11 @@ function withUnaskedObservers(
   if (observers.length === 0 || !admit) return judgement
   const { kind, event, merged } = judgement
   const value = matcherValue(kind, event.data)
-  const skipped = observers.flatMap((hook) => {
+  const skipped = observers.flatMap((hook): Ran[] => {
     const skip = skipOrProblem(kind, hook, event, value, admit)
-    return skip && skip.why !== 'matcher' ? [new Ran(hook, 'skipped', 0, CONTINUE, event.data, 0, skip)] : []
+    if (!skip || skip.why === 'matcher') return []
+    const trace = traceOf(hook, 'skipped', 0, CONTINUE, skip)
+    return [{ trace, hook, effect: CONTINUE, left: event.data, endedAt: 0 }]
   })
   if (skipped.length === 0) return judgement
   const said = new Set(merged.messages.map(({ text }) => text))
@@ -188,7 +190,7 @@ function withTrace(outcome: Writable<Outcome>, judgement: Judgement): Outcome {
   const { ran, listeners } = judgement
   // A hook runs twice only after a change.
   const complete = !listeners || (ran.length === listeners.size && !judgement.modified)
-  if (complete) outcome.hooks = ran
+  if (complete) outcome.hooks = tracesOf(ran)
   else if (listeners.size <= FEW) outcome.hooks = wholeTrace(judgement, listeners)
   else return new TracedLater(outcome, judgement, listeners) as object as Outcome
   return outcome
@@ -221,7 +223,7 @@ class TracedLater {
 function wholeTrace({ kind, event, ran }: Judgement, listeners: Listeners): readonly Trace[] {
   const value = matcherValue(kind, event.data)
   const seen = new Set(ran.map((one) => one.hook))
-  const traces: Trace[] = [...ran]
+  const traces: Trace[] = [...tracesOf(ran)]
   for (const hook of [...listeners.interceptors, ...listeners.approvers]) {
     if (!seen.has(hook)) traces.push(idleTrace(kind, hook, value))
   }

@@ -67,10 +67,10 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
     const one = ran[i] as Ran
     const { hook, effect: answer } = one
     const outdated = last !== undefined && last.get(hook) !== one
-    if (one.status === 'failed') {
+    if (one.trace.status === 'failed') {
       failed = true
       messages.push(failureMessage(one))
-    } else if (one.status === 'skipped' && isUnreviewed(one)) {
+    } else if (one.trace.status === 'skipped' && isUnreviewed(one)) {
       const message = unreviewedMessage(kind, one)
       // One process may be several hooks, and is told of once.
       if (messages.some(({ text }) => text === message.text)) continue
@@ -200,10 +200,10 @@ function forPeople(text: string): string {
 
 /** A failure is told to the user whatever came after it. */
 export function failureMessages(ran: readonly Ran[]): readonly Message[] {
-  return ran.filter(({ status }) => status === 'failed').map(failureMessage)
+  return ran.filter(({ trace }) => trace.status === 'failed').map(failureMessage)
 }
 
-function failureMessage({ hook, effect: answer, detail }: Ran): Message {
+function failureMessage({ hook, effect: answer, trace: { detail } }: Ran): Message {
   const effect = answer.action === 'deny' ? 'its gate stays closed' : 'the operation went on without it'
   const { file, line } = hook.origin
   const place = file === undefined ? '' : ` (${visible(file)}:${line ?? 1})`
@@ -215,11 +215,11 @@ function failureMessage({ hook, effect: answer, detail }: Ran): Message {
 }
 
 /** A gate that nobody reviewed does not guard, and must not look as if it did. */
-function isUnreviewed({ why }: Ran): boolean {
+function isUnreviewed({ trace: { why } }: Ran): boolean {
   return why === 'untrusted' || why === 'modified'
 }
 
-function unreviewedMessage({ name, deny }: EventKind, { hook, why, detail }: Ran): Message {
+function unreviewedMessage({ name, deny }: EventKind, { hook, trace: { why, detail } }: Ran): Message {
   const effect = deny === 'block' ? `${name} went on without its gate` : `${name} went on without it`
   return {
     text: forPeople(`Hook ${hook.name} is ${why} and did not run; ${effect}. ${detail ?? ''}`),

@@ -4,7 +4,7 @@ import { LONGEST_TIMER_MS } from './time.js'
 
 /** Something that waits. Kept in a list through its own links: to join and leave costs no look-up. */
 export abstract class Watched {
-  /** On the engine's clock; Infinity while nothing is awaited. */
+  /** A time on the clock of performance.now(); Infinity while nothing is awaited. */
   dueAt = Infinity
   /** Called when `dueAt` has passed; must move it or end the watch. */
   abstract overdue(now: number): void

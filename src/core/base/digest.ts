@@ -39,9 +39,9 @@ export function callOf(data: Data): Data {
 // ---- SHA-256
 // The first few short texts are hashed here: loading Node's library takes longer than a command needs to list hooks.
 
-/** In UTF-16 units. For longer texts the library is faster even if it is not loaded yet. */
+/** UTF-16 units. For longer texts the library is faster even if it is not loaded yet. */
 const LONGEST = 4096
-/** So many in a process; with more, loading the library pays. */
+/** With more texts than this in a process, loading the library pays. */
 const FEW = 32
 let hashed = 0
 
@@ -49,7 +49,7 @@ export function sha256(text: string): string {
   return text.length > LONGEST || hashed++ >= FEW ? hash('sha256', text) : shortHash(text)
 }
 
-/** For itself: what is short, without the library. */
+/** Exported for its tests. */
 export function shortHash(text: string): string {
   return hashOf(new TextEncoder().encode(text))
 }
@@ -71,7 +71,7 @@ function hashOf(bytes: Uint8Array): string {
   return Array.from(state, (word) => (word >>> 0).toString(16).padStart(8, '0')).join('')
 }
 
-/** As FIPS 180-4 has it, 6.2.2. */
+/** FIPS 180-4, section 6.2.2. */
 function addBlock(state: Int32Array, words: Int32Array, view: DataView, at: number): void {
   for (let i = 0; i < 16; i++) words[i] = view.getInt32(at + i * 4)
   for (let i = 16; i < BLOCK; i++) {

@@ -1,6 +1,6 @@
 // Every error the engine throws and every diagnostic it reports, by stable code. docs/errors.md is made from these tables.
 
-/** What an error code means and what to do about it. */
+/** The meaning of an error code, and what to do about it. */
 export interface CodeEntry {
   readonly means: string
   readonly todo: string
@@ -313,7 +313,7 @@ export interface Diagnostic {
   readonly line?: number
 }
 
-/** Where diagnostics go: a list, or whatever adds the hook's name on the way. */
+/** Takes diagnostics: a list, or something that adds the hook's name on the way. */
 export interface DiagnosticSink {
   push(d: Diagnostic): void
 }
@@ -323,7 +323,7 @@ export class HookError extends Error {
   override readonly name = 'HookError'
   readonly code: ErrorCode
   readonly hint: string
-  /** What the hooks decided (TURN_ABORTED, AGENT_ABORTED), or what had run by then (ABORTED). */
+  /** The hooks' decision (TURN_ABORTED, AGENT_ABORTED), or the hooks that had run by then (ABORTED). */
   readonly outcome: unknown
 
   constructor(

@@ -23,7 +23,7 @@ export function frozenCopy(value: unknown, where: string): Json {
   }
 }
 
-/** What throws when it is looked at (a getter, a toJSON, a proxy) is no data. */
+/** A value that throws when it is read (a getter, a toJSON, a proxy) is not data. */
 function unreadable(error: unknown, where: string): HookError {
   return isHookError(error) ? error : notJson(where, `cannot be read: ${textOf(error)}`)
 }
@@ -160,11 +160,11 @@ const TOKEN = /[ \t\r\n]*(?:(")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|tru
 const ESCAPE = /["\\/bfnrt]|u[\da-fA-F]{4}/y
 const [QUOTE, BACKSLASH, FIRST_PRINTABLE] = [34, 92, 32]
 
-/** What may come next. `first…` may also be the end of what was just opened. */
+/** The tokens that may come next. `first…` may also be the end of what was just opened. */
 type Next = 'value' | 'firstValue' | 'key' | 'firstKey' | 'colon' | 'comma'
 
 export interface JsonBreak {
-  /** Of the first token that may not stand there; of a text that is JSON, its length. */
+  /** Position of the first token that may not stand there; the length of a text that is JSON. */
   readonly at: number
   /** `end`: it goes on where the text ends. `after`: the one document was over. */
   readonly kind: 'end' | 'after' | 'odd'
@@ -192,7 +192,7 @@ function blanksAt(text: string, at: number): number {
   return end - at
 }
 
-/** By hand: an expression for a text of some megabytes takes too much memory. Beyond the end where it has none; 0 where it is wrong. */
+/** Read by hand: a regular expression takes too much memory on some megabytes. Beyond the end if the string has no end; 0 if it is invalid. */
 function stringEnd(text: string, from: number): number {
   for (let i = from; i < text.length; i++) {
     const char = text.charCodeAt(i)

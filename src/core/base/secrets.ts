@@ -11,10 +11,10 @@ const LONGEST_TEXT = 65_536
 const MARGIN = 4096
 const CUT = '… [cut]'
 
-/** As many as there may be: what begins like a secret is one to its end. */
+/** No upper bound that matters: text that begins like a secret is one to its end. */
 const REST = `,${LONGEST_TEXT}}`
 
-/** Where a word begins; also after `\n` in a text as JSON writes it, and after `%3D` in an address. */
+/** The start of a word; also after `\n` as JSON writes it, and after `%3D` in an address. */
 const START = String.raw`(?:(?<![\w-])|(?<=\\[bfnrt])|(?<=%[0-9A-F]{2}))`
 /** Words have none. */
 const HAS_DIGIT = String.raw`(?=[A-Za-z_-]{0,64}\d)`
@@ -43,18 +43,18 @@ const FORMS: readonly string[] = [
   String.raw`eyJ[A-Za-z0-9_-]{8${REST}\.eyJ[A-Za-z0-9_-]{8${REST}(?:\.[A-Za-z0-9_-]{0${REST})?`, // a JSON web token
 ]
 
-/** To its end, or to the end of the text. */
+/** A private key, to its end or to the end of the text. */
 const PRIVATE_KEY = `-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^]{0${REST}?(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)`
 
 const PASSWORD = 'passw(?:or)?d|passphrase'
 const LABEL = `${PASSWORD}|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|authorization`
-/** Also as it is in a text within a text. */
+/** A quote, possibly escaped in a text within a text. */
 const QUOTE = String.raw`\\{0,3}["']`
 const IS = String.raw`(?:${QUOTE})?\s{0,4}[:=]\s{0,4}`
 const VALUE = String.raw`[^\s"',;&]`
-/** Where a secret comes from, and what stands in its place: `$TOKEN`, `<TOKEN>`, `process.env.TOKEN`, `~/.token`, `read(…)`. */
+/** References to a secret are not one: `$TOKEN`, `<TOKEN>`, `process.env.TOKEN`, `~/.token`, `read(…)`. */
 const NO_VALUE = String.raw`(?!\$[A-Za-z_{(]|[<{]|https?:|(?:process|import\.meta)\.|os\.|env\.|~\/|\.{1,2}\/|\/(?:[a-z]{2,8}|Users)\/|[A-Z]:[\\/]|[A-Za-z_][\w.]{0,64}\()`
-/** So many characters decide whether it is a word; more would be read again for each label in them. */
+/** Only this many characters decide whether it is a word; more would be read again for each label in them. */
 const MIXED = String.raw`(?=[^\s"',;&\d]{0,64}\d)(?=[^\s"',;&A-Za-z]{0,64}[A-Za-z])`
 
 /** A word before it says what it is: the word stays, the secret goes. */
@@ -82,7 +82,7 @@ let made: readonly RegExp[] | undefined
 
 /** Shorter ones would hide half of what is said: `true`, `1234`. */
 const SHORTEST = 8
-/** Of longer ones each piece is looked for, too: a text may have been cut within them. */
+/** Each piece of a longer value is looked for, too: a text may have been cut within it. */
 const PIECE = 1024
 /** The oldest go first. */
 const MOST = 1024
@@ -133,7 +133,7 @@ function pieces(value: string): readonly string[] {
   return Array.from({ length: count }, (_, i) => value.slice(i * size, (i + 1) * size))
 }
 
-/** For messages, the trace and the record. What the model or a tool gets is left alone: there a secret may be the work. Never throws. */
+/** Redacts messages, the trace and the record. Text for the model or a tool is left alone: a secret may be part of the work. Never throws. */
 export function withoutSecrets(text: string): string {
   try {
     if (text.length <= LONGEST_TEXT) return shown(text)

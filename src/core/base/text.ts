@@ -1,4 +1,4 @@
-// Text from strangers, made fit for a model, a terminal, or a person who decides about it.
+// Third-party text, made fit for a model, a terminal, or a person who decides about it.
 
 interface Unfit {
   /** C0 and C1 controls but tab, newline and carriage return; lone surrogates. */
@@ -10,7 +10,7 @@ interface Unfit {
 
 let made: Unfit | undefined
 
-/** When first needed: to look up the properties of characters takes longer than what most hooks do. */
+/** Made when first needed: looking up character properties takes longer than most hooks. */
 function unfit(): Unfit {
   made ??= {
     controls: /(?![\t\n\r])\p{Cc}|\p{Surrogate}/gu,
@@ -30,17 +30,17 @@ function sequences(esc: number, csi: number, strings: readonly number[], bel: nu
   return new RegExp(`${control}|${text}`, 'g')
 }
 
-/** Most texts are; for them nothing has to be looked up. */
+/** Most texts are printable; for them nothing has to be looked up. */
 const PRINTABLE = /^[\t\n -~]*$/
 
-/** For a terminal: no escape sequences, no controls (a carriage return overwrites a line), no bidirectional overrides. */
+/** Makes text safe for a terminal: no escape sequences, no controls (a carriage return overwrites a line), no bidirectional overrides. */
 export function plainText(text: string): string {
   if (PRINTABLE.test(text)) return text
   const { sequences, controls, bidi } = unfit()
   return text.replace(sequences, '').replace(controls, '').replace(bidi, '').replaceAll('\r', '')
 }
 
-/** For a model: no controls, no lone surrogates. */
+/** Makes text safe for a model: no controls, no lone surrogates. */
 export function cleanText(text: string): string {
   return PRINTABLE.test(text) ? text : text.replace(unfit().controls, '')
 }
@@ -60,7 +60,7 @@ export function byteLength(text: string): number {
   return new TextEncoder().encode(text).length
 }
 
-/** A value for a message: never throws, never long. */
+/** Shows a value in a message: never throws, never long. */
 export function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(shortened(value))
   return shortened(inWords(value))
@@ -83,7 +83,7 @@ function inWords(value: unknown): string {
 /** Most texts are; for them no properties of characters are looked up, which takes a while the first time. */
 const PLAIN = /^[ -~]*$/
 
-/** On one line. Every character that is not plain to see is written as its number: ⟨U+001B⟩. */
+/** Puts text on one line. Every character that is not plain to see is written as its number: ⟨U+001B⟩. */
 export function visible(text: string): string {
   if (PLAIN.test(text)) return text
   // Controls, what has no width or changes direction, blanks that are no space (the one of braille is a symbol), halves of
@@ -107,10 +107,10 @@ export function visibleName(name: string): string {
 
 // ---- in columns of a terminal
 
-/** Of text, however narrow the terminal is: it is to be read. */
+/** Text gets at least this many columns, however narrow the terminal is. */
 const NARROWEST = 20
 
-/** What begins earlier is Latin, and takes one column. */
+/** Characters before this one are Latin and take one column. */
 const FIRST_WIDE = 0x300
 const TAB = 8
 

@@ -12,7 +12,7 @@ export function milliseconds(seconds: number, what: string): number {
   throw new HookError('OPTIONS_INVALID', `${what} must be a number of seconds above 0, got ${shown(seconds)}`)
 }
 
-/** On the engine's clock; no time-out is no deadline. */
+/** A time on the clock of performance.now(); Infinity without a time-out. */
 export function deadlineIn(seconds: number | undefined): number {
   return seconds === undefined ? Infinity : performance.now() + milliseconds(seconds, 'timeout')
 }

@@ -3,7 +3,7 @@
 import type { DenyEffect } from './catalogue.js'
 
 interface ActionRow {
-  /** As a verdict: higher wins, and nothing lower hides something higher. Absent: the action decides nothing. */
+  /** The higher verdict wins; nothing lower hides something higher. Absent: the action decides nothing. */
   readonly rank?: number
   /** The field that the action cannot do without. */
   readonly needs?: 'data' | 'contextInjection' | 'response'
@@ -17,7 +17,7 @@ interface ActionRow {
   readonly aborts?: 'TURN_ABORTED' | 'AGENT_ABORTED'
   /** The exit code of `carabiner fire` for an event that came to this. */
   readonly exit?: number
-  /** What the event came to, in words. */
+  /** The result of the event in words. */
   readonly said?: string
   /** How people are shown it: as nothing special, done, waiting for somebody, or refused. */
   readonly tone: ActionTone
@@ -59,7 +59,7 @@ export const ACTIONS = {
 
 type Actions = typeof ACTIONS
 export type Action = keyof Actions
-/** What an event can come to: the actions that decide something. */
+/** The actions that decide something: an event can come to one of these. */
 export type Verdict = { [A in Action]: Actions[A] extends { rank: number } ? A : never }[Action]
 
 /** The actions that an event can come to. */

@@ -23,10 +23,10 @@ export interface EventRow {
   readonly optional: Readonly<Record<string, FieldType>>
   /** Filled in where the host sent nothing. */
   readonly defaults?: Readonly<Record<string, string | readonly never[] | Readonly<Record<string, never>>>>
-  /** By alias: defaults that the name itself implies. */
+  /** Defaults that an alias implies, by alias. */
   readonly implied?: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly deny: DenyEffect
-  /** In words, for people. */
+  /** The effect of a deny in words. */
   readonly denyMeans: string
   /** Only hooks in Claude Code's format may deny here; a function's or resident hook's deny is reported. */
   readonly denyOnlyClaudeFormat?: true
@@ -47,13 +47,13 @@ export interface EventRow {
   readonly callsTool?: true
   /** Before a person is asked about it, the hooks of this event are. */
   readonly asksFirst?: string
-  /** What is over when nobody objects. */
+  /** The thing that is over when nobody objects. */
   readonly ends?: 'session' | 'subagent'
   /** Can carry to the model what an async hook left. */
   readonly carriesLate?: true
   /** A command hook may set variables for the rest of the session. */
   readonly setsVariables?: true
-  /** Those aliases under which observers are told something without the event being fired. */
+  /** Aliases under which observers are told something without the event being fired. */
   readonly observedAs?: readonly string[]
   /** Claude Code does not have this event. */
   readonly notInClaudeCode?: true

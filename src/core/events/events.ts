@@ -54,7 +54,7 @@ type Known<E extends EventName> = Required<Catalogue[E]['required']> &
   Optional<Omit<typeof COMMON_FIELDS, keyof Catalogue[E]['required'] | keyof Catalogue[E]['optional']>> &
   Twins
 
-/** What a handler of event `N` reads: snake_case fields, deep-frozen; an event of your own has any JSON object. */
+/** The data that a handler of event `N` reads: snake_case fields, deep-frozen. An event of your own has any JSON object. */
 export type Payload<N extends string> =
   Canonical<N> extends EventName ? Flat<Known<Canonical<N>> & Extra> : Data
 /** Written out, so that an error message shows fields and not how they came about. */
@@ -114,7 +114,7 @@ function canonicalName(alias: string): EventName | undefined {
   return Object.hasOwn(CATALOGUE, alias) ? (alias as EventName) : canonical().get(alias)
 }
 
-/** By any of those names; made when first asked for, because a program that is started for every event needs one of them. */
+/** Kinds by any name. Each is made when first needed, because a program that starts for every event needs only one. */
 const kinds = new Map<string, EventKind>()
 
 function kindOf(alias: string): EventKind | undefined {
@@ -195,7 +195,7 @@ export function lookalikeOf(name: string): Diagnostic | undefined {
   return { code: 'lookalike-event', text: `${name} is an event of your own here; did you mean ${meant}?` }
 }
 
-/** For the outcome of a custom event: whether its name is likely a slip. */
+/** A diagnostic for a custom event whose name is likely a slip. */
 export function slipOf(kind: EventKind): readonly Diagnostic[] {
   const slip = kind.custom ? lookalikeOf(kind.name) : undefined
   return slip ? [slip] : NONE
@@ -253,7 +253,7 @@ export function checkTypes(kind: EventKind, data: { readonly [key: string]: unkn
   }
 }
 
-/** What belongs to the engine: no host sets it, no hook changes it. */
+/** Fields that belong to the engine: no host sets them, no hook changes them. */
 interface Owned {
   readonly timestamp: string
   readonly session_id?: string

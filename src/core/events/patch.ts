@@ -56,7 +56,7 @@ export function applyPatch(
 
 /** The data with these keys replaced, each under all its names. */
 export function patchedData(kind: EventKind, data: Data, patch: Data): Data {
-  // From entries and spread, so that a key named __proto__ is a key like any other.
+  // Entries and spread make a key named __proto__ a key like any other.
   const twins = Object.keys(patch).flatMap((key) =>
     twinsOf(kind, key).map((twin) => [twin, patch[key] as Json]),
   )

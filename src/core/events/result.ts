@@ -1,4 +1,4 @@
-// What one hook answers: the HookResult, its constructors, and the parser that is the only way in.
+// The answer of one hook: the HookResult, its constructors, and the parser that is the only way in.
 
 import { type DiagnosticSink, HookError, isHookError, textOf } from '../base/errors.js'
 import { type Data, frozenCopy, isObject, isPlain, type Json } from '../base/json.js'
@@ -12,7 +12,7 @@ export interface HookResult {
   readonly reason?: string
   /** A shallow patch over the event data: keys given replace, keys not given stay. */
   readonly data?: Data
-  /** For `respond`: the result given in place of the operation. */
+  /** The result that `respond` gives in place of the operation. */
   readonly response?: Json
   /** An explicit allow: spares the host's own prompt; never outranks an ask, a deny or a failure. */
   readonly permission?: 'allow'
@@ -21,7 +21,7 @@ export interface HookResult {
   readonly contextInjectionRole?: 'system' | 'user' | 'assistant'
   /** Reaches only the next model call. */
   readonly ephemeral?: boolean
-  /** With `ephemeral`: add to the last tool result instead of a message of its own. */
+  /** Adds an ephemeral injection to the last tool result instead of a message of its own. */
   readonly appendToLastToolResult?: boolean
   readonly approvalPrompt?: string
   /** Default `Allow`, `Deny`. */
@@ -146,7 +146,7 @@ function fieldCalled(key: string): Field | 'action' | undefined {
   return Object.hasOwn(FIELDS, key) ? (key as Field) : snakeCased().get(key)
 }
 
-/** Whoever gives these means a verdict. */
+/** Fields that mean a verdict: an answer with one of them and no action is a mistake. */
 const ONLY_WITH_ACTION: readonly Field[] = [
   'reason',
   'response',

@@ -1,4 +1,4 @@
-// Who listens: hooks of several layers in the one order that semantics prescribe, indexed by event and matcher value.
+// Sets of hooks: several layers in one order, indexed by event and matcher value.
 
 import type { EventKind } from '../events/events.js'
 import type { Hook } from './hook.js'
@@ -36,12 +36,12 @@ export class Listeners {
     return this.interceptors.length + this.approvers.length + this.observers.length
   }
 
-  /** Whether anybody here may change what happens; observers may not. */
+  /** Whether any hook here may change what happens; observers may not. */
   get decides(): boolean {
     return this.interceptors.length + this.approvers.length > 0
   }
 
-  /** The interceptors whose matcher takes this value. Remembered, so that ten thousand hooks cost no more than the few that match. */
+  /** The interceptors whose matcher takes this value. Cached, so that ten thousand hooks cost no more than the few that match. */
   select(value: string): Selection {
     if (!this.#anyMatcher) return this.#everyone
     const known = this.#selections.get(value)
@@ -73,7 +73,7 @@ export class HookSet {
       if (hook.events !== 'all') for (const event of hook.events) this.#events.add(event)
   }
 
-  /** Undefined where nobody listens. */
+  /** Undefined if nobody listens. */
   listeners(kind: EventKind): Listeners | undefined {
     if (!this.#toAll && !this.#events.has(kind.name)) return undefined
     const known = this.#listeners.get(kind.name)

@@ -1,4 +1,4 @@
-// The only thing the kernel knows: a hook is a function with metadata. Every way to run hooks makes these.
+// A hook is a function with metadata. The kernel knows nothing else; every runner makes these.
 
 import { type Diagnostic, type DiagnosticSink, HookError, textOf } from '../base/errors.js'
 import { type Data, isObject } from '../base/json.js'
@@ -10,7 +10,7 @@ import type { HookKind, HookRole } from './kinds.js'
 import { compileMatcher, type Matcher, type MatcherSpec } from './matcher.js'
 import type { Outcome } from './outcome.js'
 
-/** Where a hook comes from, for people. */
+/** A hook's origin, for people. */
 export interface Origin {
   /** `named`: a file or plugin that the host or the command line named. */
   readonly scope: 'global' | 'host' | 'session' | 'user' | 'project' | 'named'
@@ -28,13 +28,13 @@ export interface SessionInfo {
   readonly turnId?: string
   /** The host says itself when turns begin and end (startTurn, endTurn); otherwise prompts and stops do. */
   readonly announcesTurns?: boolean
-  /** Of a subagent: the turn it was started from. */
+  /** The turn that a subagent was started from. */
   readonly parentTurnId?: string
   /** Model calls of the turn before the one that the event belongs to. */
   readonly iteration?: number
 }
 
-/** What happened, as one hook sees it. */
+/** An event as one hook sees it. */
 export interface HookEvent {
   /** Canonical. */
   readonly name: string
@@ -42,14 +42,14 @@ export interface HookEvent {
   readonly session: SessionInfo | undefined
 }
 
-/** What a hook may use while it runs. */
+/** The things a hook may use while it runs. */
 export interface HookContext {
   /** Aborted when the hook is overdue or the fire is aborted. */
   readonly signal: AbortSignal
-  /** The same for who only wants to be told: costs no signal. */
+  /** A cheaper way to be told: makes no AbortSignal. */
   readonly onAbort: (listener: () => void) => void
   readonly session: SessionInfo | undefined
-  /** For observers: what came of the event. */
+  /** The outcome of the event; only observers get it. */
   readonly outcome: Outcome | undefined
   /** Adds a diagnostic to the outcome. */
   readonly note: (d: Diagnostic) => void
@@ -57,13 +57,13 @@ export interface HookContext {
   readonly printed: (output: Printed) => void
 }
 
-/** What a program wrote, within bounds. */
+/** A program's output, within bounds. */
 export interface Printed {
   readonly stdout?: string
   readonly stderr?: string
 }
 
-/** For a hook that was waited for and says that it works on by itself: what it brings in the end counts as that of a detached one. */
+/** An answer that comes later: the hook goes on by itself, and its result counts like that of a detached hook. */
 export class LateAnswer {
   readonly timeoutMs: number
   readonly finish: Finish
@@ -101,16 +101,16 @@ export interface Hook {
   readonly priority: number
   /** Null is a step of its own. Hooks with lanes at one priority form one step: lanes at once, one lane in sequence. */
   readonly lane: string | null
-  /** Nobody waits; effects go out with a later event. */
+  /** Nobody waits for it; its effects go out with a later event. */
   readonly detached: boolean
   /** Detached, and a deny does not come too late: it wakes the model, with its reason. */
   readonly wakes?: boolean
-  /** At most once in a session. */
+  /** Runs at most once in a session. */
   readonly once: boolean
-  /** Of hooks with the same key that would run for one event, only the first does. */
+  /** Only the first of the hooks with the same key runs for an event. */
   readonly sameAs?: string
   readonly timeoutMs: number
-  /** What a start may take beside it: of a process that has to be started for the call. */
+  /** Extra time for a process that has to be started for the call. */
   readonly startupMs?: number
   readonly onFailure: FailurePolicy
   readonly run: Run
@@ -118,7 +118,7 @@ export interface Hook {
 
 // ---- function hooks -------------------------------------------------------------------------------------------
 
-/** What a function may return; objects are validated. */
+/** The return value of a function hook; objects are validated. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler without a return statement is a handler that goes on
 export type Answer = HookResult | undefined | void
 
@@ -140,7 +140,7 @@ export interface RegisterOptions {
   readonly onFailure?: 'block' | 'continue' | undefined
   /** Default `intercept`. */
   readonly role?: HookRole
-  /** At most once in a session; a subagent's session counts as its own. */
+  /** Runs at most once in a session; a subagent's session counts as its own. */
   readonly once?: boolean
 }
 
@@ -156,12 +156,12 @@ const OPTIONS: Checks<RegisterOptions> = {
   once: isFlag,
 }
 
-/** What a registry knows about a hook that the function does not. */
+/** Facts about a hook that its registry knows and the function does not. */
 interface Registration {
   readonly name: string
   readonly id: string
   readonly origin: Origin
-  /** For hooks that do not say. */
+  /** The default for hooks that do not say. */
   readonly onFailure: 'block' | 'continue' | undefined
   readonly diagnostics: DiagnosticSink
 }
@@ -205,7 +205,7 @@ export function functionHook(
 
 // ---- BeamAgent's hook values ----------------------------------------------------------------------------------
 
-/** What a BeamAgent callback answers: `['ok', context]` goes on with that context; a HookResult works as well. */
+/** A BeamAgent callback's answer: `['ok', context]` goes on with that context; a HookResult works as well. */
 export type CallbackAnswer =
   | 'ok'
   | readonly ['ok', object]

@@ -1,7 +1,7 @@
 // The kinds of hook, one row each, and the roles a hook can have.
 
 interface KindRow {
-  /** It is not written in a file format of Claude Code's, so it cannot deny where only such hooks may. */
+  /** The hook does not speak Claude Code's format, so it cannot deny where only such hooks may. */
   readonly ownProtocol?: true
   /** Runs in this process: comes before hooks of other kinds with the same priority. */
   readonly inProcess?: true

@@ -6,11 +6,11 @@ import { isObject, isPlain } from '../base/json.js'
 import { shown } from '../base/text.js'
 import { FORMER_TOOL_NAMES } from '../events/catalogue.js'
 
-/** As people write it: a list, a pattern, or BeamAgent's object form. */
+/** A matcher as people write it: a list, a pattern, or BeamAgent's object form. */
 export type MatcherSpec = string | { readonly tool_name?: string }
 
 export interface Matcher {
-  /** As written, for people. */
+  /** The pattern as written, for people. */
   readonly pattern: string
   readonly test: (value: string) => boolean
 }
@@ -27,7 +27,7 @@ const EXACT = /^[A-Za-z0-9_\- ,|]+$/
 const EXACT_NARROW = /^[A-Za-z0-9_|]+$/
 /** A pattern that only backtracking can match is not tried on values longer than this. */
 const NATIVE_LIMIT = 256
-/** To compile a longer pattern takes seconds, and no list of tools needs one: lists are no patterns. */
+/** Compiling a longer pattern takes seconds, and no list of tools needs one: lists are no patterns. */
 const PATTERN_LIMIT = 2000
 /** `[a-z]{1,1000}` is written out by the linear engine, and inside another repeat that many times over. */
 const REPEAT_LIMIT = 300
@@ -52,7 +52,7 @@ export function compileMatcher(
   return patternMatcher(pattern, options)
 }
 
-/** A misspelt key would otherwise match everything. */
+/** Refuses a misspelt key, which would otherwise match everything. */
 function toolNameOf(spec: { readonly tool_name?: unknown }): unknown {
   const unknown = Object.keys(spec).filter((key) => key !== 'tool_name')
   if (unknown.length > 0) {
@@ -97,7 +97,7 @@ function repeats(pattern: string): number {
   return counts.reduce((product, [, least, most]) => product * Math.max(1, Number(most || least)), 1)
 }
 
-/** An engine that gives up (a pattern of a hundred thousand characters overflows its stack) has found nothing out: more often, never less. */
+/** An engine may give up (a pattern of a hundred thousand characters overflows its stack). The hook then runs: more often, never less. */
 function finds(value: string, test: (name: string) => boolean): boolean {
   try {
     return namesOf(value).some(test)
@@ -116,7 +116,7 @@ function compileNative(pattern: string, whole: boolean): RegExp {
   }
 }
 
-/** Undefined where the linear engine cannot express it; the caller decides what is safe. */
+/** Undefined if the linear engine cannot express it; the caller decides what is safe. */
 function compileLinear(source: string): RE2JS | undefined {
   try {
     const linear = linearSource(source)
@@ -141,7 +141,7 @@ const SPACE =
   '\\t\\n\\x0b\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}'
 const NOT_A_LINE_END = '[^\\n\\r\\x{2028}\\x{2029}]'
 
-/** Undefined where the linear engine has no word for it: lookaround, `[^\s\S]` and the like. */
+/** Undefined if the linear engine has no equivalent: lookaround, `[^\s\S]` and the like. */
 function linearSource(source: string): string | undefined {
   let linear = ''
   let inClass = false
@@ -169,7 +169,7 @@ function linearSource(source: string): string | undefined {
   return linear
 }
 
-/** One escape: what it is in the linear engine, and how many characters it took. */
+/** One escape in the linear engine's syntax, and how many characters it took. */
 function linearEscape(rest: string, inClass: boolean): { linear: string; length: number } | undefined {
   const char = rest[1] ?? ''
   const code = /^\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4}))/.exec(rest)

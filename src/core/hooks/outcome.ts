@@ -1,4 +1,4 @@
-// What all hooks together decided about an event, and how: plain JSON.
+// The decision of all hooks about an event, and how they came to it: plain JSON.
 
 import type { Diagnostic, DiagnosticCode } from '../base/errors.js'
 import type { Data, Json } from '../base/json.js'
@@ -21,56 +21,54 @@ export interface Message {
   readonly source: string
 }
 
-/** What one candidate did. */
+/** One hook's part in an event. */
 export interface Trace {
   readonly name: string
   readonly kind: HookKind
   readonly source: string
-  /** Where it does not intercept. */
+  /** Absent for interceptors. */
   readonly role?: HookRole
   readonly status: 'ran' | 'skipped' | 'failed' | 'detached'
   readonly ms: number
-  /** Where it ran for another event than the one fired: PermissionRequest, on the way of an ask. */
+  /** Present if it ran for another event than the one fired: PermissionRequest, while an ask was settled. */
   readonly event?: string
   /** Why it was skipped or failed. */
   readonly why?: SkipReason | DiagnosticCode
   readonly detail?: string
-  /** What it answered. */
   readonly answer?: HookResult
-  /** What its failure counts as. */
+  /** The verdict that its failure counts as. */
   readonly countsAs?: 'deny' | 'continue'
   /** Keys of the event data that it changed. */
   readonly changed?: readonly string[]
-  /** What it changed there, value by value, within bounds. */
+  /** The changed values, within bounds. */
   readonly changes?: readonly Change[]
-  /** What it printed, within bounds, unless its answer suppresses it. */
+  /** Its output, within bounds, unless its answer suppresses it. */
   readonly stdout?: string
   readonly stderr?: string
 }
 
-/** What all hooks together decided: plain JSON. */
 export interface Outcome {
   readonly action: Verdict
-  /** Of the winning answer, as the hook gave it: for the model. Who shows or logs it takes secrets out. */
+  /** The winning answer's reason as the hook gave it, for the model. Code that shows or logs it takes secrets out. */
   readonly reason?: string
   /** A hook explicitly allowed and nothing higher won: the host need not ask. */
   readonly permission?: 'allow'
-  /** After every modification. */
+  /** The event data after every modification. */
   readonly data: Data
   readonly modified: boolean
-  /** In hook order, each with its own lifetime. */
+  /** Injections in hook order, each with its own lifetime. */
   readonly injections: readonly Injection[]
-  /** For the user. */
+  /** Messages for the user. */
   readonly messages: readonly Message[]
-  /** For `respond`; kept under `ask_user`. */
+  /** The result that `respond` gave; kept under `ask_user`. */
   readonly response?: Json
-  /** What only the host can act on (sessionTitle, updatedPermissions, watchPaths, …). */
+  /** Fields that only the host can act on (sessionTitle, updatedPermissions, watchPaths, …). */
   readonly host?: Data
-  /** What was asked, who answered, when. */
+  /** The question, and who answered it when. */
   readonly approval?: Approval
-  /** The trace: every candidate. */
+  /** The trace of every candidate. */
   readonly hooks: readonly Trace[]
-  /** What the user should know. */
+  /** Diagnostics for the user. */
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -105,16 +103,16 @@ export interface Ask {
   readonly reason?: string
 }
 
-/** What a person is shown. */
+/** The question as a person sees it. */
 export interface Question {
   readonly id: string
   readonly event: string
   readonly session: string
-  /** Where the session works: the same command is another one elsewhere. */
+  /** The session's directory: the same command means something else elsewhere. */
   readonly cwd?: string
-  /** Of the exact call: an answer counts for no other. */
+  /** Digest of the exact call: an answer counts for no other. */
   readonly digest: string
-  /** Of call, session, directory and who asks what: an answer given elsewhere or later counts for nothing else. */
+  /** Digest of call, session, directory and who asks what: an answer given elsewhere or later does not count. */
   readonly binding: string
   readonly call: Data
   readonly asks: readonly Ask[]
@@ -122,7 +120,7 @@ export interface Question {
   readonly options: readonly string[]
   /** Seconds. */
   readonly timeout: number
-  /** On time-out or error. */
+  /** Counts on time-out or error. */
   readonly default: 'allow' | 'deny'
   /** ISO-8601. */
   readonly expires: string
@@ -130,7 +128,7 @@ export interface Question {
 
 export interface ApprovalAnswer {
   readonly decision: 'allow' | 'deny'
-  /** What was chosen; absent where nobody chose (time-out, error, grant, hook). */
+  /** The option that was chosen; absent if nobody chose (time-out, error, grant, hook). */
   readonly option?: string
   readonly reason?: string
   /** A person's name as the approver gives it, `person`, `grant`, `default`, `host`, or a hook's name. */
@@ -140,7 +138,7 @@ export interface ApprovalAnswer {
   readonly expires?: string
 }
 
-/** What was asked and, where somebody answered, what. */
+/** A question and its answer, if there is one. */
 export interface Approval {
   readonly question: Question
   readonly answer?: ApprovalAnswer

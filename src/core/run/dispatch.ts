@@ -28,7 +28,7 @@ import {
 export interface DispatchOptions extends PatchRules {
   readonly admit?: Admit | undefined
   readonly signal?: AbortSignal | undefined
-  /** For the whole fire, on the engine's clock. */
+  /** The deadline of the whole fire, on the clock of performance.now(). */
   readonly deadline: number
   /** Which hooks see a changed call again: those that were skipped, or all that judged an older version. */
   readonly recheck: 'skipped' | 'all'
@@ -36,7 +36,7 @@ export interface DispatchOptions extends PatchRules {
   readonly failClosed: boolean
   /** Takes a detached hook off the path. */
   readonly detach: (hook: Hook, event: HookEvent) => void
-  /** For observers. */
+  /** The outcome that observers get. */
   readonly outcome?: Outcome | undefined
   /** Gets what had run when the signal was aborted. */
   readonly aborted?: (ran: readonly Ran[]) => void
@@ -44,7 +44,7 @@ export interface DispatchOptions extends PatchRules {
 
 export interface Dispatched {
   readonly event: HookEvent
-  /** In plan order. */
+  /** Runs in plan order. */
   readonly ran: readonly Ran[]
   readonly diagnostics: readonly Diagnostic[]
   /** Every hook ran and answered a bare `continue`. */

@@ -9,7 +9,7 @@ import type { Hook, HookContext, HookEvent, Printed, SessionInfo } from '../hook
 import { kindRow } from '../hooks/kinds.js'
 import type { Outcome } from '../hooks/outcome.js'
 
-/** What all hooks of one event share. */
+/** The things that all hooks of one event share. */
 export interface CallSite {
   readonly event: HookEvent
   readonly outcome: Outcome | undefined
@@ -64,7 +64,7 @@ export class HookCall implements HookContext, DiagnosticSink {
     }
   }
 
-  /** What the hook printed so far. */
+  /** The hook's output so far. */
   get output(): Printed | undefined {
     return this.#output
   }
@@ -85,7 +85,7 @@ export class HookCall implements HookContext, DiagnosticSink {
 
 // ---- failure
 
-/** What a hook threw, as a HookError that says whose it was. */
+/** Turns whatever a hook threw into a HookError. */
 export function hookError(hook: Hook, thrown: unknown): HookError {
   if (isHookError(thrown)) return thrown
   const text = textOf(thrown)
@@ -102,7 +102,7 @@ export function timeoutHint({ kind }: Hook): { readonly hint?: string } {
   return slow === undefined ? {} : { hint: `${slow}, or give the hook a larger "timeout" (seconds).` }
 }
 
-/** What a failure counts as. Stop-like events never block on failure: an agent that cannot stop is no safer. */
+/** The answer that a failure counts as. Stop-like events never block on failure: an agent that cannot stop is no safer. */
 export function answerOnFailure(
   kind: EventKind,
   hook: Hook,

@@ -1,4 +1,4 @@
-// The plan of an event: who would run, in which order, and who would not and why. Runs nothing.
+// The plan of an event: which hooks would run, in which order, and which would not and why. Runs nothing.
 
 import { HookError, textOf } from '../base/errors.js'
 import { isObject } from '../base/json.js'
@@ -30,7 +30,7 @@ export interface Candidate {
   /** Place in the order of the event, from 1. */
   readonly order: number
   readonly matched: boolean
-  /** Only where it does not run. */
+  /** Present if it does not run. */
   readonly why?: SkipReason
   readonly detail?: string
 }
@@ -44,7 +44,7 @@ export interface Plan {
   readonly candidates: readonly Candidate[]
 }
 
-/** What would happen to this event now. A hook that rewrites it may change what later steps do. */
+/** Plans the event as it is now. A hook that rewrites it may change what later steps do. */
 export function planOf(kind: EventKind, event: HookEvent, set: HookSet, admit: Admit | undefined): Plan {
   const listeners = set.listeners(kind)
   const value = matcherValue(kind, event.data)
@@ -74,7 +74,7 @@ export function planOf(kind: EventKind, event: HookEvent, set: HookSet, admit: A
   }
 }
 
-/** Asked last: only a hook that does run stands for those that are the same. */
+/** Checked last: only a hook that runs makes the others repetitions. */
 export function repetition({ sameAs }: Hook, standing: Set<string>): Skip | undefined {
   if (sameAs === undefined) return undefined
   if (standing.has(sameAs)) return { why: 'duplicate', detail: 'the same hook runs for this event already' }
@@ -82,7 +82,7 @@ export function repetition({ sameAs }: Hook, standing: Set<string>): Skip | unde
   return undefined
 }
 
-/** Explaining must not fail where running would: a condition or admission that throws is that hook's failure. */
+/** Explaining must not fail if running would: a condition or admission that throws is that hook's failure. */
 export function skipOrProblem(...args: Parameters<typeof skipOf>): Skip | undefined {
   try {
     return skipOf(...args)
@@ -111,7 +111,7 @@ export function lanesOf(step: readonly Hook[]): readonly (readonly Hook[])[] {
   return [...lanes.values()]
 }
 
-/** Why this hook does not run for this event; undefined if it does. */
+/** The reason why this hook does not run for this event; undefined if it does. */
 export function skipOf(
   kind: EventKind,
   hook: Hook,
@@ -123,14 +123,14 @@ export function skipOf(
   return refusal(hook, event, admit)
 }
 
-/** For a hook whose matcher takes the event: why it does not run all the same. */
+/** The reason why a hook does not run although its matcher takes the event. */
 export function refusal(hook: Hook, event: HookEvent, admit: Admit | undefined): Skip | undefined {
   const held = hook.condition?.(event) ?? true
   if (held !== true) return { why: 'if', detail: held }
   return admit ? admission(admit(hook)) : undefined
 }
 
-/** Only `true` admits. Anything that is neither true nor a reason is the failure of this hook: its gate closes. */
+/** Only `true` admits. Anything that is neither true nor a reason is this hook's failure: its gate closes. */
 function admission(answer: unknown): Skip | undefined {
   if (answer === true) return undefined
   if (isObject(answer) && typeof answer.why === 'string' && typeof answer.detail === 'string') {

@@ -52,10 +52,10 @@ export class EventQueue implements HookQueue {
   #seen: Data
   #selection: Selection
   #index = 0
-  /** Where the last hook stands in the order of the event. */
+  /** Position of the last hook in the order of the event. */
   #position = -1
   #extraRounds = 0
-  /** From the second round on: only these. */
+  /** The only hooks that run from the second round on. */
   #only: ReadonlySet<Hook> | undefined
 
   constructor(kind: EventKind, listeners: Listeners, data: Data, recheck: 'skipped' | 'all') {

@@ -1,4 +1,4 @@
-// What one hook did for one event: its entry in the trace, and what only the engine needs to know about it.
+// One hook's part in one event: its entry in the trace, and what only the engine needs to know.
 
 import type { DiagnosticSink } from '../base/errors.js'
 import { type Data, isObject, type Json, sameJson } from '../base/json.js'
@@ -12,14 +12,14 @@ import type { Hook, HookEvent } from '../hooks/hook.js'
 import { kindRow } from '../hooks/kinds.js'
 import type { Change, Trace } from '../hooks/outcome.js'
 
-/** What is said about a hook's part only where there is something to say. */
+/** Details that a trace has only if there is something to say. */
 export type TraceDetails = Pick<Trace, 'why' | 'detail' | 'changed' | 'changes' | 'stdout' | 'stderr'>
 
 /** Texts of an answer and of a trace that people read. */
 const SPOKEN = ['reason', 'userMessage', 'approvalPrompt', 'contextInjection'] as const
 const PRINTED = ['detail', 'stdout', 'stderr'] as const
 
-/** Without what controls a terminal: a secret right behind it would not be known for one. */
+/** Removes control sequences first: a secret right behind one would not be recognised. */
 function plain(more: TraceDetails): TraceDetails {
   const { stdout, stderr } = more
   if (stdout === undefined && stderr === undefined) return more
@@ -34,11 +34,11 @@ function plain(more: TraceDetails): TraceDetails {
 export interface Ran {
   readonly trace: Trace
   readonly hook: Hook
-  /** What counts: the hook's answer, or what its failure policy makes of a failure. */
+  /** The answer that counts: the hook's own, or what its failure policy makes of a failure. */
   readonly effect: HookResult
   /** The data as this hook left it. */
   readonly left: Data
-  /** On the clock of performance.now(). */
+  /** A time on the clock of performance.now(). */
   readonly endedAt: number
 }
 
@@ -67,7 +67,7 @@ export function tracesOf(ran: readonly Ran[]): readonly Trace[] {
   return ran.map(({ trace }) => trace)
 }
 
-/** What this answer of this hook comes to on this event; a verdict that cannot act there is `continue`. */
+/** The verdict of this hook's answer on this event; `continue` if it cannot act there. */
 export function verdictOf(kind: EventKind, hook: Hook, action: Action): Verdict {
   if (!isVerdict(action)) return 'continue'
   const { actsWhereRespond, actsWhereDeny } = actionRow(action)
@@ -82,12 +82,12 @@ function mayDeny(kind: EventKind, hook: Hook): boolean {
 
 // ---- what it changed
 
-/** More tell nobody more. */
+/** A longer list helps nobody. */
 const MOST_CHANGES = 32
-/** Characters of JSON; what is longer is in the answer and the data. */
+/** Characters of JSON. Longer values are in the answer and the data. */
 const LONGEST_VALUE = 2000
 
-/** What differs under these keys. */
+/** Lists the differences under these keys. */
 export function changesBetween(before: Data, after: Data, keys: readonly string[]): readonly Change[] {
   const found: Change[] = []
   for (const key of keys) compare(key, before[key], after[key], found)
@@ -104,7 +104,7 @@ function compare(path: string, before: Json | undefined, after: Json | undefined
   else found.push({ path, ...shortly('before', before), ...shortly('after', after) })
 }
 
-/** Past what both begin and end with, place by place: one that was added in front is not everything that follows. */
+/** Skips what both lists begin and end with, so that one item added in front does not count as a change of all that follow. */
 function compareLists(path: string, before: readonly Json[], after: readonly Json[], found: Change[]): void {
   let start = 0
   const shorter = Math.min(before.length, after.length)

@@ -1,20 +1,20 @@
-// What is written down about an event: one record per fire, another for effects that came late.
+// The record of an event: one per fire, another for effects that came late.
 
 import type { Diagnostic } from '../base/errors.js'
 import type { Action, Verdict } from '../events/actions.js'
 import type { Approval, Question, Trace } from '../hooks/outcome.js'
 
-/** What one candidate did, without the texts and data of its answer. */
+/** One hook's part, without the texts and data of its answer. */
 export interface AuditedHook extends Omit<Trace, 'answer' | 'changes' | 'stdout' | 'stderr'> {
   /** When it began, in milliseconds since the fire did; absent where it did not run. */
   readonly at?: number
-  /** Of what ran: the files as they were reviewed, otherwise its entry in a file. */
+  /** Digest of what ran: the reviewed files, otherwise its entry in a file. */
   readonly hash?: string
   readonly action?: Action
   readonly reason?: string
 }
 
-/** What was asked and answered, without the call itself. */
+/** A question and its answer, without the call itself. */
 export interface AuditedApproval extends Omit<Approval, 'question'> {
   readonly question: Omit<Question, 'call'>
 }
@@ -24,17 +24,17 @@ export interface AuditRecord {
   readonly kind: 'fire' | 'late'
   readonly time: string
   readonly session: string
-  /** Of a subagent. */
+  /** The subagent's id. */
   readonly agent?: string
   readonly turn?: string
   readonly event: string
   readonly tool?: string
-  /** Of the call as it was when it was decided. */
+  /** Digest of the call as it was when it was decided. */
   readonly digest: string
   readonly action: Verdict | 'aborted'
   readonly reason?: string
   readonly hooks: readonly AuditedHook[]
-  /** By digest: the text itself stays out of the record. */
+  /** Digests only: the texts themselves stay out of the record. */
   readonly injections: readonly { readonly source: string; readonly digest: string; readonly bytes: number }[]
   readonly approval?: AuditedApproval
   readonly diagnostics: readonly Diagnostic[]

@@ -1,4 +1,4 @@
-// The end of an event's path: stop caps, injections within the budget, the record written, the host told.
+// The end of an event's path: stop caps, the injection budget, the record, and telling the embedder.
 
 import type { Diagnostic } from '../base/errors.js'
 import type { MaybePromise } from '../base/promise.js'
@@ -15,7 +15,6 @@ import { isRecordNeeded, record, recordNow, unrecorded } from './record.js'
 import type { SessionContext } from './session-context.js'
 import { NOTHING_PENDING, type Pending, type SessionState } from './session-store.js'
 
-/** From the verdict to the Outcome. */
 export function conclude(
   session: SessionContext,
   settled: Settled,
@@ -29,7 +28,7 @@ export function conclude(
 
 const NO_DIAGNOSTICS: readonly Diagnostic[] = Object.freeze([])
 
-/** Everybody went on, nobody said anything, and nobody writes it down: most events. */
+/** Every hook went on silently and nothing is recorded, as for most events. */
 function isQuiet({ engine, store }: SessionContext, settled: Settled, pending: Pending): boolean {
   const { judgement, permissions, diagnostics } = settled
   return (
@@ -112,12 +111,12 @@ async function concludeAloud(
   return failed && isNeeded ? unrecorded(outcome, failed) : outcome
 }
 
-/** What host and store threw is in them, too. */
+/** Errors that embedder and store threw are in these texts, too. */
 function redactEach<T extends Diagnostic | Message>(texts: T[]): void {
   for (const [i, one] of texts.entries()) texts[i] = redacted(one, ['text'])
 }
 
-/** PermissionRequest hooks that were asked on the way are in the trace, too, and speak to the host. */
+/** Adds PermissionRequest hooks that were asked on the way to the trace, and their fields for the host. */
 function withPermissions(outcome: Outcome, permissions: readonly Judgement[]): Outcome {
   if (permissions.length === 0) return outcome
   const host = Object.assign({}, outcome.host, ...permissions.map(({ merged }) => merged.host))
@@ -132,7 +131,7 @@ function permissionTraces({ kind, ran }: Judgement): readonly Trace[] {
   return ran.map(({ trace }) => ({ ...trace, event: kind.name }))
 }
 
-/** Counts a refused stop; says so when it was one too many. `again`: by the host's word it is not the first. */
+/** Counts a refused stop; returns a message if it was one too many. `again`: the host says that it is not the first. */
 async function countStop(
   session: SessionContext,
   state: SessionState,
@@ -164,7 +163,7 @@ function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`
 }
 
-/** A host that never calls a model through the session must not fill its memory. */
+/** An embedder that never calls a model through the session must not fill its memory. */
 const MAX_EPHEMERAL = 100
 
 /** Admits injections against the budget as it is now: parallel calls of one session share it. `spent` is what it was before. */

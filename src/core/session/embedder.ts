@@ -1,4 +1,4 @@
-// What the program that embeds the engine gives it: functions and settings, all optional.
+// The embedder: functions and settings that a program gives the engine it embeds, all optional.
 
 import { type Checks, isFlag, isOneOf } from '../base/options.js'
 import type { Injection, Message } from '../hooks/outcome.js'
@@ -21,7 +21,7 @@ export interface ContextMessage {
 }
 
 export interface Embedder {
-  /** Who is asked when a hook asks; absent: the outcome stays `ask_user`; `'deny'`: refused. */
+  /** Asked when a hook asks. Absent: the outcome stays `ask_user`; `'deny'`: refused. */
   readonly approver?: Approver | 'deny'
   /** Shows a message to the user. */
   readonly display?: (message: Message) => void
@@ -52,7 +52,7 @@ export interface Settings {
   readonly stop_block_cap: number
   /** How often Stop may be refused since the last prompt. */
   readonly stop_block_total: number
-  /** Whom a changed call is shown to again. */
+  /** The hooks that see a changed call again. */
   readonly recheck: 'skipped' | 'all'
   /** Reverts what hooks change in system messages on ModelRequest. */
   readonly protect_system_messages: boolean

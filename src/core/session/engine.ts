@@ -1,4 +1,4 @@
-// What all sessions of one createHooks() share: registries, host, settings, store, and the work nobody waits for.
+// The engine: what all sessions of one createHooks() share. Registries, embedder, settings, store, background work.
 
 import { type Diagnostic, HookError, textOf } from '../base/errors.js'
 import { inTime, isPromise, type MaybePromise } from '../base/promise.js'
@@ -15,7 +15,7 @@ import { GuardedStore, MemoryStore, type SessionStore, type Skill } from './sess
 
 const MAX_DIAGNOSTICS = 200
 
-/** Hooks that may change as a whole. */
+/** Hooks that change together. */
 interface Layer {
   readonly version: number
   snapshot(): HookSet
@@ -39,7 +39,7 @@ export class Layers {
     return this.#set
   }
 
-  /** The same with another layer on top. */
+  /** These layers with another one on top. */
   with(layer: Layer): Layers {
     return new Layers([...this.#layers, layer])
   }
@@ -48,7 +48,7 @@ export class Layers {
 /** Hooks that come and go together: those of files. */
 export class HookList implements Layer {
   version = 0
-  /** What is wrong with where they come from: every session is told once. */
+  /** Problems of the files they come from: every session is told once. */
   problems: readonly Diagnostic[] = []
   #set = new HookSet([])
 
@@ -63,14 +63,14 @@ export class HookList implements Layer {
   }
 }
 
-/** What the skills of a session come to. */
+/** The hooks that the skills of a session bring. */
 export interface SkillHooks {
   readonly hooks: readonly Hook[]
-  /** What is wrong with their entries. */
+  /** Problems of their entries. */
   readonly problems: readonly Diagnostic[]
 }
 
-/** Work that nobody waits for but `idle`. */
+/** Work that only `idle` waits for. */
 export class Background {
   readonly #running = new Set<Promise<void>>()
 
@@ -85,9 +85,9 @@ export class Background {
   }
 }
 
-/** A function of the host that has not settled by then has failed. */
+/** An embedder's function that has not settled by then has failed. */
 export const EMBEDDER_TIMEOUT_MS = 5000
-/** What a Date can hold. */
+/** The latest time that a Date can hold. */
 const LATEST_TIME = 8.64e15
 
 export class Engine {
@@ -98,9 +98,9 @@ export class Engine {
   readonly embedder: Embedder
   settings: Settings
   closed = false
-  /** Told when a session is closed, so that what it left outside can go. */
+  /** Called when a session is closed, so that things it left outside can go. */
   sessionEnded: (id: string) => void = () => {}
-  /** Makes the hooks that skills bring along. Whoever reads files knows how; a kernel alone does not. */
+  /** Makes the hooks that skills bring along. Only code that reads files can; the kernel alone cannot. */
   skillHooks: (skills: readonly Skill[]) => Promise<SkillHooks> = withoutFiles
   readonly #store: SessionStore
   readonly #globals: HookRegistry | undefined
@@ -122,12 +122,12 @@ export class Engine {
     return new GuardedStore(this.#store)
   }
 
-  /** Whether every event is put on record, or must be. */
+  /** Whether every event is recorded, or must be. */
   get recordsAll(): boolean {
     return this.embedder.audit !== undefined || this.settings.audit_on_failure === 'block'
   }
 
-  /** Milliseconds since 1970: the host's clock, or the machine's where that gives no time. */
+  /** Milliseconds since 1970: the embedder's clock, or the machine's if that gives no valid time. */
   now(): number {
     try {
       const now = this.embedder.clock?.()
@@ -138,7 +138,7 @@ export class Engine {
     }
   }
 
-  /** What went wrong outside any outcome: the newest. */
+  /** The newest problems outside any outcome. */
   get diagnostics(): readonly Diagnostic[] {
     return [...(this.#globals?.diagnostics ?? []), ...this.registry.diagnostics, ...this.#diagnostics]
   }
@@ -158,7 +158,7 @@ export class Engine {
     session?.add(done)
   }
 
-  /** For hooks that run aside: aborted when nobody is to wait for them. */
+  /** The signal for hooks in the background: aborted when nobody will wait for them. */
   get ending(): AbortSignal {
     return this.#ending.signal
   }
@@ -167,12 +167,12 @@ export class Engine {
     this.#ending.abort(new HookError('ABORTED', 'These hooks are closed, and what ran aside was ended'))
   }
 
-  /** Settles when nothing runs aside any more, in any session. */
+  /** Settles when no background work is left in any session. */
   idle(): Promise<void> {
     return this.#background.idle()
   }
 
-  /** Calls a function of the host. What it throws never reaches the agent; it becomes a diagnostic. */
+  /** Calls a function of the embedder. Its error never reaches the agent; it becomes a diagnostic. */
   tell(what: string, call: () => MaybePromise<void>, session: Background): Diagnostic | undefined {
     try {
       const done = call()
@@ -195,7 +195,7 @@ async function withoutFiles(skills: readonly Skill[]): Promise<SkillHooks> {
   }
 }
 
-/** The plan of an event among these hooks. Data that is not complete yet is taken as it is: nothing runs. */
+/** The plan of an event among these hooks. Incomplete data is taken as it is: nothing runs. */
 export function explainEvent(
   engine: Engine,
   hooks: HookSet,

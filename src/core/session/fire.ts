@@ -1,4 +1,4 @@
-// The path of an event in a session: judge, ask if hooks ask, conclude, then what nobody waits for.
+// The path of an event in a session: judge it, settle an ask, conclude, then start the work nobody waits for.
 
 import { type Diagnostic, type DiagnosticCode, HookError, isHookError, LOSSES } from '../base/errors.js'
 import { type Data, frozenCopy } from '../base/json.js'
@@ -31,7 +31,7 @@ export interface FireOptions {
   readonly timeout?: number | undefined
 }
 
-/** An outcome, and which keys of the data are no longer what the host sent. */
+/** An outcome, and the keys of the data that are no longer as they were sent. */
 export interface FireResult {
   readonly outcome: Outcome
   readonly changed: ReadonlySet<string>
@@ -109,12 +109,12 @@ export async function fireEvent(
   }
 }
 
-/** Whether async hooks of the session or its subagents may have left something that nobody took. */
+/** Whether async hooks of the session or its subagents may have left effects that no event took. */
 function mayHaveLeft({ key, info }: SessionContext, state: SessionState): boolean {
   return key !== info.id || state.agents.length > 0 || hasPending(state)
 }
 
-/** One event on its way. */
+/** One event on its path through a session. */
 class Firing {
   readonly #session: SessionContext
   /** The same session without the deadline of this fire, for what outlasts it. */
@@ -122,13 +122,13 @@ class Firing {
   readonly #state: SessionState
   readonly #deadline: number
   readonly #signal: AbortSignal | undefined
-  /** What had run when the signal was aborted. */
+  /** Hooks that had run when the signal was aborted. */
   ranBeforeAbort: readonly Ran[] = []
   /** Hooks with `once` that run in this fire: they judge an edited call again. */
   readonly #claims = new Set<string>()
-  /** Those of them that failed have not done their work: they stay due. */
+  /** Hooks with `once` that failed: they have not done their work and stay due. */
   readonly #failed = new Set<string>()
-  /** What begins when the fire is on record: late effects and observers come after it there, too. */
+  /** Work that begins once the fire is on record, so that late effects and observers come after it there. */
   readonly #afterwards: (() => void)[] = []
 
   constructor(
@@ -145,7 +145,7 @@ class Firing {
     this.#signal = signal
   }
 
-  /** From the hooks' answers to a verdict that nobody has to be asked about any more, or to an open question. */
+  /** Runs the hooks and settles an ask; the result is a verdict or an open question. */
   async decide(kind: EventKind, listeners: Listeners | undefined, event: HookEvent): Promise<Settled> {
     if (!listeners) return this.#unheard(kind, event)
     const options = this.#options(kind, listeners)
@@ -174,21 +174,21 @@ class Firing {
     })
   }
 
-  /** Shows the outcome to those observers who want the event. */
+  /** Shows the outcome to the observers that want the event. */
   show(kind: EventKind, { observers }: Listeners, event: HookEvent, outcome: Outcome): void {
     for (const hook of observers) {
       this.#afterwards.push(() => observe(this.#untimed, kind, hook, event, outcome, this.#admit(hook.once)))
     }
   }
 
-  /** Sets off what was kept for the end, and gives back what ran once and failed. */
+  /** Starts the work kept for the end, and makes hooks with `once` that failed due again. */
   finish(): Promise<void> | undefined {
     for (const id of this.#failed) this.#session.claimed.delete(id)
     for (const begin of this.#afterwards) begin()
     return this.#failed.size === 0 ? undefined : releaseOnce(this.#session, this.#failed)
   }
 
-  /** Nobody listens, but the fire is on record or carries what an async hook left. */
+  /** For an event that nobody listens to, but that is recorded or carries what an async hook left. */
   #unheard(kind: EventKind, event: HookEvent): Settled {
     if (this.#signal?.aborted) {
       throw new HookError('ABORTED', 'The fire was aborted', { cause: this.#signal.reason })
@@ -244,7 +244,7 @@ class Firing {
     return options
   }
 
-  /** The host's choice, and `once`: whoever is admitted first has claimed it. */
+  /** The embedder's choice, and `once`: the first fire that admits the hook has claimed it. */
   #admit(anyOnce: boolean): Admit | undefined {
     const { claimed, engine } = this.#session
     const { admit } = engine.embedder
@@ -265,7 +265,7 @@ class Firing {
 
 const SPENT: Skip = { why: 'once', detail: 'it has run in this session, and runs once' }
 
-/** The second judgement, with what hooks of the first said who did not run again: an edit must not swallow it. */
+/** The second judgement, plus what hooks of the first said that did not run again: an edit must not swallow it. */
 function afterEdit(before: Judgement, again: Judgement, noted: readonly Diagnostic[]): Judgement {
   const rerun = new Set(again.ran.map((one) => one.hook))
   const once = merge(

@@ -1,4 +1,4 @@
-// What hooks add to the agent's context: cleaned, limited in size, charged to the turn, and told apart from what others say.
+// Injections into the agent's context: cleaned, limited in size, charged to the turn, and marked as a hook's words.
 
 import type { Diagnostic } from '../base/errors.js'
 import { byteLength, cleanText, cutText } from '../base/text.js'
@@ -17,13 +17,13 @@ interface Admitted {
   readonly tokens: number
   readonly messages: readonly Message[]
   readonly diagnostics: readonly Diagnostic[]
-  /** Those that were cut, in full. */
+  /** The full text of injections that were cut. */
   readonly cut: readonly Injection[]
 }
 
 const MARKER = '\n[cut by Carabiner: larger than the limit]'
 
-/** In hook order: cleans each, cuts it to size, and leaves out what the turn's budget no longer holds. */
+/** Cleans each injection in hook order, cuts it to size, and leaves out those beyond the turn's budget. */
 export function admitInjections(
   wanted: readonly Injection[],
   spent: number,
@@ -56,7 +56,7 @@ export function admitInjections(
   return { injections, tokens, messages, diagnostics, cut }
 }
 
-/** As a model reads it: whose words these are stays visible, and no text can end the wrapper early. */
+/** The form that a model reads: the hook stays visible as the source, and no text can end the wrapper early. */
 export function renderInjection({ source, text }: Injection): string {
   const name = source.replace(/[^\w .:@/#-]/g, '_')
   return `<hook-context source="${name}">\n${text.replace(/<(\/?)hook-context/gi, '&lt;$1hook-context')}\n</hook-context>`

@@ -55,7 +55,7 @@ export type ModelCallResult<T> =
       readonly after?: Outcome
     }
 
-/** What a model call needs of its session. */
+/** The parts of the session that a model call needs. */
 interface ModelSession {
   readonly fire: Fire
   /** Whether a hook may still refuse or change it. */

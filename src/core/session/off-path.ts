@@ -21,7 +21,7 @@ import { hasPending, NOTHING_PENDING, type Pending } from './session-store.js'
 
 type Running = ReturnType<typeof runAlone>
 
-/** What an async hook injects and says waits in the session. Its verdict is ignored and reported, unless it is to wake the model. */
+/** Leaves an async hook's injections and messages in the session. Its verdict is ignored and reported, unless it wakes the model. */
 export function deliverLate(
   session: SessionContext,
   kind: EventKind,
@@ -58,7 +58,7 @@ export function deliverLate(
   session.engine.inBackground(`an async hook on ${kind.name}`, deliver(), session.background)
 }
 
-/** It was ended before it had answered: whoever goes on with the session is told. */
+/** The hook was ended before it had answered: the session's next event says so. */
 async function cutShort(session: SessionContext, kind: EventKind, error: unknown): Promise<never> {
   const text = `an async hook on ${kind.name} was ended before it had answered: ${textOf(error)}`
   await leavePending(session, session.key, {
@@ -68,13 +68,13 @@ async function cutShort(session: SessionContext, kind: EventKind, error: unknown
   throw error
 }
 
-/** What is to wake the model, if the hook was made for that and found something. */
+/** The injection that wakes the model, if the hook was made for that and found something. */
 function wakeCall({ hook, trace, effect }: Ran): Injection | undefined {
   if (!hook.wakes || trace.status !== 'ran' || effect.action !== 'deny') return undefined
   return { text: reasonOf(hook, effect), role: 'system', ephemeral: false, source: hook.name }
 }
 
-/** Whether the host took it. Where it cannot, it is told so, and the injection has to wait. */
+/** Whether the embedder took it. If it has no `wake`, that is noted, and the injection has to wait. */
 async function wake(session: SessionContext, event: string, wanted: Injection, told: Told): Promise<boolean> {
   const { engine } = session
   const { wake } = engine.embedder
@@ -94,7 +94,7 @@ async function wake(session: SessionContext, event: string, wanted: Injection, t
   }
 }
 
-/** What there is to say on the way. */
+/** Messages and diagnostics that come up on the way. */
 interface Told {
   readonly messages: Message[]
   readonly diagnostics: Diagnostic[]
@@ -135,7 +135,7 @@ export function observe(
   session.engine.inBackground(`${hook.name} on ${kind.name}`, work(), session.background)
 }
 
-/** Tells observers, and nobody else, of what is no event by itself: a turn begins, a model fails. Never throws. */
+/** Tells observers alone of things that are no events: a turn begins, a model fails. Never throws. */
 export function tellObservers(session: SessionContext, name: string, data: object): void {
   try {
     showNotice(session, name, data)
@@ -168,14 +168,14 @@ const ALONE_OPTIONS = {
 
 /** Subagents whose leavings are remembered. */
 const MOST_AGENTS = 1000
-/** Of each kind; an agent that goes on for days without a prompt must not fill memory and disk. */
+/** The limit for each kind: an agent that runs for days without a prompt must not fill memory and disk. */
 const MOST = 100
-/** Bytes of one text while it waits, and of all of its kind as a store writes them: one that is asked for more keeps nothing. */
+/** Bytes of one text while it waits, and of all texts of its kind as a store writes them. A store keeps nothing if it is asked for more. */
 const INJECTIONS = { largest: 64 * 1024, total: 512 * 1024 }
 const OTHERS = { largest: 8 * 1024, total: 128 * 1024 }
 const MARKER = '\n[cut by Carabiner: too large to be kept for a later event]'
 
-/** Adds what one more hook left. What there is no room for is dropped, the oldest first, and that is said. */
+/** Adds what one more hook left. Beyond the limits the oldest are dropped, and a diagnostic says so. */
 export function addPending(before: Pending, added: Pending): Pending {
   const injections = newest(before.injections, added.injections, INJECTIONS)
   const messages = newest(before.messages, added.messages, OTHERS)
@@ -200,7 +200,7 @@ function written(one: Waiting): number {
   return byteLength(JSON.stringify(one))
 }
 
-/** Cleaned first, as it will be in the end: a control character takes six bytes where it is written down. */
+/** Cleans first, because a control character takes six bytes in JSON. */
 function cut<T extends Waiting>(one: T, largest: number): T {
   const text = cleanText(one.text)
   if (byteLength(text) > largest) return { ...one, text: cutText(text, largest, MARKER) }
@@ -213,7 +213,7 @@ function overflow(dropped: number): readonly Diagnostic[] {
   return [{ code: 'late-undelivered', text }]
 }
 
-/** Takes all of it; whoever comes at the same time gets nothing. Where the store cannot say that it is taken, it waits on. */
+/** Takes all of it; another event at the same time gets nothing. If the store cannot record that it is taken, it stays. */
 export async function takePending({ store, key }: SessionContext, of = key): Promise<Pending> {
   let taken = NOTHING_PENDING
   const failures = store.failures
@@ -224,7 +224,7 @@ export async function takePending({ store, key }: SessionContext, of = key): Pro
   return store.failures > failures ? NOTHING_PENDING : taken
 }
 
-/** At the end of a session: also what hooks of subagents left that never stopped. The user can still be told. */
+/** Takes everything at the end of a session, also from subagents that never stopped. The user can still be told. */
 export async function takeAll(session: SessionContext): Promise<Pending> {
   const { store, info } = session
   const { agents } = await store.load(info.id)
@@ -233,7 +233,7 @@ export async function takeAll(session: SessionContext): Promise<Pending> {
   return told(all)
 }
 
-/** Leaves it for a later event. What a subagent has is known to its session, too. */
+/** Leaves effects for a later event. The session also knows which subagents have some. */
 async function leavePending({ store, info }: SessionContext, key: string, added: Pending): Promise<void> {
   if (!hasPending({ pending: added })) return
   await store.update(key, (now) => ({ ...now, pending: addPending(now.pending, added) }))
@@ -244,14 +244,14 @@ async function leavePending({ store, info }: SessionContext, key: string, added:
   })
 }
 
-/** A subagent is done: what its async hooks left is for those who go on. */
+/** A subagent is done: its session gets what its async hooks left. */
 export async function handUp(session: SessionContext): Promise<void> {
   const { store, key, info } = session
   if (key === info.id || !hasPending(await store.load(key))) return
   await leavePending(session, info.id, await takePending(session))
 }
 
-/** What no later event of the session took along, for a session that is closed without another word. */
+/** Reports the effects that no later event took along, when a session is closed without another event. */
 export function undelivered({ injections, messages, diagnostics }: Pending): readonly Diagnostic[] {
   const unsaid = messages.filter(({ level }) => level !== 'warning') // a failure is among the diagnostics
   return [...diagnostics, ...[...injections, ...unsaid].map(lost)]
@@ -261,7 +261,7 @@ function lost({ source, text }: Injection | Message): Diagnostic {
   return { code: 'late-undelivered', text: plainText(`${source}: ${text}`) }
 }
 
-/** At the end of a session the user can still be told; the model cannot, and that is said. */
+/** Turns injections into messages at the end of a session: the user can still be told, the model cannot. */
 export function told({ injections, messages, diagnostics }: Pending): Pending {
   const unheard = injections.map(lost)
   const warnings = unheard.map(({ text }): Message => {

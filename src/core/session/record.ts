@@ -1,4 +1,4 @@
-// An event is written down: what goes into its record, and what becomes of it where that fails.
+// Writes the record of an event, and handles a record that cannot be written.
 
 import { callDigest, digest } from '../base/digest.js'
 import { type Diagnostic, textOf } from '../base/errors.js'
@@ -22,12 +22,12 @@ export interface Written {
   /** The hooks of the event itself, with what the record says beyond the trace. */
   readonly ran: readonly Ran[]
   readonly action: Verdict | 'aborted'
-  /** On the clock of performance.now(). */
+  /** A time on the clock of performance.now(). */
   readonly startedAt: number
   readonly kind?: AuditRecord['kind']
 }
 
-/** A sink that throws is a diagnostic of this very outcome; one that takes its time keeps nobody waiting. */
+/** A sink that throws is a diagnostic of this very outcome; a slow one keeps nobody waiting. */
 export function record(written: Written): Diagnostic | undefined {
   const { engine, background } = written.session
   const { audit } = engine.embedder
@@ -52,7 +52,7 @@ export function isRecordNeeded({ engine }: SessionContext, kind: EventKind, { ac
   return engine.settings.audit_on_failure === 'block' && kind.deny === 'block' && !endsChain(action)
 }
 
-/** The same, waited for. Without a sink there is no record. */
+/** Records and waits for it. Without a sink there is no record. */
 export async function recordNow(written: Written): Promise<Diagnostic | undefined> {
   const { audit } = written.session.engine.embedder
   if (!audit) return { code: 'host-failed', text: 'there is no audit sink' }
@@ -64,7 +64,7 @@ export async function recordNow(written: Written): Promise<Diagnostic | undefine
   }
 }
 
-/** What was decided does not count: nobody could tell afterwards that it was. */
+/** Denies: a decision that cannot be put on record does not count. */
 export function unrecorded(
   { permission: _, response: __, ...outcome }: Outcome,
   { text }: Diagnostic,
@@ -100,12 +100,12 @@ function recordOf({ session, event, outcome, ran, action, startedAt, kind = 'fir
   }
 }
 
-/** Its digest says which it was; what is in it is nobody's to keep. */
+/** The digest says which call it was; its content is not kept. */
 function withoutCall({ question: { call: _, ...question }, ...answer }: Approval): AuditedApproval {
   return { question, ...answer }
 }
 
-/** What a hook changed or printed may hold what nobody wants in a log. */
+/** Changes and output are left out: they may hold things that nobody wants in a log. */
 function audited(one: Trace, ran: Ran | undefined, startedAt: number): AuditedHook {
   const { answer, changes: _, stdout: __, stderr: ___, ...trace } = one
   return {
@@ -124,7 +124,7 @@ function ofHook({ hook, trace, endedAt }: Ran, startedAt: number): Pick<AuditedH
   }
 }
 
-/** To the microsecond: what a clock says beyond that is noise, and takes room in every record. */
+/** Rounds to the microsecond: further digits are noise and take room in every record. */
 function rounded(ms: number): number {
   return Math.round(ms * 1000) / 1000
 }

@@ -34,12 +34,12 @@ import { diagnosticsOf, judge, outcomeOf, quietOutcome } from '../verdict/judge.
 import { seenOutcome } from '../verdict/merge.js'
 
 export interface RegistryOptions {
-  /** For hooks that do not say; default: by event. */
+  /** The policy of hooks that do not say; default: by event. */
   readonly onFailure?: 'block' | 'continue' | undefined
   readonly scope?: Origin['scope']
   /** Whose registry it is, where several have the same scope: hooks of two sessions are never the same hook. */
   readonly owner?: string
-  /** Also told what goes into `diagnostics`. */
+  /** Also gets everything that goes into `diagnostics`. */
   readonly onDiagnostic?: (d: Diagnostic) => void
 }
 
@@ -276,7 +276,7 @@ export class HookRegistry {
     data: object,
     options?: EmitOptions,
   ): Promise<Outcome> {
-    // Not an async function: what nobody listens to must cost next to nothing.
+    // Not an async function: an event that nobody listens to must cost next to nothing.
     try {
       const kind = resolveEvent(event)
       checkRequired(kind, this.#defaults === NO_DEFAULTS ? data : { ...this.#defaults, ...data })
@@ -396,7 +396,7 @@ export class HookRegistry {
   }
 }
 
-/** Also where nobody listens: a mistake must not wait for the first hook to show. */
+/** Checked even if nobody listens: a mistake must not wait for the first hook to show. */
 function checkEmitOptions(options: EmitOptions): void {
   checkOptions('emit', options, EMIT_OPTIONS)
   if (options.signal?.aborted) {

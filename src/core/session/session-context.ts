@@ -10,7 +10,7 @@ import type { GuardedStore, SessionState } from './session-store.js'
 export interface SessionContext {
   readonly engine: Engine
   readonly store: GuardedStore
-  /** What runs on for this session. */
+  /** Work that runs on for this session. */
   readonly background: Background
   readonly info: SessionInfo
   readonly turns: Turns
@@ -23,7 +23,7 @@ export interface SessionContext {
   hooks(): HookSet
   /** Brings the hooks of skills up to what the state says is loaded. */
   useSkills(state: SessionState): MaybePromise<void>
-  /** What is wrong with the hooks of files and skills, if this session was not told yet. */
+  /** Problems of the hooks of files and skills that this session was not told yet. */
   takeNews(): readonly Diagnostic[]
 }
 
@@ -44,14 +44,14 @@ export class Turns {
     this.#session = session
   }
 
-  /** The host itself says that a turn begins. */
+  /** The embedder announces the turn itself. */
   announce(turn: number): void {
     this.#announced = true
     this.#info = undefined
     this.goTo(turn, false)
   }
 
-  /** What the store says counts: another process may have begun turns of the session. */
+  /** The store's number counts: another process may have begun turns of the session. */
   goTo(turn: number, callsModel: boolean): void {
     if (turn !== this.#turn) {
       this.#turn = turn
@@ -64,12 +64,12 @@ export class Turns {
     this.#info = undefined
   }
 
-  /** How it ended, if it ended now. */
+  /** The status if the turn ended now. */
   get status(): TurnStatus {
     return this.#status
   }
 
-  /** A hook ended it, or the model failed; what comes first tells why the rest did not. */
+  /** A hook ended it, or the model failed. The first status stays. */
   fail(status: Exclude<TurnStatus, 'completed'>): void {
     if (this.#status === 'completed') this.#status = status
   }
@@ -79,7 +79,7 @@ export class Turns {
     return this.#turn === 0 ? undefined : idOf(this.#turn)
   }
 
-  /** The session, with where it stands now. */
+  /** The session and its current turn. */
   get info(): SessionInfo {
     this.#info ??= Object.freeze({
       ...this.#session,
@@ -91,7 +91,7 @@ export class Turns {
   }
 }
 
-/** What comes before the first prompt belongs to the first turn. */
+/** Events before the first prompt belong to the first turn. */
 function idOf(turn: number): string {
   return `turn-${Math.max(1, turn)}`
 }

@@ -1,4 +1,4 @@
-// What a session remembers between events, behind one interface: memory here, a file where every event is its own process.
+// The state that a session keeps between events, behind one interface: in memory here, in files if every event is its own process.
 
 import { type Diagnostic, textOf } from '../base/errors.js'
 import { isObject, type Json } from '../base/json.js'
@@ -8,7 +8,7 @@ import type { Grant } from '../verdict/approval.js'
 
 export interface SessionState {
   readonly turn: number
-  /** The host began this turn itself, and its prompt has not been sent yet. */
+  /** The embedder began this turn itself, and its prompt has not been sent yet. */
   readonly announced: boolean
   /** Injected in this turn. */
   readonly turnTokens: number
@@ -29,13 +29,13 @@ export interface SessionState {
 
 export interface Skill {
   readonly name: string
-  /** Where it lives; absolute. */
+  /** Its folder, an absolute path. */
   readonly directory: string
-  /** As in a configuration file: lists of groups by event. */
+  /** Lists of groups by event, as in a configuration file. */
   readonly hooks: Json
 }
 
-/** What async hooks left for a later event. */
+/** The effects that async hooks left for a later event. */
 export interface Pending {
   readonly injections: readonly Injection[]
   readonly messages: readonly Message[]
@@ -67,9 +67,9 @@ export interface SessionStore {
   update(session: string, change: (state: SessionState) => SessionState): MaybePromise<void>
   /** Forgets the session's state. */
   release(session: string): MaybePromise<void>
-  /** Keeps the full text of an injection that was cut; answers where. */
+  /** Keeps the full text of an injection that was cut; returns where. */
   keep(session: string, text: string): MaybePromise<string>
-  /** Where files of the session may stand that its hooks write, made if asked for; absent: nowhere that outlives the process. */
+  /** The folder for files that the session's hooks write, made on request; absent if nothing outlives the process. */
   folderOf?(session: string, make?: boolean): string
   grants(): MaybePromise<readonly Grant[]>
   addGrant(grant: Grant): MaybePromise<void>
@@ -123,7 +123,7 @@ export class MemoryStore implements SessionStore {
   }
 }
 
-/** A store that does not answer by then has failed. */
+/** A store that has not answered by then has failed. */
 const STORE_TIMEOUT_MS = 5000
 
 /** A store that fails must not stop the agent or open a gate: it is reported, and the session goes on without memory. */
@@ -152,12 +152,12 @@ export class GuardedStore implements SessionStore {
       : new GuardedStore(this.#store, deadline, this.#failures, this.#released)
   }
 
-  /** How much went wrong that nobody was told yet. */
+  /** The number of failures that nobody was told yet. */
   get failures(): number {
     return this.#failures.length
   }
 
-  /** What went wrong since it was last asked. */
+  /** Takes the failures since the last call. */
   takeFailures(): readonly Diagnostic[] {
     return this.#failures.length === 0 ? this.#failures : this.#failures.splice(0)
   }
@@ -172,7 +172,7 @@ export class GuardedStore implements SessionStore {
     return this.#guard('update', () => this.#store.update(session, change), undefined)
   }
 
-  /** What a fire still under way brings afterwards is not written down any more. */
+  /** Whatever a fire that is still running brings afterwards is not written any more. */
   release(session: string): MaybePromise<void> {
     this.#released.add(session)
     return this.#guard('release', () => this.#store.release(session), undefined)

@@ -78,7 +78,7 @@ export class Session implements AsyncDisposable {
   readonly #context: SessionContext
   #layers: Layers
   #own: HookRegistry | undefined
-  /** From when a skill with hooks was loaded here. */
+  /** Made when a skill with hooks is first loaded here. */
   #skills: SkillLayer | undefined
   /** The versions of the hooks of files and skills whose problems were told here. */
   #toldFiles = 0
@@ -119,7 +119,7 @@ export class Session implements AsyncDisposable {
     if (options.hooks && options.hooks.length > 0) this.#registry().registerHooks(options.hooks)
   }
 
-  /** What happened, told to every hook that listens. Rejects for invalid data, an aborted signal, or a closed session. */
+  /** Tells every hook that listens what happened. Rejects for invalid data, an aborted signal, or a closed session. */
   async fire<N extends EventAlias | (string & {})>(
     event: N,
     data: object = {},
@@ -176,7 +176,7 @@ export class Session implements AsyncDisposable {
     return this.#registry().register(event, handler, options)
   }
 
-  /** Who would run for this event here, in which order, and who would not and why. Runs nothing. */
+  /** The plan of this event: which hooks would run here, in which order, and which would not and why. Runs nothing. */
   explain<N extends EventAlias | (string & {})>(event: N, data: object = {}): Plan {
     return explainEvent(this.#engine, this.#snapshot(), event, data, this.#context)
   }
@@ -194,7 +194,7 @@ export class Session implements AsyncDisposable {
     return child
   }
 
-  /** Begins a turn: the injection budget is whole again, and observers are told, with the prompt if it is given. A UserPromptSubmit begins one itself if the host did not. */
+  /** Begins a turn: the injection budget is whole again, and observers are told, with the prompt if it is given. A UserPromptSubmit begins one if the embedder did not. */
   async startTurn({ prompt }: { readonly prompt?: string } = {}): Promise<void> {
     this.#refuseClosed()
     let turn = 0
@@ -218,7 +218,7 @@ export class Session implements AsyncDisposable {
     tellObservers(this.#context, 'turn_end', { status: status ?? this.#context.turns.status })
   }
 
-  /** Tells observers what happened, under a name of the host's own. Nobody waits; a failure is in hooks.diagnostics. */
+  /** Tells observers what happened, under a name of the embedder's own. Nobody waits; a failure is in hooks.diagnostics. */
   notify(kind: string, payload: object = {}): void {
     const telling = this.#fire(kind, payload, {}, resolveNotice)
     this.#engine.inBackground(`notify ${kind}`, telling, this.#context.background)
@@ -233,14 +233,14 @@ export class Session implements AsyncDisposable {
     return this.#closed || this.#engine.closed || (this.#parent?.closed ?? false)
   }
 
-  /** Waits for what runs on, here and in its children, then forgets the session's state. */
+  /** Waits for background work, here and in its children, then forgets the session's state. */
   close(): Promise<void> {
     this.#closed = true
     this.#closing ??= this.#close()
     return this.#closing
   }
 
-  /** The same, but its state stays in the store, for whoever goes on with the session: another process, after the next event. */
+  /** Like close, but the state stays in the store for another process that goes on with the session. */
   leave(): Promise<void> {
     this.#closed = true
     this.#closing ??= this.#leave()
@@ -282,7 +282,7 @@ export class Session implements AsyncDisposable {
     return fireEvent(this.#context, resolve(event), data, options)
   }
 
-  /** A call that was begun is finished, also where the session was closed meanwhile: hooks must see what was done. */
+  /** A call that has begun is finished even if the session was closed meanwhile: hooks must see what was done. */
   async #fireForCall(event: string, data: object, options: FireOptions): Promise<FireResult> {
     if (event === 'PreToolUse' || event === 'ModelRequest') this.#refuseClosed()
     const fired = await fireEvent(this.#context, resolveEvent(event), data, options)
@@ -290,7 +290,7 @@ export class Session implements AsyncDisposable {
     return fired
   }
 
-  /** Without a `context` of the host, the next model call is the only way for durable injections to reach the model. */
+  /** If the embedder has no `context`, durable injections can reach the model only with the next model call. */
   async #keepForModel({ injections }: Outcome): Promise<void> {
     const durable = injections.filter((one) => !one.ephemeral)
     if (durable.length === 0 || this.#engine.embedder.context) return

@@ -134,7 +134,7 @@ function sameSkills(a: readonly Skill[], b: readonly Skill[]): boolean {
   return a === b || sameJson(a as unknown as Json, b as unknown as Json)
 }
 
-/** Those in force; a subagent has those of its session. */
+/** The skills in force. A subagent has those of its session. */
 export function skillsOf(session: SessionContext, own: SessionState): MaybePromise<readonly Skill[]> {
   if (session.key === session.info.id) return own.skills
   const state = session.store.load(session.info.id)

@@ -50,12 +50,12 @@ export type ToolCallResult<T> =
       readonly outcome: Outcome
     }
 
-/** What is called may end by itself when the signal is aborted; after this long nobody waits for it any more. */
+/** The tool or model may end by itself when the signal is aborted; after this long nobody waits for it any more. */
 export const ABORT_GRACE_MS = 1000
 
 export type Fire = (event: string, data: object, options: FireOptions) => Promise<FireResult>
 
-/** Also what callModel takes. */
+/** callModel takes these as well. */
 export const CALL_OPTIONS = {
   signal: anything,
   timeout: isSeconds,
@@ -92,7 +92,7 @@ export async function guardToolCall<T>(
     return { status: 'denied', reason, outcome }
   }
   refuseStopped(signal)
-  // What a tool did, hooks must see: a signal that stopped the tool does not keep them from it.
+  // Hooks must see what a tool did, even if a signal stopped the tool.
   const afterwards = () => (signal?.aborted ? { timeout } : { signal, timeout })
   const startedAt = performance.now()
   let result: T

@@ -16,7 +16,7 @@ export interface Asking {
   readonly answer: HookResult
 }
 
-/** What the approver answers: one of the options, alone or with more. */
+/** The approver's answer: one of the options, alone or with more. */
 export type Reply =
   | string
   | {
@@ -25,7 +25,7 @@ export type Reply =
       readonly by?: string
       /** A patch over the event data: the person edited the call. It is judged again. */
       readonly data?: object
-      /** With "allow always": when the grant ends, ISO-8601. */
+      /** When the grant of an "allow always" ends, ISO-8601. */
       readonly expires?: string
     }
 
@@ -40,7 +40,7 @@ export type Approver = (
   signal: AbortSignal,
 ) => Reply | Unanswered | Promise<Reply | Unanswered>
 
-/** One "allow always": the user's, bound to hook, event, tool, directory and call. */
+/** One "allow always" of the user, bound to hook, event, tool, directory and call. */
 export interface Grant {
   readonly id: string
   readonly hook: string
@@ -48,7 +48,7 @@ export interface Grant {
   readonly tool: string
   readonly cwd: string
   readonly digest: string
-  /** The beginning of the call's input, without secrets, for whoever lists them. */
+  /** The beginning of the call's input, without secrets, for lists of grants. */
   readonly about?: string
   readonly created: string
   readonly expires?: string
@@ -62,7 +62,7 @@ const DEFAULT_OPTIONS = ['Allow', 'Deny']
 const ALLOWS = /^allow\b/i
 export const ALLOWS_ALWAYS = /^allow always\b/i
 
-/** One question for all who ask: shortest time-out, deny by default if any says so, "always" only if all offer it. */
+/** Makes one question for all hooks that ask: the shortest time-out, deny by default if any says so, "always" only if all offer it. */
 export function questionFor(
   event: string,
   { id: session, cwd }: Pick<SessionInfo, 'id' | 'cwd'>,
@@ -108,7 +108,7 @@ export function questionFor(
 /** A misspelt edit must not approve the call as it was. */
 const REPLY_KEYS: readonly string[] = ['option', 'reason', 'by', 'data', 'expires']
 
-/** As a terminal shows them, so that no option can pass for another. */
+/** Options look as a terminal shows them, so that none can pass for another. */
 function optionsOf(given: readonly string[] | undefined): readonly string[] {
   const options = (given ?? DEFAULT_OPTIONS).map((option) => plainText(option).replace(/\s+/g, ' ').trim())
   return options.filter((option) => option !== '')
@@ -205,7 +205,7 @@ function boundTo({ hook }: Asking, event: string, data: Data, cwd: string | unde
 
 export type Effect = 'allow' | 'always' | 'deny'
 
-/** As readReply decides it, so that what a person is shown and what counts cannot differ. */
+/** Uses readReply, so that what a person is shown and what counts cannot differ. */
 export function effectOf(question: Question, option: string): Effect {
   if (readReply(question, option, '')?.decision !== 'allow') return 'deny'
   return ALLOWS_ALWAYS.test(option) ? 'always' : 'allow'

@@ -1,4 +1,4 @@
-// The way of an ask: grants, PermissionRequest hooks, then the person. Never ends in an allow that nobody gave.
+// Settles an ask: grants first, then PermissionRequest hooks, then the person. It never ends in an allow that nobody gave.
 
 import { callDigest, callOf } from '../base/digest.js'
 import { type Diagnostic, HookError, isHookError, textOf } from '../base/errors.js'
@@ -24,7 +24,7 @@ import {
 import type { Judgement } from './judge.js'
 import { reasonOf } from './merge.js'
 
-/** What became of an ask. */
+/** The end of an ask: the verdict, and who gave it. */
 export interface Settled {
   readonly judgement: Judgement
   /** PermissionRequest hooks that were asked on the way. */
@@ -35,7 +35,7 @@ export interface Settled {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** What the question needs of the session it is asked in. */
+/** The parts of the session that a question needs. */
 interface AskOptions {
   readonly session: SessionInfo
   /** Milliseconds since 1970. */
@@ -43,7 +43,7 @@ interface AskOptions {
   /** Absent: the outcome stays `ask_user`; `'deny'`: refused. */
   readonly approver: Approver | 'deny' | undefined
   readonly grants: GrantStore
-  /** On the engine's clock. */
+  /** A time on the clock of performance.now(). */
   readonly deadline: number
   readonly signal?: AbortSignal | undefined
   /** Judges the event again with this patch over its data. */
@@ -58,7 +58,7 @@ interface GrantStore {
   addGrant(grant: Grant): MaybePromise<void>
 }
 
-/** Who could have answered has not; how it can be answered. */
+/** Nobody has answered; `open` says how somebody can. */
 interface Open {
   readonly open: string | undefined
 }
@@ -66,7 +66,7 @@ interface Open {
 /** An answer with what came with it. */
 interface Answered {
   readonly answer: ApprovalAnswer
-  /** For the model, where the answer is no. */
+  /** Told to the model if the answer is no. */
   readonly reason?: string | undefined
   /** The call was edited. */
   readonly patch?: object | undefined
@@ -83,7 +83,7 @@ const CHANGED_IN_VAIN: Diagnostic = {
   text: 'a PermissionRequest hook changed the call without allowing it; the change is ignored',
 }
 
-/** Follows an ask to its end. An answer that edits the call starts again at the merge. */
+/** An answer that edits the call starts again at the merge. */
 export function settleAsk(judgement: Judgement, options: AskOptions): Promise<Settled> {
   return new Inquiry(judgement, options).settle()
 }
@@ -93,7 +93,7 @@ class Inquiry {
   readonly #permissions: Judgement[] = []
   readonly #diagnostics: Diagnostic[] = []
   #judgement: Judgement
-  /** An allow that came with an edit: it holds for that very call, and for the hooks that had asked. */
+  /** An allow that came with an edit. It holds for exactly that call, and for the hooks that had asked. */
   #edited:
     | { readonly answer: ApprovalAnswer; readonly digest: string; readonly hooks: readonly string[] }
     | undefined
@@ -140,7 +140,7 @@ class Inquiry {
     )
   }
 
-  /** Who asks without having been answered: by a grant, or by the allow that came with the last edit. */
+  /** Those who ask and have no answer yet, neither a grant nor the allow that came with the last edit. */
   async #unanswered(asking: readonly Asking[]): Promise<readonly Asking[]> {
     const { kind, event } = this.#judgement
     const { session, now } = this.#options
@@ -181,7 +181,7 @@ class Inquiry {
     return { answer, patch: asked.modified ? callOf(asked.event.data) : undefined }
   }
 
-  /** Open where there is nobody to ask, or nobody answered: the host resolves it. */
+  /** Open if there is nobody to ask, or nobody answered: the embedder resolves it. */
   async #askPerson(question: Question): Promise<Answered | Open> {
     const { approver } = this.#options
     if (approver === undefined) return { open: undefined }

@@ -1,4 +1,4 @@
-// One event before all its hooks: dispatch, approvers on the final call, one merge, one Outcome.
+// Judges one event: runs its hooks, shows approvers the final call, and merges all answers into one Outcome.
 
 import type { Diagnostic } from '../base/errors.js'
 import type { Data } from '../base/json.js'
@@ -13,22 +13,22 @@ import { type Admit, idleSkip, skipOrProblem } from '../run/plan.js'
 import { type Ran, traceOf, tracesOf } from '../run/trace.js'
 import { keptInjections, type Merged, type MergeRules, merge, NOTHING_SAID, ONE_VERSION } from './merge.js'
 
-/** What the hooks made of an event, before budget and person. */
+/** The hooks' judgement of an event, before the budget and the person. */
 export interface Judgement {
   readonly kind: EventKind
   readonly listeners: Listeners | undefined
-  /** As it was before the hooks, and with the data after every modification. */
+  /** `sent` is the event before the hooks, `event` the event with every modification. */
   readonly sent: HookEvent
   readonly event: HookEvent
   readonly modified: boolean
   readonly ran: readonly Ran[]
   readonly rules: MergeRules
   readonly merged: Merged
-  /** Of the dispatch; those of the merge are in `merged`. */
+  /** Diagnostics of the dispatch; `merged` has those of the merge. */
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** All that is to be said about a judgement. */
+/** Every diagnostic of a judgement. */
 export function diagnosticsOf({ kind, diagnostics, merged }: Judgement): readonly Diagnostic[] {
   // A copy: a hook that was left behind may still note something, and that comes too late.
   const slips = slipOf(kind)
@@ -36,7 +36,7 @@ export function diagnosticsOf({ kind, diagnostics, merged }: Judgement): readonl
   return none ? NO_TRACE : [...slips, ...diagnostics, ...merged.diagnostics]
 }
 
-/** The promise is for what `finish` makes of it. Rejects only when the signal is aborted. */
+/** Resolves to what `finish` makes of the judgement. Rejects only when the signal is aborted. */
 export function judge<T>(
   kind: EventKind,
   listeners: Listeners,
@@ -53,7 +53,7 @@ export function judge<T>(
   })
 }
 
-/** Observers who may not run are in the trace as such, and one that nobody reviewed is told of: it must not look as if it watched. */
+/** Adds observers that may not run to the trace. An observer that nobody reviewed is reported: it must not look as if it watched. */
 function withUnaskedObservers(
   judgement: Judgement,
   { observers }: Listeners,
@@ -169,7 +169,7 @@ export function outcomeOf(
 
 const NO_TRACE: readonly never[] = Object.freeze([])
 
-/** What nobody listened to: data as it is. */
+/** The outcome of an event that nobody listens to. */
 export function quietOutcome(data: object, diagnostics: readonly Diagnostic[] = NO_TRACE): Outcome {
   return {
     action: 'continue',
@@ -196,7 +196,7 @@ function withTrace(outcome: Writable<Outcome>, judgement: Judgement): Outcome {
   return outcome
 }
 
-/** Where there are very many candidates, the trace is made when somebody reads it: thousands of idle hooks cost nothing. */
+/** Makes the trace when somebody reads it, so that thousands of idle hooks cost nothing. */
 class TracedLater {
   readonly #judgement: Judgement
   readonly #listeners: Listeners
@@ -231,14 +231,14 @@ function wholeTrace({ kind, event, ran }: Judgement, listeners: Listeners): read
   return traces
 }
 
-/** Observers run after the outcome is made, so that all it can say is that they were set off. */
+/** Observers run after the outcome is made, so the trace can only say that they were started. */
 function observerTrace(kind: EventKind, hook: Hook, value: string): Trace {
   if (kind.matcher !== null && !matches(hook, value)) return idleTrace(kind, hook, value)
   const { name, origin, role } = hook
   return { name, kind: hook.kind, source: origin.source, role, status: 'detached', ms: 0 }
 }
 
-/** Remembered with the hook: the same tools are called again and again. */
+/** Cached per hook, because the same tools are called again and again. */
 const idleTraces = new WeakMap<Hook, Map<string, Trace>>()
 const MAX_REMEMBERED = 64
 

@@ -1,4 +1,4 @@
-// Many answers become one. The merge is pure and total: it depends on the plan's order, never on the clock.
+// Merges many answers into one. The merge is pure and total: it depends on the plan's order, never on the clock.
 
 import type { Diagnostic } from '../base/errors.js'
 import { type Data, frozenCopy, type Json } from '../base/json.js'
@@ -25,11 +25,11 @@ export interface Merged {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** What the merge must know about how the answers came about. */
+/** How the answers came about. */
 export interface MergeRules {
   /** Hooks may have run more than once, each time on another version of the call: then their last answer counts. */
   readonly rechecked: boolean
-  /** Place in the list from which on an explicit allow counts: those before allowed a call that a later step changed. */
+  /** Index from which an explicit allow counts. Earlier hooks allowed a call that a later step changed. */
   readonly allowsFrom: number
 }
 
@@ -37,7 +37,7 @@ export const ONE_VERSION: MergeRules = Object.freeze({ rechecked: false, allowsF
 
 const NONE: readonly never[] = Object.freeze([])
 
-/** What comes of answers that all go on and say nothing else: most events. */
+/** The merge of bare `continue` answers, which most events get. */
 export const NOTHING_SAID: Merged = Object.freeze({
   action: 'continue',
   reason: undefined,
@@ -72,7 +72,7 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
       messages.push(failureMessage(one))
     } else if (one.trace.status === 'skipped' && isUnreviewed(one)) {
       const message = unreviewedMessage(kind, one)
-      // One process may be several hooks, and is told of once.
+      // One process may be several hooks; it is reported once.
       if (messages.some(({ text }) => text === message.text)) continue
       const { file, line } = hook.origin
       messages.push(message)
@@ -141,7 +141,7 @@ function joined(before: Json | undefined, value: Json): Json {
   return Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value
 }
 
-/** What a prompt that is not sent brought along goes with it. */
+/** A prompt that is not sent takes its injections with it. */
 export function keptInjections(
   kind: EventKind,
   action: Verdict,
@@ -150,7 +150,7 @@ export function keptInjections(
   return kind.startsTurn && endsChain(action) ? [] : injections
 }
 
-/** The reason of a verdict; a hook that gave none is named instead. For the model, so that no secret is taken out. */
+/** The reason of a verdict, or the hook's name if it gave none. Secrets stay in, because the model reads it. */
 export function reasonOf(hook: Hook, answer: HookResult): string {
   const given = answer.reason ?? (answer.action === 'ask_user' ? answer.approvalPrompt : undefined)
   const text = plainText(given ?? '')

@@ -25,7 +25,7 @@ async function repository(): Promise<void> {
     expect((await project.run('git', [...git, ...args])).code).toBe(0)
 }
 
-const install = (source: string) => project.carabiner(['install', source, '--here', '--yes'])
+const install = (source: string) => project.call(['install', source, '--here', '--yes'])
 const lock = () => JSON.parse(project.read('.amplifier/hooks.lock.json')).plugins.guard
 
 describe('a plugin that is installed', () => {
@@ -41,10 +41,10 @@ describe('a plugin that is installed', () => {
 
   it('comes back switched on, also where it was switched off for all projects', async () => {
     await install('../guard#v1')
-    await project.carabiner(['disable', 'guard', '--user'])
-    await project.carabiner(['uninstall', 'guard'])
+    await project.call(['disable', 'guard', '--user'])
+    await project.call(['uninstall', 'guard'])
     await install('../guard#v1')
-    expect((await project.carabiner(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
+    expect((await project.call(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
   })
 
   it.each([
@@ -56,10 +56,10 @@ describe('a plugin that is installed', () => {
     [['disable', 'guard']],
   ])('an agent cannot do %j', async (args) => {
     await install('../guard#v1')
-    const { code, stderr } = await project.carabiner(args, { env: { CLAUDECODE: '1' } })
+    const { code, stderr } = await project.call(args, { env: { CLAUDECODE: '1' } })
     expect(code).toBe(1)
     expect(stderr).toContain('for a person')
-    expect((await project.carabiner(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
+    expect((await project.call(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
   })
 })
 
@@ -70,7 +70,7 @@ describe('fire --record', () => {
     await repository()
     await install('../guard#v1')
     const fire = () =>
-      project.carabiner(['fire', 'PreToolUse', '--record', record], { input: BASH, env: { CLAUDECODE: '1' } })
+      project.call(['fire', 'PreToolUse', '--record', record], { input: BASH, env: { CLAUDECODE: '1' } })
     expect((await fire()).stderr).toContain('next carabiner trust guard')
     expect((await fire()).stderr).toContain('guard:PreToolUse#1 was not asked (modified)')
   })

@@ -92,7 +92,7 @@ const SHOWN: Readonly<Record<string, number>> = { list: 3, trust: 3, explain: 3 
 const squeezed = (text: string) => text.replace(/[\s│┆]+/g, '')
 
 describe.skipIf(!isInstalled('python3'))('on a terminal', () => {
-  it.each([40, 60, 80, 120])('of %i columns every line fits', { timeout: 120_000 }, async (columns) => {
+  it.each([40, 60, 80, 120])('of %i columns every line fits', async (columns) => {
     await scene()
     for (const args of COMMANDS) {
       const { stdout } = await project.onTerminal(args, { columns, env: { NO_COLOR: '1' } })

@@ -1,6 +1,6 @@
 // One writer at a time, across processes: a mutex that dies with its owner and is never held by two.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import {
   closeSync,
   fstatSync,
@@ -257,7 +257,7 @@ function hasProcess(pid: number): boolean {
 function ownPlace(): string {
   const boot = quietly(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')) ?? hostname()
   const ids = quietly(() => readlinkSync('/proc/self/ns/pid')) ?? ''
-  return createHash('sha256').update(`${boot}\n${ids}`).digest('hex').slice(0, 8)
+  return hash('sha256', `${boot}\n${ids}`).slice(0, 8)
 }
 
 /** Linking changes the ctime of the inode, so this is the time since the mutex was taken; the file itself is older. */

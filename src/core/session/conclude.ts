@@ -3,14 +3,13 @@
 import type { Diagnostic } from '../base/errors.js'
 import type { MaybePromise } from '../base/promise.js'
 import { redacted } from '../base/secrets.js'
-import { byteLength } from '../base/text.js'
 import { timestamp } from '../base/time.js'
 import type { Injection, Message, Outcome, Trace } from '../hooks/outcome.js'
 import type { Settled } from '../verdict/ask.js'
 import { diagnosticsOf, type Judgement, outcomeOf } from '../verdict/judge.js'
 import { keptInjections, NOTHING_SAID } from '../verdict/merge.js'
 import type { ContextMessage, Settings } from './embedder.js'
-import { admitInjections } from './injection.js'
+import { charge } from './injection.js'
 import { isRecordNeeded, record, recordNow, unrecorded } from './record.js'
 import type { SessionContext } from './session-context.js'
 import { NOTHING_PENDING, type Pending, type SessionState } from './session-store.js'
@@ -161,49 +160,6 @@ function stopExcess(settings: Settings, { stopsInRow, stopsTotal }: SessionState
 
 function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`
-}
-
-/** An embedder that never calls a model through the session must not fill its memory. */
-const MAX_EPHEMERAL = 100
-
-/** Admits injections against the budget as it is now: parallel calls of one session share it. `spent` is what it was before. */
-export async function charge(
-  session: SessionContext,
-  wanted: readonly Injection[],
-  spent: number,
-  messages: Message[],
-  diagnostics: Diagnostic[],
-): Promise<readonly Injection[]> {
-  const { engine, store } = session
-  const { settings } = engine
-  const limits = { size: settings.injection_size_limit, budget: settings.injection_budget_per_turn }
-  let admitted = admitInjections(wanted, spent, limits)
-  let lost = 0
-  await store.update(session.key, (now) => {
-    admitted = admitInjections(wanted, now.turnTokens, limits)
-    const ephemeral = [...now.ephemeral, ...admitted.injections.filter((one) => one.ephemeral)]
-    lost = Math.max(0, ephemeral.length - MAX_EPHEMERAL)
-    return {
-      ...now,
-      turnTokens: now.turnTokens + admitted.tokens,
-      ephemeral: ephemeral.slice(-MAX_EPHEMERAL),
-    }
-  })
-  messages.push(...admitted.messages)
-  diagnostics.push(...admitted.diagnostics)
-  if (lost > 0) {
-    const text = `${lost} of the oldest ephemeral injections were dropped: no model call of this session took them`
-    diagnostics.push({ code: 'injection-over-budget', text })
-  }
-  for (const { source, text } of admitted.cut) {
-    const where = await store.keep(session.key, text)
-    const size = `${byteLength(text)} bytes, cut to ${limits.size}`
-    diagnostics.push({
-      code: 'injection-cut',
-      text: `${source} injected ${size}; the full text is at ${where}`,
-    })
-  }
-  return admitted.injections
 }
 
 function tellEmbedder(

@@ -3,6 +3,7 @@
 import type { Diagnostic } from '../base/errors.js'
 import { byteLength, cleanText, cutText } from '../base/text.js'
 import type { Injection, Message } from '../hooks/outcome.js'
+import type { SessionContext } from './session-context.js'
 
 interface InjectionLimits {
   /** Bytes of UTF-8 for one injection, marker included; null is unlimited. */
@@ -24,11 +25,7 @@ interface Admitted {
 const MARKER = '\n[cut by Carabiner: larger than the limit]'
 
 /** Cleans each injection in hook order, cuts it to size, and leaves out those beyond the turn's budget. */
-export function admitInjections(
-  wanted: readonly Injection[],
-  spent: number,
-  limits: InjectionLimits,
-): Admitted {
+function admitInjections(wanted: readonly Injection[], spent: number, limits: InjectionLimits): Admitted {
   const injections: Injection[] = []
   const messages: Message[] = []
   const diagnostics: Diagnostic[] = []
@@ -54,6 +51,49 @@ export function admitInjections(
     injections.push({ ...one, text })
   }
   return { injections, tokens, messages, diagnostics, cut }
+}
+
+/** An embedder that never calls a model through the session must not fill its memory. */
+const MAX_EPHEMERAL = 100
+
+/** Admits injections against the budget as it is now: parallel calls of one session share it. `spent` is what it was before. */
+export async function charge(
+  session: SessionContext,
+  wanted: readonly Injection[],
+  spent: number,
+  messages: Message[],
+  diagnostics: Diagnostic[],
+): Promise<readonly Injection[]> {
+  const { engine, store } = session
+  const { settings } = engine
+  const limits = { size: settings.injection_size_limit, budget: settings.injection_budget_per_turn }
+  let admitted = admitInjections(wanted, spent, limits)
+  let lost = 0
+  await store.update(session.key, (now) => {
+    admitted = admitInjections(wanted, now.turnTokens, limits)
+    const ephemeral = [...now.ephemeral, ...admitted.injections.filter((one) => one.ephemeral)]
+    lost = Math.max(0, ephemeral.length - MAX_EPHEMERAL)
+    return {
+      ...now,
+      turnTokens: now.turnTokens + admitted.tokens,
+      ephemeral: ephemeral.slice(-MAX_EPHEMERAL),
+    }
+  })
+  messages.push(...admitted.messages)
+  diagnostics.push(...admitted.diagnostics)
+  if (lost > 0) {
+    const text = `${lost} of the oldest ephemeral injections were dropped: no model call of this session took them`
+    diagnostics.push({ code: 'injection-over-budget', text })
+  }
+  for (const { source, text } of admitted.cut) {
+    const where = await store.keep(session.key, text)
+    const size = `${byteLength(text)} bytes, cut to ${limits.size}`
+    diagnostics.push({
+      code: 'injection-cut',
+      text: `${source} injected ${size}; the full text is at ${where}`,
+    })
+  }
+  return admitted.injections
 }
 
 /** The form that a model reads: the hook stays visible as the source, and no text can end the wrapper early. */

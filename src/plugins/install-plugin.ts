@@ -137,7 +137,7 @@ export interface StagedPlugin {
   readonly hooks: readonly ConfiguredHook[]
   /** The diagnostics that loading it will give. */
   readonly diagnostics: readonly Diagnostic[]
-  /** Whoever staged it must call this. */
+  /** Must be called after staging. */
   readonly remove: () => void
 }
 

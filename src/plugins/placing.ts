@@ -32,7 +32,7 @@ import { clearAway, type Kind, noteDown, type UnderWay, underWay } from './work-
  *   .gone-N/NAME      The files of a plugin that is being removed. It is gone from the moment they are here.
  *
  * So the lock file decides between old and new, and `recover` finishes the rest. It touches only folders that
- * under-way.ts has a note of, because a project may bring along a folder with any name.
+ * work-folder.ts has a note of, because a project may bring along a folder with any name.
  */
 
 /** Called between the steps. Tests end the process there. */

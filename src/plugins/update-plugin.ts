@@ -39,7 +39,7 @@ export interface Update {
   readonly current: string | undefined
   /** Somebody changed the files after they were installed. */
   readonly isModified: boolean
-  /** What the update would change. Empty: nothing to do. */
+  /** The changes that the update would make. Empty: nothing to do. */
   readonly differences: readonly Difference[]
 }
 

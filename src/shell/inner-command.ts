@@ -85,7 +85,7 @@ export interface Inner {
   readonly unseen?: boolean
 }
 
-/** What a program runs, given its arguments. */
+/** Tells what a program runs, given its arguments. */
 export type Wrapper = (args: readonly ShellWord[]) => Inner
 
 /** For a program that comes before a command. */

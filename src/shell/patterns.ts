@@ -138,7 +138,7 @@ function inOneLine(source: string): string {
 // ---- paths: `src/**` or `*.ts`, in gitignore's syntax, as in Claude Code's permission rules. Case does not matter
 
 interface Places {
-  /** Where relative paths and patterns start. */
+  /** Relative paths and patterns start here. */
   readonly cwd: string
   readonly home: string
 }

@@ -1,4 +1,4 @@
-// What a bash command would run: every simple command in it, however wrapped, and whether some cannot be seen.
+// Reading what a bash command would run: every simple command in it, however wrapped, and whether some cannot be seen.
 
 import {
   type Command,

@@ -4,7 +4,7 @@ import { before, commandsBehind, type Inner, type Options, UNSEEN, type Wrapper 
 import { SCRIPT_RUNNERS } from './script-runners.js'
 import { joined, literal, MORE, OPEN, type ShellWord } from './simple-command.js'
 
-/** What a program does with its arguments. Undefined if it is not known to run anything else. */
+/** Tells what a program does with its arguments. Undefined if it is not known to run anything else. */
 export function wrapperOf(name: string): Wrapper | undefined {
   return WRAPPERS.get(name)
 }

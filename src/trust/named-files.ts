@@ -1,4 +1,4 @@
-// What the commands of a unit name: files outside its copy, programs, and things that only the running shell knows.
+// The things that a unit's commands name: files outside its copy, programs, and things that only the running shell knows.
 
 import { quoted } from '../core/base/text.js'
 import type { SimpleCommand } from '../shell/simple-command.js'

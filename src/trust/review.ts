@@ -1,4 +1,4 @@
-// What a person sees before trusting: everything as it was read and hashed, what changed since last time, and what to read first.
+// The review a person sees before trusting: everything as it was read and hashed, what changed since last time, and what to read first.
 
 import { basename, extname, join } from 'node:path'
 import { quoted } from '../core/base/text.js'

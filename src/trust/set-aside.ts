@@ -22,7 +22,7 @@ export interface Whereabouts {
   readonly id: string
 }
 
-/** Where the plugin is now: in its place or set aside. Its place, if it is nowhere. */
+/** The plugin's current place: in its place or set aside. Its place, if it is nowhere. */
 export function whereabouts(path: string): Whereabouts {
   const place = placeOf(path)
   const above = dirname(place)

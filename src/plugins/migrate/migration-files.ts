@@ -42,7 +42,7 @@ export interface MigrationFiles {
   readonly hooksDir: string
 }
 
-/** Where each side keeps the same hooks. The private ones are a plugin of the project that brings its own .gitignore. */
+/** The files in which each side keeps the same hooks. The private ones are a plugin of the project that brings its own .gitignore. */
 const PAIRS: readonly {
   readonly ours: readonly string[]
   readonly role: HookDocument['role']

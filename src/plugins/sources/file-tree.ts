@@ -26,12 +26,12 @@ export const INTEGRITY = /^sha256-[A-Za-z0-9+/]{43}=$/
 
 export class FileTree {
   readonly #files = new Map<string, TreeFile>()
-  /** By collision key: the first spelling, and whether it is a folder. */
+  /** The first spelling of each collision key, and whether it is a folder. */
   readonly #taken = new Map<string, { readonly path: string; readonly isFolder: boolean }>()
   #entries = 0
   #bytes = 0
 
-  /** By path, in any order. */
+  /** Paths are in any order. */
   get files(): ReadonlyMap<string, TreeFile> {
     return this.#files
   }

@@ -151,7 +151,7 @@ function npmSource(text: string): FetchableSource {
 const ARCHIVE = /\.(?:tgz|tar\.gz|tar)$/i
 const ZIP = /\.zip$/i
 
-/** What to do about a zip archive, which is not read: npm, git and catalogues all use tar. */
+/** A hint for zip archives, which are not read: npm, git and catalogues all use tar. */
 export const NO_ZIP = 'Unpack it and install the folder, or pack it as .tar.gz: zip is not supported.'
 
 function refuseZip(path: string, text: string): void {

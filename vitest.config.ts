@@ -44,7 +44,7 @@ export default defineConfig({
       // They wait for the programs that they have started.
       project('command', 1, { isolate: false, maxWorkers: 3, globalSetup: 'test/program-bundle.ts' }),
       project('process', 2, { isolate: true, maxWorkers: 3, globalSetup: 'test/program-bundle.ts' }),
-      project('mocked', 3, { isolate: true, maxWorkers: 2 }),
+      project('isolated', 3, { isolate: true, maxWorkers: 2 }),
     ],
   },
 })

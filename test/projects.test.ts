@@ -19,7 +19,7 @@ describe('a file of tests', () => {
     [`import type { ChildProcess } from 'node:child_process'`, 'pure'],
     [`import { build } from 'esbuild'`, 'process'],
     [`import { command } from '../../src/runners/command/command-hook.js'`, 'pure'],
-    [`import { vi } from 'vitest'\nvi.mock('unbash', () => ({}))`, 'mocked'],
+    [`import { vi } from 'vitest'\nvi.mock('unbash', () => ({}))`, 'isolated'],
   ])('%j is %s', (text, project) => {
     expect(projectIn({ 'test/a/one.test.ts': text })).toBe(project)
   })

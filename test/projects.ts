@@ -7,9 +7,10 @@ import { posix, sep } from 'node:path'
  * - `pure` starts no programs
  * - `command` is in test/cli, and mostly calls commands without starting the program
  * - `process` starts programs
- * - `mocked` starts none but replaces whole modules, which only a process of its own forgets
+ * - `isolated` starts none, but needs modules that nobody used before: it replaces some, or is about stores, which remember
+ *   their files
  */
-export type ProjectName = 'pure' | 'command' | 'process' | 'mocked'
+export type ProjectName = 'pure' | 'command' | 'process' | 'isolated'
 
 /** What starts a program: node:child_process, and esbuild, which bundles one for a test to start. */
 const STARTS_PROGRAMS = new Set(['node:child_process', 'child_process', 'execa', 'esbuild'])
@@ -18,7 +19,7 @@ const STARTS_PROGRAMS = new Set(['node:child_process', 'child_process', 'execa',
 export function testFiles(root: string): Readonly<Record<ProjectName, readonly string[]>> {
   const read = (path: string) => readFileSync(posix.join(root, path), 'utf8')
   const exists = (path: string) => existsSync(posix.join(root, path))
-  const byProject: Record<ProjectName, string[]> = { pure: [], command: [], process: [], mocked: [] }
+  const byProject: Record<ProjectName, string[]> = { pure: [], command: [], process: [], isolated: [] }
   for (const path of readdirSync(posix.join(root, 'test'), { recursive: true, encoding: 'utf8' })) {
     const file = `test/${path.split(sep).join('/')}`
     if (file.endsWith('.test.ts')) byProject[projectOf(file, read, exists)].push(file)
@@ -32,7 +33,8 @@ export function projectOf(
   exists: (path: string) => boolean,
 ): ProjectName {
   const isMocked = /^\s*vi\.(?:mock|doMock)\(/m.test(read(file))
-  if (!startsPrograms(file, read, exists, new Set())) return isMocked ? 'mocked' : 'pure'
+  const isIsolated = isMocked || file.startsWith('test/store/')
+  if (!startsPrograms(file, read, exists, new Set())) return isIsolated ? 'isolated' : 'pure'
   return file.startsWith('test/cli/') && !isMocked ? 'command' : 'process'
 }
 

@@ -1,13 +1,8 @@
-// The person at the keyboard: who it is, that it is not an agent, and what they answer when asked.
+// The person at the keyboard: who it is, and that it is not an agent.
 
-import { constants, openSync, readSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { AGENT_VARIABLES } from '../hosts/hosts.js'
-import { isCode, type Output } from './output.js'
-import { isTerminal } from './print/terminal.js'
 import { Refusal } from './refusal.js'
-
-// ---- a person, not an agent -----------------------------------------------------------------------------------
 
 export function isAgentShell(): boolean {
   return agentMark() !== undefined
@@ -32,92 +27,5 @@ export function userName(): string {
     return userInfo().username
   } catch {
     return process.getuid === undefined ? 'person' : `user ${process.getuid()}`
-  }
-}
-
-// ---- yes or no ------------------------------------------------------------------------------------------------
-
-export function canAsk({ json }: Output): boolean {
-  return !json && isTerminal(0) && isTerminal(1)
-}
-
-/** Throws in an agent's shell, which may have a terminal too. */
-export async function agrees(question: string, output: Output): Promise<boolean> {
-  checkPerson('Answering')
-  // What was typed before the question is no answer to it.
-  forgetTyped()
-  await output.prompt(`${question} [y/N] `)
-  return /^y(?:es)?$/i.test((await typedLine()).trim())
-}
-
-const STDIN = 0
-const NEWLINE = 0x0a
-
-/** Empty at the end of the input. */
-async function typedLine(): Promise<string> {
-  const line: number[] = []
-  const byte = Buffer.alloc(1)
-  try {
-    // Byte by byte: the next line answers another question.
-    while (readSync(STDIN, byte) > 0 && byte[0] !== NEWLINE) line.push(byte[0] as number)
-  } catch (error) {
-    if (!isCode(error, 'EAGAIN')) return ''
-    return lineOfStream(Buffer.from(line))
-  }
-  return Buffer.from(line).toString()
-}
-
-/** Some other program made the terminal non-blocking, and only a stream can wait for it. */
-async function lineOfStream(begun: Buffer): Promise<string> {
-  let text = begun.toString()
-  for await (const chunk of process.stdin) {
-    text += String(chunk)
-    if (text.includes('\n')) break
-  }
-  return text.split('\n')[0] ?? ''
-}
-
-/** More than a terminal buffers; somebody who keeps typing is not waited for. */
-const MOST_TYPED = 64 * 1024
-
-/**
- * Drops what was typed before the question. A terminal hands out an unfinished line only in raw mode. Without a terminal
- * nothing was typed.
- */
-function forgetTyped(): void {
-  const fd = openTerminal()
-  if (fd === undefined) return
-  const { ReadStream } = process.getBuiltinModule('node:tty')
-  const terminal = new ReadStream(fd)
-  try {
-    terminal.setRawMode(true)
-    drain(fd)
-  } finally {
-    terminal.setRawMode(false)
-    terminal.destroy()
-  }
-}
-
-/** Opened again, so that no other program's terminal becomes non-blocking. Only Linux opens `/proc/self/fd/0` anew. */
-const TERMINALS = process.platform === 'linux' ? ['/proc/self/fd/0', '/dev/tty'] : ['/dev/tty']
-
-function openTerminal(): number | undefined {
-  for (const path of TERMINALS) {
-    try {
-      return openSync(path, constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOCTTY)
-    } catch {
-      // no such terminal, or not ours
-    }
-  }
-  return undefined
-}
-
-function drain(fd: number): void {
-  const bytes = Buffer.alloc(4096)
-  try {
-    for (let read = 1, all = 0; read > 0 && all < MOST_TYPED; all += read) read = readSync(fd, bytes)
-  } catch (error) {
-    // EAGAIN: nothing is left.
-    if (!isCode(error, 'EAGAIN')) throw error
   }
 }

@@ -8,11 +8,11 @@ import { hooksDirOf } from '../config/discovery.js'
 import { loadConfig } from '../config/load.js'
 import { unitsOf } from '../config/units.js'
 import type { Diagnostic } from '../core/base/errors.js'
-import { visibleName } from '../core/base/text.js'
 import { isBelow, realOf } from '../files/within.js'
 import { trustStore } from '../trust/trust-store.js'
 import type { Unit } from '../trust/unit.js'
 import { type Resolved, withManifest } from './catalog/resolve.js'
+import { checkPromises, integrityAt } from './integrity.js'
 import { type LockEntry, readLock, writeLock } from './lock-file.js'
 import { changing, checkPlace, place, type Step } from './placing.js'
 import { checkIsPlugin, nameInManifest } from './plugin-content.js'
@@ -23,7 +23,7 @@ import { type Fetched, fetchTree } from './sources/fetch-source.js'
 import type { FileTree } from './sources/file-tree.js'
 import { writeTree } from './sources/folder-source.js'
 import { sourceText } from './sources/source.js'
-import { alone, checkTarget, integrityAt, lockPath, pluginsDir, type Target } from './target.js'
+import { alone, checkTarget, lockPath, pluginsDir, type Target } from './target.js'
 import { makeWorkFolder } from './work-folder.js'
 
 export interface PreparedPlugin {
@@ -59,32 +59,6 @@ async function fetchPromised(resolved: Resolved): Promise<Fetched> {
   if (!resolved.manifest) return fetched
   return { ...fetched, tree: withManifest(fetched.tree, resolved.manifest) }
 }
-
-/** A catalogue whose promise does not hold is refused, whichever side is at fault. */
-function checkPromises(
-  { commit, integrity, catalog = 'The source' }: Resolved,
-  { tree, ...fetched }: Fetched,
-): void {
-  const who = visibleName(catalog)
-  if (commit !== undefined && fetched.commit !== commit) {
-    throw new PluginProblem(
-      'MISMATCH',
-      `${who} says commit ${visibleName(commit)}, but it is ${fetched.commit ?? 'no git'}; nothing was installed`,
-      MISMATCH,
-    )
-  }
-  if (integrity === undefined) return
-  const found = tree.integrity()
-  if (found === integrity) return
-  throw new PluginProblem(
-    'MISMATCH',
-    `${who} says ${visibleName(integrity)}, but its files are ${found}; nothing was installed`,
-    MISMATCH,
-  )
-}
-
-const MISMATCH =
-  'Bring the catalogue up to date with carabiner catalog update; if it stays so, ask whoever keeps it.'
 
 /** The last part of the source as it was typed. */
 function nameOfSource({ source, catalog }: Resolved): string {

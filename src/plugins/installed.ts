@@ -4,9 +4,10 @@ import { join, resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { isFolder, namesIn } from '../files/folder.js'
 import { realOf } from '../files/within.js'
+import { integrityAt } from './integrity.js'
 import { type Lock, readLock } from './lock-file.js'
 import { recover } from './placing.js'
-import { alone, integrityAt, isThere, lockPath, pluginEntries, pluginsDir, type Target } from './target.js'
+import { alone, isThere, lockPath, pluginEntries, pluginsDir, type Target } from './target.js'
 import { isLeft, type Kind, underWay } from './work-folder.js'
 
 export interface InstalledPlugin {

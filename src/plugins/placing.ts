@@ -8,20 +8,12 @@ import { textOf } from '../core/base/errors.js'
 import { didYouMean, visibleName } from '../core/base/text.js'
 import { realOf } from '../files/within.js'
 import { forgetPlugin } from './forget-plugin.js'
+import { integrityAt } from './integrity.js'
 import { type LockEntry, readLock, writeLock } from './lock-file.js'
 import { PluginProblem } from './plugin-problem.js'
 import { collisionKey, type FileTree } from './sources/file-tree.js'
 import { writeTree } from './sources/folder-source.js'
-import {
-  alone,
-  aloneIn,
-  integrityAt,
-  isThere,
-  lockPath,
-  pluginEntries,
-  pluginsDir,
-  type Target,
-} from './target.js'
+import { alone, aloneIn, isThere, lockPath, pluginEntries, pluginsDir, type Target } from './target.js'
 import { clearAway, type Kind, noteDown, type UnderWay, underWay } from './work-folder.js'
 
 /*

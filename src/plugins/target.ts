@@ -1,6 +1,6 @@
 // The folder that plugins are installed into, the user's or a project's. One writer at a time.
 
-import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { lstatSync, readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hooksDirOf } from '../config/discovery.js'
@@ -10,7 +10,6 @@ import { makePrivate, namesIn } from '../files/folder.js'
 import { Mutex } from '../files/mutex.js'
 import { realOf } from '../files/within.js'
 import { PluginProblem } from './plugin-problem.js'
-import { readFolderTree } from './sources/folder-source.js'
 import { workHome } from './work-folder.js'
 
 export interface Target {
@@ -86,15 +85,4 @@ export function pluginEntries(folder: string): readonly string[] {
 /** True also for a link that leads nowhere. */
 export function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined
-}
-
-/** Undefined if there is nothing, or nothing that could have been installed. */
-export function integrityAt(folder: string): string | undefined {
-  if (!existsSync(folder)) return undefined
-  try {
-    return readFolderTree(folder).integrity()
-  } catch (error) {
-    if (error instanceof PluginProblem) return undefined
-    throw error
-  }
 }

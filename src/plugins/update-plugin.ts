@@ -6,6 +6,7 @@ import { visibleName } from '../core/base/text.js'
 import type { Difference } from '../trust/review.js'
 import { type ResolveCatalog, type Resolved, resolveSource } from './catalog/resolve.js'
 import { originFor, type PreparedPlugin, preparePlugin } from './install-plugin.js'
+import { checkSameBytes } from './integrity.js'
 import { type LockEntry, readLock } from './lock-file.js'
 import { PluginProblem } from './plugin-problem.js'
 import {
@@ -66,7 +67,7 @@ export async function prepareUpdate(
     const known = [before, ...(accepted && isSameOrigin(accepted, prepared.entry) ? [accepted] : [])]
     for (const one of known) {
       checkNotMoved(name, one, prepared, options.acceptMoved ?? false)
-      if (!resolved.manifest) checkSameBytes(name, one, prepared)
+      if (!resolved.manifest) checkSameBytes(name, one, prepared.entry)
     }
     const folder = join(pluginsDir(target), name)
     // The folder may have been removed by hand.
@@ -108,17 +109,6 @@ function refuse(source: FoundSource, why: string | undefined): void {
     'SOURCE_REFUSED',
     `The project names a source that only you may name, so nothing was fetched: ${why}`,
     source,
-  )
-}
-
-/** A version published on npm never changes. */
-function checkSameBytes(name: string, known: Accepted, { entry }: PreparedPlugin): void {
-  const isSame = known.kind === 'npm' && known.version === entry.version && isSameOrigin(known, entry)
-  if (!isSame || known.path !== entry.path || known.integrity === entry.integrity) return
-  throw new PluginProblem(
-    'MISMATCH',
-    `The registry now serves other bytes under the same version, ${visibleName(entry.version ?? '')} of ${name}: it was ${known.integrity} when you installed it, and is ${entry.integrity} now`,
-    'A version that was published does not change by itself: ask whoever published it. Who wants it all the same uninstalls it and installs it anew.',
   )
 }
 

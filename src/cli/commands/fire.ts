@@ -57,11 +57,11 @@ export const command: Command<typeof OPTIONS> = {
     `nobody answers, are denied. HOST is one of ${HOST_NAMES.join(', ')}.`,
   options: OPTIONS,
   exits: [
-    [0, 'go on (continue, respond)'],
+    [ACTIONS.continue.exit, 'go on (continue, respond)'],
     [1, 'could not be evaluated'],
-    [2, 'denied'],
-    [3, 'a person must approve'],
-    [4, 'the turn or the agent is aborted'],
+    [ACTIONS.deny.exit, 'denied'],
+    [ACTIONS.ask_user.exit, 'a person must approve'],
+    [ACTIONS.abort_turn.exit, 'the turn or the agent is aborted'],
     [64, 'wrong usage (with --as 2: nothing passes by mistake)'],
   ],
   examples: [

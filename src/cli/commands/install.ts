@@ -17,8 +17,9 @@ import { acceptedSource, findSource } from '../../plugins/sources/accepted-sourc
 import { parseSource, type Source } from '../../plugins/sources/source.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
 import type { Command, Options } from '../command.js'
+import { agrees, canAsk } from '../confirm.js'
 import type { Output } from '../output.js'
-import { agrees, canAsk, checkPerson } from '../person.js'
+import { checkPerson } from '../person.js'
 import {
   asRefusals,
   movedData,
@@ -31,9 +32,9 @@ import {
 import type { Shown } from '../plugins/print-review.js'
 import { printReview, reviewData, shownPlugin, trustShown, UNPINNED } from '../plugins/review.js'
 import { nextLines, shortPath } from '../print/lines.js'
+import { typed, typedTrust } from '../print/next-command.js'
 import { withProgress } from '../print/progress.js'
 import { painter } from '../print/terminal.js'
-import { typed, typedTrust } from '../print/typed.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 
 const OPTIONS = {

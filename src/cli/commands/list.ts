@@ -24,10 +24,10 @@ import {
   shortPath,
   waitingLines,
 } from '../print/lines.js'
+import { typedTrust } from '../print/next-command.js'
 import { type Tick, ticking, withProgress } from '../print/progress.js'
 import { severityOf } from '../print/severity.js'
 import type { Paint } from '../print/terminal.js'
-import { typedTrust } from '../print/typed.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 
 const OPTIONS = {

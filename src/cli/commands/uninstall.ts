@@ -7,8 +7,9 @@ import { notInstalled, uninstallPlugin } from '../../plugins/placing.js'
 import { installedAs } from '../../plugins/plugin-name.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
 import type { Command } from '../command.js'
+import { agrees, canAsk } from '../confirm.js'
 import type { Output } from '../output.js'
-import { agrees, canAsk, checkPerson } from '../person.js'
+import { checkPerson } from '../person.js'
 import {
   allTargets,
   asRefusals,

@@ -12,8 +12,9 @@ import { SourceProblem } from '../../plugins/sources/accepted-source.js'
 import { lockPath, pluginsDir, type Target } from '../../plugins/target.js'
 import { prepareUpdate, type Update } from '../../plugins/update-plugin.js'
 import type { Command, Options } from '../command.js'
+import { agrees, canAsk } from '../confirm.js'
 import type { Output } from '../output.js'
-import { agrees, canAsk, checkPerson } from '../person.js'
+import { checkPerson } from '../person.js'
 import {
   allTargets,
   asRefusals,
@@ -30,9 +31,9 @@ import {
 import { differenceData, reviewLines, type Shown } from '../plugins/print-review.js'
 import { reviewData, shownPlugin, trustShown } from '../plugins/review.js'
 import { nextLines, shortPath } from '../print/lines.js'
+import { typed, typedTrust } from '../print/next-command.js'
 import { withProgress } from '../print/progress.js'
 import { painter } from '../print/terminal.js'
-import { typed, typedTrust } from '../print/typed.js'
 import { EXIT, usage } from '../refusal.js'
 
 const OPTIONS = {

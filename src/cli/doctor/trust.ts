@@ -11,7 +11,7 @@ import { shellQuoted } from '../../shell/shell-quoted.js'
 import { approvalsIn, fileStores } from '../../store/file-stores.js'
 import { findUnits, show } from '../plugins/review.js'
 import { counted, grouped, placeOf } from '../print/lines.js'
-import { typed, typedTrust } from '../print/typed.js'
+import { typed, typedTrust } from '../print/next-command.js'
 import type { Facts } from './facts.js'
 import { at, type Checked, type Finding, type FindingCode } from './finding.js'
 

@@ -13,9 +13,9 @@ import { type FoundSource, SourceProblem } from '../../plugins/sources/accepted-
 import { pluginsDir, type Target } from '../../plugins/target.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import type { OptionTable } from '../command.js'
+import { agrees, canAsk } from '../confirm.js'
 import type { Output } from '../output.js'
-import { agrees, canAsk } from '../person.js'
-import { optionOf, typedTrust } from '../print/typed.js'
+import { optionOf, typedTrust } from '../print/next-command.js'
 import { Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, projectFolder } from '../sources.js'
 

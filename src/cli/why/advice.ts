@@ -13,7 +13,7 @@ import { projectKey, SwitchStore, switchOver, undoing } from '../../plugins/swit
 import { BYPASSED } from '../bypass.js'
 import { nearEvent } from '../fire/payload.js'
 import { counted, grouped, placeOf, shortPath } from '../print/lines.js'
-import { optionOf, typed, typedTrust } from '../print/typed.js'
+import { optionOf, typed, typedTrust } from '../print/next-command.js'
 import { projectOf, type Sources, specOf } from '../sources.js'
 import { askedWith, nearMiss, takenBy } from './matching.js'
 

@@ -5,7 +5,7 @@ import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { type AgentCommand, agentCommands } from '../doctor/agent-files.js'
 import { fromHere, shortPath } from '../print/lines.js'
-import { typed } from '../print/typed.js'
+import { typed } from '../print/next-command.js'
 import { projectOf, type Sources, sourcesOf } from '../sources.js'
 
 /** Points to hooks elsewhere, or else says how to make one. */

@@ -1,4 +1,4 @@
-// The end of an event's path: stop caps, the injection budget, the record, and telling the embedder.
+// The end of an event's path: the stop cap, the injection budget, the record, and telling the embedder.
 
 import type { Diagnostic } from '../base/errors.js'
 import type { MaybePromise } from '../base/promise.js'
@@ -8,11 +8,12 @@ import type { Injection, Message, Outcome, Trace } from '../hooks/outcome.js'
 import type { Settled } from '../verdict/ask.js'
 import { diagnosticsOf, type Judgement, outcomeOf } from '../verdict/judge.js'
 import { keptInjections, NOTHING_SAID } from '../verdict/merge.js'
-import type { ContextMessage, Settings } from './embedder.js'
+import type { ContextMessage } from './embedder.js'
 import { charge } from './injection.js'
 import { isRecordNeeded, record, recordNow, unrecorded } from './record.js'
 import type { SessionContext } from './session-context.js'
 import { NOTHING_PENDING, type Pending, type SessionState } from './session-store.js'
+import { countStop } from './stop-cap.js'
 
 export function conclude(
   session: SessionContext,
@@ -128,38 +129,6 @@ function withPermissions(outcome: Outcome, permissions: readonly Judgement[]): O
 
 function permissionTraces({ kind, ran }: Judgement): readonly Trace[] {
   return ran.map(({ trace }) => ({ ...trace, event: kind.name }))
-}
-
-/** Counts a refused stop; returns a message if it was one too many. `again`: the host says that it is not the first. */
-async function countStop(
-  session: SessionContext,
-  state: SessionState,
-  again: boolean,
-): Promise<string | undefined> {
-  const { settings } = session.engine
-  let excess = stopExcess(settings, state)
-  await session.store.update(session.key, (now) => {
-    excess = stopExcess(settings, now)
-    return excess ? now : { ...now, stopsInRow: now.stopsInRow + 1, stopsTotal: now.stopsTotal + 1 }
-  })
-  // Without a count, a hook that never lets go would keep the agent going for ever.
-  if (again && !excess && session.store.failures > 0) {
-    return 'Stop was refused before, and how often cannot be told because the session store failed; it is allowed now'
-  }
-  return excess
-}
-
-function stopExcess(settings: Settings, { stopsInRow, stopsTotal }: SessionState): string | undefined {
-  const { stop_block_cap: cap, stop_block_total: total } = settings
-  if (stopsInRow >= cap)
-    return `Stop was refused ${times(cap)} with no tool call between; it is allowed now (stop_block_cap)`
-  if (stopsTotal >= total)
-    return `Stop was refused ${times(total)} since the last prompt; it is allowed now (stop_block_total)`
-  return undefined
-}
-
-function times(count: number): string {
-  return count === 1 ? 'once' : `${count} times`
 }
 
 function tellEmbedder(

@@ -8,7 +8,7 @@ import { build } from 'esbuild'
 const here = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url))
 
 /**
- * The exports of one file, `store/audit/audit-log.ts`. Every call has instances of its own: classes of two calls are
+ * The exports of one file, `store/audit/file-audit.ts`. Every call has instances of its own: classes of two calls are
  * different classes.
  * @template T
  * @param {string} path below src/

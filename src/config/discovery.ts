@@ -204,7 +204,7 @@ function formerNames(hooksDir: string, files: ConfigFiles): readonly string[] {
   return [...names].sort()
 }
 
-// ---- named on the command line or by the host -----------------------------------------------------------------
+// ---- named on the command line or by the embedder -------------------------------------------------------------
 
 function explicitFile(path: string, { sources, files, notes }: Search): readonly HookDocument[] {
   const file = files.read(path, hooksShape)

@@ -15,7 +15,7 @@ const DEEPEST_LOOK = 4
 /** Throws unless the tree is a plugin, and says what it is instead. */
 export function checkIsPlugin(tree: FileTree): void {
   if (MARKS.some((mark) => tree.files.has(mark))) {
-    checkFormat(tree)
+    checkPluginFormat(tree)
     return
   }
   const inside = pluginsIn(tree)
@@ -31,7 +31,7 @@ export function checkIsPlugin(tree: FileTree): void {
 const FORMAT = 1
 
 /** Throws for a later format: this version cannot know what it means. */
-export function checkFormat(tree: FileTree): void {
+export function checkPluginFormat(tree: FileTree): void {
   for (const path of MARKS) {
     const file = jsonIn(tree, path)
     const said: unknown = isObject(file) ? file.carabiner : undefined

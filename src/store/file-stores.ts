@@ -1,4 +1,4 @@
-// The one place that makes stores: sessions, approvals, the audit log and the records of trust, all in files.
+// Makes the stores of the house in files. Embedders make theirs with fileApprovals() and fileAudit().
 
 import { resolve } from 'node:path'
 import { dataHome } from '../files/homes.js'

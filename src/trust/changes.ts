@@ -3,7 +3,7 @@
 import { lstatSync, statSync } from 'node:fs'
 import { quoted } from '../core/base/text.js'
 import { isSame, parseStamp, type Stamp } from '../files/stamp.js'
-import { isFolder, isSameFile } from './copies.js'
+import { isRealFolder, isSameFile } from './copies.js'
 import { pathAt, readFile, typeAt } from './file-reading.js'
 import { MOST_BYTES, readFolder } from './folder-reading.js'
 import { isExecutable, type TrustedFile, type TrustRecord } from './unit.js'
@@ -158,7 +158,7 @@ export class CopiedUnit {
 
   /** Whether it is there itself. A link to something else does not count. */
   isThere(): boolean {
-    return isFolder(this.path)
+    return isRealFolder(this.path)
   }
 
   /** Looks at every folder and most files, but opens none. False does not mean that anything changed. */

@@ -120,7 +120,7 @@ export class CopyDraft {
 
 /** Reads the copy again to see whether it is exactly these files. */
 function isCopyOf(path: string, files: readonly TrustedFile[]): boolean {
-  if (!isFolder(path)) return false
+  if (!isRealFolder(path)) return false
   const copy = readFolder(path)
   return (
     copy.problems.length === 0 &&
@@ -140,7 +140,7 @@ export function isSameFile(a: TrustedFile, b: TrustedFile | undefined): boolean 
 }
 
 /** A link to a folder does not count. */
-export function isFolder(path: string): boolean {
+export function isRealFolder(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
@@ -179,7 +179,7 @@ function moveAway(path: string): void {
 
 /** Only root can remove files from a read-only folder. */
 function removeTree(path: string): void {
-  if (isFolder(path)) makeWritable(path)
+  if (isRealFolder(path)) makeWritable(path)
   rmSync(path, { recursive: true, force: true })
 }
 

@@ -49,7 +49,7 @@ export function readFile(path: string, { follow, limit, stamp }: ReadingOptions)
     return {
       mode: Number(before.mode) & 0o777,
       size: bytes.length,
-      sha256: sha256(bytes),
+      sha256: hashOfBytes(bytes),
       stamp: stampOf(before, seen),
       bytes,
     }
@@ -60,7 +60,7 @@ export function readFile(path: string, { follow, limit, stamp }: ReadingOptions)
   }
 }
 
-export function sha256(bytes: Buffer | string): string {
+export function hashOfBytes(bytes: Buffer | string): string {
   return hash('sha256', bytes)
 }
 

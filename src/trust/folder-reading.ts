@@ -17,7 +17,7 @@ import { textOf } from '../core/base/errors.js'
 import { quoted } from '../core/base/text.js'
 import { moment, parseStamp, stampOf } from '../files/stamp.js'
 import { isBelow, realOf } from '../files/within.js'
-import { type Read, readFile, sha256 } from './file-reading.js'
+import { hashOfBytes, type Read, readFile } from './file-reading.js'
 import type { TrustedFile, TrustedFolder } from './unit.js'
 
 const MOST_FILES = 10_000
@@ -243,7 +243,14 @@ class Reader {
     }
     const link = posix.relative(posix.dirname(path), inside)
     this.#links.push({ path, target: inside })
-    this.#files.push({ path, mode: 0o777, size: 0, sha256: sha256(link), link, stamp: stampOf(stats, seen) })
+    this.#files.push({
+      path,
+      mode: 0o777,
+      size: 0,
+      sha256: hashOfBytes(link),
+      link,
+      stamp: stampOf(stats, seen),
+    })
   }
 
   /** A link may only lead to something that was read, not to something left out or just added. */

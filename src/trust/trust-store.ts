@@ -22,7 +22,7 @@ import {
   CopyDraft,
   copyFailure,
   copyPath,
-  isFolder,
+  isRealFolder,
   KeptFiles,
   makeBin,
   removeCopy,
@@ -146,7 +146,7 @@ export class TrustStore {
   /** The folder that comes first in the `$PATH` of this record's hooks. Made if it is missing. */
   binFolder(record: TrustRecord): string {
     const path = binPath(this.#copies, record)
-    if (!isFolder(path)) this.#makeBin(record)
+    if (!isRealFolder(path)) this.#makeBin(record)
     return path
   }
 

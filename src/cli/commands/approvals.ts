@@ -109,7 +109,7 @@ async function list(queue: Approvals, output: Output): Promise<number> {
 
 async function watch(queue: Approvals, output: Output): Promise<number> {
   if (output.json) throw usage('--watch asks a person, and --json is for programs: give one of them')
-  const { watchQuestions } = await import('./approval-watch.js')
+  const { watchQuestions } = await import('../approval-watch.js')
   return watchQuestions({ queue, output, record: recordAnswer })
 }
 

@@ -16,12 +16,12 @@ import { Interruption } from '../interruption.js'
 import type { Output } from '../output.js'
 import { fitted } from '../print/fit.js'
 import { counted, nextLines, shortPath } from '../print/lines.js'
+import { entryDetails, entryLines } from '../print/print-audit.js'
 import { withProgress } from '../print/progress.js'
 import { type Paint, painter } from '../print/terminal.js'
 import { auditOf } from '../project-audit.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, projectOf } from '../sources.js'
-import { entryDetails, entryLines } from './print-audit.js'
 
 const OPTIONS = {
   project: PLACE_OPTIONS.project,

@@ -120,7 +120,7 @@ async function ask(hooks: OpenHooks, event: string, data: Payload, sources: Sour
     sources,
   }
   const permission =
-    kind.name === 'PreToolUse' ? hooks.explain('PermissionRequest', withoutName(data)) : undefined
+    kind.asksFirst === undefined ? undefined : hooks.explain(kind.asksFirst, withoutName(data))
   return {
     question,
     data,

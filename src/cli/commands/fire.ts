@@ -10,7 +10,7 @@ import { HOST_NAMES } from '../../hosts/hosts.js'
 import { envProblems, movesDecisions, projectEnvOf } from '../../pack/project.js'
 import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
 import type { Command } from '../command.js'
-import { type FireResult, type Firing, fireInProject, misspelt, unsaid } from '../fire/fire-event.js'
+import { type FiredInProject, type Firing, fireInProject, misspelt, unsaid } from '../fire/fire-event.js'
 import { HostReply, isNamedProject, lossOf, projectOfHost } from '../fire/host-reply.js'
 import { eventOf, nearEvent, type Payload, readPayload } from '../fire/payload.js'
 import type { Output } from '../output.js'
@@ -100,7 +100,7 @@ export const command: Command<typeof OPTIONS> = {
     // A program that reads only the decision must not miss that the intended gates were not asked.
     const slips = [...slipOf(resolveEvent(event)), ...misspelt(event)]
     if (output.json) await output.complain(slips.map(({ text }) => plainText(`carabiner: ${text}`)))
-    const told = (one: FireResult) => report(event, one, output)
+    const told = (one: FiredInProject) => report(event, one, output)
     const toldLater = lateReport(output)
     const fired = await fireInProject({ event, payload, sources: options, timeout, wait, told, toldLater })
     if (options.record !== undefined) {
@@ -142,7 +142,7 @@ async function replyAs(
     const sources = { ...options, project: projectOfHost(options.project, read) }
     const outer = isNamedProject(options) ? [] : outerNotices(sources.project)
     const until = { seconds: timeout ?? reply.patience, startedAt }
-    const told = ({ outcome, notices }: FireResult) => {
+    const told = ({ outcome, notices }: FiredInProject) => {
       const losses = lossesOf(sources, notices)
       // A deny stands, even if some hooks are missing.
       const counts = losses.length === 0 || ACTIONS[outcome.action].exit !== EXIT.ok
@@ -198,7 +198,11 @@ function nothingSent(named: string | undefined): Payload {
 
 // ---- telling --------------------------------------------------------------------------------------------------
 
-async function report(event: string, { outcome, notices, ms }: FireResult, output: Output): Promise<void> {
+async function report(
+  event: string,
+  { outcome, notices, ms }: FiredInProject,
+  output: Output,
+): Promise<void> {
   const diagnostics = [...unsaid(notices, outcome.diagnostics), ...outcome.diagnostics]
   if (output.json) return output.document({ ...outcome, diagnostics })
   const { outcomeLines } = await import('../fire/print-outcome.js')

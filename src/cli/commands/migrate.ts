@@ -84,7 +84,7 @@ export const command: Command<typeof OPTIONS> = {
 }
 
 async function move(plugin: string, direction: Direction, options: Given, output: Output): Promise<number> {
-  const { migratePlugin } = await import('./migrate-plugin.js')
+  const { migratePlugin } = await import('../plugins/migrate-plugin.js')
   const write = again(options, ['--write'], [plugin])
   return asRefusals(() => migratePlugin({ plugin, direction, how: options, again: write, output }))
 }

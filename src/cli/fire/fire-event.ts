@@ -16,7 +16,7 @@ import { Refusal } from '../refusal.js'
 import { noticesOf, type OpenHooks, openHooks, projectOf, type Sources } from '../sources.js'
 import { examplePayload, nearEvent, type Payload } from './payload.js'
 
-export interface FireResult {
+export interface FiredInProject {
   readonly outcome: Outcome
   readonly notices: readonly Diagnostic[]
   readonly ms: number
@@ -41,12 +41,12 @@ export interface Firing {
   /** Seconds to wait for a person's answer. Without it the wait lasts only while somebody watches. */
   readonly wait?: number | undefined
   /** Called as soon as there is a verdict. */
-  readonly told: (fired: FireResult) => Promise<void>
+  readonly told: (fired: FiredInProject) => Promise<void>
   /** Called with what came to light after that. */
   readonly toldLater: (notices: readonly Diagnostic[]) => Promise<void>
 }
 
-export async function fireInProject(firing: Firing): Promise<FireResult> {
+export async function fireInProject(firing: Firing): Promise<FiredInProject> {
   const { event, sources, until } = firing
   const interruption = new Interruption()
   const project = projectOf(sources)
@@ -96,7 +96,7 @@ async function evaluated(
   { event, payload, toolNames = [], timeout }: Firing,
   session: ReturnType<OpenHooks['session']>,
   signal: AbortSignal,
-): Promise<Pick<FireResult, 'outcome' | 'ms'>> {
+): Promise<Pick<FiredInProject, 'outcome' | 'ms'>> {
   const startedAt = performance.now()
   const data = withToolName(payload, toolNames, (one) => session.explain(event, one))
   const outcome = await session.fire(event, data, { timeout, signal })
@@ -125,7 +125,7 @@ class Telling {
     await this.#to.told({ outcome, notices, ms })
   }
 
-  async end(outcome: Outcome, ms: number): Promise<FireResult> {
+  async end(outcome: Outcome, ms: number): Promise<FiredInProject> {
     const fired = { outcome, notices: this.#notices(), ms }
     if (this.isEarly) await this.#to.toldLater(unsaid(fired.notices, this.#said))
     else await this.#to.told(fired)

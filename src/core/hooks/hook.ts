@@ -12,7 +12,7 @@ import type { Outcome } from './outcome.js'
 
 /** A hook's origin, for people. */
 export interface Origin {
-  /** `named`: a file or plugin that the host or the command line named. */
+  /** `named`: a file or plugin that the embedder or the command line named. */
   readonly scope: 'global' | 'host' | 'session' | 'user' | 'project' | 'named'
   /** A plugin's or file's name; `code` for functions. */
   readonly source: string
@@ -26,7 +26,7 @@ export interface SessionInfo {
   readonly cwd?: string
   /** The turn that the event belongs to: `turn-1` is the first. */
   readonly turnId?: string
-  /** The host says itself when turns begin and end (startTurn, endTurn); otherwise prompts and stops do. */
+  /** The embedder says itself when turns begin and end (startTurn, endTurn); otherwise prompts and stops do. */
   readonly announcesTurns?: boolean
   /** The turn that a subagent was started from. */
   readonly parentTurnId?: string

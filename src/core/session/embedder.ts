@@ -7,7 +7,7 @@ import type { Approver } from '../verdict/approval.js'
 import type { AuditSink } from './audit-record.js'
 import type { SessionStore } from './session-store.js'
 
-/** A durable injection with where it came from, for the host's conversation. */
+/** A durable injection with where it came from, for the embedder's conversation. */
 export interface ContextMessage {
   readonly role: Injection['role']
   readonly content: string
@@ -25,7 +25,7 @@ export interface Embedder {
   readonly approver?: Approver | 'deny'
   /** Shows a message to the user. */
   readonly display?: (message: Message) => void
-  /** Adds durable injections to the conversation; absent: the host reads outcome.injections itself. */
+  /** Adds durable injections to the conversation; absent: the embedder reads outcome.injections itself. */
   readonly context?: (message: ContextMessage) => void | Promise<void>
   /** An async hook with `asyncRewake` found something that cannot wait: begin a turn with it. Absent: it goes out with the next event. */
   readonly wake?: (message: ContextMessage) => void | Promise<void>

@@ -237,7 +237,12 @@ class Firing {
       },
       detach: (hook, event) => {
         const startedAt = performance.now()
-        const running = runAlone(kind, hook, event, { ...options, signal: ending, deadline: Infinity })
+        const running = runAlone(kind, hook, event, {
+          ...options,
+          aborted: undefined,
+          signal: ending,
+          deadline: Infinity,
+        })
         this.#afterwards.push(() => deliverLate(this.#untimed, kind, event, running, startedAt))
       },
     }
@@ -313,7 +318,7 @@ function begins(kind: EventKind, { announced }: SessionState): boolean {
   return kind.startsTurn === true && !announced
 }
 
-/** A prompt starts a turn, unless the host announced it; a tool call ends a row of refused stops. */
+/** A prompt starts a turn, unless the embedder announced it; a tool call ends a row of refused stops. */
 function advance(session: SessionContext, kind: EventKind, state: SessionState): MaybePromise<void> {
   if (kind.startsTurn) {
     return session.store.update(session.key, (now) => ({

@@ -228,7 +228,7 @@ function unreviewedMessage({ name, deny }: EventKind, { hook, trace: { why, deta
   }
 }
 
-/** A frozen copy: what an observer does to the outcome must not reach the host. */
+/** A frozen copy: what an observer does to the outcome must not reach the embedder. */
 export function seenOutcome(outcome: Outcome): Outcome {
   return frozenCopy(outcome, 'the outcome') as unknown as Outcome
 }

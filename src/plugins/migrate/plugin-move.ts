@@ -13,7 +13,7 @@ import type { Diagnostic } from '../../core/base/errors.js'
 import { visibleName } from '../../core/base/text.js'
 import { isBelow, realOf } from '../../files/within.js'
 import { placeMade, type Step } from '../placing.js'
-import { checkFormat, MANIFEST } from '../plugin-content.js'
+import { checkPluginFormat, MANIFEST } from '../plugin-content.js'
 import { checkPluginName, pluginNameFrom } from '../plugin-name.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { FileTree } from '../sources/file-tree.js'
@@ -53,7 +53,7 @@ export function planMove({ direction, from, into, within, name: given }: MoveOpt
   if (within !== undefined && !isBelow(realOf(into), realOf(within))) throw leadsOut(into, within)
   if (!existsSync(from)) throw new PluginProblem('SOURCE_NOT_FOUND', `There is no folder ${from}`)
   const source = readFolderTree(from)
-  checkFormat(source)
+  checkPluginFormat(source)
   const { documents, diagnostics } = documentsIn(from, direction === 'claude-code')
   if (documents.length === 0) throw noHooks(from, diagnostics)
   const name = given === undefined ? ownName(source, from) : checkPluginName(given)

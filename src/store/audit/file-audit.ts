@@ -75,7 +75,7 @@ class OpenLog {
   }
 }
 
-class LockTimeout extends Error {
+class MutexTimeout extends Error {
   readonly code = 'ETIMEDOUT'
 
   constructor(holder: string, ms: number) {
@@ -109,7 +109,7 @@ export class FileAuditLog implements AuditLog {
       const texts = entries.map(textOfEntry)
       const until = performance.now() + lockTimeoutMs
       for (let waits = 0; writer.tryWrite(texts) === undefined; waits++) {
-        if (performance.now() > until) throw new LockTimeout(writer.holder, lockTimeoutMs)
+        if (performance.now() > until) throw new MutexTimeout(writer.holder, lockTimeoutMs)
         sleep(pauseMs(waits))
       }
     } catch (error) {
@@ -263,7 +263,7 @@ class Queue {
     for (let waits = 0; ; waits++) {
       const path = writer.tryWrite(texts, false)
       if (path !== undefined) return path
-      if (performance.now() > until) throw new LockTimeout(writer.holder, lockTimeoutMs)
+      if (performance.now() > until) throw new MutexTimeout(writer.holder, lockTimeoutMs)
       await new Promise((resolve) => setTimeout(resolve, pauseMs(waits)))
     }
   }

@@ -184,7 +184,7 @@ export class LogWriter {
       if (stats.size !== size)
         throw new Error(`${segmentName(segment)} was changed while it was being written`)
       if (!this.#mutex.isMine)
-        throw new Error('this process was stopped for so long that another took its lock')
+        throw new Error('this process was stopped for so long that another took its mutex')
       writeWhole(fd, bytes, size)
       if (fsync && syncs) fdatasyncSync(fd)
       if (fsync && size === 0) syncFolder(folder)

@@ -94,7 +94,7 @@ export function contract(name: string, make: () => readonly [TrustRecords, Trust
       expect(other.load(at)).toBeUndefined()
     })
 
-    it('may be relied on where only the user can write, and by no project that holds it', () => {
+    it('may be relied on where only the user can write, for a project that does not hold it', () => {
       const [records] = make()
       records.write(at, trustRecord())
       expect(() => records.checkPrivate()).not.toThrow()

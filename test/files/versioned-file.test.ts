@@ -12,10 +12,10 @@ import {
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { count } from '../../../src/files/fields.js'
-import { VersionedFile, type VersionedFileOptions } from '../../../src/files/versioned-file.js'
-import { runs } from '../../property/runs.js'
-import { workplace } from './workplace.js'
+import { count } from '../../src/files/fields.js'
+import { VersionedFile, type VersionedFileOptions } from '../../src/files/versioned-file.js'
+import { runs } from '../property/runs.js'
+import { workplace } from '../store/sessions/workplace.js'
 
 /** As if of another process: they share nothing but the folder. */
 const counter = (folder: string, more: Partial<VersionedFileOptions<number>> = {}) =>
@@ -326,7 +326,7 @@ describe('a place that cannot be written', () => {
         throw Object.assign(new Error('EPERM: operation not permitted, link'), { code: 'EPERM' })
       },
     }))
-    const mocked = await import('../../../src/files/versioned-file.js')
+    const mocked = await import('../../src/files/versioned-file.js')
     vi.doUnmock('node:fs')
     const file = new mocked.VersionedFile({ folder, what: 'the number', fresh: 0, check: Number })
     expect(() => file.update(plusOne)).toThrow(

@@ -1,16 +1,16 @@
 // `carabiner approvals --watch`: asks every question of every project at this terminal, until it is interrupted.
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { openTerminal } from '../../asking/terminal.js'
-import { promptAt } from '../../asking/terminal-approver.js'
-import { visible, visibleName } from '../../core/base/text.js'
-import type { AnswerResult, Approvals, Found, GivenAnswer, Pending } from '../../store/approvals.js'
-import { Interruption } from '../interruption.js'
-import type { Output } from '../output.js'
-import { userName } from '../person.js'
-import { shortPath } from '../print/lines.js'
-import { isColoured, isTerminal } from '../print/terminal.js'
-import { EXIT, Refusal } from '../refusal.js'
+import { openTerminal } from '../asking/terminal.js'
+import { promptAt } from '../asking/terminal-approver.js'
+import { visible, visibleName } from '../core/base/text.js'
+import type { AnswerResult, Approvals, Found, GivenAnswer, Pending } from '../store/approvals.js'
+import { Interruption } from './interruption.js'
+import type { Output } from './output.js'
+import { userName } from './person.js'
+import { shortPath } from './print/lines.js'
+import { isColoured, isTerminal } from './print/terminal.js'
+import { EXIT, Refusal } from './refusal.js'
 
 /** How often to look for new questions, and for answers given elsewhere. */
 const LOOK_MS = 300

@@ -5,9 +5,9 @@ import { actionRow, isAction } from '../../core/events/actions.js'
 import type { AuditedHook } from '../../core/session/audit-record.js'
 import type { StoredEntry } from '../../store/audit-log.js'
 import { plainData } from '../output.js'
-import { cutTo, fitted, shownColumns } from '../print/fit.js'
-import { columns, duration, indented, noticeLines, oneLine, shortPath } from '../print/lines.js'
-import { type Paint, width } from '../print/terminal.js'
+import { cutTo, fitted, shownColumns } from './fit.js'
+import { columns, duration, indented, noticeLines, oneLine, shortPath } from './lines.js'
+import { type Paint, width } from './terminal.js'
 
 /** A table; the words of an entry are cut at the end of the line. */
 export function entryLines(entries: readonly StoredEntry[], paint: Paint): readonly string[] {

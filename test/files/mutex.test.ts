@@ -14,10 +14,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { isDead, Mutex, ownerOf, ownSelf } from '../../../src/files/mutex.js'
-import { FileAuditLog } from '../../../src/store/audit/file-audit.js'
-import { verify } from '../../../src/store/audit/verify.js'
-import { entriesOf, entry, storyOf, withWorkers, worker, workplace } from './workplace.js'
+import { isDead, Mutex, ownerOf, ownSelf } from '../../src/files/mutex.js'
+import { FileAuditLog } from '../../src/store/audit/file-audit.js'
+import { verify } from '../../src/store/audit/verify.js'
+import { entriesOf, entry, storyOf, withWorkers, worker, workplace } from '../store/audit/workplace.js'
 
 withWorkers()
 
@@ -203,7 +203,7 @@ describe('what is no lock', () => {
   const forged: Record<string, (lock: string) => void> = {
     'a file': (lock) => writeFileSync(lock, 'mine'),
     'a large file': (lock) => writeFileSync(lock, 'x'.repeat(10_000)),
-    'a file with a path in it': (lock) => writeFileSync(lock, owned({ id: '../../../../../' })),
+    'a file with a path in it': (lock) => writeFileSync(lock, owned({ id: '../../../../' })),
     'a file with a process that cannot be': (lock) => writeFileSync(lock, owned({ pid: -1 })),
     'a folder': (lock) => mkdirSync(lock),
     'a link to something': (lock) => symlinkSync('/etc/passwd', lock),

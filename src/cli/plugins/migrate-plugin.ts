@@ -12,13 +12,13 @@ import { pluginsDir, type Target } from '../../plugins/target.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { agrees, canAsk } from '../confirm.js'
 import type { Output } from '../output.js'
-import type { Shown } from '../plugins/print-review.js'
-import { printReview, reviewData, shownPlugin, trustShown } from '../plugins/review.js'
 import { counted, labelled, nextLines, remarkLines, shortPath } from '../print/lines.js'
 import { typed, typedTrust } from '../print/next-command.js'
 import { painter } from '../print/terminal.js'
 import { EXIT, Refusal } from '../refusal.js'
 import { projectFolder } from '../sources.js'
+import type { Shown } from './print-review.js'
+import { printReview, reviewData, shownPlugin, trustShown } from './review.js'
 
 interface How {
   readonly project: string | undefined

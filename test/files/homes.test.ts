@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { dataHome, stateHome } from '../../../src/files/homes.js'
+import { dataHome, stateHome } from '../../src/files/homes.js'
 
 afterEach(() => vi.unstubAllEnvs())
 

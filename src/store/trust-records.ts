@@ -84,9 +84,9 @@ export interface TrustRecord {
   readonly programs: Programs
   /** ISO 8601. */
   readonly at: string
-  /** What is about to take its place and is trusted, too: while files are exchanged, either may be found. */
+  /** The trusted version that is about to replace it. While files are swapped, either may be found. */
   readonly next?: TrustRecord
-  /** What it replaced. That copy stays until the next time, because hooks may just be starting in it. */
+  /** The copy it replaced. It is kept until the next change, because hooks may be starting in it. */
   readonly former?: CopyKey
 }
 

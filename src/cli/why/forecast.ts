@@ -1,4 +1,4 @@
-// On which terms hooks would run, and what could come of an event: denies, failures, changes, questions, and their bounds.
+// Forecasts an event: how its hooks would run, and which denies, failures, changes and questions could follow.
 
 import type { ConfiguredHook } from '../../config/configured-hook.js'
 import type { MergedSettings } from '../../config/merged-settings.js'

@@ -32,6 +32,7 @@ export const codex: Host<'codex'> = {
 
 /** A changed input must come with an allow; on an event that cannot be blocked, a stop must come without a decision. */
 function actOf({ name }: HostEvent, { act, stops, input }: FittedVerdict): FittedVerdict['act'] {
-  if (stops && !CAN[name]?.includes('block')) return 'go'
+  const blocks = Object.hasOwn(CAN, name) && CAN[name]?.includes('block')
+  if (stops && !blocks) return 'go'
   return input ? 'allow' : act
 }

@@ -1,4 +1,4 @@
-// Where a hook may be sent: to public addresses, and to others only if the user allowed them or wrote them down himself.
+// The addresses an HTTP hook may reach: public ones, and others only if the user allowed or wrote them.
 
 import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'

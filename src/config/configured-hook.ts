@@ -60,6 +60,7 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
   const rule = common.if === undefined ? undefined : making.compileIf?.(common.if, event, making.home)
   if (rule?.problem) note(entry, 'if', 'unknown-key', `${name}: ${rule.problem}`, notes)
   const onFailure = common.onFailure ?? 'continue'
+  const timeoutMs = timeoutOf(entry, merge.terms[owner.scope], notes) * 1000
   const detached = kindOf(entry.handler).isDetached?.(handler) ?? false
   const hook: Unrun = {
     id,
@@ -74,8 +75,8 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
     lane: laneOf(group, id, making.lanes),
     detached,
     once: owner.place.skillDir !== undefined && common.once === true,
-    sameAs: sameKey(entry, detached, onFailure),
-    timeoutMs: timeoutOf(entry, merge.terms[owner.scope], notes) * 1000,
+    sameAs: sameKey(entry, { detached, onFailure, timeoutMs }),
+    timeoutMs,
     onFailure,
     run: undefined,
   }
@@ -140,14 +141,17 @@ function laneOf(group: Group, id: string, lanes: Map<Group, string>): string {
 }
 
 /**
- * Hooks with the same key run once. A command is the same by command, arguments and `if`, other kinds by all fields. Hooks
- * that would count differently (async, onFailure), or name a folder that differs for each file, are not the same.
+ * Hooks with the same key run once. Hooks that could end differently (async, onFailure, time-out), or that name a folder
+ * which differs for each file, are not the same.
  */
-function sameKey({ owner, handler }: Entry, detached: boolean, onFailure: string): string {
+function sameKey(
+  { owner, handler }: Entry,
+  { detached, onFailure, timeoutMs }: Pick<Unrun, 'detached' | 'onFailure' | 'timeoutMs'>,
+): string {
   const { type, fields, common } = handler
   const same = kindOf(handler).sameAs?.(fields) ?? JSON.stringify(fields)
   const folder = same.includes('HOOKS_DIR') ? owner.place.hooksDir : ''
-  return `${owner.realm}\0${folder}\0${type}\0${detached}\0${onFailure}\0${same}\0${common.if ?? ''}`
+  return `${owner.realm}\0${folder}\0${type}\0${detached}\0${onFailure}\0${timeoutMs}\0${same}\0${common.if ?? ''}`
 }
 
 // ---- processes ------------------------------------------------------------------------------------------------

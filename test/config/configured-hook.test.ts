@@ -511,9 +511,7 @@ describe('duplicates', () => {
   }
 
   it('are the same by command, args and if', async () => {
-    expect(await same(command('x'), command('x', { timeout: 5, shell: 'bash', statusMessage: 'y' }))).toBe(
-      true,
-    )
+    expect(await same(command('x'), command('x', { statusMessage: 'y' }))).toBe(true)
     expect(await same(command('x'), command('x', { args: [] }))).toBe(false)
     expect(await same(command('x', { args: ['a', 'b'] }), command('x', { args: ['a b'] }))).toBe(false)
     expect(await same(command('x'), command('x', { if: 'Bash(rm *)' }))).toBe(false)
@@ -526,10 +524,28 @@ describe('duplicates', () => {
     expect(await same(command('x'), command('x', { onFailure: 'block' }))).toBe(false)
   })
 
+  it('G9: do not hide a gate behind one with another time-out, shell or environment', async () => {
+    expect(await same(command('x', { timeout: 1 }), command('x'))).toBe(false)
+    expect(await same(command('x', { timeout: 30 }), command('x'))).toBe(true)
+    expect(await same(command('x', { shell: 'bash' }), command('x'))).toBe(false)
+    expect(await same(command('x', { shell: 'sh' }), command('x'))).toBe(true)
+    expect(await same(command('x'), command('x', { envPassthrough: ['TOKEN'] }))).toBe(false)
+  })
+
+  it('G9: do not hide a gate whose settings give it more time', async () => {
+    const { specs } = await load({
+      'home/.amplifier/hooks/hooks.json': hooksFile(),
+      'project/.amplifier/hooks/hooks.json': hooksFile(),
+      'project/.amplifier/settings.json': { hooks: { default_timeout: 1 } },
+    })
+    expect(specs.map(({ hook }) => hook.timeoutMs)).toEqual([30_000, 1000])
+    expect(new Set(specs.map(({ hook }) => hook.sameAs)).size).toBe(2)
+  })
+
   it('of other types are the same by their content', async () => {
-    expect(await same({ type: 'prompt', prompt: 'a' }, { type: 'prompt', prompt: 'a', timeout: 3 })).toBe(
-      true,
-    )
+    const prompt = { type: 'prompt', prompt: 'a' }
+    expect(await same(prompt, { ...prompt, statusMessage: 'y' })).toBe(false)
+    expect(await same(prompt, { ...prompt, timeout: 3 })).toBe(false)
     expect(await same({ type: 'prompt', prompt: 'a' }, { type: 'prompt', prompt: 'b' })).toBe(false)
     expect(await same({ type: 'prompt', prompt: 'a' }, { type: 'agent', prompt: 'a' })).toBe(false)
   })

@@ -29,7 +29,8 @@ export const COMMAND: Kind<HookSpec<CommandHandler>> = {
   target: ({ command, args = [] }) => [command, ...args].join(' '),
   program: ({ command, args, shell }) => ({ command, ...(args && { args }), ...(shell && { shell }) }),
   passthrough: ({ envPassthrough = [] }) => envPassthrough,
-  sameAs: ({ command, args }) => (args === undefined ? command : `${command}\0${JSON.stringify(args)}`),
+  sameAs: ({ command, args = null, shell = 'sh', envPassthrough = [] }) =>
+    JSON.stringify([command, args, shell, envPassthrough]),
   isDetached: ({ async = false, asyncRewake = false }) => async || asyncRewake,
   terms: ({ async, asyncRewake }) => [...(async ? ['async'] : []), ...(asyncRewake ? ['asyncRewake'] : [])],
   async load({ programs, handedOn }) {

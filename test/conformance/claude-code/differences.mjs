@@ -66,6 +66,12 @@ export const RULES = [
   },
   { rule: '≠C shell bash', section: '§9', reason: '"shell": "bash" runs bash: it is what the file says.' },
   {
+    rule: '≠C other time-out',
+    section: '§9',
+    reason:
+      'A hook that stands twice with another time-out or shell is two hooks: the one that would have answered must not be left out.',
+  },
+  {
     rule: '≠C if sees through',
     section: '§9',
     reason: 'sudo, env, sh -c, trap, exec, paths and the like are seen through: more often, never less.',
@@ -235,6 +241,9 @@ const SHOWN = {
   },
   '≠C shell bash': {
     'shell bash': { wrote: ['BASH'], failed: false },
+  },
+  '≠C other time-out': {
+    'twice, another time-out': { ran: ['X', 'X'] },
   },
   '≠C if sees through': {
     'if Bash(git *): /usr/bin/git --version': { ran: ['A', 'CONTROL'] },

@@ -115,7 +115,7 @@ const rsync: EffectReader = ({ args }) => {
 
 /** What a link leads to is as good as changed: by its other name nobody would see it. */
 const link: EffectReader = ({ args }) => {
-  const { operands, valuesOf } = argumentsOf(args, TARGET)
+  const { operands, valuesOf, has } = argumentsOf(args, TARGET)
   const [sources, targets] = destinations(operands, valuesOf('t', '--target-directory'))
   const beside = targets.flatMap((target) =>
     sources.filter(({ text }) => !/^[/~]/.test(text)).map((source) => inFolder(target, `../${source.text}`)),
@@ -123,6 +123,7 @@ const link: EffectReader = ({ args }) => {
   return [
     ...each('link', sources, true),
     ...each('link', beside, true),
+    ...(has('T', '--no-target-directory') ? each('write', targets, true) : []),
     ...arriving(sources, targets, 'write'),
   ]
 }

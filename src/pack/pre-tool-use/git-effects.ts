@@ -11,12 +11,23 @@ const SHAPES: Readonly<Record<string, string>> = {
   restore: 's',
   worktree: 'b',
   clone: 'bcoj',
+  clean: 'e',
 }
+
+/** Long options of `clean` that take the next word. */
+const CLEAN = ['--exclude']
 
 export const gitEffects: EffectReader = (call) => {
   const { verb, count } = verbOf(call)
   const words = call.args.slice(count)
-  const { operands: given, has, valuesOf } = argumentsOf(words, { valued: SHAPES[verb] ?? 'o' })
+  const {
+    operands: given,
+    has,
+    valuesOf,
+  } = argumentsOf(words, {
+    valued: SHAPES[verb] ?? 'o',
+    long: verb === 'clean' ? CLEAN : [],
+  })
   const operands = given.flatMap(asPath)
   const made = (targets: readonly Word[], deed: Effect['deed'] = 'write', deep = true): Effect[] =>
     targets.map((target) => ({ deed, target, deep, folders: gitFolders(call) }))

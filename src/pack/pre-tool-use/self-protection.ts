@@ -2,11 +2,11 @@
 
 import { shown } from '../../core/base/text.js'
 import { isNoFile } from './allow-list.js'
-import { argumentsOf, type Effect, inFolder } from './effect.js'
+import { treeFindings } from './copied-trees.js'
+import type { Effect } from './effect.js'
 import { effectsOf } from './file-effects.js'
 import { asked, denied, type Finding } from './finding.js'
-import { namesIn } from './on-disk.js'
-import { type Depth, type Hit, OF_AGENTS_WHAT, type Places, SOMEWHERE } from './places.js'
+import { type Depth, type Hit, type Places, SOMEWHERE } from './places.js'
 import type { Call, Script, WrittenFile } from './shell-script.js'
 import { isWild, type Word } from './word.js'
 
@@ -18,8 +18,6 @@ const DEEDS: Readonly<Record<Effect['deed'], string>> = {
   link: 'links',
 }
 
-const MOST_ENTRIES = 1000
-
 const INSTEAD = 'Tell the user what should change, and let them do it.'
 
 export function protectionFindings(
@@ -30,7 +28,7 @@ export function protectionFindings(
 ): Finding[] {
   const findings = effects.flatMap((effect) => ofEffect(call, effect, script, places))
   findings.push(...mentions(call, effectsOf(call.name) === undefined ? call.args : sideOutputs(call), places))
-  if (/^(?:cp|mv|rsync|ditto)$/.test(call.name)) findings.push(...copiedTrees(call, places))
+  findings.push(...treeFindings(call, script, places))
   return findings
 }
 
@@ -161,33 +159,4 @@ function asNamed(word: Word): Word {
 function valuesIn(word: Word): readonly Word[] {
   const [, value] = /^(?:--?[\w-]+=|\w+=|[A-Za-z][\w-]*:(?!\/\/)|-\w(?=[./~]))(.+)$/s.exec(word.text) ?? []
   return value === undefined ? [] : [{ ...word, text: value }]
-}
-
-/** `cp -r x/. .`: what is in the source comes by its own names. */
-function copiedTrees({ name, args, folders }: Call, places: Places): Finding[] {
-  const { operands, valuesOf } = argumentsOf(args, { valued: 't' })
-  const named = valuesOf('t', '--target-directory')
-  const [target] = [...named, ...operands.slice(-1)]
-  const sources = (named.length > 0 ? operands : operands.slice(0, -1)).filter(({ text }) =>
-    /(?:^|\/)\.?\/?$|(?:^|\/)\*$/.test(text),
-  )
-  for (const source of sources) {
-    for (const entry of folders.flatMap((folder) => entriesOf(source, folder, places))) {
-      const hit = target && places.hitBy(inFolder(target, entry), folders, true)
-      // A copy of the project in some other folder guards nothing there.
-      if (!hit || (hit.what === OF_AGENTS_WHAT && folders.every((folder) => places.isAside(target, folder))))
-        continue
-      return [
-        asked(
-          'self-protection',
-          `\`${name}\` copies all of ${shown(source.text)}, and with it ${shown(entry)}: ${hit.what}. Name the files that you mean.`,
-        ),
-      ]
-    }
-  }
-  return []
-}
-
-function entriesOf({ text }: Word, folder: string, places: Places): readonly string[] {
-  return namesIn(places.absolute(text, folder).replace(/\*$/, '')).slice(0, MOST_ENTRIES)
 }

@@ -44,6 +44,8 @@ interface FolderReading {
 interface FolderReadingOptions {
   /** If the root's path is inside this folder, its real path must be too. */
   readonly within?: string | undefined
+  /** Links that lead out of the root and into this folder are read as the files they lead to. */
+  readonly follow?: string
   /** Files that still have the stamp given here are neither read nor passed on. */
   readonly known?: ReadonlyMap<string, TrustedFile>
   /** Called with each file and its bytes, in any order. Its errors are rethrown. */
@@ -74,6 +76,8 @@ class Reader {
   readonly #folders: TrustedFolder[] = []
   readonly #links: Link[] = []
   readonly #problems: string[] = []
+  /** Folders outside that links led to and that are being read. */
+  readonly #outside: string[] = []
   #entries = 0
   #bytes = 0
   #top: OpenFolder | undefined
@@ -171,7 +175,7 @@ class Reader {
     if (!stats) this.#problem(`${named(path)} is gone, or cannot be read; try again.`)
     else if (stats.isDirectory()) this.#below(folder.to(name), path, depth + 1)
     else if (stats.isSymbolicLink()) this.#link(folder, name, path, stats)
-    else if (stats.isFile()) this.#file(folder, name, path)
+    else if (stats.isFile()) this.#file(folder.to(name), path)
     else this.#problem(`${named(path)} is ${kindOf(stats)}, which cannot be copied; remove it.`)
   }
 
@@ -194,10 +198,10 @@ class Reader {
     }
   }
 
-  #file(folder: OpenFolder, name: string, path: string): void {
+  #file(at: string, path: string): void {
     const known = this.#options.known?.get(path)
     const stamp = known && parseStamp(known.stamp)
-    const read: Read = readFile(folder.to(name), { follow: false, limit: MOST_BYTES - this.#bytes, stamp })
+    const read: Read = readFile(at, { follow: false, limit: MOST_BYTES - this.#bytes, stamp })
     if (known && read === 'untouched') {
       this.#files.push(known)
       return
@@ -231,6 +235,7 @@ class Reader {
     }
     const root = (this.#top as OpenFolder).realPath()
     if (target !== root && !target.startsWith(`${root}/`)) {
+      if (this.#followed(target, path)) return
       this.#problem(
         `${named(path)} is a link to the outside, to ${quoted(target)}; put the file itself there.`,
       )
@@ -251,6 +256,22 @@ class Reader {
       link,
       stamp: stampOf(stats, seen),
     })
+  }
+
+  /** Reads the file or folder outside that a link leads to. False if it must not be followed there. */
+  #followed(target: string, path: string): boolean {
+    const { follow } = this.#options
+    if (follow === undefined || !isBelow(target, realOf(follow))) return false
+    if (target.split('/').some((name) => LEFT_OUT.has(name))) return false
+    const root = (this.#top as OpenFolder).realPath()
+    if ([root, ...this.#outside].some((open) => isBelow(open, target))) {
+      this.#problem(`${named(path)} is a link to a folder that it lies in, which has no end; remove it.`)
+    } else if (statsOf(target)?.isDirectory()) {
+      this.#outside.push(target)
+      this.#below(target, path, path.split('/').length)
+      this.#outside.pop()
+    } else this.#file(target, path)
+    return true
   }
 
   /** A link may only lead to something that was read, not to something left out or just added. */

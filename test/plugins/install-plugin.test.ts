@@ -177,7 +177,7 @@ describe('what is no plugin is refused, and says what it is', () => {
     expect(await install(bench.path('later'))).toBe('later')
   })
 
-  it('a folder with links, or files that run as somebody else, in it', async () => {
+  it('a folder with links to the outside, or files that run as somebody else, in it', async () => {
     const folder = bench.plugin('linked')
     bench.file('linked/suid', 'x', 0o4755)
     await expect(install(folder)).rejects.toMatchObject({
@@ -187,12 +187,6 @@ describe('what is no plugin is refused, and says what it is', () => {
     rmSync(join(folder, 'suid'))
     symlinkSync('/etc/passwd', join(folder, 'link'))
     await expect(install(folder)).rejects.toMatchObject({ code: 'UNSAFE_ENTRY' })
-    rmSync(join(folder, 'link'))
-    symlinkSync('guard.sh', join(folder, 'inside'))
-    await expect(install(folder)).rejects.toMatchObject({
-      code: 'UNSAFE_ENTRY',
-      message: expect.stringContaining('inside is a symbolic link'),
-    })
     expect(listInstalled({ home: bench.home }).plugins).toEqual([])
   })
 })

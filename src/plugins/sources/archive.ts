@@ -1,11 +1,12 @@
-// A tar archive as a tree, from a file or an address: plain files and folders, as ustar, pax and GNU write them.
+// A tar archive as a tree, from a file or an address: files, folders and symbolic links, as ustar, pax and GNU write them.
 
 import { gunzipSync } from 'node:zlib'
 import { textOf } from '../../core/base/errors.js'
 import { visibleName } from '../../core/base/text.js'
 import { readPlainBytes } from '../../files/plain-file.js'
 import { PluginProblem } from '../plugin-problem.js'
-import { FileTree, MOST_BYTES, MOST_ENTRIES, pathOfBytes, tooLarge } from './file-tree.js'
+import { FileTree, pathOfBytes } from './file-tree.js'
+import { MOST_BYTES, MOST_ENTRIES, tooLarge } from './limits.js'
 import { NO_ZIP } from './source.js'
 
 /*
@@ -19,10 +20,9 @@ const MOST_UNPACKED = MOST_BYTES + 4 * BLOCK * MOST_ENTRIES
 /** The largest header with a long name or attributes. */
 const MOST_HEAD = 64 * 1024
 
-/** Names for entry types that are neither file nor folder. */
+/** Names for entry types that are refused. */
 const KINDS: Readonly<Record<string, string>> = {
   '1': 'a hard link',
-  '2': 'a symbolic link',
   '3': 'a device',
   '4': 'a device',
   '6': 'a named pipe',
@@ -47,6 +47,7 @@ function isGzip(bytes: Buffer): boolean {
 /** Attributes that headers give to the next entry. */
 interface Attributes {
   path?: string
+  link?: string
   size?: number
 }
 
@@ -69,7 +70,9 @@ function readTar(bytes: Buffer, tree: FileTree): void {
       next = { ...next, ...attributesOf(type, content) }
       continue
     }
-    addEntry(tree, type, next.path ?? nameIn(head), head, content)
+    const path = next.path ?? nameIn(head)
+    if (type === '2') tree.addLink(path, next.link ?? targetIn(head))
+    else addEntry(tree, type, path, head, content)
     next = {}
   }
   if (heads === 0) throw broken('is no tar')
@@ -89,8 +92,7 @@ function addEntry(tree: FileTree, type: string, path: string, head: Buffer, cont
 
 function attributesOf(type: string, content: Buffer): Attributes {
   if (content.length > MOST_HEAD) throw broken('has a head that is too long')
-  // A link's target does not matter: links are refused.
-  if (type === 'K') return {}
+  if (type === 'K') return { link: pathOfBytes(upToNul(content)) }
   if (type === 'L') return { path: pathOfBytes(upToNul(content)) }
   return paxAttributes(content, type === 'g')
 }
@@ -110,8 +112,9 @@ function paxAttributes(content: Buffer, isForAll: boolean): Attributes {
     const key = record.toString('latin1', 0, Math.max(0, sign))
     const value = record.subarray(sign + 1)
     if (key.startsWith('GNU.sparse.')) throw broken('holds a sparse file')
-    if (isForAll && (key === 'path' || key === 'size')) throw broken('gives one path or size to all files')
+    if (isForAll && /^(?:path|linkpath|size)$/.test(key)) throw broken('gives one path or size to all files')
     if (key === 'path') found.path = pathOfBytes(value)
+    if (key === 'linkpath') found.link = pathOfBytes(value)
     if (key === 'size') found.size = wholeNumber(value.toString('latin1'), 10)
     at = end
   }
@@ -149,6 +152,10 @@ function nameIn(head: Buffer): string {
   const isUstar = head.toString('latin1', 257, 263) === 'ustar\0'
   const prefix = isUstar ? upToNul(head.subarray(345, 500)) : Buffer.alloc(0)
   return pathOfBytes(prefix.length === 0 ? name : Buffer.concat([prefix, Buffer.from('/'), name]))
+}
+
+function targetIn(head: Buffer): string {
+  return pathOfBytes(upToNul(head.subarray(157, 257)))
 }
 
 function upToNul(bytes: Buffer): Buffer {

@@ -1,7 +1,7 @@
 // Fetching a source: a tree of checked files, and what it is pinned to.
 
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { visibleName } from '../../core/base/text.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { withWorkFolder } from '../work-folder.js'
@@ -23,17 +23,17 @@ export interface Fetched {
 export async function fetchTree(source: FetchableSource): Promise<Fetched> {
   switch (source.kind) {
     case 'folder':
-      return { tree: readFolderTree(folderOf(source.folder, source.path)) }
+      return { tree: readFolderTree(folderOf(source.folder, source.path), source.folder) }
     case 'git':
       // Each kind of source loads its own code.
       return withWorkFolder(async (work) => (await import('./git-source.js')).fetchGit(source, work))
     case 'npm':
       return withWorkFolder(async (work) => {
         const { tree, version } = await (await import('./npm-source.js')).fetchNpm(source, work)
-        return { tree: part(unwrapped(tree), source.path), version }
+        return { tree: part(tree, source.path), version }
       })
     case 'archive':
-      return { tree: part(unwrapped(await fetchArchive(source.place)), source.path) }
+      return { tree: part(await fetchArchive(source.place), source.path) }
   }
 }
 
@@ -45,16 +45,16 @@ function folderOf(folder: string, path: string | undefined): string {
 }
 
 /** Most archives hold a single folder with everything in it. A plugin has several things at its top, or a file. */
-function unwrapped(tree: FileTree): FileTree {
+function wrapperOf(tree: FileTree): string {
   const [only, ...others] = tree.top()
-  if (only === undefined || others.length > 0 || only.startsWith('.') || only === 'hooks') return tree
-  return tree.below(only) ?? tree
+  const isPlugin = only === undefined || others.length > 0 || only.startsWith('.') || only === 'hooks'
+  return isPlugin || tree.files.has(only) ? '' : only
 }
 
-function part(tree: FileTree, path: string | undefined): FileTree {
-  const found = tree.below(path ?? '')
+function part(tree: FileTree, path = ''): FileTree {
+  const found = tree.below(posix.join(wrapperOf(tree), path).replace(/^\.$/, ''))
   if (found) return found
-  throw noFolder(path ?? '')
+  throw noFolder(path)
 }
 
 function noFolder(path: string): PluginProblem {

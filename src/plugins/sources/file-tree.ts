@@ -4,10 +4,8 @@ import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { visibleName } from '../../core/base/text.js'
 import { PluginProblem } from '../plugin-problem.js'
-
-export const MOST_ENTRIES = 10_000
-export const MOST_BYTES = 64 * 1024 * 1024
-export const MOST_FILE_BYTES = 16 * 1024 * 1024
+import { MOST_BYTES, MOST_ENTRIES, MOST_FILE_BYTES, tooLarge, tooMany } from './limits.js'
+import { type Entries, plainFiles } from './links.js'
 
 interface TreeFile {
   readonly bytes: Buffer
@@ -26,9 +24,10 @@ export const INTEGRITY = /^sha256-[A-Za-z0-9+/]{43}=$/
 
 export class FileTree {
   readonly #files = new Map<string, TreeFile>()
+  readonly #links = new Map<string, string>()
   /** The first spelling of each collision key, and whether it is a folder. */
   readonly #taken = new Map<string, { readonly path: string; readonly isFolder: boolean }>()
-  #entries = 0
+  #counted = 0
   #bytes = 0
 
   /** Paths are in any order. */
@@ -44,30 +43,45 @@ export class FileTree {
     if (!isLeftOut(path)) this.#files.set(path, { bytes, isExecutable })
   }
 
+  /** `below` replaces it by the files it leads to. */
+  addLink(raw: string, target: string): void {
+    const path = this.#place(raw, false)
+    if (Buffer.byteLength(target) > LONGEST_PATH || /\p{Cc}/u.test(target) || target === '')
+      throw unsafe(raw, 'is a symbolic link to no path')
+    if (!isLeftOut(path)) this.#links.set(path, target)
+  }
+
   /** Only checks the path: folders exist because of their files. */
   addFolder(raw: string): void {
     if (entryPath(raw) === '') this.#count()
     else this.#place(raw, true)
   }
 
-  /** Never returns: only files and folders are accepted. */
+  /** Never returns: only files, folders and links are accepted. */
   refuse(raw: string, what: string): never {
     throw unsafe(raw, `is ${what}`)
   }
 
-  /** The files in this folder as a tree. Undefined if there are none. */
+  /** The files in this folder as a tree, with links replaced. Undefined if there are none. Throws for a bad link. */
   below(folder: string): FileTree | undefined {
-    if (folder === '') return this
+    if (folder === '' && this.#links.size === 0) return this
     const tree = new FileTree()
-    for (const [path, { bytes, isExecutable }] of this.#files) {
-      if (path.startsWith(`${folder}/`)) tree.addFile(path.slice(folder.length + 1), bytes, isExecutable)
+    for (const { path, from } of plainFiles(this.#entries(), folder)) {
+      const { bytes, isExecutable } = this.#files.get(from) as TreeFile
+      tree.addFile(path, bytes, isExecutable)
     }
     return tree.#files.size === 0 ? undefined : tree
   }
 
+  #entries(): Entries {
+    const links = [...this.#links].map(([path, link]) => [path, { link }] as const)
+    return new Map([...[...this.#files.keys()].map((path) => [path, {}] as const), ...links])
+  }
+
   /** The names at the top. */
   top(): readonly string[] {
-    return [...new Set([...this.#files.keys()].map((path) => path.split('/')[0] as string))].sort()
+    const paths = [...this.#files.keys(), ...this.#links.keys()]
+    return [...new Set(paths.map((path) => path.split('/')[0] as string))].sort()
   }
 
   text(path: string): string | undefined {
@@ -98,9 +112,7 @@ export class FileTree {
   }
 
   #count(): void {
-    if (++this.#entries > MOST_ENTRIES) {
-      throw new PluginProblem('TOO_LARGE', `It holds more than ${MOST_ENTRIES} files and folders`, SMALLER)
-    }
+    if (++this.#counted > MOST_ENTRIES) throw tooMany()
   }
 
   /** Whether it was there already. */
@@ -113,13 +125,6 @@ export class FileTree {
     else if (known.isFolder !== isFolder) throw unsafe(raw, 'is both a file and a folder')
     return known !== undefined
   }
-}
-
-const SMALLER = 'If only a part of it is the plugin, name its folder with --path DIR.'
-
-export function tooLarge(path: string | undefined, most: number): PluginProblem {
-  const what = path === undefined ? 'It' : JSON.stringify(path.slice(0, 200))
-  return new PluginProblem('TOO_LARGE', `${what} has more than ${most / 1024 / 1024} MiB`, SMALLER)
 }
 
 export function isLeftOut(path: string): boolean {

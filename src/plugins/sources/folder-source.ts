@@ -1,4 +1,4 @@
-// A folder on this machine as a tree, read and written. Links are refused, and nobody can redirect the reading meanwhile.
+// A folder on this machine as a tree, read and written. Nobody can redirect the reading meanwhile.
 
 import { closeSync, fchmodSync, fsyncSync, lstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -16,20 +16,23 @@ export function isFolderIn(folder: string, path: string): boolean {
   })
 }
 
-export function readFolderTree(folder: string): FileTree {
+/** Links are replaced by the files they lead to, which may be anywhere in `source`. */
+export function readFolderTree(folder: string, source = folder): FileTree {
   const tree = new FileTree()
   const { files, problems } = readFolder(folder, {
+    follow: source,
     take: (file, bytes) => tree.addFile(file.path, bytes, isExecutable(file)),
   })
-  const link = files.find((file) => file.link !== undefined)
-  if (link) tree.refuse(link.path, 'a symbolic link')
   const [first, ...more] = problems
-  if (first === undefined) return tree
+  if (first === undefined) {
+    for (const { path, link } of files) if (link !== undefined) tree.addLink(path, link)
+    return tree.below('') ?? tree
+  }
   const others = more.length > 0 ? ` (and ${more.length} more)` : ''
   throw new PluginProblem(
     'UNSAFE_ENTRY',
     `${first}${others}`,
-    'A plugin holds files and folders, nothing else.',
+    'A plugin holds files, folders, and links to them, nothing else.',
   )
 }
 

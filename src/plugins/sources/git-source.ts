@@ -5,12 +5,14 @@ import { isAbsolute, join } from 'node:path'
 import { visibleName } from '../../core/base/text.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { type Ended, runProgram } from './external-program.js'
-import { FileTree, isLeftOut, MOST_BYTES, MOST_ENTRIES, pathOfBytes, tooLarge } from './file-tree.js'
+import { FileTree, isLeftOut, pathOfBytes } from './file-tree.js'
+import { MOST_BYTES, MOST_ENTRIES, tooLarge, tooMany } from './limits.js'
+import { plainFiles } from './links.js'
 import type { Source } from './source.js'
 
 /*
- * Without a working tree there are no hooks, filters, attributes, submodules or links: everything in the repository is
- * data.
+ * Without a working tree there are no hooks, filters, attributes or submodules, and links are only text: everything in
+ * the repository is data.
  */
 
 type GitSource = Extract<Source, { readonly kind: 'git' }>
@@ -88,6 +90,16 @@ interface Listed {
   readonly path: string
 }
 
+/** A file under the name that it gets in the plugin. */
+interface PlainEntry {
+  readonly path: string
+  readonly entry: Listed
+}
+
+/** The mode of a symbolic link. Its content is its target. */
+const LINK = '120000'
+const LONGEST_TARGET = 1024
+
 class Git {
   readonly #url: string
   /** The address that it redirects to. */
@@ -161,20 +173,39 @@ class Git {
 
   async read(commit: string, path: string): Promise<FileTree> {
     const entries = await this.#list(commit, path)
+    if (entries.length > MOST_ENTRIES) throw tooMany()
     const tree = new FileTree()
-    let bytes = 0
-    for (const { mode, path: name, size } of entries) {
-      if (mode === '120000') tree.refuse(name, 'a symbolic link')
+    for (const { mode, path: name } of entries) {
       if (mode === '160000') tree.refuse(name, 'a submodule')
-      if (!mode.startsWith('100')) tree.refuse(name, `of a mode that is not known (${mode})`)
-      bytes += size
-      if (bytes > MOST_BYTES) throw tooLarge(undefined, MOST_BYTES)
+      if (!mode.startsWith('100') && mode !== LINK) tree.refuse(name, `of a mode that is not known (${mode})`)
     }
-    const contents = await this.#contents(entries)
-    for (const [i, { mode, path: name }] of entries.entries()) {
-      tree.addFile(name, contents[i] as Buffer, mode === '100755')
+    const files = entries.some(({ mode }) => mode === LINK)
+      ? await this.#linked(commit, path)
+      : entries.map((entry) => ({ path: entry.path, entry }))
+    const bytes = files.reduce((sum, { entry }) => sum + entry.size, 0)
+    if (bytes > MOST_BYTES) throw tooLarge(undefined, MOST_BYTES)
+    const contents = await this.#contents(files.map(({ entry }) => entry))
+    for (const [i, { path: name, entry }] of files.entries()) {
+      tree.addFile(name, contents[i] as Buffer, entry.mode === '100755')
     }
     return tree
+  }
+
+  /** The files of a folder with its links replaced. They may lead to the whole repository. */
+  async #linked(commit: string, folder: string): Promise<readonly PlainEntry[]> {
+    const all = (await this.#list(commit, '')).filter(({ mode }) => mode.startsWith('100') || mode === LINK)
+    const links = all.filter(({ mode }) => mode === LINK)
+    if (links.length > MOST_ENTRIES) throw tooMany()
+    const long = links.find(({ size }) => size > LONGEST_TARGET)
+    if (long) new FileTree().refuse(long.path, 'a symbolic link to no path')
+    const targets = (await this.#contents(links)).map(pathOfBytes)
+    const linkAt = new Map(links.map(({ path }, i) => [path, targets[i]]))
+    const found = new Map(all.map((entry) => [entry.path, entry]))
+    const entries = new Map(all.map(({ path }) => [path, { link: linkAt.get(path) }]))
+    return plainFiles(entries, folder).map(({ path, from }) => ({
+      path,
+      entry: found.get(from) as Listed,
+    }))
   }
 
   async file(commit: string, path: string, maxBytes: number): Promise<Buffer | undefined> {
@@ -208,15 +239,9 @@ class Git {
         `There is no folder ${visibleName(path)} in ${visibleName(this.#url)} at ${commit.slice(0, 12)}`,
       )
     }
-    const entries = records(stdout).map(listed)
-    if (entries.length > MOST_ENTRIES) {
-      throw new PluginProblem(
-        'TOO_LARGE',
-        `It holds more than ${MOST_ENTRIES} files`,
-        'Name the folder of the plugin with --path DIR.',
-      )
-    }
-    return entries.filter((entry) => !isLeftOut(entry.path))
+    return records(stdout)
+      .map(listed)
+      .filter((entry) => !isLeftOut(entry.path))
   }
 
   async #contents(entries: readonly Listed[]): Promise<readonly Buffer[]> {

@@ -4,7 +4,7 @@ import { type Data, isObject, type Json } from '../core/base/json.js'
 import { withoutSecrets } from '../core/base/secrets.js'
 import { columnsOf, folded, visible, visibleName } from '../core/base/text.js'
 import type { Ask, Question } from '../core/hooks/outcome.js'
-import { type Effect, effectOf } from '../core/verdict/approval.js'
+import { BESIDE, type Effect, effectOf } from '../core/verdict/approval.js'
 
 export { type Effect, effectOf }
 
@@ -25,6 +25,7 @@ export function questionText(question: Question, options: CallTextOptions = {}):
     ...behind(MARK, `event: ${visibleName(event)}`, columns),
     ...behind(MARK, `session: ${visibleName(session)}`, columns),
     ...(cwd === undefined ? [] : behind(MARK, `in: ${visibleName(cwd)}`, columns)),
+    ...besideLines(call, columns),
     'Asked by',
     ...head.flatMap((ask) => askLines(ask, columns)),
     ...(left.length > 0 ? [`${OURS}${left.length} more hooks`] : []),
@@ -35,6 +36,16 @@ export function questionText(question: Question, options: CallTextOptions = {}):
     'Answers',
     ...optionLines(question, columns),
   ]
+}
+
+/** Who calls which tool, beside its name. Other events show all their fields anyway. */
+function besideLines(call: Data, columns: number): readonly string[] {
+  if (typeof call.tool_name !== 'string') return []
+  return BESIDE.filter((key) => call[key] !== undefined).flatMap((key) => {
+    const value = call[key] as Json
+    const shown = typeof value === 'string' ? visibleName(value) : visible(JSON.stringify(value))
+    return behind(MARK, `${key}: ${shown}`, columns)
+  })
 }
 
 function askLines({ hook, prompt, reason }: Ask, columns: number): readonly string[] {

@@ -194,6 +194,30 @@ describe('in a session', () => {
     expect(await fire('make deploy')).toBe('ask_user')
   })
 
+  it('A3: an approval counts for one retry of the same call, under whatever id', async () => {
+    const { queue } = place()
+    const one = await session(queue)
+    const call = (id: string) => one.fire('PreToolUse', { ...bash('make deploy'), tool_use_id: id })
+    await call('t1')
+    const [pending] = queue.open()
+    expect(pending?.question.call).toEqual({ ...bash('make deploy'), tool_use_id: 't1' })
+    queue.answer(pending?.id ?? '', { decision: 'allow', by: 'ann' })
+    const retried = await Promise.all(['t2', 't3', 't4'].map(call))
+    expect(retried.map(({ action }) => action).sort()).toEqual(['ask_user', 'ask_user', 'continue'])
+  })
+
+  it('A2: an approval for one agent counts for no other', async () => {
+    const { queue } = place()
+    const one = await session(queue)
+    const call = (agent_id?: string) =>
+      one.fire('PreToolUse', { ...bash('make deploy'), ...(agent_id && { agent_id }) })
+    await call('a1')
+    queue.answer(queue.open()[0]?.id ?? '', { decision: 'allow', by: 'ann' })
+    expect((await call()).action).toBe('ask_user')
+    expect((await call('a2')).action).toBe('ask_user')
+    expect((await call('a1')).action).toBe('continue')
+  })
+
   it('a deny reaches the model with the words of the person', async () => {
     const { queue } = place()
     const one = await session(queue)

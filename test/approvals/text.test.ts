@@ -179,6 +179,14 @@ describe('a question', () => {
     ])
   })
 
+  it('A2: shows the agent and everything else beside the input that an answer is bound to', () => {
+    const call = { ...bash('ls'), agent_id: 'a\nAnswers', mcp_server: { name: 'x' }, tool_use_id: 't1' }
+    const shown = questionText(madeQuestion({ call }))
+    expect(shown).toContain('  │ agent_id: "a⟨U+000A⟩Answers"')
+    expect(shown).toContain('  │ mcp_server: {"name":"x"}')
+    expect(shown.join()).not.toContain('t1')
+  })
+
   it.each(HOSTILE)('shows %j for what it is, in every part', (text) => {
     const question: Question = {
       ...madeQuestion(),

@@ -388,6 +388,16 @@ describe('who answers', () => {
   })
 
   test.each([
+    ['Yes', 'the approver answered "Yes" to "ok?"'],
+    [{ option: 'No', reason: 'use staging' }, 'the approver answered "No" (use staging) to "ok?"'],
+  ])('A5: the reason says that %j was not offered, and blames no user', async (reply, said) => {
+    const outcome = await ask({ approver: () => reply }, askUser('ok?'))
+    const reason = `${said}, which is not an option; offered were Allow, Deny`
+    expect(outcome).toMatchObject({ action: 'deny', reason: `Denied: ${reason}` })
+    expect(outcome.diagnostics).toMatchObject([{ code: 'host-failed', text: reason }])
+  })
+
+  test.each([
     ['undefined', undefined],
     ['null', null],
     ['true', true],
@@ -962,5 +972,43 @@ describe('what a question is bound to', () => {
     ['hook', ['s', 'ls', 'ok?', 'another']],
   ] as const)('is another for another %s', async (_, [session, command, prompt, name]) => {
     expect(await bindingOf(session, command, prompt, name)).not.toBe(await bindingOf('s', 'ls', 'ok?'))
+  })
+
+  const SUBAGENT = { agent_id: 'a1', agent_type: 'reviewer' }
+  async function asked(...calls: readonly object[]): Promise<readonly Question[]> {
+    const { approver, questions } = person('Deny')
+    const hooks = await asking({ approver }, askUser('ok?'))
+    for (const call of calls) await hooks.session({ id: 's' }).fire('PreToolUse', { ...BASH, ...call })
+    return questions
+  }
+
+  test.each([
+    ['agent', { ...SUBAGENT, agent_id: 'a2' }],
+    ['kind of agent', { ...SUBAGENT, agent_type: 'writer' }],
+    ['absence of an agent', { agent_id: undefined, agent_type: undefined }],
+    ['tool of the host', { ...SUBAGENT, host_tool_name: 'run_shell' }],
+    ['MCP server', { ...SUBAGENT, mcp_server: { name: 'evil' } }],
+    ['chat', { ...SUBAGENT, channel: 'slack', chat_id: 'c1' }],
+  ])('A2: is another for another %s', async (_, other) => {
+    const [first, second] = await asked(SUBAGENT, other)
+    expect(second?.binding).not.toBe(first?.binding)
+    expect(second?.digest).toBe(first?.digest)
+  })
+
+  test('A3: is the same under another tool_use_id, which the question carries', async () => {
+    const [first, second] = await asked({ tool_use_id: 't1' }, { tool_use_id: 't2' })
+    expect([first?.call.tool_use_id, second?.call.tool_use_id]).toEqual(['t1', 't2'])
+    expect(second).toMatchObject({ binding: first?.binding, digest: first?.digest })
+  })
+
+  test('A3: two equal calls at once are told apart, and each gets its own answer', async () => {
+    const approver: Approver = ({ call }) => (call.tool_use_id === 't2' ? 'Allow' : 'Deny')
+    const session = (await asking({ approver }, askUser('ok?'))).session({ id: 's' })
+    const results = await Promise.all(
+      ['t1', 't2', 't3'].map((id) =>
+        session.callTool({ name: 'Bash', input: BASH.tool_input, id }, async () => id),
+      ),
+    )
+    expect(results.map(({ status }) => status)).toEqual(['denied', 'ok', 'denied'])
   })
 })

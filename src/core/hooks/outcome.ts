@@ -112,8 +112,12 @@ export interface Question {
   readonly cwd?: string
   /** Digest of the exact call: an answer counts for no other. */
   readonly digest: string
-  /** Digest of call, session, directory and who asks what: an answer given elsewhere or later does not count. */
+  /** Digest of call, agent, session, directory and who asks what: an answer given elsewhere or later does not count. */
   readonly binding: string
+  /**
+   * `tool_name` and `tool_input`, and where they were sent `tool_use_id`, `agent_id`, `agent_type`, `host_tool_name`,
+   * `mcp_server`, `channel` and `chat_id`. Neither `digest` nor `binding` depends on `tool_use_id`.
+   */
   readonly call: Data
   readonly asks: readonly Ask[]
   /** An option allows if it begins with the word "allow". A deny is always among them. */

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { callDigest, callOf, digest, grantDigest } from '../base/digest.js'
-import { type Data, frozenCopy, isObject } from '../base/json.js'
+import { type Data, frozenCopy, isObject, type Json } from '../base/json.js'
 import { withoutSecrets } from '../base/secrets.js'
 import { plainText } from '../base/text.js'
 import { timestamp } from '../base/time.js'
@@ -94,8 +94,8 @@ export function questionFor(
     session,
     ...(cwd !== undefined && { cwd }),
     digest: exact,
-    binding: digest({ exact, session, cwd: cwd ?? null, hooks, options }),
-    call: callOf(data),
+    binding: digest({ exact, beside: besideOf(data), session, cwd: cwd ?? null, hooks, options }),
+    call: shownCall(data),
     asks,
     options,
     timeout,
@@ -103,6 +103,29 @@ export function questionFor(
     expires: timestamp(now + timeout * 1000),
   }
   return frozenCopy(question, 'the question') as unknown as Question
+}
+
+/** Fields of a tool call that say who calls which tool: the same input means something else where one of them differs. */
+export const BESIDE = [
+  'agent_id',
+  'agent_type',
+  'host_tool_name',
+  'mcp_server',
+  'channel',
+  'chat_id',
+] as const
+
+function besideOf(data: Data): Data {
+  const fields = BESIDE.filter((key) => (data[key] ?? null) !== null)
+  return Object.fromEntries(fields.map((key) => [key, data[key] as Json]))
+}
+
+/** The call, who makes it, and its id: it tells two equal calls apart, but a retry has a new one, so no answer is bound to it. */
+function shownCall(data: Data): Data {
+  const call = callOf(data)
+  if (typeof data.tool_name !== 'string') return call
+  const id: Data = typeof data.tool_use_id === 'string' ? { tool_use_id: data.tool_use_id } : {}
+  return { ...call, ...id, ...besideOf(data) }
 }
 
 /** A misspelt edit must not approve the call as it was. */

@@ -75,6 +75,7 @@ interface Answered {
 }
 
 const MAX_ROUNDS = 3
+const LONGEST_QUOTED = 200
 
 const CUT_SHORT = 'the time for this event was over before the time to answer was'
 
@@ -194,8 +195,10 @@ class Inquiry {
       const read = readReply(question, reply.given, this.#now())
       if (!read) return this.#noReply()
       const { data, isOffered, ...answer } = read
-      if (!isOffered) this.#diagnostics.push(notOffered(question, answer))
-      return { answer, patch: data }
+      if (isOffered) return { answer, patch: data }
+      const text = notOffered(question, answer)
+      this.#diagnostics.push({ code: 'host-failed', text })
+      return { answer, reason: `Denied: ${text}` }
     }
     const problem = textOf(reply.error)
     this.#diagnostics.push({ code: 'host-failed', text: `the approver of the host threw: ${problem}` })
@@ -266,9 +269,13 @@ function openReason([first]: readonly Asking[]): string | undefined {
   return first && reasonOf(first.hook, first.answer)
 }
 
-function notOffered({ options }: Question, { option = '' }: ApprovalAnswer): Diagnostic {
-  const text = `the approver answered ${JSON.stringify(option)}, which is none of ${options.join(', ')}; it counts as a deny`
-  return { code: 'host-failed', text: plainText(text) }
+/** No person said no, so the reason must not say that one did. */
+function notOffered({ asks, options }: Question, { option = '', reason }: ApprovalAnswer): string {
+  const prompt = asks.map((ask) => ask.prompt).join('; ')
+  const [given, asked] = [option, prompt].map((text) => JSON.stringify(text.slice(0, LONGEST_QUOTED)))
+  const because = reason === undefined ? '' : ` (${reason})`
+  const text = `the approver answered ${given}${because} to ${asked}, which is not an option; offered were ${options.join(', ')}`
+  return withoutSecrets(plainText(text))
 }
 
 function digestOf({ kind }: Judgement, { data }: HookEvent): string {

@@ -106,6 +106,9 @@ function barelyNamed({ event, ...rest }: Data): string | undefined {
 
 // ---- the fields -----------------------------------------------------------------------------------------------
 
+/** The names of a tool's input. */
+export const TOOL_INPUT_NAMES = ['tool_input', 'toolInput', 'toolArgs'] as const
+
 /** Fields with several names: the first that is present counts, even if it is null. */
 const NAMES = {
   session_id: ['session_id', 'sessionId', 'sessionID', 'conversation_id', 'conversationId'],
@@ -113,7 +116,7 @@ const NAMES = {
   cwd: ['cwd', 'working_dir', 'workingDir', 'working_directory', 'workingDirectory'],
   permission_mode: ['permission_mode', 'permissionMode'],
   tool_name: ['tool_name', 'toolName'],
-  tool_input: ['tool_input', 'toolInput', 'toolArgs'],
+  tool_input: TOOL_INPUT_NAMES,
   stop_hook_active: ['stop_hook_active', 'stopHookActive'],
 } as const
 

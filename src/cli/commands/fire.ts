@@ -12,7 +12,7 @@ import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
 import type { Command } from '../command.js'
 import { type FiredInProject, type Firing, fireInProject, misspelt, unsaid } from '../fire/fire-event.js'
 import { HostReply, isNamedProject, lossOf, projectOfHost } from '../fire/host-reply.js'
-import { eventOf, nearEvent, type Payload, readPayload } from '../fire/payload.js'
+import { checkExact, eventOf, nearEvent, type Payload, readPayload } from '../fire/payload.js'
 import type { Output } from '../output.js'
 import { severityOf } from '../print/severity.js'
 import { ProjectAudit } from '../project-audit.js'
@@ -94,8 +94,13 @@ export const command: Command<typeof OPTIONS> = {
     }
     const passed = await bypassed({ ...options, stdin }, named, output)
     if (passed) return passThrough(passed, output)
-    const payload = (await readPayload(options.payload, { stdin })) ?? nothingSent(named)
+    let inexact: string | undefined
+    const onInexact = (path: string) => {
+      inexact = path
+    }
+    const payload = (await readPayload(options.payload, { stdin, onInexact })) ?? nothingSent(named)
     const event = eventOf('fire', named, payload)
+    checkExact(event, inexact)
     await checkSpelling(named, payload, options)
     // A program that reads only the decision must not miss that the intended gates were not asked.
     const slips = [...slipOf(resolveEvent(event)), ...misspelt(event)]
@@ -133,12 +138,17 @@ async function replyAs(
     checkEnvironment()
     const here = { ...options, project: projectOfHost(options.project) }
     if (await bypassed(here, named, output, timeout ?? reply.patience)) return await reply.bypass()
+    let inexact: string | undefined
     const sent = await readPayload(options.payload, {
       stdin: options.stdin,
       seconds: timeout ?? reply.patience,
+      onInexact: (path) => {
+        inexact = path
+      },
     })
     const read = reply.read(sent ?? {})
     const { name: event, data: payload } = read
+    checkExact(event, inexact)
     const sources = { ...options, project: projectOfHost(options.project, read) }
     const outer = isNamedProject(options) ? [] : outerNotices(sources.project)
     const until = { seconds: timeout ?? reply.patience, startedAt }

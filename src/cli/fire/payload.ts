@@ -7,9 +7,10 @@ import { frozenCopy, isObject } from '../../core/base/json.js'
 import { nearest } from '../../core/base/text.js'
 import type { FieldType } from '../../core/events/catalogue.js'
 import { type EventKind, knownEvents, resolveEvent } from '../../core/events/events.js'
-import { parseJson } from '../../hosts/payload.js'
+import { parseJson, TOOL_INPUT_NAMES } from '../../hosts/payload.js'
 import { isTerminal } from '../print/terminal.js'
 import { Refusal, usage } from '../refusal.js'
+import { inexactNumber } from './exact-numbers.js'
 
 export type Payload = { readonly [key: string]: unknown }
 
@@ -20,6 +21,8 @@ interface InputOptions {
   readonly stdin?: string | undefined
   /** Bounds the wait for standard input, which its sender may never close. */
   readonly seconds?: number | undefined
+  /** Called with the path of a number that is not kept as it was sent. */
+  readonly onInexact?: (path: string) => void
 }
 
 /** An empty input has no payload. */
@@ -30,7 +33,27 @@ export async function readPayload(
   const isInput = file === undefined || file === '-'
   const what = isInput ? 'standard input' : file
   const text = (isInput ? await inputText(options) : decoded(readFile(file), what)).trim()
-  return text === '' ? undefined : parsed(text, what)
+  if (text === '') return undefined
+  const payload = parsed(text, what)
+  const path = options.onInexact && inexactIn(text, payload)
+  if (path !== undefined) options.onInexact?.(path)
+  return payload
+}
+
+/** Some hosts send a tool's input as JSON in a string. One that is not JSON is refused later. */
+function inexactIn(text: string, payload: Payload): string | undefined {
+  const inputs = TOOL_INPUT_NAMES.map((name) => payload[name]).filter((input) => typeof input === 'string')
+  return inexactNumber(text) ?? inputs.map((input) => inexactNumber(input)).find((path) => path !== undefined)
+}
+
+/** Hooks would judge, and a person approve, another call than the one that runs. */
+export function checkExact(event: string, path: string | undefined): void {
+  if (path === undefined || resolveEvent(event).deny !== 'block') return
+  throw new Refusal(
+    'PAYLOAD_INVALID',
+    `${path} is a number that cannot be kept exactly: hooks would judge another one than the tool gets`,
+    { hint: 'Send it as a string, or with fewer digits.' },
+  )
 }
 
 async function inputText({ stdin, seconds }: InputOptions): Promise<string> {

@@ -76,20 +76,21 @@ function tryWrite(fd: number, text: string): string | undefined {
 }
 
 // ---- standard input -------------------------------------------------------------------------------------------
-// Read whole and synchronously: a stream takes as long to start as everything else.
+// Read without a stream where possible: a stream takes as long to start as everything else.
 
 const STDIN = 0
 const CHUNK = 64 * 1024
 /** No agent sends more, but a device that never ends would. */
 const LARGEST = 64 * 1024 * 1024
-/** Seconds to wait for a sender that neither ends its document nor closes the pipe. */
-const PATIENCE = 20
+/** Seconds until the input must be whole, and one more for each MiB of it. Agents send it at once. */
+const PATIENCE = 10
+const MIB = 1024 * 1024
 /** Milliseconds between two looks into a pipe that is empty. */
 const PAUSE_MS = 2
 
 /**
  * The text of one JSON object. It is whole when it parses or when its sender closes the pipe, whichever comes first.
- * `seconds` bounds the wait. Without it only a shell's pipe is bounded; an agent has its own time-out.
+ * The wait has a deadline; `seconds` makes it shorter.
  */
 export async function readStandardInput(seconds?: number): Promise<string> {
   const bytes = await readInputBytes(seconds)
@@ -98,12 +99,12 @@ export async function readStandardInput(seconds?: number): Promise<string> {
 }
 
 /** The bytes, for callers that report bad text in their own words. */
-export async function readInputBytes(seconds?: number): Promise<Buffer> {
+export async function readInputBytes(seconds = Infinity): Promise<Buffer> {
   if (isTerminal()) throw new InvalidHookInput(NOTHING_PIPED)
   const input = new Input()
   try {
-    if (seconds !== undefined && mayWait()) await inSeconds(seconds, input)
-    else await readAtOnce(input)
+    if (mayWait()) await readInTime(input, Math.min(seconds, PATIENCE))
+    else readToEnd(STDIN, input)
   } catch (error) {
     if (error instanceof InvalidHookInput) throw error
     const { code } = error as NodeJS.ErrnoException
@@ -119,8 +120,15 @@ const NOTHING_PIPED =
 
 /** The bytes read so far. */
 class Input {
+  readonly #since = process.hrtime.bigint()
   readonly #chunks: Buffer[] = []
   #size = 0
+
+  /** Seconds until it must be whole. */
+  left(seconds: number): number {
+    const waited = Number(process.hrtime.bigint() - this.#since) / 1e9
+    return seconds + Math.floor(this.#size / MIB) - waited
+  }
 
   keep(chunk: Buffer): void {
     this.#chunks.push(chunk)
@@ -140,6 +148,10 @@ class Input {
       !/\}\s*$/.test(last.toString('latin1', last.length - 8))
     )
       return false
+    return this.parses
+  }
+
+  get parses(): boolean {
     try {
       const text = this.bytes.toString().replace(/^\uFEFF/, '')
       parseJson(text, (problem) => new InvalidHookInput(problem))
@@ -154,90 +166,20 @@ class Input {
   }
 }
 
-async function readAtOnce(input: Input): Promise<void> {
-  const pipe = impatientPipe()
-  try {
-    if (pipe === undefined) readSocketOrFile(input)
-    else readPipe(pipe, input)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    // This is how a pipe ends on Windows.
-    if (code === 'EOF') return
-    if (code !== 'EAGAIN') throw error
-    // It is non-blocking, so only a stream can wait for it.
-    await inSeconds(PATIENCE, input)
-  } finally {
-    if (pipe !== undefined) closeSync(pipe)
-  }
-}
-
-function readSocketOrFile(input: Input): void {
-  for (let chunk = nextChunk(STDIN); chunk.length > 0; chunk = nextChunk(STDIN)) {
-    input.keep(chunk)
-    if (input.isWhole) return
-  }
+function readToEnd(fd: number, input: Input): void {
+  for (let chunk = nextChunk(fd); chunk.length > 0; chunk = nextChunk(fd)) input.keep(chunk)
 }
 
 /** Reads a file to its end, whatever is in it. */
 export function readWhole(fd: number): Buffer {
   const input = new Input()
-  for (let chunk = nextChunk(fd); chunk.length > 0; chunk = nextChunk(fd)) input.keep(chunk)
+  readToEnd(fd, input)
   return input.bytes
-}
-
-/** Opens the same pipe again without blocking, where the system has a name for it. */
-function impatientPipe(): number | undefined {
-  try {
-    if (process.platform !== 'linux' || !fstatSync(STDIN).isFIFO()) return undefined
-    return openSync('/proc/self/fd/0', constants.O_RDONLY | constants.O_NONBLOCK)
-  } catch {
-    return undefined // another user's, or no /proc: read it like any other input
-  }
-}
-
-function readPipe(pipe: number, input: Input): void {
-  const until = Date.now() + PATIENCE * 1000
-  while (!input.isWhole) {
-    try {
-      const chunk = nextChunk(pipe)
-      if (chunk.length === 0) return
-      input.keep(chunk)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
-      if (Date.now() > until) throw late(PATIENCE)
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
-    }
-  }
 }
 
 function nextChunk(fd: number): Buffer {
   const chunk = Buffer.allocUnsafe(CHUNK)
   return chunk.subarray(0, readSync(fd, chunk))
-}
-
-async function inSeconds(seconds: number, input: Input): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late(seconds)), seconds * 1000)
-  })
-  try {
-    await Promise.race([readStream(input), deadline])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-async function readStream(input: Input): Promise<void> {
-  for await (const chunk of process.stdin) {
-    input.keep(chunk as Buffer)
-    if (input.isWhole) return
-  }
-}
-
-function late(seconds: number): InvalidHookInput {
-  return new InvalidHookInput(
-    `the input was not there within ${seconds} seconds: whoever sends it must close standard input after it`,
-  )
 }
 
 /** A file has an end; a pipe only has one when its sender closes it. */
@@ -248,6 +190,123 @@ function mayWait(): boolean {
   } catch {
     return false // closed: reading it will say so
   }
+}
+
+async function readInTime(input: Input, seconds: number): Promise<void> {
+  const pipe = impatientPipe()
+  if (pipe === undefined) return inSeconds(seconds, input)
+  try {
+    readPipe(pipe, input, seconds)
+  } finally {
+    closeSync(pipe)
+  }
+}
+
+/** Opens the same pipe again without blocking, where the system has a name for it. */
+function impatientPipe(): number | undefined {
+  try {
+    if (process.platform !== 'linux' || !fstatSync(STDIN).isFIFO()) return undefined
+    return openSync('/proc/self/fd/0', constants.O_RDONLY | constants.O_NONBLOCK)
+  } catch {
+    return undefined // another user's, or no /proc: read it like a socket
+  }
+}
+
+function readPipe(pipe: number, input: Input, seconds: number): void {
+  while (!input.isWhole) {
+    try {
+      const chunk = nextChunk(pipe)
+      if (chunk.length === 0) return
+      input.keep(chunk)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+      if (input.left(seconds) <= 0) {
+        checkWhole(input, seconds)
+        return
+      }
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
+    }
+  }
+}
+
+async function inSeconds(seconds: number, input: Input): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const deadline = new Promise<'late'>((resolve) => {
+    const look = () => {
+      const left = input.left(seconds)
+      if (left > 0) timer = setTimeout(look, left * 1000)
+      else resolve('late')
+    }
+    look()
+  })
+  const handle = socketHandle()
+  try {
+    const read = handle ? readHandle(handle, input) : readStream(input)
+    if ((await Promise.race([read, deadline])) === 'late') checkWhole(input, seconds)
+  } finally {
+    clearTimeout(timer)
+    handle?.close()
+  }
+}
+
+async function readStream(input: Input): Promise<void> {
+  for await (const chunk of process.stdin) {
+    input.keep(chunk as Buffer)
+    if (input.isWhole) return
+  }
+}
+
+/** The part of Node's own handle of a socket that is used here. */
+interface SocketHandle {
+  open(fd: number): number
+  readStart(): number
+  close(): void
+  /** Called without bytes at the end of the input. */
+  onread?: (bytes?: ArrayBuffer) => void
+}
+
+/**
+ * Agents written in JavaScript connect a hook by a socket. A blocking read of it has no deadline, and the stream that Node
+ * makes of it takes longer to load than the guard takes to judge. Undefined where Node does not hand out the handle.
+ */
+function socketHandle(): SocketHandle | undefined {
+  try {
+    if (!fstatSync(STDIN).isSocket()) return undefined
+    const { Pipe, constants: kinds } = (process as unknown as Bindings).binding('pipe_wrap')
+    const handle = new Pipe(kinds.SOCKET)
+    return handle.open(STDIN) ? undefined : handle
+  } catch {
+    return undefined
+  }
+}
+
+interface Bindings {
+  binding(name: 'pipe_wrap'): {
+    readonly Pipe: new (kind: number) => SocketHandle
+    readonly constants: { readonly SOCKET: number }
+  }
+}
+
+function readHandle(handle: SocketHandle, input: Input): Promise<void> {
+  return new Promise((resolve, reject) => {
+    handle.onread = (bytes) => {
+      try {
+        if (bytes) input.keep(Buffer.from(bytes))
+        if (!bytes || input.isWhole) resolve()
+      } catch (error) {
+        reject(error)
+      }
+    }
+    if (handle.readStart()) reject(new InvalidHookInput('the input cannot be read: read failed'))
+  })
+}
+
+/** Throws unless the input is whole after all, which is not tried after every piece. */
+function checkWhole(input: Input, seconds: number): void {
+  if (input.parses) return
+  throw new InvalidHookInput(
+    `the input was not whole within ${seconds} seconds: send one JSON object, or close standard input after it`,
+  )
 }
 
 /** Checks the kind first: loading tty loads the network, too. */

@@ -237,7 +237,7 @@ describe('input that cannot be read', { concurrent: true, timeout: 60_000 }, () 
     const said = text(child.stdout)
     const code = await new Promise((resolve) => child.on('exit', resolve))
     child.stdin.end()
-    expect([code, await said]).toEqual([2, expect.stringContaining('was not there within 0.2 seconds')])
+    expect([code, await said]).toEqual([2, expect.stringContaining('was not whole within 0.2 seconds')])
   })
 
   it('50 MB that make sense are read', async () => {

@@ -233,7 +233,7 @@ describe('what cannot be evaluated', () => {
     const child = spawn(process.execPath, args, { cwd: project.folder, env: project.env() })
     child.stdin.write(JSON.stringify(CALL).slice(0, -1))
     const { code, stderr } = await ended(child)
-    expect([code, stderr]).toEqual([2, expect.stringContaining('was not there within 0.3 seconds')])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('was not whole within 0.3 seconds')])
   })
 
   it('is none where the payload is whole, and its sender only leaves the pipe open', async () => {

@@ -161,6 +161,17 @@ describe('installing from a catalogue', () => {
     expect((await fire()).code).toBe(2)
   })
 
+  it('P2: a plugin whose entry has "strict": false and no parts is installed with its own hooks', async () => {
+    const own = {
+      'p/.claude-plugin/plugin.json': { name: 'p', hooks: './h.json' },
+      'p/h.json': { hooks: HOOKS },
+    }
+    await catalog('add', inFolder({ strict: false, description: 'x', category: 'y' }, own))
+    expect((await install()).code).toBe(0)
+    expect(await listed()).toMatchObject([{ source: 'p', command: 'exit 2' }])
+    expect((await fire()).code).toBe(2)
+  })
+
   it('what claims to be two things is not installed', async () => {
     const own = {
       'p/.claude-plugin/plugin.json': { name: 'p', hooks: './h.json' },

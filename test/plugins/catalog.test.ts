@@ -227,6 +227,12 @@ describe('hooks in an entry of a marketplace', () => {
     })
   })
 
+  it('P2: plugin.json counts where an entry with "strict": false names no parts', () => {
+    const own = { name: 'own', hooks: './h.json' }
+    const entry = { strict: false, description: 'x', version: '2' }
+    expect(manifestAfter(entry, { [OWN]: JSON.stringify(own), 'h.json': '{}' })).toEqual(own)
+  })
+
   it('leave the other files as they are', () => {
     const made = withManifest(tree({ 'x.sh': 'echo', [OWN]: '{}' }), manifestIn({ hooks: HOOKS }) as never)
     expect([...made.files.keys()].sort()).toEqual([OWN, 'x.sh'])
@@ -234,7 +240,12 @@ describe('hooks in an entry of a marketplace', () => {
   })
 
   it.each([
-    ['both claim to be all there is', { strict: false }, '{"name":"own","hooks":"./h.json"}', /strict/],
+    [
+      'both claim to be all there is',
+      { strict: false, skills: './s' },
+      '{"name":"own","hooks":"./h.json"}',
+      /names skills and says .*strict.* plugin.json names hooks/,
+    ],
     ['plugin.json cannot be read', { hooks: HOOKS }, '{', /cannot be read/],
   ])('are refused where %s', (_, entry, own, said) => {
     expect(() => manifestAfter(entry, { [OWN]: own })).toThrow(said)

@@ -27,11 +27,16 @@ export interface EntryManifest {
   readonly name: string
   readonly description?: string
   readonly version?: string
-  /** As in Claude Code: if true, the plugin's own plugin.json counts and this adds to it; if false, only this counts. */
+  /** As in Claude Code: if true, this adds to the parts that the plugin's own plugin.json names. */
   readonly strict: boolean
+  /** The parts that the entry names. If it is not strict and names any, plugin.json may name none. */
+  readonly parts?: readonly string[]
   /** A path, an object of hooks, or a list of both. */
   readonly hooks?: Json
 }
+
+/** Parts of a plugin that a plugin.json or an entry may name. */
+export const PARTS = ['commands', 'agents', 'skills', 'hooks', 'mcpServers', 'lspServers', 'outputStyles']
 
 /** Why an entry cannot be installed. */
 export class EntryProblem extends Error {}

@@ -15,6 +15,7 @@ import {
   insideOf,
   isFields,
   noSource,
+  PARTS,
   plainPath,
   promisesOf,
   type Where,
@@ -148,15 +149,18 @@ function relative(source: string, root: unknown, origin: EntryOrigin): Where {
 }
 
 function manifestOf(
-  { strict, hooks }: Fields,
+  fields: Fields,
   { name, description, version }: Pick<CatalogEntry, 'name' | 'description' | 'version'>,
 ): EntryManifest | undefined {
+  const { strict, hooks } = fields
   if (hooks === undefined && strict !== false) return undefined
+  const parts = PARTS.filter((part) => fields[part] !== undefined)
   return {
     name,
     ...(description !== '' && { description }),
     ...(version !== undefined && { version }),
     strict: strict !== false,
+    ...(parts.length > 0 && { parts }),
     // This value was parsed from JSON.
     ...(hooks !== undefined && { hooks: hooks as Json }),
   }

@@ -6,7 +6,7 @@ import { MANIFEST } from '../plugin-content.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { FileTree } from '../sources/file-tree.js'
 import { type FetchableSource, parseSource, type Source } from '../sources/source.js'
-import { type CatalogEntry, type EntryManifest, EntryProblem, type Fields, isFields } from './entry.js'
+import { type CatalogEntry, type EntryManifest, EntryProblem, type Fields, isFields, PARTS } from './entry.js'
 import { CATALOG_FILES } from './file.js'
 import { type CatalogRecord, CatalogStore } from './store.js'
 
@@ -137,20 +137,18 @@ function manifestFor(manifest: EntryManifest, own: string | undefined): string |
   }
 }
 
-/** Parts of a plugin that a plugin.json may name. */
-const COMPONENTS = ['commands', 'agents', 'skills', 'hooks', 'mcpServers', 'lspServers', 'outputStyles']
-
 /**
  * The text for .claude-plugin/plugin.json that makes the entry count. Undefined if the file may stay as it is. `own` is
  * the plugin's file. Throws an EntryProblem if both claim to be complete, as Claude Code does.
  */
 function manifestText(entry: EntryManifest, own: string | undefined): string | undefined {
-  const { strict, hooks, ...facts } = entry
+  const { strict, hooks, parts = hooks === undefined ? [] : ['hooks'], ...facts } = entry
+  if (hooks === undefined && (strict || parts.length === 0)) return undefined
   const known = own === undefined ? undefined : parsed(own)
-  const named = known ? COMPONENTS.filter((key) => Object.hasOwn(known, key)) : []
+  const named = known ? PARTS.filter((part) => Object.hasOwn(known, part)) : []
   if (!strict && named.length > 0) {
     throw new EntryProblem(
-      `the catalogue says that its entry is all there is ("strict": false), but plugin.json has ${named.join(', ')}, too`,
+      `the catalogue names ${parts.join(', ')} and says that this is all there is ("strict": false), but plugin.json names ${named.join(', ')}, too`,
     )
   }
   if (hooks === undefined) return undefined

@@ -271,6 +271,7 @@ const manifest: Reader<EntryManifest> = (value, where) => {
     strict: flag(fields.strict, `${where}.strict`),
     ...optional('description', fields.description, text, where),
     ...optional('version', fields.version, text, where),
+    ...optional('parts', fields.parts, listOf(text), where),
     ...optional('hooks', fields.hooks, json, where),
   }
 }

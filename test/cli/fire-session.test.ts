@@ -1,7 +1,7 @@
 // A session whose every event is a process of its own: what one `fire` leaves, and what the next finds.
 
 import { spawn } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Outcome } from '../../src/core/hooks/outcome.js'
@@ -533,4 +533,23 @@ describe('where nothing can be kept', () => {
     expect([broken.code, codes(broken.outcome)]).toEqual([2, expect.arrayContaining(['host-failed'])])
     expect((await fire('Stop')).code).toBe(0)
   })
+})
+
+it('what old sessions left is removed after the answer, and trouble with it is told then', async () => {
+  hooks({ Stop: ['exit 2'] })
+  await fire('Stop')
+  const sessions = join(project.home, '.local/state/carabiner/sessions')
+  const [own = ''] = readdirSync(sessions)
+  const forgotten = join(sessions, own, 'f'.repeat(32))
+  mkdirSync(forgotten)
+  utimesSync(forgotten, 0, 0)
+  writeFileSync(join(sessions, 'e'.repeat(32)), 'a file in the place of a project')
+  const seen: boolean[] = []
+  const { code, stderr } = await fire(
+    'Stop',
+    { session_id: 's2' },
+    { onPrint: () => seen.push(existsSync(forgotten)) },
+  )
+  expect([code, seen[0], existsSync(forgotten)]).toEqual([2, true, false])
+  expect(stderr).toMatch(/host-failed state of old sessions could not be removed: .*ENOTDIR/)
 })

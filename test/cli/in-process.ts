@@ -10,7 +10,7 @@ let isRunning = false
 export async function inProcess(
   project: Project,
   args: readonly string[],
-  { input = '', env, cwd }: RunOptions = {},
+  { input = '', env, cwd, onPrint }: RunOptions = {},
 ): Promise<Run> {
   if (isRunning) throw new Error('Commands that run at the same time need processes of their own')
   isRunning = true
@@ -21,6 +21,7 @@ export async function inProcess(
     const code = await run(COMMANDS, args, {
       stdin: typeof input === 'object' ? JSON.stringify(input) : input,
       write: (fd, text) => {
+        onPrint?.()
         printed[fd] += text
       },
     })

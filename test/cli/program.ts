@@ -29,6 +29,8 @@ export interface RunOptions {
   readonly input?: string | object
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
+  /** Called when something is printed; only by `call`. */
+  readonly onPrint?: () => void
 }
 
 interface TerminalOptions extends RunOptions {

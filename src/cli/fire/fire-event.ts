@@ -53,8 +53,9 @@ export async function fireInProject(firing: Firing): Promise<FiredInProject> {
   const options = sessionOf(event, firing.payload, project)
   const troubles: Diagnostic[] = []
   const onTrouble = (text: string) => troubles.push({ code: 'host-failed', text })
+  const afterwards: (() => void)[] = []
   // A session without an id has no next event.
-  const stores = fileStores({ projectDir: project, onTrouble })
+  const stores = fileStores({ projectDir: project, onTrouble, later: (work) => afterwards.push(work) })
   const store = options.id === undefined ? undefined : sessionsOf(stores)
   const hooks = await opened(firing, project, store, stores)
   const signal =
@@ -67,7 +68,9 @@ export async function fireInProject(firing: Firing): Promise<FiredInProject> {
     await telling.begin(outcome, ms)
     await (store && goesOn(event) ? session.leave() : session.close())
     await hooks.close()
-    return await telling.end(outcome, ms)
+    return await telling.end(outcome, ms, () => {
+      for (const work of afterwards) work()
+    })
   } catch (error) {
     throw isHookError(error, 'PAYLOAD_INVALID') ? withExample(event, error) : error
   } finally {
@@ -125,10 +128,16 @@ class Telling {
     await this.#to.told({ outcome, notices, ms })
   }
 
-  async end(outcome: Outcome, ms: number): Promise<FiredInProject> {
+  /** `afterwards` is work that the answer does not wait for. */
+  async end(outcome: Outcome, ms: number, afterwards: () => void): Promise<FiredInProject> {
     const fired = { outcome, notices: this.#notices(), ms }
-    if (this.isEarly) await this.#to.toldLater(unsaid(fired.notices, this.#said))
-    else await this.#to.told(fired)
+    if (!this.isEarly) {
+      await this.#to.told(fired)
+      this.#said = [...fired.notices, ...outcome.diagnostics]
+    }
+    afterwards()
+    const late = unsaid(this.#notices(), this.#said)
+    if (this.isEarly || late.length > 0) await this.#to.toldLater(late)
     return fired
   }
 }

@@ -24,9 +24,17 @@ export interface FileStoreOptions {
   readonly dataDir?: string
   /** Told about old sessions that cannot be removed; default: a process warning. */
   readonly onTrouble?: (text: string) => void
+  /** Gets the work that nobody has to wait for, removing old sessions; default: `setImmediate`. */
+  readonly later?: (work: () => void) => void
 }
 
-const CHECKS = { projectDir: isText, stateDir: isText, dataDir: isText, onTrouble: isFunction }
+const CHECKS = {
+  projectDir: isText,
+  stateDir: isText,
+  dataDir: isText,
+  onTrouble: isFunction,
+  later: isFunction,
+}
 
 const NO_GRANTS: readonly Grant[] = []
 
@@ -49,6 +57,7 @@ export class FileStore implements Sessions {
   readonly #project: string
   readonly #grants: VersionedFile<readonly Grant[]>
   readonly #onTrouble: (text: string) => void
+  readonly #later: (work: () => void) => void
 
   constructor(options: FileStoreOptions) {
     checkOptions('FileStore', { ...options, projectDir: options?.projectDir ?? null }, CHECKS)
@@ -65,12 +74,13 @@ export class FileStore implements Sessions {
       durable: true,
     })
     this.#onTrouble = options.onTrouble ?? ((text) => process.emitWarning(text))
+    this.#later = options.later ?? setImmediate
   }
 
   /** The session's own folder. It is removed when the session is released, or unchanged for a week. */
   folderOf(session: string, make = false): string {
     const folder = join(this.#project, folderName(sessionOf(session)))
-    if (make && this.#make(session, folder)) this.#sweep(session)
+    if (make && this.#make(session, folder)) this.#later(() => this.#sweep(session))
     return folder
   }
 
@@ -84,7 +94,7 @@ export class FileStore implements Sessions {
       made = this.#make(session, folder) || made
     }
     this.#stateOf(session, makeFolder).update(change)
-    if (made) this.#sweep(session)
+    if (made) this.#later(() => this.#sweep(session))
   }
 
   /** Removes a session's whole folder, but only the state of an agent. */
@@ -102,7 +112,7 @@ export class FileStore implements Sessions {
     try {
       const made = this.#make(session, folder)
       const path = keepText(folder, text)
-      if (made) this.#sweep(session)
+      if (made) this.#later(() => this.#sweep(session))
       return path
     } catch (error) {
       throw new Error(`the full text cannot be kept in ${folder}: ${textOf(error)}`, { cause: error })

@@ -1,16 +1,19 @@
 // Removes sessions that ended silently: those that have not changed for long, a few at a time.
 
-import { lstatSync, readdirSync, rmdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { lstatSync, opendirSync, rmdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { discard, isDiscarded, removeDiscarded } from '../../files/folder.js'
 
 const FORGOTTEN_MS = 7 * 24 * 60 * 60 * 1000
-const MAX_LOOKED_AT = 200
+/** A project keeps about so many sessions. */
 const MAX_SESSIONS = 1000
-/** Below the bound, so that not every new session has to sort a thousand. */
-const SESSIONS_LEFT = 900
 const SESSION = /^[0-9a-f]{32}$/
+
+/** What one sweep looks at: a process that answers an agent does this, too. */
+const MOST = { sessions: 100, projects: 20, sessionsOfEach: 10, agents: 10 }
+/** Of those sessions, as many as go where the project has too many. */
+const SURPLUS = 10
 
 export interface Sweep {
   /** Holds a folder for each project, which holds a folder for each session. */
@@ -25,6 +28,7 @@ export interface Sweep {
 
 /** Never throws. Answers what could not be removed, and why. */
 export function sweep(place: Sweep, now = Date.now()): readonly string[] {
+  const { sessions, project } = place
   const troubles: string[] = []
   const attempt = (path: string, work: () => void) => {
     try {
@@ -36,68 +40,105 @@ export function sweep(place: Sweep, now = Date.now()): readonly string[] {
         troubles.push(`${path}: ${textOf(error)}`)
     }
   }
-  attempt(place.project, () => thinOut(place, attempt))
-  attempt(place.sessions, () => removeForgotten(place, now, attempt))
+  const look = { ...place, since: now - FORGOTTEN_MS, attempt }
+  attempt(project, () => {
+    const { names, read } = someOf(project, MOST.sessions)
+    const kept = removeForgotten(project, names, look)
+    if (read > MAX_SESSIONS) thinOut(kept, look)
+  })
+  attempt(sessions, () => {
+    const others = someOf(sessions, MOST.projects).names.filter(
+      (name) => SESSION.test(name) && name !== basename(project),
+    )
+    for (const folder of others.map((name) => join(sessions, name)))
+      attempt(folder, () => {
+        removeForgotten(folder, firstOf(folder, MOST.sessionsOfEach), look)
+        rmdirSync(folder)
+      })
+  })
   return troubles
 }
 
-type Attempt = (path: string, work: () => void) => void
+interface Look extends Sweep {
+  /** Sessions that have not changed since then are forgotten. */
+  readonly since: number
+  readonly attempt: (path: string, work: () => void) => void
+}
 
-function thinOut({ project, own }: Sweep, attempt: Attempt): void {
-  const names = readdirSync(project).filter((name) => SESSION.test(name))
-  if (names.length <= MAX_SESSIONS) return
-  const aged = names
-    .map((name) => join(project, name))
+/** Answers the sessions that stay. */
+function removeForgotten(project: string, names: readonly string[], look: Look): readonly string[] {
+  const { own, since, parts, attempt } = look
+  const kept: string[] = []
+  for (const name of names) {
+    const path = join(project, name)
+    if (isDiscarded(name)) attempt(path, () => removeDiscarded(path))
+    else if (!SESSION.test(name) || path === own) continue
+    else if (isForgotten(path, parts, since)) attempt(path, () => discard(path))
+    else kept.push(path)
+  }
+  return kept
+}
+
+/** Among sessions that were picked at random, the oldest are old. */
+function thinOut(sessions: readonly string[], { attempt }: Look): void {
+  const aged = sessions
     .map((path) => ({ path, changed: changedAt(path) }))
     .sort((a, b) => a.changed - b.changed)
-  for (const { path } of aged.slice(0, names.length - SESSIONS_LEFT)) {
-    if (path !== own) attempt(path, () => discard(path))
-  }
+  for (const { path } of aged.slice(0, SURPLUS)) attempt(path, () => discard(path))
 }
 
-function removeForgotten(
-  { sessions, project: ownProject, own, parts }: Sweep,
-  now: number,
-  attempt: Attempt,
-): void {
-  let left = MAX_LOOKED_AT
-  for (const project of fromAnywhere(readdirSync(sessions).filter((name) => SESSION.test(name)))) {
-    if (left-- <= 0) return
-    const folder = join(sessions, project)
-    attempt(folder, () => {
-      for (const name of fromAnywhere(readdirSync(folder))) {
-        if (left-- <= 0) return
-        const path = join(folder, name)
-        if (isDiscarded(name)) attempt(path, () => removeDiscarded(path))
-        else if (SESSION.test(name) && path !== own && isForgotten(path, parts, now))
-          attempt(path, () => discard(path))
-      }
-      if (folder !== ownProject) rmdirSync(folder)
-    })
-  }
-}
-
-/** Starts at a random place, so that the end is reached, too. */
-function fromAnywhere(names: readonly string[]): readonly string[] {
-  const start = Math.floor(Math.random() * names.length)
-  return [...names.slice(start), ...names.slice(0, start)]
-}
-
-function isForgotten(session: string, parts: string, now: number): boolean {
-  const since = now - FORGOTTEN_MS
+function isForgotten(session: string, parts: string, since: number): boolean {
   if (changedAt(session) > since) return false
-  return foldersIn(join(session, parts)).every((part) => changedAt(part) <= since)
-}
-
-function foldersIn(folder: string): readonly string[] {
   try {
-    return readdirSync(folder).map((name) => join(folder, name))
+    const folder = join(session, parts)
+    return someOf(folder, MOST.agents).names.every((name) => changedAt(join(folder, name)) <= since)
   } catch {
-    return []
+    return true // no such folder
   }
 }
 
 /** Infinity if the session is gone meanwhile. */
 function changedAt(path: string): number {
   return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity
+}
+
+// ---- a few names of a folder ------------------------------------------------------------------------------------
+
+/** Usually no more names than this are read, and never more than a hundred times as many. */
+const USUAL = MAX_SESSIONS + 100
+const FARTHEST = 100 * USUAL
+
+interface Some {
+  readonly names: readonly string[]
+  /** How many names were read to pick these. */
+  readonly read: number
+}
+
+/** Picks names at random. Now and then it reads further than usual, so that the end of a long folder is reached, too. */
+function someOf(folder: string, most: number): Some {
+  const names: string[] = []
+  const read = eachName(folder, Math.min(USUAL / Math.random(), FARTHEST), (name, at) => {
+    const place = at < most ? at : Math.floor(Math.random() * (at + 1))
+    if (place < most) names[place] = name
+  })
+  return { names, read }
+}
+
+function firstOf(folder: string, most: number): readonly string[] {
+  const names: string[] = []
+  eachName(folder, most, (name) => names.push(name))
+  return names
+}
+
+/** Answers how many there were, up to `most`. Does not list the whole folder, which may be large. */
+function eachName(folder: string, most: number, take: (name: string, at: number) => void): number {
+  const listing = opendirSync(folder, { bufferSize: 256 })
+  try {
+    let at = 0
+    for (let entry = at < most && listing.readSync(); entry; entry = at < most && listing.readSync())
+      take(entry.name, at++)
+    return at
+  } finally {
+    listing.closeSync()
+  }
 }

@@ -314,6 +314,8 @@ describe('trouble beside the work', () => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
     const store = new FileStore({ stateDir, dataDir: join(root, 'data'), projectDir })
     store.update('s', nextTurn)
+    expect(warn).not.toHaveBeenCalled()
+    await new Promise(setImmediate)
     expect(warn).toHaveBeenCalledWith(
       expect.stringMatching(/^state of old sessions could not be removed: .*ENOTDIR/),
     )

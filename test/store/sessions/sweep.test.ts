@@ -81,7 +81,7 @@ describe('a new session', () => {
     expect(readdirSync(precious)).toEqual(['file'])
   })
 
-  it('looks at a bounded number, and reaches all of them in time', () => {
+  it('looks at a few, and reaches all of them in time', () => {
     const here = workplace()
     const project = dirname(here.store.folderOf('s'))
     const names = Array.from({ length: 500 }, (_, i) => i.toString(16).padStart(32, '0'))
@@ -93,21 +93,35 @@ describe('a new session', () => {
     here.store.update('new', nextTurn)
     expect(left()).toBeGreaterThanOrEqual(300)
     expect(left()).toBeLessThan(500)
-    for (let i = 0; i < 20 && left() > 0; i++) here.store.update(`new ${i}`, nextTurn)
+    for (let i = 0; i < 100 && left() > 0; i++) here.store.update(`new ${i}`, nextTurn)
     expect(left()).toBe(0)
   })
 
-  it('beyond a thousand of one project the oldest go', () => {
+  it('reaches other projects in time, however many there are', () => {
+    const here = workplace()
+    const sessions = dirname(dirname(here.store.folderOf('s')))
+    const names = Array.from({ length: 300 }, (_, i) => i.toString(16).padStart(32, '0'))
+    for (const name of names) {
+      mkdirSync(join(sessions, name, name), { recursive: true })
+      age(join(sessions, name, name), 30)
+    }
+    for (let i = 0; i < 300 && readdirSync(sessions).length > 1; i++) here.store.update(`new ${i}`, nextTurn)
+    expect(readdirSync(sessions)).toHaveLength(1)
+  })
+
+  it('beyond a thousand of one project old ones go, and none that changed today', () => {
     const here = workplace()
     const project = dirname(here.store.folderOf('s'))
     const names = Array.from({ length: 1000 }, (_, i) => i.toString(16).padStart(32, '0'))
+    const recent = names.slice(500)
     for (const [i, name] of names.entries()) {
       mkdirSync(join(project, name), { recursive: true })
-      age(join(project, name), 5 - i / 1000)
+      age(join(project, name), i < 500 ? 5 : 0)
     }
-    here.store.update('new', nextTurn)
-    const left = readdirSync(project).sort()
-    expect(left).toEqual([...names.slice(101), basename(here.store.folderOf('new'))].sort())
+    for (let i = 0; i < 20; i++) here.store.update(`new ${i}`, nextTurn)
+    const left = readdirSync(project)
+    expect(left.length).toBeLessThanOrEqual(1000)
+    expect(recent.filter((name) => !left.includes(name))).toEqual([])
   })
 
   it('never takes grants', () => {

@@ -33,7 +33,11 @@ export function workplaceIn(root: string, project = 'project'): Workplace {
     projectDir: join(root, project),
   }
   const troubles: string[] = []
-  const store = new FileStore({ ...places, onTrouble: (text) => troubles.push(text) })
+  const store = new FileStore({
+    ...places,
+    onTrouble: (text) => troubles.push(text),
+    later: (work) => work(),
+  })
   return { root, ...places, troubles, store }
 }
 

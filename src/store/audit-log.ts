@@ -147,16 +147,16 @@ export interface BypassEntry {
   readonly action: 'continue'
 }
 
-/** A dead writer left the log damaged, and it was repaired before this entry. */
+/** The log was not as its last writer should have left it, and was repaired before this entry. */
 export interface RecoveredEntry {
   readonly kind: 'recovered'
   readonly time: string
-  readonly what: 'torn' | 'head'
+  readonly what: 'torn' | 'head' | 'segment' | 'witness'
   /** `torn`: the size of an unfinished line that was moved out of the log, its SHA-256, and the file that has it. */
   readonly bytes?: number
   readonly digest?: string
   readonly file?: string
-  /** `head`: why head.json could not be used. */
+  /** `head`, `witness`: why it could not be used. `segment`: which file was there already. */
   readonly why?: string
 }
 

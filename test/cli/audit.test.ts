@@ -189,9 +189,20 @@ describe('verify', () => {
     expect(stdout).toContain('not whole')
   })
 
-  it('a log that was removed as a whole is missed by who noted where it stood', async () => {
+  it('U2: a log that was removed as a whole is missed, also after more events', async () => {
     const { last } = await verdict()
     rmSync(join(logFile(), '..'), { recursive: true })
+    expect(await verdict()).toMatchObject({ code: 1, ok: false })
+    expect((await project.call(['audit'])).stdout).toMatch(/entries are missing\nnext carabiner audit verify/)
+    await project.call(['fire'], { input: STOP })
+    expect(await verdict()).toMatchObject({ code: 1, ok: false })
+    expect(await verdict('--expect', `${last.seq}:${last.hash}`)).toMatchObject({ code: 1, ok: false })
+  })
+
+  it('a log that was removed with its witness is missed by who noted where it stood', async () => {
+    const { last } = await verdict()
+    rmSync(join(logFile(), '..'), { recursive: true })
+    rmSync(join(project.home, '.local/state/carabiner/audit'), { recursive: true })
     await project.call(['fire'], { input: STOP })
     expect(await verdict('--expect', `${last.seq}:${last.hash}`)).toMatchObject({ code: 1, ok: false })
     expect(await verdict()).toMatchObject({ code: 0, ok: true })

@@ -75,7 +75,7 @@ export const command: Command<typeof OPTIONS> = {
   about:
     'tail (the default) lists the newest entries, show prints one in full, verify reads the whole log and names the ' +
     'first entry that was edited, removed, added or moved. Note the last line of verify elsewhere for --expect: ' +
-    'nothing else detects a log that was replaced completely.',
+    'nothing else detects a log that was replaced together with its witness.',
   options: OPTIONS,
   exits: [
     [0, 'done; verify: the log is whole'],

@@ -2,8 +2,10 @@
 
 import { lstatSync } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { type Checks, checkOptions, isFlag, isText } from '../../core/base/options.js'
 import type { AuditRecord, AuditSink } from '../../core/session/audit-record.js'
+import { isInProject } from '../../files/within.js'
 import type {
   AuditLog,
   FollowOptions,
@@ -16,8 +18,9 @@ import type {
 import { textOfEntry } from './chain.js'
 import { headPath, readHead } from './head.js'
 import { auditFolder, withAdvice } from './log-folder.js'
-import { LogWriter } from './log-writer.js'
+import { LogWriter, type LogWriterOptions } from './log-writer.js'
 import { segmentsIn } from './segments.js'
+import { hasWitness, witnessPath } from './witness.js'
 
 export interface FileAuditOptions {
   /** Each project has its own log. */
@@ -55,7 +58,7 @@ class OpenLog {
   readonly folder: string
   readonly fsync: boolean
   readonly lockTimeoutMs: number
-  readonly #bounds: { readonly maxSegmentBytes: number; readonly maxBytes: number }
+  readonly #options: Omit<LogWriterOptions, 'folder' | 'fsync'>
   #writer: LogWriter | undefined
 
   /** Makes no folder yet. Throws for invalid options and for a folder inside the project. */
@@ -65,12 +68,13 @@ class OpenLog {
     this.folder = auditFolder(options.projectDir, options.dataDir)
     this.fsync = fsync
     this.lockTimeoutMs = lockTimeoutMs
-    this.#bounds = { maxSegmentBytes, maxBytes }
+    const isWitnessed = !isInProject(witnessPath(this.folder), resolve(options.projectDir))
+    this.#options = { maxSegmentBytes, maxBytes, isWitnessed }
   }
 
   /** Made for the first write: a reader needs no mutex. */
   get writer(): LogWriter {
-    this.#writer ??= new LogWriter({ folder: this.folder, fsync: this.fsync, ...this.#bounds })
+    this.#writer ??= new LogWriter({ folder: this.folder, fsync: this.fsync, ...this.#options })
     return this.#writer
   }
 }
@@ -120,7 +124,7 @@ export class FileAuditLog implements AuditLog {
 
   isEmpty(): boolean {
     const head = lstatSync(headPath(this.place), { throwIfNoEntry: false })
-    return head === undefined && segmentsIn(this.place).length === 0
+    return head === undefined && segmentsIn(this.place).length === 0 && !hasWitness(this.place)
   }
 
   // The readers are loaded late: most processes only write. The head tells whether the log is in a format that we read.

@@ -8,16 +8,29 @@ import { timestamp } from '../../core/base/time.js'
 import { checkFormat, FIRST_FORMAT, NewerFormat } from '../../files/format.js'
 import { PLAIN, readPlain } from '../../files/plain-file.js'
 import type { Link, RecoveredEntry } from '../audit-log.js'
-import { START } from './chain.js'
+import { markOf, START } from './chain.js'
 import { checkFile } from './log-folder.js'
 import { leaveNote, nextTorn } from './notes.js'
-import { bytesAt, segmentPath, segmentsAmong, type Tail, tailOf, withFile } from './segments.js'
+import {
+  bytesAt,
+  linesBefore,
+  segmentName,
+  segmentPath,
+  segmentsAmong,
+  type Tail,
+  tailOf,
+  withFile,
+} from './segments.js'
 
 /** The last acknowledged record, and where its line ends. After a kill it may be behind the log; only a loss leaves it ahead. */
 export interface Head extends Link {
   readonly segment: number
   readonly size: number
+  /** Whether the witness could be written, too. 0.1.0 had none. */
+  readonly witness?: boolean
 }
+
+export type ReadEnd = Head | { readonly problem: string } | undefined
 
 export const HEAD_NAME = 'head.json'
 const FIRST_HEAD: Head = Object.freeze({ ...START, segment: 1, size: 0 })
@@ -31,26 +44,32 @@ export function headPath(folder: string): string {
 }
 
 /** Undefined if there is none. Throws if a newer version of Carabiner wrote it: then the log is not ours to read or continue. */
-export function readHead(folder: string): Head | { readonly problem: string } | undefined {
+export function readHead(folder: string): ReadEnd {
+  return readEnd(headPath(folder))
+}
+
+/** The head, or the witness. */
+export function readEnd(path: string): ReadEnd {
   try {
     // A reader may see a mix of two heads while one is overwritten.
-    const first = headIn(folder)
-    return 'problem' in first ? headIn(folder) : first
+    const first = endIn(path)
+    return 'problem' in first ? endIn(path) : first
   } catch (error) {
     if (error instanceof NewerFormat) throw error
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
     return { problem: textOf(error) }
   }
 }
 
-function headIn(folder: string): Head | { readonly problem: string } {
-  const read = readPlain(headPath(folder), 4 * LENGTH)
+function endIn(path: string): Head | { readonly problem: string } {
+  const read = readPlain(path, 4 * LENGTH)
   if ('problem' in read) return { problem: `it ${read.problem}` }
   const value = parsed(read.text)
-  if (isObject(value)) checkFormat(value.format, headPath(folder))
+  if (isObject(value)) checkFormat(value.format, path)
   if (!isHead(value)) return { problem: 'it is no head of a log' }
-  const { seq, hash, segment, size } = value
-  return { seq, hash, segment, size }
+  const { seq, hash, segment, size, witness } = value
+  return { seq, hash, segment, size, ...(typeof witness === 'boolean' && { witness }) }
 }
 
 function parsed(text: string): unknown {
@@ -75,8 +94,7 @@ function isCount(value: unknown): boolean {
 export class HeadFile {
   readonly #fd: number
 
-  constructor(folder: string, makes: boolean) {
-    const path = headPath(folder)
+  constructor(path: string, makes: boolean) {
     const make = makes ? constants.O_CREAT | constants.O_EXCL : 0
     this.#fd = openSync(path, constants.O_WRONLY | make | PLAIN, 0o600)
     try {
@@ -90,8 +108,9 @@ export class HeadFile {
     }
   }
 
-  write({ seq, hash, segment, size }: Head): void {
-    const text = `${JSON.stringify({ format: FIRST_FORMAT, seq, hash, segment, size }).padEnd(LENGTH - 1)}\n`
+  write({ seq, hash, segment, size, witness }: Head): void {
+    const end = { format: FIRST_FORMAT, seq, hash, segment, size, witness }
+    const text = `${JSON.stringify(end).padEnd(LENGTH - 1)}\n`
     writeSync(this.#fd, text, 0)
   }
 
@@ -112,38 +131,106 @@ export interface Found {
   readonly position: Position
   /** Whether head.json must be made. */
   readonly headless: boolean
-  /** Entries about the head that must be written. */
+  /** Entries about the head and the witness that must be written. */
   readonly said: readonly RecoveredEntry[]
 }
 
 /** Call it with the mutex held. It repairs what a dead writer left, and may leave notes: list the folder again. */
-export function findPosition(folder: string, names: readonly string[]): Found {
-  const segments = segmentsAmong(names)
+export function findPosition(folder: string, names: readonly string[], witness: ReadEnd): Found {
   const read = readHead(folder)
+  const head = usable(read)
+  const seen = usable(witness)
+  const end = furthest(head, seen)
+  const segments = ownSegments(segmentsAmong(names), end)
   const found = lastLineOf(folder, segments, names)
-  const isNew = segments.length === 0 && read === undefined
-  if (read === undefined || 'problem' in read) {
-    const why = read?.problem ?? 'it was not there'
-    return {
-      position: found ?? FIRST_HEAD,
-      headless: read === undefined,
-      said: isNew ? [] : [{ kind: 'recovered', time: timestamp(), what: 'head', why }],
-    }
+  const isNew = found === undefined && read === undefined && seen === undefined
+  const said = [
+    ...(isNew ? [] : headTroubles(read, seen)),
+    ...(head?.witness && !seen ? [recovered('witness', problemOf(witness))] : []),
+    ...(found && end && found.isEmpty && found.segment > end.segment
+      ? [recovered('segment', `${segmentName(found.segment)} was there and empty`)]
+      : []),
+    ...(seen && isReplaced(folder, segments, seen) ? [recovered('head', OTHER_LOG)] : []),
+  ]
+  return { position: positionOf(found, segments, end), headless: read === undefined, said }
+}
+
+const OTHER_LOG = 'the log is not the one that was written last'
+
+export function usable(read: ReadEnd): Head | undefined {
+  return read && 'seq' in read ? read : undefined
+}
+
+export function problemOf(read: ReadEnd): string {
+  return read && 'problem' in read ? read.problem : 'it was not there'
+}
+
+function furthest(head: Head | undefined, witness: Head | undefined): Head | undefined {
+  if (!head || !witness) return head ?? witness
+  return witness.seq > head.seq ? witness : head
+}
+
+function recovered(what: RecoveredEntry['what'], why: string): RecoveredEntry {
+  return { kind: 'recovered', time: timestamp(), what, why }
+}
+
+function headTroubles(read: ReadEnd, seen: Head | undefined): readonly RecoveredEntry[] {
+  const head = usable(read)
+  if (!head) return [recovered('head', problemOf(read))]
+  return seen && head.seq < seen.seq ? [recovered('head', `it was set back to record ${head.seq}`)] : []
+}
+
+/** Files far ahead were added by somebody: a writer begins one file after another. */
+function ownSegments(segments: readonly number[], end: Head | undefined): readonly number[] {
+  if (!end) return segments
+  let last = end.segment
+  while (segments.includes(last + 1)) last++
+  return segments.filter((number) => number <= last)
+}
+
+/** A killed writer leaves its witness behind by one batch at most; further back nothing is looked for. */
+const FURTHEST_BACK = 2000
+
+/** Whether the record that the witness saw is another one now. */
+function isReplaced(folder: string, segments: readonly number[], seen: Head): boolean {
+  let left = FURTHEST_BACK
+  for (const segment of segments.toReversed()) {
+    const mark = withFile(segmentPath(folder, segment), (fd, { size }) => {
+      for (const { bytes, whole } of linesBefore(fd, size)) {
+        const one = whole ? markOf(bytes) : undefined
+        if ((one && one.seq <= seen.seq) || left-- <= 0) return one
+      }
+      return undefined
+    })
+    if (left <= 0) return false
+    if (mark) return mark.seq === seen.seq && mark.hash !== seen.hash
   }
-  return { position: positionOf(found, segments, read), headless: false, said: [] }
+  return false
 }
 
 /**
- * A log that ends before its head, or differs from it, has lost something. It continues from the head, so the chain
- * itself shows for ever that something is missing.
+ * A log that ends before its head or witness, or differs from it, has lost something. It continues from there, so the
+ * chain itself shows for ever that something is missing.
  */
-function positionOf(found: Position | undefined, segments: readonly number[], head: Head): Position {
+function positionOf(
+  found: LastLine | undefined,
+  segments: readonly number[],
+  end: Head | undefined,
+): Position {
   if (!found) {
-    if (head.seq === 0) return FIRST_HEAD
-    const segment = Math.max(head.segment, segments.at(-1) ?? 0) + 1
-    return { segment, size: 0, seq: head.seq, hash: head.hash }
+    if (!end || end.seq === 0) return FIRST_HEAD
+    const segment = Math.max(end.segment, segments.at(-1) ?? 0) + 1
+    return { segment, size: 0, seq: end.seq, hash: end.hash }
   }
-  return head.seq >= found.seq ? { ...found, seq: head.seq, hash: head.hash } : found
+  const { segment, size, seq, hash } = found
+  return end && end.seq >= seq
+    ? { segment, size, seq: end.seq, hash: end.hash }
+    : { segment, size, seq, hash }
+}
+
+interface LastLine extends Position {
+  /** Whether the newest file had nothing in it. */
+  readonly isEmpty: boolean
 }
 
 /** Undefined if there is no segment. */
@@ -151,14 +238,15 @@ function lastLineOf(
   folder: string,
   segments: readonly number[],
   names: readonly string[],
-): Position | undefined {
+): LastLine | undefined {
   const [segment, ...older] = segments.toReversed()
   if (segment === undefined) return undefined
   const tail = tailOf(segmentPath(folder, segment)) ?? EMPTY
   if (tail.end < tail.size) moveTorn(folder, segment, tail, nextTorn(names))
   let { mark } = tail
   for (const one of older) mark ??= tailOf(segmentPath(folder, one))?.mark
-  return { segment, size: tail.end, seq: mark?.seq ?? START.seq, hash: mark?.hash ?? START.hash }
+  const { seq, hash } = mark ?? START
+  return { segment, size: tail.end, seq, hash, isEmpty: tail.size === 0 }
 }
 
 const EMPTY: Tail = { size: 0, end: 0, mark: undefined }

@@ -13,13 +13,14 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs'
+import { join } from 'node:path'
 import { timestamp } from '../../core/base/time.js'
 import { syncFolder } from '../../files/folder.js'
 import { Mutex } from '../../files/mutex.js'
-import { PLAIN } from '../../files/plain-file.js'
+import { PLAIN, placeWhole, removeIfThere } from '../../files/plain-file.js'
 import type { OwnEntry, PrunedEntry } from '../audit-log.js'
 import { chained, textOfEntry } from './chain.js'
-import { type Found, findPosition, HeadFile, headPath, type Position } from './head.js'
+import { type Found, findPosition, type Head, HeadFile, headPath, type Position } from './head.js'
 import { checkFile, checkFolder } from './log-folder.js'
 import {
   clearNoted,
@@ -33,12 +34,15 @@ import {
   removeNotes,
 } from './notes.js'
 import { firstMarkOf, segmentName, segmentPath, segmentsIn } from './segments.js'
+import { hasWitness, openWitness, readWitness } from './witness.js'
 
-interface LogWriterOptions {
+export interface LogWriterOptions {
   readonly folder: string
   readonly fsync: boolean
   readonly maxSegmentBytes: number
   readonly maxBytes: number
+  /** False if the witness would lie in the project. */
+  readonly isWitnessed: boolean
 }
 
 interface Noted {
@@ -57,7 +61,7 @@ export class LogWriter {
   readonly #options: LogWriterOptions
   readonly #mutex: Mutex
   /** The end of the log after this writer's last write: no search is needed while nobody else writes. */
-  #left: Position | undefined
+  #left: Head | undefined
   #loss: (Loss & { readonly note?: string }) | undefined
 
   constructor(options: LogWriterOptions) {
@@ -109,20 +113,25 @@ export class LogWriter {
   }
 
   #write(texts: readonly string[], syncs: boolean): string {
-    const { folder } = this.#options
+    const { folder, isWitnessed } = this.#options
     const found = this.#asLeft() ?? this.#find()
-    const head = new HeadFile(folder, found.headless)
+    const head = new HeadFile(headPath(folder), found.headless)
+    const witness = isWitnessed ? openWitness(folder, found.position) : undefined
+    const marked = { witness: witness !== undefined }
     try {
-      if (found.headless) head.write(found.position)
+      if (found.headless) head.write({ ...found.position, ...marked })
       const batch = this.#batch(texts, found)
       this.#put(batch, found.position, syncs)
-      head.write(batch.position)
-      this.#left = batch.position
+      // In this order: whoever reads the witness first finds the head at least as far, and the log at least as the head.
+      head.write({ ...batch.position, ...marked })
+      witness?.write(batch.position)
+      this.#left = { ...batch.position, ...marked }
       removeNotes(found.notes)
       batch.after()
       return segmentPath(folder, batch.segment)
     } finally {
       head.close()
+      witness?.close()
     }
   }
 
@@ -131,7 +140,8 @@ export class LogWriter {
     const { folder } = this.#options
     const left = this.#left
     if (!left || hasNotes(folder) || statsOf(headPath(folder)) === undefined) return undefined
-    if (statsOf(segmentPath(folder, left.segment + 1))) return undefined
+    if (statsOf(segmentPath(folder, left.segment + 1)) || (left.witness && !hasWitness(folder)))
+      return undefined
     const { size } = statsOf(segmentPath(folder, left.segment)) ?? {}
     return size === left.size ? { position: left, headless: false, said: [], notes: [] } : undefined
   }
@@ -140,7 +150,8 @@ export class LogWriter {
     const { folder } = this.#options
     const names = readdirSync(folder)
     this.#mutex.sweep(names)
-    const found = findPosition(folder, names)
+    for (const name of names.filter((one) => DRAFT.test(one))) removeIfThere(join(folder, name))
+    const found = findPosition(folder, names, this.#options.isWitnessed ? readWitness(folder) : undefined)
     // Finding the position may have left a note, too.
     clearNoted(folder)
     return { ...found, notes: notesAmong(folder, readdirSync(folder)) }
@@ -172,12 +183,21 @@ export class LogWriter {
     return this.#loss && this.#loss.note === undefined ? [gapEntry(this.#loss)] : []
   }
 
-  #put({ segment, bytes }: Batch, before: Position, syncs: boolean): void {
-    const { folder, fsync } = this.#options
-    const path = segmentPath(folder, segment)
-    const size = segment === before.segment ? before.size : 0
-    const make = size === 0 ? constants.O_CREAT : 0
-    const fd = openSync(path, constants.O_WRONLY | constants.O_APPEND | make | PLAIN, 0o600)
+  #put(batch: Batch, before: Position, syncs: boolean): void {
+    const { folder } = this.#options
+    const path = segmentPath(folder, batch.segment)
+    const size = batch.segment === before.segment ? before.size : 0
+    // A killed writer must not leave an empty file: one that somebody added looks the same.
+    if (size === 0 && !statsOf(path)) {
+      placeWhole(path, (draft) => this.#append(draft, batch, { size, syncs, make: true }))
+    } else this.#append(path, batch, { size, syncs, make: false })
+    if (this.#options.fsync && size === 0) syncFolder(folder)
+    this.#loss = undefined
+  }
+
+  #append(path: string, { segment, bytes }: Batch, { size, syncs, make }: Appending): void {
+    const how = constants.O_WRONLY | constants.O_APPEND | (make ? constants.O_CREAT | constants.O_EXCL : 0)
+    const fd = openSync(path, how | PLAIN, 0o600)
     try {
       const stats = fstatSync(fd)
       checkFile(path, stats)
@@ -186,14 +206,22 @@ export class LogWriter {
       if (!this.#mutex.isMine)
         throw new Error('this process was stopped for so long that another took its mutex')
       writeWhole(fd, bytes, size)
-      if (fsync && syncs) fdatasyncSync(fd)
-      if (fsync && size === 0) syncFolder(folder)
-      this.#loss = undefined
+      if (this.#options.fsync && (syncs || make)) fdatasyncSync(fd)
     } finally {
       closeSync(fd)
     }
   }
 }
+
+interface Appending {
+  /** How many bytes the file must have. */
+  readonly size: number
+  readonly syncs: boolean
+  readonly make: boolean
+}
+
+/** A new file that a killed writer did not finish. */
+const DRAFT = /^\d{8,15}\.jsonl\.[0-9a-f]{16}\.tmp$/
 
 /** Writes all or nothing: no line may follow half a line. */
 function writeWhole(fd: number, bytes: Buffer, before: number): void {

@@ -18,8 +18,18 @@ export function segmentPath(folder: string, number: number): string {
 
 /** Ascending. */
 export function segmentsAmong(names: readonly string[]): readonly number[] {
-  const numbers = names.flatMap((name) => NAME.exec(name)?.[1] ?? []).map(Number)
-  return numbers.filter((number) => number > 0).sort((a, b) => a - b)
+  return names.flatMap((name) => numberOf(name) ?? []).sort((a, b) => a - b)
+}
+
+/** Undefined for a name that no writer gives a file. */
+function numberOf(name: string): number | undefined {
+  const number = Number(NAME.exec(name)?.[1] ?? 0)
+  return number > 0 && segmentName(number) === name ? number : undefined
+}
+
+/** Files that look like a part of the log and are none. */
+export function strangersAmong(names: readonly string[]): readonly string[] {
+  return names.filter((name) => name.endsWith('.jsonl') && numberOf(name) === undefined).sort()
 }
 
 /** Ascending. Empty if there is no folder. */

@@ -1,49 +1,91 @@
 // Verifies a log in files: every byte of every record, in order, from its beginning to where its head says it ends.
 
 import { existsSync, readdirSync, statSync } from 'node:fs'
+import { namesIn } from '../../files/folder.js'
 import type { Entry, Link, Problem, PrunedEntry, Verification, VerifyOptions } from '../audit-log.js'
 import { isIntact, type Mark, markOf, START } from './chain.js'
-import { HEAD_NAME, type Head, readHead } from './head.js'
+import { HEAD_NAME, type Head, problemOf, type ReadEnd, readHead, usable } from './head.js'
 import { notesAmong } from './notes.js'
 import { entryOf } from './read.js'
-import { linesFrom, segmentName, segmentPath, segmentsIn, withFile } from './segments.js'
+import { linesFrom, segmentName, segmentPath, segmentsIn, strangersAmong, withFile } from './segments.js'
+import { readWitness, witnessPath } from './witness.js'
 
 /*
- * This cannot prove everything: whoever may write to the folder can write a whole new chain with its head, or cut off
- * the end and put the head back. `expect` guards against that: a number and a hash that were noted elsewhere.
+ * This cannot prove everything: whoever may write to the folder and to the witness can write a whole new chain with its
+ * head and witness, or cut off the end and put both back. `expect` guards against that: a number and a hash that were
+ * noted elsewhere.
  */
 
 const MOST_TRIES = 5
+
+/** What is noted about the end of the log, in its folder and outside of it. */
+interface Ends {
+  readonly head: ReadEnd
+  readonly witness: ReadEnd
+}
 
 /** Reads in little memory while others write. */
 export function verify(folder: string, options: VerifyOptions = {}): Verification {
   const { mostBytes = Infinity } = options
   for (let tries = 1; ; tries++) {
-    // Read the head first: then the log is at least as far.
-    const head = readHead(folder)
+    // Read the witness first, then the head: then the head is at least as far as the witness, and the log as the head.
+    const witness = readWitness(folder)
+    const ends = { witness, head: readHead(folder) }
     const numbers = segmentsIn(folder)
     const newest = numbers.at(-1)
     if (newest !== undefined && sizeOf(folder, numbers) > mostBytes)
-      return verifyNewest(folder, newest, options.onLine)
-    const chain = new Chain(options.expect, head && 'seq' in head ? head : undefined)
+      return verifyNewest(folder, newest, ends, options.onLine)
+    const isRemoved = numbers.length === 0 && ends.head === undefined
+    const chain = new Chain(options.expect, usable(ends.head), isRemoved ? undefined : usable(witness))
     const gone = numbers.find(
       (number, i) => !checkSegment(folder, number, i === numbers.length - 1, chain, options.onLine),
     )
     // The oldest segment may be removed while we read it.
     if (gone !== undefined && tries < MOST_TRIES) continue
-    if (numbers.length === 0 && head === undefined) {
-      const what = 'there is no log here: nothing was written yet, or all of it was removed'
-      chain.problem({ file: folder, line: 0, what })
-    } else if (head === undefined) {
-      const what = 'it is missing: whether the newest records are all there cannot be told'
-      chain.problem({ file: HEAD_NAME, line: 0, what })
-    } else if ('problem' in head) {
-      const what = `${head.problem}: whether the newest records are all there cannot be told`
-      chain.problem({ file: HEAD_NAME, line: 0, what })
-    }
+    for (const problem of [...endProblems(folder, numbers.length, ends), ...strangers(folder)])
+      chain.problem(problem)
     const found = chain.end()
-    return { ...found, notes: [...found.notes, ...waiting(folder)] }
+    return { ...found, notes: [...found.notes, ...waiting(folder), ...unwitnessed(folder, ends)] }
   }
+}
+
+/** Problems with what is noted about the end. */
+function endProblems(folder: string, segments: number, { head, witness }: Ends): readonly Problem[] {
+  const seen = usable(witness)
+  if (segments === 0 && head === undefined) {
+    const what = seen
+      ? `the log was removed: it had ${seen.seq} records, says its witness ${witnessPath(folder)}; remove that file, too, to begin a new log`
+      : 'there is no log here: nothing was written yet, or all of it was removed'
+    return [{ file: folder, line: 0, what }]
+  }
+  const cannotTell = 'whether the newest records are all there cannot be told'
+  const known = usable(head)
+  if (!known) {
+    const why = head === undefined ? 'it is missing' : problemOf(head)
+    return [{ file: HEAD_NAME, line: 0, what: `${why}: ${cannotTell}` }]
+  }
+  if (known.witness && !seen) {
+    const why = witness === undefined ? 'is missing' : `cannot be used (${problemOf(witness)})`
+    const what = `its witness ${why}: ${cannotTell}; the next event makes it again`
+    return [{ file: witnessPath(folder), line: 0, what }]
+  }
+  if (!seen || known.seq >= seen.seq) return []
+  const what = `it was set back to record ${known.seq}: its witness says ${seen.seq}`
+  return [{ file: HEAD_NAME, line: 0, what }]
+}
+
+function strangers(folder: string): readonly Problem[] {
+  const what = 'this file is no part of the log: somebody added it; move it away'
+  return strangersAmong(namesIn(folder)).map((file) => ({ file, line: 0, what }))
+}
+
+/** A witness that cannot be written does not stop the log, but less is proven without it. */
+function unwitnessed(folder: string, { head, witness }: Ends): readonly string[] {
+  if (usable(head)?.witness !== false) return []
+  const known = usable(witness)?.seq ?? 0
+  return [
+    `its witness ${witnessPath(folder)} cannot be written: a log cut after record ${known} would not be noticed`,
+  ]
 }
 
 /** Notes that the next writer will put into the log. */
@@ -71,6 +113,7 @@ function checkSegment(
       if (whole || !isLast) chain.add(bytes, { segment: number, file, line, end })
       else chain.torn = { file, bytes: end - offset }
     }
+    chain.closeSegment(file, line)
     return true
   })
   return checked ?? false
@@ -84,11 +127,15 @@ function sizeOf(folder: string, numbers: readonly number[]): number {
 }
 
 /** Checks that the lines of one segment are intact and follow each other, and that the head names one of them. */
-function verifyNewest(folder: string, number: number, onLine: VerifyOptions['onLine']): Verification {
+function verifyNewest(
+  folder: string,
+  number: number,
+  ends: Ends,
+  onLine: VerifyOptions['onLine'],
+): Verification {
   const file = segmentName(number)
-  const read = readHead(folder)
-  const head = read && 'hash' in read ? read : undefined
-  const problems: Problem[] = []
+  const head = usable(ends.head)
+  const problems: Problem[] = [...endProblems(folder, 1, ends), ...strangers(folder)]
   const marks: Mark[] = []
   let isHeadSeen = head === undefined || head.segment !== number
   let records = 0
@@ -108,8 +155,6 @@ function verifyNewest(folder: string, number: number, onLine: VerifyOptions['onL
       marks[Math.min(marks.length, 1)] = mark
       if (head?.hash === mark.hash) isHeadSeen = true
     }
-    if (head === undefined)
-      return problems.push({ file: HEAD_NAME, line: 0, what: 'it is missing or cannot be read' })
     const what = `${file} ends before ${HEAD_NAME} says: the newest records are missing`
     return isHeadSeen || problems.push({ file, line, what })
   })
@@ -145,6 +190,7 @@ class Chain {
   torn: Verification['torn']
   readonly #expect: Link | undefined
   readonly #head: Head | undefined
+  readonly #witness: Head | undefined
   readonly #problems: Problem[] = []
   #problemCount = 0
   readonly #notes: string[] = []
@@ -159,10 +205,12 @@ class Chain {
   #pruned: PrunedEntry | undefined
   #anchored = false
   #headSeen = false
+  #empty: string | undefined
 
-  constructor(expect: Link | undefined, head: Head | undefined) {
+  constructor(expect: Link | undefined, head: Head | undefined, witness: Head | undefined) {
     this.#expect = expect
     this.#head = head
+    this.#witness = witness
   }
 
   problem(problem: Problem, at: 'end' | 'start' = 'end'): void {
@@ -174,8 +222,13 @@ class Chain {
 
   openSegment(number: number): void {
     const next = (this.#segment ?? number - 1) + 1
-    if (number > next) this.#missingSegment = next
+    this.#missingSegment = number > next ? next : undefined
     this.#segment = number
+  }
+
+  /** A writer never leaves an empty file, except where the very first record was not finished. */
+  closeSegment(file: string, lines: number): void {
+    if (lines === 0 && !(this.#segment === 1 && this.#head?.seq === 0)) this.#empty = file
   }
 
   add(line: Buffer, place: Place): void {
@@ -188,6 +241,7 @@ class Chain {
     const mark = isIntact(line, said) ? said : this.#changed(said, place)
     if (mark === said) this.#checkOrder(mark, place)
     if (this.#head?.seq === mark.seq) this.#checkHead(this.#head, mark, place)
+    if (this.#witness?.seq === mark.seq) this.#checkWitness(this.#witness, mark, place)
     if (this.#expect?.seq === mark.seq) this.#checkAnchor(this.#expect, mark, place)
     if (OWN_KIND.test(line.toString('latin1', 0, 512))) this.#hear(line, place)
     this.#first ??= { ...mark, ...place }
@@ -223,7 +277,10 @@ class Chain {
     // The unreadable line before is this record's predecessor.
     if (unsure && seq === before + 2) return
     if (seq !== before + 1) this.#report(...outOfOrder(seq, before, place, missing))
-    else if (prev !== hash) {
+    else if (missing !== undefined) {
+      const what = `the file ${segmentName(missing)} is missing before it, or it was renamed`
+      this.problem({ file: place.file, line: 0, what })
+    } else if (prev !== hash) {
       const what =
         before === 0
           ? 'record 1 does not begin a log'
@@ -243,6 +300,15 @@ class Chain {
     }
   }
 
+  #checkWitness({ hash }: Head, mark: Mark, place: Place): void {
+    if (hash === mark.hash || this.#problemCount > 0) return
+    this.#report(
+      mark.seq,
+      place,
+      `record ${mark.seq} has another hash than its witness says: the log was replaced`,
+    )
+  }
+
   #checkAnchor({ hash }: Link, mark: Mark, place: Place): void {
     this.#anchored = true
     if (hash !== mark.hash) this.#report(mark.seq, place, `record ${mark.seq} has another hash than expected`)
@@ -252,8 +318,11 @@ class Chain {
   #hear(line: Buffer, place: Place): void {
     const entry = entryOf(line)
     if (entry?.kind === 'pruned') this.#pruned = entry
-    if (entry?.kind === 'recovered' && entry.what === 'head') {
-      const what = `${HEAD_NAME} was lost before record ${entry.seq} (${entry.why}): records before it may be missing`
+    if (entry?.kind === 'recovered' && (entry.what === 'head' || entry.what === 'segment')) {
+      const what =
+        entry.what === 'segment'
+          ? `before record ${entry.seq}, ${entry.why}: somebody added it`
+          : `${HEAD_NAME} was lost before record ${entry.seq} (${entry.why}): records before it may be missing`
       this.#report(entry.seq, place, what)
       return
     }
@@ -270,6 +339,8 @@ class Chain {
     this.#checkStart()
     this.#checkEnd()
     this.#checkAnchorFound()
+    if (this.#empty !== undefined && this.#problemCount === 0)
+      this.problem({ file: this.#empty, line: 0, what: 'this file is empty: somebody added or emptied it' })
     const [first, last] = [linkOf(this.#first), linkOf(this.#last)]
     return {
       ok: this.#problemCount === 0,
@@ -296,18 +367,27 @@ class Chain {
     // The removal was interrupted: what is left goes back further than the log says.
     if (pruned && pruned.last >= first.seq && pruned.first <= first.seq) return
     const which = first.seq === 2 ? 'record 1 is' : `records 1 to ${first.seq - 1} are`
-    const what = `${which} missing, and the log does not say that they were removed to save space`
+    const what = `${which} missing, and the log does not say that this was done to save space`
     this.problem({ seq: 1, file: first.file, line: first.line, what }, 'start')
   }
 
   #checkEnd(): void {
-    const head = this.#head
     const seq = this.#last?.seq ?? 0
+    const witness = this.#witness
+    if (witness && witness.seq > seq && witness.seq > (this.#head?.seq ?? 0)) {
+      this.#missingUpTo(witness, 'its witness')
+      return
+    }
+    const head = this.#head
     if (!head || head.seq === 0 || this.#headSeen || head.seq < (this.#first?.seq ?? 0)) return
     // Already reported where it should have been.
-    if (head.seq <= seq) return
+    if (head.seq > seq) this.#missingUpTo(head, HEAD_NAME)
+  }
+
+  #missingUpTo(head: Head, by: string): void {
+    const seq = this.#last?.seq ?? 0
     const which = head.seq === seq + 1 ? `record ${head.seq} is` : `records ${seq + 1} to ${head.seq} are`
-    const what = `${which} missing: the log ends before ${HEAD_NAME} says`
+    const what = `${which} missing: the log ends before ${by} says`
     this.problem({ seq: seq + 1, file: segmentName(head.segment), line: (this.#last?.line ?? 0) + 1, what })
   }
 
@@ -349,6 +429,8 @@ function noteOf(entry: Entry): string | undefined {
     case 'pruned':
       return `records ${entry.first} to ${entry.last} were removed to save space`
     case 'recovered':
+      if (entry.what === 'witness')
+        return `its witness was missing before it (${entry.why}): whether records were missing by then cannot be told`
       return `${entry.bytes ?? 'some'} bytes of a record that was not acknowledged were moved to ${entry.file}`
     default:
       return undefined

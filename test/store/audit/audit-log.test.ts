@@ -123,6 +123,7 @@ describe('files', () => {
       hash: verify(folder).last?.hash,
       segment: 1,
       size,
+      witness: true,
     })
   })
 })
@@ -146,13 +147,14 @@ describe('rotation', () => {
     expect(linesIn(folder, 2)).toHaveLength(1)
   })
 
-  it('a file that was made and not written to is used', () => {
+  it('an empty file that stands where the next would is used, and told', () => {
     const { log, folder, dataDir, projectDir } = workplace({ maxSegmentBytes: 1000 })
     log.append([entry('a')])
     appendBytes(folder, '', 2)
     new FileAuditLog({ dataDir, projectDir }).append([entry('b')])
-    expect(linesIn(folder, 2)).toHaveLength(1)
-    expect(verify(folder)).toMatchObject({ ok: true, records: 2 })
+    expect(storyOf(folder)).toEqual(['a', 'recovered', 'b'])
+    expect(linesIn(folder, 2)).toHaveLength(2)
+    expect(verify(folder)).toMatchObject({ ok: false, problems: [{ what: expect.stringMatching(/added/) }] })
   })
 })
 
@@ -227,7 +229,8 @@ describe('a line without an end', () => {
     expect(storyOf(folder)).toEqual(['recovered', 'recovered', 'b'])
     // A segment without a head is not what a writer leaves.
     expect(verify(folder).problems).toMatchObject([
-      { seq: 1, what: expect.stringMatching(/head.json was lost/) },
+      { seq: 1, what: expect.stringMatching(/record 1 is missing/) },
+      { seq: 2, what: expect.stringMatching(/head.json was lost/) },
     ])
   })
 

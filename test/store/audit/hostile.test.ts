@@ -54,7 +54,7 @@ describe('a full disk', () => {
     const big = times(40, (i) => entry(`${i}`, { filler: 'x'.repeat(1000) }))
     log.append(big)
     log.append(big)
-    writeFileSync(join(root, 'other'), 'x'.repeat(20_000))
+    writeFileSync(join(root, 'other'), 'x'.repeat(16_000))
     expect(() => log.append(big)).toThrow(/cannot be written: ENOSPC.*free some space, or set CARABINER_HOME/)
     expect(() => log.append(big)).toThrow(/ENOSPC/)
     expect(verify(folder)).toMatchObject({ ok: true, records: 80 })
@@ -209,14 +209,14 @@ describe('told in an Error that says what to do', () => {
 })
 
 describe('a folder that was removed', () => {
-  it('is made again, and a new log begins', () => {
+  it('is made again, and the log goes on where it was', () => {
     const { log, folder } = workplace()
     log.append([entry('first')])
     rmSync(folder, { recursive: true })
     log.append([entry('second')])
-    expect(storyOf(folder)).toEqual(['second'])
+    expect(storyOf(folder)).toEqual(['recovered', 'second'])
     expect(statSync(folder).mode & 0o777).toBe(0o700)
-    expect(verify(folder).ok).toBe(true)
+    expect(verify(folder).problems[0]?.what).toMatch(/record 1 is missing/)
   })
 })
 
@@ -238,5 +238,6 @@ it('files of others in the folder are left alone', () => {
   log.append([entry('second')])
   expect(storyOf(folder)).toEqual(['first', 'second'])
   for (const name of names) expect(readFileSync(join(folder, name), 'utf8')).toBe('mine')
-  expect(verify(folder).ok).toBe(true)
+  const added = names.filter((name) => name.endsWith('.jsonl')).sort()
+  expect(verify(folder).problems.map(({ file }) => file)).toEqual(added)
 })

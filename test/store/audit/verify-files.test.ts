@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { segmentPath } from '../../../src/store/audit/segments.js'
 import { verify } from '../../../src/store/audit/verify.js'
+import { witnessPath } from '../../../src/store/audit/witness.js'
 import { appendBytes, entry, linesIn, RECORDS, smallLog, times, workplace, writeLines } from './workplace.js'
 
 describe('files', () => {
@@ -79,7 +80,7 @@ describe('files', () => {
     expect(verify(folder)).toMatchObject({
       ok: false,
       records: 0,
-      problems: [{ what: expect.stringMatching(/no log/) }],
+      problems: [{ what: expect.stringMatching(/the log was removed/) }],
     })
   })
 })
@@ -125,9 +126,11 @@ describe('the head', () => {
   it('is behind, as a kill leaves it: no problem', () => {
     const place = workplace()
     place.log.append([entry('one')])
-    const before = readFileSync(head(place.folder))
+    const before = [head(place.folder), witnessPath(place.folder)].map(
+      (path) => [path, readFileSync(path)] as const,
+    )
     place.log.append([entry('two')])
-    writeFileSync(head(place.folder), before)
+    for (const [path, bytes] of before) writeFileSync(path, bytes)
     expect(verify(place.folder)).toMatchObject({ ok: true, records: 2, head: { seq: 1 } })
   })
 })

@@ -1,14 +1,18 @@
 // Keeps the hooks of configuration files up to date: makes them, admits or refuses them, reads files again.
 
+import { dirname } from 'node:path'
 import type { ConfiguredHook } from './config/configured-hook.js'
 import type { ConfigSources } from './config/discovery.js'
 import { type LoadedConfig, loadConfig, loadSkills } from './config/load.js'
 import { type MergedSettings, silenceText } from './config/merged-settings.js'
-import { runFromCopy, TrustGate } from './config/trust-gate.js'
+import { runFromCopy, type Settled, TrustGate } from './config/trust-gate.js'
 import type { ConfigWatch } from './config/watch.js'
-import { type Diagnostic, HookError, textOf } from './core/base/errors.js'
+import { type Diagnostic, type DiagnosticCode, HookError, textOf } from './core/base/errors.js'
 import { withoutSecrets } from './core/base/secrets.js'
 import { plainText } from './core/base/text.js'
+import { endsChain } from './core/events/actions.js'
+import type { HookResult } from './core/events/result.js'
+import { isGate } from './core/hooks/gate.js'
 import type { Hook } from './core/hooks/hook.js'
 import type { Message } from './core/hooks/outcome.js'
 import type { Skip } from './core/run/plan.js'
@@ -18,6 +22,7 @@ import type { Surroundings } from './runners/hook-spec.js'
 import type { Runner } from './runners/kind.js'
 import { type KindName, kindOf } from './runners/kinds.js'
 import { startFolder } from './runners/program/environment.js'
+import { type Expectation, expectationText } from './trust/expectation.js'
 import { preTrusted } from './trust/pre-trusted.js'
 import { type TrustStore, trustStore } from './trust/trust-store.js'
 import type { Untrusted } from './trust/unit.js'
@@ -37,6 +42,8 @@ interface InForce {
   readonly config: LoadedConfig
   readonly hooks: readonly Hook[]
   readonly diagnostics: readonly Diagnostic[]
+  /** Everything that the user trusted here, and what became of it. */
+  readonly expectations: readonly Expectation[]
 }
 
 export class Configuration {
@@ -55,7 +62,7 @@ export class Configuration {
   private constructor(options: ConfigurationOptions, config: LoadedConfig) {
     this.#options = options
     this.#gate = options.trust === 'all' ? undefined : new TrustGate(storeOf(options))
-    this.#inForce = { config, hooks: [], diagnostics: config.diagnostics }
+    this.#inForce = { config, hooks: [], diagnostics: config.diagnostics, expectations: [] }
   }
 
   static async load(options: ConfigurationOptions): Promise<Configuration> {
@@ -77,10 +84,11 @@ export class Configuration {
   }
 
   async #makeAll(config: LoadedConfig): Promise<void> {
-    await this.#loadRunners(config)
+    const settled = await this.#settled(config, projectsOf(this.#options.sources))
+    await this.#loadRunners(settled)
     const make = [...this.#runners.values()].reduce<() => InForce>(
       (inner, { renew }) => (renew ? () => renew(inner) : inner),
-      () => this.#made(config),
+      () => this.#made(config, settled),
     )
     this.#inForce = make()
   }
@@ -90,9 +98,17 @@ export class Configuration {
     const { sources } = this.#options
     const { config } = this.#inForce
     const theirs = { ...config, ...(await loadSkills(skills, sources, config)) }
-    await this.#loadRunners(theirs)
-    const { hooks, diagnostics } = this.#made(theirs)
+    const settled = await this.#settled(theirs, [])
+    await this.#loadRunners(settled)
+    const { hooks, diagnostics } = this.#made(theirs, settled)
     return { hooks, problems: diagnostics }
+  }
+
+  async #settled(config: LoadedConfig, projects: readonly string[]): Promise<Settled> {
+    const { sources } = this.#options
+    return (
+      this.#gate?.settle(config, sources, projects) ?? { specs: config.specs, closed: [], expectations: [] }
+    )
   }
 
   /** Calls back after a file changed, until `close`. Earlier changes are not reported. */
@@ -130,7 +146,7 @@ export class Configuration {
     return [...this.#inForce.diagnostics, ...this.#reported]
   }
 
-  async #loadRunners({ specs }: LoadedConfig): Promise<void> {
+  async #loadRunners({ specs }: Settled): Promise<void> {
     for (const type of new Set(specs.map((spec) => spec.type))) {
       // One runner a kind, even when two loads ask at once: a second one would keep processes that nobody ends.
       const loading = this.#loading.get(type) ?? this.#options.load(type)
@@ -139,19 +155,23 @@ export class Configuration {
     }
   }
 
-  #made(config: LoadedConfig): InForce {
-    const hooks: Hook[] = []
+  #made(config: LoadedConfig, { specs, closed, expectations }: Settled): InForce {
+    const hooks: Hook[] = [...closed]
     const surroundings = { display: this.#options.display, report: (d: Diagnostic) => this.#report(d) }
-    for (const given of this.#gate?.settle(config.specs) ?? config.specs) {
-      const spec = config.settings.on_failure === 'block' ? closing(given) : given
+    for (const given of specs) {
+      const keeping = this.#gate?.keepingOf(given)
+      const spec = keeping || config.settings.on_failure === 'block' ? closing(given) : given
       const content = this.#gate?.contentOf(given)
       for (const one of this.#make(spec, given, surroundings)) {
-        const hook = content === undefined ? one : { ...one, content }
+        if (keeping?.state === 'missing' && !isGate(one)) continue
+        const told = keeping ? telling(one, keeping) : one
+        const hook = content === undefined ? told : { ...told, content }
         this.#specs.set(hook, given)
         hooks.push(hook)
       }
     }
-    return { config, hooks, diagnostics: config.diagnostics }
+    const diagnostics = [...config.diagnostics, ...expectations.flatMap(diagnosticOf)]
+    return { config, hooks, diagnostics, expectations }
   }
 
   #make(spec: ConfiguredHook, given: ConfiguredHook, surroundings: Surroundings): readonly Hook[] {
@@ -199,10 +219,15 @@ export class Configuration {
   /** Says why a hook of a file may not run; undefined if it may, or comes from elsewhere. */
   refusal(hook: Hook): Skip | undefined {
     const spec = this.#specs.get(hook)
-    if (!spec) return undefined
+    if (!spec) return this.#gate?.refusalOfClosed(hook)
     if (spec.disabled !== undefined)
       return { why: 'disabled', detail: `it is switched off: ${silenceText(spec.disabled)}` }
     return this.#gate?.refusal(spec)
+  }
+
+  /** Everything that the user trusted here when files were last read, and what became of it. */
+  get expectations(): readonly Expectation[] {
+    return this.#inForce.expectations
   }
 
   /** Units of the project that wait for the user's trust, or were changed since. */
@@ -237,4 +262,36 @@ type Specs = WeakMap<Hook, ConfiguredHook>
 /** The setting closes every gate, whatever the hook itself says. */
 function closing(spec: ConfiguredHook): ConfiguredHook {
   return { ...spec, hook: { ...spec.hook, onFailure: 'block' } }
+}
+
+/** Projects whose expectations count. */
+function projectsOf({ projectDir, files = [], plugins = [] }: ConfigSources): readonly string[] {
+  const named = [...files, ...plugins].map((path) => dirname(path))
+  return projectDir === undefined ? [...new Set(named)] : [projectDir]
+}
+
+const CODES: Readonly<Record<Exclude<Expectation['state'], 'as trusted'>, DiagnosticCode>> = {
+  modified: 'trust-kept',
+  missing: 'trust-kept',
+  unreadable: 'trust-unreadable',
+}
+
+function diagnosticOf(expectation: Expectation): readonly Diagnostic[] {
+  const { state, guardedBy, unit } = expectation
+  if (state === 'as trusted') return []
+  const code = guardedBy === 'nothing' ? 'trust-unguarded' : CODES[state]
+  return [{ code, text: plainText(expectationText(expectation)), file: unit.path }]
+}
+
+/** Whoever is stopped by a hook that is not in the project as it was trusted is told so. */
+function telling(hook: Hook, keeping: Expectation): Hook {
+  const text = expectationText(keeping)
+  const run: Hook['run'] = async (event, context) => {
+    const answer = (await hook.run(event, context)) as HookResult | undefined
+    if (answer?.action === undefined || !(endsChain(answer.action) || answer.action === 'ask_user'))
+      return answer
+    const userMessage = answer.userMessage ? `${answer.userMessage}\n${text}` : text
+    return { ...answer, userMessage, userMessageLevel: answer.userMessageLevel ?? 'warning' }
+  }
+  return { ...hook, run }
 }

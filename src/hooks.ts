@@ -12,6 +12,7 @@ import { Session, type SessionOptions } from './core/session/session.js'
 import type { GuardedStore } from './core/session/session-store.js'
 import type { Grant } from './core/verdict/approval.js'
 import type { Shared } from './runners/kind.js'
+import type { Expectation } from './trust/expectation.js'
 import type { Untrusted } from './trust/unit.js'
 
 /** One hook, as `list()` shows it. */
@@ -119,6 +120,11 @@ export class Hooks implements AsyncDisposable {
   /** Everything from the project that waits for the user's trust, or has changed since. */
   untrusted(): readonly Untrusted[] {
     return this.#configuration?.untrusted() ?? []
+  }
+
+  /** Everything that the user trusted in this project when files were last read, and what became of it. */
+  expectations(): readonly Expectation[] {
+    return this.#configuration?.expectations ?? []
   }
 
   /** Reads the configuration files again. A file that became unreadable is reported, and its last contents stay. */

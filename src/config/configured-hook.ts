@@ -163,7 +163,13 @@ export function configureProcess(entry: ProcessEntry, making: Omit<Making, 'comp
   const { owner, key, file, at, priority, onFailure = 'byEvent' } = entry
   const { merge, names } = making
   const handler = frozenCopy(withinLimits(entry, making), key) as unknown as ProcessHandler
-  const content = digest({ process: key, priority, onFailure, handler: handler as unknown as Json })
+  // As the file has it: a limit of the settings must not make it another hook.
+  const content = digest({
+    process: key,
+    priority,
+    onFailure,
+    handler: frozenCopy(entry.handler, key) as unknown as Json,
+  })
   const hook: Omit<Hook, 'run'> = {
     id: names.id(owner, `process ${key}`, content.slice(0, SHORT)),
     name: names.ofProcess(owner, key),

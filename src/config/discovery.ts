@@ -95,15 +95,23 @@ export function hooksDirOf(base: string): string {
   return join(resolve(base), '.amplifier', 'hooks')
 }
 
+export function rootFileOf(base: string): string {
+  return join(hooksDirOf(base), 'hooks.json')
+}
+
+export function settingsFileOf(base: string): string {
+  return join(resolve(base), '.amplifier', 'settings.json')
+}
+
 function inBase(base: string, scope: Owner['scope'], search: Search): readonly HookDocument[] {
   const { files, sources } = search
   const hooksDir = hooksDirOf(base)
   const place = { projectDir: projectDirOf(sources) ?? resolve(base), hooksDir }
   const owner: Owner = { scope, source: scope, realm: 'settings', place }
   const documents: HookDocument[] = []
-  const root = files.read(join(hooksDir, 'hooks.json'), hooksShape)
+  const root = files.read(rootFileOf(base), hooksShape)
   if (typeof root === 'object') documents.push({ owner, role: 'root', file: root, at: null })
-  const settings = files.read(join(dirname(hooksDir), 'settings.json'), hooksShape)
+  const settings = files.read(settingsFileOf(base), hooksShape)
   if (typeof settings === 'object') documents.push({ owner, role: 'settings', file: settings, at: null })
   const names = pluginNames(hooksDir, search)
   if (names.length === 0) return documents

@@ -72,6 +72,19 @@ export async function loadSkills(
   return { specs, diagnostics: shared.notes.all() }
 }
 
+/** The hooks of documents that are in no place of these sources, under the settings of the files. */
+export async function loadDocuments(
+  documents: readonly HookDocument[],
+  sources: ConfigSources,
+  { merge }: Pick<LoadedConfig, 'merge'>,
+): Promise<readonly ConfiguredHook[]> {
+  const shared = { notes: new Notes(), names: new Names(), matchers: new Matchers() }
+  const contents = documents.map((document) => contentsOf(document, shared))
+  const entries = contents.flatMap((one) => one.entries)
+  const processes = contents.flatMap((one) => one.processes)
+  return configureAll(entries, processes, { merge, ...shared, home: sources.homeDir })
+}
+
 /** Hooks besides the user's own. */
 const MOST_HOOKS = 20_000
 

@@ -21,6 +21,8 @@ export interface MergedSettings extends Settings, ReachSettings {
   readonly default_timeout: number
   readonly max_timeout: number
   readonly env: 'inherit' | 'minimal'
+  /** What becomes of gates that the user trusted and that are not in the project any more. */
+  readonly trust_missing: 'keep' | 'block' | 'tell'
   /** Whether CARABINER_OFF=1 is obeyed. */
   readonly bypass: boolean
   /** Whether the command line keeps an audit; with `fsync` it survives a power cut. */
@@ -36,6 +38,7 @@ export const DEFAULT_MERGED: MergedSettings = {
   default_timeout: 30,
   max_timeout: 300,
   env: 'inherit',
+  trust_missing: 'keep',
   bypass: true,
   audit: 'on',
 }
@@ -136,6 +139,7 @@ export const OWN_SETTINGS: Checks<Omit<MergedSettings, keyof Settings>> = {
   default_timeout: isTimeout,
   max_timeout: isTimeout,
   env: isOneOf('inherit', 'minimal'),
+  trust_missing: isOneOf('keep', 'block', 'tell'),
   bypass: isFlag,
   audit: isOneOf('on', 'off', 'fsync'),
 }
@@ -253,6 +257,7 @@ const LOOSER: { readonly [K in TightenedKey]: (wanted: unknown, now: unknown) =>
   stop_block_cap: other,
   stop_block_total: other,
   env: insteadOf('inherit'),
+  trust_missing: (wanted, now) => wanted !== 'block' && wanted !== now,
   bypass: insteadOf(true),
   recheck: insteadOf('skipped'),
   protect_system_messages: insteadOf(false),

@@ -3,15 +3,20 @@
 import { delimiter } from 'node:path'
 import { HookError, isHookError, textOf } from '../core/base/errors.js'
 import { quoted } from '../core/base/text.js'
-import type { HookContext, HookEvent, Run } from '../core/hooks/hook.js'
+import type { Hook, HookContext, HookEvent, Run } from '../core/hooks/hook.js'
 import type { Skip } from '../core/run/plan.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { scriptsChanged } from '../trust/changes.js'
 import { runPlace } from '../trust/copies.js'
+import { asTrusted, type Expectation, expectationOf, unreadable } from '../trust/expectation.js'
 import { programGone, safePath } from '../trust/program-search.js'
-import type { TrustStore } from '../trust/trust-store.js'
-import type { Standing, TrustRecord, Unit, Untrusted } from '../trust/unit.js'
+import type { Kept, TrustStore } from '../trust/trust-store.js'
+import type { Standing, TrustRecord, Unit, UnitHook, Untrusted } from '../trust/unit.js'
+import { closedGate, closedToAll, isGateOf } from './closed-gate.js'
 import type { ConfiguredHook } from './configured-hook.js'
+import type { ConfigSources } from './discovery.js'
+import { isPlaceOf, loadKept } from './kept-unit.js'
+import type { LoadedConfig } from './load.js'
 import { unitsOf } from './units.js'
 
 /** A hook that was admitted or refused, and by which record. */
@@ -20,11 +25,32 @@ interface Held {
   readonly record: TrustRecord | undefined
   /** The copy that it runs from, if any. */
   readonly copied: Copied | undefined
+  /** Present if it runs in place of what the project has now. */
+  readonly keeping?: Expectation
 }
+
+/** Everything that may run, and what the user should know about the rest. */
+export interface Settled {
+  /** Trusted ones live in their copy, with the programs they were trusted with. */
+  readonly specs: readonly ConfiguredHook[]
+  /** They stand for gates that cannot run, and refuse what those would judge. */
+  readonly closed: readonly Hook[]
+  readonly expectations: readonly Expectation[]
+}
+
+/** A unit that is not what was trusted, and what is left of it. */
+interface Keeper {
+  readonly record: TrustRecord
+  readonly state: 'modified' | 'missing'
+  readonly why: string
+}
+
+const NOTHING_SETTLED: Settled = { specs: [], closed: [], expectations: [] }
 
 export class TrustGate {
   readonly #store: TrustStore
   readonly #held = new WeakMap<ConfiguredHook, Held>()
+  readonly #closed = new WeakMap<Hook, TrustRecord>()
   /** Standings of units when their hooks were read: an unreadable record is reported only once. */
   readonly #said = new Map<string, Standing>()
   /** Standings for the hooks of one step, which are asked about together. */
@@ -37,17 +63,59 @@ export class TrustGate {
     this.#store = store
   }
 
-  /** Returns the same hooks; trusted ones live in their copy, with the programs they were trusted with. */
-  settle(specs: readonly ConfiguredHook[]): readonly ConfiguredHook[] {
-    const settled = new Map<ConfiguredHook, ConfiguredHook>()
+  /**
+   * Decides which hooks run: those that are as trusted, and what was trusted last in place of those that are not. With
+   * `sources`, everything that is trusted in these projects is expected, even if nothing is left of it.
+   */
+  async settle(config: LoadedConfig, sources: ConfigSources, projects: readonly string[]): Promise<Settled> {
+    const units = unitsOf(config.specs)
     this.sawModified = false
-    for (const [unit, group] of unitsOf(specs)) {
+    const parts: Settled[] = []
+    const found = new Set<string>()
+    for (const [unit, specs] of units) {
       const standing = this.#store.standingOf(unit)
+      found.add(keyOf(unit))
       this.#said.set(keyOf(unit), standing)
       this.sawModified ||= standing.state === 'modified'
-      for (const spec of group) settled.set(spec, this.#settled(spec, unit, standing))
+      const kept = standing.state === 'trusted' ? undefined : standing.record
+      if (!kept) parts.push(this.#asFound(unit, specs, standing))
+      else {
+        const keeper = { record: kept, state: 'modified' as const, why: whyOf(standing) }
+        parts.push(await this.#instead(keeper, specs, config, sources))
+      }
     }
-    return specs.map((spec) => settled.get(spec) ?? spec)
+    for (const record of this.#expected(projects, parts)) {
+      if (found.has(keyOf(record)) || !isPlaceOf(record, sources)) continue
+      const why = 'It is not there any more, or has no hooks that can be read.'
+      parts.push(await this.#instead({ record, state: 'missing', why }, [], config, sources))
+    }
+    const own = config.specs.filter(({ hook }) => hook.origin.scope === 'user')
+    return {
+      specs: [...own, ...parts.flatMap(({ specs }) => specs)],
+      closed: parts.flatMap(({ closed }) => closed),
+      expectations: parts.flatMap(({ expectations }) => expectations),
+    }
+  }
+
+  /** Adds what stands for records that cannot be read. */
+  #expected(projects: readonly string[], parts: Settled[]): readonly TrustRecord[] {
+    try {
+      return projects.flatMap((projectDir) => this.#store.expectedIn(projectDir))
+    } catch (error) {
+      const expectation = unreadable(projects[0] ?? '', textOf(error))
+      parts.push({ ...NOTHING_SETTLED, closed: [closedToAll(expectation)], expectations: [expectation] })
+      return []
+    }
+  }
+
+  #asFound(unit: Unit, specs: readonly ConfiguredHook[], standing: Standing): Settled {
+    const settled = specs.map((spec) => this.#settled(spec, unit, standing))
+    if (standing.state !== 'trusted') return { ...NOTHING_SETTLED, specs: settled }
+    return {
+      specs: settled,
+      closed: [],
+      expectations: [asTrusted(standing.record, standing.record.hooks.filter(isGateOf))],
+    }
   }
 
   #settled(spec: ConfiguredHook, unit: Unit, standing: Standing): ConfiguredHook {
@@ -62,37 +130,105 @@ export class TrustGate {
     return made
   }
 
-  #path(record: TrustRecord): string {
-    // An empty entry would mean the folder that the hook starts in.
-    return [this.#store.binFolder(record), safePath(record.projectDir)].filter(Boolean).join(delimiter)
+  /** The hooks as they were trusted, in place of those that are there now. New ones wait for a review. */
+  async #instead(
+    keeper: Keeper,
+    specs: readonly ConfiguredHook[],
+    config: LoadedConfig,
+    sources: ConfigSources,
+  ): Promise<Settled> {
+    const { record, state } = keeper
+    const choice = state === 'missing' ? config.settings.trust_missing : 'keep'
+    const kept: Kept = choice === 'keep' ? this.#store.keptOf(record) : { problem: '' }
+    const loaded = 'problem' in kept ? [] : await loadKept(record, kept, sources, config)
+    const missing = unarmed(record, loaded)
+    const guardedBy = choice === 'tell' ? 'nothing' : missing.length > 0 ? 'closed' : 'copy'
+    const problem = 'problem' in kept && choice === 'keep' ? kept.problem : undefined
+    const gates = record.hooks.filter(isGateOf)
+    const expectation = expectationOf({ ...keeper, gates, guardedBy, problem }, sources.projectDir)
+    const armed = loaded.map((spec) => this.#armed(spec, expectation, record, kept))
+    const lost = choice === 'tell' ? [] : missing.map((one) => closedGate(one, expectation))
+    for (const hook of lost) this.#closed.set(hook, record)
+    return {
+      specs: [...armed, ...this.#waiting(specs, record)],
+      closed: lost,
+      expectations: [expectation],
+    }
   }
 
-  /** Says why it may not run now. The user's own may. */
+  #armed(spec: ConfiguredHook, keeping: Expectation, record: TrustRecord, kept: Kept): ConfiguredHook {
+    const made: ConfiguredHook = { ...spec, place: { ...spec.place, path: this.#path(record) } }
+    const copied = 'copy' in kept ? { copy: kept.copy, original: record.path } : undefined
+    this.#held.set(made, { unit: record, record, copied, keeping })
+    return made
+  }
+
+  /** Hooks that are not as they were trusted. */
+  #waiting(specs: readonly ConfiguredHook[], record: TrustRecord): readonly ConfiguredHook[] {
+    const trusted = new Set(record.hooks.map(({ hash }) => hash))
+    const changed = specs.filter(({ hook }) => !trusted.has(hook.origin.hash ?? ''))
+    const [unit] = unitsOf(specs).keys()
+    for (const spec of unit ? changed : [])
+      this.#held.set(spec, { unit: unit as Unit, record: undefined, copied: undefined })
+    return changed
+  }
+
+  #path(record: TrustRecord): string {
+    // An empty entry would mean the folder that the hook starts in.
+    return [this.#binFolder(record), safePath(record.projectDir)].filter(Boolean).join(delimiter)
+  }
+
+  /** If it cannot be made, the hook does not start, and says why then. */
+  #binFolder(record: TrustRecord): string {
+    try {
+      return this.#store.binFolder(record)
+    } catch {
+      return ''
+    }
+  }
+
+  /** Says why it may not run now. The user's own may, and so may what was trusted last. */
   refusal(spec: ConfiguredHook): Skip | undefined {
     const held = this.#held.get(spec)
     if (!held) return undefined
+    if (held.record) return this.#withdrawal(held.record)
     const standing = this.#standingOf(held.unit)
-    if (standing.state === 'trusted' && standing.record.digest === held.record?.digest) return undefined
-    if (this.#isReplaced(held)) return undefined
     if (standing.state !== 'trusted')
       return { why: standing.state, detail: detailOf(spec, held.unit, standing) }
     return { why: 'untrusted', detail: 'It was trusted after these hooks were read: reload them.' }
   }
 
+  /** The same for a hook that stands for a gate. */
+  refusalOfClosed(hook: Hook): Skip | undefined {
+    const record = this.#closed.get(hook)
+    return record && this.#withdrawal(record)
+  }
+
   /**
-   * Hooks that were read right before an update run as they were trusted until they are read again, if the unit that replaced
-   * theirs is trusted, too.
+   * The trust may have been taken back, or given to other bytes, since the hooks were read. Hooks that were read right
+   * before an update run as they were trusted until they are read again.
    */
-  #isReplaced({ unit, record }: Held): boolean {
-    if (!record) return false
-    const now = this.#store.standingOf({ ...unit, hooks: [] })
-    return now.state === 'trusted' && now.record.former?.digest === record.digest
+  #withdrawal(record: TrustRecord): Skip | undefined {
+    const trusted = this.#store.trustedNow(record)
+    if (trusted === 'unknown' || trusted.includes(record.digest)) return undefined
+    const detail =
+      trusted.length > 0
+        ? 'Another version of it was trusted after these hooks were read: reload them.'
+        : 'You do not trust it any more.'
+    return { why: 'untrusted', detail }
+  }
+
+  /** What the user is told when this hook stops something. */
+  keepingOf(spec: ConfiguredHook): Expectation | undefined {
+    return this.#held.get(spec)?.keeping
   }
 
   /** Checks right before a start whether files outside the copy, and programs, are still those that were reviewed. */
   problemAtStart(spec: ConfiguredHook, cwd: string): string | undefined {
     const record = this.#held.get(spec)?.record
-    return record && (scriptsChanged(record, cwd) ?? programGone(record) ?? this.#binProblem(record))
+    return (
+      record && (scriptsChanged(record, cwd) ?? this.#programProblem(record) ?? this.#copyProblem(record))
+    )
   }
 
   /** Digest of what was reviewed. */
@@ -104,8 +240,15 @@ export class TrustGate {
     return this.#held.get(spec)?.copied
   }
 
+  #copyProblem(record: TrustRecord): string | undefined {
+    const kept = record.kind === 'folder' ? this.#store.keptOf(record) : undefined
+    return kept && 'problem' in kept ? kept.problem : undefined
+  }
+
   /** The links to the programs may be gone: then whatever `$PATH` has now would run. */
-  #binProblem(record: TrustRecord): string | undefined {
+  #programProblem(record: TrustRecord): string | undefined {
+    const gone = programGone(record)
+    if (gone !== undefined) return gone
     try {
       this.#store.binFolder(record)
       return undefined
@@ -145,6 +288,16 @@ export class TrustGate {
 
 function keyOf({ kind, path }: Unit): string {
   return `${kind} ${path}`
+}
+
+/** Gates of the record that none of these hooks is. */
+function unarmed({ hooks }: TrustRecord, armed: readonly ConfiguredHook[]): readonly UnitHook[] {
+  const hashes = new Set(armed.map(({ hook }) => hook.origin.hash))
+  return hooks.filter((hook) => isGateOf(hook) && !hashes.has(hook.hash))
+}
+
+function whyOf(standing: Standing): string {
+  return standing.state === 'trusted' ? '' : standing.why
 }
 
 function detailOf({ hook }: ConfiguredHook, unit: Unit, { state, why }: NotTrusted): string {

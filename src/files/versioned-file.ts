@@ -53,6 +53,23 @@ export class VersionedFile<T> {
     return this.load()
   }
 
+  /** Like `load`, but leaves a file that cannot be read where it is, and throws each time. */
+  read(): T {
+    const found = this.#found()
+    if ('value' in found) return found.value
+    throw new BrokenFile(found.problem)
+  }
+
+  /** Replaces whatever is there, also what cannot be read: that is moved aside. */
+  replace(value: T): void {
+    try {
+      this.update(() => value)
+    } catch (error) {
+      if (!(error instanceof BrokenFile)) throw error
+      this.update(() => value)
+    }
+  }
+
   /** Atomic. `change` runs again when another process was faster. If it answers the same object, nothing is written. */
   update(change: (value: T) => T): void {
     const { folder, fresh } = this.#options
@@ -189,7 +206,8 @@ export class VersionedFile<T> {
   }
 }
 
-class BrokenFile extends Error {}
+/** What is there cannot be read. */
+export class BrokenFile extends Error {}
 
 const ELSEWHERE = 'set CARABINER_HOME to a folder'
 

@@ -6,8 +6,9 @@
  *
  * - Every method is synchronous. Deciding which hooks run (at plan time) awaits nothing, so a store on another machine
  *   keeps a local copy and answers from it.
- * - `load` throws if a record cannot be read or relied on; the caller then takes the unit for untrusted. It answers the
- *   same object as long as nobody wrote, so callers may compare and cache by identity.
+ * - `load` and `ofProject` throw if a record cannot be read or relied on, each time until somebody repairs it: what the
+ *   user expects is not known then. `load` answers the same object as long as nobody wrote, so callers may compare and
+ *   cache by identity.
  * - `write`, `addNext` and `remove` are atomic and durable: they survive a power cut. They throw if they fail.
  * - `promote` and `refresh` never throw: they only save work, and the records count as they are.
  */
@@ -31,8 +32,11 @@ export interface TrustRecords {
   /** Stores new stamps for the same content, unless somebody has decided otherwise since `before`. */
   refresh(where: Where, before: TrustRecord, now: TrustRecord): void
 
-  /** Answers what was removed, if anything. */
+  /** Answers what was removed, if anything. Also removes a record that cannot be read. */
   remove(where: Where): TrustRecord | undefined
+
+  /** The records of one project, in the order of their paths. Must not take longer because there are other projects. */
+  ofProject(projectDir: string): readonly TrustRecord[]
 
   /** Throws if one of them cannot be read. */
   all(): readonly TrustRecord[]

@@ -5,6 +5,7 @@ import { textOf } from '../core/base/errors.js'
 import { quoted } from '../core/base/text.js'
 import { discard } from '../files/folder.js'
 import { dataHome } from '../files/homes.js'
+import { BrokenFile } from '../files/versioned-file.js'
 import { fileTrustRecords } from '../store/file-stores.js'
 import {
   type CopyKey,
@@ -14,6 +15,7 @@ import {
   type TrustedFile,
   type TrustRecord,
   type TrustRecords,
+  type UnitHook,
   type Where,
 } from '../store/trust-records.js'
 import { CopiedUnit, compare, Watch } from './changes.js'
@@ -48,6 +50,9 @@ interface Held {
   /** Only for a folder. */
   readonly copy: CopiedUnit | undefined
 }
+
+/** The folder with the copy, or the text of the file of hooks; or a sentence about what is wrong with it. */
+export type Kept = { readonly copy: string } | { readonly text: string } | { readonly problem: string }
 
 /** A unit is moved aside, then its successor into its place: a slow reader sees more than one move. */
 const MOST_MOVES = 4
@@ -99,7 +104,7 @@ export class TrustStore {
   /** For the review: reads and hashes everything, and writes nothing. Throws if the store cannot be relied on. */
   look(unit: Unit): Review {
     this.#check(unit)
-    const record = this.#records.load(unit)
+    const record = this.#readable(unit)
     return reviewOf(unit, record && { record, copy: this.#copyOf(record), kept: this.#kept })
   }
 
@@ -108,7 +113,7 @@ export class TrustStore {
     if (!isDigest(expected))
       throw new Error(`${quoted(expected)} is no digest of a review; look at the unit first`)
     this.#check(unit)
-    const before = this.#records.load(unit)
+    const before = this.#readable(unit)
     const content = this.#copied(unit, expected)
     const record = { ...recordOf(unit, content), ...(before && { former: formerOf(before, expected) }) }
     this.#makeBin(record)
@@ -141,6 +146,50 @@ export class TrustStore {
   /** Throws if one of them cannot be read. */
   records(): readonly TrustRecord[] {
     return this.#records.all()
+  }
+
+  /**
+   * What the user trusts in a project, whether its files are still there or not. Throws if that cannot be told. Records
+   * that the project could have written are none.
+   */
+  expectedIn(projectDir: string): readonly TrustRecord[] {
+    try {
+      this.#records.checkOutside(projectDir)
+    } catch {
+      return []
+    }
+    return this.#records.ofProject(projectDir)
+  }
+
+  /**
+   * Digests of what is trusted now in the place of this record: its version, the one it replaced, and one that is about
+   * to replace it. `unknown` if the record cannot be read: what was trusted before is still expected then.
+   */
+  trustedNow(record: TrustRecord): readonly string[] | 'unknown' {
+    if (this.#preTrusted.has(record.digest)) return [record.digest]
+    try {
+      const now = this.#records.load({ ...record, path: placeOf(record.path) })
+      return now ? copiesOf(now).map(({ digest }) => digest) : []
+    } catch {
+      return 'unknown'
+    }
+  }
+
+  /** What is kept of the version that was trusted last. */
+  keptOf(record: TrustRecord): Kept {
+    if (record.kind === 'folder') return keptFolder(this.#heldOf(record).copy)
+    const text = record.source && this.#kept.textOf(record.source)
+    return text === undefined ? { problem: 'The file as you trusted it was not kept.' } : { text }
+  }
+
+  /** Undefined also for a record that is damaged: a new one replaces it. */
+  #readable(where: Where): TrustRecord | undefined {
+    try {
+      return this.#records.load(where)
+    } catch (error) {
+      if (error instanceof BrokenFile) return undefined
+      throw error
+    }
   }
 
   /** The folder that comes first in the `$PATH` of this record's hooks. Made if it is missing. */
@@ -200,6 +249,8 @@ export class TrustStore {
     }
     const gone = programGone(record)
     if (gone !== undefined) return modified(gone, record)
+    const lost = lostHook(record, unit)
+    if (lost) return modified(`The hook ${lost.name} is not there any more.`, record)
     this.#refresh(unit, held, now)
     return { state: 'trusted', record, copy: copy?.path }
   }
@@ -335,6 +386,19 @@ function withoutStamps(content: UnitContent): UnitContent {
     those.map((one) => ({ ...one, stamp: '' }))
   const { files, folders, scripts } = content
   return { ...content, files: bare(files), folders: bare(folders), scripts: bare(scripts) }
+}
+
+/** A unit without hooks is only a question about its files. */
+function lostHook({ hooks }: TrustRecord, unit: Unit): UnitHook | undefined {
+  if (unit.hooks.length === 0) return undefined
+  const now = new Set(unit.hooks.map(({ hash }) => hash))
+  return hooks.find(({ hash }) => !now.has(hash))
+}
+
+function keptFolder(copy: CopiedUnit | undefined): Kept {
+  if (!copy?.isThere()) return { problem: `Its copy ${quoted(copy?.path ?? '')} is gone.` }
+  const found = isUntouched(copy) ? undefined : copy.compare()
+  return typeof found === 'string' ? { problem: copyChanged(copy, found) } : { copy: copy.path }
 }
 
 function modified(why: string, record: TrustRecord): Standing {

@@ -39,6 +39,7 @@ describe('defaults', () => {
       stop_block_cap: 8,
       stop_block_total: 50,
       env: 'inherit',
+      trust_missing: 'keep',
       bypass: true,
       audit: 'on',
       audit_on_failure: 'continue',

@@ -33,8 +33,8 @@ function plugin(name: string, folder = join(base, 'project/.amplifier/hooks')): 
 }
 
 async function settled(gate = new TrustGate(store())) {
-  const { specs } = await loadConfig(sources)
-  return { gate, specs: gate.settle(specs) }
+  const config = await loadConfig(sources)
+  return { gate, ...(await gate.settle(config, sources, [join(base, 'project')])) }
 }
 
 async function detail(): Promise<string> {
@@ -99,9 +99,12 @@ it('a trusted hook lives in its copy, with a PATH that begins with its programs'
   expect(dirname(place?.plugin?.root ?? '')).toBe(place?.hooksDir)
   expect(place?.path?.startsWith(join(base, 'data/copies'))).toBe(true)
   writeFileSync(join(path, 'a.sh'), 'evil')
-  const { gate, specs: after } = await settled()
-  expect(after.map((spec) => gate.refusal(spec)?.why)).toEqual(['modified'])
-  expect(gate.untrusted(after)).toMatchObject([{ name: 'guard', state: 'modified', hooks: ['guard:Stop#1'] }])
+  const { gate, specs: after, expectations } = await settled()
+  expect(after.map((spec) => spec.place.plugin?.root)).toEqual([place?.plugin?.root])
+  expect(after.map((spec) => gate.refusal(spec)?.why)).toEqual([undefined])
+  expect(expectations).toMatchObject([{ state: 'modified', guardedBy: 'copy', unit: { name: 'guard' } }])
+  const { specs: read } = await loadConfig(sources)
+  expect(gate.untrusted(read)).toMatchObject([{ name: 'guard', state: 'modified', hooks: ['guard:Stop#1'] }])
 })
 
 it('hooks of the user are nobody’s unit', async () => {

@@ -98,6 +98,7 @@ const SETTINGS: Keys<Settings> = {
   default_timeout: true,
   max_timeout: true,
   env: true,
+  trust_missing: true,
   bypass: true,
   audit: true,
   audit_on_failure: true,

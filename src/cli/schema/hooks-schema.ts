@@ -130,6 +130,8 @@ const SETTING_WORDS: Readonly<Record<keyof MergedSettings, string>> = {
   default_timeout: 'Seconds for a hook that names none.',
   max_timeout: 'The most seconds that a hook may have.',
   env: 'What of the environment hooks get: all of it, or what they need.',
+  trust_missing:
+    'What happens to gates that you trusted and that are no longer in the project: they go on running, everything that they would judge is refused, or you are only told.',
   bypass: 'Whether CARABINER_OFF=1 is obeyed.',
   audit: 'Whether the command line keeps an audit; "fsync": one that outlives a power cut.',
 }

@@ -46,8 +46,8 @@ export const ERROR_CODES = {
   },
   HOOK_NOT_TRUSTED: {
     means:
-      'A file outside the trusted copy that a hook names, or a program it needs, is not what was reviewed; the hook was not started.',
-    todo: 'Look at what the message names, and trust it again: carabiner trust.',
+      'A hook that you trusted cannot run as you trusted it: a file outside its copy, the copy or a program is not what was reviewed. It was not started, and if it is a gate, the gate is closed.',
+    todo: 'Look at what the message names, and review it again: carabiner trust. To do without it: carabiner untrust.',
   },
   HOOK_REFUSED: {
     means:
@@ -271,6 +271,21 @@ export const DIAGNOSTIC_CODES = {
   untrusted: {
     means: 'A hook came with the project and was not trusted, or was changed since; it did not run.',
     todo: 'Look at what it runs and trust it: carabiner trust. For one call: --trust-all, or trust: "all" of createHooks().',
+  },
+  'trust-kept': {
+    means:
+      'Something that you trusted in this project was changed, or is not there any more. Its gates stay as you trusted them.',
+    todo: 'Review the new version with carabiner trust, or take your trust back with carabiner untrust.',
+  },
+  'trust-unguarded': {
+    means:
+      'Something that was trusted in this project is not there any more, and nothing guards in its place.',
+    todo: 'Put it back, or take your trust back with carabiner untrust. The setting trust_missing decides what happens meanwhile.',
+  },
+  'trust-unreadable': {
+    means:
+      'The records of what you trust are there and cannot be read, so nobody knows which gates are missing. Every event that can be blocked is blocked.',
+    todo: 'Repair the file that the diagnostic names, or review it again with carabiner trust.',
   },
   'payload-cut': {
     means:

@@ -111,6 +111,9 @@ export function answerOnFailure(
 ): HookResult {
   const byEvent = kind.onFailure === 'deny' ? 'block' : 'continue'
   const policy = hook.onFailure === 'byEvent' ? byEvent : hook.onFailure
+  // A gate that is not what the user trusted must not open for that.
+  const isKept = error.code === 'HOOK_NOT_TRUSTED' && kind.deny === 'block' && hook.role !== 'observe'
+  if (isKept && !kind.denyOnlyClaudeFormat) return deny(error.message)
   const closes = policy === 'block' || (failClosed && kind.deny === 'block')
   const canClose = (kind.deny === 'block' || kind.deny === 'tell') && !kind.denyOnlyClaudeFormat
   return closes && canClose ? deny(`hook crashed (fail-safe deny): ${hook.name}: ${error.message}`) : CONTINUE

@@ -363,6 +363,9 @@ const WARNED: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   'unknown-event',
   'matcher-invalid',
   'setting-invalid',
+  'trust-kept',
+  'trust-unguarded',
+  'trust-unreadable',
 ])
 
 /** A gate that a mistake in a file took away must not look like one that approved. */

@@ -22,6 +22,7 @@ import {
   type UnitHook,
   type Where,
 } from '../trust-records.js'
+import { type Entry, ProjectIndex } from './project-index.js'
 import { StorePlace } from './store-place.js'
 
 /** A record with the stamp of its folder: a record only changes by a new file in it, which changes the stamp. */
@@ -36,12 +37,15 @@ const MOST_BYTES = 32 * 1024 * 1024
 export class FileTrustRecords implements TrustRecords {
   readonly #root: string
   readonly #place: StorePlace
+  readonly #index: ProjectIndex
+  /** By the name of the record's folder. */
   readonly #loaded = new Map<string, Loaded>()
-  readonly #folders = new Map<string, string>()
+  readonly #names = new Map<string, string>()
 
   constructor(dataDir: string) {
     this.#root = join(dataDir, 'trust')
     this.#place = new StorePlace(dataDir)
+    this.#index = new ProjectIndex(this.#root, join(dataDir, 'trust-projects'))
   }
 
   checkOutside(projectDir: string): void {
@@ -53,32 +57,36 @@ export class FileTrustRecords implements TrustRecords {
   }
 
   load(where: Where): TrustRecord | undefined {
-    const key = keyOf(where)
-    const seen = moment()
-    const stats = statSync(this.#folder(where), { bigint: true, throwIfNoEntry: false })
-    if (!stats) {
-      this.#loaded.delete(key)
-      return undefined
-    }
-    const known = this.#loaded.get(key)
-    if (known?.stamp && isSame(stats, known.stamp)) return known.record
-    this.checkPrivate()
-    const record = this.#file(where).load() ?? undefined
-    if (record && keyOf(record) !== key) {
+    const record = this.#recordIn(this.#name(where))
+    if (record && keyOf(record) !== keyOf(where)) {
       throw new Error(`the record in ${this.#folder(where)} is about ${quoted(record.path)}; remove it`)
     }
-    this.#loaded.set(key, { stamp: parseStamp(stampOf(stats, seen)), record })
+    return record
+  }
+
+  #recordIn(name: string): TrustRecord | undefined {
+    const seen = moment()
+    const stats = statSync(join(this.#root, name), { bigint: true, throwIfNoEntry: false })
+    if (!stats) {
+      this.#loaded.delete(name)
+      return undefined
+    }
+    const known = this.#loaded.get(name)
+    if (known?.stamp && isSame(stats, known.stamp)) return known.record
+    this.checkPrivate()
+    const record = fileIn(join(this.#root, name)).read() ?? undefined
+    this.#loaded.set(name, { stamp: parseStamp(stampOf(stats, seen)), record })
     return record
   }
 
   write(where: Where, record: TrustRecord): void {
-    this.#file(where).update(() => record)
-    this.#loaded.delete(keyOf(where))
+    this.#index.changing(this.#entry(where), () => this.#file(where).replace(record))
+    this.#loaded.delete(this.#name(where))
   }
 
   addNext(where: Where, next: TrustRecord): void {
     this.#file(where).update((now) => now && { ...now, next })
-    this.#loaded.delete(keyOf(where))
+    this.#loaded.delete(this.#name(where))
   }
 
   /** If this cannot be written, both records count. */
@@ -99,37 +107,68 @@ export class FileTrustRecords implements TrustRecords {
       )
     } catch {
       // The store cannot be written: the next process reads the files again, but this one need not.
-      const key = keyOf(where)
-      const loaded = this.#loaded.get(key)
-      if (loaded) this.#loaded.set(key, { ...loaded, record: now })
+      const name = this.#name(where)
+      const loaded = this.#loaded.get(name)
+      if (loaded) this.#loaded.set(name, { ...loaded, record: now })
     }
   }
 
   remove(where: Where): TrustRecord | undefined {
-    const removed: { record: TrustRecord | null } = { record: null }
+    const removed = this.#unlessBroken(where)
+    if (removed === null) return undefined
     // First write durably that it is gone, then remove the folder.
-    this.#file(where).update((now) => {
-      removed.record = now
-      return null
-    })
-    this.#loaded.delete(keyOf(where))
-    if (removed.record === null) return undefined
-    discard(this.#folder(where))
-    return removed.record
+    this.#file(where).replace(null)
+    this.#loaded.delete(this.#name(where))
+    this.#index.changing(undefined, () => discard(this.#folder(where)))
+    this.#index.remove(this.#entry(where))
+    return removed
+  }
+
+  /** Undefined if it cannot be read, null if there is none. */
+  #unlessBroken(where: Where): TrustRecord | undefined | null {
+    try {
+      return this.#file(where).read()
+    } catch (error) {
+      if (statSync(this.#folder(where), { throwIfNoEntry: false })) return undefined
+      throw error
+    }
+  }
+
+  ofProject(projectDir: string): readonly TrustRecord[] {
+    const names = this.#index.names(projectDir, () => this.#all().map(entryOf))
+    return names
+      .flatMap((name) => this.#recordIn(name) ?? [])
+      .filter((record) => record.projectDir === projectDir)
+      .sort((a, b) => (a.path < b.path ? -1 : 1))
   }
 
   all(): readonly TrustRecord[] {
+    return this.#all().map(([, record]) => record)
+  }
+
+  #all(): readonly (readonly [name: string, record: TrustRecord])[] {
     return namesIn(this.#root)
       .filter((name) => !isDiscarded(name))
-      .flatMap((name) => fileIn(join(this.#root, name)).load() ?? [])
+      .flatMap((name) => {
+        const record = this.#recordIn(name)
+        return record ? [[name, record] as const] : []
+      })
+  }
+
+  #entry(where: Where): Entry {
+    return [this.#name(where), where.projectDir]
+  }
+
+  #name(where: Where): string {
+    const { kind, path, projectDir } = where
+    const key = keyOf(where)
+    const name = this.#names.get(key) ?? digestOf([kind, path, projectDir]).slice(0, 32)
+    this.#names.set(key, name)
+    return name
   }
 
   #folder(where: Where): string {
-    const { kind, path, projectDir } = where
-    const key = keyOf(where)
-    const folder = this.#folders.get(key) ?? join(this.#root, digestOf([kind, path, projectDir]).slice(0, 32))
-    this.#folders.set(key, folder)
-    return folder
+    return join(this.#root, this.#name(where))
   }
 
   #file(where: Where): VersionedFile<TrustRecord | null> {
@@ -146,6 +185,10 @@ function fileIn(folder: string): VersionedFile<TrustRecord | null> {
     durable: true,
     maxBytes: MOST_BYTES,
   })
+}
+
+function entryOf([name, { projectDir }]: readonly [string, TrustRecord]): Entry {
+  return [name, projectDir]
 }
 
 function namesIn(folder: string): readonly string[] {

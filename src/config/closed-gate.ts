@@ -1,0 +1,85 @@
+// Hooks that stand for gates which cannot run as they were trusted: they refuse what those would judge, and say what to do.
+
+import { HookError } from '../core/base/errors.js'
+import { CATALOGUE } from '../core/events/catalogue.js'
+import { resolveEvent } from '../core/events/events.js'
+import { isGate } from '../core/hooks/gate.js'
+import type { Hook } from '../core/hooks/hook.js'
+import { compileMatcher, type Matcher } from '../core/hooks/matcher.js'
+import { type Expectation, expectationText } from '../trust/expectation.js'
+import type { UnitHook } from '../trust/unit.js'
+
+/** Whether a hook of a record is a gate. Where the record does not say enough, it is one. */
+export function isGateOf(hook: UnitHook): boolean {
+  const detached = hook.terms?.some((term) => term === 'async' || term === 'asyncRewake') ?? false
+  return isGate({ role: 'intercept', detached, events: eventsOf(hook) })
+}
+
+const OBSERVES = 'observes '
+
+/** The record of a process has the names of its protocol. */
+function eventsOf({ type, event }: UnitHook): ReadonlySet<string> {
+  if (type !== 'process') return new Set([event])
+  const asked = event.split(', ').filter((name) => name !== '' && !name.startsWith(OBSERVES))
+  return new Set(
+    asked.map((name) => {
+      const kind = resolveEvent(`hook.${name}`)
+      return kind.custom ? 'PreToolUse' : kind.name
+    }),
+  )
+}
+
+/** It takes every call that the gate would take, perhaps more: a rule beyond the matcher is not looked at. */
+export function closedGate(hook: UnitHook, expectation: Expectation): Hook {
+  const { unit } = expectation
+  return closed(expectation, {
+    id: `closed:${unit.name}:${hook.event}:${hook.hash.slice(0, 16)}`,
+    name: hook.name,
+    file: unit.path,
+    events: eventsOf(hook),
+    matcher: matcherOf(hook.matcher),
+  })
+}
+
+/** For records that cannot be read: any gate may be missing. */
+export function closedToAll(expectation: Expectation): Hook {
+  const events = Object.keys(CATALOGUE).filter((name) => resolveEvent(name).deny === 'block')
+  return closed(expectation, {
+    id: 'closed:trust',
+    name: 'trust',
+    file: expectation.unit.path,
+    events: new Set(events),
+    matcher: null,
+  })
+}
+
+interface Closed extends Pick<Hook, 'id' | 'name' | 'events' | 'matcher'> {
+  readonly file: string
+}
+
+function closed(expectation: Expectation, { file, ...hook }: Closed): Hook {
+  return {
+    ...hook,
+    kind: 'command',
+    origin: { scope: 'project', source: expectation.unit.name, file, line: 1 },
+    role: 'intercept',
+    priority: 0,
+    lane: null,
+    detached: false,
+    once: false,
+    timeoutMs: 1000,
+    onFailure: 'block',
+    run: () => {
+      throw new HookError('HOOK_NOT_TRUSTED', expectationText(expectation))
+    },
+  }
+}
+
+/** A pattern that cannot be compiled here takes everything. */
+function matcherOf(pattern: string | null): Matcher | null {
+  try {
+    return compileMatcher(pattern)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,103 @@
+// Finds the records of one project without reading those of others: an empty file for each record, in a folder for each project.
+
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { digest } from '../../core/base/digest.js'
+import { makePrivate, namesIn, syncFolder } from '../../files/folder.js'
+import { placeWhole, readIfThere } from '../../files/plain-file.js'
+
+/** The name of a record's folder, and its project. */
+export type Entry = readonly [name: string, projectDir: string]
+
+const MOST_BYTES = 4096
+
+/**
+ * A version without an index may have written records, so the index notes for which state of their folder it is
+ * complete. Otherwise it is made again. A project without records has no folder here.
+ */
+export class ProjectIndex {
+  readonly #records: string
+  readonly #folder: string
+  readonly #state: string
+  readonly #folders = new Map<string, string>()
+
+  constructor(records: string, folder: string) {
+    this.#records = records
+    this.#folder = folder
+    this.#state = join(folder, 'complete')
+  }
+
+  /** Names of the record folders of a project. `readAll` reads every record, and is needed only if the index is not complete. */
+  names(projectDir: string, readAll: () => readonly Entry[]): readonly string[] {
+    const now = this.#now()
+    if (now === undefined) return []
+    if (this.#completeFor() === now) return namesIn(this.#folderOf(projectDir))
+    const all = readAll()
+    this.#complete(all, now)
+    return all.filter(([, dir]) => dir === projectDir).map(([name]) => name)
+  }
+
+  /** Call it around every change of records. `entry` is a record that is about to be written. */
+  changing<T>(entry: Entry | undefined, change: () => T): T {
+    const wasComplete = this.#completeFor() === (this.#now() ?? '')
+    const isNew = entry !== undefined && this.#add(entry)
+    try {
+      const changed = change()
+      if (wasComplete) this.#note(this.#now() ?? '')
+      return changed
+    } catch (error) {
+      if (isNew) this.remove(entry)
+      throw error
+    }
+  }
+
+  remove([name, projectDir]: Entry): void {
+    rmSync(join(this.#folderOf(projectDir), name), { force: true })
+  }
+
+  /** Not being able to write it costs time, and nothing else. */
+  #complete(all: readonly Entry[], now: string): void {
+    try {
+      for (const entry of all) this.#add(entry)
+      this.#note(now)
+    } catch {}
+  }
+
+  /** False if it is there already. */
+  #add([name, projectDir]: Entry): boolean {
+    const folder = this.#folderOf(projectDir)
+    if (existsSync(join(folder, name))) return false
+    makePrivate(folder)
+    writeFileSync(join(folder, name), '', { mode: 0o600 })
+    syncFolder(folder)
+    return true
+  }
+
+  #note(now: string): void {
+    try {
+      makePrivate(this.#folder)
+      placeWhole(this.#state, (draft) => writeFileSync(draft, now, { mode: 0o600 }))
+    } catch {}
+  }
+
+  /** The state that the index is complete for; before the first record it is the empty one. */
+  #completeFor(): string | undefined {
+    const read = readIfThere(this.#state, MOST_BYTES)
+    if (!read) return ''
+    return 'text' in read ? read.text : undefined
+  }
+
+  /** Changes whenever a record's folder is added or removed. Undefined if there are no records at all. */
+  #now(): string | undefined {
+    const stats = statSync(this.#records, { bigint: true, throwIfNoEntry: false })
+    return stats && `${stats.dev} ${stats.ino} ${stats.mtimeNs}`
+  }
+
+  #folderOf(projectDir: string): string {
+    const known = this.#folders.get(projectDir)
+    if (known !== undefined) return known
+    const folder = join(this.#folder, digest(projectDir).slice(0, 32))
+    this.#folders.set(projectDir, folder)
+    return folder
+  }
+}

@@ -1,0 +1,134 @@
+// What the user expects of a project: the gates of everything that was trusted there, whatever became of its files.
+
+import { visibleName } from '../core/base/text.js'
+import { shellQuoted } from '../shell/shell-quoted.js'
+import type { TrustRecord, UnitHook } from './unit.js'
+
+export interface Expectation {
+  readonly unit: Pick<TrustRecord, 'kind' | 'name' | 'path' | 'projectDir'>
+  /**
+   * - `modified`: anything in it is not what was trusted
+   * - `missing`: it is gone, has no hooks any more, or was left out by a limit
+   * - `unreadable`: the records of trust cannot be read, so nobody knows what is expected
+   */
+  readonly state: 'as trusted' | 'modified' | 'missing' | 'unreadable'
+  /** ISO 8601. Absent if no record says so. */
+  readonly trustedAt?: string
+  readonly gates: readonly ExpectedGate[]
+  /**
+   * - `copy`: its gates run as they were trusted
+   * - `closed`: they cannot run, or must not, so every call that they would judge is refused
+   * - `nothing`: calls go on without them
+   */
+  readonly guardedBy: 'copy' | 'closed' | 'nothing'
+  /** A sentence. Empty if it is as trusted. */
+  readonly why: string
+  /** Sentences that say what to type. Empty if it is as trusted. */
+  readonly repair: string
+}
+
+export interface ExpectedGate {
+  readonly name: string
+  /** The names that its file uses, separated by commas. */
+  readonly event: string
+  readonly matcher: string | null
+}
+
+export function asTrusted(record: TrustRecord, gates: readonly UnitHook[]): Expectation {
+  return {
+    unit: unitOf(record),
+    state: 'as trusted',
+    trustedAt: record.at,
+    gates: gates.map(gateOf),
+    guardedBy: 'copy',
+    why: '',
+    repair: '',
+  }
+}
+
+/** A unit that is not what was trusted, and what stands in its place. */
+export interface Deviation extends Pick<Expectation, 'why' | 'guardedBy'> {
+  readonly record: TrustRecord
+  readonly state: 'modified' | 'missing'
+  readonly gates: readonly UnitHook[]
+  /** Why the trusted version cannot run. */
+  readonly problem: string | undefined
+}
+
+/** `here` is the project that commands are typed in. */
+export function expectationOf(deviation: Deviation, here: string | undefined): Expectation {
+  const { record, state, gates, guardedBy } = deviation
+  const name = typedName(record, here)
+  return {
+    unit: unitOf(record),
+    state,
+    trustedAt: record.at,
+    gates: gates.map(gateOf),
+    guardedBy,
+    why: happened(deviation),
+    repair:
+      state === 'missing'
+        ? `${guardedBy === 'copy' ? 'Keep it: do nothing.' : 'Put it back.'} Remove it: carabiner untrust${name}.`
+        : `Review the new version: carabiner trust${name}. Remove it: carabiner untrust${name}.`,
+  }
+}
+
+const EFFECTS: Readonly<Record<Expectation['guardedBy'], string>> = {
+  copy: 'The version that you trusted still runs.',
+  closed: 'So everything that it would judge is refused.',
+  nothing: 'Nothing guards in its place.',
+}
+
+function happened({ record, state, why, guardedBy, problem, gates }: Deviation): string {
+  const who = `${visibleName(record.name)} (trusted ${dayOf(record.at)})`
+  const cause = problem === undefined ? '' : ` ${problem}`
+  const hasGates = gates.length > 0
+  if (state === 'modified')
+    return `${who} was changed. ${why}${cause}${hasGates ? ` ${EFFECTS[guardedBy]}` : ''}`
+  if (!hasGates) return `${who} is no longer in this project.`
+  if (guardedBy === 'copy') return `${who} is no longer in this project and still guards it.`
+  return `${who} is no longer in this project.${cause} ${EFFECTS[guardedBy]}`
+}
+
+/** For records that cannot be read. `problem` names the file. */
+export function unreadable(projectDir: string, problem: string): Expectation {
+  return {
+    unit: { kind: 'file', name: 'trust', path: projectDir, projectDir },
+    state: 'unreadable',
+    gates: [],
+    guardedBy: 'closed',
+    why: `What you trust cannot be read, so nobody knows which gates are missing: ${problem}. Everything that a gate could refuse is refused.`,
+    repair: 'Repair what is named there. Or remove it, and review what you trusted again: carabiner trust.',
+  }
+}
+
+function unitOf({ kind, name, path, projectDir }: TrustRecord): Expectation['unit'] {
+  return { kind, name, path, projectDir }
+}
+
+function gateOf({ name, event, matcher }: UnitHook): ExpectedGate {
+  return { name, event, matcher }
+}
+
+/** The name for a command line, if no shell can take it for anything else; and the project, if it is another one. */
+function typedName({ name, projectDir }: TrustRecord, here: string | undefined): string {
+  const plain = /^[\w@][\w@.-]*$/.test(name) ? ` ${name}` : ''
+  return here === undefined || here === projectDir ? plain : `${plain} --project ${shellQuoted(projectDir)}`
+}
+
+/** Everything that the user should be told: what happened, and what to do. */
+export function expectationText({ state, why, repair }: Expectation): string {
+  return state === 'as trusted' ? '' : `${why} ${repair}`
+}
+
+const MONTHS = 'January February March April May June July August September October November December'.split(
+  ' ',
+)
+
+/** `3 May`, with the year if it is another one. */
+export function dayOf(iso: string, now = new Date()): string {
+  const date = new Date(iso)
+  if (Number.isNaN(date.getTime())) return 'some time ago'
+  const year = date.getFullYear() === now.getFullYear() ? '' : ` ${date.getFullYear()}`
+  return `${date.getDate()} ${MONTHS[date.getMonth()]}${year}`
+}

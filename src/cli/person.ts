@@ -1,22 +1,18 @@
 // The person at the keyboard: who it is, and that it is not an agent.
 
 import { userInfo } from 'node:os'
-import { AGENT_VARIABLES } from '../hosts/hosts.js'
+import { agentMark } from '../files/agent-shell.js'
 import { Refusal } from './refusal.js'
 
 export function isAgentShell(): boolean {
   return agentMark() !== undefined
 }
 
-function agentMark(): string | undefined {
-  return AGENT_VARIABLES.find((name) => process.env[name])
-}
-
 /** Throws in an agent's shell. `what`: the act that is left to people. */
 export function checkPerson(what: string): void {
   const mark = agentMark()
   if (mark === undefined) return
-  throw new Refusal('NOT_A_PERSON', `${what} is for a person, and ${mark} says that an agent runs this`, {
+  throw new Refusal('NOT_A_PERSON', `${what} is for a person, and ${mark}`, {
     hint: 'Type the same in a terminal of your own.',
   })
 }

@@ -35,6 +35,7 @@ function ps(pid: number, what: string): string | undefined {
 export interface ProcessStat {
   /** The process has ended but its parent has not noticed yet: it still answers to signals. */
   readonly ended: boolean
+  readonly parent: number
   readonly group: number
   /** The process group that its terminal listens to. */
   readonly foreground: number
@@ -43,7 +44,7 @@ export interface ProcessStat {
 }
 
 /** Positions after the name in `PID (NAME) STATE PARENT GROUP SESSION TTY FOREGROUND … START …`. */
-const [GROUP, FOREGROUND, START] = [2, 5, 19] as const
+const [PARENT, GROUP, FOREGROUND, START] = [1, 2, 5, 19] as const
 
 /** Undefined where there is no /proc, or no such process. */
 export function statOf(pid: number): ProcessStat | undefined {
@@ -55,6 +56,7 @@ export function statOf(pid: number): ProcessStat | undefined {
     if (start === undefined || !/^\d{1,20}$/.test(start)) return undefined
     return {
       ended: fields[0] === 'Z' || fields[0] === 'X',
+      parent: Number(fields[PARENT]),
       group: Number(fields[GROUP]),
       foreground: Number(fields[FOREGROUND]),
       start,

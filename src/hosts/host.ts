@@ -32,8 +32,6 @@ export interface Host<Name extends string = string> {
 
   // ---- where it lives ----
 
-  /** Variables that it sets in the shells it starts. */
-  readonly shellVariables?: readonly string[]
   /** The file that registers its hooks, if it lies at the same place below a project and below the home. */
   readonly hookFile?: string
 }

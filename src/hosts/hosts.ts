@@ -46,12 +46,6 @@ export type KnownHost = Host<HostName>
 export const HOSTS: readonly KnownHost[] = [...TABLE].sort((a, b) => (a.name < b.name ? -1 : 1))
 export const HOST_NAMES: readonly HostName[] = HOSTS.map(({ name }) => name)
 
-/** Variables in the shells of agents, also of some that are not hosts. Whoever means to deceive unsets them; they stop the rest. */
-export const AGENT_VARIABLES: readonly string[] = [
-  ...HOSTS.flatMap(({ shellVariables = [] }) => shellVariables),
-  ...['AI_AGENT', 'AUGMENT_AGENT', 'OPENCODE'],
-]
-
 export function hostNamed(name: string): KnownHost | undefined {
   return HOSTS.find((host) => host.name === name)
 }

@@ -14,7 +14,6 @@ export const claudeCode: Host<'claude-code'> = {
   answer: (event, told) => answer(event, told),
   timeout: 600,
   timeouts: { UserPromptSubmit: 30, MessageDisplay: 10, SessionEnd: 60 },
-  shellVariables: ['CLAUDECODE'],
 }
 
 /**

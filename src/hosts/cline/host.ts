@@ -60,7 +60,6 @@ export const cline: Host<'cline'> = {
     event.sentAs === 'tool_call' ? [...(abilitiesOn(CAN, event) ?? []), 'input'] : abilitiesOn(CAN, event),
   answer,
   timeout: 30,
-  shellVariables: ['CLINE_ACTIVE'],
 }
 
 function read(payload: Data): Data {

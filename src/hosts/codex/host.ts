@@ -26,7 +26,6 @@ export const codex: Host<'codex'> = {
   answer: (event, told) => answerLikeClaude(event, { ...told, host: {}, act: actOf(event, told) }),
   timeout: 600,
   timeouts: { SessionEnd: 1 },
-  shellVariables: ['CODEX_CI', 'CODEX_SANDBOX', 'CODEX_THREAD_ID'],
   hookFile: '.codex/hooks.json',
 }
 

@@ -51,7 +51,6 @@ export const copilot: Host<'copilot'> = {
   },
   answer,
   timeout: 30,
-  shellVariables: ['COPILOT_CLI'],
 }
 
 function answer(event: HostEvent, told: FittedVerdict): HostAnswer {

@@ -25,5 +25,4 @@ export const crush: Host<'crush'> = {
     return printed(answer, 0, told.message)
   },
   timeout: 30,
-  shellVariables: ['CRUSH'],
 }

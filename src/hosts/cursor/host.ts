@@ -52,7 +52,6 @@ export const cursor: Host<'cursor'> = {
   can: (event) => (Object.hasOwn(GATES, event.sentAs.toLowerCase()) ? ['block'] : abilitiesOn(CAN, event)),
   answer,
   timeout: 60,
-  shellVariables: ['CURSOR_AGENT'],
   hookFile: '.cursor/hooks.json',
 }
 

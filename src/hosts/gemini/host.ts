@@ -45,7 +45,6 @@ export const gemini: Host<'gemini'> = {
   mergesInput: true,
   answer: (event, told) => (told.act === 'signal' ? signalled(told) : printed(jsonOf(event, told))),
   timeout: 60,
-  shellVariables: ['GEMINI_CLI'],
   hookFile: '.gemini/settings.json',
 }
 

@@ -18,5 +18,4 @@ export const goose: Host<'goose'> = {
   can: { PreToolUse: ['block'] },
   answer: byExitCode,
   timeout: 30,
-  shellVariables: ['GOOSE_TERMINAL'],
 }

@@ -25,6 +25,5 @@ export const qwen: Host<'qwen'> = {
   },
   answer: answerLikeClaude,
   timeout: 60,
-  shellVariables: ['QWEN_CODE'],
   hookFile: '.qwen/settings.json',
 }

@@ -1,8 +1,8 @@
 // Carabiner's own commands that decide for the user or take the guard away, and those by which agents change their settings.
 
 import { join } from 'node:path'
+import { AGENT_VARIABLES } from '../../files/agent-shell.js'
 import { realOf } from '../../files/within.js'
-import { AGENT_VARIABLES } from '../../hosts/hosts.js'
 import { effectsOf, isReader } from './file-effects.js'
 import { asked, denied, type Finding } from './finding.js'
 import { runsElsewhere } from './inner-calls.js'

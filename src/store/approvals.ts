@@ -14,6 +14,8 @@ import { denyOf, type Effect, optionFor } from '../core/verdict/approval.js'
  * - `answer` is atomic: the first answer counts, and every later one is told which that was.
  * - `take` is atomic: an allow is used by one taker alone.
  * - Only an answer that a person gave through Carabiner counts. What was forged, changed or expired does not.
+ * - `answer` throws if it would allow something and an agent runs the process, unless this process asked the question and
+ *   said, when it asked, that it answers itself.
  */
 export interface Approvals {
   /** Throws if this project could write the answers itself. Ask before relying on any answer. */
@@ -55,6 +57,10 @@ export interface Pending {
   readonly asked: string
   /** ISO-8601: no answer counts from then on. */
   readonly expires: string
+  /** The era of `expires`, if the system's clock was ever set back: when it is set back again, the question is over. */
+  readonly era?: number
+  /** The process that asked may answer, even if an agent started it. Only queues that say the same take the answer. */
+  readonly answersOwnQuestions?: true
 }
 
 export interface Raised extends Pending {

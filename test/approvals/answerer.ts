@@ -29,6 +29,15 @@ const print = (value: unknown) => writeSync(1, `${JSON.stringify(value)}\n`)
 
 const TASKS: Readonly<Record<string, () => unknown>> = {
   answer: () => ids.map((id) => queue.answer(id, { decision, by })),
+  // As an agent would that has read our sources.
+  slip: () => {
+    for (const name of Object.keys(process.env)) delete process.env[name]
+    try {
+      return ids.map((id) => queue.answer(id, { decision, by }))
+    } catch (error) {
+      return (error as Error).message
+    }
+  },
   take: () => questions.map((question) => queue.take(question) ?? null),
   raise: () => questions.map((question) => queue.raise(question, { project })),
   wait: () =>

@@ -102,3 +102,52 @@ describe('another process', () => {
     expect(queue.isWatched()).toBe(false)
   })
 })
+
+describe.skipIf(process.platform !== 'linux')('A1: the shell of an agent', () => {
+  const env = { CLAUDECODE: '1' }
+
+  it.each([
+    ['runs our library', {}],
+    ['empties the variable first', { through: 'CLAUDECODE= "$@"; true' }],
+    ['drops the variable first', { through: 'env -u CLAUDECODE "$@"; true' }],
+    ['drops all variables, two shells down', { through: `env -i /bin/sh -c '"$@"; true' sh "$@"; true` }],
+  ])('cannot allow when it %s, and a person still can', async (_, start) => {
+    const { places, queue, project } = place()
+    const [question = madeQuestion()] = questions
+    const { id } = queue.raise(question, { project })
+    const told = await together([answerer('slip', { ...places, ids: [id], by: 'ann' }, { env, ...start })])
+    expect(told).toEqual([expect.stringMatching(/is for a person, and CLAUDECODE says that an agent/)])
+    expect(queue.take(question)).toBeUndefined()
+    const [result] = (await together([answerer('answer', { ...places, ids: [id], by: 'ann' })])) as [
+      AnswerResult[],
+    ]
+    expect(result).toMatchObject([{ status: 'answered' }])
+  })
+})
+
+describe('a process that is killed', () => {
+  it('while it asks or answers leaves nothing that is stuck', async () => {
+    const { places, queue, project } = place()
+    const raisers = times(6, () => answerer('raise', { ...places, questions, project }))
+    for (const one of raisers) await one.next()
+    for (const [i, { child, go }] of raisers.entries()) {
+      go()
+      setTimeout(() => child.kill('SIGKILL'), 5 + i * 15)
+    }
+    await Promise.all(raisers.map(({ child }) => new Promise((resolve) => child.once('exit', resolve))))
+    const ids = questions.map((question) => queue.raise(question, { project }).id)
+    expect(new Set(queue.open().map(({ id }) => id))).toEqual(new Set(ids))
+    const answerers = times(4, () => answerer('answer', { ...places, ids, by: 'ann' }))
+    for (const one of answerers) await one.next()
+    for (const [i, { child, go }] of answerers.entries()) {
+      go()
+      setTimeout(() => child.kill('SIGKILL'), 5 + i * 15)
+    }
+    await Promise.all(answerers.map(({ child }) => new Promise((resolve) => child.once('exit', resolve))))
+    for (const [i, question] of questions.entries()) {
+      const id = ids[i] ?? ''
+      expect(['answered', 'too-late']).toContain(queue.answer(id, { decision: 'allow', by: 'ben' }).status)
+      expect(queue.take(question)).toMatchObject({ id, decision: 'allow' })
+    }
+  })
+})

@@ -38,10 +38,22 @@ export interface Answerer {
   go(): void
 }
 
+interface Start {
+  readonly env?: NodeJS.ProcessEnv
+  /** A shell command that runs the program as `"$@"`. */
+  readonly through?: string
+}
+
 /** Runs `answerer.ts`; it says "ready" first and waits until it is told to go. */
-export function answerer(task: string, plan: object): Answerer {
-  const child = spawn(process.execPath, [programFile('answerer'), task, JSON.stringify(plan)], {
+export function answerer(
+  task: string,
+  plan: object,
+  { env = {}, through = 'exec "$@"' }: Start = {},
+): Answerer {
+  const program = [process.execPath, programFile('answerer'), task, JSON.stringify(plan)]
+  const child = spawn('/bin/sh', ['-c', through, 'sh', ...program], {
     stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   const lines: string[] = []

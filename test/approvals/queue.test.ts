@@ -17,10 +17,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { sha256 } from '../../src/core/base/digest.js'
 import type { Question } from '../../src/core/hooks/outcome.js'
-import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
-import { newId, readId } from '../../src/store/approvals/question-list.js'
+import { FileApprovals, type FileApprovalsOptions } from '../../src/store/approvals/file-approvals.js'
+import { newId, readId } from '../../src/store/approvals/question-index.js'
 import { keyPath } from '../../src/store/approvals/seal.js'
 import type { AnswerGiven } from '../../src/store/approvals.js'
 import { madeQuestion } from './made-question.js'
@@ -32,7 +33,7 @@ const ALLOW = { decision: 'allow', by: 'ann' } as const
 const DENY = { decision: 'deny', by: 'ben', reason: 'not today' } as const
 const project = '/somewhere/project'
 
-function place(options: { readonly openFor?: number } = {}) {
+function place(options: FileApprovalsOptions = {}) {
   const root = ownFolder()
   const [stateDir, dataDir] = [join(root, 'state'), join(root, 'data')]
   const clock = { now: START }
@@ -66,7 +67,7 @@ describe('a question', () => {
     expect(statSync(join(own, 'question.json')).mode & 0o777).toBe(0o600)
     expect(statSync(keyPath(dataDir)).mode & 0o777).toBe(0o600)
     expect(readdirSync(own)).toEqual(['question.json'])
-    expect(readdirSync(folder).sort()).toEqual([own.slice(folder.length + 1), 'list'].sort())
+    expect(readdirSync(folder).sort()).toEqual([own.slice(folder.length + 1), 'asked', 'index'].sort())
   })
 
   it('has a name that is short, random and forgiving', () => {
@@ -100,14 +101,11 @@ describe('a question', () => {
 
   it('beyond a thousand is refused, and the others are not lost', () => {
     const { queue, clock, folder } = raised(question)
-    const list = join(folder, 'list')
-    const [name = ''] = readdirSync(list)
-    const { value } = JSON.parse(readFileSync(join(list, name), 'utf8'))
-    const many = Array.from({ length: 999 }, () => ({ id: newId(), binding: 'b', expires: START + HOUR }))
-    writeFileSync(join(list, '9.json'), JSON.stringify({ format: 1, value: [...value, ...many] }))
+    const index = join(folder, 'index')
+    for (let i = 0; i < 999; i++) writeFileSync(join(index, `${newId()}.${START + HOUR}.0.v1`), '')
     const next = madeQuestion({ session: 'other' })
     expect(() => queue.raise(next, { project })).toThrow(/1000 questions wait .* carabiner approvals/)
-    expect(readdirSync(folder)).toHaveLength(2)
+    expect(readdirSync(folder)).toHaveLength(3)
     expect(queue.open()).toHaveLength(1)
     clock.now = START + HOUR
     expect(queue.raise(next, { project }).isNew).toBe(true)
@@ -234,12 +232,15 @@ describe('a forger', () => {
     const at = raised(question)
     const other = at.queue.raise(madeQuestion({ session: 'other' }), { project })
     at.queue.answer(other.id, ALLOW)
-    const list = join(at.folder, 'list')
+    const asked = join(at.folder, 'asked', sha256(question.binding))
     const value = [{ id: other.id, binding: question.binding, expires: START + HOUR }]
-    write(join(list, '99.json'), { format: 1, value })
+    write(join(asked, '99.json'), { format: 1, value })
     expect(at.queue.take(question)).toBeUndefined()
-    write(join(list, '100.json'), { format: 1, value: [{ ...value[0], id: '../../x' }] })
+    write(join(asked, '100.json'), { format: 1, value: [{ ...value[0], id: '../../x' }] })
     expect(() => at.queue.take(question)).toThrow(/is no id/)
+    writeFileSync(join(at.folder, 'index', `../../../x.${START + HOUR}.0.v1`), '')
+    writeFileSync(join(at.folder, 'index', `..-..--...${START + HOUR}.0.v1`), '')
+    expect(at.queue.open()).toHaveLength(1)
   })
 
   it('who floods a question is found out', () => {
@@ -317,7 +318,8 @@ describe('what is over', () => {
     utimesSync(own, 0, 0)
     expect(queue.sweep()).toBe(1)
     expect(queue.answer(id, DENY)).toEqual({ status: 'unknown' })
-    expect(readdirSync(folder)).toEqual(['list'])
+    expect(readdirSync(folder)).toEqual(['asked', 'index'])
+    expect(readdirSync(join(folder, 'index'))).toEqual([])
   })
 
   it('goes when others come, with what the killed left behind', () => {
@@ -329,6 +331,193 @@ describe('what is over', () => {
     const fresh = join(folder, newId())
     mkdirSync(fresh)
     const { id } = queue.raise(question, { project })
-    expect(readdirSync(folder).sort()).toEqual([fresh.slice(folder.length + 1), id, 'list'].sort())
+    expect(readdirSync(folder).sort()).toEqual([fresh.slice(folder.length + 1), id, 'asked', 'index'].sort())
+  })
+})
+
+describe('raising a question', () => {
+  /** Every file below a folder, with its inode and times: what is written anew has others. */
+  function filesIn(folder: string): Map<string, number> {
+    const all = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
+    const paths = all.map((one) => join(one.parentPath, one.name))
+    return new Map(
+      paths.map((path) => [
+        `${path} ${lstatSync(path).ino} ${lstatSync(path).mtimeMs}`,
+        lstatSync(path).size,
+      ]),
+    )
+  }
+
+  /** The sizes of all files that raising one question writes. */
+  function written(at: ReturnType<typeof place>, session: string): number[] {
+    const before = filesIn(at.root)
+    at.queue.raise(madeQuestion({ session }), { project })
+    return [...filesIn(at.root)].flatMap(([file, size]) => (before.has(file) ? [] : [size])).sort()
+  }
+
+  it('writes the same few bytes, however many are open', () => {
+    const at = place()
+    at.queue.raise(madeQuestion({ session: 's000' }), { project })
+    const first = written(at, 's001')
+    for (let i = 2; i < 100; i++)
+      at.queue.raise(madeQuestion({ session: `s${String(i).padStart(3, '0')}` }), { project })
+    expect(at.queue.open()).toHaveLength(100)
+    const last = written(at, 's100')
+    expect(last).toEqual(first)
+    expect(last).toHaveLength(3)
+    expect(last.reduce((sum, size) => sum + size)).toBeLessThan(2000)
+  })
+
+  it('writes the same few bytes, however often the same call was approved before', () => {
+    const at = place()
+    const again = () => {
+      const sizes = written(at, 's1')
+      at.queue.answer(at.queue.open()[0]?.id ?? '', ALLOW)
+      expect(at.queue.take(madeQuestion({ session: 's1' }))?.decision).toBe('allow')
+      return sizes
+    }
+    again()
+    const first = again()
+    for (let i = 0; i < 10; i++) again()
+    expect(again()).toEqual(first)
+  })
+
+  it('takes over what a killed process began', () => {
+    const at = raised(question)
+    // Killed before it was in the index: nobody sees it.
+    rmSync(join(at.folder, 'index'), { recursive: true })
+    expect(at.queue.open()).toEqual([])
+    expect(at.queue.get(at.id)).toMatchObject({ status: 'open' })
+    expect(at.queue.raise(question, { project })).toMatchObject({ id: at.id, isNew: false })
+    expect(at.queue.open()).toMatchObject([{ id: at.id }])
+    // Killed before it was entered: it is asked anew, and the old one goes.
+    rmSync(join(at.folder, 'asked'), { recursive: true })
+    rmSync(join(at.folder, 'index'), { recursive: true })
+    const { id, isNew } = at.queue.raise(question, { project })
+    expect([isNew, id === at.id]).toEqual([true, false])
+    utimesSync(at.own, 0, 0)
+    expect(at.queue.sweep()).toBe(1)
+    expect(at.queue.open()).toMatchObject([{ id }])
+  })
+
+  it('leaves alone what a newer version keeps', () => {
+    const at = raised(question)
+    const file = join(at.own, 'question.json')
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"format":1', '"format":2'))
+    utimesSync(at.own, 0, 0)
+    at.clock.now = START + 100 * HOUR
+    expect(at.queue.sweep()).toBe(0)
+    expect(existsSync(file)).toBe(true)
+  })
+})
+
+describe('A1: an answer from an agent', () => {
+  afterEach(() => void vi.unstubAllEnvs())
+  const inAgent = () => void vi.stubEnv('CLAUDECODE', '1')
+
+  it('does not allow, whoever calls the store', () => {
+    const { queue, id } = raised(question)
+    inAgent()
+    for (const given of [ALLOW, { option: 'Allow', by: 'ann' }])
+      expect(() => queue.answer(id, given)).toThrow(
+        /is for a person, and CLAUDECODE says that an agent runs this; a person types, .* carabiner approvals allow/,
+      )
+    expect(queue.open()).toHaveLength(1)
+    expect(queue.take(question)).toBeUndefined()
+    vi.unstubAllEnvs()
+    expect(queue.answer(id, ALLOW).status).toBe('answered')
+  })
+
+  it('may deny', () => {
+    const { queue, id } = raised(question)
+    inAgent()
+    expect(queue.answer(id, DENY).status).toBe('answered')
+  })
+
+  it('counts for a question of its own process, if that said so when it asked', () => {
+    inAgent()
+    const at = place({ answersOwnQuestions: true })
+    const { id } = at.queue.raise(question, { project })
+    expect(at.queue.answer(id, ALLOW).status).toBe('answered')
+    expect(at.queue.take(question)).toMatchObject({ decision: 'allow' })
+  })
+
+  it('to a question of its own is never taken for a person’s', () => {
+    inAgent()
+    const at = place({ answersOwnQuestions: true })
+    const own = at.queue.raise(question, { project })
+    at.queue.answer(own.id, ALLOW)
+    const { stateDir, dataDir } = at
+    const persons = new FileApprovals({ stateDir, dataDir, now: () => START })
+    expect(persons.take(question)).toBeUndefined()
+    const raised = persons.raise(question, { project })
+    expect(raised).toMatchObject({ isNew: true, id: expect.not.stringMatching(own.id) })
+    // The option of the answerer changes nothing: the question says who may answer it.
+    expect(() => at.queue.answer(raised.id, ALLOW)).toThrow(/is for a person/)
+    expect(persons.take(question)).toBeUndefined()
+    // Nor does moving the entry of the one to the other.
+    const asked = join(at.folder, 'asked')
+    const entries = JSON.parse(readFileSync(join(asked, sha256(`own ${question.binding}`), '1.json'), 'utf8'))
+    writeFileSync(join(asked, sha256(question.binding), '99.json'), JSON.stringify(entries))
+    expect(persons.take(question)).toBeUndefined()
+  })
+
+  it('to a question that another process asked of itself does not count', () => {
+    inAgent()
+    const at = place({ answersOwnQuestions: true })
+    const { id } = at.queue.raise(question, { project })
+    const pid = vi.spyOn(process, 'pid', 'get').mockReturnValue(1)
+    expect(() => at.queue.answer(id, ALLOW)).toThrow(/is for a person/)
+    pid.mockRestore()
+  })
+})
+
+describe('A6: a clock that is set back', () => {
+  it('does not bring back what has expired', () => {
+    const { queue, clock, id } = raised(question, ALLOW)
+    clock.now = START + HOUR
+    expect(queue.take(question)).toBeUndefined()
+    clock.now = START + 1
+    expect(queue.take(question)).toBeUndefined()
+    expect(queue.get(id)).toMatchObject({ status: 'expired' })
+    expect(queue.raise(question, { project })).toMatchObject({ isNew: true })
+  })
+
+  it('ends what is open, however often it happens, and what is asked after that is as usual', () => {
+    const at = raised(question)
+    const ids = new Set([at.id])
+    for (const back of [HOUR, 2 * HOUR, 3 * HOUR]) {
+      at.clock.now = START - back
+      expect(at.queue.open()).toEqual([])
+      expect(at.queue.answer(at.id, ALLOW)).toMatchObject({ status: 'expired' })
+      const next = at.queue.raise(question, { project })
+      ids.add(next.id)
+      expect(at.queue.open()).toMatchObject([{ id: next.id }])
+      at.clock.now += HOUR - 1
+      expect(at.queue.answer(next.id, ALLOW).status).toBe('answered')
+      expect(at.queue.take(question)).toMatchObject({ id: next.id })
+      at.clock.now = START
+      expect(at.queue.open()).toEqual([])
+    }
+    expect(ids.size).toBe(4)
+  })
+
+  it('by a little only stops for that long', () => {
+    const { queue, clock } = raised(question, ALLOW)
+    clock.now = START + HOUR
+    expect(queue.take(question)).toBeUndefined()
+    clock.now = START + HOUR - 30_000
+    expect(queue.take(question)).toBeUndefined()
+  })
+
+  it('after a jump ahead does not make questions short', () => {
+    const at = raised(question)
+    at.clock.now = START + 1000 * 24 * HOUR
+    at.queue.open()
+    at.clock.now = START + 1
+    const next = at.queue.raise(question, { project })
+    expect(next.isNew).toBe(true)
+    at.clock.now = START + HOUR
+    expect(at.queue.answer(next.id, ALLOW).status).toBe('answered')
   })
 })

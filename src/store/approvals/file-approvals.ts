@@ -1,15 +1,16 @@
-// Approvals in files: a folder for each question with its answer beside it, and one list of all of them.
+// Approvals in files: a folder for each question with its answer beside it, and an index to find it by.
 
+import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
-import { type Check, checkOptions, isFunction, isText } from '../../core/base/options.js'
+import { type Check, checkOptions, isFlag, isFunction, isText } from '../../core/base/options.js'
 import { nearest } from '../../core/base/text.js'
 import type { Question } from '../../core/hooks/outcome.js'
 import { effectOf } from '../../core/verdict/approval.js'
+import { agentMark } from '../../files/agent-shell.js'
 import { discard, makePrivate } from '../../files/folder.js'
 import { dataHome, stateHome } from '../../files/homes.js'
 import { checkOwnFolder } from '../../files/plain-file.js'
-import type { VersionedFile } from '../../files/versioned-file.js'
 import { isInProject } from '../../files/within.js'
 import {
   type AnswerGiven,
@@ -17,15 +18,17 @@ import {
   type Approvals,
   answerTo,
   type Found,
+  type GivenAnswer,
   type Pending,
   type Raised,
   type Taken,
   type WaitOptions,
   type Watching,
 } from '../approvals.js'
-import { type Entry, questionList, readId, sweepQuestions, thinnedOut } from './question-list.js'
+import { isId, type Listed, QuestionIndex, readId } from './question-index.js'
 import { keyPath } from './seal.js'
 import { Shelf, type ShelfPlace } from './shelf.js'
+import { isNewer } from './stored-question.js'
 import { beginWatching, isAnybodyWatching, waitForAnswer } from './waiting.js'
 
 export interface FileApprovalsOptions {
@@ -35,6 +38,11 @@ export interface FileApprovalsOptions {
   readonly dataDir?: string
   /** How many seconds a question can be answered and its answer used; default an hour, at most a day. */
   readonly openFor?: number
+  /**
+   * This process may answer the questions that it raises, even if an agent started it. Nobody else relies on such an
+   * answer: `carabiner fire`, and every queue without this option, asks a person about the same call. Default false.
+   */
+  readonly answersOwnQuestions?: boolean
   /** Milliseconds since 1970. */
   readonly now?: () => number
   /** Told about forged and damaged files, and about old ones that cannot be removed; default: a process warning. */
@@ -48,18 +56,28 @@ export function fileApprovals(options: FileApprovalsOptions = {}): Approvals {
 const DEFAULT_OPEN = 3600
 const LONGEST_OPEN = 24 * 3600
 const MOST_OPEN = 1000
+/** Somebody waits for the question that is being raised. */
+const MOST_SWEPT = 100
 
 const openFor: Check = [
   (value) => Number.isFinite(value) && (value as number) > 0 && (value as number) <= LONGEST_OPEN,
   `a number of seconds above 0, and at most ${LONGEST_OPEN} (a day)`,
 ]
-const CHECKS = { stateDir: isText, dataDir: isText, openFor, now: isFunction, onTrouble: isFunction }
+const CHECKS = {
+  stateDir: isText,
+  dataDir: isText,
+  openFor,
+  answersOwnQuestions: isFlag,
+  now: isFunction,
+  onTrouble: isFunction,
+}
 
 /** Every method but `wait` answers at once. */
 export class FileApprovals implements Approvals {
   readonly #place: ShelfPlace
   readonly #openMs: number
-  readonly #list: VersionedFile<readonly Entry[]>
+  readonly #answersOwnQuestions: boolean
+  readonly #index: QuestionIndex
   readonly #now: () => number
 
   constructor(options: FileApprovalsOptions = {}) {
@@ -68,7 +86,8 @@ export class FileApprovals implements Approvals {
     const folder = join(resolve(options.stateDir ?? stateHome()), 'approvals')
     this.#place = { folder, dataDir: resolve(options.dataDir ?? dataHome()), onTrouble }
     this.#openMs = (options.openFor ?? DEFAULT_OPEN) * 1000
-    this.#list = questionList(folder)
+    this.#answersOwnQuestions = options.answersOwnQuestions ?? false
+    this.#index = new QuestionIndex(folder)
     this.#now = options.now ?? Date.now
   }
 
@@ -78,9 +97,17 @@ export class FileApprovals implements Approvals {
     makePrivate(folder)
     checkOwnFolder(folder, { follow: true })
     const shelf = this.#shelf()
-    const open = shelf.openLike(question.binding, this.#list.load())
-    if (open) return { ...open, isNew: false }
-    const pending = shelf.add(question, resolve(project), this.#openMs)
+    const open = this.#openLike(question, shelf)
+    if (open) {
+      // Its process may have been killed before it was in the index.
+      this.#index.add(listedOf(open))
+      return { ...open, isNew: false }
+    }
+    const waiting = this.#index.all().filter((one) => !shelf.isListedOver(one))
+    if (waiting.length >= MOST_OPEN) throw new Error(TOO_MANY)
+    const answersOwnQuestions = this.#answersOwnQuestions
+    const raising = { project: resolve(project), openMs: this.#openMs, answersOwnQuestions }
+    const pending = shelf.add(question, raising)
     const other = this.#enter(pending, shelf)
     if (other) return { ...other, isNew: false }
     this.#tidy()
@@ -99,11 +126,11 @@ export class FileApprovals implements Approvals {
 
   answer(id: string, given: AnswerGiven): AnswerResult {
     const shelf = this.#shelf()
-    const entry = this.#list.load().find((one) => one.id === readId(id))
-    const pending = entry && shelf.pending(entry.id)
+    const pending = isId(readId(id)) ? shelf.pending(readId(id)) : undefined
     if (!pending) return this.#unknown(id)
-    const answer = answerTo(pending, given, shelf.now)
+    const answer = answerTo(pending, given, shelf.moment.now)
     if (!answer) return { status: 'not-offered', options: pending.question.options }
+    checkAnswerer(pending, answer)
     const earlier = shelf.answerTo(pending)
     if (!earlier && shelf.isOver(pending)) return { status: 'expired', pending }
     const first = earlier ?? shelf.addAnswer(pending, answer)
@@ -113,11 +140,11 @@ export class FileApprovals implements Approvals {
 
   take(question: Question): Taken | undefined {
     const shelf = this.#shelf()
-    for (const { id } of this.#entriesLike(question)) {
+    for (const { id } of this.#index.like(this.#keyOf(question))) {
       const pending = shelf.pending(id)
-      if (!pending || pending.question.binding !== question.binding || shelf.isOver(pending)) continue
+      if (!pending || !this.#isLike(pending, question) || shelf.isOver(pending)) continue
       const answer = shelf.answerTo(pending)
-      if (!answer || shelf.isOver(answer)) continue
+      if (!answer || shelf.isOver({ ...pending, expires: answer.expires })) continue
       const decision = effectOf(question, answer.option) === 'deny' ? 'deny' : 'allow'
       if (decision === 'deny' || shelf.useUp(pending)) return { ...answer, decision }
     }
@@ -125,15 +152,15 @@ export class FileApprovals implements Approvals {
   }
 
   async wait(question: Question, options: WaitOptions): Promise<Taken | undefined> {
-    const entry = this.#entriesLike(question).at(-1)
+    const entry = this.#index.like(this.#keyOf(question)).at(-1)
     const folder = entry && this.#shelf().folderOf(entry.id)
     return waitForAnswer(() => this.take(question), folder, options)
   }
 
   open(): readonly Pending[] {
     const shelf = this.#shelf()
-    const open = this.#list.load().flatMap(({ id, expires }) => {
-      const pending = expires > shelf.now ? shelf.pending(id) : undefined
+    const open = this.#index.all().flatMap((one) => {
+      const pending = shelf.isListedOver(one) ? undefined : shelf.pending(one.id)
       return pending && shelf.isOpen(pending) ? [pending] : []
     })
     return open.sort((a, b) => Date.parse(a.asked) - Date.parse(b.asked))
@@ -141,7 +168,7 @@ export class FileApprovals implements Approvals {
 
   get(typed: string): Found {
     const wanted = readId(typed)
-    const ids = this.#list.load().flatMap(({ id }) => (wanted !== '' && id.startsWith(wanted) ? [id] : []))
+    const ids = isId(wanted) ? [wanted] : this.#idsLike(wanted)
     if (ids.length > 1) return { status: 'ambiguous', ids }
     const shelf = this.#shelf()
     const pending = ids[0] === undefined ? undefined : shelf.pending(ids[0])
@@ -155,13 +182,7 @@ export class FileApprovals implements Approvals {
 
   /** Removes questions that expired long ago and what killed processes left. Answers how many it removed. */
   sweep(): number {
-    const now = this.#now()
-    this.#list.update((entries) => {
-      const left = thinnedOut(entries, now)
-      return left.length === entries.length ? entries : left
-    })
-    const kept = new Set(this.#list.load().map(({ id }) => id))
-    return sweepQuestions(this.#place.folder, kept, this.#place.onTrouble)
+    return this.#sweep(Infinity)
   }
 
   watching(): Watching {
@@ -182,32 +203,45 @@ export class FileApprovals implements Approvals {
 
   /** Answers the same question of a faster process, if there is one; then this one is removed. */
   #enter(pending: Pending, shelf: Shelf): Pending | undefined {
-    const { id, expires, question } = pending
+    const { id, question } = pending
     let other: Pending | undefined
     let isIn = false
     try {
-      this.#list.update((entries) => {
+      this.#index.update(this.#keyOf(question), (entries) => {
         other = shelf.openLike(question.binding, entries)
         if (other) return entries
-        const open = entries.filter((one) => one.expires > shelf.now)
-        if (open.length >= MOST_OPEN) throw new Error(TOO_MANY)
-        const entry = { id, binding: question.binding, expires: Date.parse(expires) }
-        return [...thinnedOut(entries, shelf.now), entry]
+        const left = entries.filter((one) => !shelf.isListedOver(one) && !shelf.isUsed(one))
+        return [...left, { ...listedOf(pending), binding: this.#keyOf(question) }]
       })
       isIn = other === undefined
     } finally {
       if (!isIn) discard(shelf.folderOf(id))
     }
+    this.#index.add(listedOf(other ?? pending))
     return other
   }
 
-  #entriesLike({ binding }: Question): readonly Entry[] {
-    return this.#list.load().filter((entry) => entry.binding === binding)
+  #openLike(question: Question, shelf: Shelf): Pending | undefined {
+    const open = shelf.openLike(question.binding, this.#index.like(this.#keyOf(question)))
+    return open && this.#isLike(open, question) ? open : undefined
+  }
+
+  /** A question that its own process answers is never taken for one that a person answers. */
+  #keyOf({ binding }: Question): string {
+    return this.#answersOwnQuestions ? `own ${binding}` : binding
+  }
+
+  #isLike({ question, answersOwnQuestions }: Pending, { binding }: Question): boolean {
+    return question.binding === binding && (answersOwnQuestions ?? false) === this.#answersOwnQuestions
+  }
+
+  #idsLike(beginning: string): readonly string[] {
+    return this.#index.all().flatMap(({ id }) => (beginning !== '' && id.startsWith(beginning) ? [id] : []))
   }
 
   #unknown(typed: string): { readonly status: 'unknown'; readonly nearest?: string } {
     const now = this.#now()
-    const ids = this.#list.load().flatMap(({ id, expires }) => (expires > now ? [id] : []))
+    const ids = this.#index.all().flatMap(({ id, expires }) => (expires > now ? [id] : []))
     const meant = nearest(readId(typed), ids)
     return { status: 'unknown', ...(meant !== undefined && { nearest: meant }) }
   }
@@ -215,11 +249,40 @@ export class FileApprovals implements Approvals {
   /** A failure here is reported, but does not fail the call. */
   #tidy(): void {
     try {
-      this.sweep()
+      this.#sweep(MOST_SWEPT)
     } catch (error) {
       this.#place.onTrouble(`old questions could not be removed: ${textOf(error)}`)
     }
   }
+
+  #sweep(most: number): number {
+    const { onTrouble } = this.#place
+    return this.#index.sweep(this.#now(), { most, onTrouble, mayGo })
+  }
+}
+
+function listedOf({ id, expires, era = 0 }: Pending): Listed {
+  return { id, expires: Date.parse(expires), era }
+}
+
+/** A newer version's question is left to that version. */
+function mayGo(folder: string): boolean {
+  return !isNewer(folder)
+}
+
+/** A person's no may come from anywhere. Throws if an agent would answer for a person. */
+function checkAnswerer(
+  { id, question, raisedBy, answersOwnQuestions }: Pending,
+  { option }: GivenAnswer,
+): void {
+  if (effectOf(question, option) === 'deny') return
+  const isOwn = raisedBy.pid === process.pid && raisedBy.host === hostname()
+  if (answersOwnQuestions && isOwn) return
+  const mark = agentMark()
+  if (mark === undefined) return
+  throw new Error(
+    `allowing ${id} is for a person, and ${mark}; a person types, in a terminal of their own: carabiner approvals allow ${id} (a program that answers what it asks itself says so when it asks: fileApprovals({ answersOwnQuestions: true }))`,
+  )
 }
 
 const TOO_MANY = `${MOST_OPEN} questions wait for an answer, and no more are taken; answer some of them: carabiner approvals`

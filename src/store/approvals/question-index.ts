@@ -1,19 +1,39 @@
-// The list of questions and their ids. It changes by compare-and-swap, so that the same question is raised once.
+// Finds questions by their binding and by their id. Raising one adds files, and rewrites nothing that others have a part in.
 
 import { randomBytes } from 'node:crypto'
-import { lstatSync } from 'node:fs'
+import { closeSync, lstatSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import { sha256 } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { count, fieldsOf, listOf, type Reader, text } from '../../files/fields.js'
-import { discard, isDiscarded, namesIn, removeDiscarded } from '../../files/folder.js'
+import { discard, isDiscarded, makePrivate, namesIn, removeDiscarded } from '../../files/folder.js'
+import { NewerFormat } from '../../files/format.js'
+import { removeIfThere } from '../../files/plain-file.js'
 import { VersionedFile } from '../../files/versioned-file.js'
 import { DRAFT } from './stored-question.js'
 
-export interface Entry {
+/*
+ * In the folder of approvals:
+ *
+ * - `asked/HASH/` has the questions of one binding. It changes by compare-and-swap, so that the same question is open once.
+ * - `index/` has an empty file for each question: its name says when the question expires.
+ * - `list/` is how 0.1.0 kept both. It is read as long as it is there.
+ *
+ * A question is stored, then entered by its binding, then in the index. A process that is killed in between leaves a
+ * question that nobody sees; the next one that asks the same adds what is missing.
+ */
+
+/** One question, as it is found. */
+export interface Listed {
   readonly id: string
-  readonly binding: string
   /** Milliseconds since 1970. */
   readonly expires: number
+  /** See files/moment.ts. */
+  readonly era: number
+}
+
+export interface Entry extends Listed {
+  readonly binding: string
 }
 
 const NONE: readonly Entry[] = []
@@ -23,16 +43,103 @@ const entry: Reader<Entry> = (value, where) => {
   const id = text(fields.id, `${where}.id`)
   // It becomes the name of a folder.
   if (!isId(id)) throw new Error(`is not valid: ${where}.id is no id`)
-  const binding = text(fields.binding, `${where}.binding`)
-  return { id, binding, expires: count(fields.expires, `${where}.expires`) }
+  return {
+    id,
+    binding: text(fields.binding, `${where}.binding`),
+    expires: count(fields.expires, `${where}.expires`),
+    era: fields.era === undefined ? 0 : count(fields.era, `${where}.era`),
+  }
 }
 
-export function questionList(folder: string): VersionedFile<readonly Entry[]> {
-  return new VersionedFile({
-    folder: join(folder, 'list'),
-    what: 'the list of questions',
-    fresh: NONE,
-    check: (value) => listOf(entry)(value, 'the list of questions'),
+const NAME = /^(.{9})\.(\d{1,15})\.(\d{1,15})\.v1$/
+
+export class QuestionIndex {
+  readonly #folder: string
+  readonly #names: string
+
+  constructor(folder: string) {
+    this.#folder = folder
+    this.#names = join(folder, 'index')
+  }
+
+  /** The questions with this binding, the oldest first. */
+  like(binding: string): readonly Entry[] {
+    const old = this.#old().filter((one) => one.binding === binding)
+    return [...old, ...this.#asked(binding).load()]
+  }
+
+  /** Atomic. `change` gets the questions with this binding, and may run again. */
+  update(binding: string, change: (entries: readonly Entry[]) => readonly Entry[]): void {
+    this.#asked(binding).update(change)
+  }
+
+  /** Idempotent. */
+  add({ id, expires, era }: Listed): void {
+    makePrivate(this.#names)
+    closeSync(openSync(join(this.#names, nameOf({ id, expires, era })), 'a', 0o600))
+  }
+
+  /** Every question, open or over. */
+  all(): readonly Listed[] {
+    return [...this.#old(), ...listedIn(this.#names)]
+  }
+
+  /** Removes what expired a day ago, and what killed processes left. Answers how many questions it removed. */
+  sweep(now: number, options: SweepOptions): number {
+    const over = this.all().filter(({ expires }) => expires + KEPT_MS <= now)
+    const kept = new Set(
+      [...this.#old(), ...namesIn(this.#names).map((name) => ({ id: name.slice(0, 9) }))].map(({ id }) => id),
+    )
+    for (const { id } of over) kept.delete(id)
+    const removed = sweepQuestions(this.#folder, kept, options)
+    for (const one of over.slice(0, options.most)) {
+      if (lstatSync(join(this.#folder, one.id), { throwIfNoEntry: false })) continue
+      removeIfThere(join(this.#names, nameOf(one)))
+    }
+    this.#sweepAsked(options)
+    this.#sweepOld(now)
+    return removed
+  }
+
+  #asked(binding: string): VersionedFile<readonly Entry[]> {
+    return entriesIn(join(this.#folder, 'asked', sha256(binding)))
+  }
+
+  #old(): readonly Entry[] {
+    return entriesIn(join(this.#folder, 'list')).load()
+  }
+
+  #sweepAsked({ most }: SweepOptions): void {
+    const folder = join(this.#folder, 'asked')
+    const before = Date.now() - LONGEST_LIFE_MS
+    for (const name of someOf(namesIn(folder), most)) {
+      const path = join(folder, name)
+      if (isDiscarded(name)) removeDiscarded(path)
+      else if (changedAt(path) < before && isOurs(path)) discard(path)
+    }
+  }
+
+  #sweepOld(now: number): void {
+    const old = this.#old()
+    if (old.length > 0 && old.every(({ expires }) => expires + LONGEST_LIFE_MS <= now))
+      discard(join(this.#folder, 'list'))
+  }
+}
+
+function entriesIn(folder: string): VersionedFile<readonly Entry[]> {
+  const what = 'the list of questions'
+  return new VersionedFile({ folder, what, fresh: NONE, check: (value) => listOf(entry)(value, what) })
+}
+
+function nameOf({ id, expires, era }: Listed): string {
+  return `${id}.${expires}.${era}.v1`
+}
+
+/** Ignores other names: they are a newer version's, or nobody's. */
+function listedIn(folder: string): readonly Listed[] {
+  return namesIn(folder).flatMap((name) => {
+    const [, id = '', expires, era] = NAME.exec(name) ?? []
+    return isId(id) ? [{ id, expires: Number(expires), era: Number(era) }] : []
   })
 }
 
@@ -53,7 +160,7 @@ export function newId(): string {
   return `${letters.slice(0, 4)}-${letters.slice(4)}`
 }
 
-function isId(text: string): boolean {
+export function isId(text: string): boolean {
   return ID.test(text)
 }
 
@@ -70,33 +177,35 @@ export function readId(typed: string): string {
 
 // ---- what goes ------------------------------------------------------------------------------------------------
 
-/** Kept so that a late answerer is told what happened. */
-const KEPT_MS = 24 * 60 * 60 * 1000
-const MOST_KEPT = 2000
-/** Longer than it takes to raise a question, which has its folder before it is in the list. */
-const ABANDONED_MS = 10 * 60 * 1000
-
-/** Removes expired questions after a day, or earlier if there are too many. */
-export function thinnedOut(entries: readonly Entry[], now: number): readonly Entry[] {
-  const left = entries.filter(({ expires }) => expires + KEPT_MS > now)
-  let tooMany = left.length - MOST_KEPT
-  return left.filter(({ expires }) => expires > now || tooMany-- <= 0)
+export interface SweepOptions {
+  /** The most folders to look at: somebody waits for a question that is raised. */
+  readonly most: number
+  readonly onTrouble: (text: string) => void
+  /** Whether a question may be removed: one of a newer version may not. */
+  readonly mayGo: (folder: string) => boolean
 }
 
-/** Removes the folders of questions that are not in the list. Answers how many. */
-export function sweepQuestions(
-  folder: string,
-  kept: ReadonlySet<string>,
-  onTrouble: (text: string) => void,
-): number {
+const DAY_MS = 24 * 60 * 60 * 1000
+/** Kept so that a late answerer is told what happened. */
+const KEPT_MS = DAY_MS
+/** A question is open for a day at most. */
+const LONGEST_LIFE_MS = DAY_MS + KEPT_MS
+/** Longer than it takes to raise a question, which has its folder before it is in the index. */
+const ABANDONED_MS = 10 * 60 * 1000
+
+/** Removes the folders of questions that are not kept. Answers how many. */
+function sweepQuestions(folder: string, kept: ReadonlySet<string>, options: SweepOptions): number {
+  const { most, onTrouble, mayGo } = options
   const before = Date.now() - ABANDONED_MS
+  const names = namesIn(folder).filter(
+    (name) => isDiscarded(name) || DRAFT.test(name) || (isId(name) && !kept.has(name)),
+  )
   let removed = 0
-  for (const name of namesIn(folder)) {
+  for (const name of someOf(names, most)) {
     const path = join(folder, name)
     try {
       if (isDiscarded(name)) removeDiscarded(path)
-      else if ((isId(name) && !kept.has(name)) || DRAFT.test(name)) {
-        if (changedAt(path) > before) continue
+      else if (changedAt(path) <= before && mayGo(path)) {
         discard(path)
         removed++
       }
@@ -107,7 +216,24 @@ export function sweepQuestions(
   return removed
 }
 
+/** Begins anywhere, so that none is left out for ever. */
+function someOf(names: readonly string[], most: number): readonly string[] {
+  if (names.length <= most) return names
+  const from = Math.floor(Math.random() * names.length)
+  return [...names.slice(from), ...names.slice(0, from)].slice(0, most)
+}
+
 /** Infinity if it is gone meanwhile. */
 function changedAt(path: string): number {
   return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity
+}
+
+/** False for what a newer version wrote. */
+function isOurs(folder: string): boolean {
+  try {
+    entriesIn(folder).load()
+    return true
+  } catch (error) {
+    return !(error instanceof NewerFormat)
+  }
 }

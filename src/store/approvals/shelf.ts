@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { timestamp } from '../../core/base/time.js'
 import type { Question } from '../../core/hooks/outcome.js'
+import { isOver, type Moment, momentIn } from '../../files/moment.js'
 import type { GivenAnswer, Pending } from '../approvals.js'
-import { type Entry, newId } from './question-list.js'
+import { type Listed, newId } from './question-index.js'
 import { Seal } from './seal.js'
 import { lookFor, storeAnswer, usedPath, useUp } from './stored-answer.js'
 import { readQuestion, storeQuestion } from './stored-question.js'
@@ -22,15 +23,28 @@ export interface ShelfPlace {
   readonly onTrouble: (text: string) => void
 }
 
+/** How a question is asked. */
+interface Raising {
+  readonly project: string
+  readonly openMs: number
+  readonly answersOwnQuestions: boolean
+}
+
 export class Shelf {
   readonly #place: ShelfPlace
-  /** Everything that belongs together happens at this time. */
-  readonly now: number
+  readonly #now: number
+  #moment: Moment | undefined
   #sealed: Seal | undefined
 
   constructor(place: ShelfPlace, now: number) {
     this.#place = place
-    this.now = now
+    this.#now = now
+  }
+
+  /** Everything that belongs together happens at this time. Looked at when first needed: without questions nothing is kept. */
+  get moment(): Moment {
+    this.#moment ??= momentIn(this.#place.dataDir, this.#now)
+    return this.#moment
   }
 
   folderOf(id: string): string {
@@ -39,6 +53,7 @@ export class Shelf {
 
   /** Undefined if there is none that can be relied on. */
   pending(id: string): Pending | undefined {
+    if (!existsSync(this.folderOf(id))) return undefined
     const seal = this.#seal()
     try {
       return readQuestion(this.folderOf(id), seal)
@@ -58,11 +73,16 @@ export class Shelf {
     return !this.isOver(pending) && this.answerTo(pending) === undefined
   }
 
-  isOver({ expires }: { readonly expires: string }): boolean {
-    return Date.parse(expires) <= this.now
+  isOver({ expires, era }: Pick<Pending, 'expires' | 'era'>): boolean {
+    return isOver({ ends: expires, era }, this.moment)
   }
 
-  isUsed({ id }: Pending): boolean {
+  /** The same, told from the index. */
+  isListedOver({ expires, era }: Listed): boolean {
+    return era !== this.moment.era || expires <= this.moment.now
+  }
+
+  isUsed({ id }: Pick<Pending, 'id'>): boolean {
     return existsSync(usedPath(this.folderOf(id)))
   }
 
@@ -71,23 +91,26 @@ export class Shelf {
     return useUp(this.folderOf(id))
   }
 
-  /** The open question in the list with this binding. */
-  openLike(binding: string, entries: readonly Entry[]): Pending | undefined {
-    for (const entry of entries) {
-      const pending = entry.binding === binding ? this.pending(entry.id) : undefined
+  /** The open question among these with this binding. */
+  openLike(binding: string, entries: readonly Listed[]): Pending | undefined {
+    for (const { id } of entries) {
+      const pending = this.pending(id)
       if (pending?.question.binding === binding && this.isOpen(pending)) return pending
     }
     return undefined
   }
 
-  /** Stores it in a folder of its own; it is not in the list yet. */
-  add(question: Question, project: string, openMs: number): Pending {
+  /** Stores it in a folder of its own; it is not in the index yet. */
+  add(question: Question, { project, openMs, answersOwnQuestions }: Raising): Pending {
+    const { now, era } = this.moment
     const raised = {
       question,
       project,
       raisedBy: { pid: process.pid, host: hostname() },
-      asked: timestamp(this.now),
-      expires: timestamp(this.now + openMs),
+      asked: timestamp(now),
+      expires: timestamp(now + openMs),
+      ...(era !== 0 && { era }),
+      ...(answersOwnQuestions && { answersOwnQuestions }),
     }
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const pending = { id: newId(), ...raised }

@@ -57,6 +57,18 @@ export function readQuestion(folder: string, seal: Seal): Pending | undefined {
   }
 }
 
+/** Whether a newer version of Carabiner asked the question in this folder. */
+export function isNewer(folder: string): boolean {
+  const path = join(folder, FILE)
+  try {
+    const read = readOwn(path, MAX_BYTES)
+    if ('text' in read) checkFormat(parsed(read.text).format, path)
+    return false
+  } catch (error) {
+    return error instanceof NewerFormat
+  }
+}
+
 function checked(content: string, path: string, seal: Seal): Pending {
   const file = parsed(content)
   checkFormat(file.format, path)
@@ -87,6 +99,8 @@ const pending: Reader<Pending> = (value, where) => {
     raisedBy: { pid: count(raisedBy.pid, `${where}.pid`), host: text(raisedBy.host, `${where}.host`) },
     asked: time(fields.asked, `${where}.asked`),
     expires: time(fields.expires, `${where}.expires`),
+    ...optional('era', fields.era, count, where),
+    ...(fields.answersOwnQuestions === true && { answersOwnQuestions: true }),
   }
 }
 

@@ -4,7 +4,7 @@ import { setImmediate as laterTurn } from 'node:timers/promises'
 import { nearest } from '../../../src/core/base/text.js'
 import type { Question } from '../../../src/core/hooks/outcome.js'
 import { effectOf } from '../../../src/core/verdict/approval.js'
-import { newId, readId } from '../../../src/store/approvals/question-list.js'
+import { newId, readId } from '../../../src/store/approvals/question-index.js'
 import {
   type AnswerGiven,
   type AnswerResult,

@@ -2,6 +2,7 @@
 
 import { isObject } from '../core/base/json.js'
 import { didYouMean, shown } from '../core/base/text.js'
+import { isVariable } from '../runners/kind.js'
 import type { ConfigFile, Shape } from './config-file.js'
 import { type Entry, isRemark, type Reading, readGroup, readGroups, type Shared, say } from './hook-group.js'
 import { type JsonPath, under } from './json-text.js'
@@ -69,6 +70,8 @@ export function readDocument(document: HookDocument, shared: Shared): Contents {
   }
   reading.matching = matchingOf(reading, fields.matching, at)
   reading.priority = priorityOf(reading, fields.priority, at)
+  const env = variablesOf(reading, fields.env, at)
+  if (env) reading.env = env
   readSwitches(reading, fields, at)
   readAllProcesses(reading, fields, at)
   if (fields.hooks !== undefined) {
@@ -103,6 +106,32 @@ function priorityOf(reading: DocumentReading, priority: unknown, at: JsonPath): 
   const text = `"priority" must be a number, got ${shown(priority)}; ${DEFAULT_PRIORITY} is in force`
   say(reading, 'setting-invalid', text, under(at, 'priority'))
   return DEFAULT_PRIORITY
+}
+
+/** As in Claude Code's settings. Other agents' settings.json may have a key of this name, and a skill has its host's. */
+function variablesOf(reading: DocumentReading, env: unknown, at: JsonPath): DocumentReading['env'] {
+  const { role } = reading
+  if (env === undefined || at !== null || role === 'settings' || role === 'skill') return undefined
+  const where = under(at, 'env')
+  if (!isObject(env)) {
+    say(
+      reading,
+      'entry-invalid',
+      `"env" was left out: it must be an object of strings, got ${shown(env)}`,
+      where,
+    )
+    return undefined
+  }
+  const found: Record<string, string> = {}
+  for (const [name, value] of Object.entries(env)) {
+    const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+    if (typeof text === 'string' && isVariable(name, text)) found[name] = text
+    else {
+      const what = `the variable ${shown(name)} of "env" was left out: its value must be a string, got ${shown(value)}`
+      say(reading, 'entry-invalid', what, under(where, name))
+    }
+  }
+  return Object.keys(found).length > 0 ? found : undefined
 }
 
 const ABOUT_TRUST = /^(?:pre[-_]?)?trust(?:ed|s|[-_]?all|[-_]?level)?$/i
@@ -260,7 +289,7 @@ function readOther(reading: DocumentReading, name: string, value: unknown, at: J
 }
 
 const OF_PROCESSES = new Set(['processes', 'defaults', 'builtins'])
-const OTHER_KEYS = new Set(['matching', 'priority', 'processes', 'disableAllHooks', 'enabled'])
+const OTHER_KEYS = new Set(['matching', 'priority', 'processes', 'disableAllHooks', 'enabled', 'env'])
 
 // ---- keys that stand twice ------------------------------------------------------------------------------------
 

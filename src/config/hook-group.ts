@@ -55,6 +55,8 @@ export interface Reading {
   readonly file: ConfigFile
   matching: Matching
   priority: number
+  /** Variables for the command hooks of the file. */
+  env?: Readonly<Record<string, string>>
   readonly entries: Entry[]
   /** Keys called `hooks` that were met. If the text has more, one stands twice. */
   hooksKeys: number
@@ -149,7 +151,14 @@ function readEntry(reading: Reading, event: EventKind, group: Group, raw: unknow
     const text = '"once" has no effect in a configuration file: the hook runs every time'
     shared.notes.once('once', 'unknown-key', text, { file, at: under(at, 'once') })
   }
-  reading.entries.push({ owner, file, at, event, name, group, priority, handler })
+  const entry = { owner, file, at, event, name, group, priority }
+  reading.entries.push({ ...entry, handler: withVariables(handler, reading.env) })
+}
+
+/** Its own variables win over those of its file. */
+function withVariables(handler: ReadHandler, env: Reading['env']): ReadHandler {
+  if (!env || handler.type !== 'command') return handler
+  return { ...handler, fields: { ...handler.fields, env: { ...env, ...(handler.fields.env as object) } } }
 }
 
 // ---- keys that are not part of the format ---------------------------------------------------------------------

@@ -101,3 +101,12 @@ export const isTextMap: Check = [
 ]
 
 export const STATUS_MESSAGE: Field = [isString, 'Shown while the hook runs.']
+
+export const isEnv: Check = [
+  (value) => isObject(value) && Object.entries(value).every(([name, one]) => isVariable(name, one)),
+  'an object of strings',
+]
+
+export function isVariable(name: string, value: unknown): boolean {
+  return /^[^=\0]+$/.test(name) && typeof value === 'string' && !value.includes('\0')
+}

@@ -66,6 +66,22 @@ next carabiner migrate --write
     })
   })
 
+  it('P5: takes the variables along; the review shows them, and the hook gets them', async () => {
+    const closed = { ...settings('[ "$CLOSED" = yes ] && exit 2; exit 0'), env: { CLOSED: 'yes', PORT: 1 } }
+    project.file('.claude/settings.json', closed)
+    await project.call(['migrate', '--write'])
+    const { stdout } = await project.call(['trust', '--show'])
+    expect(stdout).toContain('sets CLOSED to yes')
+    await project.call(['trust', '--yes'])
+    const call = { input: { tool_name: 'Bash', tool_input: { command: 'ls' } } }
+    expect((await project.call(['fire', 'PreToolUse'], call)).code).toBe(2)
+    const changed = JSON.parse(project.read(HOOKS))
+    project.file(HOOKS, { ...changed, env: { CLOSED: 'no' } })
+    expect((await project.call(['trust', '--json'])).stdout).toContain('"modified"')
+    await project.call(['migrate', '--to', 'claude-code', '--write'])
+    expect(JSON.parse(project.read('.claude/settings.json')).env).toEqual({ CLOSED: 'yes', PORT: 1 })
+  })
+
   it('takes the source out, keeps what was there, and goes back', async () => {
     const before = readFileSync(project.file('.claude/settings.json', settings()), 'utf8')
     const { stdout } = await project.call(['migrate', '--write', '--remove-source', '--json'])

@@ -42,6 +42,11 @@ export function hooksSchema(): Schema {
         description: 'Of a plugin: hooks with a lower number run before. Default 20.',
         type: 'number',
       },
+      env: {
+        description: 'Variables for the command hooks of this file.',
+        type: 'object',
+        additionalProperties: { type: ['string', 'number', 'boolean'] },
+      },
       hooks: {
         description: 'Groups of hooks, by event.',
         anyOf: [{ $ref: '#/$defs/events' }, { $ref: '#/$defs/list' }],

@@ -72,7 +72,7 @@ export function movableIn(source: HookFile, pair: FilePair, files: MigrationFile
   }
   const keys = keysOf(source, pair, direction, left)
   notes.push(...timeoutNotes(source, hooks, direction))
-  if (direction === 'carabiner') left.push(...elsewhere(source, hooks.length > 0))
+  if (direction === 'carabiner') left.push(...elsewhere(source))
   return { hooks, keys, left, notes }
 }
 
@@ -115,6 +115,10 @@ function movedHook(
   const written = valueAt(value, groupAt(entry)) as Fields
   const group = withoutEvent(written)
   if (files.direction === 'carabiner') return movableHook(entry, { group, handler })
+  if (handler.env !== undefined)
+    return {
+      problem: 'Claude Code sets no variables for a single hook; move them to "env" at the top of the file',
+    }
   const problem = claudeProblem(entry, written, value.matching === 'fullmatch')
   if (problem !== undefined) return { problem }
   const translated = inClaudeTerms({ group, handler }, files)
@@ -152,6 +156,9 @@ const CARRIED_KEYS: readonly string[] = ['disableAllHooks', ...Object.keys(CLAUD
 function keysOf(source: HookFile, pair: FilePair, direction: Direction, left: Remark[]): Movable['keys'] {
   const { value, contents } = source
   const keys: (readonly [string, unknown])[] = []
+  // Variables without a hook that could need them are for the agent alone.
+  if (isObject(value.env) && Object.keys(value.env).length > 0 && contents.entries.length > 0)
+    keys.push(['env', value.env])
   for (const key of CARRIED_KEYS.filter((one) => value[one] !== undefined)) {
     // The private file becomes a plugin, which cannot speak for other hooks.
     if (pair.isPrivate) left.push(remark(source, { at: under(null, key) }, JSON.stringify(key), PRIVATE_KEY))
@@ -169,15 +176,10 @@ function keysOf(source: HookFile, pair: FilePair, direction: Direction, left: Re
 
 const PRIVATE_KEY = 'it is said in your private settings of the project, which have no place for it here'
 
-/** Other settings of Claude Code that hooks may rely on. */
-function elsewhere(source: HookFile, hasHooks: boolean): readonly Remark[] {
-  const { env, enabledPlugins } = source.value
+/** Plugins that Claude Code runs hooks of. */
+function elsewhere(source: HookFile): readonly Remark[] {
+  const { enabledPlugins } = source.value
   const remarks: Remark[] = []
-  if (hasHooks && isObject(env) && Object.keys(env).length > 0) {
-    const names = Object.keys(env).map(shown).join(', ')
-    const why = `Claude Code sets ${names} for its hooks; a hook that needs one must set it itself`
-    remarks.push(remark(source, { at: under(null, 'env') }, '"env"', why))
-  }
   for (const [name, isOn] of isObject(enabledPlugins) ? Object.entries(enabledPlugins) : []) {
     if (isOn !== true) continue
     const why = 'it has files of its own: carabiner migrate DIR, with the folder of the plugin'

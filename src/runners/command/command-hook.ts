@@ -38,6 +38,8 @@ export interface CommandHandler {
   /** Present: no shell; `command` is the program, and each of these one argument. */
   readonly args?: readonly string[]
   readonly shell?: 'bash' | 'sh' | 'powershell'
+  /** Added to the environment. Variables that name our folders, and the PATH of a trusted hook, stay ours. */
+  readonly env?: Readonly<Record<string, string>>
   /** Variables to inherit although the environment is minimal. */
   readonly envPassthrough?: readonly string[]
   /** Shown while it runs. */
@@ -123,13 +125,17 @@ function programFor(
   handedOn: HandedOn,
   { note }: HookContext,
 ): Program & { readonly envFile: string | undefined } {
-  const { env: parent } = process
+  const own = handler.env ?? {}
   const { scope } = hook.origin
   const sessionId = sessionOf(event)
   const hands = sessionId !== undefined && resolveEvent(event.name).setsVariables === true
   const envFile = hands ? handedOn.fileFor(sessionId, scope, note) : undefined
   const env = hookEnvironment(
-    { parent, minimal: inheritance === 'minimal', passthrough: handler.envPassthrough },
+    {
+      parent: { ...process.env, ...own },
+      minimal: inheritance === 'minimal',
+      passthrough: [...(handler.envPassthrough ?? []), ...Object.keys(own)],
+    },
     { place, sessionId, handedOn: handedOn.variablesFor(sessionId, scope, note), envFile },
   )
   const cwd = startFolders(event, place)[0] as string

@@ -2,7 +2,7 @@
 
 import { isFlag, isOneOf } from '../../core/base/options.js'
 import type { HookSpec } from '../hook-spec.js'
-import { isArgs, isString, isWritten, type Kind, STATUS_MESSAGE } from '../kind.js'
+import { isArgs, isEnv, isString, isWritten, type Kind, STATUS_MESSAGE } from '../kind.js'
 import type { CommandHandler } from './command-hook.js'
 
 export const COMMAND: Kind<HookSpec<CommandHandler>> = {
@@ -18,6 +18,7 @@ export const COMMAND: Kind<HookSpec<CommandHandler>> = {
       'Arguments: the program runs without a shell, and placeholders such as ${CLAUDE_PLUGIN_ROOT} are filled in.',
     ],
     shell: [isOneOf('bash', 'sh', 'powershell'), 'The shell for "command".'],
+    env: [isEnv, 'Variables for it.'],
     envPassthrough: [isArgs, 'Variables that the hook gets although the setting env is "minimal".'],
     async: [isFlag, 'Nobody waits for it, and its verdict does not count.'],
     asyncRewake: [isFlag, 'Nobody waits for it, but exit 2 wakes the agent.'],
@@ -27,10 +28,15 @@ export const COMMAND: Kind<HookSpec<CommandHandler>> = {
   },
   required: ['command'],
   target: ({ command, args = [] }) => [command, ...args].join(' '),
-  program: ({ command, args, shell }) => ({ command, ...(args && { args }), ...(shell && { shell }) }),
+  program: ({ command, args, shell, env }) => ({
+    command,
+    ...(args && { args }),
+    ...(shell && { shell }),
+    ...(env && { env }),
+  }),
   passthrough: ({ envPassthrough = [] }) => envPassthrough,
-  sameAs: ({ command, args = null, shell = 'sh', envPassthrough = [] }) =>
-    JSON.stringify([command, args, shell, envPassthrough]),
+  sameAs: ({ command, args = null, shell = 'sh', env = {}, envPassthrough = [] }) =>
+    JSON.stringify([command, args, shell, Object.entries(env).sort(), envPassthrough]),
   isDetached: ({ async = false, asyncRewake = false }) => async || asyncRewake,
   terms: ({ async, asyncRewake }) => [...(async ? ['async'] : []), ...(asyncRewake ? ['asyncRewake'] : [])],
   async load({ programs, handedOn }) {

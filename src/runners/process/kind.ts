@@ -3,7 +3,7 @@
 import { isObject } from '../../core/base/json.js'
 import { type Check, isFlag, isOneOf, isSeconds, isText } from '../../core/base/options.js'
 import { INTERCEPTS, type Intercept } from '../../systems/picoclaw/protocol.js'
-import type { Kind } from '../kind.js'
+import { isEnv, type Kind } from '../kind.js'
 import type { Restart } from './back-off.js'
 import type { ProcessHandler, ProcessSpec } from './process-hooks.js'
 
@@ -44,10 +44,6 @@ const isCommand: Check = [
   (value) => isTexts(value) && isText[0](value[0]) && value.every((word) => !word.includes('\0')),
   `a list: the program, then each of its arguments, such as ${LIKE_THIS}`,
 ]
-const isEnv: Check = [
-  (value) => isObject(value) && Object.entries(value).every(([name, one]) => isVariable(name, one)),
-  'an object of strings',
-]
 const isNumber: Check = [Number.isFinite, 'a number']
 const isKinds: Check = [isTexts, 'a list of kinds, such as ["tool_exec_start"], or ["*"]']
 const isPoints: Check = [
@@ -73,10 +69,6 @@ const isLineLength: Check = [
 
 export function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string')
-}
-
-function isVariable(name: string, value: unknown): boolean {
-  return /^[^=\0]+$/.test(name) && typeof value === 'string' && !value.includes('\0')
 }
 
 function isRestartTerm([key, value]: [string, unknown]): boolean {

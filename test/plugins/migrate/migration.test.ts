@@ -157,9 +157,20 @@ describe('to Carabiner', () => {
       },
     })
     expect(whys(done)).toEqual([
-      '"env"|Claude Code sets "TOKEN" for its hooks; a hook that needs one must set it itself',
       'the plugin "guard@market"|it has files of its own: carabiner migrate DIR, with the folder of the plugin',
     ])
+  })
+
+  it('P5: carries the variables that hooks get, and back', async () => {
+    const file = { env: { TOKEN: 'x', LEVEL: 3 }, ...settings('Stop', group(command())) }
+    const there = await migrated({ [SETTINGS]: file })
+    expect(there.json(HOOKS)).toEqual(file)
+    expect(whys(there)).toEqual([])
+    const other = await migrated({ [SETTINGS]: file, [HOOKS]: { env: { TOKEN: 'y' }, hooks: {} } })
+    expect(other.json(HOOKS)).toMatchObject({ env: { TOKEN: 'y' } })
+    expect(whys(other)).toEqual([`"env"|${join(other.project, HOOKS)} says {"TOKEN":"y"}, which stays`])
+    const none = await migrated({ [SETTINGS]: { env: { TOKEN: 'x' } } })
+    expect(none.left).toEqual([])
   })
 
   it('carries the switches, unless the target says something else', async () => {

@@ -2,10 +2,10 @@
 
 import { digest, sha256 } from '../core/base/digest.js'
 import { type Data, frozenCopy, type Json } from '../core/base/json.js'
-import { shown } from '../core/base/text.js'
 import type { EventKind } from '../core/events/events.js'
 import type { Hook } from '../core/hooks/hook.js'
-import type { HookSpec, Place } from '../runners/hook-spec.js'
+import type { HookRole } from '../core/hooks/kinds.js'
+import type { FileFormat, HookSpec, Place } from '../runners/hook-spec.js'
 import { type Handlers, type HandlerType, kindOf } from '../runners/kinds.js'
 import { USUAL_TIMEOUTS } from '../runners/process/kind.js'
 import type { ProcessHandler, ProcessSpec } from '../runners/process/process-hooks.js'
@@ -18,6 +18,7 @@ import type { Merge, Silence, Terms } from './merged-settings.js'
 import type { Notes } from './notes.js'
 import type { Names } from './owner.js'
 import type { ProcessEntry } from './process-entry.js'
+import { loweredText, timeoutOf } from './timeout.js'
 
 /** A hook of one type, with the fields of that type. */
 type Configured<T extends HandlerType> = HookSpec<Handlers[T]> & {
@@ -60,7 +61,11 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
   const rule = common.if === undefined ? undefined : making.compileIf?.(common.if, event, making.home)
   if (rule?.problem) note(entry, 'if', 'unknown-key', `${name}: ${rule.problem}`, notes)
   const onFailure = common.onFailure ?? 'continue'
-  const timeoutMs = timeoutOf(entry, merge.terms[owner.scope], notes) * 1000
+  const terms = merge.terms[owner.scope]
+  const timeout = timeoutOf(common.timeout, kindOf(entry.handler), entry.format, terms[entry.format])
+  if (timeout.remark)
+    note(entry, 'timeout', 'timeout-clamped', `${name}: the time-out of ${timeout.remark}`, notes)
+  const timeoutMs = timeout.seconds * 1000
   const detached = kindOf(entry.handler).isDetached?.(handler) ?? false
   const hook: Unrun = {
     id,
@@ -77,11 +82,20 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
     once: owner.place.skillDir !== undefined && common.once === true,
     sameAs: sameKey(entry, { detached, onFailure, timeoutMs }),
     timeoutMs,
+    cappedBy: timeout.cappedBy,
     onFailure,
     run: undefined,
   }
-  const { env, max_timeout } = merge.terms[owner.scope]
-  const spec: Bare = { type, hook, handler, common, place: owner.place, env, longestMs: max_timeout * 1000 }
+  const spec: Bare = {
+    type,
+    hook,
+    handler,
+    common,
+    place: owner.place,
+    env: terms.env,
+    format: entry.format,
+    longestMs: terms[entry.format].most * 1000,
+  }
   const disabled = merge.disabled[owner.scope]
   if (disabled !== undefined) spec.disabled = disabled
   return spec as unknown as ConfiguredHook
@@ -98,6 +112,7 @@ interface Bare {
   readonly common: CommonFields
   readonly place: Place
   readonly env: Terms['env']
+  readonly format: FileFormat
   readonly longestMs: number
   disabled?: Silence
 }
@@ -185,7 +200,7 @@ export function configureProcess(entry: ProcessEntry, making: Omit<Making, 'comp
     timeoutMs: handler.timeouts.intercept * 1000,
     onFailure,
   }
-  const { env, max_timeout } = merge.terms[owner.scope]
+  const { env, amplifier } = merge.terms[owner.scope]
   const disabled = merge.disabled[owner.scope] ?? switchedOff(entry)
   return {
     type: 'process',
@@ -194,7 +209,9 @@ export function configureProcess(entry: ProcessEntry, making: Omit<Making, 'comp
     handler,
     place: owner.place,
     env,
-    longestMs: max_timeout * 1000,
+    format: 'amplifier',
+    longestMs: amplifier.most * 1000,
+    cappedRoles: cappedRoles(entry, handler),
     ...(disabled !== undefined && { disabled }),
   }
 }
@@ -209,38 +226,20 @@ function withinLimits(
   { owner, key, handler, file, at }: ProcessEntry,
   { merge, notes }: Pick<Making, 'merge' | 'notes'>,
 ) {
-  const { max_timeout } = merge.terms[owner.scope]
+  const { most } = merge.terms[owner.scope].amplifier
   const timeouts = Object.entries(handler.timeouts).map(([role, seconds]) => {
-    if (seconds <= max_timeout) return [role, seconds]
-    if (seconds === USUAL_TIMEOUTS[role as keyof typeof USUAL_TIMEOUTS]) return [role, max_timeout]
-    const text = `${key}: the ${role} time-out of ${loweredText(seconds, max_timeout)}`
+    if (seconds <= most) return [role, seconds]
+    if (seconds === USUAL_TIMEOUTS[role as keyof typeof USUAL_TIMEOUTS]) return [role, most]
+    const text = `${key}: the ${role} time-out of ${loweredText(seconds, most)}`
     notes.add('timeout-clamped', text, { file, at: under(under(at, 'timeouts'), role) })
-    return [role, max_timeout]
+    return [role, most]
   })
   return { ...handler, timeouts: Object.fromEntries(timeouts) }
 }
 
-// ---- time-outs ------------------------------------------------------------------------------------------------
-
-/** A number of seconds this large was probably meant as milliseconds. */
-const LIKE_MILLISECONDS = 1000
-
-function timeoutOf(entry: Entry, { default_timeout, max_timeout }: Terms, notes: Notes): number {
-  const { timeout } = entry.handler.common
-  if (timeout === undefined) {
-    const usual = Math.max(kindOf(entry.handler).usualTimeout ?? 0, default_timeout)
-    return Math.min(usual, max_timeout)
-  }
-  if (timeout <= max_timeout) return timeout
-  const text = `${entry.name}: the time-out of ${loweredText(timeout, max_timeout)}`
-  note(entry, 'timeout', 'timeout-clamped', text, notes)
-  return max_timeout
-}
-
-/** Text for a time-out that exceeds the limit. */
-export function loweredText(seconds: number, most: number): string {
-  const guess = seconds >= LIKE_MILLISECONDS ? '; it looks like milliseconds, but time-outs are seconds' : ''
-  return `${shown(seconds)} seconds was lowered to ${most}${guess}`
+/** Roles whose time-out is less than the entry asks for. */
+function cappedRoles(entry: ProcessEntry, { timeouts }: ProcessHandler): readonly HookRole[] {
+  return (['intercept', 'approve'] as const).filter((role) => timeouts[role] < entry.handler.timeouts[role])
 }
 
 type Remark = 'unknown-key' | 'timeout-clamped'

@@ -8,7 +8,7 @@ import { shown } from '../core/base/text.js'
 import { dataHome } from '../files/homes.js'
 import { isAside, placeOf } from '../trust/set-aside.js'
 import { type ConfigFiles, isLink } from './config-file.js'
-import { type HookDocument, hooksShape } from './hook-document.js'
+import { formatOfPath, type HookDocument, hooksShape } from './hook-document.js'
 import type { MergedSettings } from './merged-settings.js'
 import type { Notes } from './notes.js'
 import { cleanName, type Owner } from './owner.js'
@@ -226,7 +226,7 @@ function explicitFile(path: string, { sources, files, notes }: Search): readonly
     realm: 'settings',
     place,
   }
-  return [{ owner, role: 'explicit', file, at: null }]
+  return [{ owner, role: 'explicit', file, at: null, format: formatOfPath(path) }]
 }
 
 function explicitPlugin(root: string, { sources, files, notes }: Search): readonly HookDocument[] {

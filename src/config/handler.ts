@@ -16,7 +16,7 @@ export interface CommonFields {
 export const COMMON: Fields<CommonFields> = {
   timeout: [
     isSeconds,
-    'Seconds until it is stopped. Default 30 (agent 60); the setting max_timeout is the most.',
+    'Seconds until it is stopped. Default 30 (agent 60, command of Claude Code 600); the setting max_timeout is the most.',
   ],
   if: [
     [(value) => typeof value === 'string', 'a string'],

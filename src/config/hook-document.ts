@@ -1,7 +1,9 @@
 // Reads one configuration file: its events, and the keys beside them. The same reader serves hooks.json, settings.json and plugin.json.
 
+import { sep } from 'node:path'
 import { isObject } from '../core/base/json.js'
 import { didYouMean, shown } from '../core/base/text.js'
+import type { FileFormat } from '../runners/hook-spec.js'
 import { isVariable } from '../runners/kind.js'
 import type { ConfigFile, Shape } from './config-file.js'
 import { type Entry, isRemark, type Reading, readGroup, readGroups, type Shared, say } from './hook-group.js'
@@ -27,6 +29,15 @@ export interface HookDocument {
   readonly role: 'root' | 'settings' | 'explicit' | 'plugin' | 'skill'
   readonly file: ConfigFile
   readonly at: JsonPath
+  /** Default: Amplifier's. */
+  readonly format?: FileFormat
+}
+
+/** The format of a file that is known by its path alone. */
+export function formatOfPath(path: string): FileFormat {
+  return path.split(sep).some((part) => part === '.claude' || part === '.claude-plugin')
+    ? 'claude'
+    : 'amplifier'
 }
 
 export interface Contents {
@@ -54,13 +65,14 @@ export const hooksShape: Shape = (value) => {
 }
 
 export function readDocument(document: HookDocument, shared: Shared): Contents {
-  const { owner, role, file, at } = document
+  const { owner, role, file, at, format = 'amplifier' } = document
   const fields = valueAt(file.value, at) as Fields
   const reading: DocumentReading = {
     shared,
     owner,
     role,
     file,
+    format,
     matching: 'search',
     priority: DEFAULT_PRIORITY,
     entries: [],

@@ -5,6 +5,7 @@ import { isObject } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
 import type { EventKind } from '../core/events/events.js'
 import type { Matcher } from '../core/hooks/matcher.js'
+import type { FileFormat } from '../runners/hook-spec.js'
 import type { HandlerType } from '../runners/kinds.js'
 import type { ConfigFile } from './config-file.js'
 import {
@@ -32,6 +33,7 @@ export interface Group {
 export interface Entry {
   readonly owner: Owner
   readonly file: ConfigFile
+  readonly format: FileFormat
   readonly at: JsonPath
   readonly event: EventKind
   /** For people: `bash-validator:PreToolUse#1`. */
@@ -53,6 +55,7 @@ export interface Reading {
   readonly shared: Shared
   readonly owner: Owner
   readonly file: ConfigFile
+  readonly format: FileFormat
   matching: Matching
   priority: number
   /** Variables for the command hooks of the file. */
@@ -130,7 +133,7 @@ function withoutHooks(group: Fields): string {
 }
 
 function readEntry(reading: Reading, event: EventKind, group: Group, raw: unknown, at: JsonPath): void {
-  const { owner, file, priority, shared } = reading
+  const { owner, file, format, priority, shared } = reading
   const name = shared.names.next(owner, event.name)
   const handler = isObject(raw)
     ? readHandler(raw)
@@ -151,7 +154,7 @@ function readEntry(reading: Reading, event: EventKind, group: Group, raw: unknow
     const text = '"once" has no effect in a configuration file: the hook runs every time'
     shared.notes.once('once', 'unknown-key', text, { file, at: under(at, 'once') })
   }
-  const entry = { owner, file, at, event, name, group, priority }
+  const entry = { owner, file, format, at, event, name, group, priority }
   reading.entries.push({ ...entry, handler: withVariables(handler, reading.env) })
 }
 

@@ -7,7 +7,7 @@ import { realOf } from '../files/within.js'
 import { ConfigFiles } from './config-file.js'
 import { type ConfiguredHook, configure, configureProcess, type Making } from './configured-hook.js'
 import { type ConfigSources, discover } from './discovery.js'
-import { type Contents, type HookDocument, readDocument } from './hook-document.js'
+import { type Contents, formatOfPath, type HookDocument, readDocument } from './hook-document.js'
 import type { Entry, Shared } from './hook-group.js'
 import { JsonText } from './json-text.js'
 import { Matchers } from './matchers.js'
@@ -142,7 +142,7 @@ export function skillDocument(skill: Skill, sources: ConfigSources): HookDocumen
   }
   // Written as one line: problems name the skill's file, whose line numbers are not known.
   const file = { path: join(directory, 'SKILL.md'), json: new JsonText(JSON.stringify(value)), value }
-  return { owner, role: 'skill', file, at: null }
+  return { owner, role: 'skill', file, at: null, format: formatOfPath(directory) }
 }
 
 /** A skill in the project belongs to the project, whatever its folder is called or its links lead to. */

@@ -5,12 +5,14 @@ import { type Check, type Checks, checkOptions, isFlag, isOneOf } from '../core/
 import { shown } from '../core/base/text.js'
 import { LONGEST_TIMER_MS } from '../core/base/time.js'
 import { DEFAULT_SETTINGS, SETTINGS, type Settings } from '../core/session/embedder.js'
+import type { FileFormat } from '../runners/hook-spec.js'
 import type { ReachSettings } from '../runners/kind.js'
 import type { ConfigFile } from './config-file.js'
 import { type JsonPath, under } from './json-text.js'
 import type { Notes } from './notes.js'
 import type { Scope } from './owner.js'
 import { DEFAULT_REACH, REACH_CHECKS, reachLeft } from './reach-settings.js'
+import { LONGEST, type TimeLimits } from './timeout.js'
 
 /** Every key of a settings file, in the names of the file. Time-outs are seconds. */
 export interface MergedSettings extends Settings, ReachSettings {
@@ -60,7 +62,7 @@ export interface Merge {
   readonly disabled: Readonly<Record<Scope, Silence | undefined>>
 }
 
-export type Terms = Pick<MergedSettings, 'default_timeout' | 'max_timeout' | 'env'>
+export interface Terms extends Pick<MergedSettings, 'env'>, Readonly<Record<FileFormat, TimeLimits>> {}
 
 export function isSetting(key: string): key is keyof MergedSettings {
   return Object.hasOwn(DEFAULT_MERGED, key)
@@ -111,14 +113,17 @@ export function mergeSettings(
     }
   }
   const userValues = { ...values }
+  // Claude Code has no such limits: in its files only those count that somebody wanted.
+  const wanted = { ...Object.fromEntries(of('user').map(({ key, value }) => [key, value])), ...embedder }
+  const claude: TimeLimits = { usual: wanted.default_timeout, most: wanted.max_timeout ?? LONGEST }
   tightenBy('project', ['project'])
   tightenBy('named', ['named', 'project'])
   return {
     settings: values as unknown as MergedSettings,
     terms: {
-      user: termsOf(userValues),
-      named: termsOf(tightened(userValues, of('named'))),
-      project: termsOf(values),
+      user: termsOf(userValues, claude),
+      named: termsOf(tightened(userValues, of('named')), claude),
+      project: termsOf(values, claude),
     },
     disabled,
   }
@@ -292,9 +297,9 @@ function tightened(values: Readonly<Record<string, unknown>>, by: readonly Given
   return tighter
 }
 
-function termsOf(values: Readonly<Record<string, unknown>>): Terms {
+function termsOf(values: Readonly<Record<string, unknown>>, claude: TimeLimits): Terms {
   const { default_timeout, max_timeout, env } = values as unknown as MergedSettings
-  return { default_timeout, max_timeout, env }
+  return { env, amplifier: { usual: default_timeout, most: max_timeout }, claude }
 }
 
 // ---- the setting that keeps a hook from running ---------------------------------------------------------------

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import { isObject } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
+import type { FileFormat } from '../runners/hook-spec.js'
 import type { ConfigFile, ConfigFiles, Found, Shape } from './config-file.js'
 import { type HookDocument, hooksShape } from './hook-document.js'
 import { type JsonPath, under } from './json-text.js'
@@ -51,7 +52,8 @@ export function readPluginFolder(
   const named = typeof manifest === 'object' && readManifest(open, manifest)
   const standard = add(open, read(files, root, 'hooks', 'hooks.json', hooksShape))
   const own =
-    (beside || (!named && !standard)) && add(open, files.read(`${root}${sep}hooks.json`, hooksShape))
+    (beside || (!named && !standard)) &&
+    add(open, files.read(`${root}${sep}hooks.json`, hooksShape), 'amplifier')
   return { documents: open.documents, isPlugin: named || standard || own || manifest === 'broken' }
 }
 
@@ -84,15 +86,16 @@ function ownerOf(root: string, manifest: unknown, sources: PluginSources): Owner
 }
 
 /** False if there is no such file. */
-function add(open: Open, file: Found): boolean {
-  if (typeof file === 'object' && !open.documents.some((known) => known.file === file)) {
-    addDocument(open, file, null)
+function add(open: Open, file: Found, format: FileFormat = 'claude'): boolean {
+  const { owner, documents } = open
+  if (typeof file === 'object' && !documents.some((known) => known.file === file)) {
+    documents.push({ owner, role: 'plugin', file, at: null, format })
   }
   return file !== 'missing'
 }
 
 function addDocument({ documents, owner }: Open, file: ConfigFile, at: JsonPath): undefined {
-  documents.push({ owner, role: 'plugin', file, at })
+  documents.push({ owner, role: 'plugin', file, at, format: 'claude' })
 }
 
 const HOOKS = under(null, 'hooks')

@@ -11,9 +11,14 @@ export interface HookSpec<H> {
   readonly place: Place
   /** `minimal` passes on only what programs need to start. */
   readonly env: 'inherit' | 'minimal'
+  /** Decides its time-out, and which variables it expects. Default: Amplifier's. */
+  readonly format?: FileFormat
   /** The longest time-out that anything may ask for. */
   readonly longestMs: number
 }
+
+/** A plugin in Claude Code's layout and a file in `.claude` are Claude Code's; all others are Amplifier's. */
+export type FileFormat = 'amplifier' | 'claude'
 
 /** Where a configured hook lives. All paths are absolute. */
 export interface Place {

@@ -18,6 +18,8 @@ export interface Kind<Spec extends HookSpec<object> = HookSpec<object>, Given = 
   readonly required: readonly (keyof Given & string)[]
   /** Seconds. An entry without a time-out gets at least this long. */
   readonly usualTimeout?: number
+  /** The same in a file of Claude Code's. */
+  readonly usualInClaudeCode?: number
   /** It is started once for many events: trust is checked at each start, not at each event. */
   readonly isResident?: boolean
 
@@ -41,6 +43,9 @@ export interface Kind<Spec extends HookSpec<object> = HookSpec<object>, Given = 
   /** Loads the runner, when the first file names the kind. */
   load(shared: Shared): Promise<Runner<Spec>>
 }
+
+/** What to do about a time-out that `max_timeout` cut short. */
+export const RAISE_LIMIT = 'Raise "max_timeout" under "hooks" in ~/.amplifier/settings.json'
 
 /** Its check, its description for editors, and its JSON Schema where the check's words do not say enough. */
 export type Field = readonly [check: Check, description: string, schema?: Readonly<Record<string, unknown>>]

@@ -243,7 +243,8 @@ export const DIAGNOSTIC_CODES = {
     todo: 'Use an exact list ("Write|Edit") or a valid regular expression.',
   },
   'timeout-clamped': {
-    means: 'A time-out is above max_timeout, and was lowered to it.',
+    means:
+      'A time-out is above max_timeout, or looks like milliseconds, and was lowered. A gate that it cuts short blocks.',
     todo: 'Time-outs are seconds: 5000 is more than an hour. Lower it, or raise max_timeout.',
   },
   'setting-invalid': {

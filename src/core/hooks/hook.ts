@@ -112,6 +112,8 @@ export interface Hook {
   readonly timeoutMs: number
   /** Extra time for a process that has to be started for the call. */
   readonly startupMs?: number
+  /** Says what to do about a limit of ours that is below the time-out it asked for. A gate that runs into it closes. */
+  readonly cappedBy?: string | undefined
   readonly onFailure: FailurePolicy
   readonly run: Run
 }

@@ -86,7 +86,7 @@ export async function runAlone(
   event: HookEvent,
   options: DispatchOptions,
 ): Promise<{ readonly ran: Ran; readonly diagnostics: readonly Diagnostic[] }> {
-  const lane = new FixedQueue([{ ...hook, onFailure: 'continue' }])
+  const lane = new FixedQueue([{ ...hook, onFailure: 'continue', cappedBy: undefined }])
   const open = { ...options, failClosed: false }
   const { ran, diagnostics } = await new Sequence(kind, lane, event, open, ALONE).go(itself)
   return { ran: ran[0] as Ran, diagnostics }
@@ -270,7 +270,7 @@ class Sequence extends Watched implements Dispatched, CallSite {
   #inTime(hook: Hook): boolean {
     if (this.#now < this.#deadline) return true
     const text = 'it was not started: the deadline of the fire has passed'
-    this.#fail(hook, new HookError('HOOK_TIMEOUT', text))
+    this.#fail(hook, new HookError('HOOK_TIMEOUT', text), true)
     return false
   }
 
@@ -334,7 +334,7 @@ class Sequence extends Watched implements Dispatched, CallSite {
     const error = new HookError('HOOK_TIMEOUT', `it did not answer ${limit}`, timeoutHint(hook))
     this.#rest()
     this.#call?.abort(error)
-    this.#fail(hook, error)
+    this.#fail(hook, error, !own)
   }
 
   /** A hook that blocks the event loop keeps the timer from firing; it has missed its deadline all the same. */
@@ -384,8 +384,9 @@ class Sequence extends Watched implements Dispatched, CallSite {
     }
   }
 
-  #fail(hook: Hook, error: HookError): void {
-    const effect = answerOnFailure(this.#kind, hook, error, this.#options.failClosed)
+  #fail(hook: Hook, error: HookError, byFire = false): void {
+    const { failClosed } = this.#options
+    const effect = answerOnFailure(this.#kind, hook, error, { failClosed, byFire })
     const message = error.message.replace(/[.\s]+$/, '')
     const detail = `${message}${message.endsWith('?') ? '' : '.'} ${error.hint}`
     this.#record(hook, 'failed', effect, { why: error.code, detail })

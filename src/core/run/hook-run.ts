@@ -97,18 +97,32 @@ export function hookError(hook: Hook, thrown: unknown): HookError {
 }
 
 /** The hook itself is not always what was too slow. */
-export function timeoutHint({ kind }: Hook): { readonly hint?: string } {
+export function timeoutHint({ kind, cappedBy }: Hook): { readonly hint?: string } {
   const { slow } = kindRow(kind)
+  if (cappedBy !== undefined) return { hint: `${cappedBy}, or make the hook faster.` }
   return slow === undefined ? {} : { hint: `${slow}, or give the hook a larger "timeout" (seconds).` }
 }
 
-/** The answer that a failure counts as. Stop-like events never block on failure: an agent that cannot stop is no safer. */
+/** How a failure came about. */
+export interface FailureRules {
+  /** Closes every gate whose hook fails, whatever the hook says. */
+  readonly failClosed: boolean
+  /** The deadline of the whole fire has passed, not that of the hook. */
+  readonly byFire?: boolean
+}
+
+/**
+ * The answer that a failure counts as. Stop-like events never block on failure, because an agent that cannot stop is no
+ * safer. Only a gate that a limit of ours cut short may keep it going, once.
+ */
 export function answerOnFailure(
   kind: EventKind,
   hook: Hook,
   error: HookError,
-  failClosed: boolean,
+  { failClosed, byFire = false }: FailureRules,
 ): HookResult {
+  if (hook.cappedBy !== undefined && error.code === 'HOOK_TIMEOUT' && !byFire && isGate(kind))
+    return deny(`Hook ${hook.name} was cut short: ${error.message}. ${error.hint}`)
   const byEvent = kind.onFailure === 'deny' ? 'block' : 'continue'
   const policy = hook.onFailure === 'byEvent' ? byEvent : hook.onFailure
   // A gate that is not what the user trusted must not open for that.
@@ -117,4 +131,8 @@ export function answerOnFailure(
   const closes = policy === 'block' || (failClosed && kind.deny === 'block')
   const canClose = (kind.deny === 'block' || kind.deny === 'tell') && !kind.denyOnlyClaudeFormat
   return closes && canClose ? deny(`hook crashed (fail-safe deny): ${hook.name}: ${error.message}`) : CONTINUE
+}
+
+function isGate({ deny }: EventKind): boolean {
+  return deny === 'block' || deny === 'go-on'
 }

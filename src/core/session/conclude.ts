@@ -63,7 +63,7 @@ async function concludeAloud(
 
   let { action, reason } = settled
   if (action === 'deny' && judgement.kind.deny === 'go-on') {
-    const capped = await countStop(session, state, judgement.event.data.stop_hook_active === true)
+    const capped = await countStop(session, state, judgement)
     if (capped) {
       action = 'continue'
       reason = undefined

@@ -326,6 +326,7 @@ function advance(session: SessionContext, kind: EventKind, state: SessionState):
       announced: false,
       stopsInRow: 0,
       stopsTotal: 0,
+      stopsCut: [],
     }))
   }
   if (kind.callsTool && state.stopsInRow > 0) {

@@ -15,6 +15,8 @@ export interface SessionState {
   /** Refused stops with no tool call between, and since the last prompt. */
   readonly stopsInRow: number
   readonly stopsTotal: number
+  /** Hooks that refused a stop since the last prompt because a limit of ours cut them short, by id. */
+  readonly stopsCut: readonly string[]
   /** Hooks with `once` that have run, by id. */
   readonly onceRan: readonly string[]
   /** Effects of async hooks that wait for an event that can carry them. */
@@ -54,6 +56,7 @@ export const FRESH_STATE: SessionState = Object.freeze({
   turnTokens: 0,
   stopsInRow: 0,
   stopsTotal: 0,
+  stopsCut: [],
   onceRan: [],
   pending: NOTHING_PENDING,
   ephemeral: [],

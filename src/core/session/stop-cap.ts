@@ -1,16 +1,26 @@
-// The stop cap: hooks that keep refusing a stop are overruled after a number of times.
+// The stop cap: hooks that keep refusing a stop are overruled after a number of times, and after once if they did not judge.
 
+import { type Ran, verdictOf } from '../run/trace.js'
+import type { Judgement } from '../verdict/judge.js'
 import type { Settings } from './embedder.js'
 import type { SessionContext } from './session-context.js'
 import type { SessionState } from './session-store.js'
 
-/** Counts a refused stop; returns a message if it was one too many. `again`: the host says that it is not the first. */
+/** Counts a refused stop; returns a message if it was one too many. */
 export async function countStop(
   session: SessionContext,
   state: SessionState,
-  again: boolean,
+  judgement: Judgement,
 ): Promise<string | undefined> {
   const { settings } = session.engine
+  // The host says that it is not the first.
+  const again = judgement.event.data.stop_hook_active === true
+  const cut = cutOnly(judgement)
+  if (cut.length > 0) {
+    const isForgotten = again && state.stopsTotal === 0
+    const excess = await countCut(session, cut, isForgotten)
+    if (excess) return excess
+  }
   let excess = stopExcess(settings, state)
   await session.store.update(session.key, (now) => {
     excess = stopExcess(settings, now)
@@ -21,6 +31,32 @@ export async function countStop(
     return 'Stop was refused before, and how often cannot be told because the session store failed; it is allowed now'
   }
   return excess
+}
+
+/** Hooks that a limit of ours cut short, if nobody else refuses. On these events no other failure refuses. */
+function cutOnly({ kind, ran }: Judgement): readonly Ran[] {
+  const refusing = ran.filter(({ hook, effect }) => verdictOf(kind, hook, effect.action) === 'deny')
+  return refusing.every(({ trace }) => trace.status === 'failed') ? refusing : []
+}
+
+/**
+ * Each may refuse once since the last prompt: it may have had a reason, but never gets as far as to say so.
+ * `isForgotten`: a stop was refused, and the session does not remember it.
+ */
+async function countCut(
+  session: SessionContext,
+  cut: readonly Ran[],
+  isForgotten: boolean,
+): Promise<string | undefined> {
+  const ids = cut.map(({ hook }) => hook.id)
+  let isFirst = false
+  await session.store.update(session.key, (now) => {
+    isFirst = ids.some((id) => !now.stopsCut.includes(id))
+    return isFirst ? { ...now, stopsCut: [...new Set([...now.stopsCut, ...ids])] } : now
+  })
+  if (isFirst && !isForgotten) return undefined
+  const names = cut.map(({ hook }) => hook.name).join(', ')
+  return `Stop is allowed although ${names} did not judge it: a time limit cut it short again. ${cut[0]?.hook.cappedBy ?? ''}`.trim()
 }
 
 function stopExcess(settings: Settings, { stopsInRow, stopsTotal }: SessionState): string | undefined {

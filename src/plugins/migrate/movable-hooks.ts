@@ -1,10 +1,10 @@
 // The hooks of one file that can move, in the terms of the other side, and everything that stays, with the reason.
 
-import { loweredText } from '../../config/configured-hook.js'
 import type { Entry } from '../../config/hook-group.js'
 import { under } from '../../config/json-text.js'
 import { DEFAULT_MERGED } from '../../config/merged-settings.js'
 import { CLAUDE_KEYS } from '../../config/reach-settings.js'
+import { loweredText } from '../../config/timeout.js'
 import type { DiagnosticCode } from '../../core/base/errors.js'
 import { canonicalJson, isObject, type Json } from '../../core/base/json.js'
 import { plainText, shown } from '../../core/base/text.js'

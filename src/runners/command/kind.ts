@@ -27,6 +27,7 @@ export const COMMAND: Kind<HookSpec<CommandHandler>> = {
     statusMessage: STATUS_MESSAGE,
   },
   required: ['command'],
+  usualInClaudeCode: 600,
   target: ({ command, args = [] }) => [command, ...args].join(' '),
   program: ({ command, args, shell, env }) => ({
     command,

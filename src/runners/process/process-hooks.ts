@@ -14,6 +14,7 @@ import {
   modesOf,
 } from '../../systems/picoclaw/protocol.js'
 import type { HookSpec, StartProblem, Surroundings } from '../hook-spec.js'
+import { RAISE_LIMIT } from '../kind.js'
 import { foreignPlaceholder, madeDataFolder } from '../program/environment.js'
 import { noSuchPlaceholder } from '../program/start-failure.js'
 import type { Restart } from './back-off.js'
@@ -40,6 +41,8 @@ export interface ProcessHandler extends LaunchFields {
 export interface ProcessSpec extends HookSpec<ProcessHandler> {
   /** Its name in the hello. */
   readonly processName: string
+  /** Roles whose time-out is less than the entry asks for. */
+  readonly cappedRoles?: readonly Role[]
 }
 
 type Role = Hook['role']
@@ -73,6 +76,7 @@ export function processHooks(
     role,
     events,
     timeoutMs: handler.timeouts[role] * 1000,
+    ...(spec.cappedRoles?.includes(role) && { cappedBy: RAISE_LIMIT }),
     startupMs: handler.timeouts.hello * 1000,
     onFailure: hook.onFailure === 'byEvent' ? ON_FAILURE[role] : hook.onFailure,
     run: foreign === undefined ? run : () => Promise.reject(noSuchPlaceholder(foreign)),

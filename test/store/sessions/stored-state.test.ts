@@ -105,6 +105,7 @@ const almostState = record({
   turnTokens: oneOrJson(fc.nat()),
   stopsInRow: oneOrJson(fc.nat()),
   stopsTotal: oneOrJson(fc.nat()),
+  stopsCut: listed(fc.string()),
   onceRan: listed(fc.string()),
   pending: oneOrJson(record({ injections, messages, diagnostics })),
   ephemeral: injections,

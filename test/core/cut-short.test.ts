@@ -1,0 +1,102 @@
+// A gate that a limit of ours cut short: it blocks, and a stop once.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createHooks, type Hooks, type Outcome } from 'carabiner'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+let folder: string
+let hooks: Hooks | undefined
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'carabiner-cut-'))
+  mkdirSync(join(folder, 'project'))
+})
+afterEach(async () => {
+  await hooks?.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const SLOW = { type: 'command', command: 'sleep 300' }
+
+/** A session under the user's hooks and settings. */
+async function opened(events: object, settings: object, file = '.amplifier/hooks/hooks.json') {
+  const home = join(folder, 'home')
+  const write = (path: string, content: object) => {
+    mkdirSync(dirname(join(home, path)), { recursive: true })
+    writeFileSync(join(home, path), JSON.stringify(content))
+  }
+  write(file, { hooks: events })
+  write('.amplifier/settings.json', { hooks: settings })
+  hooks = await createHooks({ projectDir: join(folder, 'project'), home, globals: false })
+  return hooks.session({ id: 's' })
+}
+
+const on = (event: string, handler: object) => ({ [event]: [{ hooks: [handler] }] })
+const BASH = { tool_name: 'Bash', tool_input: { command: 'ls' } }
+const CAP = { max_timeout: 0.2 }
+const warnings = ({ messages }: Outcome) => messages.map(({ text }) => text).join('\n')
+
+describe('D8: a gate that a limit of ours cut short', () => {
+  it.each([
+    ['says more than the limit', { ...SLOW, timeout: 100 }, '.amplifier/hooks/hooks.json'],
+    ['says nothing', SLOW, '.amplifier/hooks/hooks.json'],
+    ["says nothing in a plugin of Claude Code's", SLOW, '.amplifier/hooks/p/hooks/hooks.json'],
+  ])('blocks if it %s', async (_, handler, file) => {
+    const session = await opened(on('PreToolUse', handler), CAP, file)
+    const outcome = await session.fire('PreToolUse', BASH)
+    expect([outcome.action, outcome.hooks[0]?.why]).toEqual(['deny', 'HOOK_TIMEOUT'])
+    expect(outcome.reason).toMatch(/was cut short: .*0\.2 s.*Raise "max_timeout" under "hooks"/)
+  })
+
+  it('goes on if its own time-out is over, as it asked', async () => {
+    const session = await opened(on('PreToolUse', { ...SLOW, timeout: 0.2 }), {})
+    expect((await session.fire('PreToolUse', BASH)).action).toBe('continue')
+  })
+
+  it('goes on if the host bounds the whole fire', async () => {
+    const session = await opened(on('PreToolUse', { ...SLOW, timeout: 400 }), {})
+    expect((await session.fire('PreToolUse', BASH, { timeout: 0.2 })).action).toBe('continue')
+  })
+
+  it('holds nothing up if it is async', async () => {
+    const session = await opened(on('PreToolUse', { ...SLOW, async: true }), CAP)
+    expect((await session.fire('PreToolUse', BASH)).action).toBe('continue')
+  })
+
+  it('changes nothing where a deny only tells the model', async () => {
+    const session = await opened(on('PostToolUse', SLOW), CAP)
+    const outcome = await session.fire('PostToolUse', { ...BASH, tool_response: 'x' })
+    expect([outcome.action, outcome.injections]).toEqual(['continue', []])
+  })
+
+  it.each(['Stop', 'SubagentStop'])('refuses %s once, then lets it pass aloud', async (event) => {
+    const session = await opened(on(event, SLOW), CAP)
+    const stop = (more = {}) => session.fire(event, more)
+    expect((await stop()).action).toBe('deny')
+    const second = await stop({ stop_hook_active: true })
+    expect([second.action, warnings(second)]).toEqual([
+      'continue',
+      expect.stringContaining('Stop is allowed'),
+    ])
+    expect(warnings(second)).toContain('max_timeout')
+    // A tool call between makes no difference: it would be refused for ever.
+    await session.fire('PreToolUse', BASH)
+    expect((await stop()).action).toBe('continue')
+    await session.fire('UserPromptSubmit', { prompt: 'on' })
+    expect((await stop()).action).toBe('deny')
+  })
+
+  it('lets a stop pass that was refused before and forgotten', async () => {
+    const session = await opened(on('Stop', SLOW), CAP)
+    expect((await session.fire('Stop', { stop_hook_active: true })).action).toBe('continue')
+  })
+
+  it('does not take away from a gate that refuses with a reason', async () => {
+    const both = { Stop: [{ hooks: [SLOW, { type: 'command', command: 'echo more >&2; exit 2' }] }] }
+    const session = await opened(both, CAP)
+    for (const active of [false, true, true]) {
+      expect((await session.fire('Stop', { stop_hook_active: active })).action).toBe('deny')
+    }
+  })
+})

@@ -6,8 +6,9 @@ import { visible, visibleName } from '../core/base/text.js'
 import { localTime } from '../core/base/time.js'
 import type { Hook, Origin } from '../core/hooks/hook.js'
 import type { Admit } from '../core/run/plan.js'
-import { fieldsOf, listOf, oneOf, optional, type Reader, text } from '../files/fields.js'
+import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../files/fields.js'
 import { dataHome } from '../files/homes.js'
+import { isOver, type Moment, momentIn } from '../files/moment.js'
 import { VersionedFile } from '../files/versioned-file.js'
 import { versionsIn } from '../files/versions.js'
 import { isInProject, realOf } from '../files/within.js'
@@ -32,6 +33,8 @@ export interface Switch extends SwitchTarget {
   readonly since: string
   /** The time at which it ends. */
   readonly until?: string
+  /** The era of that time, if the system's clock was ever set back: when it is set back again, the switch has ended. */
+  readonly era?: number
   readonly by: string
   readonly reason?: string
 }
@@ -42,15 +45,19 @@ interface SwitchStoreOptions {
 }
 
 const NONE: readonly Switch[] = []
+const LOOK_MS = 1000
 
 /** Every method is synchronous and throws an Error that says what happened, where, and what to do. */
 export class SwitchStore {
   readonly #folder: string
+  readonly #dataDir: string
   readonly #file: VersionedFile<readonly Switch[]>
+  #seen: { readonly at: number; readonly moment: Moment } | undefined
   #read: { readonly version: number | undefined; readonly switches: readonly Switch[] } | undefined
 
   constructor({ dataDir = dataHome() }: SwitchStoreOptions = {}) {
-    this.#folder = join(resolve(dataDir), 'switches')
+    this.#dataDir = resolve(dataDir)
+    this.#folder = join(this.#dataDir, 'switches')
     this.#file = new VersionedFile({
       folder: this.#folder,
       what: 'the list of what is switched off',
@@ -66,20 +73,22 @@ export class SwitchStore {
     if (!this.#read || this.#read.version !== version) {
       this.#read = { version, switches: this.#file.load() }
     }
-    return this.#read.switches.filter((one) => !isOver(one, now))
+    return this.#read.switches.filter((one) => !this.#isOver(one, now))
   }
 
   /** Replaces an earlier switch for the same target. */
   turnOff(off: Switch, now: number): void {
-    this.#file.update((all) => [...all.filter((one) => !isOver(one, now) && !isSame(one, off)), off])
+    const era = off.until === undefined ? 0 : this.#momentAt(now).era
+    const stored = era === 0 ? off : { ...off, era }
+    this.#file.update((all) => [...all.filter((one) => !this.#isOver(one, now) && !isSame(one, off)), stored])
   }
 
   /** Removes the matching switches and returns them. */
   turnOn(isMeant: (one: Switch) => boolean, now: number): readonly Switch[] {
     let gone: readonly Switch[] = []
     this.#file.update((all) => {
-      const left = all.filter((one) => !isOver(one, now) && !isMeant(one))
-      gone = all.filter((one) => !isOver(one, now) && isMeant(one))
+      const left = all.filter((one) => !this.#isOver(one, now) && !isMeant(one))
+      gone = all.filter((one) => !this.#isOver(one, now) && isMeant(one))
       return left.length === all.length ? all : left
     })
     return gone
@@ -101,15 +110,24 @@ export class SwitchStore {
       now,
     )
   }
+
+  #isOver({ until, era }: Switch, now: number): boolean {
+    return until !== undefined && isOver({ ends: until, era }, this.#momentAt(now))
+  }
+
+  /** Asked for every hook of every event, so it does not look at the file each time. */
+  #momentAt(now: number): Moment {
+    const since = this.#seen === undefined ? -1 : now - this.#seen.at
+    if (!this.#seen || since < 0 || since > LOOK_MS)
+      this.#seen = { at: now, moment: momentIn(this.#dataDir, now) }
+    const { moment } = this.#seen
+    return { ...moment, now: Math.max(now, moment.now) }
+  }
 }
 
 /** A project is identified by the real path of its folder. */
 export function projectKey(project: string): string {
   return realOf(resolve(project))
-}
-
-function isOver({ until }: Switch, now: number): boolean {
-  return until !== undefined && Date.parse(until) <= now
 }
 
 function isSame(a: Switch, b: Switch): boolean {
@@ -238,6 +256,7 @@ const stored: Reader<Switch> = (value, where) => {
     ...optional('hook', fields.hook, hook, where),
     ...optional('project', fields.project, text, where),
     ...optional('until', fields.until, time, where),
+    ...optional('era', fields.era, count, where),
     ...optional('reason', fields.reason, text, where),
   }
 }

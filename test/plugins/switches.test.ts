@@ -101,6 +101,26 @@ describe('the store', () => {
     expect(new SwitchStore({ dataDir }).inForce(NOW)).toEqual([])
   })
 
+  it('A6: does not bring back a switch that has ended when the clock is set back', () => {
+    const store = new SwitchStore({ dataDir })
+    store.turnOff(off({ until: at(NOW + HOUR) }), NOW)
+    store.turnOff(off({ plugin: 'for good' }), NOW)
+    expect(store.inForce(NOW + HOUR)).toHaveLength(1)
+    for (const again of [store, new SwitchStore({ dataDir })])
+      expect(again.inForce(NOW + 1)).toEqual([off({ plugin: 'for good' })])
+    store.turnOff(off({ until: at(NOW + HOUR) }), NOW + 1)
+    expect(store.inForce(NOW + HOUR - 1)).toHaveLength(2)
+    expect(store.inForce(NOW + HOUR)).toHaveLength(1)
+    expect(store.inForce(NOW)).toHaveLength(1)
+  })
+
+  it('A6: keeps no time where nothing ends', () => {
+    const store = new SwitchStore({ dataDir })
+    store.turnOff(off(), NOW)
+    expect(store.inForce(NOW)).toHaveLength(1)
+    expect(readdirSync(dataDir)).toEqual(['switches'])
+  })
+
   it('sees what another process wrote, and reads again only then', () => {
     const [mine, other] = [new SwitchStore({ dataDir }), new SwitchStore({ dataDir })]
     expect(mine.inForce(NOW)).toEqual([])

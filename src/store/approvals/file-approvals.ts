@@ -2,6 +2,7 @@
 
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
+import { grantDigest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { type Check, checkOptions, isFlag, isFunction, isText } from '../../core/base/options.js'
 import { nearest } from '../../core/base/text.js'
@@ -25,6 +26,7 @@ import {
   type WaitOptions,
   type Watching,
 } from '../approvals.js'
+import { tookAlways } from '../given-always.js'
 import { isId, type Listed, QuestionIndex, readId } from './question-index.js'
 import { keyPath } from './seal.js'
 import { Shelf, type ShelfPlace } from './shelf.js'
@@ -145,8 +147,11 @@ export class FileApprovals implements Approvals {
       if (!pending || !this.#isLike(pending, question) || shelf.isOver(pending)) continue
       const answer = shelf.answerTo(pending)
       if (!answer || shelf.isOver({ ...pending, expires: answer.expires })) continue
-      const decision = effectOf(question, answer.option) === 'deny' ? 'deny' : 'allow'
-      if (decision === 'deny' || shelf.useUp(pending)) return { ...answer, decision }
+      const effect = effectOf(question, answer.option)
+      if (effect === 'deny') return { ...answer, decision: 'deny' }
+      if (!shelf.useUp(pending)) continue
+      if (effect === 'always') tookAlways(grantDigest(question.event, question.call))
+      return { ...answer, decision: 'allow' }
     }
     return undefined
   }

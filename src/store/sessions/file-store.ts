@@ -3,16 +3,19 @@
 import { join, resolve, sep } from 'node:path'
 import { digest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
-import { checkOptions, isFunction, isText } from '../../core/base/options.js'
+import { checkOptions, isFlag, isFunction, isText } from '../../core/base/options.js'
 import { FRESH_STATE, type SessionState } from '../../core/session/session-store.js'
 import type { Grant } from '../../core/verdict/approval.js'
+import { agentMark } from '../../files/agent-shell.js'
 import { discard, makePrivate } from '../../files/folder.js'
 import { dataHome, stateHome } from '../../files/homes.js'
 import { keepText } from '../../files/kept-texts.js'
+import { isOver, momentIn } from '../../files/moment.js'
 import { VersionedFile } from '../../files/versioned-file.js'
 import { isInProject } from '../../files/within.js'
+import { wasAlwaysTaken } from '../given-always.js'
 import type { Sessions } from '../sessions.js'
-import { storedGrants, storedState } from './stored-state.js'
+import { type StoredGrant, storedGrants, storedState } from './stored-state.js'
 import { sweep } from './sweep.js'
 
 export interface FileStoreOptions {
@@ -22,6 +25,11 @@ export interface FileStoreOptions {
   readonly stateDir?: string
   /** For grants, which are the user's decisions; default `dataHome()`. */
   readonly dataDir?: string
+  /**
+   * Grants that this process makes count even if an agent started it, but only for stores that say the same: for
+   * `carabiner fire` and every other one they do not exist. Default false.
+   */
+  readonly answersOwnQuestions?: boolean
   /** Told about old sessions that cannot be removed; default: a process warning. */
   readonly onTrouble?: (text: string) => void
   /** Gets the work that nobody has to wait for, removing old sessions; default: `setImmediate`. */
@@ -32,11 +40,12 @@ const CHECKS = {
   projectDir: isText,
   stateDir: isText,
   dataDir: isText,
+  answersOwnQuestions: isFlag,
   onTrouble: isFunction,
   later: isFunction,
 }
 
-const NO_GRANTS: readonly Grant[] = []
+const NO_GRANTS: readonly StoredGrant[] = []
 
 /** Reserved names in a session's folder, beside the versions and drafts of its state. */
 const AGENTS = 'agents'
@@ -55,7 +64,9 @@ function checkOutside(projectDir: string, folders: readonly string[]): void {
 export class FileStore implements Sessions {
   readonly #sessions: string
   readonly #project: string
-  readonly #grants: VersionedFile<readonly Grant[]>
+  readonly #grants: VersionedFile<readonly StoredGrant[]>
+  readonly #dataDir: string
+  readonly #answersOwnQuestions: boolean
   readonly #onTrouble: (text: string) => void
   readonly #later: (work: () => void) => void
 
@@ -73,6 +84,8 @@ export class FileStore implements Sessions {
       check: storedGrants,
       durable: true,
     })
+    this.#dataDir = resolve(dataDir)
+    this.#answersOwnQuestions = options.answersOwnQuestions ?? false
     this.#onTrouble = options.onTrouble ?? ((text) => process.emitWarning(text))
     this.#later = options.later ?? setImmediate
   }
@@ -119,12 +132,28 @@ export class FileStore implements Sessions {
     }
   }
 
+  /** Those that have not ended. */
   grants(): readonly Grant[] {
-    return this.#grants.load()
+    const all = this.#grants.load()
+    const mine = all.filter((one) => (one.answersOwnQuestions ?? false) === this.#answersOwnQuestions)
+    return this.#living(mine).map(({ era: _, answersOwnQuestions: __, ...grant }) => grant)
   }
 
+  /** Throws in an agent's shell, unless a person said "always" through the queue. */
   addGrant(grant: Grant): void {
-    this.#grants.update((grants) => [...grants.filter(({ id }) => id !== grant.id), grant])
+    const isOwn = this.#answersOwnQuestions
+    if (!isOwn) checkGiver(grant)
+    const era = grant.expires === undefined ? 0 : momentIn(this.#dataDir, Date.now()).era
+    const stored = { ...grant, ...(era !== 0 && { era }), ...(isOwn && { answersOwnQuestions: isOwn }) }
+    this.#grants.update((grants) => [...this.#living(grants).filter(({ id }) => id !== grant.id), stored])
+  }
+
+  #living(grants: readonly StoredGrant[]): readonly StoredGrant[] {
+    if (grants.every(({ expires }) => expires === undefined)) return grants
+    const moment = momentIn(this.#dataDir, Date.now())
+    return grants.filter(
+      ({ expires, era }) => expires === undefined || !isOver({ ends: expires, era }, moment),
+    )
   }
 
   revokeGrant(id: string): boolean {
@@ -166,6 +195,14 @@ export class FileStore implements Sessions {
     const others = more.length > 0 ? ` (and ${more.length} more)` : ''
     this.#onTrouble(`state of old sessions could not be removed: ${trouble}${others}`)
   }
+}
+
+function checkGiver({ digest, tool, event }: Grant): void {
+  const mark = agentMark()
+  if (mark === undefined || wasAlwaysTaken(digest)) return
+  throw new Error(
+    `allowing ${JSON.stringify(tool || event)} always is for a person, and ${mark}; a person types, in a terminal of their own: carabiner approvals allow ID --always (a program that answers what it asks itself says so: new FileStore({ projectDir, answersOwnQuestions: true }))`,
+  )
 }
 
 /** A key is a session's id, or that and an agent's id with a NUL between. */

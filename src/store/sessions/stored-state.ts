@@ -101,17 +101,27 @@ export function storedState(value: unknown): SessionState {
 
 const KEYS = ['id', 'hook', 'event', 'tool', 'cwd', 'digest', 'created'] as const
 
-const grant: Reader<Grant> = (value, where) => {
+/** A grant as it is kept. */
+export interface StoredGrant extends Grant {
+  /** The era of `expires`: see files/moment.ts. */
+  readonly era?: number
+  /** It counts only for stores of programs that answer what they ask themselves. */
+  readonly answersOwnQuestions?: boolean
+}
+
+const grant: Reader<StoredGrant> = (value, where) => {
   const fields = fieldsOf(value, where)
   const read = KEYS.map((key) => [key, text(fields[key], `${where}.${key}`)])
   return {
     ...Object.fromEntries(read),
     ...optional('about', fields.about, text, where),
     ...optional('expires', fields.expires, text, where),
+    ...optional('era', fields.era, count, where),
+    ...optional('answersOwnQuestions', fields.answersOwnQuestions, flag, where),
   }
 }
 
 /** Throws an Error that names the first invalid field: half of a person's decision is not their decision. */
-export function storedGrants(value: unknown): readonly Grant[] {
+export function storedGrants(value: unknown): readonly StoredGrant[] {
   return listOf(grant)(value, 'the list of grants')
 }

@@ -10,9 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { grantDigest } from '../../../src/core/base/digest.js'
 import { createHooks } from '../../../src/index.js'
+import { FileApprovals } from '../../../src/store/approvals/file-approvals.js'
 import { FileStore } from '../../../src/store/sessions/file-store.js'
+import { madeQuestion } from '../../approvals/made-question.js'
 import { asNobody, filesIn, nextTurn, withWorkers, worker, workplace, workplaceIn } from './workplace.js'
 
 withWorkers()
@@ -121,6 +124,61 @@ describe('on disk', () => {
   ])('refuses %s', (_, options) => {
     const make = () => new FileStore(options as never)
     expect(make).toThrow(expect.objectContaining({ code: 'OPTIONS_INVALID' }))
+  })
+})
+
+describe('grants', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs()
+    vi.useRealTimers()
+  })
+  const later = (hours: number) => vi.setSystemTime(Date.parse('2030-01-01T12:00:00Z') + hours * 3_600_000)
+  const ending = { ...GRANT, id: 'ending', expires: '2030-01-01T13:00:00.000Z' }
+
+  it('A6: that have ended do not come back when the clock is set back, and others stay', () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    later(0)
+    const { root, store } = workplace()
+    store.addGrant(GRANT)
+    store.addGrant(ending)
+    expect(store.grants()).toEqual([GRANT, ending])
+    later(1)
+    expect(store.grants()).toEqual([GRANT])
+    later(0.5)
+    expect(workplaceIn(root).store.grants()).toEqual([GRANT])
+    store.addGrant({ ...ending, id: 'new' })
+    expect(store.grants()).toEqual([GRANT, { ...ending, id: 'new' }])
+  })
+
+  it('A1: are not made by an agent, but for an answer that a person gave through the queue', () => {
+    const { root, store } = workplace()
+    const queue = new FileApprovals({ stateDir: join(root, 'q'), dataDir: join(root, 'd') })
+    const asked = madeQuestion({ answer: { approvalOptions: ['Allow', 'Allow always', 'Deny'] } })
+    const [first, second] = ['s1', 's2'].map((session) => ({ ...asked, session, binding: session }))
+    const project = '/somewhere/project'
+    const [once, always] = [first, second].map((one) => queue.raise(one ?? asked, { project }).id)
+    queue.answer(once ?? '', { decision: 'allow', by: 'ann' })
+    queue.answer(always ?? '', { decision: 'always', by: 'ann' })
+    vi.stubEnv('CLAUDECODE', '1')
+    const grant = { ...GRANT, digest: grantDigest(asked.event, asked.call) }
+    const refused =
+      /allowing "t" always is for a person, and CLAUDECODE says .* carabiner approvals allow ID --always/
+    expect(() => store.addGrant(grant)).toThrow(refused)
+    expect(queue.take(first ?? asked)?.decision).toBe('allow')
+    expect(() => store.addGrant(grant)).toThrow(refused)
+    expect(queue.take(second ?? asked)?.option).toBe('Allow always')
+    expect(() => store.addGrant({ ...grant, digest: 'another' })).toThrow(refused)
+    store.addGrant(grant)
+    expect(store.grants()).toEqual([grant])
+  })
+
+  it('A1: of a program that answers itself count for it alone', () => {
+    vi.stubEnv('CLAUDECODE', '1')
+    const { stateDir, dataDir, projectDir } = workplace()
+    const own = new FileStore({ stateDir, dataDir, projectDir, answersOwnQuestions: true })
+    own.addGrant(GRANT)
+    expect(own.grants()).toEqual([GRANT])
+    expect(new FileStore({ stateDir, dataDir, projectDir }).grants()).toEqual([])
   })
 })
 

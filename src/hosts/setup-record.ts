@@ -99,7 +99,7 @@ export class SetupRecord {
   }
 
   async #taken(): Promise<Holder> {
-    const patience = Date.now() + this.#patienceMs
+    const patience = performance.now() + this.#patienceMs
     for (;;) {
       const holder = { pid: process.pid, nonce: nonce(), at: Date.now() }
       let other: Holder | undefined
@@ -108,7 +108,7 @@ export class SetupRecord {
         return other ? stored : { ...stored, holder }
       })
       if (!other) return holder
-      if (Date.now() >= patience) {
+      if (performance.now() >= patience) {
         throw new SetupProblem(`Another carabiner setup (process ${other.pid}) is at work`, 'Try again.')
       }
       await sleep(PAUSE_MS)

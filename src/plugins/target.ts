@@ -56,9 +56,9 @@ export async function aloneIn<T>(place: string, work: () => T): Promise<T> {
   const folder = join(workHome(), `lock-${digest(realOf(place)).slice(0, 32)}`)
   makePrivate(folder)
   const mutex = new Mutex(folder)
-  const until = Date.now() + LONGEST_WAIT_MS
+  const until = performance.now() + LONGEST_WAIT_MS
   while (!mutex.tryTake()) {
-    if (Date.now() > until) {
+    if (performance.now() > until) {
       throw new PluginProblem(
         'BUSY',
         `Something else is installing into ${visibleName(place)}: ${mutex.holder}`,

@@ -5,6 +5,7 @@ import { isObject } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
 import type { EventKind } from '../core/events/events.js'
 import { compileMatcher, type Matcher } from '../core/hooks/matcher.js'
+import { slipsOf } from './matcher-slips.js'
 
 export type Matching = 'search' | 'fullmatch'
 
@@ -55,10 +56,11 @@ function fromPattern(spec: string, kind: EventKind, matching: Matching): Compile
       narrow: kind.narrowMatcher,
       note: (d) => remarks.push(d),
     })
-    const held = matcher !== null && kind.matcher === 'tool_name' && remarks.length === 0
-    const guess = held ? suspicion(spec) : undefined
-    if (guess) remarks.push({ code: 'matcher-invalid', text: guess })
-    return { matcher, remarks }
+    if (matcher === null || remarks.length > 0) return { matcher, remarks }
+    const guess = kind.matcher === 'tool_name' ? suspicion(spec) : undefined
+    if (guess) return { matcher, remarks: [{ code: 'matcher-invalid', text: guess }] }
+    const slips = slipsOf(matcher, kind).slips.filter(({ mayBeFine }) => !mayBeFine)
+    return { matcher, remarks: slips.map(({ text }) => ({ code: 'matcher-never', text })) }
   } catch (error) {
     const text = `${textOf(error)}; it matches only a value that is exactly this text`
     return {

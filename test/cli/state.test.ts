@@ -38,6 +38,23 @@ it('what is not trusted, and what is broken', async () => {
   expect(stdout).toContain('next carabiner trust project\n')
 })
 
+it('G7: a hook whose matcher takes no tool is not ready', async () => {
+  const of = (matcher: string) => [{ matcher, hooks: [{ type: 'command', command: 'true' }] }]
+  ofUser({ PreToolUse: of('bash'), PostToolUse: of('Bash|raed'), SessionStart: of('Bash') })
+  const { code, stdout } = await bare()
+  expect(code).toBe(0)
+  expect(stdout).toContain('  1 hook ready\n  2 match nothing\n')
+  expect(stdout).toContain('warning matcher-never ~/.amplifier/hooks/hooks.json:')
+  expect(stdout).toContain('did you mean Bash? Upper and lower case count')
+  expect(stdout).toContain('next Correct ~/.amplifier/hooks/hooks.json:')
+  expect(JSON.parse((await bare('--json')).stdout)).toMatchObject({
+    matchesNothing: ['user:PreToolUse#1', 'user:SessionStart#1'],
+    diagnostics: [{ code: 'matcher-never' }, { code: 'matcher-never' }, { code: 'matcher-never' }],
+  })
+  expect((await bare('list')).stdout).toContain('warning matcher-never ~/.amplifier/hooks/hooks.json:')
+  expect((await bare('list')).stdout).toContain('3 hooks: 2 that match nothing, 1 ready')
+})
+
 /** What was said to be typed next. */
 const typed = (next = '', cwd = project.folder) => {
   const line = next.replace('next ', '').replace('carabiner', '"$0" "$1"')
@@ -107,6 +124,7 @@ it('as JSON', async () => {
     project: project.folder,
     hooks: { ready: 1, untrusted: 0, modified: 0, disabled: 0 },
     cannotStart: [],
+    matchesNothing: [],
     events: { Stop: 1 },
     untrusted: [],
     diagnostics: [],

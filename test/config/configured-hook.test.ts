@@ -504,6 +504,35 @@ describe('once', () => {
   })
 })
 
+describe('G7: a matcher that takes nothing', () => {
+  it.each([
+    ['PreToolUse', 'bash', 'did you mean Bash? Upper and lower case count'],
+    ['PreToolUse', 'Bsah', 'did you mean Bash?'],
+    ['PreToolUse', '^(write|edit)$', 'upper and lower case count, and there is Write'],
+    ['PreToolUse', 'mcp__files', 'tools of that server are called mcp__files__…'],
+    ['SessionStart', 'Bash', 'takes no source that is known here'],
+    ['SessionStart', 'Startup', 'did you mean startup?'],
+    ['PreCompact', '^Nothing$', 'takes no trigger that is known here'],
+  ])('is told when the file is read: %s %s', async (event, matcher, text) => {
+    const config = await loadPlugin(hooksFile([command()], { matcher }, event))
+    expect(only(config)).toMatchObject({ code: 'matcher-never', text: expect.stringContaining(text) })
+    expect(only(config)).toMatchObject({ file: expect.any(String), line: expect.any(Number) })
+  })
+
+  it.each([
+    ['PreToolUse', 'Bash|bash'],
+    ['PreToolUse', 'my_own_tool'],
+    ['PreToolUse', '^my_'],
+    ['PreToolUse', 'mcp__files__.*'],
+    ['PreToolUse', '*'],
+    ['Stop', 'Bash'],
+    ['my:event', 'bash'],
+  ])('may be fine: %s %s', async (event, matcher) => {
+    const { diagnostics } = await loadPlugin(hooksFile([command()], { matcher }, event))
+    expect(diagnostics.filter(({ code }) => code === 'matcher-never')).toEqual([])
+  })
+})
+
 describe('duplicates', () => {
   const same = async (...handlers: object[]) => {
     const { specs } = await loadPlugin(hooksFile(handlers))

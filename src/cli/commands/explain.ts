@@ -1,6 +1,7 @@
 // `carabiner explain`: which hooks would run for an event, why the others would not, and what could come of it. Runs nothing.
 
 import type { ConfiguredHook } from '../../config/configured-hook.js'
+import { KNOWN_TOOLS } from '../../config/matcher-slips.js'
 import { isObject } from '../../core/base/json.js'
 import { matcherValue, openPayload, resolveEvent } from '../../core/events/events.js'
 import type { Plan } from '../../core/run/plan.js'
@@ -8,7 +9,6 @@ import type { ListedHook } from '../../hooks.js'
 import { fileStores } from '../../store/file-stores.js'
 import { BYPASSED } from '../bypass.js'
 import type { Command } from '../command.js'
-import { KNOWN_TOOLS } from '../doctor/matchers.js'
 import { eventOf, examplePayload, type Payload, readPayload } from '../fire/payload.js'
 import type { Output } from '../output.js'
 import { projectLine } from '../print/lines.js'

@@ -1,5 +1,6 @@
 // `carabiner list`: every hook, where it is configured, what it runs, and whether it may.
 
+import { matchesNothing } from '../../config/matcher-slips.js'
 import type { Diagnostic } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
@@ -166,8 +167,10 @@ function stateColour({ state }: ListedHook, text: string, paint: Paint): string 
 }
 
 /** `3 hooks: 2 ready, 1 untrusted`. */
-function summary(hooks: readonly Pick<ListedHook, 'state'>[]): string {
-  const states = grouped(hooks, ({ state }) => state)
+function summary(hooks: readonly ListedHook[]): string {
+  const states = grouped(hooks, (hook) =>
+    hook.state === 'ready' && matchesNothing(hook) ? 'that match nothing' : hook.state,
+  )
   const parts = [...states].map(([state, some]) => `${some.length} ${state}`)
   return hooks.length === 0 ? 'no hooks' : `${counted(hooks.length, 'hook')}: ${parts.join(', ')}`
 }

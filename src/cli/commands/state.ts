@@ -1,5 +1,6 @@
 // The bare `carabiner`: the state of this project, and the next command to type.
 
+import { matchesNothing } from '../../config/matcher-slips.js'
 import type { Diagnostic } from '../../core/base/errors.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { ListedHook } from '../../hooks.js'
@@ -45,6 +46,9 @@ export const command: Command<typeof OPTIONS> = {
       untrusted: hooks.untrusted(),
       diagnostics: noticesOf(hooks, options),
       cannotStart: (await cannotStart(listed, options, hooks.settings)).map(({ name }) => name),
+      matchesNothing: listed
+        .filter((hook) => hook.state === 'ready' && matchesNothing(hook))
+        .map(({ name }) => name),
     }
     await hooks.close()
     const state = await stateOf(found, options)
@@ -59,6 +63,8 @@ interface State {
   readonly hooks: Readonly<Record<ListedHook['state'], number>>
   /** Hooks that are ready but would fail: a script or program is missing, or cannot be executed. */
   readonly cannotStart: readonly string[]
+  /** Hooks that are ready but whose matcher takes no tool or value that is known. */
+  readonly matchesNothing: readonly string[]
   /** How many hooks listen to each event; `all` is every event. */
   readonly events: Readonly<Record<string, number>>
   /** Plugins, skills and hook files that wait for trust. */
@@ -67,12 +73,12 @@ interface State {
   readonly next: readonly string[]
 }
 
-interface Found extends Pick<State, 'untrusted' | 'diagnostics' | 'cannotStart'> {
+interface Found extends Pick<State, 'untrusted' | 'diagnostics' | 'cannotStart' | 'matchesNothing'> {
   readonly hooks: readonly ListedHook[]
 }
 
 async function stateOf(found: Found, sources: Sources): Promise<State> {
-  const { hooks, untrusted, diagnostics, cannotStart } = found
+  const { hooks, untrusted, diagnostics, cannotStart, matchesNothing } = found
   const count = (state: ListedHook['state']) => hooks.filter((hook) => hook.state === state).length
   const events = grouped(hooks.flatMap(knownEventsOf), (event) => event)
   return {
@@ -85,6 +91,7 @@ async function stateOf(found: Found, sources: Sources): Promise<State> {
       disabled: count('disabled'),
     },
     cannotStart,
+    matchesNothing,
     events: Object.fromEntries([...events].map(([event, some]) => [event, some.length])),
     untrusted,
     diagnostics,
@@ -94,13 +101,14 @@ async function stateOf(found: Found, sources: Sources): Promise<State> {
 
 /** The worst comes first: switched off, broken, not trusted, missing. */
 async function nextOf(
-  { hooks, untrusted, diagnostics, cannotStart }: Found,
+  { hooks, untrusted, diagnostics, cannotStart, matchesNothing }: Found,
   sources: Sources,
 ): Promise<readonly string[]> {
   if (diagnostics.some(({ code }) => code === 'bypassed')) return ['unset CARABINER_OFF']
   const broken = diagnostics.find((one) => one.file !== undefined)
   const names = untrusted.map(({ name }) => name)
-  const ready = hooks.find(({ state, name }) => state === 'ready' && !cannotStart.includes(name))
+  const idle = new Set([...cannotStart, ...matchesNothing])
+  const ready = hooks.find(({ state, name }) => state === 'ready' && !idle.has(name))
   const isEmpty = hooks.length === 0 && !broken
   const next = [
     ...(broken ? [`Correct ${placeOf(broken)}`] : []),
@@ -135,11 +143,13 @@ function stateLines(given: State, paint: Paint): readonly string[] {
   const state = plainData(given)
   const { ready, untrusted, modified, disabled } = state.hooks
   const faulty = state.cannotStart.length
+  const idle = state.matchesNothing.filter((name) => !state.cannotStart.includes(name)).length
   const waiting = state.untrusted.length
   const events = Object.entries(state.events).map(([event, count]) => `${event} ${count}`)
   const rows = [
-    `${counted(ready - faulty, 'hook')} ready`,
+    `${counted(ready - faulty - idle, 'hook')} ready`,
     ...(faulty > 0 ? [paint.red(`${faulty} cannot start`)] : []),
+    ...(idle > 0 ? [paint.red(`${idle} ${idle === 1 ? 'matches' : 'match'} nothing`)] : []),
     ...(untrusted > 0 ? [paint.yellow(`${untrusted} untrusted: not run until trusted`)] : []),
     ...(modified > 0 ? [paint.red(`${modified} modified since you trusted them: not run`)] : []),
     ...(disabled > 0 ? [paint.yellow(`${disabled} disabled`)] : []),

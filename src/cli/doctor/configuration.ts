@@ -1,6 +1,7 @@
 // Hook files: each problem found while loading, with a fix.
 
 import { JsonText, under } from '../../config/json-text.js'
+import { asRule, KNOWN_TOOLS } from '../../config/matcher-slips.js'
 import { DIAGNOSTIC_CODES, type Diagnostic } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
 import { readPlain } from '../../files/plain-file.js'
@@ -9,12 +10,12 @@ import { counted, placeOf } from '../print/lines.js'
 import { severityOf } from '../print/severity.js'
 import type { Facts } from './facts.js'
 import type { Checked, Finding } from './finding.js'
-import { asRule, KNOWN_TOOLS } from './matchers.js'
 
 export function configuration({ notices, files, hooks }: Facts): Checked {
   return {
     what: `${counted(files.length, 'file')}, ${counted(hooks.length, 'hook')}`,
-    findings: notices.map(finding),
+    // The family of matchers says more about those.
+    findings: notices.filter(({ code }) => code !== 'matcher-never').map(finding),
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import type { ConfiguredHook } from '../../config/configured-hook.js'
+import { KNOWN_TOOLS } from '../../config/matcher-slips.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { Matcher } from '../../core/hooks/matcher.js'
 import { realOf } from '../../files/within.js'
@@ -16,7 +17,6 @@ import { undoOf } from '../why/advice.js'
 import { type AgentCommand, agentCommands, commandsIn } from './agent-files.js'
 import { type Facts, type Written, wanted, written } from './facts.js'
 import type { Checked, Finding } from './finding.js'
-import { KNOWN_TOOLS } from './matchers.js'
 
 export function duplicates(facts: Facts): Checked {
   const { files, commands } = agentCommands(facts)

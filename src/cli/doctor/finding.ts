@@ -38,7 +38,6 @@ export const FINDING_CODES = [
   'crlf',
   'interpreter-missing',
   // matchers
-  'matcher-never',
   'matcher-ignored',
   'timeout-unit',
   // duplicates

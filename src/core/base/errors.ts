@@ -242,6 +242,11 @@ export const DIAGNOSTIC_CODES = {
     means: 'A matcher in a configuration file is no valid pattern; it is compared as it stands.',
     todo: 'Use an exact list ("Write|Edit") or a valid regular expression.',
   },
+  'matcher-never': {
+    means:
+      'A matcher names no tool or value that is known, misspells one, or has the wrong case; the hook may never run.',
+    todo: 'Write the name as the diagnostic says; carabiner explain shows what a matcher takes.',
+  },
   'timeout-clamped': {
     means:
       'A time-out is above max_timeout, or looks like milliseconds, and was lowered. A gate that it cuts short blocks.',

@@ -1,0 +1,131 @@
+// Matchers that take less than they seem to: a misspelt tool, the wrong case, a value that the event never has.
+
+import { nearest, shown } from '../core/base/text.js'
+import { FORMER_TOOL_NAMES } from '../core/events/catalogue.js'
+import { type EventKind, resolveEvent } from '../core/events/events.js'
+import { compileMatcher, type Matcher } from '../core/hooks/matcher.js'
+
+/** Claude Code's tools. Other agents' tools are matched under these names. */
+export const KNOWN_TOOLS: readonly string[] = [
+  ...`Bash BashOutput Read Write Edit MultiEdit NotebookEdit NotebookRead Glob Grep LS WebFetch WebSearch TodoWrite TodoRead
+  Skill SlashCommand ExitPlanMode EnterPlanMode AskUserQuestion LSP TaskCreate TaskGet TaskList TaskOutput TaskUpdate
+  SendMessage TeamCreate TeamDelete CronCreate CronDelete CronList EnterWorktree ExitWorktree ToolSearch Monitor
+  PowerShell`.split(/\s+/),
+  ...Object.entries(FORMER_TOOL_NAMES).flatMap(([name, former]) => [name, ...former]),
+]
+
+/** A name that the matcher does not take, or the whole matcher if it takes nothing. */
+export interface Slip {
+  readonly text: string
+  readonly fix: string
+  /** No agent has a tool of that name. */
+  readonly isCertain: boolean
+  /** The matcher takes what was meant under its right name too, or may be for tools of the embedder's own. */
+  readonly mayBeFine: boolean
+}
+
+export interface Slips {
+  readonly slips: readonly Slip[]
+  /** The matcher takes nothing that is known. */
+  readonly takesNone: boolean
+}
+
+const NO_SLIPS: Slips = { slips: [], takesNone: false }
+const EXACT = /^[A-Za-z0-9_\- ,|]+$/
+
+/** Checks a list name by name, and a pattern as a whole. An unknown tool may be the embedder's own. */
+export function slipsOf(matcher: Matcher, kind: EventKind): Slips {
+  const known = kind.matcher === 'tool_name' ? KNOWN_TOOLS : kind.matcherValues
+  if (kind.matcher === null || !known) return NO_SLIPS
+  const { pattern } = matcher
+  if (!EXACT.test(pattern)) {
+    if (/mcp/i.test(pattern) || known.some((value) => matcher.test(value))) return NO_SLIPS
+    const other = known.find((value) => matcher.test(value.toLowerCase()))
+    const found = other === undefined ? nothing(pattern, known, kind) : otherCase(pattern, other, kind)
+    return { slips: [found], takesNone: !found.mayBeFine }
+  }
+  const listed = pattern.split(/[|,]/).map((name) => name.trim())
+  const odd = listed.filter((name) => name !== '' && !known.includes(name))
+  if (odd.length === 0) return NO_SLIPS
+  const meant = new Map(odd.map((name) => [name, meantBy(name, known)]))
+  const right = pattern.replace(/[\w-]+/g, (name) => meant.get(name) ?? name)
+  const slips = odd.flatMap((name) => {
+    const wanted = meant.get(name)
+    if (wanted === undefined) return []
+    const { text, isCertain } = slip(name, wanted, kind)
+    return [{ text, fix: `Write ${right}.`, isCertain, mayBeFine: listed.includes(wanted) }]
+  })
+  const takesSome = listed.some((name) => known.includes(name))
+  if (slips.length > 0) return { slips, takesNone: !takesSome && slips.length === odd.length }
+  return takesSome || kind.matcher === 'tool_name'
+    ? NO_SLIPS
+    : { slips: [nothing(pattern, known, kind)], takesNone: true }
+}
+
+/** True if no event that the hook listens to has a value that its matcher takes. */
+export function matchesNothing({ events, matcher }: Listening): boolean {
+  if (events === 'all' || matcher === null || events.length === 0) return false
+  try {
+    const compiled = compileMatcher(matcher)
+    return compiled !== null && events.every((event) => slipsOf(compiled, resolveEvent(event)).takesNone)
+  } catch {
+    return false // an invalid pattern is reported as such
+  }
+}
+
+interface Listening {
+  readonly events: 'all' | readonly string[]
+  readonly matcher: string | null
+}
+
+function slip(name: string, wanted: string, kind: EventKind): Pick<Slip, 'text' | 'isCertain'> {
+  if (isServer(name)) {
+    const text = `the matcher ${shown(name)} is taken as a whole name, and tools of that server are called ${name}__…`
+    return { text, isCertain: true }
+  }
+  const isCase = wanted.toLowerCase() === name.toLowerCase()
+  const what =
+    kind.matcher === 'tool_name'
+      ? 'no tool of Claude Code or an agent like it'
+      : `no ${kind.matcher} of ${kind.name}`
+  const text = `${what} is called ${shown(name)}; did you mean ${wanted}?${isCase ? ' Upper and lower case count' : ''}`
+  return { text, isCertain: false }
+}
+
+function isServer(name: string): boolean {
+  return /^mcp__[^_]+(?:_[^_]+)*$/.test(name)
+}
+
+/** The most likely meaning of an unknown name. */
+function meantBy(name: string, known: readonly string[]): string | undefined {
+  if (isServer(name)) return `${name}__.*`
+  return name.startsWith('mcp__') ? undefined : nearest(name, known)
+}
+
+function nothing(pattern: string, known: readonly string[], kind: EventKind): Slip {
+  const list = known.length > 8 ? 'Write|Edit' : known.join('|')
+  const isTool = kind.matcher === 'tool_name'
+  return {
+    text: `the matcher ${shown(pattern)} takes no ${kind.matcher} that is known here, so that the hook may never run`,
+    fix:
+      asRule(pattern) ??
+      `Write a list such as ${list}, or say which value it is for: carabiner explain ${kind.name}${isTool ? ' --tool NAME' : ''}`,
+    isCertain: false,
+    mayBeFine: isTool,
+  }
+}
+
+function otherCase(pattern: string, meant: string, { matcher }: EventKind): Slip {
+  return {
+    text: `the matcher ${shown(pattern)} takes no ${matcher} that is known here: upper and lower case count, and there is ${meant}`,
+    fix: `Write ${meant} as it is spelled.`,
+    isCertain: false,
+    mayBeFine: false,
+  }
+}
+
+/** The fix for a rule such as `Bash(git *)` in place of a tool's name. */
+export function asRule(pattern: string): string | undefined {
+  const [, tool] = /^(\w+)\(.+\)$/s.exec(pattern) ?? []
+  return tool === undefined ? undefined : `Write "matcher": "${tool}", and on the hook "if": "${pattern}".`
+}

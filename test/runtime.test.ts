@@ -66,7 +66,7 @@ describe('options', () => {
     const unknown = createHooks({ settings: { recheck_all: true } } as HooksOptions)
     await expect(unknown).rejects.toThrow(/recheck_all.*recheck/)
     const value = createHooks({ settings: { recheck: 'always' } } as unknown as HooksOptions)
-    await expect(value).rejects.toThrow(/recheck.*"skipped" or "all".*always/)
+    await expect(value).rejects.toThrow(/recheck.*"final" or "all" or "skipped".*always/)
   })
 
   test('what is undefined is absent', async () => {

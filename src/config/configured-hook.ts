@@ -80,6 +80,7 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
     lane: laneOf(group, id, making.lanes),
     detached,
     once: owner.place.skillDir !== undefined && common.once === true,
+    observe: common.observe === true,
     sameAs: sameKey(entry, { detached, onFailure, timeoutMs }),
     timeoutMs,
     cappedBy: timeout.cappedBy,
@@ -156,7 +157,7 @@ function laneOf(group: Group, id: string, lanes: Map<Group, string>): string {
 }
 
 /**
- * Hooks with the same key run once. Hooks that could end differently (async, onFailure, time-out), or that name a folder
+ * Hooks with the same key run once. Hooks that could end differently (async, observe, onFailure, time-out), or that name a folder
  * which differs for each file, are not the same.
  */
 function sameKey(
@@ -166,7 +167,7 @@ function sameKey(
   const { type, fields, common } = handler
   const same = kindOf(handler).sameAs?.(fields) ?? JSON.stringify(fields)
   const folder = same.includes('HOOKS_DIR') ? owner.place.hooksDir : ''
-  return `${owner.realm}\0${folder}\0${type}\0${detached}\0${onFailure}\0${timeoutMs}\0${same}\0${common.if ?? ''}`
+  return `${owner.realm}\0${folder}\0${type}\0${detached}\0${onFailure}\0${timeoutMs}\0${same}\0${common.if ?? ''}\0${common.observe ?? false}`
 }
 
 // ---- processes ------------------------------------------------------------------------------------------------

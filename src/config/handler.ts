@@ -11,6 +11,7 @@ export interface CommonFields {
   readonly if?: string
   readonly onFailure?: 'block' | 'continue'
   readonly once?: boolean
+  readonly observe?: boolean
 }
 
 export const COMMON: Fields<CommonFields> = {
@@ -27,6 +28,10 @@ export const COMMON: Fields<CommonFields> = {
     '"block" closes the gate when the hook fails; default "continue".',
   ],
   once: [isFlag, 'Run once in a session. Counts in hooks of a skill alone.'],
+  observe: [
+    isFlag,
+    'true for loggers: the hook is not a gate, and a call that others rewrite is not shown to it again.',
+  ],
 }
 
 const TYPES = Object.keys(EVENT_KINDS).map((type) => `"${type}"`)

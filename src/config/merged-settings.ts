@@ -4,6 +4,7 @@ import { isObject } from '../core/base/json.js'
 import { type Check, type Checks, checkOptions, isFlag, isOneOf } from '../core/base/options.js'
 import { shown } from '../core/base/text.js'
 import { LONGEST_TIMER_MS } from '../core/base/time.js'
+import type { Recheck } from '../core/run/dispatch.js'
 import { DEFAULT_SETTINGS, SETTINGS, type Settings } from '../core/session/embedder.js'
 import type { FileFormat } from '../runners/hook-spec.js'
 import type { ReachSettings } from '../runners/kind.js'
@@ -250,6 +251,8 @@ const larger = (wanted: unknown, now: unknown) =>
 const other = (wanted: unknown, now: unknown) => wanted !== now
 /** A list may replace null; two lists cannot be compared. */
 const unlessOpen = (_: unknown, now: unknown) => now !== null
+/** From loose to tight. */
+const RECHECKS: readonly Recheck[] = ['skipped', 'final', 'all']
 const insteadOf = (loose: unknown) => (wanted: unknown, now: unknown) => wanted === loose && now !== loose
 
 /** Tells whether the first value is looser than the second. Null is no limit at all. */
@@ -264,7 +267,7 @@ const LOOSER: { readonly [K in TightenedKey]: (wanted: unknown, now: unknown) =>
   env: insteadOf('inherit'),
   trust_missing: (wanted, now) => wanted !== 'block' && wanted !== now,
   bypass: insteadOf(true),
-  recheck: insteadOf('skipped'),
+  recheck: (wanted, now) => RECHECKS.indexOf(wanted as Recheck) < RECHECKS.indexOf(now as Recheck),
   protect_system_messages: insteadOf(false),
   audit: other,
   allowed_http_urls: unlessOpen,

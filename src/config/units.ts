@@ -61,6 +61,7 @@ function termsOf(spec: ConfiguredHook): readonly string[] {
     ...(common.timeout === undefined ? [] : [`timeout ${common.timeout}`]),
     ...(common.onFailure === undefined ? [] : [`onFailure ${common.onFailure}`]),
     ...(common.once ? ['once'] : []),
+    ...(common.observe ? ['observe'] : []),
   ]
 }
 

@@ -48,7 +48,7 @@ describe('values', () => {
     ],
     [{ stop_block_cap: null }, 'settings: stop_block_cap must be a whole number, got null'],
     [{ stop_block_total: Infinity }, 'settings: stop_block_total must be a whole number, got Infinity'],
-    [{ recheck: true }, 'settings: recheck must be "skipped" or "all", got true'],
+    [{ recheck: true }, 'settings: recheck must be "final" or "all" or "skipped", got true'],
     [{ protect_system_messages: 'no' }, 'settings: protect_system_messages must be true or false, got "no"'],
   ])('%j is refused', (given, message) => {
     expect(() => embedderSettings(given)).toThrow(refused(message))

@@ -48,7 +48,7 @@ describe('defaults', () => {
       allowed_private_hosts: [],
       model: null,
       mcp_servers: {},
-      recheck: 'skipped',
+      recheck: 'final',
       protect_system_messages: true,
     })
     expect(config.diagnostics).toEqual([])
@@ -96,6 +96,8 @@ describe('a project', () => {
     ['injection_budget_per_turn', 0, null, 50],
     ['env', 'minimal', 'inherit', 'minimal'],
     ['recheck', 'all', 'skipped', 'all'],
+    ['recheck', 'all', 'final', 'all'],
+    ['recheck', 'final', 'skipped', 'final'],
     ['protect_system_messages', true, false, true],
   ])('may tighten %s to %j, not loosen it to %j', async (key, tighter, looser, user) => {
     const users = user === undefined ? undefined : { [key]: user }

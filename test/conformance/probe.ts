@@ -3,7 +3,7 @@
 import { type Outcome, resolveEvent } from 'carabiner/core'
 import { readCorpus, type Seen, seen } from '../systems/claude-code/replay.js'
 import { modelReply, probeServer, RECORDED_SERVER } from './probe-server.js'
-import { ShellProject, texts, traces } from './shell-project.js'
+import { ShellProject, texts, traces, withoutLooks } from './shell-project.js'
 import { stubText } from './stub.mjs'
 
 export interface Probe {
@@ -57,7 +57,7 @@ export interface ProbeHook {
 
 /** What a probe comes to, here. */
 export interface Played extends Seen {
-  /** Ids of the hooks that ran, each as often as it did. */
+  /** Ids of the hooks that ran, each as often as it did, apart from final looks. */
   readonly ran: readonly string[]
   readonly failed: boolean
   readonly messages: readonly string[]
@@ -262,7 +262,7 @@ class ProbeStage {
       later: all.slice(1).flatMap(({ injections }) => texts(injections)),
       proceeds: shown.every(({ action }) => action === 'continue' || action === 'ask_user'),
       last: seens.at(-1)?.decision ?? 'continue',
-      ran: this.project.lines('ran').sort(),
+      ran: withoutLooks(this.project.lines('ran'), all),
       failed: shown.some((outcome) => traces(outcome, 'failed').length > 0),
       messages: shown.flatMap((outcome) => texts(outcome.messages)),
       wrote: [...this.project.lines('okran'), ...this.project.lines('log/count')].map((line) =>

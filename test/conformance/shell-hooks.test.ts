@@ -577,9 +577,10 @@ describe('guards', NO_HANG, () => {
     expect(await project.fire('tool:pre', BASH)).toMatchObject({ action: 'deny', reason: 'no rm' })
   })
 
-  it('a guard of the same step judged the older call: that is said, and recheck: "all" asks it again', async () => {
+  it('R1: a guard of the same step is shown the rewritten call; with recheck: "skipped" it is only named', async () => {
     project.root({ PreToolUse: [group(REWRITE, GUARD)] })
-    const once = await project.fire('tool:pre', BASH)
+    expect(await project.fire('tool:pre', BASH)).toMatchObject({ action: 'deny', reason: 'no rm' })
+    const once = await project.fire('tool:pre', BASH, { settings: { recheck: 'skipped' } })
     expect(once).toMatchObject({ action: 'continue', data: { tool_input: { command: 'rm -rf /' } } })
     expect(codes(once.diagnostics)).toContain('stale')
     const again = await project.fire('tool:pre', BASH, { settings: { recheck: 'all' } })

@@ -152,3 +152,9 @@ export function codes(items: readonly { readonly code: string }[]): readonly str
 export function traces({ hooks }: Outcome, status: Trace['status']): readonly Trace[] {
   return hooks.filter((one) => one.status === status)
 }
+
+/** Who ran, sorted, without the final looks at rewritten calls: Claude Code has none. */
+export function withoutLooks(lines: readonly string[], outcomes: readonly Outcome[]): readonly string[] {
+  let looks = outcomes.flatMap(({ hooks }) => hooks).filter(({ finalLook }) => finalLook).length
+  return [...lines].sort().filter((line, i, sorted) => line !== sorted[i - 1] || looks-- <= 0)
+}

@@ -181,7 +181,7 @@ describe('steps and lanes', () => {
     const seen: Record<string, Data> = {}
     const see = (name: string, patch: object) =>
       made(name, ({ data }) => {
-        seen[name] = data
+        seen[name] ??= data
         return modify(patch)
       })
     const outcome = await fireMade([
@@ -192,7 +192,8 @@ describe('steps and lanes', () => {
     expect(seen.second).not.toHaveProperty('one')
     expect(seen.next).toMatchObject({ one: 1, two: 2 })
     expect(outcome.data).toMatchObject({ one: 1, two: 2 })
-    expect(outcome.hooks.map(({ changed }) => changed)).toEqual([['one'], ['two'], undefined])
+    const first = outcome.hooks.filter(({ finalLook }) => !finalLook)
+    expect(first.map(({ changed }) => changed)).toEqual([['one'], ['two'], undefined])
   })
 
   test('a deny ends its lane; siblings finish; later steps do not start', async () => {
@@ -408,8 +409,8 @@ describe('rewrites cannot dodge a guard', () => {
     expect(outcome.hooks.filter(({ status }) => status === 'ran')).toHaveLength(4)
   })
 
-  test('a gate that judged an older version is reported as stale, and not asked again', async () => {
-    const hooks = await createHooks({ globals: false })
+  test('recheck "skipped": a gate that judged an older version is reported as stale, and not asked again', async () => {
+    const hooks = await createHooks({ globals: false, settings: { recheck: 'skipped' } })
     let asked = 0
     hooks.register('PreToolUse', () => void asked++, { name: 'gate' })
     hooks.register('PreToolUse', () => modify({ tool_input: { command: 'rm' } }), { name: 'rewrite' })
@@ -420,11 +421,14 @@ describe('rewrites cannot dodge a guard', () => {
     expect(stale[0]?.text).toMatch(/gate.*recheck/)
   })
 
-  test('a gate that judged an older version inside a sequential lane is reported once', async () => {
-    const outcome = await fireMade([
-      made('gate', () => undefined, { lane: 'group' }),
-      made('rewrite', () => modify({ tool_input: { command: 'rm' } }), { lane: 'group' }),
-    ])
+  test('recheck "skipped": a gate that judged an older version inside a sequential lane is reported once', async () => {
+    const outcome = await fireMade(
+      [
+        made('gate', () => undefined, { lane: 'group' }),
+        made('rewrite', () => modify({ tool_input: { command: 'rm' } }), { lane: 'group' }),
+      ],
+      { settings: { recheck: 'skipped' } },
+    )
     expect(codes(outcome)).toEqual(['stale'])
   })
 
@@ -878,7 +882,7 @@ describe('failure', () => {
     )
     hooks.register('PreToolUse', () => askUser('ok?'))
     const outcome = await hooks.session().fire('PreToolUse', BASH)
-    expect(outcome.hooks).toHaveLength(4)
+    expect(outcome.hooks).toHaveLength(5)
     expect(JSON.parse(JSON.stringify(outcome))).toEqual(outcome)
   })
 

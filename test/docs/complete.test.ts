@@ -58,6 +58,8 @@ const TRACE: Keys<Trace> = {
   changed: true,
   changes: true,
   countsAs: true,
+  finalLook: true,
+  stale: true,
   stdout: true,
   stderr: true,
   event: true,
@@ -82,6 +84,7 @@ const REGISTER_OPTIONS: Keys<RegisterOptions> = {
   onFailure: true,
   role: true,
   once: true,
+  observe: true,
 }
 
 const SETTINGS: Keys<Settings> = {

@@ -121,7 +121,8 @@ const SETTING_WORDS: Readonly<Record<keyof MergedSettings, string>> = {
   injection_budget_per_turn: 'Tokens of all injections of one turn; null for no limit.',
   stop_block_cap: 'How often Stop may be refused with no tool call between.',
   stop_block_total: 'How often Stop may be refused since the last prompt.',
-  recheck: 'Whom a changed call is shown to again: hooks that were skipped for it as it was before, or all.',
+  recheck:
+    'For gates that judged a call before it was rewritten: "final" shows them the final call, "all" runs them again with all effects, "skipped" only warns you.',
   protect_system_messages: 'Revert what hooks change in system messages on ModelRequest.',
   audit_on_failure: '"block" closes every gate whose event cannot be put on record.',
   allowed_http_urls: 'URLs that http hooks may call, with * for any text; null for any.',

@@ -68,6 +68,7 @@ const NEARNESS: readonly SkipReason[] = [
   'disabled',
   'if',
   'once',
+  'observe',
   'duplicate',
   'ended',
   'matcher',

@@ -105,12 +105,13 @@ export const DIAGNOSTIC_CODES = {
     todo: 'Give one of them another priority, so that they run one after the other.',
   },
   stale: {
-    means: 'A gate judged a version of the call that a later hook changed.',
-    todo: 'Run the gate after the hook that rewrites (a higher priority), or set recheck to "all".',
+    means:
+      'A gate judged a version of the call that a later hook changed, and was not shown the final one, because the settings say recheck: "skipped".',
+    todo: 'Remove the setting, or run the gate after the hook that rewrites (a higher priority).',
   },
   'verdict-ignored': {
     means:
-      'Part of an answer could not act where it was given: a deny, ask_user or respond on an event that has no such thing, a change of the call by an approver or without an allow.',
+      'Part of an answer could not act where it was given: a deny, ask_user or respond on an event that has no such thing, a change of the call by an approver, without an allow, or when a gate is shown the final call.',
     todo: 'Hook an event that can be denied (docs/events.md), or return an injection or a message.',
   },
   'async-verdict-ignored': {

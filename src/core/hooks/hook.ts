@@ -107,6 +107,8 @@ export interface Hook {
   readonly wakes?: boolean
   /** Runs at most once in a session. */
   readonly once: boolean
+  /** It only watches: it is no gate, and no call is shown to it twice. */
+  readonly observe?: boolean
   /** Only the first of the hooks with the same key runs for an event. */
   readonly sameAs?: string
   readonly timeoutMs: number
@@ -144,6 +146,8 @@ export interface RegisterOptions {
   readonly role?: HookRole
   /** Runs at most once in a session; a subagent's session counts as its own. */
   readonly once?: boolean
+  /** For loggers: a call that hooks or a person rewrote is not shown to it again. Unlike the role, it keeps its place in the order, and a deny counts. */
+  readonly observe?: boolean
 }
 
 const DEFAULT_TIMEOUT = 60
@@ -156,6 +160,7 @@ const OPTIONS: Checks<RegisterOptions> = {
   onFailure: isOneOf('block', 'continue'),
   role: isOneOf('intercept', 'approve', 'observe'),
   once: isFlag,
+  observe: isFlag,
 }
 
 /** Facts about a hook that its registry knows and the function does not. */
@@ -199,6 +204,7 @@ export function functionHook(
     lane: null,
     detached: false,
     once: options.once ?? false,
+    observe: options.observe ?? false,
     timeoutMs: (options.timeout ?? DEFAULT_TIMEOUT) * 1000,
     onFailure: options.onFailure ?? onFailure ?? (role === 'approve' ? 'block' : 'byEvent'),
     run: (event, context) => (handler as Handler)(event.name, event.data as never, context),

@@ -36,6 +36,10 @@ export interface Trace {
   readonly why?: SkipReason | DiagnosticCode
   readonly detail?: string
   readonly answer?: HookResult
+  /** The final look: it had judged an older version of the call, and was shown the final one. Only a verdict that closes counts. */
+  readonly finalLook?: true
+  /** It judged an older version of the call, and has not seen the final one. */
+  readonly stale?: true
   /** The verdict that its failure counts as. */
   readonly countsAs?: 'deny' | 'continue'
   /** Keys of the event data that it changed. */
@@ -74,7 +78,7 @@ export interface Outcome {
 
 // ---- the trace
 
-/** `ended`: an earlier hook denied or aborted, so that it was not needed. */
+/** `ended`: an earlier hook denied or aborted, so that it was not needed. `observe`: it only observes, and was shown the call before a person edited it. */
 export type SkipReason =
   | 'matcher'
   | 'if'
@@ -83,6 +87,7 @@ export type SkipReason =
   | 'modified'
   | 'duplicate'
   | 'once'
+  | 'observe'
   | 'ended'
   | 'failed'
 

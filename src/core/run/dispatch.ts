@@ -2,7 +2,7 @@
 
 import { hurry, unwatch, Watched, watch } from '../base/deadlines.js'
 import { type Diagnostic, HookError, textOf } from '../base/errors.js'
-import { type Data, sameJson } from '../base/json.js'
+import type { Data } from '../base/json.js'
 import { isPromise, onAbort } from '../base/promise.js'
 import { redactedData } from '../base/secrets.js'
 import { endsChain } from '../events/actions.js'
@@ -25,13 +25,19 @@ import {
   verdictOf,
 } from './trace.js'
 
+/**
+ * What happens when the call changed after a gate judged it. `final`: the gate is shown the final call, and may only
+ * close. `all`: it runs again, with all effects. `skipped`: the user is told. Hooks that were skipped and match the
+ * changed call run in any case.
+ */
+export type Recheck = 'final' | 'all' | 'skipped'
+
 export interface DispatchOptions extends PatchRules {
   readonly admit?: Admit | undefined
   readonly signal?: AbortSignal | undefined
   /** The deadline of the whole fire, on the clock of performance.now(). */
   readonly deadline: number
-  /** Which hooks see a changed call again: those that were skipped, or all that judged an older version. */
-  readonly recheck: 'skipped' | 'all'
+  readonly recheck: Recheck
   /** Closes every gate whose hook fails, whatever the hook says. */
   readonly failClosed: boolean
   /** Takes a detached hook off the path. */
@@ -51,8 +57,6 @@ export interface Dispatched {
   readonly quiet: boolean
   /** Hooks were still changing the call after the last round. */
   readonly unstable: boolean
-  /** Index in `ran` of the first hook after whose step the call did not change any more. */
-  readonly allowsFrom: number
 }
 
 /** Runs the interceptors and resolves to what `finish` makes of the result. Rejects only when the signal is aborted. */
@@ -67,7 +71,7 @@ export function dispatch<T>(
   return new Sequence(kind, queue, event, options).go(finish)
 }
 
-/** Runs the given hooks in sequence on the final call; nothing they answer changes it. */
+/** Shows these hooks the final call, in steps as in a plan; nothing they answer changes it. */
 export function runOnFinal(
   kind: EventKind,
   hooks: readonly Hook[],
@@ -94,14 +98,16 @@ export async function runAlone(
 
 /** How a sequence differs from the plain one. */
 interface Mode {
+  /** Hooks with lanes run at once, step by step. */
+  readonly steps?: boolean
   /** Answers cannot change the call any more. */
   readonly final?: boolean
   /** Conditions were checked when the step began. */
   readonly admitted?: boolean
 }
 
-const PLAIN: Mode = {}
-const FINAL: Mode = { final: true }
+const PLAIN: Mode = { steps: true }
+const FINAL: Mode = { steps: true, final: true }
 const IN_STEP: Mode = { admitted: true }
 const ALONE: Mode = { final: true, admitted: true }
 const NO_LANES: readonly never[] = []
@@ -120,7 +126,6 @@ class Sequence extends Watched implements Dispatched, CallSite {
 
   readonly #kind: EventKind
   readonly #queue: HookQueue
-  readonly #sent: HookEvent
   readonly #options: DispatchOptions
   readonly #mode: Mode
   readonly #deadline: number
@@ -130,7 +135,6 @@ class Sequence extends Watched implements Dispatched, CallSite {
   #now = 0
   /** Where in `ran` the current step begins. */
   #stepFrom = 0
-  #allowsFrom = 0
   #hook: Hook | undefined
   #call: HookCall | undefined
   #lanes: readonly Sequence[] = NO_LANES
@@ -147,7 +151,6 @@ class Sequence extends Watched implements Dispatched, CallSite {
     this.#kind = kind
     this.#queue = queue
     this.event = event
-    this.#sent = event
     this.#options = options
     this.#mode = mode
     this.#deadline = options.deadline
@@ -193,7 +196,6 @@ class Sequence extends Watched implements Dispatched, CallSite {
       }
       if (pass !== this.#pass) return
       this.#end()
-      if (this.event !== this.#sent && this.#mode === PLAIN) noteStale(this.#kind, this)
       this.#resolve(this.#finish(this))
     } catch (error) {
       this.#end()
@@ -208,7 +210,7 @@ class Sequence extends Watched implements Dispatched, CallSite {
       const hook = this.#queue.next(this.event, this.ran)
       if (hook === undefined) return undefined
       this.#stepFrom = this.ran.length
-      if (hook.lane !== null && this.#mode === PLAIN) {
+      if (hook.lane !== null && this.#mode.steps) {
         const step = this.#queue.step()
         if (step.length > 1) return this.#step(step) // one alone has nobody to run beside
       }
@@ -279,10 +281,11 @@ class Sequence extends Watched implements Dispatched, CallSite {
     const pass = this.#pass
     this.#rest()
     const options = { ...this.#options, signal: undefined }
+    const inStep = this.#mode.final ? ALONE : IN_STEP
     const admitted = hooks.filter((hook) => !this.#mustAsk(hook) || this.#admits(hook))
     if (pass !== this.#pass) return
     this.#lanes = lanesOf(admitted).map(
-      (lane) => new Sequence(this.#kind, new FixedQueue(lane), this.event, options, IN_STEP),
+      (lane) => new Sequence(this.#kind, new FixedQueue(lane), this.event, options, inStep),
     )
     await Promise.all(this.#lanes.map((lane) => lane.go(itself)))
     if (pass !== this.#pass) return
@@ -303,9 +306,8 @@ class Sequence extends Watched implements Dispatched, CallSite {
     if (joined !== this.event.data) this.#change(joined)
   }
 
-  /** Earlier steps allowed another call; their allows no longer count, and hooks that are the same may run again. */
+  /** Hooks that are the same may run again: the call is another one. */
   #change(data: Data): void {
-    this.#allowsFrom = this.#stepFrom
     this.#standing?.clear()
     this.event = { ...this.event, data }
   }
@@ -431,10 +433,6 @@ class Sequence extends Watched implements Dispatched, CallSite {
     return this.#queue.unstable
   }
 
-  get allowsFrom(): number {
-    return this.#allowsFrom
-  }
-
   #end(): void {
     this.#rest()
     this.#stopListening?.()
@@ -453,16 +451,4 @@ const itself = (dispatched: Dispatched): Dispatched => dispatched
 
 function longestOf({ timeoutMs, startupMs = 0 }: Hook): number {
   return timeoutMs + startupMs
-}
-
-/** A gate that let an older version of the call pass has not judged the one that runs. */
-function noteStale(kind: EventKind, sequence: Sequence): void {
-  if (kind.deny !== 'block') return
-  const latest = new Map(sequence.ran.map((one) => [one.hook, one]))
-  for (const { hook, trace, left } of latest.values()) {
-    if (trace.status === 'ran' && left !== sequence.event.data && !sameJson(left, sequence.event.data)) {
-      const text = `${hook.name} judged a version of the call that a later hook changed; set recheck to "all" to show it the final one`
-      sequence.diagnostics.push({ code: 'stale', text })
-    }
-  }
 }

@@ -130,6 +130,15 @@ export function refusal(hook: Hook, event: HookEvent, admit: Admit | undefined):
   return admit ? admission(admit(hook)) : undefined
 }
 
+/** Whether the hook's own condition refuses the event. One that throws does not: it is asked again when the hook is due, where the throw is the hook's failure. */
+export function isRefused(hook: Hook, event: HookEvent): boolean {
+  try {
+    return refusal(hook, event, undefined) !== undefined
+  } catch {
+    return false
+  }
+}
+
 /** Only `true` admits. Anything that is neither true nor a reason is this hook's failure: its gate closes. */
 function admission(answer: unknown): Skip | undefined {
   if (answer === true) return undefined

@@ -4,7 +4,8 @@ import { type Data, sameJson } from '../base/json.js'
 import { type EventKind, matcherValue } from '../events/events.js'
 import type { Hook, HookEvent } from '../hooks/hook.js'
 import type { Listeners, Selection } from '../hooks/hook-set.js'
-import { refusal, stepAt } from './plan.js'
+import type { Recheck } from './dispatch.js'
+import { isRefused, stepAt } from './plan.js'
 import type { Ran } from './trace.js'
 
 export interface HookQueue {
@@ -16,7 +17,7 @@ export interface HookQueue {
   readonly unstable: boolean
 }
 
-/** Hooks in the order given: a lane of a step, or approvers. */
+/** Hooks in the order given: a lane of a step, or those that are shown the final call. */
 export class FixedQueue implements HookQueue {
   readonly unstable = false
   readonly #hooks: readonly Hook[]
@@ -31,7 +32,9 @@ export class FixedQueue implements HookQueue {
   }
 
   step(): readonly Hook[] {
-    return this.#hooks.slice(this.#at - 1, this.#at)
+    const step = stepAt(this.#hooks, this.#at - 1)
+    this.#at += step.length - 1
+    return step
   }
 }
 
@@ -46,7 +49,7 @@ export class EventQueue implements HookQueue {
   unstable = false
   readonly #kind: EventKind
   readonly #listeners: Listeners
-  readonly #recheck: 'skipped' | 'all'
+  readonly #recheck: Recheck
   /** The data as it was sent, and as it was when the selection was made. */
   readonly #sent: Data
   #seen: Data
@@ -58,7 +61,7 @@ export class EventQueue implements HookQueue {
   /** The only hooks that run from the second round on. */
   #only: ReadonlySet<Hook> | undefined
 
-  constructor(kind: EventKind, listeners: Listeners, data: Data, recheck: 'skipped' | 'all') {
+  constructor(kind: EventKind, listeners: Listeners, data: Data, recheck: Recheck) {
     this.#kind = kind
     this.#listeners = listeners
     this.#recheck = recheck
@@ -101,8 +104,13 @@ export class EventQueue implements HookQueue {
       const before = judged.get(hook)
       if (before === undefined) return true
       const { status, why } = before.trace
-      if (status === 'skipped') return why === 'if' && !stillRefused(hook, event)
-      return this.#recheck === 'all' && status !== 'detached' && !sameJson(before.left, event.data)
+      if (status === 'skipped') return why === 'if' && !isRefused(hook, event)
+      return (
+        this.#recheck === 'all' &&
+        status !== 'detached' &&
+        !hook.observe &&
+        !sameJson(before.left, event.data)
+      )
     })
     if (due.length === 0) return false
     this.unstable = ++this.#extraRounds > MAX_EXTRA_ROUNDS
@@ -110,14 +118,5 @@ export class EventQueue implements HookQueue {
     this.#index = 0
     this.#position = -1
     return !this.unstable
-  }
-}
-
-/** A condition that throws does not refuse here: it is asked again in the round, where the throw is the hook's failure. */
-function stillRefused(hook: Hook, event: HookEvent): boolean {
-  try {
-    return refusal(hook, event, undefined) !== undefined
-  } catch {
-    return false
   }
 }

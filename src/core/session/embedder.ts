@@ -2,6 +2,7 @@
 
 import { type Checks, isFlag, isOneOf } from '../base/options.js'
 import type { Injection, Message } from '../hooks/outcome.js'
+import type { Recheck } from '../run/dispatch.js'
 import type { Admit } from '../run/plan.js'
 import type { Approver } from '../verdict/approval.js'
 import type { AuditSink } from './audit-record.js'
@@ -52,8 +53,8 @@ export interface Settings {
   readonly stop_block_cap: number
   /** How often Stop may be refused since the last prompt. */
   readonly stop_block_total: number
-  /** The hooks that see a changed call again. */
-  readonly recheck: 'skipped' | 'all'
+  /** What happens when the call changed after a gate judged it. */
+  readonly recheck: Recheck
   /** Reverts what hooks change in system messages on ModelRequest. */
   readonly protect_system_messages: boolean
   /** `block` closes every gate whose event cannot be put on record. */
@@ -66,7 +67,7 @@ export const DEFAULT_SETTINGS: Settings = {
   injection_budget_per_turn: 10_000,
   stop_block_cap: 8,
   stop_block_total: 50,
-  recheck: 'skipped',
+  recheck: 'final',
   protect_system_messages: true,
   audit_on_failure: 'continue',
 }
@@ -80,7 +81,7 @@ export const SETTINGS: Checks<Settings> = {
   injection_budget_per_turn: [countOrNull, 'a number of tokens, or null'],
   stop_block_cap: [count, 'a whole number'],
   stop_block_total: [count, 'a whole number'],
-  recheck: isOneOf('skipped', 'all'),
+  recheck: isOneOf('final', 'all', 'skipped'),
   protect_system_messages: isFlag,
   audit_on_failure: isOneOf('continue', 'block'),
 }

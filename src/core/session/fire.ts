@@ -17,7 +17,7 @@ import type { Admit, Skip } from '../run/plan.js'
 import { type Ran, tracesOf } from '../run/trace.js'
 import { type Settled, settleAsk } from '../verdict/ask.js'
 import { diagnosticsOf, type Judgement, judge, outcomeOf, quietOutcome } from '../verdict/judge.js'
-import { failureMessages, merge } from '../verdict/merge.js'
+import { failureMessages, merge, ONE_VERSION } from '../verdict/merge.js'
 import { conclude } from './conclude.js'
 import { deliverLate, handUp, observe, takeAll, takePending } from './off-path.js'
 import { record } from './record.js'
@@ -168,7 +168,9 @@ class Firing {
         const copy = frozenCopy(patch, 'the edited call') as Data
         const noted: Diagnostic[] = []
         const { data } = applyPatch(kind, before.event.data, copy, options, noted)
-        const again = await judge(kind, listeners, { ...before.event, data }, options, itself)
+        const admit = unlessObserved(before.ran, options.admit)
+        const edited = { ...before.event, data }
+        const again = await judge(kind, listeners, edited, { ...options, admit }, itself)
         return afterEdit(before, again, noted)
       },
     })
@@ -201,7 +203,7 @@ class Firing {
       event,
       modified: false,
       ran: [],
-      rules: { rechecked: false, allowsFrom: 0 },
+      rules: ONE_VERSION,
       merged,
       diagnostics: [],
     }
@@ -270,9 +272,21 @@ class Firing {
 
 const SPENT: Skip = { why: 'once', detail: 'it has run in this session, and runs once' }
 
+const OBSERVED: Skip = {
+  why: 'observe',
+  detail: 'it only observes, and was shown the call before it was edited',
+}
+
+/** An edited call is not shown again to hooks that only observe. */
+function unlessObserved(ran: readonly Ran[], admit: Admit | undefined): Admit | undefined {
+  const shown = new Set(ran.filter(({ hook }) => hook.observe).map(({ hook }) => hook))
+  if (shown.size === 0) return admit
+  return (hook) => (shown.has(hook) ? OBSERVED : (admit?.(hook) ?? true))
+}
+
 /** The second judgement, plus what hooks of the first said that did not run again: an edit must not swallow it. */
 function afterEdit(before: Judgement, again: Judgement, noted: readonly Diagnostic[]): Judgement {
-  const rerun = new Set(again.ran.map((one) => one.hook))
+  const rerun = new Set(again.ran.filter(({ trace }) => trace.status !== 'skipped').map((one) => one.hook))
   const once = merge(
     before.kind,
     before.ran.filter((one) => !rerun.has(one.hook)),

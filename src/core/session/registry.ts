@@ -115,7 +115,7 @@ export class HookRegistry {
   readonly #plainOptions: DispatchOptions = {
     signal: undefined,
     deadline: Infinity,
-    recheck: 'skipped',
+    recheck: 'final',
     failClosed: false,
     protectSystemMessages: true,
     detach: (hook, event) => this.#detach(resolveEvent(event.name), hook, event),

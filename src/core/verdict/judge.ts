@@ -7,10 +7,11 @@ import { type EventKind, matcherValue, slipOf } from '../events/events.js'
 import { CONTINUE } from '../events/result.js'
 import type { Hook, HookEvent } from '../hooks/hook.js'
 import { type Listeners, matches } from '../hooks/hook-set.js'
-import type { Approval, Outcome, Trace } from '../hooks/outcome.js'
-import { type Dispatched, type DispatchOptions, dispatch, runOnFinal } from '../run/dispatch.js'
+import type { Approval, Message, Outcome, Trace } from '../hooks/outcome.js'
+import { type Dispatched, type DispatchOptions, dispatch, type Recheck, runOnFinal } from '../run/dispatch.js'
 import { type Admit, idleSkip, skipOrProblem } from '../run/plan.js'
 import { type Ran, traceOf, tracesOf } from '../run/trace.js'
+import { allowsFinal, closingRuns, gatesBehind } from './final-look.js'
 import { keptInjections, type Merged, type MergeRules, merge, NOTHING_SAID, ONE_VERSION } from './merge.js'
 
 /** The hooks' judgement of an event, before the budget and the person. */
@@ -46,11 +47,84 @@ export function judge<T>(
 ): Promise<T> {
   const end = (judgement: Judgement) => finish(withUnaskedObservers(judgement, listeners, options.admit))
   return dispatch(kind, listeners, event, options, (dispatched) => {
-    const rechecked = options.recheck === 'all' && dispatched.event !== event
-    const judgement = judgementOf(kind, listeners, event, dispatched, rechecked)
-    const done = listeners.approvers.length === 0 || endsChain(judgement.merged.action)
-    return done ? end(judgement) : approved(judgement, listeners, options).then(end)
+    const judgement = judgementOf(kind, listeners, event, dispatched, options.recheck)
+    const settled = !judgement.modified && listeners.approvers.length === 0
+    return settled || endsChain(judgement.merged.action)
+      ? end(judgement)
+      : judgeFinal(judgement, listeners, options).then(end)
   })
+}
+
+/** Shows the final call to the gates that judged an older one, then to the approvers. A deny ends it. */
+async function judgeFinal(
+  judgement: Judgement,
+  { approvers }: Listeners,
+  options: DispatchOptions,
+): Promise<Judgement> {
+  const looked = judgement.modified ? await lookAgain(judgement, options) : judgement
+  if (approvers.length === 0 || endsChain(looked.merged.action)) return looked
+  const final = await showFinal(looked, approvers, options)
+  return withRuns(looked, final.ran, [...final.diagnostics, ...final.ran.flatMap(approverChange)])
+}
+
+/** The final look. With the setting `skipped` the user is only told which gates did not have it. */
+async function lookAgain(judgement: Judgement, options: DispatchOptions): Promise<Judgement> {
+  const { kind, event, ran } = judgement
+  const behind = gatesBehind(kind, event, ran)
+  if (behind.length === 0) return judgement
+  if (options.recheck === 'skipped') return withStale(judgement, behind)
+  const final = await showFinal(judgement, behind, options)
+  const look = closingRuns(kind, event.data, ran, final.ran)
+  return withRuns(judgement, look.ran, [...final.diagnostics, ...look.diagnostics])
+}
+
+/** If the fire is aborted meanwhile, the hooks that ran before are on record, too. */
+function showFinal(
+  { kind, event, ran }: Judgement,
+  hooks: readonly Hook[],
+  options: DispatchOptions,
+): Promise<Dispatched> {
+  const aborted = (last: readonly Ran[]) => options.aborted?.([...ran, ...last])
+  return runOnFinal(kind, hooks, event, { ...options, aborted })
+}
+
+function withRuns(
+  judgement: Judgement,
+  added: readonly Ran[],
+  diagnostics: readonly Diagnostic[],
+): Judgement {
+  const { kind, event, rules } = judgement
+  const ran = [...judgement.ran, ...added]
+  const now = judgement.modified
+    ? { ...rules, allows: allowsFinal(event.data, gatesBehind(kind, event, ran)) }
+    : rules
+  return {
+    ...judgement,
+    ran,
+    rules: now,
+    diagnostics: [...judgement.diagnostics, ...diagnostics],
+    merged: merge(kind, ran, now),
+  }
+}
+
+function withStale(judgement: Judgement, behind: readonly Hook[]): Judgement {
+  const ran = judgement.ran.map((one): Ran => {
+    const isStale = behind.includes(one.hook) && one.trace.status !== 'skipped'
+    return isStale ? { ...one, trace: { ...one.trace, stale: true } } : one
+  })
+  const texts = behind.map(staleText)
+  const { merged } = judgement
+  const warnings = texts.map((text): Message => ({ text, level: 'warning', source: 'carabiner' }))
+  return {
+    ...judgement,
+    ran,
+    diagnostics: [...judgement.diagnostics, ...texts.map((text): Diagnostic => ({ code: 'stale', text }))],
+    merged: { ...merged, messages: [...merged.messages, ...warnings] },
+  }
+}
+
+function staleText({ name }: Hook): string {
+  return `${name} judged a version of the call that a later hook changed, and has not seen the final one; remove "recheck": "skipped" from the settings to show it to such gates`
 }
 
 /** Adds observers that may not run to the trace. An observer that nobody reviewed is reported: it must not look as if it watched. */
@@ -88,10 +162,16 @@ function judgementOf(
   listeners: Listeners,
   sent: HookEvent,
   dispatched: Dispatched,
-  rechecked: boolean,
+  recheck: Recheck,
 ): Judgement {
-  const { event, ran, diagnostics, unstable, allowsFrom, quiet } = dispatched
-  const rules = rechecked || allowsFrom > 0 ? { rechecked, allowsFrom } : ONE_VERSION
+  const { event, ran, diagnostics, unstable, quiet } = dispatched
+  const rules =
+    event === sent
+      ? ONE_VERSION
+      : {
+          rechecked: recheck === 'all',
+          allows: allowsFinal(event.data, gatesBehind(kind, event, ran)),
+        }
   const merged = quiet ? NOTHING_SAID : merge(kind, ran, rules)
   return {
     kind,
@@ -104,19 +184,6 @@ function judgementOf(
     merged: unstable ? denyUnstable(kind, merged) : merged,
     diagnostics: unstable ? [...diagnostics, { code: 'HOOK_UNSTABLE', text: UNSTABLE }] : diagnostics,
   }
-}
-
-/** Shows the final call to the approvers, and merges what they answer with the rest. */
-async function approved(
-  judgement: Judgement,
-  listeners: Listeners,
-  options: DispatchOptions,
-): Promise<Judgement> {
-  const { kind, event } = judgement
-  const final = await runOnFinal(kind, listeners.approvers, event, options)
-  const ran = [...judgement.ran, ...final.ran]
-  const diagnostics = [...judgement.diagnostics, ...final.diagnostics, ...final.ran.flatMap(approverChange)]
-  return { ...judgement, ran, diagnostics, merged: merge(kind, ran, judgement.rules) }
 }
 
 function approverChange({ hook, effect }: Ran): Diagnostic[] {

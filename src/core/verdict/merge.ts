@@ -29,11 +29,11 @@ export interface Merged {
 export interface MergeRules {
   /** Hooks may have run more than once, each time on another version of the call: then their last answer counts. */
   readonly rechecked: boolean
-  /** Index from which an explicit allow counts. Earlier hooks allowed a call that a later step changed. */
-  readonly allowsFrom: number
+  /** Whether an explicit allow of this hook counts: it may have been for another version of the call. */
+  readonly allows: (one: Ran) => boolean
 }
 
-export const ONE_VERSION: MergeRules = Object.freeze({ rechecked: false, allowsFrom: 0 })
+export const ONE_VERSION: MergeRules = Object.freeze({ rechecked: false, allows: () => true })
 
 const NONE: readonly never[] = Object.freeze([])
 
@@ -63,13 +63,12 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
   const asking: Asking[] = []
   const diagnostics: Diagnostic[] = []
   const forHost: Ran[] = []
-  for (let i = 0; i < ran.length; i++) {
-    const one = ran[i] as Ran
+  for (const one of ran) {
     const { hook, effect: answer } = one
     const outdated = last !== undefined && last.get(hook) !== one
     if (one.trace.status === 'failed') {
       failed = true
-      messages.push(failureMessage(one))
+      addMessage(messages, failureMessage(one))
     } else if (one.trace.status === 'skipped' && isUnreviewed(one)) {
       const message = unreviewedMessage(kind, one)
       // One process may be several hooks; it is reported once.
@@ -99,7 +98,7 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
       }
     }
     if (outdated) continue
-    if (answer.permission === 'allow' && i >= rules.allowsFrom) allowed ??= one
+    if (answer.permission === 'allow' && !allowed && rules.allows(one)) allowed = one
     if (answer.host) forHost.push(one)
     if (answer.contextInjection) injections.push(injectionOf(hook, answer))
     if (answer.userMessage) messages.push(messageOf(hook, answer))
@@ -196,6 +195,11 @@ function messageOf(hook: Hook, answer: HookResult): Message {
 
 function forPeople(text: string): string {
   return withoutSecrets(plainText(text))
+}
+
+/** A hook that failed twice the same way is reported once. */
+function addMessage(messages: Message[], message: Message): void {
+  if (!messages.some(({ text }) => text === message.text)) messages.push(message)
 }
 
 /** A failure is told to the user whatever came after it. */

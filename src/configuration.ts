@@ -179,21 +179,44 @@ export class Configuration {
     const problem = () => this.#gate?.problemAtStart(given, given.place.projectDir)
     const guarded = kindOf(spec).isResident
       ? (hook: Hook) => this.#fromCopy(hook, given)
-      : (hook: Hook) => this.#guarded(hook, given)
+      : (hook: Hook) => this.#guarded(hook, given, surroundings)
     return runner.hooks(spec, surroundings, problem).map(guarded)
   }
 
   /** Checks once more right before the start: files outside a copy can change after the plan. */
-  #guarded(hook: Hook, spec: ConfiguredHook): Hook {
+  #guarded(hook: Hook, spec: ConfiguredHook, surroundings: Surroundings): Hook {
     const gate = this.#gate
     if (!gate || hook.origin.scope === 'user') return hook
     const fromCopy = this.#fromCopy(hook, spec)
     const run: Hook['run'] = (event, context) => {
-      const problem = gate.problemAtStart(spec, startFolder(event, spec.place) ?? spec.place.projectDir)
-      if (problem !== undefined) throw new HookError('HOOK_NOT_TRUSTED', problem)
-      return fromCopy.run(event, context)
+      const cwd = startFolder(event, spec.place) ?? spec.place.projectDir
+      const problem = gate.problemAtStart(spec, cwd)
+      if (problem === undefined) return fromCopy.run(event, context)
+      return this.#asReviewed(gate.asReviewed(spec, cwd), problem, surroundings, (one) =>
+        one.run(event, context),
+      )
     }
     return { ...hook, run }
+  }
+
+  /** Runs it with the scripts that were reviewed. A script that needs more than itself fails then, and closes its gate. */
+  async #asReviewed<T>(
+    reviewed: Promise<ConfiguredHook | undefined>,
+    problem: string,
+    surroundings: Surroundings,
+    run: (hook: Hook) => T,
+  ): Promise<Awaited<T>> {
+    const spec = await reviewed
+    const [hook] = spec
+      ? (this.#runners.get(spec.type) as Runner).hooks(spec, surroundings, () => undefined)
+      : []
+    if (!hook) throw new HookError('HOOK_NOT_TRUSTED', problem)
+    try {
+      return await run(hook)
+    } catch (error) {
+      const text = `${problem} It was run as it was reviewed, and failed: ${textOf(error)}`
+      throw new HookError('HOOK_NOT_TRUSTED', text, { cause: error })
+    }
   }
 
   /** Explains failures that have to do with the copy. */

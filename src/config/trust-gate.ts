@@ -8,7 +8,7 @@ import type { Skip } from '../core/run/plan.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { scriptsChanged } from '../trust/changes.js'
 import { runPlace } from '../trust/copies.js'
-import { asTrusted, type Expectation, expectationOf, unreadable } from '../trust/expectation.js'
+import { asTrusted, type Expectation, expectationOf, repairOf, unreadable } from '../trust/expectation.js'
 import { programGone, safePath } from '../trust/program-search.js'
 import type { Kept, TrustStore } from '../trust/trust-store.js'
 import type { Standing, TrustRecord, Unit, UnitHook, Untrusted } from '../trust/unit.js'
@@ -226,9 +226,24 @@ export class TrustGate {
   /** Checks right before a start whether files outside the copy, and programs, are still those that were reviewed. */
   problemAtStart(spec: ConfiguredHook, cwd: string): string | undefined {
     const record = this.#held.get(spec)?.record
-    return (
-      record && (scriptsChanged(record, cwd) ?? this.#programProblem(record) ?? this.#copyProblem(record))
-    )
+    const problem = record && (this.#ownProblem(record) ?? scriptsChanged(record, cwd))
+    return problem && `${problem} ${repairOf(record)}`
+  }
+
+  #ownProblem(record: TrustRecord): string | undefined {
+    return this.#programProblem(record) ?? this.#copyProblem(record)
+  }
+
+  /** The command with the scripts that were reviewed, where only those have changed. Undefined if it cannot run that way. */
+  async asReviewed(spec: ConfiguredHook, cwd: string): Promise<ConfiguredHook | undefined> {
+    const record = this.#held.get(spec)?.record
+    const hook = record?.hooks.find(({ hash }) => hash === spec.hook.origin.hash)
+    if (!record || !hook || spec.type !== 'command' || this.#ownProblem(record) !== undefined)
+      return undefined
+    // Brings the shell parser, which few hooks need.
+    const { withKeptScripts } = await import('../trust/kept-scripts.js')
+    const line = withKeptScripts(record, hook, cwd, (script) => this.#store.placeScript(record, script))
+    return line && { ...spec, handler: { ...spec.handler, ...line } }
   }
 
   /** Digest of what was reviewed. */

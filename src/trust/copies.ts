@@ -288,6 +288,13 @@ export function runPlace(standing: Standing, place: Place): Place {
 /** The largest file that can be shown, in bytes. */
 export const LONGEST_TEXT = 1024 * 1024
 
+/** The largest file that is kept, in bytes. */
+const LONGEST_KEPT = 8 * 1024 * 1024
+
+/** How scripts find files beside themselves. */
+const BESIDE_ITSELF =
+  /\$\{?0\b|BASH_SOURCE|__file__|__dirname|__filename|import\.meta|argv\[0\]|FindBin|PSScriptRoot|\.\.?\/|^\s*from\s+\.|\btry:\s+(?:import|from)\s/m
+
 /** Whether a person can read it as text. */
 export function isReadable(bytes: Buffer): boolean {
   return isUtf8(bytes) && !bytes.includes(0)
@@ -307,9 +314,9 @@ export class KeptFiles {
     this.#folder = folder
   }
 
-  /** Keeps only text that can be shown. */
+  /** Nobody reviews a larger file, and a gate that runs it closes when it changes. */
   keep({ sha256 }: TrustedFile, bytes: Buffer): void {
-    if (bytes.length > LONGEST_TEXT || !isReadable(bytes)) return
+    if (bytes.length > LONGEST_KEPT) return
     const path = join(this.#folder, sha256)
     if (existsSync(path)) return
     makePrivate(this.#folder)
@@ -324,12 +331,40 @@ export class KeptFiles {
     return textAt(join(this.#folder, file.sha256), file)
   }
 
+  /**
+   * Puts a script as it was reviewed where it can be run, and answers its path. It keeps its name, because programs go by
+   * it. Undefined if it was not kept, or may look for files beside itself: without them it might let everything pass.
+   */
+  place(file: TrustedFile, folder: string): string | undefined {
+    const read = readFile(join(this.#folder, file.sha256), { follow: false, limit: LONGEST_KEPT })
+    if (read === 'untouched' || 'problem' in read || read.sha256 !== file.sha256) return undefined
+    if (!isReadable(read.bytes) || BESIDE_ITSELF.test(read.bytes.toString('utf8'))) return undefined
+    const path = join(folder, file.sha256.slice(0, 16), basename(file.path))
+    if (isReviewed(path, file)) return path
+    makePrivate(dirname(path))
+    placeWhole(path, (draft) => {
+      writeFileSync(draft, read.bytes, { flag: 'wx', mode: 0o600 })
+      chmodSync(draft, isExecutable(file) ? 0o500 : 0o400)
+    })
+    return path
+  }
+
   /** Removes the texts of a record, except those that other records need. */
   removeAllBut(old: TrustRecord, others: readonly TrustRecord[]): void {
     const used = new Set(others.flatMap(keptBy))
     for (const sha256 of keptBy(old))
       if (!used.has(sha256)) rmSync(join(this.#folder, sha256), { force: true })
   }
+}
+
+function isReviewed(path: string, file: TrustedFile): boolean {
+  const read = readFile(path, { follow: false, limit: LONGEST_KEPT })
+  return typeof read === 'object' && 'sha256' in read && isSameFile({ ...read, path: file.path }, file)
+}
+
+/** Where scripts outside the copy are put when they must run as they were reviewed. */
+export function scriptsPath(copies: string, { digest: of }: Pick<CopyKey, 'digest'>): string {
+  return join(copies, `${of}.scripts`)
 }
 
 function keptBy({ scripts, source }: TrustRecord): readonly string[] {

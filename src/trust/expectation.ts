@@ -69,8 +69,14 @@ export function expectationOf(deviation: Deviation, here: string | undefined): E
     repair:
       state === 'missing'
         ? `${guardedBy === 'copy' ? 'Keep it: do nothing.' : 'Put it back.'} Remove it: carabiner untrust${name}.`
-        : `Review the new version: carabiner trust${name}. Remove it: carabiner untrust${name}.`,
+        : repairOf(record, here),
   }
+}
+
+/** For a unit that is not what was trusted. */
+export function repairOf(record: TrustRecord, here?: string): string {
+  const name = typedName(record, here)
+  return `Review the new version: carabiner trust${name}. Remove it: carabiner untrust${name}.`
 }
 
 const EFFECTS: Readonly<Record<Expectation['guardedBy'], string>> = {

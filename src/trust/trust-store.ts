@@ -28,6 +28,7 @@ import {
   KeptFiles,
   makeBin,
   removeCopy,
+  scriptsPath,
 } from './copies.js'
 import { programGone } from './program-search.js'
 import { type Review, reviewOf } from './review.js'
@@ -199,6 +200,11 @@ export class TrustStore {
     return path
   }
 
+  /** Where a script can be run as it was reviewed. Undefined if it was not kept. */
+  placeScript(record: TrustRecord, script: TrustedFile): string | undefined {
+    return this.#writing(() => this.#kept.place(script, scriptsPath(this.#copies, record)))
+  }
+
   #check({ projectDir }: Where): void {
     this.#records.checkOutside(projectDir)
     this.#records.checkPrivate()
@@ -346,6 +352,7 @@ export class TrustStore {
         const [copy, bin] = [this.#copyOf(one), binPath(this.#copies, one)]
         if (copy !== undefined && !copies.has(copy)) removeCopy(copy)
         if (!bins.has(bin)) discard(bin)
+        if (!used.some(({ digest }) => digest === one.digest)) discard(scriptsPath(this.#copies, one))
       }
       this.#kept.removeAllBut(old, others)
     } catch {}

@@ -172,3 +172,215 @@ it('a plugin that was changed runs whole as it was trusted; one that is gone onl
   rmSync(folder, { recursive: true })
   expect((await fired('SessionStart', start)).injections).toEqual([])
 })
+
+describe('a file of hooks that was trusted still guards', () => {
+  const FILES = { root: '.amplifier/hooks/hooks.json', settings: '.amplifier/settings.json' } as const
+  const EDITS_OF_FILES: Readonly<Record<string, (file: string) => void>> = {
+    'G2: it was removed': (file) => rmSync(file),
+    'G2: it was renamed': (file) => renameSync(file, `${file}.off`),
+    'G2: it was emptied': (file) => writeFileSync(file, ''),
+    'G2: it is {}': (file) => writeFileSync(file, '{}'),
+    'G2: it is no JSON any more': (file) => writeFileSync(file, '{"hooks'),
+    'G2: its matcher was edited': (file) => edit(file, '"Bash"', '"Nothing"'),
+    'G2: its event was edited': (file) => edit(file, '"PreToolUse"', '"PreTolUse"'),
+    'its command was edited': (file) => edit(file, 'exit 2', 'exit 0'),
+    'one of its hooks was removed': (file) => {
+      const { hooks } = JSON.parse(readFileSync(file, 'utf8'))
+      writeFileSync(file, JSON.stringify({ hooks: { Stop: hooks.Stop } }))
+    },
+    'it is a folder': (file) => {
+      rmSync(file)
+      mkdirSync(file)
+    },
+  }
+
+  describe.each(Object.entries(FILES))('%s', (_, file) => {
+    it.each(Object.entries(EDITS_OF_FILES))('%s', async (_name, change) => {
+      const { hooks } = command('PreToolUse', 'echo no >&2; exit 2')
+      write(file, { hooks: { ...hooks, Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] } })
+      await trustAll()
+      change(join(project, file))
+      const outcome = await fired()
+      expect(outcome).toMatchObject({ action: 'deny', reason: 'no' })
+      expect(textsOf(outcome)).toContain('carabiner untrust project')
+    })
+  })
+})
+
+describe('a script that a trusted command names', () => {
+  const COMMANDS = {
+    relative: './scripts/gate.sh',
+    interpreter: 'sh scripts/gate.sh --strict',
+    variable: '"$CLAUDE_PROJECT_DIR"/scripts/gate.sh',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the file
+    'variable in quotes': 'sh "${AMPLIFIER_PROJECT_DIR}/scripts/gate.sh"',
+  }
+  const CHANGES: Readonly<Record<string, (script: string) => void>> = {
+    changed: (script) => writeFileSync(script, '#!/bin/sh\nexit 0\n'),
+    removed: (script) => rmSync(script),
+    'not executable': (script) => chmodSync(script, 0o644),
+    'a link': (script) => {
+      renameSync(script, `${script}.old`)
+      writeFileSync(script, '#!/bin/sh\nexit 0\n')
+    },
+  }
+  const everyCase = Object.entries(COMMANDS).flatMap(([form, line]) =>
+    Object.entries(CHANGES).map(([what, change]) => [form, what, line, change] as const),
+  )
+
+  it.each(everyCase)('%s, %s: runs as it was reviewed', async (_form, _what, line, change) => {
+    const script = write('scripts/gate.sh', DENIES, 0o755)
+    write('.amplifier/hooks/hooks.json', command('PreToolUse', line))
+    await trustAll()
+    expect(await fired()).toMatchObject({ action: 'deny', reason: 'no' })
+    change(script)
+    const outcome = await fired()
+    expect(outcome).toMatchObject({ action: 'deny', reason: 'no' })
+    expect(textsOf(outcome)).toContain('Review the new version: carabiner trust project.')
+  })
+
+  it('in a command without a shell runs as it was reviewed', async () => {
+    const script = write('scripts/gate.sh', DENIES, 0o755)
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the file
+    const args = ['${CLAUDE_PROJECT_DIR}/scripts/gate.sh', 'x y']
+    write('.amplifier/hooks/hooks.json', command('PreToolUse', 'sh', { args }))
+    await trustAll()
+    rmSync(script)
+    expect(await fired()).toMatchObject({ action: 'deny', reason: 'no' })
+  })
+
+  it.each([
+    'if true; then sh scripts/gate.sh; fi',
+    'X=1 sh scripts/gate.sh',
+    'cd scripts && sh ./gate.sh',
+    'sh scripts/gate.sh | cat',
+  ])('in %s closes the gate, and says what to do', async (line) => {
+    const script = write('scripts/gate.sh', '#!/bin/sh\nexit 0\n', 0o755)
+    write('.amplifier/hooks/hooks.json', command('PreToolUse', line))
+    await trustAll()
+    expect((await fired()).action).toBe('continue')
+    writeFileSync(script, '#!/bin/sh\nexit 0 # other\n')
+    const outcome = await fired()
+    expect(outcome).toMatchObject({ action: 'deny', hooks: [{ status: 'failed', why: 'HOOK_NOT_TRUSTED' }] })
+    expect(outcome.reason).toContain('carabiner trust project')
+  })
+
+  it.each([
+    [
+      'looks for files beside itself',
+      '[ ! -f "$(dirname "$0")"/rules.sh ] || exit 2',
+      'Review the new version',
+    ],
+    ['fails', '[ ! -f scripts/gone ] || exit 1', 'It was run as it was reviewed, and failed'],
+  ])('that %s closes the gate', async (_, line, why) => {
+    const script = write('scripts/gate.sh', `#!/bin/sh\n${line}\n`, 0o755)
+    write('.amplifier/hooks/hooks.json', command('PreToolUse', 'sh "$CLAUDE_PROJECT_DIR"/scripts/gate.sh'))
+    await trustAll()
+    expect((await fired()).action).toBe('continue')
+    writeFileSync(script, '#!/bin/sh\nexit 0\n')
+    write('scripts/gone', '')
+    const outcome = await fired()
+    expect(outcome.action).toBe('deny')
+    expect(outcome.reason).toContain(why)
+  })
+
+  it('means the reviewed one in whatever folder the agent is', async () => {
+    write('scripts/gate.sh', DENIES, 0o755)
+    write('.amplifier/hooks/hooks.json', command('PreToolUse', './scripts/gate.sh'))
+    await trustAll()
+    write('sub/scripts/gate.sh', '#!/bin/sh\nexit 0\n', 0o755)
+    const outcome = await fired('PreToolUse', { ...CALL, cwd: join(project, 'sub') })
+    expect(outcome).toMatchObject({ action: 'deny', reason: 'no' })
+  })
+
+  it('of a hook that does not guard fails loudly, and stops nobody', async () => {
+    const script = write('scripts/note.sh', '#!/bin/sh\necho noted\n', 0o755)
+    const hooks = { SessionStart: [{ hooks: [{ type: 'command', command: 'cat x | sh scripts/note.sh' }] }] }
+    write('.amplifier/hooks/hooks.json', { hooks })
+    await trustAll()
+    rmSync(script)
+    const outcome = await fired('SessionStart', { source: 'startup' })
+    expect(outcome.action).toBe('continue')
+    expect(textsOf(outcome)).toContain('carabiner trust project')
+  })
+})
+
+describe('a copy that cannot run', () => {
+  it.each<readonly [string, () => void]>([
+    ['is gone', () => removeAll(join(data, 'copies'))],
+    [
+      'was changed',
+      () => {
+        const copy = trustStore({ dataDir: data }).keptOf(trustStore({ dataDir: data }).records()[0] as never)
+        if (!('copy' in copy)) throw new Error('no copy')
+        chmodSync(join(copy.copy, 'gate.sh'), 0o755)
+        writeFileSync(join(copy.copy, 'gate.sh'), '#!/bin/sh\nexit 0\n')
+      },
+    ],
+  ])('because it %s closes the gates', async (_, change) => {
+    const folder = plugin()
+    await trustAll()
+    const hooks = await opened()
+    change()
+    for (const step of [() => undefined, () => rmSync(folder, { recursive: true })]) {
+      step()
+      const outcome = await fired()
+      expect(outcome.action).toBe('deny')
+      expect(outcome.reason).toMatch(/carabiner (?:un)?trust guard/)
+      const other = await fired('PreToolUse', { tool_name: 'Read', tool_input: { file_path: 'x' } })
+      expect(other.action).toBe('continue')
+    }
+    // Hooks that were read before it happened.
+    expect((await hooks.session({ cwd: project }).fire('PreToolUse', CALL)).action).toBe('deny')
+  })
+
+  it('because a program is gone closes the gates', async () => {
+    const bin = join(base, 'bin')
+    mkdirSync(bin)
+    writeFileSync(join(bin, 'judge'), '#!/bin/sh\nexit 0\n', { mode: 0o755 })
+    vi.stubEnv('PATH', `${bin}:${process.env.PATH}`)
+    write('.amplifier/hooks/hooks.json', command('PreToolUse', 'judge'))
+    await trustAll()
+    expect((await fired()).action).toBe('continue')
+    rmSync(join(bin, 'judge'))
+    const outcome = await fired()
+    expect(outcome.action).toBe('deny')
+    expect(outcome.reason).toContain('The program judge was')
+  })
+})
+
+describe('trust_missing', () => {
+  const settings = (trust_missing: 'keep' | 'block' | 'tell') => ({ settings: { trust_missing } })
+
+  it('"block" refuses what a gate that is gone would judge; "tell" only tells', async () => {
+    rmSync(plugin(), { recursive: true })
+    const folder = plugin()
+    await trustAll()
+    rmSync(folder, { recursive: true })
+    const blocked = await fired('PreToolUse', CALL, settings('block'))
+    expect(blocked.action).toBe('deny')
+    expect(blocked.reason).toMatch(
+      /is no longer in this project\. So everything .* carabiner untrust guard\.$/,
+    )
+    const told = await fired('PreToolUse', CALL, settings('tell'))
+    expect(told).toMatchObject({ action: 'continue', diagnostics: [{ code: 'trust-unguarded' }] })
+    expect(textsOf(told)).toContain('Nothing guards in its place.')
+  })
+
+  it('of a project cannot loosen the user’s', async () => {
+    const folder = plugin()
+    await trustAll()
+    rmSync(folder, { recursive: true })
+    write('.amplifier/settings.json', { hooks: { trust_missing: 'tell' } })
+    expect((await fired()).action).toBe('deny')
+    write('.amplifier/settings.json', { hooks: { trust_missing: 'block' } })
+    expect((await fired()).reason).toContain('is refused')
+  })
+})
+
+it('more plugin folders than are read do not crowd out one that was trusted', async () => {
+  plugin('zz-guard')
+  await trustAll()
+  for (let i = 0; i < 1001; i++) mkdirSync(join(project, `.amplifier/hooks/a${i}`))
+  expect(await fired()).toMatchObject({ action: 'deny', reason: 'no' })
+})

@@ -41,6 +41,7 @@ export interface ConfigurationOptions {
 interface InForce {
   readonly config: LoadedConfig
   readonly hooks: readonly Hook[]
+  /** Problems with the files. */
   readonly diagnostics: readonly Diagnostic[]
   /** Everything that the user trusted here, and what became of it. */
   readonly expectations: readonly Expectation[]
@@ -136,9 +137,10 @@ export class Configuration {
     return this.#inForce.config.settings
   }
 
-  /** Problems with the files. */
+  /** What every session is told once: problems with the files, and trusted gates that are not as they were. */
   get problems(): readonly Diagnostic[] {
-    return this.#inForce.diagnostics
+    const { diagnostics, expectations } = this.#inForce
+    return [...diagnostics, ...expectations.flatMap(diagnosticOf)]
   }
 
   /** Problems with the files, and the newest reports of hooks. */
@@ -170,8 +172,7 @@ export class Configuration {
         hooks.push(hook)
       }
     }
-    const diagnostics = [...config.diagnostics, ...expectations.flatMap(diagnosticOf)]
-    return { config, hooks, diagnostics, expectations }
+    return { config, hooks, diagnostics: config.diagnostics, expectations }
   }
 
   #make(spec: ConfiguredHook, given: ConfiguredHook, surroundings: Surroundings): readonly Hook[] {
@@ -239,6 +240,13 @@ export class Configuration {
     return kind.listed?.(spec.handler) ?? kind.target(spec.handler)
   }
 
+  /** Present if the hook runs as it was trusted, in place of what the project has now. */
+  keptOf(hook: Hook): 'modified' | 'missing' | undefined {
+    const spec = this.#specs.get(hook)
+    const state = spec && this.#gate?.keepingOf(spec)?.state
+    return state === 'modified' || state === 'missing' ? state : undefined
+  }
+
   /** Says why a hook of a file may not run; undefined if it may, or comes from elsewhere. */
   refusal(hook: Hook): Skip | undefined {
     const spec = this.#specs.get(hook)
@@ -300,10 +308,10 @@ const CODES: Readonly<Record<Exclude<Expectation['state'], 'as trusted'>, Diagno
 }
 
 function diagnosticOf(expectation: Expectation): readonly Diagnostic[] {
-  const { state, guardedBy, unit } = expectation
+  const { state, guardedBy } = expectation
   if (state === 'as trusted') return []
   const code = guardedBy === 'nothing' ? 'trust-unguarded' : CODES[state]
-  return [{ code, text: plainText(expectationText(expectation)), file: unit.path }]
+  return [{ code, text: plainText(expectationText(expectation)) }]
 }
 
 /** Whoever is stopped by a hook that is not in the project as it was trusted is told so. */

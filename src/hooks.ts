@@ -40,6 +40,8 @@ export interface ListedHook {
   readonly state: 'ready' | 'disabled' | 'untrusted' | 'modified'
   /** Why it is not ready. */
   readonly why?: string
+  /** It runs as it was trusted, in place of what the project has now: that was changed, or is gone. */
+  readonly kept?: 'modified' | 'missing'
 }
 
 /** What hooks from files leave running outside the process. */
@@ -97,6 +99,7 @@ export class Hooks implements AsyncDisposable {
   #listed(hook: Hook): ListedHook {
     const { id, name, kind, role, events, matcher, priority, timeoutMs, onFailure, origin, content } = hook
     const command = this.#configuration?.commandOf(hook)
+    const kept = this.#configuration?.keptOf(hook)
     const admitted = this.#engine.embedder.admit?.(hook) ?? true
     const refusal = admitted === true ? undefined : admitted
     return {
@@ -114,6 +117,7 @@ export class Hooks implements AsyncDisposable {
       ...(command !== undefined && { command }),
       state: (refusal?.why as ListedHook['state'] | undefined) ?? 'ready',
       ...(refusal && { why: refusal.detail }),
+      ...(kept && { kept }),
     }
   }
 

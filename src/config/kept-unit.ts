@@ -1,9 +1,9 @@
 // A unit as it was trusted last: its hooks, read from what was kept of it.
 
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import type { Kept } from '../trust/trust-store.js'
 import type { TrustRecord } from '../trust/unit.js'
-import { ConfigFiles } from './config-file.js'
+import { type ConfigFile, ConfigFiles } from './config-file.js'
 import type { ConfiguredHook } from './configured-hook.js'
 import { type ConfigSources, hooksDirOf, pluginSources, rootFileOf, settingsFileOf } from './discovery.js'
 import { type HookDocument, hooksShape } from './hook-document.js'
@@ -55,7 +55,9 @@ function ofFolder(record: TrustRecord, copy: string, sources: ConfigSources): re
     realm: `plugin ${copy}`,
     place: { projectDir, hooksDir: dirname(copy), plugin: { name, root: copy, dataDir } },
   }
-  return documents.map((document) => ({ ...document, owner }))
+  // People know the file by its place in the project.
+  const placed = (file: ConfigFile) => ({ ...file, path: join(record.path, relative(copy, file.path)) })
+  return documents.map((document) => ({ ...document, owner, file: placed(document.file) }))
 }
 
 function ofFile(record: TrustRecord, text: string): readonly HookDocument[] {

@@ -80,7 +80,8 @@ it('what to type next names the project, in words that a shell takes', async () 
 describe('a trusted plugin that gets a case', () => {
   const states = async () => {
     const { hooks } = JSON.parse((await project.call(['list', '--json'])).stdout)
-    return hooks.map(({ name, state }: { name: string; state: string }) => `${name} ${state}`)
+    type Listed = { name: string; state: string; kept?: string }
+    return hooks.map(({ name, state, kept }: Listed) => `${name} ${kept ?? state}`)
   }
   const recorded = async (options: { readonly env?: Readonly<Record<string, string>> } = {}) => {
     const { code, stderr } = await project.call(['fire', 'PreToolUse', '--record', CASES], {

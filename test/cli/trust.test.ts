@@ -149,19 +149,14 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     expect([code, stderr.includes('digests:1 is no SHA-256')]).toEqual([64, true])
   })
 
-  it('one changed byte: modified, not run, said, and shown as a diff', async () => {
+  it('G3: one changed byte: the trusted version runs, which is said, and the change is shown as a diff', async () => {
     guard()
     await carabiner('trust', '--yes')
     project.file('.amplifier/hooks/guard/check.sh', DENY.replace('reviewed', 'evil'), 0o755)
     const fired = await fire()
-    expect(fired).toMatchObject({ code: 0, why: ['modified'] })
-    expect(fired.messages[0].text).toContain('"check.sh" was changed since it was trusted. See what changed')
+    expect(fired).toMatchObject({ code: 2, reason: 'reviewed' })
+    expect(fired.messages[0].text).toContain('"check.sh" was changed since it was trusted. The version that')
     expect(fired.messages[0].text).toContain('carabiner trust guard')
-    expect((await carabiner('list')).stdout).toContain('modified  guard:PreToolUse#1')
-    expect((await carabiner()).stdout).toContain('1 modified since you trusted them: not run')
-    const explained = (await carabiner('explain', 'PreToolUse', '--tool', 'Bash')).stdout
-    expect(explained).toContain('"check.sh" was changed since it was trusted.')
-    expect(explained).toContain('next carabiner trust guard')
     const { stdout } = await carabiner('trust')
     expect(stdout).toContain(
       [
@@ -292,9 +287,7 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     project.hooks({ Stop: [['', 'echo one', 'echo two']] })
     await carabiner('trust', '--yes')
     project.hooks({ Stop: [['', 'echo one']] })
-    const { code, stdout } = await carabiner('trust')
-    expect(code).toBe(0)
-    expect(stdout).toMatch(/^everything here is trusted already\n/)
+    const { stdout } = await carabiner('trust')
     expect(stdout).toMatch(/^ {2}│ The hook .* was removed or changed since it was trusted\.$/m)
     expect(stdout).toContain('  │   │ -echo two')
   })

@@ -156,7 +156,7 @@ describe('a plugin that was trusted still guards', () => {
     const folder = plugin()
     await trustAll()
     rmSync(folder, { recursive: true })
-    const [told] = (await opened()).diagnostics.filter(({ code }) => code === 'trust-kept')
+    const [told] = (await fired('PreToolUse', { tool_name: 'Read', tool_input: {} })).messages
     expect(told?.text).toMatch(
       /^guard \(trusted \d+ \w+\) is no longer in this project and still guards it\. Keep it: do nothing\. Remove it: carabiner untrust guard\.$/,
     )

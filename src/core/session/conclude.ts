@@ -56,7 +56,8 @@ async function concludeAloud(
   ]
   for (const permission of permissions) diagnostics.push(...diagnosticsOf(permission))
   const messages = [
-    ...pending.messages,
+    // The hook that stops something says again what the session was told before.
+    ...pending.messages.filter(({ text }) => !judgement.merged.messages.some((one) => one.text === text)),
     ...judgement.merged.messages,
     ...permissions.flatMap(({ merged }) => merged.messages),
   ]

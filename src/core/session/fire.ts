@@ -1,5 +1,6 @@
 // The path of an event in a session: judge it, settle an ask, conclude, then start the work nobody waits for.
 
+import { sha256 } from '../base/digest.js'
 import { type Diagnostic, type DiagnosticCode, HookError, isHookError, LOSSES } from '../base/errors.js'
 import { type Data, frozenCopy } from '../base/json.js'
 import { anything, type Checks, checkOptions, isSeconds } from '../base/options.js'
@@ -62,7 +63,7 @@ export async function fireEvent(
   session.turns.goTo(turn, kind.callsModel === true)
   const ends = kind.ends === 'session' && mayHaveLeft(session, state)
   const carries = kind.carriesLate === true && hasPending(state)
-  const news = session.takeNews()
+  const news = untold(session, session.takeNews())
   if (
     !listeners &&
     !ends &&
@@ -371,6 +372,19 @@ async function releaseOnce({ store, key }: SessionContext, ids: ReadonlySet<stri
   await store.update(key, (now) => ({ ...now, onceRan: now.onceRan.filter((id) => !ids.has(id)) }))
 }
 
+const ABOUT_TRUST: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
+  'trust-kept',
+  'trust-unguarded',
+  'trust-unreadable',
+])
+
+/** A gate that is not as it was trusted is told once a session, whichever process an event comes from. */
+function untold(session: SessionContext, news: readonly Diagnostic[]): readonly Diagnostic[] {
+  return news.filter(
+    ({ code, text }) => !ABOUT_TRUST.has(code) || claimOnce(session, `told ${sha256(text).slice(0, 16)}`),
+  )
+}
+
 /** Problems that cost somebody a hook. The rest is in the diagnostics alone. */
 const WARNED: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   ...LOSSES,
@@ -378,9 +392,7 @@ const WARNED: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   'unknown-event',
   'matcher-invalid',
   'setting-invalid',
-  'trust-kept',
-  'trust-unguarded',
-  'trust-unreadable',
+  ...ABOUT_TRUST,
 ])
 
 /** A gate that a mistake in a file took away must not look like one that approved. */

@@ -1,6 +1,6 @@
 // Finds the records of one project without reading those of others: an empty file for each record, in a folder for each project.
 
-import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { digest } from '../../core/base/digest.js'
 import { makePrivate, namesIn, syncFolder } from '../../files/folder.js'
@@ -10,6 +10,7 @@ import { placeWhole, readIfThere } from '../../files/plain-file.js'
 export type Entry = readonly [name: string, projectDir: string]
 
 const MOST_BYTES = 4096
+const MOST_TRIES = 8
 
 /**
  * A version without an index may have written records, so the index notes for which state of their folder it is
@@ -51,8 +52,15 @@ export class ProjectIndex {
     }
   }
 
+  /** Leaves no folder behind. Another process may be adding to it. */
   remove([name, projectDir]: Entry): void {
     rmSync(join(this.#folderOf(projectDir), name), { force: true })
+    if (namesIn(this.#records).length === 0) rmSync(this.#state, { force: true })
+    for (const folder of [this.#folderOf(projectDir), this.#folder]) {
+      try {
+        rmdirSync(folder)
+      } catch {}
+    }
   }
 
   /** Not being able to write it costs time, and nothing else. */
@@ -64,11 +72,17 @@ export class ProjectIndex {
   }
 
   /** False if it is there already. */
-  #add([name, projectDir]: Entry): boolean {
+  #add([name, projectDir]: Entry, tries = MOST_TRIES): boolean {
     const folder = this.#folderOf(projectDir)
     if (existsSync(join(folder, name))) return false
     makePrivate(folder)
-    writeFileSync(join(folder, name), '', { mode: 0o600 })
+    try {
+      writeFileSync(join(folder, name), '', { mode: 0o600 })
+    } catch (error) {
+      // Another process has removed the empty folder meanwhile.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || tries === 0) throw error
+      return this.#add([name, projectDir], tries - 1)
+    }
     syncFolder(folder)
     return true
   }

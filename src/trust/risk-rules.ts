@@ -15,6 +15,7 @@ export const RISK_KINDS = [
   'binary',
   'subprocess',
   'program',
+  'bash-syntax',
 ] as const
 
 export type RiskKind = (typeof RISK_KINDS)[number]

@@ -1,10 +1,11 @@
 // Remarks on a review for the person who decides. They are advice: they find common risks, and no remark does not mean no risk.
 
 import { basename } from 'node:path'
+import { bashOnly } from '../shell/bash-only.js'
 import { readShell } from '../shell/shell-reading.js'
 import { inReadingOrder, type RankedFile, type Review, type ReviewedFile } from './review.js'
 import { RISK_KINDS, type RiskKind, RULES } from './risk-rules.js'
-import { isExecutable } from './unit.js'
+import { isExecutable, type UnitHook } from './unit.js'
 
 export interface RiskNote {
   readonly kind: RiskKind
@@ -45,8 +46,16 @@ function inHooks({ unit, notes }: Review): readonly RiskNote[] {
     const text = [hook.command, ...(hook.args ?? [])].join(' ')
     const found = inText(hook.name, text, 'command').map(({ line: _, ...rest }) => rest)
     const unseen = notes.filter((one) => one.hook === hook.name)
-    return [...found, ...unseen.map((one) => note('unseen', hook.name, one.text))]
+    return [...found, ...unseen.map((one) => note('unseen', hook.name, one.text)), ...bashIn(hook)]
   })
+}
+
+/** A gate that sh cannot read blocks everything or nothing. */
+function bashIn({ name, command, args, shell }: UnitHook): readonly RiskNote[] {
+  const only = args === undefined && (shell ?? 'sh') === 'sh' ? bashOnly(command) : undefined
+  if (only === undefined) return []
+  const text = `It uses ${JSON.stringify(only)}, which is bash, but sh runs it: its author should write "shell": "bash".`
+  return [note('bash-syntax', name, text)]
 }
 
 /** The languages whose rules and comments differ. */

@@ -366,6 +366,50 @@ describe('paths with blanks', () => {
   })
 })
 
+describe('P9: bash syntax that sh runs', () => {
+  it('in a command', async () => {
+    scene.ofUser(['[[ -f x ]] && exit 2; exit 0'])
+    expect(await scene.only('bash-syntax')).toMatchObject({
+      text: expect.stringContaining('its command uses [[ … ]], which is bash, but sh runs it'),
+      fix: expect.stringMatching(
+        /^Add "shell": "bash" to the hook at ~\/\.amplifier\/hooks\/hooks\.json:\d+\.$/,
+      ),
+    })
+  })
+
+  it.each([
+    ['', 'in place of sh', 'sh "$CLAUDE_PROJECT_DIR"/guard.sh'],
+    ['#!/bin/sh\n', '#!/usr/bin/env bash', '"$CLAUDE_PROJECT_DIR"/guard.sh'],
+  ])('in a script', async (first, fix, command) => {
+    scene.write('guard.sh', `${first}set -o pipefail\n`, 0o755)
+    scene.ofUser([command])
+    expect(await scene.only('bash-syntax')).toMatchObject({
+      text: expect.stringContaining('guard.sh uses set … pipefail, which is bash'),
+      fix: expect.stringContaining(fix),
+    })
+  })
+
+  it('not where bash runs it', async () => {
+    const text = '[[ -f x ]] && exit 2; exit 0'
+    scene.write('guard.sh', `#!/usr/bin/env bash\n${text}\n`, 0o755)
+    scene.writeHome('.amplifier/hooks/hooks.json', {
+      hooks: {
+        PreToolUse: [
+          {
+            hooks: [
+              { type: 'command', command: text, shell: 'bash' },
+              { type: 'command', command: '"$CLAUDE_PROJECT_DIR"/guard.sh' },
+              { type: 'command', command: 'bash "$CLAUDE_PROJECT_DIR"/guard.sh' },
+              { type: 'command', command: `bash -c '${text}'` },
+            ],
+          },
+        ],
+      },
+    })
+    expect(await scene.codes()).toEqual([])
+  })
+})
+
 describe('matchers', () => {
   it.each([
     ['bash', 'warning', 'Write Bash.'],

@@ -129,7 +129,9 @@ describe('risks', () => {
     'pnpm dlx x && yarn dlx y && bunx z': ['launcher', 'unseen'],
     'curl -fsSL https://example.com/i.sh | sh': ['network', 'pipe-to-shell', 'unseen'],
     'wget -qO- https://example.com | sudo bash': ['network', 'pipe-to-shell', 'root', 'unseen'],
-    'bash <(curl -s https://example.com)': ['network', 'pipe-to-shell', 'unseen'],
+    'bash <(curl -s https://example.com)': ['bash-syntax', 'network', 'pipe-to-shell', 'unseen'],
+    // P9
+    '[[ -n $x ]] && exit 2': ['bash-syntax'],
     'curl -d @- https://example.com': ['network'],
     'cat ~/.ssh/id_rsa': ['secrets'],
     'cat "$HOME/.aws/credentials" .env': ['secrets'],

@@ -37,6 +37,7 @@ export const FINDING_CODES = [
   'not-executable',
   'crlf',
   'interpreter-missing',
+  'bash-syntax',
   // matchers
   'matcher-ignored',
   'timeout-unit',

@@ -3,6 +3,8 @@
 import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { visible } from '../../core/base/text.js'
+import { realOf } from '../../files/within.js'
+import { bashOnly } from '../../shell/bash-only.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import type { SimpleCommand } from '../../shell/simple-command.js'
 import { pathAt, typeAt } from '../../trust/file-reading.js'
@@ -50,7 +52,11 @@ function ofCommand(command: HookCommand, seen: Set<string>): readonly Finding[] 
   const named = commands
     .filter((one) => isRunner(one) === INTERPRETERS.test(one.name) || !operands.has(one.program))
     .flatMap((one) => scriptsOf(one, command))
-  return [...returns(command), ...named.flatMap((script) => ofScript(script, command, seen))]
+  return [
+    ...returns(command),
+    ...bashInCommand(command),
+    ...named.flatMap((script) => ofScript(script, command, seen)),
+  ]
 }
 
 /** Windows line ends inside the command itself. */
@@ -64,6 +70,47 @@ function returns({ line, where }: HookCommand): readonly Finding[] {
       ...where,
       text,
       fix: `Remove every \\r from "command" at ${placeOf(where)}.`,
+    },
+  ]
+}
+
+/** What runs a command without a "shell" of its own. On macOS it is bash, and on many Linux systems it is not. */
+const SH = '/bin/sh'
+const IS_BASH = /\/bash$/.test(realOf(SH)) || process.platform === 'darwin'
+const ENDS = 'sh may end with 2 there, which reads as a block, or skip it'
+
+function bashInCommand({ line, where }: HookCommand): readonly Finding[] {
+  const only = line.args === undefined && line.shell !== 'bash' ? bashOnly(line.command) : undefined
+  if (only === undefined) return []
+  return [
+    {
+      severity: IS_BASH ? 'warning' : 'broken',
+      code: 'bash-syntax',
+      ...where,
+      text: `its command uses ${visible(only)}, which is bash, but sh runs it: ${ENDS}`,
+      fix: `Add "shell": "bash" to the hook at ${placeOf(where)}.`,
+    },
+  ]
+}
+
+function bashInScript(
+  text: string,
+  name: string,
+  { by }: Script,
+  where: Written['where'],
+): readonly Finding[] {
+  const only = bashOnly(text)
+  if (only === undefined) return []
+  return [
+    {
+      severity: IS_BASH ? 'warning' : 'broken',
+      code: 'bash-syntax',
+      ...where,
+      text: `${name} uses ${visible(only)}, which is bash, but sh runs it: ${ENDS}`,
+      fix:
+        by === undefined
+          ? `Write #!/usr/bin/env bash as the first line of ${name}.`
+          : `Write bash in place of ${by} at ${placeOf(where)}.`,
     },
   ]
 }
@@ -198,6 +245,8 @@ function ofFile(path: string, script: Script, command: HookCommand): readonly Fi
       unix(typed),
     )
   } else if (isStarted) findings.push(...interpreter(bytes, name, command))
+  const runBy = script.by ?? interpreterOf(bytes)
+  if (/^(?:da|a)?sh$/.test(runBy)) findings.push(...bashInScript(bytes.toString('utf8'), name, script, where))
   return findings
 }
 

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { type ProjectName, testFiles } from './test/projects.js'
+import { isLarge } from './test/property/runs.js'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
@@ -8,6 +9,15 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 delete process.env.NODE_EXTRA_CA_CERTS
 
 const files = testFiles(here('.'))
+
+// Vitest reads this file once for every project.
+const told = globalThis as { carabinerLeftOut?: true }
+if (!isLarge && !told.carabinerLeftOut) {
+  told.carabinerLeftOut = true
+  console.log(
+    `Left out: ${files.whole.length} files that take long; with CARABINER_RUNS=large they run too, as in CI.`,
+  )
+}
 
 interface Options {
   readonly isolate: boolean
@@ -42,9 +52,11 @@ export default defineConfig({
       // checks that none leaves anything behind.
       project('pure', 0, { isolate: false, maxWorkers: 2 }),
       // They wait for the programs that they have started.
-      project('command', 1, { isolate: false, maxWorkers: 3, globalSetup: 'test/program-bundle.ts' }),
-      project('process', 2, { isolate: true, maxWorkers: 3, globalSetup: 'test/program-bundle.ts' }),
-      project('isolated', 3, { isolate: true, maxWorkers: 2 }),
+      project('process', 1, { isolate: false, maxWorkers: 3, globalSetup: 'test/program-bundle.ts' }),
+      project('isolated', 2, { isolate: true, maxWorkers: 3, globalSetup: 'test/program-bundle.ts' }),
+      ...(isLarge
+        ? [project('whole', 3, { isolate: true, maxWorkers: 3, globalSetup: 'test/program-bundle.ts' })]
+        : []),
     ],
   },
 })

@@ -23,7 +23,8 @@ export async function bundleLibrary(dir) {
     platform: 'node',
     transform: { target: 'node20' },
     tsconfig: false,
-    external: (id) => isPackage(id) && !LATE_BUILTINS.includes(id),
+    // The parser of commands is loaded at once, and is many small files.
+    external: (id) => isPackage(id) && id !== 'unbash' && !LATE_BUILTINS.includes(id),
     treeshake: { moduleSideEffects: false },
     // The entries are files of their own, so that the chunks never add an export to them.
     preserveEntrySignatures: 'allow-extension',

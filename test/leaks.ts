@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, vi } from 'vitest'
 
+const { env: shared } = process
 let env: NodeJS.ProcessEnv = {}
 let folder = ''
 
@@ -20,5 +21,7 @@ afterAll(() => {
   for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name]
   Object.assign(process.env, env)
   process.chdir(folder)
+  // Vitest and Node go on with the first one.
+  expect(process.env, 'process.env was replaced by another object').toBe(shared)
   expect(left, 'what this file of tests changed and did not restore').toEqual({ env, folder })
 })

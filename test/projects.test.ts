@@ -24,10 +24,8 @@ describe('a file of tests', () => {
     expect(projectIn({ 'test/a/one.test.ts': text })).toBe(project)
   })
 
-  it('of the command line is apart if it starts programs', () => {
-    const file = 'test/cli/one.test.ts'
-    expect(projectIn({ [file]: `import { spawn } from 'node:child_process'` }, file)).toBe('command')
-    expect(projectIn({ [file]: '' }, file)).toBe('pure')
+  it('that says so in its name belongs to the whole', () => {
+    expect(projectIn({}, 'test/cli/one.whole.test.ts')).toBe('whole')
   })
 
   it('starts what its helpers start', () => {

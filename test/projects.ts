@@ -5,12 +5,12 @@ import { posix, sep } from 'node:path'
 
 /**
  * - `pure` starts no programs
- * - `command` is in test/cli, and mostly calls commands without starting the program
  * - `process` starts programs
- * - `isolated` starts none, but needs modules that nobody used before: it replaces some, or is about stores, which remember
- *   their files
+ * - `isolated` needs modules that nobody used before: it replaces some, or is about stores, which remember their files
+ * - `whole` takes long, and says so in its name: it kills at every step, races, builds, or starts other people's programs.
+ *   `npm test` leaves it out; CI runs it.
  */
-export type ProjectName = 'pure' | 'command' | 'process' | 'isolated'
+export type ProjectName = 'pure' | 'process' | 'isolated' | 'whole'
 
 /** What starts a program: node:child_process, and esbuild, which bundles one for a test to start. */
 const STARTS_PROGRAMS = new Set(['node:child_process', 'child_process', 'execa', 'esbuild'])
@@ -19,7 +19,7 @@ const STARTS_PROGRAMS = new Set(['node:child_process', 'child_process', 'execa',
 export function testFiles(root: string): Readonly<Record<ProjectName, readonly string[]>> {
   const read = (path: string) => readFileSync(posix.join(root, path), 'utf8')
   const exists = (path: string) => existsSync(posix.join(root, path))
-  const byProject: Record<ProjectName, string[]> = { pure: [], command: [], process: [], isolated: [] }
+  const byProject: Record<ProjectName, string[]> = { pure: [], process: [], isolated: [], whole: [] }
   for (const path of readdirSync(posix.join(root, 'test'), { recursive: true, encoding: 'utf8' })) {
     const file = `test/${path.split(sep).join('/')}`
     if (file.endsWith('.test.ts')) byProject[projectOf(file, read, exists)].push(file)
@@ -32,10 +32,10 @@ export function projectOf(
   read: (path: string) => string,
   exists: (path: string) => boolean,
 ): ProjectName {
+  if (file.endsWith('.whole.test.ts')) return 'whole'
   const isMocked = /^\s*vi\.(?:mock|doMock)\(/m.test(read(file))
-  const isIsolated = isMocked || file.startsWith('test/store/')
-  if (!startsPrograms(file, read, exists, new Set())) return isIsolated ? 'isolated' : 'pure'
-  return file.startsWith('test/cli/') && !isMocked ? 'command' : 'process'
+  if (isMocked || file.startsWith('test/store/')) return 'isolated'
+  return startsPrograms(file, read, exists, new Set()) ? 'process' : 'pure'
 }
 
 function startsPrograms(

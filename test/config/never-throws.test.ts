@@ -116,7 +116,7 @@ describe('loadConfig', () => {
       }),
       { numRuns: runs(150) },
     )
-  }, 60_000)
+  })
 
   it('never throws, whatever the paths are', async () => {
     const path = fc.oneof(

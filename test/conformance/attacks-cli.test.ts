@@ -46,8 +46,8 @@ describe('a cloned repository on the command line (1)', () => {
     ]
     for (const args of commands) {
       const more = args[0] === 'untrust' ? [] : ALSO
-      expect((await project.carabiner([...args, ...more])).code).toBeLessThan(2)
-      await project.carabiner([...args, ...more, '--json'])
+      expect((await project.call([...args, ...more])).code).toBeLessThan(2)
+      await project.call([...args, ...more, '--json'])
     }
     for (const args of [
       ['help'],
@@ -56,7 +56,7 @@ describe('a cloned repository on the command line (1)', () => {
       ['trust', '--help'],
       ['fire', '--help'],
     ]) {
-      expect((await project.carabiner(args)).code).toBe(0)
+      expect((await project.call(args)).code).toBe(0)
     }
     expect(existsSync(canary())).toBe(false)
   })
@@ -64,7 +64,7 @@ describe('a cloned repository on the command line (1)', () => {
   it.each(EVENTS)('nor does %s', async (event) => {
     plantCanaries()
     const input = examplePayload(resolveEvent(event))
-    const { stdout } = await project.carabiner(['fire', event, ...ALSO, '--json'], { input })
+    const { stdout } = await project.call(['fire', event, ...ALSO, '--json'], { input })
     const whys = JSON.parse(stdout).hooks.map(({ why }: { why?: string }) => why)
     expect([whys.length > 0, whys.every((why?: string) => why === 'untrusted')]).toEqual([true, true])
     expect(existsSync(canary())).toBe(false)
@@ -72,9 +72,9 @@ describe('a cloned repository on the command line (1)', () => {
 
   it('trusting one of them, and taking it back, runs nothing either', async () => {
     plantCanaries()
-    expect((await project.carabiner(['trust', 'evil', '--yes'])).code).toBe(0)
-    expect((await project.carabiner(['list'])).stdout).toContain('ready  evil:PreToolUse#1')
-    await project.carabiner(['untrust', 'evil'])
+    expect((await project.call(['trust', 'evil', '--yes'])).code).toBe(0)
+    expect((await project.call(['list'])).stdout).toContain('ready  evil:PreToolUse#1')
+    await project.call(['untrust', 'evil'])
     expect(existsSync(canary())).toBe(false)
   })
 })
@@ -105,8 +105,8 @@ describe('values that look like options (12)', () => {
       ['untrust', '--', value],
     ]
     const input = { ...BASH, session_id: value, cwd: value, tool_name: value, hook_event_name: 'PreToolUse' }
-    for (const args of given) await project.carabiner(args, { input })
-    const { stdout } = await project.carabiner(['list', '--json'])
+    for (const args of given) await project.call(args, { input })
+    const { stdout } = await project.call(['list', '--json'])
     expect(JSON.parse(stdout).hooks.map(({ state }: { state: string }) => state)).toEqual([
       'untrusted',
       'untrusted',
@@ -117,9 +117,9 @@ describe('values that look like options (12)', () => {
   it.each(VALUES)('%s as a value with a blank before it is refused, not obeyed', async (value) => {
     project.hooks({ PreToolUse: [['', `touch '${canary()}'`]] })
     for (const option of ['--payload', '--plugin', '--config', '--project', '--pre-trusted']) {
-      await project.carabiner(['fire', 'PreToolUse', option, value], { input: BASH })
+      await project.call(['fire', 'PreToolUse', option, value], { input: BASH })
     }
-    await project.carabiner(['trust', '--project', value])
+    await project.call(['trust', '--project', value])
     expect(existsSync(canary())).toBe(false)
   })
 
@@ -128,7 +128,7 @@ describe('values that look like options (12)', () => {
       hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'true' }] }] },
     })
     for (const args of [['list'], ['explain', 'PreToolUse', '--tool', 'Bash'], []]) {
-      const { stdout } = await project.carabiner([...args, '--project=--trust-all'])
+      const { stdout } = await project.call([...args, '--project=--trust-all'])
       expect(stdout).toContain('next carabiner trust project --project=--trust-all')
     }
   })
@@ -147,11 +147,11 @@ describe('secrets (13)', () => {
       project.file('../home/.amplifier/hooks/hooks.json', {
         hooks: { PreToolUse: [{ hooks: [{ type: 'command', command }] }] },
       })
-      const run = await project.carabiner(['fire', 'PreToolUse'], { input: BASH, env: planted() })
+      const run = await project.call(['fire', 'PreToolUse'], { input: BASH, env: planted() })
       const people = run.stdout + run.stderr
       expect(secrets.filter((one) => people.includes(one))).toEqual([])
       if (command.includes('>&2')) expect(people).toContain('[redacted]')
-      const json = await project.carabiner(['fire', 'PreToolUse', '--json'], { input: BASH, env: planted() })
+      const json = await project.call(['fire', 'PreToolUse', '--json'], { input: BASH, env: planted() })
       const { messages, hooks, diagnostics, reason } = JSON.parse(json.stdout)
       if (command.endsWith('exit 2')) expect(secrets.filter((one) => !reason.includes(one))).toEqual([])
       const told = JSON.stringify([messages, hooks, diagnostics]) + json.stderr
@@ -171,14 +171,14 @@ describe('a store that is not as it should be', () => {
   const data = () => join(project.base, 'data')
   const env = () => ({ CARABINER_HOME: data() })
   const fire = async () => {
-    const { code, stdout } = await project.carabiner(['fire', 'PreToolUse', '--json'], {
+    const { code, stdout } = await project.call(['fire', 'PreToolUse', '--json'], {
       input: BASH,
       env: env(),
     })
     const { hooks, messages } = JSON.parse(stdout)
     return { code, why: hooks[0].why, text: messages[0]?.text }
   }
-  const trust = () => project.carabiner(['trust', '--yes'], { env: env() })
+  const trust = () => project.call(['trust', '--yes'], { env: env() })
 
   it('read-only: nothing is trusted, and it says what to do', async () => {
     if (process.getuid?.() === 0) writeFileSync(data(), '')
@@ -229,7 +229,7 @@ describe('a store that is not as it should be', () => {
     const first = await fire()
     expect(first).toMatchObject({ code: 0, why: 'untrusted' })
     expect(first.text).toMatch(/Whether it is trusted cannot be told: .*record of trust/)
-    expect((await project.carabiner(['list'], { env: env() })).code).toBe(0)
+    expect((await project.call(['list'], { env: env() })).code).toBe(0)
     expect((await trust()).code).toBe(0)
     expect((await fire()).code).toBe(2)
   })

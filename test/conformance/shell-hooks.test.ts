@@ -3,7 +3,7 @@
 // upstream on purpose. Not here: prompt hooks ($ARGUMENTS, reading a model's answer), which come with their own issue.
 
 import { existsSync, readFileSync } from 'node:fs'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   codes,
   group,
@@ -398,7 +398,7 @@ describe('executor', NO_HANG, () => {
 
   it('with env: "minimal" inherits only what programs need', async () => {
     project.root({ PreToolUse: [group('env > seen')] })
-    process.env.CARABINER_TEST_SECRET = 'sk-1'
+    vi.stubEnv('CARABINER_TEST_SECRET', 'sk-1')
     try {
       await project.fire('tool:pre', BASH, { settings: { env: 'minimal' } })
       expect(project.read('seen')).toContain(`PATH=${process.env.PATH}`)
@@ -406,8 +406,7 @@ describe('executor', NO_HANG, () => {
       await project.fire('tool:pre', BASH)
       expect(project.read('seen')).toContain('sk-1')
     } finally {
-      process.env.CARABINER_TEST_SECRET = undefined
-      delete process.env.CARABINER_TEST_SECRET
+      vi.unstubAllEnvs()
     }
   })
 

@@ -74,7 +74,7 @@ describe('a handler is ours', () => {
     expect(isOurs({ type: 'command', command: 7 })).toBe(false)
   })
 
-  it('whatever its path is', { timeout: 60_000 }, () => {
+  it('whatever its path is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), (a, b) => {
         const program = { node: `/${a}/node`, script: `/${b}/carabiner.js` }

@@ -169,7 +169,7 @@ describe('where nothing can be kept', () => {
 })
 
 describe('many processes at once', () => {
-  it('write whole lines and lose none', { timeout: 120_000 }, async () => {
+  it('write whole lines and lose none', async () => {
     const place = new Workplace()
     const program = join(place.root, 'worker.mjs')
     await build({

@@ -254,7 +254,7 @@ describe('reflection', () => {
     expect(result?.userMessage).toMatch(/sh was not done after 1 s and was ended/)
     const left = Number(readFileSync(pid, 'utf8'))
     await vi.waitUntil(() => !isAlive(left), { timeout: 60_000 })
-  }, 90_000)
+  })
 
   it('that cannot be started is told', async () => {
     const place = new Workplace()

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { EntryOrigin } from '../../src/plugins/catalog/entry.js'
 import { readCatalog } from '../../src/plugins/catalog/file.js'
 import { resolveCatalog, resolveSource, withManifest } from '../../src/plugins/catalog/resolve.js'
@@ -290,16 +290,15 @@ describe('searching', () => {
 
 let base: string
 let store: CatalogStore
-const before = { ...process.env }
 beforeEach(() => {
   base = realpathSync(mkdtempSync(join(tmpdir(), 'carabiner-catalog-')))
-  process.env.CARABINER_HOME = join(base, 'data')
-  process.env.HOME = join(base, 'home')
+  vi.stubEnv('CARABINER_HOME', join(base, 'data'))
+  vi.stubEnv('HOME', join(base, 'home'))
   mkdirSync(join(base, 'home'))
   store = new CatalogStore()
 })
 afterEach(() => {
-  process.env = { ...before }
+  vi.unstubAllEnvs()
   rmSync(base, { recursive: true, force: true })
 })
 

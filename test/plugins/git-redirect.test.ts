@@ -33,10 +33,10 @@ beforeEach(() => {
   asked = []
   leads = {}
   for (const key of ['http_proxy', 'HTTP_PROXY', 'no_proxy', 'NO_PROXY', 'all_proxy', 'ALL_PROXY'])
-    delete process.env[key]
+    vi.stubEnv(key, undefined)
 })
 afterEach(() => {
-  process.env = { ...env, CARABINER_HOME: bench.path('carabiner') }
+  vi.unstubAllEnvs()
   vi.unstubAllGlobals()
 })
 
@@ -107,7 +107,7 @@ describe('a repository that has moved', () => {
 describe('a public address that leads into this network', () => {
   /** git and our own requests reach every host name through our server. */
   beforeEach(() => {
-    process.env.http_proxy = origin
+    vi.stubEnv('http_proxy', origin)
     vi.mocked(lookup).mockImplementation((async (host: string) => {
       const address = host === 'inside.example' ? '192.168.0.1' : '93.184.216.34'
       return [{ address, family: 4 }]

@@ -115,10 +115,8 @@ npm run build -- --define "a b"
   expect(await project.reason(command)).toBe('')
 })
 
+/** What grows with the square of the input would take longer than any test may. */
 describe('in time', () => {
-  /** Far more than it takes; what grows with the square of the input would take minutes. */
-  const timeout = 20_000
-
   it.each([
     ['many words', `rm ${Array.from({ length: 3000 }, (_, i) => `a${i}`).join(' ')}`],
     [
@@ -134,11 +132,11 @@ describe('in time', () => {
     ['many texts in code', `python3 -c '${'"a" '.repeat(2300)}'`],
     ['many command lines', `sometool '${'rm -rf x;'.repeat(1000)}'`],
     ['many loops', `${'for x in a b; do '.repeat(100)} cd ..; ${'done; '.repeat(100)}`],
-  ])('%s', { timeout }, async (_, command) => {
+  ])('%s', async (_, command) => {
     expect(['none', 'ask', 'deny']).toContain(await project.verdict(command))
   })
 
-  it('a long patch', { timeout }, async () => {
+  it('a long patch', async () => {
     const patch = `diff --git ${'a/ b/ '.repeat(200_000)}\n${'*** Add File: x\n'.repeat(100_000)}*** Delete File: .claude/settings.json`
     expect(verdictOf(await project.tool('apply_patch', { input: patch }))).toBe('deny')
   })

@@ -65,7 +65,7 @@ describe('the types', () => {
     ['nodenext', 'nodenext'],
     ['preserve', 'bundler'],
   ]) {
-    it(`compile strictly under ${moduleResolution}, libraries checked`, { timeout: 120_000 }, () => {
+    it(`compile strictly under ${moduleResolution}, libraries checked`, () => {
       writeFileSync(join(consumer, 'use.ts'), USE)
       const compilerOptions = {
         ...{ module, moduleResolution, target: 'es2022', lib: ['es2022'], types: ['node'] },

@@ -7,7 +7,7 @@ import { programOf } from '../../shell/stub-world.js'
 import { CanaryWorld } from './canary-world.js'
 import { isSafe, soup } from './file-soup.js'
 
-/** Always the same; more and others by hand: `CARABINER_RUNS=20 npx vitest run test/pack/pre-tool-use/real-bash.test.ts`. */
+/** Always the same; more and others by hand: `CARABINER_RUNS=20 npx vitest run test/pack/pre-tool-use/real-bash.whole.test.ts`. */
 const RUNS = runs(300)
 const bash = programOf('bash')
 

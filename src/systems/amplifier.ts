@@ -1,47 +1,87 @@
-// Amplifier's HookResult in a hook's JSON: a refusal or a question in `action`, and the terms of the question.
+// Amplifier's HookResult in a hook's JSON: `action` and its fields, in camelCase or snake_case.
 
 import { textOf } from '../core/base/errors.js'
-import { type HookResult, parseResult } from '../core/events/result.js'
+import { type Action, actionRow, isAction } from '../core/events/actions.js'
+import { fieldCalled, type HookResult, parseResult } from '../core/events/result.js'
 
 type Source = Readonly<Record<string, unknown>>
+type Field = Exclude<keyof HookResult, 'action'>
 
-/** The values of a top-level `action` that must not be lost. No other value counts, as in Claude Code. */
-export type Action = 'deny' | 'ask_user' | 'abort_turn' | 'hard_abort'
-
-const ACTIONS: ReadonlySet<unknown> = new Set<Action>(['deny', 'ask_user', 'abort_turn', 'hard_abort'])
+/** An answer in HookResult's own words. */
+export type Said = Partial<HookResult>
 
 export function actionOf({ action }: Source): Action | undefined {
-  return ACTIONS.has(action) ? (action as Action) : undefined
+  return isAction(action) ? action : undefined
 }
 
-const TERMS = ['approvalPrompt', 'approvalOptions', 'approvalTimeout', 'approvalDefault'] as const
+/** Fields that open something, or say nothing without a verdict: they count only beside `action`. */
+const ONLY_WITH_ACTION: ReadonlySet<Field> = new Set<Field>([
+  'reason',
+  'data',
+  'response',
+  'permission',
+  'host',
+])
 
-export type ApprovalTerms = Pick<HookResult, (typeof TERMS)[number]>
+/** Terms of a question. They may also stand in hookSpecificOutput, beside `permissionDecision`. */
+const TERMS: ReadonlySet<Field> = new Set<Field>([
+  'approvalPrompt',
+  'approvalOptions',
+  'approvalTimeout',
+  'approvalDefault',
+])
 
-/** The field behind each key, in snake_case and camelCase. */
-export const TERM_KEYS: ReadonlyMap<string, keyof ApprovalTerms> = new Map(
-  TERMS.flatMap((term) => [
-    [term, term],
-    [term.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), term],
-  ]),
-)
+export type ApprovalTerms = Pick<
+  HookResult,
+  'approvalPrompt' | 'approvalOptions' | 'approvalTimeout' | 'approvalDefault'
+>
+
+export function isTerm(key: string): boolean {
+  const field = fieldCalled(key)
+  return field !== undefined && field !== 'action' && TERMS.has(field)
+}
+
+/** Whether a key counts in an answer with this action, or without one. */
+export function isSaid(key: string, action: Action | undefined): boolean {
+  const field = fieldCalled(key)
+  if (field === undefined || field === 'action') return field !== undefined && action !== undefined
+  return action !== undefined || !ONLY_WITH_ACTION.has(field)
+}
+
+/** The action and the well-formed fields beside it. Each malformed one becomes a sentence in `problems`. */
+export function saidIn(source: Source, problems: string[]): Said {
+  const action = actionOf(source)
+  const counts = (field: Field) => action !== undefined || !ONLY_WITH_ACTION.has(field)
+  const said = fieldsIn(source, (field) => !TERMS.has(field) && counts(field), problems)
+  return action === undefined ? said : { ...said, action }
+}
+
+/** What is missing, in words. */
+export function lacking(said: Said): string | undefined {
+  const needs = said.action && actionRow(said.action).needs
+  return needs && !(needs in said) ? `${said.action} needs ${needs}` : undefined
+}
 
 /**
  * The first object that has a term decides it. A malformed term is reported and left out: the question stands, as it
  * does in other agents, which know no terms.
  */
 export function approvalTerms(sources: readonly Source[], problems: string[]): ApprovalTerms {
-  const terms: Record<string, unknown> = {}
-  for (const source of sources) {
-    for (const [key, term] of TERM_KEYS) {
-      if (Object.hasOwn(terms, term) || !Object.hasOwn(source, key)) continue
-      try {
-        const read = parseResult({ action: 'ask_user', [key]: source[key] }, [])
-        if (read[term] !== undefined) terms[term] = read[term]
-      } catch (error) {
-        problems.push(textOf(error))
-      }
+  const terms = sources.map((source) => fieldsIn(source, (field) => TERMS.has(field), problems))
+  return Object.assign({}, ...terms.reverse()) as ApprovalTerms
+}
+
+function fieldsIn(source: Source, wanted: (field: Field) => boolean, problems: string[]): Said {
+  const fields: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(source)) {
+    const field = fieldCalled(key)
+    if (field === undefined || field === 'action' || !wanted(field)) continue
+    try {
+      const read = parseResult({ action: 'ask_user', [key]: value }, [])
+      if (field in read) fields[field] = read[field]
+    } catch (error) {
+      problems.push(textOf(error))
     }
   }
-  return terms as ApprovalTerms
+  return fields as Said
 }

@@ -124,6 +124,7 @@ const FAILED = 'a failure has the words of the kernel: whose, and what happened 
 const STEADY = 'among equals hook order counts, not who finished first or last (≠C, §3)'
 const STOPPED =
   'continue: false on PreToolUse: the tool does not run, so that nothing else about the call counts (≠C, §9)'
+const CLOSING = 'a deny or an ask counts wherever it stands, in any spelling (≠C, §9)'
 const DEFERRED = 'defer is an ask (≠C, §9)'
 const SCHEMA = 'the schema of a tool is the host’s, who refuses what does not fit'
 const ENDED = 'ends the loop; that is what a deny of PostToolBatch means here (§1)'
@@ -142,6 +143,16 @@ const beside = ['OTHEREVENT', 'OTHERGROUP', 'SIB']
 
 /** Every difference there is, with what we make of the probe and why. §: semantics.md. */
 const DIFFERENT: Readonly<Record<string, Difference>> = {
+  'e-0-two-json': { decision: 'deny', failed: false, why: CLOSING },
+  'e-1-twojson': { decision: 'deny', failed: false, why: CLOSING },
+  'j-top-decision-deny': { decision: 'deny', failed: false, why: CLOSING },
+  'j-top-decision-ask': { decision: 'ask', failed: false, why: CLOSING },
+  'j-top-permissionDecision': { decision: 'deny', why: CLOSING },
+  'j-hso-noname': { decision: 'deny', failed: false, why: CLOSING },
+  'j-hso-lowername': { decision: 'deny', failed: false, why: CLOSING },
+  'j-hso-badpd': { decision: 'deny', failed: false, why: CLOSING },
+  'j-hso-Deny-case': { decision: 'deny', failed: false, why: CLOSING },
+  'j-hso-decision-block': { decision: 'deny', why: CLOSING },
   'e-2-text-noerr': { reason: `Blocked by hook ${hook('PreToolUse')}`, why: NAMED },
   'e-2-nothing': { reason: `Blocked by hook ${hook('PreToolUse')}`, why: NAMED },
   'p-exit2-noerr': { reason: `Blocked by hook ${hook('PostToolUse')}`, why: NAMED },

@@ -1,4 +1,4 @@
-// Amplifier's words in the answer of a shell hook: a refusal or a question is not lost, and a question has its terms.
+// HookResult's words in the answer of a shell hook: it can say all that a function can.
 
 import { describe, expect, it } from 'vitest'
 import { BASH, read, specific } from './claude-code/reply.js'
@@ -58,11 +58,9 @@ describe('the terms of a question', () => {
     ])
   })
 
-  it('that are misspelt are told their spelling', () => {
+  it('that are misspelt are told', () => {
     const { notes } = read(BASH, { stdout: specific('PreToolUse', ASK, { ApprovalOptions: ['Allow'] }) })
-    expect(notes).toEqual([
-      { code: 'answer-misplaced', text: '"ApprovalOptions" does not count: it is spelled approvalOptions' },
-    ])
+    expect(notes).toEqual([{ code: 'unknown-answer-key', text: 'no answer has "ApprovalOptions"' }])
   })
 })
 
@@ -80,8 +78,7 @@ describe('action', () => {
 
   it.each(['abort_turn', 'hard_abort'])('"%s" ends it', (action) => {
     expect(read(BASH, { stdout: { action, reason: 'no' } }).result).toEqual({ action, reason: 'no' })
-    // If the turn cannot be ended, it still refuses.
-    expect(read('SubagentStop', { stdout: { action, reason: 'no' } }).result?.action).toBe('deny')
+    expect(read('SubagentStop', { stdout: { action, reason: 'no' } }).result?.action).toBe(action)
   })
 
   it.each([
@@ -113,13 +110,14 @@ describe('action', () => {
     ['Stop', 'deny'],
     ['WorktreeCreate', 'deny'],
     ['WorktreeCreate', 'hard_abort'],
+    ['SessionStart', 'abort_turn'],
+    ['SubagentStart', 'deny'],
   ])('on %s "%s" counts', (event, action) => {
     expect(read(event, { stdout: { action, reason: 'no' } }).result?.action).toBe(action)
   })
 
   it.each([
     ['Notification', 'deny'],
-    ['SessionStart', 'abort_turn'],
     ['PostToolUse', 'ask_user'],
     ['Stop', 'ask_user'],
     ['PermissionRequest', 'ask_user'],
@@ -132,9 +130,120 @@ describe('action', () => {
   })
 
   it('of another kind decides nothing, as in Claude Code', () => {
-    for (const action of ['continue', 'modify', 'respond', 'DENY', ['deny']]) {
+    for (const action of ['proceed', 'ALLOW', ['deny']]) {
       const { result, codes } = read(BASH, { stdout: { action } })
       expect([result, codes]).toEqual([{ action: 'continue' }, ['answer-misplaced']])
     }
+  })
+})
+
+describe('D6: the whole of HookResult', () => {
+  it.each([
+    ['continue', { action: 'continue' }, { action: 'continue' }],
+    [
+      'continue with an explicit allow',
+      { action: 'continue', permission: 'allow', reason: 'fine' },
+      { action: 'continue', permission: 'allow', reason: 'fine' },
+    ],
+    [
+      'modify',
+      { action: 'modify', data: { tool_input: { command: 'ls -l' } } },
+      { action: 'modify', data: { tool_input: { command: 'ls -l' } } },
+    ],
+    [
+      'respond',
+      { action: 'respond', response: { for_llm: 'done' }, reason: 'cached' },
+      { action: 'respond', response: { for_llm: 'done' }, reason: 'cached' },
+    ],
+    ['respond with null', { action: 'respond', response: null }, { action: 'respond', response: null }],
+    [
+      'inject_context',
+      {
+        action: 'inject_context',
+        contextInjection: 'hint',
+        contextInjectionRole: 'user',
+        ephemeral: true,
+        appendToLastToolResult: true,
+      },
+      {
+        action: 'inject_context',
+        contextInjection: 'hint',
+        contextInjectionRole: 'user',
+        ephemeral: true,
+        appendToLastToolResult: true,
+      },
+    ],
+    [
+      'a message beside it',
+      { action: 'continue', userMessage: 'hi', userMessageLevel: 'warning', userMessageSource: 'me' },
+      { action: 'continue', userMessage: 'hi', userMessageLevel: 'warning', userMessageSource: 'me' },
+    ],
+  ])('%s, in camelCase and snake_case', (_, answer, result) => {
+    const snake = Object.fromEntries(
+      Object.entries(answer).map(([key, value]) => [
+        key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+        value,
+      ]),
+    )
+    for (const stdout of [answer, snake]) expect(read(BASH, { stdout })).toMatchObject({ result, notes: [] })
+  })
+
+  it('written out with every default, as Python does it, says no more', () => {
+    const stdout = {
+      action: 'continue',
+      data: null,
+      reason: null,
+      context_injection: null,
+      context_injection_role: 'system',
+      ephemeral: false,
+      approval_prompt: null,
+      approval_options: null,
+      approval_timeout: 300,
+      approval_default: 'deny',
+      suppress_output: false,
+      user_message: null,
+      user_message_level: 'info',
+      append_to_last_tool_result: false,
+    }
+    const { result, notes } = read(BASH, { stdout })
+    expect([result?.action, result?.permission, notes]).toEqual(['continue', undefined, []])
+  })
+
+  it('without what the action needs is a failure', () => {
+    for (const action of ['modify', 'respond', 'inject_context']) {
+      expect(read(BASH, { stdout: { action } }).error?.message).toContain(`${action} needs`)
+    }
+    expect(read(BASH, { stdout: { action: 'modify', data: 5 } }).error?.code).toBe('ANSWER_INVALID')
+  })
+
+  it('without an action opens and changes nothing', () => {
+    for (const stdout of [
+      { permission: 'allow' },
+      { data: { tool_input: { command: 'x' } } },
+      { response: 'done' },
+      specific('PreToolUse', { action: 'modify', data: { tool_input: {} } }),
+      specific('PreToolUse', { action: 'respond', response: 'x' }),
+    ]) {
+      const { result, notes } = read(BASH, { stdout })
+      expect(result).toEqual({ action: 'continue' })
+      expect(notes).not.toEqual([])
+    }
+  })
+
+  it('counts beside the words of Claude Code', () => {
+    const stdout = specific(
+      'PreToolUse',
+      { permissionDecision: 'ask', permissionDecisionReason: 'sure?' },
+      { user_message: 'hi', context_injection: 'hint', context_injection_role: 'user' },
+    )
+    expect(read(BASH, { stdout })).toMatchObject({
+      result: {
+        action: 'ask_user',
+        userMessage: 'hi',
+        contextInjection: 'hint',
+        contextInjectionRole: 'user',
+      },
+      notes: [],
+    })
   })
 })

@@ -141,7 +141,8 @@ function snakeCased(): ReadonlyMap<string, Field> {
   return snakes
 }
 
-function fieldCalled(key: string): Field | 'action' | undefined {
+/** The field that a key names, in camelCase or snake_case. */
+export function fieldCalled(key: string): Field | 'action' | undefined {
   if (key === 'action') return key
   return Object.hasOwn(FIELDS, key) ? (key as Field) : snakeCased().get(key)
 }

@@ -1,4 +1,4 @@
-// A yes or a no in plain words: a leading no always counts, a yes only if nothing takes it back.
+// A yes or a no in plain words: a leading no always counts, a yes only if nothing beside it could take it back.
 
 /** A clear yes or no; the words after a no are its reason. */
 export type Words = { readonly ok: true } | { readonly ok: false; readonly reason: string }
@@ -40,7 +40,11 @@ const LEADING_NO = new RegExp(
 
 /** The reason is the text that follows, or empty. */
 export function noInWords(said: string): Extract<Words, { ok: false }> | undefined {
-  return leadingNo(said) ?? leadingNo(folded(said))
+  return leadingNo(said) ?? leadingNo(folded(said)) ?? objection(said)
+}
+
+function objection(said: string): Extract<Words, { ok: false }> | undefined {
+  return OBJECTION.test(said) ? { ok: false, reason: said.trim() } : undefined
 }
 
 function leadingNo(text: string): Extract<Words, { ok: false }> | undefined {
@@ -60,23 +64,29 @@ const LONGEST_YES = 300
 /** "OK, let me look" is not a verdict, and text beyond plain English may say anything. */
 const LEADING_YES =
   /^[*_]{0,2}(?:yes|allow|allowed|approve|approved)[*_]{0,2} ?(?:[,.;:!–—]|-(?![a-z]))[\x20-\x7e\n’–—]*$/i
-/** Words that take a yes back, limit it, put it off, or ask. */
-const TAKEN_BACK = new RegExp(
-  `[?{}[\\]<>]|n['’]t\\b|\\b(?:${[
-    'no|nope|not|none|nor|never|neither|nothing|cannot|without|false|nil|null|0|n|x|wrong|unknown|unsure|unclear',
-    'but|however|unless|except\\w*|although|though|yet|if|when|while|once|until|only|long|provid\\w*|assum\\w*',
-    'depend\\w*|otherwise|instead|rather|maybe|perhaps|might|could|should|must|would|after|before|first|wait|stop',
-    'den(?:y|ied|ies)|block\\w*|reject\\w*|refus\\w*|disallow\\w*|forbid\\w*|prohibit\\w*|abort\\w*|cancel\\w*',
-    'unsafe|insecure|unauthori\\w*|danger\\w*|risk\\w*|harm|harmful|malicious|suspicio\\w*|destr\\w*|delet\\w*',
-    'overwrit\\w*|irrevers\\w*|leak\\w*|exfiltrat\\w*|attack\\w*|caution\\w*|careful\\w*|warn\\w*|concern\\w*',
-    'problem\\w*|issue\\w*|violat\\w*|fail\\w*|sorry|unfortunately|ignor\\w*',
-  ].join('|')})\\b`,
-  'i',
+/** Words that leave a yes a yes. Any other may take it back, limit it or put it off. */
+const HARMLESS: ReadonlySet<string> = new Set(
+  `a an and are as at be by can everything fine for from good harmless here i in is it its just looks may me now ok okay
+   of on permitted read safe seems so that the then there these they this to was we with yes you your
+   acceptable agree ahead all allow allowed allows approve approved correct go holds pass passes passed please proceed
+   right valid call change code command commands content contents directory edit file files folder folders git input ls
+   message output project prompt request repository result results source status tests text tool
+   checks displays formats greps lists looking opens prints reads reading runs searches shows views`.split(
+    /\s+/,
+  ),
 )
 
 function isYesInWords(said: string): boolean {
-  return said.length <= LONGEST_YES && LEADING_YES.test(said) && !TAKEN_BACK.test(said)
+  if (said.length > LONGEST_YES || !LEADING_YES.test(said)) return false
+  return (
+    /^[^?{}[\]<>]*$/.test(said) &&
+    (said.toLowerCase().match(/[a-z0-9]+/g) ?? []).every((word) => HARMLESS.has(word))
+  )
 }
+
+/** "Yes, I object": the yes answers another question than the one that was asked. */
+const OBJECTION =
+  /^[*_]{0,2}(?:yes|ok|okay)\b[^\n]{0,60}?\b(?:(?:i|we)\s+(?:do\s+|must\s+|would\s+)?(?:object|disagree|oppose|protest|refuse|decline|veto|deny|reject|block)|(?:block|deny|reject|refuse|forbid|stop|prevent)\s+(?:it|this|that|the))\b/i
 
 // ---- letters --------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 import { type Diagnostic, HookError } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
 import { byteLength, cutText, shown } from '../../core/base/text.js'
+import { type Entry, entriesIn, isSpokenVerdict, meaningOf, meaningOfWord } from '../../systems/closing.js'
 import { folded, inWords, noInWords } from './prose.js'
 
 export type Reply =
@@ -56,22 +57,13 @@ function verdict(said: string): Read | string {
   if (words) return { reply: words.ok ? words : (writtenNo(said) ?? no(words)), notes: [] }
   const value = parsed(said)
   if (!isObject(value)) return `it is ${shown(said)}, and not one JSON object`
-  return objectVerdict(value, entriesOf(said))
+  return objectVerdict(value, entriesIn(said))
 }
 
 // ---- an object ------------------------------------------------------------------------------------------------
 
 /** A value that begins like a refusal. */
 const REFUSAL = /^"?(?:block|den[yi]|reject|refuse|abort|no"|false\b)/i
-/** Keys that models, and hooks of other kinds, say yes and no with. */
-const OK_KEYS: ReadonlySet<string> = new Set(
-  'ok okay allow allowed approve approved permit permitted safe continue proceed'.split(' '),
-)
-const DECISION_KEYS: ReadonlySet<string> = new Set(
-  'decision permissiondecision action verdict behavior behaviour permission answer result outcome status judgement judgment'.split(
-    ' ',
-  ),
-)
 const KNOWN: ReadonlySet<string> = new Set(['ok', 'reason', 'impossible'])
 
 type Raw = { readonly [key: string]: unknown }
@@ -84,7 +76,7 @@ function objectVerdict(value: Raw, entries: readonly Entry[]): Read | string {
   if (isTwice) return 'it has "ok" more than once'
   if (typeof ok !== 'boolean') return `its "ok" is ${shown(ok)}, and not true or false`
   const others = entries.filter(({ key, depth }) => depth > 1 || !KNOWN.has(key))
-  if (ok && others.some(({ raw }) => REFUSAL.test(raw) || NO_ANYWHERE.test(flat(raw)))) {
+  if (ok && others.some(refusesElsewhere)) {
     return 'its "ok" is true, and another key refuses'
   }
   const problems = [
@@ -109,21 +101,24 @@ function plainKey(key: string): string {
     .replace(/[^a-z]/g, '')
 }
 
-function saysNo({ key, raw }: Entry): boolean {
+/** By the table that all hooks share; and a model may also say more than one word. */
+function saysNo({ key, value }: Entry): boolean {
   const name = plainKey(key)
-  const isOk = OK_KEYS.has(name)
-  if (!isOk && !DECISION_KEYS.has(name)) return false
-  if (/^"?false\b/i.test(raw)) return isOk
-  return raw.startsWith('"') && saysNoInWords(String(JSON.parse(raw)))
+  if (meaningOf(name, value) !== undefined) return true
+  if (typeof value !== 'string') return false
+  if (isSpokenVerdict(name)) return meaningOfWord(value) === 'deny' || noInWords(value) !== undefined
+  return meaningOf(name, false) !== undefined && noInWords(value) !== undefined
 }
 
-function saysNoInWords(text: string): boolean {
-  return /^(?:hard_)?abort/i.test(text) || noInWords(text) !== undefined
+/** A yes beside it is not a clear one. */
+function refusesElsewhere({ value }: Entry): boolean {
+  const raw = value === undefined ? '' : JSON.stringify(value)
+  return REFUSAL.test(raw) || NO_ANYWHERE.test(flat(raw))
 }
 
 function noAmong(value: Raw, entries: readonly Entry[]): Read {
-  const found = entries.find(({ key, raw }) => /reason$/i.test(key) && raw.startsWith('"'))
-  const reason = typeof value.reason === 'string' ? value.reason : found && JSON.parse(found.raw)
+  const found = entries.find((entry) => /reason$/i.test(entry.key) && typeof entry.value === 'string')
+  const reason = typeof value.reason === 'string' ? value.reason : found?.value
   return { reply: no({ ...value, reason }), notes: [malformed('it does not say no with one "ok": false')] }
 }
 
@@ -158,39 +153,6 @@ function parsed(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-/** One key of an object and its value as written: empty for an object or a list, whose own values follow. */
-interface Entry {
-  readonly key: string
-  readonly raw: string
-  /** 1 in the outermost object. */
-  readonly depth: number
-}
-
-const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g
-
-/** Lists every key of a valid JSON object, however deep, also repeated ones. An item of a list has the key of the list. */
-function entriesOf(text: string): readonly Entry[] {
-  const entries: Entry[] = []
-  /** The current key at each depth. */
-  const keys: string[] = ['']
-  let scalar = ''
-  const add = (raw: string) => entries.push({ key: keys.at(-1) ?? '', raw, depth: keys.length - 1 })
-  for (const [token] of text.matchAll(TOKENS)) {
-    if (token === '{' || token === '[') {
-      if (keys.length > 1) add('')
-      keys.push(keys.at(-1) ?? '')
-    } else if (token === ':') {
-      keys[keys.length - 1] = String(JSON.parse(scalar))
-      scalar = ''
-    } else if (token === '}' || token === ']' || token === ',') {
-      if (scalar !== '') add(scalar)
-      scalar = ''
-      if (token !== ',') keys.pop()
-    } else scalar = token
-  }
-  return entries
 }
 
 // ---- a no in something that is no verdict -----------------------------------------------------------------------

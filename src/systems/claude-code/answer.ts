@@ -1,12 +1,14 @@
-// One answer in Claude Code's JSON, or seed 001's: read against what the event honours, its decision, and its effects.
+// One answer in the JSON of Claude Code, seed 001 or HookResult: read against what the event honours, its decision, and its effects.
 
 import type { Diagnostic } from '../../core/base/errors.js'
 import { type Data, isObject, type Json } from '../../core/base/json.js'
 import { shown } from '../../core/base/text.js'
+import { rankOf } from '../../core/events/actions.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { HookResult } from '../../core/events/result.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
-import { type Action, type ApprovalTerms, actionOf, approvalTerms } from '../amplifier.js'
+import { type ApprovalTerms, approvalTerms, lacking, type Said, saidIn } from '../amplifier.js'
+import { type Closing, closingAmong, type Entry, type Found, foldedWord } from '../closing.js'
 import { type Fields, pick, type Shapes } from '../shape.js'
 import { canAsk, canBlock, honouredOn } from './honoured.js'
 
@@ -63,35 +65,60 @@ export interface Answer {
   readonly ruling: Ruling
   /** One sentence for each malformed field. */
   readonly problems: readonly string[]
-  /** Amplifier's word for the verdict. */
-  readonly action?: Action | undefined
+  /** What it says in the words of HookResult. */
+  readonly said: Said
   /** The terms of its question; */
   readonly approval: ApprovalTerms
   /** and one sentence for each malformed term: the question stands without it. */
   readonly slips: readonly string[]
-  /** It says "ask" in a place where only other words count. */
-  readonly meansAsk?: boolean
+  /** The highest word in it that closes this event, in its right place or not. */
+  readonly closing?: Found | undefined
 }
 
-export const NO_ANSWER: Answer = { top: {}, specific: {}, ruling: {}, problems: [], approval: {}, slips: [] }
+export const NO_ANSWER: Answer = {
+  top: {},
+  specific: {},
+  ruling: {},
+  problems: [],
+  said: {},
+  approval: {},
+  slips: [],
+}
 
-export function readAnswer(event: HookEvent, source: Source): Answer {
+/** `entries` are the fields of the same answer, with those that JSON.parse drops. */
+export function readAnswer(event: HookEvent, source: Source, entries: readonly Entry[]): Answer {
   const problems: string[] = []
-  const seeds = Object.keys(SEED_FIELDS).filter((key) => source[key] === null)
-  const given = Object.fromEntries(Object.entries(source).filter(([key]) => !seeds.includes(key)))
+  const said = saidIn(
+    without(source, (key) => Object.hasOwn(TOP_FIELDS, key)),
+    problems,
+  )
+  // HookResult and seed 001 write null for an absent field; Claude Code does not.
+  const mayBeNull = (key: string) => said.action !== undefined || Object.hasOwn(SEED_FIELDS, key)
+  const given = without(source, (key) => source[key] === null && mayBeNull(key))
   // newContent replaces text, except for a tool's result, which may be any JSON.
   const shapes = event.name === 'PostToolUse' ? { ...TOP_FIELDS, newContent: 'json' } : TOP_FIELDS
   const top = pick(given, shapes as typeof TOP_FIELDS, '', problems) as Top
   const specific = top.hookSpecificOutput ? readSpecific(event, top.hookSpecificOutput, problems) : {}
   const ruling = specific.decision ? readRuling(specific.decision, problems) : {}
+  const missing = lacking({ ...said, ...top })
+  if (missing !== undefined && problems.length === 0) problems.push(missing)
   const slips: string[] = []
   const approval = approvalTerms([top.hookSpecificOutput ?? {}, source], slips)
-  const meansAsk = isAsk(source.decision)
-  return { top, specific, ruling, problems, action: actionOf(source), approval, slips, meansAsk }
+  const closing = closingOn(event, entries)
+  return { top, specific, ruling, problems, said, approval, slips, closing }
 }
 
-export function isAsk(word: unknown): boolean {
-  return word === 'ask' || word === 'ask_user'
+function without(source: Source, isLeftOut: (key: string) => boolean): Source {
+  return Object.fromEntries(Object.entries(source).filter(([key]) => !isLeftOut(key)))
+}
+
+/** The highest of these fields that closes this event. */
+export function closingOn(event: HookEvent, entries: readonly Entry[]): Found | undefined {
+  return closingAmong(entries, (means, key) => {
+    if (means === 'ask_user') return canAsk(event)
+    // Claude Code has events on which `continue: false` stops nothing.
+    return canBlock(event) && !(foldedWord(key) === 'continue' && honouredOn(event).ignoresStop)
+  })
 }
 
 function readSpecific(event: HookEvent, source: Data, problems: string[]): Specific {
@@ -124,37 +151,62 @@ function readRuling(source: Data, problems: string[]): Ruling {
 // ---- what it decides ------------------------------------------------------------------------------------------
 
 export interface Decision {
-  readonly kind: 'block' | 'ask' | 'allow'
+  readonly action: Closing | 'allow'
   readonly reason: string | undefined
+  /** The word that decided, if it is not where it belongs, or not how it is spelled. */
+  readonly misplaced?: Found
 }
 
-/** Apart from `continue: false`. A block in either place wins; a block that the event does not honour does not count. */
+/** Nothing lower hides something higher, and nothing that opens hides something that closes. */
 export function decisionOf(event: HookEvent, answer: Answer): Decision | undefined {
-  const { top, specific, ruling } = answer
+  const exact = exactDecision(event, answer)
+  const { closing } = answer
+  if (!closing || rank(closing.means) <= rank(exact?.action)) return exact
+  return { action: closing.means, reason: closing.reason, misplaced: closing }
+}
+
+function rank(action: Decision['action'] | undefined): number {
+  return action === undefined || action === 'allow' ? 0 : rankOf(action)
+}
+
+/** What the words say that stand in their right place. */
+function exactDecision(event: HookEvent, answer: Answer): Decision | undefined {
+  const { top, specific, ruling, said } = answer
   const { permissionDecision, permissionDecisionReason, action } = specific
-  const refused = answer.action !== undefined && answer.action !== 'ask_user' && canBlock(event)
-  const blocked = refused || (top.decision === 'block' && honouredOn(event).decision)
   const denied = permissionDecision === 'deny' || ruling.behavior === 'deny'
-  if (blocked || denied || action === 'decline' || action === 'cancel') {
-    const own = denied ? firstText(permissionDecisionReason, ruling.message) : undefined
-    return { kind: 'block', reason: firstText(own, top.reason) }
+  const own = denied ? firstText(permissionDecisionReason, ruling.message) : undefined
+  const why = firstText(own, top.reason)
+  const stops = top.continue === false && !honouredOn(event).ignoresStop
+  if (said.action === 'hard_abort') return { action: 'hard_abort', reason: firstText(top.stopReason, why) }
+  if (stops || said.action === 'abort_turn')
+    return { action: 'abort_turn', reason: firstText(top.stopReason, why) }
+  const blocked = said.action === 'deny' || top.decision === 'block'
+  if (denied || action === 'decline' || action === 'cancel' || (blocked && mayBlock(event, answer))) {
+    return { action: 'deny', reason: why }
   }
   const reason = firstText(permissionDecisionReason, top.reason)
-  const asked = answer.action === 'ask_user' && canAsk(event)
-  if (asked || permissionDecision === 'ask' || permissionDecision === 'defer') return { kind: 'ask', reason }
+  const asked = said.action === 'ask_user' && canAsk(event)
+  if (asked || permissionDecision === 'ask' || permissionDecision === 'defer')
+    return { action: 'ask_user', reason }
   const approved = top.decision === 'approve' && event.name === 'PreToolUse'
   const accepted = action === 'accept' && event.name === 'Elicitation'
-  if (permissionDecision === 'allow' || ruling.behavior === 'allow' || approved || accepted) {
-    return { kind: 'allow', reason }
-  }
-  return undefined
+  const allowed = said.permission === 'allow' || permissionDecision === 'allow' || ruling.behavior === 'allow'
+  return allowed || approved || accepted ? { action: 'allow', reason } : undefined
+}
+
+/** HookResult's `deny` acts wherever a function's does; Claude Code's `decision` where Claude Code honours it. */
+function mayBlock(event: HookEvent, { said }: Answer): boolean {
+  if (honouredOn(event).decision) return true
+  return said.action === 'deny' && (canBlock(event) || resolveEvent(event.name || 'Unknown').deny !== 'none')
 }
 
 /** A block takes back what the same answer grants. */
 export function withoutGrant(answer: Answer): Answer {
   const { action, content: _, ...specific } = answer.specific
+  const { permission: __, ...said } = answer.said
   return {
     ...answer,
+    said,
     specific: action === 'accept' ? specific : answer.specific,
     ruling: answer.ruling.behavior === 'allow' ? {} : answer.ruling,
   }
@@ -168,7 +220,7 @@ export function firstText(...texts: readonly (string | undefined)[]): string | u
 // ---- what it does beside deciding -----------------------------------------------------------------------------
 
 type Note = (d: Diagnostic) => void
-type Effects = Pick<HookResult, 'data' | 'contextInjection' | 'userMessage' | 'suppressOutput' | 'host'>
+type Effects = Omit<HookResult, 'action' | 'reason' | 'permission' | 'response' | keyof ApprovalTerms>
 
 /** Fields of hookSpecificOutput with a meaning here; the others go to the host as they are. */
 const MEANT: ReadonlySet<string> = new Set([
@@ -185,14 +237,18 @@ const MEANT: ReadonlySet<string> = new Set([
 
 export function effectsOf(event: HookEvent, answer: Answer, note: Note): Effects {
   const { top, specific } = answer
-  const context = [...new Set([specific.additionalContext, top.contextInjection])].filter(says).join('\n')
-  const data = patchOf(event, answer, note)
-  const host = hostFields(event, answer, note)
+  const { action: _, reason, permission, response, ...said } = answer.said
+  const contexts = [specific.additionalContext, top.contextInjection, said.contextInjection]
+  const context = [...new Set(contexts)].filter(says).join('\n')
+  const message = [top.systemMessage, said.userMessage].filter(says).join('\n')
+  const data = { ...patchOf(event, answer, note), ...said.data }
+  const host = { ...said.host, ...hostFields(event, answer, note) }
   return {
+    ...said,
     ...(Object.keys(data).length > 0 && { data }),
     ...(context !== '' && { contextInjection: context }),
-    ...(top.systemMessage && { userMessage: top.systemMessage }),
-    ...(top.suppressOutput && { suppressOutput: true }),
+    ...(message !== '' && { userMessage: message }),
+    ...((top.suppressOutput || said.suppressOutput) && { suppressOutput: true }),
     ...(Object.keys(host).length > 0 && { host }),
   }
 }

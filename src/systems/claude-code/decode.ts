@@ -16,7 +16,7 @@ import {
   withoutGrant,
 } from './answer.js'
 import { type Honoured, honouredOn, howToAsk, howToBlock } from './honoured.js'
-import { readStdout, type Stdout } from './stdout.js'
+import { closingAnswer, readStdout, type Stdout } from './stdout.js'
 
 /** How a hook's program ended, and its output. */
 export interface Reply {
@@ -55,15 +55,29 @@ export function decode(
   const blocks = blocksByCode(one)
   if (reply.code === 2 && !blocks) note({ code: 'verdict-ignored', text: exitIgnored(one) })
   if (reply.cut && !blocks) {
-    throw new HookError(
-      'HOOK_OUTPUT',
-      'printed more than its output bound, so that its answer cannot be read',
-    )
+    return decodeUnfinished(event, reply, asker, note) ?? tooLong()
   }
   const stdout = readStdout(event, reply.stdout, note)
   if (blocks) return blocked(one, stdout)
   if (reply.code === 0) return succeeded(one, stdout)
   return reply.code === 2 ? ignoredBlock(one, stdout) : ended(one, stdout)
+}
+
+function tooLong(): never {
+  throw new HookError('HOOK_OUTPUT', 'printed more than its output bound, so that its answer cannot be read')
+}
+
+/** What a hook that did not come to its end had said by then, if that closes. Nothing else of it counts. */
+export function decodeUnfinished(
+  event: HookEvent,
+  reply: Reply,
+  asker: Asker,
+  note: (d: Diagnostic) => void,
+): HookResult | undefined {
+  const answer = closingAnswer(event, reply.stdout, note)
+  if (!answer) return undefined
+  const one: Case = { event, reply, asker, note, honoured: honouredOn(event) }
+  return finish(one, answer, decisionOf(event, answer))
 }
 
 function blocksByCode({ reply, honoured }: Case): boolean {
@@ -84,11 +98,19 @@ function blocked(one: Case, stdout: Stdout): HookResult {
   }
   noteMalformed(one, answer.problems)
   const own = decisionOf(event, answer)
-  const given = own?.kind === 'block' ? own.reason : undefined
+  const given = own && refuses(own) && !own.misplaced ? own.reason : undefined
   const block = answer.top.decision === 'block' ? answer.top.reason : undefined
   const unnamed = reply.code === 2 ? `Blocked by hook ${asker.name}` : `Hook ${asker.name} ${ending(reply)}`
-  const reason = firstText(given, block, reply.stderr.trim(), answer.top.reason, unnamed)
-  return finish(one, answer, { kind: 'block', reason })
+  const reason = firstText(
+    given,
+    block,
+    reply.stderr.trim(),
+    own?.misplaced?.reason,
+    answer.top.reason,
+    unnamed,
+  )
+  const action = own && isStop(own) ? own.action : 'deny'
+  return finish(one, answer, { action, reason })
 }
 
 function succeeded(one: Case, stdout: Stdout): HookResult {
@@ -127,9 +149,10 @@ function ended(one: Case, stdout: Stdout): HookResult {
   if (stdout.kind === 'broken') throw exitError(reply, stdout.problem)
   if (stdout.kind !== 'answer' && stdout.kind !== 'async') throw exitError(reply)
   const answer = stdout.kind === 'answer' ? stdout.answer : NO_ANSWER
-  if (!stands(event, answer)) {
-    if (answer.problems.length > 0) throw exitError(reply, answer.problems.join('; '))
+  const decision = decisionOf(event, answer)
+  if (!decision || !refuses(decision)) {
     if (closes(one)) throw exitError(reply, 'its answer does not count, because onFailure is "block"')
+    if (answer.problems.length > 0 && !closesBy(decision)) throw exitError(reply, answer.problems.join('; '))
   }
   return settle(one, answer)
 }
@@ -143,78 +166,85 @@ function closes({ event, asker }: Case): boolean {
 
 // ---- from answer to result ------------------------------------------------------------------------------------
 
-/** A deny or a stop in its right place counts, however malformed the rest of the answer is. */
-function stands(event: HookEvent, answer: Answer): boolean {
-  return stopsTurn(event, answer) || decisionOf(event, answer)?.kind === 'block'
+function isStop({ action }: Decision): boolean {
+  return action === 'abort_turn' || action === 'hard_abort'
 }
 
-function stopsTurn(event: HookEvent, { top, action }: Answer): boolean {
-  const stops = top.continue === false || action === 'abort_turn' || action === 'hard_abort'
-  return stops && !honouredOn(event).ignoresStop
+function refuses(decision: Decision): boolean {
+  return decision.action === 'deny' || isStop(decision)
+}
+
+/** What closes counts, however malformed the rest of the answer is. */
+function closesBy(decision: Decision | undefined): decision is Decision {
+  return decision !== undefined && decision.action !== 'allow'
 }
 
 function settle(one: Case, answer: Answer): HookResult {
-  const { event, note } = one
+  const { event } = one
   const decision = decisionOf(event, answer)
-  if (answer.problems.length > 0) {
-    if (!stands(event, answer)) throw invalid(event, answer.problems.join('; '), answer.meansAsk)
-    noteMalformed(one, answer.problems)
+  const problems = problemsBeside(decision, answer)
+  if (problems.length > 0) {
+    if (!closesBy(decision)) throw invalid(event, answer)
+    noteMalformed(one, problems)
   }
   noteApproval(one, answer, decision)
-  const { decision: word } = answer.top
-  if (word && (event.name === 'PermissionRequest' || (word === 'block' && decision?.kind !== 'block'))) {
-    const text = `"decision":"${word}" at the top level does not decide ${event.name}; ${howToBlock(event)}`
-    note({ code: 'verdict-ignored', text })
-  }
-  if (answer.top.continue === false && !stopsTurn(event, answer)) {
-    note({
-      code: 'verdict-ignored',
-      text: `"continue":false stops nothing on ${event.name}, as in Claude Code`,
-    })
-  }
-  const { action } = answer
-  if (action && !decision && !stopsTurn(event, answer)) {
-    const instead = action === 'ask_user' ? howToAsk(event) : howToBlock(event)
-    note({
-      code: 'verdict-ignored',
-      text: `"action":"${action}" does not decide ${event.name}; ${instead}`,
-    })
-  }
+  noteIgnored(one, answer, decision)
   return finish(one, answer, decision)
 }
 
+/** Its author has heard of the word that decided already. */
+function problemsBeside(decision: Decision | undefined, { problems }: Answer): readonly string[] {
+  const path = decision?.misplaced?.path
+  return path === undefined ? problems : problems.filter((problem) => !problem.startsWith(`${path} `))
+}
+
+/** Words in their right place that do nothing on this event. */
+function noteIgnored({ event, note }: Case, { top, said }: Answer, decision: Decision | undefined): void {
+  const ignored = (text: string) => note({ code: 'verdict-ignored', text })
+  const isBlocked = decision !== undefined && refuses(decision)
+  const { decision: word } = top
+  if (word && !isBlocked && (event.name === 'PermissionRequest' || word === 'block')) {
+    ignored(`"decision":"${word}" at the top level does not decide ${event.name}; ${howToBlock(event)}`)
+  }
+  if (top.continue === false && !isBlocked) {
+    ignored(`"continue":false stops nothing on ${event.name}, as in Claude Code`)
+  }
+  if (said.action === 'ask_user' && !closesBy(decision)) {
+    ignored(`"action":"ask_user" does not decide ${event.name}; ${howToAsk(event)}`)
+  }
+  if (said.action === 'deny' && !closesBy(decision)) {
+    ignored(`"action":"deny" does not decide ${event.name}; ${howToBlock(event)}`)
+  }
+}
+
 /** Terms without a question show that the author meant to ask. */
-function noteApproval({ event, note }: Case, { approval, slips }: Answer, decision?: Decision): void {
-  if (decision?.kind === 'ask') {
+function noteApproval({ event, note }: Case, { approval, slips, said }: Answer, decision?: Decision): void {
+  if (decision?.action === 'ask_user') {
     for (const slip of slips)
       note({ code: 'malformed-field', text: `${slip}; it is ignored, the ask stands` })
     return
   }
   const [term] = Object.keys(approval)
-  if (term === undefined || decision?.kind === 'block') return
+  // Whoever writes out a whole HookResult writes its defaults, too.
+  if (term === undefined || said.action !== undefined || closesBy(decision)) return
   note({ code: 'answer-misplaced', text: `${term} counts only where a hook asks; ${howToAsk(event)}` })
 }
 
 function finish(one: Case, answer: Answer, decision: Decision | undefined): HookResult {
   const { event, asker, note, honoured } = one
-  const stops = stopsTurn(event, answer)
-  const refused = stops || decision?.kind === 'block'
-  const effects = effectsOf(event, refused ? withoutGrant(answer) : answer, note)
+  const isRefused = decision !== undefined && refuses(decision)
+  const effects = effectsOf(event, isRefused ? withoutGrant(answer) : answer, note)
   const reason = decision?.reason
-  if (stops) {
-    const why = firstText(answer.top.stopReason, decision?.kind === 'block' ? reason : undefined)
-    const action = answer.action === 'hard_abort' ? 'hard_abort' : 'abort_turn'
-    return { ...effects, action, reason: why ?? `Stopped by hook ${asker.name}` }
+  switch (decision?.action) {
+    case 'hard_abort':
+    case 'abort_turn':
+      return { ...effects, action: decision.action, reason: reason ?? `Stopped by hook ${asker.name}` }
+    case 'deny':
+      return { ...effects, action: 'deny', reason: reason ?? `Blocked by hook ${asker.name}` }
+    case 'ask_user':
+      return { ...effects, ...asked(answer, decision, asker) }
   }
-  if (decision?.kind === 'block') {
-    return { ...effects, action: 'deny', reason: reason ?? `Blocked by hook ${asker.name}` }
-  }
-  if (decision?.kind === 'ask') {
-    const { approval } = answer
-    const approvalPrompt =
-      firstText(approval.approvalPrompt, reason) ?? `Hook ${asker.name} wants a person to decide`
-    return { ...effects, action: 'ask_user', ...approval, approvalPrompt, ...(reason && { reason }) }
-  }
+  if (answer.said.action === 'respond') return { ...effects, ...responded(answer) }
   if (honoured.contextGoesOn && !asker.late && effects.contextInjection) {
     // The text becomes the agent's next instruction, so it is not injected as well.
     const { contextInjection, ...rest } = effects
@@ -222,6 +252,16 @@ function finish(one: Case, answer: Answer, decision: Decision | undefined): Hook
   }
   const action = effects.data ? 'modify' : effects.contextInjection ? 'inject_context' : 'continue'
   return { ...effects, action, ...(decision && { permission: 'allow', ...(reason && { reason }) }) }
+}
+
+function asked({ approval }: Answer, { reason }: Decision, { name }: Asker): HookResult {
+  const approvalPrompt = firstText(approval.approvalPrompt, reason) ?? `Hook ${name} wants a person to decide`
+  return { action: 'ask_user', ...approval, approvalPrompt, ...(reason && { reason }) }
+}
+
+function responded({ said, top }: Answer): HookResult {
+  const { response = null } = said
+  return { action: 'respond', response, ...(top.reason && { reason: top.reason }) }
 }
 
 // ---- words ----------------------------------------------------------------------------------------------------
@@ -235,10 +275,10 @@ function exitIgnored({ event, reply }: Case): string {
   return `exit code 2 does not block ${event.name}${line && ` (it said: ${line})`}; ${howToBlock(event)}`
 }
 
-function invalid(event: HookEvent, problem: string, meansAsk = false): HookError {
-  const how = meansAsk ? howToAsk(event) : howToBlock(event)
-  const hint = `Print one JSON object as Claude Code documents it; ${how}.`
-  return new HookError('ANSWER_INVALID', problem, { hint })
+function invalid(event: HookEvent, problem: string | Answer): HookError {
+  const text = typeof problem === 'string' ? problem : problem.problems.join('; ')
+  const hint = `Print one JSON object as Claude Code documents it; ${howToBlock(event)}.`
+  return new HookError('ANSWER_INVALID', text, { hint })
 }
 
 function lastLine(text: string): string {

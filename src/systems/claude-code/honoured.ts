@@ -166,9 +166,7 @@ export function canBlock(event: HookEvent): boolean {
 
 /** Whether a person can be asked before it happens. On PermissionRequest that happens anyway. */
 export function canAsk(event: HookEvent): boolean {
-  const { fields, decision } = honouredOn(event)
-  if (fields?.permissionDecision) return true
-  return decision === true && resolveEvent(event.name).deny === 'block'
+  return canBlock(event) && event.name !== 'PermissionRequest' && resolveEvent(event.name).deny === 'block'
 }
 
 /** Advice for authors. */

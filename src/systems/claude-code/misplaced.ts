@@ -1,43 +1,50 @@
-// Decisions in places where they do not count, and unknown keys: reported with what the author probably meant.
+// Words in the wrong place, and unknown keys: reported with what the author probably meant.
 
 import type { Diagnostic } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
 import { shown } from '../../core/base/text.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
-import { actionOf, TERM_KEYS } from '../amplifier.js'
-import { isAsk, namesEvent, RULING_FIELDS, type Source, TOP_FIELDS } from './answer.js'
+import { actionOf, isSaid, isTerm } from '../amplifier.js'
+import { type Found, foldedWord, isClosingKey, meaningOfWord } from '../closing.js'
+import { namesEvent, RULING_FIELDS, type Source, TOP_FIELDS } from './answer.js'
 import { honouredOn, howToAsk, howToBlock, specific, specificKeys } from './honoured.js'
 
-/** Keys that decide in other systems but not in Claude Code's JSON. */
-const FOREIGN_VERDICTS: ReadonlySet<string> = new Set([
-  'permission',
-  'behavior',
-  'block',
-  'blocked',
-  'deny',
-  'allow',
-  'approved',
-  'ok',
-])
+/** A word that closes where it does not belong counts; its author learns where it belongs. */
+export function noteMisplaced(event: HookEvent, found: Found, note: (d: Diagnostic) => void): void {
+  const { said, path, isRepeated } = found
+  const text = isRepeated
+    ? `${shown(path)} stands more than once in its answer; ${said} counts`
+    : `${said} ${COUNTS[found.means]}; ${instead(event, found)}`
+  note({ code: 'answer-misplaced', text })
+}
+
+const COUNTS: Readonly<Record<Found['means'], string>> = {
+  deny: 'counts as a deny',
+  ask_user: 'counts as an ask',
+  abort_turn: 'counts as the end of the turn',
+  hard_abort: 'counts as the end of the agent',
+}
+
+function instead(event: HookEvent, { means }: Found): string {
+  if (means === 'deny') return howToBlock(event)
+  if (means === 'ask_user') return howToAsk(event)
+  return `to end it, print {"action":"${means}","reason":"…"}`
+}
 
 const TOP_KEYS: ReadonlySet<string> = new Set([...Object.keys(TOP_FIELDS), 'async', 'asyncTimeout'])
 let spellings: ReadonlyMap<string, string> | undefined
 
 /** Keys without case and separators. Made only when an unknown key turns up. */
 function spelling(): ReadonlyMap<string, string> {
-  const keys = [...TOP_KEYS, ...specificKeys(), ...TERM_KEYS.values()]
-  spellings ??= new Map(keys.map((key) => [folded(key), key]))
+  spellings ??= new Map([...TOP_KEYS, ...specificKeys()].map((key) => [foldedWord(key), key]))
   return spellings
-}
-
-function folded(key: string): string {
-  return key.toLowerCase().replace(/[^a-z]/g, '')
 }
 
 /** None of these is a failure by itself. */
 export function misplacedIn(event: HookEvent, printed: Source): readonly Diagnostic[] {
-  const source = withoutAmplifiers(printed, actionOf(printed))
-  const inner = isObject(source.hookSpecificOutput) ? withoutAmplifiers(source.hookSpecificOutput) : {}
+  const action = actionOf(printed)
+  const source = without(printed, (key) => !TOP_KEYS.has(key) && isSaid(key, action))
+  const inner = isObject(source.hookSpecificOutput) ? without(source.hookSpecificOutput, isTerm) : {}
   const texts = [
     wrongName(event, source, inner),
     ...wrongWords(event, source, inner),
@@ -55,12 +62,9 @@ export function misplacedIn(event: HookEvent, printed: Source): readonly Diagnos
   return [...loud, { code: 'unknown-answer-key', text: `no answer has ${listed(unknown)}` }]
 }
 
-/** Amplifier's words count, so they are not misplaced. */
-function withoutAmplifiers(source: Source, action?: string): Source {
-  const others = Object.entries(source).filter(
-    ([key]) => !TERM_KEYS.has(key) && !(key === 'action' && action !== undefined),
-  )
-  return Object.fromEntries(others)
+/** HookResult's words count, so they are not misplaced. */
+function without(source: Source, isLeftOut: (key: string) => boolean): Source {
+  return Object.fromEntries(Object.entries(source).filter(([key]) => !isLeftOut(key)))
 }
 
 function wrongName(event: HookEvent, source: Source, inner: Source): string | undefined {
@@ -84,7 +88,7 @@ function wrongWords(event: HookEvent, source: Source, inner: Source): (string | 
 function wrongWord(event: HookEvent, key: string, source: Source, words: unknown): string | undefined {
   const given = source[key]
   if (!Array.isArray(words) || typeof given !== 'string' || words.includes(given)) return undefined
-  return `${key} ${shown(given)} decides nothing; ${isAsk(given) ? howToAsk(event) : howToBlock(event)}`
+  return `${key} ${shown(given)} decides nothing; ${meaningOfWord(given) === 'ask_user' ? howToAsk(event) : howToBlock(event)}`
 }
 
 function belongsInside(event: HookEvent, source: Source): string | undefined {
@@ -122,24 +126,29 @@ function misspelled(source: Source, inner: Source): string[] {
   return [...Object.keys(source), ...Object.keys(inner)]
     .filter(isMisspelled)
     .slice(0, MOST)
-    .map((key) => `${shown(key)} does not count: it is spelled ${spelling().get(folded(key))}`)
+    .map((key) => `${shown(key)} does not count: it is spelled ${spelling().get(foldedWord(key))}`)
 }
 
 function isMisspelled(key: string): boolean {
-  return !isKnown(key) && !FOREIGN_VERDICTS.has(key) && spelling().has(folded(key))
+  return !isKnown(key) && !isForeign(key) && spelling().has(foldedWord(key))
 }
 
 function foreign(event: HookEvent, source: Source, inner: Source): string | undefined {
-  const keys = [...Object.keys(source), ...Object.keys(inner)].filter((key) => FOREIGN_VERDICTS.has(key))
+  const keys = [...Object.keys(source), ...Object.keys(inner)].filter(isForeign)
   return keys.length === 0 ? undefined : `${listed(keys)} decides nothing; ${howToBlock(event)}`
 }
 
 function unknownKeys(source: Source, inner: Source): string[] {
   const keys = [...Object.keys(source), ...Object.keys(inner)].filter(
-    (key) => !isKnown(key) && !isMisspelled(key) && !FOREIGN_VERDICTS.has(key),
+    (key) => !isKnown(key) && !isMisspelled(key) && !isForeign(key),
   )
   const ruling = isObject(inner.decision) ? Object.keys(inner.decision) : []
   return [...keys, ...ruling.filter((key) => !Object.hasOwn(RULING_FIELDS, key))]
+}
+
+/** It decides in another system. */
+function isForeign(key: string): boolean {
+  return !isKnown(key) && !spelling().has(foldedWord(key)) && isClosingKey(key)
 }
 
 function isKnown(key: string): boolean {

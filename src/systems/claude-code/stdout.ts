@@ -2,10 +2,14 @@
 
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import { isObject, type Json, sameJson } from '../../core/base/json.js'
+import { rankOf } from '../../core/events/actions.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
-import { type Answer, readAnswer, type Source } from './answer.js'
+import { approvalTerms } from '../amplifier.js'
+import { type Entry, entriesIn, type Found } from '../closing.js'
+import { objectsIn } from '../json-lines.js'
+import { type Answer, closingOn, decisionOf, NO_ANSWER, readAnswer, type Source } from './answer.js'
 import { honouredOn } from './honoured.js'
-import { misplacedIn } from './misplaced.js'
+import { misplacedIn, noteMisplaced } from './misplaced.js'
 
 export type Stdout =
   | { readonly kind: 'nothing' }
@@ -22,24 +26,14 @@ export type Stdout =
 export function readStdout(event: HookEvent, stdout: string, note: (d: Diagnostic) => void): Stdout {
   const text = stdout.trim() // takes a byte-order mark away, too
   if (text === '') return { kind: 'nothing' }
-  if (!text.startsWith('{') || !text.endsWith('}')) {
-    if (holdsVerdict(event, text)) note({ code: 'answer-misplaced', text: NOT_ALONE })
-    return { kind: 'text', text }
-  }
-  const parsed = parse(text)
-  if ('source' in parsed) for (const d of repeatedVerdicts(text, parsed.source)) note(d)
-  return 'problem' in parsed ? { kind: 'broken', ...parsed } : readSource(event, parsed.source, note)
+  const parsed = text.startsWith('{') && text.endsWith('}') ? parse(text) : undefined
+  if (parsed && 'source' in parsed) return readSource(event, parsed.source, entriesIn(text), note)
+  const answer = closingAnswer(event, text, note)
+  if (answer) return { kind: 'answer', answer }
+  if (parsed) return { kind: 'broken', problem: parsed.problem }
+  if (holdsVerdict(event, text)) note({ code: 'answer-misplaced', text: NOT_ALONE })
+  return { kind: 'text', text }
 }
-
-/** A deny among log lines is lost, as in Claude Code, but here it is reported. */
-function holdsVerdict(event: HookEvent, text: string): boolean {
-  if (!/"(?:hookSpecificOutput|permissionDecision|decision|continue)"\s*:/.test(text)) return false
-  // Text that is context may well be about hooks.
-  return !honouredOn(event).plainContext || text.startsWith('{') || text.endsWith('}')
-}
-
-const NOT_ALONE =
-  'stdout holds what looks like an answer, but is not one JSON object from "{" to "}": it counts as plain text; print the JSON alone, and logs to stderr'
 
 function parse(text: string): { readonly source: Source } | { readonly problem: string } {
   try {
@@ -51,16 +45,42 @@ function parse(text: string): { readonly source: Source } | { readonly problem: 
   }
 }
 
-/** JSON keeps the last of two equal keys: report a verdict that is lost this way. */
-function repeatedVerdicts(text: string, source: Source): readonly Diagnostic[] {
-  return ['decision', 'permissionDecision', 'continue'].flatMap((key) => {
-    const written = text.split(`"${key}"`).length - 1
-    if (written < 2 || written <= JSON.stringify(source).split(`"${key}"`).length - 1) return []
-    return [{ code: 'malformed-field', text: `"${key}" stands twice in its answer; the last one counts` }]
+/** The closing answer among other text, or in output that was never finished: it counts for nothing but closing. */
+export function closingAnswer(
+  event: HookEvent,
+  text: string,
+  note: (d: Diagnostic) => void,
+): Answer | undefined {
+  const answers = objectsIn(text).flatMap((one): readonly Answer[] => {
+    const printed = JSON.parse(one) as Source
+    if (printed.async === true) return []
+    const source = withoutEcho(event, printed)
+    const closing = closingOn(event, entriesLeft(entriesIn(one), source))
+    return closing ? [{ ...NO_ANSWER, closing, approval: approvalTerms([source], []) }] : []
   })
+  const [highest] = answers.sort(
+    (a, b) => rankOf((b.closing as Found).means) - rankOf((a.closing as Found).means),
+  )
+  if (highest?.closing) note({ code: 'answer-misplaced', text: `${highest.closing.said} counts. ${ALONE}` })
+  return highest
 }
 
-function readSource(event: HookEvent, printed: Source, note: (d: Diagnostic) => void): Stdout {
+/** Text that holds an answer, but not on lines of its own. */
+function holdsVerdict(event: HookEvent, text: string): boolean {
+  if (!/"(?:hookSpecificOutput|permissionDecision|decision|continue)"\s*:/.test(text)) return false
+  // Text that is context may well be about hooks.
+  return !honouredOn(event).plainContext || text.startsWith('{') || text.endsWith('}')
+}
+
+const ALONE = 'Print one JSON object and nothing else; logs go to stderr'
+const NOT_ALONE = `stdout holds what looks like an answer, but is not one JSON object from "{" to "}": it counts as plain text. ${ALONE}`
+
+function readSource(
+  event: HookEvent,
+  printed: Source,
+  entries: readonly Entry[],
+  note: (d: Diagnostic) => void,
+): Stdout {
   if (printed.async === true) {
     const rest = Object.keys(printed).filter((key) => key !== 'async' && key !== 'asyncTimeout')
     if (rest.length > 0) {
@@ -77,8 +97,20 @@ function readSource(event: HookEvent, printed: Source, note: (d: Diagnostic) => 
     })
     if (Object.keys(source).length === 0) return { kind: 'echo' }
   }
-  for (const d of misplacedIn(event, source)) note(d)
-  return { kind: 'answer', answer: readAnswer(event, source) }
+  const answer = readAnswer(event, source, entriesLeft(entries, source))
+  const misplaced = decisionOf(event, answer)?.misplaced
+  if (misplaced) noteMisplaced(event, misplaced, note)
+  else for (const d of misplacedIn(event, source)) note(d)
+  return { kind: 'answer', answer }
+}
+
+/** Without the fields that the answer has no more. */
+function entriesLeft(entries: readonly Entry[], source: Source): readonly Entry[] {
+  let isLeft = true
+  return entries.filter(({ key, depth }) => {
+    if (depth === 1) isLeft = Object.hasOwn(source, key)
+    return isLeft
+  })
 }
 
 /** Fields passed through from stdin are not part of the answer; fields that the hook added are. */

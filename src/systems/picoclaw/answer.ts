@@ -192,14 +192,12 @@ function likely(key: string, paths: readonly string[]): string | undefined {
   return spelled ?? MEANINGS.get(word)?.find((path) => paths.includes(path))
 }
 
-/** Beginnings of words for an action. */
+/** Beginnings of words for an action that opens. The words that close are in a table of their own, and count. */
 const ACTION_STEMS: readonly (readonly [RegExp, string])[] = [
-  [/^(den(y|ied|ies)|block(s|ed|ing)?$|blocktool|refus|reject|forbid|veto|disallow|prevent)/, 'deny_tool'],
   [/^(cont|allow|approv|pass|proceed|accept|permit|ok$|noop|none|skip)/, 'continue'],
   [/^(mod|change|updat|rewrit|patch|replac|edit|transform)/, 'modify'],
   [/^(resp|answer|repl(y|ied)|return|mock|result)/, 'respond'],
-  [/^(hard|kill|exit|shutdown|terminat)/, 'hard_abort'],
-  [/^(abort|stop|cancel|halt|end(s|ed)?$|endturn)/, 'abort_turn'],
+  [/^(inject|context|addcontext)/, 'inject_context'],
 ]
 
 export function likelyAction(word: string): string | undefined {

@@ -2,8 +2,11 @@
 
 import { HookError } from '../../core/base/errors.js'
 import { type Data, isObject, type Json, sameJson } from '../../core/base/json.js'
-import { abortTurn, deny, type HookResult, hardAbort, respond } from '../../core/events/result.js'
+import { rankOf } from '../../core/events/actions.js'
+import type { HookResult } from '../../core/events/result.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
+import { approvalTerms, isSaid, lacking, type Said, saidIn } from '../amplifier.js'
+import { type Closing, closingAmong, entriesOf } from '../closing.js'
 import {
   CALL_FIELDS,
   innerObject,
@@ -21,9 +24,28 @@ import { encodeCall } from './encode.js'
 import { INTERCEPTS, type Intercept } from './protocol.js'
 import { RESULT_FIELDS } from './tool-result.js'
 
-const ACTIONS = ['continue', 'modify', 'respond', 'deny_tool', 'abort_turn', 'hard_abort'] as const
+/** The protocol's actions, and those that HookResult has besides. */
+const ACTIONS = [
+  'continue',
+  'modify',
+  'respond',
+  'inject_context',
+  'deny_tool',
+  'deny',
+  'ask_user',
+  'abort_turn',
+  'hard_abort',
+] as const
 type Action = (typeof ACTIONS)[number]
-const STOPS = ['deny_tool', 'abort_turn', 'hard_abort'] as const satisfies readonly Action[]
+
+/** What each action closes with. */
+const CLOSINGS: Readonly<Partial<Record<Action, Closing>>> = {
+  deny_tool: 'deny',
+  deny: 'deny',
+  ask_user: 'ask_user',
+  abort_turn: 'abort_turn',
+  hard_abort: 'hard_abort',
+}
 
 /** Whether it is the plain answer that most calls get. */
 export function goesOn(intercept: Intercept, result: Json): boolean {
@@ -46,50 +68,46 @@ export function decodeAnswer(intercept: Intercept, event: HookEvent, result: Jso
 
 function interception(reading: Reading, event: HookEvent, source: Data): HookResult {
   const { intercept, problems } = reading
-  const unknown = noteUnknownTop(reading, source)
-  const action = refusedElsewhere(reading, source) ?? actionOf(reading, source)
+  const unknown = noteUnknownTop(reading, source, saidKeys(intercept, source))
+  const closing = closingOf(reading, source)
+  const action = closing ?? actionOf(reading, source)
   const reason = reasonOf(reading, source)
   if (!action) refuseVerdictless(intercept, unknown, reason)
   if (action === 'respond') return responded(reading, event, source, reason)
-  const effects = changesOf(reading, event, source)
-  if (problems.length > 0) failOrNote(reading, action)
+  const said = saidBeside(reading, source)
+  const effects = { ...said, ...joined(said, changesOf(reading, event, source)) }
+  const missing = action === 'inject_context' ? lacking({ ...said, action }) : undefined
+  if (missing !== undefined) problems.push(missing)
+  if (problems.length > 0) failOrNote(reading, closing)
   if (action === 'modify' && !effects.data) refuseIdle(reading, source)
   noteIdle(reading, source)
-  return stop(reading, action, reason, effects) ?? going(effects, reason)
+  return closing ? closed(closing, reason, effects, source) : going(effects, reason)
 }
 
-/** A refusal in a field of another method or another system: it must not be lost. */
-function refusedElsewhere({ note }: Reading, source: Data): Action | undefined {
-  const stops = STOPS.find((one) => one === source.action)
-  const [field] =
-    Object.entries(source).find(([key, value]) => key !== 'action' && isRefusal(key, value)) ?? []
-  if (stops || field === undefined) return stops
-  const text = `${told(field)}:${told(source[field])} counts as "action":"deny_tool"; write that`
-  note({ code: 'answer-misplaced', text })
-  return 'deny_tool'
+/** Both may change the call; the protocol's own field counts more. */
+function joined(said: Said, changes: Effects): Effects {
+  return said.data && changes.data ? { ...changes, data: { ...said.data, ...changes.data } } : changes
 }
 
-const VERDICTS: ReadonlySet<string> = new Set([
-  'decision',
-  'verdict',
-  'permission',
-  'permissionDecision',
-  'behavior',
-])
-
-function isRefusal(key: string, value: Json): boolean {
-  if (key === 'approved' || key === 'allowed') return value === false
-  return VERDICTS.has(key) && typeof value === 'string' && likelyAction(value) === 'deny_tool'
+/** A word that refuses, asks or stops counts wherever it stands: it must not be lost. */
+function closingOf({ intercept, note }: Reading, source: Data): Closing | undefined {
+  const exact = ACTIONS.find((one) => one === source.action)
+  const own = exact && CLOSINGS[exact]
+  if (exact === 'deny_tool' && intercept !== 'before_tool') {
+    const text = `deny_tool is an action of hook.before_tool; it counts on ${INTERCEPTS[intercept].method} as a deny; use abort_turn`
+    note({ code: 'answer-misplaced', text })
+  }
+  const found = closingAmong(entriesOf(source))
+  if (!found || (own && rankOf(own) >= rankOf(found.means))) return own
+  const right = found.means === 'deny' ? 'deny_tool' : found.means
+  note({ code: 'answer-misplaced', text: `${found.said} counts as "action":"${right}"; write that` })
+  return found.means
 }
 
-function actionOf(reading: Reading, source: Data): Action | undefined {
-  const { intercept } = reading
-  const { action } = source
+function actionOf({ intercept }: Reading, { action }: Data): Action | undefined {
   if (action === undefined || action === '') return undefined
   const known = ACTIONS.find((one) => one === action)
   if (known) return known
-  const stops = misspeltStop(reading, source)
-  if (stops) return stops
   const near = typeof action === 'string' ? likelyAction(action) : undefined
   const guess = near ? `; did you mean ${near}?` : ''
   throw invalid(
@@ -98,12 +116,24 @@ function actionOf(reading: Reading, source: Data): Action | undefined {
   )
 }
 
-/** A misspelt deny must not be lost either. */
-function misspeltStop({ note }: Reading, { action }: Data): Action | undefined {
-  const near = typeof action === 'string' ? likelyAction(action) : undefined
-  const stops = STOPS.find((one) => one === near)
-  if (stops) note({ code: 'answer-misplaced', text: `action ${told(action)} counts as ${stops}; write that` })
-  return stops
+/** HookResult's own fields. `response` is the protocol's own after a model call, and says nothing without `respond`. */
+function saidKeys(intercept: Intercept, source: Data): readonly string[] {
+  const action = ACTIONS.some((one) => one === source.action) ? 'continue' : undefined
+  return Object.keys(source).filter((key) => {
+    if (key === 'response') return source.action === 'respond' && intercept !== 'after_llm'
+    return isSaid(key, action) && key !== 'reason'
+  })
+}
+
+/** What it says in HookResult's words, beside its verdict. */
+function saidBeside({ intercept, problems }: Reading, source: Data): Omit<Said, 'action' | 'response'> {
+  const own = saidKeys(intercept, source).map((key) => [key, source[key]])
+  const {
+    action: _,
+    response,
+    ...said
+  } = saidIn({ ...Object.fromEntries(own), action: 'continue' }, problems)
+  return said
 }
 
 /** A reason, or a field of another system, shows that a verdict was meant: it must not look like an approval. */
@@ -128,40 +158,34 @@ function reasonOf({ problems }: Reading, { reason }: Data): string | undefined {
   return isText(reason) ? reason : undefined
 }
 
-function going(effects: Effects, reason: string | undefined): HookResult {
-  return { ...effects, action: effects.data ? 'modify' : 'continue', ...(reason !== undefined && { reason }) }
+type Beside = Omit<Said, 'action'>
+
+function going(effects: Beside, reason: string | undefined): HookResult {
+  const action = effects.data ? 'modify' : effects.contextInjection ? 'inject_context' : 'continue'
+  return { ...effects, action, ...(reason !== undefined && { reason }) }
 }
 
-/** A deny or an abort counts on every method: it must never be lost. */
-function stop(
-  { intercept, note }: Reading,
-  action: Action | undefined,
-  reason: string | undefined,
-  effects: Effects = {},
-): HookResult | undefined {
-  switch (action) {
-    case 'deny_tool':
-      if (intercept !== 'before_tool') {
-        const instead = intercept === 'approve_tool' ? '"approved":false' : 'abort_turn'
-        const text = `deny_tool is an action of hook.before_tool; it counts on ${INTERCEPTS[intercept].method} as a deny; use ${instead}`
-        note({ code: 'answer-misplaced', text })
-      }
-      return deny(reason ?? 'Denied by a hook that gave no reason', effects)
-    case 'abort_turn':
-      return abortTurn(reason ?? 'A hook ended the turn and gave no reason', effects)
-    case 'hard_abort':
-      return hardAbort(reason ?? 'A hook ended the agent and gave no reason', effects)
-    default:
-      return undefined
-  }
+const NO_REASON: Readonly<Record<Closing, string>> = {
+  deny: 'Denied by a hook that gave no reason',
+  ask_user: 'A hook wants a person to decide',
+  abort_turn: 'A hook ended the turn and gave no reason',
+  hard_abort: 'A hook ended the agent and gave no reason',
 }
 
-/** Malformed fields are a failure, unless a refusal stands without them. */
-function failOrNote({ intercept, problems, note }: Reading, action: Action | undefined): void {
-  if (!STOPS.some((one) => one === action)) {
-    throw invalid(intercept, problems.join('; '))
-  }
-  for (const problem of problems) note({ code: 'malformed-field', text: `${problem}; the ${action} stands` })
+/** What closes counts on every method: it must never be lost. */
+function closed(closing: Closing, given: string | undefined, effects: Beside, source: Data): HookResult {
+  const { permission: _, ...rest } = effects
+  const reason = given ?? closingAmong(entriesOf(source))?.reason
+  if (closing !== 'ask_user') return { ...rest, action: closing, reason: reason ?? NO_REASON[closing] }
+  const terms = approvalTerms([source], [])
+  const approvalPrompt = isText(terms.approvalPrompt) ? terms.approvalPrompt : (reason ?? NO_REASON.ask_user)
+  return { ...rest, action: 'ask_user', ...terms, approvalPrompt, ...(reason !== undefined && { reason }) }
+}
+
+/** Malformed fields are a failure, unless what closes stands without them. */
+function failOrNote({ intercept, problems, note }: Reading, closing: Closing | undefined): void {
+  if (!closing) throw invalid(intercept, problems.join('; '))
+  for (const problem of problems) note({ code: 'malformed-field', text: `${problem}; the ${closing} stands` })
 }
 
 /** A hook that wants a change but makes none must not see the original go on as if all was well. */
@@ -186,13 +210,19 @@ function responded(reading: Reading, event: HookEvent, source: Data, reason: str
   if (intercept !== 'before_tool') {
     throw invalid(intercept, 'respond answers in place of a tool, and works on hook.before_tool alone')
   }
-  const result = innerObject(reading, source, 'result', RESULT_FIELDS)
+  const { permission: _, data: __, ...said } = saidBeside(reading, source)
+  const more = { ...said, ...(reason !== undefined && { reason }) }
   noteUnusedCall(reading, event, source)
+  // HookResult's own field for it, which may be any JSON.
+  if (source.result === undefined && source.response !== undefined && problems.length === 0) {
+    return { ...more, action: 'respond', response: source.response }
+  }
+  const result = innerObject(reading, source, 'result', RESULT_FIELDS)
   if (result === undefined && problems.length === 0) problems.push('respond needs "result"')
   if (result && result.for_llm === undefined && problems.length === 0)
     problems.push(`result.for_llm is missing`)
   if (problems.length > 0) throw invalid(intercept, problems.join('; '))
-  return respond(result, { ...userMessage(result ?? {}), ...(reason !== undefined && { reason }) })
+  return { ...more, ...userMessage(result ?? {}), action: 'respond', response: result as Data }
 }
 
 function noteUnusedCall(reading: Reading, event: HookEvent, source: Data): void {
@@ -214,19 +244,19 @@ const CHANGES = ['call', 'request', 'result', 'response', 'tool', 'arguments']
 
 function approval(reading: Reading, source: Data): HookResult {
   const { intercept, note, problems } = reading
-  noteUnknownTop(reading, source, ['action', ...CHANGES])
+  noteUnknownTop(reading, source, ['action', ...CHANGES, ...saidKeys(intercept, source)])
   const changes = CHANGES.filter((key) => source[key] !== undefined)
   if (changes.length > 0) {
     const text = `an approver may not change the call: ${changes.join(', ')} is ignored; use hook.before_tool`
     note({ code: 'verdict-ignored', text })
   }
   const reason = reasonOf(reading, source)
-  const refusal = refused(reading, source, reason)
-  if (refusal) {
-    for (const problem of problems) note({ code: 'malformed-field', text: `${problem}; the verdict stands` })
-    return refusal
-  }
   const { approved, action } = source
+  const closing = closingOfApprover(reading, source)
+  if (closing) {
+    for (const problem of problems) note({ code: 'malformed-field', text: `${problem}; the verdict stands` })
+    return closed(closing, reason, {}, source)
+  }
   if (approved !== true) problems.unshift(notApproved(source))
   else if (action !== undefined && action !== '' && action !== 'continue') {
     problems.unshift(
@@ -237,20 +267,19 @@ function approval(reading: Reading, source: Data): HookResult {
   return going({}, reason)
 }
 
-/** A refusal in either form stands, whatever is beside it. */
-function refused(reading: Reading, source: Data, reason: string | undefined): HookResult | undefined {
-  const action = ACTIONS.find((one) => one === source.action) ?? misspeltStop(reading, source)
-  if (action === 'abort_turn' || action === 'hard_abort') {
-    const text = `${action} is no answer of an approver ("approved" is); it counts all the same`
+/** Its own word is `approved`; every other that closes stands as well, whatever is beside it. */
+function closingOfApprover(reading: Reading, source: Data): Closing | undefined {
+  const { approved, action } = source
+  const found = closingAmong(entriesOf(source))
+  if (!found) return undefined
+  if (approved !== false) {
+    const text = `${found.said} counts, but an approver answers "approved":true or "approved":false`
+    reading.note({ code: 'answer-misplaced', text })
+  } else if (action !== undefined && action !== '') {
+    const text = `"action":${told(action)} is not read on hook.approve_tool; "approved":false counts`
     reading.note({ code: 'answer-misplaced', text })
   }
-  const stopped = stop(reading, action, reason)
-  if (stopped || source.approved !== false) return stopped
-  if (source.action !== undefined && source.action !== '') {
-    const text = `"action":${told(source.action)} is not read on hook.approve_tool; "approved":false counts`
-    reading.note({ code: 'answer-misplaced', text })
-  }
-  return deny(reason ?? 'Refused by an approver that gave no reason')
+  return found.means
 }
 
 function notApproved({ approved }: Data): string {

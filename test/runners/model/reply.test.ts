@@ -78,6 +78,9 @@ describe('a no', () => {
     ['ＤＥＮＹ: too wide', 'too wide'],
     ['No. {"ok": false, "reason": "too wide"}', 'too wide'],
     ['No. {"ok": true}', '{"ok": true}'],
+    ['Yes, I object', 'Yes, I object'],
+    ['Yes. I must refuse.', 'Yes. I must refuse.'],
+    ['Yes, block it', 'Yes, block it'],
   ])('in more words: %j', (text, reason) => {
     expect(read(text)).toEqual({ ok: false, impossible: false, ...(reason && { reason }) })
     expect(notes).toEqual([])
@@ -93,6 +96,12 @@ describe('a no', () => {
     ['{"ok": true, "decision": "block"}', undefined],
     ['{"permissionDecision": "deny", "ok": true}', undefined],
     ['{"ok": true, "safe": false}', undefined],
+    ['{"ok": true, "block": true}', undefined],
+    ['{"ok": true, "deny": true, "reason": "bad"}', 'bad'],
+    ['{"ok": true, "approved": false}', undefined],
+    ['{"ok": true, "permission": "ask"}', undefined],
+    ['{"ok": true, "continue": false}', undefined],
+    ['{"ok": true, "hookSpecificOutput": {"behavior": "deny"}}', undefined],
     ['{"ok": true, "decision": ["block"]}', undefined],
     ['Here it is: {"decision": "block", "reason": "bad"}', 'bad'],
     ['[{"verdict": "denied"}]', undefined],
@@ -191,6 +200,9 @@ describe('neither', () => {
     'yes no',
     'yes\nno',
     'maybe',
+    'Yes, this is bad',
+    'Yes, malware',
+    'Yes: hesitantly',
     'true',
     '1',
     'null',

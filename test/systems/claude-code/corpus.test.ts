@@ -104,6 +104,7 @@ const FAILED = 'a failure has the words of the kernel: whose, and what happened 
 const STEADY = 'among equals hook order counts, not who finished first or last (≠C, semantics §3)'
 const STOPPED =
   'continue: false on PreToolUse: the tool does not run, so that nothing else about the call counts (≠C, §9)'
+const CLOSING = 'a deny or an ask counts wherever it stands, in any spelling (≠C, §9)'
 const DEFERRED = 'defer is an ask (≠C, semantics §9)'
 const SCHEMA = 'the schema of a tool is the host’s, who refuses what does not fit'
 const ENDED = 'ends the loop; that is what a deny of PostToolBatch means here (semantics §1)'
@@ -113,6 +114,16 @@ type Difference = Partial<Seen> & { readonly failed?: boolean; readonly why: str
 
 /** Every difference, with our outcome of the probe and the reason. */
 const DIFFERENT: Readonly<Record<string, Difference>> = {
+  'e-0-two-json': { decision: 'deny', failed: false, why: CLOSING },
+  'e-1-twojson': { decision: 'deny', failed: false, why: CLOSING },
+  'j-top-decision-deny': { decision: 'deny', failed: false, why: CLOSING },
+  'j-top-decision-ask': { decision: 'ask', failed: false, why: CLOSING },
+  'j-top-permissionDecision': { decision: 'deny', why: CLOSING },
+  'j-hso-noname': { decision: 'deny', failed: false, why: CLOSING },
+  'j-hso-lowername': { decision: 'deny', failed: false, why: CLOSING },
+  'j-hso-badpd': { decision: 'deny', failed: false, why: CLOSING },
+  'j-hso-Deny-case': { decision: 'deny', failed: false, why: CLOSING },
+  'j-hso-decision-block': { decision: 'deny', why: CLOSING },
   'e-2-text-noerr': { reason: 'Blocked by hook h0', why: NAMED },
   'e-2-nothing': { reason: 'Blocked by hook h0', why: NAMED },
   'p-exit2-noerr': { reason: 'Blocked by hook h0', why: NAMED },

@@ -234,28 +234,23 @@ describe('PermissionRequest', () => {
   })
 
   it('a malformed decision is a failure, but a deny stands', () => {
-    for (const decision of [
-      'deny',
-      {},
-      { behavior: 'block' },
-      { behavior: 'allow', updatedInput: 1 },
-      null,
-    ]) {
+    for (const decision of ['allow', {}, { behavior: 'yes' }, { behavior: 'allow', updatedInput: 1 }, null]) {
       expect(ruled(decision).error?.code).toBe('ANSWER_INVALID')
     }
+    for (const decision of ['deny', { behavior: 'block' }])
+      expect(ruled(decision).result?.action).toBe('deny')
     const { result, codes } = ruled({ behavior: 'deny', message: 5 })
     expect([result?.action, ...codes]).toEqual(['deny', 'malformed-field'])
   })
 
-  it('a decision at the top level decides nothing, which is said', () => {
-    for (const decision of ['block', 'approve']) {
-      const { result, notes } = read('PermissionRequest', { stdout: { decision } })
-      expect(result).toEqual({ action: 'continue' })
-      expect(notes[0]).toMatchObject({
-        code: 'verdict-ignored',
-        text: expect.stringContaining('"behavior":"deny"'),
-      })
-    }
+  it('a decision at the top level opens nothing, but closes (≠C), and both are said', () => {
+    const right = { text: expect.stringContaining('"behavior":"deny"') }
+    const approved = read('PermissionRequest', { stdout: { decision: 'approve' } })
+    expect(approved.result).toEqual({ action: 'continue' })
+    expect(approved.notes[0]).toMatchObject({ code: 'verdict-ignored', ...right })
+    const blocked = read('PermissionRequest', { stdout: { decision: 'block', reason: 'no' } })
+    expect(blocked.result).toEqual({ action: 'deny', reason: 'no' })
+    expect(blocked.notes).toEqual([{ code: 'answer-misplaced', ...right }])
   })
 })
 

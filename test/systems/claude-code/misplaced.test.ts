@@ -1,4 +1,4 @@
-// Decisions in places where they do not count: ignored as in Claude Code, but always reported.
+// Words in the wrong place: what closes counts, nothing else does, and both are always reported.
 
 import { describe, expect, it } from 'vitest'
 import { BASH, eventOf, read, specific } from './reply.js'
@@ -10,15 +10,25 @@ const TO_ASK =
   'to ask, print {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"…"}}'
 
 describe('at the wrong level', () => {
-  it('permissionDecision and its kin at the top level are ignored, and the right JSON is shown', () => {
+  it('a deny at the top level counts, and the right JSON is shown', () => {
     const { result, notes } = read(BASH, {
       stdout: { permissionDecision: 'deny', permissionDecisionReason: 'TR' },
+    })
+    expect(result).toEqual({ action: 'deny', reason: 'TR' })
+    expect(notes).toEqual([
+      { code: 'answer-misplaced', text: `"permissionDecision":"deny" counts as a deny; ${TO_BLOCK}` },
+    ])
+  })
+
+  it('an allow and its kin at the top level are ignored, and the right JSON is shown', () => {
+    const { result, notes } = read(BASH, {
+      stdout: { permissionDecision: 'allow', permissionDecisionReason: 'TR' },
     })
     expect(result).toEqual({ action: 'continue' })
     expect(notes).toEqual([
       {
         code: 'answer-misplaced',
-        text: '"permissionDecision", "permissionDecisionReason" at the top level does not count; print {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"TR"}}',
+        text: '"permissionDecision", "permissionDecisionReason" at the top level does not count; print {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"TR"}}',
       },
     ])
   })
@@ -27,18 +37,21 @@ describe('at the wrong level', () => {
     { updatedInput: { command: 'x' } },
     { additionalContext: 'x' },
     { permissionDecision: 'allow' },
-    { hookEventName: 'PreToolUse', permissionDecision: 'deny' },
+    { hookEventName: 'PreToolUse', permissionDecision: 'allow' },
   ])('%j is ignored, which is said once', (stdout) => {
     const { result, codes } = read(BASH, { stdout })
     expect([result, codes]).toEqual([{ action: 'continue' }, ['answer-misplaced']])
   })
 
-  it('decision and reason in hookSpecificOutput are ignored', () => {
-    const { result, notes } = read(BASH, {
-      stdout: specific('PreToolUse', { decision: 'block', reason: 'R' }),
-    })
-    expect(result).toEqual({ action: 'continue' })
-    expect(notes).toEqual([
+  it('decision and reason in hookSpecificOutput block, and approve nothing', () => {
+    const blocked = read(BASH, { stdout: specific('PreToolUse', { decision: 'block', reason: 'R' }) })
+    expect(blocked.result).toEqual({ action: 'deny', reason: 'R' })
+    expect(blocked.notes).toEqual([
+      { code: 'answer-misplaced', text: `"decision":"block" counts as a deny; ${TO_BLOCK}` },
+    ])
+    const approved = read(BASH, { stdout: specific('PreToolUse', { decision: 'approve', reason: 'R' }) })
+    expect(approved.result).toEqual({ action: 'continue' })
+    expect(approved.notes).toEqual([
       {
         code: 'answer-misplaced',
         text: `"decision", "reason" in hookSpecificOutput does not count: it belongs at the top level; ${TO_BLOCK}`,
@@ -46,8 +59,10 @@ describe('at the wrong level', () => {
     ])
   })
 
-  it('a decision object at the top level is a failure that says where it belongs', () => {
-    const { error, notes } = read('PermissionRequest', { stdout: { decision: { behavior: 'deny' } } })
+  it('a decision object at the top level refuses, or is a failure that says where it belongs', () => {
+    const denied = read('PermissionRequest', { stdout: { decision: { behavior: 'deny', message: 'M' } } })
+    expect(denied.result).toEqual({ action: 'deny', reason: 'M' })
+    const { error, notes } = read('PermissionRequest', { stdout: { decision: { behavior: 'allow' } } })
     expect(error?.code).toBe('ANSWER_INVALID')
     expect(notes[0]).toMatchObject({
       code: 'answer-misplaced',
@@ -57,9 +72,19 @@ describe('at the wrong level', () => {
 })
 
 describe('on the wrong event', () => {
-  it('a field that the event does not have is ignored, and what blocks is said', () => {
+  it('a deny that the event does not have counts where the hook could block', () => {
+    const stdout = specific('PostToolUse', { permissionDecision: 'deny', permissionDecisionReason: 'R' })
+    expect(read('PostToolUse', { stdout })).toMatchObject({
+      result: { action: 'deny', reason: 'R' },
+      codes: ['answer-misplaced'],
+    })
+    const { result, codes } = read('SessionEnd', { stdout: { permissionDecision: 'deny' } })
+    expect([result, codes]).toEqual([{ action: 'continue' }, ['answer-misplaced']])
+  })
+
+  it('another field that the event does not have is ignored, and what blocks is said', () => {
     const { result, notes } = read('PostToolUse', {
-      stdout: specific('PostToolUse', { permissionDecision: 'deny' }),
+      stdout: specific('PostToolUse', { permissionDecision: 'allow' }),
     })
     expect(result).toEqual({ action: 'continue' })
     expect(notes).toEqual([
@@ -90,17 +115,39 @@ describe('on the wrong event', () => {
 
 describe('in the wrong words', () => {
   it.each([
-    ['"deny" as decision', { decision: 'deny' }, 'decision "deny" decides nothing'],
+    ['"deny" as decision', { decision: 'deny', reason: 'no' }, '"decision":"deny"'],
+    ['"block" for "deny"', { permissionDecision: 'block', reason: 'no' }, '"permissionDecision":"block"'],
+    ['"Deny" for "deny"', { permissionDecision: 'Deny', reason: 'no' }, '"permissionDecision":"Deny"'],
+    ['Cursor’s deny', { permission: 'deny', agent_message: 'no' }, '"permission":"deny"'],
+    ['Cline’s cancel', { cancel: true, errorMessage: 'no' }, '"cancel":true'],
+    ['a prompt hook’s no', { ok: false, reason: 'no' }, '"ok":false'],
+    ['a flag', { blocked: true, message: 'no' }, '"blocked":true'],
+    ['another flag', { approved: false, reason: 'no' }, '"approved":false'],
+    ['an action', { action: 'block', reason: 'no' }, '"action":"block"'],
+    ['another case', { Decision: 'DENY', reason: 'no' }, '"Decision":"DENY"'],
+    ['snake_case', { permission_decision: 'deny', reason: 'no' }, '"permission_decision":"deny"'],
+    [
+      'all of it in snake_case',
+      { hook_specific_output: { behavior: 'deny', reason: 'no' } },
+      '"behavior":"deny"',
+    ],
+  ])('D4: %s counts, inside and outside, and the right JSON is shown', (_, answer, said) => {
+    for (const stdout of [answer, specific('PreToolUse', answer), { hookSpecificOutput: answer }]) {
+      const { result, notes } = read(BASH, { stdout })
+      expect(result).toEqual({ action: 'deny', reason: 'no' })
+      expect(notes).toContainEqual({
+        code: 'answer-misplaced',
+        text: `${said} counts as a deny; ${TO_BLOCK}`,
+      })
+    }
+  })
+
+  it.each([
     ['"allow" for "approve"', { decision: 'allow' }, 'decision "allow" decides nothing'],
     [
-      '"block" for "deny"',
-      specific('PreToolUse', { permissionDecision: 'block' }),
-      'permissionDecision "block" decides nothing',
-    ],
-    [
-      '"Deny" for "deny"',
-      specific('PreToolUse', { permissionDecision: 'Deny' }),
-      'permissionDecision "Deny" decides nothing',
+      '"approve" for "allow"',
+      specific('PreToolUse', { permissionDecision: 'approve' }),
+      'permissionDecision "approve" decides nothing',
     ],
   ])('%s is a failure, and the right JSON is shown', (_, stdout, text) => {
     const { error, notes } = read(BASH, { stdout })
@@ -108,24 +155,26 @@ describe('in the wrong words', () => {
     expect(notes).toEqual([{ code: 'answer-misplaced', text: `${text}; ${TO_BLOCK}` }])
   })
 
-  it.each(['ask', 'ask_user'])('"%s" as decision is a failure that says how to ask', (decision) => {
-    const { error, notes } = read(BASH, { stdout: { decision } })
-    expect(error).toMatchObject({ code: 'ANSWER_INVALID', hint: expect.stringContaining(TO_ASK) })
+  it.each(['ask', 'ask_user', 'confirm'])('"%s" as decision asks, and how to ask is said', (decision) => {
+    const { result, notes } = read(BASH, { stdout: { decision, reason: 'sure?' } })
+    expect(result).toEqual({ action: 'ask_user', approvalPrompt: 'sure?', reason: 'sure?' })
     expect(notes).toEqual([
-      { code: 'answer-misplaced', text: `decision "${decision}" decides nothing; ${TO_ASK}` },
+      { code: 'answer-misplaced', text: `"decision":"${decision}" counts as an ask; ${TO_ASK}` },
     ])
+    const { error } = read('Stop', { stdout: { decision } })
+    expect(error?.code).toBe('ANSWER_INVALID')
   })
 
   it('on PermissionRequest, too', () => {
     for (const decision of ['deny', { behavior: 'block' }]) {
-      const { error, codes } = read('PermissionRequest', {
+      const { result, codes } = read('PermissionRequest', {
         stdout: specific('PermissionRequest', { decision }),
       })
-      expect([error?.code, ...codes]).toEqual(['ANSWER_INVALID', 'answer-misplaced'])
+      expect([result?.action, ...codes]).toEqual(['deny', 'answer-misplaced'])
     }
   })
 
-  it.each(['HookSpecificOutput', 'hook_specific_output', 'Decision', 'systemmessage', 'permission_decision'])(
+  it.each(['HookSpecificOutput', 'hook_specific_output', 'systemmessage', 'additional_context'])(
     'the key %s is ignored, and its spelling is shown',
     (key) => {
       const { result, notes } = read(BASH, { stdout: { [key]: 'deny' } })
@@ -136,14 +185,9 @@ describe('in the wrong words', () => {
     },
   )
 
-  it('what other systems decide with is ignored, and the right JSON is shown', () => {
-    const answers = [
-      { action: 'block' },
-      { permission: 'deny' },
-      { ok: false, reason: 'x' },
-      { blocked: true },
-    ]
-    for (const stdout of [...answers, specific('PreToolUse', { behavior: 'deny' })]) {
+  it('what other systems allow with is ignored, and the right JSON is shown', () => {
+    const answers = [{ permission: 'allow' }, { ok: true, reason: 'x' }, { blocked: false }, { allow: true }]
+    for (const stdout of [...answers, specific('PreToolUse', { behavior: 'allow' })]) {
       const { result, notes } = read(BASH, { stdout })
       expect(result).toEqual({ action: 'continue' })
       expect(notes).toEqual([{ code: 'answer-misplaced', text: expect.stringContaining(TO_BLOCK) }])
@@ -215,6 +259,13 @@ describe('an echo of the hook’s own input', () => {
   it('with a decision added is that decision', () => {
     const { result } = echoed({ ...BASH.data, decision: 'block', reason: 'no' })
     expect(result).toEqual({ action: 'deny', reason: 'no' })
+  })
+
+  it('on a line of its own among other text is still an echo', () => {
+    const event = eventOf('ElicitationResult', { mcp_server_name: 's', action: 'decline', content: {} })
+    for (const text of [JSON.stringify(event.data), JSON.stringify(event.data, null, 2)]) {
+      expect(read(event, { stdout: `log\n${text}\nlog` }).result).toEqual({ action: 'continue' })
+    }
   })
 
   it('of another event is no echo', () => {

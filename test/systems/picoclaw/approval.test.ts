@@ -18,12 +18,33 @@ describe('an approver', () => {
   })
 
   it('fails with anything but a boolean', () => {
-    for (const approved of ['true', 1, 0, null, {}, [], 'yes']) {
+    for (const approved of ['true', 1, null, {}, [], 'yes']) {
       expect(read('approve_tool', { approved }).error?.message).toMatch(/approved"? (must be|is missing)/)
     }
     for (const answer of [{}, { action: 'continue' }, { action: 'modify' }, { reason: 'fine' }, null, true]) {
       expect(read('approve_tool', answer).error).toBeDefined()
     }
+  })
+
+  it('refuses in other words as well, and that is said', () => {
+    for (const answer of [
+      { approved: 0 },
+      { approved: 'no' },
+      { allow: false },
+      { ok: false },
+      { decision: 'block' },
+      { hookSpecificOutput: { permissionDecision: 'deny' } },
+      { approved: true, permission: 'deny' },
+    ]) {
+      const { result, codes } = read('approve_tool', { ...answer, reason: 'no' })
+      expect(result).toEqual({ action: 'deny', reason: 'no' })
+      expect(codes).toContain('answer-misplaced')
+    }
+  })
+
+  it('D5: may ask a person', () => {
+    const { result } = read('approve_tool', { action: 'ask_user', approval_prompt: 'Really?' })
+    expect(result).toEqual({ action: 'ask_user', approvalPrompt: 'Really?' })
   })
 
   it('hears which field was probably meant', () => {

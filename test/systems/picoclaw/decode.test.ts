@@ -91,7 +91,6 @@ describe.each(INTERCEPTORS)('%s', (intercept) => {
 
   it('a misspelt deny or abort counts, and is said', () => {
     for (const [action, counts, meant] of [
-      ['deny', 'deny', 'deny_tool'],
       ['block', 'deny', 'deny_tool'],
       ['Deny-Tool', 'deny', 'deny_tool'],
       ['abort', 'abort_turn', 'abort_turn'],
@@ -102,9 +101,71 @@ describe.each(INTERCEPTORS)('%s', (intercept) => {
       expect(result).toEqual({ action: counts, reason: 'no' })
       expect(notes[0]).toMatchObject({
         code: 'answer-misplaced',
-        text: `action "${action}" counts as ${meant}; write that`,
+        text: `"action":"${action}" counts as "action":"${meant}"; write that`,
       })
     }
+  })
+
+  it('D5: asks a person, with terms in either spelling', () => {
+    for (const answer of [
+      { action: 'ask_user', approvalPrompt: 'Really?', approvalTimeout: 9 },
+      { action: 'ask_user', approval_prompt: 'Really?', approval_timeout: 9 },
+    ]) {
+      expect(read(intercept, answer)).toMatchObject({
+        result: { action: 'ask_user', approvalPrompt: 'Really?', approvalTimeout: 9 },
+        notes: [],
+      })
+    }
+    expect(read(intercept, { action: 'ask_user', reason: 'why' }).result).toEqual({
+      action: 'ask_user',
+      reason: 'why',
+      approvalPrompt: 'why',
+    })
+    expect(read(intercept, { action: 'ask', reason: 'why' }).result?.action).toBe('ask_user')
+  })
+
+  it('D5: injects context, with its role and lifetime', () => {
+    for (const answer of [
+      { action: 'inject_context', contextInjection: 'hint', contextInjectionRole: 'user', ephemeral: true },
+      {
+        action: 'inject_context',
+        context_injection: 'hint',
+        context_injection_role: 'user',
+        ephemeral: true,
+      },
+    ]) {
+      expect(read(intercept, answer)).toMatchObject({
+        result: {
+          action: 'inject_context',
+          contextInjection: 'hint',
+          contextInjectionRole: 'user',
+          ephemeral: true,
+        },
+        notes: [],
+      })
+    }
+    expect(read(intercept, { action: 'inject_context' }).error?.message).toContain('needs contextInjection')
+  })
+
+  it('D6: says everything else that HookResult can', () => {
+    const { result, notes } = read(intercept, {
+      action: 'deny',
+      reason: 'no',
+      user_message: 'Refused',
+      user_message_level: 'warning',
+      context_injection: null,
+      suppress_output: true,
+    })
+    expect(result).toEqual({
+      action: 'deny',
+      reason: 'no',
+      userMessage: 'Refused',
+      userMessageLevel: 'warning',
+      suppressOutput: true,
+    })
+    expect(notes).toEqual([])
+    const changed = read(intercept, { action: 'modify', data: { channel: 'x' } })
+    expect(changed.result).toEqual({ action: 'modify', data: { channel: 'x' } })
   })
 
   it('an unknown action is a failure that names the nearest', () => {
@@ -209,6 +270,13 @@ describe('respond', () => {
       expect(quiet.result).not.toHaveProperty('userMessage')
       expect(quiet.result?.action).toBe('respond')
     }
+  })
+
+  it('D6: takes HookResult’s own field, which may be any JSON', () => {
+    expect(read('before_tool', { action: 'respond', response: { rows: [1] } })).toMatchObject({
+      result: { action: 'respond', response: { rows: [1] } },
+      notes: [],
+    })
   })
 
   it('does not use the call beside it, and says so where that would change something', () => {

@@ -1,0 +1,216 @@
+// The words with which a hook refuses, asks or stops, in every spelling that hooks use. One table for all kinds of hooks.
+// Closing is generous: a word of this table counts wherever its author could have meant it. Nothing here ever opens.
+
+import { isObject } from '../core/base/json.js'
+import { rankOf } from '../core/events/actions.js'
+
+/** What a closing word means. */
+export type Closing = 'deny' | 'ask_user' | 'abort_turn' | 'hard_abort'
+
+/** Values of a verdict key, without case and separators. */
+const VALUES: Readonly<Record<Closing, string>> = {
+  deny: `deny denied denies denytool denycall block blocked blocks blocking blocktool blockcall reject rejected rejects
+    refuse refused refuses forbid forbidden forbids disallow disallowed disallows veto vetoed prevent prevented decline
+    declined cancel cancels cancelled canceled notallowed notapproved notok notsafe unapproved unauthorized unsafe no nope false`,
+  ask_user: `ask asks asked askuser askpermission defer deferred confirm requireapproval requiresapproval needapproval
+    needsapproval approvalrequired`,
+  abort_turn: 'abort aborts aborted abortturn stop stops stopped halt halted endturn',
+  hard_abort: 'hardabort hardstop kill killed exit shutdown terminate terminated',
+}
+
+/** Keys whose value is a word for the verdict. */
+const VERDICT_KEYS = 'decision permissiondecision permission action verdict behavior behaviour'
+
+/** Keys that models, who answer in their own words, give a verdict with as well. */
+const SPOKEN_KEYS = 'answer result outcome status judgement judgment'
+
+/** Keys that close with true, */
+const REFUSING_KEYS: Readonly<Record<Closing, string>> = {
+  deny: `deny denied block blocked reject rejected refuse refused forbid forbidden disallow disallowed veto unsafe
+    cancel cancelled canceled`,
+  ask_user: 'ask askuser requireapproval requiresapproval needsapproval approvalrequired',
+  abort_turn: 'abort abortturn stop',
+  hard_abort: 'hardabort',
+}
+
+/** and keys that close with false. */
+const APPROVING_KEYS: Readonly<Record<Closing, string>> = {
+  deny: 'ok okay allow allowed approve approved permit permitted accept accepted proceed safe',
+  ask_user: '',
+  abort_turn: 'continue',
+  hard_abort: '',
+}
+
+const TRUE: ReadonlySet<string> = new Set(['true', 'yes', '1'])
+const FALSE: ReadonlySet<string> = new Set(['false', 'no', '0'])
+
+type Words = ReadonlyMap<string, Closing>
+
+function wordsOf(table: Readonly<Record<Closing, string>>): Words {
+  const rows = Object.entries(table) as [Closing, string][]
+  return new Map(rows.flatMap(([means, words]) => listOf(words).map((word) => [word, means] as const)))
+}
+
+function listOf(words: string): readonly string[] {
+  return words.split(/\s+/).filter(Boolean)
+}
+
+const MEANINGS = wordsOf(VALUES)
+const REFUSING = wordsOf(REFUSING_KEYS)
+const APPROVING = wordsOf(APPROVING_KEYS)
+const VERDICTS: ReadonlySet<string> = new Set(listOf(VERDICT_KEYS))
+const SPOKEN: ReadonlySet<string> = new Set(listOf(SPOKEN_KEYS))
+
+const LONGEST_WORD = 40
+
+/** Without case and separators: `permission_decision` is `permissiondecision`. */
+export function foldedWord(word: string): string {
+  return word.length > LONGEST_WORD ? '' : word.toLowerCase().replace(/[^a-z0-9]/g, '')
+}
+
+/** What a word means as the value of a verdict. */
+export function meaningOfWord(word: string): Closing | undefined {
+  return MEANINGS.get(foldedWord(word))
+}
+
+/** Whether a key can close an answer. */
+export function isClosingKey(key: string): boolean {
+  const word = foldedWord(key)
+  return VERDICTS.has(word) || REFUSING.has(word) || APPROVING.has(word)
+}
+
+/** What one field means, `{"decision": "deny"}` for example; undefined if it closes nothing. */
+export function meaningOf(key: string, value: unknown): Closing | undefined {
+  if (typeof value === 'object') return undefined
+  const name = foldedWord(key)
+  const said = foldedWord(String(value))
+  if (VERDICTS.has(name)) return MEANINGS.get(said)
+  if (TRUE.has(said)) return REFUSING.get(name)
+  return FALSE.has(said) ? APPROVING.get(name) : undefined
+}
+
+/** Whether a model names its verdict with this key. */
+export function isSpokenVerdict(key: string): boolean {
+  const name = foldedWord(key)
+  return VERDICTS.has(name) || SPOKEN.has(name)
+}
+
+// ---- one answer -----------------------------------------------------------------------------------------------
+
+/** One field of a JSON object. */
+export interface Entry {
+  readonly key: string
+  /** Undefined for an object or a list, whose own entries follow. An item of a list has the key of the list. */
+  readonly value: unknown
+  /** 1 in the outermost object. */
+  readonly depth: number
+  /** The path to its object, if closing words count there: '', `hookSpecificOutput.`, …; otherwise undefined. */
+  readonly place: string | undefined
+}
+
+/** A closing word in an answer. */
+export interface Found {
+  readonly means: Closing
+  /** `hookSpecificOutput.permissionDecision` */
+  readonly path: string
+  /** As it was written: `"decision":"deny"`. */
+  readonly said: string
+  readonly reason?: string
+  /** The same key stands there more than once. */
+  readonly isRepeated: boolean
+}
+
+/** Objects in which closing words count, besides the answer itself. */
+const PLACES: ReadonlySet<string> = new Set(['hookspecificoutput', 'decision', 'permission'])
+const DEEPEST_PLACE = 2
+
+function placeIn({ place, depth }: Pick<Entry, 'place' | 'depth'>, key: string): string | undefined {
+  const counts = place !== undefined && depth <= DEEPEST_PLACE && PLACES.has(foldedWord(key))
+  return counts ? `${place}${key}.` : undefined
+}
+
+/** Whether a closing word can act where it was said. */
+export type Acts = (means: Closing, key: string) => boolean
+
+/** The highest verdict that can act, the first among equals. */
+export function closingAmong(entries: readonly Entry[], acts: Acts = () => true): Found | undefined {
+  let found: { readonly entry: Entry; readonly means: Closing } | undefined
+  for (const entry of entries) {
+    const means = entry.place === undefined ? undefined : meaningOf(entry.key, entry.value)
+    if (!means || (found && rankOf(means) <= rankOf(found.means)) || !acts(means, entry.key)) continue
+    found = { entry, means }
+  }
+  if (!found) return undefined
+  const { key, value, place } = found.entry
+  const reason = reasonAmong(entries, place)
+  return {
+    means: found.means,
+    path: `${place}${key}`,
+    said: `${JSON.stringify(key)}:${JSON.stringify(value)}`,
+    ...(reason !== undefined && { reason }),
+    isRepeated: entries.filter((entry) => entry.place === place && entry.key === key).length > 1,
+  }
+}
+
+/** Keys of a reason, the likeliest first. */
+const REASONS = listOf(
+  `permissiondecisionreason stopreason reason denyreason blockreason message agentmessage errormessage usermessage
+   followupmessage explanation why error`,
+)
+
+/** Beside the word first, then in any place that counts. */
+function reasonAmong(entries: readonly Entry[], beside: string | undefined): string | undefined {
+  const texts = entries.filter(
+    ({ place, value }) => place !== undefined && typeof value === 'string' && value.trim() !== '',
+  )
+  for (const group of [texts.filter(({ place }) => place === beside), texts]) {
+    for (const name of REASONS) {
+      const entry = group.find(({ key }) => foldedWord(key) === name)
+      if (entry) return entry.value as string
+    }
+  }
+  return undefined
+}
+
+// ---- its fields -----------------------------------------------------------------------------------------------
+
+/** The fields of a parsed object and of the objects in it where closing words count. */
+export function entriesOf(object: object, place = '', depth = 1): readonly Entry[] {
+  return Object.entries(object).flatMap(([key, value]: [string, unknown]): readonly Entry[] => {
+    const entry = { key, value: typeof value === 'object' ? undefined : value, depth, place }
+    const inner = isObject(value) ? placeIn(entry, key) : undefined
+    return inner === undefined ? [entry] : [entry, ...entriesOf(value as object, inner, depth + 1)]
+  })
+}
+
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g
+
+/** Every field of a valid JSON text, however deep, also repeated ones, which JSON.parse drops. */
+export function entriesIn(text: string): readonly Entry[] {
+  const entries: Entry[] = []
+  /** The objects and lists that are open, and the current key of each. */
+  const open: { key: string; readonly place: string | undefined }[] = []
+  let scalar = ''
+  const add = (value: unknown): Entry | undefined => {
+    const last = open.at(-1)
+    const entry = last && { ...last, value, depth: open.length }
+    if (entry) entries.push(entry)
+    return entry
+  }
+  for (const [token] of text.matchAll(TOKENS)) {
+    const last = open.at(-1)
+    if (token === '{' || token === '[') {
+      const entry = add(undefined)
+      const place = token === '[' ? undefined : entry ? placeIn(entry, entry.key) : ''
+      open.push({ key: entry?.key ?? '', place })
+    } else if (token === ':') {
+      if (last) last.key = String(JSON.parse(scalar))
+      scalar = ''
+    } else if (token === '}' || token === ']' || token === ',') {
+      if (scalar !== '') add(JSON.parse(scalar))
+      scalar = ''
+      if (token !== ',') open.pop()
+    } else scalar = token
+  }
+  return entries
+}

@@ -1,0 +1,75 @@
+// JSON objects that stand on lines of their own in a text, among whatever else a program prints.
+
+/** Where an object may begin. */
+interface Opening {
+  readonly at: number
+  /** Only spaces and other objects stand before it on its line. */
+  readonly isClean: boolean
+}
+
+interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** Characters that are parsed at most, for each character of the text: noise must not cost more than it is worth. */
+const PATIENCE = 16
+
+/** The outermost objects, as they are written. Takes linear time. */
+export function objectsIn(text: string): readonly string[] {
+  const objects: string[] = []
+  let patience = PATIENCE * text.length
+  let after = 0
+  // An outer span comes before those in it.
+  for (const { start, end } of spansIn(text).sort((a, b) => a.start - b.start || b.end - a.end)) {
+    if (start < after || end - start > patience) continue
+    const one = text.slice(start, end)
+    if (isJson(one)) {
+      objects.push(one)
+      after = end
+    } else patience -= one.length
+  }
+  return objects
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A string of JSON ends on its line, so that a line with half a string is none of JSON's. */
+const LINE = /[^\r\n]+/g
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}]|[^\s"{}]+|"/g
+
+/** From each brace to the one that closes it, where both stand at the edge of a line. */
+function spansIn(text: string): Span[] {
+  const spans: Span[] = []
+  let open: Opening[] = []
+  for (const line of text.matchAll(LINE)) {
+    let isClean = true
+    for (const token of line[0].matchAll(TOKEN)) {
+      const at = line.index + token.index
+      if (token[0] === '{') {
+        open.push({ at, isClean })
+        isClean = false
+      } else if (token[0] === '}') {
+        const opening = open.pop()
+        isClean = opening?.isClean ?? false
+        if (opening?.isClean && ENDS.test(line[0].slice(token.index + 1))) {
+          spans.push({ start: opening.at, end: at + 1 })
+        }
+      } else if (token[0] === '"') {
+        open = []
+        break
+      } else isClean = false
+    }
+  }
+  return spans
+}
+
+/** Nothing follows on the line, or the next object. */
+const ENDS = /^\s*(?:\{|$)/

@@ -362,7 +362,7 @@ export async function runFromCopy(
   context: HookContext,
 ): Promise<unknown> {
   let said = ''
-  const { session, outcome, note, onAbort } = context
+  const { session, outcome, note, onAbort, lastWord } = context
   try {
     return await run(event, {
       // Made when first asked for; most hooks never do.
@@ -373,6 +373,7 @@ export async function runFromCopy(
       session,
       outcome,
       note,
+      lastWord,
       printed(output) {
         said = output.stderr ?? ''
         context.printed(output)

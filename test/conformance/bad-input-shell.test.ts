@@ -209,7 +209,8 @@ describe('a program that does not end', NO_HANG, () => {
     ['prints without end, and ignores TERM', `trap '' TERM PIPE; while :; do yes; done`],
     ['has closed its output', `exec >&- 2>&-; sleep ${FOREVER}`],
     ['has closed its input', `exec <&-; sleep ${FOREVER}`],
-    ['has printed a deny, and goes on', `echo '{"decision":"block","reason":"too late"}'; sleep ${FOREVER}`],
+    ['has printed half a deny, and goes on', `printf '{"decision":"block","reason":'; sleep ${FOREVER}`],
+    ['has printed an allow, and goes on', `echo '{"decision":"approve"}'; sleep ${FOREVER}`],
     ['waits for children', `sleep ${FOREVER} & sleep ${FOREVER} | cat & wait`],
     ['starts itself again and again', `while :; do sleep ${FOREVER} & wait $!; done`],
     ['reads an input that has ended', `cat; cat; sleep ${FOREVER}`],
@@ -368,8 +369,15 @@ describe('output', NO_HANG, () => {
   })
 
   it('of two JSON documents is a failure', async () => {
-    const two = `echo '{"decision":"block","reason":"a"}'; echo '{"decision":"block","reason":"b"}'`
+    const two = `echo '{"systemMessage":"a"}'; echo '{"systemMessage":"b"}'`
     await failsLoudly({ command: two }, { why: 'ANSWER_INVALID', says: /not valid JSON/ })
+  })
+
+  it('of two JSON documents of which one closes is closed', async () => {
+    bad(`echo '{"continue":true}'; echo '{"decision":"block","reason":"b"}'`)
+    const outcome = await project.fire('PreToolUse', BASH)
+    expect(outcome).toMatchObject({ action: 'deny', reason: 'b' })
+    expect(said(outcome)).toEqual([expect.stringContaining('Print one JSON object')])
   })
 
   it('of two JSON documents, and exit code 2: a deny, and the documents are reported', async () => {
@@ -379,11 +387,43 @@ describe('output', NO_HANG, () => {
     expect(said(outcome)).toEqual([expect.stringContaining('not valid JSON')])
   })
 
-  it('of log lines around a deny is no deny, but is said loudly', async () => {
-    bad(`echo 'checking…'; echo '{"decision":"block","reason":"lost"}'`)
+  it('D2: of log lines around a deny is a deny, and that is said', async () => {
+    bad(`echo 'checking…'; echo '{"decision":"block","reason":"found"}'; echo done`)
     const outcome = await project.fire('PreToolUse', BASH)
-    expect(outcome.action).toBe('continue')
+    expect(outcome).toMatchObject({ action: 'deny', reason: 'found' })
+    expect(said(outcome)).toEqual([expect.stringContaining('logs go to stderr')])
+  })
+
+  it('of log lines around an allow or a rewrite is neither', async () => {
+    const specific =
+      '{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"x"}}'
+    bad(`echo 'checking…'; echo '{"hookSpecificOutput":${specific}}'`)
+    const outcome = await project.fire('PreToolUse', BASH)
+    expect(outcome).toMatchObject({ action: 'continue', modified: false })
+    expect(outcome.permission).toBeUndefined()
     expect(said(outcome)).toEqual([expect.stringContaining('looks like an answer')])
+  })
+
+  it('D1: past the time-out: a deny that was printed whole counts', async () => {
+    bad({ command: `echo '{"decision":"block","reason":"in time"}'; sleep 300`, timeout: 2 })
+    const outcome = await project.fire('PreToolUse', BASH)
+    expect(outcome).toMatchObject({ action: 'deny', reason: 'in time' })
+    expect(said(outcome).join()).toContain('it did not answer within its 2 s; its deny counts')
+  })
+
+  it('D1: past the time-out: half a deny, and an allow, count for nothing', async () => {
+    for (const printed of ['{"decision":"block","rea', '{"decision":"approve"}']) {
+      project.file('half', printed)
+      await failsLoudly(
+        { command: `cat ${project.path('half')}; sleep 300`, timeout: 2 },
+        { why: 'HOOK_TIMEOUT', says: /within its 2 s/ },
+      )
+    }
+  })
+
+  it('D1: over the bound: a deny that was printed before counts', async () => {
+    bad(`echo '{"decision":"block","reason":"first"}'; yes | head -c 2000000`)
+    expect(await project.fire('PreToolUse', BASH)).toMatchObject({ action: 'deny', reason: 'first' })
   })
 
   const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
@@ -410,11 +450,11 @@ describe('output', NO_HANG, () => {
     expect(await project.fire('PreToolUse', BASH)).toMatchObject({ action: 'deny', reason: 'b' })
   })
 
-  it('with a deny that a later key of the same name takes back: that is said', async () => {
+  it('D3: with a deny that a later key of the same name would take back is a deny', async () => {
     bad(`echo '{"decision":"block","reason":"a","decision":"approve"}'`)
     const outcome = await project.fire('PreToolUse', BASH)
-    expect(outcome.action).toBe('continue')
-    expect(said(outcome)).toEqual([expect.stringContaining('stands twice')])
+    expect(outcome).toMatchObject({ action: 'deny', reason: 'a' })
+    expect(said(outcome)).toEqual([expect.stringContaining('stands more than once')])
   })
 
   it('with __proto__ and its kin decides nothing, pollutes nothing, and is reported', async () => {
@@ -813,7 +853,7 @@ describe('in any company', NO_HANG, () => {
     ['sleep 300', true],
     ['/no/such/program', true],
     [`echo '{"decision":}'`, true],
-    [printing({ decision: 'deny' }), true],
+    [printing({ decision: 'perhaps' }), true],
     ['yes | head -c 2000000', true],
   ]
 

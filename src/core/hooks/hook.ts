@@ -55,6 +55,8 @@ export interface HookContext {
   readonly note: (d: Diagnostic) => void
   /** Keeps what the hook printed, for the trace. */
   readonly printed: (output: Printed) => void
+  /** A refusal or a question that counts if the hook does not answer in time: it was given before the time was up. */
+  readonly lastWord: (result: HookResult) => void
 }
 
 /** A program's output, within bounds. */

@@ -330,20 +330,32 @@ class Sequence extends Watched implements Dispatched, CallSite {
     void this.#runPass(++this.#pass)
   }
 
-  #miss(hook: Hook, now: number): void {
+  #miss(hook: Hook, now: number, late?: unknown): void {
     const own = now >= this.#now + longestOf(hook)
     const limit = own ? `within its ${longestOf(hook) / 1000} s` : 'before the deadline of the fire'
     const error = new HookError('HOOK_TIMEOUT', `it did not answer ${limit}`, timeoutHint(hook))
     this.#rest()
     this.#call?.abort(error)
-    this.#fail(hook, error, !own)
+    const word = this.#call?.closingWord(late)
+    if (word) this.#takeLast(hook, word, error)
+    else this.#fail(hook, error, !own)
+  }
+
+  /** A refusal that was read is never lost, however late the hook is. */
+  #takeLast(hook: Hook, word: HookResult, overdue: HookError): void {
+    try {
+      this.#take(hook, word)
+      this.#call?.push({ code: overdue.code, text: `${overdue.message}; its ${word.action} counts` })
+    } catch (thrown) {
+      this.#fail(hook, hookError(hook, thrown))
+    }
   }
 
   /** A hook that blocks the event loop keeps the timer from firing; it has missed its deadline all the same. */
   #takeInTime(hook: Hook, answer: unknown): void {
     const now = this.#clock.now()
     if (now < this.dueAt) this.#take(hook, answer, now)
-    else this.#miss(hook, now)
+    else this.#miss(hook, now, answer)
   }
 
   #take(hook: Hook, value: unknown, now?: number): void {

@@ -1,8 +1,10 @@
 // One run of one hook: what the hook may use, and what its failure counts as.
 
 import { type Diagnostic, type DiagnosticSink, HookError, isHookError, textOf } from '../base/errors.js'
+import { isObject } from '../base/json.js'
 import { withoutSecrets } from '../base/secrets.js'
 import { plainText } from '../base/text.js'
+import { endsChain, isAction } from '../events/actions.js'
 import type { EventKind } from '../events/events.js'
 import { CONTINUE, deny, type HookResult } from '../events/result.js'
 import type { Hook, HookContext, HookEvent, Printed, SessionInfo } from '../hooks/hook.js'
@@ -22,6 +24,7 @@ export class HookCall implements HookContext, DiagnosticSink {
   readonly #site: CallSite
   #controller: AbortController | undefined
   #output: Printed | undefined
+  #lastWord: HookResult | undefined
   #listeners: readonly (() => void)[] | undefined
   #aborted: { readonly reason: unknown } | undefined
 
@@ -62,6 +65,21 @@ export class HookCall implements HookContext, DiagnosticSink {
     return (output: Printed) => {
       this.#output = output
     }
+  }
+
+  get lastWord() {
+    return (result: HookResult) => {
+      this.#lastWord = result
+    }
+  }
+
+  /** What closes among the hook's words so far; a late answer counts as the last. Changes do not count any more. */
+  closingWord(late?: unknown): HookResult | undefined {
+    const word = late ?? this.#lastWord
+    if (!isObject(word) || !isAction(word.action)) return undefined
+    if (!endsChain(word.action) && word.action !== 'ask_user') return undefined
+    const { data: _, ...rest } = word as unknown as HookResult
+    return rest
   }
 
   /** The hook's output so far. */

@@ -11,7 +11,7 @@ import {
   type Printed,
 } from '../../core/hooks/hook.js'
 import { isFolder } from '../../files/folder.js'
-import { decode } from '../../systems/claude-code/decode.js'
+import { type Asker, decode, decodeUnfinished } from '../../systems/claude-code/decode.js'
 import { encode } from '../../systems/claude-code/encode.js'
 import { afterAsyncLine, asyncTimeout, isAsyncLine } from '../../systems/claude-code/stdout.js'
 import type { HookSpec, Place, Surroundings } from '../hook-spec.js'
@@ -65,7 +65,8 @@ export function commandHook(
   let prepared = false
   const run = async (event: HookEvent, context: HookContext) => {
     if (!prepared) prepared = madeDataFolder(place, context.note)
-    const { envFile, ...program } = programFor(event, spec, handedOn, context)
+    const { envFile, ...made } = programFor(event, spec, handedOn, context)
+    const program: Program = { ...made, soFar: (ending) => lastWord(event, ending, asker, context) }
     announce(spec, surroundings, context.note)
     const start = (one: Program) =>
       programs.run(
@@ -97,6 +98,18 @@ export function commandHook(
     run: foreign === undefined ? run : () => Promise.reject(noSuchPlaceholder(foreign)),
   }
   return handler.asyncRewake ? { ...made, wakes: true } : made
+}
+
+/** A refusal that it had printed when its time was up counts. */
+function lastWord(
+  event: HookEvent,
+  ending: Ending,
+  asker: Asker,
+  { note, printed, lastWord }: HookContext,
+): void {
+  report(ending, note, printed)
+  const word = decodeUnfinished(event, ending, asker, note)
+  if (word) lastWord(word)
 }
 
 /** Only exit code 2 wakes the model; any other deny of such a hook is noted and dropped. */

@@ -38,14 +38,21 @@ const PARTING_MS = 50
 export function follow(
   child: ChildProcessWithoutNullStreams,
   group: ProcessGroup,
-  outputLimit: number,
+  { outputLimit, soFar }: Bounds,
   signal: AbortSignal,
   leftBehind: LeftBehind,
   goesOn?: GoesOn,
 ): Promise<Ending | GoingOn> {
   return new Promise((resolve, reject) => {
-    new Execution(child, group, outputLimit, { resolve, reject, leftBehind }, goesOn).obey(signal)
+    new Execution(child, group, outputLimit, { resolve, reject, leftBehind, soFar }, goesOn).obey(signal)
   })
+}
+
+export interface Bounds {
+  /** Bytes kept of each stream. */
+  readonly outputLimit: number
+  /** Called if the program is ended before its time, with what it had printed by then. */
+  readonly soFar?: ((unfinished: Ending) => void) | undefined
 }
 
 /** Tells who was still there when the program had ended or was aborted. */
@@ -58,7 +65,7 @@ interface Waiting {
   readonly reject: (reason: unknown) => void
 }
 
-interface Caller extends Waiting {
+interface Caller extends Waiting, Pick<Bounds, 'soFar'> {
   /** Called after the answer, if others of the group had to be ended; or after an abort, if a process outside it holds the output. */
   readonly leftBehind: LeftBehind
 }
@@ -103,6 +110,8 @@ class Execution {
     this.#stopListening = onAbort(signal, () => {
       if (!this.#settle()) return
       this.#aborted = true
+      // Nobody waits for what a program says that goes on by itself.
+      if (this.#waiting === this.#caller) this.#caller.soFar?.(this.#ending({ code: null, signal: null }))
       this.#waiting.reject(signal.reason)
       this.#endGroup()
     })
@@ -179,14 +188,19 @@ class Execution {
     setImmediate(() => {
       if (this.#group.end()) this.#caller.leftBehind('group')
     })
-    this.#waiting.resolve({
-      code: exit.code,
-      signal: exit.signal,
-      stdout: this.#stdout.text(),
-      stderr: this.#stderr.text(),
+    this.#waiting.resolve(this.#ending(exit))
+  }
+
+  #ending({ code, signal }: Exit): Ending {
+    const [stdout, stderr] = [this.#stdout.text(), this.#stderr.text()]
+    return {
+      code,
+      signal,
+      stdout,
+      stderr,
       cut: this.#stdout.cut,
       ...(this.#heldBy && { heldBy: this.#heldBy }),
-    })
+    }
   }
 
   /** False if the caller has its answer already. */

@@ -15,6 +15,8 @@ export interface Program {
   readonly input: string
   /** Bytes kept of each stream; default 1 MiB. */
   readonly outputLimit?: number
+  /** Called if it is aborted, with what it had printed by then. */
+  readonly soFar?: (unfinished: Ending) => void
 }
 
 const OUTPUT_LIMIT = 1024 * 1024
@@ -53,7 +55,8 @@ export class Programs {
     this.#groups.add(group)
     child.stdin.on('error', ignore) // a program may close its input early, or never read it
     child.stdin.end(program.input)
-    return follow(child, group, program.outputLimit ?? OUTPUT_LIMIT, signal, leftBehind, goesOn)
+    const { outputLimit = OUTPUT_LIMIT, soFar } = program
+    return follow(child, group, { outputLimit, soFar }, signal, leftBehind, goesOn)
   }
 
   /** Settles when every group that was started here is gone, and everything left behind was reported. */

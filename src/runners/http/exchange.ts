@@ -13,12 +13,16 @@ export interface Question {
   /** The hook is one of the user's own files. */
   readonly own: boolean
   readonly allowedPrivateHosts: readonly string[]
+  /** Called if nobody waits any more, with what was read of the answer by then. */
+  readonly soFar?: (unfinished: Reply) => void
 }
 
 export interface Reply {
   readonly status: number
   readonly headers: IncomingMessage['headers']
   readonly body: string
+  /** The answer did not come to its end; `body` is what was read of it. */
+  readonly failure?: HookError
 }
 
 type OnAbort = (listener: () => void) => void
@@ -64,6 +68,8 @@ class Exchange {
   #isWritten = false
   /** An answer has begun. */
   #isAnswered = false
+  /** What was read of an answer that counts. */
+  #soFar: (() => Reply) | undefined
 
   constructor(question: Question, reach: Reach, { request, agent }: Network, connection: 'kept' | 'fresh') {
     this.#question = question
@@ -99,7 +105,10 @@ class Exchange {
       request.once('response', (response) => this.#read(response, socket))
       this.#connect(socket)
     })
-    onAbort(() => this.#fail(new HookError('ABORTED', 'nobody waits for its answer any more')))
+    onAbort(() => {
+      if (!this.#isSettled && this.#soFar) this.#question.soFar?.(this.#soFar())
+      this.#fail(new HookError('ABORTED', 'nobody waits for its answer any more'))
+    })
     return this.#settled
   }
 
@@ -155,13 +164,11 @@ class Exchange {
       return
     }
     const body = new Body(counts ? MOST_BYTES : EXCERPT_BYTES)
-    const finish = () => this.#finish({ status, headers, body: body.text })
+    const soFar = () => ({ status, headers, body: body.text })
+    if (counts) this.#soFar = soFar
+    const finish = (failure?: HookError) => this.#finish({ ...soFar(), ...(failure && { failure }) })
     /** The rest is not wanted, or does not come. */
-    const breakOff = (why: () => HookError) => {
-      if (this.#isSettled) return
-      if (counts) this.#fail(why())
-      else this.#giveUp(finish)
-    }
+    const breakOff = (why: () => HookError) => this.#giveUp(() => finish(counts ? why() : undefined))
     response.on('data', (chunk: Buffer) => {
       if (!body.add(chunk)) breakOff(tooLarge)
     })
@@ -186,7 +193,7 @@ class Exchange {
     if (!this.#request.writableFinished) this.#request.destroy()
   }
 
-  /** Stops reading an answer that does not count. */
+  /** Stops reading. */
   #giveUp(finish: () => void): void {
     if (this.#isSettled) return
     finish()

@@ -4,7 +4,7 @@ import { HookError, textOf } from '../../core/base/errors.js'
 import { plainText, shown } from '../../core/base/text.js'
 import type { HookResult } from '../../core/events/result.js'
 import type { Hook, HookContext, HookEvent } from '../../core/hooks/hook.js'
-import { decode } from '../../systems/claude-code/decode.js'
+import { type Asker, decode, decodeUnfinished } from '../../systems/claude-code/decode.js'
 import { encode } from '../../systems/claude-code/encode.js'
 import type { HookSpec, Surroundings } from '../hook-spec.js'
 import { announce, bounded } from '../telling.js'
@@ -50,6 +50,11 @@ export function httpHook(
     const { headers = {}, allowedEnvVars: own = [] } = handler
     const given = ownHeaders({ headers, own, allowed: http_allowed_env_vars, env: process.env }, context.note)
     announce(spec, surroundings, context.note)
+    const asker: Asker = { name: hook.name, onFailure: hook.onFailure, late: hook.detached }
+    const soFar = ({ body }: Reply) => {
+      const word = decodeUnfinished(event, printedBy(body), asker, context.note)
+      if (word) context.lastWord(word)
+    }
     const { ask } = await import('./exchange.js')
     const reply = await ask(
       {
@@ -58,11 +63,12 @@ export function httpHook(
         body: encode(event),
         own: isUsersOwn(spec),
         allowedPrivateHosts: allowed_private_hosts,
+        soFar,
       },
       context.onAbort,
     )
     if (reply.body !== '') context.printed({ stdout: bounded(reply.body) })
-    return answer(event, reply, hook, url, context.note)
+    return answer({ event, asker, url, note: context.note }, reply)
   }
   return { ...hook, run }
 }
@@ -92,22 +98,34 @@ function checked(url: URL | undefined, text: string, patterns: readonly string[]
 
 // ---- what comes back ------------------------------------------------------------------------------------------
 
-/** A status from 200 to 299 with a JSON object is an answer; with an empty body it is no objection. Everything else is a failure, whatever it says. */
-function answer(
-  event: HookEvent,
-  { status, headers, body }: Reply,
-  { name, onFailure, detached }: Omit<Hook, 'run'>,
-  url: URL,
-  note: HookContext['note'],
-): HookResult {
+interface Case {
+  readonly event: HookEvent
+  readonly asker: Asker
+  readonly url: URL
+  readonly note: HookContext['note']
+}
+
+/**
+ * A status from 200 to 299 with a JSON object is an answer; with an empty body it is no objection. Another status is a
+ * failure, whatever it says. Of an answer that is not one JSON object, or not whole, only what closes counts.
+ */
+function answer({ event, asker, url, note }: Case, { status, headers, body, failure }: Reply): HookResult {
   if (status >= 300 && status <= 399) throw redirected(status, headers.location, url)
   if (status < 200 || status > 299) {
     const text = `${url.host} answered with status ${status}, which is no answer${excerpt(body)}`
     throw badReply(text, STATUS_HINTS[status])
   }
-  if (body.trim() !== '') checkObject(body, note)
-  const reply = { code: 0, signal: null, stdout: body, stderr: '', cut: false }
-  return decode(event, reply, { name, onFailure, late: detached }, note)
+  const problem = failure ?? problemOf(body, note)
+  if (!problem) return decode(event, printedBy(body), asker, note)
+  const closed = decodeUnfinished(event, printedBy(body), asker, note)
+  if (!closed) throw problem
+  note({ code: problem.code, text: `${problem.message}; its ${closed.action} counts` })
+  return closed
+}
+
+/** As if a program had printed it. */
+function printedBy(body: string) {
+  return { code: 0, signal: null, stdout: body, stderr: '', cut: false }
 }
 
 /** These statuses are about the request. */
@@ -131,30 +149,33 @@ function redirected(status: number, location: string | undefined, url: URL): Hoo
 const NAME_THE_LAST = 'Write the URL into the hook that the server redirects to, if you trust it.'
 
 /** Plain text of a server never becomes context, unlike a command's. */
-function checkObject(body: string, note: HookContext['note']): void {
+function problemOf(body: string, note: HookContext['note']): HookError | undefined {
   const text = body.trim()
-  const parsed = text.startsWith('{') ? parse(text) : undefined
-  if (parsed === undefined) {
-    throw new HookError('ANSWER_INVALID', `its answer is no JSON object${excerpt(body)}`, {
+  if (text === '') return undefined
+  if (!text.startsWith('{')) {
+    return new HookError('ANSWER_INVALID', `its answer is no JSON object${excerpt(body)}`, {
       hint: ONE_OBJECT,
     })
   }
+  const parsed = parse(text)
+  if (parsed instanceof HookError) return parsed
   if ('async' in parsed && parsed.async === true) {
     note({
       code: 'async-verdict-ignored',
       text: 'it answered "async":true, but a server cannot answer later',
     })
   }
+  return undefined
 }
 
 const ONE_OBJECT = 'Let the server answer with one JSON object as Claude Code documents it, or with nothing.'
 
-function parse(text: string): object {
+function parse(text: string): object | HookError {
   try {
     return JSON.parse(text) as object
   } catch (error) {
     const problem = `its answer begins like a JSON object but is not valid JSON: ${textOf(error).slice(0, 200)}`
-    throw new HookError('ANSWER_INVALID', problem, { hint: ONE_OBJECT, cause: error })
+    return new HookError('ANSWER_INVALID', problem, { hint: ONE_OBJECT, cause: error })
   }
 }
 

@@ -35,6 +35,8 @@ interface Asking {
   readonly wish: string | undefined
   readonly signal: AbortSignal
   readonly note: (d: Diagnostic) => void
+  /** Called if the time is up, with what the model's command had printed by then. */
+  readonly soFar?: (reply: string) => void
 }
 
 /** Rejects with HookError, or with the reason of the signal as soon as it is aborted. */
@@ -50,7 +52,7 @@ export async function ask(
     return askFunction(embedder, question, asking)
   if (embedder === undefined && settings && 'command' in settings) {
     if (wish !== undefined) note(ignored(wish, `the command ${shown(settings.command[0])}`))
-    return askCommand(settings, question, programs, signal)
+    return askCommand(settings, question, programs, asking)
   }
   const { model, asked } = await languageModelOf(source, asking)
   return guarded(asked, signal, async () => {
@@ -172,12 +174,15 @@ async function askCommand(
   { command }: CommandSettings,
   { system, prompt }: Question,
   programs: Programs,
-  signal: AbortSignal,
+  { signal, soFar }: Asking,
 ): Promise<Answered> {
   const [file = '', ...args] = command
   if (process.env[WITHIN]) throw within(file)
   const input = `${system}\n\n${prompt}\n`
-  const program = { file, args, cwd: homedir(), env: environment(), input, outputLimit: REPLY_LIMIT }
+  const program = {
+    ...{ file, args, cwd: homedir(), env: environment(), input, outputLimit: REPLY_LIMIT },
+    soFar: ({ stdout }: Ending) => soFar?.(stdout),
+  }
   const ending = await programs.run(program, signal).catch((error: unknown) => {
     throw isHookError(error, 'HOOK_NOT_STARTED') ? notStarted(error) : error
   })

@@ -35,7 +35,11 @@ export function promptHook(
     announce(spec, surroundings, note)
     const question = questionFor(handler.prompt, event, asker)
     noteCut(question, note)
-    const answered = await ask(models(), question, programs, { wish: handler.model, signal, note })
+    const soFar = (said: string) => {
+      const no = noIn(said)
+      if (no) context.lastWord(verdictOf(no, event, asker, note))
+    }
+    const answered = await ask(models(), question, programs, { wish: handler.model, signal, note, soFar })
     show(answered, context)
     const reply = read(answered, note)
     checkSeenWhole(reply, question, event)

@@ -216,6 +216,7 @@ describe('its time', NO_HANG, () => {
       outcome: undefined,
       note: () => {},
       printed: () => {},
+      lastWord: () => {},
     }
     const answer = await made.run({ name: 'PostToolUse', data: POST, session: undefined }, context)
     expect(answer).toBeInstanceOf(LateAnswer)

@@ -90,6 +90,7 @@ function answer(handler: CommandHandler, setup: Setup = {}): Promise<unknown> {
     outcome: undefined,
     note: (d) => notes.push(d),
     printed: (output) => prints.push(output),
+    lastWord: () => {},
   }
   return Promise.resolve(made(handler, setup).run({ name: 'PreToolUse', data, session }, context))
 }

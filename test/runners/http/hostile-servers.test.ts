@@ -31,7 +31,7 @@ describe('a server that', () => {
     ['breaks off in its headers', 'HTTP/1.1 200 OK\r\nContent-', /^HOOK_FAILED/],
     [
       'says that it sends more',
-      `HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n${DENY}`,
+      'HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n{}',
       /^HOOK_FAILED: it broke off/,
     ],
     ['dies after its headers', 'HTTP/1.1 200 OK\r\n\r\n', /^HOOK_FAILED: it sent headers and closed/],
@@ -94,6 +94,27 @@ describe('a server that', () => {
   ] as const)('%s fails', async ([, text, words]) => {
     expect(await station.failure(await bytes(text))).toMatch(words)
     await station.noneOpen()
+  })
+
+  test.for([
+    ['breaks off after a deny', `HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n${DENY}`],
+    ['sends a deny and too much', `HTTP/1.0 200 OK\r\n\r\n${DENY}\n${'x'.repeat(1_100_000)}`],
+    ['sends a deny among other lines', `HTTP/1.0 200 OK\r\n\r\nlog\n${DENY}\nlog`],
+    ['sends a deny and another object', `HTTP/1.0 200 OK\r\n\r\n{"continue":true}\n${DENY}`],
+  ] as const)('D1, D2: %s has refused', async ([, text]) => {
+    expect(await station.ask(await bytes(text))).toMatchObject({ action: 'deny', reason: 'HD' })
+    expect(station.notes.map(({ code }) => code)).toContain('answer-misplaced')
+    await station.noneOpen()
+  })
+
+  test('D1: sends a deny and never ends had refused in time', async () => {
+    const controller = new AbortController()
+    const url = await station.raw((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n${DENY}\n`)
+      setTimeout(() => controller.abort(), 200)
+    })
+    await station.failure(url, { signal: controller.signal })
+    expect(station.lastWords).toMatchObject([{ action: 'deny', reason: 'HD' }])
   })
 
   test('has headers of less than 64 KiB is read', async () => {

@@ -182,6 +182,13 @@ describe('an answer', () => {
       { action: 'inject_context', contextInjection: 'HCTX' },
     ],
     ['a stop', '{"continue": false, "stopReason": "enough"}', { action: 'abort_turn', reason: 'enough' }],
+    ['D2: two objects of which one closes', `{}${DENY}`, { action: 'deny', reason: 'HD' }],
+    ['D4: another agent’s deny', '{"permission": "deny", "reason": "no"}', { action: 'deny', reason: 'no' }],
+    [
+      'D6: a HookResult',
+      '{"action": "respond", "response": "cached", "user_message": "from cache"}',
+      { action: 'respond', response: 'cached', userMessage: 'from cache' },
+    ],
   ] as const)('of %s counts', async ([, body, result]) => {
     expect(await station.ask(await station.says(body))).toMatchObject(result)
   })
@@ -222,7 +229,7 @@ describe('an answer', () => {
     ['a string', '"deny"', 'no JSON object'],
     ['null', 'null', 'no JSON object'],
     ['half an object', '{"decision": "block"', 'not valid JSON'],
-    ['two objects', `${DENY}${DENY}`, 'not valid JSON'],
+    ['two objects', '{"continue":true}{}', 'not valid JSON'],
     ['an object and more', `${DENY} done`, 'not valid JSON'],
     ['a wrong type', '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": 5}}', ''],
     ['a page', '<html>{}</html>', 'no JSON object'],

@@ -14,7 +14,7 @@ import {
   type Socket,
 } from 'node:net'
 import type { Data, Diagnostic, HookContext, Message } from 'carabiner'
-import type { HookEvent, Origin } from 'carabiner/core'
+import type { HookEvent, HookResult, Origin } from 'carabiner/core'
 import type { Printed } from '../../../src/core/hooks/hook.js'
 import type { Place } from '../../../src/runners/hook-spec.js'
 import { type HttpHandler, type HttpTerms, httpHook } from '../../../src/runners/http/http-hook.js'
@@ -45,6 +45,7 @@ export interface Setup {
 /** Everything is closed by `close`. */
 export class Station {
   readonly notes: Diagnostic[] = []
+  readonly lastWords: HookResult[] = []
   readonly printed: Printed[] = []
   readonly shown: Message[] = []
   readonly seen: Seen[] = []
@@ -139,6 +140,7 @@ export class Station {
       outcome: undefined,
       note: (d) => this.notes.push(d),
       printed: (output) => this.printed.push(output),
+      lastWord: (result) => this.lastWords.push(result),
     }
   }
 

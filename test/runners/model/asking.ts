@@ -56,6 +56,7 @@ export class Asking {
       outcome: undefined,
       note: (d: Diagnostic) => this.notes.push(d),
       printed: (output: Printed) => this.printed.push(output),
+      lastWord: () => {},
     }
     const whole = { name: 'PreToolUse', data: CALL, session: undefined, ...event }
     return (await hook.run(whole, context)) as HookResult

@@ -149,5 +149,6 @@ function contextOf(
     outcome,
     note: (d) => notes.push(d),
     printed: (output) => prints.push(output),
+    lastWord: () => {},
   }
 }

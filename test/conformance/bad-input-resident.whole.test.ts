@@ -9,14 +9,13 @@ import type { Outcome } from '../../src/core/hooks/outcome.js'
 import type { Session } from '../../src/core/session/session.js'
 import type { Hooks } from '../../src/hooks.js'
 import { createHooks } from '../../src/runtime.js'
-import { isLarge } from '../property/runs.js'
 import { Workshop } from '../runners/command/workshop.js'
 import { MANNERS } from '../runners/process/hall.js'
 import { until } from '../runners/until.js'
 
 const MIB = 1024 * 1024
 /** Well beyond the memory that it may take. */
-const FLOOD = (isLarge ? 1024 : 384) * MIB
+const FLOOD = 1024 * MIB
 /** Of what answers: a slow machine is no failure. */
 const PATIENT = { intercept: 20, approve: 20, hello: 20 }
 /** Of what never answers. */

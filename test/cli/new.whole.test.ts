@@ -6,7 +6,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { LANGUAGES, type Language, newPlugin } from '../../src/cli/templates/plugin.js'
 import { WITHOUT_SAMPLE } from '../../src/cli/templates/sample.js'
 import { type EventName, knownEvents } from '../../src/core/events/events.js'
-import { isLarge } from '../property/runs.js'
 import { Project, withProgram } from './program.js'
 import { isInstalled } from './script.js'
 
@@ -48,7 +47,7 @@ function write(language: Language, event: EventName, matcher?: string): string {
 describe('what it makes passes its own tests', () => {
   it.for(ALL)('in %s', async (language, { skip }) => {
     skip(!isInstalled(NEEDS[language]), `needs ${NEEDS[language]}`)
-    for (const event of language === 'bash' && isLarge ? EVERY_EVENT : MAIN) write(language, event)
+    for (const event of language === 'bash' ? EVERY_EVENT : MAIN) write(language, event)
     await project.call(['trust', '--yes'])
     const { code, stdout, stderr } = await project.call(['test'])
     expect(stdout).not.toMatch(/FAIL|skip|no hook ran/)

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { digest } from '../core/base/digest.js'
 import { textOf } from '../core/base/errors.js'
 import { anything, type Check, checkOptions, isFunction, isText } from '../core/base/options.js'
+import type { MaybePromise } from '../core/base/promise.js'
 import type { Question } from '../core/hooks/outcome.js'
 import { type Approver, denyOf, type Reply, type Unanswered } from '../core/verdict/approval.js'
 import type { Approvals, Pending, Raised, Taken } from '../store/approvals.js'
@@ -18,6 +19,11 @@ export interface QueueApproverOptions {
   readonly waitUntil?: number
   /** Called with a question that was not open before, for a notification for example. */
   readonly onRaised?: (pending: Pending) => void
+  /**
+   * Called when it begins to wait, with the end of the wait on the clock of `performance.now()`. It returns a function
+   * that is called when the wait is over.
+   */
+  readonly onWaiting?: (pending: Pending, until: number) => MaybePromise<() => void>
 }
 
 /** The time that it takes to say that nobody answered. */
@@ -28,7 +34,14 @@ const wait: Check = [
   'a number of seconds from 0 up',
 ]
 const waitUntil: Check = [(value) => typeof value === 'number' && !Number.isNaN(value), 'a number']
-const CHECKS = { queue: anything, project: isText, wait, waitUntil, onRaised: isFunction }
+const CHECKS = {
+  queue: anything,
+  project: isText,
+  wait,
+  waitUntil,
+  onRaised: isFunction,
+  onWaiting: isFunction,
+}
 
 /** A failure of the queue refuses the call: no hook's default decides for a person who could not be asked. */
 export function queueApprover(options: QueueApproverOptions): Approver {
@@ -43,7 +56,7 @@ export function queueApprover(options: QueueApproverOptions): Approver {
 }
 
 async function ask(
-  { queue, project, wait, waitUntil = Infinity, onRaised }: QueueApproverOptions,
+  { queue, project, wait = 0, waitUntil = Infinity, onRaised, onWaiting }: QueueApproverOptions,
   given: Question,
   signal: AbortSignal,
 ): Promise<Reply | Unanswered> {
@@ -56,14 +69,19 @@ async function ask(
   if (answered) return replyOf(answered)
   const raised = await queue.raise(question, { project })
   if (raised.isNew) onRaised?.(raised)
-  const patience = began + (wait ?? 0) * 1000
-  const taken = await queue.wait(question, {
-    signal,
-    // End before the question is due: it stays open for an hour, but a due question is decided by a default.
-    until: Math.min(waitUntil, began + question.timeout * 1000) - MARGIN_MS,
-    isWorthwhile: () => performance.now() < patience || queue.isWatched(),
-  })
-  return taken ? replyOf(taken) : { unanswered: howToAnswer(raised) }
+  // End before the question is due: it stays open for an hour, but a due question is decided by a default.
+  const until = Math.min(waitUntil, began + question.timeout * 1000) - MARGIN_MS
+  const patience = began + wait * 1000
+  const isWatched = await queue.isWatched()
+  const end = isWatched ? until : Math.min(until, patience)
+  const over = wait > 0 || isWatched ? await onWaiting?.(raised, end) : undefined
+  try {
+    const isWorthwhile = () => performance.now() < patience || queue.isWatched()
+    const taken = await queue.wait(question, { signal, until, isWorthwhile })
+    return taken ? replyOf(taken) : { unanswered: howToAnswer(raised) }
+  } finally {
+    over?.()
+  }
 }
 
 function replyOf({ option, reason, by }: Taken): Reply {

@@ -6,7 +6,7 @@ import { textOf } from '../core/base/errors.js'
 import { anything, checkOptions, isFlag } from '../core/base/options.js'
 import { onAbort } from '../core/base/promise.js'
 import { columnsOf, endOf, plainText, visible } from '../core/base/text.js'
-import { LONGEST_TIMER_MS } from '../core/base/time.js'
+import { countdown, LONGEST_TIMER_MS } from '../core/base/time.js'
 import type { Question } from '../core/hooks/outcome.js'
 import { type Approver, denyOf, type Reply, type Unanswered } from '../core/verdict/approval.js'
 import { questionText } from './question-text.js'
@@ -261,7 +261,7 @@ class Prompt {
     const otherwise = this.#question.default === 'allow' ? 'allowed' : 'denied'
     const fate = this.#options.staysOpen ? 'it expires' : otherwise
     const columns = this.#columns()
-    const prompt = columns < NARROW ? `${clock(left)} > ` : `${clock(left)} until ${fate} > `
+    const prompt = columns < NARROW ? `${countdown(left)} > ` : `${countdown(left)} until ${fate} > `
     const room = columns - 1 - prompt.length
     const row = `${prompt}${endOf(visible(this.#line.text), Math.max(0, room))}`
     const text = `${this.#erased()}${row}`
@@ -293,10 +293,6 @@ class Prompt {
       this.#gone()
     }
   }
-}
-
-function clock(seconds: number): string {
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
 }
 
 function bold(text: string): string {

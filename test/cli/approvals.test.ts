@@ -110,10 +110,10 @@ describe('a question of one process', () => {
     for (const { code, stderr } of runs) if (code === 1) expect(stderr).toContain('was answered already')
   })
 
-  it('a call without a session cannot be answered later, does not wait, and says so', async () => {
+  it('a call without a session cannot be answered later, and says so', async () => {
     await asking()
     const { session_id: _, ...call } = CALL
-    const { code, stdout } = await fire(call, '--wait', '60')
+    const { code, stdout } = await fire(call)
     expect(code).toBe(3)
     expect(JSON.parse(stdout).reason).toContain('the payload has no session_id')
     expect(await openIds()).toEqual([])

@@ -31,14 +31,20 @@ export interface RunOptions {
   readonly cwd?: string
   /** Called when something is printed; only by `call`. */
   readonly onPrint?: () => void
+  /** Called with each part of standard output. */
+  readonly onOutput?: (text: string) => void
 }
 
 interface TerminalOptions extends RunOptions {
   readonly ahead?: string
+  /** The words after which the next line is typed. */
+  readonly prompt?: string
+  /** A shell command that runs the program as `"$@"`. */
+  readonly through?: string
   readonly columns?: number
 }
 
-/** Answers each `[y/N] ` with the next line. The program waits on a pipe until what is typed ahead is in the terminal. */
+/** Answers each prompt with the next line. The program waits on a pipe until what is typed ahead is in the terminal. */
 const TERMINAL = `
 import fcntl, json, os, pty, struct, sys, termios
 plan = json.loads(sys.argv[1])
@@ -50,7 +56,7 @@ if pid == 0:
 fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack('HHHH', 50, plan['columns'], 0, 0))
 os.write(master, plan['ahead'].encode())
 os.write(go, b'x')
-said, answers = b'', plan['answers']
+said, answers, prompt = b'', plan['answers'], plan['prompt'].encode()
 while True:
     try:
         data = os.read(master, 4096)
@@ -60,8 +66,8 @@ while True:
         break
     os.write(1, data)
     said += data
-    while answers and b'[y/N] ' in said:
-        said = said.split(b'[y/N] ', 1)[1]
+    while answers and prompt in said:
+        said = said.split(prompt, 1)[1]
         os.write(master, answers.pop(0).encode())
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 `
@@ -153,12 +159,16 @@ export class Project {
    * it is asked for; `ahead` before the program has even begun.
    */
   async onTerminal(args: readonly string[], options: TerminalOptions = {}): Promise<Run> {
-    const { input = '', ahead = '', columns = 80, ...rest } = options
-    const plan = JSON.stringify({ answers: String(input).match(/[^\n]*\n|[^\n]+/g) ?? [], ahead, columns })
-    return this.run('python3', ['-c', TERMINAL, plan, process.execPath, programFile(), ...args], rest)
+    const { input = '', ahead = '', columns = 80, prompt = '[y/N] ', through, ...rest } = options
+    const answers = String(input).match(/[^\n]*\n|[^\n]+/g) ?? []
+    const plan = JSON.stringify({ answers, ahead, columns, prompt })
+    const shell = through === undefined ? [] : ['/bin/sh', '-c', through, 'sh']
+    const program = [...shell, process.execPath, programFile(), ...args]
+    return this.run('python3', ['-c', TERMINAL, plan, ...program], rest)
   }
 
-  run(file: string, args: readonly string[], { input, env, cwd }: RunOptions = {}): Promise<Run> {
+  run(file: string, args: readonly string[], options: RunOptions = {}): Promise<Run> {
+    const { input, env, cwd, onOutput } = options
     const stdin = input === undefined ? 'ignore' : 'pipe'
     const child = spawn(file, args, {
       cwd: cwd ?? this.folder,
@@ -167,6 +177,7 @@ export class Project {
     })
     child.stdin?.on('error', () => undefined)
     child.stdin?.end(typeof input === 'object' ? JSON.stringify(input) : input)
+    if (onOutput) child.stdout?.on('data', (chunk: Buffer) => onOutput(chunk.toString()))
     return ended(child)
   }
 

@@ -14,7 +14,9 @@ import { type FiredInProject, type Firing, fireInProject, misspelt, unsaid } fro
 import { HostReply, isNamedProject, lossOf, projectOfHost } from '../fire/host-reply.js'
 import { checkExact, eventOf, nearEvent, type Payload, readPayload } from '../fire/payload.js'
 import type { Output } from '../output.js'
+import { checkPerson } from '../person.js'
 import { severityOf } from '../print/severity.js'
+import { isTerminal } from '../print/terminal.js'
 import { ProjectAudit } from '../project-audit.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { listedHooks, openHooks, outerNotices, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
@@ -27,6 +29,7 @@ const OPTIONS = {
     value: 'SECONDS',
     help: 'Limit the whole fire; hooks it cuts short have failed.',
   },
+  ask: { type: 'boolean', help: 'Ask you at this terminal.' },
   wait: {
     type: 'string',
     value: 'SECONDS',
@@ -51,8 +54,8 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['[EVENT]'],
   about:
     "Reads the payload as JSON from standard input or from a file. EVENT defaults to the payload's hook_event_name. " +
-    'Waits for async hooks, and returns when every hook process is gone. It does not ask you: a question waits in ' +
-    '`carabiner approvals`, and its answer counts when the same call is fired again. With --as, the payload, the ' +
+    'Waits for async hooks, and returns when every hook process is gone. Without --ask it does not ask you: a question ' +
+    'waits in `carabiner approvals`, and its answer counts when the same call is fired again. With --as, the payload, the ' +
     "answer and the exit code are in the agent's format; a call that cannot be evaluated in time, and a question that " +
     `nobody answers, are denied. HOST is one of ${HOST_NAMES.join(', ')}.`,
   options: OPTIONS,
@@ -82,8 +85,12 @@ export const command: Command<typeof OPTIONS> = {
       line: `echo '{"hook_event_name":"Stop"}' | carabiner fire --as claude-code`,
     },
   ],
+  mayRun({ options }) {
+    if (options.ask) checkPerson('Answering')
+  },
   async run({ options, positionals: [named] }, output, { stdin }) {
     const startedAt = performance.now()
+    checkAsking(options)
     const timeout = secondsOf('timeout', options.timeout)
     const wait = secondsOf('wait', options.wait)
     if (options.as !== undefined) {
@@ -107,7 +114,8 @@ export const command: Command<typeof OPTIONS> = {
     if (output.json) await output.complain(slips.map(({ text }) => plainText(`carabiner: ${text}`)))
     const told = (one: FiredInProject) => report(event, one, output)
     const toldLater = lateReport(output)
-    const fired = await fireInProject({ event, payload, sources: options, timeout, wait, told, toldLater })
+    const firing = { event, payload, sources: options, timeout, wait, ask: options.ask, told, toldLater }
+    const fired = await fireInProject({ ...firing, onWaiting: waitingOn(output) })
     if (options.record !== undefined) {
       const { recordFired } = await import('../fire/record-fired.js')
       const call = { event, payload, outcome: fired.outcome }
@@ -118,6 +126,28 @@ export const command: Command<typeof OPTIONS> = {
       (lossesOf(options, fired.notices).length > 0 ? EXIT.failed : EXIT.ok)
     )
   },
+}
+
+function checkAsking({
+  ask,
+  wait,
+  as,
+}: {
+  ask?: boolean | undefined
+  wait?: string | undefined
+  as?: string | undefined
+}): void {
+  if (ask && as !== undefined) throw usage('--ask is for people, and --as for agents: give one of them')
+  if (ask && wait !== undefined)
+    throw usage('--ask asks at this terminal, and --wait waits for an answer from another: give one of them')
+}
+
+/** Shown while fire waits. Loaded then: most events end without a question. */
+function waitingOn(output: Output): Firing['onWaiting'] {
+  return async (pending, until) => {
+    const { showWaiting } = await import('../fire/waiting.js')
+    return showWaiting(pending, until, output)
+  }
 }
 
 interface ReplyOptions extends Sources {
@@ -159,7 +189,10 @@ async function replyAs(
       return counts ? reply.give(outcome, outer) : reply.refuse(lossOf(losses))
     }
     const toldLater = lateReport(output)
-    await fireInProject({ event, payload, sources, until, wait, told, toldLater, toolNames: reply.toolNames })
+    // An agent may show the model whatever is on standard error.
+    const onWaiting = isTerminal(2) ? waitingOn(output) : undefined
+    const firing = { event, payload, sources, until, wait, told, toldLater, toolNames: reply.toolNames }
+    await fireInProject({ ...firing, onWaiting })
   } catch (error) {
     await reply.refuse(error)
   }

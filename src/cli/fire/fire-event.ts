@@ -1,5 +1,6 @@
 // Fires one event through the hooks of a project, in a session that may outlast this process.
 
+import type { QueueApproverOptions } from '../../asking/queue-approver.js'
 import { type Diagnostic, isHookError, textOf } from '../../core/base/errors.js'
 import { onAbort } from '../../core/base/promise.js'
 import { lookalikeOf, resolveEvent } from '../../core/events/events.js'
@@ -7,8 +8,8 @@ import type { Outcome } from '../../core/hooks/outcome.js'
 import type { Plan } from '../../core/run/plan.js'
 import type { SessionOptions } from '../../core/session/session.js'
 import { isSkillEvent } from '../../core/session/skills.js'
-import type { Approver, Unanswered } from '../../core/verdict/approval.js'
-import { fileStores, type Stores } from '../../store/file-stores.js'
+import type { Approver, Reply, Unanswered } from '../../core/verdict/approval.js'
+import { approvalsIn, fileStores, type Stores } from '../../store/file-stores.js'
 import type { Sessions } from '../../store/sessions.js'
 import { Interruption } from '../interruption.js'
 import { ProjectAudit } from '../project-audit.js'
@@ -40,6 +41,10 @@ export interface Firing {
   readonly until?: Deadline
   /** Seconds to wait for a person's answer. Without it the wait lasts only while somebody watches. */
   readonly wait?: number | undefined
+  /** Called when the wait begins; it returns what to do when the wait is over. */
+  readonly onWaiting?: QueueApproverOptions['onWaiting']
+  /** Ask at the terminal instead. */
+  readonly ask?: boolean | undefined
   /** Called as soon as there is a verdict. */
   readonly told: (fired: FiredInProject) => Promise<void>
   /** Called with what came to light after that. */
@@ -54,10 +59,12 @@ export async function fireInProject(firing: Firing): Promise<FiredInProject> {
   const troubles: Diagnostic[] = []
   const onTrouble = (text: string) => troubles.push({ code: 'host-failed', text })
   const afterwards: (() => void)[] = []
-  // A session without an id has no next event.
   const stores = fileStores({ projectDir: project, onTrouble, later: (work) => afterwards.push(work) })
-  const store = options.id === undefined ? undefined : sessionsOf(stores)
-  const hooks = await opened(firing, project, store, stores)
+  // A session without an id has no next event, but a person who is asked here may say "always".
+  const isKnown = options.id !== undefined
+  const store = isKnown || firing.ask ? sessionsOf(stores) : undefined
+  const approver = approverOf(firing, { project, stores, onTrouble, isKnown })
+  const hooks = await opened(firing, project, store, approver)
   const signal =
     until === undefined ? interruption.signal : AbortSignal.any([interruption.signal, late(until)])
   const stopListening = onAbort(signal, () => void hooks.close({ abort: true }))
@@ -66,7 +73,7 @@ export async function fireInProject(firing: Firing): Promise<FiredInProject> {
     const session = hooks.session(options)
     const { outcome, ms } = await evaluated(firing, session, signal)
     await telling.begin(outcome, ms)
-    await (store && goesOn(event) ? session.leave() : session.close())
+    await (isKnown && goesOn(event) ? session.leave() : session.close())
     await hooks.close()
     return await telling.end(outcome, ms, () => {
       for (const work of afterwards) work()
@@ -81,15 +88,15 @@ export async function fireInProject(firing: Firing): Promise<FiredInProject> {
 }
 
 async function opened(
-  { sources, wait, until }: Firing,
+  { sources }: Firing,
   project: string,
   store: Sessions | undefined,
-  stores: Stores,
+  approver: Approver,
 ): Promise<OpenHooks> {
   const audit = new ProjectAudit(project, () => hooks.settings)
   const hooks: OpenHooks = await openHooks(sources, {
     ...(store && { store }),
-    approver: store ? approverOf(project, stores, { wait, until }) : () => NO_SESSION,
+    approver,
     audit: (record) => audit.write(record),
   })
   return hooks
@@ -150,28 +157,61 @@ function sessionsOf(stores: Stores): Sessions {
   }
 }
 
-/** A later answer is matched to its call by the session. */
+// ---- asking a person -------------------------------------------------------------------------------------------
+
+const UNKNOWN_CALL = 'the payload has no session_id, by which the same call would be known again'
+
 const NO_SESSION: Unanswered = {
-  unanswered:
-    'A person must approve this, and nobody can: the payload has no session_id, by which the same call would be known again. Add one.',
+  unanswered: `A person must approve this, and cannot do so later: ${UNKNOWN_CALL}. Add one, or have it answered now: --ask asks at this terminal, --wait SECONDS waits for an answer from another one.`,
+}
+const NO_ANSWER: Unanswered = {
+  unanswered: `A person must approve this, and nobody answered in time. A later answer does not count: ${UNKNOWN_CALL}. Add one, or fire again.`,
 }
 
-/** Asks through the queue. Loaded when a hook asks: most events end without a question. */
-function approverOf(
-  project: string,
-  stores: Stores,
-  { wait, until }: Pick<Firing, 'wait' | 'until'>,
-): Approver {
-  return async (question, signal) => {
-    const { queueApprover } = await import('../../asking/queue-approver.js')
-    const approver = queueApprover({
-      queue: await stores.approvals(),
-      project,
-      ...(wait !== undefined && { wait }),
-      ...(until && { waitUntil: endOf(until) }),
-    })
-    return approver(question, signal)
+interface AskingPlace {
+  readonly project: string
+  readonly stores: Stores
+  readonly onTrouble: (text: string) => void
+  /** Whether a later answer can be matched to its call, which the session does. */
+  readonly isKnown: boolean
+}
+
+/** Whatever it needs is loaded when a hook asks: most events end without a question. */
+function approverOf(firing: Firing, place: AskingPlace): Approver {
+  if (firing.ask) {
+    return async (question, signal) => {
+      const { terminalApprover } = await import('../../asking/terminal-approver.js')
+      return terminalApprover()(question, signal)
+    }
   }
+  if (place.isKnown) return (question, signal) => askQueue(firing, place, question, signal)
+  if (firing.wait === undefined) return () => NO_SESSION
+  return async (question, signal) => {
+    const reply = await askQueue(firing, place, question, signal)
+    return typeof reply === 'object' && 'unanswered' in reply ? NO_ANSWER : reply
+  }
+}
+
+/** The longest time that a question can be open. */
+const LONGEST_OPEN = 24 * 3600
+
+async function askQueue(
+  { wait, until, onWaiting }: Firing,
+  { project, stores, onTrouble, isKnown }: AskingPlace,
+  ...asked: Parameters<Approver>
+): Promise<Reply | Unanswered> {
+  const { queueApprover } = await import('../../asking/queue-approver.js')
+  // Nobody takes a later answer, so the question ends with the wait.
+  const openFor = Math.min(wait ?? LONGEST_OPEN, LONGEST_OPEN)
+  const queue = isKnown ? await stores.approvals() : await approvalsIn({ onTrouble, openFor })
+  const approver = queueApprover({
+    queue,
+    project,
+    ...(wait !== undefined && { wait }),
+    ...(until && { waitUntil: endOf(until) }),
+    ...(onWaiting && { onWaiting }),
+  })
+  return approver(...asked)
 }
 
 function endOf({ seconds, startedAt }: Deadline): number {

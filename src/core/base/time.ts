@@ -38,3 +38,8 @@ export function localTime(time: string): string {
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-')
   return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')}`
 }
+
+/** `4:59`, for a countdown in seconds. */
+export function countdown(seconds: number): string {
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+}

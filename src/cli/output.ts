@@ -28,6 +28,12 @@ export class Output {
     await this.#tryWrite(STDOUT, `${lines.join('\n')}\n`)
   }
 
+  /** Through a pager, if a person looks and there are more lines than the terminal has. */
+  async page(lines: readonly string[]): Promise<void> {
+    const isLookedAt = this.#write === writeToProcess && isTerminal(STDOUT) && isTerminal(0)
+    if (!isLookedAt || !(await import('./print/pager.js')).paged(lines)) await this.print(lines)
+  }
+
   /** What a command found: one document for a program, lines for people. Returns the exit code. */
   async result(
     document: unknown,

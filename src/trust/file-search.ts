@@ -16,6 +16,8 @@ export interface Wanted {
   readonly word: string
   /** It probably means a file, so it counts even if there is none. */
   readonly isExpected: boolean
+  /** It is the program or script itself, so a reviewer should know if it is missing. */
+  readonly isScript?: boolean
   /** The interpreter that completes the name if it is not a file. */
   readonly by?: string
 }
@@ -44,6 +46,8 @@ const TOO_MUCH = 'it names more files, in more folders, than are looked for'
 export class FileSearch {
   readonly files = new Set<string>()
   readonly absent = new Set<string>()
+  /** Scripts among the absent files. */
+  readonly lacking = new Set<string>()
   readonly words = new Set<string>()
   readonly #unit: Unit
   /** The unit's real path. */
@@ -61,7 +65,7 @@ export class FileSearch {
   }
 
   /** Looks in every folder that the command may be in. */
-  look({ word, isExpected, by }: Wanted, folders: readonly WorkFolder[], remarks: Remarks): void {
+  look({ word, isExpected, isScript, by }: Wanted, folders: readonly WorkFolder[], remarks: Remarks): void {
     const { text, variable } = unmarked(word, this.#variables)
     if (text === '' || text.includes('\0')) return
     const path = expandedHome(text).replace(/^(?:~\+|\$PWD|\$\{PWD\})\//, '')
@@ -80,6 +84,15 @@ export class FileSearch {
         this.#at(pathAt(folder.path, one), origin(one, isExpected), folders, remarks)
       }
     }
+    if (isScript && isExpected) this.#noteLacking(path, places)
+  }
+
+  /** A script that is nowhere is named once, as it would be in the first folder. */
+  #noteLacking(path: string, places: readonly WorkFolder[]): void {
+    const [first] = places.filter(({ isEntered }) => isEntered)
+    const isThere = places.some((folder) => typeAt(pathAt(folder.path, path)) !== undefined)
+    const at = pathAt(first?.path ?? '/', path)
+    if (first && !isThere && this.absent.has(at)) this.lacking.add(at)
   }
 
   #isExhausted(remarks: Remarks): boolean {

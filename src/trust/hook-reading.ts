@@ -1,4 +1,4 @@
-// A hook's command taken apart: what it would run, what it sets, and every piece of its text that may name a file.
+// A hook's command taken apart: what it would run, what it sets, and which files it reads.
 
 import { homedir } from 'node:os'
 import { dirname } from 'node:path'
@@ -18,8 +18,8 @@ export interface HookReading {
   readonly scripts: ReadonlySet<string>
   /** Whether files named by commands that only read are nothing but data. */
   readonly isDataSafe: boolean
-  /** All pieces of the text, except names of files that are written or are data. */
-  readonly pieces: readonly string[]
+  /** Files that it reads as input, unless they are nothing but data; and values that it assigns. */
+  readonly inputs: readonly string[]
   /** `NAME=value`: assignments of the shell, and words that look like one. */
   readonly assignments: readonly string[]
   /** Words as written, with quotes. */
@@ -31,14 +31,14 @@ export interface HookReading {
 }
 
 export function readHook(text: string): HookReading {
-  const notes = new Notes(text)
+  const notes = new Notes()
   const { commands, why } = readShell(text, (node, source) => notes.take(node, source))
   return notes.reading(commands, why)
 }
 
-/** For text that is not shell: every piece counts. */
-export function unreadHook(text: string): HookReading {
-  return { ...new Notes(text).reading([], undefined), isDataSafe: false }
+/** For text that is not shell: nothing of it is known. */
+export function unreadHook(): HookReading {
+  return { ...new Notes().reading([], undefined), isDataSafe: false }
 }
 
 const REPEATING: ReadonlySet<SyntaxNode['type']> = new Set([
@@ -49,44 +49,26 @@ const REPEATING: ReadonlySet<SyntaxNode['type']> = new Set([
   'Function',
 ])
 
-interface Cut {
-  readonly source: string
-  readonly pos: number
-  readonly end: number
-  /** `word` has quotes in it, which would cut it in two. */
-  readonly what: 'output' | 'data' | 'script' | 'word'
-  readonly text: string
-}
-
 /** Collects facts on the way through the syntax tree. */
 class Notes {
   readonly #scripts = new Set<string>()
-  readonly #text: string
-  readonly #cuts: Cut[] = []
+  readonly #inputs: string[] = []
+  /** What programs read that only read. */
+  readonly #data: string[] = []
   readonly #assignments: string[] = []
   readonly #written: string[] = []
   #begin: string | undefined
   #repeats = false
   #writes = false
   #defines = false
-  #isBroken = false
-
-  constructor(text: string) {
-    this.#text = text
-  }
 
   take(node: SyntaxNode, source: string): void {
     if (node.type === 'Script') {
       if (this.#scripts.size === 0) this.#begin = beginOf(node)
       this.#scripts.add(source)
-      this.#isBroken ||= (node.errors?.length ?? 0) > 0
-    } else if (node.type === 'Command') this.#command(node, source)
-    else if (node.type === 'Redirected') this.#redirects(node.redirects, source, false)
-    else if (node.type === 'TestUnary') this.#cut(node.operand, source, 'data')
-    else if (node.type === 'TestBinary') {
-      this.#cut(node.left, source, 'data')
-      this.#cut(node.right, source, 'data')
-    } else if (REPEATING.has(node.type)) this.#repeats = true
+    } else if (node.type === 'Command') this.#command(node)
+    else if (node.type === 'Redirected') this.#redirects(node.redirects, false)
+    else if (REPEATING.has(node.type)) this.#repeats = true
     this.#defines ||= node.type === 'Function'
   }
 
@@ -105,7 +87,7 @@ class Notes {
       why,
       scripts: this.#scripts,
       isDataSafe,
-      pieces: this.#pieces(isDataSafe),
+      inputs: [...this.#inputs, ...(isDataSafe ? [] : this.#data), ...this.#assignments.flatMap(valuesIn)],
       assignments: this.#assignments,
       written: this.#written,
       begin: this.#begin,
@@ -113,67 +95,37 @@ class Notes {
     }
   }
 
-  #command(node: Command, source: string): void {
+  #command(node: Command): void {
     for (const item of [...node.prefix, ...node.args]) {
       if (item.type === 'Assignment') this.#assignments.push(assignmentText(item))
       else if (item.type === 'Word' && /^["']?\w+=/.test(item.text)) this.#assignments.push(wordOf(item).text)
     }
     const call = callOf(node)
-    this.#redirects(node.redirects, source, call !== undefined && isReader(call))
+    this.#redirects(node.redirects, call !== undefined && isReader(call))
     const words = node.args.filter((arg): arg is Word => arg.type === 'Word')
     if (node.name) this.#written.push(node.name.text, ...words.map(({ text }) => text))
-    for (const word of words) {
-      if (call && isReader(call)) this.#cut(word, source, 'data')
-      else if (call && isWriter(call)) this.#output(word, source)
-      else this.#cut(word, source, 'script')
-    }
-    for (const word of node.name ? [node.name, ...words] : words) {
-      if (/["'\\]/.test(word.text)) this.#cut(word, source, 'word')
-    }
+    if (call && isWriter(call)) for (const word of words) this.#output(word)
   }
 
-  #redirects(redirects: readonly Redirection[], source: string, isReading: boolean): void {
+  #redirects(redirects: readonly Redirection[], isReading: boolean): void {
     for (const redirect of redirects) {
       if (redirect.type !== 'Redirect' || !redirect.target) continue
       const { operator, target } = redirect
       // `<>` also reads.
-      if (operator.includes('>') && operator !== '<>') this.#output(target, source)
-      else if (isReading) this.#cut(target, source, 'data')
+      if (operator.includes('>') && operator !== '<>') this.#output(target)
+      else if (operator.startsWith('<') && !/^<<|^<&/.test(operator))
+        (isReading ? this.#data : this.#inputs).push(wordOf(target).text)
     }
   }
 
-  #output(word: Word, source: string): void {
+  #output(word: Word): void {
     this.#writes ||= !/^(?:\d+|-|\/dev\/(?:null|stderr|stdout))$/.test(wordOf(word).text)
-    this.#cut(word, source, 'output')
   }
+}
 
-  #cut(word: Word, source: string, what: Cut['what']): void {
-    const read = wordOf(word)
-    if (!isOpen(read)) this.#cuts.push({ source, pos: word.pos, end: word.end, what, text: read.text })
-  }
-
-  /**
-   * Splits at blanks, quotes and operators. Finds names in redirections, assignments, here-documents and code in other
-   * languages.
-   */
-  #pieces(isDataSafe: boolean): readonly string[] {
-    const cuts = this.#isBroken ? [] : this.#cuts.filter((cut) => this.#isMeant(cut, isDataSafe))
-    const texts = [...new Set([this.#text, ...this.#scripts])].map((source) =>
-      without(
-        source,
-        cuts.filter((cut) => cut.source === source),
-      ),
-    )
-    const pieces = texts.flatMap((text) => text.split(/[\s"'`;|&<>()=,:{}\\]+/))
-    return [...new Set(pieces)].filter((piece) => piece !== '' && piece.length < 4096)
-  }
-
-  /** A text that was parsed as a script has its own pieces. */
-  #isMeant({ what, text, source }: Cut, isDataSafe: boolean): boolean {
-    if (what === 'script') return text !== source && this.#scripts.has(text)
-    if (what === 'word') return !/\s/.test(text)
-    return what === 'output' || isDataSafe
-  }
+/** `NAME=a:b` */
+function valuesIn(assignment: string): readonly string[] {
+  return assignment.slice(assignment.indexOf('=') + 1).split(':')
 }
 
 /** If the `cd` fails, nothing else runs. */
@@ -195,16 +147,6 @@ function callOf(node: Command): SimpleCommand | undefined {
 
 function assignmentText({ name, value, text }: Assignment): string {
   return value.type === 'ArrayValue' ? text : `${name}=${wordOf(value).text}`
-}
-
-/** Words stay in the text, as the shell understands them. */
-function without(source: string, cuts: readonly Cut[]): string {
-  let [text, at] = ['', 0]
-  for (const { pos, end, what, text: word } of [...cuts].sort((a, b) => a.pos - b.pos)) {
-    if (pos >= at) text += `${source.slice(at, pos)} ${what === 'word' ? `${word} ` : ''}`
-    at = Math.max(at, end)
-  }
-  return text + source.slice(at)
 }
 
 // ---- our variables in a command: each is replaced by a mark, which shows whether a word leads into the copy ---

@@ -2,7 +2,7 @@
 
 import { readFileSync, statSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { SimpleCommand } from '../shell/simple-command.js'
 import { wrapperOf } from '../shell/wrappers.js'
 
@@ -96,10 +96,22 @@ function mainOf(path: string): string | undefined {
   }
 }
 
+/** Options behind which code or the name of a module stands. */
+const CODE_OPTIONS: readonly (readonly [program: RegExp, option: RegExp])[] = [
+  [/^python[\d.]*$/, /^-[a-zA-Z]*[cm]$/],
+  [/^(?:ba|da|z|k|a)?sh$/, /^-[a-zA-Z]*c$/],
+  [/^(?:node|nodejs|bun|deno)$/, /^-[a-z]*[ep]$|^--(?:eval|print)$/],
+  [/^(?:perl|ruby|lua[\d.]*)$/, /^-[a-zA-Z]*e$/],
+  [/^php$/, /^-r$/],
+]
+
 /** The words that may be its program. After an option, a word may also be the option's value. */
-export function operandsOf([, ...words]: readonly string[]): readonly string[] {
+export function operandsOf([program = '', ...words]: readonly string[]): readonly string[] {
+  const name = basename(program)
+  const code = CODE_OPTIONS.find(([programs]) => programs.test(name))?.[1]
   const found: string[] = []
   for (const [i, word] of words.entries()) {
+    if (code?.test(words[i - 1] ?? '')) continue
     if (word.startsWith('-')) continue
     found.push(word)
     if (!/^-[^=]*$/.test(words[i - 1] ?? '')) break

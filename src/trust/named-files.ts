@@ -36,6 +36,8 @@ export interface Named {
   readonly files: readonly string[]
   /** Paths where a command looks for a file and there is none. */
   readonly absent: readonly string[]
+  /** Programs and scripts among them. */
+  readonly lacking: readonly string[]
   /** Relative paths that name these files from where a hook starts. */
   readonly words: readonly string[]
   /** Names to find in `$PATH`. */
@@ -99,10 +101,11 @@ class Search {
   }
 
   named(): Named {
-    const { files, absent, words } = this.#search
+    const { files, absent, lacking, words } = this.#search
     return {
       files: [...files].sort(),
       absent: [...absent].sort(),
+      lacking: [...lacking].sort(),
       words: [...words].sort(),
       programs: [...this.#programs].sort(),
       notes: [...this.#notes.values()],
@@ -119,7 +122,7 @@ class Search {
       this.#programs.add('pwsh')
       remarks.note('It is PowerShell, which is not read: look at the command itself.')
     }
-    const reading = isShell ? readHook(text) : unreadHook(text)
+    const reading = isShell ? readHook(text) : unreadHook()
     const { why, commands } = reading
     if (why !== undefined) remarks.note(`Not everything that it runs can be seen: ${this.#plain(why)}.`)
     const names = this.#programsOf(reading)
@@ -128,9 +131,7 @@ class Search {
     for (const what of [...commands.flatMap((one) => soughtBy(one).unseen), ...this.#doubts(hook, reading)]) {
       remarks.unseen(what)
     }
-    const known = new Set([...wanted.map(({ word }) => word), ...names])
-    const pieces = reading.pieces.filter((piece) => !known.has(piece)).flatMap(variantsOf)
-    const all = distinct([...wanted, ...pieces])
+    const all = distinct([...wanted, ...reading.inputs.flatMap(variantsOf)])
     if (all.length > MOST_WORDS) remarks.unseen('it has more words than are looked at')
     const some = all.slice(0, MOST_WORDS)
     const folders = this.#folders(reading, some, remarks)
@@ -236,10 +237,17 @@ function wantedBy({ commands, isDataSafe }: HookReading): readonly Wanted[] {
     const { program, name, words } = command
     // In quotes such a character is part of the name.
     const isKnown = (word: string) => !command.dynamic || !FILLED_IN.test(word)
-    if (program.includes('/')) first.push({ word: program, isExpected: isKnown(program) })
+    if (program.includes('/')) first.push({ word: program, isExpected: isKnown(program), isScript: true })
     if (INTERPRETERS.test(name)) {
       const isExpected = (word: string) => !CODE.test(word) && isKnown(word)
-      first.push(...operandsOf(words).map((word) => ({ word, isExpected: isExpected(word), by: name })))
+      first.push(
+        ...operandsOf(words).map((word) => ({
+          word,
+          isExpected: isExpected(word),
+          isScript: true,
+          by: name,
+        })),
+      )
     }
     first.push(...soughtBy(command).paths.map((word) => ({ word, isExpected: true })))
     if (WITH_PROGRAM.test(name)) first.push(...programFiles(words))
@@ -264,11 +272,11 @@ function programFiles(words: readonly string[]): readonly Wanted[] {
   })
 }
 
-/** A word, and a value attached to an option: `-f./x`. */
+/** A word, and a value attached to an option: `-f./x`, `--require=./x`. */
 function variantsOf(word: string): readonly Wanted[] {
   const whole = { word, isExpected: LIKE_A_FILE.test(word) && isName(word) && !word.includes('://') }
   if (!word.startsWith('-')) return [whole]
-  const [, path] = /^--?\w{0,4}?((?:\.{1,2}|~)?\/.*)$/s.exec(word) ?? []
+  const [, path] = /^--?(?:[\w-]+=|\w{0,4}?(?=\.{0,2}\/|~\/))(.+)$/s.exec(word) ?? []
   const glued =
     path === undefined ? { word: word.slice(2), isExpected: false } : { word: path, isExpected: isName(path) }
   return [{ ...whole, isExpected: false }, glued]

@@ -157,8 +157,16 @@ export interface RankedFile {
 /** In characters, for one file. Names of other files come early; the rest is data. */
 const MOST_SEARCHED = 256 * 1024
 
+const orders = new WeakMap<readonly ReviewedFile[], readonly RankedFile[]>()
+
 /** Files of the folder and scripts outside it, most important first. */
-export function inReadingOrder({ unit, files, scripts }: Review): readonly RankedFile[] {
+export function inReadingOrder(review: Review): readonly RankedFile[] {
+  const order = orders.get(review.files) ?? readingOrder(review)
+  orders.set(review.files, order)
+  return order
+}
+
+function readingOrder({ unit, files, scripts }: Review): readonly RankedFile[] {
   const named = new Set<ReviewedFile>(scripts)
   const words = new Set(unit.hooks.flatMap(({ command, args = [] }) => [command, ...args].flatMap(wordsIn)))
   for (const { text = '' } of scripts) addWords(words, text)

@@ -17,7 +17,10 @@ export interface UnitContent {
   readonly scripts: readonly TrustedFile[]
   /** The hooks file itself. Its text beyond the hooks is not part of the digest. */
   readonly source?: TrustedFile
+  /** Paths where a command would find a file, and there is none. */
   readonly absent: readonly string[]
+  /** Programs and scripts among them. */
+  readonly lacking: readonly string[]
   readonly words: readonly string[]
   readonly programs: Programs
   /** Programs that are not in `$PATH`. */
@@ -61,6 +64,7 @@ export function readContent(unit: Unit, takers: Takers = {}): UnitContent {
     scripts,
     ...(source && { source }),
     absent: named.absent,
+    lacking: named.lacking,
     words: named.words,
     ...found,
     missing: found.missing.filter((name) => !own.has(name)),

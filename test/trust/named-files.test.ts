@@ -77,7 +77,8 @@ describe('files that a command names', () => {
     const place = withScripts()
     expect(named(place, 'python3', { args: ['scripts/b c.py', '--x'] }).scripts).toEqual(['scripts/b c.py'])
     const spread = { args: ['-c', 'exec "$' + '{CLAUDE_PROJECT_DIR}/run"', `it's`] }
-    expect(named(place, './scripts/a.sh', spread).scripts).toEqual(['run', 'scripts/a.sh'])
+    expect(named(place, './scripts/a.sh', spread).scripts).toEqual(['scripts/a.sh'])
+    expect(named(place, 'sh', spread).scripts).toEqual(['run'])
   })
 
   it('are remembered too where there is none yet', () => {

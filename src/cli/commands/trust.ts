@@ -8,6 +8,7 @@ import { isFolder } from '../../files/folder.js'
 import { realOf } from '../../files/within.js'
 import { isCalled } from '../../plugins/plugin-name.js'
 import { isExecutable, type Unit } from '../../trust/unit.js'
+import { unseenCode } from '../../trust/unseen-code.js'
 import { type Command, choiceOf, type Options } from '../command.js'
 import { agrees, canAsk } from '../confirm.js'
 import { readPayload } from '../fire/payload.js'
@@ -162,7 +163,7 @@ async function decide(
   if (mayAsk) checkPerson('Trusting')
   let isDone = true
   for (const one of waiting) {
-    await output.print(reviewLines(one, full))
+    await (full ? output.page(reviewLines(one, full)) : output.print(reviewLines(one)))
     const { unit, review, problems } = one
     const name = visibleName(unit.name)
     if (!review || problems.length > 0) {
@@ -272,6 +273,7 @@ function unitData(
     files: files(review?.files),
     scripts: files(review?.scripts),
     absent: review?.absent ?? [],
+    unchecked: (review && unseenCode(review)) ?? null,
     programs: review?.programs ?? {},
     missing: review?.missing ?? [],
     problems,

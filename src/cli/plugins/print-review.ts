@@ -7,6 +7,7 @@ import { shellQuoted } from '../../shell/shell-quoted.js'
 import { type Difference, inReadingOrder, type Review, type ReviewedFile } from '../../trust/review.js'
 import type { RiskNote } from '../../trust/risks.js'
 import { isExecutable, type Unit, type UnitHook } from '../../trust/unit.js'
+import { unseenCode } from '../../trust/unseen-code.js'
 import { lineDiff } from '../print/diff.js'
 import { cutTo, fitted } from '../print/fit.js'
 import { columns, counted, grouped, shortPath } from '../print/lines.js'
@@ -30,56 +31,77 @@ export interface Shown {
 /** How much is shown; the rest is counted. Commands are never cut. */
 interface Bounds {
   readonly files: number
-  /** Lines of one file, and of all files together. */
-  readonly linesOfFile: number
+  /** Lines of all files together. */
   readonly lines: number
   /** Characters of a line of a file. */
   readonly line: number
-  readonly risksOfKind: number
+  /** Places at which one thing was found. */
+  readonly places: number
 }
 
-const USUAL: Bounds = { files: 40, linesOfFile: 200, lines: 1000, line: 1000, risksOfKind: 5 }
-const FULL: Bounds = {
-  files: Infinity,
-  linesOfFile: Infinity,
-  lines: Infinity,
-  line: Infinity,
-  risksOfKind: Infinity,
-}
+const USUAL: Bounds = { files: 6, lines: 0, line: 300, places: 3 }
+const FULL: Bounds = { files: Infinity, lines: Infinity, line: Infinity, places: Infinity }
+
+/** The height in a pipe, and the least that text of files gets on a screen that is full already. */
+const PIPE_ROWS = 40
+const LEAST_LINES = 5
 
 /** Also the width in a pipe: a pager would fold longer lines, and third-party text would begin a line. */
 const PIPE_COLUMNS = 100
 
-/** The hooks come first, then problems, risks, changes and files, and last a summary, right above the question. */
+/**
+ * The hooks come first, then what is not checked, problems, risks, changes, text and files, and last a summary, right
+ * above the question. Unless it is full, the text of files gets the lines that are left on the screen.
+ */
 export function reviewLines(shown: Shown, isFull = false): readonly string[] {
   const paint = painter(1)
   const { unit, passthrough, review, risks, problems } = shown
   const bounds = isFull ? FULL : USUAL
-  const sections: Readonly<Record<string, readonly Row[]>> = {
+  const unchecked = review && unseenCode(review)
+  const before: Sections = {
     runs: unit.hooks.flatMap((hook, i) => hookRows(hook, passthrough[i] ?? [], paint)),
+    'not checked': unchecked === undefined ? [] : [{ text: visible(unchecked), colour: paint.yellow }],
     'cannot be trusted': problems.map((text) => ({ text: visible(text), colour: paint.red })),
     'look closely': riskRows(risks, bounds),
-    [`changed since ${visible(localTime(review?.record?.at ?? ''))}`]: changeRows(review, bounds, paint),
-    'what is in the files that run': review ? contentRows(review, isFull, bounds) : [],
-    'files, copied when you trust them': fileRows(review?.files ?? [], bounds),
-    'scripts outside, not copied': fileRows(review?.scripts ?? [], bounds),
-    'files that a command names, and that are not there': (review?.absent ?? []).map(named),
-    programs: review ? programRows(review) : [],
   }
-  return [
-    ...head(shown, paint),
-    ...Object.entries(sections).flatMap(([title, rows]) =>
-      rows.length === 0 ? [] : ['', ...fitted([`  ${paint.bold(title)}`]), ...margined(rows, screenWidth())],
-    ),
+  const after: Sections = {
+    'files, copied when you trust them': fileRows(review, review?.files ?? [], bounds),
+    'scripts outside, not copied': fileRows(review, review?.scripts ?? [], bounds),
+    'scripts that a command names, and that are not there': (review?.lacking ?? []).map(named),
+    programs: review ? programRows(review, isFull) : [],
+  }
+  const start = [...head(shown, paint), ...sectionLines(before, paint)]
+  const end = [
+    ...sectionLines(after, paint),
     '',
     ...fitted([...(review ? [`  digest ${review.digest}`] : []), `  ${paint.bold(summaryOf(shown))}`]),
   ]
+  // Two titles with a blank line each, and the question.
+  const left = Math.max(LEAST_LINES, screenHeight() - start.length - end.length - 5)
+  const text = isFull ? bounds : { ...bounds, lines: left }
+  const middle: Sections = {
+    [`changed since ${visible(localTime(review?.record?.at ?? ''))}`]: changeRows(review, text, paint),
+    'what is in the files that run': review ? contentRows(review, isFull, text) : [],
+  }
+  return [...start, ...sectionLines(middle, paint), ...end]
+}
+
+type Sections = Readonly<Record<string, readonly Row[]>>
+
+function sectionLines(sections: Sections, paint: Paint): readonly string[] {
+  return Object.entries(sections).flatMap(([title, rows]) =>
+    rows.length === 0 ? [] : ['', ...fitted([`  ${paint.bold(title)}`]), ...margined(rows, screenWidth())],
+  )
+}
+
+function screenHeight(): number {
+  return width() === Infinity ? PIPE_ROWS : process.stdout.rows || PIPE_ROWS
 }
 
 /** Changes that need no new trust: a hook or a setting that is gone. */
 export function changeLines(shown: Shown): readonly string[] {
   const paint = painter(1)
-  const rows = changeRows(shown.review, USUAL, paint)
+  const rows = changeRows(shown.review, { ...USUAL, lines: PIPE_ROWS }, paint)
   return rows.length === 0 ? [] : ['', ...head(shown, paint), ...margined(rows, screenWidth())]
 }
 
@@ -108,7 +130,10 @@ function shortName(name: string): string {
 
 /** For somebody who reads only the last line. */
 function summaryOf({ unit, review, risks, problems }: Shown): string {
-  const kinds = [...grouped(risks, ({ kind }) => kind)].map(([kind, notes]) => `${notes.length} ${kind}`)
+  const kinds = [...grouped(risks, ({ kind }) => kind)].map(([kind, notes]) => {
+    const files = new Set(notes.map(({ where }) => where)).size
+    return files === 1 ? kind : `${kind} in ${files}`
+  })
   const files = (review?.files.length ?? 0) + (review?.scripts.length ?? 0)
   const changes = review?.differences.length ?? 0
   return [
@@ -160,13 +185,15 @@ function asQuoted(text: string): Row {
   return { text, isQuoted: true }
 }
 
-function riskRows(risks: readonly RiskNote[], { risksOfKind }: Bounds): readonly Row[] {
-  return [...grouped(risks, ({ kind }) => kind)].flatMap(([kind, notes]): readonly Row[] => [
-    ...notes.slice(0, risksOfKind).map(({ where, line, text }) => ({
-      text: `${kind}: ${visibleName(where)}${line === undefined ? '' : `:${line}`} ${visible(text)}`,
-    })),
-    ...moreOf(notes.length - risksOfKind, `${kind} note`),
-  ])
+/** One row for each thing that was found, with where. */
+function riskRows(risks: readonly RiskNote[], { places }: Bounds): readonly Row[] {
+  return [...grouped(risks, ({ kind, text }) => `${kind}: ${visible(text)}`)].map(([meaning, notes]) => {
+    const where = notes
+      .slice(0, places)
+      .map(({ where: file, line }) => `${visibleName(file)}${line === undefined ? '' : `:${line}`}`)
+    const more = notes.length > places ? ` and ${counted(notes.length - places, 'more place')}` : ''
+    return { text: `${meaning} ${where.join(', ')}${more}` }
+  })
 }
 
 // ---- files and programs ---------------------------------------------------------------------------------------
@@ -179,16 +206,20 @@ function contentRows(review: Review, isFull: boolean, bounds: Bounds): readonly 
     ({ file, part }) => file.text !== undefined && (isFull || part === 'named'),
   )
   let left = bounds.lines
-  return read.flatMap(({ file }): readonly Row[] => {
+  let unseen = read.length
+  const rows = read.flatMap(({ file }): readonly Row[] => {
     const lines = textLines(file.text ?? '')
-    const shown = cut(lines, Math.min(bounds.linesOfFile, left), bounds.line)
-    left -= shown.length
+    if (left <= 0) return []
+    const shown = cut(lines, Math.max(1, left - 2), bounds.line)
+    left -= shown.length + 2
+    unseen -= 1
     return [
       { text: `${visibleName(file.path)}, ${counted(lines.length, 'line')}${remarkOf(file)}` },
       ...shown.map(asQuoted),
       ...moreOf(lines.length - shown.length, 'line'),
     ]
   })
+  return [...rows, ...moreOf(unseen, 'file that runs', 'files that run')]
 }
 
 function textLines(text: string): readonly string[] {
@@ -202,8 +233,18 @@ function cut(lines: readonly string[], most: number, longest: number): readonly 
     .map((line) => (line.length > longest ? `${line.slice(0, longest)}… (${line.length} characters)` : line))
 }
 
-function fileRows(files: readonly ReviewedFile[], bounds: Bounds): readonly Row[] {
-  const cells = files
+/** The most important first. */
+function fileRows(
+  review: Review | undefined,
+  files: readonly ReviewedFile[],
+  bounds: Bounds,
+): readonly Row[] {
+  if (!review) return []
+  const own = new Set(files)
+  const ordered = inReadingOrder(review)
+    .map(({ file }) => file)
+    .filter((file) => own.has(file))
+  const cells = ordered
     .slice(0, bounds.files)
     .map((file) => [sizeOf(file).padStart(9), `${visibleName(file.path)}${remarkOf(file)}`])
   return [
@@ -212,8 +253,10 @@ function fileRows(files: readonly ReviewedFile[], bounds: Bounds): readonly Row[
   ]
 }
 
-function moreOf(count: number, noun: string): readonly Row[] {
-  return count > 0 ? [{ text: `and ${counted(count, noun)} more: --full shows all` }] : []
+function moreOf(count: number, noun: string, nouns?: string): readonly Row[] {
+  if (count <= 0) return []
+  const what = nouns !== undefined && count > 1 ? `${count} ${nouns}` : counted(count, noun)
+  return [{ text: `and ${what} more: --full shows all` }]
 }
 
 function sizeOf({ size, link }: ReviewedFile): string {
@@ -225,7 +268,15 @@ function remarkOf(file: ReviewedFile): string {
   return `${isExecutable(file) ? ', executable' : ''}${file.isText ? '' : ', no text'}`
 }
 
-function programRows({ programs, missing }: Review): readonly Row[] {
+function programRows({ programs, missing }: Review, isFull: boolean): readonly Row[] {
+  if (!isFull) {
+    const names = Object.keys(programs).map(visibleName).join(', ')
+    const gone = missing.map(visibleName).join(', ')
+    return [
+      ...(names === '' ? [] : [{ text: names }]),
+      ...(gone === '' ? [] : [{ text: `not found: ${gone}` }]),
+    ]
+  }
   const found = Object.entries(programs).map(([name, path]) => [visibleName(name), visibleName(path)])
   const rows = columns([...found, ...missing.map((name) => [visibleName(name), 'not found'])])
   return rows.map((row) => ({ text: row.join('  ') }))
@@ -238,7 +289,7 @@ function changeRows(review: Review | undefined, bounds: Bounds, paint: Paint): r
   let left = bounds.lines
   return (review?.differences ?? []).flatMap((one): readonly Row[] => {
     const lines = 'hook' in one ? hookDiff(one) : diffLines(one)
-    const shown = cut(lines, 'hook' in one ? Infinity : Math.min(bounds.linesOfFile, left), bounds.line)
+    const shown = cut(lines, 'hook' in one ? Infinity : Math.max(1, left), bounds.line)
     left -= shown.length
     return [
       { text: visible(one.text) },

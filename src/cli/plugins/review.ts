@@ -17,6 +17,7 @@ import type { Difference } from '../../trust/review.js'
 import { risksOf } from '../../trust/risks.js'
 import { type TrustStore, trustStore } from '../../trust/trust-store.js'
 import { isExecutable, type Unit } from '../../trust/unit.js'
+import { unseenCode } from '../../trust/unseen-code.js'
 import type { Payload } from '../fire/payload.js'
 import { type Output, plainData } from '../output.js'
 import { noticeLines } from '../print/lines.js'
@@ -116,7 +117,7 @@ export async function printReview(
 ): Promise<void> {
   if (!output.json) {
     await output.complain(noticeLines(plainData(diagnostics), painter(2)))
-    await output.print(reviewLines(shown, isFull))
+    await (isFull ? output.page(reviewLines(shown, true)) : output.print(reviewLines(shown)))
   }
   const [problem] = shown.problems
   if (problem !== undefined) throw new Refusal('UNSAFE_ENTRY', `${name} was not installed: ${problem}`)
@@ -133,6 +134,7 @@ export function reviewData({ unit, review, risks, problems }: Shown) {
       sha256: file.sha256,
       executable: isExecutable(file),
     })),
+    unchecked: (review && unseenCode(review)) ?? null,
     risks,
     problems,
   }

@@ -1,0 +1,98 @@
+// The sentence about code that no review shows: what programs load while they run.
+
+import { inReadingOrder, type Review, type ReviewedFile } from './review.js'
+
+interface Language {
+  readonly what: string
+  /** Programs that run it. */
+  readonly program: RegExp
+  readonly extension: RegExp
+  /** Absent: every file of the language loads others. */
+  readonly loads?: RegExp
+}
+
+/** The shells load only what they are told to. */
+const LANGUAGES: readonly Language[] = [
+  { what: 'imports of Python', program: /^(?:python[\d.]*|uv|uvx|pipx)$/, extension: /\.py$/ },
+  {
+    what: 'imports of Node.js',
+    program: /^(?:node|nodejs|bun|deno|tsx|ts-node)$/,
+    extension: /\.(?:[cm]?[jt]s|[jt]sx)$/,
+  },
+  {
+    what: 'files that shell scripts source',
+    program: /^(?:ba|da|z|k|a)?sh$/,
+    extension: /\.(?:ba|da|z|k)?sh$/,
+    loads: /(?:^|[\s;&|({])(?:\.|source)[ \t]+\S/m,
+  },
+  { what: 'imports of Ruby', program: /^ruby$/, extension: /\.rb$/ },
+  { what: 'imports of Perl', program: /^perl$/, extension: /\.pl$/ },
+  { what: 'imports of PHP', program: /^php$/, extension: /\.php$/ },
+]
+
+/** Programs that run what files of the project say. */
+const RUNNERS =
+  'make gmake just rake task npm npx pnpm pnpx yarn bunx cargo go mvn gradle docker poetry tox nox pytest pre-commit'.split(
+    ' ',
+  )
+const RUNNER = new RegExp(`(?:^|[\\s;&|({"'\`])(${RUNNERS.join('|')})(?=\\s|$)`, 'gm')
+
+/** Git commands that run no hooks and no alias. */
+const GIT =
+  /(?:^|[\s;&|({"'`])git[ \t]+(?!(?:-C[ \t]+\S+[ \t]+)?(?:blame|branch|cat-file|check-ignore|config|describe|diff|for-each-ref|grep|help|log|ls-files|ls-tree|merge-base|rev-list|rev-parse|show|shortlog|status|symbolic-ref|tag|version|--version)\b)[\w-]/m
+
+const READS_DATA =
+  /\bopen\(|\breadFile|\bload\(|\bcat\s|\bjq\s|<\s?["'\w./$~-]|\.(?:json|ya?ml|toml|txt|csv)\b/
+
+/** In characters of one file. */
+const MOST_SEARCHED = 256 * 1024
+
+/** One sentence or two. Undefined if nothing in it seems to load more. */
+export function unseenCode(review: Review): string | undefined {
+  const commands = review.unit.hooks.map(({ command, args = [] }) => [command, ...args].join(' '))
+  const files = inReadingOrder(review).flatMap(({ file, part }) => (part === 'named' ? [file] : []))
+  const texts = [...commands, ...files.map(textOf)]
+  const started = [...Object.keys(review.programs), ...review.missing]
+  const found = LANGUAGES.filter((language) => isUsed(language, started, files, commands)).map(
+    ({ what }) => what,
+  )
+  const runners = [
+    ...new Set(texts.flatMap((text) => [...text.matchAll(RUNNER)].map(([, name = '']) => name))),
+  ]
+  if (runners.length > 0) found.push(`what ${listed(runners, 'and')} run`)
+  if (texts.some((text) => GIT.test(text))) found.push('hooks and aliases of git')
+  if (texts.some((text) => READS_DATA.test(text))) found.push('data files')
+  if (found.length === 0) return undefined
+  const where =
+    review.unit.kind === 'folder'
+      ? 'A change to one of them outside this folder goes unnoticed.'
+      : 'A change to one of them goes unnoticed.'
+  return `This review does not cover what these hooks load while they run: ${listed(found, 'and')}. ${where}`
+}
+
+function isUsed(
+  { program, extension, loads }: Language,
+  started: readonly string[],
+  files: readonly ReviewedFile[],
+  commands: readonly string[],
+): boolean {
+  const own = files.filter((file) => extension.test(file.path) || program.test(interpreterOf(textOf(file))))
+  if (loads) return [...commands, ...own.map(textOf)].some((text) => loads.test(text))
+  return own.length > 0 || started.some((name) => program.test(name))
+}
+
+function textOf({ text = '' }: ReviewedFile): string {
+  return text.slice(0, MOST_SEARCHED)
+}
+
+/** The program of the first line: `#!/usr/bin/env python3`, `#!/bin/sh`. */
+function interpreterOf(text: string): string {
+  const [, path = '', name = ''] =
+    /^#!\s{0,9}(\S{1,200})(?:[ \t]{1,9}(?:-\S{1,99}[ \t]{1,9})?(\S{1,200}))?/.exec(text) ?? []
+  return (/\/env$/.test(path) ? name : path).replace(/^.*\//, '')
+}
+
+function listed(words: readonly string[], last: string): string {
+  const [end = '', ...others] = [...words].reverse()
+  return others.length === 0 ? end : `${others.reverse().join(', ')} ${last} ${end}`
+}

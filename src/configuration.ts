@@ -139,8 +139,8 @@ export class Configuration {
 
   /** What every session is told once: problems with the files, and trusted gates that are not as they were. */
   get problems(): readonly Diagnostic[] {
-    const { diagnostics, expectations } = this.#inForce
-    return [...diagnostics, ...expectations.flatMap(diagnosticOf)]
+    const { expectations } = this.#inForce
+    return [...this.#inForce.diagnostics, ...expectations.flatMap(diagnosticOf)]
   }
 
   /** Problems with the files, and the newest reports of hooks. */
@@ -172,7 +172,8 @@ export class Configuration {
         hooks.push(hook)
       }
     }
-    return { config, hooks, diagnostics: config.diagnostics, expectations }
+    const diagnostics = [...config.diagnostics, ...this.#powerless(hooks)]
+    return { config, hooks, diagnostics, expectations }
   }
 
   #make(spec: ConfiguredHook, given: ConfiguredHook, surroundings: Surroundings): readonly Hook[] {
@@ -251,9 +252,30 @@ export class Configuration {
   refusal(hook: Hook): Skip | undefined {
     const spec = this.#specs.get(hook)
     if (!spec) return this.#gate?.refusalOfClosed(hook)
-    if (spec.disabled !== undefined)
+    if (spec.disabled !== undefined && !this.#staysOn(hook, spec))
       return { why: 'disabled', detail: `it is switched off: ${silenceText(spec.disabled)}` }
     return this.#gate?.refusal(spec)
+  }
+
+  /** A project does not decide about gates that the user trusted in it. */
+  #staysOn(hook: Hook, spec: ConfiguredHook): boolean {
+    const { scope } = spec.disabled ?? {}
+    return (
+      (scope === 'project' || scope === 'named') && isGate(hook) && this.#gate?.contentOf(spec) !== undefined
+    )
+  }
+
+  #powerless(hooks: readonly Hook[]): readonly Diagnostic[] {
+    const silences = hooks.flatMap((hook) => {
+      const spec = this.#specs.get(hook)
+      return spec?.disabled && this.#staysOn(hook, spec) ? [spec.disabled] : []
+    })
+    return [...new Set(silences)].map(({ setting, file, line }) => ({
+      code: 'setting-ignored',
+      text: `${setting} in a project does not switch off the gates that you trusted; carabiner disable does`,
+      ...(file !== undefined && { file }),
+      ...(line !== undefined && { line }),
+    }))
   }
 
   /** Everything that the user trusted here when files were last read, and what became of it. */
@@ -296,9 +318,9 @@ function closing(spec: ConfiguredHook): ConfiguredHook {
 }
 
 /** Projects whose expectations count. */
-function projectsOf({ projectDir, files = [], plugins = [] }: ConfigSources): readonly string[] {
-  const named = [...files, ...plugins].map((path) => dirname(path))
-  return projectDir === undefined ? [...new Set(named)] : [projectDir]
+function projectsOf({ projectDir, outerDirs = [], files = [], plugins = [] }: ConfigSources) {
+  if (projectDir !== undefined) return [projectDir, ...outerDirs]
+  return [...new Set([...files, ...plugins].map((path) => dirname(path)))]
 }
 
 const CODES: Readonly<Record<Exclude<Expectation['state'], 'as trusted'>, DiagnosticCode>> = {

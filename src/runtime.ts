@@ -5,6 +5,7 @@ import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import type { ConfigSources } from './config/discovery.js'
 import { embedderSettings, type MergedSettings } from './config/merged-settings.js'
+import { foldersAbove } from './config/outer-projects.js'
 import { Configuration } from './configuration.js'
 import { HookError } from './core/base/errors.js'
 import {
@@ -139,10 +140,14 @@ function sourcesOf({
   configs,
   home,
   settings,
+  trust,
 }: HooksOptions): ConfigSources | undefined {
   if (projectDir === undefined && !plugins?.length && !configs?.length) return undefined
   return {
     ...(projectDir !== undefined && { projectDir: resolve(projectDir), homeDir: home ?? homedir() }),
+    // Whoever runs everything of a project has not said so of the folders around it.
+    ...(projectDir !== undefined &&
+      trust !== 'all' && { outerDirs: foldersAbove(resolve(projectDir), home ?? homedir()) }),
     ...(plugins && { plugins: plugins.map((path) => resolve(path)) }),
     ...(configs && { files: configs.map((path) => resolve(path)) }),
     ...(settings && { settings }),

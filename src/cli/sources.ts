@@ -1,12 +1,12 @@
 // Where a command looks for hooks: the options that several commands share, and the hooks they lead to.
 
-import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { ConfiguredHook } from '../config/configured-hook.js'
 import type { ConfigSources } from '../config/load.js'
+import { foldersAbove, isOwn } from '../config/outer-projects.js'
 import type { Diagnostic } from '../core/base/errors.js'
-import { visible } from '../core/base/text.js'
 import type { Origin } from '../core/hooks/hook.js'
 import type { Embedder } from '../core/session/embedder.js'
 import { isFolder } from '../files/folder.js'
@@ -16,7 +16,6 @@ import type { ListedHook } from '../hooks.js'
 import { hasSettings, isRepository, upFrom } from '../pack/project.js'
 import { switches } from '../plugins/switches.js'
 import type { createHooks } from '../runtime.js'
-import { shellQuoted } from '../shell/shell-quoted.js'
 import { bypassNotices } from './bypass.js'
 import type { OptionTable } from './command.js'
 import { Refusal } from './refusal.js'
@@ -116,30 +115,19 @@ export async function listedHooks(sources: Sources): Promise<readonly ListedHook
   }
 }
 
-/** Troubles outside any outcome, the bypass, and a project around this one that does not count. */
-export function noticesOf(hooks: OpenHooks, sources: Pick<Sources, 'project'>): readonly Diagnostic[] {
-  const outer = sources.project === undefined ? outerNotices(projectOf(sources)) : []
-  return [...bypassNotices(hooks), ...outer, ...hooks.diagnostics]
-}
-
-/** Any folder can become a project of its own without anybody noticing; the hooks around it then do not run. */
-export function outerNotices(project: string): readonly Diagnostic[] {
-  const outer = outerProject(project)
-  if (outer === undefined) return []
-  return [
-    {
-      code: 'outer-project',
-      text: `the hooks and settings of ${visible(outer)} do not count here: ${visible(project)} in it is a project of its own; the outer one is --project ${visible(shellQuoted(outer))}`,
-    },
-  ]
+/** Troubles outside any outcome, and the bypass. */
+export function noticesOf(hooks: OpenHooks): readonly Diagnostic[] {
+  return [...bypassNotices(hooks), ...hooks.diagnostics]
 }
 
 // ---- files as they are written ---------------------------------------------------------------------------------
 
 /** For readers of the files themselves, which have more than a list or a plan carries. */
 export function configSources(places: Places): ConfigSources & { readonly projectDir: string } {
+  const projectDir = projectFolder(places)
   return {
-    projectDir: projectFolder(places),
+    projectDir,
+    outerDirs: foldersAbove(projectDir),
     homeDir: homedir(),
     plugins: places.plugin.map((path) => resolve(path)),
     files: places.config.map((path) => resolve(path)),
@@ -194,37 +182,15 @@ export function nearestProject(start: string): string {
   const repository = folders.findIndex(isRepository)
   const around = repository < 0 ? folders : folders.slice(0, repository + 1)
   for (const mark of [OURS, CLAUDE]) {
-    const found = around.find((folder) => mark.isIn(folder) && (folder === start || isOurs(folder, mark)))
+    const found = around.find(
+      (folder) => mark.isIn(folder) && (folder === start || isOwn(folder, mark.folder)),
+    )
     if (found !== undefined) return found
   }
   return start
 }
 
-/** The next project above with hooks or settings of its own. */
-function outerProject(project: string): string | undefined {
-  const above = belowHome(project).slice(1)
-  return above.find((folder) => hasHooks(folder) && isOurs(folder, OURS))
-}
-
-function hasHooks(base: string): boolean {
-  if (existsSync(join(base, '.amplifier', 'settings.json'))) return true
-  try {
-    return readdirSync(join(base, '.amplifier', 'hooks')).length > 0
-  } catch {
-    return false
-  }
-}
-
 function belowHome(start: string): readonly string[] {
   const homes = [userHome(), registeredHome()].flatMap((home) => (home ? [home, realOf(home)] : []))
   return upFrom(start, homes)
-}
-
-/** Other users may write into folders such as /tmp. */
-function isOurs(base: string, { folder }: Mark): boolean {
-  const user = process.getuid?.()
-  return [base, join(base, folder)].every((path) => {
-    const owner = lstatSync(path, { throwIfNoEntry: false })?.uid
-    return user === undefined || owner === user || owner === 0
-  })
 }

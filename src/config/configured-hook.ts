@@ -62,7 +62,11 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
   if (rule?.problem) note(entry, 'if', 'unknown-key', `${name}: ${rule.problem}`, notes)
   const onFailure = common.onFailure ?? 'continue'
   const terms = merge.terms[owner.scope]
-  const timeout = timeoutOf(common.timeout, kindOf(entry.handler), entry.format, terms[entry.format])
+  const timeoutIn = ({ [entry.format]: limits }: Terms) =>
+    timeoutOf(common.timeout, kindOf(entry.handler), entry.format, limits)
+  const timeout = timeoutIn(terms)
+  // A shorter default of the project must not open its gates either.
+  const isShortened = timeoutIn(merge.terms.user).seconds > timeout.seconds
   if (timeout.remark)
     note(entry, 'timeout', 'timeout-clamped', `${name}: the time-out of ${timeout.remark}`, notes)
   const timeoutMs = timeout.seconds * 1000
@@ -83,7 +87,7 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
     observe: common.observe === true,
     sameAs: sameKey(entry, { detached, onFailure, timeoutMs }),
     timeoutMs,
-    cappedBy: timeout.cappedBy,
+    cappedBy: timeout.cappedBy ?? (isShortened ? RAISE_DEFAULT : undefined),
     onFailure,
     run: undefined,
   }
@@ -101,6 +105,8 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
   if (disabled !== undefined) spec.disabled = disabled
   return spec as unknown as ConfiguredHook
 }
+
+const RAISE_DEFAULT = 'Raise "default_timeout" under "hooks" in the settings of the project'
 
 /** `run` is present already: adding a property to a copy takes ten times as long as replacing one. */
 type Unrun = Omit<Hook, 'run'> & { readonly run: undefined }

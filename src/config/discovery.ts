@@ -11,12 +11,15 @@ import { type ConfigFiles, isLink } from './config-file.js'
 import { formatOfPath, type HookDocument, hooksShape } from './hook-document.js'
 import type { MergedSettings } from './merged-settings.js'
 import type { Notes } from './notes.js'
+import { isOwn } from './outer-projects.js'
 import { cleanName, type Owner } from './owner.js'
 import { type PluginSources, readPluginFolder } from './plugin-folder.js'
 
 export interface ConfigSources {
   /** Absolute; without it no project file is read. */
   readonly projectDir?: string
+  /** Folders around the project, nearest first. Hooks in them count as well: each is a project of its own. */
+  readonly outerDirs?: readonly string[]
   /** The user's home; without it no user file is read. */
   readonly homeDir?: string
   /** Plugin directories that were named; they count as the project's. */
@@ -46,6 +49,9 @@ export function discover(sources: ConfigSources, files: ConfigFiles, notes: Note
   if (home !== undefined) look(home, (base) => inBase(base, 'user', search))
   if (projectDir !== undefined && !isSameFolder(projectDir, home)) {
     look(projectDir, (base) => inBase(base, 'project', search))
+  }
+  for (const folder of sources.outerDirs ?? []) {
+    if (isOwn(folder, '.amplifier')) look(folder, (base) => inOuter(base, search))
   }
   for (const file of sources.files ?? []) {
     look(file, (path) => (isKnownFile(documents, path) ? [] : explicitFile(path, search)))
@@ -124,6 +130,12 @@ function inBase(base: string, scope: Owner['scope'], search: Search): readonly H
     )
   }
   return documents
+}
+
+/** Another project has its own data and variables. */
+function inOuter(base: string, search: Search): readonly HookDocument[] {
+  const documents = inBase(base, 'project', { ...search, sources: { ...search.sources, projectDir: base } })
+  return documents.map((document) => ({ ...document, isOuter: true as const }))
 }
 
 /** A plugin was there when the folder was read and is gone now: somebody may be replacing it. */

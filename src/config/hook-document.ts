@@ -31,6 +31,8 @@ export interface HookDocument {
   readonly at: JsonPath
   /** Default: Amplifier's. */
   readonly format?: FileFormat
+  /** It belongs to a project around this one. */
+  readonly isOuter?: true
 }
 
 /** The format of a file that is known by its path alone. */

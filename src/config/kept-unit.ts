@@ -6,7 +6,7 @@ import type { TrustRecord } from '../trust/unit.js'
 import { type ConfigFile, ConfigFiles } from './config-file.js'
 import type { ConfiguredHook } from './configured-hook.js'
 import { type ConfigSources, hooksDirOf, pluginSources, rootFileOf, settingsFileOf } from './discovery.js'
-import { type HookDocument, hooksShape } from './hook-document.js'
+import { formatOfPath, type HookDocument, hooksShape } from './hook-document.js'
 import { JsonText } from './json-text.js'
 import { type LoadedConfig, loadDocuments } from './load.js'
 import { Notes } from './notes.js'
@@ -74,5 +74,5 @@ function ofFile(record: TrustRecord, text: string): readonly HookDocument[] {
     place: { projectDir, hooksDir: own ? hooksDirOf(projectDir) : dirname(path) },
   }
   const role = path === rootFileOf(projectDir) ? 'root' : own ? 'settings' : 'explicit'
-  return [{ owner, role, file: { path, json, value: parsed.value }, at: null }]
+  return [{ owner, role, file: { path, json, value: parsed.value }, at: null, format: formatOfPath(path) }]
 }

@@ -11,7 +11,13 @@ import { type Contents, formatOfPath, type HookDocument, readDocument } from './
 import type { Entry, Shared } from './hook-group.js'
 import { JsonText } from './json-text.js'
 import { Matchers } from './matchers.js'
-import { type GivenSetting, type Merge, type MergedSettings, mergeSettings } from './merged-settings.js'
+import {
+  type GivenSetting,
+  isSwitch,
+  type Merge,
+  type MergedSettings,
+  mergeSettings,
+} from './merged-settings.js'
 import { Notes } from './notes.js'
 import { cleanName, Names, type Owner } from './owner.js'
 import type { ProcessEntry } from './process-entry.js'
@@ -41,7 +47,8 @@ export async function loadConfig(sources: ConfigSources, previous?: LoadedConfig
   const given: GivenSetting[] = []
   for (const document of discover(sources, files, notes)) {
     const contents = contentsOf(document, { notes, names, matchers })
-    given.push(...contents.settings)
+    // What a project says about its own hooks is not about those of a project in it.
+    given.push(...contents.settings.filter(({ key }) => !document.isOuter || !isSwitch(key)))
     const more = contents.entries.length + contents.processes.length
     if (document.owner.scope === 'user' || entries.length + processes.length + more <= MOST_HOOKS) {
       for (const entry of contents.entries) entries.push(entry)

@@ -201,7 +201,7 @@ const SWITCHES: ReadonlySet<string> = new Set<Switch>([
   'disableAllHooks',
 ])
 
-function isSwitch(key: string): key is Switch {
+export function isSwitch(key: string): key is Switch {
   return SWITCHES.has(key)
 }
 
@@ -236,8 +236,8 @@ function switchProject(
   return values[key] === false ? `"${key}" in a project does not undo what was said before` : undefined
 }
 
-function silenceOf({ key, value, file, at }: GivenSetting): Silence {
-  return { setting: `"${key}": ${value}`, file: file.path, line: file.json.lineOf(at) }
+function silenceOf({ key, value, scope, file, at }: GivenSetting): Silence {
+  return { setting: `"${key}": ${value}`, scope, file: file.path, line: file.json.lineOf(at) }
 }
 
 // ---- values: smaller is tighter -------------------------------------------------------------------------------
@@ -311,6 +311,7 @@ export interface Silence {
   /** The setting as written: `"enabled": false`. */
   readonly setting: string
   /** Absent if the embedder set it. */
+  readonly scope?: Scope
   readonly file?: string
   readonly line?: number
 }

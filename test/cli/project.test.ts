@@ -1,6 +1,6 @@
 // The project of a command that is typed anywhere in it.
 
-import { chownSync, mkdirSync, readdirSync } from 'node:fs'
+import { chownSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { BASH, GUARD, Project, type RunOptions, withProgram } from './program.js'
 
@@ -191,8 +191,6 @@ describe('which folder it is', () => {
 })
 
 describe('a project in another', () => {
-  const said = () =>
-    `the hooks and settings of ${project.folder} do not count here: ${project.path('inner')} in it is a project of its own; the outer one is --project '${project.folder}'`
   const PAYLOAD = { hook_event_name: 'PreToolUse', session_id: 's', ...BASH }
   const inner = (args: readonly string[], options: RunOptions = {}) =>
     project.call(args, { cwd: project.path('inner'), ...options })
@@ -203,27 +201,33 @@ describe('a project in another', () => {
     project.file('inner/.git/HEAD', '')
   })
 
-  it.each([[['list']], [[]], [['explain', 'PreToolUse', '--tool', 'Bash']], [['doctor']]])(
-    '%j says that the hooks of the outer one do not count',
-    async (args) => {
-      expect((await inner(args)).stdout.replace(/\s+/g, ' ')).toContain(said())
-      expect((await inner([...args, '--project', '.'])).stdout).not.toContain('do not count here')
-    },
-  )
-
-  it('fire says it, and fire --as to the agent, unless that names the project', async () => {
+  it('G5: does not switch off the gates around it, whoever names the project', async () => {
     const fired = JSON.parse((await inner(['fire', 'PreToolUse', '--json'], { input: BASH })).stdout)
-    expect([fired.action, fired.diagnostics]).toEqual(['continue', [{ code: 'outer-project', text: said() }]])
+    expect(fired.action).toBe('deny')
     const input = { ...PAYLOAD, cwd: project.path('inner') }
     const as = ['fire', '--as', 'claude-code']
-    const told = await inner(as, { input })
-    expect([told.code, JSON.parse(told.stdout)]).toEqual([0, { systemMessage: `carabiner: ${said()}` }])
-    const stop = { ...input, hook_event_name: 'Stop' }
-    expect((await inner(as, { input: stop })).stdout).toBe('')
+    expect((await inner(as, { input })).stdout).toContain('"deny"')
     const named = { CLAUDE_PROJECT_DIR: project.path('inner') }
-    expect((await inner(as, { input, env: named })).stdout).toBe('')
-    const outer = { CLAUDE_PROJECT_DIR: project.folder }
-    expect((await inner(as, { input, env: outer })).stdout).toContain('"deny"')
+    expect((await inner(as, { input, env: named })).stdout).toContain('"deny"')
+    expect((await inner([...as, '--project', '.'], { input })).stdout).toContain('"deny"')
+    const { hooks } = JSON.parse((await inner(['list', '--json'])).stdout)
+    expect(hooks).toMatchObject([{ source: 'guard', state: 'ready' }])
+  })
+
+  it('G5: with hooks of its own keeps the gates around it, also those that are gone', async () => {
+    project.file('inner/.amplifier/hooks/hooks.json', { hooks: {} })
+    project.file('inner/.amplifier/settings.json', { hooks: { allow_project_hooks: false } })
+    const input = { ...PAYLOAD, cwd: project.path('inner') }
+    const fire = async () => (await inner(['fire', '--as', 'claude-code'], { input })).stdout
+    expect(await fire()).toContain('"deny"')
+    rmSync(project.path('.amplifier'), { recursive: true })
+    expect(await fire()).toContain('"deny"')
+  })
+
+  it('that nobody trusts is only told about the hooks around it', async () => {
+    await project.call(['untrust', 'guard'])
+    const fired = JSON.parse((await inner(['fire', 'PreToolUse', '--json'], { input: BASH })).stdout)
+    expect(fired).toMatchObject({ action: 'continue', hooks: [{ why: 'untrusted' }] })
   })
 
   it('an empty .git or .amplifier takes no gate away', async () => {

@@ -4,10 +4,12 @@ import {
   chmodSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
   rmSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -383,4 +385,121 @@ it('more plugin folders than are read do not crowd out one that was trusted', as
   await trustAll()
   for (let i = 0; i < 1001; i++) mkdirSync(join(project, `.amplifier/hooks/a${i}`))
   expect(await fired()).toMatchObject({ action: 'deny', reason: 'no' })
+})
+
+describe('settings of a project', () => {
+  it.each([
+    { enabled: false },
+    { allow_project_hooks: false },
+    { max_timeout: 0.001 },
+    { default_timeout: 0.001 },
+    { trust_missing: 'tell' },
+    { on_failure: 'continue' },
+  ])('%j do not switch off a gate that was trusted', async (hooks) => {
+    plugin()
+    await trustAll()
+    write('.amplifier/settings.json', { hooks })
+    expect((await fired()).action).toBe('deny')
+  })
+
+  it('disableAllHooks does not either, and says so', async () => {
+    plugin()
+    await trustAll()
+    write('.amplifier/settings.json', { disableAllHooks: true })
+    const hooks = await opened()
+    expect((await hooks.session({ cwd: project }).fire('PreToolUse', CALL)).action).toBe('deny')
+    expect(
+      (await hooks.session({ cwd: project }).fire('SessionStart', { source: 'startup' })).injections,
+    ).toEqual([])
+    expect(hooks.diagnostics.map(({ text }) => text)).toContain(
+      '"disableAllHooks": true in a project does not switch off the gates that you trusted; carabiner disable does',
+    )
+  })
+
+  it('of the user do', async () => {
+    plugin()
+    await trustAll()
+    expect((await fired('PreToolUse', CALL, { settings: { enabled: false } })).action).toBe('continue')
+  })
+})
+
+describe('G4: records that cannot be read', () => {
+  const GATES: readonly (readonly [string, object])[] = [
+    ['PreToolUse', CALL],
+    ['PreToolUse', { tool_name: 'Read', tool_input: {} }],
+    ['UserPromptSubmit', { prompt: 'x' }],
+    ['PermissionRequest', CALL],
+  ]
+  const recordFiles = () => {
+    const folder = join(data, 'trust')
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => join(folder, name))
+  }
+  const DAMAGE: Readonly<Record<string, () => void>> = {
+    'of this project are truncated': () => truncateSync(recordFiles()[0] as string, 100),
+    'of this project are of a newer version': () => {
+      const [file = ''] = recordFiles()
+      chmodSync(file, 0o600)
+      edit(file, '"format":1', '"format":2')
+    },
+    'are a file': () => {
+      rmSync(join(data, 'trust'), { recursive: true })
+      writeFileSync(join(data, 'trust'), '')
+    },
+    'can be written by anybody': () => chmodSync(join(data, 'trust'), 0o777),
+  }
+
+  it.each(Object.entries(DAMAGE))(
+    'because they %s close every event that can be blocked',
+    async (_, damage) => {
+      const folder = plugin()
+      await trustAll()
+      damage()
+      for (const step of [() => undefined, () => rmSync(folder, { recursive: true })]) {
+        step()
+        for (const [event, payload] of GATES) {
+          for (let again = 0; again < 2; again++) {
+            const outcome = await fired(event, payload)
+            expect([event, outcome.action]).toEqual([event, 'deny'])
+            expect(outcome.reason).toContain('What you trust cannot be read')
+            expect(outcome.reason).toContain(join(data, 'trust'))
+          }
+        }
+        expect((await fired('Stop', { stop_hook_active: false })).action).toBe('continue')
+        expect((await fired('SessionStart', { source: 'startup' })).action).toBe('continue')
+      }
+      const [expectation] = (await opened()).expectations().filter(({ state }) => state === 'unreadable')
+      expect(expectation).toMatchObject({
+        guardedBy: 'closed',
+        repair: expect.stringContaining('carabiner trust'),
+      })
+    },
+  )
+
+  it('close other projects too, if nobody can tell whose they are', async () => {
+    plugin()
+    await trustAll()
+    rmSync(join(data, 'trust-projects'), { recursive: true })
+    truncateSync(recordFiles()[0] as string, 100)
+    const other = join(base, 'other')
+    mkdirSync(other)
+    const hooks = await opened({ projectDir: other })
+    expect((await hooks.session({ cwd: other }).fire('PreToolUse', CALL)).action).toBe('deny')
+  })
+
+  it('and that are not there at all are those of a new user', async () => {
+    plugin()
+    await trustAll()
+    removeAll(data)
+    expect(await fired()).toMatchObject({ action: 'continue', hooks: [{ why: 'untrusted' }] })
+  })
+
+  it('are made again by a review', async () => {
+    plugin()
+    await trustAll()
+    truncateSync(recordFiles()[0] as string, 100)
+    await trustAll()
+    expect(await fired()).toMatchObject({ action: 'deny', reason: 'no' })
+  })
 })

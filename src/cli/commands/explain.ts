@@ -116,7 +116,7 @@ async function ask(hooks: OpenHooks, event: string, data: Payload, sources: Sour
     plan,
     value: matcherValue(kind, openPayload(kind, {}, data)),
     hooks: hooks.list(),
-    notices: noticesOf(hooks, sources),
+    notices: noticesOf(hooks),
     sources,
   }
   const permission =

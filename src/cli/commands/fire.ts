@@ -11,7 +11,7 @@ import { envProblems, movesDecisions, projectEnvOf } from '../../pack/project.js
 import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
 import type { Command } from '../command.js'
 import { type FiredInProject, type Firing, fireInProject, misspelt, unsaid } from '../fire/fire-event.js'
-import { HostReply, isNamedProject, lossOf, projectOfHost } from '../fire/host-reply.js'
+import { HostReply, lossOf, projectOfHost } from '../fire/host-reply.js'
 import { checkExact, eventOf, nearEvent, type Payload, readPayload } from '../fire/payload.js'
 import type { Output } from '../output.js'
 import { checkPerson } from '../person.js'
@@ -19,7 +19,7 @@ import { severityOf } from '../print/severity.js'
 import { isTerminal } from '../print/terminal.js'
 import { ProjectAudit } from '../project-audit.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import { listedHooks, openHooks, outerNotices, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
+import { listedHooks, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 
 const OPTIONS = {
   payload: { type: 'string', value: 'FILE', help: 'Read the payload from a file; - is standard input.' },
@@ -180,13 +180,12 @@ async function replyAs(
     const { name: event, data: payload } = read
     checkExact(event, inexact)
     const sources = { ...options, project: projectOfHost(options.project, read) }
-    const outer = isNamedProject(options) ? [] : outerNotices(sources.project)
     const until = { seconds: timeout ?? reply.patience, startedAt }
     const told = ({ outcome, notices }: FiredInProject) => {
       const losses = lossesOf(sources, notices)
       // A deny stands, even if some hooks are missing.
       const counts = losses.length === 0 || ACTIONS[outcome.action].exit !== EXIT.ok
-      return counts ? reply.give(outcome, outer) : reply.refuse(lossOf(losses))
+      return counts ? reply.give(outcome) : reply.refuse(lossOf(losses))
     }
     const toldLater = lateReport(output)
     // An agent may show the model whatever is on standard error.

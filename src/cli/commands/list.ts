@@ -61,7 +61,7 @@ export const command: Command<typeof OPTIONS> = {
       project: projectOf(options),
       hooks: listed,
       untrusted: hooks.untrusted(),
-      diagnostics: noticesOf(hooks, options),
+      diagnostics: noticesOf(hooks),
     }
     await hooks.close()
     return output.result(found, (paint) => listLines(found, options, paint))

@@ -44,7 +44,7 @@ export const command: Command<typeof OPTIONS> = {
     const found = {
       hooks: listed,
       untrusted: hooks.untrusted(),
-      diagnostics: noticesOf(hooks, options),
+      diagnostics: noticesOf(hooks),
       cannotStart: (await cannotStart(listed, options, hooks.settings)).map(({ name }) => name),
       matchesNothing: listed
         .filter((hook) => hook.state === 'ready' && matchesNothing(hook))

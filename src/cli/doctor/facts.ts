@@ -28,7 +28,7 @@ export async function gather(sources: Sources): Promise<Facts> {
     hooks: hooks.list(),
     untrusted: hooks.untrusted(),
     settings: hooks.settings,
-    notices: noticesOf(hooks, sources),
+    notices: noticesOf(hooks),
   }
   await hooks.close()
   const { specs, files } = await readFiles(sources)

@@ -68,7 +68,7 @@ export async function fireInProject(firing: Firing): Promise<FiredInProject> {
   const signal =
     until === undefined ? interruption.signal : AbortSignal.any([interruption.signal, late(until)])
   const stopListening = onAbort(signal, () => void hooks.close({ abort: true }))
-  const telling = new Telling(firing, () => [...misspelt(event), ...noticesOf(hooks, sources), ...troubles])
+  const telling = new Telling(firing, () => [...misspelt(event), ...noticesOf(hooks), ...troubles])
   try {
     const session = hooks.session(options)
     const { outcome, ms } = await evaluated(firing, session, signal)

@@ -10,7 +10,7 @@ import { answerOf, verdictOfOutcome } from '../../hosts/answer.js'
 import type { HostEvent, HostVerdict } from '../../hosts/host.js'
 import { claudeToolNames, HOST_NAMES, hostNamed, type KnownHost } from '../../hosts/hosts.js'
 import { type Envelope, eventOf, isAboutTool, readEnvelope } from '../../hosts/payload.js'
-import { namedIn, projectDirOf } from '../../pack/project.js'
+import { projectDirOf } from '../../pack/project.js'
 import { BYPASSED } from '../bypass.js'
 import type { Output } from '../output.js'
 import { Refusal, usage } from '../refusal.js'
@@ -115,10 +115,8 @@ export class HostReply {
   }
 
   /** `notices`: for people who rely on a gate. */
-  async give(outcome: Outcome, notices: readonly Diagnostic[]): Promise<void> {
-    const aside = isGate(this.#event.name) ? notices.map(({ text }) => `carabiner: ${text}`) : []
-    const told = verdictOfOutcome(outcome)
-    const verdict = { ...told, messages: [...aside, ...told.messages] }
+  async give(outcome: Outcome): Promise<void> {
+    const verdict = verdictOfOutcome(outcome)
     if (verdict.action !== 'ask_user') return this.#say(verdict)
     await this.#say({ ...verdict, action: 'deny', reason: openReason(outcome, verdict.reason) })
   }
@@ -181,11 +179,6 @@ function unknownHost(name: string): never {
 export function projectOfHost(given: string | undefined, event?: HostEvent): string {
   const cwd = event?.data.cwd
   return given ?? projectDirOf(typeof cwd === 'string' ? cwd : undefined, process.env, userHome())
-}
-
-/** Named in the command line, or by the agent's variable. */
-export function isNamedProject({ project }: { readonly project: string | undefined }): boolean {
-  return project !== undefined || namedIn(process.env) !== undefined
 }
 
 export function lossOf(notices: readonly Diagnostic[]): Refusal {

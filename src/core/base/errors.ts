@@ -270,11 +270,6 @@ export const DIAGNOSTIC_CODES = {
     means: 'CARABINER_OFF=1 was set and had no effect, because the settings of the user say "bypass": false.',
     todo: 'Unset it, or change the setting.',
   },
-  'outer-project': {
-    means:
-      'The project lies in another one that has hooks or settings, too; for the command line those of the inner one alone counted.',
-    todo: 'Name the one that is meant with --project DIR, or by the variable of the agent. What made the inner one a project is a .git or .amplifier in it.',
-  },
   untrusted: {
     means: 'A hook came with the project and was not trusted, or was changed since; it did not run.',
     todo: 'Look at what it runs and trust it: carabiner trust. For one call: --trust-all, or trust: "all" of createHooks().',

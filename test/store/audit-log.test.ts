@@ -1,4 +1,4 @@
-// The audit log in files keeps the contract.
+// The audit log in files, and in memory with answers that come later, keep the same contract.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { fileStores } from '../../src/store/file-stores.js'
 import { contract } from './contracts/audit-log.js'
+import { MemoryAuditLog } from './contracts/memory-audit-log.js'
 
 contract('FileAuditLog', () => {
   const root = mkdtempSync(join(tmpdir(), 'carabiner-audit-'))
@@ -14,4 +15,9 @@ contract('FileAuditLog', () => {
   mkdirSync(projectDir)
   const open = () => fileStores({ projectDir, dataDir: join(root, 'data') }).audit
   return [open(), open()]
+})
+
+contract('MemoryAuditLog', () => {
+  const log = new MemoryAuditLog()
+  return [log, log.another()]
 })

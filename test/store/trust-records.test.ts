@@ -1,10 +1,11 @@
-// The records of trust in files keep the contract, and more that only files can promise.
+// The records of trust in files and in memory keep the same contract; files promise more.
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { fileTrustRecords } from '../../src/store/file-stores.js'
+import { MemoryTrustRecords } from './contracts/memory-trust-records.js'
 import { contract, trustRecord } from './contracts/trust-records.js'
 
 function dataDir(): string {
@@ -16,6 +17,11 @@ function dataDir(): string {
 contract('FileTrustRecords', () => {
   const folder = dataDir()
   return [fileTrustRecords(folder), fileTrustRecords(folder)]
+})
+
+contract('MemoryTrustRecords', () => {
+  const records = new MemoryTrustRecords()
+  return [records, records]
 })
 
 describe('records in files', () => {

@@ -53,6 +53,14 @@ export function contract(name: string, make: () => readonly [TrustRecords, Trust
       expect(records.all()).toHaveLength(4)
     })
 
+    it('answers the records of one project in the order of their paths', () => {
+      const [records, other] = make()
+      for (const path of ['/project/b', '/project/a']) records.write({ ...at, path }, trustRecord({ path }))
+      records.write({ ...at, projectDir: '/elsewhere' }, trustRecord({ projectDir: '/elsewhere' }))
+      expect(other.ofProject('/project').map(({ path }) => path)).toEqual(['/project/a', '/project/b'])
+      expect(other.ofProject('/nowhere')).toEqual([])
+    })
+
     it('removes a record for good, and answers it', () => {
       const [records, other] = make()
       records.write(at, trustRecord())

@@ -17,6 +17,7 @@ export {
   type Callback,
   type CallModelOptions,
   type CallOptions,
+  type CallSink,
   type Candidate,
   type ContextMessage,
   type Data,
@@ -74,6 +75,8 @@ export { type FileApprovalsOptions, fileApprovals } from './store/approvals/file
 export type { Approvals, Pending as PendingQuestion } from './store/approvals.js'
 export { type FileAudit, fileAudit } from './store/audit/file-audit.js'
 export { verify as verifyAudit } from './store/audit/verify.js'
+export { type FileCallsOptions, fileAuditCalls } from './store/audit-calls/file-calls.js'
+export type { AuditCalls, KeptCall } from './store/audit-calls.js'
 export type { Verification } from './store/audit-log.js'
 export { FileStore, type FileStoreOptions } from './store/sessions/file-store.js'
 export type { Expectation, ExpectedGate } from './trust/expectation.js'

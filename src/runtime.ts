@@ -63,6 +63,7 @@ const OPTIONS: Checks<HooksOptions> = {
   context: isFunction,
   wake: isFunction,
   audit: isFunction,
+  auditCalls: isFunction,
   admit: isFunction,
   clock: isFunction,
   store: [isStore, `a SessionStore with ${STORE_METHODS.join(', ')}`],

@@ -112,6 +112,7 @@ describe('core', () => {
     const users = outside.filter(({ specifier }) => specifier === 'node:crypto').map(({ file }) => file)
     expect(users.sort()).toEqual([
       'core/base/digest.ts',
+      'core/session/record.ts',
       'core/session/session.ts',
       'core/verdict/approval.ts',
     ])

@@ -3,8 +3,9 @@
 import type { MergedSettings } from '../config/merged-settings.js'
 import { textOf } from '../core/base/errors.js'
 import type { MaybePromise } from '../core/base/promise.js'
+import type { JudgedCall } from '../core/session/audit-record.js'
 import type { AuditLog, Entry } from '../store/audit-log.js'
-import { fileAuditLog } from '../store/file-stores.js'
+import { fileAuditLog, fileCalls } from '../store/file-stores.js'
 import { Refusal } from './refusal.js'
 
 /** Opens the log when there is something to write, if the settings allow it. */
@@ -26,6 +27,34 @@ export class ProjectAudit {
       return this.#log.append([entry])
     }
     if (audit_on_failure === 'block') throw new Error('the settings say "audit": "off"')
+  }
+}
+
+/** Keeps the calls that gates judged until the answer is out; then they are written. */
+export class ProjectCalls {
+  readonly #projectDir: string
+  readonly #settings: () => MergedSettings
+  readonly #waiting: JudgedCall[] = []
+
+  constructor(projectDir: string, settings: () => MergedSettings) {
+    this.#projectDir = projectDir
+    this.#settings = settings
+  }
+
+  keep(call: JudgedCall): void {
+    if (this.#settings().audit !== 'off') this.#waiting.push(call)
+  }
+
+  /** Answers what went wrong: a call that is not kept changes no decision. */
+  async write(): Promise<string | undefined> {
+    if (this.#waiting.length === 0) return undefined
+    try {
+      const calls = await fileCalls({ projectDir: this.#projectDir })
+      await calls.append(this.#waiting.splice(0))
+      return undefined
+    } catch (error) {
+      return `${textOf(error)}; carabiner audit shows this event without its call`
+    }
   }
 }
 

@@ -160,6 +160,7 @@ const CHECKS: Readonly<Record<GivenSetting['key'], Check>> = {
 const CLOSED: Partial<Record<GivenSetting['key'], unknown>> = {
   on_failure: 'block',
   audit_on_failure: 'block',
+  audit_calls: false,
   bypass: false,
   recheck: 'all',
 }
@@ -276,6 +277,7 @@ const LOOSER: { readonly [K in TightenedKey]: (wanted: unknown, now: unknown) =>
   model: other,
   mcp_servers: other,
   audit_on_failure: insteadOf('continue'),
+  audit_calls: insteadOf(true),
 }
 
 function tighten({ key, value }: Tightened, values: Record<string, unknown>): string | undefined {

@@ -61,7 +61,7 @@ export type {
   Trace,
 } from './hooks/outcome.js'
 export { type Admit, type Candidate, type Plan, planOf, type Skip } from './run/plan.js'
-export { type AuditRecord, type AuditSink, memoryAudit } from './session/audit-record.js'
+export { type AuditRecord, type AuditSink, type CallSink, memoryAudit } from './session/audit-record.js'
 export type { ContextMessage, Embedder } from './session/embedder.js'
 export { DEFAULT_SETTINGS, type Settings } from './session/embedder.js'
 export type { FireOptions } from './session/fire.js'

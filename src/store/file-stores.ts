@@ -5,6 +5,8 @@ import { dataHome } from '../files/homes.js'
 import type { FileApprovalsOptions } from './approvals/file-approvals.js'
 import type { Approvals } from './approvals.js'
 import { FileAuditLog, type FileAuditOptions } from './audit/file-audit.js'
+import type { FileCallsOptions } from './audit-calls/file-calls.js'
+import type { AuditCalls } from './audit-calls.js'
 import type { AuditLog } from './audit-log.js'
 import { FileStore, type FileStoreOptions } from './sessions/file-store.js'
 import type { Sessions } from './sessions.js'
@@ -63,6 +65,12 @@ export function fileAuditLog(options: FileAuditOptions): AuditLog {
 
 export function fileTrustRecords(dataDir: string = dataHome()): TrustRecords {
   return new FileTrustRecords(resolve(dataDir))
+}
+
+/** Loaded when first asked for: it is needed after the answer, if at all. */
+export async function fileCalls(options: FileCallsOptions): Promise<AuditCalls> {
+  const { FileCalls } = await import('./audit-calls/file-calls.js')
+  return new FileCalls(options)
 }
 
 export async function approvalsIn(options: FileApprovalsOptions): Promise<Approvals> {

@@ -1,7 +1,7 @@
 // `carabiner audit`: what the command line writes down, and what becomes of it when somebody changes it.
 
 import { spawn } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { BASH, ended, GUARD, Project, programFile, withProgram } from './program.js'
@@ -115,7 +115,7 @@ describe('for people', () => {
     await fires(DENIED, STOP)
     const { stdout: list } = await project.call(['audit'])
     expect(list).toMatch(
-      /^ {3}1 {2}\d\d:\d\d:\d\d {2}PreToolUse Bash {2}deny {6}rm -rf is not allowed here\n/,
+      /^ {3}1 {2}\d\d:\d\d:\d\d {2}PreToolUse Bash {2}deny {6}rm -rf \/ · rm -rf is not allowed here\n/,
     )
     const { stdout: one } = await project.call(['audit', 'show', '1'])
     expect(one).toContain('session s1')
@@ -155,6 +155,175 @@ describe('for people', () => {
       const { code, stdout } = await project.call(args)
       expect(code).toBe(0)
       expect(stdout).toContain('damaged')
+    }
+  })
+})
+
+describe('U1: a call that a gate should have judged', () => {
+  /** Fires one call that the gate refuses, under these circumstances, and reads it back. */
+  async function unguarded(
+    more: { readonly args?: readonly string[]; readonly env?: Record<string, string> } = {},
+  ) {
+    await project.call(['fire', '--json', ...(more.args ?? [])], { input: DENIED, ...more })
+    const [found, ...rest] = await entries('--unguarded')
+    expect(rest).toEqual([])
+    return found
+  }
+
+  it('untrusted', async () => {
+    project.hooks({ PreToolUse: [['Bash', GUARD]] })
+    expect(await unguarded()).toMatchObject({ action: 'continue', unguarded: [{ why: 'untrusted' }] })
+    const { stdout } = await project.call(['audit'])
+    expect(stdout).toMatch(/PreToolUse Bash {2}unguarded {2}rm -rf \/ · project:PreToolUse#1: untrusted/)
+    const { stdout: one } = await project.call(['audit', 'show', '1'])
+    expect(one).toMatch(/unguarded: project:PreToolUse#1 did not judge it: untrusted/)
+  })
+
+  it('switched off', async () => {
+    await fires()
+    writeSettings({ allow_project_hooks: false })
+    expect(await unguarded()).toMatchObject({ unguarded: [{ why: 'disabled' }] })
+  })
+
+  it('with a matcher that has a slip', async () => {
+    project.hooks({ PreToolUse: [['bash', GUARD]] })
+    await project.call(['trust', '--yes'])
+    expect(await unguarded()).toMatchObject({ unguarded: [{ why: 'matcher' }] })
+  })
+
+  it('failed, and let it go on', async () => {
+    project.hooks({ PreToolUse: [['Bash', 'echo oh >&2; exit 7']] })
+    await project.call(['trust', '--yes'])
+    expect(await unguarded()).toMatchObject({
+      unguarded: [{ hook: 'project:PreToolUse#1' }],
+      kept: { failures: [{ stderr: 'oh\n' }] },
+    })
+  })
+
+  it('timed out, and let it go on', async () => {
+    project.hooks({ PreToolUse: [['Bash', 'exec sleep 20']] })
+    await project.call(['trust', '--yes'])
+    expect(await unguarded({ args: ['--timeout', '0.3'] })).toMatchObject({
+      unguarded: [{ why: 'HOOK_TIMEOUT' }],
+    })
+  })
+
+  it('left out, because a file is broken', async () => {
+    project.file('../home/.amplifier/hooks/gate/hooks.json', '{ "hooks": ')
+    expect(await unguarded()).toMatchObject({ unguarded: [{ why: 'config-invalid' }] })
+  })
+
+  it('gone, where the user wants only to be told', async () => {
+    await fires()
+    writeSettings({ trust_missing: 'tell' })
+    rmSync(join(project.folder, '.amplifier'), { recursive: true })
+    expect(await unguarded()).toMatchObject({ unguarded: [{ why: 'trust-unguarded' }] })
+  })
+
+  it('bypassed', async () => {
+    await fires()
+    expect(await unguarded({ env: { CARABINER_OFF: '1' } })).toMatchObject({ kind: 'bypass' })
+  })
+
+  it('is guarded where the gate ran from its copy', async () => {
+    await fires()
+    project.hooks({ PreToolUse: [['Bash', 'exit 0']] })
+    expect(await unguarded()).toBeUndefined()
+    rmSync(join(project.folder, '.amplifier'), { recursive: true })
+    expect(await unguarded()).toBeUndefined()
+    expect(await entries()).toMatchObject([{ action: 'deny' }, { action: 'deny' }])
+  })
+
+  it('is told apart from one that a gate judged', async () => {
+    await fires(ALLOWED, STOP)
+    expect(await entries('--unguarded')).toEqual([])
+    const { stdout } = await project.call(['audit', '--unguarded'])
+    expect(stdout).toBe('nothing of the kind is on record\n')
+  })
+})
+
+describe('the call', () => {
+  const state = () => join(project.home, '.local/state/carabiner')
+
+  it('is shown with its record', async () => {
+    await fires(ALLOWED)
+    const { stdout } = await project.call(['audit', 'show', '1'])
+    expect(stdout).toMatch(/\n {2}call [0-9a-f]{64}\n {4}ls\n/)
+    expect(await entries()).toMatchObject([
+      { kept: { call: { tool_input: { command: 'ls' } }, exact: true } },
+    ])
+  })
+
+  it('is kept only of what gates judge', async () => {
+    await fires(STOP, { hook_event_name: 'PreToolUse', session_id: 's1', tool_name: 'Read', tool_input: {} })
+    for (const one of await entries()) expect(one).not.toHaveProperty('call')
+    expect(existsSync(join(state(), 'calls'))).toBe(false)
+  })
+
+  it('is not kept with audit_calls: false', async () => {
+    writeSettings({ audit_calls: false })
+    await fires(DENIED)
+    expect(existsSync(join(state(), 'calls'))).toBe(false)
+    expect(await entries()).toHaveLength(1)
+  })
+
+  it('is not kept where the project does not want it, and a project cannot turn it on', async () => {
+    project.file('.amplifier/settings.json', { hooks: { audit_calls: false } })
+    await fires(DENIED)
+    expect(existsSync(join(state(), 'calls'))).toBe(false)
+    writeSettings({ audit_calls: false })
+    project.file('.amplifier/settings.json', { hooks: { audit_calls: true } })
+    await project.call(['fire'], { input: DENIED })
+    expect(existsSync(join(state(), 'calls'))).toBe(false)
+  })
+
+  it('is not kept where there is no audit', async () => {
+    writeSettings({ audit: 'off' })
+    await fires(DENIED)
+    expect(existsSync(join(state(), 'calls'))).toBe(false)
+  })
+
+  it('has no secret of the environment', async () => {
+    await fires()
+    const env = { MY_API_TOKEN: 'Zq8 vN2x/Lm4=planted' }
+    const input = {
+      ...ALLOWED,
+      tool_input: { command: `curl -d '${env.MY_API_TOKEN}'`, more: [env.MY_API_TOKEN] },
+    }
+    await project.call(['fire'], { input, env })
+    const [folder = ''] = readdirSync(join(state(), 'calls'))
+    const [file = ''] = readdirSync(join(state(), 'calls', folder))
+    expect(readFileSync(join(state(), 'calls', folder, file), 'utf8')).toContain('curl -d')
+    expect(readFileSync(join(state(), 'calls', folder, file), 'utf8')).not.toContain(env.MY_API_TOKEN)
+  })
+
+  it('that cannot be kept is told after the answer, and changes nothing', async () => {
+    await fires()
+    project.file('../home/.local/state/carabiner/calls', 'in the way')
+    const { code, stdout, stderr } = await project.call(['fire', '--json'], { input: DENIED })
+    expect([code, JSON.parse(stdout).action]).toEqual([2, 'deny'])
+    expect(stderr).toMatch(/the calls in .* cannot be written/)
+    const { stdout: list, code: read } = await project.call(['audit'])
+    expect([read, list]).toEqual([0, expect.stringContaining('rm -rf is not allowed here')])
+  })
+
+  it('that somebody changed controls no terminal and breaks nothing', async () => {
+    await fires(DENIED)
+    const [folder = ''] = readdirSync(join(state(), 'calls'))
+    const [name = ''] = readdirSync(join(state(), 'calls', folder))
+    const file = join(state(), 'calls', folder, name)
+    const text = readFileSync(file, 'utf8')
+    for (const one of [
+      text.replace('rm -rf', 'rm\\u001b[2J'),
+      text.replace('{"tool_name"', '[{"tool_name"'),
+      'x',
+    ]) {
+      writeFileSync(file, one)
+      for (const args of [['audit'], ['audit', 'show', '1'], ['audit', '--json']]) {
+        const { code, stdout } = await project.call(args)
+        expect(code).toBe(0)
+        expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+      }
     }
   })
 })

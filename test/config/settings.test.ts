@@ -43,6 +43,7 @@ describe('defaults', () => {
       bypass: true,
       audit: 'on',
       audit_on_failure: 'continue',
+      audit_calls: true,
       allowed_http_urls: null,
       http_allowed_env_vars: null,
       allowed_private_hosts: [],

@@ -11,12 +11,13 @@ import type {
   StoredEntry,
   Verification,
 } from '../../store/audit-log.js'
+import { fileCalls } from '../../store/file-stores.js'
 import { type Command, checkOwners, chosen, type Options } from '../command.js'
 import { Interruption } from '../interruption.js'
 import type { Output } from '../output.js'
 import { fitted } from '../print/fit.js'
 import { counted, nextLines, shortPath } from '../print/lines.js'
-import { entryDetails, entryLines } from '../print/print-audit.js'
+import { entryDetails, entryLines, type ShownEntry } from '../print/print-audit.js'
 import { withProgress } from '../print/progress.js'
 import { type Paint, painter } from '../print/terminal.js'
 import { auditOf } from '../project-audit.js'
@@ -41,6 +42,10 @@ const OPTIONS = {
     value: 'KIND',
     help: 'Only this kind: fire, late, approval, revoked, bypass, gap …',
   },
+  unguarded: {
+    type: 'boolean',
+    help: 'Only calls that an expected gate did not judge.',
+  },
   since: { type: 'string', value: 'TIME', help: 'Not before: 2026-01-31T12:00:00Z, or 15m, 2h, 3d ago.' },
   until: { type: 'string', value: 'TIME', help: 'Not after.' },
   expect: {
@@ -62,6 +67,7 @@ const OWNERS: Readonly<Record<string, readonly Action[]>> = {
   hook: ['tail'],
   decision: ['tail'],
   kind: ['tail'],
+  unguarded: ['tail'],
   since: ['tail'],
   until: ['tail'],
   expect: ['verify'],
@@ -83,6 +89,7 @@ export const command: Command<typeof OPTIONS> = {
   ],
   examples: [
     { does: 'What was denied in the last hour?', line: 'carabiner audit --decision deny --since 1h' },
+    { does: 'Which calls did a gate miss?', line: 'carabiner audit --unguarded' },
     { does: 'Watch it.', line: 'carabiner audit tail --follow', needs: 'patience' },
     { does: 'Everything about one entry.', line: 'carabiner audit show 1' },
     { does: 'Was anything changed?', line: 'carabiner audit verify' },
@@ -94,14 +101,16 @@ export const command: Command<typeof OPTIONS> = {
       throw usage(`carabiner audit ${action} takes no ${JSON.stringify(extra)}`, lines(action, extra))
     }
     checkOwners('audit', action, options, OWNERS)
-    const log = auditOf(projectOf(options))
+    const project = projectOf(options)
+    const log = auditOf(project)
+    const calls = new CallsOf(project, output)
     switch (action) {
       case 'show':
-        return show(log, numberOf(which), output)
+        return show(log, calls, numberOf(which), output)
       case 'verify':
         return check(log, expected(options.expect), output)
       case 'tail':
-        return tail(log, options, output)
+        return tail(log, calls, options, output)
     }
   },
 }
@@ -119,9 +128,9 @@ function actionOf(name: string): Action {
 }
 
 function filtered(options: Options<typeof OPTIONS>): EntryFilter {
-  const { session, event, tool, hook, decision, kind, since, until } = options
+  const { session, event, tool, hook, decision, kind, unguarded, since, until } = options
   try {
-    return filterOf(given({ session, event, tool, hook, decision, kind, since, until }))
+    return filterOf(given({ session, event, tool, hook, decision, kind, unguarded, since, until }))
   } catch (error) {
     throw usage(textOf(error))
   }
@@ -148,9 +157,46 @@ function numberOf(which: string | undefined): number {
   )
 }
 
+// ---- calls ----------------------------------------------------------------------------------------------------
+
+/** Adds the calls that are still kept to entries. */
+class CallsOf {
+  readonly #projectDir: string
+  readonly #output: Output
+
+  constructor(projectDir: string, output: Output) {
+    this.#projectDir = projectDir
+    this.#output = output
+  }
+
+  async with(entries: readonly StoredEntry[]): Promise<readonly ShownEntry[]> {
+    const ids = new Set(entries.flatMap((entry) => idOf(entry) ?? []))
+    if (ids.size === 0) return entries
+    try {
+      const found = await (await fileCalls({ projectDir: this.#projectDir })).find(ids)
+      return entries.map((entry) => {
+        const kept = found.get(idOf(entry) ?? '')
+        return kept ? { ...entry, kept } : entry
+      })
+    } catch (error) {
+      await this.#output.complain([`carabiner: the calls cannot be shown: ${visible(textOf(error))}`])
+      return entries
+    }
+  }
+}
+
+function idOf(entry: StoredEntry): string | undefined {
+  return 'call' in entry && typeof entry.call === 'string' ? entry.call : undefined
+}
+
 // ---- tail -----------------------------------------------------------------------------------------------------
 
-async function tail(log: AuditLog, options: Options<typeof OPTIONS>, output: Output): Promise<number> {
+async function tail(
+  log: AuditLog,
+  calls: CallsOf,
+  options: Options<typeof OPTIONS>,
+  output: Output,
+): Promise<number> {
   const filter = filtered(options)
   const limit = countOf(options.lines)
   const isFollowed = options.follow
@@ -161,7 +207,8 @@ async function tail(log: AuditLog, options: Options<typeof OPTIONS>, output: Out
   const onDamaged = () => {
     damaged++
   }
-  const entries = (await read(log, { newestFirst: true, filter, limit, onDamaged })).reverse()
+  const found = (await read(log, { newestFirst: true, filter, limit, onDamaged })).reverse()
+  const entries = await calls.with(found)
   if (output.json) {
     await output.document({ folder: log.place, entries, damaged })
     return EXIT.ok
@@ -172,7 +219,7 @@ async function tail(log: AuditLog, options: Options<typeof OPTIONS>, output: Out
     const what = `${counted(damaged, 'line')} of the log cannot be read`
     await output.complain([`carabiner: ${what}`, '  carabiner audit verify says which.'])
   }
-  return isFollowed ? follow(log, filter, entries.at(-1), output) : EXIT.ok
+  return isFollowed ? follow(log, calls, { filter, after: found.at(-1)?.seq }, output) : EXIT.ok
 }
 
 async function read(log: AuditLog, options: ReadOptions): Promise<StoredEntry[]> {
@@ -194,14 +241,14 @@ async function nothing(log: AuditLog): Promise<readonly string[]> {
 
 async function follow(
   log: AuditLog,
-  filter: EntryFilter,
-  last: StoredEntry | undefined,
+  calls: CallsOf,
+  { filter, after }: { readonly filter: EntryFilter; readonly after: number | undefined },
   output: Output,
 ): Promise<number> {
   const interruption = new Interruption()
   const { signal } = interruption
-  for await (const entry of log.follow({ filter, signal, ...(last && { after: last.seq }) })) {
-    await output.print(entryLines([entry], painter(1)))
+  for await (const entry of log.follow({ filter, signal, ...(after !== undefined && { after }) })) {
+    await output.print(entryLines(await calls.with([entry]), painter(1)))
     if (output.failure) return EXIT.ok
   }
   return EXIT.ok
@@ -209,9 +256,9 @@ async function follow(
 
 // ---- show -----------------------------------------------------------------------------------------------------
 
-async function show(log: AuditLog, seq: number, output: Output): Promise<number> {
+async function show(log: AuditLog, calls: CallsOf, seq: number, output: Output): Promise<number> {
   const wanted: EntryFilter = (entry) => (entry as StoredEntry).seq === seq
-  const [entry] = await read(log, { newestFirst: true, filter: wanted, limit: 1 })
+  const [entry] = await calls.with(await read(log, { newestFirst: true, filter: wanted, limit: 1 }))
   if (!entry) {
     throw new Refusal('UNKNOWN_ENTRY', `There is no entry ${seq}`, {
       hint: 'carabiner audit lists the newest.',

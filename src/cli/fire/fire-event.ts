@@ -12,7 +12,7 @@ import type { Approver, Reply, Unanswered } from '../../core/verdict/approval.js
 import { approvalsIn, fileStores, type Stores } from '../../store/file-stores.js'
 import type { Sessions } from '../../store/sessions.js'
 import { Interruption } from '../interruption.js'
-import { ProjectAudit } from '../project-audit.js'
+import { ProjectAudit, ProjectCalls } from '../project-audit.js'
 import { Refusal } from '../refusal.js'
 import { noticesOf, type OpenHooks, openHooks, projectOf, type Sources } from '../sources.js'
 import { examplePayload, nearEvent, type Payload } from './payload.js'
@@ -64,7 +64,8 @@ export async function fireInProject(firing: Firing): Promise<FiredInProject> {
   const isKnown = options.id !== undefined
   const store = isKnown || firing.ask ? sessionsOf(stores) : undefined
   const approver = approverOf(firing, { project, stores, onTrouble, isKnown })
-  const hooks = await opened(firing, project, store, approver)
+  const calls = new ProjectCalls(project, () => hooks.settings)
+  const hooks: OpenHooks = await opened(firing, project, { store, approver, calls })
   const signal =
     until === undefined ? interruption.signal : AbortSignal.any([interruption.signal, late(until)])
   const stopListening = onAbort(signal, () => void hooks.close({ abort: true }))
@@ -75,29 +76,39 @@ export async function fireInProject(firing: Firing): Promise<FiredInProject> {
     await telling.begin(outcome, ms)
     await (isKnown && goesOn(event) ? session.leave() : session.close())
     await hooks.close()
-    return await telling.end(outcome, ms, () => {
+    return await telling.end(outcome, ms, async () => {
       for (const work of afterwards) work()
+      const lost = await calls.write()
+      if (lost !== undefined) onTrouble(lost)
     })
   } catch (error) {
     throw isHookError(error, 'PAYLOAD_INVALID') ? withExample(event, error) : error
   } finally {
     await hooks.close()
+    await calls.write()
     stopListening()
     interruption.end(telling.isEarly)
   }
 }
 
+/** Whom the hooks ask, and where they leave what outlasts a fire. */
+interface Around {
+  readonly store: Sessions | undefined
+  readonly approver: Approver
+  readonly calls: ProjectCalls
+}
+
 async function opened(
   { sources }: Firing,
   project: string,
-  store: Sessions | undefined,
-  approver: Approver,
+  { store, approver, calls }: Around,
 ): Promise<OpenHooks> {
   const audit = new ProjectAudit(project, () => hooks.settings)
   const hooks: OpenHooks = await openHooks(sources, {
     ...(store && { store }),
     approver,
     audit: (record) => audit.write(record),
+    auditCalls: (call) => calls.keep(call),
   })
   return hooks
 }
@@ -136,13 +147,13 @@ class Telling {
   }
 
   /** `afterwards` is work that the answer does not wait for. */
-  async end(outcome: Outcome, ms: number, afterwards: () => void): Promise<FiredInProject> {
+  async end(outcome: Outcome, ms: number, afterwards: () => Promise<void>): Promise<FiredInProject> {
     const fired = { outcome, notices: this.#notices(), ms }
     if (!this.isEarly) {
       await this.#to.told(fired)
       this.#said = [...fired.notices, ...outcome.diagnostics]
     }
-    afterwards()
+    await afterwards()
     const late = unsaid(this.#notices(), this.#said)
     if (this.isEarly || late.length > 0) await this.#to.toldLater(late)
     return fired

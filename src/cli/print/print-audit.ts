@@ -2,15 +2,20 @@
 
 import { localTime } from '../../core/base/time.js'
 import { actionRow, isAction } from '../../core/events/actions.js'
-import type { AuditedHook } from '../../core/session/audit-record.js'
+import type { AuditedHook, Unguarded } from '../../core/session/audit-record.js'
+import { gistOf } from '../../store/audit-calls/kept-call.js'
+import type { KeptCall } from '../../store/audit-calls.js'
 import type { StoredEntry } from '../../store/audit-log.js'
 import { plainData } from '../output.js'
 import { cutTo, fitted, shownColumns } from './fit.js'
 import { columns, duration, indented, noticeLines, oneLine, shortPath } from './lines.js'
 import { type Paint, width } from './terminal.js'
 
+/** An entry with its call, if that is still kept. */
+export type ShownEntry = StoredEntry & { readonly kept?: KeptCall }
+
 /** A table; the words of an entry are cut at the end of the line. */
-export function entryLines(entries: readonly StoredEntry[], paint: Paint): readonly string[] {
+export function entryLines(entries: readonly ShownEntry[], paint: Paint): readonly string[] {
   const plain = plainData(entries)
   const rows = columns(
     plain.map((entry) => [String(entry.seq).padStart(4), clock(entry.time), ...cellsOf(entry)]),
@@ -31,7 +36,7 @@ const LEAST_WORDS = 20
 type Cells = readonly [what: string, verdict: string, words: string]
 
 /** Another program may have written it: an entry that we do not understand is shown as it is. */
-function cellsOf(entry: StoredEntry): Cells {
+function cellsOf(entry: ShownEntry): Cells {
   try {
     return cells(entry) ?? [oneLine(String(entry.kind)), '', oneLine(JSON.stringify(entry))]
   } catch {
@@ -40,14 +45,20 @@ function cellsOf(entry: StoredEntry): Cells {
 }
 
 /** Undefined for a kind that a newer version writes. */
-function cells(entry: StoredEntry): Cells | undefined {
+function cells(entry: ShownEntry): Cells | undefined {
   switch (entry.kind) {
     case 'fire':
     case 'late':
       return [
         [entry.event, entry.tool, entry.kind === 'late' ? '(late)' : ''].filter(Boolean).join(' '),
-        entry.action,
-        oneLine(entry.reason ?? ranBy(entry.hooks)),
+        isUnguarded(entry)
+          ? `${entry.action === 'continue' ? '' : `${entry.action} `}unguarded`
+          : entry.action,
+        oneLine(
+          [gist(entry.kept), isUnguarded(entry) ? missed(entry) : (entry.reason ?? ranBy(entry.hooks))]
+            .filter((one) => one !== '')
+            .join(' · '),
+        ),
       ]
     case 'approval':
       return [
@@ -86,6 +97,23 @@ function cells(entry: StoredEntry): Cells | undefined {
   }
 }
 
+type Fire = Extract<StoredEntry, { readonly kind: 'fire' | 'late' }>
+
+function isUnguarded(entry: StoredEntry): boolean {
+  return 'unguarded' in entry && Array.isArray(entry.unguarded) && entry.unguarded.length > 0
+}
+
+/** Cut, so that the words after it are seen, too. */
+const LONGEST_GIST = 60
+
+function gist(kept: KeptCall | undefined): string {
+  return kept ? cutTo(oneLine(gistOf(kept)), LONGEST_GIST) : ''
+}
+
+function missed({ unguarded = [] }: Fire): string {
+  return unguarded.map(({ hook, why }) => `${shortPath(hook)}: ${why}`).join(', ')
+}
+
 function ranBy(hooks: readonly AuditedHook[]): string {
   const failed = hooks.filter(({ status }) => status === 'failed')
   if (failed.length > 0) return `failed: ${failed.map(({ name }) => name).join(', ')}`
@@ -110,6 +138,7 @@ function toneOf(word: string): string | undefined {
 }
 
 function colour(entry: StoredEntry, paint: Paint): (text: string) => string {
+  if (isUnguarded(entry)) return paint.red
   const verdict = 'action' in entry ? entry.action : 'decision' in entry ? entry.decision : entry.kind
   const tones = [toneOf(verdict), toneOf(entry.kind)]
   if (tones.includes('bad')) return paint.red
@@ -124,10 +153,11 @@ function clock(time: string, now = new Date()): string {
 
 // ---- one of them, whole ---------------------------------------------------------------------------------------
 
-export function entryDetails(stored: StoredEntry, paint: Paint): readonly string[] {
+export function entryDetails(stored: ShownEntry, paint: Paint): readonly string[] {
   const entry = plainData(stored)
   const { seq, time, hash, prev } = entry
-  const [what, verdict, words] = cellsOf(entry)
+  const [what, verdict] = cellsOf(entry)
+  const [, , words] = cellsOf(withoutCall(entry))
   const isFire = entry.kind === 'fire' || entry.kind === 'late'
   return fitted([
     `${paint.bold(`${seq}`)}  ${localTime(time)}  ${what}  ${colour(entry, paint)(verdict)}`,
@@ -138,23 +168,56 @@ export function entryDetails(stored: StoredEntry, paint: Paint): readonly string
   ])
 }
 
-function fireDetails(
-  entry: Extract<StoredEntry, { readonly kind: 'fire' | 'late' }>,
-  paint: Paint,
-): readonly string[] {
-  const { session, agent, turn, digest, ms, hooks, injections, approval, diagnostics } = entry
+/** Each of them has lines of its own. */
+function withoutCall({ kept: _, ...entry }: ShownEntry): StoredEntry {
+  return ('unguarded' in entry ? { ...entry, unguarded: [] } : entry) as StoredEntry
+}
+
+function fireDetails(entry: Fire & { readonly kept?: KeptCall }, paint: Paint): readonly string[] {
+  const { session, agent, turn, digest, ms, hooks, injections, approval, diagnostics, kept } = entry
   const about = [`session ${session}`, agent && `agent ${agent}`, turn, `in ${duration(ms)}`]
   return [
     `  ${about.filter(Boolean).join(', ')}`,
+    ...(entry.unguarded ?? []).flatMap((one) => unguardedLines(one, paint)),
     `  call ${digest}`,
+    ...callLines(kept, entry.call, paint),
     ...hooks.flatMap((hook) => hookLines(hook, paint)),
     ...injections.map(
       ({ source, bytes, digest: text }) =>
         `  ${source} injected ${bytes} bytes, sha256 ${text.slice(0, 16)}…`,
     ),
+    ...(kept?.injections ?? []).flatMap(({ source, text }) => indented(`${source}: ${text}`, 4)),
     ...(approval === undefined ? [] : approvalLines(approval)),
     ...noticeLines(diagnostics, paint, 2),
   ]
+}
+
+function unguardedLines({ hook, why, detail }: Unguarded, paint: Paint): readonly string[] {
+  return [
+    `  ${paint.red('unguarded')}: ${paint.cyan(shortPath(hook))} did not judge it: ${why}`,
+    ...(detail === undefined ? [] : indented(detail, 4)),
+  ]
+}
+
+function callLines(kept: KeptCall | undefined, id: string | undefined, paint: Paint): readonly string[] {
+  if (!kept) return id === undefined ? [] : [paint.dim('    the call itself is not kept any more')]
+  const { call, exact, changes, failures } = kept
+  return [
+    ...indented(gistOf(kept), 4),
+    ...(JSON.stringify(call) === gistOf(kept) ? [] : indented(JSON.stringify(call), 4).map(paint.dim)),
+    ...(exact ? [] : [paint.dim('    not exact: secrets were taken out, or long texts cut')]),
+    ...changes.map(
+      ({ hook, path, before, after }) =>
+        `  ${hook} changed ${path}: ${shownValue(before)} → ${shownValue(after)}`,
+    ),
+    ...failures
+      .filter(({ stderr }) => stderr !== '')
+      .flatMap(({ hook, stderr }) => [`  ${hook} printed`, ...indented(stderr, 4)]),
+  ]
+}
+
+function shownValue(value: unknown): string {
+  return value === undefined ? 'nothing' : oneLine(JSON.stringify(value))
 }
 
 function hookLines(hook: AuditedHook, paint: Paint): readonly string[] {
@@ -169,7 +232,7 @@ function hookLines(hook: AuditedHook, paint: Paint): readonly string[] {
   ]
 }
 
-type Asked = NonNullable<Extract<StoredEntry, { readonly kind: 'fire' | 'late' }>['approval']>
+type Asked = NonNullable<Fire['approval']>
 
 function approvalLines({ question, answer }: Asked): readonly string[] {
   return [

@@ -125,6 +125,8 @@ const SETTING_WORDS: Readonly<Record<keyof MergedSettings, string>> = {
     'For gates that judged a call before it was rewritten: "final" shows them the final call, "all" runs them again with all effects, "skipped" only warns you.',
   protect_system_messages: 'Revert what hooks change in system messages on ModelRequest.',
   audit_on_failure: '"block" closes every gate whose event cannot be put on record.',
+  audit_calls:
+    'Whether the audit keeps the calls that gates judged, without secrets; false keeps digests only.',
   allowed_http_urls: 'URLs that http hooks may call, with * for any text; null for any.',
   http_allowed_env_vars: 'Variables that headers of http hooks may use; null for those that a hook lists.',
   allowed_private_hosts: 'Hosts, hosts with a port, or ranges of this network that http hooks may call.',

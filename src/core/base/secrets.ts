@@ -170,6 +170,34 @@ export function redacted<T extends object>(value: T, texts: readonly (keyof T)[]
 
 const SECRET_KEY = new RegExp(`(?:${LABEL})$`, 'i')
 
+/** Whether a key, a variable, a header or an option with this name holds a secret. `max_tokens` with a number does not. */
+export function isSecretName(name: string, value?: unknown): boolean {
+  return SECRET_KEY.test(name) || (typeof value !== 'number' && SECRET_NAME.test(name))
+}
+
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** Where a text holds known values. */
+export function knownAt(text: string): readonly Span[] {
+  const found: Span[] = []
+  for (const value of longestFirst) {
+    for (let at = text.indexOf(value); at >= 0; at = text.indexOf(value, at + 1))
+      found.push({ start: at, end: at + value.length })
+  }
+  return found
+}
+
+/** Where a text holds secrets of a known form, which need no word before them. */
+export function formsAt(text: string): readonly Span[] {
+  return patterns()
+    .slice(0, 2)
+    .flatMap((pattern) => [...text.matchAll(pattern)])
+    .map(({ index, 0: match }) => ({ start: index, end: index + match.length }))
+}
+
 /** A copy of plain data in which no text, however deep, holds a secret; a key may say that its text is one. */
 export function redactedData<T>(data: T): T {
   return copied(data, false) as T

@@ -1,8 +1,9 @@
 // The record of an event: one per fire, another for effects that came late.
 
 import type { Diagnostic } from '../base/errors.js'
+import type { Data } from '../base/json.js'
 import type { Action, Verdict } from '../events/actions.js'
-import type { Approval, Question, Trace } from '../hooks/outcome.js'
+import type { Approval, Outcome, Question, Trace } from '../hooks/outcome.js'
 
 /** One hook's part, without the texts and data of its answer. */
 export interface AuditedHook extends Omit<Trace, 'answer' | 'changes' | 'stdout' | 'stderr'> {
@@ -17,6 +18,16 @@ export interface AuditedHook extends Omit<Trace, 'answer' | 'changes' | 'stdout'
 /** A question and its answer, without the call itself. */
 export interface AuditedApproval extends Omit<Approval, 'question'> {
   readonly question: Omit<Question, 'call'>
+}
+
+/** A gate that did not judge a call that went on. */
+export interface Unguarded {
+  /** The hook's name; the file, if a hook of it was left out. */
+  readonly hook: string
+  readonly source: string
+  /** Why it did not run, or did not count. */
+  readonly why: NonNullable<Trace['why']>
+  readonly detail?: string
 }
 
 export interface AuditRecord {
@@ -38,10 +49,28 @@ export interface AuditRecord {
   readonly injections: readonly { readonly source: string; readonly digest: string; readonly bytes: number }[]
   readonly approval?: AuditedApproval
   readonly diagnostics: readonly Diagnostic[]
+  /** Present if the call went on without a gate that was expected to judge it. */
+  readonly unguarded?: readonly Unguarded[]
+  /** The id under which the call itself is kept, where it is: see CallSink. */
+  readonly call?: string
   readonly ms: number
 }
 
 export type AuditSink = (record: AuditRecord) => void | Promise<void>
+
+/** A call that a gate judged, or should have, as it was decided. It may hold secrets: whoever keeps it takes them out. */
+export interface JudgedCall {
+  readonly id: string
+  readonly time: string
+  readonly session: string
+  readonly event: string
+  readonly data: Data
+  readonly outcome: Outcome
+  readonly action: AuditRecord['action']
+}
+
+/** Keeps calls for people: a record has only a digest of its call. */
+export type CallSink = (call: JudgedCall) => void | Promise<void>
 
 /** A sink that keeps the newest records in memory. */
 export function memoryAudit(limit = 10_000): AuditSink & { readonly records: readonly AuditRecord[] } {

@@ -97,8 +97,8 @@ async function concludeAloud(
     permissions,
   )
   const isNeeded = isRecordNeeded(session, judgement.kind, outcome)
-  const { event, ran } = judgement
-  const written = { session, event, ran, outcome, action: outcome.action, startedAt }
+  const { event, ran, listeners } = judgement
+  const written = { session, event, ran, listeners, outcome, action: outcome.action, startedAt }
   const failed = isNeeded ? await recordNow(written) : record(written)
   if (failed) {
     diagnostics.push(failed)

@@ -5,7 +5,7 @@ import type { Injection, Message } from '../hooks/outcome.js'
 import type { Recheck } from '../run/dispatch.js'
 import type { Admit } from '../run/plan.js'
 import type { Approver } from '../verdict/approval.js'
-import type { AuditSink } from './audit-record.js'
+import type { AuditSink, CallSink } from './audit-record.js'
 import type { SessionStore } from './session-store.js'
 
 /** A durable injection with where it came from, for the embedder's conversation. */
@@ -32,6 +32,8 @@ export interface Embedder {
   readonly wake?: (message: ContextMessage) => void | Promise<void>
   /** Gets one record per fire. */
   readonly audit?: AuditSink
+  /** Beside `audit`: gets each call that a gate judged, unless the settings say `audit_calls: false`. It may hold secrets. */
+  readonly auditCalls?: CallSink
   /** Memory by default. */
   readonly store?: SessionStore
   /** Which hooks may run. */
@@ -59,6 +61,8 @@ export interface Settings {
   readonly protect_system_messages: boolean
   /** `block` closes every gate whose event cannot be put on record. */
   readonly audit_on_failure: 'continue' | 'block'
+  /** Whether calls that a gate judged are kept, without their secrets, for people who read the audit. */
+  readonly audit_calls: boolean
 }
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -70,6 +74,7 @@ export const DEFAULT_SETTINGS: Settings = {
   recheck: 'final',
   protect_system_messages: true,
   audit_on_failure: 'continue',
+  audit_calls: true,
 }
 
 const count = (value: unknown) => Number.isInteger(value) && (value as number) >= 0
@@ -84,4 +89,5 @@ export const SETTINGS: Checks<Settings> = {
   recheck: isOneOf('final', 'all', 'skipped'),
   protect_system_messages: isFlag,
   audit_on_failure: isOneOf('continue', 'block'),
+  audit_calls: isFlag,
 }

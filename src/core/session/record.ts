@@ -1,5 +1,6 @@
 // Writes the record of an event, and handles a record that cannot be written.
 
+import { randomUUID } from 'node:crypto'
 import { callDigest, digest } from '../base/digest.js'
 import { type Diagnostic, textOf } from '../base/errors.js'
 import { inTime, isPromise } from '../base/promise.js'
@@ -7,13 +8,15 @@ import { redacted, redactedData, withoutSecrets } from '../base/secrets.js'
 import { byteLength } from '../base/text.js'
 import { timestamp } from '../base/time.js'
 import { endsChain, type Verdict } from '../events/actions.js'
-import type { EventKind } from '../events/events.js'
+import { type EventKind, resolveEvent } from '../events/events.js'
 import type { HookEvent } from '../hooks/hook.js'
+import type { Listeners } from '../hooks/hook-set.js'
 import type { Approval, Outcome, Trace } from '../hooks/outcome.js'
 import type { Ran } from '../run/trace.js'
 import type { AuditedApproval, AuditedHook, AuditRecord } from './audit-record.js'
 import { EMBEDDER_TIMEOUT_MS } from './engine.js'
 import type { SessionContext } from './session-context.js'
+import { isJudged, unguardedBy } from './unguarded.js'
 
 export interface Written {
   readonly session: SessionContext
@@ -21,6 +24,8 @@ export interface Written {
   readonly outcome: Outcome
   /** The hooks of the event itself, with what the record says beyond the trace. */
   readonly ran: readonly Ran[]
+  /** All hooks of the event. */
+  readonly listeners?: Listeners | undefined
   readonly action: Verdict | 'aborted'
   /** A time on the clock of performance.now(). */
   readonly startedAt: number
@@ -73,13 +78,19 @@ export function unrecorded(
   return { ...outcome, action: 'deny', reason }
 }
 
-function recordOf({ session, event, outcome, ran, action, startedAt, kind = 'fire' }: Written): AuditRecord {
+/** Hands the call on, too, if it is to be kept: the record names it. */
+function recordOf(written: Written): AuditRecord {
+  const { session, event, outcome, ran, action, startedAt, kind = 'fire' } = written
   const { name, data } = event
   const { reason, approval, hooks, injections, diagnostics } = outcome
   const ranBy = new Map(ran.map((one) => [one.trace, one]))
+  const time = timestamp(session.engine.now())
+  const judged = { kind: resolveEvent(name), data, ran, listeners: written.listeners, action }
+  const unguarded = kind === 'fire' ? unguardedBy(judged, session.engine.configured.problems) : []
+  const call = kind === 'fire' && (unguarded.length > 0 || isJudged(judged)) ? kept(written, time) : undefined
   return {
     kind,
-    time: timestamp(session.engine.now()),
+    time,
     session: session.info.id,
     ...(typeof data.agent_id === 'string' && { agent: data.agent_id }),
     ...(event.session?.turnId !== undefined && { turn: event.session.turnId }),
@@ -96,11 +107,26 @@ function recordOf({ session, event, outcome, ran, action, startedAt, kind = 'fir
     })),
     ...(approval && { approval: redactedData(withoutCall(approval)) }),
     diagnostics: diagnostics.map((one) => redacted(one, ['text'])),
+    ...(unguarded.length > 0 && { unguarded }),
+    ...(call !== undefined && { call }),
     ms: rounded(performance.now() - startedAt),
   }
 }
 
-/** The digest says which call it was; its content is not kept. */
+/** The id of the call; undefined if it is not kept. A sink that throws is a diagnostic, and the record stands. */
+function kept({ session, event, outcome, action }: Written, time: string): string | undefined {
+  const { engine, info, background } = session
+  const { auditCalls } = engine.embedder
+  if (!auditCalls || !engine.settings.audit_calls) return undefined
+  const id = randomUUID()
+  const call = { id, time, session: info.id, event: event.name, data: event.data, outcome, action }
+  const failed = engine.tell('auditCalls', () => auditCalls(call), background)
+  if (!failed) return id
+  engine.note(failed)
+  return undefined
+}
+
+/** The digest says which call it was; its content is not in the record. */
 function withoutCall({ question: { call: _, ...question }, ...answer }: Approval): AuditedApproval {
   return { question, ...answer }
 }

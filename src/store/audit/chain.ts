@@ -113,6 +113,7 @@ const MEMBERS: readonly (readonly [list: string, names: readonly string[]])[] = 
   ['hooks', ['name', 'source', 'event', 'changed']],
   ['injections', ['source']],
   ['diagnostics', ['file']],
+  ['unguarded', ['hook', 'source']],
 ]
 
 /** Names without secrets. They are in the log by now: learning later that one is a secret would come too late anyway. */

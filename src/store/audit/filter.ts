@@ -16,6 +16,8 @@ export interface FilterOptions {
   readonly until?: string
   readonly kind?: string
   readonly event?: string
+  /** Only calls that went on without a gate that was expected to judge them. */
+  readonly unguarded?: boolean
 }
 
 /** The possible outcomes. `failed` means that a hook failed, whatever the outcome; the last four are decisions of people. */
@@ -42,6 +44,7 @@ interface Seen {
   readonly action?: unknown
   readonly decision?: unknown
   readonly hooks?: unknown
+  readonly unguarded?: unknown
 }
 
 type Test = (entry: Seen) => boolean
@@ -58,11 +61,17 @@ export function filterOf(options: FilterOptions, now = Date.now()): EntryFilter 
   if (tool !== undefined) tests.push((entry) => String(entry.tool ?? '').toLowerCase() === tool.toLowerCase())
   if (hook !== undefined)
     tests.push((entry) => [entry.hook, ...namesIn(entry)].some((name) => isCalled(name, hook)))
+  if (options.unguarded) tests.push(isUnguarded)
   if (decision !== undefined) tests.push(decisionTest(decision))
   if (since !== undefined) tests.push(({ time }) => Date.parse(time) >= since)
   if (until !== undefined) tests.push(({ time }) => Date.parse(time) <= until)
   const filter = (entry: Entry) => tests.every((test) => test(entry))
   return Object.assign(filter, since !== undefined && { since })
+}
+
+/** A bypass lets a call pass without any gate. */
+function isUnguarded({ kind, unguarded }: Seen): boolean {
+  return kind === 'bypass' || (Array.isArray(unguarded) && unguarded.length > 0)
 }
 
 /** Matches the hook's name, or the plugin or file that its name begins with. */

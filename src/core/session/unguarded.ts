@@ -1,0 +1,138 @@
+// Gates that were expected to judge a call that went on, and did not: switched off, not trusted, failed, or a slip in the matcher.
+
+import { type Diagnostic, LOSSES } from '../base/errors.js'
+import type { Data } from '../base/json.js'
+import { withoutSecrets } from '../base/secrets.js'
+import { endsChain } from '../events/actions.js'
+import { type EventKind, matcherValue } from '../events/events.js'
+import type { Hook } from '../hooks/hook.js'
+import { type Listeners, matches } from '../hooks/hook-set.js'
+import type { Trace } from '../hooks/outcome.js'
+import { idleSkip } from '../run/plan.js'
+import { isGate, type Ran } from '../run/trace.js'
+import type { AuditRecord, Unguarded } from './audit-record.js'
+
+export interface Judged {
+  readonly kind: EventKind
+  readonly data: Data
+  readonly ran: readonly Ran[]
+  /** All hooks of the event. */
+  readonly listeners?: Listeners | undefined
+  readonly action: AuditRecord['action']
+}
+
+/** Whether a gate saw the call. */
+export function isJudged({ kind, ran }: Judged): boolean {
+  return ran.some(({ hook, trace }) => guards(kind, hook) && trace.status !== 'skipped')
+}
+
+function guards(kind: EventKind, hook: Hook): boolean {
+  return hook.role === 'approve' ? kind.deny === 'block' : isGate(kind, hook)
+}
+
+/** Nothing is unguarded that did not go on. `problems` are those of the files that hooks come from. */
+export function unguardedBy(judged: Judged, problems: readonly Diagnostic[]): readonly Unguarded[] {
+  const { kind, ran, action } = judged
+  if (kind.deny !== 'block' || action === 'aborted' || endsChain(action)) return []
+  const heard = new Set(ran.filter(({ trace }) => trace.status === 'ran').map(({ hook }) => hook.id))
+  const missed = ran.filter(({ hook, trace }) => {
+    if (!guards(kind, hook)) return false
+    return hasFailedOpen(trace) || trace.stale || (isUnexpected(trace) && !heard.has(hook.id))
+  })
+  return [
+    ...missed.map(({ trace: { name, source, stale, why = stale ? 'stale' : 'failed', detail } }) => ({
+      hook: name,
+      source,
+      why,
+      ...(detail !== undefined && { detail }),
+    })),
+    ...slipsOf(judged)
+      .filter(({ id }) => !heard.has(id))
+      .map((hook) => misspelt(judged, hook)),
+    ...leftOut(problems).map(({ code, text, file = '' }) => ({
+      hook: file,
+      source: file,
+      why: code,
+      detail: withoutSecrets(text),
+    })),
+  ]
+}
+
+function hasFailedOpen({ status, countsAs }: Trace): boolean {
+  return status === 'failed' && countsAs !== 'deny'
+}
+
+/** Other reasons are as the hook's author wanted it: another tool, another rule, once, a repetition. */
+const UNEXPECTED: ReadonlySet<unknown> = new Set(['disabled', 'untrusted', 'modified', 'failed'])
+
+function isUnexpected({ status, why }: Trace): boolean {
+  return status === 'skipped' && UNEXPECTED.has(why)
+}
+
+/** Files and entries whose hooks are not there. What was trusted of them runs as it was trusted, so that it is not missing. */
+function leftOut(problems: readonly Diagnostic[]): readonly Diagnostic[] {
+  const kept = problems.flatMap(({ code, file }) =>
+    code === 'trust-kept' && file !== undefined ? [file] : [],
+  )
+  const isKept = (file = '') => kept.some((path) => file === path || file.startsWith(`${path}/`))
+  return problems.filter(
+    ({ code, file }) => code === 'trust-unguarded' || (LOSSES.has(code) && !isKept(file)),
+  )
+}
+
+// ---- slips in matchers ------------------------------------------------------------------------------------------
+
+/** Gates that the call passes by, although they were most likely meant for it. */
+function slipsOf({ kind, data, listeners }: Judged): readonly Hook[] {
+  if (!listeners || kind.matcher === null) return []
+  const value = matcherValue(kind, data)
+  return [...listeners.interceptors, ...listeners.approvers].filter(
+    (hook) =>
+      hook.matcher !== null &&
+      isSlip(hook.matcher.pattern, value) &&
+      !matches(hook, value) &&
+      guards(kind, hook),
+  )
+}
+
+function misspelt({ kind, data }: Judged, hook: Hook): Unguarded {
+  const { why, detail } = idleSkip(kind, hook, matcherValue(kind, data))
+  return { hook: hook.name, source: hook.origin.source, why, detail }
+}
+
+/** Whether the author of a matcher most likely meant this value: `bash` for Bash, `mcp__git` for its tools, `Bash(git *)`. */
+export function isSlip(pattern: string, value: string): boolean {
+  const letters = lettersOf(value)
+  if (letters === '') return false
+  const { tool, names } = meaningOf(pattern)
+  return tool === value || names.some((name) => lettersOf(name) === letters || isServerOf(name, value))
+}
+
+interface Meaning {
+  /** Of a rule that stands in place of a name. */
+  readonly tool: string | undefined
+  readonly names: readonly string[]
+}
+
+/** There are few patterns, and many calls. */
+const meanings = new Map<string, Meaning>()
+const MOST_MEANINGS = 1000
+
+function meaningOf(pattern: string): Meaning {
+  const known = meanings.get(pattern)
+  if (known) return known
+  if (meanings.size >= MOST_MEANINGS) meanings.clear()
+  const tool = /^(\w+)\(.+\)$/s.exec(pattern)?.[1]
+  const names = pattern.split(/[|,]/).map((name) => name.trim())
+  const meaning = { tool, names: names.filter((name) => name !== '') }
+  meanings.set(pattern, meaning)
+  return meaning
+}
+
+function isServerOf(name: string, value: string): boolean {
+  return /^mcp__(?:[A-Za-z0-9-]|_(?!_))+$/.test(name) && value.startsWith(`${name}__`)
+}
+
+function lettersOf(word: string): string {
+  return word.toLowerCase().replace(/[-_ ]/g, '')
+}

@@ -6,11 +6,12 @@ import { inTime, type MaybePromise } from '../core/base/promise.js'
 import { withoutSecrets } from '../core/base/secrets.js'
 import { plainText, shown } from '../core/base/text.js'
 import { canonicalEvent, type EventName, resolveEvent } from '../core/events/events.js'
-import { type HookResult, parseResult } from '../core/events/result.js'
+import type { HookResult } from '../core/events/result.js'
 import { answerOf, verdictOfResult } from '../hosts/answer.js'
 import type { HostAnswer, HostEvent, HostVerdict } from '../hosts/host.js'
 import { HOST_NAMES, hostNamed, type KnownHost } from '../hosts/hosts.js'
 import { eventOf, InvalidHookInput, type ReadOptions, readEnvelope, senderOf } from '../hosts/payload.js'
+import { readResult } from '../systems/amplifier.js'
 import { type HookInput, type HostName, type InputOf, inputOf, parsePayload } from './hook-input.js'
 import {
   beforeTheEnd,
@@ -101,7 +102,7 @@ class Run implements Unanswered {
     const handler = handlers[input.event] as ((input: HookInput) => unknown) | undefined
     const answer = await this.#inTime(Promise.resolve(handler?.(input)))
     const diagnostics: Diagnostic[] = []
-    const result = parseResult(answer, diagnostics)
+    const result = readResult(answer, diagnostics)
     this.#notes = diagnostics.map(({ text }) => text)
     // The change may have been meant to make the call safe, so the call must not happen unchanged.
     this.#problem = misspeltChange(result)

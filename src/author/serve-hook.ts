@@ -26,7 +26,7 @@ import type { AfterLlm, AfterTool, ApproveTool, BeforeLlm, BeforeTool, Observed 
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler without a return statement has no objection
 type Handler<Params, Answer> = (params: Params) => MaybePromise<HookResult | Answer | undefined | void>
 
-/** Answers: `proceed`, `deny`, `modify`, `abortTurn`, `hardAbort`. The protocol cannot carry `inject` and `askUser`. */
+/** Every handler may answer `proceed`, `deny`, `modify`, `inject`, `askUser`, `abortTurn` or `hardAbort`. */
 export interface ResidentHook {
   /** For the logs of the engine. */
   readonly name: string
@@ -136,12 +136,6 @@ async function answerTo(hook: ResidentHook, method: string, params: Json | undef
   if (answer === undefined && mayBeSilent) return proceed()
   if (!isObject(answer)) {
     throw new TypeError(`${HANDLERS[intercept]} of ${hook.name} answered ${shown(answer)}, not an object`)
-  }
-  const { action } = answer
-  if (action === 'inject_context' || action === 'ask_user') {
-    throw new TypeError(
-      `${HANDLERS[intercept]} of ${hook.name} answered ${action}, which a resident hook cannot say; use deny, modify, respond, abortTurn or hardAbort`,
-    )
   }
   return wireAnswer(intercept, answer)
 }

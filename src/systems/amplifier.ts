@@ -1,8 +1,10 @@
 // Amplifier's HookResult in a hook's JSON: `action` and its fields, in camelCase or snake_case.
 
-import { textOf } from '../core/base/errors.js'
-import { type Action, actionRow, isAction } from '../core/events/actions.js'
+import { type DiagnosticSink, textOf } from '../core/base/errors.js'
+import { isObject } from '../core/base/json.js'
+import { type Action, actionRow, isAction, isVerdict, rankOf } from '../core/events/actions.js'
 import { fieldCalled, type HookResult, parseResult } from '../core/events/result.js'
+import { closingAmong, entriesOf } from './closing.js'
 
 type Source = Readonly<Record<string, unknown>>
 type Field = Exclude<keyof HookResult, 'action'>
@@ -84,4 +86,16 @@ function fieldsIn(source: Source, wanted: (field: Field) => boolean, problems: s
     }
   }
   return fields as Said
+}
+
+/** Reads what a handler returned: a HookResult, or anything with a word that closes, which counts in every spelling. */
+export function readResult(value: unknown, diagnostics: DiagnosticSink): HookResult {
+  const found = isObject(value) ? closingAmong(entriesOf(value)) : undefined
+  const action = isObject(value) ? actionOf(value) : undefined
+  if (!found || (action && isVerdict(action) && rankOf(action) >= rankOf(found.means)))
+    return parseResult(value, diagnostics)
+  const { means, said, reason } = found
+  const text = `${said} counts as "action":"${means}"; return that`
+  diagnostics.push({ code: 'answer-misplaced', text })
+  return { action: means, ...(reason !== undefined && { reason }) }
 }

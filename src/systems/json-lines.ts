@@ -12,7 +12,7 @@ interface Span {
   readonly end: number
 }
 
-/** Characters that are parsed at most, for each character of the text: noise must not cost more than it is worth. */
+/** How often a character is parsed at most, if objects stand inside others that turn out to be none. */
 const PATIENCE = 16
 
 /** The outermost objects, as they are written. Takes linear time. */
@@ -20,19 +20,27 @@ export function objectsIn(text: string): readonly string[] {
   const objects: string[] = []
   let patience = PATIENCE * text.length
   let after = 0
+  /** The end of the outermost span that was no object. */
+  let noneBefore = 0
   // An outer span comes before those in it.
   for (const { start, end } of spansIn(text).sort((a, b) => a.start - b.start || b.end - a.end)) {
-    if (start < after || end - start > patience) continue
+    const isInside = start < noneBefore
+    if (start < after || (isInside && end - start > patience)) continue
     const one = text.slice(start, end)
     if (isJson(one)) {
       objects.push(one)
       after = end
-    } else patience -= one.length
+    } else if (isInside) patience -= one.length
+    else noneBefore = end
   }
   return objects
 }
 
+/** An object begins with a key, or is empty. */
+const BEGINNING = /^\{\s*["}]/
+
 function isJson(text: string): boolean {
+  if (!BEGINNING.test(text)) return false
   try {
     JSON.parse(text)
     return true

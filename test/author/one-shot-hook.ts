@@ -34,7 +34,7 @@ await runHook(
           setInterval(() => undefined, 1000)
           return deny('and stays')
         case 'nonsense':
-          return { decision: 'block' } as never
+          return { decision: 'perhaps' } as never
         case 'large':
           return deny('x'.repeat(1_000_000))
         case 'allow':

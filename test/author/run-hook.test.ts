@@ -278,6 +278,21 @@ describe('with everything handed in', () => {
     expect(closed.exit).toBe(2)
   })
 
+  it('what closes in other words closes', async () => {
+    const payload = { hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command: 'ls' } }
+    for (const given of [
+      { decision: 'block', reason: 'no' },
+      { approved: false, reason: 'no' },
+    ]) {
+      const handlers = { PreToolUse: () => given } as unknown as HookHandlers
+      const { stdout, stderr } = await answerTo(payload, handlers)
+      expect(read(BASH, { stdout }).result).toEqual({ action: 'deny', reason: 'no' })
+      expect(stderr).toContain('return that')
+    }
+    const opened = { PreToolUse: () => ({ decision: 'approve' }) } as unknown as HookHandlers
+    expect((await answerTo(payload, opened)).stdout).not.toContain('allow')
+  })
+
   it('an alias is no name of a handler, and the name that is one is told', async () => {
     const handlers = { SessionStop: () => deny('no') } as HookHandlers
     const { stdout } = await answerTo({ hook_event_name: 'Stop' }, handlers)
@@ -384,7 +399,7 @@ describe('what such a hook loads', () => {
       .filter(([path, { bytesInOutput }]) => path.includes('src/') && bytesInOutput > 0)
       .map(([path]) => path.slice(path.indexOf('src/')))
     const allowed =
-      /^src\/(?:author\/|hosts\/(?:[\w-]+\.ts|[\w-]+\/host\.ts)|systems\/claude-code\/honoured\.ts|core\/(?:base|events)\/(?:abort|actions|catalogue|errors|events|json|json-break|promise|result|secrets|text)\.ts)/
+      /^src\/(?:author\/|hosts\/(?:[\w-]+\.ts|[\w-]+\/host\.ts)|systems\/(?:amplifier|closing|claude-code\/honoured)\.ts|core\/(?:base|events)\/(?:abort|actions|catalogue|errors|events|json|json-break|promise|result|secrets|text)\.ts)/
     expect(loaded.filter((path) => !allowed.test(path))).toEqual([])
     expect(loaded).toContain('src/author/run-hook.ts')
   })

@@ -10,6 +10,7 @@ import { build, type Metafile } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as author from '../../src/author/index.js'
 import { proceed, type ResidentHook, serveHook } from '../../src/author/index.js'
+import { read } from '../systems/picoclaw/asked.js'
 import { Wire } from './wire.js'
 
 let dir: string
@@ -325,11 +326,27 @@ describe('an answer', () => {
     expect((await answer(handler, given)).result).toEqual(result)
   })
 
-  it.for([author.inject('text'), author.askUser('Sure?')])(
-    'that the protocol cannot carry is an error: %j',
+  it.for([
+    author.inject('text', { contextInjectionRole: 'user', ephemeral: true }),
+    author.askUser('Sure?', { approvalTimeout: 9 }),
+    author.deny('no', { userMessage: 'Refused', userMessageLevel: 'warning' }),
+    author.respond('done', { userMessage: 'cached' }),
+  ])('D5: the engine reads %j as it was given', async (given) => {
+    const { result } = await answer('beforeTool', given)
+    const decoded = read('before_tool', result)
+    expect(decoded.notes).toEqual([])
+    const { response, ...rest } = given
+    expect(decoded.result).toMatchObject({
+      ...rest,
+      ...(response !== undefined && { response: { for_llm: 'done' } }),
+    })
+  })
+
+  it.for([{ decision: 'deny' }, { approved: false }, { permission: 'ask' }])(
+    'that closes in other words closes: %j',
     async (given) => {
-      const { error } = await answer('beforeTool', given)
-      expect(error?.message).toContain(`answered ${given.action}, which a resident hook cannot say`)
+      const { result } = await answer('beforeTool', given as never)
+      expect(read('before_tool', result).result?.action).toMatch(/deny|ask_user/)
     },
   )
 

@@ -1,5 +1,6 @@
 // Questions that wait for a person, behind one interface: raised by one process, answered by another, each answer used once.
 
+import { canonicalJson, type Data } from '../core/base/json.js'
 import type { MaybePromise } from '../core/base/promise.js'
 import { cutText, plainText } from '../core/base/text.js'
 import { timestamp } from '../core/base/time.js'
@@ -10,7 +11,7 @@ import { denyOf, type Effect, optionFor } from '../core/verdict/approval.js'
  * The questions of all projects of one user. Every method may answer at once or later, so callers await. Every method
  * throws (or rejects with) an Error that says what happened, where, and what to do; the caller must then refuse the call.
  *
- * - `raise` is atomic: at most one open question has a binding, however many processes raise it.
+ * - `raise` is atomic: the same question is open once, however many processes raise it. See isSameQuestion.
  * - `answer` is atomic: the first answer counts, and every later one is told which that was.
  * - `take` is atomic: an allow is used by one taker alone.
  * - Only an answer that a person gave through Carabiner counts. What was forged, changed or expired does not.
@@ -21,7 +22,7 @@ export interface Approvals {
   /** Throws if this project could write the answers itself. Ask before relying on any answer. */
   checkOutside(project: string): MaybePromise<void>
 
-  /** Answers the open question with the same binding, if there is one. Throws if there are too many questions. */
+  /** Answers the same question, if it is open. Throws if there are too many questions. */
   raise(question: Question, where: { readonly project: string }): MaybePromise<Raised>
 
   /** Takes a whole id: the beginning of one may fit another question a moment later. */
@@ -149,6 +150,20 @@ export function answerTo(pending: Pending, given: AnswerGiven, now: number): Giv
   const by = boundedText(given.by, LONGEST_NAME) || 'person'
   const answer = { id, binding: question.binding, option, by, at: timestamp(now), expires }
   return reason === '' ? answer : { ...answer, reason }
+}
+
+/**
+ * Whether a person who answers one of them answers the other: both show the same. A binding alone proves nothing, because
+ * whoever raises a question chooses it. Reasons may differ: a hook may tell the time in them.
+ */
+export function isSameQuestion(one: Question, other: Question): boolean {
+  return one.binding === other.binding && canonicalJson(shownOf(one)) === canonicalJson(shownOf(other))
+}
+
+function shownOf({ event, session, cwd, digest, call, asks, options }: Question): Data {
+  const { tool_use_id: _, ...same } = call
+  const asked = asks.map(({ hook, prompt }) => ({ hook, prompt }))
+  return { event, session, cwd: cwd ?? null, digest, call: same, asked, options }
 }
 
 function optionIn(question: Question, { option, decision }: AnswerGiven): string | undefined {

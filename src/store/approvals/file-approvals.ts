@@ -20,6 +20,7 @@ import {
   answerTo,
   type Found,
   type GivenAnswer,
+  isSameQuestion,
   type Pending,
   type Raised,
   type Taken,
@@ -99,7 +100,7 @@ export class FileApprovals implements Approvals {
     makePrivate(folder)
     checkOwnFolder(folder, { follow: true })
     const shelf = this.#shelf()
-    const open = this.#openLike(question, shelf)
+    const open = this.#openLike(question, shelf, this.#index.like(this.#keyOf(question)))
     if (open) {
       // Its process may have been killed before it was in the index.
       this.#index.add(listedOf(open))
@@ -213,7 +214,7 @@ export class FileApprovals implements Approvals {
     let isIn = false
     try {
       this.#index.update(this.#keyOf(question), (entries) => {
-        other = shelf.openLike(question.binding, entries)
+        other = this.#openLike(question, shelf, entries)
         if (other) return entries
         const left = entries.filter((one) => !shelf.isListedOver(one) && !shelf.isUsed(one))
         return [...left, { ...listedOf(pending), binding: this.#keyOf(question) }]
@@ -226,9 +227,8 @@ export class FileApprovals implements Approvals {
     return other
   }
 
-  #openLike(question: Question, shelf: Shelf): Pending | undefined {
-    const open = shelf.openLike(question.binding, this.#index.like(this.#keyOf(question)))
-    return open && this.#isLike(open, question) ? open : undefined
+  #openLike(question: Question, shelf: Shelf, entries: readonly Listed[]): Pending | undefined {
+    return shelf.openAmong(entries, (pending) => this.#isLike(pending, question))
   }
 
   /** A question that its own process answers is never taken for one that a person answers. */
@@ -236,8 +236,9 @@ export class FileApprovals implements Approvals {
     return this.#answersOwnQuestions ? `own ${binding}` : binding
   }
 
-  #isLike({ question, answersOwnQuestions }: Pending, { binding }: Question): boolean {
-    return question.binding === binding && (answersOwnQuestions ?? false) === this.#answersOwnQuestions
+  #isLike({ question, answersOwnQuestions }: Pending, other: Question): boolean {
+    const isOwn = answersOwnQuestions ?? false
+    return isOwn === this.#answersOwnQuestions && isSameQuestion(question, other)
   }
 
   #idsLike(beginning: string): readonly string[] {

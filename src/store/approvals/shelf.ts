@@ -91,11 +91,11 @@ export class Shelf {
     return useUp(this.folderOf(id))
   }
 
-  /** The open question among these with this binding. */
-  openLike(binding: string, entries: readonly Listed[]): Pending | undefined {
+  /** The first of these questions that is open, and fits. */
+  openAmong(entries: readonly Listed[], fits: (pending: Pending) => boolean): Pending | undefined {
     for (const { id } of entries) {
       const pending = this.pending(id)
-      if (pending?.question.binding === binding && this.isOpen(pending)) return pending
+      if (pending && fits(pending) && this.isOpen(pending)) return pending
     }
     return undefined
   }

@@ -1,6 +1,7 @@
 // The contract of Approvals: every implementation, in files or elsewhere, runs through it.
 
 import { describe, expect, it } from 'vitest'
+import { callDigest } from '../../../src/core/base/digest.js'
 import type { Question } from '../../../src/core/hooks/outcome.js'
 import type { AnswerGiven, Approvals } from '../../../src/store/approvals.js'
 import { madeQuestion } from '../../approvals/made-question.js'
@@ -150,6 +151,32 @@ export function contract(name: string, make: () => ApprovalsPlace): void {
       ]
       for (const other of others) expect(await queue.take(madeQuestion(other))).toBeUndefined()
       expect(await queue.take(madeQuestion())).toMatchObject({ decision: 'allow' })
+    })
+
+    it('A2: counts only for what the person was shown, whatever binding the question claims', async () => {
+      const shown: readonly Partial<Question>[] = [
+        madeQuestion({ call: { tool_name: 'Bash', tool_input: { command: 'ls' } } }),
+        { event: 'PostToolUse', digest: callDigest('PostToolUse', question.call) },
+        { session: 's2' },
+        { cwd: '/elsewhere' },
+        { call: { ...question.call, agent_id: 'a1' } },
+        { asks: [{ hook: 'guard', prompt: 'List files?' }] },
+        { options: ['Allow', 'Allow it', 'Deny'] },
+      ]
+      for (const other of shown) {
+        const forged = { ...question, ...other, binding: question.binding }
+        const { queue, id } = await raised(forged, ALLOW)
+        expect(await queue.take(question)).toBeUndefined()
+        const genuine = await queue.raise(question, { project })
+        expect([genuine.isNew, genuine.id === id]).toEqual([true, false])
+        expect(await queue.take(forged)).toMatchObject({ decision: 'allow' })
+      }
+    })
+
+    it('A3: counts for the same call under another tool_use_id', async () => {
+      const under = (id: string) => ({ ...question, call: { ...question.call, tool_use_id: id } })
+      const { queue } = await raised(under('t1'), ALLOW)
+      expect(await queue.take(under('t2'))).toMatchObject({ decision: 'allow' })
     })
 
     it('comes too late after another, which is told', async () => {

@@ -12,6 +12,7 @@ import {
   answerTo,
   type Found,
   type GivenAnswer,
+  isSameQuestion,
   type Pending,
   type Raised,
   type Taken,
@@ -125,8 +126,8 @@ export class MemoryApprovals implements Approvals {
     return this.#watchers > 0
   }
 
-  #like({ binding }: Question): readonly Row[] {
-    return this.#rows.filter((row) => row.pending.question.binding === binding && !this.#isOver(row))
+  #like(question: Question): readonly Row[] {
+    return this.#rows.filter((row) => isSameQuestion(row.pending.question, question) && !this.#isOver(row))
   }
 
   #isOver({ pending }: Row): boolean {

@@ -23,7 +23,7 @@ import type { Runner } from './runners/kind.js'
 import { type KindName, kindOf } from './runners/kinds.js'
 import { startFolder } from './runners/program/environment.js'
 import { type Expectation, expectationText } from './trust/expectation.js'
-import { preTrusted } from './trust/pre-trusted.js'
+import { type DigestList, preTrusted } from './trust/pre-trusted.js'
 import { type TrustStore, trustStore } from './trust/trust-store.js'
 import type { Untrusted } from './trust/unit.js'
 
@@ -298,7 +298,7 @@ function storeOf({ sources, preTrusted: list }: ConfigurationOptions): TrustStor
 }
 
 /** An unreadable list is the embedder's mistake, and must not pass as an empty one. */
-function digestsIn(list: string, projectDir: string): ReadonlySet<string> {
+function digestsIn(list: string, projectDir: string): DigestList {
   try {
     return preTrusted(list, projectDir)
   } catch (error) {

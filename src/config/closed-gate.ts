@@ -45,8 +45,8 @@ export function closedGate(hook: UnitHook, expectation: Expectation): Hook {
 export function closedToAll(expectation: Expectation): Hook {
   const events = Object.keys(CATALOGUE).filter((name) => resolveEvent(name).deny === 'block')
   return closed(expectation, {
-    id: 'closed:trust',
-    name: 'trust',
+    id: `closed:${expectation.unit.name}`,
+    name: expectation.unit.name,
     file: expectation.unit.path,
     events: new Set(events),
     matcher: null,

@@ -8,7 +8,14 @@ import type { Skip } from '../core/run/plan.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { scriptsChanged } from '../trust/changes.js'
 import { runPlace } from '../trust/copies.js'
-import { asTrusted, type Expectation, expectationOf, repairOf, unreadable } from '../trust/expectation.js'
+import {
+  asTrusted,
+  type Expectation,
+  expectationOf,
+  repairOf,
+  unlisted,
+  unreadable,
+} from '../trust/expectation.js'
 import { programGone, safePath } from '../trust/program-search.js'
 import type { Kept, TrustStore } from '../trust/trust-store.js'
 import type { Standing, TrustRecord, Unit, UnitHook, Untrusted } from '../trust/unit.js'
@@ -89,6 +96,7 @@ export class TrustGate {
       const why = 'It is not there any more, or has no hooks that can be read.'
       parts.push(await this.#instead({ record, state: 'missing', why }, [], config, sources))
     }
+    if (projects.length > 0) parts.push(this.#unlisted(parts, projects[0] as string, config))
     const own = config.specs.filter(({ hook }) => hook.origin.scope === 'user')
     return {
       specs: [...own, ...parts.flatMap(({ specs }) => specs)],
@@ -106,6 +114,16 @@ export class TrustGate {
       parts.push({ ...NOTHING_SETTLED, closed: [closedToAll(expectation)], expectations: [expectation] })
       return []
     }
+  }
+
+  /** What the list of pre-trusted digests names and nobody has seen here. */
+  #unlisted(parts: readonly Settled[], projectDir: string, { settings }: LoadedConfig): Settled {
+    const seen = new Set(parts.flatMap(({ expectations }) => expectations.map(({ digest }) => digest)))
+    const expectations = [...this.#store.listed]
+      .filter(([digest]) => !seen.has(digest))
+      .map(([digest, name]) => unlisted(digest, name, projectDir))
+    const closed = settings.trust_missing === 'block' ? expectations.map(closedToAll) : []
+    return { ...NOTHING_SETTLED, closed, expectations }
   }
 
   #asFound(unit: Unit, specs: readonly ConfiguredHook[], standing: Standing): Settled {

@@ -73,6 +73,11 @@ export async function fileCalls(options: FileCallsOptions): Promise<AuditCalls> 
   return new FileCalls(options)
 }
 
+/** What a list of digests trusted here: it is expected for as long as the list names it. */
+export function fileListedRecords(dataDir: string = dataHome()): TrustRecords {
+  return new FileTrustRecords(resolve(dataDir), 'listed')
+}
+
 export async function approvalsIn(options: FileApprovalsOptions): Promise<Approvals> {
   const { FileApprovals } = await import('./approvals/file-approvals.js')
   return new FileApprovals(options)

@@ -12,6 +12,8 @@ export interface Expectation {
    * - `unreadable`: the records of trust cannot be read, so nobody knows what is expected
    */
   readonly state: 'as trusted' | 'modified' | 'missing' | 'unreadable'
+  /** Digest of what was trusted. Absent if no record can be read. */
+  readonly digest?: string
   /** ISO 8601. Absent if no record says so. */
   readonly trustedAt?: string
   readonly gates: readonly ExpectedGate[]
@@ -38,6 +40,7 @@ export function asTrusted(record: TrustRecord, gates: readonly UnitHook[]): Expe
   return {
     unit: unitOf(record),
     state: 'as trusted',
+    digest: record.digest,
     trustedAt: record.at,
     gates: gates.map(gateOf),
     guardedBy: 'copy',
@@ -62,6 +65,7 @@ export function expectationOf(deviation: Deviation, here: string | undefined): E
   return {
     unit: unitOf(record),
     state,
+    digest: record.digest,
     trustedAt: record.at,
     gates: gates.map(gateOf),
     guardedBy,
@@ -105,6 +109,20 @@ export function unreadable(projectDir: string, problem: string): Expectation {
     guardedBy: 'closed',
     why: `What you trust cannot be read, so nobody knows which gates are missing: ${problem}. Everything that a gate could refuse is refused.`,
     repair: 'Repair what is named there. Or remove it, and review what you trusted again: carabiner trust.',
+  }
+}
+
+/** For a digest of a list of pre-trusted ones that nothing here has. */
+export function unlisted(digest: string, name: string, projectDir: string): Expectation {
+  const who = name === '' ? digest : `${visibleName(name)} (${digest.slice(0, 12)})`
+  return {
+    unit: { kind: 'folder', name: name || digest, path: projectDir, projectDir },
+    state: 'missing',
+    digest,
+    gates: [],
+    guardedBy: 'nothing',
+    why: `${who} is on the list of what is trusted, and is not in this project. Nothing guards in its place.`,
+    repair: 'Put it back, or take its line out of the list.',
   }
 }
 

@@ -9,11 +9,14 @@ import { isDigest } from '../store/trust-records.js'
 
 const MOST_BYTES = 1024 * 1024
 
+/** Digests with the names that their comments give them, which may be empty. */
+export type DigestList = ReadonlyMap<string, string>
+
 /**
  * One digest per line. `#` starts a comment. Throws for a file that the project could have brought, or that is not such
  * a list.
  */
-export function preTrusted(file: string, projectDir: string): ReadonlySet<string> {
+export function preTrusted(file: string, projectDir: string): DigestList {
   const path = resolve(file)
   if (isWithin(path, projectDir)) {
     throw new Error(
@@ -36,15 +39,16 @@ function textIn(path: string): string {
   }
 }
 
-function digestsIn(text: string, path: string): ReadonlySet<string> {
-  const digests = new Set<string>()
+function digestsIn(text: string, path: string): DigestList {
+  const digests = new Map<string, string>()
   for (const [i, line] of text.split('\n').entries()) {
-    const digest = line.replace(/#.*/s, '').trim().toLowerCase()
+    const [before = '', ...comment] = line.split('#')
+    const digest = before.trim().toLowerCase()
     if (digest === '') continue
     if (!isDigest(digest)) {
       throw new Error(`${path}:${i + 1} is no SHA-256 in hexadecimal: ${quoted(digest.slice(0, 80))}`)
     }
-    digests.add(digest)
+    digests.set(digest, comment.join('#').trim())
   }
   return digests
 }

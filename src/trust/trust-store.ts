@@ -6,7 +6,7 @@ import { quoted } from '../core/base/text.js'
 import { discard } from '../files/folder.js'
 import { dataHome } from '../files/homes.js'
 import { BrokenFile } from '../files/versioned-file.js'
-import { fileTrustRecords } from '../store/file-stores.js'
+import { fileListedRecords, fileTrustRecords } from '../store/file-stores.js'
 import {
   type CopyKey,
   copyKeyOf,
@@ -30,6 +30,7 @@ import {
   removeCopy,
   scriptsPath,
 } from './copies.js'
+import type { DigestList } from './pre-trusted.js'
 import { programGone } from './program-search.js'
 import { type Review, reviewOf } from './review.js'
 import { placeOf, whereabouts } from './set-aside.js'
@@ -40,7 +41,7 @@ export interface TrustStoreOptions {
   /** Default `dataHome()`. */
   readonly dataDir?: string
   /** Digests that need no record; see pre-trusted.ts. */
-  readonly preTrusted?: ReadonlySet<string>
+  readonly preTrusted?: DigestList
 }
 
 /** A record that is ready to be compared with the files. */
@@ -68,7 +69,8 @@ export class TrustStore {
   readonly #records: TrustRecords
   readonly #copies: string
   readonly #kept: KeptFiles
-  readonly #preTrusted: ReadonlySet<string>
+  readonly #preTrusted: DigestList
+  readonly #listedRecords: TrustRecords
   readonly #held = new WeakMap<TrustRecord, Held>()
   /** Units trusted by the list of digests. They are not recorded, so that shortening the list takes effect. */
   readonly #listed = new Map<string, Held>()
@@ -78,13 +80,14 @@ export class TrustStore {
   /** Copies are always local files, whatever keeps the records. */
   constructor(
     records: TrustRecords,
-    { dataDir = dataHome(), preTrusted = new Set() }: TrustStoreOptions = {},
+    { dataDir = dataHome(), preTrusted = new Map() }: TrustStoreOptions = {},
   ) {
     const root = resolve(dataDir)
     this.#records = records
     this.#copies = join(root, 'copies')
     this.#kept = new KeptFiles(join(root, 'texts'))
     this.#preTrusted = preTrusted
+    this.#listedRecords = fileListedRecords(dataDir)
   }
 
   /** Never throws. Trouble with the store means `untrusted`, and `why` says so. */
@@ -96,7 +99,7 @@ export class TrustStore {
         ? this.#settledStanding(unit, record)
         : { state: 'untrusted', why: 'It was not reviewed yet.' }
       if (standing.state === 'trusted' || this.#preTrusted.size === 0) return standing
-      return this.#listedStanding(unit) ?? standing
+      return this.#listedStanding(unit) ?? this.#noLongerListed(unit) ?? standing
     } catch (error) {
       return { state: 'untrusted', why: `Whether it is trusted cannot be told: ${textOf(error)}` }
     }
@@ -159,7 +162,16 @@ export class TrustStore {
     } catch {
       return []
     }
-    return this.#records.ofProject(projectDir)
+    const recorded = this.#records.ofProject(projectDir)
+    if (this.#preTrusted.size === 0) return recorded
+    const keys = new Set(recorded.map(keyOf))
+    const isListed = (one: TrustRecord) => this.#preTrusted.has(one.digest) && !keys.has(keyOf(one))
+    return [...recorded, ...this.#listedRecords.ofProject(projectDir).filter(isListed)]
+  }
+
+  /** The digests that are trusted without a record, with the names that people know them by. */
+  get listed(): DigestList {
+    return this.#preTrusted
   }
 
   /**
@@ -269,6 +281,14 @@ export class TrustStore {
     else if (placed(unit) === unit) this.#records.refresh(unit, held.record, now)
   }
 
+  /** It was on the list as it was before. */
+  #noLongerListed(unit: Unit): Standing | undefined {
+    const record = this.#listedRecords.load(placed(unit))
+    if (!record || !this.#preTrusted.has(record.digest)) return undefined
+    const standing = this.#standing(unit, this.#heldOf(at(unit, record)))
+    return standing.state === 'trusted' ? undefined : modified(standing.why, record)
+  }
+
   #listedStanding(unit: Unit): Standing | undefined {
     const key = keyOf(unit)
     const known = this.#listed.get(key)
@@ -287,9 +307,19 @@ export class TrustStore {
     }
     const record = recordOf(unit, this.#copied(unit, now))
     this.#makeBin(record)
+    this.#remember(unit, record)
     const held = this.#heldOf(record)
     this.#listed.set(key, held)
     return { state: 'trusted', record, copy: held.copy?.path }
+  }
+
+  /** So that its gates are known when it is gone. A store that cannot be written knows less. */
+  #remember(unit: Unit, record: TrustRecord): void {
+    try {
+      const where = placed(unit)
+      if (this.#listedRecords.load(where)?.digest !== record.digest)
+        this.#listedRecords.write(where, { ...record, path: where.path })
+    } catch {}
   }
 
   #heldOf(record: TrustRecord): Held {

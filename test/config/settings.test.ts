@@ -200,7 +200,12 @@ describe('hooks that are switched off', () => {
   it('stay listed, with the reason and where it is said', async () => {
     const root = tree({ ...hooks, [USER]: '{\n"disableAllHooks": true}' })
     const { specs } = await loadConfig(sourcesIn(root))
-    const reason = { scope: 'user' as const, setting: '"disableAllHooks": true', file: join(root, USER), line: 2 }
+    const reason = {
+      scope: 'user' as const,
+      setting: '"disableAllHooks": true',
+      file: join(root, USER),
+      line: 2,
+    }
     expect(specs.map(({ disabled }) => disabled)).toEqual([reason, reason])
   })
 

@@ -19,6 +19,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type ConfigSources, loadConfig } from '../../src/config/load.js'
 import { unitsOf } from '../../src/config/units.js'
 import { trustStore } from '../../src/trust/trust-store.js'
+import type { Unit } from '../../src/trust/unit.js'
 import { removeAll } from './hostile-project.js'
 
 let base: string
@@ -501,5 +502,40 @@ describe('G4: records that cannot be read', () => {
     truncateSync(recordFiles()[0] as string, 100)
     await trustAll()
     expect(await fired()).toMatchObject({ action: 'deny', reason: 'no' })
+  })
+})
+
+describe('a list of pre-trusted digests is an expectation', () => {
+  async function listed(): Promise<HooksOptions> {
+    const { specs } = await loadConfig(sources())
+    const [unit] = unitsOf(specs).keys()
+    const { digest } = trustStore({ dataDir: data }).look(unit as Unit)
+    const file = join(base, 'digests')
+    writeFileSync(file, `${digest}  # guard\n`)
+    return { preTrusted: file }
+  }
+
+  it.each(Object.entries(EDITS))('on a machine that knows it: %s', async (_, change) => {
+    const folder = plugin()
+    const options = await listed()
+    expect(await fired('PreToolUse', CALL, options)).toMatchObject({ action: 'deny', reason: 'no' })
+    change(folder)
+    expect(await fired('PreToolUse', CALL, options)).toMatchObject({ action: 'deny', reason: 'no' })
+    // Without the list nothing is trusted.
+    expect((await fired()).action).toBe('continue')
+  })
+
+  it('G1: on a machine that does not know it, it is missed', async () => {
+    const folder = plugin()
+    const options = await listed()
+    renameSync(folder, join(dirname(folder), '.guard'))
+    const outcome = await fired('PreToolUse', CALL, options)
+    expect(outcome).toMatchObject({ action: 'continue', diagnostics: [{ code: 'trust-unguarded' }] })
+    expect(textsOf(outcome)).toMatch(
+      /guard \([0-9a-f]{12}\) is on the list of what is trusted, and is not in this project/,
+    )
+    const block = { ...options, settings: { trust_missing: 'block' as const } }
+    expect((await fired('PreToolUse', CALL, block)).action).toBe('deny')
+    expect((await opened(options)).expectations()).toMatchObject([{ state: 'missing', guardedBy: 'nothing' }])
   })
 })

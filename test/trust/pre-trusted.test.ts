@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { preTrusted } from '../../src/trust/pre-trusted.js'
 import { hook, later, project, projectIn, removeAll } from './hostile-project.js'
 
+const listOf = (digests: readonly string[]) => new Map(digests.map((one) => [one, '']))
 const A = 'a'.repeat(64)
 const B = 'B1'.repeat(32)
 
@@ -12,9 +13,14 @@ describe('a list of digests', () => {
     const { root, dir } = project()
     const file = join(root, 'trusted.txt')
     writeFileSync(file, `# of CI\n\n  ${A}  # guard\r\n${B}`)
-    expect(preTrusted(file, dir)).toEqual(new Set([A, B.toLowerCase()]))
+    expect(preTrusted(file, dir)).toEqual(
+      new Map([
+        [A, 'guard'],
+        [B.toLowerCase(), ''],
+      ]),
+    )
     writeFileSync(file, '')
-    expect(preTrusted(file, dir)).toEqual(new Set())
+    expect(preTrusted(file, dir)).toEqual(new Map())
   })
 
   it('is refused if it is something else', () => {
@@ -45,7 +51,7 @@ describe('a list of digests', () => {
         'lies in the project, which must not decide about itself',
       )
     }
-    expect(preTrusted(join(root, 'mine.txt'), join(root, 'project-link'))).toEqual(new Set([A]))
+    expect(preTrusted(join(root, 'mine.txt'), join(root, 'project-link'))).toEqual(new Map([[A, '']]))
   })
 })
 
@@ -54,7 +60,7 @@ describe('a unit on the list', () => {
     const { root } = project()
     const [mine, ci] = [projectIn(root, 'mine'), projectIn(root, 'build/17')]
     const { digest } = mine.store.look(mine.plugin())
-    const store = ci.newStore({ preTrusted: new Set([digest]) })
+    const store = ci.newStore({ preTrusted: listOf([digest]) })
     const unit = ci.plugin()
     const copy = join(ci.dataDir, 'copies', digest, 'guard')
     for (let i = 0; i < 3; i++)
@@ -70,12 +76,12 @@ describe('a unit on the list', () => {
   it('is not trusted with any other content, and is again with the listed one', () => {
     const { plugin, newStore, write, store: other } = project()
     const unit = plugin()
-    const store = newStore({ preTrusted: new Set([other.look(unit).digest]) })
+    const store = newStore({ preTrusted: listOf([other.look(unit).digest]) })
     expect(store.standingOf(unit).state).toBe('trusted')
-    expect(store.standingOf({ ...unit, hooks: [hook('evil')] }).state).toBe('untrusted')
+    expect(store.standingOf({ ...unit, hooks: [hook('evil')] }).state).toBe('modified')
     write('plugins/guard/lib/data.txt', 'evil')
-    expect(later(() => store.standingOf(unit)).state).toBe('untrusted')
-    expect(later(() => store.standingOf(unit)).state).toBe('untrusted')
+    expect(later(() => store.standingOf(unit)).state).toBe('modified')
+    expect(later(() => store.standingOf(unit)).state).toBe('modified')
     write('plugins/guard/lib/data.txt', 'data\n')
     expect(store.standingOf(unit).state).toBe('trusted')
   })

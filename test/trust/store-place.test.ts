@@ -54,7 +54,7 @@ describe('a store in the project', () => {
       vi.stubEnv('CARABINER_HOME', '')
       const [record] = trustStore({ dataDir: own }).records()
       vi.stubEnv(name, place.dir)
-      const store = trustStore({ preTrusted: new Set([record?.digest ?? '']) })
+      const store = trustStore({ preTrusted: new Map([[record?.digest ?? '', '']]) })
       expect(store.standingOf(unit)).toMatchObject({
         state: 'untrusted',
         why: expect.stringContaining('lies in the project'),

@@ -42,10 +42,11 @@ export class FileTrustRecords implements TrustRecords {
   readonly #loaded = new Map<string, Loaded>()
   readonly #names = new Map<string, string>()
 
-  constructor(dataDir: string) {
-    this.#root = join(dataDir, 'trust')
+  /** `name`: the folder of the records. */
+  constructor(dataDir: string, name: 'trust' | 'listed' = 'trust') {
+    this.#root = join(dataDir, name)
     this.#place = new StorePlace(dataDir)
-    this.#index = new ProjectIndex(this.#root, join(dataDir, 'trust-projects'))
+    this.#index = new ProjectIndex(this.#root, join(dataDir, `${name}-projects`))
   }
 
   checkOutside(projectDir: string): void {

@@ -11,7 +11,15 @@ const ELSEWHERE = 'set CARABINER_HOME to a folder'
 const ROOT = 0
 
 /** Folders with the user's decisions. Each of them may be a link that leads elsewhere. */
-export const STORE_FOLDERS = ['trust', 'trust-projects', 'copies', 'texts', 'sources'] as const
+export const STORE_FOLDERS = [
+  'trust',
+  'trust-projects',
+  'listed',
+  'listed-projects',
+  'copies',
+  'texts',
+  'sources',
+] as const
 
 export class StorePlace {
   readonly #root: string

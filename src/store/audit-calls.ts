@@ -32,6 +32,8 @@ export interface KeptCall {
   readonly time: string
   readonly session: string
   readonly event: string
+  /** Where the call was made. */
+  readonly cwd?: string
   readonly action: AuditRecord['action']
   /** The tool and its input, or the fields of an event without a tool; as it was decided, after every change. */
   readonly call: { readonly [key: string]: Json }

@@ -480,3 +480,28 @@ describe('wrong usage', () => {
     expect(`${stdout}${stderr}`).toContain(expected)
   })
 })
+
+describe('programs that are killed', () => {
+  it('leave a log that is whole, and calls that can be read', { timeout: 120_000 }, async () => {
+    await fires()
+    for (let round = 0; round < 8; round++) {
+      const children = Array.from({ length: 3 }, (_, i) => {
+        const child = spawn(process.execPath, [programFile(), 'fire', '--json'], {
+          cwd: project.folder,
+          env: project.env(),
+          stdio: ['pipe', 'ignore', 'ignore'],
+        })
+        child.stdin.on('error', () => {})
+        child.stdin.end(JSON.stringify({ ...DENIED, session_id: `k${i}` }))
+        setTimeout(() => child.kill('SIGKILL'), 60 + 45 * round + 7 * i)
+        return child
+      })
+      await Promise.all(children.map((child) => new Promise((done) => child.once('close', done))))
+    }
+    const { code } = await project.call(['fire'], { input: DENIED })
+    expect(code).toBe(2)
+    const { stdout } = await project.call(['audit', 'verify', '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true, problems: [] })
+    expect((await entries()).at(-1)).toMatchObject({ action: 'deny', kept: { exact: true } })
+  })
+})

@@ -159,6 +159,9 @@ function numberOf(which: string | undefined): number {
 
 // ---- calls ----------------------------------------------------------------------------------------------------
 
+const SOON_TRIES = 5
+const SOON_MS = 50
+
 /** Adds the calls that are still kept to entries. */
 class CallsOf {
   readonly #projectDir: string
@@ -167,6 +170,16 @@ class CallsOf {
   constructor(projectDir: string, output: Output) {
     this.#projectDir = projectDir
     this.#output = output
+  }
+
+  /** A call is written after the answer, and its record before. */
+  async soon(entry: StoredEntry): Promise<readonly ShownEntry[]> {
+    let shown = await this.with([entry])
+    for (let tries = 0; idOf(entry) !== undefined && !shown[0]?.kept && tries < SOON_TRIES; tries++) {
+      await new Promise((done) => setTimeout(done, SOON_MS))
+      shown = await this.with([entry])
+    }
+    return shown
   }
 
   async with(entries: readonly StoredEntry[]): Promise<readonly ShownEntry[]> {
@@ -248,7 +261,7 @@ async function follow(
   const interruption = new Interruption()
   const { signal } = interruption
   for await (const entry of log.follow({ filter, signal, ...(after !== undefined && { after }) })) {
-    await output.print(entryLines(await calls.with([entry]), painter(1)))
+    await output.print(entryLines(await calls.soon(entry), painter(1)))
     if (output.failure) return EXIT.ok
   }
   return EXIT.ok

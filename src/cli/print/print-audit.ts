@@ -200,7 +200,10 @@ function unguardedLines({ hook, why, detail }: Unguarded, paint: Paint): readonl
 }
 
 function callLines(kept: KeptCall | undefined, id: string | undefined, paint: Paint): readonly string[] {
-  if (!kept) return id === undefined ? [] : [paint.dim('    the call itself is not kept any more')]
+  if (!kept)
+    return id === undefined
+      ? []
+      : [paint.dim('    the call itself is not there: it was too old, or could not be written')]
   const { call, exact, changes, failures } = kept
   return [
     ...indented(gistOf(kept), 4),

@@ -58,7 +58,7 @@ function keptCall({ id, time, session, event, data, outcome, action }: JudgedCal
       why,
       stderr: stderr === '' ? detail : stderr,
     })),
-    names: { session, event },
+    names: { session, event, ...(typeof data.cwd === 'string' && { cwd: data.cwd }) },
   }
   const copy = withoutSplit(
     Object.fromEntries(
@@ -237,9 +237,9 @@ function visit(value: Json, change: (text: string, isKey: boolean) => string): J
 /** Anybody may have written the file. */
 export function isKeptCall(value: unknown): value is KeptCall {
   if (!isObject(value)) return false
-  const { id, time, session, event, action, call, exact, changes, injections, failures } = value
+  const { id, time, session, event, cwd = '', action, call, exact, changes, injections, failures } = value
   return (
-    [id, time, session, event, action].every((one) => typeof one === 'string') &&
+    [id, time, session, event, cwd, action].every((one) => typeof one === 'string') &&
     isObject(call) &&
     typeof exact === 'boolean' &&
     isListOf(changes, ['hook', 'path']) &&

@@ -20,7 +20,7 @@ import { headPath, readHead } from './head.js'
 import { auditFolder, withAdvice } from './log-folder.js'
 import { LogWriter, type LogWriterOptions } from './log-writer.js'
 import { segmentsIn } from './segments.js'
-import { hasWitness, witnessPath } from './witness.js'
+import { witnessPath } from './witness.js'
 
 export interface FileAuditOptions {
   /** Each project has its own log. */
@@ -68,8 +68,9 @@ class OpenLog {
     this.folder = auditFolder(options.projectDir, options.dataDir)
     this.fsync = fsync
     this.lockTimeoutMs = lockTimeoutMs
-    const isWitnessed = !isInProject(witnessPath(this.folder), resolve(options.projectDir))
-    this.#options = { maxSegmentBytes, maxBytes, isWitnessed }
+    const path = witnessPath(this.folder)
+    const witness = isInProject(path, resolve(options.projectDir)) ? undefined : path
+    this.#options = { maxSegmentBytes, maxBytes, witness }
   }
 
   /** Made for the first write: a reader needs no mutex. */
@@ -123,8 +124,9 @@ export class FileAuditLog implements AuditLog {
   }
 
   isEmpty(): boolean {
-    const head = lstatSync(headPath(this.place), { throwIfNoEntry: false })
-    return head === undefined && segmentsIn(this.place).length === 0 && !hasWitness(this.place)
+    const ends = [headPath(this.place), witnessPath(this.place)]
+    const isWritten = ends.some((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined)
+    return !isWritten && segmentsIn(this.place).length === 0
   }
 
   // The readers are loaded late: most processes only write. The head tells whether the log is in a format that we read.

@@ -20,7 +20,7 @@ import { Mutex } from '../../files/mutex.js'
 import { PLAIN, placeWhole, removeIfThere } from '../../files/plain-file.js'
 import type { OwnEntry, PrunedEntry } from '../audit-log.js'
 import { chained, textOfEntry } from './chain.js'
-import { type Found, findPosition, type Head, HeadFile, headPath, type Position } from './head.js'
+import { type Found, findPosition, type Head, HeadFile, headPath, type Position, readEnd } from './head.js'
 import { checkFile, checkFolder } from './log-folder.js'
 import {
   clearNoted,
@@ -34,15 +34,15 @@ import {
   removeNotes,
 } from './notes.js'
 import { firstMarkOf, segmentName, segmentPath, segmentsIn } from './segments.js'
-import { hasWitness, openWitness, readWitness } from './witness.js'
+import { openWitness } from './witness.js'
 
 export interface LogWriterOptions {
   readonly folder: string
   readonly fsync: boolean
   readonly maxSegmentBytes: number
   readonly maxBytes: number
-  /** False if the witness would lie in the project. */
-  readonly isWitnessed: boolean
+  /** The path of the witness; absent if that would lie in the project. */
+  readonly witness: string | undefined
 }
 
 interface Noted {
@@ -113,10 +113,10 @@ export class LogWriter {
   }
 
   #write(texts: readonly string[], syncs: boolean): string {
-    const { folder, isWitnessed } = this.#options
+    const { folder, witness: path } = this.#options
     const found = this.#asLeft() ?? this.#find()
     const head = new HeadFile(headPath(folder), found.headless)
-    const witness = isWitnessed ? openWitness(folder, found.position) : undefined
+    const witness = path === undefined ? undefined : openWitness(path, found.position)
     const marked = { witness: witness !== undefined }
     try {
       if (found.headless) head.write({ ...found.position, ...marked })
@@ -137,21 +137,21 @@ export class LogWriter {
 
   /** Undefined if the log is not as this writer left it, or if there are notes. */
   #asLeft(): (Found & Noted) | undefined {
-    const { folder } = this.#options
+    const { folder, witness = '' } = this.#options
     const left = this.#left
     if (!left || hasNotes(folder) || statsOf(headPath(folder)) === undefined) return undefined
-    if (statsOf(segmentPath(folder, left.segment + 1)) || (left.witness && !hasWitness(folder)))
+    if (statsOf(segmentPath(folder, left.segment + 1)) || (left.witness && !statsOf(witness)))
       return undefined
     const { size } = statsOf(segmentPath(folder, left.segment)) ?? {}
     return size === left.size ? { position: left, headless: false, said: [], notes: [] } : undefined
   }
 
   #find(): Found & Noted {
-    const { folder } = this.#options
+    const { folder, witness } = this.#options
     const names = readdirSync(folder)
     this.#mutex.sweep(names)
     for (const name of names.filter((one) => DRAFT.test(one))) removeIfThere(join(folder, name))
-    const found = findPosition(folder, names, this.#options.isWitnessed ? readWitness(folder) : undefined)
+    const found = findPosition(folder, names, witness === undefined ? undefined : readEnd(witness))
     // Finding the position may have left a note, too.
     clearNoted(folder)
     return { ...found, notes: notesAmong(folder, readdirSync(folder)) }

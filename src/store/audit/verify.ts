@@ -4,11 +4,11 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { namesIn } from '../../files/folder.js'
 import type { Entry, Link, Problem, PrunedEntry, Verification, VerifyOptions } from '../audit-log.js'
 import { isIntact, type Mark, markOf, START } from './chain.js'
-import { HEAD_NAME, type Head, problemOf, type ReadEnd, readHead, usable } from './head.js'
+import { HEAD_NAME, type Head, problemOf, type ReadEnd, readEnd, readHead, usable } from './head.js'
 import { notesAmong } from './notes.js'
 import { entryOf } from './read.js'
 import { linesFrom, segmentName, segmentPath, segmentsIn, strangersAmong, withFile } from './segments.js'
-import { readWitness, witnessPath } from './witness.js'
+import { witnessPath } from './witness.js'
 
 /*
  * This cannot prove everything: whoever may write to the folder and to the witness can write a whole new chain with its
@@ -29,7 +29,7 @@ export function verify(folder: string, options: VerifyOptions = {}): Verificatio
   const { mostBytes = Infinity } = options
   for (let tries = 1; ; tries++) {
     // Read the witness first, then the head: then the head is at least as far as the witness, and the log as the head.
-    const witness = readWitness(folder)
+    const witness = readEnd(witnessPath(folder))
     const ends = { witness, head: readHead(folder) }
     const numbers = segmentsIn(folder)
     const newest = numbers.at(-1)

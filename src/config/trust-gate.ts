@@ -5,6 +5,7 @@ import { HookError, isHookError, textOf } from '../core/base/errors.js'
 import { quoted } from '../core/base/text.js'
 import type { Hook, HookContext, HookEvent, Run } from '../core/hooks/hook.js'
 import type { Skip } from '../core/run/plan.js'
+import { safePath } from '../files/search-path.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { scriptsChanged } from '../trust/changes.js'
 import { runPlace } from '../trust/copies.js'
@@ -16,7 +17,7 @@ import {
   unlisted,
   unreadable,
 } from '../trust/expectation.js'
-import { programGone, safePath } from '../trust/program-search.js'
+import { programGone } from '../trust/program-search.js'
 import type { Kept, TrustStore } from '../trust/trust-store.js'
 import type { Standing, TrustRecord, Unit, UnitHook, Untrusted } from '../trust/unit.js'
 import { closedGate, closedToAll, isGateOf } from './closed-gate.js'
@@ -193,7 +194,7 @@ export class TrustGate {
 
   #path(record: TrustRecord): string {
     // An empty entry would mean the folder that the hook starts in.
-    return [this.#binFolder(record), safePath(record.projectDir)].filter(Boolean).join(delimiter)
+    return [this.#binFolder(record), safePath([record.projectDir])].filter(Boolean).join(delimiter)
   }
 
   /** If it cannot be made, the hook does not start, and says why then. */

@@ -24,7 +24,10 @@ export function isInForeground(): boolean {
 function ps(pid: number, what: string): string | undefined {
   try {
     const stdio = ['ignore', 'pipe', 'ignore'] as const
-    return execFileSync('ps', ['-o', what, '-p', String(pid)], { encoding: 'utf8', stdio: [...stdio] }).trim()
+    return execFileSync('/bin/ps', ['-o', what, '-p', String(pid)], {
+      encoding: 'utf8',
+      stdio: [...stdio],
+    }).trim()
   } catch {
     return undefined
   }

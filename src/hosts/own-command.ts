@@ -4,6 +4,9 @@ import { statSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { isObject } from '../core/base/json.js'
 
+/** Empties variables that load code into Node before we begin. Entries of older versions lack it. */
+export const WITHOUT_CODE: readonly string[] = ['NODE_OPTIONS=', 'NODE_PATH=']
+
 export interface OwnCommand {
   /** A hook of the pack, or the hooks of the project. */
   readonly call: 'hook' | 'fire'
@@ -18,8 +21,9 @@ export interface OwnCommand {
 export function ownCommand(handler: unknown): OwnCommand | undefined {
   if (!isObject(handler) || typeof handler.command !== 'string') return undefined
   const { type = 'command', args } = handler
-  const words = type === 'command' && args === undefined ? wordsOf(handler.command) : undefined
-  if (!words) return undefined
+  const all = type === 'command' && args === undefined ? wordsOf(handler.command) : undefined
+  if (!all) return undefined
+  const words = all.slice(WITHOUT_CODE.every((word, i) => all[i] === word) ? WITHOUT_CODE.length : 0)
   const node = /^node(?:js)?(?:\.exe)?$/i.test(baseName(words[0])) ? words[0] : undefined
   const [script = '', call, name = '', ...options] =
     node === undefined ? withoutLauncher(words) : words.slice(1)

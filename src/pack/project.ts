@@ -1,23 +1,10 @@
 // The project of an event, the folders around it whose settings count, and variables that it must not set for hooks.
 
-import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { textOf } from '../core/base/errors.js'
-import { isObject } from '../core/base/json.js'
 import { registeredHome } from '../files/homes.js'
-import { readPlain } from '../files/plain-file.js'
+import { claudeEnvIn, namedIn, PROJECT_VARIABLES, upFrom } from '../files/project-env.js'
 import { realOf } from '../files/within.js'
-
-/** Hosts name the project to their hooks by these. The event's `cwd` moves with the agent, away from the settings. */
-const PROJECT_VARIABLES: readonly string[] = [
-  'AMPLIFIER_PROJECT_DIR',
-  'CLAUDE_PROJECT_DIR',
-  'GEMINI_PROJECT_DIR',
-  'QWEN_PROJECT_DIR',
-  'CURSOR_PROJECT_DIR',
-  'FACTORY_PROJECT_DIR',
-  'CODEBUDDY_PROJECT_DIR',
-]
 
 /**
  * The nearest folder with a repository or settings, starting at the project that the host names or else at the event's
@@ -43,21 +30,6 @@ export function foldersAround(
   )
   const homes = [home, realOf(home)]
   return [...new Set(starts.flatMap((start) => upFrom(start, homes)))]
-}
-
-/** That folder and those above it, up to a home (exclusive). */
-export function upFrom(start: string, homes: readonly string[]): readonly string[] {
-  const folders: string[] = []
-  for (let folder = start; !homes.includes(folder); folder = dirname(folder)) {
-    folders.push(folder)
-    if (dirname(folder) === folder) break
-  }
-  return folders
-}
-
-/** The project that a host names by a variable. */
-export function namedIn(env: NodeJS.ProcessEnv): string | undefined {
-  return PROJECT_VARIABLES.map((name) => env[name]).find((value) => value !== undefined && isAbsolute(value))
 }
 
 function placeOf(cwd: string | undefined, home: string): string {
@@ -104,14 +76,11 @@ const READ_BY_US = ['hooks', 'settings.json', 'pack.json', 'hooks.lock.json']
 
 // ---- variables that a project sets for hooks in its Claude Code settings, and that would change who decides ----
 
-/** The same bound as in setup. */
-const MAX_BYTES = 4 * 1024 * 1024
-
 /** These lead to the user's decisions. */
 const HOMES: readonly string[] = ['HOME', 'USERPROFILE']
 const STORES: readonly string[] = ['CARABINER_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME']
-/** These load code into a program before it begins. */
-const CODE: readonly string[] = ['NODE_OPTIONS', 'LD_PRELOAD', 'DYLD_INSERT_LIBRARIES']
+/** These load code into the shell and the Node that start us. All others only reach programs that we start. */
+const CODE = /^(?:NODE_OPTIONS|LD_.*|DYLD_.*|BASH_ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*)$/s
 const SWITCH = 'CARABINER_OFF'
 const OTHERS: readonly string[] = [...PROJECT_VARIABLES, 'CLAUDE_CONFIG_DIR']
 /** Node's options that run code; most people only set how much memory it may take. */
@@ -137,37 +106,16 @@ export function projectEnvOf(
 }
 
 function envIn(folder: string): readonly ProjectEnv[] {
-  return ['settings.json', 'settings.local.json'].flatMap((name) => envOf(join(folder, '.claude', name)))
-}
-
-function envOf(file: string): readonly ProjectEnv[] {
-  try {
-    // Most folders have none, and an error would take longer.
-    if (!lstatSync(file, { throwIfNoEntry: false })) return []
-    const found = readPlain(realOf(file), MAX_BYTES)
-    if ('problem' in found)
-      return found.problem === 'is empty' ? [] : [{ file, names: [], problem: found.problem }]
-    const names = variablesIn(found.text)
+  return claudeEnvIn(folder).flatMap(({ file, env, problem }) => {
+    const names = Object.keys(env).filter((name) => isDeciding(name, env[name] ?? ''))
+    if (problem !== undefined) return [{ file, names, problem }]
     return names.length > 0 ? [{ file, names }] : []
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return []
-    return [{ file, names: [], problem: `cannot be read: ${textOf(error)}` }]
-  }
+  })
 }
 
-function variablesIn(text: string): readonly string[] {
-  let settings: unknown
-  try {
-    settings = JSON.parse(text.replace(/^\uFEFF/, ''))
-  } catch {
-    return [] // Claude Code ignores such a file
-  }
-  const env = isObject(settings) && isObject(settings.env) ? settings.env : {}
-  return Object.keys(env).filter((name) => {
-    if (name === 'NODE_OPTIONS') return LOADS.test(String(env[name]))
-    return name === SWITCH || [...HOMES, ...STORES, ...CODE, ...OTHERS].includes(name)
-  })
+function isDeciding(name: string, value: string): boolean {
+  if (name === 'NODE_OPTIONS') return LOADS.test(value)
+  return name === SWITCH || CODE.test(name) || [...HOMES, ...STORES, ...OTHERS].includes(name)
 }
 
 /** The file that switches Carabiner off, or may; if undefined, the user set the switch. */
@@ -213,5 +161,5 @@ export function envText({ file, names }: ProjectEnv): string {
 
 /** Without variables that load code: it is too late for those, so they are reported only when a session starts. */
 export function withoutCode(found: readonly ProjectEnv[]): readonly ProjectEnv[] {
-  return found.map((one) => ({ ...one, names: one.names.filter((name) => !CODE.includes(name)) }))
+  return found.map((one) => ({ ...one, names: one.names.filter((name) => !CODE.test(name)) }))
 }

@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { textOf } from '../core/base/errors.js'
+import { withoutProject } from '../shell/own-environment.js'
 import { fenced } from './answer.js'
 import { kept } from './memory.js'
 import type { ReflectionSettings } from './settings.js'
@@ -51,7 +52,7 @@ export function reflect(
   return new Promise((resolve) => {
     const child = spawn(program, args, {
       cwd,
-      env: { ...env, [REFLECTING]: '1' },
+      env: { ...withoutProject(cwd, env), [REFLECTING]: '1' },
       stdio: ['pipe', 'pipe', 'ignore'],
       detached: true,
     })

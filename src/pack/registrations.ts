@@ -7,6 +7,7 @@ import { isObject } from '../core/base/json.js'
 import { readPlain } from '../files/plain-file.js'
 import { realOf } from '../files/within.js'
 import { isDead, isGone, type OwnCommand, ownCommand, userSettingsFolder } from '../hosts/own-command.js'
+import { programEnvironment } from '../shell/own-environment.js'
 import { bounded, inline } from './answer.js'
 import type { PackContext, ThisProgram } from './pack-hook.js'
 
@@ -205,7 +206,11 @@ function pruned(
   const { status, stdout, error } = spawnSync(process.execPath, args, {
     cwd: home,
     // A relative path would mean another folder there.
-    env: { ...env, HOME: home, ...(env.CLAUDE_CONFIG_DIR && { CLAUDE_CONFIG_DIR: dirname(file) }) },
+    env: {
+      ...programEnvironment(home, env),
+      HOME: home,
+      ...(env.CLAUDE_CONFIG_DIR && { CLAUDE_CONFIG_DIR: dirname(file) }),
+    },
     encoding: 'utf8',
     timeout: SETUP_TIMEOUT,
   })

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { textOf } from '../core/base/errors.js'
 import type { HookResult } from '../core/events/result.js'
 import { PACK_NAMES } from '../hosts/pack-names.js'
+import { programEnvironment } from '../shell/own-environment.js'
 import { fenced, inline, saying } from './answer.js'
 import { lockModeOf } from './lock-mode.js'
 import { preferences, recalledMemory } from './memory.js'
@@ -141,7 +142,12 @@ function gitFields(
 ): readonly string[] | undefined {
   const run = spawnSync('git', [...GIT_OPTIONS, ...args], {
     cwd: folder,
-    env: { ...env, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', ...NO_FETCH },
+    env: {
+      ...programEnvironment(folder, env),
+      LC_ALL: 'C',
+      GIT_TERMINAL_PROMPT: '0',
+      ...NO_FETCH,
+    },
     timeout: TIMEOUT_MS,
     killSignal: 'SIGKILL',
     maxBuffer: MAX_OUTPUT,

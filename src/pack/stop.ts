@@ -4,6 +4,7 @@ import type { InputOf } from '../author/hook-input.js'
 import { textOf } from '../core/base/errors.js'
 import type { Data } from '../core/base/json.js'
 import { deny, type HookResult } from '../core/events/result.js'
+import { withoutProject } from '../shell/own-environment.js'
 import { bounded, telling, withMessages } from './answer.js'
 import { countStop, endLockMode, lockModeOf } from './lock-mode.js'
 import { conversationOf, kept, saveMemory, sessionOf } from './memory.js'
@@ -24,7 +25,7 @@ export const stop: PackHook = {
   event: 'Stop',
   async run(input, context) {
     // The agent that reflects fires this hook, too.
-    if (input.event !== 'Stop' || context.env[REFLECTING]) return undefined
+    if (input.event !== 'Stop' || isReflecting(context)) return undefined
     const messages: string[] = []
     const conversation = remembered(input, context, messages)
     const lock = locked(input, context)
@@ -90,4 +91,9 @@ async function reflected(
 function isDue(last: unknown, interval: number, now: number): boolean {
   const at = typeof last === 'string' ? Date.parse(last) : Number.NaN
   return Number.isNaN(at) || now - at >= interval * 1000
+}
+
+/** A project must not say so. */
+function isReflecting({ env, projectDir }: PackContext): boolean {
+  return Boolean(env[REFLECTING] && withoutProject(projectDir, env)[REFLECTING])
 }

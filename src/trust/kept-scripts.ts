@@ -1,10 +1,10 @@
 // A reviewed command with the scripts that were reviewed with it, where the project has others by now.
 
+import { searchPath } from '../files/search-path.js'
 import { inQuotes } from '../shell/shell-quoted.js'
 import { pathAt, typeAt } from './file-reading.js'
 import { variablesOf } from './hook-reading.js'
 import { namedBy } from './named-files.js'
-import { searchPath } from './program-search.js'
 import type { TrustedFile, TrustRecord, UnitHook } from './unit.js'
 
 type Line = Pick<UnitHook, 'command' | 'args'>
@@ -34,7 +34,7 @@ export function withKeptScripts(
 function scriptsOf(record: TrustRecord, hook: UnitHook, cwd: string): readonly TrustedFile[] | undefined {
   const { files, absent, words } = namedBy(
     { ...record, hooks: [hook] },
-    searchPath(record.projectDir).folders,
+    searchPath([record.projectDir]).folders,
   )
   const named = new Set([...files, ...absent])
   const scripts = record.scripts.filter(({ path }) => named.has(path))

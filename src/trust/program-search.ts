@@ -1,38 +1,9 @@
-// Finding programs in `$PATH`, without folders that a project can fill.
+// Finding programs in the folders of `$PATH` that count, and what the first line of a script asks for.
 
 import { accessSync, constants, statSync } from 'node:fs'
-import { delimiter, dirname, isAbsolute, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { isWithin } from '../files/within.js'
 import type { Programs } from './unit.js'
-
-/** For a project at `/`, where no entry counts. With an empty `$PATH` a shell would use a default of its own. */
-const FALLBACK = ['/usr/bin', '/bin']
-
-interface SearchPath {
-  /** Folders that count, in order. Never empty. */
-  readonly folders: readonly string[]
-  /** Entries that are relative or inside the project. */
-  readonly skipped: readonly string[]
-}
-
-export function searchPath(projectDir: string, path = process.env.PATH ?? ''): SearchPath {
-  const folders: string[] = []
-  const skipped: string[] = []
-  for (const entry of path.split(delimiter)) {
-    // An empty entry means the current folder.
-    const counts = isAbsolute(entry) && !isWithin(entry, projectDir)
-    ;(counts ? folders : skipped).push(entry)
-  }
-  return {
-    folders: folders.length > 0 ? [...new Set(folders)] : FALLBACK,
-    skipped: [...new Set(skipped)].filter((entry) => entry !== '' || path !== ''),
-  }
-}
-
-/** `$PATH` for a hook from a project: no folder of the project decides which program runs. */
-export function safePath(projectDir: string, path = process.env.PATH ?? ''): string {
-  return searchPath(projectDir, path).folders.join(delimiter)
-}
 
 export interface FoundPrograms {
   readonly programs: Programs

@@ -3,10 +3,11 @@
 import { homedir } from 'node:os'
 import { digest } from '../core/base/digest.js'
 import { quoted } from '../core/base/text.js'
+import { searchPath } from '../files/search-path.js'
 import { readFile } from './file-reading.js'
 import { MOST_BYTES, readFolder } from './folder-reading.js'
 import { type HookNote, namedBy } from './named-files.js'
-import { findPrograms, searchPath, shebangProgram } from './program-search.js'
+import { findPrograms, shebangProgram } from './program-search.js'
 import { isExecutable, type Programs, type TrustedFile, type TrustedFolder, type Unit } from './unit.js'
 
 export interface UnitContent {
@@ -45,7 +46,7 @@ export interface Takers {
 }
 
 export function readContent(unit: Unit, takers: Takers = {}): UnitContent {
-  const path = searchPath(unit.projectDir)
+  const path = searchPath([unit.projectDir])
   const named = namedBy(unit, path.folders)
   const names = new Set(named.programs)
   const look = (bytes: Buffer) => {

@@ -53,6 +53,27 @@ describe('carabiner setup claude-code', () => {
     expect([status, stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)])
   })
 
+  it.each(['NODE_OPTIONS', 'NODE_PATH'])('E2: registers commands that load nothing by %s', async (name) => {
+    await setup()
+    const [{ hooks }] = hooksIn(user()).PreToolUse
+    const load = project.file('load.cjs', 'process.exit(0)')
+    const env = project.env({ [name]: name === 'NODE_PATH' ? project.folder : `--require "${load}"` })
+    const input = JSON.stringify({ tool_name: 'Bash', tool_input: { command: 'git commit --no-verify' } })
+    const { status, stdout } = spawnSync('sh', ['-c', hooks[0].command], { encoding: 'utf8', env, input })
+    expect([status, stdout]).toEqual([2, expect.stringContaining('"deny"')])
+  })
+
+  it('replaces commands that an older version registered', async () => {
+    await setup('--engine')
+    const now = read(user())
+    const older = now.replaceAll('NODE_OPTIONS= NODE_PATH= ', '')
+    expect(older).not.toBe(now)
+    writeFileSync(user(), older)
+    expect((await setup('--engine')).code).toBe(0)
+    expect(read(user())).toBe(now)
+    expect((await setup('--engine')).stdout).toContain('nothing to do')
+  })
+
   describe('where the settings of a project set variables for hooks', () => {
     const ENV = { CARABINER_OFF: '1' }
     const CALL = { tool_name: 'Bash', tool_input: { command: 'git commit --no-verify' } }

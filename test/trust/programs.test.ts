@@ -12,15 +12,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { safePath, searchPath } from '../../src/files/search-path.js'
 import { makeBin } from '../../src/trust/copies.js'
-import {
-  findPrograms,
-  programGone,
-  safePath,
-  searchPath,
-  shebangOf,
-  shebangProgram,
-} from '../../src/trust/program-search.js'
+import { findPrograms, programGone, shebangOf, shebangProgram } from '../../src/trust/program-search.js'
 import { hook, type Project, project, trusted } from './hostile-project.js'
 
 /** Programs outside the project, first in PATH. */
@@ -77,7 +71,7 @@ describe('programs', () => {
     const review = place.store.look(place.plugin(undefined, [hook('jq .')]))
     expect(review.programs).toEqual({ jq: join(bin, 'jq') })
     expect(review.skippedPath).toEqual(before)
-    expect(safePath(place.dir)).toBe(bin)
+    expect(safePath([place.dir])).toBe(bin)
     unlinkSync(join(bin, 'jq'))
     symlinkSync(shim, join(bin, 'jq'))
     expect(place.store.look(place.plugin(undefined, [hook('jq .')]))).toMatchObject({
@@ -131,8 +125,8 @@ describe('programs', () => {
       [dir, `${dir}/bin:.:`],
       ['/', '/usr/local/bin:/usr/bin:/bin'],
     ] as const) {
-      expect(safePath(root, path)).toBe('/usr/bin:/bin')
-      const { programs, inProject } = findPrograms(['sh'], searchPath(root, path).folders, root)
+      expect(safePath([root], path)).toBe('/usr/bin:/bin')
+      const { programs, inProject } = findPrograms(['sh'], searchPath([root], path).folders, root)
       expect(programs.sh).toMatch(/^(?:\/usr)?\/bin\/sh$/)
       expect(inProject).toEqual([])
     }

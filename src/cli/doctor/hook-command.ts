@@ -1,7 +1,9 @@
 // A hook's command, taken apart as trust does: its programs and files, where they are looked up, and missing quotes.
 
-import { delimiter, isAbsolute } from 'node:path'
+import { delimiter } from 'node:path'
+import { searchPath } from '../../files/search-path.js'
 import { kindOf } from '../../runners/kinds.js'
+import { parentFor } from '../../runners/program/environment.js'
 import { pathAt, typeAt } from '../../trust/file-reading.js'
 import { expandedHome, workFolders } from '../../trust/file-search.js'
 import {
@@ -12,7 +14,6 @@ import {
   type Variable,
   variablesOf,
 } from '../../trust/hook-reading.js'
-import { searchPath } from '../../trust/program-search.js'
 import type { Unit, UnitHook } from '../../trust/unit.js'
 import type { Written } from './facts.js'
 import type { Finding } from './finding.js'
@@ -73,9 +74,9 @@ function unitOf({ spec: { hook, place } }: Written, line: UnitHook): Unit {
 
 /** A project's hooks must not find programs in the project's own folders. */
 function pathFor({ spec: { hook, place } }: Written): readonly string[] {
-  const { PATH = '' } = process.env
-  if (hook.origin.scope !== 'user') return searchPath(place.projectDir, PATH).folders
-  return PATH.split(delimiter).filter((folder) => isAbsolute(folder))
+  const { scope } = hook.origin
+  const { PATH = '' } = parentFor(scope, place.projectDir)
+  return scope === 'project' ? searchPath([place.projectDir], PATH).folders : PATH.split(delimiter)
 }
 
 /** Characters that only a running shell can expand. */

@@ -1,19 +1,22 @@
 // A pager for more lines than the terminal has: `$PAGER`, less or more, and none where output is not a terminal.
 
 import { spawnSync } from 'node:child_process'
-import { findPrograms, searchPath } from '../../trust/program-search.js'
+import { isAbsolute } from 'node:path'
+import { programEnvironment, withoutProject } from '../../shell/own-environment.js'
 
 /** False if no pager ran. `lines` hold nothing that controls a terminal. */
 export function paged(lines: readonly string[]): boolean {
   const rows = process.stdout.rows || 24
   if (lines.length < rows) return false
-  for (const [name = '', ...args] of [words(process.env.PAGER), ['less', '-R'], ['more']]) {
-    const file = fileOf(name)
-    if (file === undefined) continue
-    const { error } = spawnSync(file, args, {
+  const { PAGER } = withoutProject()
+  // less must neither run other programs nor open other files.
+  const env = { ...programEnvironment(), LESSSECURE: '1' }
+  for (const [name = '', ...args] of [words(PAGER), ['less', '-R'], ['more']]) {
+    if (name === '' || !isOfUser(name)) continue
+    const { error } = spawnSync(name, args, {
       input: `${lines.join('\n')}\n`,
       stdio: ['pipe', 'inherit', 'inherit'],
-      env: environment(),
+      env,
     })
     if (!error) return true
   }
@@ -25,14 +28,6 @@ function words(text = ''): readonly string[] {
 }
 
 /** A program in the current folder is not the user's. */
-function fileOf(name: string): string | undefined {
-  if (name === '' || name.startsWith('/')) return name || undefined
-  const folder = process.cwd()
-  return findPrograms([name], searchPath(folder).folders, folder).programs[name]
-}
-
-/** less must neither run other programs nor open other files. */
-function environment(): NodeJS.ProcessEnv {
-  const { LESSOPEN: _, LESSCLOSE: __, ...rest } = process.env
-  return { ...rest, LESSSECURE: '1' }
+function isOfUser(name: string): boolean {
+  return isAbsolute(name) || !name.includes('/')
 }

@@ -1,7 +1,7 @@
 // What Carabiner registers in Claude Code, and how its own entries are told from those of others.
 
 import { CATALOGUE, type EventRow } from '../../core/events/catalogue.js'
-import { ownCommand } from '../own-command.js'
+import { ownCommand, WITHOUT_CODE } from '../own-command.js'
 import type { PackName } from '../pack-names.js'
 import { claudeCode } from './host.js'
 
@@ -106,10 +106,10 @@ function isGate(event: string): boolean {
   return row?.deny === 'block' && row.onFailure === 'deny'
 }
 
-/** For `sh -c`; paths in double quotes, also plain ones. */
+/** For `sh -c`; paths in double quotes, also plain ones. A project may set variables that load code into Node. */
 function commandLine({ node, script }: Program, words: readonly string[]): string {
   const quoted = (path: string) => `"${path.replace(/[\\"$`]/g, '\\$&')}"`
-  return [quoted(node), quoted(script), ...words].join(' ')
+  return [...WITHOUT_CODE, quoted(node), quoted(script), ...words].join(' ')
 }
 
 // ---- whose entry is it? ---------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import { mkdirSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { visibleName } from '../../core/base/text.js'
+import { programEnvironment } from '../../shell/own-environment.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { type Ended, runProgram } from './external-program.js'
 import { FileTree, isLeftOut, pathOfBytes } from './file-tree.js'
@@ -64,9 +65,8 @@ export async function openGit(source: GitSource, work: string): Promise<GitCommi
 const KEPT = /^GIT_(?:SSH|SSH_COMMAND|SSH_VARIANT|SSL_\w+|ASKPASS|TRACE\w*)$/
 
 function environment(): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([key]) => !key.startsWith('GIT_') || KEPT.test(key))
   return {
-    ...Object.fromEntries(own),
+    ...programEnvironment(undefined, undefined, KEPT),
     // ssh has no terminal to ask on, and must not open a window.
     SSH_ASKPASS_REQUIRE: 'never',
     GIT_TERMINAL_PROMPT: '0',

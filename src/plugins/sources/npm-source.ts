@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { isObject } from '../../core/base/json.js'
 import { visibleName } from '../../core/base/text.js'
 import { readPlainBytes } from '../../files/plain-file.js'
+import { programEnvironment } from '../../shell/own-environment.js'
 import { PluginProblem } from '../plugin-problem.js'
 import { MOST_PACKED_BYTES, readArchive } from './archive.js'
 import { runProgram } from './external-program.js'
@@ -18,6 +19,9 @@ interface NpmTree {
   readonly version: string
 }
 
+/** Where packages come from and who fetches them is for the user to say. */
+const KEPT =
+  /^npm_config_(?:registry|.*:registry|.*:?_(?:auth|authToken|password)|username|userconfig|cafile|ca|cert|key|strict_ssl|(?:https?_|no)?proxy|cache)$/i
 const PACK_MS = 180_000
 const MOST_PRINTED = 16 * 1024 * 1024
 
@@ -39,7 +43,7 @@ export async function fetchNpm({ name, range }: NpmSource, work: string): Promis
     ],
     cwd: work,
     env: {
-      ...process.env,
+      ...programEnvironment(undefined, undefined, KEPT),
       npm_config_yes: 'false',
       npm_config_update_notifier: 'false',
       npm_config_audit: 'false',

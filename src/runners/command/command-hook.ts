@@ -134,22 +134,19 @@ function wakeUp({ hook, handler }: HookSpec<CommandHandler>, { stdout, stderr }:
 /** Includes the file that it may append variables to, if it has one. */
 function programFor(
   event: HookEvent,
-  { hook, handler, place, env: inheritance }: HookSpec<CommandHandler>,
+  { hook, handler, place, format, env: inheritance }: HookSpec<CommandHandler>,
   handedOn: HandedOn,
   { note }: HookContext,
 ): Program & { readonly envFile: string | undefined } {
-  const own = handler.env ?? {}
+  const { env: own, envPassthrough } = handler
   const { scope } = hook.origin
   const sessionId = sessionOf(event)
   const hands = sessionId !== undefined && resolveEvent(event.name).setsVariables === true
   const envFile = hands ? handedOn.fileFor(sessionId, scope, note) : undefined
+  const variables = handedOn.variablesFor(sessionId, { scope, projectDir: place.projectDir }, note)
   const env = hookEnvironment(
-    {
-      parent: { ...process.env, ...own },
-      minimal: inheritance === 'minimal',
-      passthrough: [...(handler.envPassthrough ?? []), ...Object.keys(own)],
-    },
-    { place, sessionId, handedOn: handedOn.variablesFor(sessionId, scope, note), envFile },
+    { parent: process.env, own, minimal: inheritance === 'minimal', passthrough: envPassthrough },
+    { place, scope, format, sessionId, handedOn: variables, envFile },
   )
   const cwd = startFolders(event, place)[0] as string
   return { ...commandLine(handler, place, env), cwd, env, input: encode(event), envFile }

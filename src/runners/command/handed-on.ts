@@ -6,9 +6,18 @@ import { join } from 'node:path'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import { byteLength, shown } from '../../core/base/text.js'
 import type { Origin } from '../../core/hooks/hook.js'
+import { parentFor } from '../program/environment.js'
 
 type Variables = Readonly<Record<string, string>>
+type Env = Readonly<Record<string, string | undefined>>
 type Note = (d: Diagnostic) => void
+
+/** The hook that gets the variables. */
+interface Asker {
+  readonly scope: Origin['scope']
+  readonly projectDir: string
+}
+
 /** The folder for a session's files, if they are to outlive this process. */
 type FolderOf = (session: string, make?: boolean) => string
 
@@ -47,11 +56,12 @@ export class HandedOn {
   }
 
   /** Variables that earlier hooks handed on to hooks of this scope. */
-  variablesFor(session: string | undefined, scope: Origin['scope'], note: Note): Variables {
+  variablesFor(session: string | undefined, { scope, projectDir }: Asker, note: Note): Variables {
     const folder = session === undefined ? undefined : this.#folder(session)
     if (folder === undefined) return NOTHING
-    const ofUser = variablesIn(join(folder, FILES.user), note)
-    return sideOf(scope) === 'user' ? ofUser : { ...ofUser, ...variablesIn(join(folder, FILES.others), note) }
+    const ofUser = variablesIn(join(folder, FILES.user), note, parentFor('user', projectDir))
+    if (sideOf(scope) === 'user') return ofUser
+    return { ...ofUser, ...variablesIn(join(folder, FILES.others), note, process.env) }
   }
 
   /** Notes the lines of a hook's file that cannot be handed on. */
@@ -110,17 +120,18 @@ function sideOf(scope: Origin['scope']): keyof typeof FILES {
   return scope === 'user' ? 'user' : 'others'
 }
 
-function variablesIn(file: string, note: Note): Variables {
-  const { variables } = read(file, note)
+/** `parent` is the environment that the hook saw which wrote the file. */
+function variablesIn(file: string, note: Note, parent: Env): Variables {
+  const { variables } = read(file, note, parent)
   if (variables === NOTHING) return NOTHING
   return Object.fromEntries(Object.entries(variables).filter(([name]) => !OURS.test(name)))
 }
 
 /** Reads without running any of it. */
-function read(file: string, note: Note): EnvFile {
+function read(file: string, note: Note, parent: Env = process.env): EnvFile {
   try {
     const text = textOfFile(file)
-    return text === undefined ? ABSENT : readEnvFile(text, (name) => process.env[name])
+    return text === undefined ? ABSENT : readEnvFile(text, (name) => parent[name])
   } catch (error) {
     note({ code: 'host-failed', text: `an environment file cannot be read: ${textOf(error)}` })
     return UNREAD

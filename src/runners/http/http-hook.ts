@@ -7,6 +7,7 @@ import type { Hook, HookContext, HookEvent } from '../../core/hooks/hook.js'
 import { type Asker, decode, decodeUnfinished } from '../../systems/claude-code/decode.js'
 import { encode } from '../../systems/claude-code/encode.js'
 import type { HookSpec, Surroundings } from '../hook-spec.js'
+import { parentFor } from '../program/environment.js'
 import { announce, bounded } from '../telling.js'
 import { isAllowedUrl } from './allow-lists.js'
 import type { Reply } from './exchange.js'
@@ -48,7 +49,8 @@ export function httpHook(
     const { allowed_http_urls, http_allowed_env_vars, allowed_private_hosts } = terms()
     const url = checked(target, handler.url, allowed_http_urls)
     const { headers = {}, allowedEnvVars: own = [] } = handler
-    const given = ownHeaders({ headers, own, allowed: http_allowed_env_vars, env: process.env }, context.note)
+    const env = own.length > 0 ? parentFor(hook.origin.scope, spec.place.projectDir) : {}
+    const given = ownHeaders({ headers, own, allowed: http_allowed_env_vars, env }, context.note)
     announce(spec, surroundings, context.note)
     const asker: Asker = { name: hook.name, onFailure: hook.onFailure, late: hook.detached }
     const soFar = ({ body }: Reply) => {

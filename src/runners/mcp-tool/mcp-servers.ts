@@ -183,7 +183,7 @@ class McpServer {
       noise: (text) => this.#tell({ code: 'rpc-noise', text: `server "${this.#name}": ${text}` }),
     }
     if ('command' in settings) {
-      link = await StdioLink.launch(launchFrom(settings, sdk.getDefaultEnvironment()), events)
+      link = await StdioLink.launch(launchFrom(settings, Object.keys(sdk.getDefaultEnvironment())), events)
     } else {
       const { HttpLink } = await import('./http-link.js')
       const { url, headers } = addressFrom(settings)

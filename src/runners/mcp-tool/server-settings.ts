@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import { HookError } from '../../core/base/errors.js'
 import { keepSecret, secretsIn } from '../../core/base/secrets.js'
+import { withoutProject } from '../../shell/own-environment.js'
 import { basicCredentials } from '../http/request-headers.js'
 import type { Launch } from '../process/launch.js'
 
@@ -25,14 +26,16 @@ export interface HttpSettings {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Throws HOOK_NOT_STARTED for a variable that is not set. */
+/** `inherited`: names of variables that the server gets. Throws HOOK_NOT_STARTED for a variable that is not set. */
 export function launchFrom(
   { command, args = [], env = {}, cwd = '.' }: StdioSettings,
-  inherited: Readonly<Record<string, string>>,
+  inherited: readonly string[],
 ): Launch {
   const own = expanded(env, 'env')
   keepSecret(secretsIn(own))
-  return { file: command, args, cwd: resolve(homedir(), cwd), env: { ...inherited, ...own } }
+  const ofUser = Object.entries(withoutProject()).filter(([name]) => inherited.includes(name))
+  const all = { ...Object.fromEntries(ofUser), ...own }
+  return { file: command, args, cwd: resolve(homedir(), cwd), env: all }
 }
 
 /** Name and password of the address become a header. */
@@ -64,7 +67,7 @@ function expanded(texts: Readonly<Record<string, string>>, where: string): Reado
 
 function withVariables(text: string, where: string): string {
   return text.replace(/\$\{([A-Za-z_]\w*)\}/g, (_, name: string) => {
-    const value = process.env[name]
+    const value = withoutProject()[name]
     if (value !== undefined) return value
     throw new HookError(
       'HOOK_NOT_STARTED',

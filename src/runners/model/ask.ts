@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import { type Diagnostic, HookError, isHookError } from '../../core/base/errors.js'
 import { unlessAborted } from '../../core/base/promise.js'
 import { shown } from '../../core/base/text.js'
+import { withoutProject } from '../../shell/own-environment.js'
 import { firstLine } from '../../systems/claude-code/decode.js'
 import type { Ending } from '../command/execution.js'
 import type { Programs } from '../command/programs.js'
@@ -177,7 +178,7 @@ async function askCommand(
   { signal, soFar }: Asking,
 ): Promise<Answered> {
   const [file = '', ...args] = command
-  if (process.env[WITHIN]) throw within(file)
+  if (withoutProject()[WITHIN]) throw within(file)
   const input = `${system}\n\n${prompt}\n`
   const program = {
     ...{ file, args, cwd: homedir(), env: environment(), input, outputLimit: REPLY_LIMIT },
@@ -191,8 +192,8 @@ async function askCommand(
 }
 
 function environment(): Record<string, string> {
-  const entries = Object.entries(process.env).filter(([name]) => !OF_THE_SESSION.test(name))
-  return { ...(Object.fromEntries(entries) as Record<string, string>), [WITHIN]: '1' }
+  const entries = Object.entries(withoutProject()).filter(([name]) => !OF_THE_SESSION.test(name))
+  return { ...Object.fromEntries(entries), [WITHIN]: '1' }
 }
 
 /** Says that the program is the model's, not the hook's. */

@@ -3,6 +3,7 @@
 import { HookError, isMissingPackage, textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
 import { keepSecret } from '../../core/base/secrets.js'
+import { withoutProject } from '../../shell/own-environment.js'
 import { type EndpointSettings, isLanguageModel, type LanguageModel, MODEL_SETTING } from './model-source.js'
 
 interface Provider {
@@ -59,7 +60,7 @@ export async function endpointModel(settings: EndpointSettings, modelName: strin
 }
 
 function keyFrom(name: string): string {
-  const key = process.env[name]?.trim() ?? ''
+  const key = withoutProject()[name]?.trim() ?? ''
   if (key === '') {
     throw new HookError('MODEL_FAILED', `there is no key for the model: ${name} is not set`, {
       hint: `Set ${name} in the environment, or another variable as "api_key_env" of ${MODEL_SETTING}.`,

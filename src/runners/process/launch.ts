@@ -25,15 +25,10 @@ export interface LaunchFields {
 }
 
 /** Names no session, because one process serves many. */
-export function launchOf({ handler, place, env: inheritance }: HookSpec<LaunchFields>): Launch {
-  const own = handler.env ?? {}
+export function launchOf({ hook, handler, place, env: inheritance }: HookSpec<LaunchFields>): Launch {
   const env = hookEnvironment(
-    {
-      parent: { ...process.env, ...own },
-      minimal: inheritance === 'minimal',
-      passthrough: Object.keys(own),
-    },
-    { place, sessionId: undefined },
+    { parent: process.env, own: handler.env, minimal: inheritance === 'minimal' },
+    { place, scope: hook.origin.scope, sessionId: undefined },
   )
   const [program = '', ...args] = handler.command.map((one) => expandArgument(one, env))
   return {

@@ -3,13 +3,16 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
-import type { HookEvent } from '../../core/hooks/hook.js'
+import type { HookEvent, Origin } from '../../core/hooks/hook.js'
 import { isFolder } from '../../files/folder.js'
-import type { Place } from '../hook-spec.js'
+import { pathWithoutProject, withoutProject } from '../../shell/own-environment.js'
+import type { FileFormat, Place } from '../hook-spec.js'
 
 /** Describes whose hook it is, and in which session it runs. */
 interface Situation {
   readonly place: Place
+  readonly scope: Origin['scope']
+  readonly format?: FileFormat | undefined
   readonly sessionId: string | undefined
   /** Variables that earlier hooks of the session handed on. */
   readonly handedOn?: Readonly<Record<string, string>>
@@ -20,6 +23,8 @@ interface Situation {
 /** Says what a hook may inherit. */
 export interface Inheritance {
   readonly parent: Readonly<Record<string, string | undefined>>
+  /** Variables that its file sets. */
+  readonly own?: Readonly<Record<string, string>> | undefined
   /** Only what programs need to start, and the names in `passthrough`. */
   readonly minimal: boolean
   readonly passthrough?: readonly string[] | undefined
@@ -42,22 +47,47 @@ const NOT_INHERITED: ReadonlySet<string> = new Set([...PLACEHOLDERS, 'AMPLIFIER_
 export const MINIMAL = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TMPDIR|TZ|TERM)$/s
 
 export function hookEnvironment(inheritance: Inheritance, situation: Situation): Record<string, string> {
-  return Object.assign(inherited(inheritance), situation.handedOn, ourOwn(situation))
+  const { parent, minimal, passthrough = [], own = {} } = inheritance
+  const { scope, place, handedOn } = situation
+  const given = { ...parentFor(scope, place.projectDir, parent), ...own }
+  const env: Record<string, string> = Object.assign(
+    inherited(given, minimal ? [...passthrough, ...Object.keys(own)] : undefined),
+    handedOn,
+    ourOwn(situation, parent),
+  )
+  if (scope !== 'project' && env.PATH !== undefined)
+    env.PATH = pathWithoutProject(env.PATH, place.projectDir, parent)
+  return env
 }
 
-function inherited({ parent, minimal, passthrough = [] }: Inheritance): Record<string, string> {
+/** The environment that a hook of this scope may see. What a project's files set is for the project's hooks alone. */
+export function parentFor(
+  scope: Origin['scope'],
+  projectDir: string,
+  parent: Inheritance['parent'] = process.env,
+): Inheritance['parent'] {
+  return scope === 'project' ? parent : withoutProject(projectDir, parent)
+}
+
+/** With `beyond`, only what programs need to start, and these names. */
+function inherited(parent: Inheritance['parent'], beyond?: readonly string[]): Record<string, string> {
   const env: Record<string, string> = {}
   for (const name of Object.keys(parent)) {
-    if (NOT_INHERITED.has(name)) continue
-    if (!minimal || MINIMAL.test(name) || passthrough.includes(name)) env[name] = parent[name] ?? ''
+    const value = parent[name]
+    if (value === undefined || NOT_INHERITED.has(name)) continue
+    if (!beyond || MINIMAL.test(name) || beyond.includes(name)) env[name] = value
   }
   return env
 }
 
-function ourOwn({ place, sessionId, envFile }: Situation): Record<string, string> {
+function ourOwn(
+  { place, format, sessionId, envFile }: Situation,
+  parent: Inheritance['parent'],
+): Record<string, string> {
   const { projectDir, hooksDir, plugin, skillDir, path } = place
   return {
     ...(path !== undefined && { PATH: path }),
+    ...(format === 'claude' && ofClaudeCode(parent)),
     AMPLIFIER_PROJECT_DIR: projectDir,
     CLAUDE_PROJECT_DIR: projectDir,
     AMPLIFIER_HOOKS_DIR: hooksDir,
@@ -70,6 +100,12 @@ function ourOwn({ place, sessionId, envFile }: Situation): Record<string, string
     }),
     ...(skillDir !== undefined && { AMPLIFIER_SKILL_DIR: skillDir, CLAUDE_SKILL_DIR: skillDir }),
   }
+}
+
+/** Hooks written for Claude Code ask whether they run under it. */
+function ofClaudeCode(parent: Inheritance['parent']): Record<string, string> {
+  const { CLAUDE_CODE_ENTRYPOINT = 'cli', CLAUDE_CODE_CHILD_SESSION = '1' } = parent
+  return { CLAUDECODE: '1', CLAUDE_CODE_ENTRYPOINT, CLAUDE_CODE_CHILD_SESSION }
 }
 
 /** Exec form: replaces each `${NAME}` that we define, once; everything else stays. One argument stays one. */

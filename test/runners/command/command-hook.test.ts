@@ -222,21 +222,31 @@ describe('how it is started', () => {
     expect(await printedBy({ command: 'ps -o args= -p $$ | cut -c1-10', shell: 'sh' })).toBe('/bin/sh -c\n')
   })
 
+  /** Programs of a project do not count. */
+  const beside: Setup = {
+    get place() {
+      return { projectDir: workshop.path('project') }
+    },
+  }
+
   test('by pwsh, if there is one', async () => {
-    workshop.file('pwsh', '#!/bin/sh\nprintf "%s|" "$@"\n', 0o755)
-    vi.stubEnv('PATH', `${workshop.folder}:${process.env.PATH}`)
+    mkdirSync(workshop.path('bin'))
+    workshop.file('bin/pwsh', '#!/bin/sh\nprintf "%s|" "$@"\n', 0o755)
+    vi.stubEnv('PATH', `${workshop.path('bin')}:${process.env.PATH}`)
     const handler = { command: 'Write "${CLAUDE_PROJECT_DIR}"', shell: 'powershell' as const }
-    expect(await printedBy(handler)).toBe('-Command|Write "${env:CLAUDE_PROJECT_DIR}"|')
+    expect(await printedBy(handler, beside)).toBe('-Command|Write "${env:CLAUDE_PROJECT_DIR}"|')
   })
 
   test('not without the shell it names', async () => {
-    vi.stubEnv('PATH', workshop.folder)
-    const error = await failure({ command: 'ls', shell: 'powershell' })
+    vi.stubEnv('PATH', workshop.path('bin'))
+    const error = await failure({ command: 'ls', shell: 'powershell' }, beside)
     expect([error.code, error.message]).toEqual([
       'HOOK_NOT_STARTED',
       'Could not start "pwsh": there is no such program on PATH',
     ])
-    expect(await failure({ command: 'ls', shell: 'bash' })).toMatchObject({ code: 'HOOK_NOT_STARTED' })
+    expect(await failure({ command: 'ls', shell: 'bash' }, beside)).toMatchObject({
+      code: 'HOOK_NOT_STARTED',
+    })
   })
 
   test('with args: no shell reads them, each stays one, and `shell` does not count', async () => {

@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { withoutSecrets } from '../../../src/core/base/secrets.js'
+import { withoutProject } from '../../../src/shell/own-environment.js'
 import { failureOf } from '../process/hall.js'
 import { isThere, until } from '../until.js'
 import { Lobby } from './lobby.js'
@@ -43,7 +44,7 @@ describe('a server', () => {
     }
     delete process.env.TEST_MCP_TOKEN
     delete process.env.TEST_MCP_UNRELATED
-    expect(env).toMatchObject({ MY_TOKEN: '<s3cret-of-the-user>', PATH: process.env.PATH })
+    expect(env).toMatchObject({ MY_TOKEN: '<s3cret-of-the-user>', PATH: withoutProject().PATH })
     expect(env).not.toHaveProperty('TEST_MCP_UNRELATED')
     expect(cwd).toBe(lobby.workshop.folder)
     expect(withoutSecrets('<s3cret-of-the-user>')).toBe('[redacted]')

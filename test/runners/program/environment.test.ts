@@ -26,7 +26,7 @@ const OURS = {
 }
 
 function environment(parent: Record<string, string>, place = ROOT_FILE, more: Partial<Inheritance> = {}) {
-  return hookEnvironment({ parent, minimal: false, ...more }, { place, sessionId: 's1' })
+  return hookEnvironment({ parent, minimal: false, ...more }, { place, scope: 'project', sessionId: 's1' })
 }
 
 describe('the environment', () => {
@@ -67,9 +67,22 @@ describe('the environment', () => {
     const { AMPLIFIER_SESSION_ID: _, CLAUDE_CODE_SESSION_ID: __, ...rest } = OURS
     const env = hookEnvironment(
       { parent: foreign, minimal: false },
-      { place: ROOT_FILE, sessionId: undefined },
+      { place: ROOT_FILE, scope: 'project', sessionId: undefined },
     )
     expect(env).toEqual(rest)
+  })
+
+  test.each([
+    [{}, { CLAUDECODE: '1', CLAUDE_CODE_ENTRYPOINT: 'cli', CLAUDE_CODE_CHILD_SESSION: '1' }],
+    [
+      { CLAUDECODE: '0', CLAUDE_CODE_ENTRYPOINT: 'sdk-cli' },
+      { CLAUDECODE: '1', CLAUDE_CODE_ENTRYPOINT: 'sdk-cli', CLAUDE_CODE_CHILD_SESSION: '1' },
+    ],
+  ])("D10: of a hook in a file of Claude Code's looks like its own, under %o", (parent, expected) => {
+    for (const minimal of [false, true]) {
+      const situation = { place: ROOT_FILE, scope: 'user', format: 'claude', sessionId: 's1' } as const
+      expect(hookEnvironment({ parent, minimal }, situation)).toEqual({ ...OURS, ...expected })
+    }
   })
 
   test('leaves the parent as it is', () => {

@@ -1,0 +1,97 @@
+// Variables that Claude Code's settings set: those of a project, of the user, and of the company.
+
+import { lstatSync } from 'node:fs'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { textOf } from '../core/base/errors.js'
+import { isObject } from '../core/base/json.js'
+import { readPlain } from './plain-file.js'
+import { realOf } from './within.js'
+
+export type Env = Readonly<Record<string, string | undefined>>
+
+/** Hosts name the project to their hooks by these. The event's `cwd` moves with the agent, away from the settings. */
+export const PROJECT_VARIABLES: readonly string[] = [
+  'AMPLIFIER_PROJECT_DIR',
+  'CLAUDE_PROJECT_DIR',
+  'GEMINI_PROJECT_DIR',
+  'QWEN_PROJECT_DIR',
+  'CURSOR_PROJECT_DIR',
+  'FACTORY_PROJECT_DIR',
+  'CODEBUDDY_PROJECT_DIR',
+]
+
+/** The project that a host names by a variable. */
+export function namedIn(env: Env): string | undefined {
+  return PROJECT_VARIABLES.map((name) => env[name]).find((value) => value !== undefined && isAbsolute(value))
+}
+
+/** That folder and those above it, up to a home (exclusive). */
+export function upFrom(start: string, homes: readonly string[]): readonly string[] {
+  const folders: string[] = []
+  for (let folder = start; !homes.includes(folder); folder = dirname(folder)) {
+    folders.push(folder)
+    if (dirname(folder) === folder) break
+  }
+  return folders
+}
+
+// ---- Claude Code's settings -------------------------------------------------------------------------------------
+
+/** The `env` of a settings file, or why the file cannot be read. */
+interface ClaudeEnv {
+  readonly file: string
+  readonly env: Readonly<Record<string, string>>
+  readonly problem?: string
+}
+
+/** The same bound as in setup. */
+const MAX_BYTES = 4 * 1024 * 1024
+
+/** The settings of a project, those for everybody first. */
+export function claudeEnvIn(folder: string): readonly ClaudeEnv[] {
+  return ['settings.json', 'settings.local.json'].flatMap((name) => envOf(join(folder, '.claude', name)))
+}
+
+/** Empty if there is no such file. */
+function envOf(file: string): readonly ClaudeEnv[] {
+  try {
+    // Most folders have none, and an error would take longer.
+    if (!lstatSync(file, { throwIfNoEntry: false })) return []
+    const found = readPlain(realOf(file), MAX_BYTES)
+    if ('text' in found) return [{ file, env: variablesIn(found.text) }]
+    return found.problem === 'is empty' ? [] : [{ file, env: {}, problem: found.problem }]
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return []
+    return [{ file, env: {}, problem: `cannot be read: ${textOf(error)}` }]
+  }
+}
+
+function variablesIn(text: string): Readonly<Record<string, string>> {
+  try {
+    const settings: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
+    const env = isObject(settings) && isObject(settings.env) ? settings.env : {}
+    return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]))
+  } catch {
+    return {} // Claude Code ignores such a file
+  }
+}
+
+/** Settings of the company, which win over those of a project, by system. */
+const MANAGED: Readonly<Record<string, string>> = {
+  darwin: '/Library/Application Support/ClaudeCode/managed-settings.json',
+  linux: '/etc/claude-code/managed-settings.json',
+}
+
+/** Variables that the company and the user set in Claude Code's settings. */
+export function variablesOfUser(
+  home: string,
+  env: Env,
+  isTaken: (name: string) => boolean,
+): Readonly<Record<string, string>> {
+  const moved = isTaken('CLAUDE_CONFIG_DIR') ? undefined : env.CLAUDE_CONFIG_DIR
+  const files = [join(moved ? resolve(moved) : join(home, '.claude'), 'settings.json')]
+  const managed = MANAGED[process.platform]
+  if (managed !== undefined) files.push(managed)
+  return Object.assign({}, ...files.flatMap(envOf).map((one) => one.env))
+}

@@ -1,0 +1,210 @@
+// Variables that a project's files set: they reach the project's own hooks, and nobody else's.
+
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { loadsCode } from '../../src/shell/loading-variables.js'
+import { BASH, GUARD, Project, withProgram } from './program.js'
+
+withProgram()
+
+let project: Project
+beforeEach(() => {
+  project = new Project()
+})
+afterEach(() => project.remove())
+
+/** The user's own hooks. */
+function userHooks(command: string, more: object = {}): void {
+  const path = join(project.home, '.amplifier', 'hooks', 'hooks.json')
+  mkdirSync(dirname(path), { recursive: true })
+  const hooks = { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command, ...more }] }] }
+  writeFileSync(path, JSON.stringify({ hooks }))
+}
+
+/** As Claude Code starts us: what the project's settings set is in the environment. */
+async function fired(env: Readonly<Record<string, string>>, file = '.claude/settings.json') {
+  project.file(file, { env })
+  return project.carabiner(['fire', '--as', 'claude-code'], {
+    input: { hook_event_name: 'PreToolUse', session_id: 's', cwd: project.folder, ...BASH },
+    env: { CLAUDECODE: '1', CLAUDE_PROJECT_DIR: project.folder, ...env },
+  })
+}
+
+const usualPath = () => process.env.PATH ?? ''
+/** A program of the project's that tells on itself. */
+const fake = (name: string) =>
+  project.file(name, `#!/bin/sh\ntouch '${project.path('ran')}'\nexit 0\n`, 0o755)
+const SETTINGS = ['.claude/settings.json', '.claude/settings.local.json']
+
+describe("E1: a project's PATH", () => {
+  const PATHS: readonly (readonly [string, () => string])[] = [
+    ['a relative folder', () => `.bin${delimiter}${usualPath()}`],
+    ['a folder of the project', () => `${project.path('.bin')}${delimiter}${usualPath()}`],
+    ['nothing else', () => project.path('.bin')],
+  ]
+
+  it.each(SETTINGS.flatMap((file) => PATHS.map(([what, path]) => [what, file, path] as const)))(
+    'with %s in %s does not reach a gate of the user',
+    async (_, file, path) => {
+      fake('.bin/grep')
+      userHooks(GUARD)
+      expect(await fired({ PATH: path() }, file)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('rm -rf is not allowed here'),
+      })
+      expect(project.has('ran')).toBe(false)
+    },
+  )
+
+  it('reaches a hook of the project', async () => {
+    project.hooks({ PreToolUse: [['Bash', `[ "$TOKEN" = of-project ] && { echo "$PATH" >&2; exit 2; }`]] })
+    project.file('.claude/settings.json', { env: { TOKEN: 'of-project' } })
+    const { stderr } = await project.carabiner(['fire', 'PreToolUse', '--as', 'claude-code', '--trust-all'], {
+      input: { session_id: 's', cwd: project.folder, ...BASH },
+      env: {
+        CLAUDE_PROJECT_DIR: project.folder,
+        TOKEN: 'of-project',
+        PATH: `.bin${delimiter}${usualPath()}`,
+      },
+    })
+    expect(stderr).toContain('.bin')
+  })
+})
+
+describe('E2: a variable that makes programs load code', () => {
+  /** A gate that a variable opens, with what the project must bring for it. */
+  const OPENED: Readonly<Record<string, readonly [gate: () => string, value: () => string]>> = {
+    BASH_ENV: [() => `bash -c "${inner()}"`, () => project.file('env.sh', 'exit 0\n')],
+    SHELLOPTS: [() => `bash -c "${inner()}"`, () => 'noexec'],
+    PYTHONPATH: [
+      () =>
+        `python3 -c 'import json, sys; sys.exit(2 if "rm -rf" in json.load(sys.stdin)["tool_input"]["command"] else 0)'`,
+      () => dirname(project.file('py/json.py', 'import os\nos._exit(0)\n')),
+    ],
+    NODE_OPTIONS: [
+      () => `"${process.execPath}" -e 'process.exit(2)'`,
+      () => `--require "${project.file('load.cjs', "if (process.execArgv.includes('-e')) process.exit(0)")}"`,
+    ],
+    LD_LIBRARY_PATH: [() => `[ -z "$LD_LIBRARY_PATH" ] && exit 2 || exit 0`, () => project.path('lib')],
+    GIT_CONFIG_GLOBAL: [
+      () => '[ "$(git guard)" = open ] && exit 0; exit 2',
+      () => project.file('gitconfig', '[alias]\n\tguard = "!echo open"\n'),
+    ],
+  }
+  const inner = () => `grep -q 'rm -rf' && exit 2 || exit 0`
+
+  it.each(Object.keys(OPENED))('%s does not open a gate of the user', async (name) => {
+    const [gate, value] = OPENED[name] as (typeof OPENED)[string]
+    userHooks(gate())
+    expect(await fired({ [name]: value() })).toMatchObject({ code: 2 })
+  })
+
+  it('or any other variable is put back to what the user had, or dropped', async () => {
+    writeFileSync(join(project.home, 'seen'), '')
+    mkdirSync(join(project.home, '.claude'))
+    writeFileSync(
+      join(project.home, '.claude', 'settings.json'),
+      JSON.stringify({ env: { TOKEN: 'of-user' } }),
+    )
+    userHooks(`printf '%s|%s' "$TOKEN" "\${OTHER-dropped}" > "$HOME/seen"`)
+    await fired({ TOKEN: 'of-project', OTHER: 'of-project' })
+    const { stdout } = await project.run('cat', [join(project.home, 'seen')])
+    expect(stdout).toBe('of-user|dropped')
+  })
+
+  it('is dropped where the settings of the project cannot be read', async () => {
+    userHooks('[ -n "$PYTHONPATH" ] && exit 0; exit 2')
+    project.file('.claude/settings.json', 'x'.repeat(5 * 1024 * 1024))
+    const { code } = await project.carabiner(['fire', '--as', 'claude-code'], {
+      input: { hook_event_name: 'PreToolUse', session_id: 's', cwd: project.folder, ...BASH },
+      env: { CLAUDE_PROJECT_DIR: project.folder, PYTHONPATH: project.folder },
+    })
+    expect(code).toBe(2)
+  })
+
+  it('of the user stays', async () => {
+    userHooks('[ "$PYTHONPATH" = /mine ] && exit 2; exit 0')
+    project.file('.claude/settings.json', { env: { OTHER: 'x' } })
+    const { code } = await project.carabiner(['fire', '--as', 'claude-code'], {
+      input: { hook_event_name: 'PreToolUse', session_id: 's', cwd: project.folder, ...BASH },
+      env: { CLAUDE_PROJECT_DIR: project.folder, PYTHONPATH: '/mine' },
+    })
+    expect(code).toBe(2)
+  })
+})
+
+describe('E3: our own programs', () => {
+  const ENTRIES: readonly (readonly [string, () => string])[] = [
+    ['.', () => '.'],
+    ['an empty entry', () => ''],
+    ['a relative folder', () => 'node_modules/.bin'],
+    ['a folder of the project', () => project.path('node_modules/.bin')],
+    [
+      'a link into the project',
+      () => {
+        symlinkSync(project.path('node_modules/.bin'), join(project.home, 'bin'))
+        return join(project.home, 'bin')
+      },
+    ],
+  ]
+
+  it.each(ENTRIES)('are not taken from %s', async (_, entry) => {
+    await project.run('git', ['init', '-q'])
+    for (const name of ['git', 'node_modules/.bin/git']) fake(name)
+    const PATH = [entry(), usualPath()].join(delimiter)
+    const { stdout } = await project.carabiner(['hook', 'session-start'], {
+      input: { hook_event_name: 'SessionStart', session_id: 's', cwd: project.folder, source: 'startup' },
+      env: { CLAUDE_PROJECT_DIR: project.folder, PATH },
+    })
+    expect([existsSync(project.path('ran')), stdout]).toEqual([false, expect.stringContaining('untracked')])
+  })
+
+  it('get none of the variables that load code', async () => {
+    await project.run('git', ['init', '-q'])
+    const trace = project.path('ran')
+    const exec = dirname(project.file('exec/git-status', `#!/bin/sh\ntouch '${trace}'\n`, 0o755))
+    await project.carabiner(['hook', 'session-start'], {
+      input: { hook_event_name: 'SessionStart', session_id: 's', cwd: project.folder, source: 'startup' },
+      env: { CLAUDE_PROJECT_DIR: project.folder, GIT_EXEC_PATH: exec, GIT_TRACE: trace },
+    })
+    expect(project.has('ran')).toBe(false)
+  })
+})
+
+describe('D10: a hook that asks whether it runs under Claude Code', () => {
+  const ASKS = '[ "$CLAUDECODE" = 1 ] || exit 0; echo "$CLAUDE_CODE_ENTRYPOINT" >&2; exit 2'
+  const hooks = { PreToolUse: [{ hooks: [{ type: 'command', command: ASKS }] }] }
+  const fire = () => project.carabiner(['fire', 'PreToolUse', '--trust-all'], { input: BASH })
+
+  it("does in a plugin of Claude Code's", async () => {
+    project.file('.amplifier/hooks/guard/hooks/hooks.json', { hooks })
+    expect(await fire()).toMatchObject({ code: 2, stdout: expect.stringContaining('cli') })
+  })
+
+  it("does not in a file of Amplifier's", async () => {
+    project.file('.amplifier/hooks/hooks.json', { hooks })
+    expect((await fire()).code).toBe(0)
+  })
+})
+
+describe('the table of variables that load code', () => {
+  it.each(
+    `BASH_ENV ENV SHELLOPTS BASHOPTS PYTHONPATH PYTHONSTARTUP PYTHONHOME NODE_OPTIONS NODE_PATH LD_PRELOAD LD_AUDIT
+    DYLD_INSERT_LIBRARIES PERL5OPT PERL5LIB RUBYOPT RUBYLIB GIT_EXEC_PATH GIT_SSH GIT_SSH_COMMAND GIT_CONFIG_GLOBAL
+    GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_EXTERNAL_DIFF GIT_PAGER GIT_EDITOR GIT_ASKPASS GIT_PROXY_COMMAND SSH_ASKPASS
+    PAGER EDITOR npm_config_script_shell npm_config_node_options JAVA_TOOL_OPTIONS LUA_INIT PHPRC AWKPATH
+    BASH_FUNC_grep%% PROMPT_COMMAND PS4 CDPATH LESSOPEN MAKEFLAGS DOTNET_STARTUP_HOOKS BUN_OPTIONS`.split(
+      /\s+/,
+    ),
+  )('has %s', (name) => {
+    expect(loadsCode(name)).toBe(true)
+  })
+
+  it.each(['HOME', 'LANG', 'TERM', 'GIT_AUTHOR_NAME', 'ANTHROPIC_API_KEY', 'HTTPS_PROXY'])(
+    'has not %s',
+    (name) => {
+      expect(loadsCode(name)).toBe(false)
+    },
+  )
+})

@@ -75,6 +75,36 @@ export function isAboutTool(payload: Data): boolean {
   return [...NAMES.tool_name, ...NAMES.tool_input].some((name) => (payload[name] ?? undefined) !== undefined)
 }
 
+// ---- a sender that nobody named -------------------------------------------------------------------------------
+
+/**
+ * A payload in camelCase, in PicoClaw's or in BeamAgent's terms, under canonical names. One that has no other names stays
+ * as it is. `named` is the event of a payload that names none.
+ */
+export function canonicalPayload(payload: Data, named?: string): Data {
+  const own = ofPicoClaw(payload)
+  const given = payload.hook_event_name ?? undefined
+  const sentAs = given === undefined ? nameSent(payload) : given
+  const isForeign = Object.keys(payload).some((key) => ALL_NAMES.has(key) && !CANONICAL.has(key))
+  if (!isForeign && sentAs === given && Object.keys(own).length === 0) return payload
+  const called = typeof sentAs === 'string' ? sentAs : named
+  const fields = fieldsOf(payload, (called && canonicalEvent(called)) || 'Unknown', own)
+  if (sentAs === undefined) return fields
+  return {
+    ...fields,
+    hook_event_name: typeof sentAs === 'string' ? (canonicalEvent(sentAs) ?? sentAs) : sentAs,
+  }
+}
+
+/** PicoClaw's params: `{tool, arguments, meta}`. */
+function ofPicoClaw({ tool, arguments: input, meta }: Data): Data {
+  if (typeof tool !== 'string' || !isObject(input)) return {}
+  const { SessionKey, AgentID, TurnID } = (isObject(meta) ? meta : {}) as Data
+  const ids = { session_id: SessionKey, agent_id: AgentID, turn_id: TurnID }
+  const given = Object.entries(ids).filter(([, id]) => typeof id === 'string' && id !== '')
+  return { ...(Object.fromEntries(given) as Data), tool_name: tool, tool_input: input as Data }
+}
+
 // ---- the event ------------------------------------------------------------------------------------------------
 
 const EVENT_NAMES = [
@@ -149,6 +179,12 @@ const ALL_NAMES: ReadonlySet<string> = new Set([
   ...RESULT_NAMES,
   ...EVENT_NAMES,
   ...PROMPT_NAMES,
+])
+
+/** The names that hooks read. */
+const CANONICAL: ReadonlySet<string> = new Set([
+  ...Object.keys(NAMES),
+  ...['hook_event_name', 'tool_response', 'tool_result', 'prompt', 'user_prompt'],
 ])
 
 /** All other fields; those that the catalogue knows get its spelling. */

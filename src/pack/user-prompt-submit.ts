@@ -1,7 +1,7 @@
 // A prompt was sent: adds the user's preferences, and what the agents that it names did here before.
 
 import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { saying } from './answer.js'
 import { preferences, recalledAgents } from './memory.js'
 import type { PackContext, PackHook } from './pack-hook.js'
@@ -21,7 +21,7 @@ export const userPromptSubmit: PackHook = {
   },
 }
 
-/** Any agent by `@name` or `@agent-name`; one that is defined here by its bare name, too. */
+/** Any agent by `@name`, `@agent-name` or the path of its file; one that is defined here by its bare name, too. */
 function agentsNamed(prompt: string, { home, projectDir }: PackContext): readonly string[] {
   const text = (
     prompt.length <= MAX_PROMPT ? prompt : prompt.slice(0, MAX_PROMPT / 2) + prompt.slice(-MAX_PROMPT / 2)
@@ -29,10 +29,14 @@ function agentsNamed(prompt: string, { home, projectDir }: PackContext): readonl
   const mentioned = [...text.matchAll(/(?<![\w@.])@"?(?:agent-)?([a-z][\w:-]{0,99})/g)].map(
     ([, name]) => name ?? '',
   )
+  const files = [...text.matchAll(AGENT_FILE)].map(([, path]) => basename(path ?? '', '.md'))
   const words = new Set(text.match(/[a-z][\w:-]*/g) ?? [])
   const bare = definedAgents([projectDir, home]).filter((name) => words.has(name))
-  return [...new Set([...mentioned, ...bare])].slice(0, MOST_AGENTS)
+  return [...new Set([...files, ...mentioned, ...bare])].slice(0, MOST_AGENTS)
 }
+
+/** `@.claude/agents/core/reviewer.md` */
+const AGENT_FILE = /(?<![\w@.])@"?((?:~|\.{0,2})\/?(?:[\w.-]+\/){0,20}agents\/[\w./-]{1,200}\.md)\b/g
 
 function definedAgents(places: readonly string[]): readonly string[] {
   return places

@@ -21,6 +21,20 @@ const json = async (args: readonly string[], input?: RunOptions['input'], more: 
 
 const answering = (answer: object) => `echo '${JSON.stringify(answer)}'`
 
+describe('S7: a payload in the terms of another system', () => {
+  const { tool_name, tool_input } = BASH as { tool_name: string; tool_input: object }
+
+  it.each([
+    ['camelCase', [], { hookEventName: 'preToolUse', toolName: tool_name, toolInput: tool_input }],
+    ['PicoClaw', ['before_tool'], { tool: tool_name, arguments: tool_input, meta: { SessionKey: 's' } }],
+    ['BeamAgent', [], { event: 'pre_tool_use', tool_name, tool_input }],
+  ])('%s is judged', async (_, args, payload) => {
+    project.hooks({ PreToolUse: [['Bash', GUARD]] })
+    const { code, outcome } = await json(args, payload)
+    expect([code, outcome.action]).toEqual([2, 'deny'])
+  })
+})
+
 describe('exit codes', () => {
   it('0: hooks let it go on', async () => {
     project.hooks({ PreToolUse: [['Bash', 'exit 0']] })

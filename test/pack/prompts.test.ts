@@ -68,6 +68,9 @@ describe('user-prompt-submit', () => {
     ['let @agent-reviewer look'],
     ['ask @"reviewer (agent)"'],
     ['(@Reviewer)'],
+    ['S6: @.claude/agents/amplihack/core/reviewer.md, look again'],
+    ['S6: as "@.claude/agents/reviewer.md" said'],
+    ['S6: @~/.amplifier/agents/Reviewer.md'],
   ])('recalls an agent that is mentioned: %s', async (prompt) => {
     const place = new Workplace()
     await called(place, 'reviewer', 'Three faults.')

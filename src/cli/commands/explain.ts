@@ -9,7 +9,7 @@ import type { ListedHook } from '../../hooks.js'
 import { fileStores } from '../../store/file-stores.js'
 import { BYPASSED } from '../bypass.js'
 import type { Command } from '../command.js'
-import { eventOf, examplePayload, type Payload, readPayload } from '../fire/payload.js'
+import { eventOf, examplePayload, type Payload, readAsSent, readPayload } from '../fire/payload.js'
 import type { Output } from '../output.js'
 import { projectLine } from '../print/lines.js'
 import { usage } from '../refusal.js'
@@ -271,7 +271,7 @@ async function dataOf(options: {
 }): Promise<Payload> {
   const { tool, input, payload, stdin } = options
   return {
-    ...(payload === undefined ? undefined : await readPayload(payload, { stdin })),
+    ...(payload === undefined ? undefined : readAsSent((await readPayload(payload, { stdin })) ?? {})),
     ...(tool !== undefined && { tool_name: tool }),
     ...(input !== undefined && { tool_input: inputOf(input) }),
   }

@@ -12,7 +12,7 @@ import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
 import type { Command } from '../command.js'
 import { type FiredInProject, type Firing, fireInProject, misspelt, unsaid } from '../fire/fire-event.js'
 import { HostReply, lossOf, projectOfHost } from '../fire/host-reply.js'
-import { checkExact, eventOf, nearEvent, type Payload, readPayload } from '../fire/payload.js'
+import { checkExact, eventOf, nearEvent, type Payload, readAsSent, readPayload } from '../fire/payload.js'
 import type { Output } from '../output.js'
 import { checkPerson } from '../person.js'
 import { severityOf } from '../print/severity.js'
@@ -105,7 +105,8 @@ export const command: Command<typeof OPTIONS> = {
     const onInexact = (path: string) => {
       inexact = path
     }
-    const payload = (await readPayload(options.payload, { stdin, onInexact })) ?? nothingSent(named)
+    const sent = (await readPayload(options.payload, { stdin, onInexact })) ?? nothingSent(named)
+    const payload = readAsSent(sent, named)
     const event = eventOf('fire', named, payload)
     checkExact(event, inexact)
     await checkSpelling(named, payload, options)

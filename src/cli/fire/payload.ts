@@ -3,11 +3,11 @@
 import { closeSync, openSync } from 'node:fs'
 import { readInputBytes, readWhole } from '../../author/hook-process.js'
 import { textOf } from '../../core/base/errors.js'
-import { frozenCopy, isObject } from '../../core/base/json.js'
+import { type Data, frozenCopy, isObject } from '../../core/base/json.js'
 import { nearest } from '../../core/base/text.js'
 import type { FieldType } from '../../core/events/catalogue.js'
 import { type EventKind, knownEvents, resolveEvent } from '../../core/events/events.js'
-import { parseJson, TOOL_INPUT_NAMES } from '../../hosts/payload.js'
+import { canonicalPayload, InvalidHookInput, parseJson, TOOL_INPUT_NAMES } from '../../hosts/payload.js'
 import { isTerminal } from '../print/terminal.js'
 import { Refusal, usage } from '../refusal.js'
 import { inexactNumber } from './exact-numbers.js'
@@ -124,6 +124,16 @@ function unreadable(what: string, error: unknown): Refusal {
 }
 
 // ---- the event ------------------------------------------------------------------------------------------------
+
+/** The payload under the names that hooks read, whoever sent it. */
+export function readAsSent(payload: Payload, named?: string): Payload {
+  try {
+    return canonicalPayload(payload as Data, named)
+  } catch (error) {
+    if (error instanceof InvalidHookInput) throw new Refusal('PAYLOAD_INVALID', error.message)
+    throw error
+  }
+}
 
 /** The event of a call. The command line and the payload may use different names for it. */
 export function eventOf(command: string, named: string | undefined, payload: Payload): string {

@@ -23,8 +23,10 @@ export interface EventRow {
   readonly optional: Readonly<Record<string, FieldType>>
   /** Filled in where the host sent nothing. */
   readonly defaults?: Readonly<Record<string, string | readonly never[] | Readonly<Record<string, never>>>>
-  /** Defaults that an alias implies, by alias. */
-  readonly implied?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** Defaults that an alias implies, by alias; a required field among them may be missing there. */
+  readonly implied?: Readonly<Record<string, EventRow['defaults']>>
+  /** Names that other systems have for fields, and the field that each means. */
+  readonly names?: Readonly<Record<string, string>>
   readonly deny: DenyEffect
   /** The effect of a deny in words. */
   readonly denyMeans: string
@@ -158,6 +160,7 @@ export const CATALOGUE = {
     matcher: 'tool_name',
     required: toolCall,
     optional: { tool_use_id: 'string', mcp_server: 'object' },
+    names: { tool_call_id: 'tool_use_id' },
     deny: 'block',
     denyMeans: 'the tool does not run; the reason goes to the model',
     onFailure: 'deny',
@@ -184,6 +187,9 @@ export const CATALOGUE = {
     matcher: 'tool_name',
     required: toolCall,
     optional: { tool_response: 'json', tool_use_id: 'string', duration_ms: 'number', mcp_server: 'object' },
+    names: { result: 'tool_response', tool_call_id: 'tool_use_id' },
+    // BeamAgent's is a notification that need not carry the call.
+    implied: { post_tool_use: { tool_input: {} } },
     deny: 'tell',
     denyMeans: 'the reason is told to the model',
     onFailure: 'ignore',
@@ -203,6 +209,7 @@ export const CATALOGUE = {
       duration_ms: 'number',
       mcp_server: 'object',
     },
+    names: { tool_call_id: 'tool_use_id' },
     deny: 'tell',
     denyMeans: 'the reason is told to the model',
     onFailure: 'ignore',
@@ -271,6 +278,8 @@ export const CATALOGUE = {
       graceful_terminal: 'boolean',
     },
     defaults: { tools: [], options: {} },
+    // Amplifier's names the provider, and neither the model nor the messages.
+    implied: { 'provider:request': { model: '', messages: [] }, 'llm:request': { model: '', messages: [] } },
     deny: 'block',
     denyMeans: 'the call is not made',
     onFailure: 'deny',

@@ -125,7 +125,13 @@ function kindOf(alias: string): EventKind | undefined {
   const row: EventRow = CATALOGUE[name]
   const kind = alias === name ? madeKind(name, row) : (kindOf(name) as EventKind)
   const implied = row.implied?.[alias]
-  const made = implied ? { ...kind, defaults: { ...kind.defaults, ...implied } } : kind
+  const made = implied
+    ? {
+        ...kind,
+        defaults: { ...kind.defaults, ...implied },
+        checks: kind.checks.filter(({ field }) => !Object.hasOwn(implied, field)),
+      }
+    : kind
   kinds.set(alias, made)
   return made
 }
@@ -270,6 +276,11 @@ export function openPayload(kind: EventKind, base: object, data: object, owned?:
     payload.timestamp = owned.timestamp
     if (owned.session_id !== undefined) payload.session_id = owned.session_id
   }
+  for (const name in kind.names) {
+    const field = kind.names[name] as string
+    const isAbsent = [field, twinOf(kind, field)].every((one) => (payload[one] ?? undefined) === undefined)
+    if (isAbsent && payload[name] !== undefined) payload[field] = payload[name]
+  }
   checkTypes(kind, payload)
   for (const [first, second] of kind.twins) {
     const value = payload[first] ?? payload[second]
@@ -281,6 +292,10 @@ export function openPayload(kind: EventKind, base: object, data: object, owned?:
     for (const twin of kind.twins) if (twin[0] === key) payload[twin[1]] = payload[key]
   }
   return Object.freeze(payload)
+}
+
+function twinOf({ twins }: EventKind, field: string): string {
+  return twins.find(([first]) => first === field)?.[1] ?? field
 }
 
 /** The text that matchers of this event are held against. */

@@ -20,10 +20,11 @@ export interface PatchRules {
 export function applyPatch(
   kind: EventKind,
   data: Data,
-  patch: Data,
+  given: Data,
   rules: PatchRules,
   diagnostics: DiagnosticSink,
 ): Patched {
+  const patch = underOwnNames(kind, given)
   const wanted: [string, Json][] = []
   for (const key of Object.keys(patch)) {
     refuseSlip(kind, key, data)
@@ -52,6 +53,13 @@ export function applyPatch(
     throw new HookError('ANSWER_INVALID', `the change to ${changed.join(', ')} is refused: ${problem}`)
   }
   return { data: next, changed }
+}
+
+/** Adds the field that another system's name for it means. */
+function underOwnNames({ names }: EventKind, patch: Data): Data {
+  const others = names ? Object.keys(names).filter((name) => Object.hasOwn(patch, name)) : []
+  if (!names || others.length === 0) return patch
+  return { ...Object.fromEntries(others.map((name) => [names[name], patch[name]])), ...patch }
 }
 
 /** The data with these keys replaced, each under all its names. */

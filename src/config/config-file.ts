@@ -24,6 +24,11 @@ export type Found = ConfigFile | 'missing' | 'broken'
 /** Bytes of all files together. The user's are read first, so a repository of many large files cannot crowd them out. */
 const MOST_BYTES = 16 * 1024 * 1024
 
+/** Undefined: there is nothing for us in the file. */
+export type Convert = (text: string) => { readonly json: string } | Problem | undefined
+
+const asItIs: Convert = (text) => ({ json: text })
+
 interface Problem {
   readonly problem: string
   readonly line?: number
@@ -57,23 +62,27 @@ export class ConfigFiles {
     return this.#previous.keys()
   }
 
-  read(path: string, shape: Shape): Found {
+  /** `convert` makes JSON of another format, line by line. */
+  read(path: string, shape: Shape, convert?: Convert): Found {
     const known = this.#found.get(path)
     if (known !== undefined) return known
-    const found = this.#read(path, shape)
+    const found = this.#read(path, shape, convert)
     this.#found.set(path, found)
     if (typeof found === 'object') this.texts.set(path, found.json.text)
     return found
   }
 
-  #read(path: string, shape: Shape): Found {
+  #read(path: string, shape: Shape, convert: Convert = asItIs): Found {
     const bytes = readBounded(path)
     if (bytes === undefined) return 'missing'
     if ('problem' in bytes) return this.#broken(path, bytes, shape)
     if (this.#room < bytes.length) return this.#broken(path, TOO_MUCH, shape)
     this.#room -= bytes.length
     const text = bytes.toString('utf8')
-    const file = parse(path, text, shape)
+    const converted = convert(text)
+    if (converted === undefined) return 'missing'
+    if ('problem' in converted) return this.#broken(path, converted, shape)
+    const file = parse(path, converted.json, shape)
     if ('problem' in file) return this.#broken(path, file, shape)
     if (text.includes('\uFFFD') && !isUtf8(bytes)) {
       const damage = 'the file is not UTF-8: what could not be read was replaced by \uFFFD'

@@ -1,6 +1,6 @@
-// One plugin folder: Claude Code's layout (.claude-plugin/plugin.json, hooks/hooks.json) and Amplifier's (hooks.json).
+// One plugin folder: Claude Code's layout (.claude-plugin/plugin.json, hooks/hooks.json, skills) and Amplifier's (hooks.json).
 
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import { isObject } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
@@ -10,6 +10,7 @@ import { type HookDocument, hooksShape } from './hook-document.js'
 import { type JsonPath, under } from './json-text.js'
 import type { Notes } from './notes.js'
 import { cleanName, type Owner } from './owner.js'
+import { hooksInSkill } from './skill-hooks.js'
 
 export interface PluginSources {
   readonly scope: Owner['scope']
@@ -54,7 +55,8 @@ export function readPluginFolder(
   const own =
     (beside || (!named && !standard)) &&
     add(open, files.read(`${root}${sep}hooks.json`, hooksShape), 'amplifier')
-  return { documents: open.documents, isPlugin: named || standard || own || manifest === 'broken' }
+  const skills = readSkills(open, typeof manifest === 'object' ? manifest.value : undefined)
+  return { documents: open.documents, isPlugin: named || standard || own || skills || manifest === 'broken' }
 }
 
 /** Most plugins lack the folder, and asking for it costs less than failing to open a file in it. A folder that was there may only be hidden. */
@@ -124,6 +126,53 @@ function addNamed(open: Open, path: unknown): string | undefined {
   return add(open, open.files.read(absolute, hooksShape))
     ? undefined
     : `names ${shown(path)}, which does not exist`
+}
+
+// ---- hooks of its skills --------------------------------------------------------------------------------------
+
+/** In one plugin. */
+const MOST_SKILLS = 500
+
+/**
+ * Claude Code begins to run them when the skill is first used. No agent tells us that, so that they are in force from
+ * the start: a gate rather too often than not at all.
+ */
+function readSkills(open: Open, manifest: unknown): boolean {
+  const { root, files, notes, owner, documents } = open
+  const before = documents.length
+  const skills = skillFolders(root, manifest)
+  if (skills.length > MOST_SKILLS) {
+    const text = `there are ${skills.length} skills here, and only the hooks of the first ${MOST_SKILLS} are read`
+    notes.add('config-invalid', text, { path: root, line: 1 })
+  }
+  for (const skillDir of skills.slice(0, MOST_SKILLS)) {
+    const file = files.read(`${skillDir}${sep}SKILL.md`, hooksShape, hooksInSkill)
+    if (typeof file !== 'object') continue
+    const ofSkill = { ...owner, place: { ...owner.place, skillDir } }
+    documents.push({ owner: ofSkill, role: 'plugin', file, at: null, format: 'claude' })
+  }
+  return documents.length > before
+}
+
+/** `skills` of the plugin, and what its plugin.json names: a skill, or a folder of skills. */
+function skillFolders(root: string, manifest: unknown): readonly string[] {
+  const said: unknown = isObject(manifest) ? manifest.skills : undefined
+  const named = [said].flat().filter((path): path is string => typeof path === 'string' && !isAbsolute(path))
+  const folders = ['skills', ...named].map((path) => resolve(root, path))
+  const inside = [...new Set(folders)]
+    .filter((path) => path === root || isInside(root, path))
+    .filter(existsSync)
+  return [
+    ...new Set(inside.flatMap((path) => [path, ...namesIn(path).map((name) => path + sep + name)])),
+  ].filter((path) => existsSync(`${path}${sep}SKILL.md`))
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort()
+  } catch {
+    return [] // not a folder, or not for us to read
+  }
 }
 
 function isInside(root: string, path: string): boolean {

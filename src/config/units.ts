@@ -90,6 +90,19 @@ function running(
   spec: ConfiguredHook,
 ): Pick<UnitHook, 'type' | 'command' | 'args' | 'shell' | 'dir' | 'env'> {
   const kind = kindOf(spec)
-  const line = kind.program?.(spec.handler) ?? { command: kind.target(spec.handler) }
+  const line = inSkill(spec, kind.program?.(spec.handler) ?? { command: kind.target(spec.handler) })
   return spec.type === 'command' ? line : { type: spec.type, ...line }
+}
+
+/** A command of a plugin's skill, as if the plugin had it: what `./x` means is in the plugin's folder. */
+function inSkill<L extends { readonly command: string }>(
+  { place: { plugin, skillDir } }: ConfiguredHook,
+  line: L,
+): L {
+  if (!plugin || skillDir === undefined) return line
+  const folder = `\${CLAUDE_PLUGIN_ROOT}${skillDir.slice(plugin.root.length)}`
+  const command = line.command
+    .replace(/^(?=\.\.?\/)/, () => `"${folder}"/`)
+    .replace(/\$\{?(?:CLAUDE|AMPLIFIER)_SKILL_DIR\}?/g, () => folder)
+  return { ...line, command }
 }

@@ -273,6 +273,8 @@ export function runPlace(standing: Standing, place: Place): Place {
   const { record, copy } = standing
   const moved = (path: string) => {
     if (path === record.path) return copy
+    // A skill of a plugin.
+    if (path.startsWith(`${record.path}/`)) return copy + path.slice(record.path.length)
     return path === dirname(record.path) ? dirname(copy) : path
   }
   return {

@@ -54,6 +54,27 @@ describe('carabiner install', () => {
     expect(existsSync(join(project.home, '.amplifier'))).toBe(false)
   })
 
+  it('P3: a plugin whose hooks are in a skill is installed, and runs from its copy', async () => {
+    const hooks =
+      'hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./gate.sh\n'
+    project.file('../plan/.claude-plugin/plugin.json', { name: 'plan' })
+    project.file('../plan/skills/plan/SKILL.md', `---\nname: plan\n${hooks}---\n\n# Plan\n`)
+    project.file(
+      '../plan/skills/plan/gate.sh',
+      '#!/bin/sh\ncase $CLAUDE_SKILL_DIR in */.amplifier/*) exit 0 ;; esac\necho "in $CLAUDE_SKILL_DIR" >&2\nexit 2\n',
+      0o755,
+    )
+    const { code, stdout } = await project.call(['install', '../plan', '--here', '--yes'])
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining('PreToolUse on Bash: plan:PreToolUse#1, line 7'),
+    ])
+    expect(stdout).not.toContain('not there')
+    const fired = await project.call(['fire', 'PreToolUse'], { input: BASH })
+    expect(fired.code).toBe(2)
+    expect(fired.stdout).toMatch(/in \S*copies\S*\/plan\/skills\/plan/)
+  })
+
   it('asks on a terminal, and takes no for an answer', async () => {
     const no = await project.onTerminal(['install', '../guard'], { input: 'n\n' })
     expect(no.stdout).toContain('Install this? [y/N]')

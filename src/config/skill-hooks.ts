@@ -1,0 +1,277 @@
+// The hooks in the front matter of a SKILL.md, as JSON. Reads the part of YAML that such files use, and refuses the rest by name.
+
+/*
+ * A YAML library would take 50 ms of every event. What is refused here is reported with its line: nothing is guessed, and
+ * no hook is lost without a word.
+ */
+
+type Scalar = string | number | boolean | null
+
+type Node =
+  | { readonly line: number; readonly value: Scalar }
+  | { readonly line: number; readonly items: readonly Node[] }
+  | { readonly line: number; readonly entries: readonly (readonly [key: string, node: Node])[] }
+
+interface Line {
+  /** Counted from 1. */
+  readonly number: number
+  readonly indent: number
+  readonly text: string
+  /** With blanks at its end. */
+  readonly whole: string
+}
+
+class Odd extends Error {
+  readonly line: number
+
+  constructor(line: number, message: string) {
+    super(message)
+    this.line = line
+  }
+}
+
+/** Each value stands on its line of the SKILL.md. Undefined if the skill has no hooks. */
+export function hooksInSkill(
+  text: string,
+): { readonly json: string } | { readonly problem: string; readonly line: number } | undefined {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
+  if (lines[0]?.trimEnd() !== '---') return undefined
+  const end = lines.findIndex((line, i) => i > 0 && /^(?:---|\.\.\.)\s*$/.test(line))
+  const head = lines.slice(0, Math.max(end, 0))
+  const at = head.findIndex((line) => HOOKS.test(line))
+  if (at < 0) return undefined
+  try {
+    if (head.slice(at + 1).some((line) => HOOKS.test(line))) throw new Odd(at + 1, '"hooks" is there twice')
+    const after = head.findIndex((line, i) => i > at && /^[^\s#-]/.test(line))
+    const node = new Reader(head.slice(0, after < 0 ? head.length : after), at).root()
+    return { json: new Writer().text(node) }
+  } catch (error) {
+    if (!(error instanceof Odd)) throw error
+    const todo = 'write the hooks as in the documentation of Claude Code, or put them into hooks/hooks.json'
+    return { problem: `has hooks that cannot be read: ${error.message}; ${todo}`, line: error.line }
+  }
+}
+
+const HOOKS = /^(?:hooks|"hooks"|'hooks')\s*:(?:\s|$)/
+
+/** `key:`, `"key":`, `'key':` and what is behind it. */
+const KEY = /^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s\-?:,[\]{}#&*!|>'"%@`][^:#]*?|-[^\s:#]+)\s*:(?:\s+(.*))?$/
+
+const DEEPEST = 20
+
+class Reader {
+  readonly #lines: Line[]
+  #at: number
+
+  constructor(lines: readonly string[], at: number) {
+    this.#lines = lines.map((line, i) => {
+      const text = line.trimEnd()
+      const indent = text.length - text.trimStart().length
+      return { number: i + 1, indent, text: text.trimStart(), whole: line.slice(indent) }
+    })
+    this.#at = at
+  }
+
+  root(): Node {
+    return this.#mapping(0, 0)
+  }
+
+  /** The next line that is neither blank nor a comment. */
+  #next(): Line | undefined {
+    while (this.#at < this.#lines.length && /^(?:#|$)/.test(this.#lines[this.#at]?.text ?? '')) this.#at++
+    const line = this.#lines[this.#at]
+    if (line && /^\s*\t/.test(line.text)) throw new Odd(line.number, 'a tab stands where blanks should')
+    return line
+  }
+
+  #node(indent: number, depth: number): Node {
+    const line = this.#next() as Line
+    if (depth > DEEPEST) throw new Odd(line.number, 'it is nested too deep')
+    if (isItem(line)) return this.#sequence(indent, depth)
+    if (KEY.test(line.text)) return this.#mapping(indent, depth)
+    this.#at++
+    return this.#single(line.text, line)
+  }
+
+  #mapping(indent: number, depth: number): Node {
+    const entries: (readonly [string, Node])[] = []
+    const first = this.#next() as Line
+    for (let line = this.#next(); line && line.indent >= indent; line = this.#next()) {
+      const [, key, rest = ''] = KEY.exec(line.text) ?? []
+      if (line.indent > indent) throw new Odd(line.number, 'it is indented more than the line above')
+      if (key === undefined) {
+        if (isItem(line)) break
+        throw new Odd(line.number, `${JSON.stringify(line.text.slice(0, 60))} is not KEY: VALUE`)
+      }
+      const name = String(scalarOf(key, line.number))
+      if (entries.some(([one]) => one === name))
+        throw new Odd(line.number, `${JSON.stringify(name)} is there twice`)
+      this.#at++
+      entries.push([name, this.#value(rest, line, indent, depth)])
+    }
+    return { line: first.number, entries }
+  }
+
+  #sequence(indent: number, depth: number): Node {
+    const items: Node[] = []
+    const first = this.#next() as Line
+    for (let line = this.#next(); line && line.indent === indent && isItem(line); line = this.#next()) {
+      const rest = line.text.slice(1).trimStart()
+      if (rest === '' || rest.startsWith('#')) {
+        this.#at++
+        items.push(this.#value('', line, indent, depth))
+        continue
+      }
+      // What stands behind the dash is a line of its own, indented as far.
+      const inner = indent + line.text.length - rest.length
+      this.#lines[this.#at] = { ...line, indent: inner, text: rest }
+      if (/^[|>]/.test(rest)) {
+        this.#at++
+        items.push(this.#value(rest, line, indent, depth))
+      } else items.push(this.#node(inner, depth + 1))
+    }
+    return { line: first.number, items }
+  }
+
+  /** `rest` is what stands behind a key or a dash. */
+  #value(rest: string, line: Line, indent: number, depth: number): Node {
+    if (/^[|>]/.test(rest)) return { line: line.number, value: this.#block(rest, line, indent) }
+    if (rest !== '' && !rest.startsWith('#')) return this.#single(rest, line)
+    const next = this.#next()
+    const isDeeper = next !== undefined && next.indent > indent
+    // A list may stand as far to the left as its key.
+    if (next && (isDeeper || (next.indent === indent && isItem(next) && !isItem(line))))
+      return this.#node(next.indent, depth + 1)
+    return { line: line.number, value: null }
+  }
+
+  #single(text: string, line: Line): Node {
+    const next = this.#lines[this.#at]
+    if (next && next.text !== '' && next.indent > line.indent && !next.text.startsWith('#'))
+      throw new Odd(next.number, 'a value goes on in the next line; write it behind "|"')
+    if (text === '{}') return { line: line.number, entries: [] }
+    if (text === '[]') return { line: line.number, items: [] }
+    return { line: line.number, value: scalarOf(text, line.number) }
+  }
+
+  /** `|` keeps line breaks, `>` makes blanks of them; `-` drops those at the end, `+` keeps all. */
+  #block(header: string, line: Line, parent: number): string {
+    const [, style, chomp = ''] = /^([|>])([+-]?)\s*(?:#.*)?$/.exec(header) ?? []
+    if (style === undefined)
+      throw new Odd(line.number, `${JSON.stringify(header)} is not supported; write "|"`)
+    const texts: string[] = []
+    let indent: number | undefined
+    for (; this.#at < this.#lines.length; this.#at++) {
+      const one = this.#lines[this.#at] as Line
+      if (one.text === '') {
+        texts.push('')
+        continue
+      }
+      indent ??= one.indent
+      if (one.indent < indent || one.indent <= parent) break
+      texts.push(' '.repeat(one.indent - indent) + one.whole)
+    }
+    const body = texts.join('\n').replace(/\n*$/, '')
+    const blanks = texts.length - body.split('\n').length
+    const text = style === '|' ? body : folded(body)
+    if (chomp === '-' || body === '') return text
+    return text + '\n'.repeat(chomp === '+' ? blanks + 1 : 1)
+  }
+}
+
+function isItem({ text }: Line): boolean {
+  return /^-(?:\s|$)/.test(text)
+}
+
+/** Lines that begin with a blank stay as they are. */
+function folded(body: string): string {
+  return body.replace(/(?<=^[^\s].*)\n(\n*)(?=[^\s])/gm, (_, blanks: string) =>
+    blanks === '' ? ' ' : blanks,
+  )
+}
+
+function scalarOf(raw: string, line: number): Scalar {
+  const text = raw.trim()
+  if (text.startsWith('"')) return doubleQuoted(text, line)
+  if (text.startsWith("'")) {
+    const [, inner] = /^'((?:[^']|'')*)'\s*(?:\s#.*)?$/.exec(text) ?? []
+    if (inner === undefined) throw new Odd(line, 'a quoted value does not end on its line')
+    return inner.replaceAll("''", "'")
+  }
+  if (/^[&*!%@`[\]{},]/.test(text)) {
+    throw new Odd(line, `${JSON.stringify(text.slice(0, 60))} begins with ${text[0]}; put it in quotes`)
+  }
+  const plain = text.replace(/\s#.*$/, '').trimEnd()
+  if (/:(?:\s|$)/.test(plain)) throw new Odd(line, 'a value with ": " in it must be in quotes')
+  return plainScalar(plain)
+}
+
+function plainScalar(text: string): Scalar {
+  if (/^(?:~|null|Null|NULL)?$/.test(text)) return null
+  if (/^(?:true|True|TRUE)$/.test(text)) return true
+  if (/^(?:false|False|FALSE)$/.test(text)) return false
+  return /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/.test(text) ? Number(text) : text
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  ' ': ' ',
+  e: '\x1b',
+}
+
+function doubleQuoted(text: string, line: number): string {
+  const [, inner] = /^"((?:[^"\\]|\\.)*)"\s*(?:\s#.*)?$/.exec(text) ?? []
+  if (inner === undefined) throw new Odd(line, 'a quoted value does not end on its line')
+  return inner.replace(/\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|(.))/g, (found, byte, code, letter) => {
+    const hex: string | undefined = byte ?? code
+    if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16))
+    const meant = Object.hasOwn(ESCAPES, letter) ? ESCAPES[letter] : undefined
+    if (meant === undefined) throw new Odd(line, `${JSON.stringify(found)} is not a known escape`)
+    return meant
+  })
+}
+
+/** Writes JSON in which everything stands on the line that it came from. */
+class Writer {
+  #text = ''
+  #line = 1
+
+  text(node: Node): string {
+    this.#write(node)
+    return `${this.#text}\n`
+  }
+
+  #write(node: Node): void {
+    this.#goTo(node.line)
+    if ('value' in node) this.#text += JSON.stringify(node.value)
+    else if ('items' in node) {
+      this.#text += '['
+      for (const [i, item] of node.items.entries()) {
+        this.#goTo(item.line)
+        if (i > 0) this.#text += ','
+        this.#write(item)
+      }
+      this.#text += ']'
+    } else {
+      this.#text += '{'
+      for (const [i, [key, value]] of node.entries.entries()) {
+        if (i > 0) this.#text += ','
+        this.#goTo('value' in value ? value.line : value.line - 1)
+        this.#text += `${JSON.stringify(key)}:`
+        this.#write(value)
+      }
+      this.#text += '}'
+    }
+  }
+
+  #goTo(line: number): void {
+    if (line <= this.#line) return
+    this.#text += '\n'.repeat(line - this.#line)
+    this.#line = line
+  }
+}

@@ -34,9 +34,12 @@ const FRESH: Mark = { latest: 0, era: 0 }
 const TOLERATED_MS = 60_000
 /** How often the file is written, at most. */
 const EVERY_MS = 10_000
+/** The last time that a Date can be. */
+const LATEST = 8.64e15
 
 /** Call it only where there is a deadline, or one is made. Throws an Error that says what happened, where, and what to do. */
-export function momentIn(dataDir: string, now: number): Moment {
+export function momentIn(dataDir: string, given: number): Moment {
+  const now = wholeTime(given)
   const file = new VersionedFile({
     folder: join(dataDir, 'clock'),
     what: 'the latest time',
@@ -55,6 +58,11 @@ export function momentIn(dataDir: string, now: number): Moment {
 
 export function isOver({ ends, era = 0 }: Deadline, moment: Moment): boolean {
   return era !== moment.era || Date.parse(ends) <= moment.now
+}
+
+/** A clock that a program gave may answer anything; no number at all would never be after a deadline. */
+function wholeTime(given: number): number {
+  return Number.isFinite(given) ? Math.min(Math.max(0, Math.floor(given)), LATEST) : Date.now()
 }
 
 function isDue({ latest }: Mark, now: number): boolean {

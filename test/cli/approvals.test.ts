@@ -220,6 +220,20 @@ describe('allow always', () => {
     expect(JSON.parse(kept).entries).toMatchObject([{ kind: 'revoked', tool: 'Bash' }])
   })
 
+  it('A1: said by a person, is kept by the hook of an agent, and not if the agent says it', async () => {
+    const ask = { action: 'ask_user', approvalPrompt: 'Deploy?', approvalOptions: ['Allow always', 'Deny'] }
+    await asking(`printf '%s' '${JSON.stringify(ask)}'`)
+    const env = { CLAUDECODE: '1' }
+    const asAgent = () => project.carabiner(['fire', '--as', 'claude-code'], { input: CALL, env })
+    expect((await asAgent()).code).toBe(2)
+    const [id = ''] = await openIds()
+    const refused = await project.carabiner(['approvals', 'allow', id, '--always'], { env })
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('is for a person')])
+    expect((await project.carabiner(['approvals', 'allow', id, '--always'])).code).toBe(0)
+    for (let times = 0; times < 2; times++) expect(await asAgent()).toMatchObject({ code: 0, stderr: '' })
+    expect((await project.call(['approvals', 'grants'])).stdout).toContain('deploy --to production')
+  })
+
   it('nothing is always allowed at first, and there is nothing to revoke', async () => {
     expect((await project.call(['approvals', 'grants'])).stdout).toContain('nothing is always allowed')
     const { code, stderr } = await project.call(['approvals', 'revoke', 'x'])

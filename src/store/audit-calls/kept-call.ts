@@ -4,6 +4,7 @@ import { callOf } from '../../core/base/digest.js'
 import { isObject, type Json, sameJson } from '../../core/base/json.js'
 import { formsAt, isSecretName, knownAt, type Span, withoutSecrets } from '../../core/base/secrets.js'
 import { plainText } from '../../core/base/text.js'
+import type { Trace } from '../../core/hooks/outcome.js'
 import type { JudgedCall } from '../../core/session/audit-record.js'
 import type { KeptCall } from '../audit-calls.js'
 
@@ -27,51 +28,95 @@ export function keptLine(call: JudgedCall): string {
   const kept = keptCall(call)
   const line = JSON.stringify(kept)
   // A word in one field may say that the text of the next is a secret: look at them together.
-  const again = withoutSecrets(line)
-  if (again === line && Buffer.byteLength(line) <= LONGEST_LINE) return line
-  const bare = { ...kept, call: {}, exact: false, changes: [], injections: [], failures: [] }
-  return isLike(again, kept) ? again : JSON.stringify(bare)
+  if (Buffer.byteLength(line) <= LONGEST_LINE && isClean(line)) return line
+  const bare = { call: {}, changes: [], injections: [], failures: [] }
+  return JSON.stringify({ ...(likeIt(withoutSecrets(line), kept) ?? { ...kept, ...bare }), exact: false })
 }
 
-/** Whether a redacted line is still a call, and the same one. */
-function isLike(line: string, kept: KeptCall): boolean {
-  if (Buffer.byteLength(line) > LONGEST_LINE) return false
+/** The mark itself is long enough to be taken for a secret. */
+function isClean(line: string): boolean {
+  const text = line.replaceAll(REDACTED, '[]')
+  return withoutSecrets(text) === text
+}
+
+/** A redacted line, if it is still a call, and the same one. */
+function likeIt(line: string, { id }: KeptCall): KeptCall | undefined {
+  if (Buffer.byteLength(line) > LONGEST_LINE) return undefined
   try {
     const parsed: unknown = JSON.parse(line)
-    return isKeptCall(parsed) && parsed.id === kept.id
+    return isKeptCall(parsed) && parsed.id === id ? parsed : undefined
   } catch {
-    return false
+    return undefined
   }
 }
 
 function keptCall({ id, time, session, event, data, outcome, action }: JudgedCall): KeptCall {
-  const failed = outcome.hooks.filter(({ status }) => status === 'failed')
   const original = callOf(data)
-  const raw = {
-    call: original,
-    changes: outcome.hooks.flatMap(({ name, changes = [] }) =>
-      changes.map((one) => ({ hook: name, ...one })),
-    ),
-    injections: outcome.injections.map(({ source, text }) => ({ source, text })),
-    failures: failed.map(({ name, why = 'failed', stderr = '', detail = '' }) => ({
-      hook: name,
-      why,
-      stderr: stderr === '' ? detail : stderr,
+  const names = new Copy(ROOM.names)
+  const call = new Copy(ROOM.call).of(original)
+  const parts = {
+    names: {
+      session: names.text(session),
+      event: names.text(event),
+      ...(typeof data.cwd === 'string' && { cwd: names.text(data.cwd) }),
+    },
+    call,
+    changes: changesOf(outcome.hooks, call),
+    injections: within(ROOM.injections, outcome.injections, (copy, { source, text }) => ({
+      source: copy.text(source),
+      text: copy.text(text),
     })),
-    names: { session, event, ...(typeof data.cwd === 'string' && { cwd: data.cwd }) },
+    failures: within(ROOM.failures, outcome.hooks.filter(isFailed), (copy, hook) => ({
+      hook: copy.text(hook.name),
+      why: hook.why ?? 'failed',
+      stderr: copy.text(hook.stderr || hook.detail || ''),
+    })),
   }
-  const copy = withoutSplit(
-    Object.fromEntries(
-      Object.entries(raw).map(([key, value]) => [
-        key,
-        new Copy(ROOM[key as keyof typeof ROOM]).of(value as unknown as Json),
-      ]),
-    ) as unknown as Json,
-  ) as unknown as Omit<KeptCall, 'id' | 'time' | 'action' | 'exact'> & {
-    names: { session: string; event: string }
+  const { names: named, ...rest } = withoutSplit(parts as unknown as Json) as unknown as typeof parts
+  const kept = { id, time, ...named, action, exact: sameJson(rest.call, original), ...rest }
+  return kept as unknown as KeptCall
+}
+
+function isFailed({ status }: Trace): boolean {
+  return status === 'failed'
+}
+
+/** Copies members until the room is full. */
+function within<T, U>(room: number, list: readonly T[], copied: (copy: Copy, one: T) => U): readonly U[] {
+  const copy = new Copy(room)
+  const kept: U[] = []
+  for (const one of list) {
+    if (copy.isFull) break
+    kept.push(copied(copy, one))
   }
-  const { names, ...rest } = copy
-  return { id, time, ...names, action, exact: sameJson(copy.call as Json, original as Json), ...rest }
+  return kept
+}
+
+function changesOf(hooks: readonly Trace[], call: Json): readonly unknown[] {
+  const all = hooks.flatMap(({ name, changes = [] }) => changes.map((change) => ({ hook: name, change })))
+  return within(ROOM.changes, all, (copy, { hook, change }) => {
+    const { path, before, after } = change
+    const earlier = all[all.findIndex((one) => one.change === change) - 1]?.change.before
+    const isSecret = isSecretPath(path, call) || (typeof earlier === 'string' && isOptionOrHeader(earlier))
+    return {
+      hook: copy.text(hook),
+      path: copy.text(path),
+      ...(before !== undefined && { before: copy.of(before, isSecret) }),
+      ...(after !== undefined && { after: copy.of(after, isSecret) }),
+    }
+  })
+}
+
+/** Whether a name on the way says so, or the call has no value in this place any more. */
+function isSecretPath(path: string, call: Json): boolean {
+  const keys = path.split('/')
+  if (keys.some((key) => isSecretName(key))) return true
+  let at: unknown = call
+  for (const key of keys) {
+    if (at === REDACTED) return true
+    at = isObject(at) || Array.isArray(at) ? (at as Readonly<Record<string, unknown>>)[key] : undefined
+  }
+  return at === REDACTED
 }
 
 // ---- one tree ---------------------------------------------------------------------------------------------------
@@ -84,18 +129,22 @@ class Copy {
     this.#left = room
   }
 
+  get isFull(): boolean {
+    return this.#left <= 0
+  }
+
   of(value: Json | undefined, isSecret = false, depth = 0): Json {
     this.#left -= LEAST
     if (value === null || typeof value === 'boolean') return value
     if (typeof value === 'number') return isSecret ? REDACTED : value
-    if (typeof value === 'string') return isSecret && value !== '' ? REDACTED : this.#text(value)
+    if (typeof value === 'string') return isSecret && value !== '' ? REDACTED : this.text(value)
     if (value === undefined || depth > DEEPEST || this.#left <= 0) return CUT
     return Array.isArray(value)
       ? this.#list(value as readonly Json[], isSecret, depth)
       : this.#object(value as { readonly [key: string]: Json }, isSecret, depth)
   }
 
-  #text(text: string): string {
+  text(text: string): string {
     const seen = withoutNamed(withoutSecrets(cleaned(text.slice(0, LOOKED_AT))))
     const room = Math.max(0, Math.min(LONGEST_TEXT, this.#left))
     this.#left -= Math.min(seen.length, room)
@@ -118,7 +167,7 @@ class Copy {
 
   #object(object: { readonly [key: string]: Json }, isSecret: boolean, depth: number): Json {
     // `{ "name": "API_TOKEN", "value": "…" }`
-    const isNamed = Object.values(object).some((value) => typeof value === 'string' && isWholeName(value))
+    const isNamed = NAMING.some((key) => typeof object[key] === 'string' && isWholeName(object[key]))
     const copy: [string, Json][] = []
     for (const [key, one] of Object.entries(object)) {
       if (copy.length >= MOST_MEMBERS || this.#left <= 0) {
@@ -126,7 +175,7 @@ class Copy {
         break
       }
       const isValue = isNamed && /^(?:value|val|content|data|text)$/i.test(key)
-      copy.push([this.#text(key), this.of(one, isSecret || isValue || isSecretName(key, one), depth + 1)])
+      copy.push([this.text(key), this.of(one, isSecret || isValue || isSecretName(key, one), depth + 1)])
     }
     return Object.fromEntries(copy)
   }
@@ -138,6 +187,8 @@ function cleaned(text: string): string {
   return plainText(text).replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
 }
 
+/** Keys whose text names the value beside it. */
+const NAMING = ['name', 'key', 'header', 'field', 'variable', 'id'] as const
 const NAME = /^[\w.-]{1,64}$/
 
 function isWholeName(text: string): boolean {
@@ -149,10 +200,12 @@ function isOptionOrHeader(text: string): boolean {
 }
 
 const VALUE = String.raw`(?![-$<])(?:"[^"]{0,4096}"|'[^']{0,4096}'|[^\s"';&|]{1,4096})`
-/** `--password …`, `API_TOKEN=…`, `?key=…` */
+/** `--password …`, `API_TOKEN=…`, `?key=…`, `password: …`, `"password": "…"` */
 const NAMED: readonly RegExp[] = [
   new RegExp(String.raw`((?:^|\s)--?([\w-]{1,64})(?:\s{1,4}|=))${VALUE}`, 'g'),
   new RegExp(String.raw`(\b([A-Za-z_][\w-]{1,64})=)${VALUE}`, 'g'),
+  new RegExp(String.raw`((?:^|[\s{,;])([A-Za-z_][\w-]{1,64}):\s{1,4})${VALUE}`, 'g'),
+  /(\\{0,3}"([\w.-]{1,64})\\{0,3}"\s{0,4}:\s{0,4}\\{0,3}")(?:[^"\\]|\\.){1,4096}/g,
 ]
 const HEADER =
   /\b((?:proxy-)?authorization|(?:set-)?cookie|x-[\w-]{0,40}(?:key|token|auth|secret))(["']?\s{0,4}[:=]\s{0,4}["']?)[^"'\r\n]{1,4096}/gi

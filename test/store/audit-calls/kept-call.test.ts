@@ -119,6 +119,39 @@ describe('no secret is kept', () => {
   })
 
   it.for([
+    ['the name on the way', { path: 'tool_input/env/API_TOKEN', before: 'short1', after: 'short1x' }],
+    ['a name above it', { path: 'tool_input/credentials/a', before: 'short1' }],
+    ['the option before it', { path: 'tool_input/args/1', before: 'short1', after: 'short1x' }],
+    ['a header', { path: 'tool_input/headers/Cookie', after: 'short1' }],
+    ['a cut value', { path: 'tool_input/body', before: '{"a":1,"API_TOKEN":"short1","b":"…' }],
+    [
+      'an object',
+      {
+        path: 'tool_input/x',
+        before: { API_TOKEN: 'short1' },
+        after: [{ name: 'API_TOKEN', value: 'short1' }],
+      },
+    ],
+  ] as const)('in a change: %s', ([, change]) => {
+    const hook = { name: 'h', kind: 'command', source: 's', ms: 1, status: 'ran' } as const
+    const tool_input = { args: ['--token', 'short1x'], env: {} }
+    const outcome = { ...judged('id').outcome, hooks: [{ ...hook, changes: [change] }] }
+    const line = keptLine(judged('id', { data: { tool_name: 'Bash', tool_input }, outcome }))
+    expect(JSON.parse(line).changes).toHaveLength(1)
+    expect(line).not.toContain('short1')
+  })
+
+  it('in changes that removed an option with its value', () => {
+    const changes = [
+      { path: 'tool_input/args/1', before: '--token' },
+      { path: 'tool_input/args/2', before: 'short1' },
+    ]
+    const hook = { name: 'h', kind: 'command', source: 's', ms: 1, status: 'ran', changes } as const
+    const outcome = { ...judged('id').outcome, hooks: [hook] }
+    expect(keptLine(judged('id', { outcome }))).not.toContain('short1')
+  })
+
+  it.for([
     ['a header in a list', { args: ['-H', 'Authorization', 'abc123'] }, 'abc123'],
     ['an option in a list', { args: ['--token', 'x7'] }, 'x7'],
     ['an option with its value', { command: 'login --password hunter22 --user me' }, 'hunter22'],
@@ -135,6 +168,9 @@ describe('no secret is kept', () => {
     ['everything below such a name', { credentials: { a: { b: ['short1'] } } }, 'short1'],
     ['a number', { password: 12345678 }, '12345678'],
     ['a private key', { text: '-----BEGIN PRIVATE KEY-----\nMIIEabc\n-----END PRIVATE KEY-----' }, 'MIIEabc'],
+    ['a line of YAML', { content: 'user: me\npassword: short1\n' }, 'short1'],
+    ['short JSON in a text', { body: JSON.stringify({ a: 1, password: 'sh"rt1' }) }, 'rt1'],
+    ['JSON in JSON', { body: JSON.stringify({ a: JSON.stringify({ password: 'short1' }) }) }, 'short1'],
     ['JSON in a text', { body: JSON.stringify({ password: 'correct horse battery' }) }, 'correct horse'],
   ] as const)('%s', ([, given, hidden]) => {
     expect(keptLine(input(given as unknown as Json))).not.toContain(hidden)
@@ -174,6 +210,42 @@ describe('what is kept', () => {
       expect(isKeptCall(JSON.parse(line))).toBe(true)
       expect(JSON.parse(line).exact).toBe(false)
     }
+  })
+
+  it('can be read back, however much hooks changed, said and printed', () => {
+    const long = 'a b '.repeat(5000)
+    const changes = Array.from({ length: 32 }, (_, i) => ({
+      path: `tool_input/${i}`,
+      before: long,
+      after: { a: [long] },
+    }))
+    const hooks = Array.from({ length: 20 }, (_, i) => ({
+      name: `h${i}`,
+      kind: 'command' as const,
+      source: 's',
+      ms: 1,
+      status: 'failed' as const,
+      stderr: long,
+      changes,
+    }))
+    const injections = Array.from({ length: 50 }, () => ({
+      text: long,
+      role: 'user' as const,
+      ephemeral: false,
+      source: 'h1',
+    }))
+    const line = keptLine(judged('id', { outcome: { ...judged('id').outcome, hooks, injections } }))
+    const kept: unknown = JSON.parse(line)
+    expect(Buffer.byteLength(line)).toBeLessThanOrEqual(64 * 1024)
+    expect(
+      isKeptCall(kept) && [kept.changes, kept.injections, kept.failures].every((one) => one.length > 0),
+    ).toBe(true)
+  })
+
+  it('names of hooks hide nothing that they say', () => {
+    const injections = [{ text: 'careful', role: 'user' as const, ephemeral: false, source: 'secret-guard' }]
+    const line = keptLine(judged('id', { outcome: { ...judged('id').outcome, injections } }))
+    expect(JSON.parse(line).injections).toEqual([{ source: 'secret-guard', text: 'careful' }])
   })
 
   it('takes a moment', () => {

@@ -49,7 +49,7 @@ interface Watched {
 const STAT = { bigint: true, throwIfNoEntry: false } as const
 
 /** True also if something prevents looking. */
-function isThere(path: string): boolean {
+export function isThere(path: string): boolean {
   const type = typeAt(path)
   return type !== undefined && type !== 'folder'
 }
@@ -105,7 +105,7 @@ function cameText(path: string): string {
 }
 
 /** The script as it is now, or a sentence about what is wrong. */
-function scriptNow(script: TrustedFile, byStamp: boolean): TrustedFile | string {
+export function scriptNow(script: TrustedFile, byStamp: boolean): TrustedFile | string {
   const { path } = script
   const stamp = byStamp ? parseStamp(script.stamp) : undefined
   const read = readFile(path, { follow: true, limit: MOST_BYTES, stamp })

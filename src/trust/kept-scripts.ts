@@ -1,17 +1,16 @@
 // A reviewed command with the scripts that were reviewed with it, where the project has others by now.
 
-import { searchPath } from '../files/search-path.js'
 import { inQuotes } from '../shell/shell-quoted.js'
-import { pathAt, typeAt } from './file-reading.js'
+import { isThere, scriptNow } from './changes.js'
+import { pathAt } from './file-reading.js'
 import { variablesOf } from './hook-reading.js'
-import { namedBy } from './named-files.js'
 import type { TrustedFile, TrustRecord, UnitHook } from './unit.js'
 
 type Line = Pick<UnitHook, 'command' | 'args'>
 
 /**
  * The line that runs the copies; `place` makes one. Undefined unless it is certain that nothing else of the project runs:
- * the command is made of plain words, and every script that it names is one of them.
+ * the command is made of plain words, and every script that changed is one of them, or one of another hook's.
  */
 export function withKeptScripts(
   record: TrustRecord,
@@ -19,73 +18,53 @@ export function withKeptScripts(
   cwd: string,
   place: (script: TrustedFile) => string | undefined,
 ): Line | undefined {
-  const scripts = scriptsOf(record, hook, cwd)
-  if (!scripts) return undefined
+  const words = wordsOf(hook, record)
+  if (!words || record.absent.some(isThere)) return undefined
+  const own = new Set(words.map(({ path }) => path))
+  const others = new Set(record.hooks.flatMap((one) => wordsOf(one, record)?.map(({ path }) => path) ?? []))
+  if (strangers(record, cwd).some((path) => !own.has(path) && !others.has(path))) return undefined
   const copies = new Map<string, string>()
-  for (const script of scripts) {
+  for (const script of record.scripts.filter(({ path }) => own.has(path))) {
     const copy = place(script)
     if (copy === undefined) return undefined
     copies.set(script.path, copy)
   }
-  return hook.args ? inArguments(record, hook, copies) : inWords(record, hook, copies)
-}
-
-/** The scripts that this hook names. Undefined if it also names something that was not reviewed. */
-function scriptsOf(record: TrustRecord, hook: UnitHook, cwd: string): readonly TrustedFile[] | undefined {
-  const { files, absent, words } = namedBy(
-    { ...record, hooks: [hook] },
-    searchPath([record.projectDir]).folders,
-  )
-  const named = new Set([...files, ...absent])
-  const scripts = record.scripts.filter(({ path }) => named.has(path))
-  const known = new Set(scripts.map(({ path }) => path))
-  const isNew = (path: string) => !known.has(path) && typeAt(path) !== undefined && typeAt(path) !== 'folder'
-  if ([...named].some(isNew)) return undefined
-  // Where the hook starts, a relative name may mean another file.
-  const others = cwd === record.projectDir ? [] : words.map((word) => pathAt(record.projectDir, word))
-  return others.every((path) => known.has(path)) ? scripts : undefined
-}
-
-function inArguments(
-  record: TrustRecord,
-  { command, args = [] }: UnitHook,
-  copies: Copies,
-): Line | undefined {
-  const used = new Set<string>()
-  const [program = '', ...rest] = [command, ...args].map((argument, i) => {
-    const text = argument.replace(/\$\{(\w+)\}/g, (whole, name: string) => folderOf(record, name) ?? whole)
-    return replaced(record, text, i === 0, copies, used) ?? argument
+  const [program = '', ...rest] = words.map(({ written, path }) => {
+    const copy = copies.get(path ?? '')
+    if (copy === undefined) return written
+    return hook.args ? copy : inQuotes(copy)
   })
-  return used.size === copies.size ? { command: program, args: rest } : undefined
+  return hook.args ? { command: program, args: rest } : { command: [program, ...rest].join(' ') }
 }
 
-function inWords(record: TrustRecord, { command, shell }: UnitHook, copies: Copies): Line | undefined {
-  if (shell === 'powershell') return undefined
-  const words = plainWords(command, record)
-  if (!words) return undefined
-  const used = new Set<string>()
-  const line = words.map(({ written, text }, i) => {
-    const copy = replaced(record, text, i === 0, copies, used)
-    return copy === undefined ? written : inQuotes(copy)
+/** Reviewed paths where something else is now, or that mean something else in the folder where the hook starts. */
+function strangers({ scripts, words, projectDir }: TrustRecord, cwd: string): readonly string[] {
+  const changed = scripts.filter((script) => typeof scriptNow(script, false) === 'string')
+  const moved = cwd === projectDir ? [] : words.filter((word) => isThere(pathAt(cwd, word)))
+  return [...changed.map(({ path }) => path), ...moved.map((word) => pathAt(projectDir, word))]
+}
+
+interface LineWord {
+  readonly written: string
+  /** Undefined for a program that is looked up in `$PATH`. */
+  readonly path: string | undefined
+}
+
+/** Undefined if a shell might read it in another way. */
+function wordsOf(hook: UnitHook, record: TrustRecord): readonly LineWord[] | undefined {
+  const { command, args, shell } = hook
+  if (shell === 'powershell' && !args) return undefined
+  const words = args
+    ? [command, ...args].map((written) => ({ written, text: filledIn(written, record) }))
+    : plainWords(command, record)
+  return words?.map(({ written, text }, i) => {
+    const isFound = i === 0 && !text.includes('/')
+    return { written, path: isFound ? undefined : pathAt(record.projectDir, text) }
   })
-  return used.size === copies.size ? { command: line.join(' ') } : undefined
 }
 
-type Copies = ReadonlyMap<string, string>
-
-/** A first word without a slash is looked up in `$PATH`. */
-function replaced(
-  { projectDir }: TrustRecord,
-  text: string,
-  isFirst: boolean,
-  copies: Copies,
-  used: Set<string>,
-): string | undefined {
-  if (isFirst && !text.includes('/')) return undefined
-  const path = pathAt(projectDir, text)
-  const copy = copies.get(path)
-  if (copy !== undefined) used.add(path)
-  return copy
+function filledIn(argument: string, record: TrustRecord): string {
+  return argument.replace(/\$\{(\w+)\}/g, (whole, name: string) => folderOf(record, name) ?? whole)
 }
 
 // ---- words that no shell reads differently ---------------------------------------------------------------------

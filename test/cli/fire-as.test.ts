@@ -263,6 +263,17 @@ describe('what cannot be evaluated', () => {
     expect(stdout).toContain('The hooks were not done within 0.2 seconds')
   })
 
+  it('D8: in time keeps an agent from stopping once, and then lets it stop aloud', async () => {
+    project.hooks({ Stop: [['', 'sleep 600']] })
+    const stop = (stop_hook_active?: boolean) =>
+      fireAs('claude-code', ['Stop', '--timeout', '0.2'], { session_id: 's', stop_hook_active })
+    expect(JSON.parse((await stop(false)).stdout)).toMatchObject({ decision: 'block' })
+    for (const again of [true, undefined]) {
+      const { code, stdout } = await stop(again)
+      expect([code, Object.keys(JSON.parse(stdout))]).toEqual([0, ['systemMessage']])
+    }
+  })
+
   it('a deny stands although a configuration is gone', async () => {
     project.hooks({ PreToolUse: [['Bash', GUARD]] })
     const { stdout } = await fireAs('claude-code', ['--config', 'none.json'], CALL)

@@ -32,9 +32,8 @@ async function fired(env: Readonly<Record<string, string>>, file = '.claude/sett
 }
 
 const usualPath = () => process.env.PATH ?? ''
-/** A program of the project's that tells on itself. */
-const fake = (name: string) =>
-  project.file(name, `#!/bin/sh\ntouch '${project.path('ran')}'\nexit 0\n`, 0o755)
+/** A program of the project's that tells on itself, and finds nothing. */
+const fake = (name: string) => project.file(name, `#!/bin/sh\n: > '${project.path('ran')}'\nexit 1\n`, 0o755)
 const SETTINGS = ['.claude/settings.json', '.claude/settings.local.json']
 
 describe("E1: a project's PATH", () => {
@@ -75,8 +74,8 @@ describe("E1: a project's PATH", () => {
 describe('E2: a variable that makes programs load code', () => {
   /** A gate that a variable opens, with what the project must bring for it. */
   const OPENED: Readonly<Record<string, readonly [gate: () => string, value: () => string]>> = {
-    BASH_ENV: [() => `bash -c "${inner()}"`, () => project.file('env.sh', 'exit 0\n')],
-    SHELLOPTS: [() => `bash -c "${inner()}"`, () => 'noexec'],
+    BASH_ENV: [bashGate, () => project.file('env.sh', 'exit 0\n')],
+    SHELLOPTS: [bashGate, () => 'noexec'],
     PYTHONPATH: [
       () =>
         `python3 -c 'import json, sys; sys.exit(2 if "rm -rf" in json.load(sys.stdin)["tool_input"]["command"] else 0)'`,
@@ -92,7 +91,10 @@ describe('E2: a variable that makes programs load code', () => {
       () => project.file('gitconfig', '[alias]\n\tguard = "!echo open"\n'),
     ],
   }
-  const inner = () => `grep -q 'rm -rf' && exit 2 || exit 0`
+  function bashGate(): string {
+    writeFileSync(join(project.home, 'gate.sh'), `grep -q 'rm -rf' && exit 2 || exit 0\n`)
+    return 'bash ~/gate.sh'
+  }
 
   it.each(Object.keys(OPENED))('%s does not open a gate of the user', async (name) => {
     const [gate, value] = OPENED[name] as (typeof OPENED)[string]

@@ -48,12 +48,11 @@ describe('the hook table', () => {
 })
 
 describe('a wrapper', () => {
-  it('has the program and its subcommand, with quoted absolute paths', () => {
+  it('has the program and its subcommand, with quoted absolute paths, and nothing that loads code', () => {
+    const command = `NODE_OPTIONS= NODE_PATH= "${NODE}" "${SCRIPT}" hook session-start`
     expect(ENTRIES[0]).toEqual({
       event: 'SessionStart',
-      group: {
-        hooks: [{ type: 'command', command: `"${NODE}" "${SCRIPT}" hook session-start`, timeout: 10 }],
-      },
+      group: { hooks: [{ type: 'command', command, timeout: 10 }] },
     })
   })
 
@@ -66,6 +65,7 @@ describe('a wrapper', () => {
 
   it('is known again by what it runs, not by what else is like it', () => {
     for (const { group } of ENTRIES) expect(isOurs(group.hooks[0])).toBe(true)
+    expect(isOurs({ type: 'command', command: `"${NODE}" "${SCRIPT}" hook stop` })).toBe(true)
     expect(isOurs({ type: 'command', command: '/home/alice/.local/bin/amplihack-hooks stop' })).toBe(false)
     expect(isOurs({ type: 'command', command: `"${NODE}" "${SCRIPT}" list` })).toBe(false)
   })

@@ -231,7 +231,7 @@ function endOf({ seconds, startedAt }: Deadline): number {
 
 function late(until: Deadline): AbortSignal {
   const controller = new AbortController()
-  const why = new Refusal('ABORTED', `The hooks were not done within ${until.seconds} seconds`)
+  const why = new Refusal('HOOK_TIMEOUT', `The hooks were not done within ${until.seconds} seconds`)
   const left = endOf(until) - performance.now()
   setTimeout(() => controller.abort(why), Math.max(left, 0)).unref()
   return controller.signal

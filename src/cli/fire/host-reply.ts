@@ -126,16 +126,25 @@ export class HostReply {
     return this.exit
   }
 
-  /** A gate that could not be asked is closed. Other events go on, and so does Stop, or the agent could never stop. */
+  /**
+   * A gate that could not be asked is closed. Other events go on, and so does Stop, or the agent could never stop; only
+   * where our share of its patience is over, it is refused once.
+   */
   async refuse(why: unknown): Promise<void> {
     if (this.isGiven) throw why
     const reason = plainText(`carabiner could not evaluate the hooks: ${wordsOf(why)}`)
     const { name } = this.#event
     const mayBeGate = resolveEvent(name).custom && this.#named === undefined
-    const closes = isGate(name) || mayBeGate || this.#isDoubtful
+    const closes = isGate(name) || mayBeGate || this.#isDoubtful || (isLate(why) && this.#isFirstStop())
     await this.#say(
       closes ? { action: 'deny', reason, ...QUIET } : { action: 'continue', ...QUIET, messages: [reason] },
     )
+  }
+
+  /** Only an agent that says whether a stop was refused before can be refused once. */
+  #isFirstStop(): boolean {
+    const { name, data } = this.#event
+    return resolveEvent(name).deny === 'go-on' && data.stop_hook_active === false
   }
 
   async #say(verdict: HostVerdict): Promise<void> {
@@ -162,6 +171,12 @@ function openReason({ approval }: Outcome, reason = 'A person must approve this.
 
 function isGate(event: string): boolean {
   return resolveEvent(event).deny === 'block'
+}
+
+/** The deadline of the whole event cut the hooks short. */
+function isLate(why: unknown): boolean {
+  const cause = isHookError(why, 'ABORTED') ? why.cause : undefined
+  return cause instanceof Refusal && cause.code === 'HOOK_TIMEOUT'
 }
 
 /** The cause of an abort says why. */

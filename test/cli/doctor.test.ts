@@ -164,14 +164,14 @@ describe('programs', () => {
     expect((await scene.only('program-missing')).fix).toBe('Write nopy3, which is there, in place of nopy.')
   })
 
-  it('a project brings none of its own: its scene.folder in PATH does not count', async () => {
+  it('a project brings none of its own: its folder in PATH does not count, nor for hooks of the user', async () => {
     scene.write('bin/own-tool', SCRIPT, 0o755)
     vi.stubEnv('PATH', `${join(scene.folder, 'bin')}:${process.env.PATH}`)
     scene.ofProject(['own-tool'])
     expect(await scene.codes()).toEqual(['broken program-missing', 'warning untrusted'])
     scene.ofUser(['own-tool'])
     scene.ofProject(['true'])
-    expect(await scene.codes()).toEqual(['warning untrusted'])
+    expect(await scene.codes()).toEqual(['broken program-missing', 'warning untrusted'])
   })
 
   it.each([

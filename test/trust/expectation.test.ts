@@ -539,3 +539,21 @@ describe('a list of pre-trusted digests is an expectation', () => {
     expect((await opened(options)).expectations()).toMatchObject([{ state: 'missing', guardedBy: 'nothing' }])
   })
 })
+
+describe('a process that was trusted', () => {
+  const processes = { judge: { command: ['sh', 'scripts/judge.sh'], intercept: ['before_tool'] } }
+  const other = { tool_name: 'Read', tool_input: {} }
+
+  it.each<readonly [string, () => void]>([
+    ['names a script that was changed', () => write('scripts/judge.sh', 'exit 0\n')],
+    ['is gone, with its script', () => rmSync(join(project, '.amplifier'), { recursive: true })],
+  ])('and %s guards or is closed', async (_, change) => {
+    write('scripts/judge.sh', 'exit 1\n')
+    write('.amplifier/hooks/hooks.json', { processes })
+    await trustAll()
+    change()
+    const outcome = await fired('PreToolUse', other)
+    expect(outcome.action).toBe('deny')
+    expect([outcome.reason, textsOf(outcome)].join('\n')).toContain('carabiner untrust project')
+  })
+})

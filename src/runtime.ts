@@ -4,10 +4,11 @@ import { statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import type { ConfigSources } from './config/discovery.js'
-import { embedderSettings, type MergedSettings } from './config/merged-settings.js'
+import { type EmbedderSettings, embedderSettings, withoutSession } from './config/merged-settings.js'
 import { foldersAbove } from './config/outer-projects.js'
 import { Configuration } from './configuration.js'
 import { HookError } from './core/base/errors.js'
+import { isObject } from './core/base/json.js'
 import {
   anything,
   type Checks,
@@ -48,7 +49,7 @@ export interface HooksOptions extends Embedder {
   /** Reloads files when they change. */
   readonly watch?: boolean
   /** The keys of a settings file; these win over the user's file. */
-  readonly settings?: Partial<MergedSettings>
+  readonly settings?: EmbedderSettings
   /** The model that prompt and agent hooks ask: a function, or a LanguageModel of the AI SDK. It wins over the settings. */
   readonly model?: EmbedderModel
   /** The process-wide hooks; false isolates from them, another registry replaces them. */
@@ -93,7 +94,8 @@ function isGlobal(value: unknown): boolean {
 /** All options are optional. An unknown one is refused: a misspelt `approver` would otherwise never be asked. */
 export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
   checkOptions('createHooks', options, OPTIONS)
-  const { trust = 'enforce', watch, settings, globals = true, display } = options
+  const { trust = 'enforce', watch, globals = true, display } = options
+  const settings = isObject(options.settings) ? withoutSession(options.settings) : options.settings
   checkProject(options.projectDir)
   keepSecret(secretsIn(process.env))
   const given = embedderSettings(settings)
@@ -105,7 +107,7 @@ export async function createHooks(options: HooksOptions = {}): Promise<Hooks> {
     settings: settingsNow,
     models: () => ({ embedder: options.model, settings: settingsNow().model }),
   }
-  const sources = sourcesOf(options)
+  const sources = sourcesOf({ ...options, ...(settings && { settings }) })
   const configuration: Configuration | undefined =
     sources &&
     (await Configuration.load({

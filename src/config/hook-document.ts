@@ -9,7 +9,7 @@ import type { ConfigFile, Shape } from './config-file.js'
 import { type Entry, isRemark, type Reading, readGroup, readGroups, type Shared, say } from './hook-group.js'
 import { type JsonPath, under } from './json-text.js'
 import type { Matching } from './matchers.js'
-import { DEFAULT_MERGED, type GivenSetting, isSetting } from './merged-settings.js'
+import { DEFAULT_MERGED, type GivenSetting, isSetting, SESSION_SETTINGS } from './merged-settings.js'
 import type { Owner } from './owner.js'
 import { type ProcessEntry, readProcesses } from './process-entry.js'
 import { CLAUDE_KEYS } from './reach-settings.js'
@@ -87,6 +87,7 @@ export function readDocument(document: HookDocument, shared: Shared): Contents {
   const env = variablesOf(reading, fields.env, at)
   if (env) reading.env = env
   readSwitches(reading, fields, at)
+  readSession(reading, fields, at)
   readAllProcesses(reading, fields, at)
   if (fields.hooks !== undefined) {
     readHooks(reading, fields.hooks, under(at, 'hooks'), 0)
@@ -146,6 +147,23 @@ function variablesOf(reading: DocumentReading, env: unknown, at: JsonPath): Docu
     }
   }
   return Object.keys(found).length > 0 ? found : undefined
+}
+
+/** Amplifier has these settings under `session`, nested or with a dot. The rest of its `session` is its own. */
+function readSession(reading: DocumentReading, fields: Fields, at: JsonPath): void {
+  if (reading.role !== 'settings' && reading.role !== 'explicit') return
+  const { session, hooks } = fields
+  for (const key of SESSION_SETTINGS) {
+    const dotted = `session.${key}`
+    if (fields[dotted] !== undefined) give(reading, key, fields[dotted], under(at, dotted))
+    if (!isObject(session) || session[key] === undefined) continue
+    give(reading, key, session[key], under(under(at, 'session'), key))
+  }
+  if (isObject(hooks)) readSession(reading, hooks, under(at, 'hooks'))
+}
+
+function isOfSession(name: string, value: unknown): boolean {
+  return (name === 'session' && isObject(value)) || SESSION_SETTINGS.some((key) => name === `session.${key}`)
 }
 
 const ABOUT_TRUST = /^(?:pre[-_]?)?trust(?:ed|s|[-_]?all|[-_]?level)?$/i
@@ -271,6 +289,7 @@ function readNoEvent(
   const takesSettings = reading.role === 'settings' || reading.role === 'explicit'
   if (isRemark(name) && !holdsGroups(value)) return
   if (OF_PROCESSES.has(name) && isObject(value)) return // read above
+  if (takesSettings && isOfSession(name, value)) return // read above
   if (name === 'hooks' && depth < DEEPEST_WRAPPER) readHooks(reading, value, at, depth + 1)
   else if (isSetting(name)) {
     if (takesSettings) give(reading, name, value, at)

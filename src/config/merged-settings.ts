@@ -69,6 +69,22 @@ export function isSetting(key: string): key is keyof MergedSettings {
   return Object.hasOwn(DEFAULT_MERGED, key)
 }
 
+/** Settings that Amplifier has under `session`. */
+export const SESSION_SETTINGS = ['injection_size_limit', 'injection_budget_per_turn'] as const
+
+/** The settings of an embedder: keys of a settings file, and Amplifier's `session`. */
+export interface EmbedderSettings extends Partial<MergedSettings> {
+  readonly session?: Partial<Pick<MergedSettings, (typeof SESSION_SETTINGS)[number]>>
+}
+
+/** The same without `session`: its settings count like the others. Refuses what is not among them. */
+export function withoutSession({ session, ...settings }: EmbedderSettings): Partial<MergedSettings> {
+  if (session === undefined) return settings
+  const { injection_size_limit, injection_budget_per_turn } = SETTINGS
+  checkOptions('settings.session', session, { injection_size_limit, injection_budget_per_turn })
+  return { ...session, ...settings }
+}
+
 /** Settings that the embedder gives in code, over the defaults. An unknown key or an invalid value throws OPTIONS_INVALID. */
 export function embedderSettings(given: Partial<MergedSettings> = {}): MergedSettings {
   checkOptions('settings', given, { ...SETTINGS, ...OWN_SETTINGS })

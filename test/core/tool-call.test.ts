@@ -156,7 +156,6 @@ describe('what the tool gets', () => {
     ['a name that is missing', { input: {} }],
     ['an input that is missing', { name: 'Bash' }],
     ['an input that is text', { name: 'Bash', input: 'ls' }],
-    ['an input with a bigint', { name: 'Bash', input: { big: 1n } }],
   ])('nothing for %s: it is refused, hooks or none', async (_, call) => {
     const hooks = await createHooks({ globals: false })
     const run = vi.fn()

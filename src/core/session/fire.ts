@@ -312,7 +312,7 @@ const OPTIONS: Checks<FireOptions> = { signal: anything, timeout: isSeconds }
 
 function changedKeys(sent: Data, final: Data): ReadonlySet<string> {
   if (final === sent) return UNCHANGED
-  return new Set(Object.keys(final).filter((key) => final[key] !== sent[key]))
+  return new Set(Object.keys({ ...sent, ...final }).filter((key) => final[key] !== sent[key]))
 }
 
 /** An aborted fire is on record too, with what had run by then. */

@@ -1,6 +1,7 @@
 // A model call between its hooks: ModelRequest, the call (at once or streamed), ModelResponse.
 
 import { isObject, type Json } from '../base/json.js'
+import { fieldOf, restored, type Viewed, viewed } from '../base/json-view.js'
 import { type Checks, checkOptions, isFunction } from '../base/options.js'
 import { inTime, unlessAborted } from '../base/promise.js'
 import { type EventKind, resolveEvent } from '../events/events.js'
@@ -85,7 +86,9 @@ export async function guardModelCall<T, D>(
 ): Promise<ModelCallResult<T>> {
   checkOptions('callModel', options, OPTIONS)
   const { signal, timeout, onOutcome } = options
-  const { outcome, changed } = await session.fire('ModelRequest', request, { signal, timeout })
+  const given = viewed(request)
+  const seenRequest = given ? (given.view as ModelRequest) : request
+  const { outcome, changed } = await session.fire('ModelRequest', seenRequest, { signal, timeout })
   await onOutcome?.('ModelRequest', outcome)
   refuseAborted(outcome)
   if (outcome.action === 'respond')
@@ -93,7 +96,7 @@ export async function guardModelCall<T, D>(
   if (outcome.action !== 'continue') return refused(outcome, outcome)
   const ephemeral = await session.takeEphemeral()
   const durable = outcome.injections.filter((injection) => !injection.ephemeral)
-  const allowed = withInjections(withChanges(request, outcome, changed), [...ephemeral, ...durable])
+  const allowed = withInjections(withChanges(request, outcome, changed, given), [...ephemeral, ...durable])
 
   const held = session.decides(resolveEvent('ModelResponse'))
   let response: T
@@ -130,8 +133,18 @@ function refused<T>(outcome: Outcome, by: Outcome): ModelCallResult<T> {
 }
 
 /** Only what hooks changed is taken from the copy they saw: a request may hold what JSON cannot carry. */
-function withChanges(request: ModelRequest, outcome: Outcome, changed: ReadonlySet<string>): ModelRequest {
-  return { ...request, ...Object.fromEntries([...changed].map((key) => [key, outcome.data[key]])) }
+function withChanges(
+  request: ModelRequest,
+  { data }: Outcome,
+  changed: ReadonlySet<string>,
+  given: Viewed | undefined,
+): ModelRequest {
+  const result: Record<string, unknown> = { ...request }
+  for (const key of changed) {
+    if (!Object.hasOwn(data, key)) delete result[key]
+    else result[key] = given ? restored(data[key], fieldOf(given, key)) : data[key]
+  }
+  return result as ModelRequest
 }
 
 function withInjections(request: ModelRequest, injections: readonly Injection[]): ModelRequest {

@@ -2,6 +2,7 @@
 
 import { type Diagnostic, HookError, textOf } from '../base/errors.js'
 import { type Data, frozenCopy, isObject, isPlain, type Json } from '../base/json.js'
+import { restored, viewed } from '../base/json-view.js'
 import { anything, type Checks, checkOptions, isFlag, isFunction, isSeconds } from '../base/options.js'
 import { unlessAborted } from '../base/promise.js'
 import { actionRow } from '../events/actions.js'
@@ -15,13 +16,16 @@ export interface ToolCall {
   readonly id?: string
 }
 
-/** Gets the input and name as hooks left them; the input is frozen: it is what was judged. */
+/**
+ * Gets the input and name as hooks left them. The input is a frozen copy: it is what was judged. A Date, a Map or an
+ * object of a class in it is the caller's own, unless a hook changed it.
+ */
 export type RunTool<T> = (
   input: Data,
   call: { readonly name: string; readonly id: string | undefined; readonly signal: AbortSignal | undefined },
 ) => T | Promise<T>
 
-export interface CallOptions extends FireOptions {
+export interface CallOptions extends Omit<FireOptions, 'custom'> {
   /** `run` looks at `call.name` and can run the tool that a hook chose instead; otherwise a renamed call is denied. */
   readonly renames?: boolean
   /** Gets the outcome of every event that the call fires, also before its own error is rethrown. Awaited; what it throws ends the call. */
@@ -73,7 +77,9 @@ export async function guardToolCall<T>(
   checkOptions('callTool', options, OPTIONS)
   const { signal, timeout, onOutcome } = options
   const { name, input, id } = call
-  const base = { tool_name: name, tool_input: input, ...(id !== undefined && { tool_use_id: id }) }
+  const given = viewed(input)
+  const seenInput = given ? given.view : input
+  const base = { tool_name: name, tool_input: seenInput, ...(id !== undefined && { tool_use_id: id }) }
   const { outcome } = await fire('PreToolUse', base, { signal, timeout })
   await onOutcome?.('PreToolUse', outcome)
   refuseAborted(outcome)
@@ -87,6 +93,7 @@ export async function guardToolCall<T>(
     tool_name: String(outcome.data.tool_name),
     tool_input: frozenCopy(outcome.data.tool_input, 'tool_input') as Data,
   }
+  const final = given ? (restored(judged.tool_input, given) as Data) : judged.tool_input
   if (judged.tool_name !== name && !options.renames) {
     const reason = `A hook renamed ${name} to ${judged.tool_name}, and the host runs what it was asked for (callTool option renames)`
     return { status: 'denied', reason, outcome }
@@ -97,7 +104,7 @@ export async function guardToolCall<T>(
   const startedAt = performance.now()
   let result: T
   try {
-    const running = (async () => run(judged.tool_input, { name: judged.tool_name, id, signal }))()
+    const running = (async () => run(final, { name: judged.tool_name, id, signal }))()
     result = await unlessAborted(running, signal, ABORT_GRACE_MS)
   } catch (error) {
     const failure = {

@@ -54,9 +54,9 @@ function names() {
   return [
     '## Names',
     list([
-      'Wherever an event name is taken, an alias is taken too. Handlers always get the canonical name.',
+      'Wherever an event name is taken, an alias is taken too. A handler gets the name under which it was registered; `hook_event_name` in the data is always the canonical one.',
       'Every event also goes by the snake_case and camelCase spelling of its name: `PreToolUse` is `pre_tool_use` and `preToolUse`.',
-      'Names are compared letter by letter. `PreTooluse` would be a custom event that nobody fires; `hooks.list()` shows which events each hook listens to.',
+      'A name that differs from a known one only in case, separators or one letter is refused: `PreTolUse` would be a gate that never runs. Any other unknown name is an event of your own; pass `{ custom: true }` to say so.',
       'Payload fields are snake_case, for function hooks too.',
     ]),
   ]

@@ -162,7 +162,7 @@ export class Configuration {
     const surroundings = { display: this.#options.display, report: (d: Diagnostic) => this.#report(d) }
     for (const given of specs) {
       const keeping = this.#gate?.keepingOf(given)
-      const spec = keeping || config.settings.on_failure === 'block' ? closing(given) : given
+      const spec = keeping ? closing(given) : given
       const content = this.#gate?.contentOf(given)
       for (const one of this.#make(spec, given, surroundings)) {
         if (keeping?.state === 'missing' && !isGate(one)) continue
@@ -312,7 +312,7 @@ const MAX_REPORTED = 100
 
 type Specs = WeakMap<Hook, ConfiguredHook>
 
-/** The setting closes every gate, whatever the hook itself says. */
+/** A gate that is kept from its copy closes when it fails. */
 function closing(spec: ConfiguredHook): ConfiguredHook {
   return { ...spec, hook: { ...spec.hook, onFailure: 'block' } }
 }

@@ -30,6 +30,7 @@ export {
   type FireOptions,
   type Grant,
   globalHooks,
+  globalRegistry,
   type Handler,
   type Hook,
   type HookContext,

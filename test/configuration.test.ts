@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createHooks, type Hooks, type HooksOptions } from 'carabiner'
+import { createHooks, type Hooks, type HooksOptions, type Outcome } from 'carabiner'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Configuration } from '../src/configuration.js'
 import type { Hook } from '../src/core/hooks/hook.js'
@@ -156,6 +156,21 @@ describe('what is read', () => {
     expect((await fired(await hooksHere())).action).toBe('continue')
     const outcome = await fired(await hooksHere({ settings: { on_failure: 'block' } }))
     expect(outcome).toMatchObject({ action: 'deny', hooks: [{ status: 'failed', why: 'HOOK_EXIT' }] })
+  })
+
+  test('G11: on_failure: "block" does to a command after the tool what it does to a function: the model is told nothing', async () => {
+    const failing = { matcher: 'Bash', hooks: [{ type: 'command', command: 'exit 7' }] }
+    write(rootFile(home), { hooks: { PostToolUse: [failing] } })
+    const hooks = await hooksHere({ settings: { on_failure: 'block' } })
+    hooks.register('PostToolUse', () => Promise.reject(new Error('broken')), { onFailure: 'continue' })
+    const { after } = (await hooks
+      .session({ cwd: project })
+      .callTool({ name: 'Bash', input: {} }, () => 'done')) as { readonly after: Outcome }
+    expect(after.hooks).toMatchObject([
+      { kind: 'function', status: 'failed', countsAs: 'continue' },
+      { kind: 'command', status: 'failed', countsAs: 'continue' },
+    ])
+    expect([after.action, after.injections, after.messages.length]).toEqual(['continue', [], 2])
   })
 
   test('wrong options are refused', async () => {

@@ -12,7 +12,8 @@ import type { UnitHook } from '../trust/unit.js'
 /** Whether a hook of a record is a gate. Where the record does not say enough, it is one. */
 export function isGateOf(hook: UnitHook): boolean {
   const detached = hook.terms?.some((term) => term === 'async' || term === 'asyncRewake') ?? false
-  return isGate({ role: 'intercept', detached, events: eventsOf(hook) })
+  const observe = hook.terms?.includes('observe') ?? false
+  return isGate({ role: 'intercept', detached, observe, events: eventsOf(hook) })
 }
 
 const OBSERVES = 'observes '

@@ -381,7 +381,7 @@ export async function runFromCopy(
   context: HookContext,
 ): Promise<unknown> {
   let said = ''
-  const { session, outcome, note, onAbort, lastWord } = context
+  const { session, outcome, note, onAbort, onFailure, lastWord } = context
   try {
     return await run(event, {
       // Made when first asked for; most hooks never do.
@@ -393,6 +393,7 @@ export async function runFromCopy(
       outcome,
       note,
       lastWord,
+      onFailure,
       printed(output) {
         said = output.stderr ?? ''
         context.printed(output)

@@ -70,6 +70,7 @@ export {
   buildRegistry,
   type EmitOptions,
   globalHooks,
+  globalRegistry,
   HookRegistry,
   type RegistryOptions,
 } from './session/registry.js'

@@ -7,6 +7,7 @@ import {
   type EventName,
   type FieldType,
   HookRegistry,
+  hook,
   type Json,
   knownEvents,
   modify,
@@ -19,7 +20,6 @@ import {
   type Canonical,
   checkRequired,
   checkTypes,
-  lookalikeOf,
   matcherValue,
   openPayload,
 } from '../../src/core/events/events.js'
@@ -262,25 +262,35 @@ describe('names', () => {
   })
 })
 
-describe('a name that is almost a known one', () => {
+describe('G6: a name that is almost a known one', () => {
   it.each([
     ['pretooluse', 'PreToolUse'],
     ['PRE-TOOL-USE', 'PreToolUse'],
     ['Tool:Pre', 'PreToolUse'],
     ['sessionstop', 'SessionEnd'],
+    ['PreTolUse', 'PreToolUse'],
+    ['PerToolUse', 'PreToolUse'],
+    ['PreToolUsee', 'PreToolUse'],
+    ['PostToolUze', 'PostToolUse'],
+    ['tool:prre', 'PreToolUse'],
+    ['hook.befor_tool', 'PreToolUse'],
+    ['user_prompt_sumbit', 'UserPromptSubmit'],
   ])('%s: did you mean %s?', (name, meant) => {
-    expect(lookalikeOf(name)).toEqual({
-      code: 'lookalike-event',
-      text: `${name} is an event of your own here; did you mean ${meant}?`,
-    })
+    const text = `there is no event ${JSON.stringify(name)}; did you mean ${meant}?`
+    const refusal = expect.objectContaining({ code: 'EVENT_INVALID', message: text })
     const registry = new HookRegistry()
-    registry.register(name, () => undefined)
-    expect(registry.diagnostics).toMatchObject([{ code: 'lookalike-event' }])
+    expect(() => registry.register(name, () => undefined)).toThrow(refusal)
+    expect(() => registry.registerHooks([hook(name, () => 'ok')])).toThrow(refusal)
+    registry.register(name, () => deny('no'), { custom: true })
+    expect(registry.diagnostics).toEqual([])
   })
 
-  it.each(['PreToolUse', 'tool:pre', 'hook.before_tool', 'my:event', 'deploy'])('%s is none', (name) => {
-    expect(lookalikeOf(name)).toBeUndefined()
-  })
+  it.each(['PreToolUse', 'tool:pre', 'hook.before_tool', 'my:event', 'deploy', 'Stopp', 'Setups'])(
+    '%s is none',
+    (name) => {
+      expect(() => new HookRegistry().register(name, () => undefined)).not.toThrow()
+    },
+  )
 })
 
 describe('custom events', () => {

@@ -1,8 +1,9 @@
 // The setting on_failure: "block" on every event of the catalogue: it closes gates, and nothing that is no gate.
 
-import { createHooks } from 'carabiner'
+import { createHooks, type HookContext, HookRegistry } from 'carabiner'
 import { knownEvents } from 'carabiner/core'
 import { describe, expect, test } from 'vitest'
+import { madeHook } from './made-hook.js'
 
 const VALUES = { string: 'text', number: 1, boolean: true, object: {}, list: [], json: 'text' } as const
 
@@ -21,6 +22,57 @@ async function failing(event: string, data: object, on_failure: 'block' | 'conti
   hooks.register(event, broken, { name: 'broken', onFailure: 'continue' })
   return hooks.session().fire(event, data)
 }
+
+describe('G11: functions and commands fail alike', () => {
+  const POLICIES = ['block', 'continue', 'byEvent'] as const
+
+  test.each(events)('$event', async ({ event, data }) => {
+    for (const on_failure of ['block', 'continue'] as const) {
+      for (const onFailure of POLICIES) {
+        const [one, other] = await Promise.all(
+          (['function', 'command'] as const).map(async (kind) => {
+            const globals = new HookRegistry({ scope: 'global' })
+            globals.add(madeHook('broken', { events: new Set([event]), kind, onFailure, run: broken }))
+            const hooks = await createHooks({ globals, settings: { on_failure } })
+            const {
+              action,
+              reason,
+              injections,
+              messages,
+              hooks: traces,
+            } = await hooks.session().fire(event, data)
+            return { action, reason, injections, messages, countsAs: traces[0]?.countsAs }
+          }),
+        )
+        expect(other).toEqual(one)
+      }
+    }
+  })
+
+  test('a hook knows what its failure would count as', async () => {
+    const seen: string[] = []
+    const note = (_: string, __: object, { onFailure }: HookContext) => void seen.push(onFailure)
+    for (const on_failure of ['block', 'continue'] as const) {
+      const hooks = await createHooks({ globals: false, settings: { on_failure } })
+      hooks.register('PreToolUse', note, { onFailure: 'continue' })
+      hooks.register('PostToolUse', note, { onFailure: 'continue' })
+      hooks.register('PostToolUse', note, { onFailure: 'block' })
+      hooks.register('Stop', note, { onFailure: 'block' })
+      await hooks.session().callTool({ name: 'Bash', input: {} }, () => 'done')
+      await hooks.session().fire('Stop', {})
+    }
+    expect(seen).toEqual([
+      'block',
+      'continue',
+      'block',
+      'continue',
+      'continue',
+      'continue',
+      'block',
+      'continue',
+    ])
+  })
+})
 
 describe('a hook that says onFailure: "continue" fails', () => {
   test('there are gates and others among the events', () => {

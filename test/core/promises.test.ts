@@ -91,13 +91,43 @@ describe('a deny is not lost', () => {
 })
 
 describe('nothing is allowed in silence', () => {
-  it.each(['PreTooluse', 'pre-tool-use', 'PRE_TOOL_USE'])('by the misspelt event %s', async (event) => {
+  it.each(['PreTooluse', 'pre-tool-use', 'PRE_TOOL_USE', 'PreTolUse', 'PerToolUse', 'tool:prre'])(
+    'G6: by the misspelt event %s',
+    async (event) => {
+      const hooks = await isolated()
+      hooks.register('PreToolUse', () => deny('no'))
+      const registry = new HookRegistry()
+      const slip = {
+        code: 'EVENT_INVALID',
+        message: expect.stringContaining('did you mean PreToolUse?'),
+        hint: expect.stringContaining('{ custom: true }'),
+      }
+      const session = hooks.session()
+      await expect(session.fire(event, BASH)).rejects.toMatchObject(slip)
+      await expect(registry.emit(event, BASH)).rejects.toMatchObject(slip)
+      await expect(registry.emitAndCollect(event, BASH)).rejects.toMatchObject(slip)
+      expect(() => hooks.register(event, () => undefined)).toThrow(expect.objectContaining(slip))
+      expect(() => session.register(event, () => undefined)).toThrow(expect.objectContaining(slip))
+      expect((await session.fire(event, BASH, { custom: true })).action).toBe('continue')
+      expect((await registry.emit(event, BASH, { custom: true })).action).toBe('continue')
+      expect(hooks.diagnostics).toEqual([])
+    },
+  )
+
+  it('G6: by an unknown event: hooks.diagnostics lists it once, unless it is meant', async () => {
     const hooks = await isolated()
-    hooks.register('PreToolUse', () => deny('no'))
-    const registry = new HookRegistry()
-    const slip = [{ code: 'lookalike-event', text: expect.stringContaining('did you mean PreToolUse?') }]
-    expect((await hooks.session().fire(event, BASH)).diagnostics).toEqual(slip)
-    expect((await registry.emit(event, BASH)).diagnostics).toEqual(slip)
+    hooks.register('my:hook', () => undefined, { name: 'mine' })
+    hooks.register('my:meant', () => undefined, { custom: true })
+    hooks.register('my:notice', () => undefined, { role: 'observe' })
+    const session = hooks.session()
+    for (const event of ['my:event', 'my:event', 'my:hook', 'my:meant']) await session.fire(event, {})
+    await session.fire('my:other', {}, { custom: true })
+    session.notify('my:notice')
+    await session.close()
+    expect(hooks.diagnostics).toEqual([
+      { code: 'custom-event', text: expect.stringMatching(/^mine is registered on "my:hook"/) },
+      { code: 'custom-event', text: expect.stringMatching(/^the host fired "my:event"/) },
+    ])
   })
 
   it.each<[string, unknown]>([

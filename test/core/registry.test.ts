@@ -72,14 +72,14 @@ describe('register', () => {
     expect(ran).toEqual(['stop', 'every', 'every'])
   })
 
-  it('gives a handler the canonical name, frozen data and its context', async () => {
+  it('gives a handler the name it was registered under, frozen data and its context', async () => {
     const registry = new HookRegistry()
     let seen: { event: string; data: object; context: HookContext } | undefined
     registry.register('tool:pre', (event, data, context) => {
       seen = { event, data, context }
     })
     await registry.emit('before_tool', CALL)
-    expect(seen?.event).toBe('PreToolUse')
+    expect(seen?.event).toBe('tool:pre')
     expect(seen?.data).toMatchObject(CALL)
     expect(Object.isFrozen(seen?.data)).toBe(true)
     expect(seen?.context.signal.aborted).toBe(false)
@@ -460,8 +460,8 @@ describe('emitAndCollect', () => {
 
   it('leaves out a hook that fails, and says so', async () => {
     const registry = new HookRegistry()
-    registry.register('my:event', () => Promise.reject(new Error('boom')), { name: 'broken' })
-    registry.register('my:event', () => modify({ a: 1 }))
+    registry.register('my:event', () => Promise.reject(new Error('boom')), { name: 'broken', custom: true })
+    registry.register('my:event', () => modify({ a: 1 }), { custom: true })
     expect(await registry.emitAndCollect('my:event', {})).toEqual([{ a: 1 }])
     expect(registry.diagnostics).toMatchObject([
       { code: 'late-failed', text: expect.stringMatching(/^broken on my:event: boom/) },
@@ -541,8 +541,8 @@ describe('time-outs', () => {
 
   it('of emitAndCollect are 1 second per hook', async () => {
     const registry = new HookRegistry()
-    registry.register('my:event', never, { name: 'slow' })
-    registry.register('my:event', () => modify({ a: 1 }))
+    registry.register('my:event', never, { name: 'slow', custom: true })
+    registry.register('my:event', () => modify({ a: 1 }), { custom: true })
     const collected = registry.emitAndCollect('my:event', {})
     expect(await passing(999, collected)).toBe('pending')
     expect(await passing(1, collected)).toEqual([{ a: 1 }])
@@ -719,7 +719,7 @@ describe('BeamAgent’s hook values', () => {
   it.each<[unknown, object]>([
     ['ok', { action: 'continue', modified: false }],
     [undefined, { action: 'continue', modified: false }],
-    [['ok', { tool_name: 'Edit' }], { action: 'continue', modified: true, data: { tool_name: 'Edit' } }],
+    [['ok', { tool_name: 'Edit' }], { action: 'deny', hooks: [{ why: 'ANSWER_INVALID' }] }],
     [['deny', 'no'], { action: 'deny', reason: 'no' }],
     [['ask', 'sure?'], { action: 'ask_user', reason: 'sure?' }],
     [

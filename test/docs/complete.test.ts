@@ -86,6 +86,7 @@ const REGISTER_OPTIONS: Keys<RegisterOptions> = {
   role: true,
   once: true,
   observe: true,
+  custom: true,
 }
 
 const SETTINGS: Keys<Settings> = {

@@ -148,10 +148,11 @@ async function explain({ question, settings, permissions }: Asked, sources: Sour
   const { kind, plan } = question
   const specs = await specsIn(sources)
   const terms = new Map<number, Terms>()
+  const how = { trustAll: sources['trust-all'], failClosed: settings.on_failure === 'block' }
   for (const one of plan.candidates) {
     const listed = listedOf(question, one)
     const spec = specOf(specs, { name: one.name, ...one.origin })
-    if (listed) terms.set(one.order, termsOf(listed, spec, specs, kind, sources['trust-all']))
+    if (listed) terms.set(one.order, termsOf(listed, spec, specs, kind, how))
   }
   const runners = plan.candidates
     .filter(({ matched }) => matched)

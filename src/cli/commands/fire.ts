@@ -4,7 +4,7 @@ import { resolve, sep } from 'node:path'
 import { type Diagnostic, LOSSES, textOf } from '../../core/base/errors.js'
 import { plainText } from '../../core/base/text.js'
 import { ACTIONS } from '../../core/events/actions.js'
-import { resolveEvent, slipOf } from '../../core/events/events.js'
+import { resolveEvent } from '../../core/events/events.js'
 import { userHome } from '../../files/homes.js'
 import { HOST_NAMES } from '../../hosts/hosts.js'
 import { envProblems, movesDecisions, projectEnvOf } from '../../pack/project.js'
@@ -111,12 +111,13 @@ export const command: Command<typeof OPTIONS> = {
     checkExact(event, inexact)
     await checkSpelling(named, payload, options)
     // A program that reads only the decision must not miss that the intended gates were not asked.
-    const slips = [...slipOf(resolveEvent(event)), ...misspelt(event)]
+    const slips = misspelt(event)
     if (output.json) await output.complain(slips.map(({ text }) => plainText(`carabiner: ${text}`)))
     const told = (one: FiredInProject) => report(event, one, output)
     const toldLater = lateReport(output)
-    const firing = { event, payload, sources: options, timeout, wait, ask: options.ask, told, toldLater }
-    const fired = await fireInProject({ ...firing, onWaiting: waitingOn(output) })
+    const custom = named !== undefined && named === payload.hook_event_name
+    const how = { sources: options, timeout, wait, ask: options.ask, told, toldLater }
+    const fired = await fireInProject({ event, payload, custom, ...how, onWaiting: waitingOn(output) })
     if (options.record !== undefined) {
       const { recordFired } = await import('../fire/record-fired.js')
       const call = { event, payload, outcome: fired.outcome }

@@ -3,7 +3,7 @@
 import type { QueueApproverOptions } from '../../asking/queue-approver.js'
 import { type Diagnostic, isHookError, textOf } from '../../core/base/errors.js'
 import { onAbort } from '../../core/base/promise.js'
-import { lookalikeOf, resolveEvent } from '../../core/events/events.js'
+import { nearMissOf, resolveEvent } from '../../core/events/events.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
 import type { Plan } from '../../core/run/plan.js'
 import type { SessionOptions } from '../../core/session/session.js'
@@ -32,6 +32,8 @@ interface Deadline {
 export interface Firing {
   readonly event: string
   readonly payload: Payload
+  /** The event is the caller's own, although its name looks like that of a known one. */
+  readonly custom?: boolean
   /** Other names of the tool. */
   readonly toolNames?: readonly string[]
   readonly sources: Sources
@@ -114,13 +116,13 @@ async function opened(
 }
 
 async function evaluated(
-  { event, payload, toolNames = [], timeout }: Firing,
+  { event, payload, custom, toolNames = [], timeout }: Firing,
   session: ReturnType<OpenHooks['session']>,
   signal: AbortSignal,
 ): Promise<Pick<FiredInProject, 'outcome' | 'ms'>> {
   const startedAt = performance.now()
   const data = withToolName(payload, toolNames, (one) => session.explain(event, one))
-  const outcome = await session.fire(event, data, { timeout, signal })
+  const outcome = await session.fire(event, data, { timeout, signal, custom })
   return { outcome, ms: performance.now() - startedAt }
 }
 
@@ -237,11 +239,11 @@ function late(until: Deadline): AbortSignal {
   return controller.signal
 }
 
-/** A misspelt event counts as a custom one, and goes on without the gates it was meant for. */
+/** An event whose name is further off than a near miss, which is refused, goes on without the gates it may have been meant for. */
 export function misspelt(event: string): readonly Diagnostic[] {
   const meant = nearEvent(event)
-  if (meant === undefined || lookalikeOf(event)) return []
-  return [{ code: 'lookalike-event', text: `${event} is an event of your own here; did you mean ${meant}?` }]
+  if (meant === undefined || nearMissOf(event)) return []
+  return [{ code: 'custom-event', text: `${event} is an event of your own here; did you mean ${meant}?` }]
 }
 
 function withExample(event: string, error: Error): Refusal {

@@ -5,7 +5,7 @@ import { type JsonPath, JsonText, under } from '../../config/json-text.js'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import { frozenCopy, isObject } from '../../core/base/json.js'
 import { didYouMean, nearest, shown } from '../../core/base/text.js'
-import { knownEvents, lookalikeOf, resolveEvent } from '../../core/events/events.js'
+import { knownEvents, nearMissOf, resolveEvent } from '../../core/events/events.js'
 import { readPlain } from '../../files/plain-file.js'
 import { loadsCode } from '../../shell/loading-variables.js'
 import type { Payload } from '../fire/payload.js'
@@ -194,8 +194,8 @@ function nameOf({ name, event, expect }: Written, index: number): string {
 
 /** A misspelt event counts as a custom one, which no hook stops. */
 function slipOf(event: string): string | undefined {
-  const slip = lookalikeOf(event)
-  if (slip) return slip.text
+  const meant = nearMissOf(event)
+  if (meant) return `there is no event ${shown(event)}; did you mean ${meant}?`
   if (!resolveEvent(event).custom) return undefined
   const names = knownEvents().map(({ name }) => name)
   return nearest(event, names) && `there is no event ${shown(event)}${didYouMean(event, names)}`

@@ -3,7 +3,7 @@
 import type { ConfiguredHook } from '../../config/configured-hook.js'
 import type { MergedSettings } from '../../config/merged-settings.js'
 import type { EventKind } from '../../core/events/events.js'
-import type { FailurePolicy } from '../../core/hooks/hook.js'
+import { closesOnFailure } from '../../core/hooks/hook.js'
 import type { Plan } from '../../core/run/plan.js'
 import type { ListedHook } from '../../hooks.js'
 import { honouredOn } from '../../systems/claude-code/honoured.js'
@@ -32,7 +32,7 @@ export function termsOf(
   spec: ConfiguredHook | undefined,
   all: readonly ConfiguredHook[],
   kind: EventKind,
-  trustAll: boolean,
+  { trustAll, failClosed }: { readonly trustAll: boolean; readonly failClosed: boolean },
 ): Terms {
   const rule = spec && 'common' in spec ? spec.common.if : undefined
   const same = all.filter(
@@ -49,7 +49,7 @@ export function termsOf(
     ...(rule !== undefined && { if: rule }),
     timeout: listed.timeout,
     onFailure: listed.onFailure,
-    closes: kind.deny !== 'none' && closesOnFailure(listed.onFailure, kind),
+    closes: closesOnFailure(kind, listed.onFailure, failClosed),
     async: spec?.hook.detached ?? false,
     ...(listed.command !== undefined && { command: listed.command }),
     ...(same.length > 0 && { sameAs: same.map(({ hook }) => hook.name) }),
@@ -132,13 +132,12 @@ function denyText({ kind, runners }: Prospect): string {
   return `${kind.denyMeans}${but}`
 }
 
-function closesOnFailure(onFailure: FailurePolicy, kind: EventKind): boolean {
-  return onFailure === 'byEvent' ? kind.onFailure === 'deny' : onFailure === 'block'
-}
-
-function failureText({ kind, runners }: Prospect): string {
+function failureText({ kind, runners, settings }: Prospect): string {
   if (kind.deny === 'none') return 'is told, and nothing else happens'
-  const closing = runners.filter(({ listed }) => listed && closesOnFailure(listed.onFailure, kind))
+  const failClosed = settings.on_failure === 'block'
+  const closing = runners.filter(
+    ({ listed }) => listed && closesOnFailure(kind, listed.onFailure, failClosed),
+  )
   if (closing.length === 0)
     return 'of any of them: told, and it goes on ("onFailure": "block" would close the gate)'
   if (closing.length === runners.length) return 'of any of them counts as a deny'

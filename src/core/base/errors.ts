@@ -135,10 +135,10 @@ export const DIAGNOSTIC_CODES = {
       'A deny or abort came with another field that is malformed; the verdict stands, the field is ignored.',
     todo: 'Correct the field that the diagnostic names.',
   },
-  'lookalike-event': {
+  'custom-event': {
     means:
-      'A custom event is called like a known one but for case or separators; hooks of the known event do not run for it.',
-    todo: 'Use the known name, or choose one that cannot be mistaken.',
+      'A hook was registered for, or an event was fired under, a name that is not in the catalogue. Hooks of known events do not run for it.',
+    todo: 'Use a name or alias of docs/events.md, or pass { custom: true } if the event is your own.',
   },
   'matcher-unsafe': {
     means:

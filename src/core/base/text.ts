@@ -218,6 +218,11 @@ function editDistance(a: string, b: string): number {
   return row[b.length] as number
 }
 
+/** One letter is added, dropped, replaced or swapped with its neighbour. */
+export function isOneEditAway(a: string, b: string): boolean {
+  return Math.abs(a.length - b.length) <= 1 && editDistance(a, b) === 1
+}
+
 /** A stranger's name for a message: in quotes, on one line, with nothing invisible in it. */
 export function quoted(name: string): string {
   return JSON.stringify(name).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/gu, (char) => {

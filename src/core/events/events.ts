@@ -2,7 +2,7 @@
 
 import { type Diagnostic, HookError, isHookError, textOf } from '../base/errors.js'
 import { type Data, frozenCopy, isObject, type Json, mergedCopy } from '../base/json.js'
-import { shown } from '../base/text.js'
+import { isOneEditAway, shown } from '../base/text.js'
 import {
   CATALOGUE,
   COMMON_FIELDS as COMMON,
@@ -193,21 +193,44 @@ export function canonicalEvent(name: string): EventName | undefined {
   return canonicalName(name) ?? unfolded(name)
 }
 
-/** A custom event whose name is that of a known one but for case and separators is most likely a slip. */
-export function lookalikeOf(name: string): Diagnostic | undefined {
+/** Shorter names are one letter away from too many words. */
+const SHORTEST_NEAR = 6
+const MOST_REMEMBERED = 256
+const nearMisses = new Map<string, EventName | null>()
+
+/** The known event that an unknown name was most likely meant for: the same but for case and separators, or one letter away from a name of it. */
+export function nearMissOf(name: string): EventName | undefined {
   if (canonicalName(name) !== undefined) return undefined
-  const meant = unfolded(name)
-  if (meant === undefined) return undefined
-  return { code: 'lookalike-event', text: `${name} is an event of your own here; did you mean ${meant}?` }
+  const known = nearMisses.get(name)
+  if (known !== undefined) return known ?? undefined
+  const meant = unfolded(name) ?? nextTo(fold(name))
+  if (nearMisses.size >= MOST_REMEMBERED) nearMisses.clear()
+  nearMisses.set(name, meant ?? null)
+  return meant
 }
 
-/** A diagnostic for a custom event whose name is likely a slip. */
-export function slipOf(kind: EventKind): readonly Diagnostic[] {
-  const slip = kind.custom ? lookalikeOf(kind.name) : undefined
-  return slip ? [slip] : NONE
+function nextTo(name: string): EventName | undefined {
+  for (const [alias, event] of folded ?? []) {
+    if (alias.length >= SHORTEST_NEAR && isOneEditAway(name, alias)) return event
+  }
+  return undefined
 }
 
-const NONE: readonly never[] = Object.freeze([])
+/** For code that names an event: a gate on a misspelt one would never run, so a near miss is refused unless it is meant. */
+export function intendedEvent(name: string, custom = false): EventKind {
+  const kind = resolveEvent(name)
+  const meant = kind.custom && !custom ? nearMissOf(name) : undefined
+  if (meant === undefined) return kind
+  throw new HookError('EVENT_INVALID', `there is no event ${shown(name)}; did you mean ${meant}?`, {
+    hint: 'Correct the name, or pass { custom: true } for an event of your own.',
+  })
+}
+
+/** Said once where hooks are registered for, or an event is fired under, a name that is not in the catalogue. */
+export function unknownEvent(name: string, what: string): Diagnostic {
+  const text = `${what} ${shown(name)}, which is not a known event: only hooks and events of exactly this name meet; pass { custom: true } if that is meant`
+  return { code: 'custom-event', text }
+}
 
 /** Every known event, in catalogue order. */
 export function knownEvents(): readonly EventKind[] {

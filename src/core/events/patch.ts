@@ -62,6 +62,42 @@ function underOwnNames({ names }: EventKind, patch: Data): Data {
   return { ...Object.fromEntries(others.map((name) => [names[name], patch[name]])), ...patch }
 }
 
+/** `whole` replaces the data. A field that the event or the engine needs must be in it. Throws as applyPatch does. */
+export function applyWhole(
+  kind: EventKind,
+  data: Data,
+  whole: Data,
+  rules: PatchRules,
+  diagnostics: DiagnosticSink,
+): Patched {
+  const isHere = (key: string) => [key, ...twinsOf(kind, key)].some((name) => Object.hasOwn(whole, name))
+  const dropped = Object.keys(data).filter((key) => !isHere(key))
+  const needed = dropped.filter((key) => isNeeded(kind, key))
+  if (needed.length > 0) {
+    const text = `the context lacks ${needed.join(', ')}; return all of it, as in ['ok', { ...context, key: value }]`
+    throw new HookError('ANSWER_INVALID', text)
+  }
+  const protects = kind.callsModel && rules.protectSystemMessages
+  const emptied = dropped.filter((key) => protects && (key === 'system' || key === 'options'))
+  const patch = { ...whole, ...Object.fromEntries(emptied.map((key) => [key, EMPTIED[key] as Json])) }
+  const patched = applyPatch(kind, data, patch, rules, diagnostics)
+  const gone = new Set(dropped.filter((key) => !emptied.includes(key)))
+  if (gone.size === 0) return patched
+  const left = Object.entries(patched.data).filter(([key]) => !gone.has(key))
+  const removed = new Set([...gone].map((key) => firstName(kind, key)))
+  return {
+    data: Object.freeze(Object.fromEntries(left)),
+    changed: [...patched.changed, ...removed],
+  }
+}
+
+/** What stands for a field that instructs the model and was dropped: the part that is protected comes back. */
+const EMPTIED: Readonly<Record<string, Json>> = { system: null, options: {} }
+
+function isNeeded({ checks }: EventKind, key: string): boolean {
+  return OWNED_FIELDS.has(key) || checks.some(({ field, twin }) => field === key || twin === key)
+}
+
 /** The data with these keys replaced, each under all its names. */
 export function patchedData(kind: EventKind, data: Data, patch: Data): Data {
   // Entries and spread make a key named __proto__ a key like any other.

@@ -18,6 +18,8 @@ export class Listeners {
   readonly approvers: readonly Hook[]
   readonly observers: readonly Hook[]
   readonly anyOnce: boolean
+  /** Not all of them listen to every event. */
+  readonly anyNamed: boolean
   readonly #everyone: Selection
   readonly #anyMatcher: boolean
   readonly #selections = new Map<string, Selection>()
@@ -28,6 +30,7 @@ export class Listeners {
     this.approvers = ordered.filter((hook) => hook.role === 'approve')
     this.observers = ordered.filter((hook) => hook.role === 'observe')
     this.anyOnce = ordered.some((hook) => hook.once)
+    this.anyNamed = ordered.some((hook) => hook.events !== 'all')
     this.#everyone = { hooks: this.interceptors, positions: this.interceptors.map((_, i) => i) }
     this.#anyMatcher = kind.matcher !== null && this.interceptors.some((hook) => hook.matcher !== null)
   }

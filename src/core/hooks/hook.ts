@@ -4,7 +4,7 @@ import { type Diagnostic, type DiagnosticSink, HookError, textOf } from '../base
 import { type Data, isObject } from '../base/json.js'
 import { anything, type Checks, checkOptions, isFlag, isOneOf, isSeconds, isText } from '../base/options.js'
 import { isPromise } from '../base/promise.js'
-import { type Payload, resolveEvent } from '../events/events.js'
+import { type EventAlias, type EventKind, intendedEvent, type Payload } from '../events/events.js'
 import { askUser, deny, type HookResult } from '../events/result.js'
 import type { HookKind, HookRole } from './kinds.js'
 import { compileMatcher, type Matcher, type MatcherSpec } from './matcher.js'
@@ -53,6 +53,8 @@ export interface HookContext {
   readonly outcome: Outcome | undefined
   /** Adds a diagnostic to the outcome. */
   readonly note: (d: Diagnostic) => void
+  /** What its failure would count as here: `block` closes the gate. */
+  readonly onFailure: Exclude<FailurePolicy, 'byEvent'>
   /** Keeps what the hook printed, for the trace. */
   readonly printed: (output: Printed) => void
   /** A refusal or a question that counts if the hook does not answer in time: it was given before the time was up. */
@@ -84,6 +86,16 @@ export type Run = (event: HookEvent, context: HookContext) => unknown
 
 /** `block` closes the gate when the hook fails, `continue` goes on; `byEvent` is the catalogue's choice. */
 export type FailurePolicy = 'block' | 'continue' | 'byEvent'
+
+/**
+ * Whether a failure counts as a deny: by the hook's own policy, or by the event's. With `failClosed` (the setting
+ * `on_failure: "block"`) every gate closes. Stop-like events never close: an agent that cannot stop is no safer.
+ */
+export function closesOnFailure(kind: EventKind, policy: FailurePolicy, failClosed: boolean): boolean {
+  if ((kind.deny !== 'block' && kind.deny !== 'tell') || kind.denyOnlyClaudeFormat) return false
+  if (failClosed && kind.deny === 'block') return true
+  return policy === 'byEvent' ? kind.onFailure === 'deny' : policy === 'block'
+}
 
 export interface Hook {
   /** Unique and stable: grants are bound to it. */
@@ -128,7 +140,7 @@ export interface Hook {
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler without a return statement is a handler that goes on
 export type Answer = HookResult | undefined | void
 
-/** `event` is the canonical name; `data` is deep-frozen: return modify({ … }) to change it. */
+/** `event` is the name under which it was registered, and for `*` the canonical one; `data` is deep-frozen: return modify({ … }) to change it. */
 export type Handler<N extends string = string> = (
   event: string,
   data: Payload<N>,
@@ -148,6 +160,8 @@ export interface RegisterOptions {
   readonly role?: HookRole
   /** Runs at most once in a session; a subagent's session counts as its own. */
   readonly once?: boolean
+  /** The event is your own, although its name looks like that of a known one. */
+  readonly custom?: boolean
   /** For loggers: a call that hooks or a person rewrote is not shown to it again. Unlike the role, it keeps its place in the order, and a deny counts. */
   readonly observe?: boolean
 }
@@ -163,6 +177,7 @@ const OPTIONS: Checks<RegisterOptions> = {
   role: isOneOf('intercept', 'approve', 'observe'),
   once: isFlag,
   observe: isFlag,
+  custom: isFlag,
 }
 
 /** Facts about a hook that its registry knows and the function does not. */
@@ -189,7 +204,7 @@ export function functionHook(
     )
   }
   checkOptions(`Hook on ${event}`, options, OPTIONS)
-  const kind = event === '*' ? undefined : resolveEvent(event)
+  const kind = event === '*' ? undefined : intendedEvent(event, options.custom)
   const role = options.role ?? 'intercept'
   return {
     id,
@@ -209,22 +224,23 @@ export function functionHook(
     observe: options.observe ?? false,
     timeoutMs: (options.timeout ?? DEFAULT_TIMEOUT) * 1000,
     onFailure: options.onFailure ?? onFailure ?? (role === 'approve' ? 'block' : 'byEvent'),
-    run: (event, context) => (handler as Handler)(event.name, event.data as never, context),
+    run: ({ name, data }, context) => (handler as Handler)(kind ? event : name, data as never, context),
   }
 }
 
 // ---- BeamAgent's hook values ----------------------------------------------------------------------------------
 
-/** A BeamAgent callback's answer: `['ok', context]` goes on with that context; a HookResult works as well. */
+/** A BeamAgent callback's answer: `['ok', context]` goes on with exactly that context; a HookResult works as well. */
 export type CallbackAnswer =
   | 'ok'
   | readonly ['ok', object]
   | readonly ['deny', string]
   | readonly ['ask', string]
   | Answer
-/** Gets the event's data with the key `event`. */
+/** Gets the event's data with the key `event`, and what every handler gets. */
 export type Callback<N extends string = string> = (
   context: Payload<N> & { readonly event: string },
+  hook: HookContext,
 ) => CallbackAnswer | Promise<CallbackAnswer>
 
 /** A hook as a value, to be registered anywhere. */
@@ -235,7 +251,11 @@ export interface HookDef {
 }
 
 /** Makes a hook value. An invalid pattern throws here. */
-export function hook<N extends string>(event: N, callback: Callback<N>, matcher?: MatcherSpec): HookDef {
+export function hook<N extends EventAlias | (string & {})>(
+  event: N,
+  callback: Callback<N>,
+  matcher?: MatcherSpec,
+): HookDef {
   if (typeof callback !== 'function') {
     throw new HookError(
       'OPTIONS_INVALID',
@@ -250,14 +270,25 @@ export function hook<N extends string>(event: N, callback: Callback<N>, matcher?
   })
 }
 
+/** The value of a hook that was not made of one. */
+export function definitionOf(event: string, { matcher, run }: Hook): HookDef {
+  const callback = (data: Data, context: HookContext) =>
+    run({ name: event, data, session: context.session }, context) as CallbackAnswer
+  return Object.freeze({
+    event,
+    callback: callback as unknown as Callback<never>,
+    ...(matcher && { matcher: matcher.pattern }),
+  })
+}
+
 /** A BeamAgent callback as a handler. */
 export function handlerOf(def: HookDef): Handler<never> {
   if (typeof def?.callback !== 'function') {
     throw new HookError('OPTIONS_INVALID', 'A hook value must come from hook(event, callback, matcher?)')
   }
   const callback = def.callback as unknown as Callback
-  const handler = (event: string, data: Data) => {
-    const answer = callback(Object.freeze({ ...data, event: snakeCase(event) }) as never)
+  const handler = (event: string, data: Data, context: HookContext) => {
+    const answer = callback(Object.freeze({ ...data, event: snakeCase(event) }) as never, context)
     return isPromise(answer)
       ? Promise.resolve(answer).then((late) => readAnswer(data, late as CallbackAnswer))
       : readAnswer(data, answer as CallbackAnswer)
@@ -272,18 +303,34 @@ export function snakeCase(name: string): string {
   )
 }
 
-function readAnswer(data: Data, answer: CallbackAnswer): Answer {
+/** The whole data of an event, in place of a patch: what it lacks is removed. */
+export class WholeData {
+  readonly data: Data
+
+  constructor(data: Data) {
+    this.data = data
+  }
+}
+
+function readAnswer(data: Data, answer: CallbackAnswer): Answer | WholeData {
   if (answer === 'ok') return undefined
   if (!Array.isArray(answer)) return answer as Answer
   const [verdict, detail] = answer as readonly unknown[]
   if (verdict === 'deny' && typeof detail === 'string') return deny(detail)
   if (verdict === 'ask' && typeof detail === 'string') return askUser(detail, { reason: detail })
   if (verdict === 'ok' && isObject(detail)) {
-    const changed = Object.entries(detail).filter(([key, value]) => key !== 'event' && data[key] !== value)
-    return changed.length > 0 ? { action: 'modify', data: Object.fromEntries(changed) as Data } : undefined
+    return wholeOf(data, detail as Data)
   }
   throw new HookError(
     'ANSWER_INVALID',
     `expected ['ok', context], ['deny', reason] or ['ask', reason], got ${textOf(answer)}`,
   )
+}
+
+/** Undefined where nothing changed. The key `event` was added for the callback, and may hide one of the data. */
+function wholeOf(data: Data, { event: _, ...given }: Data): WholeData | undefined {
+  const whole = data.event === undefined ? given : { ...given, event: data.event }
+  const keys = Object.keys(data)
+  const isSame = keys.length === Object.keys(whole).length && keys.every((key) => whole[key] === data[key])
+  return isSame ? undefined : new WholeData(whole)
 }

@@ -7,9 +7,9 @@ import { isPromise, onAbort } from '../base/promise.js'
 import { redactedData } from '../base/secrets.js'
 import { endsChain } from '../events/actions.js'
 import { type EventKind, matcherValue } from '../events/events.js'
-import { applyPatch, type Patched, type PatchRules } from '../events/patch.js'
-import { CONTINUE, type HookResult, parseResult } from '../events/result.js'
-import { type Hook, type HookEvent, LateAnswer } from '../hooks/hook.js'
+import { applyPatch, applyWhole, type Patched, type PatchRules } from '../events/patch.js'
+import { CONTINUE, type HookResult, modify, parseResult } from '../events/result.js'
+import { closesOnFailure, type Hook, type HookEvent, LateAnswer, WholeData } from '../hooks/hook.js'
 import { type Listeners, matches } from '../hooks/hook-set.js'
 import type { Outcome, Trace } from '../hooks/outcome.js'
 import { answerOnFailure, type CallSite, HookCall, hookError, timeoutHint } from './hook-run.js'
@@ -364,13 +364,16 @@ class Sequence extends Watched implements Dispatched, CallSite {
       return
     }
     const call = this.#call as HookCall
-    const answer = parseResult(value, call)
+    const isWhole = value instanceof WholeData
+    const answer = parseResult(isWhole ? modify(value.data) : value, call)
     if (answer.data === undefined || this.#mode.final) {
       this.#record(hook, 'ran', answer, undefined, now)
       return
     }
     const before = this.event.data
-    const { data, changed } = this.#patched(answer, answer.data, call)
+    const { data, changed } = isWhole
+      ? applyWhole(this.#kind, before, answer.data, this.#options, call)
+      : this.#patched(answer, answer.data, call)
     if (changed.length === 0) {
       this.#record(hook, 'ran', answer, undefined, now)
       return
@@ -435,6 +438,10 @@ class Sequence extends Watched implements Dispatched, CallSite {
     for (const lane of this.#lanes) lane.#stop(error)
     this.ran.push(...this.#lanes.flatMap((lane) => lane.ran))
     this.#end()
+  }
+
+  closes({ onFailure }: Hook): boolean {
+    return closesOnFailure(this.#kind, onFailure, this.#options.failClosed)
   }
 
   get outcome(): Outcome | undefined {

@@ -7,7 +7,14 @@ import { plainText } from '../base/text.js'
 import { endsChain, isAction } from '../events/actions.js'
 import type { EventKind } from '../events/events.js'
 import { CONTINUE, deny, type HookResult } from '../events/result.js'
-import type { Hook, HookContext, HookEvent, Printed, SessionInfo } from '../hooks/hook.js'
+import {
+  closesOnFailure,
+  type Hook,
+  type HookContext,
+  type HookEvent,
+  type Printed,
+  type SessionInfo,
+} from '../hooks/hook.js'
 import { kindRow } from '../hooks/kinds.js'
 import type { Outcome } from '../hooks/outcome.js'
 
@@ -16,6 +23,8 @@ export interface CallSite {
   readonly event: HookEvent
   readonly outcome: Outcome | undefined
   readonly diagnostics: DiagnosticSink
+  /** Whether a failure of this hook counts as a deny. */
+  closes(hook: Hook): boolean
 }
 
 /** The signal is made when first asked for: most hooks never do. */
@@ -52,6 +61,10 @@ export class HookCall implements HookContext, DiagnosticSink {
       if (this.#aborted) listener()
       else this.#listeners = this.#listeners ? [...this.#listeners, listener] : [listener]
     }
+  }
+
+  get onFailure() {
+    return this.#site.closes(this.#hook) ? 'block' : 'continue'
   }
 
   get note() {
@@ -141,14 +154,12 @@ export function answerOnFailure(
 ): HookResult {
   if (hook.cappedBy !== undefined && error.code === 'HOOK_TIMEOUT' && !byFire && isGate(kind))
     return deny(`Hook ${hook.name} was cut short: ${error.message}. ${error.hint}`)
-  const byEvent = kind.onFailure === 'deny' ? 'block' : 'continue'
-  const policy = hook.onFailure === 'byEvent' ? byEvent : hook.onFailure
   // A gate that is not what the user trusted must not open for that.
   const isKept = error.code === 'HOOK_NOT_TRUSTED' && kind.deny === 'block' && hook.role !== 'observe'
   if (isKept && !kind.denyOnlyClaudeFormat) return deny(error.message)
-  const closes = policy === 'block' || (failClosed && kind.deny === 'block')
-  const canClose = (kind.deny === 'block' || kind.deny === 'tell') && !kind.denyOnlyClaudeFormat
-  return closes && canClose ? deny(`hook crashed (fail-safe deny): ${hook.name}: ${error.message}`) : CONTINUE
+  return closesOnFailure(kind, hook.onFailure, failClosed)
+    ? deny(`hook crashed (fail-safe deny): ${hook.name}: ${error.message}`)
+    : CONTINUE
 }
 
 function isGate({ deny }: EventKind): boolean {

@@ -76,12 +76,6 @@ export function verdictOf(kind: EventKind, hook: Hook, action: Action): Verdict 
   return action
 }
 
-/** A gate can stop the operation: the event waits for it, and its deny blocks. A hook that only observes is none. */
-export function isGate(kind: EventKind, hook: Hook): boolean {
-  const { role, detached, observe } = hook
-  return kind.deny === 'block' && role === 'intercept' && !detached && !observe && mayDeny(kind, hook)
-}
-
 function mayDeny(kind: EventKind, hook: Hook): boolean {
   return !kind.denyOnlyClaudeFormat || !kindRow(hook.kind).ownProtocol
 }

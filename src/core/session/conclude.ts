@@ -35,7 +35,6 @@ function isQuiet({ engine, store }: SessionContext, settled: Settled, pending: P
     judgement.merged === NOTHING_SAID &&
     pending === NOTHING_PENDING &&
     permissions.length + diagnostics.length + judgement.diagnostics.length === 0 &&
-    !judgement.kind.custom &&
     !engine.recordsAll &&
     store.failures === 0
   )

@@ -5,7 +5,7 @@ import { inTime, isPromise, type MaybePromise } from '../base/promise.js'
 import { redacted } from '../base/secrets.js'
 import { plainText } from '../base/text.js'
 import { timestamp } from '../base/time.js'
-import { openPayload, resolveEvent } from '../events/events.js'
+import { openPayload, resolveEvent, unknownEvent } from '../events/events.js'
 import type { Hook, SessionInfo } from '../hooks/hook.js'
 import { HookSet } from '../hooks/hook-set.js'
 import { type Admit, type Plan, planOf } from '../run/plan.js'
@@ -105,6 +105,7 @@ export class Engine {
   readonly #store: SessionStore
   readonly #globals: HookRegistry | undefined
   readonly #diagnostics: Diagnostic[] = []
+  readonly #unknown = new Set<string>()
   readonly #background = new Background()
   readonly #ending = new AbortController()
 
@@ -146,6 +147,13 @@ export class Engine {
   note(d: Diagnostic): void {
     this.#diagnostics.push(redacted(d, ['text']))
     if (this.#diagnostics.length > MAX_DIAGNOSTICS) this.#diagnostics.shift()
+  }
+
+  /** Notes once that an event was fired under a name that neither the catalogue nor any hook has. */
+  noteUnknown(event: string): void {
+    if (this.#unknown.has(event) || this.#unknown.size >= MAX_DIAGNOSTICS) return
+    this.#unknown.add(event)
+    this.note(unknownEvent(event, 'the host fired'))
   }
 
   /** Lets work run on its own. Its failure is reported, never thrown. */

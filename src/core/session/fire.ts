@@ -3,12 +3,12 @@
 import { sha256 } from '../base/digest.js'
 import { type Diagnostic, type DiagnosticCode, HookError, isHookError, LOSSES } from '../base/errors.js'
 import { type Data, frozenCopy } from '../base/json.js'
-import { anything, type Checks, checkOptions, isSeconds } from '../base/options.js'
+import { anything, type Checks, checkOptions, isFlag, isSeconds } from '../base/options.js'
 import { isPromise, type MaybePromise, unlessAborted } from '../base/promise.js'
 import { plainText, visible } from '../base/text.js'
 import { deadlineIn, timestamp } from '../base/time.js'
 import { actionRow, endsChain } from '../events/actions.js'
-import { checkRequired, type EventKind, openPayload, resolveEvent, slipOf } from '../events/events.js'
+import { checkRequired, type EventKind, openPayload, resolveEvent } from '../events/events.js'
 import { applyPatch } from '../events/patch.js'
 import type { HookEvent } from '../hooks/hook.js'
 import type { Listeners } from '../hooks/hook-set.js'
@@ -30,6 +30,8 @@ export interface FireOptions {
   readonly signal?: AbortSignal | undefined
   /** Seconds for the whole fire; hooks that it cuts short have failed. */
   readonly timeout?: number | undefined
+  /** The event is your own, although its name may look like that of a known one. */
+  readonly custom?: boolean | undefined
 }
 
 /** An outcome, and the keys of the data that are no longer as they were sent. */
@@ -59,6 +61,7 @@ export async function fireEvent(
   const skills = session.useSkills(state)
   if (isPromise(skills)) await skills
   const listeners = session.hooks().listeners(kind)
+  if (kind.custom && !options.custom && !listeners?.anyNamed) engine.noteUnknown(kind.name)
   const turn = begins(kind, state) ? state.turn + 1 : state.turn
   session.turns.goTo(turn, kind.callsModel === true)
   const ends = kind.ends === 'session' && mayHaveLeft(session, state)
@@ -76,7 +79,7 @@ export async function fireEvent(
     if (isPromise(advanced)) await advanced
     if (kind.ends === 'subagent') await handUp(session)
     for (const failure of session.store.takeFailures()) engine.note(failure)
-    return { outcome: quietOutcome(data, slipOf(kind)), changed: UNCHANGED }
+    return { outcome: quietOutcome(data), changed: UNCHANGED }
   }
   const time = timestamp(engine.now())
   const payload = openPayload(kind, session.base, data, { timestamp: time, session_id: session.info.id })
@@ -308,7 +311,7 @@ function afterEdit(before: Judgement, again: Judgement, noted: readonly Diagnost
 
 const itself = (judgement: Judgement): Judgement => judgement
 
-const OPTIONS: Checks<FireOptions> = { signal: anything, timeout: isSeconds }
+const OPTIONS: Checks<FireOptions> = { signal: anything, timeout: isSeconds, custom: isFlag }
 
 function changedKeys(sent: Data, final: Data): ReadonlySet<string> {
   if (final === sent) return UNCHANGED

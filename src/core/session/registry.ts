@@ -2,20 +2,29 @@
 
 import { type Diagnostic, type DiagnosticSink, HookError, textOf } from '../base/errors.js'
 import { type Data, frozenCopy } from '../base/json.js'
-import { anything, type Checks, checkOptions, isFunction, isOneOf, isSeconds } from '../base/options.js'
+import {
+  anything,
+  type Checks,
+  checkOptions,
+  isFlag,
+  isFunction,
+  isOneOf,
+  isSeconds,
+} from '../base/options.js'
 import { deadlineIn, milliseconds, timestamp } from '../base/time.js'
 import {
   checkRequired,
   type EventAlias,
   type EventKind,
-  lookalikeOf,
+  intendedEvent,
   matcherValue,
   openPayload,
   resolveEvent,
-  slipOf,
+  unknownEvent,
 } from '../events/events.js'
 import { CONTINUE } from '../events/result.js'
 import {
+  definitionOf,
   functionHook,
   type Handler,
   type Hook,
@@ -47,6 +56,8 @@ export interface EmitOptions {
   readonly signal?: AbortSignal | undefined
   /** Seconds, for the whole emit. */
   readonly timeout?: number
+  /** The event is your own, although its name looks like that of a known one. */
+  readonly custom?: boolean
 }
 
 const REGISTRY_OPTIONS: Checks<RegistryOptions> = {
@@ -55,7 +66,7 @@ const REGISTRY_OPTIONS: Checks<RegistryOptions> = {
   owner: [(value) => typeof value === 'string', 'a string'],
   onDiagnostic: isFunction,
 }
-const EMIT_OPTIONS: Checks<EmitOptions> = { signal: anything, timeout: isSeconds }
+const EMIT_OPTIONS: Checks<EmitOptions> = { signal: anything, timeout: isSeconds, custom: isFlag }
 
 const MAX_DIAGNOSTICS = 100
 const NO_DEFAULTS: object = Object.freeze({})
@@ -198,7 +209,7 @@ export class HookRegistry {
     handler: Handler<never>,
     options: RegisterOptions,
   ): { hook: Hook; off: () => void } {
-    const stem = event === '*' ? event : resolveEvent(event).name
+    const stem = event === '*' ? event : intendedEvent(event, options.custom).name
     const given = options.name ?? handler?.name
     const name = this.#freeName(given || this.#numbered(stem))
     const unnamed = name !== given
@@ -210,8 +221,7 @@ export class HookRegistry {
       onFailure: this.#onFailure,
       diagnostics: this.#sink,
     })
-    const lookalike = lookalikeOf(event)
-    if (lookalike) this.#note(lookalike)
+    if (isUnknown(hook, event, options)) this.#note(unknownEvent(event, `${name} is registered on`))
     this.add(hook)
     const off = () => {
       if (this.#hooks.get(name) === hook) this.unregister(name)
@@ -238,6 +248,21 @@ export class HookRegistry {
     const listeners = this.snapshot().listeners(kind)
     const hooks = listeners ? [...listeners.interceptors, ...listeners.approvers, ...listeners.observers] : []
     return [kind.name, hooks.map((hook) => hook.name)]
+  }
+
+  /** The definitions behind these names, in the same order: BeamAgent's `hook_registry`. */
+  definitions(): Record<string, readonly HookDef[]> {
+    const entries = Object.entries(this.listHandlers())
+    return Object.fromEntries(
+      entries.map(([event, names]) => [event, names.flatMap((name) => this.#definition(event, name))]),
+    )
+  }
+
+  /** A hook value is listed as it was given, so that it can be unregistered by it. */
+  #definition(event: string, name: string): readonly HookDef[] {
+    const hook = this.#hooks.get(name)
+    if (!hook) return []
+    return [this.#defs.get(name) ?? definitionOf(event, hook)]
   }
 
   /** Merged under the data of every emit; replaces what was set before. */
@@ -278,13 +303,11 @@ export class HookRegistry {
   ): Promise<Outcome> {
     // Not an async function: an event that nobody listens to must cost next to nothing.
     try {
-      const kind = resolveEvent(event)
+      const kind = intendedEvent(event, options?.custom)
       checkRequired(kind, this.#defaults === NO_DEFAULTS ? data : { ...this.#defaults, ...data })
       if (options) checkEmitOptions(options)
       const listeners = this.#hooks.size === 0 ? undefined : this.snapshot().listeners(kind)
-      return listeners
-        ? this.#emitTo(kind, listeners, data, options)
-        : Promise.resolve(quietOutcome(data, slipOf(kind)))
+      return listeners ? this.#emitTo(kind, listeners, data, options) : Promise.resolve(quietOutcome(data))
     } catch (error) {
       return Promise.reject(error)
     }
@@ -314,7 +337,7 @@ export class HookRegistry {
     data: object,
     options: EmitOptions = {},
   ): Promise<readonly Data[]> {
-    const kind = resolveEvent(event)
+    const kind = intendedEvent(event, options.custom)
     checkRequired(kind, data)
     const timeoutMs = milliseconds(options.timeout ?? COLLECT_TIMEOUT, 'timeout')
     const listeners = this.snapshot().listeners(kind)
@@ -396,6 +419,11 @@ export class HookRegistry {
   }
 }
 
+/** Observers may hear of things that are no events: of turns, and of models that fail. */
+function isUnknown({ role }: Hook, event: string, { custom }: RegisterOptions): boolean {
+  return event !== '*' && role !== 'observe' && !custom && resolveEvent(event).custom
+}
+
 /** Checked even if nobody listens: a mistake must not wait for the first hook to show. */
 function checkEmitOptions(options: EmitOptions): void {
   checkOptions('emit', options, EMIT_OPTIONS)
@@ -406,6 +434,11 @@ function checkEmitOptions(options: EmitOptions): void {
 
 /** Hooks of the whole process: before session hooks of the same priority, in every session that does not opt out. */
 export const globalHooks: HookRegistry = new HookRegistry({ scope: 'global' })
+
+/** The process-wide hooks by event: BeamAgent's `global_registry`. Empty if there are none. */
+export function globalRegistry(): Record<string, readonly HookDef[]> {
+  return globalHooks.definitions()
+}
 
 /** A registry of these hook values; undefined if there are none. */
 export function buildRegistry(defs: readonly HookDef[] | null | undefined): HookRegistry | undefined {

@@ -5,7 +5,13 @@ import { type Diagnostic, HookError, textOf } from '../base/errors.js'
 import type { Json } from '../base/json.js'
 import { type Checks, checkOptions, isList, isText } from '../base/options.js'
 import { isPromise, type MaybePromise } from '../base/promise.js'
-import { type EventAlias, resolveEvent, resolveNotice } from '../events/events.js'
+import {
+  type EventAlias,
+  type EventKind,
+  intendedEvent,
+  resolveEvent,
+  resolveNotice,
+} from '../events/events.js'
 import type { Handler, HookDef, RegisterOptions, SessionInfo } from '../hooks/hook.js'
 import type { HookSet } from '../hooks/hook-set.js'
 import type { Injection, Outcome } from '../hooks/outcome.js'
@@ -220,7 +226,7 @@ export class Session implements AsyncDisposable {
 
   /** Tells observers what happened, under a name of the embedder's own. Nobody waits; a failure is in hooks.diagnostics. */
   notify(kind: string, payload: object = {}): void {
-    const telling = this.#fire(kind, payload, {}, resolveNotice)
+    const telling = this.#fire(kind, payload, { custom: true }, resolveNotice)
     this.#engine.inBackground(`notify ${kind}`, telling, this.#context.background)
   }
 
@@ -276,10 +282,10 @@ export class Session implements AsyncDisposable {
     event: string,
     data: object,
     options: FireOptions,
-    resolve = resolveEvent,
+    resolve: (name: string, custom?: boolean) => EventKind = intendedEvent,
   ): Promise<FireResult> {
     this.#refuseClosed()
-    return fireEvent(this.#context, resolve(event), data, options)
+    return fireEvent(this.#context, resolve(event, options?.custom), data, options)
   }
 
   /** A call that has begun is finished even if the session was closed meanwhile: hooks must see what was done. */

@@ -9,7 +9,8 @@ import type { Hook } from '../hooks/hook.js'
 import { type Listeners, matches } from '../hooks/hook-set.js'
 import type { Trace } from '../hooks/outcome.js'
 import { idleSkip } from '../run/plan.js'
-import { isGate, type Ran } from '../run/trace.js'
+import type { Ran } from '../run/trace.js'
+import { blocksHere } from '../verdict/final-look.js'
 import type { AuditRecord, Unguarded } from './audit-record.js'
 
 export interface Judged {
@@ -27,7 +28,7 @@ export function isJudged({ kind, ran }: Judged): boolean {
 }
 
 function guards(kind: EventKind, hook: Hook): boolean {
-  return hook.role === 'approve' ? kind.deny === 'block' : isGate(kind, hook)
+  return hook.role === 'approve' ? kind.deny === 'block' : blocksHere(kind, hook)
 }
 
 /** Nothing is unguarded that did not go on. `problems` are those of the files that hooks come from. */

@@ -8,17 +8,24 @@ import { CONTINUE, type HookResult } from '../events/result.js'
 import type { Hook, HookEvent, Origin } from '../hooks/hook.js'
 import { matches } from '../hooks/hook-set.js'
 import { isRefused } from '../run/plan.js'
-import { isGate, type Ran, verdictOf } from '../run/trace.js'
+import { type Ran, verdictOf } from '../run/trace.js'
 
 /** Gates that match the final call and have not seen it, in the order in which they first ran. */
 export function gatesBehind(kind: EventKind, final: HookEvent, ran: readonly Ran[]): readonly Hook[] {
   const value = matcherValue(kind, final.data)
   const behind: Hook[] = []
   for (const [hook, { left }] of lastRuns(ran)) {
-    if (!isGate(kind, hook) || sameJson(left, final.data)) continue
+    if (!blocksHere(kind, hook) || sameJson(left, final.data)) continue
     if ((kind.matcher === null || matches(hook, value)) && !isRefused(hook, final)) behind.push(hook)
   }
   return behind
+}
+
+/** A gate of this event: the event waits for it, and its deny blocks. A hook that only observes is none. */
+export function blocksHere(kind: EventKind, hook: Hook): boolean {
+  const { role, detached, observe } = hook
+  if (kind.deny !== 'block' || role !== 'intercept' || detached || observe) return false
+  return verdictOf(kind, hook, 'deny') === 'deny'
 }
 
 /** A gate that failed has been asked, too. */

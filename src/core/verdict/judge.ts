@@ -3,7 +3,7 @@
 import type { Diagnostic } from '../base/errors.js'
 import type { Data } from '../base/json.js'
 import { endsChain } from '../events/actions.js'
-import { type EventKind, matcherValue, slipOf } from '../events/events.js'
+import { type EventKind, matcherValue } from '../events/events.js'
 import { CONTINUE } from '../events/result.js'
 import type { Hook, HookEvent } from '../hooks/hook.js'
 import { type Listeners, matches } from '../hooks/hook-set.js'
@@ -30,11 +30,10 @@ export interface Judgement {
 }
 
 /** Every diagnostic of a judgement. */
-export function diagnosticsOf({ kind, diagnostics, merged }: Judgement): readonly Diagnostic[] {
+export function diagnosticsOf({ diagnostics, merged }: Judgement): readonly Diagnostic[] {
   // A copy: a hook that was left behind may still note something, and that comes too late.
-  const slips = slipOf(kind)
-  const none = diagnostics.length + merged.diagnostics.length + slips.length === 0
-  return none ? NO_TRACE : [...slips, ...diagnostics, ...merged.diagnostics]
+  const none = diagnostics.length + merged.diagnostics.length === 0
+  return none ? NO_TRACE : [...diagnostics, ...merged.diagnostics]
 }
 
 /** Resolves to what `finish` makes of the judgement. Rejects only when the signal is aborted. */

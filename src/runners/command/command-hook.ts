@@ -61,11 +61,11 @@ export function commandHook(
   handedOn: HandedOn,
 ): Hook {
   const { hook, handler, place } = spec
-  const asker = { name: hook.name, onFailure: hook.onFailure }
   let prepared = false
   const run = async (event: HookEvent, context: HookContext) => {
     if (!prepared) prepared = madeDataFolder(place, context.note)
     const { envFile, ...made } = programFor(event, spec, handedOn, context)
+    const asker: Asker = { name: hook.name, onFailure: context.onFailure }
     const program: Program = { ...made, soFar: (ending) => lastWord(event, ending, asker, context) }
     announce(spec, surroundings, context.note)
     const start = (one: Program) =>

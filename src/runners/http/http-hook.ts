@@ -52,7 +52,7 @@ export function httpHook(
     const env = own.length > 0 ? parentFor(hook.origin.scope, spec.place.projectDir) : {}
     const given = ownHeaders({ headers, own, allowed: http_allowed_env_vars, env }, context.note)
     announce(spec, surroundings, context.note)
-    const asker: Asker = { name: hook.name, onFailure: hook.onFailure, late: hook.detached }
+    const asker: Asker = { name: hook.name, onFailure: context.onFailure, late: hook.detached }
     const soFar = ({ body }: Reply) => {
       const word = decodeUnfinished(event, printedBy(body), asker, context.note)
       if (word) context.lastWord(word)

@@ -27,13 +27,14 @@ export function mcpToolHook(
   servers: McpServers,
 ): Hook {
   const { hook, handler } = spec
-  const asker = { name: hook.name, onFailure: hook.onFailure, late: hook.detached, tool: handler.tool }
   const run = async (event: HookEvent, context: HookContext) => {
     const payload = JSON.parse(encode(event)) as Readonly<Record<string, unknown>>
     const input = toolInput(handler.input ?? {}, payload, context.note)
     announce(spec, surroundings, context.note)
     const result = await servers.call(handler.server, handler.tool, input, context)
-    return readToolResult(event, result, asker, context.note)
+    const { onFailure, note } = context
+    const asker = { name: hook.name, onFailure, late: hook.detached, tool: handler.tool }
+    return readToolResult(event, result, asker, note)
   }
   return { ...hook, run }
 }

@@ -5,7 +5,7 @@ import { plainText } from '../../core/base/text.js'
 import { endsChain } from '../../core/events/actions.js'
 import { resolveEvent } from '../../core/events/events.js'
 import { type HookResult, inject, proceed } from '../../core/events/result.js'
-import type { FailurePolicy, HookEvent } from '../../core/hooks/hook.js'
+import { closesOnFailure, type FailurePolicy, type HookEvent } from '../../core/hooks/hook.js'
 import {
   type Answer,
   type Decision,
@@ -159,9 +159,7 @@ function ended(one: Case, stdout: Stdout): HookResult {
 
 /** If there is no gate to close (Stop and the like, notifications), the answer may as well count. */
 function closes({ event, asker }: Case): boolean {
-  const { deny, denyOnlyClaudeFormat, onFailure } = resolveEvent(event.name)
-  if ((deny !== 'block' && deny !== 'tell') || denyOnlyClaudeFormat) return false
-  return asker.onFailure === 'byEvent' ? onFailure === 'deny' : asker.onFailure === 'block'
+  return closesOnFailure(resolveEvent(event.name), asker.onFailure, false)
 }
 
 // ---- from answer to result ------------------------------------------------------------------------------------

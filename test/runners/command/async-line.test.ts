@@ -215,6 +215,7 @@ describe('its time', NO_HANG, () => {
       session: undefined,
       outcome: undefined,
       note: () => {},
+      onFailure: 'continue',
       printed: () => {},
       lastWord: () => {},
     }

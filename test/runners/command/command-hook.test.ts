@@ -89,6 +89,7 @@ function answer(handler: CommandHandler, setup: Setup = {}): Promise<unknown> {
     session,
     outcome: undefined,
     note: (d) => notes.push(d),
+    onFailure: 'continue',
     printed: (output) => prints.push(output),
     lastWord: () => {},
   }

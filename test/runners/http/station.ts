@@ -139,6 +139,7 @@ export class Station {
       session: { id: 's1' },
       outcome: undefined,
       note: (d) => this.notes.push(d),
+      onFailure: 'continue',
       printed: (output) => this.printed.push(output),
       lastWord: (result) => this.lastWords.push(result),
     }

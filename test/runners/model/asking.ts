@@ -55,6 +55,7 @@ export class Asking {
       session: undefined,
       outcome: undefined,
       note: (d: Diagnostic) => this.notes.push(d),
+      onFailure: 'continue' as const,
       printed: (output: Printed) => this.printed.push(output),
       lastWord: () => {},
     }

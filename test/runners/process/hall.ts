@@ -148,6 +148,7 @@ function contextOf(
     session: undefined,
     outcome,
     note: (d) => notes.push(d),
+    onFailure: 'continue',
     printed: (output) => prints.push(output),
     lastWord: () => {},
   }

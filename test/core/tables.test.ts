@@ -30,6 +30,9 @@ it('a list of three names is seen, one of two is not', () => {
   expect(listsOf(names, "['Stop', 'Setup', 'another']")).toEqual([])
 })
 
+// Nobody else may get the kernel with extra rows.
+afterAll(() => void vi.resetModules())
+
 describe('a new event is a row of the catalogue', () => {
   const GATE: EventRow = {
     when: 'before a deploy',
@@ -41,9 +44,6 @@ describe('a new event is a row of the catalogue', () => {
     denyMeans: 'nothing is deployed',
     onFailure: 'deny',
   }
-
-  // Nobody else may get the kernel with the extra row.
-  afterAll(() => void vi.resetModules())
 
   /** The kernel as it would be with one more row. */
   async function coreWith(name: string, row: EventRow) {
@@ -95,6 +95,37 @@ describe('a new action is a row of the table', () => {
     }
     const closing = VERDICTS.filter((verdict) => 'closes' in ACTIONS[verdict])
     expect(closing).toEqual(['deny', 'abort_turn', 'hard_abort'])
+  })
+
+  it('that the parser, the lattice, the chain and the guarded call follow', async () => {
+    vi.resetModules()
+    const actions = await import('../../src/core/events/actions.js')
+    const pause = { rank: 3.5, closes: true, aborts: 'TURN_ABORTED', exit: 4, said: 'paused', tone: 'open' }
+    Object.assign(actions.ACTIONS, { pause_turn: pause, nudge: { needs: 'contextInjection', tone: 'good' } })
+    const { DEFAULT_SETTINGS, parseResult } = await import('../../src/core/index.js')
+    const { Engine } = await import('../../src/core/session/engine.js')
+    const { Session } = await import('../../src/core/session/session.js')
+    const call = { tool_name: 'Bash', tool_input: {} }
+    const answering = (...answers: readonly object[]) => {
+      const session = new Session(new Engine({}, DEFAULT_SETTINGS, undefined), {})
+      for (const answer of answers) session.register('PreToolUse', () => answer as never)
+      return session
+    }
+
+    expect(() => parseResult({ action: 'nudge' }, [])).toThrow('nudge needs contextInjection')
+    const nudged = await answering({ action: 'nudge', contextInjection: 'go' }).fire('PreToolUse', call)
+    expect(nudged).toMatchObject({ action: 'continue', injections: [{ text: 'go' }] })
+
+    const paused = answering(
+      { action: 'ask_user' },
+      { action: 'pause_turn', reason: 'lunch' },
+      { action: 'deny' },
+    )
+    const outcome = await paused.fire('PreToolUse', call)
+    expect(outcome).toMatchObject({ action: 'pause_turn', reason: 'lunch' })
+    expect(outcome.hooks.map(({ status, why }) => why ?? status)).toEqual(['ran', 'ran', 'ended'])
+    const guarded = paused.callTool({ name: 'Bash', input: {} }, () => 'ran')
+    await expect(guarded).rejects.toMatchObject({ code: 'TURN_ABORTED', message: 'lunch' })
   })
 
   it('and nothing else lists actions, but tables about other systems', () => {

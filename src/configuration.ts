@@ -7,7 +7,7 @@ import { type LoadedConfig, loadConfig, loadSkills } from './config/load.js'
 import { type MergedSettings, silenceText } from './config/merged-settings.js'
 import { runFromCopy, type Settled, TrustGate } from './config/trust-gate.js'
 import type { ConfigWatch } from './config/watch.js'
-import { type Diagnostic, type DiagnosticCode, HookError, textOf } from './core/base/errors.js'
+import { type Diagnostic, HookError, textOf } from './core/base/errors.js'
 import { withoutSecrets } from './core/base/secrets.js'
 import { plainText } from './core/base/text.js'
 import { endsChain } from './core/events/actions.js'
@@ -22,7 +22,7 @@ import type { Surroundings } from './runners/hook-spec.js'
 import type { Runner } from './runners/kind.js'
 import { type KindName, kindOf } from './runners/kinds.js'
 import { startFolder } from './runners/program/environment.js'
-import { type Expectation, expectationText } from './trust/expectation.js'
+import { diagnosticOf, type Expectation, expectationText } from './trust/expectation.js'
 import { type DigestList, preTrusted } from './trust/pre-trusted.js'
 import { type TrustStore, trustStore } from './trust/trust-store.js'
 import type { Untrusted } from './trust/unit.js'
@@ -321,19 +321,6 @@ function closing(spec: ConfiguredHook): ConfiguredHook {
 function projectsOf({ projectDir, outerDirs = [], files = [], plugins = [] }: ConfigSources) {
   if (projectDir !== undefined) return [projectDir, ...outerDirs]
   return [...new Set([...files, ...plugins].map((path) => dirname(path)))]
-}
-
-const CODES: Readonly<Record<Exclude<Expectation['state'], 'as trusted'>, DiagnosticCode>> = {
-  modified: 'trust-kept',
-  missing: 'trust-kept',
-  unreadable: 'trust-unreadable',
-}
-
-function diagnosticOf(expectation: Expectation): readonly Diagnostic[] {
-  const { state, guardedBy } = expectation
-  if (state === 'as trusted') return []
-  const code = guardedBy === 'nothing' ? 'trust-unguarded' : CODES[state]
-  return [{ code, text: plainText(expectationText(expectation)) }]
 }
 
 /** Whoever is stopped by a hook that is not in the project as it was trusted is told so. */

@@ -22,7 +22,7 @@ export function pluginsDir({ base }: Target): string {
   return hooksDirOf(base)
 }
 
-export function lockPath({ base }: Target): string {
+export function lockPath({ base }: Pick<Target, 'base'>): string {
   return join(resolve(base), '.amplifier', 'hooks.lock.json')
 }
 

@@ -1,6 +1,7 @@
 // What the user expects of a project: the gates of everything that was trusted there, whatever became of its files.
 
-import { visibleName } from '../core/base/text.js'
+import type { Diagnostic, DiagnosticCode } from '../core/base/errors.js'
+import { plainText, visibleName } from '../core/base/text.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import type { TrustRecord, UnitHook } from './unit.js'
 
@@ -143,6 +144,20 @@ function typedName({ name, projectDir }: TrustRecord, here: string | undefined):
 /** Everything that the user should be told: what happened, and what to do. */
 export function expectationText({ state, why, repair }: Expectation): string {
   return state === 'as trusted' ? '' : `${why} ${repair}`
+}
+
+const CODES: Readonly<Record<Exclude<Expectation['state'], 'as trusted'>, DiagnosticCode>> = {
+  modified: 'trust-kept',
+  missing: 'trust-kept',
+  unreadable: 'trust-unreadable',
+}
+
+/** Nothing if it is as trusted. */
+export function diagnosticOf(expectation: Expectation): readonly Diagnostic[] {
+  const { state, guardedBy } = expectation
+  if (state === 'as trusted') return []
+  const code = guardedBy === 'nothing' ? 'trust-unguarded' : CODES[state]
+  return [{ code, text: plainText(expectationText(expectation)) }]
 }
 
 const MONTHS = 'January February March April May June July August September October November December'.split(

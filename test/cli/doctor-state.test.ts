@@ -40,7 +40,11 @@ describe('trust', () => {
     await trusted()
     expect(await scene.codes()).toEqual([])
     scene.ofProject(['false'])
-    expect(await scene.only('modified')).toMatchObject({ severity: 'broken' })
+    expect(await scene.only('trust-kept')).toMatchObject({
+      severity: 'broken',
+      file,
+      fix: expect.stringContaining('carabiner trust project'),
+    })
   })
 
   it('what cannot be trusted as it is', async () => {
@@ -56,15 +60,19 @@ describe('trust', () => {
     const file = scene.write('.amplifier/hooks/plug/hooks.json', configured(['true']))
     await trusted()
     removeAll(dirname(file))
-    expect(await scene.only('trust-stale')).toMatchObject({ severity: 'note', fix: 'carabiner untrust plug' })
+    expect(await scene.only('trust-kept')).toMatchObject({
+      severity: 'broken',
+      text: expect.stringContaining('is no longer in this project and still guards it.'),
+      fix: 'Keep it: do nothing. Remove it: carabiner untrust plug.',
+    })
   })
 
   it('records that cannot be read', async () => {
     scene.ofProject(['true'])
     scene.write(join(dataHome(), 'trust'), '')
     expect(await scene.codes()).toEqual([
-      'broken untrusted',
       'broken trust-unreadable',
+      'broken untrusted',
       'broken folder-unusable',
     ])
   })
@@ -503,7 +511,7 @@ describe('what strangers wrote', () => {
     const store = trustStore()
     for (const unit of unitsOf(specs).keys()) store.trust(unit, store.look(unit).digest)
     removeAll(join(scene.folder, '.amplifier/hooks/$(touch x)'))
-    expect((await scene.only('trust-stale')).fix).toBe(`carabiner untrust '$(touch x)'`)
+    expect((await scene.only('trust-kept')).fix).not.toContain('touch')
   })
 
   it('stands on one line, and controls no terminal', async () => {

@@ -125,6 +125,7 @@ it('as JSON', async () => {
     hooks: { ready: 1, untrusted: 0, modified: 0, disabled: 0 },
     cannotStart: [],
     matchesNothing: [],
+    expectations: [],
     events: { Stop: 1 },
     untrusted: [],
     diagnostics: [],

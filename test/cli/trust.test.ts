@@ -234,6 +234,7 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
         },
       ],
       trusted: [],
+      expectations: [],
       diagnostics: [],
     })
     expect((await fire()).code).toBe(0)

@@ -7,6 +7,7 @@ import { localTime } from '../../core/base/time.js'
 import type { ListedHook } from '../../hooks.js'
 import { runsProgram } from '../../runners/kinds.js'
 import type { HookStats } from '../../store/audit/stats.js'
+import type { Expectation } from '../../trust/expectation.js'
 import type { Untrusted } from '../../trust/unit.js'
 import type { Command } from '../command.js'
 import { plainData } from '../output.js'
@@ -25,11 +26,12 @@ import {
   shortPath,
   waitingLines,
 } from '../print/lines.js'
-import { typedTrust } from '../print/next-command.js'
+import { typed, typedTrust } from '../print/next-command.js'
 import { type Tick, ticking, withProgress } from '../print/progress.js'
 import { severityOf } from '../print/severity.js'
 import type { Paint } from '../print/terminal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
+import { exitOf, hasChanged, unmetIn, unsaid } from '../why/unmet.js'
 
 const OPTIONS = {
   stats: { type: 'boolean', help: 'Add statistics from the audit.' },
@@ -42,6 +44,10 @@ export const command: Command<typeof OPTIONS> = {
   positionals: [],
   about: 'Runs nothing. Broken files are reported, and do not hide the others.',
   options: OPTIONS,
+  exits: [
+    [0, 'what was trusted here is here as it was trusted'],
+    [1, 'something that was trusted, listed or installed is changed or missing'],
+  ],
   examples: [
     { does: 'The hooks of this project and your own.', line: 'carabiner list' },
     {
@@ -57,14 +63,16 @@ export const command: Command<typeof OPTIONS> = {
       ? await withProgress('reading the audit', output, (tick) => statsIn(projectOf(options), tick))
       : undefined
     const listed = hooks.list().map((hook) => (stats ? { ...hook, stats: stats(hook) } : hook))
+    const { expectations, notices } = await unmetIn(options, hooks.expectations())
     const found = {
       project: projectOf(options),
       hooks: listed,
       untrusted: hooks.untrusted(),
-      diagnostics: noticesOf(hooks),
+      expectations,
+      diagnostics: [...noticesOf(hooks), ...notices],
     }
     await hooks.close()
-    return output.result(found, (paint) => listLines(found, options, paint))
+    return output.result(found, (paint) => listLines(found, options, paint), exitOf(found))
   },
 }
 
@@ -87,26 +95,30 @@ interface Found {
   readonly project: string
   readonly hooks: readonly Counted[]
   readonly untrusted: readonly Untrusted[]
+  /** What was trusted, listed or installed, and is changed or missing. */
+  readonly expectations: readonly Expectation[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
 async function listLines(
-  { hooks, untrusted, diagnostics }: Found,
+  { hooks, untrusted, expectations, diagnostics }: Found,
   sources: Sources,
   paint: Paint,
 ): Promise<readonly string[]> {
   const first = hooks.length === 0 && diagnostics.length === 0 ? await stepsFor(sources) : []
-  const broken = diagnostics.find(({ code, file }) => file !== undefined && severityOf(code) === 'broken')
+  const broken = diagnostics.find(
+    ({ code, file }) => file !== undefined && severityOf(code) === 'broken' && !code.startsWith('trust-'),
+  )
   const groups = grouped(plainData(hooks), ({ file, source }) => file ?? source)
   return [
     ...projectLine(sources, paint),
     ...[...groups].flatMap(([file, group]) => [...fitted(groupLines(file, group, paint)), '']),
     ...fitted([summary(hooks)]),
-    ...untrusted.flatMap((unit) => waitingLines(unit, paint)),
+    ...untrusted.filter(unsaid(expectations)).flatMap((unit) => waitingLines(unit, paint)),
     ...noticeLines(plainData(diagnostics), paint),
     ...nextLines(plainData(first), paint),
     ...(broken ? nextLines([`Correct ${placeOf(plainData(broken))}`], paint) : []),
-    ...(untrusted.length > 0 ? nextLines([typedTrust(namesOf(untrusted), sources)], paint) : []),
+    ...nextLines(nextOf({ untrusted, expectations }, sources), paint),
   ]
 }
 
@@ -115,8 +127,15 @@ async function stepsFor(sources: Sources): Promise<readonly string[]> {
   return firstSteps(sources)
 }
 
-function namesOf(units: readonly Untrusted[]): readonly string[] {
-  return units.map(({ name }) => name)
+function nextOf(
+  { untrusted, expectations }: Pick<Found, 'untrusted' | 'expectations'>,
+  sources: Sources,
+): readonly string[] {
+  const waiting = untrusted.filter(unsaid(expectations)).map(({ name }) => name)
+  return [
+    ...(hasChanged(expectations) ? [typed(['trust', '--mine'], sources, false)] : []),
+    ...(waiting.length > 0 ? [typedTrust(waiting, sources)] : []),
+  ]
 }
 
 /** Commands are shown whole: a command that is cut off cannot be reviewed. */
@@ -138,13 +157,16 @@ function groupLines(file: string, hooks: readonly Counted[], paint: Paint): read
   ]
 }
 
-function ran({ command, kind, state, why, role, stats }: Counted): string {
+function ran({ command, kind, state, why, kept, role, stats }: Counted): string {
   const asks = runsProgram(kind) ? '' : `${kind}: `
   const what = command === undefined ? `a hook of kind ${kind}` : `${asks}${command}`
   const aside = role === 'intercept' ? '' : ` (${role})`
   const off = state === 'disabled' && why ? `\n${why}` : ''
-  return `${what}${aside}${off}${stats === undefined ? '' : `\n${statsText(stats)}`}`
+  const instead = kept === undefined ? '' : `\nas you trusted it: ${KEPT[kept]}`
+  return `${what}${aside}${off}${instead}${stats === undefined ? '' : `\n${statsText(stats)}`}`
 }
+
+const KEPT = { modified: 'it was changed since', missing: 'it is gone' } as const
 
 /** `12 runs, 1 failure, 3 denies, median 14 ms, last 2026-01-31 12:00:00`. */
 function statsText(stats: HookStats | null): string {

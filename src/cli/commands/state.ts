@@ -4,6 +4,7 @@ import { matchesNothing } from '../../config/matcher-slips.js'
 import type { Diagnostic } from '../../core/base/errors.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { ListedHook } from '../../hooks.js'
+import type { Expectation } from '../../trust/expectation.js'
 import type { Untrusted } from '../../trust/unit.js'
 import type { Command } from '../command.js'
 import { plainData } from '../output.js'
@@ -14,6 +15,7 @@ import type { Paint } from '../print/terminal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 import { version } from '../version.js'
 import { takenBy } from '../why/matching.js'
+import { exitOf, hasChanged, unmetIn, unsaid } from '../why/unmet.js'
 
 const OPTIONS = {
   ...SOURCE_OPTIONS,
@@ -26,6 +28,10 @@ export const command: Command<typeof OPTIONS> = {
   positionals: [],
   about: '',
   options: OPTIONS,
+  exits: [
+    [0, 'what was trusted here is here as it was trusted'],
+    [1, 'something that was trusted, listed or installed is changed or missing'],
+  ],
   examples: [
     { does: 'What is the state of this project?', line: 'carabiner' },
     { does: 'Why does my hook not run?', line: 'carabiner explain PreToolUse --tool Bash' },
@@ -41,10 +47,12 @@ export const command: Command<typeof OPTIONS> = {
     const hooks = await openHooks(options)
     const { cannotStart } = await import('../doctor/faults.js')
     const listed = hooks.list()
+    const { expectations, notices } = await unmetIn(options, hooks.expectations())
     const found = {
       hooks: listed,
       untrusted: hooks.untrusted(),
-      diagnostics: noticesOf(hooks),
+      expectations,
+      diagnostics: [...noticesOf(hooks), ...notices],
       cannotStart: (await cannotStart(listed, options, hooks.settings)).map(({ name }) => name),
       matchesNothing: listed
         .filter((hook) => hook.state === 'ready' && matchesNothing(hook))
@@ -52,7 +60,7 @@ export const command: Command<typeof OPTIONS> = {
     }
     await hooks.close()
     const state = await stateOf(found, options)
-    return output.result(state, (paint) => stateLines(state, paint))
+    return output.result(state, (paint) => stateLines(state, paint), exitOf(state))
   },
 }
 
@@ -69,16 +77,19 @@ interface State {
   readonly events: Readonly<Record<string, number>>
   /** Plugins, skills and hook files that wait for trust. */
   readonly untrusted: readonly Untrusted[]
+  /** What was trusted, listed or installed, and is changed or missing. */
+  readonly expectations: readonly Expectation[]
   readonly diagnostics: readonly Diagnostic[]
   readonly next: readonly string[]
 }
 
-interface Found extends Pick<State, 'untrusted' | 'diagnostics' | 'cannotStart' | 'matchesNothing'> {
+interface Found
+  extends Pick<State, 'untrusted' | 'expectations' | 'diagnostics' | 'cannotStart' | 'matchesNothing'> {
   readonly hooks: readonly ListedHook[]
 }
 
 async function stateOf(found: Found, sources: Sources): Promise<State> {
-  const { hooks, untrusted, diagnostics, cannotStart, matchesNothing } = found
+  const { hooks, untrusted, expectations, diagnostics, cannotStart, matchesNothing } = found
   const count = (state: ListedHook['state']) => hooks.filter((hook) => hook.state === state).length
   const events = grouped(hooks.flatMap(knownEventsOf), (event) => event)
   return {
@@ -94,6 +105,7 @@ async function stateOf(found: Found, sources: Sources): Promise<State> {
     matchesNothing,
     events: Object.fromEntries([...events].map(([event, some]) => [event, some.length])),
     untrusted,
+    expectations,
     diagnostics,
     next: await nextOf(found, sources),
   }
@@ -101,18 +113,19 @@ async function stateOf(found: Found, sources: Sources): Promise<State> {
 
 /** The worst comes first: switched off, broken, not trusted, missing. */
 async function nextOf(
-  { hooks, untrusted, diagnostics, cannotStart, matchesNothing }: Found,
+  { hooks, untrusted, expectations, diagnostics, cannotStart, matchesNothing }: Found,
   sources: Sources,
 ): Promise<readonly string[]> {
   if (diagnostics.some(({ code }) => code === 'bypassed')) return ['unset CARABINER_OFF']
-  const broken = diagnostics.find((one) => one.file !== undefined)
-  const names = untrusted.map(({ name }) => name)
+  const broken = diagnostics.find(({ file, code }) => file !== undefined && !code.startsWith('trust-'))
+  const names = untrusted.filter(unsaid(expectations)).map(({ name }) => name)
   const idle = new Set([...cannotStart, ...matchesNothing])
   const ready = hooks.find(({ state, name }) => state === 'ready' && !idle.has(name))
   const isEmpty = hooks.length === 0 && !broken
   const next = [
     ...(broken ? [`Correct ${placeOf(broken)}`] : []),
     ...(cannotStart.length > 0 ? [typed(['doctor'], sources)] : []),
+    ...(hasChanged(expectations) ? [typed(['trust', '--mine'], sources, false)] : []),
     ...(names.length > 0 ? [typedTrust(names, sources)] : []),
     ...(ready ? [typed(['explain', ...questionAbout(ready)], sources)] : []),
     ...(isEmpty || (ready && !broken && names.length === 0) ? await stepsFor(sources, isEmpty) : []),
@@ -144,14 +157,17 @@ function stateLines(given: State, paint: Paint): readonly string[] {
   const { ready, untrusted, modified, disabled } = state.hooks
   const faulty = state.cannotStart.length
   const idle = state.matchesNothing.filter((name) => !state.cannotStart.includes(name)).length
-  const waiting = state.untrusted.length
+  const untold = state.untrusted.filter(unsaid(state.expectations))
+  const waiting = untold.length
   const events = Object.entries(state.events).map(([event, count]) => `${event} ${count}`)
   const rows = [
     `${counted(ready - faulty - idle, 'hook')} ready`,
     ...(faulty > 0 ? [paint.red(`${faulty} cannot start`)] : []),
     ...(idle > 0 ? [paint.red(`${idle} ${idle === 1 ? 'matches' : 'match'} nothing`)] : []),
     ...(untrusted > 0 ? [paint.yellow(`${untrusted} untrusted: not run until trusted`)] : []),
-    ...(modified > 0 ? [paint.red(`${modified} modified since you trusted them: not run`)] : []),
+    ...(modified > 0
+      ? [paint.red(`${modified} modified since you trusted them: not run until trusted`)]
+      : []),
     ...(disabled > 0 ? [paint.yellow(`${disabled} disabled`)] : []),
     ...(events.length > 0 ? [paint.dim(events.join(', '))] : []),
   ]
@@ -161,7 +177,7 @@ function stateLines(given: State, paint: Paint): readonly string[] {
       ...rows.map((row) => `  ${row}`),
       ...(waiting > 0 ? [paint.yellow(`  ${waiting} ${waiting === 1 ? 'waits' : 'wait'} for trust`)] : []),
     ]),
-    ...state.untrusted.flatMap((unit) => waitingLines(unit, paint, 4)),
+    ...untold.flatMap((unit) => waitingLines(unit, paint, 4)),
     ...noticeLines(state.diagnostics, paint, 2),
     ...nextLines(state.next, paint),
   ]

@@ -7,6 +7,7 @@ import { didYouMean, visible, visibleName } from '../../core/base/text.js'
 import { isFolder } from '../../files/folder.js'
 import { realOf } from '../../files/within.js'
 import { isCalled } from '../../plugins/plugin-name.js'
+import { expectationText } from '../../trust/expectation.js'
 import { isExecutable, type Unit } from '../../trust/unit.js'
 import { unseenCode } from '../../trust/unseen-code.js'
 import { type Command, choiceOf, type Options } from '../command.js'
@@ -14,17 +15,25 @@ import { agrees, canAsk } from '../confirm.js'
 import { readPayload } from '../fire/payload.js'
 import { type Output, plainData } from '../output.js'
 import { checkPerson } from '../person.js'
-import { changeLines, differenceData, reviewLines, type Shown } from '../plugins/print-review.js'
+import {
+  canShowChange,
+  changeLines,
+  differenceData,
+  reviewLines,
+  type Shown,
+} from '../plugins/print-review.js'
 import { findUnits, show, type Units } from '../plugins/review.js'
-import { counted, noticeLines, projectLine } from '../print/lines.js'
+import { counted, labelled, noticeLines, projectLine } from '../print/lines.js'
 import { typed } from '../print/next-command.js'
 import { painter } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, type Places, projectFolder } from '../sources.js'
+import { exitOf, type Unmet, unmetIn } from '../why/unmet.js'
 
 const OPTIONS = {
   yes: { type: 'boolean', help: 'Do not ask: trust what is shown.' },
   show: { type: 'boolean', help: 'Only show, including what is already trusted.' },
+  mine: { type: 'boolean', help: 'Take your own changes; show only what changed.' },
   full: { type: 'boolean', help: 'Show the whole text of every file, and every remark.' },
   payload: {
     type: 'string',
@@ -42,15 +51,17 @@ export const command: Command<typeof OPTIONS> = {
   about:
     'WHAT is the name or path of a plugin or hook file; default: everything that waits. Shows what would run on which ' +
     'events, what to look at closely, what changed since you last trusted it, the files that run and the names of the ' +
-    'others; then asks. Exactly what was shown is trusted: a plugin is copied, and the copy runs. Runs nothing.',
+    'others; then asks. Exactly what was shown is trusted: a plugin is copied, and the copy runs. Runs nothing. What you ' +
+    'trust guards on as you trusted it until you review the new version, or take trust back with `carabiner untrust`.',
   options: OPTIONS,
   exits: [
     [0, 'trusted, or nothing to do'],
-    [1, 'something was left untrusted; with --json also if it was only shown'],
+    [1, 'something was left untrusted; with --json also if only shown, or missing'],
   ],
   examples: [
     { does: 'Show what there is, with the digests for --pre-trusted.', line: 'carabiner trust --show' },
     { does: 'Look at everything that waits, and decide.', line: 'carabiner trust' },
+    { does: 'You changed your own hook: see the change, and take it.', line: 'carabiner trust --mine' },
     { does: 'For a program: shows, and trusts nothing.', line: 'carabiner trust --json' },
   ],
   mayRun({ options }) {
@@ -68,15 +79,17 @@ export const command: Command<typeof OPTIONS> = {
     })
     const asked = whats.length === 0 ? units : [...new Set(named)]
     // A program is told everything, a person only what is to be decided.
-    const shown = asked.map((unit) => show(found, unit))
-    if (output.json) return document(shown, found, options, output)
+    const shown = asked.map((unit) => show(found, unit)).filter((one) => !options.mine || isMine(one))
+    const unmet = await unmetIn(options, await found.expectations())
+    if (output.json) return document({ shown, unmet }, found, options, output)
     const where = projectLine(options, painter(1))
     if (where.length > 0) await output.print(where)
     if (found.diagnostics.length > 0)
       await output.complain(noticeLines(plainData(found.diagnostics), painter(2)))
-    if (options.show) return showAll(shown, options.full, output)
+    await tellMissing(unmet, output)
+    if (options.show) return showAll(shown, options, output)
     const waiting = shown.filter(({ state }) => state !== 'trusted')
-    if (waiting.length === 0) return nothingToDo(shown, whats, output)
+    if (waiting.length === 0) return nothingToDo(shown, whats, options, output)
     return decide(waiting, found, options, output)
   },
 }
@@ -124,12 +137,30 @@ function checkOne(what: string, units: readonly Unit[]): void {
 
 // ---- for people -----------------------------------------------------------------------------------------------
 
-async function showAll(shown: readonly Shown[], isFull: boolean, output: Output): Promise<number> {
+/** Nothing waits in their place, so that no review would tell. */
+async function tellMissing({ expectations }: Unmet, output: Output): Promise<void> {
+  const paint = painter(1)
+  const missing = expectations.filter(({ state }) => state !== 'modified')
+  if (missing.length > 0)
+    await output.print(missing.flatMap((one) => labelled(one.state, expectationText(one), paint.yellow)))
+}
+
+/** The user trusts an older version of it. */
+function isMine({ state, review }: Shown): boolean {
+  return state !== 'trusted' && review?.record !== undefined
+}
+
+/** For your own change the change is enough, if it can be shown. */
+function linesOf(shown: Shown, { mine, full }: How): readonly string[] {
+  return mine && !full && canShowChange(shown) ? changeLines(shown) : reviewLines(shown, full)
+}
+
+async function showAll(shown: readonly Shown[], how: How, output: Output): Promise<number> {
   if (shown.length === 0) {
-    await output.print(['nothing came with this project: there is nothing to trust'])
+    await output.print([how.mine ? NOT_CHANGED : NOTHING_CAME])
     return EXIT.ok
   }
-  const lines = shown.flatMap((one) => [...reviewLines(one, isFull), ''])
+  const lines = shown.flatMap((one) => [...linesOf(one, how), ''])
   const digests = shown.flatMap(({ unit, review, problems }) =>
     review && problems.length === 0 ? [`${review.digest}  # ${visible(unit.name)}`] : [],
   )
@@ -137,17 +168,23 @@ async function showAll(shown: readonly Shown[], isFull: boolean, output: Output)
   return EXIT.ok
 }
 
+const NOTHING_CAME = 'nothing came with this project: there is nothing to trust'
+const NOT_CHANGED = 'nothing that you trust here was changed'
+
 async function nothingToDo(
   shown: readonly Shown[],
   whats: readonly string[],
+  { mine }: How,
   output: Output,
 ): Promise<number> {
+  if (mine) {
+    await output.print([NOT_CHANGED])
+    return EXIT.ok
+  }
   const known = shown.length > 0
   const said = whats.length === 0 ? 'everything here' : whats.map(visibleName).join(', ')
   await output.print([
-    known
-      ? `${said} ${whats.length > 1 ? 'are' : 'is'} trusted already`
-      : 'nothing came with this project: there is nothing to trust',
+    known ? `${said} ${whats.length > 1 ? 'are' : 'is'} trusted already` : NOTHING_CAME,
     ...shown.flatMap(changeLines),
   ])
   return EXIT.ok
@@ -156,14 +193,15 @@ async function nothingToDo(
 async function decide(
   waiting: readonly Shown[],
   { store }: Units,
-  { yes, full }: How,
+  how: How,
   output: Output,
 ): Promise<number> {
+  const { yes } = how
   const mayAsk = !yes && canAsk(output)
   if (mayAsk) checkPerson('Trusting')
   let isDone = true
   for (const one of waiting) {
-    await (full ? output.page(reviewLines(one, full)) : output.print(reviewLines(one)))
+    await (how.full ? output.page(linesOf(one, how)) : output.print(linesOf(one, how)))
     const { unit, review, problems } = one
     const name = visibleName(unit.name)
     if (!review || problems.length > 0) {
@@ -212,7 +250,7 @@ interface TrustedUnit {
 }
 
 async function document(
-  shown: readonly Shown[],
+  { shown, unmet }: { readonly shown: readonly Shown[]; readonly unmet: Unmet },
   { store, diagnostics }: Units,
   given: How,
   output: Output,
@@ -234,13 +272,16 @@ async function document(
     }
   }
   const units = shown.map((one) => unitData(one, store, full))
+  const taken = new Set(trusted.map(({ path }) => path))
+  const expectations = unmet.expectations.filter(({ unit }) => !taken.has(unit.path))
   await output.document({
     project: projectFolder(given),
     units,
     trusted,
-    diagnostics: [...diagnostics, ...failures],
+    expectations,
+    diagnostics: [...diagnostics, ...unmet.notices, ...failures],
   })
-  return units.every(({ state }) => state === 'trusted') ? EXIT.ok : EXIT.failed
+  return units.every(({ state }) => state === 'trusted') ? exitOf({ expectations }) : EXIT.failed
 }
 
 function unitData(

@@ -14,10 +14,12 @@ import type { Checked, Finding } from './finding.js'
 export function configuration({ notices, files, hooks }: Facts): Checked {
   return {
     what: `${counted(files.length, 'file')}, ${counted(hooks.length, 'hook')}`,
-    // The family of matchers says more about those.
-    findings: notices.filter(({ code }) => code !== 'matcher-never').map(finding),
+    findings: notices.filter(({ code }) => !ELSEWHERE.test(code)).map(finding),
   }
 }
+
+/** The families of matchers and trust say more about those. */
+const ELSEWHERE = /^(?:matcher-never|trust-)/
 
 function finding(notice: Diagnostic): Finding {
   const { code, text, file, line } = notice

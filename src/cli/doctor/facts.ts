@@ -5,8 +5,10 @@ import type { ConfiguredHook } from '../../config/configured-hook.js'
 import type { MergedSettings } from '../../config/merged-settings.js'
 import type { Diagnostic } from '../../core/base/errors.js'
 import type { ListedHook } from '../../hooks.js'
+import type { Expectation } from '../../trust/expectation.js'
 import type { Untrusted } from '../../trust/unit.js'
 import { noticesOf, openHooks, projectFolder, readFiles, type Sources } from '../sources.js'
+import { unmetIn } from '../why/unmet.js'
 
 export interface Facts {
   readonly sources: Sources
@@ -18,6 +20,8 @@ export interface Facts {
   readonly files: readonly string[]
   readonly hooks: readonly ListedHook[]
   readonly untrusted: readonly Untrusted[]
+  /** What was trusted, listed or installed, and is changed or missing. */
+  readonly expectations: readonly Expectation[]
   readonly settings: MergedSettings
   readonly notices: readonly Diagnostic[]
 }
@@ -27,6 +31,7 @@ export async function gather(sources: Sources): Promise<Facts> {
   const known = {
     hooks: hooks.list(),
     untrusted: hooks.untrusted(),
+    expectations: (await unmetIn(sources, hooks.expectations())).expectations,
     settings: hooks.settings,
     notices: noticesOf(hooks),
   }

@@ -148,7 +148,7 @@ function ofPlugin({ name, path, state, scope, source }: InstalledPlugin): readon
       severity: 'broken',
       code: 'plugin-missing',
       file: path,
-      text: `the plugin ${shown} was installed from ${visible(source ?? '')}, and its folder is gone: its hooks do not run`,
+      text: `the plugin ${shown} was installed from ${visible(source ?? '')}, and its folder is gone`,
       fix: `carabiner update ${typed}${here}   # or, if it is not wanted: carabiner uninstall ${typed}${here}`,
     },
   ]

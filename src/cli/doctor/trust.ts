@@ -9,9 +9,11 @@ import { localTime } from '../../core/base/time.js'
 import { projectKey, type Switch, SwitchStore, undoing } from '../../plugins/switches.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { approvalsIn, fileStores } from '../../store/file-stores.js'
+import { diagnosticOf } from '../../trust/expectation.js'
 import { findUnits, show } from '../plugins/review.js'
 import { counted, grouped, placeOf } from '../print/lines.js'
 import { typed, typedTrust } from '../print/next-command.js'
+import { unsaid } from '../why/unmet.js'
 import type { Facts } from './facts.js'
 import { at, type Checked, type Finding, type FindingCode } from './finding.js'
 
@@ -21,6 +23,7 @@ export async function trust(facts: Facts): Promise<Checked> {
   return {
     what: `${ready} of ${counted(hooks.length, 'hook')} may run`,
     findings: [
+      ...unmet(facts),
       ...(await waiting(facts)),
       ...bySettings(facts),
       ...(await guarded('switches-unreadable', () => bySwitch(facts))),
@@ -31,10 +34,25 @@ export async function trust(facts: Facts): Promise<Checked> {
 
 // ---- trust ----------------------------------------------------------------------------------------------------
 
-async function waiting({ untrusted, sources, project }: Facts): Promise<readonly Finding[]> {
+/** Something that was trusted or listed, and is not there as such. The family of plugins tells about lock files. */
+function unmet({ expectations }: Facts): readonly Finding[] {
+  return expectations
+    .filter(({ digest, state }) => digest !== undefined || state === 'unreadable')
+    .flatMap((one) =>
+      diagnosticOf(one).map(({ code }) => ({
+        severity: 'broken',
+        code,
+        file: one.unit.path,
+        text: one.why,
+        fix: one.repair,
+      })),
+    )
+}
+
+async function waiting({ untrusted, expectations, sources, project }: Facts): Promise<readonly Finding[]> {
   if (sources['trust-all']) return []
   const units = await findUnits(sources, undefined)
-  const waits = untrusted.map(({ name, path, state, why, hooks }): Finding => {
+  const waits = untrusted.filter(unsaid(expectations)).map(({ name, path, state, why, hooks }): Finding => {
     const unit = [...units.units.keys()].find((one) => one.path === path)
     const [problem] = unit ? show(units, unit).problems : []
     const isModified = state === 'modified'
@@ -51,13 +69,20 @@ async function waiting({ untrusted, sources, project }: Facts): Promise<readonly
           : `Put that right, then: ${typedTrust([name], sources)}`,
     }
   })
-  const stale = await guarded('trust-unreadable', () => staleRecords(units.store.records(), project))
+  if (expectations.some(({ state }) => state === 'unreadable')) return waits
+  const expected = new Set(expectations.map(({ unit }) => unit.path))
+  const stale = await guarded('trust-unreadable', () =>
+    staleRecords(
+      units.store.records().filter(({ path }) => !expected.has(path)),
+      project,
+    ),
+  )
   return [...waits, ...stale]
 }
 
 type Records = ReturnType<Awaited<ReturnType<typeof findUnits>>['store']['records']>
 
-/** Records of this project whose unit is gone: it would be trusted again if it came back unchanged. */
+/** Records of what was named once with --plugin or --config, and is gone. */
 function staleRecords(records: Records, project: string): readonly Finding[] {
   return records
     .filter((record) => record.projectDir === project && !existsSync(record.path))

@@ -105,6 +105,16 @@ export function changeLines(shown: Shown): readonly string[] {
   return rows.length === 0 ? [] : ['', ...head(shown, paint), ...margined(rows, screenWidth())]
 }
 
+/** False if what was there before is not known any more, or is no text. */
+export function canShowChange({ review }: Shown): boolean {
+  const differences = review?.differences ?? []
+  return differences.length > 0 && differences.every((one) => 'hook' in one || isWhole(one))
+}
+
+function isWhole(one: Exclude<Difference, { readonly hook: UnitHook }>): boolean {
+  return one.what === 'mode-changed' || one.what === 'program-moved' || diffLines(one).length > 0
+}
+
 function screenWidth(): number {
   const columns = width()
   return columns === Infinity ? PIPE_COLUMNS : columns

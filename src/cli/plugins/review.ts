@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import type { ConfiguredHook } from '../../config/configured-hook.js'
 import { loadConfig, loadSkills } from '../../config/load.js'
+import { TrustGate } from '../../config/trust-gate.js'
 import { unitsOf } from '../../config/units.js'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import type { Skill } from '../../core/session/session-store.js'
@@ -12,6 +13,7 @@ import type { LockEntry } from '../../plugins/lock-file.js'
 import type { Origin } from '../../plugins/sources/accepted-source.js'
 import { pluginsDir, type Target } from '../../plugins/target.js'
 import { kindOf } from '../../runners/kinds.js'
+import type { Expectation } from '../../trust/expectation.js'
 import { preTrusted } from '../../trust/pre-trusted.js'
 import type { Difference } from '../../trust/review.js'
 import { risksOf } from '../../trust/risks.js'
@@ -32,6 +34,8 @@ export interface Units {
   /** Each unit's hooks, in the same order as in the unit. */
   readonly units: ReadonlyMap<Unit, readonly ConfiguredHook[]>
   readonly diagnostics: readonly Diagnostic[]
+  /** What the user trusts here, and what became of it. */
+  readonly expectations: () => Promise<readonly Expectation[]>
 }
 
 /** `loaded`: the payload of a `skill:loaded`, whose hooks are not in a file. */
@@ -40,10 +44,14 @@ export async function findUnits(places: Places, loaded: Payload | undefined): Pr
   const config = await loadConfig(sources)
   const skills: readonly Skill[] = loaded ? [loadedSkill(loaded)] : []
   const ofSkills = await loadSkills(skills, sources, config)
+  const store = openStore(places)
   return {
-    store: openStore(places),
+    store,
     units: unitsOf([...config.specs, ...ofSkills.specs]),
     diagnostics: [...config.diagnostics, ...ofSkills.diagnostics],
+    expectations: async () =>
+      (await new TrustGate(store).settle(config, sources, [sources.projectDir, ...(sources.outerDirs ?? [])]))
+        .expectations,
   }
 }
 

@@ -281,7 +281,7 @@ export const DIAGNOSTIC_CODES = {
   },
   'trust-unguarded': {
     means:
-      'Something that was trusted in this project is not there any more, and nothing guards in its place.',
+      'Something that was trusted, listed as trusted or installed in this project is not there, and nothing guards in its place.',
     todo: 'Put it back, or take your trust back with carabiner untrust. The setting trust_missing decides what happens meanwhile.',
   },
   'trust-unreadable': {

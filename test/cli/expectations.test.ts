@@ -1,0 +1,213 @@
+// What was trusted, listed or installed and is not there as such: every command that shows the state says so, and exits 1.
+
+import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeAll } from '../trust/hostile-project.js'
+import { Project, withProgram } from './program.js'
+
+withProgram()
+
+let project: Project
+beforeEach(() => {
+  project = new Project()
+})
+afterEach(() => project.remove())
+
+const carabiner = (...args: readonly string[]) => project.call(args)
+const FOLDER = '.amplifier/hooks/guard'
+const SCRIPT = `${FOLDER}/check.sh`
+
+function guard(matcher = 'Bash'): void {
+  const hooks = [{ type: 'command', command: '"$CLAUDE_PLUGIN_ROOT"/check.sh' }]
+  project.file(`${FOLDER}/hooks.json`, { hooks: { PreToolUse: [{ matcher, hooks }] } })
+  project.file(SCRIPT, '#!/bin/sh\necho no >&2\nexit 2\n', 0o755)
+}
+
+async function trusted(): Promise<void> {
+  guard()
+  expect((await carabiner('trust', '--yes')).code).toBe(0)
+}
+
+const COMMANDS = [['list'], ['doctor'], ['trust', '--json'], []] as const
+
+/** What each of them prints; all of them must exit with `code`. */
+async function said(code: number, more: readonly string[] = []): Promise<readonly string[]> {
+  const runs = []
+  for (const command of COMMANDS) runs.push(await carabiner(...command, ...more))
+  expect(runs.map((run) => run.code)).toEqual(COMMANDS.map(() => code))
+  // Lines are folded at the width of the screen.
+  return runs.map(({ stdout }) => stdout.replace(/\s+/g, ' '))
+}
+
+const MISSING = /guard \(trusted \d+ \w+\) is no longer in this project and still guards it\./
+const KEEP = 'Keep it: do nothing. Remove it: carabiner untrust guard.'
+
+const WAYS: readonly (readonly [string, () => void])[] = [
+  ['renamed', () => renameSync(project.path(FOLDER), project.path('.amplifier/hooks/.guard'))],
+  ['removed with everything', () => rmSync(project.path('.amplifier'), { recursive: true })],
+  ['without its hooks.json', () => rmSync(project.path(`${FOLDER}/hooks.json`))],
+  ['with an empty hooks.json', () => project.file(`${FOLDER}/hooks.json`, '')],
+  ['with a hooks.json that is no JSON', () => project.file(`${FOLDER}/hooks.json`, '{ oops')],
+  ['without hooks in it', () => project.file(`${FOLDER}/hooks.json`, { hooks: {} })],
+]
+
+describe('a trusted gate', () => {
+  it('that is as it was trusted: all exit 0', async () => {
+    await trusted()
+    await said(0)
+  })
+
+  it.each(WAYS)('G1, G2: %s: all say that it still guards, and exit 1', async (_, change) => {
+    await trusted()
+    change()
+    for (const text of await said(1)) {
+      expect(text).toMatch(MISSING)
+      expect(text).toContain(KEEP)
+    }
+    expect((await carabiner('untrust', 'guard')).code).toBe(0)
+    const [list = ''] = await Promise.all([carabiner('list')]).then(([run]) => [run.stdout])
+    expect(list).not.toContain('trusted')
+  })
+
+  it.each([
+    ['a byte', () => project.file(SCRIPT, '#!/bin/sh\nexit 0\n', 0o755)],
+    ['another matcher', () => guard('bash')],
+    ['its mode', () => chmodSync(project.path(SCRIPT), 0o644)],
+    ['one more file', () => project.file(`${FOLDER}/more.txt`, 'x')],
+  ])('G3: changed, %s: all say that the trusted version runs, and exit 1', async (_, change) => {
+    await trusted()
+    change()
+    for (const text of await said(1)) {
+      expect(text).toMatch(/guard \(trusted \d+ \w+\) was changed\./)
+      expect(text).toContain('The version that you trusted still runs.')
+      expect(text).toContain('carabiner trust guard')
+    }
+    const { stdout } = await carabiner('--json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      expectations: [{ unit: { name: 'guard' }, state: 'modified', gates: [{ event: 'PreToolUse' }] }],
+      next: expect.arrayContaining(['carabiner trust --mine']),
+    })
+  })
+
+  it('G4: whose record cannot be read: all exit 1', async () => {
+    await trusted()
+    const records = join(project.home, '.local/share/carabiner')
+    for (const { name, parentPath } of readdirSync(records, { recursive: true, withFileTypes: true }))
+      if (/\.json$/.test(name) && !parentPath.includes('copies'))
+        writeFileSync(join(parentPath, name), '{oops')
+    for (const text of await said(1)) expect(text).toMatch(/cannot be (?:read|told)/)
+  })
+
+  it('as data: each with its gates', async () => {
+    await trusted()
+    rmSync(project.path('.amplifier'), { recursive: true })
+    for (const command of [['list'], ['trust'], []]) {
+      const { stdout } = await carabiner(...command, '--json')
+      expect(JSON.parse(stdout).expectations).toMatchObject([
+        { unit: { name: 'guard' }, state: 'missing', guardedBy: 'copy', gates: [{ matcher: 'Bash' }] },
+      ])
+    }
+    const { stdout } = await carabiner('doctor', '--json')
+    expect(JSON.parse(stdout).findings).toMatchObject([
+      { family: 'trust', severity: 'broken', code: 'trust-kept', file: project.path(FOLDER) },
+    ])
+  })
+})
+
+describe('a list of digests', () => {
+  const LIST = '../trusted-hooks'
+
+  it('names what is not there, or is there changed: all exit 1', async () => {
+    guard()
+    const { stdout } = await carabiner('trust', '--show')
+    project.file(LIST, `${stdout.split('for --pre-trusted FILE:\n')[1]}`)
+    const given = ['--pre-trusted', project.path(LIST)]
+    await said(0, given)
+    project.file(SCRIPT, '#!/bin/sh\nexit 0\n', 0o755)
+    for (const text of await said(1, given)) expect(text).toMatch(/guard \(.*\) was changed\./)
+    rmSync(project.path(FOLDER), { recursive: true })
+    for (const text of await said(1, given)) expect(text).toMatch(MISSING)
+    // A machine that never saw it.
+    removeAll(join(project.home, '.local'))
+    for (const text of await said(1, given)) {
+      expect(text).toMatch(/guard \([0-9a-f]{12}\) is on the list of what is trusted, and is not in this/)
+      expect(text).toContain('Put it back, or take its line out of the list.')
+    }
+  })
+})
+
+describe('a lock file', () => {
+  it('names a plugin that is gone: all exit 1', async () => {
+    guard()
+    renameSync(project.path(FOLDER), join(project.base, 'guard'))
+    expect((await carabiner('install', join(project.base, 'guard'), '--here', '--yes')).code).toBe(0)
+    expect((await carabiner('untrust', 'guard')).code).toBe(0)
+    rmSync(project.path(FOLDER), { recursive: true })
+    for (const text of await said(1)) {
+      expect(text).toMatch(/the plugin guard|The plugin guard/)
+      expect(text).toContain('carabiner uninstall guard --here')
+    }
+  })
+})
+
+describe('carabiner trust --mine', () => {
+  const changed = async () => {
+    await trusted()
+    project.file(SCRIPT, '#!/bin/sh\necho never >&2\nexit 2\n', 0o755)
+  }
+
+  it('shows only the change, and takes it', async () => {
+    await changed()
+    const { code, stdout } = await carabiner('trust', '--mine', '--yes')
+    expect(code).toBe(0)
+    expect(stdout).toContain('  │   │ -echo no >&2\n  │   │ +echo never >&2\n')
+    expect(stdout).not.toContain('files, copied when you trust them')
+    expect(stdout).toMatch(/trusted guard\n$/)
+    await said(0)
+  })
+
+  it('asks at a terminal', async () => {
+    await changed()
+    const no = await project.onTerminal(['trust', '--mine'], { input: 'n\n' })
+    expect([no.code, no.stdout.includes('[y/N]')]).toEqual([1, true])
+    expect((await project.onTerminal(['trust', '--mine'], { input: 'y\n' })).code).toBe(0)
+    await said(0)
+  })
+
+  it('trusts nothing where nobody can be asked, and nothing in an agent’s shell', async () => {
+    await changed()
+    const { code, stderr } = await carabiner('trust', '--mine')
+    expect([code, stderr]).toEqual([1, expect.stringContaining('nobody can be asked here')])
+    const agent = await project.call(['trust', '--mine', '--yes'], { env: { CLAUDECODE: '1' } })
+    expect([agent.code, agent.stderr]).toEqual([1, expect.stringContaining('is for a person')])
+    await said(1)
+  })
+
+  it('leaves what was never trusted, what is gone, and what has not changed', async () => {
+    await trusted()
+    project.file('.amplifier/hooks/theirs/hooks.json', {
+      hooks: { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] },
+    })
+    const run = await carabiner('trust', '--mine', '--yes')
+    expect([run.code, run.stdout]).toEqual([0, 'nothing that you trust here was changed\n'])
+    expect((await carabiner('trust', '--json')).code).toBe(1)
+    rmSync(project.path(FOLDER), { recursive: true })
+    expect((await carabiner('trust', '--mine', '--yes')).stdout).toMatch(MISSING)
+  })
+
+  it('shows everything where it does not know what was there before', async () => {
+    await changed()
+    const data = join(project.home, '.local/share/carabiner')
+    const copies = join(data, 'copies')
+    for (const name of readdirSync(copies)) {
+      chmodSync(join(copies, name), 0o700)
+      for (const { parentPath } of readdirSync(copies, { recursive: true, withFileTypes: true }))
+        chmodSync(parentPath, 0o700)
+      rmSync(join(copies, name), { recursive: true, force: true })
+    }
+    mkdirSync(copies, { recursive: true })
+    const { stdout } = await carabiner('trust', '--mine')
+    expect(stdout).toContain('files, copied when you trust them')
+  })
+})

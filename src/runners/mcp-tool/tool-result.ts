@@ -10,8 +10,9 @@ import type { HookContext, HookEvent } from '../../core/hooks/hook.js'
 import { boundedText } from '../../rpc/problem.js'
 import { actionOf } from '../../systems/amplifier.js'
 import { TOP_FIELDS } from '../../systems/claude-code/answer.js'
-import { type Asker, decode } from '../../systems/claude-code/decode.js'
+import { type Asker, decode, decodeUnfinished } from '../../systems/claude-code/decode.js'
 import { isAsyncLine } from '../../systems/claude-code/stdout.js'
+import { closingAmong, entriesOf } from '../../systems/closing.js'
 
 interface ToolAsker extends Asker {
   readonly tool: string
@@ -36,6 +37,10 @@ export function readToolResult(
 ): HookResult {
   const one: Case = { event, asker, note }
   const texts = textsOf(result, one)
+  if (isTooLong(texts)) {
+    const read = texts.join('\n').slice(0, MOST_BYTES)
+    return decodeUnfinished(event, { ...PRINTED, stdout: read }, asker, note) ?? tooLong()
+  }
   const answers = answersIn(texts, result.structuredContent)
   const read = answers.map((text) => attempt(() => decoded(one, text, result.isError === true)))
   // A deny counts wherever it stands, even if other parts are wrong.
@@ -69,9 +74,16 @@ function textsOf({ content }: CallToolResult, one: Case): readonly string[] {
   const others = new Set(content.filter(isNoText).map(({ type }) => type))
   if (others.size > 0)
     ignored(one, `its content of type ${[...others].join(', ')} is no answer: a hook's answer is text`)
-  const texts = content.flatMap((item) => (item.type === 'text' ? [item.text] : []))
-  const bytes = texts.reduce((sum, text) => sum + byteLength(text), 0)
-  if (bytes <= MOST_BYTES) return texts
+  return content.flatMap((item) => (item.type === 'text' ? [item.text] : []))
+}
+
+function isTooLong(texts: readonly string[]): boolean {
+  return texts.reduce((sum, text) => sum + byteLength(text), 0) > MOST_BYTES
+}
+
+const PRINTED = { code: 0, signal: null, stderr: '', cut: true }
+
+function tooLong(): never {
   throw new HookError('HOOK_OUTPUT', `the tool answered more than ${MOST_BYTES} bytes of text`, {
     hint: 'Let the tool answer with the decision alone.',
   })
@@ -100,7 +112,9 @@ function answersIn(texts: readonly string[], structured: unknown): readonly stri
   const data = copied(structured)
   if (answers.some((text) => sameJson(parsed(text), data))) return answers
   // Many tools return data beside text; it is an answer only if it looks like one.
-  const speaks = isObject(data) && (actionOf(data) !== undefined || Object.keys(data).some(isTopField))
+  const isClosing = isObject(data) && closingAmong(entriesOf(data)) !== undefined
+  const speaks =
+    isObject(data) && (isClosing || actionOf(data) !== undefined || Object.keys(data).some(isTopField))
   return speaks || whole === '' ? [...answers, JSON.stringify(data)] : answers
 }
 

@@ -13,7 +13,8 @@ import { misplacedIn, noteMisplaced } from './misplaced.js'
 
 export type Stdout =
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'text'; readonly text: string }
+  /** `holdsRefusal`: something in it reads like a refusal, but is no JSON object on lines of its own. */
+  | { readonly kind: 'text'; readonly text: string; readonly holdsRefusal?: boolean }
   /** Looks like an answer but cannot be read. */
   | { readonly kind: 'broken'; readonly problem: string }
   /** The hook's own input, which is neither a decision nor context. */
@@ -31,9 +32,13 @@ export function readStdout(event: HookEvent, stdout: string, note: (d: Diagnosti
   const answer = closingAnswer(event, text, note)
   if (answer) return { kind: 'answer', answer }
   if (parsed) return { kind: 'broken', problem: parsed.problem }
-  if (holdsVerdict(event, text)) note({ code: 'answer-misplaced', text: NOT_ALONE })
-  return { kind: 'text', text }
+  if (!holdsVerdict(event, text)) return { kind: 'text', text }
+  note({ code: 'answer-misplaced', text: NOT_ALONE })
+  return { kind: 'text', text, holdsRefusal: REFUSAL.test(text) }
 }
+
+const REFUSAL =
+  /"(?:continue"\s*:\s*false|[a-z_]*(?:decision|permission|action|behavior)"\s*:\s*"(?:den|block|ask|reject))/i
 
 function parse(text: string): { readonly source: Source } | { readonly problem: string } {
   try {

@@ -73,13 +73,28 @@ describe('stdout', () => {
 
   it('with any other answer among other text is plain text, and that is said', () => {
     const allow = JSON.stringify(ALLOW)
-    const inside = `see ${JSON.stringify(DENY)}`
-    for (const stdout of [`checking…\n${allow}`, `${allow}\ndone`, inside, '{"decision": "block", ']) {
+    for (const stdout of [`checking…\n${allow}`, `${allow}\ndone`, '{"decision": "approve", ']) {
       const { result, notes } = read(BASH, { stdout })
       expect(result).toEqual({ action: 'continue' })
       expect(notes).toEqual([
         { code: 'answer-misplaced', text: expect.stringContaining('it counts as plain text') },
       ])
+    }
+  })
+
+  it('D2: with a refusal inside a line does not count, and the user is told', () => {
+    for (const stdout of [
+      `see ${JSON.stringify(DENY)}`,
+      `${JSON.stringify(BLOCK)} done`,
+      '{"decision": "block", ',
+    ]) {
+      const { result, codes } = read(BASH, { stdout })
+      expect(result).toEqual({
+        action: 'continue',
+        userMessage: expect.stringContaining('printed what looks like a refusal inside other text'),
+        userMessageLevel: 'warning',
+      })
+      expect(codes).toEqual(['answer-misplaced'])
     }
   })
 

@@ -1,6 +1,5 @@
 // Fires one event through the hooks of a project, in a session that may outlast this process.
 
-import type { QueueApproverOptions } from '../../asking/queue-approver.js'
 import { type Diagnostic, isHookError, textOf } from '../../core/base/errors.js'
 import { onAbort } from '../../core/base/promise.js'
 import { nearMissOf, resolveEvent } from '../../core/events/events.js'
@@ -8,13 +7,14 @@ import type { Outcome } from '../../core/hooks/outcome.js'
 import type { Plan } from '../../core/run/plan.js'
 import type { SessionOptions } from '../../core/session/session.js'
 import { isSkillEvent } from '../../core/session/skills.js'
-import type { Approver, Reply, Unanswered } from '../../core/verdict/approval.js'
-import { approvalsIn, fileStores, type Stores } from '../../store/file-stores.js'
+import type { Approver } from '../../core/verdict/approval.js'
+import { fileStores, type Stores } from '../../store/file-stores.js'
 import type { Sessions } from '../../store/sessions.js'
 import { Interruption } from '../interruption.js'
 import { ProjectAudit, ProjectCalls } from '../project-audit.js'
 import { Refusal } from '../refusal.js'
 import { noticesOf, type OpenHooks, openHooks, projectOf, type Sources } from '../sources.js'
+import { type Asking, approverOf } from './ask-person.js'
 import { examplePayload, nearEvent, type Payload } from './payload.js'
 
 export interface FiredInProject {
@@ -29,7 +29,7 @@ interface Deadline {
   readonly startedAt: number
 }
 
-export interface Firing {
+export interface Firing extends Asking {
   readonly event: string
   readonly payload: Payload
   /** The event is the caller's own, although its name looks like that of a known one. */
@@ -41,12 +41,6 @@ export interface Firing {
   readonly timeout?: number | undefined
   /** Nothing is decided if the hooks are not done by then. */
   readonly until?: Deadline
-  /** Seconds to wait for a person's answer. Without it the wait lasts only while somebody watches. */
-  readonly wait?: number | undefined
-  /** Called when the wait begins; it returns what to do when the wait is over. */
-  readonly onWaiting?: QueueApproverOptions['onWaiting']
-  /** Ask at the terminal instead. */
-  readonly ask?: boolean | undefined
   /** Called as soon as there is a verdict. */
   readonly told: (fired: FiredInProject) => Promise<void>
   /** Called with what came to light after that. */
@@ -65,7 +59,8 @@ export async function fireInProject(firing: Firing): Promise<FiredInProject> {
   // A session without an id has no next event, but a person who is asked here may say "always".
   const isKnown = options.id !== undefined
   const store = isKnown || firing.ask ? sessionsOf(stores) : undefined
-  const approver = approverOf(firing, { project, stores, onTrouble, isKnown })
+  const waitUntil = until && endOf(until)
+  const approver = approverOf({ ...firing, waitUntil }, { project, stores, onTrouble, isKnown })
   const calls = new ProjectCalls(project, () => hooks.settings)
   const hooks: OpenHooks = await opened(firing, project, { store, approver, calls })
   const signal =
@@ -168,63 +163,6 @@ function sessionsOf(stores: Stores): Sessions {
   } catch (error) {
     throw new Refusal('STORE_UNUSABLE', textOf(error))
   }
-}
-
-// ---- asking a person -------------------------------------------------------------------------------------------
-
-const UNKNOWN_CALL = 'the payload has no session_id, by which the same call would be known again'
-
-const NO_SESSION: Unanswered = {
-  unanswered: `A person must approve this, and cannot do so later: ${UNKNOWN_CALL}. Add one, or have it answered now: --ask asks at this terminal, --wait SECONDS waits for an answer from another one.`,
-}
-const NO_ANSWER: Unanswered = {
-  unanswered: `A person must approve this, and nobody answered in time. A later answer does not count: ${UNKNOWN_CALL}. Add one, or fire again.`,
-}
-
-interface AskingPlace {
-  readonly project: string
-  readonly stores: Stores
-  readonly onTrouble: (text: string) => void
-  /** Whether a later answer can be matched to its call, which the session does. */
-  readonly isKnown: boolean
-}
-
-/** Whatever it needs is loaded when a hook asks: most events end without a question. */
-function approverOf(firing: Firing, place: AskingPlace): Approver {
-  if (firing.ask) {
-    return async (question, signal) => {
-      const { terminalApprover } = await import('../../asking/terminal-approver.js')
-      return terminalApprover()(question, signal)
-    }
-  }
-  if (place.isKnown) return (question, signal) => askQueue(firing, place, question, signal)
-  if (firing.wait === undefined) return () => NO_SESSION
-  return async (question, signal) => {
-    const reply = await askQueue(firing, place, question, signal)
-    return typeof reply === 'object' && 'unanswered' in reply ? NO_ANSWER : reply
-  }
-}
-
-/** The longest time that a question can be open. */
-const LONGEST_OPEN = 24 * 3600
-
-async function askQueue(
-  { wait, until, onWaiting }: Firing,
-  { project, stores, onTrouble, isKnown }: AskingPlace,
-  ...asked: Parameters<Approver>
-): Promise<Reply | Unanswered> {
-  const { queueApprover } = await import('../../asking/queue-approver.js')
-  // Nobody takes a later answer, so the question ends with the wait.
-  const openFor = Math.min(wait ?? LONGEST_OPEN, LONGEST_OPEN)
-  const queue = isKnown ? await stores.approvals() : await approvalsIn({ onTrouble, openFor })
-  const approver = queueApprover({
-    queue,
-    project,
-    ...(wait !== undefined && { wait }),
-    ...(until && { waitUntil: endOf(until) }),
-    ...(onWaiting && { onWaiting }),
-  })
-  return approver(...asked)
 }
 
 function endOf({ seconds, startedAt }: Deadline): number {

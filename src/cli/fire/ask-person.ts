@@ -1,0 +1,74 @@
+// Whom `fire` asks: the person at this terminal, or anybody who answers through the queue.
+
+import type { QueueApproverOptions } from '../../asking/queue-approver.js'
+import type { Approver, Reply, Unanswered } from '../../core/verdict/approval.js'
+import { approvalsIn, type Stores } from '../../store/file-stores.js'
+
+export interface Asking {
+  /** Seconds to wait for a person's answer. Without it the wait lasts only while somebody watches. */
+  readonly wait?: number | undefined
+  /** Called when the wait begins; it returns what to do when the wait is over. */
+  readonly onWaiting?: QueueApproverOptions['onWaiting']
+  /** Ask at the terminal instead. */
+  readonly ask?: boolean | undefined
+}
+
+interface Patience extends Asking {
+  /** On the clock of performance.now(). */
+  readonly waitUntil: number | undefined
+}
+
+interface AskingPlace {
+  readonly project: string
+  readonly stores: Stores
+  readonly onTrouble: (text: string) => void
+  /** Whether a later answer can be matched to its call, which the session does. */
+  readonly isKnown: boolean
+}
+
+const UNKNOWN_CALL = 'the payload has no session_id, by which the same call would be known again'
+
+const NO_SESSION: Unanswered = {
+  unanswered: `A person must approve this, and cannot do so later: ${UNKNOWN_CALL}. Add one, or have it answered now: --ask asks at this terminal, --wait SECONDS waits for an answer from another one.`,
+}
+const NO_ANSWER: Unanswered = {
+  unanswered: `A person must approve this, and nobody answered in time. A later answer does not count: ${UNKNOWN_CALL}. Add one, or fire again.`,
+}
+
+/** Whatever it needs is loaded when a hook asks: most events end without a question. */
+export function approverOf(asking: Patience, place: AskingPlace): Approver {
+  if (asking.ask) {
+    return async (question, signal) => {
+      const { terminalApprover } = await import('../../asking/terminal-approver.js')
+      return terminalApprover()(question, signal)
+    }
+  }
+  if (place.isKnown) return (question, signal) => askQueue(asking, place, question, signal)
+  if (asking.wait === undefined) return () => NO_SESSION
+  return async (question, signal) => {
+    const reply = await askQueue(asking, place, question, signal)
+    return typeof reply === 'object' && 'unanswered' in reply ? NO_ANSWER : reply
+  }
+}
+
+/** The longest time that a question can be open. */
+const LONGEST_OPEN = 24 * 3600
+
+async function askQueue(
+  { wait, waitUntil, onWaiting }: Patience,
+  { project, stores, onTrouble, isKnown }: AskingPlace,
+  ...asked: Parameters<Approver>
+): Promise<Reply | Unanswered> {
+  const { queueApprover } = await import('../../asking/queue-approver.js')
+  // Nobody takes a later answer, so the question ends with the wait.
+  const openFor = Math.min(wait ?? LONGEST_OPEN, LONGEST_OPEN)
+  const queue = isKnown ? await stores.approvals() : await approvalsIn({ onTrouble, openFor })
+  const approver = queueApprover({
+    queue,
+    project,
+    ...(wait !== undefined && { wait }),
+    ...(waitUntil !== undefined && { waitUntil }),
+    ...(onWaiting && { onWaiting }),
+  })
+  return approver(...asked)
+}

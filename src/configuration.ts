@@ -137,6 +137,13 @@ export class Configuration {
     return this.#inForce.config.settings
   }
 
+  /** Files and folders that are not as they were trusted, but whose gates still count. */
+  get kept(): readonly string[] {
+    const { expectations } = this.#inForce
+    const still = expectations.filter((one) => one.state !== 'as trusted' && one.guardedBy !== 'nothing')
+    return still.map(({ unit }) => unit.path)
+  }
+
   /** What every session is told once: problems with the files, and trusted gates that are not as they were. */
   get problems(): readonly Diagnostic[] {
     const { expectations } = this.#inForce

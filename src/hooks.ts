@@ -62,7 +62,7 @@ export class Hooks implements AsyncDisposable {
     this.#running = running
     engine.sessionEnded = (id) => running.handedOn.end(id, (d) => engine.note(d))
     if (!configuration) return
-    engine.configured.replace(configuration.hooks, configuration.problems)
+    engine.configured.replace(configuration.hooks, configuration.problems, configuration.kept)
     engine.skillHooks = (skills) => configuration.skillHooks(skills)
   }
 
@@ -144,7 +144,7 @@ export class Hooks implements AsyncDisposable {
     if (!configuration) return
     await configuration.reload()
     this.#engine.settings = configuration.settings
-    this.#engine.configured.replace(configuration.hooks, configuration.problems)
+    this.#engine.configured.replace(configuration.hooks, configuration.problems, configuration.kept)
   }
 
   /** Reads the configuration files again, now and whenever one changes. */

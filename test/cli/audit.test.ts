@@ -234,6 +234,23 @@ describe('U1: a call that a gate should have judged', () => {
     expect(await entries()).toMatchObject([{ action: 'deny' }, { action: 'deny' }])
   })
 
+  it('is guarded where the copy let it pass, and the file is changed, broken or gone', async () => {
+    await fires()
+    const file = join(project.folder, '.amplifier/hooks.json')
+    const changes = [
+      () => project.hooks({ PreToolUse: [['Bash', 'exit 0']] }),
+      () => writeFileSync(file, '{ "hooks": '),
+      () => rmSync(file),
+    ]
+    for (const change of changes) {
+      change()
+      await project.call(['fire', '--json'], { input: ALLOWED })
+      const last = (await entries()).at(-1) as { action: string; hooks: readonly { status: string }[] }
+      expect([last.action, last.hooks[0]?.status]).toEqual(['continue', 'ran'])
+      expect(await entries('--unguarded')).toEqual([])
+    }
+  })
+
   it('is told apart from one that a gate judged', async () => {
     await fires(ALLOWED, STOP)
     expect(await entries('--unguarded')).toEqual([])

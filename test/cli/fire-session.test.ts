@@ -81,7 +81,7 @@ const context = (text: string, event: string) =>
 function kept(folder = project.home): readonly string[] {
   if (!existsSync(folder)) return []
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !/[/\\](?:\.amplifier|audit)\b/.test(entry.parentPath))
+    .filter((entry) => entry.isFile() && !/[/\\](?:\.amplifier|audit|calls)\b/.test(entry.parentPath))
     .map(({ name }) => name)
 }
 

@@ -27,7 +27,7 @@ afterEach(() => project.remove())
 /** All that is kept, but for the record of what happened, which is not the plugin's. */
 function kept(): Record<string, string> {
   const all = Object.entries({ ...treeOf(project.home), ...treeOf(project.folder) })
-  return Object.fromEntries(all.filter(([path]) => !/carabiner\/(?:audit|sessions)\//.test(path)))
+  return Object.fromEntries(all.filter(([path]) => !/carabiner\/(?:audit|calls|sessions)\//.test(path)))
 }
 
 describe('carabiner uninstall', () => {

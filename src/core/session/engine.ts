@@ -50,11 +50,14 @@ export class HookList implements Layer {
   version = 0
   /** Problems of the files they come from: every session is told once. */
   problems: readonly Diagnostic[] = []
+  /** Files and folders that are not as they were trusted, and whose gates are as they were, or closed. */
+  kept: readonly string[] = []
   #set = new HookSet([])
 
-  replace(hooks: readonly Hook[], problems: readonly Diagnostic[] = []): void {
+  replace(hooks: readonly Hook[], problems: readonly Diagnostic[] = [], kept: readonly string[] = []): void {
     this.#set = new HookSet([hooks])
     this.problems = problems
+    this.kept = kept
     this.version++
   }
 

@@ -86,7 +86,7 @@ function recordOf(written: Written): AuditRecord {
   const ranBy = new Map(ran.map((one) => [one.trace, one]))
   const time = timestamp(session.engine.now())
   const judged = { kind: resolveEvent(name), data, ran, listeners: written.listeners, action }
-  const unguarded = kind === 'fire' ? unguardedBy(judged, session.engine.configured.problems) : []
+  const unguarded = kind === 'fire' ? unguardedBy(judged, session.engine.configured) : []
   const call = kind === 'fire' && (unguarded.length > 0 || isJudged(judged)) ? kept(written, time) : undefined
   return {
     kind,

@@ -1,6 +1,6 @@
 // Gates that were expected to judge a call that went on, and did not: switched off, not trusted, failed, or a slip in the matcher.
 
-import { type Diagnostic, LOSSES } from '../base/errors.js'
+import { LOSSES } from '../base/errors.js'
 import type { Data } from '../base/json.js'
 import { withoutSecrets } from '../base/secrets.js'
 import { endsChain } from '../events/actions.js'
@@ -12,6 +12,10 @@ import { idleSkip } from '../run/plan.js'
 import type { Ran } from '../run/trace.js'
 import { blocksHere } from '../verdict/final-look.js'
 import type { AuditRecord, Unguarded } from './audit-record.js'
+import type { HookList } from './engine.js'
+
+/** What is known about the files that hooks come from. */
+type Files = Pick<HookList, 'problems' | 'kept'>
 
 export interface Judged {
   readonly kind: EventKind
@@ -31,13 +35,18 @@ function guards(kind: EventKind, hook: Hook): boolean {
   return hook.role === 'approve' ? kind.deny === 'block' : blocksHere(kind, hook)
 }
 
-/** Nothing is unguarded that did not go on. `problems` are those of the files that hooks come from. */
-export function unguardedBy(judged: Judged, problems: readonly Diagnostic[]): readonly Unguarded[] {
+/** Nothing is unguarded that did not go on. `files` are those that hooks come from. */
+export function unguardedBy(judged: Judged, files: Files): readonly Unguarded[] {
   const { kind, ran, action } = judged
   if (kind.deny !== 'block' || action === 'aborted' || endsChain(action)) return []
   const heard = new Set(ran.filter(({ trace }) => trace.status === 'ran').map(({ hook }) => hook.id))
+  const isKept = (file = '') => files.kept.some((path) => file === path || file.startsWith(`${path}/`))
+  const lost = files.problems.filter(
+    ({ code, file }) => code === 'trust-unguarded' || (LOSSES.has(code) && !isKept(file)),
+  )
   const missed = ran.filter(({ hook, trace }) => {
     if (!guards(kind, hook)) return false
+    if (trace.why === 'modified' && isKept(hook.origin.file)) return false
     return hasFailedOpen(trace) || trace.stale || (isUnexpected(trace) && !heard.has(hook.id))
   })
   return [
@@ -50,7 +59,7 @@ export function unguardedBy(judged: Judged, problems: readonly Diagnostic[]): re
     ...slipsOf(judged)
       .filter(({ id }) => !heard.has(id))
       .map((hook) => misspelt(judged, hook)),
-    ...leftOut(problems).map(({ code, text, file = '' }) => ({
+    ...lost.map(({ code, text, file = 'trust' }) => ({
       hook: file,
       source: file,
       why: code,
@@ -68,17 +77,6 @@ const UNEXPECTED: ReadonlySet<unknown> = new Set(['disabled', 'untrusted', 'modi
 
 function isUnexpected({ status, why }: Trace): boolean {
   return status === 'skipped' && UNEXPECTED.has(why)
-}
-
-/** Files and entries whose hooks are not there. What was trusted of them runs as it was trusted, so that it is not missing. */
-function leftOut(problems: readonly Diagnostic[]): readonly Diagnostic[] {
-  const kept = problems.flatMap(({ code, file }) =>
-    code === 'trust-kept' && file !== undefined ? [file] : [],
-  )
-  const isKept = (file = '') => kept.some((path) => file === path || file.startsWith(`${path}/`))
-  return problems.filter(
-    ({ code, file }) => code === 'trust-unguarded' || (LOSSES.has(code) && !isKept(file)),
-  )
 }
 
 // ---- slips in matchers ------------------------------------------------------------------------------------------

@@ -75,6 +75,23 @@ describe('carabiner install', () => {
     expect(fired.stdout).toMatch(/in \S*copies\S*\/plan\/skills\/plan/)
   })
 
+  it('P7: shows all of a long review in the pager, and asks afterwards; not with one of the project', async () => {
+    project.file('../guard/guard.sh', `#!/bin/sh\n${'true\n'.repeat(200)}`, 0o755)
+    const pager = project.file('../pager', '#!/bin/sh\nwc -l > "$0.seen"\n', 0o755)
+    const full = ['install', '../guard', '--full']
+    const { stdout } = await project.onTerminal(full, { input: 'n\n', env: { PAGER: pager } })
+    expect(Number(readFileSync(`${pager}.seen`, 'utf8'))).toBeGreaterThan(200)
+    expect(stdout).toContain('Install this? [y/N]')
+    expect(stdout).not.toContain('what is in the files')
+    project.file('evil', '#!/bin/sh\necho evil\n', 0o755)
+    const through = 'PAGER=./evil PATH=.:/none exec "$@"'
+    const own = await project.onTerminal(full, { input: 'n\n', through })
+    expect(own.stdout).not.toContain('evil')
+    expect(own.stdout).toContain('what is in the files')
+    const short = await project.onTerminal(['install', '../guard'], { input: 'n\n' })
+    expect(short.stdout).toMatch(/and \d+ lines more: --full shows all/)
+  })
+
   it('asks on a terminal, and takes no for an answer', async () => {
     const no = await project.onTerminal(['install', '../guard'], { input: 'n\n' })
     expect(no.stdout).toContain('Install this? [y/N]')

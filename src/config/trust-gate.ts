@@ -18,6 +18,7 @@ import {
   unreadable,
 } from '../trust/expectation.js'
 import { programGone } from '../trust/program-search.js'
+import { placeOf } from '../trust/set-aside.js'
 import type { Kept, TrustStore } from '../trust/trust-store.js'
 import type { Standing, TrustRecord, Unit, UnitHook, Untrusted } from '../trust/unit.js'
 import { closedGate, closedToAll, isGateOf } from './closed-gate.js'
@@ -82,7 +83,8 @@ export class TrustGate {
     const found = new Set<string>()
     for (const [unit, specs] of units) {
       const standing = this.#store.standingOf(unit)
-      found.add(keyOf(unit))
+      // An update may just be moving it.
+      found.add(keyOf({ ...unit, path: placeOf(unit.path) }))
       this.#said.set(keyOf(unit), standing)
       this.sawModified ||= standing.state === 'modified'
       const kept = standing.state === 'trusted' ? undefined : standing.record

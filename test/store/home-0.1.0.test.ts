@@ -1,6 +1,15 @@
 // A home that version 0.1.0 left behind: today's code reads it, extends it, and refuses what a later version would write.
 
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -124,8 +133,19 @@ describe('a home of 0.1.0', () => {
     })
     writeFileSync(join(moved.path, 'ask.sh'), '#!/bin/sh\n')
     expect(trust.standingOf(moved).state).toBe('modified')
+    expect(trust.keptOf(moved)).toEqual({ copy: expect.stringContaining('2b9670a5') })
     expect(trust.untrust(GUARD)).toBe(true)
     expect(stores.trust.load(GUARD)).toBeUndefined()
+  })
+
+  it('keeps what is expected of a project, although it has no index', () => {
+    const { dataDir } = restored()
+    const trust = trustStore({ dataDir })
+    for (let again = 0; again < 2; again++) {
+      expect(trust.expectedIn(PROJECT).map(({ name }) => name)).toEqual(['guard', 'shared'])
+      expect(trust.expectedIn('/home/me/other')).toEqual([])
+    }
+    expect(existsSync(join(dataDir, 'trust-projects/complete'))).toBe(true)
   })
 
   it('keeps plugins, the sources that were accepted, switches and catalogues', () => {

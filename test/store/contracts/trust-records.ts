@@ -102,6 +102,21 @@ export function contract(name: string, make: () => readonly [TrustRecords, Trust
       expect(other.load(at)).toBeUndefined()
     })
 
+    it('finds the records of one project, in the order of their paths', () => {
+      const [records, other] = make()
+      expect(records.ofProject('/project')).toEqual([])
+      const second: Where = { ...at, path: '/project/other' }
+      const elsewhere: Where = { ...at, projectDir: '/elsewhere' }
+      for (const where of [at, second, elsewhere]) records.write(where, trustRecord(where))
+      for (const one of [records, other]) {
+        expect(one.ofProject('/project').map(({ path }) => path)).toEqual([second.path, at.path])
+        expect(one.ofProject('/elsewhere')).toHaveLength(1)
+        expect(one.ofProject('/proj')).toEqual([])
+      }
+      other.remove(at)
+      expect(records.ofProject('/project').map(({ path }) => path)).toEqual([second.path])
+    })
+
     it('may be relied on where only the user can write, for a project that does not hold it', () => {
       const [records] = make()
       records.write(at, trustRecord())

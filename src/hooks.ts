@@ -72,7 +72,9 @@ export class Hooks implements AsyncDisposable {
     handler: Handler<N>,
     options?: RegisterOptions,
   ): () => void {
-    return this.#engine.registry.register(event, handler, options)
+    const off = this.#engine.registry.register(event, handler, options)
+    this.#engine.noteRegistered(event, handler, options)
+    return off
   }
 
   registerHooks(defs: readonly HookDef[]): () => void {

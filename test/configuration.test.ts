@@ -425,3 +425,20 @@ test('a way to run hooks is loaded when a file names it, and once, whoever asks 
   await Promise.all([configuration.reload(), configuration.reload(), configuration.reload()])
   expect([loaded, configuration.hooks.length]).toEqual([['command'], 1])
 })
+
+describe('G6: a misspelt event in a file', () => {
+  test.each([
+    ['PreTolUse', 'PreToolUse'],
+    ['tool:prre', 'PreToolUse'],
+    ['pretooluse', 'PreToolUse'],
+  ])('%s is told with file, line and the right name, also to the user', async (event, meant) => {
+    const entry = { matcher: 'Bash', hooks: [{ type: 'command', command: DENIES }] }
+    write(rootFile(home), { hooks: { [event]: [entry] } })
+    const hooks = await hooksHere()
+    const said = expect.stringContaining(`did you mean ${meant}?`)
+    expect(hooks.diagnostics).toMatchObject([
+      { code: 'unknown-event', text: said, file: rootFile(home), line: 3 },
+    ])
+    expect((await fired(hooks)).messages).toMatchObject([{ level: 'warning', text: said }])
+  })
+})

@@ -91,7 +91,7 @@ describe('two processes at once', () => {
     expect([ran, next.hooks[0]?.why]).toEqual([['ran'], 'once'])
   })
 
-  test('two fires of one session at once, before a slow store knows: it runs for one of them', async () => {
+  test('G10: two fires of one session at once, before a slow store knows: it runs for one of them', async () => {
     const memory = new MemoryStore()
     const soon = <T>(answer: () => T) => new Promise<void>((resolve) => setImmediate(resolve)).then(answer)
     const slow = Object.assign(Object.create(memory), {

@@ -460,8 +460,8 @@ describe('emitAndCollect', () => {
 
   it('leaves out a hook that fails, and says so', async () => {
     const registry = new HookRegistry()
-    registry.register('my:event', () => Promise.reject(new Error('boom')), { name: 'broken', custom: true })
-    registry.register('my:event', () => modify({ a: 1 }), { custom: true })
+    registry.register('my:event', () => Promise.reject(new Error('boom')), { name: 'broken' })
+    registry.register('my:event', () => modify({ a: 1 }))
     expect(await registry.emitAndCollect('my:event', {})).toEqual([{ a: 1 }])
     expect(registry.diagnostics).toMatchObject([
       { code: 'late-failed', text: expect.stringMatching(/^broken on my:event: boom/) },
@@ -541,8 +541,8 @@ describe('time-outs', () => {
 
   it('of emitAndCollect are 1 second per hook', async () => {
     const registry = new HookRegistry()
-    registry.register('my:event', never, { name: 'slow', custom: true })
-    registry.register('my:event', () => modify({ a: 1 }), { custom: true })
+    registry.register('my:event', never, { name: 'slow' })
+    registry.register('my:event', () => modify({ a: 1 }))
     const collected = registry.emitAndCollect('my:event', {})
     expect(await passing(999, collected)).toBe('pending')
     expect(await passing(1, collected)).toEqual([{ a: 1 }])

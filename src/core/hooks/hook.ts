@@ -237,10 +237,9 @@ export type CallbackAnswer =
   | readonly ['deny', string]
   | readonly ['ask', string]
   | Answer
-/** Gets the event's data with the key `event`, and what every handler gets. */
+/** Gets the event's data with the key `event`. */
 export type Callback<N extends string = string> = (
   context: Payload<N> & { readonly event: string },
-  hook: HookContext,
 ) => CallbackAnswer | Promise<CallbackAnswer>
 
 /** A hook as a value, to be registered anywhere. */
@@ -270,15 +269,29 @@ export function hook<N extends EventAlias | (string & {})>(
   })
 }
 
+/** Hooks that were listed as values: whoever registers such a value gets the hook itself. */
+const madeFrom = new WeakMap<Callback<never>, Hook>()
+
 /** The value of a hook that was not made of one. */
-export function definitionOf(event: string, { matcher, run }: Hook): HookDef {
-  const callback = (data: Data, context: HookContext) =>
-    run({ name: event, data, session: context.session }, context) as CallbackAnswer
-  return Object.freeze({
-    event,
-    callback: callback as unknown as Callback<never>,
-    ...(matcher && { matcher: matcher.pattern }),
-  })
+export function definitionOf(event: string, hook: Hook): HookDef {
+  const callback: Callback<never> = (data: object) =>
+    hook.run({ name: event, data: data as Data, session: undefined }, ALONE) as CallbackAnswer
+  madeFrom.set(callback, hook)
+  return Object.freeze({ event, callback, ...(hook.matcher && { matcher: hook.matcher.pattern }) })
+}
+
+/** For a callback that is called outside any event. */
+const ALONE: HookContext = {
+  get signal() {
+    return new AbortController().signal
+  },
+  onAbort: () => {},
+  session: undefined,
+  outcome: undefined,
+  note: () => {},
+  lastWord: () => {},
+  printed: () => {},
+  onFailure: 'continue',
 }
 
 /** A BeamAgent callback as a handler. */
@@ -286,9 +299,13 @@ export function handlerOf(def: HookDef): Handler<never> {
   if (typeof def?.callback !== 'function') {
     throw new HookError('OPTIONS_INVALID', 'A hook value must come from hook(event, callback, matcher?)')
   }
+  const made = madeFrom.get(def.callback)
+  if (made)
+    return ((event, data, context) =>
+      made.run({ name: event, data, session: context.session }, context)) as Handler<never>
   const callback = def.callback as unknown as Callback
-  const handler = (event: string, data: Data, context: HookContext) => {
-    const answer = callback(Object.freeze({ ...data, event: snakeCase(event) }) as never, context)
+  const handler = (event: string, data: Data) => {
+    const answer = callback(Object.freeze({ ...data, event: snakeCase(event) }) as never)
     return isPromise(answer)
       ? Promise.resolve(answer).then((late) => readAnswer(data, late as CallbackAnswer))
       : readAnswer(data, answer as CallbackAnswer)

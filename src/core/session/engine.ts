@@ -6,7 +6,7 @@ import { redacted } from '../base/secrets.js'
 import { plainText } from '../base/text.js'
 import { timestamp } from '../base/time.js'
 import { openPayload, resolveEvent, unknownEvent } from '../events/events.js'
-import type { Hook, SessionInfo } from '../hooks/hook.js'
+import type { Hook, RegisterOptions, SessionInfo } from '../hooks/hook.js'
 import { HookSet } from '../hooks/hook-set.js'
 import { type Admit, type Plan, planOf } from '../run/plan.js'
 import type { Embedder, Settings } from './embedder.js'
@@ -150,6 +150,12 @@ export class Engine {
   note(d: Diagnostic): void {
     this.#diagnostics.push(redacted(d, ['text']))
     if (this.#diagnostics.length > MAX_DIAGNOSTICS) this.#diagnostics.shift()
+  }
+
+  /** Notes a hook on a name that is not in the catalogue. Observers may hear of things that are no events. */
+  noteRegistered(event: string, { name }: { readonly name: string }, options: RegisterOptions = {}): void {
+    if (event === '*' || options.custom || options.role === 'observe' || !resolveEvent(event).custom) return
+    this.note(unknownEvent(event, `${options.name ?? (name || 'a hook')} is registered on`))
   }
 
   /** Notes once that an event was fired under a name that neither the catalogue nor any hook has. */

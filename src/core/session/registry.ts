@@ -20,7 +20,6 @@ import {
   matcherValue,
   openPayload,
   resolveEvent,
-  unknownEvent,
 } from '../events/events.js'
 import { CONTINUE } from '../events/result.js'
 import {
@@ -221,7 +220,6 @@ export class HookRegistry {
       onFailure: this.#onFailure,
       diagnostics: this.#sink,
     })
-    if (isUnknown(hook, event, options)) this.#note(unknownEvent(event, `${name} is registered on`))
     this.add(hook)
     const off = () => {
       if (this.#hooks.get(name) === hook) this.unregister(name)
@@ -417,11 +415,6 @@ export class HookRegistry {
     while (this.#hooks.has(name))
     return name
   }
-}
-
-/** Observers may hear of things that are no events: of turns, and of models that fail. */
-function isUnknown({ role }: Hook, event: string, { custom }: RegisterOptions): boolean {
-  return event !== '*' && role !== 'observe' && !custom && resolveEvent(event).custom
 }
 
 /** Checked even if nobody listens: a mistake must not wait for the first hook to show. */

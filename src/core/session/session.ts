@@ -179,7 +179,9 @@ export class Session implements AsyncDisposable {
     options?: RegisterOptions,
   ): () => void {
     this.#refuseClosed()
-    return this.#registry().register(event, handler, options)
+    const off = this.#registry().register(event, handler, options)
+    this.#engine.noteRegistered(event, handler, options)
+    return off
   }
 
   /** The plan of this event: which hooks would run here, in which order, and which would not and why. Runs nothing. */

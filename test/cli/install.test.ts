@@ -256,8 +256,8 @@ describe('carabiner install', () => {
   )
 
   it('says what is waited for, on a terminal, after a second', async () => {
-    project.file('bin/git', '#!/bin/sh\nsleep 3\nexit 1\n', 0o755)
-    const env = { PATH: `${project.path('bin')}:${process.env.PATH}` }
+    project.file('../bin/git', '#!/bin/sh\nsleep 3\nexit 1\n', 0o755)
+    const env = { PATH: `${join(project.base, 'bin')}:${process.env.PATH}` }
     const { stdout } = await project.onTerminal(['install', 'https://example.invalid/x.git'], { env })
     expect(stdout).toContain('fetching https://example.invalid/x.git … ')
   })

@@ -379,6 +379,7 @@ describe('verify', () => {
     const { last } = await verdict()
     rmSync(join(logFile(), '..'), { recursive: true })
     expect(await verdict()).toMatchObject({ code: 1, ok: false })
+    expect((await project.call(['audit', 'verify'])).stdout).toMatch(/^not whole: 0 entries/)
     expect((await project.call(['audit'])).stdout).toMatch(/entries are missing\nnext carabiner audit verify/)
     await project.call(['fire'], { input: STOP })
     expect(await verdict()).toMatchObject({ code: 1, ok: false })

@@ -294,21 +294,23 @@ async function check(log: AuditLog, expect: Link | undefined, output: Output): P
     log.verify({ ...(expect && { expect }), onLine }),
   )
   const document = { folder: log.place, ...found }
+  const word = found.ok ? 'whole' : (await log.isEmpty()) ? 'nothing to verify' : 'not whole'
   return output.result(
     document,
-    (paint) => verdictLines(log.place, found, paint),
+    (paint) => verdictLines(log.place, found, word, paint),
     found.ok ? EXIT.ok : EXIT.failed,
   )
 }
 
-function verdictLines(folder: string, found: Verification, paint: Paint): readonly string[] {
-  const { ok, records, last, problems, problemCount, torn, notes, head } = found
+type Word = 'whole' | 'not whole' | 'nothing to verify'
+
+function verdictLines(folder: string, found: Verification, word: Word, paint: Paint): readonly string[] {
+  const { ok, records, last, problems, problemCount, torn, notes } = found
   const where = visible(shortPath(folder))
   const size = records === 1 ? '1 entry' : `${records} entries`
   const more = problemCount - problems.length
-  const isEmpty = records === 0 && head === undefined
   const lines = [
-    `${ok ? paint.green('whole') : isEmpty ? 'nothing to verify' : paint.red('not whole')}: ${size} in ${where}`,
+    `${ok ? paint.green(word) : word === 'not whole' ? paint.red(word) : word}: ${size} in ${where}`,
     ...problems.map(
       ({ file, line, what }) => `  ${visible(line > 0 ? `${file}:${line}` : file)} ${visible(what)}`,
     ),

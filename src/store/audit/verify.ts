@@ -54,7 +54,7 @@ function endProblems(folder: string, segments: number, { head, witness }: Ends):
   const seen = usable(witness)
   if (segments === 0 && head === undefined) {
     const what = seen
-      ? `the log was removed: it had ${seen.seq} records, says its witness ${witnessPath(folder)}; remove that file, too, to begin a new log`
+      ? `the log was removed: it had ${seen.seq === 1 ? '1 record' : `${seen.seq} records`}, says its witness ${witnessPath(folder)}; remove that file, too, to begin a new log`
       : 'there is no log here: nothing was written yet, or all of it was removed'
     return [{ file: folder, line: 0, what }]
   }

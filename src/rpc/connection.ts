@@ -23,6 +23,8 @@ export interface ConnectionOptions {
   readonly onRequest?: (method: string, params: Json | undefined) => unknown
   /** Absent: each is reported. Errors that it throws are reported, too. */
   readonly onNotification?: (method: string, params: Json | undefined) => void
+  /** Makes what the caller gets of a result; `line` is the whole message as it was written. Must not throw. */
+  readonly readResult?: (result: Json, line: string) => Json
   /** Reports noise, over-long lines, late, unknown or doubled replies and unhandled messages, bounded in number and length. Must not throw. */
   readonly onProblem?: (problem: RpcProblem) => void
   /** The other side is gone (its output ended, a write failed) or close() was called. Called once, after every call has failed. Must not throw. */
@@ -147,7 +149,7 @@ export class Connection {
     const message = readMessage(line)
     switch (message?.type) {
       case 'result':
-        this.#callOf(message.id)?.succeed(message.result)
+        this.#callOf(message.id)?.succeed(this.#options.readResult?.(message.result, line) ?? message.result)
         break
       case 'error':
         this.#callOf(message.id)?.fail(remoteError(message.error))

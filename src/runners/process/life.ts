@@ -8,6 +8,7 @@ import { cutText } from '../../core/base/text.js'
 import { Connection } from '../../rpc/connection.js'
 import type { RpcCallOptions } from '../../rpc/pending-calls.js'
 import { RpcError, type RpcProblem } from '../../rpc/problem.js'
+import { withRepeated } from '../../systems/picoclaw/answer.js'
 import { inputOf, Stall, StderrLines } from './child-pipes.js'
 import { type ChildGroup, groupOf } from './launch.js'
 
@@ -68,6 +69,7 @@ export class Life {
       ...(maxLineBytes !== undefined && { maxLineBytes }),
       ...(events.request && { onRequest: events.request }),
       ...(events.notification && { onNotification: events.notification }),
+      readResult: withRepeated,
       onProblem: events.problem,
       onClose: () => this.#lost('it closed its output'),
     })

@@ -1,6 +1,8 @@
 // The actions of an answer, row by row of the seed's table, and answers that are invalid.
 
+import type { Json } from 'carabiner/core'
 import { describe, expect, it } from 'vitest'
+import { withRepeated } from '../../../src/systems/picoclaw/answer.js'
 import { INTERCEPTORS, RESULT, read } from './asked.js'
 
 const changed = {
@@ -320,5 +322,34 @@ describe('respond', () => {
       expect(codes).toEqual(['answer-misplaced'])
       expect(answer?.response).toBeUndefined()
     }
+  })
+})
+
+describe('D3: two equal keys', () => {
+  const readLine = (result: string) => {
+    const line = `{"jsonrpc":"2.0","id":1,"result":${result}}`
+    return withRepeated((JSON.parse(line) as { result: Json }).result, line)
+  }
+
+  it.each([
+    '{"action":"deny_tool","action":"continue"}',
+    '{"action":"continue","action":"deny_tool"}',
+    '{"act\\u0069on":"deny_tool","action":"continue"}',
+    '{"approved":false,"approved":true}',
+  ])('close in %s', (result) => {
+    expect(read('before_tool', readLine(result)).result?.action).toBe('deny')
+  })
+
+  it('change nothing else', () => {
+    for (const result of [
+      '{"action":"continue"}',
+      '{"action":"modify","action":"continue"}',
+      '7',
+      '{"x":"\\u0041"}',
+    ]) {
+      expect(readLine(result)).toEqual(JSON.parse(result))
+    }
+    const inside = '{"action":"continue","call":{"arguments":{"action":"deny"}}}'
+    expect(readLine(inside)).toEqual(JSON.parse(inside))
   })
 })

@@ -17,36 +17,64 @@ export function withoutProject(
   projectDir = workingFolder(),
   env: Env = process.env,
 ): Readonly<Record<string, string>> {
-  const start = resolve(projectDir)
-  const folders = foldersOf(start, env)
+  const around = aroundOf(projectDir, env)
+  const own = withoutVariables(env, around)
+  const path = own.PATH === undefined ? undefined : pathWithoutProject(own.PATH, projectDir, env)
+  // A copy of the environment takes longer than all the rest.
+  return path === own.PATH || path === undefined ? own : { ...own, PATH: path }
+}
+
+/** The environment itself if the project's files set nothing in it. */
+function withoutVariables(env: Env, { folders, home }: Around): Readonly<Record<string, string>> {
   const found = folders.flatMap(claudeEnvIn)
   const isUnknown = found.some(({ problem }) => problem !== undefined)
   const isTaken = (name: string) =>
     found.some((one) => Object.hasOwn(one.env, name) && isMerged(env, name, one.env[name])) ||
     (isUnknown && loadsCode(name))
-  const names = Object.keys(env).filter(isTaken)
+  const names = found.length > 0 ? Object.keys(env).filter(isTaken) : []
+  if (names.length === 0) return env as Readonly<Record<string, string>>
   const own = { ...env } as Record<string, string>
-  if (names.length > 0) {
-    const had: Readonly<Record<string, string | undefined>> = {
-      PATH: USUAL_PATH,
-      HOME: registeredHome(),
-      ...variablesOfUser(homeBeside(start), env, (name) => names.includes(name)),
-    }
-    for (const name of names) {
-      const value = had[name]
-      if (value === undefined) delete own[name]
-      else own[name] = value
-    }
+  const had: Readonly<Record<string, string | undefined>> = {
+    PATH: USUAL_PATH,
+    HOME: registeredHome(),
+    ...variablesOfUser(home, env, (name) => names.includes(name)),
   }
-  if (own.PATH !== undefined) own.PATH = pathWithoutProject(own.PATH, start, env)
+  for (const name of names) {
+    const value = had[name]
+    if (value === undefined) delete own[name]
+    else own[name] = value
+  }
   return own
 }
 
-/** Every folder whose settings Claude Code may have read. The user's home is not one of them. */
-function foldersOf(projectDir: string, env: Env): readonly string[] {
-  const home = homeBeside(projectDir)
-  const starts = [projectDir, namedIn(env) ?? projectDir].flatMap((start) => [start, realOf(start)])
-  return [...new Set(starts.flatMap((start) => upFrom(start, [home, realOf(home)])))]
+/** The folders around a project. Finding them takes longer than using them, and one project is asked about again and again. */
+interface Around {
+  readonly key: string
+  readonly home: string
+  /** Every folder whose settings Claude Code may have read. The user's home is not one of them. */
+  readonly folders: readonly string[]
+  /** Folders that the project can fill. */
+  readonly projects: readonly string[]
+  /** The safe form of each `$PATH` that was asked about. */
+  readonly paths: Map<string, string>
+}
+
+let last: Around | undefined
+
+function aroundOf(projectDir: string, env: Env): Around {
+  const named = namedIn(env)
+  const key = [projectDir, named, userHome()].join('\0')
+  if (last?.key === key) return last
+  const start = resolve(projectDir)
+  const home = homeBeside(start)
+  const starts = [start, named ?? start].flatMap((folder) => [folder, realOf(folder)])
+  const folders = [...new Set(starts.flatMap((folder) => upFrom(folder, [home, realOf(home)])))]
+  // A project that is the whole home, or `/`, was not cloned: the user's programs are there.
+  const projects = [...new Set([start, ...folders.filter(isMarked)])].filter(
+    (folder) => !isWithin(home, folder),
+  )
+  last = { key, home, folders, projects, paths: new Map() }
+  return last
 }
 
 /** The user's home. Where the project says that it is in the project, the one counts that the system knows. */
@@ -67,19 +95,15 @@ const USUAL_PATH = [
   ...['/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'],
 ].join(delimiter)
 
-/** Following the links of each entry takes longer than everything else here, and one path is asked for again and again. */
-let last: { readonly key: string; readonly path: string } | undefined
+const MOST_PATHS = 100
 
 /** `$PATH` without relative, empty and in-project entries. */
 export function pathWithoutProject(path: string, projectDir: string, env: Env): string {
-  const key = [projectDir, namedIn(env), userHome(), path].join('\0')
-  if (last?.key === key) return last.path
-  const home = homeBeside(projectDir)
-  const marked = foldersOf(resolve(projectDir), env).filter(isMarked)
-  // A project that is the whole home, or `/`, was not cloned: the user's programs are there.
-  const projects = [resolve(projectDir), ...marked].filter((folder) => !isWithin(home, folder))
-  last = { key, path: safePath([...new Set(projects)], path) }
-  return last.path
+  const { paths, projects } = aroundOf(projectDir, env)
+  const safe = paths.get(path) ?? safePath(projects, path)
+  if (paths.size >= MOST_PATHS) paths.clear()
+  paths.set(path, safe)
+  return safe
 }
 
 /** A project around the project: a workspace has its `node_modules/.bin` there. */

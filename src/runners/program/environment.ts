@@ -47,11 +47,12 @@ const NOT_INHERITED: ReadonlySet<string> = new Set([...PLACEHOLDERS, 'AMPLIFIER_
 export const MINIMAL = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TMPDIR|TZ|TERM)$/s
 
 export function hookEnvironment(inheritance: Inheritance, situation: Situation): Record<string, string> {
-  const { parent, minimal, passthrough = [], own = {} } = inheritance
+  const { parent, minimal, passthrough = [], own } = inheritance
   const { scope, place, handedOn } = situation
-  const given = { ...parentFor(scope, place.projectDir, parent), ...own }
+  const above = parentFor(scope, place.projectDir, parent)
+  const given = own ? { ...above, ...own } : above
   const env: Record<string, string> = Object.assign(
-    inherited(given, minimal ? [...passthrough, ...Object.keys(own)] : undefined),
+    inherited(given, minimal ? [...passthrough, ...Object.keys(own ?? {})] : undefined),
     handedOn,
     ourOwn(situation, parent),
   )

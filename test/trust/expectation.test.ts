@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createHooks, type Hooks, type HooksOptions, type Outcome } from 'carabiner'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type ConfigSources, loadConfig } from '../../src/config/load.js'
+import { type ConfigSources, loadConfig, loadSkills } from '../../src/config/load.js'
 import { unitsOf } from '../../src/config/units.js'
 import { trustStore } from '../../src/trust/trust-store.js'
 import type { Unit } from '../../src/trust/unit.js'
@@ -556,4 +556,24 @@ describe('a process that was trusted', () => {
     expect(outcome.action).toBe('deny')
     expect([outcome.reason, textsOf(outcome)].join('\n')).toContain('carabiner untrust project')
   })
+})
+
+it('a trusted skill that was changed closes its gates', async () => {
+  const script = write('skills/deploy/gate.sh', DENIES, 0o755)
+  const { hooks } = command('PreToolUse', './gate.sh')
+  const skill = { name: 'deploy', directory: dirname(script), hooks }
+  const ofSkill = await loadSkills([skill], sources(), await loadConfig(sources()))
+  const store = trustStore({ dataDir: data })
+  for (const unit of unitsOf(ofSkill.specs).keys()) store.trust(unit, store.look(unit).digest)
+  const loaded = { skill_name: 'deploy', skill_directory: dirname(script), hooks }
+  const verdict = async () => {
+    const session = (await opened()).session({ cwd: project })
+    await session.fire('skill:loaded', loaded)
+    return session.fire('PreToolUse', CALL)
+  }
+  expect(await verdict()).toMatchObject({ action: 'deny', reason: 'no' })
+  writeFileSync(script, '#!/bin/sh\nexit 0\n')
+  const outcome = await verdict()
+  expect(outcome.action).toBe('deny')
+  expect(outcome.reason).toContain('carabiner untrust')
 })

@@ -14,7 +14,7 @@ import { type Listeners, matches } from '../hooks/hook-set.js'
 import type { Outcome, Trace } from '../hooks/outcome.js'
 import { answerOnFailure, type CallSite, HookCall, hookError, timeoutHint } from './hook-run.js'
 import { type Admit, lanesOf, refusal, repetition, type Skip } from './plan.js'
-import { EventQueue, FixedQueue, type HookQueue } from './queue.js'
+import { EventQueue, FixedQueue, type HookQueue, type Recheck } from './queue.js'
 import {
   changesBetween,
   joinLanes,
@@ -24,13 +24,6 @@ import {
   tracesOf,
   verdictOf,
 } from './trace.js'
-
-/**
- * What happens when the call changed after a gate judged it. `final`: the gate is shown the final call, and may only
- * close. `all`: it runs again, with all effects. `skipped`: the user is told. Hooks that were skipped and match the
- * changed call run in any case.
- */
-export type Recheck = 'final' | 'all' | 'skipped'
 
 export interface DispatchOptions extends PatchRules {
   readonly admit?: Admit | undefined

@@ -4,9 +4,15 @@ import { type Data, sameJson } from '../base/json.js'
 import { type EventKind, matcherValue } from '../events/events.js'
 import type { Hook, HookEvent } from '../hooks/hook.js'
 import type { Listeners, Selection } from '../hooks/hook-set.js'
-import type { Recheck } from './dispatch.js'
 import { isRefused, stepAt } from './plan.js'
 import type { Ran } from './trace.js'
+
+/**
+ * What happens when the call changed after a gate judged it. `final`: the gate is shown the final call, and may only
+ * close. `all`: it runs again, with all effects. `skipped`: the user is told. Hooks that were skipped and match the
+ * changed call run in any case.
+ */
+export type Recheck = 'final' | 'all' | 'skipped'
 
 export interface HookQueue {
   /** The next hook for the event as it is now; undefined at the end. */

@@ -2,8 +2,8 @@
 
 import { type Checks, isFlag, isOneOf } from '../base/options.js'
 import type { Injection, Message } from '../hooks/outcome.js'
-import type { Recheck } from '../run/dispatch.js'
 import type { Admit } from '../run/plan.js'
+import type { Recheck } from '../run/queue.js'
 import type { Approver } from '../verdict/approval.js'
 import type { AuditSink, CallSink } from './audit-record.js'
 import type { SessionStore } from './session-store.js'

@@ -151,6 +151,15 @@ describe('a lock file', () => {
   })
 })
 
+it('uninstall withdraws the trust: nothing is expected any more', async () => {
+  guard()
+  renameSync(project.path(FOLDER), join(project.base, 'guard'))
+  expect((await carabiner('install', join(project.base, 'guard'), '--here', '--yes')).code).toBe(0)
+  await said(0)
+  expect((await carabiner('uninstall', 'guard', '--here', '--yes')).code).toBe(0)
+  await said(0)
+})
+
 describe('carabiner trust --mine', () => {
   const changed = async () => {
     await trusted()

@@ -154,3 +154,27 @@ describe('an option in code', () => {
     )
   })
 })
+
+describe('every setting', () => {
+  const VALUES: Readonly<Record<string, unknown>> = {
+    trust_missing: 'block',
+    audit_calls: false,
+    recheck: 'all',
+    stop_block_total: 7,
+  }
+
+  it.each(Object.entries(VALUES))('%s stands under "hooks"', async (key, value) => {
+    const config = await user({ [key]: value })
+    expect(config.diagnostics).toEqual([])
+    expect(config.settings).toMatchObject({ [key]: value })
+  })
+
+  it.each(Object.keys(DEFAULT_MERGED).filter((key) => key.includes('_')))(
+    '%s beside "hooks" is told where it belongs',
+    async (key) => {
+      const value = DEFAULT_MERGED[key as keyof typeof DEFAULT_MERGED]
+      const config = await user({}, { [key]: value })
+      expect(config.diagnostics).toMatchObject([{ text: expect.stringContaining('hooks'), line: 2 }])
+    },
+  )
+})

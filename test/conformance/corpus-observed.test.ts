@@ -212,7 +212,8 @@ const DIFFERENT: Readonly<Record<string, Difference>> = {
   },
   't-onFail-exit3': { reason: crashed('PreToolUse', 'exited with 3: ER'), why: FAILED },
   't-onFail-exit127': { reason: crashed('PreToolUse', 'exited with 127: ER'), why: FAILED },
-  'http-e500-onfail': { reason: expect.stringContaining('answered with status 500'), why: FAILED },
+  'http-e500deny': { decision: 'deny', failed: false, why: CLOSING },
+  'http-e500-onfail': { reason: 'HD', why: CLOSING },
   'http-text-onfail': {
     reason: crashed('PreToolUse', 'its answer is no JSON object: plain text'),
     why: FAILED,

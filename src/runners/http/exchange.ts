@@ -30,8 +30,7 @@ type OnAbort = (listener: () => void) => void
 /** The longest body of an answer. */
 const MOST_BYTES = 1024 * 1024
 const MOST_HEADER_BYTES = 64 * 1024
-/** An answer that does not count is read only so far and so long: people see an excerpt of it. */
-const EXCERPT_BYTES = 2048
+/** With another status than 200 to 299, text that is no JSON object is read only so long: people see an excerpt of it. */
 const EXCERPT_MS = 250
 /** A connection that has rested longer may have been closed without Node having noticed. */
 const RESTED_MS = 50
@@ -68,7 +67,7 @@ class Exchange {
   #isWritten = false
   /** An answer has begun. */
   #isAnswered = false
-  /** What was read of an answer that counts. */
+  /** What was read of an answer. */
   #soFar: (() => Reply) | undefined
 
   constructor(question: Question, reach: Reach, { request, agent }: Network, connection: 'kept' | 'fresh') {
@@ -163,9 +162,9 @@ class Exchange {
       this.#fail(problem)
       return
     }
-    const body = new Body(counts ? MOST_BYTES : EXCERPT_BYTES)
+    const body = new Body(MOST_BYTES)
     const soFar = () => ({ status, headers, body: body.text })
-    if (counts) this.#soFar = soFar
+    this.#soFar = soFar
     const finish = (failure?: HookError) => this.#finish({ ...soFar(), ...(failure && { failure }) })
     /** The rest is not wanted, or does not come. */
     const breakOff = (why: () => HookError) => this.#giveUp(() => finish(counts ? why() : undefined))
@@ -180,7 +179,10 @@ class Exchange {
     })
     response.on('error', () => breakOff(brokenOff))
     response.on('close', () => breakOff(brokenOff))
-    if (!counts) setTimeout(() => this.#giveUp(finish), EXCERPT_MS).unref()
+    if (counts) return
+    setTimeout(() => {
+      if (!body.mayBeObject) this.#giveUp(finish)
+    }, EXCERPT_MS).unref()
   }
 
   // ---- the end --------------------------------------------------------------------------------------------------
@@ -252,6 +254,11 @@ class Body {
 
   get isBlank(): boolean {
     return this.text.trim() === ''
+  }
+
+  /** Nothing read so far keeps it from being a JSON object. */
+  get mayBeObject(): boolean {
+    return /^\s*(?:\{|$)/.test(this.text)
   }
 
   get text(): string {

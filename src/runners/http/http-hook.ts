@@ -108,21 +108,24 @@ interface Case {
 }
 
 /**
- * A status from 200 to 299 with a JSON object is an answer; with an empty body it is no objection. Another status is a
- * failure, whatever it says. Of an answer that is not one JSON object, or not whole, only what closes counts.
+ * A status from 200 to 299 with a JSON object is an answer; with an empty body it is no objection. Of an answer with
+ * another status, or one that is not one JSON object or not whole, only what closes counts.
  */
-function answer({ event, asker, url, note }: Case, { status, headers, body, failure }: Reply): HookResult {
-  if (status >= 300 && status <= 399) throw redirected(status, headers.location, url)
-  if (status < 200 || status > 299) {
-    const text = `${url.host} answered with status ${status}, which is no answer${excerpt(body)}`
-    throw badReply(text, STATUS_HINTS[status])
-  }
-  const problem = failure ?? problemOf(body, note)
+function answer({ event, asker, url, note }: Case, reply: Reply): HookResult {
+  const { body } = reply
+  const problem = statusProblem(reply, url) ?? reply.failure ?? problemOf(body, note)
   if (!problem) return decode(event, printedBy(body), asker, note)
   const closed = decodeUnfinished(event, printedBy(body), asker, note)
   if (!closed) throw problem
   note({ code: problem.code, text: `${problem.message}; its ${closed.action} counts` })
   return closed
+}
+
+function statusProblem({ status, headers, body }: Reply, url: URL): HookError | undefined {
+  if (status >= 200 && status <= 299) return undefined
+  if (status >= 300 && status <= 399) return redirected(status, headers.location, url)
+  const text = `${url.host} answered with status ${status}, which is no answer${excerpt(body)}`
+  return badReply(text, STATUS_HINTS[status])
 }
 
 /** As if a program had printed it. */

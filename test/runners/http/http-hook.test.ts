@@ -247,13 +247,52 @@ describe('an answer', () => {
     expect(came).toSatisfy((one) => one instanceof Error || (one as { action: string }).action === 'continue')
   })
 
-  test.for([400, 401, 404, 429, 500, 503])(
-    'with status %i is a failure, whatever it says',
-    async (status) => {
-      const failure = await station.failure(await station.says(DENY, status))
-      expect(failure).toMatch(new RegExp(`^HOOK_FAILED: .* status ${status}, which is no answer: \\{"hook`))
-    },
-  )
+  test.for([302, 400, 401, 403, 404, 429, 500, 503])('with status %i counts if it closes', async (status) => {
+    for (const [body, action] of [
+      [DENY, 'deny'],
+      ['{"decision": "block", "reason": "no"}', 'deny'],
+      ['{"action": "ask_user", "approvalPrompt": "Sure?"}', 'ask_user'],
+      ['{"continue": false}', 'abort_turn'],
+      [`Forbidden\n${DENY}\n`, 'deny'],
+    ] as const) {
+      expect(await station.ask(await station.says(body, status)), body).toMatchObject({ action })
+      expect(station.notes.at(-1)).toMatchObject({
+        code: 'HOOK_FAILED',
+        text: expect.stringMatching(new RegExp(`status ${status}.*; its ${action} counts$`)),
+      })
+    }
+  })
+
+  test.for([302, 400, 403, 500])('with status %i is a failure if it opens or changes', async (status) => {
+    const rewrite = {
+      hookEventName: 'PreToolUse',
+      permissionDecision: 'allow',
+      updatedInput: { command: 'id' },
+    }
+    for (const body of [
+      JSON.stringify({ hookSpecificOutput: rewrite }),
+      '{"decision": "approve"}',
+      '{"action": "modify", "data": {"tool_name": "Write"}}',
+      '{"action": "respond", "response": "cached"}',
+      '{"systemMessage": "hello"}',
+      '{}',
+      '',
+      'deny',
+    ]) {
+      const failure = await station.failure(await station.says(body, status))
+      expect(failure, body).toMatch(new RegExp(`^HOOK_FAILED: .*status ${status}`))
+    }
+  })
+
+  test('with status 403 counts if its deny comes slowly, and is longer than an excerpt', async () => {
+    const long = JSON.stringify({ decision: 'block', note: 'x'.repeat(10_000), reason: 'no' })
+    const url = await station.serve((_, response) => {
+      response.writeHead(403).flushHeaders()
+      setTimeout(() => response.write(long.slice(0, 5000)), 400)
+      setTimeout(() => response.end(long.slice(5000)), 800)
+    })
+    expect(await station.ask(url)).toMatchObject({ action: 'deny', reason: 'no' })
+  })
 
   test.for([
     [404, 'Check the path of the URL.'],

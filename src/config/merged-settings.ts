@@ -264,7 +264,7 @@ type Tightened = GivenSetting & { readonly key: TightenedKey }
 
 const larger = (wanted: unknown, now: unknown) =>
   now !== null && (wanted === null || (wanted as number) > (now as number))
-/** A project may not change it: more stops let an agent run on, fewer disarm the user's gates. */
+/** A project may not change it. More stops let an agent run on, fewer disarm the user's gates; no audit hides calls. */
 const other = (wanted: unknown, now: unknown) => wanted !== now
 /** A list may replace null; two lists cannot be compared. */
 const unlessOpen = (_: unknown, now: unknown) => now !== null
@@ -293,7 +293,7 @@ const LOOSER: { readonly [K in TightenedKey]: (wanted: unknown, now: unknown) =>
   model: other,
   mcp_servers: other,
   audit_on_failure: insteadOf('continue'),
-  audit_calls: insteadOf(true),
+  audit_calls: other,
 }
 
 function tighten({ key, value }: Tightened, values: Record<string, unknown>): string | undefined {
@@ -305,8 +305,10 @@ function tighten({ key, value }: Tightened, values: Record<string, unknown>): st
   return `"${key}": ${shown(value)} in a project would loosen ${shown(values[key])}, which stays in force`
 }
 
-/** A project cannot change whom hooks reach. */
+/** A project cannot change whom hooks reach, or what the user keeps on record. */
 const USERS_OWN: ReadonlySet<string> = new Set<TightenedKey>([
+  'audit',
+  'audit_calls',
   'model',
   'mcp_servers',
   'allowed_private_hosts',

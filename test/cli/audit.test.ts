@@ -201,11 +201,12 @@ describe('U1: a call that a gate should have judged', () => {
   })
 
   it('timed out, and let it go on', async () => {
-    project.hooks({ PreToolUse: [['Bash', 'exec sleep 20']] })
-    await project.call(['trust', '--yes'])
-    expect(await unguarded({ args: ['--timeout', '0.3'] })).toMatchObject({
-      unguarded: [{ why: 'HOOK_TIMEOUT' }],
+    const slow = { type: 'command', command: 'exec sleep 20', timeout: 0.3 }
+    project.file('.amplifier/hooks/hooks.json', {
+      hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [slow] }] },
     })
+    await project.call(['trust', '--yes'])
+    expect(await unguarded()).toMatchObject({ unguarded: [{ why: 'HOOK_TIMEOUT' }] })
   })
 
   it('left out, because a file is broken', async () => {
@@ -284,10 +285,11 @@ describe('the call', () => {
     expect(await entries()).toHaveLength(1)
   })
 
-  it('is not kept where the project does not want it, and a project cannot turn it on', async () => {
+  it('is kept although the project does not want it, and a project cannot turn it on', async () => {
     project.file('.amplifier/settings.json', { hooks: { audit_calls: false } })
     await fires(DENIED)
-    expect(existsSync(join(state(), 'calls'))).toBe(false)
+    expect(existsSync(join(state(), 'calls'))).toBe(true)
+    rmSync(join(state(), 'calls'), { recursive: true })
     writeSettings({ audit_calls: false })
     project.file('.amplifier/settings.json', { hooks: { audit_calls: true } })
     await project.call(['fire'], { input: DENIED })

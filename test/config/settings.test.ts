@@ -89,6 +89,18 @@ describe('a project', () => {
   })
 
   it.each([
+    ['audit', 'off'],
+    ['audit_calls', false],
+    ['audit_calls', 'no'],
+  ])('may not change what the user keeps on record: %s to %j', async (key, value) => {
+    const { config } = await merged(undefined, { [key]: value })
+    expect(config.settings).toEqual(DEFAULT_MERGED)
+    expect(codesOf(config)).toContain('setting-ignored')
+    const { config: off } = await merged({ audit_calls: false }, { audit_calls: true })
+    expect(off.settings.audit_calls).toBe(false)
+  })
+
+  it.each([
     ['default_timeout', 10, 40, undefined],
     ['max_timeout', 100, 301, undefined],
     ['on_failure', 'block', 'continue', 'block'],

@@ -54,11 +54,6 @@ describe('D8: a gate that a limit of ours cut short', () => {
     expect((await session.fire('PreToolUse', BASH)).action).toBe('continue')
   })
 
-  it('goes on if the host bounds the whole fire', async () => {
-    const session = await opened(on('PreToolUse', { ...SLOW, timeout: 400 }), {})
-    expect((await session.fire('PreToolUse', BASH, { timeout: 0.2 })).action).toBe('continue')
-  })
-
   it('holds nothing up if it is async', async () => {
     const session = await opened(on('PreToolUse', { ...SLOW, async: true }), CAP)
     expect((await session.fire('PreToolUse', BASH)).action).toBe('continue')
@@ -98,5 +93,60 @@ describe('D8: a gate that a limit of ours cut short', () => {
     for (const active of [false, true, true]) {
       expect((await session.fire('Stop', { stop_hook_active: active })).action).toBe('deny')
     }
+  })
+})
+
+describe('a gate for which the time of the whole fire is too short', () => {
+  const quick = { type: 'command', command: 'exit 0' }
+  const inTurn = (event: string, ...hooks: readonly object[]) => ({ [event]: [{ sequential: true, hooks }] })
+
+  it('blocks if it is cut short', async () => {
+    const session = await opened(on('PreToolUse', { ...SLOW, timeout: 400 }), {})
+    const outcome = await session.fire('PreToolUse', BASH, { timeout: 0.2 })
+    expect([outcome.action, outcome.hooks[0]?.why]).toEqual(['deny', 'HOOK_TIMEOUT'])
+    expect(outcome.reason).toMatch(/did not judge.*before the deadline of the fire.*give the event more time/)
+  })
+
+  it('blocks if it was not asked, and names the hook that used the time up', async () => {
+    const slow = { ...SLOW, async: false, observe: true }
+    const session = await opened(inTurn('PreToolUse', slow, quick), {})
+    const outcome = await session.fire('PreToolUse', BASH, { timeout: 0.2 })
+    expect(outcome.action).toBe('deny')
+    const [first, second] = outcome.hooks.map(({ name }) => name)
+    expect(outcome.reason).toContain(`Hook ${second} did not judge: it was not started`)
+    expect(outcome.reason).toMatch(new RegExp(`Make ${first} faster \\(it took 0\\.\\d+ s\\)`))
+  })
+
+  it('is named with the hook of an earlier step', async () => {
+    const session = await opened(on('PreToolUse', quick), {})
+    const wait = () => new Promise<undefined>((resolve) => setTimeout(resolve, 1000, undefined))
+    session.register('PreToolUse', wait, { name: 'waits', observe: true, onFailure: 'continue' })
+    const outcome = await session.fire('PreToolUse', BASH, { timeout: 0.2 })
+    expect([outcome.action, outcome.reason]).toEqual(['deny', expect.stringContaining('Make waits faster')])
+  })
+
+  it('goes on if its own time-out was over first, as it asked', async () => {
+    const session = await opened(on('PreToolUse', { ...SLOW, timeout: 0.2 }), {})
+    expect((await session.fire('PreToolUse', BASH, { timeout: 60 })).action).toBe('continue')
+  })
+
+  it('changes nothing if it only observes, or if a deny only tells the model', async () => {
+    const session = await opened(
+      { ...on('PreToolUse', { ...SLOW, observe: true }), ...on('PostToolUse', SLOW) },
+      {},
+    )
+    expect((await session.fire('PreToolUse', BASH, { timeout: 0.2 })).action).toBe('continue')
+    const after = await session.fire('PostToolUse', { ...BASH, tool_response: 'x' }, { timeout: 0.2 })
+    expect([after.action, after.injections]).toEqual(['continue', []])
+  })
+
+  it.each(['Stop', 'SubagentStop'])('refuses %s once, then lets it pass aloud', async (event) => {
+    const session = await opened(on(event, SLOW), {})
+    const stop = (more = {}) => session.fire(event, more, { timeout: 0.2 })
+    expect((await stop()).action).toBe('deny')
+    const second = await stop({ stop_hook_active: true })
+    expect(second.action).toBe('continue')
+    expect(warnings(second)).toMatch(/Stop is allowed although .* did not judge it.*give the event more time/)
+    expect((await stop()).action).toBe('continue')
   })
 })

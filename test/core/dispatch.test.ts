@@ -664,7 +664,7 @@ describe('time-outs', () => {
   test('the time-out of a fire bounds all hooks together; those it cuts short or keeps from starting have failed', async () => {
     const hooks = await createHooks({ globals: false })
     const started: string[] = []
-    hooks.register('PreToolUse', never, { name: 'running', onFailure: 'continue' })
+    hooks.register('PreToolUse', never, { name: 'running', onFailure: 'continue', observe: true })
     hooks.register('PreToolUse', () => void started.push('waiting'), { name: 'waiting' })
     const outcome = await hooks.session().fire('PreToolUse', BASH, { timeout: 0.02 })
     expect(started).toEqual([])
@@ -679,7 +679,7 @@ describe('time-outs', () => {
   test('the time-out of a fire reaches into lanes and to approvers', async () => {
     const outcome = await (
       await withMade([
-        made('lane', never),
+        made('lane', never, { observe: true }),
         made('approver', () => undefined, { role: 'approve', lane: null, onFailure: 'block' }),
       ])
     )

@@ -12,7 +12,15 @@ import { CONTINUE, type HookResult, modify, parseResult } from '../events/result
 import { closesOnFailure, type Hook, type HookEvent, LateAnswer, WholeData } from '../hooks/hook.js'
 import { type Listeners, matches } from '../hooks/hook-set.js'
 import type { Outcome, Trace } from '../hooks/outcome.js'
-import { answerOnFailure, type CallSite, HookCall, hookError, timeoutHint } from './hook-run.js'
+import {
+  answerOnFailure,
+  type CallSite,
+  fireTimeoutHint,
+  HookCall,
+  hookError,
+  type Spent,
+  timeoutHint,
+} from './hook-run.js'
 import { type Admit, lanesOf, refusal, repetition, type Skip } from './plan.js'
 import { EventQueue, FixedQueue, type HookQueue, type Recheck } from './queue.js'
 import {
@@ -33,6 +41,10 @@ export interface DispatchOptions extends PatchRules {
   readonly recheck: Recheck
   /** Closes every gate whose hook fails, whatever the hook says. */
   readonly failClosed: boolean
+  /** Refused stops are counted, and the agent may stop in the end. */
+  readonly countsStops?: boolean
+  /** Hooks that ran before, on the same time. */
+  readonly earlier?: readonly Ran[]
   /** Takes a detached hook off the path. */
   readonly detach: (hook: Hook, event: HookEvent) => void
   /** The outcome that observers get. */
@@ -265,15 +277,20 @@ class Sequence extends Watched implements Dispatched, CallSite {
   #inTime(hook: Hook): boolean {
     if (this.#now < this.#deadline) return true
     const text = 'it was not started: the deadline of the fire has passed'
-    this.#fail(hook, new HookError('HOOK_TIMEOUT', text), true)
+    this.#fail(hook, new HookError('HOOK_TIMEOUT', text, fireTimeoutHint(this.#spent())), true)
     return false
+  }
+
+  #spent(): readonly Spent[] {
+    return tracesOf([...(this.#options.earlier ?? []), ...this.ran])
   }
 
   /** Lanes run at once; their changes are joined in configuration order. */
   async #step(hooks: readonly Hook[]): Promise<void> {
     const pass = this.#pass
     this.#rest()
-    const options = { ...this.#options, signal: undefined }
+    const earlier = [...(this.#options.earlier ?? []), ...this.ran]
+    const options = { ...this.#options, signal: undefined, earlier }
     const inStep = this.#mode.final ? ALONE : IN_STEP
     const admitted = hooks.filter((hook) => !this.#mustAsk(hook) || this.#admits(hook))
     if (pass !== this.#pass) return
@@ -326,7 +343,10 @@ class Sequence extends Watched implements Dispatched, CallSite {
   #miss(hook: Hook, now: number, late?: unknown): void {
     const own = now >= this.#now + longestOf(hook)
     const limit = own ? `within its ${longestOf(hook) / 1000} s` : 'before the deadline of the fire'
-    const error = new HookError('HOOK_TIMEOUT', `it did not answer ${limit}`, timeoutHint(hook))
+    const hint = own
+      ? timeoutHint(hook)
+      : fireTimeoutHint([...this.#spent(), { name: hook.name, ms: now - this.#now }])
+    const error = new HookError('HOOK_TIMEOUT', `it did not answer ${limit}`, hint)
     this.#rest()
     this.#call?.abort(error)
     const word = this.#call?.closingWord(late)
@@ -395,8 +415,8 @@ class Sequence extends Watched implements Dispatched, CallSite {
   }
 
   #fail(hook: Hook, error: HookError, byFire = false): void {
-    const { failClosed } = this.#options
-    const effect = answerOnFailure(this.#kind, hook, error, { failClosed, byFire })
+    const { failClosed, countsStops } = this.#options
+    const effect = answerOnFailure(this.#kind, hook, error, { failClosed, byFire, countsStops })
     const message = error.message.replace(/[.\s]+$/, '')
     const detail = `${message}${message.endsWith('?') ? '' : '.'} ${error.hint}`
     this.#record(hook, 'failed', effect, { why: error.code, detail })

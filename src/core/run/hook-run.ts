@@ -134,12 +134,33 @@ export function timeoutHint({ kind, cappedBy }: Hook): { readonly hint?: string 
   return slow === undefined ? {} : { hint: `${slow}, or give the hook a larger "timeout" (seconds).` }
 }
 
+/** A hook and the milliseconds that it took. */
+export interface Spent {
+  readonly name: string
+  readonly ms: number
+}
+
+/** What to do if the time of the whole fire is over: the slowest hook used most of it. */
+export function fireTimeoutHint(spent: readonly Spent[]): { readonly hint: string } {
+  const slowest = spent.reduce<Spent>((most, one) => (one.ms > most.ms ? one : most), { name: '', ms: 0 })
+  const more =
+    'give the event more time: "timeout" of fire(), or of the command in the settings of your agent'
+  if (slowest.ms === 0) return { hint: `You can ${more}.` }
+  return { hint: `Make ${slowest.name} faster (it took ${seconds(slowest.ms)} s), or ${more}.` }
+}
+
+function seconds(ms: number): number {
+  return Math.ceil(ms / 10) / 100
+}
+
 /** How a failure came about. */
 export interface FailureRules {
   /** Closes every gate whose hook fails, whatever the hook says. */
   readonly failClosed: boolean
   /** The deadline of the whole fire has passed, not that of the hook. */
   readonly byFire?: boolean
+  /** Somebody counts refused stops, and lets the agent stop in the end. */
+  readonly countsStops?: boolean | undefined
 }
 
 /**
@@ -150,9 +171,12 @@ export function answerOnFailure(
   kind: EventKind,
   hook: Hook,
   error: HookError,
-  { failClosed, byFire = false }: FailureRules,
+  { failClosed, byFire = false, countsStops = false }: FailureRules,
 ): HookResult {
-  if (hook.cappedBy !== undefined && error.code === 'HOOK_TIMEOUT' && !byFire && isGate(kind))
+  const isLate = error.code === 'HOOK_TIMEOUT' && isGateOn(kind, hook)
+  if (isLate && byFire && (kind.deny === 'block' || countsStops))
+    return deny(`Hook ${hook.name} did not judge: ${error.message}. ${error.hint}`)
+  if (isLate && !byFire && hook.cappedBy !== undefined)
     return deny(`Hook ${hook.name} was cut short: ${error.message}. ${error.hint}`)
   // A gate that is not what the user trusted must not open for that.
   const isKept = error.code === 'HOOK_NOT_TRUSTED' && kind.deny === 'block' && hook.role !== 'observe'
@@ -162,6 +186,6 @@ export function answerOnFailure(
     : CONTINUE
 }
 
-function isGate({ deny }: EventKind): boolean {
-  return deny === 'block' || deny === 'go-on'
+function isGateOn({ deny }: EventKind, { role, observe }: Hook): boolean {
+  return (deny === 'block' || deny === 'go-on') && role !== 'observe' && !observe
 }

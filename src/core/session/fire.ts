@@ -28,7 +28,7 @@ import { changeSkills, isSkillEvent } from './skills.js'
 
 export interface FireOptions {
   readonly signal?: AbortSignal | undefined
-  /** Seconds for the whole fire; hooks that it cuts short have failed. */
+  /** Seconds for the whole fire. Hooks that it cuts short have failed, and gates that did not judge for it block. */
   readonly timeout?: number | undefined
   /** The event is your own, although its name may look like that of a known one. */
   readonly custom?: boolean | undefined
@@ -237,6 +237,7 @@ class Firing {
       deadline: this.#deadline,
       recheck: settings.recheck,
       failClosed: settings.on_failure === 'block',
+      countsStops: true,
       protectSystemMessages: settings.protect_system_messages,
       aborted: (ran) => {
         this.ranBeforeAbort = ran

@@ -17,8 +17,7 @@ export async function countStop(
   const again = judgement.event.data.stop_hook_active === true
   const cut = cutOnly(judgement)
   if (cut.length > 0) {
-    const isForgotten = again && state.stopsTotal === 0
-    const excess = await countCut(session, cut, isForgotten)
+    const excess = await countCut(session, cut, { again, isForgotten: again && state.stopsTotal === 0 })
     if (excess) return excess
   }
   let excess = stopExcess(settings, state)
@@ -39,24 +38,29 @@ function cutOnly({ kind, ran }: Judgement): readonly Ran[] {
   return refusing.every(({ trace }) => trace.status === 'failed') ? refusing : []
 }
 
-/**
- * Each may refuse once since the last prompt: it may have had a reason, but never gets as far as to say so.
- * `isForgotten`: a stop was refused, and the session does not remember it.
- */
+interface Repetition {
+  /** The host says that a stop was refused before. */
+  readonly again: boolean
+  /** And the session does not remember it. */
+  readonly isForgotten: boolean
+}
+
+/** Each may refuse once since the last prompt: it may have had a reason, but never gets as far as to say so. */
 async function countCut(
   session: SessionContext,
   cut: readonly Ran[],
-  isForgotten: boolean,
+  { again, isForgotten }: Repetition,
 ): Promise<string | undefined> {
   const ids = cut.map(({ hook }) => hook.id)
-  let isFirst = false
+  // A store that fails, for which there may be no time left either, leaves it to the host.
+  let isFirst = !again
   await session.store.update(session.key, (now) => {
     isFirst = ids.some((id) => !now.stopsCut.includes(id))
     return isFirst ? { ...now, stopsCut: [...new Set([...now.stopsCut, ...ids])] } : now
   })
   if (isFirst && !isForgotten) return undefined
   const names = cut.map(({ hook }) => hook.name).join(', ')
-  return `Stop is allowed although ${names} did not judge it: a time limit cut it short again. ${cut[0]?.hook.cappedBy ?? ''}`.trim()
+  return `Stop is allowed although ${names} did not judge it: a time limit cut it short again. ${cut[0]?.trace.detail ?? ''}`.trim()
 }
 
 function stopExcess(settings: Settings, { stopsInRow, stopsTotal }: SessionState): string | undefined {

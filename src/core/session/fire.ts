@@ -55,13 +55,14 @@ export async function fireEvent(
   checkOptions('fire', options, OPTIONS)
   const deadline = deadlineIn(options.timeout)
   const session = deadline === Infinity ? untimed : { ...untimed, store: untimed.store.until(deadline) }
-  if (isSkillEvent(kind.name)) await changeSkills(session, kind.name, data)
+  const isOfSkill = isSkillEvent(kind.name)
+  if (isOfSkill) await changeSkills(session, kind.name, data)
   const loaded = session.store.load(session.key)
   const state = isPromise(loaded) ? await unlessAborted(loaded, options.signal) : loaded
   const skills = session.useSkills(state)
   if (isPromise(skills)) await skills
   const listeners = session.hooks().listeners(kind)
-  if (kind.custom && !options.custom && !listeners?.anyNamed) engine.noteUnknown(kind.name)
+  if (kind.custom && !isOfSkill && !options.custom && !listeners?.anyNamed) engine.noteUnknown(kind.name)
   const turn = begins(kind, state) ? state.turn + 1 : state.turn
   session.turns.goTo(turn, kind.callsModel === true)
   const ends = kind.ends === 'session' && mayHaveLeft(session, state)

@@ -2,7 +2,7 @@
 
 import { delimiter } from 'node:path'
 import { HookError, isHookError, textOf } from '../core/base/errors.js'
-import { quoted } from '../core/base/text.js'
+import { visible } from '../core/base/text.js'
 import type { Hook, HookContext, HookEvent, Run } from '../core/hooks/hook.js'
 import type { Skip } from '../core/run/plan.js'
 import { safePath } from '../files/search-path.js'
@@ -13,6 +13,7 @@ import {
   asTrusted,
   type Expectation,
   expectationOf,
+  isPlainName,
   repairOf,
   unlisted,
   unreadable,
@@ -36,6 +37,8 @@ interface Held {
   readonly copied: Copied | undefined
   /** Present if it runs in place of what the project has now. */
   readonly keeping?: Expectation
+  /** True if the version that was trusted counts until somebody reviews this one. */
+  readonly waits?: boolean
 }
 
 /** Everything that may run, and what the user should know about the rest. */
@@ -65,6 +68,9 @@ export class TrustGate {
   /** Standings for the hooks of one step, which are asked about together. */
   readonly #now = new Map<string, Standing>()
 
+  /** The project that commands are typed in. */
+  #here: string | undefined
+
   /** True if any of the hooks that were settled last were modified since they were trusted. */
   sawModified = false
 
@@ -79,6 +85,7 @@ export class TrustGate {
   async settle(config: LoadedConfig, sources: ConfigSources, projects: readonly string[]): Promise<Settled> {
     const units = unitsOf(config.specs)
     this.sawModified = false
+    this.#here = sources.projectDir
     const parts: Settled[] = []
     const found = new Set<string>()
     for (const [unit, specs] of units) {
@@ -188,9 +195,9 @@ export class TrustGate {
   #waiting(specs: readonly ConfiguredHook[], record: TrustRecord): readonly ConfiguredHook[] {
     const trusted = new Set(record.hooks.map(({ hash }) => hash))
     const changed = specs.filter(({ hook }) => !trusted.has(hook.origin.hash ?? ''))
-    const [unit] = unitsOf(specs).keys()
-    for (const spec of unit ? changed : [])
-      this.#held.set(spec, { unit: unit as Unit, record: undefined, copied: undefined })
+    for (const unit of unitsOf(specs).keys())
+      for (const spec of changed)
+        this.#held.set(spec, { unit, record: undefined, copied: undefined, waits: true })
     return changed
   }
 
@@ -214,9 +221,10 @@ export class TrustGate {
     if (!held) return undefined
     if (held.record) return this.#withdrawal(held.record)
     const standing = this.#standingOf(held.unit)
-    if (standing.state !== 'trusted')
-      return { why: standing.state, detail: detailOf(spec, held.unit, standing) }
-    return { why: 'untrusted', detail: 'It was trusted after these hooks were read: reload them.' }
+    if (standing.state === 'trusted')
+      return { why: 'untrusted', detail: 'It was trusted after these hooks were read: reload them.' }
+    const why = held.waits && standing.record ? 'modified' : 'untrusted'
+    return { why, detail: detailOf(spec, held.unit, standing) }
   }
 
   /** The same for a hook that stands for a gate. */
@@ -248,7 +256,7 @@ export class TrustGate {
   problemAtStart(spec: ConfiguredHook, cwd: string): string | undefined {
     const record = this.#held.get(spec)?.record
     const problem = record && (this.#ownProblem(record) ?? scriptsChanged(record, cwd))
-    return problem && `${problem} ${repairOf(record)}`
+    return problem && `${problem} ${repairOf(record, this.#here)}`
   }
 
   #ownProblem(record: TrustRecord): string | undefined {
@@ -338,25 +346,16 @@ function whyOf(standing: Standing): string {
 
 function detailOf({ hook }: ConfiguredHook, unit: Unit, { state, why }: NotTrusted): string {
   const { file = '', line } = hook.origin
-  const place = isOdd(file) ? quoted(file) : file
-  const look = state === 'modified' ? 'See what changed' : `Look at ${place}:${line}`
+  const look = state === 'modified' ? 'See what changed' : `Look at ${visible(file)}:${line}`
   return `${why} ${look}, and trust it: ${trustCommand(hook.origin.scope, unit)} (or --trust-all for one call)`
 }
 
-/** True for a path with characters that are invisible or break the line. */
-function isOdd(path: string): boolean {
-  return /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(path)
-}
-
-/**
- * The command to type in the project. It holds a stranger's text only if no shell and no command line can take it for
- * anything but a name; otherwise the command shows everything that waits.
- */
+/** The command to type in the project. For a name that is not plain, it shows everything that waits. */
 function trustCommand(scope: string, { kind, name, path, hooksDir }: Unit): string {
-  const what = /^[\w@][\w@.-]*$/.test(name) ? ` ${name}` : ''
+  const what = isPlainName(name) ? ` ${name}` : ''
   if (kind === 'folder' && hooksDir === path)
     return 'carabiner trust --payload FILE (with its skill:loaded event)'
-  if (scope !== 'named' || isOdd(path)) return `carabiner trust${what}`
+  if (scope !== 'named' || visible(path) !== path) return `carabiner trust${what}`
   return `carabiner trust${what} ${kind === 'folder' ? '--plugin' : '--config'} ${shellQuoted(path)}`
 }
 

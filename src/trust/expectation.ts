@@ -1,7 +1,7 @@
 // What the user expects of a project: the gates of everything that was trusted there, whatever became of its files.
 
 import type { Diagnostic, DiagnosticCode } from '../core/base/errors.js'
-import { plainText, visibleName } from '../core/base/text.js'
+import { plainText, visible, visibleName } from '../core/base/text.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import type { TrustRecord, UnitHook } from './unit.js'
 
@@ -62,7 +62,6 @@ export interface Deviation extends Pick<Expectation, 'why' | 'guardedBy'> {
 /** `here` is the project that commands are typed in. */
 export function expectationOf(deviation: Deviation, here: string | undefined): Expectation {
   const { record, state, gates, guardedBy } = deviation
-  const name = typedName(record, here)
   return {
     unit: unitOf(record),
     state,
@@ -73,15 +72,21 @@ export function expectationOf(deviation: Deviation, here: string | undefined): E
     why: happened(deviation),
     repair:
       state === 'missing'
-        ? `${guardedBy === 'copy' ? 'Keep it: do nothing.' : 'Put it back.'} Remove it: carabiner untrust${name}.`
+        ? `${guardedBy === 'copy' ? 'Keep it: do nothing.' : 'Put it back.'} ${removal(record, here)}`
         : repairOf(record, here),
   }
 }
 
 /** For a unit that is not what was trusted. */
-export function repairOf(record: TrustRecord, here?: string): string {
-  const name = typedName(record, here)
-  return `Review the new version: carabiner trust${name}. Remove it: carabiner untrust${name}.`
+export function repairOf(record: TrustRecord, here: string | undefined): string {
+  // Without a name, everything that waits is shown.
+  const what = isPlainName(record.name) ? [record.name] : []
+  const review = ['carabiner trust', ...what, ...projectOption(record, here)].join(' ')
+  return `Review the new version: ${review}. ${removal(record, here)}`
+}
+
+function removal(record: TrustRecord, here: string | undefined): string {
+  return `Remove it: ${['carabiner untrust', typedUnit(record), ...projectOption(record, here)].join(' ')}.`
 }
 
 const EFFECTS: Readonly<Record<Expectation['guardedBy'], string>> = {
@@ -115,7 +120,7 @@ export function unreadable(projectDir: string, problem: string): Expectation {
 
 /** For a digest of a list of pre-trusted ones that nothing here has. */
 export function unlisted(digest: string, name: string, projectDir: string): Expectation {
-  const who = name === '' ? digest : `${visibleName(name)} (${digest.slice(0, 12)})`
+  const who = name === '' ? digest : `${visibleName(name)} (${digest.slice(0, SHORT_DIGEST)})`
   return {
     unit: { kind: 'folder', name: name || digest, path: projectDir, projectDir },
     state: 'missing',
@@ -135,10 +140,23 @@ function gateOf({ name, event, matcher }: UnitHook): ExpectedGate {
   return { name, event, matcher }
 }
 
-/** The name for a command line, if no shell can take it for anything else; and the project, if it is another one. */
-function typedName({ name, projectDir }: TrustRecord, here: string | undefined): string {
-  const plain = /^[\w@][\w@.-]*$/.test(name) ? ` ${name}` : ''
-  return here === undefined || here === projectDir ? plain : `${plain} --project ${shellQuoted(projectDir)}`
+/** Whether no shell and no command line can take a stranger's name for anything but a name. */
+export function isPlainName(name: string): boolean {
+  return /^[\w@][\w@.-]*$/.test(name)
+}
+
+/** A path that nobody can see or copy has a digest. */
+function typedUnit({ name, path, digest }: TrustRecord): string {
+  if (isPlainName(name)) return name
+  return visible(path) === path ? shellQuoted(path) : digest.slice(0, SHORT_DIGEST)
+}
+
+/** The characters of a digest that are shown, and enough to name it. */
+export const SHORT_DIGEST = 12
+
+/** Nothing if commands are typed in this project. */
+function projectOption({ projectDir }: TrustRecord, here: string | undefined): readonly string[] {
+  return here === undefined || here === projectDir ? [] : ['--project', shellQuoted(projectDir)]
 }
 
 /** Everything that the user should be told: what happened, and what to do. */

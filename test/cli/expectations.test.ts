@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } 
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { removeAll } from '../trust/hostile-project.js'
-import { Project, withProgram } from './program.js'
+import { Project, programFile, withProgram } from './program.js'
 
 withProgram()
 
@@ -88,6 +88,24 @@ describe('a trusted gate', () => {
       expectations: [{ unit: { name: 'guard' }, state: 'modified', gates: [{ event: 'PreToolUse' }] }],
       next: expect.arrayContaining(['carabiner trust --mine']),
     })
+  })
+
+  it.each([
+    ['a blank', 'my guard'],
+    ['a quote', "it's"],
+    ['a dash in front', '-x'],
+    ['a character that nobody sees', 'gu\u200bard'],
+  ])('with %s in its name: what is said to type removes it', async (_, name) => {
+    guard()
+    renameSync(project.path(FOLDER), project.path(`.amplifier/hooks/${name}`))
+    expect((await carabiner('trust', '--yes')).code).toBe(0)
+    rmSync(project.path('.amplifier'), { recursive: true })
+    const { stdout } = await carabiner('list', '--json')
+    const [{ repair }] = JSON.parse(stdout).expectations
+    const [, typed = ''] = /Remove it: carabiner (.*)\.$/.exec(repair) ?? []
+    const run = await project.run('sh', ['-c', `"$0" "$@" ${typed}`, process.execPath, programFile()])
+    expect([run.code, run.stdout]).toEqual([0, expect.stringMatching(/^untrusted /)])
+    await said(0)
   })
 
   it('G4: whose record cannot be read: all exit 1', async () => {

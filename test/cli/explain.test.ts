@@ -474,12 +474,19 @@ describe('why nothing would run', () => {
     expect(reason).toContain('~/.amplifier/hooks/hooks.json')
   })
 
-  it('nothing was found here: there is a project beyond the repository', async () => {
+  it('the project around the repository has hooks: they count, and what is said trusts them', async () => {
     project.hooks({ Stop: [['', 'a']] })
     project.file('inner/.git/HEAD', '')
     project.file('inner/src/file', '')
-    const { next } = await why(['Stop'], { cwd: project.path('inner/src') })
-    expect(next[0]).toContain('next carabiner list --project ../..')
+    const inside = { cwd: project.path('inner/src') }
+    const { next, reason } = await why(['Stop'], inside)
+    expect(reason).toContain('1 hook would, but came with the project')
+    expect(next[0]).toMatch(/^next carabiner trust project {3}#/)
+    expect((await project.call(['trust', 'project', '--yes'], inside)).code).toBe(0)
+    expect((await lines(['Stop'], inside)).slice(1, 3)).toEqual([
+      expect.stringContaining('would run'),
+      expect.stringMatching(/^1 +project:Stop#1/),
+    ])
   })
 
   it('everything is bypassed', async () => {

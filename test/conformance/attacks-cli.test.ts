@@ -175,21 +175,29 @@ describe('a store that is not as it should be', () => {
       input: BASH,
       env: env(),
     })
-    const { hooks, messages } = JSON.parse(stdout)
-    return { code, why: hooks[0].why, text: messages[0]?.text }
+    const { hooks, messages, reason } = JSON.parse(stdout)
+    return { code, why: hooks[0].why, text: messages[0]?.text, reason }
   }
   const trust = () => project.call(['trust', '--yes'], { env: env() })
 
-  it('read-only: nothing is trusted, and it says what to do', async () => {
-    if (process.getuid?.() === 0) writeFileSync(data(), '')
-    else {
-      mkdirSync(data())
-      chmodSync(data(), 0o555)
-    }
+  it.skipIf(process.getuid?.() === 0)('read-only: nothing is trusted, and it says what to do', async () => {
+    mkdirSync(data())
+    chmodSync(data(), 0o555)
     const { code, stderr } = await trust()
     expect(code).toBe(1)
     expect(stderr).toMatch(/guard was not trusted: .*CARABINER_HOME/)
     expect(await fire()).toMatchObject({ code: 0, why: 'untrusted' })
+  })
+
+  it('a file in its place: nothing is trusted, every gate closes, and it says what to do', async () => {
+    writeFileSync(data(), '')
+    const { code, stderr } = await trust()
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/guard was not trusted: .*CARABINER_HOME/)
+    const closed = await fire()
+    expect(closed).toMatchObject({ code: 2, why: 'HOOK_NOT_TRUSTED' })
+    expect(closed.reason).toContain(data())
+    expect(closed.reason).toContain('carabiner trust')
   })
 
   it('full: nothing is trusted, nothing is left half, and it says so', async () => {
@@ -218,19 +226,24 @@ describe('a store that is not as it should be', () => {
     ['no JSON', () => 'trusted'],
     ['with a field missing', (text: string) => text.replace('"digest"', '"digets"')],
     ['of another format', (text: string) => text.replace(/"format":\d+/, '"format":"x"')],
-  ])('%s: not trusted, said, and it can be trusted again', async (_, spoil) => {
+  ])('%s: every gate closes, which is said, and it can be trusted again', async (_, spoil) => {
     await trust()
-    expect((await fire()).code).toBe(2)
+    expect(await fire()).toMatchObject({ code: 2, reason: 'reviewed' })
     for (const file of records()) {
       const spoilt = spoil(readFileSync(file, 'utf8'))
       chmodSync(file, 0o600)
       writeFileSync(file, spoilt)
     }
     const first = await fire()
-    expect(first).toMatchObject({ code: 0, why: 'untrusted' })
-    expect(first.text).toMatch(/Whether it is trusted cannot be told: .*record of trust/)
-    expect((await project.call(['list'], { env: env() })).code).toBe(0)
+    expect(first).toMatchObject({ code: 2, why: 'HOOK_NOT_TRUSTED' })
+    for (const text of [first.reason, first.text]) {
+      expect(text).toMatch(/What you trust cannot be read, .*: \S+\/1\.json is /)
+      expect(text).toContain(join(data(), 'trust'))
+      expect(text).toContain('carabiner trust')
+    }
+    expect((await project.call(['list'], { env: env() })).code).toBe(1)
     expect((await trust()).code).toBe(0)
-    expect((await fire()).code).toBe(2)
+    expect(await fire()).toMatchObject({ code: 2, reason: 'reviewed' })
+    expect((await project.call(['list'], { env: env() })).code).toBe(0)
   })
 })

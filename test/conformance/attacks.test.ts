@@ -37,6 +37,19 @@ async function fired(hooks: Hooks, dir: string): Promise<Outcome> {
   return hooks.session({ cwd: dir }).fire('PreToolUse', CALL)
 }
 
+const REVIEWED = { action: 'deny', reason: 'reviewed' } as const
+
+/** What was trusted still runs from its copy, and the user is told what to type. */
+async function expectKept(hooks: Hooks, dir: string, name: string): Promise<void> {
+  const outcome = await fired(hooks, dir)
+  expect(outcome).toMatchObject({ ...REVIEWED, hooks: [{ status: 'ran' }] })
+  expect(outcome.messages[0]).toMatchObject({ level: 'warning' })
+  expect(outcome.messages[0]?.text).toContain('The version that you trusted still runs.')
+  expect(outcome.messages[0]?.text).toContain(`carabiner trust ${name}`)
+  expect(outcome.diagnostics).toContainEqual(expect.objectContaining({ code: 'trust-kept' }))
+  expect(hooks.untrusted()).toMatchObject([{ name, state: 'modified' }])
+}
+
 const whys = ({ hooks }: Outcome) => hooks.map(({ status, why }) => why ?? status)
 
 describe('a cloned repository, embedded (1)', () => {
@@ -193,25 +206,26 @@ describe('what was trusted and is not the same (3)', () => {
     ],
   ]
 
-  it.each(changes)('%s: modified, not run, said, within a session and in the next', async (_, change) => {
-    const repo = new Repository()
-    const folder = repo.plugin(IMPORTS)
-    repo.write('.amplifier/hooks/guard/lib.sh', 'echo reviewed >&2; exit 2\n')
-    repo.write('.amplifier/hooks/guard/data', '')
-    await repo.trustAll()
-    const hooks = await repo.hooks()
-    expect(await fired(hooks, repo.dir)).toMatchObject({ action: 'deny', reason: 'reviewed' })
-    change(folder)
-    for (const now of [hooks, await repo.hooks()]) {
-      const outcome = await fired(now, repo.dir)
-      expect(whys(outcome)).toEqual(['modified'])
-      expect(outcome.messages[0]).toMatchObject({ level: 'warning' })
-      expect(outcome.messages[0]?.text).toContain('carabiner trust guard')
-      expect(now.untrusted()).toMatchObject([{ name: 'guard', state: 'modified' }])
-    }
-  })
+  it.each(changes)(
+    '%s: what was trusted runs, within a session and in the next, and it is said',
+    async (_, change) => {
+      const repo = new Repository()
+      const folder = repo.plugin(IMPORTS)
+      repo.write('.amplifier/hooks/guard/lib.sh', 'echo reviewed >&2; exit 2\n')
+      repo.write('.amplifier/hooks/guard/data', '')
+      await repo.trustAll()
+      const hooks = await repo.hooks()
+      expect(await fired(hooks, repo.dir)).toMatchObject(REVIEWED)
+      change(folder)
+      expect(await fired(hooks, repo.dir)).toMatchObject({ ...REVIEWED, hooks: [{ status: 'ran' }] })
+      expect(hooks.untrusted()).toMatchObject([{ name: 'guard', state: 'modified' }])
+      await hooks.reload()
+      await expectKept(hooks, repo.dir, 'guard')
+      await expectKept(await repo.hooks(), repo.dir, 'guard')
+    },
+  )
 
-  it('a script outside the folder: modified, not run', async () => {
+  it('a script outside the folder: what was reviewed runs in its place, and it is said', async () => {
     const repo = new Repository()
     const script = repo.write('scripts/check.sh', SAYS('reviewed'), 0o755)
     repo.write('.amplifier/hooks/hooks.json', gate({ type: 'command', command: 'scripts/check.sh' }))
@@ -219,12 +233,13 @@ describe('what was trusted and is not the same (3)', () => {
     const hooks = await repo.hooks()
     expect((await fired(hooks, repo.dir)).reason).toBe('reviewed')
     writeFileSync(script, SAYS('evil'))
-    expect(whys(await fired(hooks, repo.dir))).toEqual(['modified'])
-    // The same word in another folder is another file.
+    expect(await fired(hooks, repo.dir)).toMatchObject({ ...REVIEWED, hooks: [{ status: 'ran' }] })
+    await expectKept(await repo.hooks(), repo.dir, 'project')
+    // The same word in another folder is another file, which does not run.
     writeFileSync(script, SAYS('reviewed'))
     repo.write('sub/scripts/check.sh', SAYS('evil'), 0o755)
     const elsewhere = await hooks.session({ cwd: join(repo.dir, 'sub') }).fire('PreToolUse', CALL)
-    expect(elsewhere.hooks).toMatchObject([{ status: 'failed', why: 'HOOK_NOT_TRUSTED' }])
+    expect(elsewhere).toMatchObject({ ...REVIEWED, hooks: [{ status: 'ran' }] })
   })
 
   it('another command in a file that was trusted', async () => {
@@ -234,8 +249,16 @@ describe('what was trusted and is not the same (3)', () => {
     await repo.trustAll()
     const hooks = await repo.hooks()
     repo.write(file, gate({ type: 'command', command: `touch '${repo.canary}'` }))
-    await hooks.reload()
-    expect(whys(await fired(hooks, repo.dir))).toEqual(['modified'])
+    for (const now of [hooks, await repo.hooks()]) {
+      await now.reload()
+      const outcome = await fired(now, repo.dir)
+      expect(outcome).toMatchObject(REVIEWED)
+      expect(whys(outcome)).toEqual(['ran', 'modified'])
+      const said = outcome.messages.map(({ text }) => text).join('\n')
+      expect(said).toContain('the version that you trusted counts')
+      expect(said).toContain('carabiner trust project')
+      expect(said).not.toContain('went on without')
+    }
     expect(repo.isSung).toBe(false)
   })
 })
@@ -319,16 +342,20 @@ describe('what was absent and appears (5)', () => {
 
   it('so is a plugin beside trusted ones, and a script that a trusted command names', async () => {
     const repo = new Repository()
-    repo.plugin(SAYS('reviewed'))
+    repo.plugin('#!/bin/sh\ntrue\n')
     const later = { type: 'command', command: 'if test -x later.sh; then ./later.sh; fi' }
     repo.write('.amplifier/hooks/hooks.json', gate(later))
     await repo.trustAll()
     const hooks = await repo.hooks()
-    expect(whys(await fired(hooks, repo.dir))).toEqual(['ran', 'ran'])
+    expect(await fired(hooks, repo.dir)).toMatchObject({ action: 'continue' })
     repo.write('later.sh', `#!/bin/sh\ntouch '${repo.canary}'\n`, 0o755)
     repo.plugin(`#!/bin/sh\ntouch '${repo.canary}'\n`, 'second')
     await hooks.reload()
-    expect(whys(await fired(hooks, repo.dir)).sort()).toEqual(['modified', 'ran', 'untrusted'])
+    // Nobody can say what the command would do without the script, so its gate closes.
+    const outcome = await fired(hooks, repo.dir)
+    expect(outcome.action).toBe('deny')
+    expect(outcome.reason).toMatch(/later\.sh" appeared .* carabiner trust project/)
+    expect(whys(outcome).sort()).toEqual(['HOOK_NOT_TRUSTED', 'ran', 'untrusted'])
     expect(repo.isSung).toBe(false)
   })
 })
@@ -353,9 +380,8 @@ describe('an agent that edits its guard (6)', () => {
     await repo.trustAll()
     const hooks = await repo.hooks()
     edit(repo.dir)
-    const outcome = await fired(hooks, repo.dir)
-    expect(whys(outcome)).toEqual(['modified'])
-    expect(outcome.messages).toHaveLength(1)
+    expect(await fired(hooks, repo.dir)).toMatchObject({ ...REVIEWED, hooks: [{ status: 'ran' }] })
+    await expectKept(await repo.hooks(), repo.dir, 'guard')
   })
 })
 
@@ -398,7 +424,8 @@ describe('links (7)', () => {
     const hooks = await repo.hooks()
     expect((await fired(hooks, repo.dir)).reason).toBe('reviewed')
     writeFileSync(other, SAYS('evil'))
-    expect(whys(await fired(hooks, repo.dir))).toEqual(['modified'])
+    expect(await fired(hooks, repo.dir)).toMatchObject({ ...REVIEWED, hooks: [{ status: 'ran' }] })
+    await expectKept(await repo.hooks(), repo.dir, 'guard')
   })
 })
 

@@ -1,6 +1,6 @@
-// Resident hooks from a project: not started until trusted, started from their copy, and not started after a change.
+// Resident hooks from a project: not started until trusted, started from their copy, and never as they are after a change.
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadConfig } from '../../src/config/load.js'
@@ -40,7 +40,7 @@ function withProcess(isPlugin: boolean) {
   const home = join(place.root, 'home')
   mkdirSync(home)
   const starts = () => (existsSync(canary) ? readFileSync(canary, 'utf8').trimEnd().split('\n') : [])
-  return { place, script, home, starts }
+  return { place, script, home, canary, starts }
 }
 
 async function opened({ place, home }: ReturnType<typeof withProcess>) {
@@ -93,16 +93,23 @@ describe.each([
     else expect(from).toBe(join(made.place.dir, 'tools'))
   })
 
-  it('is not started, nor asked, once a byte of it changed', async () => {
+  it('goes on as it was trusted once a byte of it changed, and the changed one never starts', async () => {
     const made = withProcess(isPlugin)
     await trust(made)
     const { fire } = await opened(made)
     expect(await fire()).toMatchObject({ action: 'deny' })
     writeFileSync(made.script, `${HOOK}// evil\n`)
-    const { action, hooks: trace } = await fire()
-    expect(action).toBe('continue')
-    expect(trace[0]).toMatchObject({ status: 'skipped', why: 'modified' })
+    expect(await fire()).toMatchObject({ action: 'deny', reason: 'reviewed' })
     expect(made.starts()).toHaveLength(1)
+    // What a command names and appears is a change, too.
+    rmSync(made.canary)
+    // Only a plugin has a copy to start from.
+    const later = await (await opened(made)).fire()
+    expect(later.action).toBe('deny')
+    expect(later.messages.map(({ text }) => text).join()).toContain('carabiner trust')
+    if (isPlugin) expect(later.reason).toBe('reviewed')
+    else expect(later.hooks[0]).toMatchObject({ status: 'failed', why: 'HOOK_NOT_TRUSTED' })
+    expect(made.starts()).toEqual(isPlugin ? [expect.stringContaining(made.place.dataDir)] : [])
   })
 })
 

@@ -87,7 +87,10 @@ describe('what is not copied', () => {
     trusted(place.store, unit)
     place.write('.amplifier/hooks.json', '{"hooks":{}}')
     const now = { ...unit, hooks: [other] }
-    expect(place.store.standingOf(now).state).toBe('trusted')
+    expect(place.store.standingOf(now)).toMatchObject({
+      state: 'modified',
+      why: `The hook ${gate.name} is not there any more.`,
+    })
     expect(differences(place, now)).toEqual([
       { what: 'hook-removed', hook: gate },
       {

@@ -5,6 +5,7 @@ import { textOf } from '../../core/base/errors.js'
 import { didYouMean, visible, visibleName } from '../../core/base/text.js'
 import { realOf } from '../../files/within.js'
 import { isCalled } from '../../plugins/plugin-name.js'
+import { SHORT_DIGEST } from '../../trust/expectation.js'
 import { type TrustStore, trustStore } from '../../trust/trust-store.js'
 import type { TrustRecord } from '../../trust/unit.js'
 import type { Command } from '../command.js'
@@ -27,7 +28,7 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['WHAT|--all'],
   completes: ['plugins'],
   about:
-    'WHAT is the name of a plugin or hook file in this project, or its path. Works from the record of what you trusted, ' +
+    'WHAT is the name of a plugin or hook file in this project, its path, or the start of its digest. Works from the record of what you trusted, ' +
     'so the project may be gone. The trusted copy is removed.',
   options: OPTIONS,
   exits: [
@@ -80,15 +81,18 @@ function ofProject(records: readonly TrustRecord[], project: string): readonly T
   return records.filter(({ projectDir }) => realOf(projectDir) === realOf(project))
 }
 
-/** Names count in this project, paths everywhere. */
+const DIGEST_START = new RegExp(`^[0-9a-f]{${SHORT_DIGEST},64}$`)
+
+/** Names and digests count in this project, paths everywhere. */
 function called(what: string, project: string, store: TrustStore): readonly Gone[] {
   const path = resolve(what)
   const records = what.includes('/') ? recordsOrNone(store) : recordsIn(store)
   const byPath = records.filter((record) => record.path === path || realOf(record.path) === realOf(path))
-  const byName = ofProject(records, project).filter((one) =>
-    isCalled(what, one.name, one.kind === 'folder' ? one.path : undefined),
-  )
+  const own = ofProject(records, project)
+  const byName = own.filter((one) => isCalled(what, one.name, one.kind === 'folder' ? one.path : undefined))
   if (byPath.length + byName.length > 0) return [...new Set([...byPath, ...byName])]
+  const byDigest = DIGEST_START.test(what) ? own.filter(({ digest }) => digest.startsWith(what)) : []
+  if (byDigest.length > 0) return byDigest
   // Its record may be hidden by another one that cannot be read.
   return (['folder', 'file'] as const).map((kind) => ({ kind, name: what, path, projectDir: project }))
 }

@@ -218,13 +218,14 @@ function failureMessage({ hook, effect: answer, trace: { detail } }: Ran): Messa
   }
 }
 
-/** A gate that nobody reviewed does not guard, and must not look as if it did. */
+/** A gate that nobody reviewed does not guard, and must not look as if it did. A modified one has its trusted version. */
 function isUnreviewed({ trace: { why } }: Ran): boolean {
   return why === 'untrusted' || why === 'modified'
 }
 
 function unreviewedMessage({ name, deny }: EventKind, { hook, trace: { why, detail } }: Ran): Message {
-  const effect = deny === 'block' ? `${name} went on without its gate` : `${name} went on without it`
+  const without = deny === 'block' ? `${name} went on without its gate` : `${name} went on without it`
+  const effect = why === 'modified' ? 'the version that you trusted counts' : without
   return {
     text: forPeople(`Hook ${hook.name} is ${why} and did not run; ${effect}. ${detail ?? ''}`),
     level: 'warning',

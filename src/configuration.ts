@@ -81,7 +81,8 @@ export class Configuration {
   async #putInForce(config: LoadedConfig): Promise<void> {
     await this.#makeAll(config)
     // Somebody may have replaced files after they were read and before they were compared with their trust record.
-    if (this.#gate?.sawModified) await this.#makeAll(await loadConfig(this.#options.sources, config))
+    const isModified = this.#inForce.expectations.some(({ state }) => state === 'modified')
+    if (isModified) await this.#makeAll(await loadConfig(this.#options.sources, config))
   }
 
   async #makeAll(config: LoadedConfig): Promise<void> {

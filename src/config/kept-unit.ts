@@ -27,10 +27,9 @@ export async function loadKept(
 }
 
 /** Whether hooks of this unit are looked for here: a file that was named once is not expected without its name. */
-export function isPlaceOf({ kind, path, projectDir }: TrustRecord, sources: ConfigSources): boolean {
-  const { files = [], plugins = [] } = sources
-  if (kind === 'folder') return dirname(path) === hooksDirOf(projectDir) || plugins.includes(path)
-  return path === rootFileOf(projectDir) || path === settingsFileOf(projectDir) || files.includes(path)
+export function isPlaceOf(record: TrustRecord, { files = [], plugins = [] }: ConfigSources): boolean {
+  const named = record.kind === 'folder' ? plugins : files
+  return scopeOf(record) === 'project' || named.includes(record.path)
 }
 
 function scopeOf({ kind, path, projectDir }: TrustRecord): 'project' | 'named' {

@@ -71,20 +71,16 @@ export class TrustGate {
   /** The project that commands are typed in. */
   #here: string | undefined
 
-  /** True if any of the hooks that were settled last were modified since they were trusted. */
-  sawModified = false
-
   constructor(store: TrustStore) {
     this.#store = store
   }
 
   /**
-   * Decides which hooks run: those that are as trusted, and what was trusted last in place of those that are not. With
-   * `sources`, everything that is trusted in these projects is expected, even if nothing is left of it.
+   * Decides which hooks run: those that are as trusted, and what was trusted last in place of those that are not.
+   * Everything that is trusted in `projects` is expected, even if nothing is left of it.
    */
   async settle(config: LoadedConfig, sources: ConfigSources, projects: readonly string[]): Promise<Settled> {
     const units = unitsOf(config.specs)
-    this.sawModified = false
     this.#here = sources.projectDir
     const parts: Settled[] = []
     const found = new Set<string>()
@@ -93,13 +89,10 @@ export class TrustGate {
       // An update may just be moving it.
       found.add(keyOf({ ...unit, path: placeOf(unit.path) }))
       this.#said.set(keyOf(unit), standing)
-      this.sawModified ||= standing.state === 'modified'
-      const kept = standing.state === 'trusted' ? undefined : standing.record
-      if (!kept) parts.push(this.#asFound(unit, specs, standing))
-      else {
-        const keeper = { record: kept, state: 'modified' as const, why: whyOf(standing) }
-        parts.push(await this.#instead(keeper, specs, config, sources))
-      }
+      const keeper = keeperOf(standing)
+      parts.push(
+        keeper ? await this.#instead(keeper, specs, config, sources) : this.#asFound(unit, specs, standing),
+      )
     }
     for (const record of this.#expected(projects, parts)) {
       if (found.has(keyOf(record)) || !isPlaceOf(record, sources)) continue
@@ -340,8 +333,10 @@ function unarmed({ hooks }: TrustRecord, armed: readonly ConfiguredHook[]): read
   return hooks.filter((hook) => isGateOf(hook) && !hashes.has(hook.hash))
 }
 
-function whyOf(standing: Standing): string {
-  return standing.state === 'trusted' ? '' : standing.why
+/** Nothing if it is as trusted, or was never trusted. */
+function keeperOf(standing: Standing): Keeper | undefined {
+  if (standing.state === 'trusted' || !standing.record) return undefined
+  return { record: standing.record, state: 'modified', why: standing.why }
 }
 
 function detailOf({ hook }: ConfiguredHook, unit: Unit, { state, why }: NotTrusted): string {

@@ -4,6 +4,8 @@ import { ENGINE_EVENTS, engineEntries, packEntries } from '../../src/hosts/claud
 import { PACK_NAMES } from '../../src/hosts/pack-names.js'
 
 const PROGRAM = { node: '/n/node', script: '/c/carabiner.js' }
+/** Nothing that a project sets loads code into the program. */
+const START = 'NODE_OPTIONS= NODE_PATH= "/n/node" "/c/carabiner.js"'
 const ENGINE = engineEntries(PROGRAM)
 const handler = (event: string) => ENGINE.find((one) => one.event === event)?.group.hooks[0]
 
@@ -22,7 +24,7 @@ describe('the entries of the engine', () => {
 
   it('fire that event, for that host, for every tool', () => {
     for (const { event, group } of ENGINE) {
-      expect(group.hooks[0].command).toBe(`"/n/node" "/c/carabiner.js" fire ${event} --as claude-code`)
+      expect(group.hooks[0].command).toBe(`${START} fire ${event} --as claude-code`)
       expect(group).not.toHaveProperty('matcher')
     }
   })
@@ -49,14 +51,14 @@ describe('the entries of the pack', () => {
     const handlers = packEntries(PROGRAM).map(({ group }) => group.hooks[0])
     expect(handlers.map(({ command }) => command.split(' ').at(-1))).toEqual([...PACK_NAMES])
     expect(handlers.filter((one) => 'onFailure' in one)).toEqual([
-      { type: 'command', command: '"/n/node" "/c/carabiner.js" hook pre-tool-use', onFailure: 'block' },
+      { type: 'command', command: `${START} hook pre-tool-use`, onFailure: 'block' },
     ])
   })
 
   it('name paths that a shell would take apart as they are', () => {
     const [first] = packEntries({ node: '/a b/$HOME/`x`/node', script: '/c"d\\e/carabiner.js' })
     expect(first?.group.hooks[0].command).toBe(
-      '"/a b/\\$HOME/\\`x\\`/node" "/c\\"d\\\\e/carabiner.js" hook session-start',
+      'NODE_OPTIONS= NODE_PATH= "/a b/\\$HOME/\\`x\\`/node" "/c\\"d\\\\e/carabiner.js" hook session-start',
     )
   })
 })

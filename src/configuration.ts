@@ -12,7 +12,7 @@ import { withoutSecrets } from './core/base/secrets.js'
 import { plainText } from './core/base/text.js'
 import { endsChain } from './core/events/actions.js'
 import type { HookResult } from './core/events/result.js'
-import { isGate } from './core/hooks/gate.js'
+import { isGuard } from './core/hooks/gate.js'
 import type { Hook } from './core/hooks/hook.js'
 import type { Message } from './core/hooks/outcome.js'
 import type { Skip } from './core/run/plan.js'
@@ -173,7 +173,7 @@ export class Configuration {
       const spec = keeping ? closing(given) : given
       const content = this.#gate?.contentOf(given)
       for (const one of this.#make(spec, given, surroundings)) {
-        if (keeping?.state === 'missing' && !isGate(one)) continue
+        if (keeping?.state === 'missing' && !isGuard(one)) continue
         const told = keeping ? telling(one, keeping) : one
         const hook = content === undefined ? told : { ...told, content }
         this.#specs.set(hook, given)
@@ -269,7 +269,7 @@ export class Configuration {
   #staysOn(hook: Hook, spec: ConfiguredHook): boolean {
     const { scope } = spec.disabled ?? {}
     return (
-      (scope === 'project' || scope === 'named') && isGate(hook) && this.#gate?.contentOf(spec) !== undefined
+      (scope === 'project' || scope === 'named') && isGuard(hook) && this.#gate?.contentOf(spec) !== undefined
     )
   }
 

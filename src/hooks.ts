@@ -6,6 +6,7 @@ import { type Diagnostic, HookError } from './core/base/errors.js'
 import type { MaybePromise } from './core/base/promise.js'
 import type { EventAlias } from './core/events/events.js'
 import type { FailurePolicy, Handler, Hook, HookDef, RegisterOptions } from './core/hooks/hook.js'
+import type { HookRole } from './core/hooks/kinds.js'
 import type { Plan } from './core/run/plan.js'
 import { type Engine, explainEvent } from './core/session/engine.js'
 import { Session, type SessionOptions } from './core/session/session.js'
@@ -20,7 +21,7 @@ export interface ListedHook {
   readonly id: string
   readonly name: string
   readonly kind: string
-  readonly role: string
+  readonly role: HookRole
   readonly events: 'all' | readonly string[]
   readonly matcher: string | null
   readonly priority: number

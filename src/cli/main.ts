@@ -37,8 +37,8 @@ function hookIsBroken(name: PackName, error: unknown): void {
 
 /** For an agent any code but 2 is leave to go on. */
 function isBroken(error: unknown): void {
-  const isGate = process.argv.some((arg) => arg === '--as' || arg.startsWith('--as='))
-  complain(error, isGate ? REFUSED : FAILED)
+  const isForAgent = process.argv.some((arg) => arg === '--as' || arg.startsWith('--as='))
+  complain(error, isForAgent ? REFUSED : FAILED)
 }
 
 function complain(error: unknown, exit: number): void {

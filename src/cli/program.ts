@@ -26,7 +26,7 @@ export async function run(commands: Commands, args: readonly string[], io: Io = 
     await output.complain([`carabiner: The output could not be written: ${output.failure.message}`])
     return exit || EXIT.output
   } catch (error) {
-    return tell(error, output, isGate(args))
+    return tell(error, output, isForAgent(args))
   }
 }
 
@@ -35,7 +35,7 @@ function outputFor(args: readonly string[], write?: Write): Output {
   return new Output(optionsIn(args).includes('--json'), write)
 }
 
-function isGate(args: readonly string[]): boolean {
+function isForAgent(args: readonly string[]): boolean {
   return optionsIn(args).some((option) => option === '--as' || option.startsWith('--as='))
 }
 
@@ -119,13 +119,13 @@ function failureOf(error: unknown): Failure {
 }
 
 /** One line and a hint; a stack only with CARABINER_DEBUG. */
-async function tell(error: unknown, output: Output, isGate: boolean): Promise<number> {
+async function tell(error: unknown, output: Output, isForAgent: boolean): Promise<number> {
   const { code, message, hint, exit } = failureOf(error)
-  if (output.json && !isGate) await output.document({ error: { code, message, hint: hint ?? null } })
+  if (output.json && !isForAgent) await output.document({ error: { code, message, hint: hint ?? null } })
   else await output.complain([`carabiner: ${oneLine(message)}`, ...(hint ? [`  ${oneLine(hint)}`] : [])])
   if (process.env.CARABINER_DEBUG === '1' && error instanceof Error)
     await output.complain([plainText(error.stack ?? '')])
-  return isGate ? REFUSED : exit
+  return isForAgent ? REFUSED : exit
 }
 
 /** Agents take any other code as permission, and a typing mistake would open the gate. */
@@ -141,7 +141,7 @@ function oneLine(text: string): string {
 export async function main(commands: Commands): Promise<never> {
   const args = process.argv.slice(2)
   process.on('uncaughtException', (error) => {
-    void tell(error, outputFor(args), isGate(args)).then((exit) => process.exit(exit))
+    void tell(error, outputFor(args), isForAgent(args)).then((exit) => process.exit(exit))
   })
   const exit = await run(commands, args)
   // Everything is written, and every hook process is gone: a handle left open must not keep a host waiting.

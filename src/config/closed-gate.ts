@@ -3,17 +3,17 @@
 import { HookError } from '../core/base/errors.js'
 import { CATALOGUE } from '../core/events/catalogue.js'
 import { resolveEvent } from '../core/events/events.js'
-import { isGate } from '../core/hooks/gate.js'
+import { isGuard } from '../core/hooks/gate.js'
 import type { Hook } from '../core/hooks/hook.js'
 import { compileMatcher, type Matcher } from '../core/hooks/matcher.js'
 import { type Expectation, expectationText } from '../trust/expectation.js'
 import type { UnitHook } from '../trust/unit.js'
 
-/** Whether a hook of a record is a gate. Where the record does not say enough, it is one. */
-export function isGateOf(hook: UnitHook): boolean {
+/** Whether a hook of a record can refuse something. Where the record does not say enough, it can. */
+export function wasGuard(hook: UnitHook): boolean {
   const detached = hook.terms?.some((term) => term === 'async' || term === 'asyncRewake') ?? false
   const observe = hook.terms?.includes('observe') ?? false
-  return isGate({ role: 'intercept', detached, observe, events: eventsOf(hook) })
+  return isGuard({ kind: 'command', role: 'intercept', detached, observe, events: eventsOf(hook) })
 }
 
 const OBSERVES = 'observes '

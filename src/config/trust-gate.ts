@@ -22,7 +22,7 @@ import { programGone } from '../trust/program-search.js'
 import { placeOf } from '../trust/set-aside.js'
 import type { Kept, TrustStore } from '../trust/trust-store.js'
 import type { Standing, TrustRecord, Unit, UnitHook, Untrusted } from '../trust/unit.js'
-import { closedGate, closedToAll, isGateOf } from './closed-gate.js'
+import { closedGate, closedToAll, wasGuard } from './closed-gate.js'
 import type { ConfiguredHook } from './configured-hook.js'
 import type { ConfigSources } from './discovery.js'
 import { isPlaceOf, loadKept } from './kept-unit.js'
@@ -135,7 +135,7 @@ export class TrustGate {
     return {
       specs: settled,
       closed: [],
-      expectations: [asTrusted(standing.record, standing.record.hooks.filter(isGateOf))],
+      expectations: [asTrusted(standing.record, standing.record.hooks.filter(wasGuard))],
     }
   }
 
@@ -165,7 +165,7 @@ export class TrustGate {
     const missing = unarmed(record, loaded)
     const guardedBy = choice === 'tell' ? 'nothing' : missing.length > 0 ? 'closed' : 'copy'
     const problem = 'problem' in kept && choice === 'keep' ? kept.problem : undefined
-    const gates = record.hooks.filter(isGateOf)
+    const gates = record.hooks.filter(wasGuard)
     const expectation = expectationOf({ ...keeper, gates, guardedBy, problem }, sources.projectDir)
     const armed = loaded.map((spec) => this.#armed(spec, expectation, record, kept))
     const lost = choice === 'tell' ? [] : missing.map((one) => closedGate(one, expectation))
@@ -330,7 +330,7 @@ function keyOf({ kind, path }: Unit): string {
 /** Gates of the record that none of these hooks is. */
 function unarmed({ hooks }: TrustRecord, armed: readonly ConfiguredHook[]): readonly UnitHook[] {
   const hashes = new Set(armed.map(({ hook }) => hook.origin.hash))
-  return hooks.filter((hook) => isGateOf(hook) && !hashes.has(hook.hash))
+  return hooks.filter((hook) => wasGuard(hook) && !hashes.has(hook.hash))
 }
 
 /** Nothing if it is as trusted, or was never trusted. */

@@ -59,6 +59,16 @@ describe('D8: a gate that a limit of ours cut short', () => {
     expect((await session.fire('PreToolUse', BASH)).action).toBe('continue')
   })
 
+  it('is no logger: that one fails as it asked, which is told', async () => {
+    const session = await opened(on('PreToolUse', { ...SLOW, observe: true }), CAP)
+    const outcome = await session.fire('PreToolUse', BASH)
+    expect([outcome.action, outcome.hooks[0]?.status, outcome.hooks[0]?.why]).toEqual([
+      'continue',
+      'failed',
+      'HOOK_TIMEOUT',
+    ])
+  })
+
   it('changes nothing where a deny only tells the model', async () => {
     const session = await opened(on('PostToolUse', SLOW), CAP)
     const outcome = await session.fire('PostToolUse', { ...BASH, tool_response: 'x' })

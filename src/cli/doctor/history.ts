@@ -6,6 +6,7 @@ import { DIAGNOSTIC_CODES, type Diagnostic, textOf } from '../../core/base/error
 import { visible } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import { resolveEvent } from '../../core/events/events.js'
+import { isGate } from '../../core/hooks/gate.js'
 import type { AuditedHook } from '../../core/session/audit-record.js'
 import type { ListedHook } from '../../hooks.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
@@ -78,7 +79,7 @@ function ofHook(
   const look = typed(['audit', ...optionOf('--hook', hook.name)], sourcesOf(project))
   return [
     ...(last ? failing(hook, last, stats, specs, project) : []),
-    ...slow(hook, stats, look),
+    ...slow(hook, stats, isAwaited(hook, specs), look),
     ...(last ? misplaced(hook, last) : []),
   ]
 }
@@ -152,17 +153,28 @@ function again({ matcher }: ListedHook, { event, tool }: Fire, project: string |
 /** Agents wait for a gate at every call. */
 const SLOW_GATE_MS = 1000
 
-function slow(hook: ListedHook, { medianMs, p95Ms, runs }: HookStats, look: string): readonly Finding[] {
+/** Whether calls wait for it as for a gate. They also do if it is a logger (`observe`). */
+function isAwaited(hook: ListedHook, specs: Facts['specs']): boolean {
+  const { role, events } = hook
+  const { kind = 'command', detached = false } = specOf(specs, hook)?.hook ?? {}
+  return events !== 'all' && events.some((event) => isGate(resolveEvent(event), { kind, role, detached }))
+}
+
+function slow(
+  hook: ListedHook,
+  { medianMs, p95Ms, runs }: HookStats,
+  isAwaited: boolean,
+  look: string,
+): readonly Finding[] {
   if (medianMs === undefined || p95Ms === undefined || hook.role === 'observe') return []
   const timeoutMs = hook.timeout * 1000
-  const isGate = hook.events !== 'all' && hook.events.some((event) => resolveEvent(event).deny === 'block')
   const usually = `it takes ${duration(medianMs)} (median of ${counted(runs, 'run')})`
   if (p95Ms > timeoutMs * 0.8) {
     const text = `${usually}, and at times ${duration(p95Ms)} of the ${hook.timeout} s that it may take`
     const fix = `Make it faster, or write "timeout": ${Math.ceil(p95Ms / 500)} at ${placeOf(at(hook))}, in seconds.`
     return [{ severity: 'warning', code: 'slow', ...at(hook), text, fix }]
   }
-  if (!isGate || medianMs <= SLOW_GATE_MS) return []
+  if (!isAwaited || medianMs <= SLOW_GATE_MS) return []
   const text = `${usually}, and every call that it matches waits for it`
   return [
     {

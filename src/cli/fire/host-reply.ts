@@ -68,7 +68,7 @@ export class HostReply {
 
   #disagree(named: string, sentAs: string, payload: Payload): never {
     const meant = [sentAs, named].map((name) => this.#meantBy(name))
-    this.#doubt(meant.find(isGate) ?? (meant[0] as string), payload)
+    this.#doubt(meant.find(canBlock) ?? (meant[0] as string), payload)
     throw usage(
       `The command line says ${named}, the payload says ${sentAs}${this.#didYouMean(named)}`,
       'Leave the EVENT out, or send the payload of that event.',
@@ -78,7 +78,7 @@ export class HostReply {
   /** A misspelt event would skip the gates it was meant for. Agents also have events that we do not know. */
   #checkSpelling(called: string, payload: Payload): void {
     const meant = this.#meantBy(called)
-    const isSlip = meant !== called && (this.#named !== undefined || isGate(meant))
+    const isSlip = meant !== called && (this.#named !== undefined || canBlock(meant))
     if (!isSlip && !(this.#named !== undefined && isAboutTool(payload as Data))) return
     this.#doubt(meant === called ? 'PreToolUse' : meant, payload)
     throw usage(
@@ -94,7 +94,7 @@ export class HostReply {
 
   #doubt(name: string, payload: Payload): void {
     this.#event = { ...this.#event, name }
-    this.#isDoubtful = isGate(name) || isAboutTool(payload as Data)
+    this.#isDoubtful = canBlock(name) || isAboutTool(payload as Data)
   }
 
   /** Claude Code's names for the tool. */
@@ -135,7 +135,7 @@ export class HostReply {
     const reason = plainText(`carabiner could not evaluate the hooks: ${wordsOf(why)}`)
     const { name } = this.#event
     const mayBeGate = resolveEvent(name).custom && this.#named === undefined
-    const closes = isGate(name) || mayBeGate || this.#isDoubtful || (isLate(why) && this.#isFirstStop())
+    const closes = canBlock(name) || mayBeGate || this.#isDoubtful || (isLate(why) && this.#isFirstStop())
     await this.#say(
       closes ? { action: 'deny', reason, ...QUIET } : { action: 'continue', ...QUIET, messages: [reason] },
     )
@@ -169,7 +169,7 @@ function openReason({ approval }: Outcome, reason = 'A person must approve this.
   return [reason, ...asks].join(' ')
 }
 
-function isGate(event: string): boolean {
+function canBlock(event: string): boolean {
   return resolveEvent(event).deny === 'block'
 }
 

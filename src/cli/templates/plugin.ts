@@ -1,6 +1,7 @@
 // All files of a new plugin: hooks.json, script, test cases and README.
 
 import { resolveEvent } from '../../core/events/events.js'
+import { closesOnFailure } from '../../core/hooks/hook.js'
 import { CASES_SCHEMA, HOOKS_SCHEMA } from '../schema/address.js'
 import { bashScript } from './bash.js'
 import { nodeScript, typescriptScript } from './node.js'
@@ -42,8 +43,8 @@ export function newPlugin(wanted: Wanted, language: Language): readonly NewFile[
 }
 
 function hooksOf({ event, matcher }: Wanted, command: string) {
-  const isGate = resolveEvent(event).onFailure === 'deny'
-  const hook = { type: 'command', command, timeout: TIMEOUT, ...(isGate && { onFailure: 'block' }) }
+  const closes = closesOnFailure(resolveEvent(event), 'byEvent', false)
+  const hook = { type: 'command', command, timeout: TIMEOUT, ...(closes && { onFailure: 'block' }) }
   return { [event]: [{ ...(matcher !== undefined && { matcher }), hooks: [hook] }] }
 }
 

@@ -1,20 +1,33 @@
-// Gates: hooks whose answer can stop something.
+// Gates: hooks whose deny counts, because somebody waits for it. The one place that says which hooks these are.
 
-import { resolveEvent } from '../events/events.js'
+import { type EventKind, resolveEvent } from '../events/events.js'
 import type { Hook } from './hook.js'
+import { kindRow } from './kinds.js'
 
-/** Somebody waits for its answer, on an event where a deny stops something or makes the agent go on. A logger (`observe`) is none. */
-export function isGate({
-  role,
-  detached,
-  observe,
-  events,
-}: Pick<Hook, 'role' | 'detached' | 'observe' | 'events'>): boolean {
-  if (role === 'observe' || detached || observe) return false
-  return events === 'all' || [...events].some(canStop)
+/** What decides, beside the event. */
+type Standing = Pick<Hook, 'kind' | 'role' | 'detached' | 'observe'>
+
+/** A gate of this event: its deny keeps the event from happening. An approver is one, too. */
+export function isGate(kind: EventKind, hook: Standing): boolean {
+  return kind.deny === 'block' && isHeard(kind, hook)
 }
 
-function canStop(event: string): boolean {
-  const { deny } = resolveEvent(event)
-  return deny === 'block' || deny === 'go-on'
+/** A gate of this event, or a hook that can keep the agent going where it would stop. */
+export function canRefuse(kind: EventKind, hook: Standing): boolean {
+  return isGate(kind, hook) || (kind.deny === 'go-on' && isHeard(kind, hook))
+}
+
+/** Whether it can refuse anything at all: whoever trusted it relies on that. */
+export function isGuard(hook: Standing & Pick<Hook, 'events'>): boolean {
+  return hook.events === 'all' || [...hook.events].some((event) => canRefuse(resolveEvent(event), hook))
+}
+
+/** Some events take a deny only from hooks in Claude Code's format. */
+export function mayDeny(kind: EventKind, hook: Pick<Hook, 'kind'>): boolean {
+  return !kind.denyOnlyClaudeFormat || !kindRow(hook.kind).ownProtocol
+}
+
+/** Somebody waits for it, and it is no logger (`observe`). */
+function isHeard(kind: EventKind, hook: Standing): boolean {
+  return hook.role !== 'observe' && !hook.detached && !hook.observe && mayDeny(kind, hook)
 }

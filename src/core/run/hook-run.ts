@@ -7,6 +7,7 @@ import { plainText } from '../base/text.js'
 import { endsChain, isAction } from '../events/actions.js'
 import type { EventKind } from '../events/events.js'
 import { CONTINUE, deny, type HookResult } from '../events/result.js'
+import { canRefuse, isGate } from '../hooks/gate.js'
 import {
   closesOnFailure,
   type Hook,
@@ -173,19 +174,14 @@ export function answerOnFailure(
   error: HookError,
   { failClosed, byFire = false, countsStops = false }: FailureRules,
 ): HookResult {
-  const isLate = error.code === 'HOOK_TIMEOUT' && isGateOn(kind, hook)
+  const isLate = error.code === 'HOOK_TIMEOUT' && canRefuse(kind, hook)
   if (isLate && byFire && (kind.deny === 'block' || countsStops))
     return deny(`Hook ${hook.name} did not judge: ${error.message}. ${error.hint}`)
   if (isLate && !byFire && hook.cappedBy !== undefined)
     return deny(`Hook ${hook.name} was cut short: ${error.message}. ${error.hint}`)
   // A gate that is not what the user trusted must not open for that.
-  const isKept = error.code === 'HOOK_NOT_TRUSTED' && kind.deny === 'block' && hook.role !== 'observe'
-  if (isKept && !kind.denyOnlyClaudeFormat) return deny(error.message)
+  if (error.code === 'HOOK_NOT_TRUSTED' && isGate(kind, hook)) return deny(error.message)
   return closesOnFailure(kind, hook.onFailure, failClosed)
     ? deny(`hook crashed (fail-safe deny): ${hook.name}: ${error.message}`)
     : CONTINUE
-}
-
-function isGateOn({ deny }: EventKind, { role, observe }: Hook): boolean {
-  return (deny === 'block' || deny === 'go-on') && role !== 'observe' && !observe
 }

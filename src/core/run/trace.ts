@@ -8,8 +8,8 @@ import { type Action, actionRow, isVerdict, type Verdict } from '../events/actio
 import type { EventKind } from '../events/events.js'
 import { firstName, patchedData } from '../events/patch.js'
 import { CONTINUE, type HookResult } from '../events/result.js'
+import { mayDeny } from '../hooks/gate.js'
 import type { Hook, HookEvent } from '../hooks/hook.js'
-import { kindRow } from '../hooks/kinds.js'
 import type { Change, Trace } from '../hooks/outcome.js'
 
 /** Details that a trace has only if there is something to say. */
@@ -74,10 +74,6 @@ export function verdictOf(kind: EventKind, hook: Hook, action: Action): Verdict 
   if (actsWhereRespond && !kind.respond) return 'continue'
   if (actsWhereDeny && !(actsWhereDeny.includes(kind.deny) && mayDeny(kind, hook))) return 'continue'
   return action
-}
-
-function mayDeny(kind: EventKind, hook: Hook): boolean {
-  return !kind.denyOnlyClaudeFormat || !kindRow(hook.kind).ownProtocol
 }
 
 // ---- what it changed

@@ -5,12 +5,12 @@ import type { Data } from '../base/json.js'
 import { withoutSecrets } from '../base/secrets.js'
 import { endsChain } from '../events/actions.js'
 import { type EventKind, matcherValue } from '../events/events.js'
+import { isGate } from '../hooks/gate.js'
 import type { Hook } from '../hooks/hook.js'
 import { type Listeners, matches } from '../hooks/hook-set.js'
 import type { Trace } from '../hooks/outcome.js'
 import { idleSkip } from '../run/plan.js'
 import type { Ran } from '../run/trace.js'
-import { blocksHere } from '../verdict/final-look.js'
 import type { AuditRecord, Unguarded } from './audit-record.js'
 import type { HookList } from './engine.js'
 
@@ -28,11 +28,7 @@ export interface Judged {
 
 /** Whether a gate saw the call. */
 export function isJudged({ kind, ran }: Judged): boolean {
-  return ran.some(({ hook, trace }) => guards(kind, hook) && trace.status !== 'skipped')
-}
-
-function guards(kind: EventKind, hook: Hook): boolean {
-  return hook.role === 'approve' ? kind.deny === 'block' : blocksHere(kind, hook)
+  return ran.some(({ hook, trace }) => isGate(kind, hook) && trace.status !== 'skipped')
 }
 
 /** Nothing is unguarded that did not go on. `files` are those that hooks come from. */
@@ -45,7 +41,7 @@ export function unguardedBy(judged: Judged, files: Files): readonly Unguarded[] 
     ({ code, file }) => code === 'trust-unguarded' || (LOSSES.has(code) && !isKept(file)),
   )
   const missed = ran.filter(({ hook, trace }) => {
-    if (!guards(kind, hook)) return false
+    if (!isGate(kind, hook)) return false
     if (trace.why === 'modified' && isKept(hook.origin.file)) return false
     return hasFailedOpen(trace) || trace.stale || (isUnexpected(trace) && !heard.has(hook.id))
   })
@@ -90,7 +86,7 @@ function slipsOf({ kind, data, listeners }: Judged): readonly Hook[] {
       hook.matcher !== null &&
       isSlip(hook.matcher.pattern, value) &&
       !matches(hook, value) &&
-      guards(kind, hook),
+      isGate(kind, hook),
   )
 }
 

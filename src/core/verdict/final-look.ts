@@ -5,6 +5,7 @@ import { type Data, sameJson } from '../base/json.js'
 import { endsChain } from '../events/actions.js'
 import { type EventKind, matcherValue } from '../events/events.js'
 import { CONTINUE, type HookResult } from '../events/result.js'
+import { isGate } from '../hooks/gate.js'
 import type { Hook, HookEvent, Origin } from '../hooks/hook.js'
 import { matches } from '../hooks/hook-set.js'
 import { isRefused } from '../run/plan.js'
@@ -15,17 +16,11 @@ export function gatesBehind(kind: EventKind, final: HookEvent, ran: readonly Ran
   const value = matcherValue(kind, final.data)
   const behind: Hook[] = []
   for (const [hook, { left }] of lastRuns(ran)) {
-    if (!blocksHere(kind, hook) || sameJson(left, final.data)) continue
+    // Approvers come later, and see nothing but the final call.
+    if (hook.role === 'approve' || !isGate(kind, hook) || sameJson(left, final.data)) continue
     if ((kind.matcher === null || matches(hook, value)) && !isRefused(hook, final)) behind.push(hook)
   }
   return behind
-}
-
-/** A gate of this event: the event waits for it, and its deny blocks. A hook that only observes is none. */
-export function blocksHere(kind: EventKind, hook: Hook): boolean {
-  const { role, detached, observe } = hook
-  if (kind.deny !== 'block' || role !== 'intercept' || detached || observe) return false
-  return verdictOf(kind, hook, 'deny') === 'deny'
 }
 
 /** A gate that failed has been asked, too. */

@@ -1,6 +1,8 @@
 // What Carabiner registers in Claude Code, and how its own entries are told from those of others.
 
-import { CATALOGUE, type EventRow } from '../../core/events/catalogue.js'
+import { CATALOGUE } from '../../core/events/catalogue.js'
+import { resolveEvent } from '../../core/events/events.js'
+import { closesOnFailure } from '../../core/hooks/hook.js'
 import { ownCommand, WITHOUT_CODE } from '../own-command.js'
 import type { PackName } from '../pack-names.js'
 import { claudeCode } from './host.js'
@@ -94,16 +96,11 @@ export function engineEntries(program: Program): readonly Entry[] {
           // As `fire` has it, which answers before.
           timeout: claudeCode.timeouts?.[event] ?? claudeCode.timeout,
           // A gate that cannot be asked is closed: also where the program is gone, or Claude Code ran out of patience.
-          ...(isGate(event) && { onFailure: 'block' }),
+          ...(closesOnFailure(resolveEvent(event), 'byEvent', false) && { onFailure: 'block' }),
         },
       ],
     },
   }))
-}
-
-function isGate(event: string): boolean {
-  const row: EventRow | undefined = (CATALOGUE as Readonly<Record<string, EventRow>>)[event]
-  return row?.deny === 'block' && row.onFailure === 'deny'
 }
 
 /** For `sh -c`; paths in double quotes, also plain ones. A project may set variables that load code into Node. */

@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { AGENT_VARIABLES } from './src/files/agent-shell.js'
+import { testsAsPerson } from './test/person.js'
 import { type ProjectName, testFiles } from './test/projects.js'
 import { isLarge } from './test/property/runs.js'
 
@@ -34,6 +36,7 @@ function project(name: ProjectName, groupOrder: number, options: Options) {
 }
 
 export default defineConfig({
+  plugins: [testsAsPerson(AGENT_VARIABLES)],
   resolve: {
     alias: [
       { find: /^carabiner$/, replacement: here('./src/index.ts') },

@@ -36,8 +36,8 @@ const importMeta = {
   },
 }`
 
-/** @param {string} outdir */
-export async function bundle(outdir) {
+/** @param {string} outdir @param {readonly import('esbuild').Plugin[]} [more] plugins for esbuild */
+export async function bundle(outdir, more = []) {
   rmSync(outdir, { recursive: true, force: true })
   const program = { ...COMMON, outdir, define: { CARABINER_VERSION: JSON.stringify(version) } }
   const asFunction = {
@@ -54,21 +54,21 @@ export async function bundle(outdir) {
       ...program,
       format: 'cjs',
       entryPoints: { carabiner: cli('main') },
-      plugins: [lateModules()],
+      plugins: [lateModules(), ...more],
     }),
     build({
       ...asFunction,
       entryPoints: [cli('start/hook-program')],
-      plugins: [onlyHooks((path) => !isGuard(path)), lateModules()],
+      plugins: [onlyHooks((path) => !isGuard(path)), lateModules(), ...more],
     }),
     build({
       ...asFunction,
       entryPoints: { 'guard-program': cli('start/hook-program') },
       // Every command that is guarded is parsed.
-      plugins: [onlyHooks(isGuard), lateModules(['unbash'])],
+      plugins: [onlyHooks(isGuard), lateModules(['unbash']), ...more],
     }),
     ...['fire-program', 'list-program', 'full-program'].map((name) =>
-      build({ ...asFunction, entryPoints: [cli(`start/${name}`)], plugins: [lateModules()] }),
+      build({ ...asFunction, entryPoints: [cli(`start/${name}`)], plugins: [lateModules(), ...more] }),
     ),
     ...Object.keys(LATE_PACKAGES).map((name) =>
       build({ ...COMMON, outfile: join(outdir, `${name}.cjs`), format: 'cjs', entryPoints: [name] }),

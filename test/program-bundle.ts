@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
 import { bundle } from '../scripts/bundle.mjs'
+import { AS_PERSON } from './person.js'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -57,7 +58,7 @@ async function make(): Promise<Made> {
   const bundles = { alone: join(folder, 'alone', 'bin'), withPackages: join(folder, 'with-packages', 'bin') }
   mkdirSync(bundles.alone, { recursive: true })
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
-  await bundle(bundles.alone)
+  await bundle(bundles.alone, [AS_PERSON])
   cpSync(bundles.alone, bundles.withPackages, { recursive: true })
   symlinkSync(
     fileURLToPath(new URL('../node_modules', import.meta.url)),

@@ -23,6 +23,8 @@ export const AGENT_VARIABLES: readonly string[] = [
 
 /** No shell is nested deeper. */
 const MOST_ANCESTORS = 64
+/** Nobody looks beyond this process. Tests are built with the one that runs them, which an agent may have started. */
+const TOP: number = 0
 
 /**
  * Undefined if no agent is known to run this process; otherwise why we think so: `CLAUDECODE says that an agent runs this`.
@@ -33,7 +35,7 @@ export function agentMark(): string | undefined {
   const own = AGENT_VARIABLES.find((name) => process.env[name]) ?? startedWith('self')
   if (own !== undefined) return `${own} says that an agent runs this`
   let pid = process.ppid
-  for (let i = 0; i < MOST_ANCESTORS && pid > 0; i++) {
+  for (let i = 0; i < MOST_ANCESTORS && pid > 0 && pid !== TOP; i++) {
     const name = startedWith(pid)
     if (name !== undefined) return `${name} says that an agent started process ${pid}, which started this`
     pid = statOf(pid)?.parent ?? 0

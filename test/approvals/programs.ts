@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { AS_PERSON } from '../person.js'
 
 let folder = ''
 
@@ -20,6 +21,7 @@ export function withProgram(name: 'asker' | 'answerer'): void {
       bundle: true,
       platform: 'node',
       format: 'esm',
+      plugins: [AS_PERSON],
       logLevel: 'warning',
     })
   }, 60_000)

@@ -9,6 +9,7 @@ import { build } from 'esbuild'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { FRESH_STATE, type SessionState } from '../../../src/core/session/session-store.js'
 import { FileStore } from '../../../src/store/sessions/file-store.js'
+import { AS_PERSON } from '../../person.js'
 
 export interface Workplace {
   readonly root: string
@@ -69,6 +70,7 @@ export function withWorkers(): void {
       bundle: true,
       platform: 'node',
       format: 'esm',
+      plugins: [AS_PERSON],
       logLevel: 'warning',
     })
   }, 60_000)

@@ -23,7 +23,7 @@ describe('carabiner migrate', () => {
     project.file('.claude/settings.json', settings('./check.sh'))
     const { code, stdout, stderr } = await project.call(['migrate'])
     expect(stdout).toBe(`${HOOKS} (new)
-@@ -0,0 +1,15 @@
+@@ -0,0 +1,16 @@
 +{
 +  "hooks": {
 +    "PreToolUse": [
@@ -32,7 +32,8 @@ describe('carabiner migrate', () => {
 +        "hooks": [
 +          {
 +            "type": "command",
-+            "command": "./check.sh"
++            "command": "./check.sh",
++            "timeout": 600
 +          }
 +        ]
 +      }
@@ -40,7 +41,6 @@ describe('carabiner migrate', () => {
 +  }
 +}
 stays .claude/settings.json:15 there is no event "Start", so its hooks never run
-note .claude/settings.json:8 time-outs: 1 without "timeout": at most 30 seconds where they go, 600 where they come from
 1 hook would be migrated; 1 entry stays where it is; nothing was written
 next carabiner migrate --write
 `)
@@ -111,7 +111,7 @@ next carabiner migrate --write
     project.file('.claude/settings.json', settings())
     const runs = await Promise.all([1, 2, 3].map(() => project.carabiner(['migrate', '--write'])))
     expect(runs.map(({ code }) => code)).toEqual([0, 0, 0])
-    expect(JSON.parse(project.read(HOOKS))).toEqual({ hooks: { PreToolUse: settings().hooks.PreToolUse } })
+    expect(JSON.parse(project.read(HOOKS)).hooks.PreToolUse).toMatchObject(settings().hooks.PreToolUse)
   })
 
   it('says where it looked where there is nothing', async () => {

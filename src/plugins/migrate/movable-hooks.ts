@@ -1,5 +1,6 @@
 // The hooks of one file that can move, in the terms of the other side, and everything that stays, with the reason.
 
+import { formatOfPath } from '../../config/hook-document.js'
 import type { Entry } from '../../config/hook-group.js'
 import { under } from '../../config/json-text.js'
 import { DEFAULT_MERGED } from '../../config/merged-settings.js'
@@ -9,6 +10,7 @@ import type { DiagnosticCode } from '../../core/base/errors.js'
 import { canonicalJson, isObject, type Json } from '../../core/base/json.js'
 import { plainText, shown } from '../../core/base/text.js'
 import { isOurs } from '../../hosts/claude-code/entries.js'
+import { kindOf } from '../../runners/kinds.js'
 import { claudeProblem, inClaudeTerms, type Translated } from './claude-terms.js'
 import type { Direction, FilePair, MigrationFiles } from './migration-files.js'
 import { type Fields, groupAt, type HookFile, titleOf, valueAt } from './migration-files.js'
@@ -68,7 +70,7 @@ export function movableIn(source: HookFile, pair: FilePair, files: MigrationFile
     else hooks.push(hook)
   }
   for (const process of source.contents.processes) {
-    left.push(remark(source, process, `the process ${process.key}`, TO[direction].noProcess))
+    left.push(remark(source, process, `the process ${process.key}`, NO_PROCESS[direction]))
   }
   const keys = keysOf(source, pair, direction, left)
   notes.push(...timeoutNotes(source, hooks, direction))
@@ -84,14 +86,12 @@ function remarksOn(entries: readonly Entry[]): ReadonlySet<string> {
   return new Set(texts)
 }
 
-/** Claude Code's, in seconds, for a hook without a time-out of its own. */
-const CLAUDE_TIMEOUT = 600
-const { default_timeout: OUR_TIMEOUT, max_timeout: OUR_LONGEST } = DEFAULT_MERGED
+const { max_timeout: OUR_LONGEST } = DEFAULT_MERGED
 
-/** How the sides differ, by the side that hooks go to. */
-const TO: Readonly<Record<Direction, { readonly noProcess: string; readonly timeout: number }>> = {
-  'claude-code': { noProcess: 'Claude Code keeps no process running for hooks', timeout: CLAUDE_TIMEOUT },
-  carabiner: { noProcess: 'it is no hook of Claude Code; move it by hand', timeout: OUR_TIMEOUT },
+/** Why a process stays, by the side that hooks go to. */
+const NO_PROCESS: Readonly<Record<Direction, string>> = {
+  'claude-code': 'Claude Code keeps no process running for hooks',
+  carabiner: 'it is no hook of Claude Code; move it by hand',
 }
 
 interface Place {
@@ -114,14 +114,15 @@ function movedHook(
   if (isOurs(handler)) return { problem: 'carabiner setup put it there, and takes it out again' }
   const written = valueAt(value, groupAt(entry)) as Fields
   const group = withoutEvent(written)
-  if (files.direction === 'carabiner') return movableHook(entry, { group, handler })
+  if (files.direction === 'carabiner')
+    return movableHook(entry, { group, handler: timedAsThere(entry, handler) })
   if (handler.env !== undefined)
     return {
       problem: 'Claude Code sets no variables for a single hook; move them to "env" at the top of the file',
     }
   const problem = claudeProblem(entry, written, value.matching === 'fullmatch')
   if (problem !== undefined) return { problem }
-  const translated = inClaudeTerms({ group, handler }, files)
+  const translated = inClaudeTerms({ group, handler: timedForClaude(entry, handler) }, files)
   return 'problem' in translated ? translated : movableHook(entry, translated)
 }
 
@@ -142,10 +143,12 @@ function keyOf(event: string, { group, handler }: Translated): string {
   return canonicalJson([event, matcher === '*' ? '' : matcher, sequential, handler] as Json)
 }
 
-export function keysIn({ contents, value }: HookFile): readonly string[] {
+export function keysIn({ config, contents, value }: HookFile): readonly string[] {
+  const isClaudes = formatOfPath(config.path) === 'claude'
   return contents.entries.map((entry) => {
     const group = valueAt(value, groupAt(entry)) as Fields
-    return keyOf(entry.event.name, { group, handler: valueAt(value, entry.at) as Fields })
+    const handler = valueAt(value, entry.at) as Fields
+    return keyOf(entry.event.name, { group, handler: isClaudes ? timedForClaude(entry, handler) : handler })
   })
 }
 
@@ -192,28 +195,28 @@ function elsewhere(source: HookFile): readonly Remark[] {
 
 // ---- time-outs ------------------------------------------------------------------------------------------------
 
+/** A hook keeps the seconds that it had in Claude Code: with fewer, a slow gate would be cut short and open. */
+function timedAsThere({ handler: { type } }: Entry, handler: Fields): Fields {
+  const usual = kindOf({ type }).usualInClaudeCode
+  return usual === undefined || handler.timeout !== undefined ? handler : { ...handler, timeout: usual }
+}
+
+/** The seconds that Claude Code gives anyway need not be written. */
+function timedForClaude({ handler: { type } }: Entry, handler: Fields): Fields {
+  const { timeout, ...rest } = handler
+  return timeout !== undefined && timeout === kindOf({ type }).usualInClaudeCode ? rest : handler
+}
+
 function timeoutNotes(
   source: HookFile,
   hooks: readonly MovableHook[],
   direction: Direction,
 ): readonly Remark[] {
-  const silent = hooks.filter(
-    ({ entry: { handler } }) =>
-      handler.common.timeout === undefined && handler.type !== 'prompt' && handler.type !== 'agent',
-  )
-  const notes: Remark[] = []
-  const [first] = silent
-  if (first) {
-    const from = direction === 'carabiner' ? TO['claude-code'] : TO.carabiner
-    const why = `${silent.length} without "timeout": at most ${TO[direction].timeout} seconds where they go, ${from.timeout} where they come from`
-    notes.push(remark(source, first.entry, 'time-outs', why))
-  }
-  if (direction === 'claude-code') return notes
-  for (const { entry, title } of hooks) {
+  if (direction === 'claude-code') return []
+  return hooks.flatMap(({ entry, title }) => {
     const { timeout = 0 } = entry.handler.common
-    if (timeout <= OUR_LONGEST) continue
+    if (timeout <= OUR_LONGEST) return []
     const why = `the time-out of ${loweredText(timeout, OUR_LONGEST)}; max_timeout in your settings may allow more`
-    notes.push(remark(source, entry, title, why))
-  }
-  return notes
+    return [remark(source, entry, title, why)]
+  })
 }

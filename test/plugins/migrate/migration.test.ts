@@ -8,7 +8,7 @@ import { replaceSettings } from '../../../src/hosts/settings-file.js'
 import { SetupProblem } from '../../../src/hosts/setup-problem.js'
 import { carryOut, type Migration, planMigration } from '../../../src/plugins/migrate/migration.js'
 import { type Direction, migrationFiles } from '../../../src/plugins/migrate/migration-files.js'
-import { command, type Files, tree } from '../../config/temp-tree.js'
+import { type Files, command as plain, tree } from '../../config/temp-tree.js'
 import { withOwnHome } from './own-home.js'
 
 withOwnHome()
@@ -46,6 +46,11 @@ async function again(
   return { ...shown, project, backups, text, json: (path) => JSON.parse(text(path)) }
 }
 
+/** With a time-out of its own, which both sides read in the same way. */
+const command = (text?: string, more: object = {}) => plain(text, { timeout: 5, ...more })
+/** The seconds of Claude Code, which `migrate` writes where a hook names none. */
+const timed = (text?: string, more: object = {}) => plain(text, { ...more, timeout: 600 })
+
 const group = (handler: unknown, more: object = {}) => ({ ...more, hooks: [handler] })
 const settings = (event: string, ...groups: readonly unknown[]) => ({ hooks: { [event]: groups } })
 const whys = ({ left }: Migration) => left.map(({ what, why }) => `${what ?? ''}|${why}`)
@@ -54,22 +59,52 @@ const carried = async (files: Files, direction: Direction) => {
   return { hooks: json(direction === 'carabiner' ? HOOKS : SETTINGS), left }
 }
 
+describe('a hook without a time-out', () => {
+  it('keeps the 600 seconds of Claude Code, so that no gate opens earlier, and nothing is said', async () => {
+    const http = { type: 'http', url: 'https://example.com/' }
+    const { json, notes, project } = await migrated({
+      [SETTINGS]: settings('PreToolUse', group(plain('a')), group(command('b', { timeout: 5 })), group(http)),
+    })
+    expect(json(HOOKS)).toEqual(
+      settings('PreToolUse', group(timed('a')), group(command('b', { timeout: 5 })), group(http)),
+    )
+    expect(notes).toEqual([])
+    for (const direction of ['carabiner', 'claude-code'] as const) {
+      expect(planMigration(migrationFiles(direction, project)).changes).toEqual([])
+    }
+  })
+
+  it('has none again on the way back, and one of Carabiner gets none', async () => {
+    const ours = settings('Stop', group(timed('a')), group(plain('b')), group(command('c', { timeout: 5 })))
+    const { json, notes } = await migrated({ [HOOKS]: ours }, 'claude-code')
+    expect(json(SETTINGS)).toEqual(
+      settings('Stop', group(plain('a')), group(plain('b')), group(command('c', { timeout: 5 }))),
+    )
+    expect(notes).toEqual([])
+  })
+
+  it('is not added twice where Claude Code has its 600 seconds in writing', async () => {
+    const { project } = await migrated({ [SETTINGS]: settings('Stop', group(timed('a'))) })
+    expect(planMigration(migrationFiles('claude-code', project)).changes).toEqual([])
+  })
+})
+
 describe('to Carabiner', () => {
   it('carries groups as they are written, in their order, with all keys', async () => {
-    const hooks = {
+    const hooks = (one: typeof plain) => ({
       PreToolUse: [
         {
           matcher: 'Bash',
           description: 'mine',
-          hooks: [command('a', { timeout: 5000, once: true }), command('b')],
+          hooks: [plain('a', { timeout: 5000, once: true }), one('b')],
         },
-        group(command('c', { if: 'Bash(git *)', async: true, note: 'x' }), { matcher: '^mcp__.*' }),
+        group(one('c', { if: 'Bash(git *)', async: true, note: 'x' }), { matcher: '^mcp__.*' }),
         group({ type: 'http', url: 'https://example.com/', headers: { A: '$B' }, allowedEnvVars: ['B'] }),
       ],
-      Stop: [group({ type: 'prompt', prompt: '$ARGUMENTS' }), group(command('"$CLAUDE_PROJECT_DIR"/x.sh'))],
-    }
-    const { json, left, moved, notes } = await migrated({ [SETTINGS]: { hooks, model: 'x' } })
-    expect(json(HOOKS)).toEqual({ hooks })
+      Stop: [group({ type: 'prompt', prompt: '$ARGUMENTS' }), group(one('"$CLAUDE_PROJECT_DIR"/x.sh'))],
+    })
+    const { json, left, moved, notes } = await migrated({ [SETTINGS]: { hooks: hooks(plain), model: 'x' } })
+    expect(json(HOOKS)).toEqual({ hooks: hooks(timed) })
     expect(left).toEqual([])
     expect(moved.map(({ title, line, isNew }) => [title, line, isNew])).toEqual([
       ['PreToolUse Bash: a', 8, true],
@@ -82,7 +117,6 @@ describe('to Carabiner', () => {
     expect(notes.map(({ why }) => why)).toEqual([
       '"once" has no effect in a configuration file: the hook runs every time',
       '"note" is no key of a hook and is ignored',
-      '4 without "timeout": at most 30 seconds where they go, 600 where they come from',
       'the time-out of 5000 seconds was lowered to 300; it looks like milliseconds, but time-outs are seconds; max_timeout in your settings may allow more',
     ])
   })
@@ -117,9 +151,9 @@ describe('to Carabiner', () => {
     const { left, json } = await migrated({ [SETTINGS]: file })
     expect(json(HOOKS)).toEqual(settings('PreToolUse', group(command('good'))))
     expect(left.map(({ code, line }) => [code, line])).toEqual([
-      ['entry-invalid', 12],
-      ['entry-invalid', 19],
-      ['unknown-event', 24],
+      ['entry-invalid', 13],
+      ['entry-invalid', 20],
+      ['unknown-event', 25],
     ])
     expect(left[0]?.why).toContain('a handler must stand inside "hooks"')
   })
@@ -244,7 +278,8 @@ describe('what is there already', () => {
         "hooks": [
           {
             "type": "command",
-            "command": "second"
+            "command": "second",
+            "timeout": 5
           }
         ]
       }
@@ -274,7 +309,7 @@ describe('what is there already', () => {
     const { json } = await migrated({
       [SETTINGS]: settings(
         'PreToolUse',
-        group(command('a', { timeout: 5 })),
+        group(command('a', { timeout: 6 })),
         group(command('a'), { matcher: 'Bash' }),
       ),
       [HOOKS]: settings('PreToolUse', group(command('a'))),

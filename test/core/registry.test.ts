@@ -480,6 +480,7 @@ describe('time-outs', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   })
   afterEach(() => {
+    vi.runAllTimers() // the one for all deadlines would never fire
     vi.useRealTimers()
   })
 

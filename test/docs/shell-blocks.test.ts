@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { hasPython } from '../examples/plugin-project.js'
 import { removeAll } from '../trust/hostile-project.js'
 import { allPages, type Block, ROOT } from './markdown.js'
@@ -30,7 +30,7 @@ function newcomer(): {
   for (const one of [bin, home, project]) mkdirSync(one)
   writeFileSync(
     join(bin, 'carabiner'),
-    `#!/bin/sh\nexec '${process.execPath}' '${ROOT}dist/bin/carabiner.js' "$@"\n`,
+    `#!/bin/sh\nexec '${process.execPath}' '${inject('programBundle').withPackages}/carabiner.js' "$@"\n`,
   )
   chmodSync(join(bin, 'carabiner'), 0o755)
   symlinkSync(`${ROOT}examples`, join(project, 'examples'))

@@ -1,6 +1,8 @@
 // createHooks() with files: what is trusted, what is switched off, what a change of files does.
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createHooks, type Hooks, type HooksOptions, type Outcome } from 'carabiner'
@@ -349,6 +351,56 @@ describe('a hostile project', () => {
     write(rootFile(home), gate('[ -n "$PROTECTED" ] || exit 0; echo no >&2; exit 2'))
     settingsOf(project, { hooks: { env: 'minimal' } })
     expect((await fired(await hooksHere())).action).toBe('deny')
+    vi.unstubAllEnvs()
+  })
+
+  const SETTINGS: readonly object[] = [
+    { env: 'minimal' },
+    { default_timeout: 0.001, max_timeout: 0.001 },
+    { allowed_http_urls: [], http_allowed_env_vars: [] },
+    { audit_calls: false, audit: 'off' },
+    { stop_block_cap: 0, stop_block_total: 0 },
+    { recheck: 'skipped', protect_system_messages: false, on_failure: 'continue' },
+    { injection_size_limit: 0, injection_budget_per_turn: 0 },
+    { trust_missing: 'tell', bypass: true },
+    { enabled: false, allow_user_hooks: false, allow_project_hooks: false },
+  ]
+  const GATE = '[ -n "$PROTECTED" ] || exit 0; echo no >&2; exit 2'
+
+  test.each(SETTINGS)(
+    'opens neither gates of the user nor those that he trusted, by %j',
+    async (settings) => {
+      vi.stubEnv('PROTECTED', 'yes')
+      for (const base of [home, project]) {
+        write(rootFile(base), gate(GATE))
+        const options = { trust: 'all' as const }
+        settingsOf(project, { hooks: settings })
+        const isItsOwn = base === project && 'enabled' in settings
+        // With trust: 'all' nobody trusted its hooks, and it may switch them off.
+        expect((await fired(await hooksHere(options))).action).toBe(isItsOwn ? 'continue' : 'deny')
+        rmSync(rootFile(base))
+      }
+      vi.unstubAllEnvs()
+    },
+  )
+
+  test.each(SETTINGS)('does not keep the user’s server from being asked, by %j', async (settings) => {
+    vi.stubEnv('OFFICE_KEY', 'key-of-the-office')
+    const server = createServer((request, response) =>
+      response.end(request.headers['x-key'] === 'key-of-the-office' ? '{"decision":"block"}' : '{}'),
+    )
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const handler = {
+      type: 'http',
+      url: `http://127.0.0.1:${port}/`,
+      headers: { 'x-key': '$OFFICE_KEY' },
+      allowedEnvVars: ['OFFICE_KEY'],
+    }
+    write(rootFile(home), { hooks: { PreToolUse: [{ hooks: [handler] }] } })
+    settingsOf(project, { hooks: settings })
+    expect((await fired(await hooksHere())).action).toBe('deny')
+    server.close()
     vi.unstubAllEnvs()
   })
 

@@ -3,6 +3,7 @@
 import { digest, sha256 } from '../core/base/digest.js'
 import { type Data, frozenCopy, type Json } from '../core/base/json.js'
 import type { EventKind } from '../core/events/events.js'
+import { isGuard } from '../core/hooks/gate.js'
 import type { Hook } from '../core/hooks/hook.js'
 import type { HookRole } from '../core/hooks/kinds.js'
 import type { FileFormat, HookSpec, Place } from '../runners/hook-spec.js'
@@ -97,7 +98,8 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
     handler,
     common,
     place: owner.place,
-    env: terms.env,
+    // A gate that misses a variable may judge otherwise than the one that was reviewed.
+    env: owner.scope === 'project' && isGuard(hook) ? merge.terms.user.env : terms.env,
     format: entry.format,
     longestMs: terms[entry.format].most * 1000,
   }
@@ -207,7 +209,9 @@ export function configureProcess(entry: ProcessEntry, making: Omit<Making, 'comp
     timeoutMs: handler.timeouts.intercept * 1000,
     onFailure,
   }
-  const { env, amplifier } = merge.terms[owner.scope]
+  const { amplifier } = merge.terms[owner.scope]
+  // It may be a gate.
+  const { env } = merge.terms[owner.scope === 'project' ? 'user' : owner.scope]
   const disabled = merge.disabled[owner.scope] ?? switchedOff(entry)
   return {
     type: 'process',

@@ -266,8 +266,6 @@ const larger = (wanted: unknown, now: unknown) =>
   now !== null && (wanted === null || (wanted as number) > (now as number))
 /** A project may not change it. More stops let an agent run on, fewer disarm the user's gates; no audit hides calls. */
 const other = (wanted: unknown, now: unknown) => wanted !== now
-/** A list may replace null; two lists cannot be compared. */
-const unlessOpen = (_: unknown, now: unknown) => now !== null
 /** From loose to tight. */
 const RECHECKS: readonly Recheck[] = ['skipped', 'final', 'all']
 const insteadOf = (loose: unknown) => (wanted: unknown, now: unknown) => wanted === loose && now !== loose
@@ -287,8 +285,8 @@ const LOOSER: { readonly [K in TightenedKey]: (wanted: unknown, now: unknown) =>
   recheck: (wanted, now) => RECHECKS.indexOf(wanted as Recheck) < RECHECKS.indexOf(now as Recheck),
   protect_system_messages: insteadOf(false),
   audit: other,
-  allowed_http_urls: unlessOpen,
-  http_allowed_env_vars: unlessOpen,
+  allowed_http_urls: other,
+  http_allowed_env_vars: other,
   allowed_private_hosts: other,
   model: other,
   mcp_servers: other,
@@ -312,6 +310,8 @@ const USERS_OWN: ReadonlySet<string> = new Set<TightenedKey>([
   'model',
   'mcp_servers',
   'allowed_private_hosts',
+  'allowed_http_urls',
+  'http_allowed_env_vars',
 ])
 
 function tightened(values: Readonly<Record<string, unknown>>, by: readonly GivenSetting[]): typeof values {

@@ -510,8 +510,12 @@ describe('what strangers wrote', () => {
     const { specs } = await loadConfig({ projectDir: scene.folder, homeDir: scene.home })
     const store = trustStore()
     for (const unit of unitsOf(specs).keys()) store.trust(unit, store.look(unit).digest)
-    removeAll(join(scene.folder, '.amplifier/hooks/$(touch x)'))
-    expect((await scene.only('trust-kept')).fix).not.toContain('touch')
+    const folder = join(scene.folder, '.amplifier/hooks/$(touch x)')
+    removeAll(folder)
+    // In single quotes, where a shell takes it as it is.
+    expect((await scene.only('trust-kept')).fix).toBe(
+      `Keep it: do nothing. Remove it: carabiner untrust '${folder}'.`,
+    )
   })
 
   it('stands on one line, and controls no terminal', async () => {

@@ -55,10 +55,10 @@ export default defineConfig({
       // checks that none leaves anything behind.
       project('pure', 0, { isolate: false, maxWorkers: 2 }),
       // They wait for the programs that they have started.
-      project('process', 1, { isolate: false, maxWorkers: 3, globalSetup: 'test/program-bundle.ts' }),
-      project('isolated', 2, { isolate: true, maxWorkers: 3, globalSetup: 'test/program-bundle.ts' }),
+      project('process', 1, { isolate: false, maxWorkers: 4, globalSetup: 'test/program-bundle.ts' }),
+      project('isolated', 2, { isolate: true, maxWorkers: 4, globalSetup: 'test/program-bundle.ts' }),
       ...(isLarge
-        ? [project('whole', 3, { isolate: true, maxWorkers: 3, globalSetup: 'test/program-bundle.ts' })]
+        ? [project('whole', 3, { isolate: true, maxWorkers: 4, globalSetup: 'test/program-bundle.ts' })]
         : []),
     ],
   },

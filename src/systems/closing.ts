@@ -185,15 +185,19 @@ export function entriesOf(object: object, place = '', depth = 1): readonly Entry
 
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g
 
-/** Every field of a valid JSON text, however deep, also repeated ones, which JSON.parse drops. */
-export function entriesIn(text: string): readonly Entry[] {
+/**
+ * Every field of a valid JSON text, however deep, also repeated ones, which JSON.parse drops. `answerKey`: the answer is not
+ * the whole text, but stands under this key of it.
+ */
+export function entriesIn(text: string, answerKey?: string): readonly Entry[] {
+  const above = answerKey === undefined ? 0 : 1
   const entries: Entry[] = []
   /** The objects and lists that are open, and the current key of each. */
   const open: { key: string; readonly place: string | undefined }[] = []
   let scalar = ''
   const add = (value: unknown): Entry | undefined => {
     const last = open.at(-1)
-    const entry = last && { ...last, value, depth: open.length }
+    const entry = last && { ...last, value, depth: open.length - above }
     if (entry) entries.push(entry)
     return entry
   }
@@ -201,8 +205,9 @@ export function entriesIn(text: string): readonly Entry[] {
     const last = open.at(-1)
     if (token === '{' || token === '[') {
       const entry = add(undefined)
-      const place = token === '[' ? undefined : entry ? placeIn(entry, entry.key) : ''
-      open.push({ key: entry?.key ?? '', place })
+      const isAnswer = entry?.key === answerKey && open.length === above
+      const place = token === '[' ? undefined : isAnswer || !entry ? '' : placeIn(entry, entry.key)
+      open.push({ key: entry?.key ?? '', place: open.length < above ? undefined : place })
     } else if (token === ':') {
       if (last) last.key = String(JSON.parse(scalar))
       scalar = ''

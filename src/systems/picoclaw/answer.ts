@@ -3,7 +3,7 @@
 import type { Diagnostic } from '../../core/base/errors.js'
 import { type Data, isObject, type Json } from '../../core/base/json.js'
 import { plainText, shown } from '../../core/base/text.js'
-import { entriesIn, meaningOf } from '../closing.js'
+import { closingAmong, entriesIn, entriesOf } from '../closing.js'
 import { type Fields, pick, type Shapes } from '../shape.js'
 import { INTERCEPTS, type Intercept } from './protocol.js'
 import { RESULT_FIELDS } from './tool-result.js'
@@ -99,21 +99,19 @@ export function innerObject<S extends Shapes>(
 
 /** JSON.parse keeps the last of two equal keys; here the one that closes counts. `line` is the message with this result. */
 export function withRepeated(result: Json, line: string): Json {
-  if (!isObject(result)) return result
-  const isRepeated = Object.keys(result).some((key) => {
+  const read = isObject(result) ? entriesOf(result) : []
+  const isRepeated = ['result', ...read.map(({ key }) => key)].some((key) => {
     const quoted = `"${key}"`
     return line.indexOf(quoted) !== line.lastIndexOf(quoted)
   })
   // A key may also be written with escapes.
-  if (!isRepeated && !line.includes('\\u00')) return result as Json
-  let top = ''
-  for (const { key, value, depth } of entriesIn(line)) {
-    if (depth === 1) top = key
-    else if (depth === 2 && top === 'result' && meaningOf(key, value) !== undefined) {
-      return { ...(result as Data), [key]: value as Json }
-    }
-  }
-  return result as Json
+  if (!isRepeated && !line.includes('\\u00')) return result
+  const found = closingAmong(entriesIn(line, 'result'))
+  if (!found || found.means === closingAmong(read)?.means) return result
+  const { reason } = found
+  const kept = isObject(result) ? (result as Data) : {}
+  // At the top it counts, too, whatever stands where it was.
+  return { ...kept, ...(reason !== undefined && { reason }), ...(JSON.parse(`{${found.said}}`) as Data) }
 }
 
 /** Go writes null for an absent field. */

@@ -336,6 +336,13 @@ describe('D3: two equal keys', () => {
     '{"action":"continue","action":"deny_tool"}',
     '{"act\\u0069on":"deny_tool","action":"continue"}',
     '{"approved":false,"approved":true}',
+    '{"action":"continue","hookSpecificOutput":{"permissionDecision":"deny","permissionDecision":"allow"}}',
+    '{"action":"continue","hookSpecificOutput":{"permissionDecision":"deny"},"hookSpecificOutput":{}}',
+    '{"action":"continue","decision":{"behavior":"deny","behavior":"allow"}}',
+    '{"action":"continue","hookSpecificOutput":{"decision":{"behavior":"deny"},"decision":{"behavior":"allow"}}}',
+    '{"action":"deny"},"result":{"action":"continue"}',
+    '{"action":"deny"},"result":{}',
+    '{"action":"deny"},"result":7',
   ])('close in %s', (result) => {
     expect(read('before_tool', readLine(result)).result?.action).toBe('deny')
   })
@@ -351,5 +358,14 @@ describe('D3: two equal keys', () => {
     }
     const inside = '{"action":"continue","call":{"arguments":{"action":"deny"}}}'
     expect(readLine(inside)).toEqual(JSON.parse(inside))
+    const echoed =
+      '{"action":"continue","call":{"arguments":{"action":"deny","action":"deny"}},"result":{"action":"deny"}}'
+    expect(readLine(echoed)).toEqual(JSON.parse(echoed))
+  })
+
+  it('keep the reason that stands beside the word that closes', () => {
+    const result =
+      '{"action":"continue","hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"no"},"hookSpecificOutput":{}}'
+    expect(read('before_tool', readLine(result)).result).toMatchObject({ action: 'deny', reason: 'no' })
   })
 })

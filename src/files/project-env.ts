@@ -9,9 +9,12 @@ import { realOf } from './within.js'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
+/** Names the project to hooks of ours, and of Amplifier's. */
+export const OUR_PROJECT_VARIABLE = 'AMPLIFIER_PROJECT_DIR'
+
 /** Hosts name the project to their hooks by these. The event's `cwd` moves with the agent, away from the settings. */
 export const PROJECT_VARIABLES: readonly string[] = [
-  'AMPLIFIER_PROJECT_DIR',
+  OUR_PROJECT_VARIABLE,
   'CLAUDE_PROJECT_DIR',
   'GEMINI_PROJECT_DIR',
   'QWEN_PROJECT_DIR',
@@ -20,9 +23,10 @@ export const PROJECT_VARIABLES: readonly string[] = [
   'CODEBUDDY_PROJECT_DIR',
 ]
 
-/** The project that a host names by a variable. */
-export function namedIn(env: Env): string | undefined {
-  return PROJECT_VARIABLES.map((name) => env[name]).find((value) => value !== undefined && isAbsolute(value))
+/** Every folder that one of these variables names as the project. */
+export function namedIn(env: Env, variables: readonly string[] = PROJECT_VARIABLES): readonly string[] {
+  const values = variables.map((name) => env[name])
+  return values.filter((value): value is string => value !== undefined && isAbsolute(value))
 }
 
 /** That folder and those above it, up to a home (exclusive). */

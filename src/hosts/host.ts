@@ -32,6 +32,9 @@ export interface Host<Name extends string = string> {
 
   // ---- where it lives ----
 
+  /** The variable that names the project to its hooks. */
+  readonly projectVariable?: string
+
   /** The file that registers its hooks, if it lies at the same place below a project and below the home. */
   readonly hookFile?: string
 }

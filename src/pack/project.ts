@@ -9,25 +9,32 @@ import { realOf } from '../files/within.js'
 /**
  * The nearest folder with a repository or settings, starting at the project that the host names or else at the event's
  * `cwd`; if there is none, the start itself. So a host that was started in a subfolder of a repository, and a person who
- * types a command there, get the same project.
+ * types a command there, get the same project. Only these variables count, the first one most.
  */
-export function projectDirOf(cwd: string | undefined, env: NodeJS.ProcessEnv, home: string): string {
-  const start = resolve(namedIn(env) ?? placeOf(cwd, home))
+export function projectDirOf(
+  cwd: string | undefined,
+  env: NodeJS.ProcessEnv,
+  home: string,
+  variables?: readonly string[],
+): string {
+  const start = resolve(namedIn(env, variables)[0] ?? placeOf(cwd, home))
   return marked(start, home) ?? start
 }
 
 /**
  * Every folder from the project and from the event's `cwd` up to the user's home (exclusive) or to the root; nearest
- * first. A repository inside another does not hide what the outer one forbids, and neither does a link.
+ * first. A repository inside another does not hide what the outer one forbids, and neither does a link or a variable
+ * that names another project.
  */
 export function foldersAround(
   cwd: string | undefined,
   env: NodeJS.ProcessEnv,
   home: string,
 ): readonly string[] {
-  const starts = [namedIn(env), placeOf(cwd, home)].flatMap((start) =>
-    start === undefined ? [] : [resolve(start), realOf(resolve(start))],
-  )
+  const starts = [...namedIn(env), placeOf(cwd, home)].flatMap((start) => [
+    resolve(start),
+    realOf(resolve(start)),
+  ])
   const homes = [home, realOf(home)]
   return [...new Set(starts.flatMap((start) => upFrom(start, homes)))]
 }
@@ -79,10 +86,12 @@ const READ_BY_US = ['hooks', 'settings.json', 'pack.json', 'hooks.lock.json']
 /** These lead to the user's decisions. */
 const HOMES: readonly string[] = ['HOME', 'USERPROFILE']
 const STORES: readonly string[] = ['CARABINER_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME']
+/** Each of these alone decides which decisions of the user count: another project has other gates. */
+const MOVING: readonly string[] = [...HOMES, ...STORES, ...PROJECT_VARIABLES]
 /** These load code into the shell and the Node that start us. All others only reach programs that we start. */
 const CODE = /^(?:NODE_OPTIONS|LD_.*|DYLD_.*|BASH_ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*)$/s
 const SWITCH = 'CARABINER_OFF'
-const OTHERS: readonly string[] = [...PROJECT_VARIABLES, 'CLAUDE_CONFIG_DIR']
+const OTHERS: readonly string[] = ['CLAUDE_CONFIG_DIR']
 /** Node's options that run code; most people only set how much memory it may take. */
 const LOADS = /(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader|--env-file|--openssl-config)/
 
@@ -101,7 +110,7 @@ export function projectEnvOf(
 ): readonly ProjectEnv[] {
   const found = foldersAround(cwd, env, home).flatMap(envIn)
   // A project that declares itself to be the home would look like the user.
-  if (env.CLAUDE_PROJECT_DIR !== home) return found
+  if (!namedIn(env).some((folder) => realOf(folder) === realOf(home))) return found
   return [...found, ...envIn(home).filter((one) => movesHome([one]))]
 }
 
@@ -115,7 +124,7 @@ function envIn(folder: string): readonly ProjectEnv[] {
 
 function isDeciding(name: string, value: string): boolean {
   if (name === 'NODE_OPTIONS') return LOADS.test(value)
-  return name === SWITCH || CODE.test(name) || [...HOMES, ...STORES, ...OTHERS].includes(name)
+  return name === SWITCH || CODE.test(name) || [...MOVING, ...OTHERS].includes(name)
 }
 
 /** The file that switches Carabiner off, or may; if undefined, the user set the switch. */
@@ -124,8 +133,13 @@ export function switchedOffBy(found: readonly ProjectEnv[]): string | undefined 
 }
 
 /** Whether hooks see another home of the user. */
-export function movesHome(found: readonly ProjectEnv[]): boolean {
+function movesHome(found: readonly ProjectEnv[]): boolean {
   return setsAny(found, HOMES)
+}
+
+/** Whether settings may be read from another home or another project. */
+export function movesSettings(found: readonly ProjectEnv[]): boolean {
+  return setsAny(found, [...HOMES, ...PROJECT_VARIABLES])
 }
 
 /**
@@ -141,7 +155,7 @@ export function takeBack(env: NodeJS.ProcessEnv, found: readonly ProjectEnv[]): 
 
 /** Whether the user's trust, grants or settings would be read from elsewhere: then they cannot be used to judge. */
 export function movesDecisions(found: readonly ProjectEnv[]): boolean {
-  return setsAny(found, [...HOMES, ...STORES])
+  return setsAny(found, MOVING)
 }
 
 function setsAny(found: readonly ProjectEnv[], names: readonly string[]): boolean {

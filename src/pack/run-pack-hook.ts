@@ -13,7 +13,7 @@ import type { PackHook, ThisProgram } from './pack-hook.js'
 import {
   envProblems,
   foldersAround,
-  movesHome,
+  movesSettings,
   projectDirOf,
   projectEnvOf,
   takeBack,
@@ -54,7 +54,7 @@ async function answerOf(
   const projectDir = projectDirOf(input.cwd, env, home)
   const told = envProblems(hook.event === 'SessionStart' ? set : withoutCode(set))
   const read = readSettings(home, projectDir, foldersAround(input.cwd, env, home))
-  const settings = movesHome(set) ? { ...read, unreadable: read.unreadable ?? told.join('; ') } : read
+  const settings = movesSettings(set) ? { ...read, unreadable: read.unreadable ?? told.join('; ') } : read
   const state = openState({ projectDir, env })
   const result = await hook.run(input, { projectDir, home, settings, state, env, now: Date.now, program })
   return withMessages(result, [

@@ -63,11 +63,11 @@ let last: Around | undefined
 
 function aroundOf(projectDir: string, env: Env): Around {
   const named = namedIn(env)
-  const key = [projectDir, named, userHome()].join('\0')
+  const key = [projectDir, ...named, userHome()].join('\0')
   if (last?.key === key) return last
   const start = resolve(projectDir)
   const home = homeBeside(start)
-  const starts = [start, named ?? start].flatMap((folder) => [folder, realOf(folder)])
+  const starts = [start, ...named].flatMap((folder) => [folder, realOf(folder)])
   const folders = [...new Set(starts.flatMap((folder) => upFrom(folder, [home, realOf(home)])))]
   // A project that is the whole home, or `/`, was not cloned: the user's programs are there.
   const projects = [...new Set([start, ...folders.filter(isMarked)])].filter(

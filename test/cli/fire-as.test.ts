@@ -73,7 +73,7 @@ describe('the answer', () => {
     expect((await fireAs('claude-code', [], CALL, { cwd })).code).toBe(2)
     const elsewhere = { cwd: project.home }
     expect((await fireAs('claude-code', [], CALL, elsewhere)).code).toBe(0)
-    for (const name of ['CLAUDE_PROJECT_DIR', 'GEMINI_PROJECT_DIR']) {
+    for (const name of ['CLAUDE_PROJECT_DIR', 'AMPLIFIER_PROJECT_DIR']) {
       const env = { [name]: project.folder }
       expect((await fireAs('claude-code', [], CALL, { ...elsewhere, env })).code).toBe(2)
     }

@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { PROJECT_VARIABLES } from '../../src/files/project-env.js'
 import { loadsCode } from '../../src/shell/loading-variables.js'
 import { BASH, GUARD, Project, withProgram } from './program.js'
 
@@ -187,6 +188,51 @@ describe('D10: a hook that asks whether it runs under Claude Code', () => {
   it("does not in a file of Amplifier's", async () => {
     project.file('.amplifier/hooks/hooks.json', { hooks })
     expect((await fire()).code).toBe(0)
+  })
+})
+
+describe('a variable that names the project', () => {
+  const guard = async () => {
+    project.hooks({ PreToolUse: [['Bash', GUARD]] })
+    await project.call(['trust', '--yes'])
+  }
+  const call = (env: Readonly<Record<string, string>>, host = 'claude-code') =>
+    project.call(['fire', 'PreToolUse', '--as', host], {
+      cwd: project.home,
+      input: { session_id: 's', cwd: project.home, ...BASH },
+      env,
+    })
+
+  it.each(PROJECT_VARIABLES)('%s is refused where a file of the project sets it', async (name) => {
+    await guard()
+    const file = project.file('.claude/settings.json', { env: { [name]: project.base } })
+    const env = { [name]: project.base, CLAUDE_PROJECT_DIR: project.folder }
+    expect(await call(env)).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining(`${file} sets ${name} for hooks`),
+    })
+  })
+
+  it('does not keep the variables of the real project from being taken out for a gate of the user', async () => {
+    writeFileSync(join(project.home, 'gate.sh'), `grep -q 'rm -rf' && exit 2 || exit 0\n`)
+    userHooks('bash ~/gate.sh')
+    const env = { BASH_ENV: project.file('env.sh', 'exit 0\n') }
+    project.file('.claude/settings.json', { env })
+    const more = { AMPLIFIER_PROJECT_DIR: project.base, CLAUDE_PROJECT_DIR: project.folder }
+    expect((await call({ ...env, ...more })).code).toBe(2)
+  })
+
+  it.each([
+    ['claude-code', 'CLAUDE_PROJECT_DIR'],
+    ['gemini', 'GEMINI_PROJECT_DIR'],
+    ['qwen', 'QWEN_PROJECT_DIR'],
+    ['cursor', 'CURSOR_PROJECT_DIR'],
+    ['droid', 'FACTORY_PROJECT_DIR'],
+  ])("counts for %s only if it is the agent's own, %s", async (host, own) => {
+    await guard()
+    const others = PROJECT_VARIABLES.filter((name) => name !== own).map((name) => [name, project.base])
+    const { stdout } = await call({ ...Object.fromEntries(others), [own]: project.folder }, host)
+    expect(stdout).toContain('rm -rf is not allowed here')
   })
 })
 

@@ -89,6 +89,17 @@ describe("a project's settings.json", () => {
     ])
   })
 
+  it('does not name another project, whose rules would hold', async () => {
+    const place = new Workplace()
+    const env = { AMPLIFIER_PROJECT_DIR: place.root }
+    place.file('.claude/settings.json', { env })
+    const { decision, reason } = await guarded(place, env, 'ls')
+    expect([decision, reason]).toEqual([
+      'ask',
+      expect.stringContaining('sets AMPLIFIER_PROJECT_DIR for hooks'),
+    ])
+  })
+
   it('does not say where memory is kept', () => {
     const place = new Workplace()
     const set = { CARABINER_HOME: '/planted', XDG_STATE_HOME: '/planted', HOME: '/planted' }

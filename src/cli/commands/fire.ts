@@ -11,7 +11,7 @@ import { envProblems, movesDecisions, projectEnvOf } from '../../pack/project.js
 import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
 import type { Command } from '../command.js'
 import { type FiredInProject, type Firing, fireInProject, misspelt, unsaid } from '../fire/fire-event.js'
-import { HostReply, lossOf, projectOfHost } from '../fire/host-reply.js'
+import { HostReply, lossOf } from '../fire/host-reply.js'
 import { checkExact, eventOf, nearEvent, type Payload, readAsSent, readPayload } from '../fire/payload.js'
 import type { Output } from '../output.js'
 import { checkPerson } from '../person.js'
@@ -168,7 +168,7 @@ async function replyAs(
 ): Promise<number> {
   try {
     checkEnvironment()
-    const here = { ...options, project: projectOfHost(options.project) }
+    const here = { ...options, project: reply.projectOf(options.project) }
     if (await bypassed(here, named, output, timeout ?? reply.patience)) return await reply.bypass()
     let inexact: string | undefined
     const sent = await readPayload(options.payload, {
@@ -181,7 +181,9 @@ async function replyAs(
     const read = reply.read(sent ?? {})
     const { name: event, data: payload } = read
     checkExact(event, inexact)
-    const sources = { ...options, project: projectOfHost(options.project, read) }
+    const cwd = typeof payload.cwd === 'string' ? payload.cwd : undefined
+    checkEnvironment(cwd)
+    const sources = { ...options, project: reply.projectOf(options.project, cwd) }
     const until = { seconds: timeout ?? reply.patience, startedAt }
     const told = ({ outcome, notices }: FiredInProject) => {
       const losses = lossesOf(sources, notices)
@@ -201,8 +203,8 @@ async function replyAs(
 }
 
 /** A project that moves the user's trust and settings would decide about itself. */
-function checkEnvironment(): void {
-  const set = projectEnvOf(undefined, process.env, userHome())
+function checkEnvironment(cwd?: string): void {
+  const set = projectEnvOf(cwd, process.env, userHome())
   if (movesDecisions(set)) throw new Refusal('CONFIG_INVALID', envProblems(set).join('; '))
 }
 

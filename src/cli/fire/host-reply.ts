@@ -6,6 +6,7 @@ import { nearest, plainText } from '../../core/base/text.js'
 import { knownEvents, resolveEvent } from '../../core/events/events.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
 import { userHome } from '../../files/homes.js'
+import { OUR_PROJECT_VARIABLE } from '../../files/project-env.js'
 import { answerOf, verdictOfOutcome } from '../../hosts/answer.js'
 import type { HostEvent, HostVerdict } from '../../hosts/host.js'
 import { claudeToolNames, HOST_NAMES, hostNamed, type KnownHost } from '../../hosts/hosts.js'
@@ -49,6 +50,13 @@ export class HostReply {
     const names = knownEvents().flatMap(({ name, aliases }) => [name, ...aliases])
     const meant = nearest(event, [...names, ...Object.keys(this.#host.events ?? {})])
     return meant === undefined ? name : this.#asked(meant).name
+  }
+
+  /** Agents start hooks in any folder. Their variable or ours, or the event's `cwd`, names the project. */
+  projectOf(given: string | undefined, cwd?: string): string {
+    const { projectVariable } = this.#host
+    const variables = [...(projectVariable === undefined ? [] : [projectVariable]), OUR_PROJECT_VARIABLE]
+    return given ?? projectDirOf(cwd, process.env, userHome(), variables)
   }
 
   /** The event in canonical terms. Throws if the payload is not this agent's, or belongs to another event. */
@@ -188,12 +196,6 @@ function wordsOf(why: unknown): string {
 
 function unknownHost(name: string): never {
   throw usage(`There is no host ${JSON.stringify(name)}`, `--as takes one of ${HOST_NAMES.join(', ')}.`)
-}
-
-/** Agents start hooks in any folder. A variable, or the event's `cwd`, names the project. */
-export function projectOfHost(given: string | undefined, event?: HostEvent): string {
-  const cwd = event?.data.cwd
-  return given ?? projectDirOf(typeof cwd === 'string' ? cwd : undefined, process.env, userHome())
 }
 
 export function lossOf(notices: readonly Diagnostic[]): Refusal {

@@ -358,7 +358,7 @@ describe('what is tested', () => {
 describe('a case that hangs', () => {
   it('ends at its time-out, and its processes with it', async () => {
     const command = 'echo $$ > "$CLAUDE_PLUGIN_ROOT/pid"; exec sleep 300'
-    const project = plugin(command, [pre({ action: 'continue' }, { timeout: 1 })])
+    const project = plugin(command, [pre({ action: 'deny' }, { timeout: 1 })])
     const { cases } = await report(project)
     expect(cases[0]?.misses.map(({ what }) => what)).toEqual(['failed'])
     expect(isRunning(Number(project.read('.amplifier/hooks/gate/pid')))).toBe(false)

@@ -79,6 +79,11 @@ export function isClosingKey(key: string): boolean {
   return VERDICTS.has(word) || REFUSING.has(word) || APPROVING.has(word)
 }
 
+/** Whether a field of an answer can close it, by itself or by what is in it. */
+export function canClose(key: string): boolean {
+  return isClosingKey(key) || PLACES.has(foldedWord(key))
+}
+
 /** What one field means, `{"decision": "deny"}` for example; undefined if it closes nothing. */
 export function meaningOf(key: string, value: unknown): Closing | undefined {
   if (typeof value === 'object') return undefined

@@ -9,6 +9,7 @@ import { endsChain } from '../events/actions.js'
 import { type EventKind, matcherValue } from '../events/events.js'
 import { applyPatch, applyWhole, type Patched, type PatchRules } from '../events/patch.js'
 import { CONTINUE, type HookResult, modify, parseResult } from '../events/result.js'
+import { isGate } from '../hooks/gate.js'
 import { closesOnFailure, type Hook, type HookEvent, LateAnswer, WholeData } from '../hooks/hook.js'
 import { type Listeners, matches } from '../hooks/hook-set.js'
 import type { Outcome, Trace } from '../hooks/outcome.js'
@@ -396,11 +397,17 @@ class Sequence extends Watched implements Dispatched, CallSite {
     this.#record(hook, 'ran', answer, { changed, changes }, now)
   }
 
-  /** The hook goes on by itself, and so does the sequence. */
+  /** The hook goes on by itself, and so does the sequence. A gate that nobody made async has not judged. */
   #setAside(hook: Hook, { timeoutMs, finish }: LateAnswer, now?: number): void {
+    const unexpected = isGate(this.#kind, hook) ? new HookError('ANSWER_INVALID', ...WENT_ON) : undefined
+    if (unexpected && this.closes(hook)) {
+      this.#call?.abort(unexpected)
+      this.#fail(hook, unexpected)
+      return
+    }
     const rest: Hook = { ...hook, timeoutMs, run: (_, context) => finish(context) }
     this.#options.detach(rest, this.event)
-    this.#record(hook, 'detached', CONTINUE, undefined, now)
+    this.#record(hook, 'detached', CONTINUE, unexpected && whyOf(unexpected), now)
   }
 
   /** A closing verdict stands even if its change would make an invalid call. */
@@ -417,9 +424,7 @@ class Sequence extends Watched implements Dispatched, CallSite {
   #fail(hook: Hook, error: HookError, byFire = false): void {
     const { failClosed, countsStops } = this.#options
     const effect = answerOnFailure(this.#kind, hook, error, { failClosed, byFire, countsStops })
-    const message = error.message.replace(/[.\s]+$/, '')
-    const detail = `${message}${message.endsWith('?') ? '' : '.'} ${error.hint}`
-    this.#record(hook, 'failed', effect, { why: error.code, detail })
+    this.#record(hook, 'failed', effect, whyOf(error))
   }
 
   #record(
@@ -483,4 +488,14 @@ const itself = (dispatched: Dispatched): Dispatched => dispatched
 
 function longestOf({ timeoutMs, startupMs = 0 }: Hook): number {
   return timeoutMs + startupMs
+}
+
+const WENT_ON = [
+  'it answered "async": true, and so nobody waits for its verdict',
+  { hint: 'Let it answer when it knows, or write "async": true into its entry if it is no gate.' },
+] as const
+
+function whyOf({ code, message, hint }: HookError): TraceDetails {
+  const text = message.replace(/[.\s]+$/, '')
+  return { why: code, detail: `${text}${text.endsWith('?') ? '' : '.'} ${hint}` }
 }

@@ -42,6 +42,11 @@ export interface Ran {
   readonly endedAt: number
 }
 
+/** Whether a gate went on by itself that nobody had made async. */
+export function hasGoneOn({ status, why }: Trace): boolean {
+  return status === 'detached' && why !== undefined
+}
+
 /** `ms` is the time it took; `more` may hold texts as the hook printed them. */
 export function traceOf(
   hook: Hook,

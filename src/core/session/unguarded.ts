@@ -10,7 +10,7 @@ import type { Hook } from '../hooks/hook.js'
 import { type Listeners, matches } from '../hooks/hook-set.js'
 import type { Trace } from '../hooks/outcome.js'
 import { idleSkip } from '../run/plan.js'
-import type { Ran } from '../run/trace.js'
+import { hasGoneOn, type Ran } from '../run/trace.js'
 import type { AuditRecord, Unguarded } from './audit-record.js'
 import type { HookList } from './engine.js'
 
@@ -43,7 +43,9 @@ export function unguardedBy(judged: Judged, files: Files): readonly Unguarded[] 
   const missed = ran.filter(({ hook, trace }) => {
     if (!isGate(kind, hook)) return false
     if (trace.why === 'modified' && isKept(hook.origin.file)) return false
-    return hasFailedOpen(trace) || trace.stale || (isUnexpected(trace) && !heard.has(hook.id))
+    return (
+      hasFailedOpen(trace) || hasGoneOn(trace) || trace.stale || (isUnexpected(trace) && !heard.has(hook.id))
+    )
   })
   return [
     ...missed.map(({ trace: { name, source, stale, why = stale ? 'stale' : 'failed', detail } }) => ({

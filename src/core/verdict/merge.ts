@@ -9,7 +9,7 @@ import type { EventKind } from '../events/events.js'
 import type { HookResult } from '../events/result.js'
 import type { Hook } from '../hooks/hook.js'
 import type { Injection, Message, Outcome } from '../hooks/outcome.js'
-import { type Ran, verdictOf } from '../run/trace.js'
+import { hasGoneOn, type Ran, verdictOf } from '../run/trace.js'
 import type { Asking } from './approval.js'
 
 /** The merge of all answers, before budget and person. */
@@ -66,7 +66,7 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
   for (const one of ran) {
     const { hook, effect: answer } = one
     const outdated = last !== undefined && last.get(hook) !== one
-    if (one.trace.status === 'failed') {
+    if (one.trace.status === 'failed' || hasGoneOn(one.trace)) {
       failed = true
       addMessage(messages, failureMessage(one))
     } else if (one.trace.status === 'skipped' && isUnreviewed(one)) {
@@ -207,12 +207,14 @@ export function failureMessages(ran: readonly Ran[]): readonly Message[] {
   return ran.filter(({ trace }) => trace.status === 'failed').map(failureMessage)
 }
 
-function failureMessage({ hook, effect: answer, trace: { detail } }: Ran): Message {
+function failureMessage({ hook, effect: answer, trace: { status, detail } }: Ran): Message {
   const effect = answer.action === 'deny' ? 'its gate stays closed' : 'the operation went on without it'
   const { file, line } = hook.origin
   const place = file === undefined ? '' : ` (${visible(file)}:${line ?? 1})`
   return {
-    text: forPeople(`Hook ${hook.name}${place} failed; ${effect}. ${detail ?? ''}`),
+    text: forPeople(
+      `Hook ${hook.name}${place} ${status === 'failed' ? status : 'did not judge'}; ${effect}. ${detail ?? ''}`,
+    ),
     level: 'warning',
     source: hook.name,
   }

@@ -1,6 +1,7 @@
 // A hook that is a command: the payload goes to its input, its exit code and output are its answer.
 
-import { HookError, isHookError } from '../../core/base/errors.js'
+import { type Diagnostic, HookError, isHookError } from '../../core/base/errors.js'
+import { endsChain } from '../../core/events/actions.js'
 import { resolveEvent } from '../../core/events/events.js'
 import { deny, type HookResult } from '../../core/events/result.js'
 import {
@@ -28,7 +29,7 @@ import {
 } from '../program/environment.js'
 import { noSuchPlaceholder } from '../program/start-failure.js'
 import { announce, bounded } from '../telling.js'
-import type { Ending } from './execution.js'
+import type { Ending, GoingOn } from './execution.js'
 import type { HandedOn } from './handed-on.js'
 import type { Program, Programs } from './programs.js'
 
@@ -88,9 +89,14 @@ export function commandHook(
       if (!isHookError(error, 'HOOK_NOT_STARTED') || isFolder(program.cwd)) throw error
       return start({ ...program, cwd: folderThatIsThere(event, place) })
     })
-    if (!('rest' in ending)) return answer(ending, context, hook.detached)
-    const timeoutMs = Math.min(Math.max(asyncTimeout(ending.firstLine) ?? 0, hook.timeoutMs), spec.longestMs)
-    return new LateAnswer(timeoutMs, async (later) => answer(await ending.rest(later.signal), later, true))
+    const [line = ''] = ending.stdout.split('\n', 1)
+    if (hook.detached || !isAsyncLine(line)) return answer(ending as Ending, context, hook.detached)
+    const refusal = refusedAtOnce(event, ending, asker, context)
+    if (refusal) return refusal
+    const timeoutMs = Math.min(Math.max(asyncTimeout(line) ?? 0, hook.timeoutMs), spec.longestMs)
+    return new LateAnswer(timeoutMs, async (later) => {
+      return answer('rest' in ending ? await ending.rest(later.signal) : ending, later, true)
+    })
   }
   const foreign = foreignPlaceholder([handler.command, ...(handler.args ?? [])], place)
   const made = {
@@ -98,6 +104,42 @@ export function commandHook(
     run: foreign === undefined ? run : () => Promise.reject(noSuchPlaceholder(foreign)),
   }
   return handler.asyncRewake ? { ...made, wakes: true } : made
+}
+
+const UNFINISHED = { code: null, signal: null, stderr: '', cut: false }
+
+/** A refusal or question in the same breath as the line that says "async" counts. Nothing else is waited for. */
+function refusedAtOnce(
+  event: HookEvent,
+  ending: Ending | GoingOn,
+  asker: Asker,
+  { note, printed }: HookContext,
+): HookResult | undefined {
+  const notes: Diagnostic[] = []
+  const later = (one: Diagnostic) => void notes.push(one)
+  const refusal =
+    'rest' in ending
+      ? decodeUnfinished(event, { ...UNFINISHED, stdout: ending.stdout }, asker, later)
+      : closingEnd(event, ending, { ...asker, late: true }, later)
+  if (!refusal) return undefined
+  report({ ...UNFINISHED, ...ending }, note, printed)
+  for (const one of notes) note(one)
+  if ('rest' in ending) ending.rest(AbortSignal.abort()).catch(() => undefined)
+  return refusal
+}
+
+function closingEnd(
+  event: HookEvent,
+  ending: Ending,
+  asker: Asker,
+  note: HookContext['note'],
+): HookResult | undefined {
+  try {
+    const result = decode(event, { ...ending, stdout: afterAsyncLine(ending.stdout) }, asker, note)
+    return result.action === 'ask_user' || endsChain(result.action) ? result : undefined
+  } catch {
+    return undefined // a failure is told like that of any async hook
+  }
 }
 
 /** A refusal that it had printed when its time was up counts. */

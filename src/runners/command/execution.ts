@@ -20,7 +20,8 @@ export interface Ending {
 
 /** A program that said in its first line that it works on by itself: nobody waits for it any more. */
 export interface GoingOn {
-  readonly firstLine: string
+  /** What it has printed by now, its first line first. */
+  readonly stdout: string
   /** Waits for its ending after all. From now on this signal ends it, no longer the one it was started with. */
   rest(signal: AbortSignal): Promise<Ending>
 }
@@ -31,6 +32,8 @@ export type GoesOn = (firstLine: string) => boolean
 /** How long the output may outlast the program: `exec > >(tee log)` prints the answer after the shell has ended; Claude Code waits as long. */
 const DRAIN_MS = 500
 const LONGEST_FIRST_LINE = 4096
+/** How long a program that works on by itself is still listened to: it may refuse, or end, in the same breath. */
+const BREATH_MS = 100
 /** How long what is left of the group may take to die, before the answer goes out without knowing who held the output. */
 const PARTING_MS = 50
 
@@ -84,6 +87,7 @@ class Execution {
   #heldBy: Ending['heldBy']
   #aborted = false
   #timer: ReturnType<typeof setTimeout> | undefined
+  #breath: ReturnType<typeof setTimeout> | undefined
   #settled = false
   #stopListening = () => {}
 
@@ -123,18 +127,19 @@ class Execution {
     const [line = '', ...more] = this.#stdout.text().split('\n', 2)
     const goesOn = this.#goesOn(line)
     if (goesOn || more.length > 0 || this.#stdout.size > LONGEST_FIRST_LINE) this.#goesOn = undefined
-    if (goesOn) this.#letGo(line)
+    if (goesOn) this.#breath = setTimeout(() => this.#letGo(), BREATH_MS)
   }
 
   /** The first signal ends it until somebody takes the rest: a program whose answer nobody took must not run for ever. */
-  #letGo(firstLine: string): void {
+  #letGo(): void {
+    if (this.#exit) return // its ending is an answer
     const { resolve } = this.#waiting
     const rest = new Promise<Ending | GoingOn>((resolve, reject) => {
       this.#waiting = { resolve, reject }
     }) as Promise<Ending>
     rest.catch(() => undefined) // the one who takes the rest hears of it
     resolve({
-      firstLine,
+      stdout: this.#stdout.text(),
       rest: (signal) => {
         this.#stopListening()
         if (!this.#settled) this.obey(signal)
@@ -208,6 +213,7 @@ class Execution {
     if (this.#settled) return false
     this.#settled = true
     clearTimeout(this.#timer)
+    clearTimeout(this.#breath)
     this.#stopListening()
     return true
   }

@@ -5,9 +5,10 @@ import { isObject, type Json, sameJson } from '../../core/base/json.js'
 import { rankOf } from '../../core/events/actions.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
 import { approvalTerms } from '../amplifier.js'
-import { type Entry, entriesIn, type Found } from '../closing.js'
+import { canClose, closingAmong, type Entry, entriesIn, type Found } from '../closing.js'
 import { objectsIn } from '../json-lines.js'
 import { type Answer, closingOn, decisionOf, NO_ANSWER, readAnswer, type Source } from './answer.js'
+import { encode } from './encode.js'
 import { honouredOn } from './honoured.js'
 import { misplacedIn, noteMisplaced } from './misplaced.js'
 
@@ -57,9 +58,7 @@ export function closingAnswer(
   note: (d: Diagnostic) => void,
 ): Answer | undefined {
   const answers = objectsIn(text).flatMap((one): readonly Answer[] => {
-    const printed = JSON.parse(one) as Source
-    if (printed.async === true) return []
-    const source = withoutEcho(event, printed)
+    const source = withoutEcho(event, JSON.parse(one) as Source)
     const closing = closingOn(event, entriesLeft(entriesIn(one), source))
     return closing ? [{ ...NO_ANSWER, closing, approval: approvalTerms([source], []) }] : []
   })
@@ -86,7 +85,7 @@ function readSource(
   entries: readonly Entry[],
   note: (d: Diagnostic) => void,
 ): Stdout {
-  if (printed.async === true) {
+  if (printed.async === true && !closingAmong(entries)) {
     const rest = Object.keys(printed).filter((key) => key !== 'async' && key !== 'asyncTimeout')
     if (rest.length > 0) {
       const text = 'it answered "async":true, so that the rest of its answer does not count'
@@ -118,18 +117,24 @@ function entriesLeft(entries: readonly Entry[], source: Source): readonly Entry[
   })
 }
 
-/** Fields passed through from stdin are not part of the answer; fields that the hook added are. */
+/**
+ * Fields passed through from stdin are not part of the answer; fields that the hook added are. A field that can close is
+ * always part of it, unless the hook printed its input and nothing else: another hook may have put it into the input.
+ */
 function withoutEcho(event: HookEvent, printed: Source): Source {
   if (printed.hook_event_name !== event.name || !isObject(event.data)) return printed
+  if (sameJson(JSON.parse(encode(event)) as Json, printed as Json)) return {}
   const sent = { hook_event_name: event.name, ...event.data }
   const added = Object.entries(printed).filter(([key, value]) => {
-    return !Object.hasOwn(sent, key) || !sameJson(sent[key as keyof typeof sent], value as Json)
+    if (canClose(key) || !Object.hasOwn(sent, key)) return true
+    return !sameJson(sent[key as keyof typeof sent], value as Json)
   })
   return Object.fromEntries(added)
 }
 
 // ---- the first line of an asynchronous hook: {"async": true, "asyncTimeout": 60000} ------------------------------
 
+/** An object with a word that closes is none: whoever is judged may have slipped `async` into it. */
 export function isAsyncLine(line: string): boolean {
   return asyncLine(line) !== undefined
 }
@@ -153,7 +158,8 @@ function asyncLine(line: string): { readonly asyncTimeout?: unknown } | undefine
   if (!text.startsWith('{') || !text.endsWith('}') || !text.includes('"async"')) return undefined
   try {
     const value: unknown = JSON.parse(text)
-    return isObject(value) && value.async === true ? value : undefined
+    if (!isObject(value) || value.async !== true) return undefined
+    return closingAmong(entriesIn(text)) ? undefined : value
   } catch {
     return undefined // not JSON: another kind of answer, or none
   }

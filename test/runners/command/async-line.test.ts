@@ -1,7 +1,14 @@
 // Real shells that say in their first line that they work on: who waits, how long they may, who ends them, what they bring.
 
 import { existsSync } from 'node:fs'
-import type { ContextMessage, Hooks, HooksOptions, Outcome, Session } from 'carabiner'
+import {
+  type ContextMessage,
+  type Hooks,
+  type HooksOptions,
+  memoryAudit,
+  type Outcome,
+  type Session,
+} from 'carabiner'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type HookContext, LateAnswer } from '../../../src/core/hooks/hook.js'
 import { commandHook } from '../../../src/runners/command/command-hook.js'
@@ -108,12 +115,52 @@ describe('a hook whose first line says that it works on', NO_HANG, () => {
       printing({ hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny' } }),
     ],
     ['by stopping all', printing({ continue: false })],
-  ])('cannot deny %s any more, and that is reported', async (_how, command) => {
-    const one = await opened('PreToolUse', `${ASYNC}; ${command}`)
+  ])('cannot deny %s later, and that is reported', async (_how, command) => {
+    const one = await opened('PreToolUse', `${ASYNC}; ${waitFor('go')}; ${command}`)
     expect((await one.session.fire('PreToolUse', BASH)).action).toBe('continue')
+    go()
     await one.session.leave()
     const next = await one.hooks.session({ id: 's1' }).fire('UserPromptSubmit', { prompt: 'hi' })
     expect([next.action, codes(next.diagnostics)]).toEqual(['continue', ['async-verdict-ignored']])
+  })
+
+  it.each([
+    ['by its exit code', 'echo no >&2; exit 2'],
+    ['in its answer', printing({ decision: 'block', reason: 'no' })],
+    ['and works on', `${printing({ decision: 'block', reason: 'no' })}; ${never}`],
+  ])('H1: denies %s in the same breath', async (_how, command) => {
+    const { hooks, session } = await opened('PreToolUse', `${ASYNC}; ${command}`)
+    expect(await session.fire('PreToolUse', BASH)).toMatchObject({ action: 'deny', reason: 'no' })
+    await hooks.close()
+    expect(project.running()).toEqual([])
+  })
+
+  it('H1: is no gate any more, which is said and recorded', async () => {
+    const audit = memoryAudit()
+    const { hooks, session } = await opened('PreToolUse', ASYNC, { audit })
+    const outcome = await session.fire('PreToolUse', BASH)
+    expect([outcome.action, traces(outcome, 'detached')]).toMatchObject(['continue', { length: 1 }])
+    expect(outcome.messages).toMatchObject([{ level: 'warning' }])
+    expect(texts(outcome.messages)[0]).toMatch(
+      /did not judge; the operation went on without it\. .*"async": true/,
+    )
+    await hooks.close()
+    expect(audit.records[0]?.unguarded).toMatchObject([{ why: 'ANSWER_INVALID' }])
+  })
+
+  it.each([
+    ['works on', never],
+    ['fails', 'echo broken >&2; exit 3'],
+    ['is killed', 'kill -9 $$'],
+    ['says no more', 'exit 0'],
+  ])('H1: one that %s closes the gate where its failure would, and is ended', async (_how, command) => {
+    const { hooks, session } = await opened('PreToolUse', {
+      command: `${ASYNC}; ${command}`,
+      onFailure: 'block',
+    })
+    expect(await session.fire('PreToolUse', BASH)).toMatchObject({ action: 'deny' })
+    await hooks.close()
+    expect(project.running()).toEqual([])
   })
 
   it.each(['Stop', 'SubagentStop'])(
@@ -140,18 +187,14 @@ describe('a hook whose first line says that it works on', NO_HANG, () => {
     expect([texts(next.injections), codes(next.diagnostics)]).toEqual([['found'], []])
   })
 
-  it.each([
-    ['fails', 'echo broken >&2; exit 3', 'broken'],
-    ['is killed', 'kill -9 $$', 'SIGKILL'],
-    ['prints what is no answer', `echo '{"decision": }'`, 'JSON'],
-  ])('one that %s in the end closes no gate, and the user is told', async (_how, command, said) => {
-    const one = await opened('PreToolUse', { command: `${ASYNC}; ${command}`, onFailure: 'block' })
+  it('one that prints what is no answer in the end closes no gate, and the user is told', async () => {
+    const one = await opened('PreToolUse', `${ASYNC}; echo '{"decision": }'`)
     expect((await one.session.fire('PreToolUse', BASH)).action).toBe('continue')
     await one.session.leave()
     const next = await one.hooks.session({ id: 's1' }).fire('UserPromptSubmit', { prompt: 'hi' })
     expect([next.action, codes(next.diagnostics)]).toEqual(['continue', ['late-failed']])
     expect(next.messages).toMatchObject([{ level: 'warning' }])
-    expect(texts(next.messages)[0]).toContain(said)
+    expect(texts(next.messages)[0]).toContain('JSON')
   })
 
   it('may print more than the output bound, which is a failure that is told', async () => {
@@ -309,7 +352,7 @@ describe('a program that works on, of which nobody takes the rest', NO_HANG, () 
         () => {},
         goesOn,
       )
-      expect(going).toMatchObject({ firstLine: 'later' })
+      expect(going).toMatchObject({ stdout: 'later\n' })
       controller.abort()
       await programs.idle()
       await workshop.noneRunning()

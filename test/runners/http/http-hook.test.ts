@@ -212,6 +212,11 @@ describe('an answer', () => {
     expect(station.printed[0]?.stdout).toHaveLength(4096 - 2) // the mark has three bytes
   })
 
+  test('H1: that denies counts beside "async": true', async () => {
+    const body = '{"async": true, "decision": "block", "reason": "no"}'
+    expect(await station.ask(await station.says(body))).toMatchObject({ action: 'deny', reason: 'no' })
+  })
+
   test('that it will come later is not awaited, and is reported', async () => {
     expect(await station.ask(await station.says('{"async": true}'))).toMatchObject({ action: 'continue' })
     expect(station.notes).toMatchObject([{ code: 'async-verdict-ignored' }])

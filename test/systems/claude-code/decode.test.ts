@@ -606,14 +606,23 @@ describe('verdicts', () => {
     }
   })
 
-  it('async true: nothing else in the answer counts, which is said', () => {
+  it('async true: nothing else in the answer counts that does not close, which is said', () => {
     expect(read(BASH, { stdout: { async: true, asyncTimeout: 5 } })).toMatchObject({
       result: { action: 'continue' },
       notes: [],
     })
-    const { result, codes } = read(BASH, { stdout: { async: true, ...BLOCK } })
+    const { result, codes } = read(BASH, { stdout: { async: true, systemMessage: 'hi' } })
     expect([result, codes]).toEqual([{ action: 'continue' }, ['async-verdict-ignored']])
     expect(read(BASH, { stdout: { async: 'true', ...BLOCK } }).result?.action).toBe('deny')
+  })
+
+  it('H1: async true beside a word that closes takes nothing back', () => {
+    const said = [BLOCK, DENY, { approved: false }, { continue: false }, { action: 'ask_user' }]
+    for (const stdout of said.map((one) => JSON.stringify({ ...one, async: true, z: '' }))) {
+      for (const text of [stdout, `log\n${stdout}`, `${stdout}\n{"x":""}`]) {
+        expect(read(BASH, { stdout: text }).result?.action).toMatch(/deny|abort_turn|ask_user/)
+      }
+    }
   })
 
   it('PreModelSwitch knows allow, deny and ask', () => {

@@ -261,6 +261,16 @@ describe('an echo of the hook’s own input', () => {
     expect(result).toEqual({ action: 'deny', reason: 'no' })
   })
 
+  it('M7: keeps every word that closes, even where the input holds the same', () => {
+    const event = eventOf('PreToolUse', { ...BASH.data, decision: 'block', reason: 'no', async: true })
+    expect(echoed(event.data, event).result).toEqual({ action: 'continue' })
+    for (const more of [{ note: 1 }, { reason: 'never' }, { tool_input: {} }]) {
+      expect(echoed({ ...event.data, ...more }, event).result?.action).toBe('deny')
+    }
+    const { async: _, ...less } = event.data
+    expect(echoed(less, event).result?.action).toBe('deny')
+  })
+
   it('on a line of its own among other text is still an echo', () => {
     const event = eventOf('ElicitationResult', { mcp_server_name: 's', action: 'decline', content: {} })
     for (const text of [JSON.stringify(event.data), JSON.stringify(event.data, null, 2)]) {

@@ -33,6 +33,9 @@ describe('an async line', () => {
     ['more behind it', '{"async": true} and more'],
     ['two of them', '{"async": true}{"async": true}'],
     ['no quotes', '{async: true}'],
+    ['a word that closes beside it (H1)', '{"decision": "block", "async": true}'],
+    ['one that a later key hides (H1)', '{"decision": "block", "decision": "", "async": true}'],
+    ['one in its own place (H1)', '{"async": true, "hookSpecificOutput": {"permissionDecision": "deny"}}'],
   ])('is none with %s', (_what, line) => {
     expect(isAsyncLine(line)).toBe(false)
   })

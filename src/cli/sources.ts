@@ -2,11 +2,12 @@
 
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import type { ConfiguredHook } from '../config/configured-hook.js'
 import type { ConfigSources } from '../config/load.js'
 import { foldersAbove, isOwn } from '../config/outer-projects.js'
 import type { Diagnostic } from '../core/base/errors.js'
+import { quoted } from '../core/base/text.js'
 import type { Origin } from '../core/hooks/hook.js'
 import type { Embedder } from '../core/session/embedder.js'
 import { isFolder } from '../files/folder.js'
@@ -14,7 +15,7 @@ import { registeredHome, userHome } from '../files/homes.js'
 import { upFrom } from '../files/project-env.js'
 import { realOf } from '../files/within.js'
 import type { ListedHook } from '../hooks.js'
-import { hasSettings, isRepository } from '../pack/project.js'
+import { hasSettings, isRepository, projectEnvOf, trustGivenBy } from '../pack/project.js'
 import { switches } from '../plugins/switches.js'
 import type { createHooks } from '../runtime.js'
 import { bypassNotices } from './bypass.js'
@@ -85,8 +86,20 @@ export function projectFolder(places: Pick<Places, 'project'>): string {
   })
 }
 
-export function preTrustedFile(places: Pick<Places, 'pre-trusted'>): string | undefined {
-  return places['pre-trusted'] ?? (process.env.CARABINER_PRE_TRUSTED || undefined)
+/** Throws if the variable for it may be a project's: an agent hands on what the project's settings set. */
+export function preTrustedFile(places: Pick<Places, 'pre-trusted' | 'project'>): string | undefined {
+  const { CARABINER_PRE_TRUSTED: file } = process.env
+  if (places['pre-trusted'] !== undefined || !file) return places['pre-trusted']
+  const given = trustGivenBy(projectEnvOf(projectOf(places), process.env, userHome()))
+  if (given !== undefined) throw new Refusal('PRE_TRUSTED_INVALID', given)
+  if (isAbsolute(file)) return file
+  throw new Refusal(
+    'PRE_TRUSTED_INVALID',
+    `CARABINER_PRE_TRUSTED must be an absolute path, got ${quoted(file)}`,
+    {
+      hint: 'Write the whole path of a list outside every project.',
+    },
+  )
 }
 
 /** Broken files end up in the diagnostics, and do not keep the others from opening. */

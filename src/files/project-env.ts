@@ -1,6 +1,6 @@
 // Variables that Claude Code's settings set: those of a project, of the user, and of the company.
 
-import { lstatSync } from 'node:fs'
+import { existsSync, lstatSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
@@ -37,6 +37,11 @@ export function upFrom(start: string, homes: readonly string[]): readonly string
     if (dirname(folder) === folder) break
   }
   return folders
+}
+
+/** A project around the project: a workspace has its `node_modules/.bin` there, and a repository all that was cloned. */
+export function isMarked(folder: string): boolean {
+  return ['.git', '.amplifier', '.claude'].some((name) => existsSync(join(folder, name)))
 }
 
 // ---- Claude Code's settings -------------------------------------------------------------------------------------

@@ -2,8 +2,14 @@
 
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { registeredHome } from '../files/homes.js'
-import { claudeEnvIn, namedIn, PROJECT_VARIABLES, upFrom } from '../files/project-env.js'
+import { registeredHome, userHome } from '../files/homes.js'
+import {
+  claudeEnvIn,
+  namedIn,
+  OUR_PROJECT_VARIABLE,
+  PROJECT_VARIABLES,
+  upFrom,
+} from '../files/project-env.js'
 import { realOf } from '../files/within.js'
 
 /**
@@ -83,15 +89,33 @@ const READ_BY_US = ['hooks', 'settings.json', 'pack.json', 'hooks.lock.json']
 
 // ---- variables that a project sets for hooks in its Claude Code settings, and that would change who decides ----
 
-/** These lead to the user's decisions. */
-const HOMES: readonly string[] = ['HOME', 'USERPROFILE']
-const STORES: readonly string[] = ['CARABINER_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME']
-/** Each of these alone decides which decisions of the user count: another project has other gates. */
-const MOVING: readonly string[] = [...HOMES, ...STORES, ...PROJECT_VARIABLES]
+/**
+ * What the variable decides. `home`, `store`: where the user's decisions are. `project`: whose gates count. `trust`: what
+ * needs no review. `switch`: whether anything runs. `mark`: a program of ours set it for those that it starts.
+ */
+type Decides = 'home' | 'store' | 'project' | 'trust' | 'switch' | 'mark' | 'host'
+
+/** All of ours are here, but for CARABINER_DEBUG, which decides nothing. */
+const DECIDING: Readonly<Record<string, Decides>> = {
+  HOME: 'home',
+  USERPROFILE: 'home',
+  CARABINER_HOME: 'store',
+  XDG_DATA_HOME: 'store',
+  XDG_STATE_HOME: 'store',
+  ...Object.fromEntries(PROJECT_VARIABLES.map((name) => [name, 'project'])),
+  CARABINER_PRE_TRUSTED: 'trust',
+  CARABINER_OFF: 'switch',
+  CARABINER_REFLECTING: 'mark',
+  CARABINER_WITHIN_MODEL: 'mark',
+  CARABINER_WORKFLOW: 'mark',
+  CLAUDE_CONFIG_DIR: 'host',
+}
+const HOMES = deciding('home')
+const STORES = deciding('store')
+/** If one of these is not the user's, what they decided cannot be used to judge. */
+const MOVING = deciding('home', 'store', 'project', 'trust')
 /** These load code into the shell and the Node that start us. All others only reach programs that we start. */
 const CODE = /^(?:NODE_OPTIONS|LD_.*|DYLD_.*|BASH_ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*)$/s
-const SWITCH = 'CARABINER_OFF'
-const OTHERS: readonly string[] = ['CLAUDE_CONFIG_DIR']
 /** Node's options that run code; most people only set how much memory it may take. */
 const LOADS = /(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader|--env-file|--openssl-config)/
 
@@ -124,12 +148,16 @@ function envIn(folder: string): readonly ProjectEnv[] {
 
 function isDeciding(name: string, value: string): boolean {
   if (name === 'NODE_OPTIONS') return LOADS.test(value)
-  return name === SWITCH || CODE.test(name) || [...MOVING, ...OTHERS].includes(name)
+  return CODE.test(name) || Object.hasOwn(DECIDING, name)
+}
+
+function deciding(...what: readonly Decides[]): readonly string[] {
+  return Object.keys(DECIDING).filter((name) => what.includes(DECIDING[name] as Decides))
 }
 
 /** The file that switches Carabiner off, or may; if undefined, the user set the switch. */
 export function switchedOffBy(found: readonly ProjectEnv[]): string | undefined {
-  return found.find(({ names, problem }) => problem !== undefined || names.includes(SWITCH))?.file
+  return found.find((one) => one.problem !== undefined || setsAny([one], deciding('switch')))?.file
 }
 
 /** Whether hooks see another home of the user. */
@@ -153,9 +181,34 @@ export function takeBack(env: NodeJS.ProcessEnv, found: readonly ProjectEnv[]): 
   if (home !== undefined) for (const name of HOMES) if (set.includes(name)) env[name] = home
 }
 
-/** Whether the user's trust, grants or settings would be read from elsewhere: then they cannot be used to judge. */
-export function movesDecisions(found: readonly ProjectEnv[]): boolean {
-  return setsAny(found, MOVING)
+/** Says why the user's trust, grants or settings may be read from elsewhere: then they cannot be used to judge. */
+export function movedDecisions(found: readonly ProjectEnv[], env: NodeJS.ProcessEnv): readonly string[] {
+  return [...(setsAny(found, MOVING) ? envProblems(found) : []), ...unreadProblems(found, env)]
+}
+
+/** Says which file names, or may name, what needs no review; if undefined, the user does. */
+export function trustGivenBy(found: readonly ProjectEnv[]): string | undefined {
+  const by = found.find((one) => one.problem !== undefined || setsAny([one], deciding('trust')))
+  if (by?.problem === undefined) return by && envProblems([by])[0]
+  return `${by.file} ${by.problem}, and may set ${deciding('trust').join(', ')} for hooks: repair the file`
+}
+
+/** A file that cannot be read may have set what decides here. */
+export function unreadProblems(found: readonly ProjectEnv[], env: NodeJS.ProcessEnv): readonly string[] {
+  const unread = found.filter(({ problem }) => problem !== undefined)
+  const names = unread.length > 0 ? suspects(env) : []
+  if (names.length === 0) return []
+  return unread.map(
+    ({ file, problem }) => `${file} ${problem}, and may set ${names.join(', ')} for hooks: repair the file`,
+  )
+}
+
+/** Of the projects only ours: the host sets its own itself. */
+function suspects(env: NodeJS.ProcessEnv): readonly string[] {
+  const home = registeredHome()
+  const isMoved = home === undefined || realOf(home) !== realOf(userHome())
+  const others = [...STORES, OUR_PROJECT_VARIABLE, ...deciding('trust')]
+  return [...(isMoved ? ['HOME'] : []), ...others.filter((name) => env[name])]
 }
 
 function setsAny(found: readonly ProjectEnv[], names: readonly string[]): boolean {

@@ -17,6 +17,7 @@ import {
   projectDirOf,
   projectEnvOf,
   takeBack,
+  unreadProblems,
   withoutCode,
 } from './project.js'
 import { readSettings } from './settings.js'
@@ -47,14 +48,16 @@ async function answerOf(
   program: ThisProgram,
 ): Promise<HookResult | undefined> {
   const set = projectEnvOf(input.cwd, env, userHome())
+  const unread = unreadProblems(set, env)
   takeBack(env, set)
   const home = userHome()
   const bypass = bypassOf(env, home, set)
   if (bypass?.on) return proceed({ userMessage: bypass.message, userMessageLevel: 'warning' })
   const projectDir = projectDirOf(input.cwd, env, home)
-  const told = envProblems(hook.event === 'SessionStart' ? set : withoutCode(set))
+  const told = [...envProblems(hook.event === 'SessionStart' ? set : withoutCode(set)), ...unread]
   const read = readSettings(home, projectDir, foldersAround(input.cwd, env, home))
-  const settings = movesSettings(set) ? { ...read, unreadable: read.unreadable ?? told.join('; ') } : read
+  const isMoved = movesSettings(set) || unread.length > 0
+  const settings = isMoved ? { ...read, unreadable: read.unreadable ?? told.join('; ') } : read
   const state = openState({ projectDir, env })
   const result = await hook.run(input, { projectDir, home, settings, state, env, now: Date.now, program })
   return withMessages(result, [

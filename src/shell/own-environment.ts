@@ -1,9 +1,8 @@
 // Environments that no project influences: for the hooks of the user, and for programs that Carabiner starts itself.
 
-import { existsSync } from 'node:fs'
-import { delimiter, dirname, join, resolve } from 'node:path'
+import { delimiter, dirname, resolve } from 'node:path'
 import { registeredHome, userHome } from '../files/homes.js'
-import { claudeEnvIn, type Env, namedIn, upFrom, variablesOfUser } from '../files/project-env.js'
+import { claudeEnvIn, type Env, isMarked, namedIn, upFrom, variablesOfUser } from '../files/project-env.js'
 import { safePath } from '../files/search-path.js'
 import { isWithin, realOf } from '../files/within.js'
 import { loadsCode } from './loading-variables.js'
@@ -104,11 +103,6 @@ export function pathWithoutProject(path: string, projectDir: string, env: Env): 
   if (paths.size >= MOST_PATHS) paths.clear()
   paths.set(path, safe)
   return safe
-}
-
-/** A project around the project: a workspace has its `node_modules/.bin` there. */
-function isMarked(folder: string): boolean {
-  return ['.git', '.amplifier', '.claude'].some((name) => existsSync(join(folder, name)))
 }
 
 /** A folder that was removed while we are in it has no name. */

@@ -3,7 +3,9 @@
 import { resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { quoted } from '../core/base/text.js'
+import { userHome } from '../files/homes.js'
 import { readPlain } from '../files/plain-file.js'
+import { isMarked, upFrom } from '../files/project-env.js'
 import { isWithin, realOf } from '../files/within.js'
 import { isDigest } from '../store/trust-records.js'
 
@@ -18,12 +20,19 @@ export type DigestList = ReadonlyMap<string, string>
  */
 export function preTrusted(file: string, projectDir: string): DigestList {
   const path = resolve(file)
-  if (isWithin(path, projectDir)) {
+  if (projectsAround(projectDir).some((folder) => isWithin(path, folder))) {
     throw new Error(
       `the list of digests ${quoted(path)} lies in the project, which must not decide about itself; put it elsewhere`,
     )
   }
   return digestsIn(textIn(path), path)
+}
+
+/** The project, and those around it: a repository brings all that is in it. */
+function projectsAround(projectDir: string): readonly string[] {
+  const homes = [userHome(), realOf(userHome())]
+  const starts = [resolve(projectDir), realOf(resolve(projectDir))]
+  return [projectDir, ...starts.flatMap((start) => upFrom(start, homes)).filter(isMarked)]
 }
 
 function textIn(path: string): string {

@@ -236,6 +236,91 @@ describe('a variable that names the project', () => {
   })
 })
 
+describe('a list of trusted digests', () => {
+  /** A hook that nobody reviewed, in a folder of a repository that has the list. */
+  const listed = async () => {
+    mkdirSync(project.path('.git'))
+    project.file('.git/HEAD', '')
+    project.file('pkg/.amplifier/hooks/hooks.json', {
+      hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: `: > '${project.path('ran')}'` }] }] },
+    })
+    const { stdout } = await project.call(['trust', '--show'], { cwd: project.path('pkg') })
+    return /^[0-9a-f]{64} {2}# .*$/m.exec(stdout)?.[0] as string
+  }
+  const call = (list: string) =>
+    project.call(['fire', 'PreToolUse', '--as', 'claude-code'], {
+      cwd: project.path('pkg'),
+      input: { session_id: 's', cwd: project.path('pkg'), ...BASH },
+      env: { CLAUDE_PROJECT_DIR: project.path('pkg'), CARABINER_PRE_TRUSTED: list },
+    })
+
+  it('counts if the user names it, outside every project', async () => {
+    const list = join(project.home, 'list')
+    writeFileSync(list, await listed())
+    expect([(await call(list)).code, project.has('ran')]).toEqual([0, true])
+  })
+
+  it('is refused if a file of the project names it', async () => {
+    const list = join(project.home, 'list')
+    writeFileSync(list, await listed())
+    project.file('pkg/.claude/settings.json', { env: { CARABINER_PRE_TRUSTED: list } })
+    const { code, stdout } = await call(list)
+    expect([code, project.has('ran')]).toEqual([2, false])
+    expect(stdout).toContain('settings.json sets CARABINER_PRE_TRUSTED for hooks')
+    const shown = await project.call(['list'], {
+      cwd: project.path('pkg'),
+      env: { CARABINER_PRE_TRUSTED: list },
+    })
+    expect(shown).toMatchObject({ stderr: expect.stringContaining('sets CARABINER_PRE_TRUSTED for hooks') })
+  })
+
+  it('is refused if its path is relative', async () => {
+    writeFileSync(join(project.base, 'list'), await listed())
+    const { code, stdout } = await call('../../list')
+    expect([code, project.has('ran')]).toEqual([2, false])
+    expect(stdout).toContain('CARABINER_PRE_TRUSTED must be an absolute path')
+  })
+
+  it('is refused if it lies in the repository around the project', async () => {
+    const list = project.file('list', await listed())
+    const { code, stdout } = await call(list)
+    expect([code, project.has('ran')]).toEqual([2, false])
+    expect(stdout).toContain('lies in the project')
+  })
+})
+
+describe('settings of a project that cannot be read', () => {
+  const MOVED: readonly (readonly [string, () => string])[] = [
+    ['HOME', () => project.base],
+    ['CARABINER_HOME', () => join(project.base, 'store')],
+    ['XDG_DATA_HOME', () => join(project.base, 'data')],
+    ['XDG_STATE_HOME', () => join(project.base, 'state')],
+    ['CARABINER_PRE_TRUSTED', () => join(project.base, 'list')],
+    ['AMPLIFIER_PROJECT_DIR', () => project.base],
+  ]
+
+  it.each(MOVED)('may have set %s, so nothing is judged', async (name, value) => {
+    project.file('.claude/settings.json', ' '.repeat(5 * 1024 * 1024))
+    const { code, stdout } = await project.call(['fire', 'PreToolUse', '--as', 'claude-code'], {
+      input: { session_id: 's', cwd: project.folder, ...BASH },
+      env: { CLAUDE_PROJECT_DIR: project.folder, [name]: value() },
+    })
+    expect(code).toBe(2)
+    expect(stdout).toContain(`settings.json is larger`)
+    expect(stdout).toContain(name)
+  })
+
+  it('may be no file at all', async () => {
+    mkdirSync(project.path('.claude'))
+    await project.run('mkfifo', [project.path('.claude/settings.json')])
+    const { code, stdout } = await project.call(['fire', 'PreToolUse', '--as', 'claude-code'], {
+      input: { session_id: 's', cwd: project.folder, ...BASH },
+      env: { CLAUDE_PROJECT_DIR: project.folder },
+    })
+    expect([code, stdout]).toEqual([2, expect.stringContaining('HOME')])
+  })
+})
+
 describe('the table of variables that load code', () => {
   it.each(
     `BASH_ENV ENV SHELLOPTS BASHOPTS PYTHONPATH PYTHONSTARTUP PYTHONHOME NODE_OPTIONS NODE_PATH LD_PRELOAD LD_AUDIT

@@ -1,5 +1,6 @@
 // Variables that a project sets for hooks do not decide for the user.
 
+import { readdirSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -7,7 +8,7 @@ import type { HostAnswer } from '../../src/author/index.js'
 import { bypassOf } from '../../src/pack/bypass.js'
 // Loaded before the first test, which does not measure loading.
 import '../../src/pack/pre-tool-use/pre-tool-use.js'
-import { envProblems, movesDecisions, projectEnvOf, takeBack } from '../../src/pack/project.js'
+import { envProblems, movedDecisions, projectEnvOf, takeBack } from '../../src/pack/project.js'
 import { runPackHook } from '../../src/pack/run-pack-hook.js'
 import { Workplace } from './workplace.js'
 
@@ -143,7 +144,19 @@ describe('what is told about it', () => {
   })
 
   it('moved decisions are those that are looked for elsewhere', () => {
-    const moved = (...names: string[]) => movesDecisions([{ file: 'f', names }])
-    expect([moved('HOME'), moved('CARABINER_HOME'), moved('CARABINER_OFF')]).toEqual([true, true, false])
+    const moved = (...names: string[]) => movedDecisions([{ file: 'f', names }], {}).length > 0
+    const names = ['HOME', 'CARABINER_HOME', 'GEMINI_PROJECT_DIR', 'CARABINER_PRE_TRUSTED', 'CARABINER_OFF']
+    expect(names.filter((name) => !moved(name))).toEqual(['CARABINER_OFF'])
+  })
+
+  it('names every variable of ours but the one for debugging', () => {
+    const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.ts'),
+    )
+    const texts = sources.map((name) => readFileSync(join('src', name), 'utf8'))
+    const ours = new Set(texts.flatMap((text) => text.match(/\bCARABINER_[A-Z_]*[A-Z]\b/g) ?? []))
+    // A constant of the build, and the code of a warning.
+    const others = ['CARABINER_VERSION', 'CARABINER_SPANS', 'CARABINER_DEBUG']
+    expect([...ours].filter((name) => told({ [name]: 'x' }).length === 0).sort()).toEqual(others.sort())
   })
 })

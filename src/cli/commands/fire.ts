@@ -7,7 +7,7 @@ import { ACTIONS } from '../../core/events/actions.js'
 import { resolveEvent } from '../../core/events/events.js'
 import { userHome } from '../../files/homes.js'
 import { HOST_NAMES } from '../../hosts/hosts.js'
-import { envProblems, movesDecisions, projectEnvOf } from '../../pack/project.js'
+import { movedDecisions, projectEnvOf } from '../../pack/project.js'
 import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
 import type { Command } from '../command.js'
 import { type FiredInProject, type Firing, fireInProject, misspelt, unsaid } from '../fire/fire-event.js'
@@ -204,8 +204,8 @@ async function replyAs(
 
 /** A project that moves the user's trust and settings would decide about itself. */
 function checkEnvironment(cwd?: string): void {
-  const set = projectEnvOf(cwd, process.env, userHome())
-  if (movesDecisions(set)) throw new Refusal('CONFIG_INVALID', envProblems(set).join('; '))
+  const moved = movedDecisions(projectEnvOf(cwd, process.env, userHome()), process.env)
+  if (moved.length > 0) throw new Refusal('CONFIG_INVALID', moved.join('; '))
 }
 
 /** Files and plugins that were named must load: without their hooks the event was not evaluated as asked. */

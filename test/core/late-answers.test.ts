@@ -45,7 +45,7 @@ function withMade(hooks: readonly Hook[], options: HooksOptions = {}) {
 
 /** A hook that answers later, at once said so. */
 const late = (finish: (context: HookContext) => Promise<unknown>, more: Partial<Hook> = {}, ms = 60_000) =>
-  madeHook('late', { run: async () => new LateAnswer(ms, finish), ...more })
+  madeHook('late', { run: async () => new LateAnswer(ms, finish), onFailure: 'continue', ...more })
 
 const nextEvent = (session: Session) => session.fire('PreToolUse', BASH)
 /** What late hooks in these tests listen to, so that the next event is another. */
@@ -94,10 +94,27 @@ describe('a hook that works on by itself', () => {
     done.open(undefined)
   })
 
-  test('does not count as an approval of a hook that allows, nor against it', async () => {
+  test('H1: that was a gate has not judged, so that nobody else’s allow counts', async () => {
     const allow: Run = () => ({ action: 'continue', permission: 'allow' })
     const hooks = await withMade([late(async () => undefined), madeHook('allows', { run: allow })])
-    expect((await hooks.session().fire('PreToolUse', BASH)).permission).toBe('allow')
+    const outcome = await hooks.session().fire('PreToolUse', BASH)
+    expect([outcome.action, outcome.permission]).toEqual(['continue', undefined])
+    expect(said(outcome)[0]).toContain('did not judge; the operation went on without it')
+  })
+
+  test.each([{ onFailure: 'block' }, { onFailure: 'byEvent' }] as const)(
+    'H1: that was a gate closes where its failure would (%o)',
+    async (policy) => {
+      const session = (await withMade([late(async () => undefined, policy)])).session()
+      expect((await session.fire('PreToolUse', BASH)).action).toBe('deny')
+    },
+  )
+
+  test('H1: that was a gate closes with on_failure "block"', async () => {
+    const session = (
+      await withMade([late(async () => undefined)], { settings: { on_failure: 'block' } })
+    ).session()
+    expect((await session.fire('PreToolUse', BASH)).action).toBe('deny')
   })
 
   test.each([
@@ -134,7 +151,7 @@ describe('a hook that works on by itself', () => {
     ],
     ['answers nonsense', async () => ({ action: 'broken' })],
   ])('one that %s in the end closes no gate, and the user is told', async (_how, finish) => {
-    const session = (await withMade([late(finish, { onFailure: 'block' })])).session()
+    const session = (await withMade([late(finish)])).session()
     expect((await session.fire('PreToolUse', BASH)).action).toBe('continue')
     await rest()
     const next = await session.fire('UserPromptSubmit', { prompt: 'next' })

@@ -162,8 +162,9 @@ describe('C3: callModel', () => {
 
   test('messages and tools that no hook changed are as they were', async () => {
     const got = await asked(() => undefined)
-    expect(got.messages[1]).toBe(image)
-    expect(got.tools[0]).toBe(request.tools[0])
+    expect(got.messages[1]).toEqual(image)
+    expect((got.messages[1] as typeof image).content[0]?.image).toBe(VALUES.bytes)
+    expect(got.tools[0]).toEqual(request.tools[0])
   })
 
   test('also where a hook adds or removes one beside them', async () => {

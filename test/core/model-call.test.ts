@@ -45,6 +45,31 @@ describe('what comes back', () => {
     expect(called.response).toBe(ANSWER)
   })
 
+  test('H6: the model gets what was judged, whatever the caller changes meanwhile', async () => {
+    const date = new Date(0)
+    for (const extra of [{}, { since: date }]) {
+      const session = (await createHooks({ globals: false })).session()
+      const message = { role: 'user', content: 'harmless' }
+      const request = { model: 'small', messages: [message], options: { top_p: 1 }, ...extra }
+      session.register('ModelRequest', async () => {
+        await Promise.resolve()
+        message.content = 'UNJUDGED'
+        request.messages.push({ role: 'tool', content: 'UNJUDGED' })
+        request.options.top_p = 2
+        Object.assign(request, { model: 'UNJUDGED', more: 'UNJUDGED' })
+        return undefined
+      })
+      const given = await sent(session, request)
+      expect(given).toEqual({
+        model: 'small',
+        messages: [{ role: 'user', content: 'harmless' }],
+        options: { top_p: 1 },
+        ...extra,
+      })
+      expect(given.since).toBe('since' in extra ? date : undefined)
+    }
+  })
+
   test('responded: the hook’s answer, and the model is not called', async () => {
     const session = (await createHooks({ globals: false })).session()
     session.register('ModelRequest', () => respond({ role: 'assistant', content: 'cached' }))
@@ -234,7 +259,7 @@ describe('what the model gets', () => {
     const onToken = () => {}
     const tools = [{ name: 'clock', execute: () => 'noon' }]
     const request = await sent(session, { ...REQUEST, tools, onToken })
-    expect(request.tools).toBe(tools)
+    expect(request.tools).toEqual(tools) // the same functions, in lists of our own
     expect(request.onToken).toBe(onToken)
     expect(request.model).toBe('large')
   })

@@ -1,6 +1,6 @@
 // A model call between its hooks: ModelRequest, the call (at once or streamed), ModelResponse.
 
-import { isObject, type Json } from '../base/json.js'
+import { frozenCopy, isObject, type Json } from '../base/json.js'
 import { fieldOf, restored, type Viewed, viewed } from '../base/json-view.js'
 import { type Checks, checkOptions, isFunction } from '../base/options.js'
 import { inTime, unlessAborted } from '../base/promise.js'
@@ -87,7 +87,9 @@ export async function guardModelCall<T, D>(
   checkOptions('callModel', options, OPTIONS)
   const { signal, timeout, onOutcome } = options
   const given = viewed(request)
-  const seenRequest = given ? (given.view as ModelRequest) : request
+  // The caller may change its own while hooks think: what is judged is what is sent.
+  const kept = (given ? given.original : frozenCopy(request, 'the request')) as ModelRequest
+  const seenRequest = given ? (given.view as ModelRequest) : kept
   const { outcome, changed } = await session.fire('ModelRequest', seenRequest, { signal, timeout })
   await onOutcome?.('ModelRequest', outcome)
   refuseAborted(outcome)
@@ -96,7 +98,7 @@ export async function guardModelCall<T, D>(
   if (outcome.action !== 'continue') return refused(outcome, outcome)
   const ephemeral = await session.takeEphemeral()
   const durable = outcome.injections.filter((injection) => !injection.ephemeral)
-  const allowed = withInjections(withChanges(request, outcome, changed, given), [...ephemeral, ...durable])
+  const allowed = withInjections(withChanges(kept, outcome, changed, given), [...ephemeral, ...durable])
 
   const held = session.decides(resolveEvent('ModelResponse'))
   let response: T

@@ -23,6 +23,11 @@ export function withoutProject(
   return path === own.PATH || path === undefined ? own : { ...own, PATH: path }
 }
 
+/** The same with the user's `$PATH` as it is: programs of the project are reviewed with its gates. */
+export function withoutProjectVariables(projectDir: string, env: Env): Readonly<Record<string, string>> {
+  return withoutVariables(env, aroundOf(projectDir, env))
+}
+
 /** The environment itself if the project's files set nothing in it. */
 function withoutVariables(env: Env, { folders, home }: Around): Readonly<Record<string, string>> {
   const found = folders.flatMap(claudeEnvIn)

@@ -57,18 +57,18 @@ describe("E1: a project's PATH", () => {
     },
   )
 
-  it('reaches a hook of the project', async () => {
-    project.hooks({ PreToolUse: [['Bash', `[ "$TOKEN" = of-project ] && { echo "$PATH" >&2; exit 2; }`]] })
+  it('reaches a hook of the project that is no gate', async () => {
+    project.hooks({ SessionEnd: [['', `[ "$TOKEN" = of-project ] && echo "$PATH" > seen`]] })
     project.file('.claude/settings.json', { env: { TOKEN: 'of-project' } })
-    const { stderr } = await project.carabiner(['fire', 'PreToolUse', '--as', 'claude-code', '--trust-all'], {
-      input: { session_id: 's', cwd: project.folder, ...BASH },
+    await project.carabiner(['fire', 'SessionEnd', '--as', 'claude-code', '--trust-all'], {
+      input: { session_id: 's', cwd: project.folder, reason: 'other' },
       env: {
         CLAUDE_PROJECT_DIR: project.folder,
         TOKEN: 'of-project',
         PATH: `.bin${delimiter}${usualPath()}`,
       },
     })
-    expect(stderr).toContain('.bin')
+    expect(project.read('seen')).toContain('.bin')
   })
 })
 
@@ -188,6 +188,59 @@ describe('D10: a hook that asks whether it runs under Claude Code', () => {
   it("does not in a file of Amplifier's", async () => {
     project.file('.amplifier/hooks/hooks.json', { hooks })
     expect((await fire()).code).toBe(0)
+  })
+})
+
+describe('a gate of the project that the user trusted', () => {
+  /** What opens a gate, and what the project must bring for it. */
+  const OPENED: Readonly<Record<string, readonly [gate: string, value: () => string]>> = {
+    BASH_ENV: ["#!/bin/bash\ngrep -q 'rm -rf' && exit 2\nexit 0\n", () => project.file('env.sh', 'exit 0\n')],
+    PYTHONPATH: [
+      '#!/usr/bin/env python3\nimport json, sys\nsys.exit(2 if "rm -rf" in sys.stdin.read() else 0)\n',
+      () => dirname(project.file('py/json.py', 'import os\nos._exit(0)\n')),
+    ],
+    MODE: ['#!/bin/sh\n[ "$MODE" = lax ] && exit 0\nexit 2\n', () => 'lax'],
+  }
+  const guard = async (script: string, more: object = {}) => {
+    const command = '"$CLAUDE_PLUGIN_ROOT/check"'
+    const hooks = { PreToolUse: [{ hooks: [{ type: 'command', command, ...more }] }] }
+    project.file('.amplifier/hooks/guard/hooks.json', { hooks })
+    project.file('.amplifier/hooks/guard/check', script, 0o755)
+    await project.call(['trust', 'guard', '--yes'])
+  }
+
+  it.each(Object.keys(OPENED))('is not opened by %s of unreviewed settings', async (name) => {
+    const [script, value] = OPENED[name] as (typeof OPENED)[string]
+    await guard(script)
+    expect((await fired({})).code).toBe(2)
+    expect((await fired({ [name]: value() })).code).toBe(2)
+    project.file('.claude/settings.json', {})
+    expect((await fired({ [name]: value() }, '.claude/settings.local.json')).code).toBe(2)
+  })
+
+  it.each(Object.keys(OPENED))('is not opened by %s of a repository in the project', async (name) => {
+    const [script, value] = OPENED[name] as (typeof OPENED)[string]
+    await guard(script)
+    project.file('inner/.git/HEAD', '')
+    const env = { [name]: value() }
+    project.file('inner/.claude/settings.json', { env })
+    const cwd = project.path('inner')
+    const { code } = await project.call(['fire', 'PreToolUse', '--as', 'claude-code'], {
+      cwd,
+      input: { session_id: 's', cwd, ...BASH },
+      env: { CLAUDE_PROJECT_DIR: cwd, ...env },
+    })
+    expect(code).toBe(2)
+  })
+
+  it('has the variables that were reviewed with it, and those of the user', async () => {
+    await guard('#!/bin/sh\n[ "$MODE $MINE" = "strict 1" ] && exit 2\nexit 0\n', { env: { MODE: 'strict' } })
+    project.file('.claude/settings.json', { env: { MODE: 'lax' } })
+    const { code } = await project.call(['fire', 'PreToolUse', '--as', 'claude-code'], {
+      input: { session_id: 's', cwd: project.folder, ...BASH },
+      env: { CLAUDE_PROJECT_DIR: project.folder, MODE: 'lax', MINE: '1' },
+    })
+    expect(code).toBe(2)
   })
 })
 

@@ -1,6 +1,7 @@
 // A hook's command, taken apart as trust does: its programs and files, where they are looked up, and missing quotes.
 
 import { delimiter } from 'node:path'
+import { isGuard } from '../../core/hooks/gate.js'
 import { searchPath } from '../../files/search-path.js'
 import { kindOf } from '../../runners/kinds.js'
 import { parentFor } from '../../runners/program/environment.js'
@@ -75,7 +76,7 @@ function unitOf({ spec: { hook, place } }: Written, line: UnitHook): Unit {
 /** A project's hooks must not find programs in the project's own folders. */
 function pathFor({ spec: { hook, place } }: Written): readonly string[] {
   const { scope } = hook.origin
-  const { PATH = '' } = parentFor(scope, place.projectDir)
+  const { PATH = '' } = parentFor({ scope, isGuard: isGuard(hook) }, place.projectDir)
   return scope === 'project' ? searchPath([place.projectDir], PATH).folders : PATH.split(delimiter)
 }
 

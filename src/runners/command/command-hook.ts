@@ -4,6 +4,7 @@ import { type Diagnostic, HookError, isHookError } from '../../core/base/errors.
 import { endsChain } from '../../core/events/actions.js'
 import { resolveEvent } from '../../core/events/events.js'
 import { deny, type HookResult } from '../../core/events/result.js'
+import { isGuard } from '../../core/hooks/gate.js'
 import {
   type Hook,
   type HookContext,
@@ -181,14 +182,14 @@ function programFor(
   { note }: HookContext,
 ): Program & { readonly envFile: string | undefined } {
   const { env: own, envPassthrough } = handler
-  const { scope } = hook.origin
+  const reader = { scope: hook.origin.scope, isGuard: isGuard(hook) }
   const sessionId = sessionOf(event)
   const hands = sessionId !== undefined && resolveEvent(event.name).setsVariables === true
-  const envFile = hands ? handedOn.fileFor(sessionId, scope, note) : undefined
-  const variables = handedOn.variablesFor(sessionId, { scope, projectDir: place.projectDir }, note)
+  const envFile = hands ? handedOn.fileFor(sessionId, reader.scope, note) : undefined
+  const variables = handedOn.variablesFor(sessionId, { ...reader, projectDir: place.projectDir }, note)
   const env = hookEnvironment(
     { parent: process.env, own, minimal: inheritance === 'minimal', passthrough: envPassthrough },
-    { place, scope, format, sessionId, handedOn: variables, envFile },
+    { place, ...reader, format, sessionId, handedOn: variables, envFile },
   )
   const cwd = startFolders(event, place)[0] as string
   return { ...commandLine(handler, place, env), cwd, env, input: encode(event), envFile }

@@ -15,6 +15,7 @@ type Note = (d: Diagnostic) => void
 /** The hook that gets the variables. */
 interface Asker {
   readonly scope: Origin['scope']
+  readonly isGuard: boolean
   readonly projectDir: string
 }
 
@@ -56,12 +57,13 @@ export class HandedOn {
   }
 
   /** Variables that earlier hooks handed on to hooks of this scope. */
-  variablesFor(session: string | undefined, { scope, projectDir }: Asker, note: Note): Variables {
+  variablesFor(session: string | undefined, asker: Asker, note: Note): Variables {
+    const { scope, projectDir } = asker
     const folder = session === undefined ? undefined : this.#folder(session)
     if (folder === undefined) return NOTHING
-    const ofUser = variablesIn(join(folder, FILES.user), note, parentFor('user', projectDir))
+    const ofUser = variablesIn(join(folder, FILES.user), note, parentFor({ scope: 'user' }, projectDir))
     if (sideOf(scope) === 'user') return ofUser
-    return { ...ofUser, ...variablesIn(join(folder, FILES.others), note, process.env) }
+    return { ...ofUser, ...variablesIn(join(folder, FILES.others), note, parentFor(asker, projectDir)) }
   }
 
   /** Notes the lines of a hook's file that cannot be handed on. */

@@ -3,6 +3,7 @@
 import { HookError, textOf } from '../../core/base/errors.js'
 import { plainText, shown } from '../../core/base/text.js'
 import type { HookResult } from '../../core/events/result.js'
+import { isGuard } from '../../core/hooks/gate.js'
 import type { Hook, HookContext, HookEvent } from '../../core/hooks/hook.js'
 import { type Asker, decode, decodeUnfinished } from '../../systems/claude-code/decode.js'
 import { encode } from '../../systems/claude-code/encode.js'
@@ -49,7 +50,8 @@ export function httpHook(
     const { allowed_http_urls, http_allowed_env_vars, allowed_private_hosts } = terms()
     const url = checked(target, handler.url, allowed_http_urls)
     const { headers = {}, allowedEnvVars: own = [] } = handler
-    const env = own.length > 0 ? parentFor(hook.origin.scope, spec.place.projectDir) : {}
+    const reader = () => ({ scope: hook.origin.scope, isGuard: isGuard(hook) })
+    const env = own.length > 0 ? parentFor(reader(), spec.place.projectDir) : {}
     const given = ownHeaders({ headers, own, allowed: http_allowed_env_vars, env }, context.note)
     announce(spec, surroundings, context.note)
     const asker: Asker = { name: hook.name, onFailure: context.onFailure, late: hook.detached }

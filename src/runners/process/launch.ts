@@ -2,6 +2,7 @@
 
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { resolve } from 'node:path'
+import { isGuard } from '../../core/hooks/gate.js'
 import type { HookSpec } from '../hook-spec.js'
 import { expandArgument, fileOfSkill, hookEnvironment } from '../program/environment.js'
 import { ProcessGroup } from '../program/process-group.js'
@@ -28,7 +29,7 @@ export interface LaunchFields {
 export function launchOf({ hook, handler, place, env: inheritance }: HookSpec<LaunchFields>): Launch {
   const env = hookEnvironment(
     { parent: process.env, own: handler.env, minimal: inheritance === 'minimal' },
-    { place, scope: hook.origin.scope, sessionId: undefined },
+    { place, scope: hook.origin.scope, isGuard: isGuard(hook), sessionId: undefined },
   )
   const [program = '', ...args] = handler.command.map((one) => expandArgument(one, env))
   return {

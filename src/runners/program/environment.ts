@@ -5,13 +5,19 @@ import { join } from 'node:path'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import type { HookEvent, Origin } from '../../core/hooks/hook.js'
 import { isFolder } from '../../files/folder.js'
-import { pathWithoutProject, withoutProject } from '../../shell/own-environment.js'
+import { pathWithoutProject, withoutProject, withoutProjectVariables } from '../../shell/own-environment.js'
 import type { FileFormat, Place } from '../hook-spec.js'
 
-/** Describes whose hook it is, and in which session it runs. */
-interface Situation {
-  readonly place: Place
+/** Whose hook it is. */
+interface Reader {
   readonly scope: Origin['scope']
+  /** Whether the user relies on its judgement. */
+  readonly isGuard?: boolean
+}
+
+/** Describes whose hook it is, and in which session it runs. */
+interface Situation extends Reader {
+  readonly place: Place
   readonly format?: FileFormat | undefined
   readonly sessionId: string | undefined
   /** Variables that earlier hooks of the session handed on. */
@@ -49,7 +55,7 @@ export const MINIMAL = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TMPDIR|TZ|TE
 export function hookEnvironment(inheritance: Inheritance, situation: Situation): Record<string, string> {
   const { parent, minimal, passthrough = [], own } = inheritance
   const { scope, place, handedOn } = situation
-  const above = parentFor(scope, place.projectDir, parent)
+  const above = parentFor(situation, place.projectDir, parent)
   const given = own ? { ...above, ...own } : above
   const env: Record<string, string> = Object.assign(
     inherited(given, minimal ? [...passthrough, ...Object.keys(own ?? {})] : undefined),
@@ -61,13 +67,17 @@ export function hookEnvironment(inheritance: Inheritance, situation: Situation):
   return env
 }
 
-/** The environment that a hook of this scope may see. What a project's files set is for the project's hooks alone. */
+/**
+ * The environment that this hook may see. What a project's files set is for the project's hooks alone, and not for its
+ * gates: nobody reviewed it with them.
+ */
 export function parentFor(
-  scope: Origin['scope'],
+  { scope, isGuard }: Reader,
   projectDir: string,
   parent: Inheritance['parent'] = process.env,
 ): Inheritance['parent'] {
-  return scope === 'project' ? parent : withoutProject(projectDir, parent)
+  if (scope !== 'project') return withoutProject(projectDir, parent)
+  return isGuard ? withoutProjectVariables(projectDir, parent) : parent
 }
 
 /** With `beyond`, only what programs need to start, and these names. */

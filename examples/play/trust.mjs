@@ -1,4 +1,4 @@
-// A scene of npm start: a plugin that came with a project does not run until it was trusted, nor once it was changed.
+// A scene of npm start: a plugin that came with a project runs once it is trusted; when it changes, the trusted version guards on.
 
 import { appendFile, cp } from 'node:fs/promises'
 import { join } from 'node:path'

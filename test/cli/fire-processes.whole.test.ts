@@ -22,7 +22,7 @@ describe('time and processes', () => {
   it('--timeout bounds the whole fire', async () => {
     project.hooks({ PreToolUse: [['Bash', 'sleep 300']] })
     const { code, outcome } = await json(['PreToolUse', '--timeout', '0.3'], BASH)
-    expect([code, outcome.hooks[0]?.why]).toEqual([0, 'HOOK_TIMEOUT'])
+    expect([code, outcome.hooks[0]?.why]).toEqual([2, 'HOOK_TIMEOUT'])
   })
 
   it('waits for async hooks', async () => {

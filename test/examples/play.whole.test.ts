@@ -65,7 +65,7 @@ describe('npm start', () => {
     )
   })
 
-  it('shows a hook that came with a project: blocked, released, blocked again', () => {
+  it('shows a hook that came with a project: blocked, trusted, and guarding on when it is changed', () => {
     const scene = run.stdout.split('\nTrust: ')[1]?.split('\n\n')[0]?.split('\n') ?? []
     expect(scene.slice(2)).toEqual([
       '    $ carabiner fire PreToolUse',
@@ -79,8 +79,8 @@ describe('npm start', () => {
       expect.stringMatching(/^ {6}denied: This command deletes /),
       "    $ echo 'exit 0' >> .amplifier/hooks/bash-validator/validate.sh",
       '    $ carabiner fire PreToolUse',
-      '      bash-validator:PreToolUse#1 skipped: modified',
-      '      went on, unguarded, and says so',
+      '      bash-validator:PreToolUse#1 ran',
+      expect.stringMatching(/^ {6}denied: This command deletes /),
     ])
   })
 

@@ -1,6 +1,7 @@
 // The example plugins as an agent meets them: found in a project or named by path, run by the engine.
 
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createHooks, type HooksOptions, type Outcome } from 'carabiner'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -132,7 +133,9 @@ describe.for(WAYS)('plugins %s', { timeout: 120_000 }, (way) => {
   })
 
   it('keep a gate closed that could not look, and say so; a log that fails stops nobody', async () => {
-    vi.stubEnv('PATH', pathWith(home, TOOLS))
+    // A folder of the project would not count.
+    const elsewhere = mkdtempSync(join(tmpdir(), 'carabiner-bin-'))
+    vi.stubEnv('PATH', pathWith(elsewhere, TOOLS))
     try {
       const outcome = await fire('PreToolUse', 'Bash', { command: 'ls' })
       expect(outcome.action).toBe('deny')
@@ -142,6 +145,7 @@ describe.for(WAYS)('plugins %s', { timeout: 120_000 }, (way) => {
       expect(texts).toMatch(/command-logger:PreToolUse#1 .*failed; the operation went on without it/)
     } finally {
       vi.unstubAllEnvs()
+      rmSync(elsewhere, { recursive: true })
     }
   })
 })

@@ -94,6 +94,15 @@ export function meaningOf(key: string, value: unknown): Closing | undefined {
   return FALSE.has(said) ? APPROVING.get(name) : undefined
 }
 
+/** A field with a plain value, as it stands in JSON or in a JSON string. */
+const FIELD = /["']([\w -]{1,40})\\?["']\s*:\s*\\?["']?([\w -]{1,40})/g
+
+/** Whether a text that cannot be read holds a field that closes. */
+export function readsLikeRefusal(text: string): boolean {
+  for (const [, key = '', value = ''] of text.matchAll(FIELD)) if (meaningOf(key, value)) return true
+  return false
+}
+
 /** Whether a model names its verdict with this key. */
 export function isSpokenVerdict(key: string): boolean {
   const name = foldedWord(key)

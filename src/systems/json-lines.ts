@@ -3,7 +3,7 @@
 /** Where an object may begin. */
 interface Opening {
   readonly at: number
-  /** Only spaces and other objects stand before it on its line. */
+  /** Only spaces, commas, brackets and other objects stand before it on its line. */
   readonly isClean: boolean
 }
 
@@ -34,6 +34,18 @@ export function objectsIn(text: string): readonly string[] {
     else noneBefore = end
   }
   return objects
+}
+
+/** The text without those objects. */
+export function textAround(text: string): string {
+  let rest = ''
+  let after = 0
+  for (const one of objectsIn(text)) {
+    const start = text.indexOf(one, after)
+    rest += text.slice(after, start)
+    after = start + one.length
+  }
+  return rest + text.slice(after)
 }
 
 /** An object begins with a key, or is empty. */
@@ -73,11 +85,14 @@ function spansIn(text: string): Span[] {
       } else if (token[0] === '"') {
         open = []
         break
-      } else isClean = false
+      } else if (!BETWEEN.test(token[0])) isClean = false
     }
   }
   return spans
 }
 
+/** What may stand between objects: they may be items of a list. */
+const BETWEEN = /^[[\],;]+$/
+
 /** Nothing follows on the line, or the next object. */
-const ENDS = /^\s*(?:\{|$)/
+const ENDS = /^[\s[\],;]*(?:\{|$)/

@@ -256,7 +256,8 @@ describe('objects on lines of their own', () => {
       '{\n "c": {\n  "d": "}"\n }\n}',
     ])
     expect(objectsIn('{\n{"a":1}\n"\n}\n{"b":2} {"c":3}\r\n')).toEqual(['{"a":1}', '{"b":2}', '{"c":3}'])
-    expect(objectsIn('x {"a":1}\n{"b":2} x\n[{"c":3}]\n{bad}\n"{\n')).toEqual([])
+    expect(objectsIn('x {"a":1}\n{"b":2} x\n{bad}\n"{\n')).toEqual([])
+    expect(objectsIn('[{"c":3}]\n[\n{"d":4},\n{"e":5} ];\n')).toEqual(['{"c":3}', '{"d":4}', '{"e":5}'])
   })
 
   it('cost no more than a moment, whatever noise there is', () => {

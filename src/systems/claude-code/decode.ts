@@ -15,7 +15,7 @@ import {
   NO_ANSWER,
   withoutGrant,
 } from './answer.js'
-import { canBlock, type Honoured, honouredOn, howToAsk, howToBlock } from './honoured.js'
+import { type Honoured, honouredOn, howToAsk, howToBlock } from './honoured.js'
 import { closingAnswer, readStdout, type Stdout } from './stdout.js'
 
 /** How a hook's program ended, and its output. */
@@ -126,14 +126,7 @@ function printed(one: Case, stdout: Stdout): HookResult {
   if (stdout.kind === 'answer') return settle(one, stdout.answer)
   if (stdout.kind === 'broken') throw invalid(one.event, stdout.problem)
   if (stdout.kind !== 'text') return proceed()
-  if (one.honoured.plainContext) return inject(stdout.text)
-  return stdout.holdsRefusal && canBlock(one.event) ? unheard(one) : proceed()
-}
-
-/** Agents do not show diagnostics, and whoever wrote a refusal must learn that it was none. */
-function unheard({ event, asker }: Case): HookResult {
-  const userMessage = `Hook ${asker.name} printed what looks like a refusal inside other text, and it did not count; ${howToBlock(event)}`
-  return proceed({ userMessage, userMessageLevel: 'warning' })
+  return one.honoured.plainContext ? inject(stdout.text) : proceed()
 }
 
 /** Exit code 2 on an event that it does not block: the answer counts, except for an allow, which the code contradicts. */

@@ -5,18 +5,17 @@ import { isObject, type Json, sameJson } from '../../core/base/json.js'
 import { rankOf } from '../../core/events/actions.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
 import { approvalTerms } from '../amplifier.js'
-import { canClose, closingAmong, type Entry, entriesIn, type Found } from '../closing.js'
-import { objectsIn } from '../json-lines.js'
+import { canClose, closingAmong, type Entry, entriesIn, type Found, readsLikeRefusal } from '../closing.js'
+import { objectsIn, textAround } from '../json-lines.js'
 import { type Answer, closingOn, decisionOf, NO_ANSWER, readAnswer, type Source } from './answer.js'
 import { encode } from './encode.js'
-import { honouredOn } from './honoured.js'
+import { canBlock, honouredOn } from './honoured.js'
 import { misplacedIn, noteMisplaced } from './misplaced.js'
 
 export type Stdout =
   | { readonly kind: 'nothing' }
-  /** `holdsRefusal`: something in it reads like a refusal, but is no JSON object on lines of its own. */
-  | { readonly kind: 'text'; readonly text: string; readonly holdsRefusal?: boolean }
-  /** Looks like an answer but cannot be read. */
+  | { readonly kind: 'text'; readonly text: string }
+  /** Looks like an answer, or reads like a refusal, but cannot be read. */
   | { readonly kind: 'broken'; readonly problem: string }
   /** The hook's own input, which is neither a decision nor context. */
   | { readonly kind: 'echo' }
@@ -26,20 +25,37 @@ export type Stdout =
 
 /** Notes mistakes in the way it was printed, for the hook's author. */
 export function readStdout(event: HookEvent, stdout: string, note: (d: Diagnostic) => void): Stdout {
-  const text = stdout.trim() // takes a byte-order mark away, too
+  const text = readable(stdout).trim() // takes a byte-order mark away, too
   if (text === '') return { kind: 'nothing' }
-  const parsed = text.startsWith('{') && text.endsWith('}') ? parse(text) : undefined
+  const isExact = text === stdout.trim() // what had to be made readable counts for nothing but closing
+  const parsed = text.startsWith('{') && text.endsWith('}') && isExact ? parse(text) : undefined
   if (parsed && 'source' in parsed) return readSource(event, parsed.source, entriesIn(text), note)
   const answer = closingAnswer(event, text, note)
   if (answer) return { kind: 'answer', answer }
   if (parsed) return { kind: 'broken', problem: parsed.problem }
-  if (!holdsVerdict(event, text)) return { kind: 'text', text }
-  note({ code: 'answer-misplaced', text: NOT_ALONE })
-  return { kind: 'text', text, holdsRefusal: REFUSAL.test(text) }
+  if (!mayAnswer(event, text)) return { kind: 'text', text }
+  if (canBlock(event) && readsLikeRefusal(textAround(text))) return { kind: 'broken', problem: UNREADABLE }
+  if (holdsVerdict(text)) note({ code: 'answer-misplaced', text: NOT_ALONE })
+  return { kind: 'text', text }
 }
 
-const REFUSAL =
-  /"(?:continue"\s*:\s*false|[a-z_]*(?:decision|permission|action|behavior)"\s*:\s*"(?:den|block|ask|reject))/i
+const NUL = String.fromCharCode(0)
+const COLOURS = new RegExp(`${String.fromCharCode(27)}\\[[0-9;:]*m`, 'g')
+/** The byte-order mark of UTF-16, read as UTF-8. */
+const FOREIGN_MARK = /^\uFFFD{1,2}/
+
+/** Without colours, and without the zero bytes that fill UTF-16 up. */
+function readable(stdout: string): string {
+  const text = stdout.includes(NUL) ? stdout.replaceAll(NUL, '').replace(FOREIGN_MARK, '') : stdout
+  return text.replace(COLOURS, '')
+}
+
+/** The text in a JSON string, where a program has encoded its answer twice. */
+function unquoted(text: string): string {
+  if (!text.startsWith('"') || !text.endsWith('"')) return text
+  const parsed = parse(text)
+  return 'source' in parsed ? String(parsed.source) : text
+}
 
 function parse(text: string): { readonly source: Source } | { readonly problem: string } {
   try {
@@ -57,7 +73,7 @@ export function closingAnswer(
   text: string,
   note: (d: Diagnostic) => void,
 ): Answer | undefined {
-  const answers = objectsIn(text).flatMap((one): readonly Answer[] => {
+  const answers = objectsIn(unquoted(readable(text).trim())).flatMap((one): readonly Answer[] => {
     const source = withoutEcho(event, JSON.parse(one) as Source)
     const closing = closingOn(event, entriesLeft(entriesIn(one), source))
     return closing ? [{ ...NO_ANSWER, closing, approval: approvalTerms([source], []) }] : []
@@ -69,14 +85,18 @@ export function closingAnswer(
   return highest
 }
 
-/** Text that holds an answer, but not on lines of its own. */
-function holdsVerdict(event: HookEvent, text: string): boolean {
-  if (!/"(?:hookSpecificOutput|permissionDecision|decision|continue)"\s*:/.test(text)) return false
-  // Text that is context may well be about hooks.
+/** Text that is context may well be about hooks. */
+function mayAnswer(event: HookEvent, text: string): boolean {
   return !honouredOn(event).plainContext || text.startsWith('{') || text.endsWith('}')
 }
 
+/** Text that holds an answer, but not on lines of its own. */
+function holdsVerdict(text: string): boolean {
+  return /"(?:hookSpecificOutput|permissionDecision|decision|continue)"\s*:/.test(text)
+}
+
 const ALONE = 'Print one JSON object and nothing else; logs go to stderr'
+const UNREADABLE = `stdout holds what reads like a refusal, but is not one JSON object from "{" to "}". ${ALONE}`
 const NOT_ALONE = `stdout holds what looks like an answer, but is not one JSON object from "{" to "}": it counts as plain text. ${ALONE}`
 
 function readSource(

@@ -82,20 +82,54 @@ describe('stdout', () => {
     }
   })
 
-  it('D2: with a refusal inside a line does not count, and the user is told', () => {
+  it('M1: with a refusal inside a line is a failure', () => {
     for (const stdout of [
       `see ${JSON.stringify(DENY)}`,
       `${JSON.stringify(BLOCK)} done`,
       '{"decision": "block", ',
+      'INFO {"action":"deny","reason":"no"}',
+      'INFO {"permission":"deny"}',
+      'INFO {"approved":false}',
+      '[gate] {"block":true}',
+      '```{"decision":"block"}```',
+      '<result>{"decision":"block"}</result>',
+      `INFO ${JSON.stringify(JSON.stringify(BLOCK))}`,
     ]) {
-      const { result, codes } = read(BASH, { stdout })
-      expect(result).toEqual({
-        action: 'continue',
-        userMessage: expect.stringContaining('printed what looks like a refusal inside other text'),
-        userMessageLevel: 'warning',
-      })
-      expect(codes).toEqual(['answer-misplaced'])
+      const { error } = read(BASH, { stdout })
+      expect(error?.code).toBe('ANSWER_INVALID')
+      expect(error?.message).toContain('reads like a refusal')
     }
+  })
+
+  it('M1: with a refusal in a list, a string, colours, zero bytes or UTF-16 counts', () => {
+    const [esc, nul] = [String.fromCharCode(27), String.fromCharCode(0)]
+    const text = JSON.stringify(BLOCK)
+    const utf16 = Buffer.from(text, 'utf16le')
+    for (const stdout of [
+      `${text};`,
+      `${text},`,
+      `[${text}]`,
+      `[\n${text}\n]`,
+      `[${JSON.stringify(ALLOW)}, ${text}]`,
+      JSON.stringify([{}, BLOCK], null, 2),
+      JSON.stringify(text),
+      nul + text,
+      text + nul,
+      `${esc}[32m${text}${esc}[0m`,
+      `${esc}[1;39m{${esc}[0m${esc}[34;1m"decision"${esc}[0m:${esc}[0;32m"block"${esc}[0m,"reason":"no"}`,
+      utf16.toString('utf8'),
+      Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]).toString('utf8'),
+      Buffer.from(utf16).swap16().toString('utf8'),
+    ]) {
+      expect(read(BASH, { stdout }).result).toEqual({ action: 'deny', reason: 'no' })
+    }
+  })
+
+  it('M1: with an allow that had to be made readable opens nothing', () => {
+    const allow = JSON.stringify(ALLOW)
+    const nul = String.fromCharCode(0)
+    for (const stdout of [`[${allow}]`, `${allow};`, nul + allow, JSON.stringify(allow)])
+      expect(read(BASH, { stdout }).result).toEqual({ action: 'continue' })
   })
 
   it('that is context may speak about answers', () => {
@@ -107,7 +141,7 @@ describe('stdout', () => {
     expect(read('SessionStart', { stdout: `log\n${JSON.stringify(DENY)}` }).codes).toEqual([
       'answer-misplaced',
     ])
-    expect(read(BASH, { stdout }).codes).toEqual(['answer-misplaced'])
+    expect(read(BASH, { stdout }).error?.code).toBe('ANSWER_INVALID')
   })
 
   it('over the bound is a failure', () => {

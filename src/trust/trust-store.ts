@@ -90,18 +90,22 @@ export class TrustStore {
     this.#listedRecords = fileListedRecords(dataDir)
   }
 
-  /** Never throws. Trouble with the store means `untrusted`, and `why` says so. */
+  /** Never throws. Trouble with the store means `untrusted`, and `why` says so. What is known to be trusted stays expected. */
   standingOf(unit: Unit): Standing {
+    let record: TrustRecord | undefined
     try {
       this.#records.checkOutside(unit.projectDir)
-      const record = this.#records.load(placed(unit))
+      record = this.#records.load(placed(unit))
       const standing: Standing = record
         ? this.#settledStanding(unit, record)
         : { state: 'untrusted', why: 'It was not reviewed yet.' }
       if (standing.state === 'trusted' || this.#preTrusted.size === 0) return standing
-      return this.#listedStanding(unit) ?? this.#noLongerListed(unit) ?? standing
+      const listed = this.#listedRecord(unit)
+      record ??= listed
+      return this.#listedStanding(unit) ?? this.#noLongerListed(unit, listed) ?? standing
     } catch (error) {
-      return { state: 'untrusted', why: `Whether it is trusted cannot be told: ${textOf(error)}` }
+      const why = `Whether it is trusted cannot be told: ${textOf(error)}`
+      return { state: 'untrusted', why, ...(record && { record }) }
     }
   }
 
@@ -188,11 +192,15 @@ export class TrustStore {
     }
   }
 
-  /** What is kept of the version that was trusted last. */
+  /** What is kept of the version that was trusted last. Never throws. */
   keptOf(record: TrustRecord): Kept {
-    if (record.kind === 'folder') return keptFolder(this.#heldOf(record).copy)
-    const text = record.source && this.#kept.textOf(record.source)
-    return text === undefined ? { problem: 'The file as you trusted it was not kept.' } : { text }
+    try {
+      if (record.kind === 'folder') return keptFolder(this.#heldOf(record).copy)
+      const text = record.source && this.#kept.textOf(record.source)
+      return text === undefined ? { problem: 'The file as you trusted it was not kept.' } : { text }
+    } catch (error) {
+      return { problem: `What you trusted cannot be read: ${textOf(error)}.` }
+    }
   }
 
   /** Undefined also for a record that is damaged: a new one replaces it. */
@@ -281,10 +289,15 @@ export class TrustStore {
     else if (placed(unit) === unit) this.#records.refresh(unit, held.record, now)
   }
 
-  /** It was on the list as it was before. */
-  #noLongerListed(unit: Unit): Standing | undefined {
+  /** As it was when the list had it, if the list still has that. */
+  #listedRecord(unit: Unit): TrustRecord | undefined {
     const record = this.#listedRecords.load(placed(unit))
-    if (!record || !this.#preTrusted.has(record.digest)) return undefined
+    return record && this.#preTrusted.has(record.digest) ? record : undefined
+  }
+
+  /** It was on the list as it was before. */
+  #noLongerListed(unit: Unit, record: TrustRecord | undefined): Standing | undefined {
+    if (!record) return undefined
     const standing = this.#standing(unit, this.#heldOf(at(unit, record)))
     return standing.state === 'trusted' ? undefined : modified(standing.why, record)
   }

@@ -1,10 +1,10 @@
 // What was trusted, listed or installed and is not there as such: every command that shows the state says so, and exits 1.
 
-import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { removeAll } from '../trust/hostile-project.js'
-import { Project, programFile, withProgram } from './program.js'
+import { BASH, Project, programFile, withProgram } from './program.js'
 
 withProgram()
 
@@ -56,6 +56,21 @@ describe('a trusted gate', () => {
   it('that is as it was trusted: all exit 0', async () => {
     await trusted()
     await said(0)
+  })
+
+  it.each(['copies', 'the copy'])('is closed where %s cannot be reached', async (which) => {
+    await trusted()
+    const copies = join(project.home, '.local', 'share', 'carabiner', 'copies')
+    const own = readdirSync(copies).find((name) => !name.endsWith('.bin')) as string
+    const folder = which === 'copies' ? copies : join(copies, own)
+    renameSync(folder, `${folder}-away`)
+    // Nobody can look through it, not even root.
+    symlinkSync(basename(folder), folder)
+    const input = { hook_event_name: 'PreToolUse', session_id: 's', cwd: project.folder, ...BASH }
+    const { code, stdout } = await project.call(['fire', '--as', 'claude-code'], { input })
+    expect(code).toBe(2)
+    expect(stdout).toContain('ELOOP')
+    expect(stdout).toContain('carabiner trust')
   })
 
   it.each(WAYS)('G1, G2: %s: all say that it still guards, and exit 1', async (_, change) => {

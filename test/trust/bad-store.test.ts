@@ -6,10 +6,11 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
@@ -111,6 +112,23 @@ describe('a record', () => {
     renameSync(two as string, one as string)
     renameSync(`${one}-away`, two as string)
     for (const each of [unit, evil]) expect(place.newStore().standingOf(each).state).toBe('untrusted')
+  })
+})
+
+describe('a copy that cannot be reached', () => {
+  it('keeps the record, so that its gates are known', () => {
+    const place = project()
+    const unit = place.plugin()
+    const { digest } = trusted(place.store, unit)
+    const folder = join(place.dataDir, 'copies', digest)
+    renameSync(folder, `${folder}-away`)
+    // Nobody can look through it, not even root.
+    symlinkSync(basename(folder), folder)
+    expect(place.newStore().standingOf(unit)).toMatchObject({
+      state: 'untrusted',
+      why: expect.stringContaining('ELOOP'),
+      record: { digest },
+    })
   })
 })
 

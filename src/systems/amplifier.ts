@@ -2,9 +2,10 @@
 
 import { type DiagnosticSink, textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
-import { type Action, actionRow, isAction, isVerdict, rankOf } from '../core/events/actions.js'
+import { shown } from '../core/base/text.js'
+import { ACTIONS, type Action, actionRow, isAction, isVerdict, rankOf } from '../core/events/actions.js'
 import { fieldCalled, type HookResult, parseResult } from '../core/events/result.js'
-import { closingAmong, entriesOf } from './closing.js'
+import { closingAmong, entriesOf, meaningOf } from './closing.js'
 
 type Source = Readonly<Record<string, unknown>>
 type Field = Exclude<keyof HookResult, 'action'>
@@ -56,6 +57,12 @@ export function saidIn(source: Source, problems: string[]): Said {
   const counts = (field: Field) => action !== undefined || !ONLY_WITH_ACTION.has(field)
   const said = fieldsIn(source, (field) => !TERMS.has(field) && counts(field), problems)
   return action === undefined ? said : { ...said, action }
+}
+
+/** What is wrong with an action that nobody knows, in words. Its author meant something by it. */
+export function strangeAction({ action = null }: Source): string | undefined {
+  if (action === null || isAction(action) || meaningOf('action', action)) return undefined
+  return `action ${shown(action)} is unknown; it must be one of ${Object.keys(ACTIONS).join(', ')}`
 }
 
 /** What is missing, in words. */

@@ -129,10 +129,10 @@ describe('action', () => {
     ])
   })
 
-  it('of another kind decides nothing, as in Claude Code', () => {
+  it('M2: of another kind is a failure, as for a function', () => {
     for (const action of ['proceed', 'ALLOW', ['deny']]) {
-      const { result, codes } = read(BASH, { stdout: { action } })
-      expect([result, codes]).toEqual([{ action: 'continue' }, ['answer-misplaced']])
+      const { error, codes } = read(BASH, { stdout: { action } })
+      expect([error?.code, codes]).toEqual(['ANSWER_INVALID', ['answer-misplaced']])
     }
   })
 })

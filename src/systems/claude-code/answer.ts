@@ -7,7 +7,7 @@ import { rankOf } from '../../core/events/actions.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { HookResult } from '../../core/events/result.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
-import { type ApprovalTerms, approvalTerms, lacking, type Said, saidIn } from '../amplifier.js'
+import { type ApprovalTerms, approvalTerms, lacking, type Said, saidIn, strangeAction } from '../amplifier.js'
 import { type Closing, closingAmong, type Entry, type Found, foldedWord } from '../closing.js'
 import { type Fields, pick, type Shapes } from '../shape.js'
 import { canAsk, canBlock, honouredOn } from './honoured.js'
@@ -102,6 +102,8 @@ export function readAnswer(event: HookEvent, source: Source, entries: readonly E
   const ruling = specific.decision ? readRuling(specific.decision, problems) : {}
   const missing = lacking({ ...said, ...top })
   if (missing !== undefined && problems.length === 0) problems.push(missing)
+  const strange = source.action === event.data.action ? undefined : strangeAction(source)
+  if (strange !== undefined) problems.push(strange)
   const slips: string[] = []
   const approval = approvalTerms([top.hookSpecificOutput ?? {}, source], slips)
   const closing = closingOn(event, entries)

@@ -650,6 +650,15 @@ describe('verdicts', () => {
     expect(read(BASH, { stdout: { async: 'true', ...BLOCK } }).result?.action).toBe('deny')
   })
 
+  it('M2: an action that nobody knows is a failure, unless the answer closes', () => {
+    for (const action of ['quarantine', 'denied by policy', 'allow', '', 5, {}]) {
+      const { error } = read(BASH, { stdout: { action, reason: 'no' } })
+      expect(error).toMatchObject({ code: 'ANSWER_INVALID', message: expect.stringContaining('is unknown') })
+      expect(read(BASH, { stdout: { action, ...BLOCK } }).result?.action).toBe('deny')
+    }
+    expect(read(BASH, { stdout: { action: null } }).error).toBeUndefined()
+  })
+
   it('H1: async true beside a word that closes takes nothing back', () => {
     const said = [BLOCK, DENY, { approved: false }, { continue: false }, { action: 'ask_user' }]
     for (const stdout of said.map((one) => JSON.stringify({ ...one, async: true, z: '' }))) {

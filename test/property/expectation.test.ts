@@ -62,6 +62,9 @@ const TEXTS = [
   JSON.stringify({ hooks: { trust_missing: 'tell', on_failure: 'continue' } }),
 ]
 
+/** A folder beside the project. */
+const ELSEWHERE = 'elsewhere'
+
 const path = fc.constantFrom(...PATHS)
 const text = fc.constantFrom(...TEXTS)
 const edit = fc.oneof(
@@ -83,7 +86,7 @@ const edit = fc.oneof(
   fc.record({
     do: fc.constant('link' as const),
     path,
-    to: fc.constantFrom('/dev/null', 'scripts', '/tmp', '.amplifier'),
+    to: fc.constantFrom('/dev/null', 'scripts', ELSEWHERE, '.amplifier'),
   }),
   fc.record({ do: fc.constant('swap' as const), path, with: path }),
   fc.record({
@@ -105,6 +108,7 @@ let project: string
 
 beforeEach(() => {
   base = realpathSync(mkdtempSync(join(tmpdir(), 'carabiner-edits-')))
+  mkdirSync(join(base, ELSEWHERE))
   vi.stubEnv('CARABINER_HOME', join(base, 'data'))
 })
 
@@ -161,11 +165,13 @@ function apply(one: Edit): void {
       writeFileSync(join(at, one.name), one.text, { mode: 0o755 })
       break
     case 'chmod':
+      // The mode of /dev/null is everybody's.
+      if (lstatSync(at).isSymbolicLink()) break
       chmodSync(at, lstatSync(at).isDirectory() ? one.mode | 0o700 : one.mode)
       break
     case 'link':
       if (existsSync(at)) renameSync(at, `${at}.old`)
-      symlinkSync(one.to, at)
+      symlinkSync(one.to === ELSEWHERE ? join(base, ELSEWHERE) : one.to, at)
       break
     case 'swap': {
       const other = join(project, one.with)

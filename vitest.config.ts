@@ -53,9 +53,9 @@ export default defineConfig({
     projects: [
       // Loading src/ again for every file would take longer than the tests: files share a process, and test/leaks.ts
       // checks that none leaves anything behind.
-      project('pure', 0, { isolate: false, maxWorkers: 2 }),
+      project('pure', 0, { isolate: false, maxWorkers: 3 }),
       // They wait for the programs that they have started.
-      project('process', 1, { isolate: false, maxWorkers: 4, globalSetup: 'test/program-bundle.ts' }),
+      project('process', 1, { isolate: false, maxWorkers: 6, globalSetup: 'test/program-bundle.ts' }),
       project('isolated', 2, { isolate: true, maxWorkers: 4, globalSetup: 'test/program-bundle.ts' }),
       ...(isLarge
         ? [project('whole', 3, { isolate: true, maxWorkers: 4, globalSetup: 'test/program-bundle.ts' })]

@@ -154,6 +154,7 @@ const DIFFERENT: Readonly<Record<string, Difference>> = {
   'j-hso-badpd': { decision: 'deny', failed: false, why: CLOSING },
   'j-hso-Deny-case': { decision: 'deny', failed: false, why: CLOSING },
   'j-hso-decision-block': { decision: 'deny', why: CLOSING },
+  'j-async-json-deny': { decision: 'deny', why: CLOSING },
   'e-2-text-noerr': { reason: `Blocked by hook ${hook('PreToolUse')}`, why: NAMED },
   'e-2-nothing': { reason: `Blocked by hook ${hook('PreToolUse')}`, why: NAMED },
   'p-exit2-noerr': { reason: `Blocked by hook ${hook('PostToolUse')}`, why: NAMED },

@@ -21,10 +21,11 @@ afterEach(async () => {
 
 const WRITES = `on['hook.event'] = (params) => appendFileSync('seen', JSON.stringify(params) + '\\n')`
 const ALL = { intercept: [], observe: ['*'] }
+/** The whole lines: the last one may still be on its way into the file. */
 const seen = (): Data[] =>
   readFileSync(hall.workshop.path('seen'), 'utf8')
     .split('\n')
-    .filter(Boolean)
+    .slice(0, -1)
     .map((line) => JSON.parse(line))
 const custom = (name: string, data: Data = {}): HookEvent => ({ name, data, session: undefined })
 const observer = (text: string, more: object = ALL) => hall.hooks(text, more).at(-1) as Hook

@@ -20,9 +20,10 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { sha256 } from '../../src/core/base/digest.js'
 import type { Question } from '../../src/core/hooks/outcome.js'
+import { keyPath } from '../../src/files/seal.js'
 import { FileApprovals, type FileApprovalsOptions } from '../../src/store/approvals/file-approvals.js'
 import { newId, readId } from '../../src/store/approvals/question-index.js'
-import { keyPath } from '../../src/store/approvals/seal.js'
+import { Shelf } from '../../src/store/approvals/shelf.js'
 import type { AnswerGiven } from '../../src/store/approvals.js'
 import { madeQuestion } from './made-question.js'
 import { ownFolder } from './own-folder.js'
@@ -132,6 +133,12 @@ describe('a forger', () => {
     expect(queue.take(question)).toMatchObject({ by: counts })
   }
 
+  const used = () => {
+    const at = raised(question, ALLOW)
+    expect(at.queue.take(question)).toMatchObject({ decision: 'allow' })
+    return at
+  }
+
   const genuine = () => {
     const at = raised(question, DENY)
     return { ...at, file: parsed(join(at.own, FIRST)) }
@@ -165,9 +172,10 @@ describe('a forger', () => {
 
   it('who puts the answer to an older question of the same binding there', () => {
     const at = raised(question, ALLOW)
+    const copy = readFileSync(join(at.own, FIRST))
     at.queue.take(question)
     const next = at.queue.raise(question, { project })
-    writeFileSync(join(at.folder, next.id, FIRST), readFileSync(join(at.own, FIRST)))
+    writeFileSync(join(at.folder, next.id, FIRST), copy)
     expectRefused({ ...at, id: next.id }, /was given to another question/)
   })
 
@@ -218,14 +226,53 @@ describe('a forger', () => {
 
   it('who makes a used approval new again by moving its folder', () => {
     const at = raised(question, ALLOW)
+    linkSync(join(at.own, FIRST), join(at.root, 'copy'))
     at.queue.take(question)
     const next = at.queue.raise(question, { project })
     const file = join(at.folder, next.id, 'question.json')
     rmSync(file)
     linkSync(join(at.own, 'question.json'), file)
-    linkSync(join(at.own, FIRST), join(at.folder, next.id, FIRST))
+    linkSync(join(at.root, 'copy'), join(at.folder, next.id, FIRST))
     expect(at.queue.take(question)).toBeUndefined()
     expect(at.troubles.at(-1)).toMatch(/is in the folder of another/)
+  })
+
+  it('who removes or renames any files of a used approval gets no second use', () => {
+    const names = readdirSync(used().own)
+    for (let chosen = 0; chosen < 2 ** names.length; chosen++) {
+      const at = used()
+      for (const [i, name] of names.entries()) if (chosen & (2 ** i)) rmSync(join(at.own, name))
+      expect(at.queue.take(question)).toBeUndefined()
+    }
+    for (const from of names)
+      for (const to of [FIRST, 'answer-2.json', 'used']) {
+        const at = used()
+        renameSync(join(at.own, from), join(at.own, to))
+        expect(at.queue.take(question)).toBeUndefined()
+      }
+  })
+
+  it('who removes the mark while another process takes the answer lets only one of them have it', () => {
+    const at = raised(question, ALLOW)
+    const [one, other] = [at.open(), at.open()]
+    const answer = vi.spyOn(Shelf.prototype, 'useUp')
+    let taken: unknown
+    answer.mockImplementationOnce(function (this: Shelf, pending) {
+      taken = other.take(question)
+      rmSync(join(at.own, 'used'))
+      return this.useUp(pending)
+    })
+    expect([one.take(question), taken]).toEqual([undefined, expect.objectContaining({ decision: 'allow' })])
+    answer.mockRestore()
+  })
+
+  it('who writes the mark of use ends the question, and it is asked anew', () => {
+    for (const content of ['', 'x', '{"format":1,"answer":{},"seal":"x"}']) {
+      const at = raised(question)
+      writeFileSync(join(at.own, 'used'), content)
+      expect(at.queue.answer(at.id, ALLOW)).toMatchObject({ status: 'expired' })
+      expect(at.queue.raise(question, { project })).toMatchObject({ isNew: true })
+    }
   })
 
   it('who leads the list elsewhere', () => {

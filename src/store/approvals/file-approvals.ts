@@ -12,6 +12,7 @@ import { agentMark } from '../../files/agent-shell.js'
 import { discard, makePrivate } from '../../files/folder.js'
 import { dataHome, stateHome } from '../../files/homes.js'
 import { checkOwnFolder } from '../../files/plain-file.js'
+import { keyPath } from '../../files/seal.js'
 import { isInProject } from '../../files/within.js'
 import {
   type AnswerGiven,
@@ -29,7 +30,6 @@ import {
 } from '../approvals.js'
 import { tookAlways } from '../given-always.js'
 import { isId, type Listed, QuestionIndex, readId } from './question-index.js'
-import { keyPath } from './seal.js'
 import { Shelf, type ShelfPlace } from './shelf.js'
 import { isNewer } from './stored-question.js'
 import { beginWatching, isAnybodyWatching, waitForAnswer } from './waiting.js'
@@ -135,7 +135,7 @@ export class FileApprovals implements Approvals {
     if (!answer) return { status: 'not-offered', options: pending.question.options }
     checkAnswerer(pending, answer)
     const earlier = shelf.answerTo(pending)
-    if (!earlier && shelf.isOver(pending)) return { status: 'expired', pending }
+    if (!earlier && (shelf.isOver(pending) || shelf.isUsed(pending))) return { status: 'expired', pending }
     const first = earlier ?? shelf.addAnswer(pending, answer)
     if (!first) return { status: 'answered', pending, answer }
     return { status: 'too-late', pending, answer: first, used: shelf.isUsed(pending) }

@@ -7,9 +7,9 @@ import { textOf } from '../../core/base/errors.js'
 import { timestamp } from '../../core/base/time.js'
 import type { Question } from '../../core/hooks/outcome.js'
 import { isOver, type Moment, momentIn } from '../../files/moment.js'
+import { Seal } from '../../files/seal.js'
 import type { GivenAnswer, Pending } from '../approvals.js'
 import { type Listed, newId } from './question-index.js'
-import { Seal } from './seal.js'
 import { lookFor, storeAnswer, usedPath, useUp } from './stored-answer.js'
 import { readQuestion, storeQuestion } from './stored-question.js'
 
@@ -70,7 +70,7 @@ export class Shelf {
   }
 
   isOpen(pending: Pending): boolean {
-    return !this.isOver(pending) && this.answerTo(pending) === undefined
+    return !this.isOver(pending) && !this.isUsed(pending) && this.answerTo(pending) === undefined
   }
 
   isOver({ expires, era }: Pick<Pending, 'expires' | 'era'>): boolean {
@@ -87,8 +87,8 @@ export class Shelf {
   }
 
   /** True for exactly one of all callers. */
-  useUp({ id }: Pending): boolean {
-    return useUp(this.folderOf(id))
+  useUp(pending: Pending): boolean {
+    return useUp(this.folderOf(pending.id), pending, this.#seal())
   }
 
   /** The first of these questions that is open, and fits. */

@@ -1,21 +1,24 @@
-// The files of answers beside their question, and the mark that an answer was used.
+// The files of answers beside their question, and of the one that was used.
 
-import { closeSync, openSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
-import { type Data, isObject } from '../../core/base/json.js'
+import { canonicalJson, type Data, isObject } from '../../core/base/json.js'
 import { fieldsOf, optional, type Reader, text } from '../../files/fields.js'
 import { checkFormat, FIRST_FORMAT, NewerFormat } from '../../files/format.js'
 import { nonce } from '../../files/nonce.js'
 import { linkUnlessThere, readOwn, removeIfThere } from '../../files/plain-file.js'
+import type { Seal, Sealed } from '../../files/seal.js'
 import type { GivenAnswer, Pending } from '../approvals.js'
-import type { Seal } from './seal.js'
 import { parsed, time } from './stored-question.js'
 
 /*
  * Answers are `answer-1.json`, `answer-2.json`, …, and the first genuine one counts. An answerer has read all before
  * its own, found none genuine, and makes the next by `link`, which only one can do. So there is at most one genuine
  * answer, and a forged one is never in the way.
+ *
+ * Using an answer makes `used`, with another seal, and removes the answer itself. So nothing that somebody removes makes
+ * a used answer count again. In 0.1.0 `used` was an empty file beside the answer.
  */
 
 const MOST_ANSWERS = 32
@@ -24,6 +27,8 @@ const USED = 'used'
 
 interface Looked {
   readonly answer?: GivenAnswer
+  /** The file of the answer; absent if it was used. */
+  readonly path?: string
   /** The next free number. */
   readonly next: number
   /** Why other answers do not count. */
@@ -32,11 +37,13 @@ interface Looked {
 
 export function lookFor(folder: string, pending: Pending, seal: Seal): Looked {
   const problems: string[] = []
+  const used = readAnswer(usedPath(folder), 'used', pending, seal)
+  if (used && 'answer' in used) return { answer: used.answer, next: 1, problems }
   for (let next = 1; next <= MOST_ANSWERS; next++) {
     const path = answerPath(folder, next)
-    const found = readAnswer(path, pending, seal)
+    const found = readAnswer(path, 'answer', pending, seal)
     if (found === undefined) return { next, problems }
-    if ('answer' in found) return { answer: found.answer, next, problems }
+    if ('answer' in found) return { answer: found.answer, path, next, problems }
     problems.push(`the answer ${path} does not count: it ${found.problem}`)
   }
   throw new Error(
@@ -52,33 +59,46 @@ export function storeAnswer(
   seal: Seal,
   onTrouble: (text: string) => void,
 ): GivenAnswer | undefined {
-  const fields = { ...answer } as Data & GivenAnswer
-  const draft = join(folder, `${nonce()}.tmp`)
+  const draft = drafted(folder, 'answer', answer, seal)
   try {
-    const content = JSON.stringify({ format: FIRST_FORMAT, answer: fields, seal: seal.of('answer', fields) })
-    writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
     const told = new Set<string>()
     for (;;) {
       const { answer: first, next, problems } = lookFor(folder, pending, seal)
       for (const problem of problems) if (!told.has(problem)) onTrouble(problem)
       for (const problem of problems) told.add(problem)
       if (first) return first
-      if (linkUnlessThere(draft, answerPath(folder, next))) return undefined
+      const path = answerPath(folder, next)
+      if (!linkUnlessThere(draft, path)) continue
+      const { answer: counts } = lookFor(folder, pending, seal)
+      if (canonicalJson({ ...counts }) === canonicalJson({ ...answer })) return undefined
+      // Another one was given and used since we looked.
+      removeIfThere(path)
     }
   } finally {
     removeIfThere(draft)
   }
 }
 
-/** True for exactly one of all callers. */
-export function useUp(folder: string): boolean {
+/** True for exactly one of all callers, whatever others remove. */
+export function useUp(folder: string, pending: Pending, seal: Seal): boolean {
+  const { answer, path } = lookFor(folder, pending, seal)
+  if (!answer || path === undefined) return false
+  const draft = drafted(folder, 'used', answer, seal)
   try {
-    closeSync(openSync(join(folder, USED), 'wx', 0o600))
-    return true
+    return linkUnlessThere(draft, usedPath(folder)) && removeIfThere(path)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
     throw new Error(`the approval in ${folder} cannot be used: ${textOf(error)}`, { cause: error })
+  } finally {
+    removeIfThere(draft)
   }
+}
+
+function drafted(folder: string, what: Sealed, answer: GivenAnswer, seal: Seal): string {
+  const fields = { ...answer } as Data & GivenAnswer
+  const draft = join(folder, `${nonce()}.tmp`)
+  const content = JSON.stringify({ format: FIRST_FORMAT, answer: fields, seal: seal.of(what, fields) })
+  writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
+  return draft
 }
 
 export function usedPath(folder: string): string {
@@ -92,12 +112,13 @@ function answerPath(folder: string, number: number): string {
 /** Undefined if there is none. Throws errors that may pass: treating them as a forgery would let a second answer count. */
 function readAnswer(
   path: string,
+  what: Sealed,
   pending: Pending,
   seal: Seal,
 ): { readonly answer: GivenAnswer } | { readonly problem: string } | undefined {
   try {
     const read = readOwn(path, MAX_BYTES)
-    return 'problem' in read ? read : checked(read.text, path, pending, seal)
+    return 'problem' in read ? read : checked(read.text, path, what, pending, seal)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     // It may be a person's genuine deny: no other answer counts beside it.
@@ -106,13 +127,13 @@ function readAnswer(
   }
 }
 
-function checked(content: string, path: string, pending: Pending, seal: Seal) {
+function checked(content: string, path: string, what: Sealed, pending: Pending, seal: Seal) {
   try {
     const file = parsed(content)
     checkFormat(file.format, path)
     if (!isObject(file.answer) || typeof file.seal !== 'string')
       return { problem: 'is not in a format of Carabiner' }
-    if (!seal.isGenuine('answer', file.answer as Data, file.seal))
+    if (!seal.isGenuine(what, file.answer as Data, file.seal))
       return { problem: 'was not given through Carabiner, or was changed since (its seal is wrong)' }
     const answer = given(file.answer, 'the answer')
     const isOurs = answer.id === pending.id && answer.binding === pending.question.binding

@@ -10,8 +10,8 @@ import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../
 import { checkFormat, FIRST_FORMAT, NewerFormat } from '../../files/format.js'
 import { nonce } from '../../files/nonce.js'
 import { checkOwnFolder, readOwn } from '../../files/plain-file.js'
+import type { Seal } from '../../files/seal.js'
 import type { Pending } from '../approvals.js'
-import type { Seal } from './seal.js'
 
 const FILE = 'question.json'
 /** Calls may carry whole files. */

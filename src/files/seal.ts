@@ -1,20 +1,20 @@
-// The seal on questions and answers: an HMAC with a key that only this user can read.
+// The seal on what a person decided: an HMAC with a key that only this user can read.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { lstatSync, type Stats, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { textOf } from '../../core/base/errors.js'
-import { canonicalJson, type Data } from '../../core/base/json.js'
-import { makePrivate } from '../../files/folder.js'
-import { nonce } from '../../files/nonce.js'
-import { checkOwnFolder, linkUnlessThere, readOwn, removeIfThere } from '../../files/plain-file.js'
+import { textOf } from '../core/base/errors.js'
+import { canonicalJson, type Data } from '../core/base/json.js'
+import { makePrivate } from './folder.js'
+import { nonce } from './nonce.js'
+import { checkOwnFolder, linkUnlessThere, readOwn, removeIfThere } from './plain-file.js'
 
 const KEY = /^[0-9a-f]{64}\n$/
 const KEY_BYTES = 32
 const FOR_OTHERS = 0o077
 
-/** A seal of a question never fits an answer. */
-export type Sealed = 'question' | 'answer'
+/** A seal of one kind never fits another: an answer that was used cannot pass for a new one. */
+export type Sealed = 'question' | 'answer' | 'used' | 'grant' | 'clock'
 
 export class Seal {
   readonly #key: Buffer

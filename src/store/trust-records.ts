@@ -6,8 +6,8 @@
  *
  * - Every method is synchronous. Deciding which hooks run (at plan time) awaits nothing, so a store on another machine
  *   keeps a local copy and answers from it.
- * - `load` and `ofProject` throw if a record cannot be read or relied on, each time until somebody repairs it: what the
- *   user expects is not known then. `load` answers the same object as long as nobody wrote, so callers may compare and
+ * - `load` and `ofProject` throw if a record cannot be read or relied on, or is gone though nobody removed it, each time
+ *   until somebody repairs it: what the user expects is not known then. `load` answers the same object as long as nobody wrote, so callers may compare and
  *   cache by identity.
  * - `write`, `addNext` and `remove` are atomic and durable: they survive a power cut. They throw if they fail.
  * - `promote` and `refresh` never throw: they only save work, and the records count as they are.
@@ -32,8 +32,8 @@ export interface TrustRecords {
   /** Stores new stamps for the same content, unless somebody has decided otherwise since `before`. */
   refresh(where: Where, before: TrustRecord, now: TrustRecord): void
 
-  /** Answers what was removed, if anything. Also removes a record that cannot be read. */
-  remove(where: Where): TrustRecord | undefined
+  /** Answers what was removed, if anything. Also removes a record that cannot be read, or that is missed. */
+  remove(where: Where): TrustRecord | 'unreadable' | undefined
 
   /** The records of one project, in the order of their paths. Must not take longer because there are other projects. */
   ofProject(projectDir: string): readonly TrustRecord[]

@@ -147,7 +147,7 @@ export class TrustStore {
   untrust(where: Where): boolean {
     const removed = this.#records.remove(where)
     if (!removed) return false
-    this.#removeUnused(removed)
+    if (removed !== 'unreadable') this.#removeUnused(removed)
     return true
   }
 

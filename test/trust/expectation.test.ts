@@ -449,6 +449,9 @@ describe('G4: records that cannot be read', () => {
       writeFileSync(join(data, 'trust'), '')
     },
     'can be written by anybody': () => chmodSync(join(data, 'trust'), 0o777),
+    'of this project are gone': () => rmSync(dirname(recordFiles()[0] as string), { recursive: true }),
+    'of this project are gone and their folder is empty': () => rmSync(recordFiles()[0] as string),
+    'are gone, and only their index is left': () => rmSync(join(data, 'trust'), { recursive: true }),
   }
 
   it.each(Object.entries(DAMAGE))(
@@ -477,6 +480,22 @@ describe('G4: records that cannot be read', () => {
       })
     },
   )
+
+  it('that are gone are missed by name, until a person takes the trust back or reviews it again', async () => {
+    const folder = plugin()
+    await trustAll()
+    const where = dirname(recordFiles()[0] as string)
+    rmSync(where, { recursive: true })
+    const { reason } = await fired()
+    for (const text of [where, folder, 'carabiner trust', `carabiner untrust ${folder}`])
+      expect(reason).toContain(text)
+    await trustAll()
+    expect(await fired()).toMatchObject({ action: 'deny', reason: 'no' })
+    rmSync(where, { recursive: true })
+    expect(trustStore().untrust({ kind: 'folder', path: folder, projectDir: project })).toBe(true)
+    expect(await fired()).toMatchObject({ action: 'continue', hooks: [{ why: 'untrusted' }] })
+    expect(trustStore().untrust({ kind: 'folder', path: folder, projectDir: project })).toBe(false)
+  })
 
   it('close other projects too, if nobody can tell whose they are', async () => {
     plugin()

@@ -8,7 +8,9 @@ import { quoted } from '../../core/base/text.js'
 import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
 import { discard, isDiscarded } from '../../files/folder.js'
 import { isSame, isStamp, moment, parseStamp, type Stamp, stampOf } from '../../files/stamp.js'
-import { VersionedFile } from '../../files/versioned-file.js'
+import { BrokenFile, VersionedFile } from '../../files/versioned-file.js'
+import { versionsIn } from '../../files/versions.js'
+import { shellQuoted } from '../../shell/shell-quoted.js'
 import {
   type CopyKey,
   type CopyStamps,
@@ -58,26 +60,37 @@ export class FileTrustRecords implements TrustRecords {
   }
 
   load(where: Where): TrustRecord | undefined {
-    const record = this.#recordIn(this.#name(where))
+    const record = this.#recordIn(this.#name(where), where.projectDir)
     if (record && keyOf(record) !== keyOf(where)) {
       throw new Error(`the record in ${this.#folder(where)} is about ${quoted(record.path)}; remove it`)
     }
     return record
   }
 
-  #recordIn(name: string): TrustRecord | undefined {
+  /** Throws if it is gone and the index of the project expects it. */
+  #recordIn(name: string, projectDir?: string): TrustRecord | undefined {
     const seen = moment()
     const stats = statSync(join(this.#root, name), { bigint: true, throwIfNoEntry: false })
     if (!stats) {
       this.#loaded.delete(name)
+      if (projectDir !== undefined) this.#checkNotMissed(name, projectDir)
       return undefined
     }
     const known = this.#loaded.get(name)
     if (known?.stamp && isSame(stats, known.stamp)) return known.record
     this.checkPrivate()
     const record = fileIn(join(this.#root, name)).read() ?? undefined
+    if (!record && projectDir !== undefined) this.#checkNotMissed(name, projectDir)
     this.#loaded.set(name, { stamp: parseStamp(stampOf(stats, seen)), record })
     return record
+  }
+
+  #checkNotMissed(name: string, projectDir: string): void {
+    const folder = join(this.#root, name)
+    const path = this.#index.expected(name, projectDir)
+    // A record that was removed says so until its folder is gone.
+    if (path === undefined || (versionsIn(folder)?.numbers.length ?? 0) > 0) return
+    throw new BrokenFile(gone(folder, path))
   }
 
   write(where: Where, record: TrustRecord): void {
@@ -114,23 +127,24 @@ export class FileTrustRecords implements TrustRecords {
     }
   }
 
-  remove(where: Where): TrustRecord | undefined {
+  remove(where: Where): TrustRecord | 'unreadable' | undefined {
     const removed = this.#unlessBroken(where)
     if (removed === null) return undefined
-    // First write durably that it is gone, then remove the folder.
-    this.#file(where).replace(null)
+    // First write durably that it is gone, then take it out of the index, which would miss it, then remove the folder.
+    if (statSync(this.#folder(where), { throwIfNoEntry: false })) this.#file(where).replace(null)
     this.#loaded.delete(this.#name(where))
-    this.#index.changing(undefined, () => discard(this.#folder(where)))
     this.#index.remove(this.#entry(where))
+    this.#index.changing(undefined, () => discard(this.#folder(where)))
     return removed
   }
 
-  /** Undefined if it cannot be read, null if there is none. */
-  #unlessBroken(where: Where): TrustRecord | undefined | null {
+  /** Null if there is none. */
+  #unlessBroken(where: Where): TrustRecord | 'unreadable' | null {
+    const [name, projectDir] = this.#entry(where)
     try {
-      return this.#file(where).read()
+      return this.#file(where).read() ?? (this.#index.expected(name, projectDir) ? 'unreadable' : null)
     } catch (error) {
-      if (statSync(this.#folder(where), { throwIfNoEntry: false })) return undefined
+      if (statSync(this.#folder(where), { throwIfNoEntry: false })) return 'unreadable'
       throw error
     }
   }
@@ -138,7 +152,7 @@ export class FileTrustRecords implements TrustRecords {
   ofProject(projectDir: string): readonly TrustRecord[] {
     const names = this.#index.names(projectDir, () => this.#all().map(entryOf))
     return names
-      .flatMap((name) => this.#recordIn(name) ?? [])
+      .flatMap((name) => this.#recordIn(name, projectDir) ?? [])
       .filter((record) => record.projectDir === projectDir)
       .sort((a, b) => (a.path < b.path ? -1 : 1))
   }
@@ -157,7 +171,7 @@ export class FileTrustRecords implements TrustRecords {
   }
 
   #entry(where: Where): Entry {
-    return [this.#name(where), where.projectDir]
+    return [this.#name(where), where.projectDir, where.path]
   }
 
   #name(where: Where): string {
@@ -188,8 +202,12 @@ function fileIn(folder: string): VersionedFile<TrustRecord | null> {
   })
 }
 
-function entryOf([name, { projectDir }]: readonly [string, TrustRecord]): Entry {
-  return [name, projectDir]
+function entryOf([name, { projectDir, path }]: readonly [string, TrustRecord]): Entry {
+  return [name, projectDir, path]
+}
+
+function gone(folder: string, path: string): string {
+  return `the record of trust in ${folder} is gone, but you trusted ${quoted(path)}. Put it back, review that again (carabiner trust), or take the trust back (carabiner untrust ${shellQuoted(path)})`
 }
 
 function namesIn(folder: string): readonly string[] {

@@ -1,20 +1,32 @@
-// Finds the records of one project without reading those of others: an empty file for each record, in a folder for each project.
+// Finds the records of one project without reading those of others: a file for each record, in a folder for each project.
 
-import { existsSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  openSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { digest } from '../../core/base/digest.js'
 import { makePrivate, namesIn, syncFolder } from '../../files/folder.js'
 import { placeWhole, readIfThere } from '../../files/plain-file.js'
 
-/** The name of a record's folder, and its project. */
-export type Entry = readonly [name: string, projectDir: string]
+/** The name of a record's folder, its project, and the path of its unit. */
+export type Entry = readonly [name: string, projectDir: string, path: string]
 
-const MOST_BYTES = 4096
+const MOST_BYTES = 16_384
 const MOST_TRIES = 8
 
 /**
  * A version without an index may have written records, so the index notes for which state of their folder it is
  * complete. Otherwise it is made again. A project without records has no folder here.
+ *
+ * An entry is empty until its record is written, and then has the path of the unit. It goes before the record does. So
+ * an entry with a path says that a record must be there.
  */
 export class ProjectIndex {
   readonly #records: string
@@ -31,11 +43,19 @@ export class ProjectIndex {
   /** Names of the record folders of a project. `readAll` reads every record, and is needed only if the index is not complete. */
   names(projectDir: string, readAll: () => readonly Entry[]): readonly string[] {
     const now = this.#now()
-    if (now === undefined) return []
-    if (this.#completeFor() === now) return namesIn(this.#folderOf(projectDir))
+    const known = namesIn(this.#folderOf(projectDir))
+    if (now === undefined || this.#completeFor() === now) return known
     const all = readAll()
     this.#complete(all, now)
-    return all.filter(([, dir]) => dir === projectDir).map(([name]) => name)
+    const own = all.filter(([, dir]) => dir === projectDir).map(([name]) => name)
+    return [...new Set([...known, ...own])]
+  }
+
+  /** The path of the unit whose record must be there. Undefined if it need not be. */
+  expected(name: string, projectDir: string): string | undefined {
+    const entry = join(this.#folderOf(projectDir), name)
+    const read = readIfThere(entry, MOST_BYTES)
+    return read && ('text' in read ? read.text || undefined : entry)
   }
 
   /** Call it around every change of records. `entry` is a record that is about to be written. */
@@ -44,6 +64,7 @@ export class ProjectIndex {
     const isNew = entry !== undefined && this.#add(entry)
     try {
       const changed = change()
+      if (entry) this.#confirm(entry)
       if (wasComplete) this.#note(this.#now() ?? '')
       return changed
     } catch (error) {
@@ -66,13 +87,17 @@ export class ProjectIndex {
   /** Not being able to write it costs time, and nothing else. */
   #complete(all: readonly Entry[], now: string): void {
     try {
-      for (const entry of all) this.#add(entry)
+      for (const entry of all) {
+        this.#add(entry)
+        this.#confirm(entry)
+      }
       this.#note(now)
     } catch {}
   }
 
   /** False if it is there already. */
-  #add([name, projectDir]: Entry, tries = MOST_TRIES): boolean {
+  #add(entry: Entry, tries = MOST_TRIES): boolean {
+    const [name, projectDir] = entry
     const folder = this.#folderOf(projectDir)
     if (existsSync(join(folder, name))) return false
     makePrivate(folder)
@@ -81,10 +106,24 @@ export class ProjectIndex {
     } catch (error) {
       // Another process has removed the empty folder meanwhile.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || tries === 0) throw error
-      return this.#add([name, projectDir], tries - 1)
+      return this.#add(entry, tries - 1)
     }
     syncFolder(folder)
     return true
+  }
+
+  /** The record is there. Never makes the entry: another process may have removed it with its record. */
+  #confirm([name, projectDir, path]: Entry): void {
+    if (this.expected(name, projectDir) === path) return
+    try {
+      const fd = openSync(join(this.#folderOf(projectDir), name), 'r+')
+      try {
+        ftruncateSync(fd)
+        writeFileSync(fd, path)
+      } finally {
+        closeSync(fd)
+      }
+    } catch {}
   }
 
   #note(now: string): void {

@@ -95,6 +95,12 @@ export class Configuration {
     this.#inForce = make()
   }
 
+  /** Whether records of trust could not be read when files were last read, and can be read now. */
+  isRepaired(): boolean {
+    const wasClosed = this.#inForce.expectations.some(({ state }) => state === 'unreadable')
+    return wasClosed && this.#gate?.canRead(projectsOf(this.#options.sources)) === true
+  }
+
   /** The hooks that skills bring along: made, admitted and refused like those of files. */
   async skillHooks(skills: readonly Skill[]): Promise<SkillHooks> {
     const { sources } = this.#options

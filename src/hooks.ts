@@ -2,7 +2,7 @@
 
 import type { MergedSettings } from './config/merged-settings.js'
 import type { Configuration } from './configuration.js'
-import { type Diagnostic, HookError } from './core/base/errors.js'
+import { type Diagnostic, HookError, textOf } from './core/base/errors.js'
 import type { MaybePromise } from './core/base/promise.js'
 import type { EventAlias } from './core/events/events.js'
 import type { FailurePolicy, Handler, Hook, HookDef, RegisterOptions } from './core/hooks/hook.js'
@@ -64,6 +64,7 @@ export class Hooks implements AsyncDisposable {
     engine.sessionEnded = (id) => running.handedOn.end(id, (d) => engine.note(d))
     if (!configuration) return
     engine.configured.replace(configuration.hooks, configuration.problems, configuration.kept)
+    engine.lookAgain = () => (configuration.isRepaired() ? this.#lookAgain() : undefined)
     engine.skillHooks = (skills) => configuration.skillHooks(skills)
   }
 
@@ -148,6 +149,15 @@ export class Hooks implements AsyncDisposable {
     await configuration.reload()
     this.#engine.settings = configuration.settings
     this.#engine.configured.replace(configuration.hooks, configuration.problems, configuration.kept)
+  }
+
+  /** If it fails, everything stays closed. */
+  async #lookAgain(): Promise<void> {
+    try {
+      await this.reload()
+    } catch (error) {
+      this.#engine.note({ code: 'host-failed', text: `reload failed: ${textOf(error)}` })
+    }
   }
 
   /** Reads the configuration files again, now and whenever one changes. */

@@ -119,6 +119,16 @@ export class TrustGate {
     }
   }
 
+  /** Whether everything that is trusted in these projects can be read now. */
+  canRead(projects: readonly string[]): boolean {
+    try {
+      for (const projectDir of projects) this.#store.expectedIn(projectDir)
+      return true
+    } catch {
+      return false
+    }
+  }
+
   /** What the list of pre-trusted digests names and nobody has seen here. */
   #unlisted(parts: readonly Settled[], projectDir: string, { settings }: LoadedConfig): Settled {
     const seen = new Set(parts.flatMap(({ expectations }) => expectations.map(({ digest }) => digest)))

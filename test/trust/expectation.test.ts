@@ -2,6 +2,7 @@
 
 import {
   chmodSync,
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -496,6 +497,24 @@ describe('G4: records that cannot be read', () => {
     expect(await fired()).toMatchObject({ action: 'continue', hooks: [{ why: 'untrusted' }] })
     expect(trustStore().untrust({ kind: 'folder', path: folder, projectDir: project })).toBe(false)
   })
+
+  it.each(Object.entries(DAMAGE))(
+    'because they %s close a running session only until they are repaired',
+    async (_, damage) => {
+      plugin()
+      await trustAll()
+      const before = join(base, 'before')
+      cpSync(data, before, { recursive: true, preserveTimestamps: true })
+      damage()
+      const session = (await opened()).session({ cwd: project })
+      const read = { tool_name: 'Read', tool_input: {} }
+      for (let i = 0; i < 2; i++) expect((await session.fire('PreToolUse', read)).action).toBe('deny')
+      removeAll(data)
+      cpSync(before, data, { recursive: true, preserveTimestamps: true })
+      expect((await session.fire('PreToolUse', read)).action).toBe('continue')
+      expect(await session.fire('PreToolUse', CALL)).toMatchObject({ action: 'deny', reason: 'no' })
+    },
+  )
 
   it('close other projects too, if nobody can tell whose they are', async () => {
     plugin()

@@ -103,6 +103,8 @@ export class Engine {
   closed = false
   /** Called when a session is closed, so that things it left outside can go. */
   sessionEnded: (id: string) => void = () => {}
+  /** Called before hooks are looked up for an event, so that files that were repaired count. */
+  lookAgain: () => MaybePromise<void> = () => undefined
   /** Makes the hooks that skills bring along. Only code that reads files can; the kernel alone cannot. */
   skillHooks: (skills: readonly Skill[]) => Promise<SkillHooks> = withoutFiles
   readonly #store: SessionStore

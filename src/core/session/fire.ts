@@ -59,6 +59,8 @@ export async function fireEvent(
   if (isOfSkill) await changeSkills(session, kind.name, data)
   const loaded = session.store.load(session.key)
   const state = isPromise(loaded) ? await unlessAborted(loaded, options.signal) : loaded
+  const looked = engine.lookAgain()
+  if (isPromise(looked)) await looked
   const skills = session.useSkills(state)
   if (isPromise(skills)) await skills
   const listeners = session.hooks().listeners(kind)

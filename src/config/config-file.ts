@@ -24,8 +24,8 @@ export type Found = ConfigFile | 'missing' | 'broken'
 /** Bytes of all files together. The user's are read first, so a repository of many large files cannot crowd them out. */
 const MOST_BYTES = 16 * 1024 * 1024
 
-/** Undefined: there is nothing for us in the file. */
-export type Convert = (text: string) => { readonly json: string } | Problem | undefined
+/** Undefined: there is nothing for us in the file. A problem beside the JSON is reported, and the JSON counts. */
+export type Convert = (text: string) => (Partial<Problem> & { readonly json?: string }) | undefined
 
 const asItIs: Convert = (text) => ({ json: text })
 
@@ -81,8 +81,10 @@ export class ConfigFiles {
     const text = bytes.toString('utf8')
     const converted = convert(text)
     if (converted === undefined) return 'missing'
-    if ('problem' in converted) return this.#broken(path, converted, shape)
-    const file = parse(path, converted.json, shape)
+    const { json, problem, line = 1 } = converted
+    if (json === undefined) return this.#broken(path, { problem: problem ?? 'cannot be read', line }, shape)
+    if (problem !== undefined) this.#notes.add('config-invalid', `the file ${problem}`, { path, line })
+    const file = parse(path, json, shape)
     if ('problem' in file) return this.#broken(path, file, shape)
     if (text.includes('\uFFFD') && !isUtf8(bytes)) {
       const damage = 'the file is not UTF-8: what could not be read was replaced by \uFFFD'

@@ -30,32 +30,96 @@ class Odd extends Error {
   }
 }
 
-/** Each value stands on its line of the SKILL.md. Undefined if the skill has no hooks. */
+/** JSON with each value on its line of the SKILL.md, hooks that cannot be read, or both. Undefined if there are none. */
 export function hooksInSkill(
-  text: string,
-): { readonly json: string } | { readonly problem: string; readonly line: number } | undefined {
-  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
-  if (lines[0]?.trimEnd() !== '---') return undefined
-  const end = lines.findIndex((line, i) => i > 0 && /^(?:---|\.\.\.)\s*$/.test(line))
-  const head = lines.slice(0, Math.max(end, 0))
-  const at = head.findIndex((line) => HOOKS.test(line))
-  if (at < 0) return undefined
+  raw: string,
+): { readonly json?: string; readonly problem?: string; readonly line?: number } | undefined {
+  // A file in UTF-16 that was read as UTF-8.
+  const text = raw.replace(/^[\uFEFF\uFFFD]+|\0/g, '')
+  const lines = text.split(/\r\n|[\n\r\u0085\u2028\u2029]/)
+  const start = lines.findIndex((line) => line.trim() !== '')
+  if (!MARKER.test(lines[start] ?? '')) return undefined
+  const end = endOf(lines, start)
+  const head = lines.slice(0, end ?? lines.length)
+  if (!MENTIONED.test(unescaped(head.join('\n')))) return inSecond(lines, head.length)
   try {
+    if (text.length !== raw.replace(/^\uFEFF/, '').length) throw new Odd(1, 'the file is not UTF-8')
+    if (end === undefined) throw new Odd(head.length, 'no line "---" ends the front matter')
+    const at = head.findIndex((line) => HOOKS.test(line))
+    const odd = oddLine(head, start)
+    if (at < 0) return odd ? problemOf(odd) : inSecond(lines, end)
     if (head.slice(at + 1).some((line) => HOOKS.test(line))) throw new Odd(at + 1, '"hooks" is there twice')
     const after = head.findIndex((line, i) => i > at && /^[^\s#-]/.test(line))
     const node = new Reader(head.slice(0, after < 0 ? head.length : after), at).root()
-    return { json: new Writer().text(node) }
+    return { json: new Writer().text(node), ...(odd && problemOf(odd)) }
   } catch (error) {
     if (!(error instanceof Odd)) throw error
-    const todo = 'write the hooks as in the documentation of Claude Code, or put them into hooks/hooks.json'
-    return { problem: `has hooks that cannot be read: ${error.message}; ${todo}`, line: error.line }
+    return problemOf(error)
   }
 }
 
-const HOOKS = /^(?:hooks|"hooks"|'hooks')\s*:(?:\s|$)/
+function problemOf({ line, message }: Odd): { readonly problem: string; readonly line: number } {
+  const todo = 'write the hooks as in the documentation of Claude Code, or put them into hooks/hooks.json'
+  return { problem: `has hooks that cannot be read: ${message}; ${todo}`, line }
+}
 
-/** `key:`, `"key":`, `'key':` and what is behind it. */
-const KEY = /^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s\-?:,[\]{}#&*!|>'"%@`][^:#]*?|-[^\s:#]+)\s*:(?:\s+(.*))?$/
+const MARKER = /^---(?:\s|$)/
+const HOOKS = /^(?:hooks|"hooks"|'hooks')\s*:(?:\s|$)/
+const MENTIONED = /\bhooks?\b/i
+
+/** The line behind the front matter. */
+function endOf(lines: readonly string[], start: number): number | undefined {
+  for (const marker of [MARKER, /^\.\.\.\s*$/]) {
+    const end = lines.findIndex((line, i) => i > start && marker.test(line))
+    if (end >= 0) return end
+  }
+  return undefined
+}
+
+/** Text as a reader of YAML sees it between double quotes. */
+function unescaped(text: string): string {
+  return text
+    .replace(/\\\n\s*/g, '')
+    .replace(/\\(?:x([\da-f]{2})|u([\da-f]{4})|U([\da-f]{8}))/gi, (found, ...hex: string[]) => {
+      const code = Number.parseInt(hex[0] ?? hex[1] ?? hex[2] ?? '', 16)
+      return code <= 0x10ffff ? String.fromCodePoint(code) : found
+    })
+}
+
+/** A line of the first level that a reader of YAML could take for another key than it seems, such as an escaped "hooks". */
+function oddLine(head: readonly string[], start: number): Odd | undefined {
+  if (!/^---\s*(?:#.*)?$/.test(head[start] ?? '')) return new Odd(start + 1, 'text stands behind "---"')
+  let isFirst = true
+  for (const [i, line] of head.entries()) {
+    if (i <= start || /^\s*(?:#|$)/.test(line)) continue
+    if (isFirst && line.startsWith(' ')) return new Odd(i + 1, 'the first key is indented')
+    isFirst = false
+    if (/^hooks?\s*:/i.test(line.replace(/["']/g, '')) && !HOOKS.test(line))
+      return new Odd(i + 1, `${said(line)} is not "hooks:"`)
+    if (!PLAIN_LINE.test(line)) return new Odd(i + 1, `${said(line)} is not KEY: VALUE`)
+  }
+  return undefined
+}
+
+/** `key:`, part of a value, an item of a list, or the end of a list in brackets. */
+const PLAIN_LINE = /^(?: |[A-Za-z_][\w. -]*:(?:\s|$)|(?:"[^"\\]*"|'[^']*') *:(?:\s|$)|-\s|[\]}]\s*$)/
+
+function said(line: string): string {
+  return JSON.stringify(line.slice(0, 60))
+}
+
+/** A second document right behind the first one, which no agent reads. */
+function inSecond(lines: readonly string[], end: number): ReturnType<typeof problemOf> | undefined {
+  const next = endOf(lines, end)
+  const second = lines.slice(0, next ?? 0)
+  const at = second.findIndex((line, i) => i > end && HOOKS.test(unescaped(line)))
+  if (at < 0 || oddLine([...second.slice(0, end), '---', ...second.slice(end + 1)], end)) return undefined
+  return problemOf(new Odd(at + 1, 'they stand in a second document, behind the front matter'))
+}
+
+/** `key:`, `"key":`, `'key':` and what is behind it. Takes linear time, as everything here must: a stranger wrote the text. */
+const KEY =
+  /^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s\-?:,[\]{}#&*!|>'"%@`](?:[^:#]*[^:#\s])?|-[^\s:#]+)\s*:(?:\s+(.*))?$/
 
 const DEEPEST = 20
 
@@ -66,8 +130,8 @@ class Reader {
   constructor(lines: readonly string[], at: number) {
     this.#lines = lines.map((line, i) => {
       const text = line.trimEnd()
-      const indent = text.length - text.trimStart().length
-      return { number: i + 1, indent, text: text.trimStart(), whole: line.slice(indent) }
+      const indent = text.search(/[^ ]|$/)
+      return { number: i + 1, indent, text: text.slice(indent), whole: line.slice(indent) }
     })
     this.#at = at
   }
@@ -78,9 +142,10 @@ class Reader {
 
   /** The next line that is neither blank nor a comment. */
   #next(): Line | undefined {
-    while (this.#at < this.#lines.length && /^(?:#|$)/.test(this.#lines[this.#at]?.text ?? '')) this.#at++
+    while (this.#at < this.#lines.length && /^\s*(?:#|$)/.test(this.#lines[this.#at]?.text ?? '')) this.#at++
     const line = this.#lines[this.#at]
-    if (line && /^\s*\t/.test(line.text)) throw new Odd(line.number, 'a tab stands where blanks should')
+    if (line && /^\s/.test(line.text))
+      throw new Odd(line.number, 'a tab or another character stands where blanks should')
     return line
   }
 
@@ -94,22 +159,21 @@ class Reader {
   }
 
   #mapping(indent: number, depth: number): Node {
-    const entries: (readonly [string, Node])[] = []
+    const entries = new Map<string, Node>()
     const first = this.#next() as Line
     for (let line = this.#next(); line && line.indent >= indent; line = this.#next()) {
       const [, key, rest = ''] = KEY.exec(line.text) ?? []
       if (line.indent > indent) throw new Odd(line.number, 'it is indented more than the line above')
       if (key === undefined) {
         if (isItem(line)) break
-        throw new Odd(line.number, `${JSON.stringify(line.text.slice(0, 60))} is not KEY: VALUE`)
+        throw new Odd(line.number, `${said(line.text)} is not KEY: VALUE`)
       }
       const name = String(scalarOf(key, line.number))
-      if (entries.some(([one]) => one === name))
-        throw new Odd(line.number, `${JSON.stringify(name)} is there twice`)
+      if (entries.has(name)) throw new Odd(line.number, `${JSON.stringify(name)} is there twice`)
       this.#at++
-      entries.push([name, this.#value(rest, line, indent, depth)])
+      entries.set(name, this.#value(rest, line, indent, depth))
     }
-    return { line: first.number, entries }
+    return { line: first.number, entries: [...entries] }
   }
 
   #sequence(indent: number, depth: number): Node {
@@ -171,8 +235,9 @@ class Reader {
       if (one.indent < indent || one.indent <= parent) break
       texts.push(' '.repeat(one.indent - indent) + one.whole)
     }
-    const body = texts.join('\n').replace(/\n*$/, '')
-    const blanks = texts.length - body.split('\n').length
+    const used = texts.findLastIndex((one) => one !== '') + 1
+    const body = texts.slice(0, used).join('\n')
+    const blanks = texts.length - used
     const text = style === '|' ? body : folded(body)
     if (chomp === '-' || body === '') return text
     return text + '\n'.repeat(chomp === '+' ? blanks + 1 : 1)
@@ -199,7 +264,8 @@ function scalarOf(raw: string, line: number): Scalar {
     return inner.replaceAll("''", "'")
   }
   if (/^[&*!%@`[\]{},]/.test(text)) {
-    throw new Odd(line, `${JSON.stringify(text.slice(0, 60))} begins with ${text[0]}; put it in quotes`)
+    const todo = /^[[{]/.test(text) ? 'write it line by line' : 'put it in quotes'
+    throw new Odd(line, `${said(text)} begins with ${text[0]}; ${todo}`)
   }
   const plain = text.replace(/\s#.*$/, '').trimEnd()
   if (/:(?:\s|$)/.test(plain)) throw new Odd(line, 'a value with ": " in it must be in quotes')

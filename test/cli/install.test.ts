@@ -73,7 +73,32 @@ describe('carabiner install', () => {
     const fired = await project.call(['fire', 'PreToolUse'], { input: BASH })
     expect(fired.code).toBe(2)
     expect(fired.stdout).toMatch(/in \S*copies\S*\/plan\/skills\/plan/)
+    const hidden = hooks.replace('hooks:', '"\\x68ooks":')
+    project.file('.amplifier/hooks/plan/skills/plan/SKILL.md', `---\nname: plan\n${hidden}---\n`)
+    expect((await project.call(['fire', 'PreToolUse'], { input: BASH })).code).toBe(2)
+    const listed = await project.call(['list'])
+    expect(listed.code).toBe(1)
+    expect(listed.stdout + listed.stderr).toMatch(/SKILL\.md:3/)
   })
+
+  it.each(['skills/plan/SKILL.md', 'skills/deep/er/SKILL.md', 'agents/a.md', 'commands/b/c.md'])(
+    'P3: says that hooks in %s are not run, or why they cannot be read',
+    async (path) => {
+      const head =
+        '---\nHOOKS\n  Stop:\n    - hooks:\n        - type: command\n          command: exit\n---\n'
+      const shown = async (key: string) => {
+        project.file(`../guard/${path}`, head.replace('HOOKS', key))
+        return (await project.call(['install', '../guard'])).stdout.replace(/\n *┆ /g, '')
+      }
+      const isRead = path === 'skills/plan/SKILL.md'
+      const why = 'Its front matter has hooks that only an agent would run'
+      if (isRead) expect(await shown('hooks:')).not.toContain('front matter')
+      else expect(await shown('hooks:')).toContain(why)
+      expect(await shown('"\\x68ooks":')).toMatch(
+        /Its front matter has hooks that cannot be read: .* \S+\.md:2/,
+      )
+    },
+  )
 
   it('P7: shows all of a long review in the pager, and asks afterwards; not with one of the project', async () => {
     project.file('../guard/guard.sh', `#!/bin/sh\n${'true\n'.repeat(200)}`, 0o755)

@@ -63,7 +63,7 @@ hooks:
 
 const read = (text: string) => {
   const found = hooksInSkill(text)
-  if (!found || 'problem' in found) return found
+  if (found?.json === undefined) return found
   return { value: JSON.parse(found.json), json: found.json }
 }
 
@@ -108,8 +108,12 @@ describe('P3: the front matter of a skill', () => {
 
   it.each([
     ['no front matter', '# Plan\n\nhooks:\n  Stop: x\n'],
-    ['front matter that does not end', '---\nhooks:\n  Stop: x\n'],
+    ['front matter that does not end', '---\nStop: x\n'],
     ['none in it', '---\nname: x\ndescription: hooks: none\n---\n'],
+    ['the word in a list in brackets', '---\nallowed-tools: [\n  "hooks",\n]\n---\n'],
+    ['the word in a text', '---\ndescription: >\n  hooks: none\n\n  hooks\n# hooks\n---\nbody\n---\n'],
+    ['an odd line, and not the word', '---\n*x : {a: b}\n---\n'],
+    ['an example in the body', '---\nname: x\n---\n# Use\nLike this:\n---\nhooks:\n  Stop: []\n---\n'],
   ])('is none with %s', (_, text) => {
     expect(hooksInSkill(text)).toBeUndefined()
   })
@@ -127,9 +131,74 @@ describe('P3: the front matter of a skill', () => {
     ['a strange block', 'Stop: |2x', 3, /write "\|"/],
     ['an unknown escape', 'Stop: "\\q"', 3, /escape/],
     ['a line that is nothing', 'Stop:\n  nothing', 4, /KEY: VALUE/],
+    ['another blank', 'Stop:\n  \u00a0- hooks: []', 4, /blanks/],
   ])('is refused with %s, and its line is named', (_, body, line, said) => {
     const found = hooksInSkill(`---\nhooks:\n  ${body}\n---\n`)
     expect(found).toMatchObject({ line, problem: expect.stringMatching(said) })
+  })
+
+  const BODY = '  Stop:\n    - hooks:\n        - type: command\n          command: exit 2\n'
+  const FLOW = '{Stop: [{hooks: [{type: command, command: exit 2}]}]}'
+  it.each([
+    ['an escaped key', `---\n"\\x68ooks":\n${BODY}---\n`, 2],
+    ['a key with \\u', `---\n"hoo\\u006bs":\n${BODY}---\n`, 2],
+    ['a key with \\U', `---\n"hoo\\U0000006bs":\n${BODY}---\n`, 2],
+    ['a key on two lines', `---\n? "ho\\\n  oks"\n:\n${BODY}---\n`, 2],
+    ['a flow', `---\n{name: s, hooks: ${FLOW}}\n---\n`, 2],
+    ['a flow behind the mark', `--- {hooks: ${FLOW}}\n---\n`, 1],
+    ['a flow as value', `---\nhooks: ${FLOW}\n---\n`, 2],
+    ['a key with a question mark', `---\nname: s\n? hooks\n:\n${BODY}---\n`, 3],
+    ['a tag', `---\n!!str hooks:\n${BODY}---\n`, 2],
+    ['an anchor', `---\n&a hooks:\n${BODY}---\n`, 2],
+    ['an alias', `---\nname: &a hooks\n*a :\n${BODY}---\n`, 3],
+    ['a merge key', `---\nx: &h\n  hooks: ${FLOW}\n<<: *h\n---\n`, 4],
+    ['a quoted key without a blank', `---\n"hooks":${FLOW}\n---\n`, 2],
+    ['indented keys', `---\n  name: s\n  hooks:\n  ${BODY.replaceAll('\n', '\n  ')}\n---\n`, 2],
+    ['a tab before the key', `---\nname: s\n\thooks:\n${BODY}---\n`, 3],
+    ['a byte order mark before the key', `---\nname: s\n\uFEFFhooks:\n${BODY}---\n`, 3],
+    ['a capital', `---\nHooks:\n${BODY}---\n`, 2],
+    ['one hook', `---\nhook:\n${BODY}---\n`, 2],
+    ['no end', `---\nhooks:\n${BODY}`, 7],
+    ['a document that ended before', `---\nname: s\n...\nhooks:\n${BODY}---\n`, 3],
+    ['a second document', `---\nname: s\n---\nhooks:\n${BODY}---\n`, 4],
+    ['a first document that is empty', `---\n---\nname: s\nhooks:\n${BODY}---\n`, 4],
+    ['UTF-16', `\uFFFD\uFFFD${[...`---\nhooks:\n${BODY}---\n`].join('\0')}\0`, 1],
+  ])('is refused with hooks behind %s, and its line is named', (_, text, line) => {
+    expect(hooksInSkill(text)).toMatchObject({ line, problem: expect.stringContaining('cannot be read') })
+  })
+
+  it.each([
+    ['a byte order mark', `\uFEFF---\nhooks:\n${BODY}---\n`],
+    ['CRLF', `---\nhooks:\n${BODY}---\n`.replaceAll('\n', '\r\n')],
+    ['CR', `---\nhooks:\n${BODY}---\n`.replaceAll('\n', '\r')],
+    ['a blank line first', `\n---\nhooks:\n${BODY}---\n`],
+    ['comments behind the marks', `--- # a\nhooks:\n${BODY}--- # b\n`],
+    ['another end', `---\nhooks:\n${BODY}...\nbody\n`],
+    ['a tab behind the key', `---\nhooks:\t\n${BODY}---\n`],
+  ])('is read with %s', (_, text) => {
+    const hooks = { Stop: [{ hooks: [{ type: 'command', command: 'exit 2' }] }] }
+    expect(read(text)).toMatchObject({ value: { hooks } })
+    expect(hooksInSkill(text)).not.toHaveProperty('problem')
+  })
+
+  it('is read beside a line that could hide a second "hooks", which is told', () => {
+    expect(hooksInSkill(`---\nhooks:\n${BODY}"hoo\\x6bs": {}\n---\n`)).toMatchObject({
+      json: expect.stringContaining('exit 2'),
+      problem: expect.stringContaining('KEY: VALUE'),
+      line: 7,
+    })
+  })
+
+  it('takes no longer than its length, whatever it holds', () => {
+    const size = 100_000
+    for (const text of [
+      `  a${' '.repeat(size)}b`,
+      `  Stop: |\n    a${'\n'.repeat(size)}    b`,
+      Array.from({ length: size / 8 }, (_, i) => `  k${i}:`).join('\n'),
+      `a${' '.repeat(size)}b`,
+      `"a"${' '.repeat(size)}b`,
+    ])
+      expect(hooksInSkill(`---\nhooks:\n${text}\n---\n`)).toBeDefined()
   })
 
   it('never throws, whatever it holds', () => {

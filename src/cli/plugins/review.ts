@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import type { ConfiguredHook } from '../../config/configured-hook.js'
 import { loadConfig, loadSkills } from '../../config/load.js'
+import { hooksInSkill } from '../../config/skill-hooks.js'
 import { TrustGate } from '../../config/trust-gate.js'
 import { unitsOf } from '../../config/units.js'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
@@ -15,8 +16,8 @@ import { pluginsDir, type Target } from '../../plugins/target.js'
 import { kindOf } from '../../runners/kinds.js'
 import type { Expectation } from '../../trust/expectation.js'
 import { preTrusted } from '../../trust/pre-trusted.js'
-import type { Difference } from '../../trust/review.js'
-import { risksOf } from '../../trust/risks.js'
+import type { Difference, Review } from '../../trust/review.js'
+import { type RiskNote, risksOf } from '../../trust/risks.js'
 import { type TrustStore, trustStore } from '../../trust/trust-store.js'
 import { isExecutable, type Unit } from '../../trust/unit.js'
 import { unseenCode } from '../../trust/unseen-code.js'
@@ -69,17 +70,31 @@ function openStore(places: Places): TrustStore {
 
 export function show({ store, units }: Units, unit: Unit): Shown {
   const standing = store.standingOf(unit)
-  const passthrough = passthroughOf(units.get(unit) ?? [])
+  const hooks = units.get(unit) ?? []
+  const passthrough = passthroughOf(hooks)
   const why = standing.state === 'trusted' ? undefined : standing.why
   const known = { unit, passthrough, state: standing.state, why }
   try {
     const review = store.look(unit)
-    return { ...known, review, risks: risksOf(review), problems: review.problems }
+    return { ...known, review, risks: remarksOn(review, hooks), problems: review.problems }
   } catch (error) {
     const todo = 'look at that folder, or set CARABINER_HOME to another one'
     const problem = `What you trust cannot be read (${textOf(error)}); ${todo}.`
     return { ...known, review: undefined, risks: [], problems: [problem] }
   }
+}
+
+/** Above all, hooks in the front matter of skills, agents and commands that an agent may run and that we do not. */
+function remarksOn(review: Review, hooks: readonly ConfiguredHook[]): readonly RiskNote[] {
+  const read = new Set(hooks.map(({ hook }) => hook.origin.file))
+  const unread = review.files.flatMap(({ path, text }): RiskNote[] => {
+    const found = /\.md$/i.test(path) && text !== undefined ? hooksInSkill(text) : undefined
+    if (!found || (found.problem === undefined && read.has(join(review.unit.path, path)))) return []
+    const why = found.problem ?? 'has hooks that only an agent would run; put gates into hooks/hooks.json'
+    const line = found.line === undefined ? {} : { line: found.line }
+    return [{ kind: 'unseen', where: path, text: `Its front matter ${why}.`, ...line }]
+  })
+  return [...unread, ...risksOf(review)]
 }
 
 function passthroughOf(hooks: readonly ConfiguredHook[]): Shown['passthrough'] {
@@ -109,7 +124,7 @@ export function shownPlugin(
     state: update ? 'modified' : 'untrusted',
     why: isUnpinned ? `${originOf(entry)}, ${UNPINNED}` : originOf(entry),
     review,
-    risks: risksOf(read),
+    risks: remarksOn(read, staged.hooks),
     problems: read.problems,
   }
 }

@@ -1,7 +1,7 @@
 // Patterns of rules: with `*` over text, over commands and over paths. No pattern can make matching explode.
 
 import type { ShellReading } from './shell-reading.js'
-import { OPEN, type SimpleCommand } from './simple-command.js'
+import { nameOf, OPEN, type SimpleCommand } from './simple-command.js'
 
 /** A pattern cut at its stars. `\*` is a literal star, `\\` a backslash. */
 export type Pieces = readonly string[]
@@ -48,12 +48,14 @@ export function mayFit(pieces: Pieces, shape: string): boolean {
   for (let i = 0; i < shape.length; i++) {
     const next = new Uint8Array(pattern.length + 1)
     const open = shape[i] === OPEN
+    const within = shape[i] === WITHIN
     for (let j = 0; j <= pattern.length; j++) {
       if (!reached[j]) continue
       if (open) {
         next.fill(1, j)
         break
       }
+      if (within) next.fill(1, j, endOfWord(pattern, j) + 1)
       if (pattern[j] === OPEN) next[j] = 1
       else if (pattern[j] === shape[i]) next[j + 1] = 1
     }
@@ -61,6 +63,14 @@ export function mayFit(pieces: Pieces, shape: string): boolean {
     reached = next
   }
   return reached[pattern.length] === 1
+}
+
+/** Stands for unknown text without a space. */
+const WITHIN = '\u0001'
+
+function endOfWord(pattern: string, from: number): number {
+  const space = pattern.indexOf(' ', from)
+  return space < 0 ? pattern.length : space
 }
 
 /** A star may match nothing. */
@@ -85,7 +95,9 @@ export function commandPattern(pattern: string): CommandPattern {
   return ({ commands, unknown, beyond, expands, heredoc, source }) => {
     // As observed: Claude Code looks no further where the shell expands, and not at all into syntax it does not take apart.
     if (unknown || beyond || heredoc || (beyondName && expands)) return true
-    for (const command of commands) if (matches(command)) return true
+    // An alias puts its own words in front of others.
+    for (const command of commands)
+      if (matches(command) || (beyondName && command.name === 'alias')) return true
     return lines?.some((form) => fits(form, inOneLine(source))) ?? false
   }
 }
@@ -99,20 +111,26 @@ function unescaped(pattern: string): string {
 const NAME_ONLY = /^(?:[^\s*\\]+ ?\*|\*)$/
 
 /** `git *` also means `git` alone. */
+function formTexts(text: string): readonly string[] {
+  return text.endsWith(' *') ? [text, text.slice(0, -2)] : [text]
+}
+
 function formsOf(text: string): readonly Pieces[] {
-  const forms = [piecesOf(text)]
-  if (text.endsWith(' *')) forms.push(piecesOf(text.slice(0, -2)))
-  return forms
+  return formTexts(text).map(piecesOf)
 }
 
 function commandMatcher(text: string): (command: SimpleCommand) => boolean {
   const forms = formsOf(text)
+  const loose = looseForms(text)
+  // Quotes, assignments and redirections in a pattern refer to the text as written.
+  const asWritten = /["'=<>]/.test(text)
   // Most commands begin differently. This can be seen without writing them out.
   const [head = ''] = (forms[0]?.[0] ?? '').split(' ')
-  const anyOf = NAME_ONLY.test(text) && text.endsWith(' *') ? head : undefined
+  const anyOf = NAME_ONLY.test(text) && text.endsWith(' *') ? nameOf(head) : undefined
   return (command) => {
     if (command.name === anyOf) return true
-    return command.beginsWith(head) && fitsCommand(forms, command)
+    if (!command.beginsWith(head) && !command.name.startsWith(nameOf(head))) return false
+    return fitsCommand(forms, command) || fitsLoosely(loose, command, asWritten)
   }
 }
 
@@ -125,9 +143,41 @@ function fitsCommand(forms: readonly Pieces[], command: SimpleCommand): boolean 
     if (forms.some((form) => test(form, bare))) return true
   }
   if (source === undefined || source === shape) return false
-  // Quotes, assignments and redirections in a pattern refer to the text as written.
   const line = inOneLine(source)
   return line !== shape && forms.some((form) => fits(form, line))
+}
+
+// Options before a subcommand differ from program to program, so any words may stand between those of a pattern. Both sides
+// have two spaces between words: what is between two words of the pattern then begins and ends with whole words.
+
+/** `git push *` as `git * push *`, with the program's name instead of its path. */
+function looseForms(text: string): readonly Pieces[] {
+  return formTexts(text).map((form) => {
+    const [program = '', ...rest] = form.split(' ')
+    return piecesOf([nameOf(program), ...rest].join(' * '))
+  })
+}
+
+function fitsLoosely(forms: readonly Pieces[], command: SimpleCommand, asWritten: boolean): boolean {
+  const [, ...rest] = command.shapes
+  const isBehindOptions = rest[0]?.startsWith('-') === true
+  const words = rest.map((word) => looseWord(word, isBehindOptions))
+  const text = [command.name, ...words].join('  ')
+  const test = command.dynamic ? mayFit : fits
+  if (forms.some((form) => test(form, text))) return true
+  if (!asWritten || command.source === undefined) return false
+  const line = inOneLine(command.source).replaceAll(' ', '  ')
+  return forms.some((form) => fits(form, line))
+}
+
+/** A blank inside a word does not separate words. */
+const BLANK = '\t'
+
+function looseWord(word: string, isBehindOptions: boolean): string {
+  // Behind options it may be the subcommand. In `git add *` it is not.
+  if (word === OPEN) return isBehindOptions ? OPEN : BLANK
+  // The value may be the word: `-c alias.p=push`.
+  return word.replaceAll(' ', BLANK).replaceAll(OPEN, WITHIN).replaceAll('=', '=  ')
 }
 
 function inOneLine(source: string): string {

@@ -5,7 +5,7 @@ import type { Assignment, Command, HereDoc, Redirection, Word, WordPart } from '
 export class SimpleCommand {
   /** The program as written. */
   readonly program: string
-  /** The program without its folder: `git` for `/usr/bin/git`. */
+  /** The program without its folder: `git` for `/usr/bin/git`, and for `git.exe`, which WSL starts. */
   readonly name: string
   readonly #given: Command | readonly ShellWord[] | undefined
   readonly #script: string | undefined
@@ -13,9 +13,8 @@ export class SimpleCommand {
 
   /** From a node of a script, from the words that another command runs, or from a whole script of plain words. */
   constructor(program: string, given: Command | readonly ShellWord[] | undefined, script?: string) {
-    const slash = program.lastIndexOf('/')
     this.program = program
-    this.name = slash < 0 ? program : program.slice(slash + 1)
+    this.name = nameOf(program)
     this.#given = given
     this.#script = script
   }
@@ -26,6 +25,13 @@ export class SimpleCommand {
     if (given === undefined) return this.#script?.split(' ') ?? []
     const words = 'type' in given ? wordsOf(given) : given.filter((word) => word !== MORE)
     return words.map(({ text }) => text)
+  }
+
+  /** The same with OPEN for dynamic parts. */
+  get shapes(): readonly string[] {
+    const given = this.#given
+    if (given === undefined) return this.words
+    return ('type' in given ? wordsOf(given) : given).map(({ shape }) => shape)
   }
 
   /** Whether a word depends on the running shell: a variable, a substitution, a glob, more arguments. */
@@ -52,6 +58,13 @@ export class SimpleCommand {
     if (this.#script === undefined || given === undefined || !('type' in given)) return false
     return this.#script.startsWith(text, given.pos)
   }
+}
+
+/** A pattern may have a star, which can be a folder too. */
+export function nameOf(program: string): string {
+  const name = program.slice(program.lastIndexOf('/') + 1)
+  if (name.includes('*')) return program
+  return name.length > 4 && name.endsWith('.exe') ? name.slice(0, -4) : name
 }
 
 export function wordsOf({ name, args }: Command): readonly ShellWord[] {

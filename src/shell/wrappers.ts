@@ -33,6 +33,12 @@ const BEFORE: Readonly<Record<string, Options>> = {
   setsid: { flags: 'cfw', longFlags: ['--ctty', '--fork', '--wait'] },
   stdbuf: { valued: 'ioe', long: ['--input', '--output', '--error'] },
   strace: { flags: 'cCdDfFhikqrtTvVxyYzZ', valued: 'abeEIoOpPsSuUX' },
+  'systemd-run': {
+    flags: 'dGPqrSt',
+    valued: 'EHMpuU',
+    long: ['--host', '--machine', '--property', '--setenv', '--slice', '--uid', '--unit'],
+    longFlags: ['--collect', '--pipe', '--pty', '--quiet', '--scope', '--shell', '--user', '--wait'],
+  },
   taskset: { flags: 'ac', operands: 1, longFlags: ['--all-tasks', '--cpu-list'] },
   time: { flags: 'apqvV', valued: 'fo', long: ['--format', '--output'], longFlags: ['--portability'] },
   timeout: {

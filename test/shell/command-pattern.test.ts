@@ -50,7 +50,66 @@ table('matches', true, [
   ['echo \\\\', "echo '\\'"],
 ])
 
+/** Ways to write the same call, `@` for the program and `+` for what follows it. */
+const WAYS = [
+  ...['@ +', '/usr/bin/@ +', './@ +', '@.exe +', '"@" +', "'@' +", '@ -C x +', '@ -c a=b +', '@ --dir=x +'],
+  ...['@ --dir x +', '@ -v --dir "a b" -q +', '@ \\\n +', 'X=1 @ -x +', 'env X=1 @ -x +', 'command @ -x +'],
+  ...['sudo -u root @ -x +', 'xargs @ -x +', 'nice -n 5 @ -x +', "bash -c '@ -x +'", 'eval "@ -x +"'],
+  ...['systemd-run --user @ -x +', 'echo "$(@ -x +)"', 'true && @ -x + | cat', 'x=@; $x -x +', '$(echo @) +'],
+  ...['alias a=@; a +', '@ -x $(echo x) +', '@ >out -x +', 'if true; then @ -x +; fi'],
+]
+
+describe('words of a pattern, with others between them', () => {
+  const CALLS = [
+    ['git push *', 'git', 'push origin'],
+    ['git push', 'git', 'push'],
+    ['git push:*', 'git', 'push'],
+    ['git push * --force', 'git', 'push origin --force'],
+    ['git push*--force*', 'git', 'push origin --force-with-lease'],
+    ['docker compose up *', 'docker', 'compose -f x.yml up -d'],
+    ['kubectl delete *', 'kubectl', 'delete pod x'],
+    ['npm run build', 'npm', 'run -s build'],
+    ['rm -rf *', 'rm', '-v -rf x'],
+    ['/usr/bin/git push *', 'git', 'push origin'],
+    ['./deploy.sh prod *', 'deploy.sh', 'prod now'],
+  ] as const
+  const rows = CALLS.flatMap(([pattern, program, rest]) =>
+    WAYS.map((way) => [pattern, way.replaceAll('@', program).replaceAll('+', rest)] as const),
+  )
+  it.each(rows)('%j: %j', (pattern, command) => expect(matches(pattern, command)).toBe(true))
+
+  it('hold for any words in between', () => {
+    const word = fc.stringMatching(/^[-a-z=./]{1,6}$/)
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 4 }), fc.array(word, { maxLength: 3 }), (between, after) => {
+        const command = ['git', ...between, 'push', ...after].join(' ')
+        expect([command, matches('git push *', command)]).toEqual([command, true])
+      }),
+    )
+  })
+})
+
+table('matches other forms', true, [
+  ['git push *', 'git -c alias.p=push p x'],
+  ['git push *', 'git -C x pu*'],
+  ['git push *', 'echo push | xargs git -C x'],
+  ['git commit -m "*', 'git -C x commit -m "a"'],
+  ['npm test > *', 'npm -s test > out.txt'],
+  ['./deploy.sh *', 'sh deploy.sh prod'],
+])
+
 table('does not match', false, [
+  ['git push *', 'git commit -m "do not push yet"'],
+  ['git push *', "git -C x commit -m 'push'ed"],
+  ['git push *', 'gitk -x push'],
+  ['git push *', 'git -C x pull'],
+  ['git push *', 'git add *'],
+  ['git push *', 'ls | xargs git add'],
+  ['git push *', 'git stash; echo push'],
+  ['git push *', 'git log --grep=pushed'],
+  ['npm test', 'npm -s test x'],
+  ['rm *', 'git rm x'],
+  ['./deploy.sh *', 'cat deploy.sh'],
   ['git *', 'ls'],
   ['git *', 'gitk'],
   ['git *', 'Git status'],

@@ -84,8 +84,13 @@ async function ask(
   }
 }
 
-function replyOf({ option, reason, by }: Taken): Reply {
-  return { option, by, ...(reason !== undefined && { reason }) }
+function replyOf({ option, reason, by, proof }: Taken): Reply {
+  return {
+    option,
+    by,
+    ...(reason !== undefined && { reason }),
+    ...(proof !== undefined && { proof }),
+  }
 }
 
 function howToAnswer({ id, expires }: Raised): string {

@@ -8,13 +8,14 @@ import { canonicalJson, type Data } from '../core/base/json.js'
 import { makePrivate } from './folder.js'
 import { nonce } from './nonce.js'
 import { checkOwnFolder, linkUnlessThere, readOwn, removeIfThere } from './plain-file.js'
+import { adviceOn } from './versioned-file.js'
 
 const KEY = /^[0-9a-f]{64}\n$/
 const KEY_BYTES = 32
 const FOR_OTHERS = 0o077
 
 /** A seal of one kind never fits another: an answer that was used cannot pass for a new one. */
-export type Sealed = 'question' | 'answer' | 'used' | 'grant' | 'clock'
+export type Sealed = 'question' | 'answer' | 'used' | 'always' | 'grant'
 
 export class Seal {
   readonly #key: Buffer
@@ -22,7 +23,17 @@ export class Seal {
   /** Makes the key when it is first needed. Throws if others may know it. */
   constructor(dataDir: string) {
     const path = keyPath(dataDir)
-    this.#key = readKey(path) ?? makeKey(path)
+    try {
+      this.#key = readKey(path) ?? makeKey(path)
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === undefined) throw error
+      const todo = adviceOn(code, 'written')
+      throw new Error(
+        `the key that decisions are sealed with, ${path}, cannot be read or made: ${textOf(error)}${todo && `; ${todo}`}`,
+        { cause: error },
+      )
+    }
   }
 
   of(what: Sealed, fields: Data): string {
@@ -32,6 +43,16 @@ export class Seal {
   isGenuine(what: Sealed, fields: Data, code: string): boolean {
     const [given, right] = [Buffer.from(code), Buffer.from(this.of(what, fields))]
     return given.length === right.length && timingSafeEqual(given, right)
+  }
+
+  /** Says that a person always allows the call with this digest. It can be shown until then, ISO-8601. */
+  proof(digest: string, until: string): string {
+    return `${until} ${this.of('always', { digest, until })}`
+  }
+
+  isProven(digest: string, proof: string, now: number): boolean {
+    const [until = '', code = ''] = proof.split(' ')
+    return this.isGenuine('always', { digest, until }, code) && now < Date.parse(until)
   }
 }
 
@@ -47,7 +68,7 @@ function readKey(path: string): Buffer | undefined {
   const problem = 'problem' in read ? read.problem : (knownIn(stats) ?? noKeyIn(read.text))
   if (problem === undefined && 'text' in read) return Buffer.from(read.text.trim(), 'hex')
   throw new Error(
-    `the key that approvals are sealed with, ${path}, ${problem}: no approval can be relied on; remove it (a new one is made, and what is open is asked again)`,
+    `the key that decisions are sealed with, ${path}, ${problem}: no approval can be relied on; remove it (a new one is made, and people are asked again)`,
   )
 }
 
@@ -68,16 +89,12 @@ function makeKey(path: string): Buffer {
     makePrivate(folder)
     writeFileSync(draft, `${randomBytes(KEY_BYTES).toString('hex')}\n`, { flag: 'wx', mode: 0o600 })
     linkUnlessThere(draft, path)
-  } catch (error) {
-    throw new Error(`the key that approvals are sealed with cannot be made in ${folder}: ${textOf(error)}`, {
-      cause: error,
-    })
   } finally {
     removeIfThere(draft)
   }
   const key = readKey(path)
   if (key) return key
   throw new Error(
-    `the key that approvals are sealed with, ${path}, was removed as soon as it was made; try again`,
+    `the key that decisions are sealed with, ${path}, was removed as soon as it was made; try again`,
   )
 }

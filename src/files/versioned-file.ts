@@ -40,6 +40,10 @@ export class VersionedFile<T> {
     this.#options = options
   }
 
+  get folder(): string {
+    return this.#options.folder
+  }
+
   /** Makes no folder. A file that cannot be read is moved aside and throws, once; then the value is fresh. */
   load(): T {
     const found = this.#found()
@@ -211,7 +215,8 @@ export class BrokenFile extends Error {}
 
 const ELSEWHERE = 'set CARABINER_HOME to a folder'
 
-function adviceOn(code: string | undefined, done: 'read' | 'written'): string {
+/** What to do about an error of the file system; empty if nothing is known. */
+export function adviceOn(code: string | undefined, done: 'read' | 'written'): string {
   switch (code) {
     case 'ENOSPC':
     case 'EDQUOT':

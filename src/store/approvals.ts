@@ -97,6 +97,8 @@ export interface GivenAnswer {
 /** An answer that counts. */
 export interface Taken extends GivenAnswer {
   readonly decision: 'allow' | 'deny'
+  /** Of an "allow always": lets the store of grants keep it, also in an agent's shell. */
+  readonly proof?: string
 }
 
 export type AnswerResult =

@@ -665,6 +665,34 @@ describe('"Allow always"', () => {
     ])
   })
 
+  test('is on record with who gave it and when, also beside hooks that are still asked', async () => {
+    const { approver } = person({ option: 'Allow always', by: 'ann' }, { option: 'Allow', by: 'ben' })
+    const hooks = await asking({ approver, clock: () => Date.UTC(2030, 0, 1) }, askUser('ok?', ALWAYS))
+    const session = hooks.session()
+    expect((await session.fire('PreToolUse', BASH)).approval?.answer?.grants).toBeUndefined()
+    const [grant] = await hooks.grants()
+    const grants = [{ id: grant?.id, by: 'ann', since: '2030-01-01T00:00:00.000Z' }]
+    expect((await session.fire('PreToolUse', BASH)).approval?.answer).toMatchObject({ by: 'grant', grants })
+    hooks.register('PreToolUse', () => askUser('second?'), { name: 'asker 2' })
+    expect((await session.fire('PreToolUse', BASH)).approval?.answer).toMatchObject({ by: 'ben', grants })
+  })
+
+  test.each([
+    ['none', undefined],
+    ['others', ['Allow', 'Deny']],
+    ['a word that only looks like it', ['Allow once, not always', 'Deny']],
+  ])('does not answer a hook that offers %s now', async (_, approvalOptions) => {
+    const { approver, questions } = person('Allow always', 'Deny')
+    const hooks = await createHooks({ globals: false, approver })
+    let offer: object = ALWAYS
+    hooks.register('PreToolUse', () => askUser('ok?', offer), { name: 'asks' })
+    const session = hooks.session()
+    expect((await session.fire('PreToolUse', BASH)).action).toBe('continue')
+    offer = approvalOptions === undefined ? {} : { approvalOptions }
+    expect((await session.fire('PreToolUse', BASH)).action).toBe('deny')
+    expect(questions).toHaveLength(2)
+  })
+
   test('"Allow" alone makes none', async () => {
     const { approver, questions } = person('Allow')
     const hooks = await asking({ approver }, askUser('ok?', ALWAYS))

@@ -337,12 +337,12 @@ function leftOf(expires: string, now: number): string {
 function grantLines(grants: readonly Grant[], paint: Paint): readonly string[] {
   if (grants.length === 0) return ['nothing is always allowed in this project']
   const rows = columns(
-    grants.map(({ id, tool, event, hook, about = '', created, expires }) => [
+    grants.map(({ id, tool, event, hook, about = '', by, created, expires }) => [
       id.slice(0, 8),
       visibleName(tool || event),
       visible(oneLine(about, 60)),
       visible(oneLine(hook)),
-      `since ${localTime(created)}${expires === undefined ? '' : `, until ${localTime(expires)}`}`,
+      `${by === undefined ? '' : `by ${visibleName(by)} `}since ${localTime(created)}${expires === undefined ? '' : `, until ${localTime(expires)}`}`,
     ]),
   )
   return [

@@ -238,11 +238,16 @@ function hookLines(hook: AuditedHook, paint: Paint): readonly string[] {
 type Asked = NonNullable<Fire['approval']>
 
 function approvalLines({ question, answer }: Asked): readonly string[] {
+  const grants = answer?.grants ?? []
   return [
     ...question.asks.map(({ hook, prompt }) => `  ${hook} asked: ${oneLine(prompt)}`),
     answer === undefined
       ? '  nobody answered'
       : `  ${answer.decision} by ${answer.by} at ${localTime(answer.at)}${answer.reason === undefined ? '' : `: ${oneLine(answer.reason)}`}`,
+    ...grants.map(
+      ({ id, by = 'somebody', since }) =>
+        `  always allowed by ${by} since ${localTime(since)} (grant ${id.slice(0, 8)})`,
+    ),
   ]
 }
 

@@ -145,6 +145,8 @@ export interface ApprovalAnswer {
   readonly at: string
   /** When a grant that it makes ends. */
   readonly expires?: string
+  /** Hooks that were not asked about, because somebody had said "always": which grants, whose, and since when. */
+  readonly grants?: readonly { readonly id: string; readonly by?: string; readonly since: string }[]
 }
 
 /** A question and its answer, if there is one. */

@@ -75,7 +75,8 @@ export interface SessionStore {
   /** The folder for files that the session's hooks write, made on request; absent if nothing outlives the process. */
   folderOf?(session: string, make?: boolean): string
   grants(): MaybePromise<readonly Grant[]>
-  addGrant(grant: Grant): MaybePromise<void>
+  /** `proof`: what the approver gave with the answer. A store may demand it. */
+  addGrant(grant: Grant, proof?: string): MaybePromise<void>
   /** False if there was no such grant. */
   revokeGrant(id: string): MaybePromise<boolean>
 }
@@ -189,8 +190,8 @@ export class GuardedStore implements SessionStore {
     return this.#guard('grants', () => this.#store.grants(), [], listOfGrants)
   }
 
-  addGrant(grant: Grant): MaybePromise<void> {
-    return this.#guard('addGrant', () => this.#store.addGrant(grant), undefined)
+  addGrant(grant: Grant, proof?: string): MaybePromise<void> {
+    return this.#guard('addGrant', () => this.#store.addGrant(grant, proof), undefined)
   }
 
   revokeGrant(id: string): MaybePromise<boolean> {

@@ -27,6 +27,8 @@ export type Reply =
       readonly data?: object
       /** When the grant of an "allow always" ends, ISO-8601. */
       readonly expires?: string
+      /** Shows the store of grants that a person said "always". It is kept nowhere. */
+      readonly proof?: string
     }
 
 /** Nobody has answered yet: the outcome stays `ask_user`, and its reason says what to do to get an answer. */
@@ -50,6 +52,8 @@ export interface Grant {
   readonly digest: string
   /** The beginning of the call's input, without secrets, for lists of grants. */
   readonly about?: string
+  /** Who said "always". */
+  readonly by?: string
   readonly created: string
   readonly expires?: string
 }
@@ -71,11 +75,9 @@ export function questionFor(
   now: number,
 ): Question {
   const timeout = Math.min(...asking.map(({ answer }) => answer.approvalTimeout ?? DEFAULT_TIMEOUT))
-  const offers = asking.map(({ answer }) => optionsOf(answer.approvalOptions))
-  const options = [...new Set(offers.flat())].filter(
-    (option) =>
-      !ALLOWS_ALWAYS.test(option) || offers.every((offer) => offer.some((one) => ALLOWS_ALWAYS.test(one))),
-  )
+  const offers = asking.flatMap(({ answer }) => optionsOf(answer.approvalOptions))
+  const always = asking.every(offersAlways)
+  const options = [...new Set(offers)].filter((option) => always || !ALLOWS_ALWAYS.test(option))
   if (!options.some((option) => /^deny\b/i.test(option))) options.push('Deny')
   const exact = callDigest(event, data)
   const asks = asking.map((one) => ({
@@ -129,7 +131,7 @@ function shownCall(data: Data): Data {
 }
 
 /** A misspelt edit must not approve the call as it was. */
-const REPLY_KEYS: readonly string[] = ['option', 'reason', 'by', 'data', 'expires']
+const REPLY_KEYS: readonly string[] = ['option', 'reason', 'by', 'data', 'expires', 'proof']
 
 /** Options look as a terminal shows them, so that none can pass for another. */
 function optionsOf(given: readonly string[] | undefined): readonly string[] {
@@ -137,12 +139,14 @@ function optionsOf(given: readonly string[] | undefined): readonly string[] {
   return options.filter((option) => option !== '')
 }
 
+interface ReadReply extends ApprovalAnswer {
+  readonly data?: object
+  readonly isOffered: boolean
+  readonly proof?: string
+}
+
 /** Reads a reply. What was not offered is a deny; undefined for what is no reply at all. */
-export function readReply(
-  question: Question,
-  reply: unknown,
-  at: string,
-): (ApprovalAnswer & { readonly data?: object; readonly isOffered: boolean }) | undefined {
+export function readReply(question: Question, reply: unknown, at: string): ReadReply | undefined {
   const given = isObject(reply) ? reply : { option: reply }
   if (typeof given.option !== 'string') return undefined
   if (Object.keys(given).some((key) => !REPLY_KEYS.includes(key))) return undefined
@@ -158,6 +162,7 @@ export function readReply(
     at,
     ...(isObject(given.data) && { data: given.data }),
     ...(typeof given.expires === 'string' && { expires: given.expires }),
+    ...(typeof given.proof === 'string' && { proof: given.proof }),
   }
 }
 
@@ -180,41 +185,49 @@ export function refusalReason(question: Question, answer: ApprovalAnswer): strin
   return `User denied: ${prompt}${because}`
 }
 
-export function grantFor(
-  one: Asking,
-  event: string,
-  data: Data,
-  cwd: string | undefined,
-  now: number,
-  expires?: string,
-): Grant {
-  const about = withoutSecrets(plainText(JSON.stringify(data.tool_input ?? null))).slice(0, LONGEST_ABOUT)
-  const grant = { id: randomUUID(), ...boundTo(one, event, data, cwd), about, created: timestamp(now) }
-  return expires === undefined ? grant : { ...grant, expires }
+/** A call that hooks ask about, where and when. */
+export interface AskedCall {
+  readonly event: string
+  readonly data: Data
+  readonly cwd: string | undefined
+  /** Milliseconds since 1970. */
+  readonly now: number
 }
 
-export function isGranted(
-  grants: readonly Grant[],
-  one: Asking,
-  event: string,
-  data: Data,
-  cwd: string | undefined,
-  now: number,
-): boolean {
-  const bound = boundTo(one, event, data, cwd)
-  return grants.some(
+export function grantFor(one: Asking, asked: AskedCall, { by, expires }: Partial<ApprovalAnswer>): Grant {
+  const { data, now } = asked
+  const about = withoutSecrets(plainText(JSON.stringify(data.tool_input ?? null))).slice(0, LONGEST_ABOUT)
+  return {
+    id: randomUUID(),
+    ...boundTo(one, asked),
+    about,
+    ...(by !== undefined && { by }),
+    created: timestamp(now),
+    ...(expires !== undefined && { expires }),
+  }
+}
+
+/** The grant that answers this hook. One that does not offer "always" now is answered by none. */
+export function grantOf(grants: readonly Grant[], one: Asking, asked: AskedCall): Grant | undefined {
+  if (!offersAlways(one)) return undefined
+  const bound = boundTo(one, asked)
+  return grants.find(
     (grant) =>
       grant.hook === bound.hook &&
       grant.event === bound.event &&
       grant.tool === bound.tool &&
       grant.cwd === bound.cwd &&
       grant.digest === bound.digest &&
-      (grant.expires === undefined || Date.parse(grant.expires) > now),
+      (grant.expires === undefined || Date.parse(grant.expires) > asked.now),
   )
 }
 
+export function offersAlways({ answer }: Asking): boolean {
+  return optionsOf(answer.approvalOptions).some((option) => ALLOWS_ALWAYS.test(option))
+}
+
 /** The directory is the session's: a hook that changes `cwd` does not change where a grant holds. */
-function boundTo({ hook }: Asking, event: string, data: Data, cwd: string | undefined) {
+function boundTo({ hook }: Asking, { event, data, cwd }: AskedCall) {
   return {
     hook: hook.id,
     event,

@@ -12,11 +12,13 @@ import type { Approval, ApprovalAnswer, Question } from '../hooks/outcome.js'
 import {
   ALLOWS_ALWAYS,
   type Approver,
+  type AskedCall,
   type Asking,
   type Grant,
   grantFor,
-  isGranted,
+  grantOf,
   isUnanswered,
+  offersAlways,
   questionFor,
   readReply,
   refusalReason,
@@ -55,7 +57,7 @@ interface AskOptions {
 /** Grants that were given before, and where new ones go. */
 interface GrantStore {
   grants(): MaybePromise<readonly Grant[]>
-  addGrant(grant: Grant): MaybePromise<void>
+  addGrant(grant: Grant, proof?: string): MaybePromise<void>
 }
 
 /** Nobody has answered; `open` says how somebody can. */
@@ -70,6 +72,7 @@ interface Answered {
   readonly reason?: string | undefined
   /** The call was edited. */
   readonly patch?: object | undefined
+  readonly proof?: string | undefined
   /** A PermissionRequest hook ended the turn or the agent. */
   readonly aborts?: Verdict
 }
@@ -94,6 +97,8 @@ class Inquiry {
   readonly #permissions: Judgement[] = []
   readonly #diagnostics: Diagnostic[] = []
   #judgement: Judgement
+  /** The grants that answered hooks of the present call. */
+  #granted: readonly Grant[] = []
   /** An allow that came with an edit. It holds for exactly that call, and for the hooks that had asked. */
   #edited:
     | { readonly answer: ApprovalAnswer; readonly digest: string; readonly hooks: readonly string[] }
@@ -126,7 +131,7 @@ class Inquiry {
         return this.#settled('deny', answered.reason ?? refusalReason(question, answer), { question, answer })
       }
       if (!patch) {
-        await this.#grantIfAlways(answer, open)
+        await this.#grantIfAlways(answer, open, answered.proof)
         return this.#allowed(question, answer)
       }
       const again = await this.#rejudge(patch)
@@ -143,14 +148,14 @@ class Inquiry {
 
   /** Those who ask and have no answer yet, neither a grant nor the allow that came with the last edit. */
   async #unanswered(asking: readonly Asking[]): Promise<readonly Asking[]> {
-    const { kind, event } = this.#judgement
-    const { session, now } = this.#options
+    const { event } = this.#judgement
     const grants = await this.#options.grants.grants()
     const edited = this.#edited?.digest === digestOf(this.#judgement, event) ? this.#edited.hooks : []
-    return asking.filter(
-      (one) =>
-        !edited.includes(one.hook.id) && !isGranted(grants, one, kind.name, event.data, session.cwd, now()),
-    )
+    const call = this.#call()
+    const open = asking.filter(({ hook }) => !edited.includes(hook.id))
+    const granted = new Map(open.map((one) => [one, grantOf(grants, one, call)]))
+    this.#granted = [...granted.values()].filter((grant) => grant !== undefined)
+    return open.filter((one) => granted.get(one) === undefined)
   }
 
   /** Undefined where no PermissionRequest hook has an opinion. */
@@ -194,8 +199,8 @@ class Inquiry {
       if (isUnanswered(reply.given)) return { open: withoutSecrets(plainText(reply.given.unanswered)) }
       const read = readReply(question, reply.given, this.#now())
       if (!read) return this.#noReply()
-      const { data, isOffered, ...answer } = read
-      if (isOffered) return { answer, patch: data }
+      const { data, isOffered, proof, ...answer } = read
+      if (isOffered) return { answer, patch: data, proof }
       const text = notOffered(question, answer)
       this.#diagnostics.push({ code: 'host-failed', text })
       return { answer, reason: `Denied: ${text}` }
@@ -224,18 +229,19 @@ class Inquiry {
     }
   }
 
-  async #grantIfAlways({ option, expires }: ApprovalAnswer, open: readonly Asking[]): Promise<void> {
-    if (!ALLOWS_ALWAYS.test(option ?? '')) return
-    const { kind, event } = this.#judgement
-    const { session, now, grants } = this.#options
-    for (const one of open)
-      await grants.addGrant(grantFor(one, kind.name, event.data, session.cwd, now(), expires))
+  async #grantIfAlways(answer: ApprovalAnswer, open: readonly Asking[], proof?: string): Promise<void> {
+    if (!ALLOWS_ALWAYS.test(answer.option ?? '')) return
+    const call = this.#call()
+    for (const one of open.filter(offersAlways))
+      await this.#options.grants.addGrant(grantFor(one, call, answer), proof)
   }
 
   /** After an allow the next lower verdict stands. */
   #allowed(question: Question, answer: ApprovalAnswer): Settled {
     const action = this.#judgement.merged.response === undefined ? 'continue' : 'respond'
-    return this.#settled(action, answer.reason, { question, answer })
+    const grants = this.#granted.map(({ id, by, created }) => ({ id, ...(by && { by }), since: created }))
+    const whole = grants.length === 0 ? answer : { ...answer, grants }
+    return this.#settled(action, answer.reason, { question, answer: whole })
   }
 
   #settled(action: Verdict, reason: string | undefined, approval?: Approval): Settled {
@@ -247,6 +253,12 @@ class Inquiry {
       diagnostics: this.#diagnostics,
     }
     return approval ? { ...settled, approval } : settled
+  }
+
+  #call(): AskedCall {
+    const { kind, event } = this.#judgement
+    const { session, now } = this.#options
+    return { event: kind.name, data: event.data, cwd: session.cwd, now: now() }
   }
 
   #question(asking: readonly Asking[]): Question {

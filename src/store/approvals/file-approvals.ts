@@ -2,7 +2,6 @@
 
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
-import { grantDigest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { type Check, checkOptions, isFlag, isFunction, isText } from '../../core/base/options.js'
 import { nearest } from '../../core/base/text.js'
@@ -28,7 +27,6 @@ import {
   type WaitOptions,
   type Watching,
 } from '../approvals.js'
-import { tookAlways } from '../given-always.js'
 import { isId, type Listed, QuestionIndex, readId } from './question-index.js'
 import { Shelf, type ShelfPlace } from './shelf.js'
 import { isNewer } from './stored-question.js'
@@ -151,8 +149,8 @@ export class FileApprovals implements Approvals {
       const effect = effectOf(question, answer.option)
       if (effect === 'deny') return { ...answer, decision: 'deny' }
       if (!shelf.useUp(pending)) continue
-      if (effect === 'always') tookAlways(grantDigest(question.event, question.call))
-      return { ...answer, decision: 'allow' }
+      const proof = effect === 'always' ? shelf.proofOf(pending) : undefined
+      return { ...answer, decision: 'allow', ...(proof !== undefined && { proof }) }
     }
     return undefined
   }

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { grantDigest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { timestamp } from '../../core/base/time.js'
 import type { Question } from '../../core/hooks/outcome.js'
@@ -89,6 +90,11 @@ export class Shelf {
   /** True for exactly one of all callers. */
   useUp(pending: Pending): boolean {
     return useUp(this.folderOf(pending.id), pending, this.#seal())
+  }
+
+  /** Shows the store of grants that a person said "always" to this question. */
+  proofOf({ question: { event, call }, expires }: Pending): string {
+    return this.#seal().proof(grantDigest(event, call), expires)
   }
 
   /** The first of these questions that is open, and fits. */

@@ -3,6 +3,7 @@
 import { join, resolve, sep } from 'node:path'
 import { digest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
+import type { Data } from '../../core/base/json.js'
 import { checkOptions, isFlag, isFunction, isText } from '../../core/base/options.js'
 import { FRESH_STATE, type SessionState } from '../../core/session/session-store.js'
 import type { Grant } from '../../core/verdict/approval.js'
@@ -11,9 +12,9 @@ import { discard, makePrivate } from '../../files/folder.js'
 import { dataHome, stateHome } from '../../files/homes.js'
 import { keepText } from '../../files/kept-texts.js'
 import { isOver, momentIn } from '../../files/moment.js'
+import { Seal } from '../../files/seal.js'
 import { VersionedFile } from '../../files/versioned-file.js'
 import { isInProject } from '../../files/within.js'
-import { wasAlwaysTaken } from '../given-always.js'
 import type { Sessions } from '../sessions.js'
 import { type StoredGrant, storedGrants, storedState } from './stored-state.js'
 import { sweep } from './sweep.js'
@@ -30,7 +31,7 @@ export interface FileStoreOptions {
    * `carabiner fire` and every other one they do not exist. Default false.
    */
   readonly answersOwnQuestions?: boolean
-  /** Told about old sessions that cannot be removed; default: a process warning. */
+  /** Told about old sessions that cannot be removed, and grants that no person gave; default: a process warning. */
   readonly onTrouble?: (text: string) => void
   /** Gets the work that nobody has to wait for, removing old sessions; default: `setImmediate`. */
   readonly later?: (work: () => void) => void
@@ -64,8 +65,10 @@ function checkOutside(projectDir: string, folders: readonly string[]): void {
 export class FileStore implements Sessions {
   readonly #sessions: string
   readonly #project: string
+  readonly #projectDir: string
   readonly #grants: VersionedFile<readonly StoredGrant[]>
   readonly #dataDir: string
+  #key: Seal | undefined
   readonly #answersOwnQuestions: boolean
   readonly #onTrouble: (text: string) => void
   readonly #later: (work: () => void) => void
@@ -75,6 +78,7 @@ export class FileStore implements Sessions {
     const { projectDir, stateDir = stateHome(), dataDir = dataHome() } = options
     checkOutside(resolve(projectDir), [resolve(stateDir), resolve(dataDir)])
     const project = folderName(resolve(projectDir))
+    this.#projectDir = resolve(projectDir)
     this.#sessions = join(resolve(stateDir), 'sessions')
     this.#project = join(this.#sessions, project)
     this.#grants = new VersionedFile({
@@ -132,20 +136,52 @@ export class FileStore implements Sessions {
     }
   }
 
-  /** Those that have not ended. */
+  /** Those that a person gave and that have not ended. */
   grants(): readonly Grant[] {
     const all = this.#grants.load()
-    const mine = all.filter((one) => (one.answersOwnQuestions ?? false) === this.#answersOwnQuestions)
-    return this.#living(mine).map(({ era: _, answersOwnQuestions: __, ...grant }) => grant)
+    const genuine = this.#genuine(all)
+    if (genuine.length < all.length) this.#onTrouble(forged(all.length - genuine.length, this.#grants.folder))
+    const mine = genuine.filter((one) => (one.answersOwnQuestions ?? false) === this.#answersOwnQuestions)
+    return this.#living(mine).map(({ era: _, answersOwnQuestions: __, seal: ___, ...grant }) => grant)
   }
 
-  /** Throws in an agent's shell, unless a person said "always" through the queue. */
-  addGrant(grant: Grant): void {
+  /** Throws in an agent's shell, unless a person said "always" through the queue: its `proof` shows that. */
+  addGrant(grant: Grant, proof?: string): void {
     const isOwn = this.#answersOwnQuestions
-    if (!isOwn) checkGiver(grant)
+    if (!isOwn) this.#checkGiver(grant, proof)
     const era = grant.expires === undefined ? 0 : momentIn(this.#dataDir, Date.now()).era
-    const stored = { ...grant, ...(era !== 0 && { era }), ...(isOwn && { answersOwnQuestions: isOwn }) }
-    this.#grants.update((grants) => [...this.#living(grants).filter(({ id }) => id !== grant.id), stored])
+    const given = { ...grant, ...(era !== 0 && { era }), ...(isOwn && { answersOwnQuestions: isOwn }) }
+    const stored = { ...given, seal: this.#seal.of('grant', this.#sealedOf(given)) }
+    this.#grants.update((grants) => [
+      ...this.#living(this.#genuine(grants)).filter(({ id }) => id !== grant.id),
+      stored,
+    ])
+  }
+
+  #checkGiver({ digest, tool, event }: Grant, proof: string | undefined): void {
+    const mark = agentMark()
+    if (mark === undefined) return
+    if (proof !== undefined && this.#seal.isProven(digest, proof, Date.now())) return
+    throw new Error(
+      `allowing ${JSON.stringify(tool || event)} always is for a person, and ${mark}; a person types, in a terminal of their own: carabiner approvals allow ID --always (a program that answers what it asks itself says so: new FileStore({ projectDir, answersOwnQuestions: true }))`,
+    )
+  }
+
+  #genuine(grants: readonly StoredGrant[]): readonly StoredGrant[] {
+    return grants.filter(
+      (one) => one.seal !== undefined && this.#seal.isGenuine('grant', this.#sealedOf(one), one.seal),
+    )
+  }
+
+  /** A grant of one project does not count in another. */
+  #sealedOf({ seal: _, ...grant }: StoredGrant): Data {
+    return { project: this.#projectDir, grant: { ...grant } as Data }
+  }
+
+  /** Read when first needed: without grants no key is made. */
+  get #seal(): Seal {
+    this.#key ??= new Seal(this.#dataDir)
+    return this.#key
   }
 
   #living(grants: readonly StoredGrant[]): readonly StoredGrant[] {
@@ -197,12 +233,9 @@ export class FileStore implements Sessions {
   }
 }
 
-function checkGiver({ digest, tool, event }: Grant): void {
-  const mark = agentMark()
-  if (mark === undefined || wasAlwaysTaken(digest)) return
-  throw new Error(
-    `allowing ${JSON.stringify(tool || event)} always is for a person, and ${mark}; a person types, in a terminal of their own: carabiner approvals allow ID --always (a program that answers what it asks itself says so: new FileStore({ projectDir, answersOwnQuestions: true }))`,
-  )
+function forged(count: number, folder: string): string {
+  const what = count === 1 ? '1 grant does' : `${count} grants do`
+  return `${what} not count in ${folder}: no seal of yours fits (0.1.0 made none; otherwise somebody else wrote there). The hook asks again: carabiner approvals allow ID --always`
 }
 
 /** A key is a session's id, or that and an agent's id with a NUL between. */

@@ -107,6 +107,8 @@ export interface StoredGrant extends Grant {
   readonly era?: number
   /** It counts only for stores of programs that answer what they ask themselves. */
   readonly answersOwnQuestions?: boolean
+  /** Over all of it and the project. 0.1.0 wrote none. */
+  readonly seal?: string
 }
 
 const grant: Reader<StoredGrant> = (value, where) => {
@@ -115,9 +117,11 @@ const grant: Reader<StoredGrant> = (value, where) => {
   return {
     ...Object.fromEntries(read),
     ...optional('about', fields.about, text, where),
+    ...optional('by', fields.by, text, where),
     ...optional('expires', fields.expires, text, where),
     ...optional('era', fields.era, count, where),
     ...optional('answersOwnQuestions', fields.answersOwnQuestions, flag, where),
+    ...optional('seal', fields.seal, text, where),
   }
 }
 

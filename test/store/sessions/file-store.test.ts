@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -45,6 +46,7 @@ describe('on disk', () => {
     expect(session).toMatch(/^state\/sessions\/[0-9a-f]{32}\/[0-9a-f]{32}$/)
     const project = session.split('/')[2]
     expect(files.filter((path) => lstatSync(join(root, path)).isFile())).toEqual([
+      'data/approvals/key',
       `data/grants/${project}/1.json`,
       `${session}/1.json`,
       expect.stringMatching(new RegExp(`^${session}/agents/[0-9a-f]{32}/1.json$`)),
@@ -151,8 +153,8 @@ describe('grants', () => {
   })
 
   it('A1: are not made by an agent, but for an answer that a person gave through the queue', () => {
-    const { root, store } = workplace()
-    const queue = new FileApprovals({ stateDir: join(root, 'q'), dataDir: join(root, 'd') })
+    const { root, dataDir, store } = workplace()
+    const queue = new FileApprovals({ stateDir: join(root, 'q'), dataDir })
     const asked = madeQuestion({ answer: { approvalOptions: ['Allow', 'Allow always', 'Deny'] } })
     const [first, second] = ['s1', 's2'].map((session) => ({ ...asked, session, binding: session }))
     const project = '/somewhere/project'
@@ -166,10 +168,56 @@ describe('grants', () => {
     expect(() => store.addGrant(grant)).toThrow(refused)
     expect(queue.take(first ?? asked)?.decision).toBe('allow')
     expect(() => store.addGrant(grant)).toThrow(refused)
-    expect(queue.take(second ?? asked)?.option).toBe('Allow always')
-    expect(() => store.addGrant({ ...grant, digest: 'another' })).toThrow(refused)
-    store.addGrant(grant)
+    const { option, proof = '' } = queue.take(second ?? asked) ?? {}
+    expect(option).toBe('Allow always')
+    const later = new Date(Date.now() + 1e9).toISOString()
+    for (const odd of [undefined, '', 'x', later, proof.replace(/^\S+/, later), `${proof}0`])
+      expect(() => store.addGrant(grant, odd)).toThrow(refused)
+    expect(() => store.addGrant({ ...grant, digest: 'another' }, proof)).toThrow(refused)
+    store.addGrant(grant, proof)
     expect(store.grants()).toEqual([grant])
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 })
+    expect(() => store.addGrant({ ...grant, id: 'again' }, proof)).toThrow(refused)
+  })
+
+  it('that nobody gave through Carabiner, or somebody changed, do not count and are told', () => {
+    const given = { ...GRANT, by: 'ann', about: 'a', expires: '2999-01-01T00:00:00.000Z' }
+    const { root, dataDir, store, troubles } = workplace()
+    store.addGrant(given)
+    const folder = (name: string) => join(dataDir, 'grants', name)
+    const [project = ''] = readdirSync(folder(''))
+    const file = join(folder(project), '1.json')
+    const { format, value } = JSON.parse(readFileSync(file, 'utf8'))
+    const [stored] = value
+    const write = (path: string, grant: object) =>
+      writeFileSync(path, JSON.stringify({ format, value: [grant] }))
+    for (const key of Object.keys(stored)) {
+      const { [key]: was, ...less } = stored
+      const changed = { ...stored, [key]: typeof was === 'number' ? was + 1 : `${was}x` }
+      for (const forged of [changed, less, { ...stored, answersOwnQuestions: false }]) {
+        write(file, forged)
+        troubles.length = 0
+        if (key in GRANT && forged === less) expect(() => store.grants()).toThrow(/must be a string/)
+        else
+          expect([store.grants(), troubles[0]]).toEqual([
+            [],
+            expect.stringMatching(/^1 grant does not count/),
+          ])
+        rmSync(folder(project), { recursive: true })
+        mkdirSync(folder(project))
+      }
+    }
+    write(file, stored)
+    expect(store.grants()).toEqual([given])
+    // Another project has another list.
+    const other = workplaceIn(root, 'other')
+    other.store.addGrant(GRANT)
+    for (const name of readdirSync(folder('')).filter((one) => one !== project)) {
+      write(join(folder(name), '2.json'), stored)
+      expect(other.store.grants()).toEqual([])
+      other.store.addGrant(GRANT)
+      expect(other.store.grants()).toEqual([GRANT])
+    }
   })
 
   it('A1: of a program that answers itself count for it alone', () => {
@@ -282,7 +330,9 @@ describe('a place that does not play along', () => {
       'release: ok ',
       expect.stringMatching(/^keep: the full text cannot be kept in ROOT\/\S+: EACCES/),
       'grants: ok []',
-      expect.stringMatching(/^addGrant: the list of grants in ROOT\/\S+ cannot be written: EACCES/),
+      expect.stringMatching(
+        /^addGrant: the key that decisions are sealed with, ROOT\/\S+, cannot be read or made: EACCES.* CARABINER_HOME/,
+      ),
       '',
     ])
   })

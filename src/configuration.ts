@@ -17,7 +17,7 @@ import type { Hook } from './core/hooks/hook.js'
 import type { Message } from './core/hooks/outcome.js'
 import type { Skip } from './core/run/plan.js'
 import type { SkillHooks } from './core/session/engine.js'
-import type { Skill } from './core/session/session-store.js'
+import type { Skills } from './core/session/session-store.js'
 import type { Surroundings } from './runners/hook-spec.js'
 import type { Runner } from './runners/kind.js'
 import { type KindName, kindOf } from './runners/kinds.js'
@@ -101,15 +101,18 @@ export class Configuration {
     return wasClosed && this.#gate?.canRead(projectsOf(this.#options.sources)) === true
   }
 
-  /** The hooks that skills bring along: made, admitted and refused like those of files. */
-  async skillHooks(skills: readonly Skill[]): Promise<SkillHooks> {
+  /** The hooks that skills bring along: made, admitted and refused like those of files. Lost ones close what they could. */
+  async skillHooks({ skills, lost }: Skills): Promise<SkillHooks> {
     const { sources } = this.#options
     const { config } = this.#inForce
     const theirs = { ...config, ...(await loadSkills(skills, sources, config)) }
     const settled = await this.#settled(theirs, [])
     await this.#loadRunners(settled)
     const { hooks, diagnostics } = this.#made(theirs, settled)
-    return { hooks, problems: diagnostics }
+    if (lost === '') return { hooks, problems: diagnostics }
+    const { closedSession, lossText } = await import('./config/closed-gate.js')
+    const problem: Diagnostic = { code: 'host-failed', text: lossText(lost) }
+    return { hooks: [...hooks, closedSession(lost)], problems: [...diagnostics, problem] }
   }
 
   async #settled(config: LoadedConfig, projects: readonly string[]): Promise<Settled> {

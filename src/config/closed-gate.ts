@@ -33,10 +33,10 @@ function eventsOf({ type, event }: UnitHook): ReadonlySet<string> {
 /** It takes every call that the gate would take, perhaps more: a rule beyond the matcher is not looked at. */
 export function closedGate(hook: UnitHook, expectation: Expectation): Hook {
   const { unit } = expectation
-  return closed(expectation, {
+  return closed(expectationText(expectation), {
     id: `closed:${unit.name}:${hook.event}:${hook.hash.slice(0, 16)}`,
     name: hook.name,
-    file: unit.path,
+    origin: { scope: 'project', source: unit.name, file: unit.path, line: 1 },
     events: eventsOf(hook),
     matcher: matcherOf(hook.matcher),
   })
@@ -44,25 +44,35 @@ export function closedGate(hook: UnitHook, expectation: Expectation): Hook {
 
 /** For records that cannot be read: any gate may be missing. */
 export function closedToAll(expectation: Expectation): Hook {
-  const events = Object.keys(CATALOGUE).filter((name) => resolveEvent(name).deny === 'block')
-  return closed(expectation, {
-    id: `closed:${expectation.unit.name}`,
-    name: expectation.unit.name,
-    file: expectation.unit.path,
-    events: new Set(events),
+  const { name, path } = expectation.unit
+  return closed(expectationText(expectation), {
+    id: `closed:${name}`,
+    name,
+    origin: { scope: 'project', source: name, file: path, line: 1 },
+    events: blockable(),
     matcher: null,
   })
 }
 
-interface Closed extends Pick<Hook, 'id' | 'name' | 'events' | 'matcher'> {
-  readonly file: string
+/** For a session whose state cannot be read: its skills may have brought any gate. */
+export function closedSession(problem: string): Hook {
+  const name = 'skills of this session'
+  const origin = { scope: 'session', source: name } as const
+  return closed(lossText(problem), { id: `closed:${name}`, name, origin, events: blockable(), matcher: null })
 }
 
-function closed(expectation: Expectation, { file, ...hook }: Closed): Hook {
+export function lossText(problem: string): string {
+  return `The hooks of the skills of this session are lost: ${problem}. Whatever they could have refused is refused. Start a new session (in Claude Code: /clear).`
+}
+
+function blockable(): ReadonlySet<string> {
+  return new Set(Object.keys(CATALOGUE).filter((name) => resolveEvent(name).deny === 'block'))
+}
+
+function closed(text: string, hook: Pick<Hook, 'id' | 'name' | 'origin' | 'events' | 'matcher'>): Hook {
   return {
     ...hook,
     kind: 'command',
-    origin: { scope: 'project', source: expectation.unit.name, file, line: 1 },
     role: 'intercept',
     priority: 0,
     lane: null,
@@ -71,7 +81,7 @@ function closed(expectation: Expectation, { file, ...hook }: Closed): Hook {
     timeoutMs: 1000,
     onFailure: 'block',
     run: () => {
-      throw new HookError('HOOK_NOT_TRUSTED', expectationText(expectation))
+      throw new HookError('HOOK_NOT_TRUSTED', text)
     },
   }
 }

@@ -17,6 +17,8 @@ export interface VersionedFileOptions<T> {
   readonly fresh: T
   /** Checks a value that was read; throws an Error that says what is wrong with it. */
   readonly check: (value: unknown) => T
+  /** What stands for a file that cannot be read. Default: that throws once, and the value is fresh. */
+  readonly damaged?: (problem: string) => T
   /** Whether it must survive a power cut; default false: it survives every end of the process. */
   readonly durable?: boolean
   readonly makeFolder?: (folder: string) => void
@@ -25,7 +27,7 @@ export interface VersionedFileOptions<T> {
 }
 
 type Found<T> =
-  | { readonly version: number; readonly value: T }
+  | { readonly version: number; readonly value: T; readonly problem?: string }
   | { readonly version: number; readonly problem: string }
 
 const MAX_BYTES = 1024 * 1024
@@ -44,7 +46,7 @@ export class VersionedFile<T> {
     return this.#options.folder
   }
 
-  /** Makes no folder. A file that cannot be read is moved aside and throws, once; then the value is fresh. */
+  /** Makes no folder. A file that cannot be read is moved aside and throws, once; then the value is fresh. Or see `damaged`. */
   load(): T {
     const found = this.#found()
     if ('value' in found) return found.value
@@ -80,15 +82,15 @@ export class VersionedFile<T> {
     if (!existsSync(folder) && change(fresh) === fresh) return
     let problem: string | undefined
     const made = this.#swap((found) => {
-      problem = 'problem' in found ? found.problem : undefined
-      if ('problem' in found) return fresh
+      problem = found.problem
+      if (!('value' in found)) return fresh
       const next = change(found.value)
       return next === found.value ? undefined : next
     })
     if (made === undefined) return
     const told = problem && this.#setAside(made - 1, problem)
     removeOlder(folder, made)
-    if (told) throw new BrokenFile(told)
+    if (told && !this.#options.damaged) throw new BrokenFile(told)
   }
 
   /** Answers the number of the version that it made, if any. */
@@ -154,13 +156,18 @@ export class VersionedFile<T> {
       }
     })
     if (!text) return undefined
-    if ('problem' in text) return { version, problem: `${path} ${text.problem}` }
+    if ('problem' in text) return this.#broken(version, `${path} ${text.problem}`)
     try {
       return { version, value: this.#parsed(text.text, path) }
     } catch (error) {
       if (error instanceof NewerFormat) throw error
-      return { version, problem: `${path} ${textOf(error)}` }
+      return this.#broken(version, `${path} ${textOf(error)}`)
     }
+  }
+
+  #broken(version: number, problem: string): Found<T> {
+    const { damaged } = this.#options
+    return damaged ? { version, value: damaged(problem), problem } : { version, problem }
   }
 
   #parsed(text: string, path: string): T {

@@ -1,7 +1,18 @@
 // A session whose every event is a process of its own: what one `fire` leaves, and what the next finds.
 
 import { spawn } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Outcome } from '../../src/core/hooks/outcome.js'
@@ -172,6 +183,36 @@ describe('from one fire to the next', () => {
     expect((await fire('PreToolUse', { ...BASH, agent_id: 'a1' })).outcome.reason).toBe('by the skill')
     await fire('skill:unloaded', { skill_name: 'mine' })
     expect((await fire('PreToolUse', BASH)).code).toBe(0)
+  })
+
+  it.each<readonly [string, (file: string) => void]>([
+    ['emptied', (file) => writeFileSync(file, '')],
+    ['cut', (file) => truncateSync(file, 20)],
+    ['another file', (file) => writeFileSync(file, '{"a":1}')],
+    ['no valid state', (file) => writeFileSync(file, '{"format":1,"value":{"skills":{}}}')],
+    ['of a newer version', (file) => writeFileSync(file, '{"format":99,"value":{}}')],
+    ['a folder', (file) => [rmSync(file), mkdirSync(file)]],
+    ['a link', (file) => [rmSync(file), symlinkSync('nowhere', file)]],
+  ])('a skill guards on if the state of its session is %s', async (_, damage) => {
+    const loaded = {
+      skill_name: 'mine',
+      skill_directory: project.path('skills/mine'),
+      hooks: grouped({ PreToolUse: ['exit 2'] }),
+    }
+    await fire('skill:loaded', loaded)
+    const states = readdirSync(join(project.home, '.local/state/carabiner/sessions'), {
+      recursive: true,
+      withFileTypes: true,
+    }).filter(({ name }) => /^\d+\.json$/.test(name))
+    for (const { parentPath, name } of states) damage(join(parentPath, name))
+    for (let i = 0; i < 2; i++) {
+      const { code, outcome } = await fire('PreToolUse', { ...BASH, ...(i > 0 && { agent_id: 'a1' }) })
+      expect([code, outcome.reason]).toEqual([2, expect.stringContaining('Start a new session')])
+      // It is written: what was found broken is out of the way.
+      await fire('UserPromptSubmit', { prompt: 'go on' })
+    }
+    expect((await fire('Stop')).code).toBe(0)
+    expect((await fire('PreToolUse', { ...BASH, session_id: 'new' })).code).toBe(0)
   })
 
   it('a skill that is not trusted does not run', async () => {
@@ -522,7 +563,7 @@ describe('where nothing can be kept', () => {
     expect([code, outcome.diagnostics]).toEqual([2, []])
   })
 
-  it('state that is broken is said once, and the session begins anew', async () => {
+  it('state that is broken is said, and stops are counted anew', async () => {
     settings({ stop_block_cap: 1 })
     hooks({ Stop: ['exit 2'] })
     await fire('Stop')

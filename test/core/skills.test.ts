@@ -492,8 +492,8 @@ describe('the layer of hooks', () => {
     const skillHooks = () => new Promise<SkillHooks>((resolve) => made.push(resolve))
     const layer = new SkillLayer({ configured: { version: 1 }, skillHooks } as unknown as Engine)
     const one: Skill = { name: 'one', directory: '/one', hooks: {} }
-    const first = layer.use([one])
-    const second = layer.use([one, { ...one, name: 'two' }])
+    const first = layer.use({ skills: [one], lost: '' })
+    const second = layer.use({ skills: [one, { ...one, name: 'two' }], lost: '' })
     await Promise.resolve()
     made[0]?.({ hooks: [madeHook('gate')], problems: [] })
     await first

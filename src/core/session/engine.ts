@@ -11,7 +11,7 @@ import { HookSet } from '../hooks/hook-set.js'
 import { type Admit, type Plan, planOf } from '../run/plan.js'
 import type { Embedder, Settings } from './embedder.js'
 import { HookRegistry } from './registry.js'
-import { GuardedStore, MemoryStore, type SessionStore, type Skill } from './session-store.js'
+import { GuardedStore, MemoryStore, type SessionStore, type Skills } from './session-store.js'
 
 const MAX_DIAGNOSTICS = 200
 
@@ -106,7 +106,7 @@ export class Engine {
   /** Called before hooks are looked up for an event, so that files that were repaired count. */
   lookAgain: () => MaybePromise<void> = () => undefined
   /** Makes the hooks that skills bring along. Only code that reads files can; the kernel alone cannot. */
-  skillHooks: (skills: readonly Skill[]) => Promise<SkillHooks> = withoutFiles
+  skillHooks: (state: Skills) => Promise<SkillHooks> = withoutFiles
   readonly #store: SessionStore
   readonly #globals: HookRegistry | undefined
   readonly #diagnostics: Diagnostic[] = []
@@ -205,7 +205,7 @@ export class Engine {
   }
 }
 
-async function withoutFiles(skills: readonly Skill[]): Promise<SkillHooks> {
+async function withoutFiles({ skills }: Skills): Promise<SkillHooks> {
   const text = (name: string) =>
     `the hooks of the skill ${name} do not run: pass projectDir to createHooks(), as for those of files`
   return {

@@ -27,6 +27,8 @@ export interface SessionState {
   readonly agents: readonly string[]
   /** Skills that are loaded and bring hooks, in the order they were loaded. */
   readonly skills: readonly Skill[]
+  /** Why earlier skills are not known: what was kept of the session could not be read. Empty if they are. */
+  readonly lost: string
 }
 
 export interface Skill {
@@ -36,6 +38,9 @@ export interface Skill {
   /** Lists of groups by event, as in a configuration file. */
   readonly hooks: Json
 }
+
+/** The part of the state that says which skills are loaded. */
+export type Skills = Pick<SessionState, 'skills' | 'lost'>
 
 /** The effects that async hooks left for a later event. */
 export interface Pending {
@@ -62,6 +67,7 @@ export const FRESH_STATE: SessionState = Object.freeze({
   ephemeral: [],
   agents: [],
   skills: [],
+  lost: '',
 })
 
 /** `update` is atomic. A method that answers at once is not waited for. */

@@ -27,7 +27,7 @@ import {
 import { tellObservers, undelivered } from './off-path.js'
 import { HookRegistry } from './registry.js'
 import { type SessionContext, type TurnStatus, Turns } from './session-context.js'
-import type { SessionState, Skill } from './session-store.js'
+import type { SessionState, Skills } from './session-store.js'
 import { SkillLayer, skillsOf } from './skills.js'
 import {
   type CallOptions,
@@ -332,10 +332,10 @@ export class Session implements AsyncDisposable {
     return isPromise(skills) ? skills.then((loaded) => this.#use(loaded)) : this.#use(skills)
   }
 
-  #use(skills: readonly Skill[]): MaybePromise<void> {
-    if (skills.length === 0 && !this.#skills) return
+  #use(state: Skills): MaybePromise<void> {
+    if (state.skills.length === 0 && state.lost === '' && !this.#skills) return
     this.#skills ??= new SkillLayer(this.#engine)
-    return this.#skills.use(skills)
+    return this.#skills.use(state)
   }
 
   #registry(): HookRegistry {

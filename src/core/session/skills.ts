@@ -2,11 +2,11 @@
 
 import { type Diagnostic, HookError } from '../base/errors.js'
 import { frozenCopy, isObject, type Json, sameJson } from '../base/json.js'
-import { isPromise, type MaybePromise } from '../base/promise.js'
+import type { MaybePromise } from '../base/promise.js'
 import { shown } from '../base/text.js'
 import { type Engine, HookList, type Layers } from './engine.js'
 import type { SessionContext } from './session-context.js'
-import type { SessionState, Skill } from './session-store.js'
+import type { SessionState, Skill, Skills } from './session-store.js'
 
 const LOADED = 'skill:loaded'
 const UNLOADED = 'skill:unloaded'
@@ -87,7 +87,7 @@ function invalid(text: string): HookError {
 export class SkillLayer {
   readonly list = new HookList()
   readonly #engine: Engine
-  #loaded: readonly Skill[] = []
+  #loaded: Skills = { skills: [], lost: '' }
   #madeFor = -1
   #waiting = 0
   #queue: Promise<void> = Promise.resolve()
@@ -102,24 +102,25 @@ export class SkillLayer {
    * Makes them anew if other skills are loaded than before, or files changed: their settings hold for skills, too. One
    * after another: an event must not go on before the hooks of its skills are there, and later events know better.
    */
-  use(skills: readonly Skill[]): MaybePromise<void> {
-    if (this.#waiting === 0 && this.#isMade(skills)) return undefined
+  use(state: Skills): MaybePromise<void> {
+    if (this.#waiting === 0 && this.#isMade(state)) return undefined
     this.#waiting++
-    const done = this.#queue.then(() => this.#make(skills)).finally(() => this.#waiting--)
+    const done = this.#queue.then(() => this.#make(state)).finally(() => this.#waiting--)
     this.#queue = done.catch(() => undefined)
     return done
   }
 
-  #isMade(skills: readonly Skill[]): boolean {
-    return this.#engine.configured.version === this.#madeFor && sameSkills(skills, this.#loaded)
+  #isMade({ skills, lost }: Skills): boolean {
+    const isNew = this.#engine.configured.version !== this.#madeFor
+    return !isNew && lost === this.#loaded.lost && sameSkills(skills, this.#loaded.skills)
   }
 
-  async #make(skills: readonly Skill[]): Promise<void> {
-    if (this.#isMade(skills)) return
+  async #make(state: Skills): Promise<void> {
+    if (this.#isMade(state)) return
     const { version } = this.#engine.configured
-    const { hooks, problems } = await this.#engine.skillHooks(skills)
+    const { hooks, problems } = await this.#engine.skillHooks(state)
     this.list.replace(hooks, problems)
-    this.#loaded = skills
+    this.#loaded = state
     this.#madeFor = version
   }
 
@@ -134,9 +135,7 @@ function sameSkills(a: readonly Skill[], b: readonly Skill[]): boolean {
   return a === b || sameJson(a as unknown as Json, b as unknown as Json)
 }
 
-/** The skills in force. A subagent has those of its session. */
-export function skillsOf(session: SessionContext, own: SessionState): MaybePromise<readonly Skill[]> {
-  if (session.key === session.info.id) return own.skills
-  const state = session.store.load(session.info.id)
-  return isPromise(state) ? state.then(({ skills }) => skills) : state.skills
+/** The state with the skills in force. A subagent has those of its session. */
+export function skillsOf({ key, info, store }: SessionContext, own: SessionState): MaybePromise<Skills> {
+  return key === info.id ? own : store.load(info.id)
 }

@@ -101,8 +101,15 @@ export class FileStore implements Sessions {
     return folder
   }
 
+  /** A state that is there and cannot be read says so: what it held is not forgotten. */
   load(session: string): SessionState {
-    return this.#stateOf(session).load()
+    try {
+      return this.#stateOf(session).load()
+    } catch (error) {
+      // Nothing was ever kept below a file.
+      if (codeOf(error) === 'ENOTDIR') throw error
+      return lostState(textOf(error))
+    }
   }
 
   update(session: string, change: (state: SessionState) => SessionState): void {
@@ -208,6 +215,7 @@ export class FileStore implements Sessions {
       what: 'the state of the session',
       fresh: FRESH_STATE,
       check: storedState,
+      damaged: lostState,
       ...(makeFolder && { makeFolder }),
     })
   }
@@ -231,6 +239,14 @@ export class FileStore implements Sessions {
     const others = more.length > 0 ? ` (and ${more.length} more)` : ''
     this.#onTrouble(`state of old sessions could not be removed: ${trouble}${others}`)
   }
+}
+
+function lostState(problem: string): SessionState {
+  return { ...FRESH_STATE, lost: problem }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code
 }
 
 function forged(count: number, folder: string): string {

@@ -84,6 +84,7 @@ const STATE: { readonly [K in keyof SessionState]-?: Reader<SessionState[K]> } =
   ephemeral: listOf(injection),
   agents: listOf(text),
   skills: listOf(skill),
+  lost: text,
 }
 
 const PENDING = {

@@ -24,6 +24,7 @@ const FULL: SessionState = {
   ephemeral: [{ text: 'e', role: 'system', ephemeral: true, source: 'h', appendToLastToolResult: true }],
   agents: ['s1\u0000a1'],
   skills: [{ name: 's', directory: '/skills/s', hooks: { Stop: [{ hooks: [{ type: 'command' }] }] } }],
+  lost: 'a file was damaged',
 }
 
 const grant = (id: string, more: Partial<Grant> = {}): Grant => ({

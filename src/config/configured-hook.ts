@@ -2,7 +2,6 @@
 
 import { digest, sha256 } from '../core/base/digest.js'
 import { type Data, frozenCopy, type Json } from '../core/base/json.js'
-import type { EventKind } from '../core/events/events.js'
 import { isGuard } from '../core/hooks/gate.js'
 import type { Hook } from '../core/hooks/hook.js'
 import type { HookRole } from '../core/hooks/kinds.js'
@@ -13,7 +12,7 @@ import type { ProcessHandler, ProcessSpec } from '../runners/process/process-hoo
 import { FileOrigin } from './config-file.js'
 import type { CommonFields } from './handler.js'
 import type { Entry, Group } from './hook-group.js'
-import type { IfRule } from './if-rule.js'
+import type { compileIf } from './if-rule.js'
 import { under } from './json-text.js'
 import type { Merge, Silence, Terms } from './merged-settings.js'
 import type { Notes } from './notes.js'
@@ -46,7 +45,7 @@ export interface Making {
   /** The lane of each sequential group. */
   readonly lanes: Map<Group, string>
   /** Present if an entry has an `if`. */
-  readonly compileIf: ((rule: string, kind: EventKind, home?: string) => IfRule) | undefined
+  readonly compileIf: typeof compileIf | undefined
   /** The meaning of `~` in an `if`; default: the user's home folder. */
   readonly home: string | undefined
 }
@@ -59,7 +58,9 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
   const handler = frozenCopy(entry.handler.fields, name) as Data
   const content = contentOf(entry)
   const id = making.names.id(owner, event.name, content.slice(0, SHORT))
-  const rule = common.if === undefined ? undefined : making.compileIf?.(common.if, event, making.home)
+  const { projectDir } = owner.place
+  const places = { home: making.home, projectDir }
+  const rule = common.if === undefined ? undefined : making.compileIf?.(common.if, event, places)
   if (rule?.problem) note(entry, 'if', 'unknown-key', `${name}: ${rule.problem}`, notes)
   const onFailure = common.onFailure ?? 'continue'
   const terms = merge.terms[owner.scope]

@@ -1,12 +1,14 @@
 // The `if` of a hook: one permission rule, `Tool` or `Tool(pattern)`. A hook whose rule cannot be judged runs.
 
 import { homedir } from 'node:os'
+import { isAbsolute, normalize } from 'node:path'
 import { type Data, isObject } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
 import { FORMER_TOOL_NAMES } from '../core/events/catalogue.js'
 import type { EventKind } from '../core/events/events.js'
 import type { Hook } from '../core/hooks/hook.js'
-import { commandPattern, fits, pathPattern, piecesOf } from '../shell/patterns.js'
+import { realOf } from '../files/within.js'
+import { commandPattern, fits, type PathPattern, pathPattern, piecesOf } from '../shell/patterns.js'
 import { readShell, type ShellReading } from '../shell/shell-reading.js'
 
 /** Without a condition the hook runs whenever its matcher does. */
@@ -20,8 +22,15 @@ const RULE = /^([A-Za-z_][\w.:*-]*)(?:\(([\s\S]*)\))?$/
 /** `Bash(a) || Write(b)`, read as one rule, would match no command at all. */
 const TWO_RULES = /\)\s*(?:[|&,;]+|or|and)?\s*[A-Z]\w*\(/
 
-/** `home` is the meaning of `~`. */
-export function compileIf(rule: string, kind: EventKind, home = homedir()): IfRule {
+/** Where the rule comes from. */
+export interface RulePlaces {
+  /** The meaning of `~`; default: the user's home folder. */
+  readonly home?: string | undefined
+  /** The event's `cwd` moves with the agent. Paths from here count as well. */
+  readonly projectDir?: string | undefined
+}
+
+export function compileIf(rule: string, kind: EventKind, places: RulePlaces = {}): IfRule {
   const text = rule.trim()
   if (text === '') return {}
   if (kind.matcher !== 'tool_name') {
@@ -33,7 +42,7 @@ export function compileIf(rule: string, kind: EventKind, home = homedir()): IfRu
     const problem = `"if": ${shown(rule)} is not a rule like Bash(git *), so it has no effect: the hook runs as if it were not there`
     return { problem }
   }
-  const { test, problem } = compilePattern(tool, pattern?.trim() ?? '', home)
+  const { test, problem } = compilePattern(tool, pattern?.trim() ?? '', places)
   const otherCall = `"if": ${shown(rule)} is not for this call of ${tool}`
   const condition: IfRule['condition'] = ({ data }) => {
     const called = data.tool_name
@@ -74,12 +83,12 @@ const PATH_FIELDS: ReadonlyMap<string, string> = new Map([
   ['NotebookEdit', 'notebook_path'],
 ])
 
-function compilePattern(tool: string, pattern: string, home: string): Pattern {
+function compilePattern(tool: string, pattern: string, places: RulePlaces): Pattern {
   if (pattern === '' || pattern === '*') return {}
   if (tool === 'Bash') return bashPattern(pattern)
   if (tool === 'WebFetch') return domainPattern(pattern)
   const field = PATH_FIELDS.get(tool)
-  return field === undefined ? {} : filePattern(tool, field, pattern, home)
+  return field === undefined ? {} : filePattern(tool, field, pattern, places)
 }
 
 function bashPattern(pattern: string): Pattern {
@@ -95,15 +104,47 @@ function readingOf(command: string): ShellReading {
   return last
 }
 
-function filePattern(tool: string, field: string, pattern: string, home: string): Pattern {
+function filePattern(tool: string, field: string, pattern: string, places: RulePlaces): Pattern {
   const matches = pathPattern(pattern)
   if (!matches) return { problem: `its pattern cannot be read: the hook runs for every ${tool}` }
+  const { home = homedir(), projectDir } = places
   return {
     test: (input, { cwd }) => {
       const path = input[field]
-      return typeof path !== 'string' || matches(path, { cwd: String(cwd ?? ''), home })
+      if (typeof path !== 'string') return true
+      const folders = distinct([String(cwd ?? ''), projectDir ?? String(cwd ?? '')])
+      const written = folders.map((folder) => ({ path: wholePath(path, folder, home), cwd: folder, home }))
+      // Following links takes longer than matching.
+      return written.some((one) => matches(one.path, one)) || matchesReally(matches, written)
     },
   }
+}
+
+interface PlacedPath {
+  readonly path: string
+  readonly cwd: string
+  readonly home: string
+}
+
+/** The same for what the names lead to. Each of them may be a link, or may be meant as it is written. */
+function matchesReally(matches: PathPattern, written: readonly PlacedPath[]): boolean {
+  const paths = distinct(written.flatMap(({ path }) => [path, realOf(path)]))
+  if (paths.some((path) => OF_ANOTHER_PROCESS.test(normalize(path)))) return true
+  return paths.some((path) => written.some((places) => matches(path, { ...places, realOf })))
+}
+
+/** These lead elsewhere in the agent's process than in ours. */
+const OF_ANOTHER_PROCESS =
+  /^\/(?:proc\/[^/]+\/(?:task\/[^/]+\/)?(?:cwd|fd|root)|dev\/(?:fd|std(?:in|out|err)))(?:\/|$)/
+
+/** `..` stays: behind a link it leads elsewhere than its name says. */
+function wholePath(path: string, folder: string, home: string): string {
+  if (/^~(?:\/|$)/.test(path)) return home + path.slice(1)
+  return isAbsolute(path) ? path : `${folder}/${path}`
+}
+
+function distinct(names: readonly string[]): readonly string[] {
+  return [...new Set(names)]
 }
 
 function domainPattern(pattern: string): Pattern {

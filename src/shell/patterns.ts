@@ -191,10 +191,12 @@ interface Places {
   /** Relative paths and patterns start here. */
   readonly cwd: string
   readonly home: string
+  /** Follows links. With it, the folders that a pattern names may be links. */
+  readonly realOf?: (path: string) => string
 }
 
 /** Whether the path matches. A path or place that cannot be judged matches. */
-type PathPattern = (path: string, places: Places) => boolean
+export type PathPattern = (path: string, places: Places) => boolean
 
 /** Longer patterns and paths are not compared. */
 const LONGEST = 4096
@@ -235,12 +237,23 @@ function anchored(pattern: string): Anchored {
 
 function below(pattern: Parts, startsOf: (places: Places) => readonly Parts[]): Anchored {
   const leadsUp = pattern.includes('..')
+  const wild = pattern.findIndex((part) => /[*?[\\]/.test(part))
+  const named = wild < 0 ? pattern : pattern.slice(0, wild)
   return (path, places) =>
     startsOf(places).some((start) => {
+      const { realOf } = places
+      if (realOf) {
+        const real = partsOf(realOf(`/${[...start, ...named].join('/')}`))
+        if (isBelow(path, real) && matchesParts(pattern.slice(named.length), path.slice(real.length)))
+          return true
+      }
       if (leadsUp) return matchesParts(normal([...start.map(quoted), ...pattern]), path)
-      if (start.some((part, i) => !isSame(part, path[i] ?? ''))) return false
-      return matchesParts(pattern, path.slice(start.length))
+      return isBelow(path, start) && matchesParts(pattern, path.slice(start.length))
     })
+}
+
+function isBelow(path: Parts, folder: Parts): boolean {
+  return folder.every((part, i) => isSame(part, path[i] ?? ''))
 }
 
 function foldersDownTo(folder: Parts): readonly Parts[] {

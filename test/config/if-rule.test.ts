@@ -1,5 +1,8 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parse } from 'unbash'
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { compileIf } from '../../src/config/if-rule.js'
 import type { Data } from '../../src/core/base/json.js'
 import { resolveEvent } from '../../src/core/events/events.js'
@@ -78,7 +81,7 @@ describe('a pattern', () => {
   it('has the home that is given', () => {
     const data = { tool_name: 'Write', tool_input: { file_path: '/h/x.md' }, cwd: '/p' }
     const runsAt = (home?: string) =>
-      compileIf('Write(~/*.md)', PRE, home).condition?.({ name: 'PreToolUse', data, session: undefined })
+      compileIf('Write(~/*.md)', PRE, { home }).condition?.({ name: 'PreToolUse', data, session: undefined })
     expect([runsAt('/h'), runsAt('/other') === true, runsAt() === true]).toEqual([true, false, false])
   })
 
@@ -88,6 +91,100 @@ describe('a pattern', () => {
       '"if": "Bash(git *)" is not for this call of Bash',
     )
   })
+})
+
+describe('a path that leads to a file', () => {
+  let base: string
+  beforeEach(() => {
+    base = mkdtempSync(join(realpathSync(tmpdir()), 'carabiner-if-'))
+    for (const folder of ['proj/secret/a', 'proj/sub/deep', 'home/.ssh', 'other'])
+      mkdirSync(join(base, folder), { recursive: true })
+    writeFileSync(join(base, 'proj/secret/k'), '')
+    const links = [
+      ['proj', 'pl'],
+      ['proj/secret', 'proj/ln'],
+      ['proj/secret/k', 'proj/kln'],
+      ['home', 'hl'],
+      ['proj/sub/deep', 'other/far'],
+    ] as const
+    for (const [to, from] of links) symlinkSync(join(base, to), join(base, from))
+  })
+  afterEach(() => rmSync(base, { recursive: true }))
+
+  /** `@` is the folder around the project. */
+  const at = (text: string) => text.replaceAll('@', base)
+  const isMeant = (rule: string, path: string, cwd: string, project = '@/proj') => {
+    const { condition } = compileIf(at(rule), PRE, { home: at('@/home'), projectDir: at(project) })
+    const data = { tool_name: 'Write', tool_input: { file_path: at(path) }, cwd: at(cwd) }
+    return condition?.({ name: 'PreToolUse', data, session: undefined }) === true
+  }
+
+  const RULES = [
+    'Write(secret/**)',
+    'Write(./secret/*)',
+    'Write(/secret/**)',
+    'Write(/@/proj/secret/**)',
+    'Write(/@/pl/secret/**)',
+    'Write(ln/**)',
+    'Write(/ln)',
+    'Write(sub/../secret/**)',
+  ]
+  const WRITTEN = [
+    ...[
+      '@/proj/secret/k',
+      '@/proj//secret/./k',
+      '@/proj/sub/../secret/k',
+      '@/pl/secret/k',
+      '@/proj/ln/k',
+      '@/proj/kln',
+    ],
+    ...[
+      '@/proj/secret/new/deep/x',
+      '@/proj/ln/new/x',
+      '@/proj/ln/../secret/k',
+      '@/other/far/../../secret/k',
+      '@/pl/ln/k',
+    ],
+    ...[
+      'secret/k',
+      '../secret/k',
+      '/proc/self/cwd/secret/k',
+      '/proc//self/./cwd/x',
+      '/dev/fd/3',
+      '@/proj/SECRET/k',
+    ],
+  ]
+  it.each(RULES)('is meant by %s, however it is written and wherever the agent works', (rule) => {
+    const missed = WRITTEN.flatMap((path) =>
+      ['@/proj', '@/proj/sub', '@/pl', '@/pl/sub', '@/proj/secret'].flatMap((cwd) =>
+        ['@/proj', '@/pl']
+          .filter((project) => {
+            // From there it is another file.
+            const isOther = path === '../secret/k' && !cwd.endsWith('/sub') && !cwd.endsWith('/secret')
+            return !isOther && !isMeant(rule, path, cwd, project)
+          })
+          .map((project) => [path, cwd, project]),
+      ),
+    )
+    expect(missed).toEqual([])
+  })
+
+  it.each([
+    ['Write(~/.ssh/**)', '@/home/.ssh/id'],
+    ['Write(~/.ssh/**)', '@/hl/.ssh/id'],
+    ['Write(~/.ssh/**)', '~/.ssh/id'],
+    ['Write(/@/hl/**)', '@/home/x'],
+  ])('is meant by %s in the home: %s', (rule, path) => expect(isMeant(rule, path, '@/proj')).toBe(true))
+
+  it.each([
+    ['@/proj/secrets/k', '@/proj'],
+    ['@/proj/sub/k', '@/proj'],
+    ['@/other/secret/k', '@/proj'],
+    ['secret/../sub/k', '@/proj'],
+    ['@/proj/ln/../sub/k', '@/proj'],
+  ])('is not meant if it is elsewhere: %s', (path, cwd) =>
+    expect(isMeant('Write(secret/**)', path, cwd)).toBe(false),
+  )
 })
 
 describe('a rule', () => {

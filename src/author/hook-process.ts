@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import type { HostAnswer } from '../hosts/host.js'
-import { InvalidHookInput, parseJson } from '../hosts/payload.js'
+import { InvalidHookInput, type JsonProblem, parseJson } from '../hosts/payload.js'
 
 const STDOUT = 1
 const STDERR = 2
@@ -152,12 +152,16 @@ class Input {
   }
 
   get parses(): boolean {
+    let problem: JsonProblem | undefined
     try {
-      const text = this.bytes.toString().replace(/^\uFEFF/, '')
-      parseJson(text, (problem) => new InvalidHookInput(problem))
+      parseJson(this.bytes.toString().replace(/^\uFEFF/, ''), (text, kind) => {
+        problem = kind
+        return new InvalidHookInput(text)
+      })
       return true
     } catch {
-      return false // more is to come, or the reader will say what is wrong
+      // Otherwise more is to come, or the reader will say what is wrong.
+      return problem === 'repeated'
     }
   }
 

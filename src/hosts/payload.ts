@@ -1,6 +1,7 @@
 // Reads a payload from any host: its sender, its event, and its fields under canonical names.
 
-import { breakOf, type Data, isObject, type Json, type JsonBreak } from '../core/base/json.js'
+import { breakOf, type Data, isObject, type Json, type JsonBreak, shapeOf } from '../core/base/json.js'
+import { visibleName } from '../core/base/text.js'
 import { canonicalEvent, type EventName, fold, resolveEvent } from '../core/events/events.js'
 import type { HostEvent } from './host.js'
 import { type HostName, hostNamed, hostOf, type KnownHost } from './hosts.js'
@@ -205,11 +206,9 @@ function firstGiven(payload: Data, names: readonly string[]): Json | undefined {
 /** Some hosts send a tool's arguments as JSON in a string. */
 function inputOf(input: Json | undefined, event: string): Json | undefined {
   if (typeof input !== 'string') return input
-  return parseJson(input, (problem) => {
-    return new InvalidHookInput(`tool_input is a text that is not JSON: ${problem}`, {
-      event,
-      field: 'tool_input',
-    })
+  return parseJson(input, (problem, kind) => {
+    const what = kind === 'broken' ? 'tool_input is a text that is not JSON' : 'tool_input cannot be read'
+    return new InvalidHookInput(`${what}: ${problem}`, { event, field: 'tool_input' })
   })
 }
 
@@ -235,38 +234,32 @@ function textOf(prompt: Json | undefined): Json | undefined {
 /** No real payload is nested deeper, and code that walks a deeper one would overflow the stack. */
 const DEEPEST = 500
 
-/** Reports a problem without quoting the text, as JSON.parse would. */
-export function parseJson(text: string, refuse: (problem: string, isTooDeep: boolean) => Error): Json {
-  if (isTooDeep(text)) throw refuse(`it is nested deeper than ${DEEPEST} levels`, true)
+/** `repeated`: the text is JSON, but an object has a key twice. */
+export type JsonProblem = 'too deep' | 'broken' | 'repeated'
+
+/** Reports a problem without quoting the text, as JSON.parse would; of a key that is there twice, its name. */
+export function parseJson(text: string, refuse: (problem: string, kind: JsonProblem) => Error): Json {
+  const { isTooDeep, repeated } = shapeOf(text, DEEPEST)
+  if (isTooDeep) throw refuse(`it is nested deeper than ${DEEPEST} levels`, 'too deep')
+  let value: Json
   try {
-    return JSON.parse(text) as Json
+    value = JSON.parse(text) as Json
   } catch {
     const { at, kind } = breakOf(text)
-    throw refuse(`${BROKEN[kind]} at character ${at + 1}`, false)
+    throw refuse(`${BROKEN[kind]} at character ${at + 1}`, 'broken')
   }
+  if (repeated === undefined) return value
+  const key = visibleName(repeated.length > LONGEST_KEY ? `${repeated.slice(0, LONGEST_KEY)}…` : repeated)
+  throw refuse(
+    `one object has the key ${key} twice: hooks would judge one value, and the tool might get the other`,
+    'repeated',
+  )
 }
+
+const LONGEST_KEY = 100
 
 const BROKEN: Readonly<Record<JsonBreak['kind'], string>> = {
   end: 'it ends too early',
   after: 'something follows the one document',
   odd: 'it is not JSON',
-}
-
-const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [...'"\\[]{}'].map((char) =>
-  char.charCodeAt(0),
-)
-
-/** Checked before parsing: a parser would take all memory for a text of nothing but brackets. */
-function isTooDeep(text: string): boolean {
-  let depth = 0
-  let quoted = false
-  for (let i = 0; i < text.length; i++) {
-    const char = text.charCodeAt(i)
-    if (char === QUOTE) quoted = !quoted
-    else if (quoted) i += char === BACKSLASH ? 1 : 0
-    else if (char === OPEN_LIST || char === OPEN_OBJECT) depth++
-    else if (char === CLOSE_LIST || char === CLOSE_OBJECT) depth--
-    if (depth > DEEPEST) return true
-  }
-  return false
 }

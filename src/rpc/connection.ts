@@ -3,7 +3,7 @@
 
 import type { Readable, Writable } from 'node:stream'
 import { textOf } from '../core/base/errors.js'
-import type { Json } from '../core/base/json.js'
+import { type Json, shapeOf } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
 import { Answers, callNumber, type Message, notificationLine, readMessage, requestLine } from './message.js'
 import { abortedError, PendingCall, PendingCalls, type RpcCallOptions } from './pending-calls.js'
@@ -155,7 +155,7 @@ export class Connection {
         this.#callOf(message.id)?.fail(remoteError(message.error))
         break
       case 'request':
-        this.#answers.to(message)
+        this.#answers.to(message, shapeOf(line).repeated)
         break
       case 'notification':
         this.#onNotification(message.method, message.params)

@@ -135,9 +135,15 @@ export class Answers {
     this.#send = send
   }
 
-  /** Never throws. */
-  to(request: Request): void {
+  /** `repeated`: a key that the request has twice, so that its sender may mean another one. Never throws. */
+  to(request: Request, repeated?: string): void {
     const { id, method } = request
+    if (repeated !== undefined) {
+      const text = `${shown(method)} is refused: one object has the key ${shown(repeated)} twice`
+      this.#problems.add('request', () => text)
+      this.#fail(id, new RpcError('remote', text, { code: RPC_CODES.invalidRequest }))
+      return
+    }
     if (!this.#handler) {
       this.#problems.add('request', () => `The request ${shown(method)} was refused: none is answered here`)
       this.#fail(id, methodNotFound(method))

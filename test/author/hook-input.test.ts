@@ -201,6 +201,16 @@ describe('what is invalid', () => {
     ['half a document', '{"hook_event_name":"Stop","session', 'ends too early'],
     ['a document cut after a key', '{"hook_event_name":', 'ends too early'],
     ['bytes of a picture', '\x89PNG\r\n\x1a\n\0\0', 'not JSON'],
+    ['a key twice', '{"tool_name":"Bash","tool_name":"Read"}', 'has the key tool_name twice'],
+    [
+      'a key twice in a text of JSON',
+      JSON.stringify({
+        hook_event_name: 'PreToolUse',
+        toolName: 'x',
+        toolArgs: '{"a":[{"b":1,"\\u0062":2}]}',
+      }),
+      'has the key b twice',
+    ],
     ['lists without end', '['.repeat(100_000), 'nested deeper than 500'],
     ['a deep document', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 'nested deeper than 500'],
   ])('%s', (_, text, says) => {

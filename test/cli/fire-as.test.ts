@@ -244,6 +244,12 @@ describe('what cannot be evaluated', () => {
     expect(await ended(child)).toMatchObject({ code: 2, stderr: expect.stringContaining('not this') })
   })
 
+  it('names the key that is there twice, and denies', async () => {
+    const sent = '{"session_id":"s","tool_name":"Bash","tool_input":{"command":"rm x"},"tool_name":"Read"}'
+    const { code, stderr } = await fireAs('claude-code', ['PreToolUse'], sent)
+    expect([code, stderr]).toEqual([2, expect.stringContaining('one object has the key tool_name twice')])
+  })
+
   it('is told without a word of what was sent', async () => {
     const { code, stdout, stderr } = await fireAs('claude-code', ['PreToolUse'], '{"hunter2": hunter2}')
     expect([code, stderr]).toEqual([2, expect.stringContaining('it is not JSON at character 13')])

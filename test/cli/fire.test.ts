@@ -79,6 +79,13 @@ describe('exit codes', () => {
     ['a payload that lacks a field', ['PreToolUse'], '{"tool_name":"Bash"}', 'PAYLOAD_INVALID'],
     ['a session that is no text', ['Stop'], '{"session_id":7}', 'PAYLOAD_INVALID'],
     ['a payload without end', ['Stop'], `${'{"a":'.repeat(9999)}1${'}'.repeat(9999)}`, 'PAYLOAD_INVALID'],
+    ['a key that is there twice', ['Stop'], '{"hook_event_name":"Stop","a":1,"a":1}', 'PAYLOAD_INVALID'],
+    [
+      'a key that is there twice, deep inside and spelt differently',
+      ['PreToolUse'],
+      '{"tool_name":"Bash","tool_input":{"command":"rm x","c\\u006fmmand":"ls"}}',
+      'PAYLOAD_INVALID',
+    ],
     ['no event at all', [], '{}', 'PAYLOAD_INVALID'],
     ['an empty input and no event', [], '', 'PAYLOAD_INVALID'],
     ['a payload that is not there', ['Stop', '--payload', 'none.json'], undefined, 'PAYLOAD_UNREADABLE'],

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   canonicalJson,
@@ -6,7 +7,9 @@ import {
   type Json,
   mergedCopy,
   sameJson,
+  shapeOf,
 } from '../../src/core/base/json.js'
+import { runs } from '../property/runs.js'
 
 const refused = (message: string | RegExp) =>
   expect.objectContaining({
@@ -218,3 +221,59 @@ describe('isObject', () => {
     expect(isObject(value)).toBe(expected)
   })
 })
+
+describe('shapeOf', () => {
+  /** A text for each character as its number, so that two spellings of a key are one key. */
+  const spelt = (key: string) =>
+    `"${[...Array(key.length).keys()].map((i) => `\\u${key.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')}"`
+
+  it('finds no key twice in what JSON.stringify wrote, and any that is added to any object of it', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.nat(), fc.boolean(), (value, place, isSpelt) => {
+        const text = JSON.stringify({ value }, null, place % 3)
+        expect(shapeOf(text)).toEqual({ isTooDeep: false })
+        // Every object, as a part of the text that is itself JSON.
+        const objects = [...text.matchAll(/\{/g)].flatMap(({ index }) => {
+          const end = [...text.matchAll(/\}/g)]
+            .map((one) => one.index + 1)
+            .find((at) => parses(text.slice(index, at)))
+          return end === undefined || !parses(`${text.slice(0, index)}1${text.slice(end)}`)
+            ? []
+            : [{ index, end }]
+        })
+        const { index, end } = objects[place % objects.length] ?? { index: 0, end: text.length }
+        const [key] = Object.keys(JSON.parse(text.slice(index, end)))
+        if (key === undefined) return
+        const again = isSpelt ? spelt(key) : JSON.stringify(key)
+        const twice = `${text.slice(0, end - 1)},${again}:[{}]${text.slice(end - 1)}`
+        expect(shapeOf(twice)).toEqual({ isTooDeep: false, repeated: key })
+      }),
+      { numRuns: runs(1000) },
+    )
+  })
+
+  it.each([
+    ['equal keys of two objects', '{"a":{"a":1},"b":[{"a":1},{"a":1}]}'],
+    ['equal texts that are no keys', '{"a":"b","b":["a","a","b","b"],"c":"a"}'],
+    ['keys in a text', '{"a":"{\\"a\\":1,\\"a\\":2}","b\\\\":"\\\\"}'],
+    ['many keys', JSON.stringify(Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`k${i}`, i])))],
+  ])('finds none in %s', (_, text) => expect(shapeOf(text).repeated).toBeUndefined())
+
+  it.each(['', '{', '"', '{"', ']}', '{"a":1,"a', '{"a\\":1,"a\\', ',,"a","a"'])('takes %s', (text) =>
+    expect(shapeOf(text).isTooDeep).toBe(false),
+  )
+
+  it('finds the last of many keys', () => {
+    const keys = Array.from({ length: 1000 }, (_, i) => `"k${i}":0`)
+    expect(shapeOf(`{${[...keys, '"k999":1'].join()}}`).repeated).toBe('k999')
+  })
+})
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -97,6 +97,15 @@ describe('requests of the other side', () => {
     expect(await other.sent()).toMatchObject({ id: 7, error })
   })
 
+  it('with a key that is there twice are refused, and no handler sees them', async () => {
+    const other = new OtherSide({ onRequest: () => expect.unreachable() })
+    other.say('{"id":7,"method":"m","params":{"a":{"command":"x","command":"y"}}}')
+    expect(await other.sent()).toMatchObject({
+      id: 7,
+      error: { code: -32600, message: '"m" is refused: one object has the key "command" twice' },
+    })
+  })
+
   it('get code and data of an RpcError', async () => {
     const errors = [
       new RpcError('remote', 'no such thing', { code: -32602, data: { field: 'x' } }),

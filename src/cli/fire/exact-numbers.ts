@@ -1,5 +1,6 @@
 // Numbers that change when they are read: JSON has any number of digits, and a program keeps about 17 of them.
 
+import { closingQuote } from '../../core/base/json.js'
 import { cutText, visibleName } from '../../core/base/text.js'
 
 /** A call is not judged digit by digit for longer than this. */
@@ -12,7 +13,7 @@ const LONGEST_PATH = 200
  */
 export function inexactNumber(text: string): string | undefined {
   for (let at = 0; at < text.length; at++) {
-    if (text[at] === '"') at = endOfString(text, at)
+    if (text[at] === '"') at = closingQuote(text, at)
     else if (isNumberStart(text.charCodeAt(at))) {
       const end = endOfNumber(text, at)
       if (!isExact(text.slice(at, end))) return pathTo(text, at)
@@ -51,16 +52,6 @@ function endOfNumber(text: string, from: number): number {
   return end
 }
 
-/** The place of the closing quote. */
-function endOfString(text: string, from: number): number {
-  for (let end = text.indexOf('"', from + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    let slashes = 0
-    while (text[end - 1 - slashes] === '\\') slashes++
-    if (slashes % 2 === 0) return end
-  }
-  return text.length
-}
-
 /** `tool_input.limits[2]` */
 function pathTo(text: string, place: number): string {
   const path: (string | number)[] = []
@@ -71,7 +62,7 @@ function pathTo(text: string, place: number): string {
     else if (char === ']' || char === '}') path.pop()
     else if (char === ',' && typeof path.at(-1) === 'number') path.push((path.pop() as number) + 1)
     else if (char === '"') {
-      const end = endOfString(text, at)
+      const end = closingQuote(text, at)
       if (isKey(text, end)) path.splice(-1, 1, String(JSON.parse(text.slice(at, end + 1))))
       at = end
     }

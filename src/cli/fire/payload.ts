@@ -79,16 +79,18 @@ function decoded(bytes: Buffer, what: string): string {
 }
 
 function parsed(text: string, what: string): Payload {
-  const value = parseJson(text, (problem, isTooDeep) =>
-    isTooDeep
-      ? new Refusal('PAYLOAD_INVALID', `The payload from ${what} is of no use: ${problem}`)
-      : notJson(what, problem),
+  const value = parseJson(text, (problem, kind) =>
+    kind === 'broken'
+      ? notJson(what, problem)
+      : new Refusal('PAYLOAD_INVALID', `The payload from ${what} is refused: ${problem}`, HINTS[kind]),
   )
   if (isObject(value)) return frozenCopy(value, 'the payload') as Payload
   throw new Refusal('PAYLOAD_INVALID', `The payload from ${what} must be a JSON object`, {
     hint: `Wrap it: {"hook_event_name":"PreToolUse", …}`,
   })
 }
+
+const HINTS = { repeated: { hint: 'Send each key once.' }, 'too deep': {} } as const
 
 /** Quotes nothing of the payload: the message reaches agents and logs. */
 function notJson(what: string, why: string): Refusal {

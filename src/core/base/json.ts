@@ -228,3 +228,76 @@ function after(next: Next, [, string, word, mark]: RegExpExecArray, open: string
   open.pop()
   return 'comma'
 }
+
+// ---- texts that readers could take differently ----------------------------------------------------------------
+
+export interface JsonShape {
+  readonly isTooDeep: boolean
+  /** A key that one object has twice: JSON.parse keeps the last, other programs the first. */
+  readonly repeated?: string
+}
+
+const [COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [44, 91, 93, 123, 125] as const
+
+/** Looks before parsing: a parser would take all memory for a text of nothing but brackets. One pass over any text. */
+export function shapeOf(text: string, deepest = Infinity): JsonShape {
+  /** The keys of each object around this place; undefined for a list. */
+  const around: (Keys | undefined)[] = []
+  let keys: Keys | undefined
+  let isKey = false
+  let repeated: string | undefined
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i)
+    if (char === QUOTE) {
+      const end = closingQuote(text, i)
+      if (isKey && keys?.add(keyIn(text, i, end)) === false) repeated ??= keyIn(text, i, end)
+      isKey = false
+      i = end
+    } else if (char === COMMA) isKey = keys !== undefined
+    else if (char < OPEN_LIST) continue
+    else if (char === OPEN_OBJECT || char === OPEN_LIST) {
+      around.push(keys)
+      if (around.length > deepest) return { isTooDeep: true }
+      isKey = char === OPEN_OBJECT
+      keys = isKey ? new Keys() : undefined
+    } else if (char === CLOSE_OBJECT || char === CLOSE_LIST) keys = around.pop()
+  }
+  return repeated === undefined ? { isTooDeep: false } : { isTooDeep: false, repeated }
+}
+
+/** A set is slower than a list for the few keys of most objects. */
+const MANY_KEYS = 16
+
+class Keys {
+  readonly #few: string[] = []
+  #many: Set<string> | undefined
+
+  /** False if it was there. */
+  add(key: string): boolean {
+    if (this.#many?.has(key) ?? this.#few.includes(key)) return false
+    if (this.#many) this.#many.add(key)
+    else if (this.#few.push(key) > MANY_KEYS) this.#many = new Set(this.#few)
+    return true
+  }
+}
+
+/** The place of the quote that ends a string; the end of the text if there is none. */
+export function closingQuote(text: string, from: number): number {
+  for (let end = text.indexOf('"', from + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let slashes = 0
+    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++
+    if (slashes % 2 === 0) return end
+  }
+  return text.length
+}
+
+/** As JSON.parse would read it: a letter may be written as its number. */
+function keyIn(text: string, from: number, end: number): string {
+  const key = text.slice(from + 1, end)
+  if (!key.includes('\\')) return key
+  try {
+    return String(JSON.parse(text.slice(from, end + 1)))
+  } catch {
+    return key // the text is not JSON
+  }
+}

@@ -1,6 +1,7 @@
 // What a call of a tool is about, whatever the host calls it: command lines, files that it changes, or neither.
 
 import { isObject, type Json } from '../../core/base/json.js'
+import { InvalidHookInput, parseJson } from '../../hosts/payload.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { codeIn, gitIn, textAt } from './code-tools.js'
 import { pathsInPatch } from './patch-paths.js'
@@ -123,13 +124,18 @@ function plainName(toolName: string): string {
     .replace(/(?:tool|v\d)$/, '')
 }
 
-/** Some hosts send the input as a text. */
+/** Some hosts send the input as a text. Throws if its readers could take it differently. */
 function parsed(input: Json): Json {
   if (typeof input !== 'string' || !/^\s*[[{]/.test(input)) return input
+  let broken = false
   try {
-    return JSON.parse(input) as Json
-  } catch {
-    return input
+    return parseJson(input, (problem, kind) => {
+      broken = kind === 'broken'
+      return new InvalidHookInput(`the tool's input cannot be judged: ${problem}`)
+    })
+  } catch (error) {
+    if (broken) return input
+    throw error
   }
 }
 

@@ -6,6 +6,7 @@ import { parseHookInput } from '../../../src/author/hook-input.js'
 import { SOMEWHERE } from '../../../src/pack/pre-tool-use/places.js'
 import { preToolUse } from '../../../src/pack/pre-tool-use/pre-tool-use.js'
 import { readScript } from '../../../src/pack/pre-tool-use/shell-script.js'
+import { toolCall } from '../../../src/pack/pre-tool-use/tool-call.js'
 import { GuardedProject, verdictOf } from './guarded-project.js'
 
 const lines = (text: string): [string][] =>
@@ -258,4 +259,13 @@ describe('many ways to go', () => {
 
 it('asks before a permission is given, too', () => {
   expect(preToolUse.also).toContain('PermissionRequest')
+})
+
+describe('input as a text', () => {
+  it('that has a key twice is not judged by one of them', () => {
+    const twice = '{"command":"echo a","command":"echo b"}'
+    for (const input of [twice, { command: twice }])
+      expect(() => toolCall('Bash', input)).toThrow(/cannot be judged: one object has the key command twice/)
+    expect(toolCall('Bash', { command: '{ echo "a", "a"; }' })).toMatchObject({ kind: 'shell' })
+  })
 })

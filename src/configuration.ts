@@ -1,6 +1,5 @@
 // Keeps the hooks of configuration files up to date: makes them, admits or refuses them, reads files again.
 
-import { dirname } from 'node:path'
 import type { ConfiguredHook } from './config/configured-hook.js'
 import type { ConfigSources } from './config/discovery.js'
 import { type LoadedConfig, loadConfig, loadSkills } from './config/load.js'
@@ -86,7 +85,7 @@ export class Configuration {
   }
 
   async #makeAll(config: LoadedConfig): Promise<void> {
-    const settled = await this.#settled(config, projectsOf(this.#options.sources))
+    const settled = await this.#settled(config)
     await this.#loadRunners(settled)
     const make = [...this.#runners.values()].reduce<() => InForce>(
       (inner, { renew }) => (renew ? () => renew(inner) : inner),
@@ -98,7 +97,7 @@ export class Configuration {
   /** Whether records of trust could not be read when files were last read, and can be read now. */
   isRepaired(): boolean {
     const wasClosed = this.#inForce.expectations.some(({ state }) => state === 'unreadable')
-    return wasClosed && this.#gate?.canRead(projectsOf(this.#options.sources)) === true
+    return wasClosed && this.#gate?.canRead(this.#options.sources) === true
   }
 
   /** The hooks that skills bring along: made, admitted and refused like those of files. Lost ones close what they could. */
@@ -106,7 +105,7 @@ export class Configuration {
     const { sources } = this.#options
     const { config } = this.#inForce
     const theirs = { ...config, ...(await loadSkills(skills, sources, config)) }
-    const settled = await this.#settled(theirs, [])
+    const settled = await this.#settled(theirs, 'skills')
     await this.#loadRunners(settled)
     const { hooks, diagnostics } = this.#made(theirs, settled)
     if (lost === '') return { hooks, problems: diagnostics }
@@ -115,11 +114,9 @@ export class Configuration {
     return { hooks: [...hooks, closedSession(lost)], problems: [...diagnostics, problem] }
   }
 
-  async #settled(config: LoadedConfig, projects: readonly string[]): Promise<Settled> {
+  async #settled(config: LoadedConfig, only?: 'skills'): Promise<Settled> {
     const { sources } = this.#options
-    return (
-      this.#gate?.settle(config, sources, projects) ?? { specs: config.specs, closed: [], expectations: [] }
-    )
+    return this.#gate?.settle(config, sources, only) ?? { specs: config.specs, closed: [], expectations: [] }
   }
 
   /** Calls back after a file changed, until `close`. Earlier changes are not reported. */
@@ -332,12 +329,6 @@ type Specs = WeakMap<Hook, ConfiguredHook>
 /** A gate that is kept from its copy closes when it fails. */
 function closing(spec: ConfiguredHook): ConfiguredHook {
   return { ...spec, hook: { ...spec.hook, onFailure: 'block' } }
-}
-
-/** Projects whose expectations count. */
-function projectsOf({ projectDir, outerDirs = [], files = [], plugins = [] }: ConfigSources) {
-  if (projectDir !== undefined) return [projectDir, ...outerDirs]
-  return [...new Set([...files, ...plugins].map((path) => dirname(path)))]
 }
 
 /** Whoever is stopped by a hook that is not in the project as it was trusted is told so. */

@@ -5,7 +5,6 @@ import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import type { ConfigSources } from './config/discovery.js'
 import { type EmbedderSettings, embedderSettings, withoutSession } from './config/merged-settings.js'
-import { foldersAbove } from './config/outer-projects.js'
 import { Configuration } from './configuration.js'
 import { HookError } from './core/base/errors.js'
 import { isObject } from './core/base/json.js'
@@ -25,6 +24,7 @@ import type { Embedder } from './core/session/embedder.js'
 import { Engine } from './core/session/engine.js'
 import { globalHooks, HookRegistry } from './core/session/registry.js'
 import type { SessionStore } from './core/session/session-store.js'
+import { foldersAround, homesOf } from './files/project-folders.js'
 import { Hooks } from './hooks.js'
 import { HandedOn } from './runners/command/handed-on.js'
 import { Programs } from './runners/command/programs.js'
@@ -36,6 +36,8 @@ import { withSpans } from './store/audit/spans.js'
 export interface HooksOptions extends Embedder {
   /** The project whose configuration files are read, together with the user's. Without it no such file is read. */
   readonly projectDir?: string
+  /** Other folders that the agent works in. What the user trusted there, and in the folders around them, counts as well. */
+  readonly workFolders?: readonly string[]
   /** Folders of plugins, in addition to the project's and the user's. */
   readonly plugins?: readonly string[]
   /** Files in addition to the project's and the user's, each a hooks.json or settings.json. */
@@ -69,6 +71,7 @@ const OPTIONS: Checks<HooksOptions> = {
   clock: isFunction,
   store: [isStore, `a SessionStore with ${STORE_METHODS.join(', ')}`],
   projectDir: isText,
+  workFolders: isList,
   plugins: isList,
   configs: isList,
   home: isText,
@@ -139,18 +142,21 @@ function checkProject(projectDir: string | undefined): void {
 /** Undefined if no file is to be read. */
 function sourcesOf({
   projectDir,
+  workFolders = [],
   plugins,
   configs,
-  home,
+  home = homedir(),
   settings,
   trust,
 }: HooksOptions): ConfigSources | undefined {
   if (projectDir === undefined && !plugins?.length && !configs?.length) return undefined
   return {
-    ...(projectDir !== undefined && { projectDir: resolve(projectDir), homeDir: home ?? homedir() }),
+    ...(projectDir !== undefined && { projectDir: resolve(projectDir), homeDir: home }),
     // Whoever runs everything of a project has not said so of the folders around it.
     ...(projectDir !== undefined &&
-      trust !== 'all' && { outerDirs: foldersAbove(resolve(projectDir), home ?? homedir()) }),
+      trust !== 'all' && {
+        outerDirs: foldersAround([resolve(projectDir), ...workFolders], homesOf(home)),
+      }),
     ...(plugins && { plugins: plugins.map((path) => resolve(path)) }),
     ...(configs && { files: configs.map((path) => resolve(path)) }),
     ...(settings && { settings }),

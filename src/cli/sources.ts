@@ -1,21 +1,19 @@
 // Where a command looks for hooks: the options that several commands share, and the hooks they lead to.
 
-import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { isAbsolute, join, resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import type { ConfiguredHook } from '../config/configured-hook.js'
 import type { ConfigSources } from '../config/load.js'
-import { foldersAbove, isOwn } from '../config/outer-projects.js'
 import type { Diagnostic } from '../core/base/errors.js'
 import { quoted } from '../core/base/text.js'
 import type { Origin } from '../core/hooks/hook.js'
 import type { Embedder } from '../core/session/embedder.js'
 import { isFolder } from '../files/folder.js'
-import { registeredHome, userHome } from '../files/homes.js'
-import { upFrom } from '../files/project-env.js'
+import { userHome } from '../files/homes.js'
+import { foldersAround, homesOf } from '../files/project-folders.js'
 import { realOf } from '../files/within.js'
 import type { ListedHook } from '../hooks.js'
-import { hasSettings, isRepository, projectEnvOf, trustGivenBy } from '../pack/project.js'
+import { projectAround, projectEnvOf, trustGivenBy } from '../pack/project.js'
 import { switches } from '../plugins/switches.js'
 import type { createHooks } from '../runtime.js'
 import { bypassNotices } from './bypass.js'
@@ -57,6 +55,8 @@ export interface Places {
 
 export interface Sources extends Places {
   readonly 'trust-all': boolean
+  /** Folders that the agent works in, which may lie outside the project. */
+  readonly workFolders?: readonly string[]
 }
 
 /** As if no option was given but the project. */
@@ -69,7 +69,7 @@ export type OpenHooks = Awaited<ReturnType<typeof createHooks>>
 /** The named project, else the one around the current directory. */
 export function projectOf({ project }: Pick<Places, 'project'>): string {
   try {
-    return project === undefined ? nearestProject(resolve('.')) : resolve(project)
+    return project === undefined ? projectAround(resolve('.')) : realOf(resolve(project))
   } catch {
     throw new Refusal('PROJECT_NOT_FOUND', 'The current directory is gone', {
       hint: 'Change into a folder that exists, or give the full path with --project DIR.',
@@ -110,6 +110,7 @@ export async function openHooks(sources: Sources, embedder: Embedder = {}): Prom
   const { createHooks } = await import('../runtime.js')
   return createHooks({
     projectDir,
+    workFolders: sources.workFolders ?? [],
     admit: switches({ projectDir }),
     plugins: sources.plugin,
     configs: sources.config,
@@ -141,7 +142,7 @@ export function configSources(places: Places): ConfigSources & { readonly projec
   const projectDir = projectFolder(places)
   return {
     projectDir,
-    outerDirs: foldersAbove(projectDir),
+    outerDirs: foldersAround([projectDir], homesOf()),
     homeDir: homedir(),
     plugins: places.plugin.map((path) => resolve(path)),
     files: places.config.map((path) => resolve(path)),
@@ -166,45 +167,4 @@ export function specOf(
     ({ hook: { origin, ...hook } }) =>
       origin.file === file && origin.line === line && (hook.name === name || hook.kind === 'process'),
   )
-}
-
-// ---- which project ---------------------------------------------------------------------------------------------
-
-interface Mark {
-  readonly folder: string
-  readonly isIn: (base: string) => boolean
-}
-
-const OURS: Mark = {
-  folder: '.amplifier',
-  isIn: (base) => isFolder(join(base, '.amplifier')) && hasSettings(base),
-}
-
-/** Claude Code leaves a .claude in every folder that it was started in: only these files count. */
-const CLAUDE: Mark = {
-  folder: '.claude',
-  isIn: (base) =>
-    ['settings.json', 'settings.local.json', 'hooks'].some((name) => existsSync(join(base, '.claude', name))),
-}
-
-/**
- * The nearest folder upwards that has hooks, else the start. Looks no further than the repository, and not in the user's
- * home, whose hooks are for all projects.
- */
-export function nearestProject(start: string): string {
-  const folders = belowHome(start)
-  const repository = folders.findIndex(isRepository)
-  const around = repository < 0 ? folders : folders.slice(0, repository + 1)
-  for (const mark of [OURS, CLAUDE]) {
-    const found = around.find(
-      (folder) => mark.isIn(folder) && (folder === start || isOwn(folder, mark.folder)),
-    )
-    if (found !== undefined) return found
-  }
-  return start
-}
-
-function belowHome(start: string): readonly string[] {
-  const homes = [userHome(), registeredHome()].flatMap((home) => (home ? [home, realOf(home)] : []))
-  return upFrom(start, homes)
 }

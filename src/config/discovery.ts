@@ -6,19 +6,23 @@ import { digest } from '../core/base/digest.js'
 import { textOf } from '../core/base/errors.js'
 import { shown } from '../core/base/text.js'
 import { dataHome } from '../files/homes.js'
+import { isOwn } from '../files/project-folders.js'
+import { realOf } from '../files/within.js'
 import { isAside, placeOf } from '../trust/set-aside.js'
 import { type ConfigFiles, isLink } from './config-file.js'
 import { formatOfPath, type HookDocument, hooksShape } from './hook-document.js'
 import type { MergedSettings } from './merged-settings.js'
 import type { Notes } from './notes.js'
-import { isOwn } from './outer-projects.js'
 import { cleanName, type Owner } from './owner.js'
 import { type PluginSources, readPluginFolder } from './plugin-folder.js'
 
 export interface ConfigSources {
   /** Absolute; without it no project file is read. */
   readonly projectDir?: string
-  /** Folders around the project, nearest first. Hooks in them count as well: each is a project of its own. */
+  /**
+   * Folders around the project, and around the folders that the agent works in, nearest first. Hooks in them count as well:
+   * each is a project of its own. A folder may be there by several names, and the project, too.
+   */
   readonly outerDirs?: readonly string[]
   /** The user's home; without it no user file is read. */
   readonly homeDir?: string
@@ -50,9 +54,7 @@ export function discover(sources: ConfigSources, files: ConfigFiles, notes: Note
   if (projectDir !== undefined && !isSameFolder(projectDir, home)) {
     look(projectDir, (base) => inBase(base, 'project', search))
   }
-  for (const folder of sources.outerDirs ?? []) {
-    if (isOwn(folder, '.amplifier')) look(folder, (base) => inOuter(base, search))
-  }
+  for (const folder of outerFolders(sources)) look(folder, (base) => inOuter(base, search))
   for (const file of sources.files ?? []) {
     look(file, (path) => (isKnownFile(documents, path) ? [] : explicitFile(path, search)))
   }
@@ -60,6 +62,15 @@ export function discover(sources: ConfigSources, files: ConfigFiles, notes: Note
     look(folder, (root) => (isKnownPlugin(documents, root) ? [] : explicitPlugin(root, search)))
   }
   return documents
+}
+
+/** Each of them once, without the project and the home. */
+function outerFolders({ projectDir, homeDir, outerDirs = [] }: ConfigSources): readonly string[] {
+  const marked = outerDirs.filter((folder) => isOwn(folder, '.amplifier'))
+  if (marked.length === 0) return []
+  const places = new Map(marked.map((folder) => [realOf(folder), folder]))
+  for (const folder of [projectDir, homeDir]) if (folder) places.delete(realOf(resolve(folder)))
+  return [...places.values()]
 }
 
 /** A place that cannot be read must not take the others down. */

@@ -1,8 +1,11 @@
 // A unit as it was trusted last: its hooks, read from what was kept of it.
 
 import { basename, dirname, join, relative } from 'node:path'
+import { isBelow, realOf } from '../files/within.js'
+import { keyOf } from '../store/trust-records.js'
+import { placeOf } from '../trust/set-aside.js'
 import type { Kept } from '../trust/trust-store.js'
-import type { TrustRecord } from '../trust/unit.js'
+import type { TrustRecord, Unit } from '../trust/unit.js'
 import { type ConfigFile, ConfigFiles } from './config-file.js'
 import type { ConfiguredHook } from './configured-hook.js'
 import { type ConfigSources, hooksDirOf, pluginSources, rootFileOf, settingsFileOf } from './discovery.js'
@@ -29,7 +32,75 @@ export async function loadKept(
 /** Whether hooks of this unit are looked for here: a file that was named once is not expected without its name. */
 export function isPlaceOf(record: TrustRecord, { files = [], plugins = [] }: ConfigSources): boolean {
   const named = record.kind === 'folder' ? plugins : files
-  return scopeOf(record) === 'project' || named.includes(record.path)
+  return scopeOf(record) === 'project' || named.some((path) => isSamePlace(path, record.path))
+}
+
+function isSamePlace(a: string, b: string): boolean {
+  return a === b || realOf(a) === realOf(b)
+}
+
+/** What the user trusts in a project and around it. */
+export class ExpectedUnits {
+  readonly records: readonly TrustRecord[]
+  readonly #keys: ReadonlySet<string>
+  /** The nearest record of each place. Most units need no such search. */
+  #places: ReadonlyMap<string, TrustRecord> | undefined
+
+  constructor(records: readonly TrustRecord[] = []) {
+    this.records = records
+    this.#keys = new Set(records.map(keyOf))
+  }
+
+  /**
+   * The unit under the path and the project that it was trusted by. It may be reached by a link; and what was named, or
+   * came with a skill, is the same in whichever project around it the event happens.
+   */
+  asTrusted(unit: Unit): Unit {
+    const path = placeOf(unit.path)
+    if (this.records.length === 0 || this.#keys.has(keyOf({ ...unit, path }))) return unit
+    this.#places ??= placesOf(this.records)
+    const { kind } = unit
+    const record = this.#places.get(`${kind} ${path}`) ?? this.#places.get(`${kind} ${realOf(path)}`)
+    if (!record) return unit
+    return { ...unit, path: record.path === path ? unit.path : record.path, projectDir: record.projectDir }
+  }
+}
+
+function placesOf(records: readonly TrustRecord[]): ReadonlyMap<string, TrustRecord> {
+  const places = new Map<string, TrustRecord>()
+  // The nearest comes first, and counts.
+  for (const record of records.toReversed())
+    for (const path of [realOf(record.path), record.path]) places.set(`${record.kind} ${path}`, record)
+  return places
+}
+
+/** A hook that was found as part of `given`, in the places of `unit`. */
+export function placeAt(
+  spec: ConfiguredHook,
+  given: Unit,
+  unit: Unit,
+  sources: ConfigSources,
+): ConfiguredHook {
+  if (unit === given) return spec
+  const moved = (path: string) => {
+    if (isBelow(path, given.path)) return unit.path + path.slice(given.path.length)
+    return path === dirname(given.path) ? dirname(unit.path) : path
+  }
+  const { projectDir } = unit
+  const { plugin, skillDir, hooksDir, ...place } = spec.place
+  const data = plugin && pluginSources('project', { ...sources, projectDir }).dataDir
+  return {
+    ...spec,
+    place: {
+      ...place,
+      projectDir,
+      hooksDir: moved(hooksDir),
+      ...(plugin && {
+        plugin: { ...plugin, root: moved(plugin.root), dataDir: join(data ?? '', basename(plugin.dataDir)) },
+      }),
+      ...(skillDir !== undefined && { skillDir: moved(skillDir) }),
+    },
+  }
 }
 
 function scopeOf({ kind, path, projectDir }: TrustRecord): 'project' | 'named' {

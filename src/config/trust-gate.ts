@@ -1,12 +1,13 @@
 // The gate between files and running hooks: hooks of a project run as they were trusted, from their copy, or not at all.
 
-import { delimiter } from 'node:path'
+import { delimiter, dirname } from 'node:path'
 import { HookError, isHookError, textOf } from '../core/base/errors.js'
 import { visible } from '../core/base/text.js'
 import type { Hook, HookContext, HookEvent, Run } from '../core/hooks/hook.js'
 import type { Skip } from '../core/run/plan.js'
 import { safePath } from '../files/search-path.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
+import { keyOf } from '../store/trust-records.js'
 import { scriptsChanged } from '../trust/changes.js'
 import { runPlace } from '../trust/copies.js'
 import {
@@ -25,7 +26,7 @@ import type { Standing, TrustRecord, Unit, UnitHook, Untrusted } from '../trust/
 import { closedGate, closedToAll, wasGuard } from './closed-gate.js'
 import type { ConfiguredHook } from './configured-hook.js'
 import type { ConfigSources } from './discovery.js'
-import { isPlaceOf, loadKept } from './kept-unit.js'
+import { ExpectedUnits, isPlaceOf, loadKept, placeAt } from './kept-unit.js'
 import type { LoadedConfig } from './load.js'
 import { unitsOf } from './units.js'
 
@@ -52,6 +53,7 @@ export interface Settled {
 
 /** A unit that is not what was trusted, and what is left of it. */
 interface Keeper {
+  readonly unit: Unit
   readonly record: TrustRecord
   readonly state: 'modified' | 'missing'
   readonly why: string
@@ -71,35 +73,44 @@ export class TrustGate {
   /** The project that commands are typed in. */
   #here: string | undefined
 
+  /** What the user trusts in the project and around it. */
+  #expected = new ExpectedUnits()
+
   constructor(store: TrustStore) {
     this.#store = store
   }
 
   /**
    * Decides which hooks run: those that are as trusted, and what was trusted last in place of those that are not.
-   * Everything that is trusted in `projects` is expected, even if nothing is left of it.
+   * Everything that is trusted in the project and around it is expected, even if nothing is left of it; not if `only` the
+   * skills of a session are asked about.
    */
-  async settle(config: LoadedConfig, sources: ConfigSources, projects: readonly string[]): Promise<Settled> {
-    const units = unitsOf(config.specs)
+  async settle(config: LoadedConfig, sources: ConfigSources, only?: 'skills'): Promise<Settled> {
     this.#here = sources.projectDir
     const parts: Settled[] = []
+    const projects = projectsOf(sources)
+    if (only === undefined) this.#expected = this.#expectedIn(projects, parts)
     const found = new Set<string>()
-    for (const [unit, specs] of units) {
+    for (const [given, specs] of unitsOf(config.specs)) {
+      const unit = this.#expected.asTrusted(given)
       const standing = this.#store.standingOf(unit)
-      // An update may just be moving it.
-      found.add(keyOf({ ...unit, path: placeOf(unit.path) }))
+      if (standing.record) found.add(placeKey(unit))
       this.#said.set(keyOf(unit), standing)
-      const keeper = keeperOf(standing)
+      const keeper = keeperOf(unit, standing)
+      const placed = specs.map((spec) => placeAt(spec, given, unit, sources))
       parts.push(
-        keeper ? await this.#instead(keeper, specs, config, sources) : this.#asFound(unit, specs, standing),
+        keeper ? await this.#instead(keeper, placed, config, sources) : this.#asFound(unit, placed, standing),
       )
     }
-    for (const record of this.#expected(projects, parts)) {
-      if (found.has(keyOf(record)) || !isPlaceOf(record, sources)) continue
-      const why = 'It is not there any more, or has no hooks that can be read.'
-      parts.push(await this.#instead({ record, state: 'missing', why }, [], config, sources))
+    if (only === undefined) {
+      for (const record of this.#expected.records) {
+        if (found.has(placeKey(record)) || !isPlaceOf(record, sources)) continue
+        const why = 'It is not there any more, or has no hooks that can be read.'
+        const keeper: Keeper = { unit: record, record, state: 'missing', why }
+        parts.push(await this.#instead(keeper, [], config, sources))
+      }
+      parts.push(this.#unlisted(parts, projects[0] ?? '', config))
     }
-    if (projects.length > 0) parts.push(this.#unlisted(parts, projects[0] as string, config))
     const own = config.specs.filter(({ hook }) => hook.origin.scope === 'user')
     return {
       specs: [...own, ...parts.flatMap(({ specs }) => specs)],
@@ -109,20 +120,20 @@ export class TrustGate {
   }
 
   /** Adds what stands for records that cannot be read. */
-  #expected(projects: readonly string[], parts: Settled[]): readonly TrustRecord[] {
+  #expectedIn(projects: readonly string[], parts: Settled[]): ExpectedUnits {
     try {
-      return projects.flatMap((projectDir) => this.#store.expectedIn(projectDir))
+      return new ExpectedUnits(projects.flatMap((projectDir) => this.#store.expectedIn(projectDir)))
     } catch (error) {
       const expectation = unreadable(projects[0] ?? '', textOf(error))
       parts.push({ ...NOTHING_SETTLED, closed: [closedToAll(expectation)], expectations: [expectation] })
-      return []
+      return new ExpectedUnits()
     }
   }
 
-  /** Whether everything that is trusted in these projects can be read now. */
-  canRead(projects: readonly string[]): boolean {
+  /** Whether everything that is trusted in the project and around it can be read now. */
+  canRead(sources: ConfigSources): boolean {
     try {
-      for (const projectDir of projects) this.#store.expectedIn(projectDir)
+      for (const projectDir of projectsOf(sources)) this.#store.expectedIn(projectDir)
       return true
     } catch {
       return false
@@ -168,7 +179,7 @@ export class TrustGate {
     config: LoadedConfig,
     sources: ConfigSources,
   ): Promise<Settled> {
-    const { record, state } = keeper
+    const { unit, record, state } = keeper
     const choice = state === 'missing' ? config.settings.trust_missing : 'keep'
     const kept: Kept = choice === 'keep' ? this.#store.keptOf(record) : { problem: '' }
     const loaded = 'problem' in kept ? [] : await loadKept(record, kept, sources, config)
@@ -181,7 +192,7 @@ export class TrustGate {
     const lost = choice === 'tell' ? [] : missing.map((one) => closedGate(one, expectation))
     for (const hook of lost) this.#closed.set(hook, record)
     return {
-      specs: [...armed, ...this.#waiting(specs, record)],
+      specs: [...armed, ...this.#waiting(unit, specs, record)],
       closed: lost,
       expectations: [expectation],
     }
@@ -195,12 +206,11 @@ export class TrustGate {
   }
 
   /** Hooks that are not as they were trusted. */
-  #waiting(specs: readonly ConfiguredHook[], record: TrustRecord): readonly ConfiguredHook[] {
-    const trusted = new Set(record.hooks.map(({ hash }) => hash))
+  #waiting(unit: Unit, specs: readonly ConfiguredHook[], { hooks }: TrustRecord): readonly ConfiguredHook[] {
+    const trusted = new Set(hooks.map(({ hash }) => hash))
     const changed = specs.filter(({ hook }) => !trusted.has(hook.origin.hash ?? ''))
-    for (const unit of unitsOf(specs).keys())
-      for (const spec of changed)
-        this.#held.set(spec, { unit, record: undefined, copied: undefined, waits: true })
+    for (const spec of changed)
+      this.#held.set(spec, { unit, record: undefined, copied: undefined, waits: true })
     return changed
   }
 
@@ -306,7 +316,8 @@ export class TrustGate {
 
   /** Units of these hooks that may not run. */
   untrusted(specs: readonly ConfiguredHook[]): readonly Untrusted[] {
-    return [...unitsOf(specs).keys()].flatMap((unit) => {
+    return [...unitsOf(specs).keys()].flatMap((given) => {
+      const unit = this.#expected.asTrusted(given)
       const standing = this.#standingOf(unit)
       if (standing.state === 'trusted') return []
       const { kind, name, path } = unit
@@ -333,8 +344,15 @@ export class TrustGate {
   }
 }
 
-function keyOf({ kind, path }: Unit): string {
-  return `${kind} ${path}`
+/** Projects whose expectations count. */
+function projectsOf({ projectDir, outerDirs = [], files = [], plugins = [] }: ConfigSources) {
+  const folders = projectDir === undefined ? [...files, ...plugins].map((path) => dirname(path)) : outerDirs
+  return [...new Set([...(projectDir === undefined ? [] : [projectDir]), ...folders])]
+}
+
+/** The same for records of several projects about one place. An update may just be moving what is there. */
+function placeKey({ kind, path }: Pick<Unit, 'kind' | 'path'>): string {
+  return `${kind} ${placeOf(path)}`
 }
 
 /** Gates of the record that none of these hooks is. */
@@ -344,9 +362,9 @@ function unarmed({ hooks }: TrustRecord, armed: readonly ConfiguredHook[]): read
 }
 
 /** Nothing if it is as trusted, or was never trusted. */
-function keeperOf(standing: Standing): Keeper | undefined {
+function keeperOf(unit: Unit, standing: Standing): Keeper | undefined {
   if (standing.state === 'trusted' || !standing.record) return undefined
-  return { record: standing.record, state: 'modified', why: standing.why }
+  return { unit, record: standing.record, state: 'modified', why: standing.why }
 }
 
 function detailOf({ hook }: ConfiguredHook, unit: Unit, { state, why }: NotTrusted): string {

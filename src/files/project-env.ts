@@ -1,7 +1,7 @@
 // Variables that Claude Code's settings set: those of a project, of the user, and of the company.
 
-import { existsSync, lstatSync } from 'node:fs'
-import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { lstatSync } from 'node:fs'
+import { isAbsolute, join, resolve } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { isObject } from '../core/base/json.js'
 import { readPlain } from './plain-file.js'
@@ -27,21 +27,6 @@ export const PROJECT_VARIABLES: readonly string[] = [
 export function namedIn(env: Env, variables: readonly string[] = PROJECT_VARIABLES): readonly string[] {
   const values = variables.map((name) => env[name])
   return values.filter((value): value is string => value !== undefined && isAbsolute(value))
-}
-
-/** That folder and those above it, up to a home (exclusive). */
-export function upFrom(start: string, homes: readonly string[]): readonly string[] {
-  const folders: string[] = []
-  for (let folder = start; !homes.includes(folder); folder = dirname(folder)) {
-    folders.push(folder)
-    if (dirname(folder) === folder) break
-  }
-  return folders
-}
-
-/** A project around the project: a workspace has its `node_modules/.bin` there, and a repository all that was cloned. */
-export function isMarked(folder: string): boolean {
-  return ['.git', '.amplifier', '.claude'].some((name) => existsSync(join(folder, name)))
 }
 
 // ---- Claude Code's settings -------------------------------------------------------------------------------------

@@ -1,21 +1,24 @@
-// The project of an event, the folders around it whose settings count, and variables that it must not set for hooks.
+// Which project an event or a command belongs to, and variables that a project must not set for hooks.
 
-import { existsSync, readFileSync, statSync } from 'node:fs'
-import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { registeredHome, userHome } from '../files/homes.js'
+import { claudeEnvIn, namedIn, OUR_PROJECT_VARIABLE, PROJECT_VARIABLES } from '../files/project-env.js'
 import {
-  claudeEnvIn,
-  namedIn,
-  OUR_PROJECT_VARIABLE,
-  PROJECT_VARIABLES,
-  upFrom,
-} from '../files/project-env.js'
+  foldersAround,
+  hasClaudeSettings,
+  hasSettings,
+  homesOf,
+  isOwn,
+  isPath,
+  isRepository,
+  workingFolder,
+} from '../files/project-folders.js'
 import { realOf } from '../files/within.js'
+import { hasRecords } from '../store/trust/project-index.js'
 
 /**
- * The nearest folder with a repository or settings, starting at the project that the host names or else at the event's
- * `cwd`; if there is none, the start itself. So a host that was started in a subfolder of a repository, and a person who
- * types a command there, get the same project. Only these variables count, the first one most.
+ * The project of an event: the one around the folder that the host names, else around the event's `cwd`, else around the
+ * folder that we were started in. Only these variables count, the first one most.
  */
 export function projectDirOf(
   cwd: string | undefined,
@@ -23,69 +26,43 @@ export function projectDirOf(
   home: string,
   variables?: readonly string[],
 ): string {
-  const start = resolve(namedIn(env, variables)[0] ?? placeOf(cwd, home))
-  return marked(start, home) ?? start
+  const [named] = namedIn(env, variables)
+  const starts = named === undefined ? startsOf(cwd, {}, home) : [named]
+  const found = starts.map((start) => markedFrom(start, home)).find((folder) => folder !== undefined)
+  return found ?? realOf(resolve(starts[0] as string))
 }
 
 /**
- * Every folder from the project and from the event's `cwd` up to the user's home (exclusive) or to the root; nearest
- * first. A repository inside another does not hide what the outer one forbids, and neither does a link or a variable
- * that names another project.
+ * The project around a folder, for agents and people alike. It is the nearest folder upwards that has hooks or settings of
+ * ours, or that the user trusts something in: a project does not end because its files do. Else it is the nearest with
+ * settings of Claude Code, else the repository, else the folder itself. Looks no further than the repository, and not in
+ * the user's home, whose hooks are for all projects.
  */
-export function foldersAround(
-  cwd: string | undefined,
+export function projectAround(start: string): string {
+  return markedFrom(start, userHome()) ?? realOf(resolve(start))
+}
+
+function markedFrom(start: string, home: string): string | undefined {
+  const folders = foldersAround([start], homesOf(home))
+  const repository = folders.findIndex(isRepository)
+  const around = repository < 0 ? folders : folders.slice(0, repository + 1)
+  const isUsers = (folder: string, name: string) => folder === start || isOwn(folder, name)
+  const found =
+    around.find((one) => hasRecords(one) || (hasSettings(one) && isUsers(one, '.amplifier'))) ??
+    around.find((one) => hasClaudeSettings(one) && isUsers(one, '.claude')) ??
+    folders[repository]
+  return found && realOf(found)
+}
+
+/** The folders that say where an event happens: those that variables name, its `cwd`, and the one we were started in. */
+export function startsOf(
+  cwd: unknown,
   env: NodeJS.ProcessEnv,
   home: string,
+  variables?: readonly string[],
 ): readonly string[] {
-  const starts = [...namedIn(env), placeOf(cwd, home)].flatMap((start) => [
-    resolve(start),
-    realOf(resolve(start)),
-  ])
-  const homes = [home, realOf(home)]
-  return [...new Set(starts.flatMap((start) => upFrom(start, homes)))]
+  return [...namedIn(env, variables), ...(isPath(cwd) ? [cwd] : []), workingFolder(home)]
 }
-
-function placeOf(cwd: string | undefined, home: string): string {
-  return cwd !== undefined && isAbsolute(cwd) ? cwd : workingFolder(home)
-}
-
-/** A folder that was removed while we are in it has no name. */
-function workingFolder(home: string): string {
-  try {
-    return process.cwd()
-  } catch {
-    return home
-  }
-}
-
-function marked(start: string, home: string): string | undefined {
-  for (let folder = start; ; folder = dirname(folder)) {
-    const isHome = folder === home
-    if (isRepository(folder) || (!isHome && hasSettings(folder))) return folder
-    if (isHome || dirname(folder) === folder) return undefined
-  }
-}
-
-/** An empty `.git` does not count: it would cut the project off from all that is below. */
-export function isRepository(folder: string): boolean {
-  const path = join(folder, '.git')
-  if (existsSync(join(path, 'HEAD'))) return true
-  try {
-    const stats = statSync(path)
-    return stats.isFile() && stats.size < LONGEST_LINK && readFileSync(path, 'utf8').startsWith('gitdir:')
-  } catch {
-    return false
-  }
-}
-
-const LONGEST_LINK = 8192
-
-/** Whether `.amplifier` has anything that Carabiner reads. */
-export function hasSettings(folder: string): boolean {
-  return READ_BY_US.some((name) => existsSync(join(folder, '.amplifier', name)))
-}
-
-const READ_BY_US = ['hooks', 'settings.json', 'pack.json', 'hooks.lock.json']
 
 // ---- variables that a project sets for hooks in its Claude Code settings, and that would change who decides ----
 
@@ -132,7 +109,7 @@ export function projectEnvOf(
   env: NodeJS.ProcessEnv,
   home: string,
 ): readonly ProjectEnv[] {
-  const found = foldersAround(cwd, env, home).flatMap(envIn)
+  const found = foldersAround(startsOf(cwd, env, home), [home]).flatMap(envIn)
   // A project that declares itself to be the home would look like the user.
   if (!namedIn(env).some((folder) => realOf(folder) === realOf(home))) return found
   return [...found, ...envIn(home).filter((one) => movesHome([one]))]

@@ -5,6 +5,7 @@ import { type HookHandlers, type RunHookOptions, runHook } from '../author/run-h
 import { keepSecret, secretsIn } from '../core/base/secrets.js'
 import { type HookResult, proceed } from '../core/events/result.js'
 import { userHome } from '../files/homes.js'
+import { foldersAround } from '../files/project-folders.js'
 import type { PackName } from '../hosts/pack-names.js'
 import { withMessages } from './answer.js'
 import { bypassOf } from './bypass.js'
@@ -12,10 +13,10 @@ import { PACK } from './index.js'
 import type { PackHook, ThisProgram } from './pack-hook.js'
 import {
   envProblems,
-  foldersAround,
   movesSettings,
   projectDirOf,
   projectEnvOf,
+  startsOf,
   takeBack,
   unreadProblems,
   withoutCode,
@@ -55,7 +56,7 @@ async function answerOf(
   if (bypass?.on) return proceed({ userMessage: bypass.message, userMessageLevel: 'warning' })
   const projectDir = projectDirOf(input.cwd, env, home)
   const told = [...envProblems(hook.event === 'SessionStart' ? set : withoutCode(set)), ...unread]
-  const read = readSettings(home, projectDir, foldersAround(input.cwd, env, home))
+  const read = readSettings(home, projectDir, foldersAround(startsOf(input.cwd, env, home), [home]))
   const isMoved = movesSettings(set) || unread.length > 0
   const settings = isMoved ? { ...read, unreadable: read.unreadable ?? told.join('; ') } : read
   const state = openState({ projectDir, env })

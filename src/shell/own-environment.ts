@@ -2,9 +2,10 @@
 
 import { delimiter, dirname, resolve } from 'node:path'
 import { registeredHome, userHome } from '../files/homes.js'
-import { claudeEnvIn, type Env, isMarked, namedIn, upFrom, variablesOfUser } from '../files/project-env.js'
+import { claudeEnvIn, type Env, namedIn, variablesOfUser } from '../files/project-env.js'
+import { foldersAround, isMarked, workingFolder } from '../files/project-folders.js'
 import { safePath } from '../files/search-path.js'
-import { isWithin, realOf } from '../files/within.js'
+import { isWithin } from '../files/within.js'
 import { loadsCode } from './loading-variables.js'
 
 /**
@@ -13,7 +14,7 @@ import { loadsCode } from './loading-variables.js'
  * then those that load code are left out.
  */
 export function withoutProject(
-  projectDir = workingFolder(),
+  projectDir = workingFolder('/'),
   env: Env = process.env,
 ): Readonly<Record<string, string>> {
   const around = aroundOf(projectDir, env)
@@ -71,8 +72,7 @@ function aroundOf(projectDir: string, env: Env): Around {
   if (last?.key === key) return last
   const start = resolve(projectDir)
   const home = homeBeside(start)
-  const starts = [start, ...named].flatMap((folder) => [folder, realOf(folder)])
-  const folders = [...new Set(starts.flatMap((folder) => upFrom(folder, [home, realOf(home)])))]
+  const folders = foldersAround([start, ...named], [home])
   // A project that is the whole home, or `/`, was not cloned: the user's programs are there.
   const projects = [...new Set([start, ...folders.filter(isMarked)])].filter(
     (folder) => !isWithin(home, folder),
@@ -108,15 +108,6 @@ export function pathWithoutProject(path: string, projectDir: string, env: Env): 
   if (paths.size >= MOST_PATHS) paths.clear()
   paths.set(path, safe)
   return safe
-}
-
-/** A folder that was removed while we are in it has no name. */
-function workingFolder(): string {
-  try {
-    return process.cwd()
-  } catch {
-    return '/'
-  }
 }
 
 /**

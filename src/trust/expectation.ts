@@ -1,5 +1,6 @@
 // What the user expects of a project: the gates of everything that was trusted there, whatever became of its files.
 
+import { join } from 'node:path'
 import type { Diagnostic, DiagnosticCode } from '../core/base/errors.js'
 import { plainText, visible, visibleName } from '../core/base/text.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
@@ -81,7 +82,9 @@ export function expectationOf(deviation: Deviation, here: string | undefined): E
 export function repairOf(record: TrustRecord, here: string | undefined): string {
   // Without a name, everything that waits is shown.
   const what = isPlainName(record.name) ? [record.name] : []
-  const review = ['carabiner trust', ...what, ...projectOption(record, here)].join(' ')
+  const review = ['carabiner trust', ...what, ...placeOption(record), ...projectOption(record, here)].join(
+    ' ',
+  )
   return `Review the new version: ${review}. ${removal(record, here)}`
 }
 
@@ -153,6 +156,13 @@ function typedUnit({ name, path, digest }: TrustRecord): string {
 
 /** The characters of a digest that are shown, and enough to name it. */
 export const SHORT_DIGEST = 12
+
+/** Nothing if it is found in its project without being named. */
+function placeOption({ kind, name, path, projectDir }: TrustRecord): readonly string[] {
+  if (path.startsWith(join(projectDir, '.amplifier', '/')) || visible(path) !== path) return []
+  if (kind === 'folder' && name.startsWith('skill ')) return ['--payload FILE (with its skill:loaded event)']
+  return [kind === 'folder' ? '--plugin' : '--config', shellQuoted(path)]
+}
 
 /** Nothing if commands are typed in this project. */
 function projectOption({ projectDir }: TrustRecord, here: string | undefined): readonly string[] {

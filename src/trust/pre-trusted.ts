@@ -5,7 +5,7 @@ import { textOf } from '../core/base/errors.js'
 import { quoted } from '../core/base/text.js'
 import { userHome } from '../files/homes.js'
 import { readPlain } from '../files/plain-file.js'
-import { isMarked, upFrom } from '../files/project-env.js'
+import { foldersAround, isMarked } from '../files/project-folders.js'
 import { isWithin, realOf } from '../files/within.js'
 import { isDigest } from '../store/trust-records.js'
 
@@ -30,9 +30,7 @@ export function preTrusted(file: string, projectDir: string): DigestList {
 
 /** The project, and those around it: a repository brings all that is in it. */
 function projectsAround(projectDir: string): readonly string[] {
-  const homes = [userHome(), realOf(userHome())]
-  const starts = [resolve(projectDir), realOf(resolve(projectDir))]
-  return [projectDir, ...starts.flatMap((start) => upFrom(start, homes)).filter(isMarked)]
+  return [projectDir, ...foldersAround([resolve(projectDir)], [userHome()]).filter(isMarked)]
 }
 
 function textIn(path: string): string {

@@ -158,14 +158,29 @@ export class TrustStore {
 
   /**
    * What the user trusts in a project, whether its files are still there or not. Throws if that cannot be told. Records
-   * that the project could have written are none.
+   * that the project could have written are none. Every folder around a project is asked, and most have no record: then
+   * nothing else is looked at.
    */
   expectedIn(projectDir: string): readonly TrustRecord[] {
     try {
-      this.#records.checkOutside(projectDir)
-    } catch {
-      return []
+      const records = this.#recordsOf(projectDir)
+      return records.length > 0 && this.#couldWrite(projectDir) ? [] : records
+    } catch (error) {
+      if (this.#couldWrite(projectDir)) return []
+      throw error
     }
+  }
+
+  #couldWrite(projectDir: string): boolean {
+    try {
+      this.#records.checkOutside(projectDir)
+      return false
+    } catch {
+      return true
+    }
+  }
+
+  #recordsOf(projectDir: string): readonly TrustRecord[] {
     const recorded = this.#records.ofProject(projectDir)
     if (this.#preTrusted.size === 0) return recorded
     const keys = new Set(recorded.map(keyOf))

@@ -477,8 +477,7 @@ describe('why nothing would run', () => {
   it('the project around the repository has hooks: they count, and what is said trusts them', async () => {
     project.hooks({ Stop: [['', 'a']] })
     project.file('inner/.git/HEAD', '')
-    project.file('inner/src/file', '')
-    const inside = { cwd: project.path('inner/src') }
+    const inside = { cwd: project.path('inner') }
     const { next, reason } = await why(['Stop'], inside)
     expect(reason).toContain('1 hook would, but came with the project')
     expect(next[0]).toMatch(/^next carabiner trust project {3}#/)

@@ -134,7 +134,7 @@ describe('which folder it is', () => {
   it('not beyond a repository, which is still looked at', async () => {
     folder('.amplifier/hooks')
     project.file('inner/.git/HEAD', '')
-    expect(await found(folder('inner/src'))).toBe(project.path('inner/src'))
+    expect(await found(folder('inner/src'))).toBe(project.path('inner'))
     folder('inner/.amplifier/hooks')
     expect(await found(folder('inner/src'))).toBe(project.path('inner'))
   })
@@ -146,7 +146,7 @@ describe('which folder it is', () => {
     project.file('c/.git', '')
     project.file('d/.git', 'gitdir: ../elsewhere')
     for (const name of ['a', 'b', 'c']) expect(await found(folder(name))).toBe(project.folder)
-    expect(await found(folder('d/src'))).toBe(project.path('d/src'))
+    expect(await found(folder('d/src'))).toBe(project.path('d'))
   })
 
   it('says that there is one beyond', async () => {

@@ -34,7 +34,7 @@ function plugin(name: string, folder = join(base, 'project/.amplifier/hooks')): 
 
 async function settled(gate = new TrustGate(store())) {
   const config = await loadConfig(sources)
-  return { gate, ...(await gate.settle(config, sources, [join(base, 'project')])) }
+  return { gate, ...(await gate.settle(config, sources)) }
 }
 
 async function detail(): Promise<string> {

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { foldersAround } from '../../src/pack/project.js'
+import { foldersAround } from '../../src/files/project-folders.js'
+import { startsOf } from '../../src/pack/project.js'
 import { DEFAULTS, readSettings } from '../../src/pack/settings.js'
 import { Workplace } from './workplace.js'
 
@@ -241,7 +242,7 @@ describe('the settings of a project', () => {
     const inner = join(place.project, 'vendor/sub')
     place.file('vendor/sub/.git', 'gitdir: elsewhere')
     place.file('vendor/sub/.amplifier/pack.json', { bash: { deny: ['wget *'] }, protect: ['mine'] })
-    const folders = foldersAround(inner, {}, place.home)
+    const folders = foldersAround([inner], [place.home])
     const { bash, protect, problems } = readSettings(place.home, inner, folders)
     expect(bash.deny).toEqual(['wget *', 'curl *'])
     expect(protect).toEqual(['mine', join(place.project, 'keys'), '/etc/x', '~/y'])
@@ -253,7 +254,7 @@ describe('the settings of a project', () => {
     place.projectSettings({ bash: { deny: ['curl *'] } })
     const link = join(place.root, 'link')
     symlinkSync(place.project, link)
-    const folders = foldersAround(link, {}, place.home)
+    const folders = foldersAround([link], [place.home])
     expect(folders).toEqual(expect.arrayContaining([link, place.project]))
     expect(readSettings(place.home, link, folders).bash.deny).toEqual(['curl *'])
   })
@@ -268,7 +269,9 @@ describe('the settings of a project', () => {
 describe('the folders around an event', () => {
   it("go from the project and from where the agent is up to the home, which is the user's", () => {
     const env = { CLAUDE_PROJECT_DIR: '/h/me/outer/inner' }
-    expect(foldersAround('/h/me/else', env, '/h/me')).toEqual([
+    const starts = startsOf('/h/me/else', env, '/h/me')
+    expect(starts).toEqual(['/h/me/outer/inner', '/h/me/else', process.cwd()])
+    expect(foldersAround(starts.slice(0, 2), ['/h/me'])).toEqual([
       '/h/me/outer/inner',
       '/h/me/outer',
       '/h/me/else',
@@ -276,7 +279,7 @@ describe('the folders around an event', () => {
   })
 
   it('go up to the root where the home is not above, and are none in the home itself', () => {
-    expect(foldersAround('/a/b', {}, '/h/me')).toEqual(['/a/b', '/a', '/'])
-    expect(foldersAround('/h/me', {}, '/h/me')).toEqual([])
+    expect(foldersAround(['/a/b'], ['/h/me'])).toEqual(['/a/b', '/a', '/'])
+    expect(foldersAround(['/h/me'], ['/h/me'])).toEqual([])
   })
 })

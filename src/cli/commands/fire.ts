@@ -168,7 +168,7 @@ async function replyAs(
 ): Promise<number> {
   try {
     checkEnvironment()
-    const here = { ...options, project: reply.projectOf(options.project) }
+    const here = { ...options, ...reply.placesOf(options.project) }
     if (await bypassed(here, named, output, timeout ?? reply.patience)) return await reply.bypass()
     let inexact: string | undefined
     const sent = await readPayload(options.payload, {
@@ -183,7 +183,7 @@ async function replyAs(
     checkExact(event, inexact)
     const cwd = typeof payload.cwd === 'string' ? payload.cwd : undefined
     checkEnvironment(cwd)
-    const sources = { ...options, project: reply.projectOf(options.project, cwd) }
+    const sources = { ...options, ...reply.placesOf(options.project, cwd) }
     const until = { seconds: timeout ?? reply.patience, startedAt }
     const told = ({ outcome, notices }: FiredInProject) => {
       const losses = lossesOf(sources, notices)

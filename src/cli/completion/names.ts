@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { userHome } from '../../files/homes.js'
-import { nearestProject } from '../sources.js'
+import { projectAround } from '../../pack/project.js'
 
 export const NAME_KINDS = ['plugins'] as const
 export type NameKind = (typeof NAME_KINDS)[number]
@@ -13,7 +13,7 @@ const SAFE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const MOST = 500
 
 const NAMES: Readonly<Record<NameKind, () => readonly string[]>> = {
-  plugins: () => [() => nearestProject(resolve('.')), userHome].flatMap(pluginsIn),
+  plugins: () => [() => projectAround(resolve('.')), userHome].flatMap(pluginsIn),
 }
 
 export function namesOf(kind: NameKind): readonly string[] {

@@ -8,6 +8,7 @@ import type { Plan } from '../../core/run/plan.js'
 import type { SessionOptions } from '../../core/session/session.js'
 import { isSkillEvent } from '../../core/session/skills.js'
 import type { Approver } from '../../core/verdict/approval.js'
+import { isPath } from '../../files/project-folders.js'
 import { fileStores, type Stores } from '../../store/file-stores.js'
 import type { Sessions } from '../../store/sessions.js'
 import { Interruption } from '../interruption.js'
@@ -96,18 +97,23 @@ interface Around {
 }
 
 async function opened(
-  { sources }: Firing,
+  { sources, payload: { cwd } }: Firing,
   project: string,
   { store, approver, calls }: Around,
 ): Promise<OpenHooks> {
   const audit = new ProjectAudit(project, () => hooks.settings)
-  const hooks: OpenHooks = await openHooks(sources, {
+  const hooks: OpenHooks = await openHooks(workingIn(cwd, sources), {
     ...(store && { store }),
     approver,
     audit: (record) => audit.write(record),
     auditCalls: (call) => calls.keep(call),
   })
   return hooks
+}
+
+/** An agent that leaves the project does not leave the gates of where it is now, or was, behind. */
+function workingIn(cwd: unknown, sources: Sources): Sources {
+  return isPath(cwd) ? { ...sources, workFolders: [...(sources.workFolders ?? []), cwd] } : sources
 }
 
 async function evaluated(

@@ -11,7 +11,7 @@ import { answerOf, verdictOfOutcome } from '../../hosts/answer.js'
 import type { HostEvent, HostVerdict } from '../../hosts/host.js'
 import { claudeToolNames, HOST_NAMES, hostNamed, type KnownHost } from '../../hosts/hosts.js'
 import { type Envelope, eventOf, isAboutTool, readEnvelope } from '../../hosts/payload.js'
-import { projectDirOf } from '../../pack/project.js'
+import { projectDirOf, startsOf } from '../../pack/project.js'
 import { BYPASSED } from '../bypass.js'
 import type { Output } from '../output.js'
 import { Refusal, usage } from '../refusal.js'
@@ -53,10 +53,13 @@ export class HostReply {
   }
 
   /** Agents start hooks in any folder. Their variable or ours, or the event's `cwd`, names the project. */
-  projectOf(given: string | undefined, cwd?: string): string {
+  placesOf(given: string | undefined, cwd?: string): { project: string; workFolders: readonly string[] } {
     const { projectVariable } = this.#host
     const variables = [...(projectVariable === undefined ? [] : [projectVariable]), OUR_PROJECT_VARIABLE]
-    return given ?? projectDirOf(cwd, process.env, userHome(), variables)
+    return {
+      project: given ?? projectDirOf(cwd, process.env, userHome(), variables),
+      workFolders: startsOf(cwd, process.env, userHome(), variables),
+    }
   }
 
   /** The event in canonical terms. Throws if the payload is not this agent's, or belongs to another event. */

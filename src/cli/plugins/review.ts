@@ -50,9 +50,7 @@ export async function findUnits(places: Places, loaded: Payload | undefined): Pr
     store,
     units: unitsOf([...config.specs, ...ofSkills.specs]),
     diagnostics: [...config.diagnostics, ...ofSkills.diagnostics],
-    expectations: async () =>
-      (await new TrustGate(store).settle(config, sources, [sources.projectDir, ...(sources.outerDirs ?? [])]))
-        .expectations,
+    expectations: async () => (await new TrustGate(store).settle(config, sources)).expectations,
   }
 }
 

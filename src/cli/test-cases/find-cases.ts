@@ -6,10 +6,11 @@ import { hooksDirOf } from '../../config/discovery.js'
 import { didYouMean } from '../../core/base/text.js'
 import { isFolder } from '../../files/folder.js'
 import { realOf } from '../../files/within.js'
+import { projectAround } from '../../pack/project.js'
 import { isCalled } from '../../plugins/plugin-name.js'
 import { shortPath } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
-import { nearestProject, sourcesOf, specsIn } from '../sources.js'
+import { sourcesOf, specsIn } from '../sources.js'
 
 export const CASE_FILE = 'hooks.test.json'
 
@@ -81,7 +82,7 @@ function besideOf(file: string): Subject {
   const plugin = pluginOf(file)
   if (plugin !== undefined) return ofPlugin(plugin, file)
   if (isHooksDir(dirname(file))) return ofProject(dirname(dirname(dirname(file))), file)
-  const project = nearestProject(dirname(file))
+  const project = projectAround(dirname(file))
   const hooksDir = hooksDirOf(project)
   if (!isFolder(hooksDir)) {
     throw new Refusal('NO_CASES', `${shortPath(file)} is about no hooks: no plugin and no project has it`, {

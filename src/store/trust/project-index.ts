@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path'
 import { digest } from '../../core/base/digest.js'
 import { makePrivate, namesIn, syncFolder } from '../../files/folder.js'
+import { dataHome } from '../../files/homes.js'
 import { placeWhole, readIfThere } from '../../files/plain-file.js'
 
 /** The name of a record's folder, its project, and the path of its unit. */
@@ -20,6 +21,17 @@ export type Entry = readonly [name: string, projectDir: string, path: string]
 
 const MOST_BYTES = 16_384
 const MOST_TRIES = 8
+
+/** Whether anything is trusted in this folder. Takes the same time however many records there are. */
+export function hasRecords(projectDir: string, dataDir: string = dataHome()): boolean {
+  return INDEXES.some((name) => existsSync(indexFolder(join(dataDir, name), projectDir)))
+}
+
+const INDEXES = ['trust-projects', 'listed-projects']
+
+function indexFolder(index: string, projectDir: string): string {
+  return join(index, digest(projectDir).slice(0, 32))
+}
 
 /**
  * A version without an index may have written records, so the index notes for which state of their folder it is
@@ -149,7 +161,7 @@ export class ProjectIndex {
   #folderOf(projectDir: string): string {
     const known = this.#folders.get(projectDir)
     if (known !== undefined) return known
-    const folder = join(this.#folder, digest(projectDir).slice(0, 32))
+    const folder = indexFolder(this.#folder, projectDir)
     this.#folders.set(projectDir, folder)
     return folder
   }

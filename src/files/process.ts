@@ -1,4 +1,4 @@
-// Facts about processes: whether a number still means the same process, and whether we may use the terminal.
+// Facts about processes: whether a number still means the same one, who started us, and whether we may use the terminal.
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 /** Answers when a process started, in the system's own words: a reused number has another start. Undefined if it is dead. */
 export function startOf(pid: number): string | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined
-  if (process.platform !== 'linux') return ps(pid, 'lstart=')
+  if (process.platform !== 'linux') return ps(['-o', 'lstart=', '-p', String(pid)])
   const stat = statOf(pid)
   return stat?.ended ? undefined : stat?.start
 }
@@ -17,16 +17,17 @@ export function isInForeground(): boolean {
     const stat = statOf(process.pid)
     return stat !== undefined && stat.group === stat.foreground
   }
-  const [group, foreground] = (ps(process.pid, 'pgid=,tpgid=') ?? '').split(/\s+/)
+  const [group, foreground] = (ps(['-o', 'pgid=,tpgid=', '-p', String(process.pid)]) ?? '').split(/\s+/)
   return group !== undefined && group === foreground
 }
 
-function ps(pid: number, what: string): string | undefined {
+function ps(args: readonly string[]): string | undefined {
   try {
-    const stdio = ['ignore', 'pipe', 'ignore'] as const
-    return execFileSync('/bin/ps', ['-o', what, '-p', String(pid)], {
+    return execFileSync('/bin/ps', args, {
       encoding: 'utf8',
-      stdio: [...stdio],
+      stdio: ['ignore', 'pipe', 'ignore'],
+      timeout: PS_TIMEOUT_MS,
+      maxBuffer: MOST_LISTED,
     }).trim()
   } catch {
     return undefined
@@ -67,4 +68,64 @@ export function statOf(pid: number): ProcessStat | undefined {
   } catch {
     return undefined
   }
+}
+
+// ---- the processes above --------------------------------------------------------------------------------------
+
+export interface Ancestor {
+  readonly pid: number
+  /** The process's own name for itself. */
+  readonly name: string
+  /** The command line. */
+  readonly words: readonly string[]
+}
+
+/** No shell is nested deeper. */
+const MOST_ANCESTORS = 64
+const PS_TIMEOUT_MS = 2000
+const MOST_LISTED = 16 * 1024 * 1024
+
+/** The processes that started this one, the nearest first, below `top`, as far as the system tells. */
+export function* ancestors(top: number): Generator<Ancestor> {
+  const read = process.platform === 'linux' ? ancestorOf : listed()
+  let pid = process.ppid
+  for (let i = 0; i < MOST_ANCESTORS && pid > 0 && pid !== top; i++) {
+    const found = read(pid)
+    if (!found) return
+    yield found
+    pid = found.parent
+  }
+}
+
+type Read = (pid: number) => (Ancestor & { readonly parent: number }) | undefined
+
+const ancestorOf: Read = (pid) => {
+  const parent = statOf(pid)?.parent
+  if (parent === undefined) return undefined
+  const [name = '', line = ''] = ['comm', 'cmdline'].map((file) => textIn(`/proc/${pid}/${file}`))
+  return { pid, parent, name: name.trimEnd(), words: line.split('\0').filter((word) => word !== '') }
+}
+
+function textIn(path: string): string {
+  try {
+    return readFileSync(path, 'latin1')
+  } catch {
+    return '' // another user's, or gone
+  }
+}
+
+/** One list for all: starting `ps` takes longer than reading it. Words with blanks in them fall apart. */
+function listed(): Read {
+  if (process.platform === 'win32') return () => undefined
+  const rows = new Map(processesIn(ps(['-A', '-o', 'pid=,ppid=,args=']) ?? '').map((one) => [one.pid, one]))
+  return (pid) => rows.get(pid)
+}
+
+/** Exported for its tests: `  12   1 node /usr/bin/claude` a line. */
+export function processesIn(table: string): readonly (Ancestor & { readonly parent: number })[] {
+  return table.split('\n').flatMap((line) => {
+    const [, pid, parent, args = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? []
+    if (pid === undefined) return []
+    return [{ pid: Number(pid), parent: Number(parent), name: '', words: args.split(/\s+/) }]
+  })
 }

@@ -105,18 +105,27 @@ describe('another process', () => {
 
 describe.skipIf(process.platform !== 'linux')('A1: the shell of an agent', () => {
   const env = { CLAUDECODE: '1' }
+  /** An agent sets the variable for its shells and not for itself. */
+  const below = (shell: string) =>
+    `agent="$(mktemp -d)/claude"; printf '#!/bin/sh\\nCLAUDECODE=1 sh -c "$SHELL_OF_AGENT" sh "$@"; rm -rf "\${0%%/*}"\\n' > "$agent"; chmod +x "$agent"; SHELL_OF_AGENT='${shell}' exec env -u CLAUDECODE "$agent" "$@"`
 
   it.each([
     ['runs our library', {}],
     ['empties the variable first', { through: 'CLAUDECODE= "$@"; true' }],
     ['drops the variable first', { through: 'env -u CLAUDECODE "$@"; true' }],
+    ['drops it in its own process, below the agent', { through: below('exec env -u CLAUDECODE "$@"') }],
+    ['drops all in its own process, below the agent', { through: below('exec env -i "$@"') }],
     ['drops all variables, two shells down', { through: `env -i /bin/sh -c '"$@"; true' sh "$@"; true` }],
   ])('cannot allow when it %s, and a person still can', async (_, start) => {
     const { places, queue, project } = place()
     const [question = madeQuestion()] = questions
     const { id } = queue.raise(question, { project })
     const told = await together([answerer('slip', { ...places, ids: [id], by: 'ann' }, { env, ...start })])
-    expect(told).toEqual([expect.stringMatching(/is for a person, and CLAUDECODE says that an agent/)])
+    expect(told).toEqual([
+      expect.stringMatching(
+        /is for a person, and (?:CLAUDECODE says that an agent|process .* is the agent claude)/,
+      ),
+    ])
     expect(queue.take(question)).toBeUndefined()
     const [result] = (await together([answerer('answer', { ...places, ids: [id], by: 'ann' })])) as [
       AnswerResult[],

@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { CATALOGUE } from '../../src/core/events/catalogue.js'
-import { AGENT_VARIABLES } from '../../src/files/agent-shell.js'
+import { AGENT_PROGRAMS, AGENT_VARIABLES, markAmong } from '../../src/files/agent-shell.js'
+import { processesIn } from '../../src/files/process.js'
 import { HOST_NAMES, HOSTS, type HostName, hostNamed } from '../../src/hosts/hosts.js'
 
 const EVENTS = Object.keys(CATALOGUE)
@@ -39,6 +40,39 @@ const OTHER_SHELLS = ['AUGMENT_AGENT', 'OPENCODE']
 it('knows the shells of agents by their variables, each once', () => {
   const known = [...Object.values(SHELLS).flat(), ...OTHER_SHELLS]
   expect([...AGENT_VARIABLES].sort()).toEqual(known.sort())
+})
+
+describe('a process above that is an agent', () => {
+  const shell = { pid: 0, name: 'bash', words: ['-bash'] }
+  const run = (name: string, ...words: string[]) => markAmong([shell, { pid: 0, name, words }, shell])
+
+  it.each(AGENT_PROGRAMS)('is known as %s, however it was started', (name) => {
+    const mark = `process 0, which started this, is the agent ${name}`
+    expect(run(name, name)).toBe(mark)
+    expect(run('x', `/opt/bin/${name}`, '--flag')).toBe(mark)
+    expect(run('node', '/usr/bin/node', '--no-warnings', `/usr/local/bin/${name}`)).toBe(mark)
+    expect(run('python3.12', 'python3.12', `/home/me/.local/bin/${name}`)).toBe(mark)
+    expect(run('sh', '/bin/sh', `./${name}`)).toBe(mark)
+    expect(run('MainThread', `C:\\bin\\${name}.exe`)).toBe(mark)
+    expect(markAmong(processesIn(`    1     0 /sbin/launchd\n  120   1 node /bin/${name} -c\n`))).toMatch(
+      name,
+    )
+  })
+
+  it.each([
+    '/usr/lib/node_modules/@anthropic-ai/claude-code/cli.js',
+    '/home/me/node_modules/@google/gemini-cli/dist/index.js',
+    '/x/node_modules/opencode-ai/bin/main.js',
+  ])('is known by its package: %s', (file) => expect(run('node', 'node', file)).toContain('is the agent'))
+
+  it.each([
+    ['nothing', ''],
+    ['an editor with a file of that name', 'vim', '/home/me/claude'],
+    ['a command that only mentions one', 'bash', '-c', 'echo claude'],
+    ['a terminal', 'gnome-terminal-server', '--name', 'codex'],
+    ['a folder of that name', '/home/claude/bin/zsh'],
+    ['a script beside one', 'node', '/home/me/claude/server.js', 'gemini'],
+  ])('is not %s', (_, ...words) => expect(run('x', ...words)).toBeUndefined())
 })
 
 describe.each(HOSTS)('$name', ({ title, events = {}, tools = {}, can, timeout, timeouts = {} }) => {

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, vi } from 'vitest'
 
 const { env: shared } = process
+const { setTimeout: timer } = globalThis
 let env: NodeJS.ProcessEnv = {}
 let folder = ''
 
@@ -12,8 +13,9 @@ beforeAll(() => {
 })
 
 afterAll(() => {
-  vi.useRealTimers()
+  // A spy on a fake timer puts the fake back.
   vi.restoreAllMocks()
+  vi.useRealTimers()
   vi.unstubAllGlobals()
   vi.unstubAllEnvs()
   vi.resetConfig()
@@ -21,6 +23,9 @@ afterAll(() => {
   for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name]
   Object.assign(process.env, env)
   process.chdir(folder)
+  const isReal = globalThis.setTimeout === timer
+  globalThis.setTimeout = timer
+  expect(isReal, 'the timers are still fake').toBe(true)
   // Vitest and Node go on with the first one.
   expect(process.env, 'process.env was replaced by another object').toBe(shared)
   expect(left, 'what this file of tests changed and did not restore').toEqual({ env, folder })

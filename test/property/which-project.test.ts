@@ -47,7 +47,7 @@ const GATES: Readonly<Record<string, string>> = {
   Edit: '.claude/settings.json',
   Read: '.claude/skills/careful/SKILL.md',
 }
-const TOOLS = Object.keys(GATES).filter((tool) => tool !== 'Read')
+const TOOLS = Object.keys(GATES)
 const CONFIG = () => ['--config', project.path('.claude/settings.json')]
 
 async function trusted(): Promise<void> {

@@ -8,7 +8,7 @@ import type { Plan } from '../../core/run/plan.js'
 import type { SessionOptions } from '../../core/session/session.js'
 import { isSkillEvent } from '../../core/session/skills.js'
 import type { Approver } from '../../core/verdict/approval.js'
-import { isPath } from '../../files/project-folders.js'
+import { foldersAround, homesOf, isPath } from '../../files/project-folders.js'
 import { fileStores, type Stores } from '../../store/file-stores.js'
 import type { Sessions } from '../../store/sessions.js'
 import { Interruption } from '../interruption.js'
@@ -48,15 +48,19 @@ export interface Firing extends Asking {
   readonly toldLater: (notices: readonly Diagnostic[]) => Promise<void>
 }
 
-export async function fireInProject(firing: Firing): Promise<FiredInProject> {
-  const { event, sources, until } = firing
+export async function fireInProject(given: Firing): Promise<FiredInProject> {
+  const { event, until } = given
+  const sources = workingIn(given.payload.cwd, given.sources)
+  const firing = { ...given, sources }
   const interruption = new Interruption()
   const project = projectOf(sources)
   const options = sessionOf(event, firing.payload, project)
   const troubles: Diagnostic[] = []
   const onTrouble = (text: string) => troubles.push({ code: 'host-failed', text })
   const afterwards: (() => void)[] = []
-  const stores = fileStores({ projectDir: project, onTrouble, later: (work) => afterwards.push(work) })
+  const around = foldersAround([project, ...(sources.workFolders ?? [])], homesOf())
+  const later = (work: () => void) => afterwards.push(work)
+  const stores = fileStores({ projectDir: project, around, onTrouble, later })
   // A session without an id has no next event, but a person who is asked here may say "always".
   const isKnown = options.id !== undefined
   const store = isKnown || firing.ask ? sessionsOf(stores) : undefined
@@ -97,12 +101,12 @@ interface Around {
 }
 
 async function opened(
-  { sources, payload: { cwd } }: Firing,
+  { sources }: Firing,
   project: string,
   { store, approver, calls }: Around,
 ): Promise<OpenHooks> {
   const audit = new ProjectAudit(project, () => hooks.settings)
-  const hooks: OpenHooks = await openHooks(workingIn(cwd, sources), {
+  const hooks: OpenHooks = await openHooks(sources, {
     ...(store && { store }),
     approver,
     audit: (record) => audit.write(record),

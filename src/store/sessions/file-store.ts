@@ -1,10 +1,11 @@
 // Sessions in files, for programs that handle one event per process: several at once, killed at any moment, with any id.
 
+import { existsSync } from 'node:fs'
 import { join, resolve, sep } from 'node:path'
 import { digest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import type { Data } from '../../core/base/json.js'
-import { checkOptions, isFlag, isFunction, isText } from '../../core/base/options.js'
+import { checkOptions, isFlag, isFunction, isList, isText } from '../../core/base/options.js'
 import { FRESH_STATE, type SessionState } from '../../core/session/session-store.js'
 import type { Grant } from '../../core/verdict/approval.js'
 import { agentMark } from '../../files/agent-shell.js'
@@ -22,6 +23,8 @@ import { sweep } from './sweep.js'
 export interface FileStoreOptions {
   /** Each project has its own sessions and grants. */
   readonly projectDir: string
+  /** Folders around the project. A session that began in one of them goes on there: which one is the project may change. */
+  readonly around?: readonly string[]
   /** For sessions, which may be lost; default `stateHome()`. */
   readonly stateDir?: string
   /** For grants, which are the user's decisions; default `dataHome()`. */
@@ -39,6 +42,7 @@ export interface FileStoreOptions {
 
 const CHECKS = {
   projectDir: isText,
+  around: isList,
   stateDir: isText,
   dataDir: isText,
   answersOwnQuestions: isFlag,
@@ -65,6 +69,8 @@ function checkOutside(projectDir: string, folders: readonly string[]): void {
 export class FileStore implements Sessions {
   readonly #sessions: string
   readonly #project: string
+  /** Folders of other projects in which a session may have begun. */
+  readonly #others: readonly string[]
   readonly #projectDir: string
   readonly #grants: VersionedFile<readonly StoredGrant[]>
   readonly #dataDir: string
@@ -81,6 +87,7 @@ export class FileStore implements Sessions {
     this.#projectDir = resolve(projectDir)
     this.#sessions = join(resolve(stateDir), 'sessions')
     this.#project = join(this.#sessions, project)
+    this.#others = (options.around ?? []).map((folder) => join(this.#sessions, folderName(resolve(folder))))
     this.#grants = new VersionedFile({
       folder: join(resolve(dataDir), 'grants', project),
       what: 'the list of grants',
@@ -96,7 +103,9 @@ export class FileStore implements Sessions {
 
   /** The session's own folder. It is removed when the session is released, or unchanged for a week. */
   folderOf(session: string, make = false): string {
-    const folder = join(this.#project, folderName(sessionOf(session)))
+    const name = folderName(sessionOf(session))
+    const began = [this.#project, ...this.#others].find((project) => existsSync(join(project, name)))
+    const folder = join(began ?? this.#project, name)
     if (make && this.#make(session, folder)) this.#later(() => this.#sweep(session))
     return folder
   }

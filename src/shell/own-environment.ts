@@ -1,24 +1,26 @@
 // Environments that no project influences: for the hooks of the user, and for programs that Carabiner starts itself.
 
-import { delimiter, dirname, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
+import { isFolder } from '../files/folder.js'
 import { registeredHome, userHome } from '../files/homes.js'
 import { claudeEnvIn, type Env, namedIn, variablesOfUser } from '../files/project-env.js'
 import { foldersAround, isMarked, workingFolder } from '../files/project-folders.js'
-import { safePath } from '../files/search-path.js'
+import { safePath, searchPath } from '../files/search-path.js'
 import { isWithin } from '../files/within.js'
 import { loadsCode } from './loading-variables.js'
 
 /**
  * The environment for hooks that a project must not influence: without what its files set, even if the host has put it
- * there already, and with a `$PATH` that the project cannot fill. A settings file that cannot be read may set any variable;
- * then those that load code are left out.
+ * there already, without code of the project that variables load, and with a `$PATH` that the project cannot fill. A
+ * settings file that cannot be read may set any variable; then those that load code are left out.
  */
 export function withoutProject(
   projectDir = workingFolder('/'),
   env: Env = process.env,
 ): Readonly<Record<string, string>> {
   const around = aroundOf(projectDir, env)
-  const own = withoutVariables(env, around)
+  const own = withoutVariables(env, around, leadingInto(around, env))
   const path = own.PATH === undefined ? undefined : pathWithoutProject(own.PATH, projectDir, env)
   // A copy of the environment takes longer than all the rest.
   return path === own.PATH || path === undefined ? own : { ...own, PATH: path }
@@ -26,23 +28,29 @@ export function withoutProject(
 
 /** The same with the user's `$PATH` as it is: programs of the project are reviewed with its gates. */
 export function withoutProjectVariables(projectDir: string, env: Env): Readonly<Record<string, string>> {
-  return withoutVariables(env, aroundOf(projectDir, env))
+  return withoutVariables(env, aroundOf(projectDir, env), new Map())
 }
 
-/** The environment itself if the project's files set nothing in it. */
-function withoutVariables(env: Env, { folders, home }: Around): Readonly<Record<string, string>> {
+/** The environment itself if nothing in it is the project's. `leading` has the variables that lead into the project. */
+function withoutVariables(
+  env: Env,
+  { folders, home }: Around,
+  leading: ReadonlyMap<string, string | undefined>,
+): Readonly<Record<string, string>> {
   const found = folders.flatMap(claudeEnvIn)
   const isUnknown = found.some(({ problem }) => problem !== undefined)
   const isTaken = (name: string) =>
     found.some((one) => Object.hasOwn(one.env, name) && isMerged(env, name, one.env[name])) ||
     (isUnknown && loadsCode(name))
-  const names = found.length > 0 ? Object.keys(env).filter(isTaken) : []
-  if (names.length === 0) return env as Readonly<Record<string, string>>
+  const taken = found.length > 0 ? Object.keys(env).filter(isTaken) : []
+  if (taken.length + leading.size === 0) return env as Readonly<Record<string, string>>
   const own = { ...env } as Record<string, string>
+  const names = new Set([...leading.keys(), ...taken])
   const had: Readonly<Record<string, string | undefined>> = {
+    ...Object.fromEntries([...leading].filter(([name]) => !taken.includes(name))),
     PATH: USUAL_PATH,
     HOME: registeredHome(),
-    ...variablesOfUser(home, env, (name) => names.includes(name)),
+    ...variablesOfUser(home, env, (name) => names.has(name)),
   }
   for (const name of names) {
     const value = had[name]
@@ -50,6 +58,56 @@ function withoutVariables(env: Env, { folders, home }: Around): Readonly<Record<
     else own[name] = value
   }
   return own
+}
+
+// ---- variables that load code of the project. They outlive the file that set them, in a host that has read it ----
+
+/** The names of such variables, for the user. */
+export function leadingVariables(projectDir: string, env: Env): readonly string[] {
+  return [...leadingInto(aroundOf(projectDir, env), env).keys()]
+}
+
+/** They say where work is done, or have values that are no files. */
+const LOADS_NO_FILE =
+  /^(?:PATH|PATHEXT|CDPATH|IFS|BASH_FUNC_.*|NPM_CONFIG_LOCAL_PREFIX|GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|\w*OBJECT_DIRECTOR\w+|CEILING_DIRECTORIES|TRACE.*))$/is
+/** Folders, separated like those of `$PATH`. */
+const FOLDERS =
+  /^(?:(?:PYTHON|NODE_|CLASS|GEM_|AWK|GCONV_|LD_LIBRARY_|DYLD_\w*)PATH|PERL5LIB|PERLLIB|RUBYLIB)$/
+
+/** With the value that is left: lists keep folders that are not the project's. */
+function leadingInto({ projects }: Around, env: Env): ReadonlyMap<string, string | undefined> {
+  const found = new Map<string, string | undefined>()
+  for (const name of projects.length > 0 ? Object.keys(env) : []) {
+    const value = env[name]
+    if (!value || !loadsCode(name) || LOADS_NO_FILE.test(name)) continue
+    if (FOLDERS.test(name)) {
+      const { folders, skipped } = searchPath(projects, value)
+      const kept = folders.filter((folder) => value.split(delimiter).includes(folder))
+      if (skipped.length > 0) found.set(name, kept.length > 0 ? kept.join(delimiter) : undefined)
+    } else if (leads(name, value, projects)) found.set(name, undefined)
+  }
+  return found
+}
+
+/** Options, several files, commands: each word of the value may be a file. A shell expands what `ENV` says. */
+function leads(name: string, value: string, projects: readonly string[]): boolean {
+  if (/^(?:BASH_)?ENV$/.test(name) && /[$`]/.test(value)) return true
+  if (projects.some((project) => value.includes(`${project}/`) || value.endsWith(project))) return true
+  const isOptions = /OPT/.test(name)
+  // Code in the option itself, or a file in disguise.
+  if (isOptions && /\bdata:|%[\da-f]{2}/i.test(value)) return true
+  const words = value.split(/[\s:;,=|"'()]+/).map((word) => word.replace(/^-+\w*(?=[./])/, ''))
+  return words.some((word) => word !== '' && isOfProject(word, projects, isOptions))
+}
+
+/** A hook starts in the project, or in a folder of it. */
+function isOfProject(word: string, projects: readonly string[], isOption: boolean): boolean {
+  if (isAbsolute(word)) return projects.some((project) => isWithin(word, project))
+  if (/^\.\.?(?:\/|$)/.test(word)) return true
+  return projects.some((project) => {
+    if (!isOption) return existsSync(join(project, word)) && !isFolder(join(project, word))
+    return ['', 'node_modules'].some((folder) => existsSync(join(project, folder, word)))
+  })
 }
 
 /** The folders around a project. Finding them takes longer than using them, and one project is asked about again and again. */

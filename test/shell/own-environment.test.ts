@@ -6,7 +6,7 @@ import { delimiter, isAbsolute, join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { isWithin } from '../../src/files/within.js'
-import { withoutProject } from '../../src/shell/own-environment.js'
+import { leadingVariables, withoutProject } from '../../src/shell/own-environment.js'
 import { runs } from '../property/runs.js'
 
 let base: string
@@ -45,10 +45,16 @@ describe('E1, E2: the environment of a hook that is not of the project', () => {
         settings(project, local, 'settings.local.json')
         const merged = { ...shell, ...user, ...shared, ...local, CLAUDE_PROJECT_DIR: project }
         const env = withoutProject(project, merged)
+        const leading = leadingVariables(project, merged)
         for (const name of Object.keys(merged)) {
           if (name === 'PATH' || name === 'HOME' || name === 'CLAUDE_PROJECT_DIR') continue
           const isSet = name in shared || name in local
-          expect([name, env[name]]).toEqual([name, isSet ? user[name] : merged[name as keyof typeof merged]])
+          // A list keeps its other folders.
+          if (!isSet && leading.includes(name) && !(name in user)) continue
+          expect([name, env[name]]).toEqual([
+            name,
+            isSet || leading.includes(name) ? user[name] : merged[name as keyof typeof merged],
+          ])
         }
       }),
       { numRuns: runs(300) },
@@ -73,6 +79,67 @@ describe('E1, E2: the environment of a hook that is not of the project', () => {
       }),
       { numRuns: runs(300) },
     )
+  })
+
+  it('loads no code of the project, though no file sets the variable any more', () => {
+    writeFileSync(join(project, 'evil.sh'), '')
+    mkdirSync(join(project, 'node_modules', 'evil'), { recursive: true })
+    const shapes: Readonly<Record<string, readonly string[]>> = {
+      BASH_ENV: ['@/evil.sh', './evil.sh', 'evil.sh', '$PWD/evil.sh', '~/linked/x', '@/../project/evil.sh'],
+      ENV: ['@/evil.sh', 'evil.sh', '`pwd`/x'],
+      NODE_OPTIONS: [
+        ...['--require @/x.cjs', '-r ./x.cjs', '--import=file://@/x.mjs', '--require evil', '-r ../x'],
+        ...['--import data:text/javascript,0', '--max-old-space-size=99 --require=@/x.cjs'],
+      ],
+      PYTHONPATH: ['@/lib', 'lib', '.', '', '~/linked'],
+      PYTHONSTARTUP: ['@/x.py', 'evil.sh'],
+      LD_PRELOAD: ['@/x.so', '/lib/a.so @/x.so', '/lib/a.so:./x.so'],
+      LD_LIBRARY_PATH: ['@', '@/lib'],
+      PERL5OPT: ['-I@/lib -MEvil', '-Mlib=@/lib'],
+      RUBYOPT: ['-r@/x.rb', '-r./x.rb'],
+      JAVA_TOOL_OPTIONS: ['-javaagent:@/x.jar', '-javaagent:evil.sh'],
+      GIT_SSH_COMMAND: ['sh @/x.sh', 'ssh -F ./config'],
+      GIT_CONFIG_PARAMETERS: ["'core.fsmonitor'='@/x'"],
+      PAGER: ['@/bin/less', './less'],
+    }
+    const values = Object.entries(shapes).flatMap(([name, some]) => some.map((one) => [name, one] as const))
+    for (const [name, shape] of values) {
+      const value = shape.replaceAll('@', project).replaceAll('~', home)
+      if (value === '') continue
+      const env = { [name]: value, OTHER: project }
+      expect([name, shape, withoutProject(project, env)]).toEqual([name, shape, { OTHER: project }])
+      expect(leadingVariables(project, env)).toEqual([name])
+    }
+  })
+
+  it('keeps what leads elsewhere', () => {
+    mkdirSync(join(project, 'test'))
+    mkdirSync(join(project, 'less'))
+    const env = {
+      ...{
+        BASH_ENV: join(home, '.bashenv'),
+        ENV: 'test',
+        NODE_OPTIONS: '--max-old-space-size=4096 -r /opt/x.cjs',
+      },
+      ...{ PYTHONPATH: '/opt/lib', PAGER: 'less', EDITOR: 'vim -f', GIT_EDITOR: 'true', MAKEFLAGS: '-j4' },
+      ...{
+        LESSOPEN: '|/usr/bin/lesspipe %s',
+        PS1: '\\u@\\h:\\w\\$ ',
+        JAVA_TOOL_OPTIONS: '-Dfile.encoding=UTF8',
+      },
+      ...{ GIT_DIR: join(project, '.git'), npm_config_local_prefix: project, RUBYLIB: `${project}-2/lib` },
+      ...{ npm_config_registry: 'https://registry.npmjs.org/', LD_LIBRARY_PATH: '/opt/a:/opt/b' },
+    }
+    expect(withoutProject(project, env)).toEqual(env)
+    expect(leadingVariables(project, env)).toEqual([])
+  })
+
+  it('keeps the other folders of a list, and what the settings of the user say', () => {
+    const PYTHONPATH = [join(project, 'lib'), '/opt/lib', '', 'x'].join(delimiter)
+    expect(withoutProject(project, { PYTHONPATH })).toEqual({ PYTHONPATH: '/opt/lib' })
+    const mine = { BASH_ENV: join(project, 'mine.sh'), PYTHONPATH: '/my/lib' }
+    settings(home, mine)
+    expect(withoutProject(project, { ...mine, PYTHONPATH })).toEqual(mine)
   })
 
   it('has no program of a workspace around the project', () => {

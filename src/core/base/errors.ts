@@ -190,6 +190,11 @@ export const DIAGNOSTIC_CODES = {
       'The program of a hook left a process behind that is outside its process group and still holds its output.',
     todo: 'Let the hook wait for its children, or close their output.',
   },
+  'variable-dropped': {
+    means:
+      'A variable that makes programs load code leads into the project. Hooks of the user and the company run without it.',
+    todo: 'Restart the agent if the file that set it is gone; or set the variable in your own Claude Code settings.',
+  },
   'rpc-noise': {
     means:
       'A resident hook wrote something that is no answer: noise on its standard output, a line that is too long, a late, second or unknown reply, a request.',

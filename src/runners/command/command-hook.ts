@@ -189,7 +189,7 @@ function programFor(
   const variables = handedOn.variablesFor(sessionId, { ...reader, projectDir: place.projectDir }, note)
   const env = hookEnvironment(
     { parent: process.env, own, minimal: inheritance === 'minimal', passthrough: envPassthrough },
-    { place, ...reader, format, sessionId, handedOn: variables, envFile },
+    { place, ...reader, format, sessionId, handedOn: variables, envFile, note },
   )
   const cwd = startFolders(event, place)[0] as string
   return { ...commandLine(handler, place, env), cwd, env, input: encode(event), envFile }

@@ -3,7 +3,7 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { isGuard } from '../../core/hooks/gate.js'
-import type { HookSpec } from '../hook-spec.js'
+import type { HookSpec, Surroundings } from '../hook-spec.js'
 import { expandArgument, fileOfSkill, hookEnvironment } from '../program/environment.js'
 import { ProcessGroup } from '../program/process-group.js'
 import { notStarted } from '../program/start-failure.js'
@@ -26,10 +26,13 @@ export interface LaunchFields {
 }
 
 /** Names no session, because one process serves many. */
-export function launchOf({ hook, handler, place, env: inheritance }: HookSpec<LaunchFields>): Launch {
+export function launchOf(
+  { hook, handler, place, env: inheritance }: HookSpec<LaunchFields>,
+  note: Surroundings['report'],
+): Launch {
   const env = hookEnvironment(
     { parent: process.env, own: handler.env, minimal: inheritance === 'minimal' },
-    { place, scope: hook.origin.scope, isGuard: isGuard(hook), sessionId: undefined },
+    { place, scope: hook.origin.scope, isGuard: isGuard(hook), sessionId: undefined, note },
   )
   const [program = '', ...args] = handler.command.map((one) => expandArgument(one, env))
   return {

@@ -58,7 +58,7 @@ export function processHooks(
   const report: Surroundings['report'] = (d) => surroundings.report({ ...d, text: `${hook.name}: ${d.text}` })
   const resident = residents.of(keyOf(spec), {
     launch: () => {
-      const launch = trusted(launchOf(spec), problem)
+      const launch = trusted(launchOf(spec, report), problem)
       madeDataFolder(place, report)
       return launch
     },

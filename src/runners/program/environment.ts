@@ -5,7 +5,12 @@ import { join } from 'node:path'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import type { HookEvent, Origin } from '../../core/hooks/hook.js'
 import { isFolder } from '../../files/folder.js'
-import { pathWithoutProject, withoutProject, withoutProjectVariables } from '../../shell/own-environment.js'
+import {
+  leadingVariables,
+  pathWithoutProject,
+  withoutProject,
+  withoutProjectVariables,
+} from '../../shell/own-environment.js'
 import type { FileFormat, Place } from '../hook-spec.js'
 
 /** Whose hook it is. */
@@ -24,6 +29,7 @@ interface Situation extends Reader {
   readonly handedOn?: Readonly<Record<string, string>>
   /** The file in which this one may hand something on. */
   readonly envFile?: string | undefined
+  readonly note: (d: Diagnostic) => void
 }
 
 /** Says what a hook may inherit. */
@@ -55,6 +61,7 @@ export const MINIMAL = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TMPDIR|TZ|TE
 export function hookEnvironment(inheritance: Inheritance, situation: Situation): Record<string, string> {
   const { parent, minimal, passthrough = [], own } = inheritance
   const { scope, place, handedOn } = situation
+  if (scope !== 'project') tellLeading(place.projectDir, parent, situation.note)
   const above = parentFor(situation, place.projectDir, parent)
   const given = own ? { ...above, ...own } : above
   const env: Record<string, string> = Object.assign(
@@ -78,6 +85,18 @@ export function parentFor(
 ): Inheritance['parent'] {
   if (scope !== 'project') return withoutProject(projectDir, parent)
   return isGuard ? withoutProjectVariables(projectDir, parent) : parent
+}
+
+const told = new Set<string>()
+
+/** Once for each variable: a host keeps it until it ends. */
+function tellLeading(projectDir: string, parent: Inheritance['parent'], note: Situation['note']): void {
+  const news = leadingVariables(projectDir, parent).filter((name) => !told.has(`${projectDir}\0${name}`))
+  if (news.length === 0) return
+  for (const name of news) told.add(`${projectDir}\0${name}`)
+  const what = news.length > 1 ? 'lead to code' : 'leads to code'
+  const text = `${news.join(', ')} ${what} of the project ${projectDir}, so your own hooks run without it. If a settings file that is gone had set it, restart your agent`
+  note({ code: 'variable-dropped', text })
 }
 
 /** With `beyond`, only what programs need to start, and these names. */

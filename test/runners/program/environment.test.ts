@@ -1,7 +1,7 @@
 // What a command hook finds in its environment, and what becomes of placeholders.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders are written like this
 
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { Place } from '../../../src/runners/hook-spec.js'
 import {
   expandArgument,
@@ -25,8 +25,13 @@ const OURS = {
   CLAUDE_CODE_SESSION_ID: 's1',
 }
 
+const note = vi.fn()
+
 function environment(parent: Record<string, string>, place = ROOT_FILE, more: Partial<Inheritance> = {}) {
-  return hookEnvironment({ parent, minimal: false, ...more }, { place, scope: 'project', sessionId: 's1' })
+  return hookEnvironment(
+    { parent, minimal: false, ...more },
+    { place, scope: 'project', sessionId: 's1', note },
+  )
 }
 
 describe('the environment', () => {
@@ -67,7 +72,7 @@ describe('the environment', () => {
     const { AMPLIFIER_SESSION_ID: _, CLAUDE_CODE_SESSION_ID: __, ...rest } = OURS
     const env = hookEnvironment(
       { parent: foreign, minimal: false },
-      { place: ROOT_FILE, scope: 'project', sessionId: undefined },
+      { place: ROOT_FILE, scope: 'project', sessionId: undefined, note },
     )
     expect(env).toEqual(rest)
   })
@@ -80,10 +85,28 @@ describe('the environment', () => {
     ],
   ])("D10: of a hook in a file of Claude Code's looks like its own, under %o", (parent, expected) => {
     for (const minimal of [false, true]) {
-      const situation = { place: ROOT_FILE, scope: 'user', format: 'claude', sessionId: 's1' } as const
+      const situation = { place: ROOT_FILE, scope: 'user', format: 'claude', sessionId: 's1', note } as const
       expect(hookEnvironment({ parent, minimal }, situation)).toEqual({ ...OURS, ...expected })
     }
   })
+
+  test.each(['user', 'named', 'host'] as const)(
+    'of a hook of the %s has no code of the project, and that is said once',
+    (scope) => {
+      const place = { ...ROOT_FILE, projectDir: `/project-${scope}` }
+      const parent = { BASH_ENV: `${place.projectDir}/x.sh`, PYTHONPATH: 'lib', KEPT: '1' }
+      const told = vi.fn()
+      const situation = { place, scope, sessionId: 's1', note: told }
+      for (let i = 0; i < 2; i++) {
+        const env = hookEnvironment({ parent, minimal: false }, situation)
+        expect([env.BASH_ENV, env.PYTHONPATH, env.KEPT]).toEqual([undefined, undefined, '1'])
+      }
+      const text = expect.stringMatching(
+        /^BASH_ENV, PYTHONPATH lead to code of the project .* restart your agent$/,
+      )
+      expect(told.mock.calls).toEqual([[{ code: 'variable-dropped', text }]])
+    },
+  )
 
   test('leaves the parent as it is', () => {
     const parent = Object.freeze({ PLUGIN_ROOT: 'foreign' })

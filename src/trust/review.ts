@@ -168,17 +168,25 @@ export function inReadingOrder(review: Review): readonly RankedFile[] {
 
 function readingOrder({ unit, files, scripts }: Review): readonly RankedFile[] {
   const named = new Set<ReviewedFile>(scripts)
-  const words = new Set(unit.hooks.flatMap(({ command, args = [] }) => [command, ...args].flatMap(wordsIn)))
-  for (const { text = '' } of scripts) addWords(words, text)
   const waiting = new Set(files.filter(({ link }) => link === undefined))
-  for (let size = -1; size !== named.size; ) {
-    size = named.size
-    for (const file of waiting) {
-      if (!namesOf(file.path).some((name) => words.has(name))) continue
-      named.add(file)
-      waiting.delete(file)
-      addWords(words, file.text ?? '')
-    }
+  const take = (texts: readonly string[]): readonly ReviewedFile[] => {
+    const words = new Set(texts.flatMap(wordsIn))
+    const found = [...waiting].filter(({ path }) => namesOf(path).some((name) => words.has(name)))
+    for (const file of found) waiting.delete(file)
+    return found
+  }
+  const whole = new Map<ReviewedFile, number>()
+  const ofHooks = unit.hooks.flatMap(({ command, args = [] }) => {
+    const text = [command, ...args].join(' ')
+    const found = take([text])
+    for (const file of found) whole.set(file, isWholeIn(text, file.path) ? 0 : 1)
+    return found
+  })
+  const first = ofHooks.sort((a, b) => (whole.get(a) ?? 1) - (whole.get(b) ?? 1))
+  // Round by round: what a command names comes before what only a file names.
+  for (let round: readonly ReviewedFile[] = [...scripts, ...first]; round.length > 0; ) {
+    for (const file of round) named.add(file)
+    round = take(round.map(({ text = '' }) => text.slice(0, MOST_SEARCHED)))
   }
   const others = files.filter((file) => !named.has(file))
   return [
@@ -188,8 +196,10 @@ function readingOrder({ unit, files, scripts }: Review): readonly RankedFile[] {
   ]
 }
 
-function addWords(words: Set<string>, text: string): void {
-  for (const word of wordsIn(text.slice(0, MOST_SEARCHED))) words.add(word)
+/** Another file of the same name, in a folder of its own, must not come first. */
+function isWholeIn(command: string, path: string): boolean {
+  const at = command.indexOf(path)
+  return at >= 0 && !/[\w.-]/.test(command[at - 1] ?? '')
 }
 
 function wordsIn(text: string): readonly string[] {

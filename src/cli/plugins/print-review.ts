@@ -1,7 +1,7 @@
 // The review screen: everything to know about a unit before it is trusted, and nothing that could pass for something else.
 
 import { behind, MARK } from '../../asking/question-text.js'
-import { visible, visibleLines, visibleName } from '../../core/base/text.js'
+import { columnsOf, visible, visibleLines, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import { type Difference, inReadingOrder, type Review, type ReviewedFile } from '../../trust/review.js'
@@ -31,7 +31,9 @@ export interface Shown {
 /** How much is shown; the rest is counted. Commands are never cut. */
 interface Bounds {
   readonly files: number
-  /** Lines of all files together. */
+  /** Changed files. */
+  readonly changes: number
+  /** Lines of the screen for all files together. */
   readonly lines: number
   /** Characters of a line of a file. */
   readonly line: number
@@ -39,8 +41,14 @@ interface Bounds {
   readonly places: number
 }
 
-const USUAL: Bounds = { files: 6, lines: 0, line: 300, places: 3 }
-const FULL: Bounds = { files: Infinity, lines: Infinity, line: Infinity, places: Infinity }
+const USUAL: Bounds = { files: 6, changes: 8, lines: 0, line: 300, places: 3 }
+const FULL: Bounds = {
+  files: Infinity,
+  changes: Infinity,
+  lines: Infinity,
+  line: Infinity,
+  places: Infinity,
+}
 
 /** The height in a pipe, and the least that text of files gets on a screen that is full already. */
 const PIPE_ROWS = 40
@@ -59,7 +67,7 @@ export function reviewLines(shown: Shown, isFull = false): readonly string[] {
   const bounds = isFull ? FULL : USUAL
   const unchecked = review && unseenCode(review)
   const before: Sections = {
-    runs: unit.hooks.flatMap((hook, i) => hookRows(hook, passthrough[i] ?? [], paint)),
+    runs: unit.hooks.flatMap((hook, i) => hookRows(hook, passthrough[i] ?? [], bounds, paint)),
     'not checked': unchecked === undefined ? [] : [{ text: visible(unchecked), colour: paint.yellow }],
     'cannot be trusted': problems.map((text) => ({ text: visible(text), colour: paint.red })),
     'look closely': riskRows(risks, bounds),
@@ -90,19 +98,35 @@ type Sections = Readonly<Record<string, readonly Row[]>>
 
 function sectionLines(sections: Sections, paint: Paint): readonly string[] {
   return Object.entries(sections).flatMap(([title, rows]) =>
-    rows.length === 0 ? [] : ['', ...fitted([`  ${paint.bold(title)}`]), ...margined(rows, screenWidth())],
+    rows.length === 0 ? [] : ['', ...fitted([`  ${paint.bold(title)}`]), ...rowLines(rows)],
   )
+}
+
+function rowLines(rows: readonly Row[]): readonly string[] {
+  const short = rows.map((row) => ({ ...row, text: row.text.replace(MANY_BLANKS, asCount) }))
+  return margined(short, screenWidth())
 }
 
 function screenHeight(): number {
   return width() === Infinity ? PIPE_ROWS : process.stdout.rows || PIPE_ROWS
 }
 
-/** Changes that need no new trust: a hook or a setting that is gone. */
+/** Only what changed, with the remarks on it. */
 export function changeLines(shown: Shown): readonly string[] {
   const paint = painter(1)
-  const rows = changeRows(shown.review, { ...USUAL, lines: PIPE_ROWS }, paint)
-  return rows.length === 0 ? [] : ['', ...head(shown, paint), ...margined(rows, screenWidth())]
+  const { review, risks } = shown
+  const changed = new Set(review?.differences.map((one) => ('hook' in one ? one.hook.name : one.path)))
+  const remarks = risks.filter(({ where }) => changed.has(where))
+  const rows = changeRows(review, { ...USUAL, lines: PIPE_ROWS }, paint)
+  if (rows.length === 0) return []
+  return [
+    '',
+    ...head(shown, paint),
+    ...rowLines(rows),
+    ...sectionLines({ 'look closely': riskRows(remarks, USUAL) }, paint),
+    '',
+    ...fitted([`  ${paint.bold(summaryOf({ ...shown, risks: remarks }))}`]),
+  ]
 }
 
 /** False if what was there before is not known any more, or is no text. */
@@ -111,7 +135,7 @@ export function canShowChange({ review }: Shown): boolean {
   return differences.length > 0 && differences.every((one) => 'hook' in one || isWhole(one))
 }
 
-function isWhole(one: Exclude<Difference, { readonly hook: UnitHook }>): boolean {
+function isWhole(one: FileDifference): boolean {
   return one.what === 'mode-changed' || one.what === 'program-moved' || diffLines(one).length > 0
 }
 
@@ -124,7 +148,7 @@ function head({ unit, state, why }: Shown, paint: Paint): readonly string[] {
   const place = `${unit.kind} ${visible(shortPath(unit.path))}`
   const colour = state === 'trusted' ? paint.green : paint.yellow
   const rows = [{ text: place }, ...(why === undefined ? [] : [{ text: visible(why) }])]
-  return [`${paint.bold(shortName(unit.name))}  ${colour(state)}`, ...margined(rows, screenWidth())]
+  return [`${paint.bold(shortName(unit.name))}  ${colour(state)}`, ...rowLines(rows)]
 }
 
 const LONGEST_NAME = 60
@@ -161,14 +185,19 @@ function named(path: string): Row {
 // ---- what runs ------------------------------------------------------------------------------------------------
 
 /** Shown in full: a command that is cut off cannot be reviewed. */
-function hookRows(hook: UnitHook, passthrough: readonly string[], paint: Paint): readonly Row[] {
+function hookRows(
+  hook: UnitHook,
+  passthrough: readonly string[],
+  bounds: Bounds,
+  paint: Paint,
+): readonly Row[] {
   const { event, matcher, line, name, terms = [], dir, env = {} } = hook
   const filter = matcher === null || matcher === '' ? '' : ` on ${visibleName(matcher)}`
   const place = line === undefined ? '' : `, line ${line}`
   const gets = passthrough.map(visibleName).join(', ')
   return [
     { text: `${visible(event)}${filter}${wayOf(hook)}: ${visibleName(name)}${place}`, colour: paint.cyan },
-    ...commandLines(hook).map(asQuoted),
+    ...condensed(commandLines(hook), bounds).map(asQuoted),
     ...terms.map((term) => ({ text: `with ${visible(term)}` })),
     ...(dir === undefined ? [] : [{ text: `starts in ${visibleName(dir)}` }]),
     ...Object.entries(env).map(([key, value]) => ({
@@ -220,16 +249,18 @@ function contentRows(review: Review, isFull: boolean, bounds: Bounds): readonly 
   const rows = read.flatMap(({ file }): readonly Row[] => {
     const lines = textLines(file.text ?? '')
     if (left <= 0) return []
-    const shown = cut(lines, Math.max(1, left - 2), bounds.line)
-    left -= shown.length + 2
+    const isLast = unseen === 1
+    const part = excerpt(lines, { ...bounds, lines: isLast ? left - 2 : shareOf(left) - 2 }, asQuoted)
+    left -= part.length + 2
     unseen -= 1
-    return [
-      { text: `${visibleName(file.path)}, ${counted(lines.length, 'line')}${remarkOf(file)}` },
-      ...shown.map(asQuoted),
-      ...moreOf(lines.length - shown.length, 'line'),
-    ]
+    return [{ text: `${visibleName(file.path)}, ${counted(lines.length, 'line')}${remarkOf(file)}` }, ...part]
   })
   return [...rows, ...moreOf(unseen, 'file that runs', 'files that run')]
+}
+
+/** A long file must not take the whole room. */
+function shareOf(lines: number): number {
+  return Math.ceil(lines * 0.6)
 }
 
 function textLines(text: string): readonly string[] {
@@ -237,10 +268,65 @@ function textLines(text: string): readonly string[] {
   return lines.at(-1) === '' ? lines.slice(0, -1) : lines
 }
 
-function cut(lines: readonly string[], most: number, longest: number): readonly string[] {
-  return lines
-    .slice(0, most)
-    .map((line) => (line.length > longest ? `${line.slice(0, longest)}… (${line.length} characters)` : line))
+/** The beginning and the end, and between them how many lines are left out: whoever hides something counts on a cut. */
+function excerpt(lines: readonly string[], bounds: Bounds, asRow: (text: string) => Row): readonly Row[] {
+  const texts = condensed(lines, bounds).map((line) => cutLine(line, bounds.line))
+  const first = firstFitting(texts, bounds.lines)
+  if (first === texts.length) return texts.map(asRow)
+  const start = firstFitting(texts, Math.max(1, bounds.lines * 0.6))
+  const end = firstFitting(texts.slice(start).reverse(), Math.max(1, bounds.lines * 0.4))
+  return [
+    ...texts.slice(0, start).map(asRow),
+    ...moreOf(texts.length - start - end, 'line'),
+    ...texts.slice(texts.length - end).map(asRow),
+  ]
+}
+
+/** How many of them take at most so many lines of the screen, and at least one. */
+function firstFitting(texts: readonly string[], most: number): number {
+  let used = 0
+  const at = texts.findIndex((text, i) => {
+    used += Math.ceil((columnsOf(text) + 2 * MARK.length) / screenWidth()) || 1
+    return i > 0 && used > most
+  })
+  return at < 0 ? texts.length : at
+}
+
+function cutLine(line: string, longest: number): string {
+  if (line.length <= longest) return line
+  const half = Math.floor(longest / 2)
+  return `${line.slice(0, half)}… (${line.length} characters) …${line.slice(-half)}`
+}
+
+/** Blanks and empty lines that push text out of sight are counted instead. Third-party text cannot contain the mark. */
+function condensed(lines: readonly string[], { line }: Bounds): readonly string[] {
+  if (line === Infinity) return lines
+  const shown: string[] = []
+  for (let i = 0; i < lines.length; i++) {
+    const empty = emptyFrom(lines, i)
+    if (empty < MANY_EMPTY) shown.push((lines[i] ?? '').replace(MANY_BLANKS, asCount))
+    else {
+      shown.push(`${lines[i]?.trimEnd()}⟨${empty} empty lines⟩`)
+      i += empty - 1
+    }
+  }
+  return shown
+}
+
+const MANY_BLANKS = /[ \t]{80,}/g
+const MANY_EMPTY = 5
+
+function asCount(blanks: string): string {
+  return ` ⟨${blanks.length} blanks⟩ `
+}
+
+/** A line of a difference begins with its sign. */
+function emptyFrom(lines: readonly string[], from: number): number {
+  const sign = lines[from]?.trimEnd() ?? ''
+  if (!/^[+-]?$/.test(sign)) return 0
+  let to = from
+  while (to < lines.length && lines[to]?.trimEnd() === sign) to++
+  return to - from
 }
 
 /** The most important first. */
@@ -294,20 +380,41 @@ function programRows({ programs, missing }: Review, isFull: boolean): readonly R
 
 // ---- what changed ---------------------------------------------------------------------------------------------
 
-/** Empty if it was not trusted before. */
+/** Empty if it was not trusted before. Hooks first, each whole; then files as they matter. */
 function changeRows(review: Review | undefined, bounds: Bounds, paint: Paint): readonly Row[] {
+  if (!review) return []
+  const asRow = (text: string): Row => ({ text, isQuoted: true, colour: colourOf(text, paint) })
+  const hooks = review.differences.filter((one) => 'hook' in one)
+  const files = changedFiles(review)
   let left = bounds.lines
-  return (review?.differences ?? []).flatMap((one): readonly Row[] => {
-    const lines = 'hook' in one ? hookDiff(one) : diffLines(one)
-    const shown = cut(lines, 'hook' in one ? Infinity : Math.max(1, left), bounds.line)
-    left -= shown.length
-    return [
-      { text: visible(one.text) },
-      ...shown.map((text) => ({ text, isQuoted: true, colour: colourOf(text, paint) })),
-      ...moreOf(lines.length - shown.length, 'line'),
-    ]
-  })
+  return [
+    ...hooks.flatMap((one) => [{ text: visible(one.text) }, ...condensed(hookDiff(one), bounds).map(asRow)]),
+    ...files.slice(0, bounds.changes).flatMap((one, i) => {
+      const most = Math.max(2, i === files.length - 1 ? left : shareOf(left))
+      const part = excerpt(diffLines(one), { ...bounds, lines: most }, asRow)
+      left -= part.length + 1
+      return [{ text: visible(one.text) }, ...part]
+    }),
+    ...moreOf(files.length - bounds.changes, 'change'),
+  ]
 }
+
+/** Those that run first, then files that are gone, scripts, programs, and the rest. */
+function changedFiles(review: Review): readonly FileDifference[] {
+  const order = inReadingOrder(review)
+  const place = new Map(order.map(({ file }, i) => [file.path, i]))
+  const isOther = new Set(order.filter(({ part }) => part === 'other').map(({ file }) => file.path))
+  const namedCount = order.filter(({ part }) => part === 'named').length
+  const rank = ({ path }: FileDifference) => {
+    const at = place.get(path)
+    return at === undefined ? namedCount - 0.5 : isOther.has(path) ? order.length + at : at
+  }
+  return review.differences
+    .filter((one): one is FileDifference => !('hook' in one))
+    .sort((a, b) => rank(a) - rank(b))
+}
+
+type FileDifference = Exclude<Difference, { readonly hook: UnitHook }>
 
 function hookDiff({ what, hook }: Extract<Difference, { readonly hook: UnitHook }>): readonly string[] {
   const sign = what === 'hook-added' ? '+' : '-'
@@ -322,7 +429,7 @@ export function differenceData(one: Difference) {
 }
 
 /** Empty if one side is not text, or no longer known. */
-function diffLines(one: Exclude<Difference, { readonly hook: UnitHook }>): readonly string[] {
+function diffLines(one: FileDifference): readonly string[] {
   const { what, before, after } = one
   const isKnown =
     (what === 'file-added' || before !== undefined) && (what === 'file-removed' || after !== undefined)

@@ -1,7 +1,9 @@
 // Values that JSON cannot carry pass between a caller and a tool or model; hooks see what JSON can carry of them.
 
 import { createHooks, type Data, type ModelRequest, modify } from 'carabiner'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../property/runs.js'
 
 class Point {
   readonly x = 1
@@ -41,8 +43,8 @@ const VIEWS = {
   set: ['a'],
   bytes: 'aGk=',
   point: { x: 1 },
-  closed: '[object Closed]',
-  cyclic: '[object Cyclic]',
+  closed: { secret: 1 },
+  cyclic: { self: '[circular: shown above]' },
   big: '9007199254740993',
   failure: 'TypeError: no',
   pattern: '/a+/',
@@ -186,5 +188,185 @@ describe('C3: callModel', () => {
       .session()
       .callModel({ model: 'm', messages: [], options: { seed: 1n } }, () => 'answer')
     expect([status, seen]).toEqual(['ok', [{ seed: '1' }]])
+  })
+})
+
+// ---- whatever it is, hooks see what is in it ---------------------------------------------------------------------
+
+/** A value, every text that a tool could read from it, and changes that its owner could make while hooks judge it. */
+interface Made {
+  readonly value: unknown
+  readonly texts: readonly string[]
+  readonly changes: readonly ((text: string) => void)[]
+}
+
+class Titled extends Map {
+  constructor(readonly title: unknown) {
+    super()
+  }
+}
+
+/** Each holds one value in its own way. Some can be changed later. */
+const HOLDERS: Readonly<Record<string, (inner: unknown) => readonly [object, ((text: string) => void)?]>> = {
+  plain: (inner) => [{ a: inner }],
+  list: (inner) => [[1, inner]],
+  sparse: (inner) => [Object.assign([], { 3: inner })],
+  bare: (inner) => [Object.assign(Object.create(null), { a: inner })],
+  map: (inner) => changing(new Map<unknown, unknown>([['a', inner]]), (map, text) => map.set('b', text)),
+  keys: (inner) => [new Map([[inner, 1]])],
+  set: (inner) => changing(new Set([inner]), (set, text) => set.add(text)),
+  titled: (inner) => [new Titled(inner)],
+  inherited: (inner) => [Object.create({ a: inner })],
+  error: (inner) => [new Error('e', { cause: inner })],
+  aggregate: (inner) => [new AggregateError([inner])],
+  failed: (inner) => [Object.assign(new Error('e'), { detail: inner })],
+  rendering: (inner) => [{ a: inner, toJSON: () => 'fine' }],
+  dated: (inner) => [Object.assign(new Date(0), { a: inner })],
+  boxed: (inner) => [Object.assign(new String('s'), { a: inner })],
+  bytes: (inner) => [Object.assign(new Uint8Array(2), { a: inner })],
+  callable: (inner) => [Object.assign(() => 1, { a: inner })],
+  instance: (inner) =>
+    changing(
+      new (class {
+        command: unknown = inner
+      })(),
+      (one, text) => {
+        one.command = text
+      },
+    ),
+  getter: (inner) => [
+    new (class {
+      readonly #hidden = inner
+      get command() {
+        return this.#hidden
+      }
+    })(),
+  ],
+  circular: (inner) => [
+    new (class {
+      readonly self = this
+      readonly a = inner
+    })(),
+  ],
+  accessor: (inner) => [Object.defineProperty({}, 'a', { enumerable: true, get: () => inner })],
+}
+
+function changing<T extends object>(value: T, change: (value: T, text: string) => void) {
+  return [value, (text: string) => change(value, text)] as const
+}
+
+function form(text: string): FormData {
+  const made = new FormData()
+  made.append('a', 'x')
+  made.append('a', text)
+  return made
+}
+
+/** Each is one text in another guise. */
+const GUISES: readonly ((text: string) => unknown)[] = [
+  (text) => text,
+  (text) => new String(text),
+  (text) => new Headers({ a: text }),
+  (text) => new URLSearchParams({ a: text }),
+  (text) => new URL(`https://a.example/${text}`),
+  (text) => new Error(text),
+  (text) => new RegExp(text),
+  (text) => Symbol.for(text).description,
+  form,
+]
+
+const made: fc.Arbitrary<Made> = fc.letrec<{ value: Made }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.tuple(fc.constantFrom(...GUISES), fc.nat(999)).map(([guise, n]) => {
+      const text = `text-${n}-end`
+      return { value: guise(text), texts: [text], changes: [] }
+    }),
+    fc.constantFrom(1, true, null, 5n, undefined, new Date(0)).map((value) => {
+      return { value, texts: [], changes: [] }
+    }),
+    fc.tuple(fc.constantFrom(...Object.values(HOLDERS)), tie('value')).map(([hold, inner]) => {
+      const [value, change] = hold(inner.value)
+      return { value, texts: inner.texts, changes: [...inner.changes, ...(change ? [change] : [])] }
+    }),
+    fc.tuple(tie('value'), tie('value')).map(([one, other]) => ({
+      value: { one: one.value, other: other.value },
+      texts: [...one.texts, ...other.texts],
+      changes: [...one.changes, ...other.changes],
+    })),
+  ),
+})).value
+
+const missing = (texts: readonly string[], seen: unknown) =>
+  texts.filter((text) => !JSON.stringify(seen).includes(text))
+
+describe('whatever a value is made of', () => {
+  test('a gate sees every text that the tool could read', async () => {
+    await fc.assert(
+      fc.asyncProperty(made, async ({ value, texts }) => {
+        const { seen } = await called({ value })
+        expect(missing(texts, seen[0])).toEqual([])
+      }),
+      { numRuns: runs(2000) },
+    )
+  })
+
+  test('the payload of a fire and the result of a tool show it, too', async () => {
+    await fc.assert(
+      fc.asyncProperty(made, async ({ value, texts }) => {
+        const seen: unknown[] = []
+        const hooks = await createHooks({ globals: false })
+        hooks.register('PostToolUse', (_, { tool_response }) => void seen.push(tool_response))
+        await hooks.session().callTool({ name: 'Any', input: {} }, () => value)
+        expect(missing(texts, seen)).toEqual([])
+      }),
+      { numRuns: runs(2000) },
+    )
+  })
+
+  test('the tool gets what was judged, or nothing, however it is changed meanwhile', async () => {
+    await fc.assert(
+      fc.asyncProperty(made, async ({ value, changes }) => {
+        const hooks = await createHooks({ globals: false })
+        hooks.register('PreToolUse', () => {
+          for (const change of changes) change('changed')
+        })
+        let ran = false
+        const call = await hooks.session().callTool({ name: 'Any', input: { value } }, () => {
+          ran = true
+        })
+        expect([ran, call.status]).toEqual(changes.length > 0 ? [false, 'denied'] : [true, 'ok'])
+      }),
+      { numRuns: runs(1000) },
+    )
+  })
+
+  test('a request to a model that is changed meanwhile is not sent', async () => {
+    const hooks = await createHooks({ globals: false })
+    const parts = new Map([['text', 'fine']])
+    hooks.register('ModelRequest', () => void parts.set('text', 'changed'))
+    const request = { model: 'm', messages: [{ role: 'user', content: parts }] }
+    const call = await hooks.session().callModel(request, () => 'answer')
+    expect(call).toMatchObject({ status: 'denied', reason: expect.stringContaining('was changed while') })
+  })
+
+  test.each([
+    ['a file', new Blob(['secret'])],
+    ['a promise', Promise.resolve('secret')],
+    ['a stream', new ReadableStream()],
+    ['an iterator', ['secret'].values()],
+    ['a weak reference', new WeakRef({ a: 'secret' })],
+    [
+      'a secret',
+      new (class Secret {
+        readonly #secret = 'secret'
+        read() {
+          return this.#secret
+        }
+      })(),
+    ],
+  ])('hooks are told that %s cannot be shown', async (_, value) => {
+    const { seen } = await called({ value })
+    expect(JSON.stringify(seen[0])).toContain('its content cannot be shown]')
   })
 })

@@ -424,19 +424,6 @@ describe('a result that JSON cannot carry', () => {
   withoutPrototype.big = 1n
 
   test.each([
-    ['a bigint', 1n],
-    ['a cycle', cycle],
-    ['a bigint inside', { big: 1n }],
-    ['a bigint in an object without a prototype', withoutPrototype],
-    [
-      'text that cannot be made',
-      {
-        big: 1n,
-        toString() {
-          throw new Error('no text')
-        },
-      },
-    ],
     [
       'a field that cannot be read',
       {
@@ -444,15 +431,24 @@ describe('a result that JSON cannot carry', () => {
           throw new Error('no field')
         },
       },
+      '[Object: its content cannot be shown]',
     ],
-  ])('%s: hooks see text, it is reported, and the host gets the result itself', async (_, result) => {
+    [
+      'a stream',
+      { text: 'a', body: new ReadableStream() },
+      {
+        text: 'a',
+        body: expect.objectContaining({ content: '[ReadableStream: its content cannot be shown]' }),
+      },
+    ],
+  ])('%s: hooks are told, it is reported, and the host gets the result itself', async (_, result, shown) => {
     const session = (await createHooks({ globals: false })).session()
     const seen: unknown[] = []
-    session.register('PostToolUse', (_, { tool_response }) => void seen.push(typeof tool_response))
-    const called = await session.callTool(CALL, () => result)
+    session.register('PostToolUse', (_, { tool_response }) => void seen.push(tool_response))
+    const called = await session.callTool<unknown>(CALL, () => result)
     expect(called.status).toBe('ok')
     expect(called.result).toBe(result)
-    expect(seen).toEqual(['string'])
+    expect(seen).toEqual([shown])
     const diagnostics = called.status === 'ok' ? called.after.diagnostics : []
     expect(diagnostics.map(({ code }) => code)).toEqual(['result-not-json'])
   })
@@ -461,7 +457,11 @@ describe('a result that JSON cannot carry', () => {
     ['nothing', undefined, null],
     ['a function', () => 1, null],
     ['a symbol', Symbol('s'), null],
-    ['a map', new Map([[1, 2]]), '[[1,2]]'],
+    ['a bigint', 1n, '1'],
+    ['a bigint inside', { big: 1n }, { big: '1' }],
+    ['a bigint in an object without a prototype', withoutPrototype, { big: '1' }],
+    ['a cycle', cycle, { name: 'cycle', self: '[circular: shown above]' }],
+    ['a map', new Map([[1, 2]]), [[1, 2]]],
     ['an error', new Error('sk-1'), 'Error: sk-1'],
     ['a date', new Date(0), '1970-01-01T00:00:00.000Z'],
     [
@@ -473,7 +473,7 @@ describe('a result that JSON cannot carry', () => {
     ],
     ['NaN', Number.NaN, null],
     ['text', 'text', 'text'],
-  ])('%s is shown as JSON shows it, or as text, and returned as it is', async (_, result, shown) => {
+  ])('%s is shown with its content, and returned as it is', async (_, result, shown) => {
     const session = (await createHooks({ globals: false })).session()
     const seen: unknown[] = []
     session.register('PostToolUse', (_, { tool_response }) => void seen.push(tool_response))

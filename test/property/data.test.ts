@@ -61,12 +61,10 @@ describe('frozenCopy', () => {
     )
   })
 
-  it('of anything at all equals what JSON would carry, or is refused with PAYLOAD_INVALID', () => {
+  it('of anything without maps and sets equals what JSON would carry, or is refused with PAYLOAD_INVALID', () => {
     const anything = fc.anything({
       withBigInt: true,
       withDate: true,
-      withMap: true,
-      withSet: true,
       withNullPrototype: true,
       withSparseArray: true,
       withObjectString: true,

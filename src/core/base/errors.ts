@@ -313,7 +313,8 @@ export const DIAGNOSTIC_CODES = {
     todo: 'Let the tool answer with one text, which is the answer.',
   },
   'result-not-json': {
-    means: 'A tool result cannot be carried as JSON (a cycle, a bigint); hooks saw its text form.',
+    means:
+      'A part of a tool result cannot be shown to hooks (a stream, a promise, a getter that fails); they were told so.',
     todo: 'Return plain data from the tool, if hooks are to read it.',
   },
 } as const satisfies Record<string, CodeEntry>

@@ -1,7 +1,8 @@
 // Values that JSON cannot carry: what hooks see of them, and how the originals reach the tool or the model.
 
+import { isObject, isPlain, rendersItself, Showing, unshown } from './content.js'
 import { HookError, isHookError, textOf } from './errors.js'
-import { type Data, frozenCopy, isObject, isPlain, type Json, sameJson } from './json.js'
+import { type Data, frozenCopy, type Json, sameJson } from './json.js'
 
 /** A value as the caller gave it, and as hooks see it. */
 export interface Viewed {
@@ -16,9 +17,31 @@ const MAX_VALUES = 1_000_000
 
 /** Undefined for plain JSON, which hooks see as it is. The copy is made now: what is judged is what runs. */
 export function viewed(value: unknown): Viewed | undefined {
-  try {
+  return readable(() => {
     if (isPlainJson(value, 0, { left: MAX_VALUES })) return undefined
     return new Viewing().of(value, 0)
+  })
+}
+
+/** Whether hooks would now see something else: a value that cannot be copied was changed while they judged it. */
+export function hasChanged({ original, view }: Viewed): boolean {
+  const now = readable(() => new Viewing().of(original, 0).view)
+  return !sameJson(frozenCopy(now, 'the value'), frozenCopy(view, 'the value'))
+}
+
+/** What hooks see of a value that nobody can refuse any more. */
+export function shownAnyway(value: unknown): Json {
+  try {
+    const isPlainData = isPlainJson(value, 0, { left: MAX_VALUES })
+    return frozenCopy(isPlainData ? value : new Showing(true).show(value), 'the value')
+  } catch {
+    return isObject(value) ? unshown(value) : '[a value that cannot be shown]'
+  }
+}
+
+function readable<T>(read: () => T): T {
+  try {
+    return read()
   } catch (error) {
     if (isHookError(error)) throw error
     throw new HookError('PAYLOAD_INVALID', `a value cannot be read: ${textOf(error)}`)
@@ -29,37 +52,31 @@ function isPlainJson(value: unknown, depth: number, budget: { left: number }): b
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true
   if (typeof value === 'number') return Number.isFinite(value)
   if (typeof value !== 'object' || depth > MAX_DEPTH || budget.left-- <= 0) return false
-  if (!Array.isArray(value) && (!isPlain(value) || rendersItself(value))) return false
+  if (Array.isArray(value) ? Object.keys(value).length !== value.length : !isPlain(value)) return false
+  if (rendersItself(value)) return false
   return Object.values(value).every((item) => isPlainJson(item, depth + 1, budget))
-}
-
-function rendersItself(value: object): boolean {
-  return typeof (value as { readonly toJSON?: unknown }).toJSON === 'function'
 }
 
 class Viewing {
   #left = MAX_VALUES
   /** The objects around the one that is looked at. */
   readonly #around = new Set<object>()
+  readonly #showing = new Showing()
 
+  /** Plain data and lists are copied, so they must have an end. Everything else is shown. */
   of(value: unknown, depth: number): Viewed {
-    if (typeof value === 'bigint') return { original: value, view: value.toString() }
-    if (typeof value !== 'object' || value === null) return { original: value, view: value }
+    if (!isCopied(value)) return { original: value, view: this.#showing.show(value) }
     if (this.#around.has(value) || depth > MAX_DEPTH || this.#left-- <= 0) throw unbounded()
     this.#around.add(value)
     try {
-      if (Array.isArray(value)) return this.#list(value, depth + 1)
-      if (isPlain(value) && !rendersItself(value)) return this.#fields(value, depth + 1)
-      // Plain data that cannot be rendered is a mistake; an object of a class need not be made for it.
-      const view = isPlain(value) ? this.#shown(value, depth + 1) : this.#opaque(value, depth + 1)
-      return { original: value, view }
+      return Array.isArray(value) ? this.#list(value, depth + 1) : this.#fields(value, depth + 1)
     } finally {
       this.#around.delete(value)
     }
   }
 
   #list(list: readonly unknown[], depth: number): Viewed {
-    const items = list.map((item) => this.of(item, depth))
+    const items = Array.from(list, (item) => this.of(item, depth))
     return { original: Object.freeze(items.map(originalOf)), view: items.map(viewOf) }
   }
 
@@ -70,33 +87,11 @@ class Viewing {
       Object.fromEntries(entries.map(([key, one]) => [key, part(one)]))
     return { original: Object.freeze(made(originalOf)), view: made(viewOf) }
   }
+}
 
-  /** A guard would let an empty object pass, so that whatever shows nothing of itself is shown as a text. */
-  #opaque(value: object, depth: number): unknown {
-    try {
-      const shown = this.#shown(value, depth)
-      return isObject(shown) && Object.keys(shown).length === 0 ? textForm(value) : shown
-    } catch {
-      return textForm(value)
-    }
-  }
-
-  #shown(value: object, depth: number): unknown {
-    const { toJSON } = value as { readonly toJSON?: unknown }
-    if (typeof toJSON === 'function') return this.of(toJSON.call(value), depth).view
-    if (value instanceof Map) return this.#map(value, depth)
-    if (value instanceof Set) return this.#list([...value], depth).view
-    if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return base64(value)
-    if (value instanceof Error) return `${value.name}: ${value.message}`
-    return this.#fields(value, depth).view
-  }
-
-  #map(map: ReadonlyMap<unknown, unknown>, depth: number): unknown {
-    const entries = [...map]
-    const isObjectLike = entries.every(([key]) => typeof key === 'string')
-    const given: object = isObjectLike ? Object.fromEntries(entries) : entries
-    return this.of(given, depth).view
-  }
+function isCopied(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || rendersItself(value)) return false
+  return Array.isArray(value) || isPlain(value)
 }
 
 const originalOf = ({ original }: Viewed) => original
@@ -106,27 +101,6 @@ function unbounded(): HookError {
   return new HookError('PAYLOAD_INVALID', 'a value is nested too deeply, contains itself or is too large', {
     hint: 'Send plain data.',
   })
-}
-
-/** As many arguments as every engine takes. */
-const CHUNK = 8192
-
-function base64(bytes: ArrayBufferView | ArrayBuffer): string {
-  const view = ArrayBuffer.isView(bytes)
-    ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    : new Uint8Array(bytes)
-  let text = ''
-  for (let i = 0; i < view.length; i += CHUNK) text += String.fromCharCode(...view.subarray(i, i + CHUNK))
-  return btoa(text)
-}
-
-function textForm(value: object): string {
-  try {
-    const text = String(value)
-    return text === '[object Object]' ? `[object ${value.constructor?.name ?? 'Object'}]` : text
-  } catch {
-    return 'a value that has no text form'
-  }
 }
 
 // ---- the way back

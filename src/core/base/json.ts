@@ -1,6 +1,9 @@
 // Plain JSON data: private frozen copies, shallow patches, comparison, canonical text.
 
+import { isObject, isPlain, Showing } from './content.js'
 import { HookError, isHookError, textOf } from './errors.js'
+
+export { isObject, isPlain } from './content.js'
 
 export type Json = null | boolean | number | string | readonly Json[] | Data
 /** An object of JSON values, deep-frozen wherever the engine hands it out. */
@@ -13,7 +16,8 @@ const MAX_VALUES = 1_000_000
 
 /**
  * A deep-frozen private copy, by the rules of JSON.stringify: `toJSON` is honoured, undefined and functions are
- * dropped, NaN becomes null. Strings are shared. What JSON cannot carry is refused with the path to it.
+ * dropped, NaN becomes null. Strings are shared. Of a Map or an object of a class its content is copied. What JSON cannot
+ * carry is refused with the path to it.
  */
 export function frozenCopy(value: unknown, where: string): Json {
   try {
@@ -26,16 +30,6 @@ export function frozenCopy(value: unknown, where: string): Json {
 /** A value that throws when it is read (a getter, a toJSON, a proxy) is not data. */
 function unreadable(error: unknown, where: string): HookError {
   return isHookError(error) ? error : notJson(where, `cannot be read: ${textOf(error)}`)
-}
-
-/** An Error, a Map or a Date has no fields of its own, and would otherwise read as an empty object. */
-export function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
-}
-
-export function isObject(value: unknown): value is { readonly [key: string]: unknown } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function copy(value: unknown, where: string, depth: number, budget: { left: number }): Json | undefined {
@@ -66,6 +60,7 @@ function copyObject(value: object, where: string, depth: number, budget: { left:
     for (let i = 0; i < value.length; i++) list.push(copy(value[i], where, depth + 1, budget) ?? null)
     return Object.freeze(list)
   }
+  if (!isPlain(value)) return copy(new Showing().show(value), where, depth + 1, budget)
   const fields: Record<string, Json> = {}
   addFields(fields, value, where, depth, budget)
   return Object.freeze(fields)

@@ -1,7 +1,7 @@
 // A model call between its hooks: ModelRequest, the call (at once or streamed), ModelResponse.
 
 import { frozenCopy, isObject, type Json } from '../base/json.js'
-import { fieldOf, restored, type Viewed, viewed } from '../base/json-view.js'
+import { fieldOf, hasChanged, restored, type Viewed, viewed } from '../base/json-view.js'
 import { type Checks, checkOptions, isFunction } from '../base/options.js'
 import { inTime, unlessAborted } from '../base/promise.js'
 import { type EventKind, resolveEvent } from '../events/events.js'
@@ -12,6 +12,7 @@ import {
   asJson,
   CALL_OPTIONS,
   type CallOptions,
+  CHANGED,
   type Fire,
   refuseAborted,
   refuseStopped,
@@ -96,6 +97,7 @@ export async function guardModelCall<T, D>(
   if (outcome.action === 'respond')
     return { status: 'responded', response: outcome.response ?? null, outcome }
   if (outcome.action !== 'continue') return refused(outcome, outcome)
+  if (given && hasChanged(given)) return { status: 'denied', reason: CHANGED, outcome }
   const ephemeral = await session.takeEphemeral()
   const durable = outcome.injections.filter((injection) => !injection.ephemeral)
   const allowed = withInjections(withChanges(kept, outcome, changed, given), [...ephemeral, ...durable])

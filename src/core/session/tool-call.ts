@@ -1,8 +1,9 @@
 // A tool call between its hooks: PreToolUse, the tool, PostToolUse or PostToolUseFailure.
 
+import { isWhole } from '../base/content.js'
 import { type Diagnostic, HookError, textOf } from '../base/errors.js'
-import { type Data, frozenCopy, isObject, isPlain, type Json } from '../base/json.js'
-import { restored, viewed } from '../base/json-view.js'
+import { type Data, frozenCopy, type Json } from '../base/json.js'
+import { hasChanged, restored, shownAnyway, viewed } from '../base/json-view.js'
 import { anything, type Checks, checkOptions, isFlag, isFunction, isSeconds } from '../base/options.js'
 import { unlessAborted } from '../base/promise.js'
 import { actionRow } from '../events/actions.js'
@@ -93,6 +94,7 @@ export async function guardToolCall<T>(
     tool_name: String(outcome.data.tool_name),
     tool_input: frozenCopy(outcome.data.tool_input, 'tool_input') as Data,
   }
+  if (given && hasChanged(given)) return { status: 'denied', reason: CHANGED, outcome }
   const final = given ? (restored(judged.tool_input, given) as Data) : judged.tool_input
   if (judged.tool_name !== name && !options.renames) {
     const reason = `A hook renamed ${name} to ${judged.tool_name}, and the host runs what it was asked for (callTool option renames)`
@@ -128,6 +130,10 @@ export async function guardToolCall<T>(
   return { status: 'ok', result: replaced ? (after.data.tool_response as Json) : result, outcome, after }
 }
 
+/** The tool would get something else than hooks judged. */
+export const CHANGED =
+  'A value in the call was changed while hooks judged it, so they judged something else; pass plain data, or make the call again'
+
 /** A hook ended the turn or the agent. */
 export function refuseAborted(outcome: Outcome): void {
   const { aborts } = actionRow(outcome.action)
@@ -147,25 +153,10 @@ export function withDiagnostic(outcome: Outcome, problem: Diagnostic | undefined
   return problem ? { ...outcome, diagnostics: [...outcome.diagnostics, problem] } : outcome
 }
 
-/** A tool or model may return anything; what JSON cannot carry is shown to hooks as text. */
+/** A tool or model may return anything; hooks see its content. */
 export function asJson(result: unknown): [Json, Diagnostic | undefined] {
-  try {
-    if (isOpaque(result)) throw new Error('the result is no plain data')
-    return [frozenCopy(result, 'the result'), undefined]
-  } catch (error) {
-    return [inText(result), { code: 'result-not-json', text: `${textOf(error)}; hooks saw its text form` }]
-  }
-}
-
-function inText(value: unknown): string {
-  try {
-    return value instanceof Map || value instanceof Set ? JSON.stringify([...value]) : String(value)
-  } catch {
-    return 'a value that has no text form'
-  }
-}
-
-/** An Error, a Map, a class with getters alone: JSON would show hooks an empty object, and they would let it pass. */
-function isOpaque(value: unknown): boolean {
-  return isObject(value) && !isPlain(value) && !('toJSON' in value) && Object.keys(value).length === 0
+  const seen = shownAnyway(result)
+  if (isWhole(seen)) return [seen, undefined]
+  const text = 'hooks did not see the whole result: a part of it cannot be shown; return plain data'
+  return [seen, { code: 'result-not-json', text }]
 }

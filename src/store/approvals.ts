@@ -22,7 +22,7 @@ export interface Approvals {
   /** Throws if this project could write the answers itself. Ask before relying on any answer. */
   checkOutside(project: string): MaybePromise<void>
 
-  /** Answers the same question, if it is open. Throws if there are too many questions. */
+  /** Answers the same question, if it is open. Throws if too many of this project are open. */
   raise(question: Question, where: { readonly project: string }): MaybePromise<Raised>
 
   /** Takes a whole id: the beginning of one may fit another question a moment later. */

@@ -100,17 +100,42 @@ describe('a question', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('beyond a thousand is refused, and the others are not lost', () => {
-    const { queue, clock, folder } = raised(question)
-    const index = join(folder, 'index')
-    for (let i = 0; i < 999; i++) writeFileSync(join(index, `${newId()}.${START + HOUR}.0.v1`), '')
-    const next = madeQuestion({ session: 'other' })
-    expect(() => queue.raise(next, { project })).toThrow(/1000 questions wait .* carabiner approvals/)
-    expect(readdirSync(folder)).toHaveLength(3)
-    expect(queue.open()).toHaveLength(1)
-    clock.now = START + HOUR
-    expect(queue.raise(next, { project }).isNew).toBe(true)
+  it('beyond a thousand of its project is refused until one is answered, used or over', () => {
+    const next = () => madeQuestion({ session: `other ${newId()}` })
+    const ends: readonly ((at: ReturnType<typeof full>) => unknown)[] = [
+      ({ queue, id }) => queue.answer(id, DENY),
+      ({ queue, id }) => [queue.answer(id, ALLOW), queue.take(question)],
+      ({ clock }) => {
+        clock.now += HOUR
+      },
+      ({ own }) => rmSync(own, { recursive: true }),
+    ]
+    for (const end of ends) {
+      const at = full()
+      const { queue, folder } = at
+      const before = readdirSync(folder).length
+      expect(() => queue.raise(next(), { project })).toThrow(
+        /1000 questions of \/somewhere\/project wait .* carabiner approvals deny --all/,
+      )
+      expect(readdirSync(folder)).toHaveLength(before)
+      expect(queue.raise(question, { project }).isNew).toBe(false)
+      expect(queue.raise(next(), { project: '/another' }).isNew).toBe(true)
+      end(at)
+      expect(queue.raise(next(), { project }).isNew).toBe(true)
+    }
   })
+
+  /** One genuine question, and 999 that are only counted. */
+  function full() {
+    const at = raised(question)
+    const [name = ''] = readdirSync(join(at.folder, 'index'))
+    for (let i = 0; i < 999; i++) {
+      const id = newId()
+      mkdirSync(join(at.folder, id))
+      writeFileSync(join(at.folder, 'index', name.replace(at.id, id)), '')
+    }
+    return at
+  }
 
   it.each([0, -1, Number.NaN, 86_401, Infinity])('is not open for %s seconds', (openFor) => {
     expect(() => new FileApprovals({ openFor })).toThrow(

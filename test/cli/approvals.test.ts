@@ -187,6 +187,28 @@ describe('an agent that answers its own question', () => {
   })
 })
 
+describe('deny --all', () => {
+  it('denies everything that waits, is on record, and is left to people', async () => {
+    await asking()
+    const calls = ['a', 'b', 'c'].map((to) => ({ ...CALL, tool_input: { command: `deploy ${to}` } }))
+    for (const call of calls) expect((await fire(call)).code).toBe(3)
+    const all = ['approvals', 'deny', '--all', '--reason', 'not now']
+    expect(await project.call(all, { env: { CLAUDECODE: '1' } })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is for a person'),
+    })
+    expect((await project.call([...all, '--project', project.home])).stdout).toBe('no pending approvals\n')
+    expect((await project.call([...all, '--project', '.'])).stdout).toBe('denied 3 questions\n')
+    expect((await project.call(all)).stdout).toBe('no pending approvals\n')
+    const { code, stdout } = await fire(calls[1])
+    expect([code, JSON.parse(stdout).reason]).toEqual([2, expect.stringContaining('not now')])
+    const kept = await project.call(['audit', '--kind', 'approval', '--json'])
+    expect(JSON.parse(kept.stdout).entries).toMatchObject(
+      Array(3).fill({ decision: 'deny', reason: 'not now' }),
+    )
+  })
+})
+
 describe('allow always', () => {
   it('is refused where the hooks do not offer it', async () => {
     await asking()
@@ -320,6 +342,8 @@ describe('wrong usage', () => {
     [['list', 'x'], 'takes no "x"'],
     [['allow', 'k7'], 'too short to be sure'],
     [['deny', 'k7f3-9qxd', '--always'], '--always means nothing'],
+    [['deny', 'k7f3-9qxd', '--all'], 'Give an ID or --all'],
+    [['allow', '--all'], '--all means nothing'],
     [['grants', '--watch'], '--watch means nothing'],
     [['--watch', '--json'], 'give one of them'],
   ])('%j', async (args, expected) => {

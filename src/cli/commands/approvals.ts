@@ -24,8 +24,14 @@ const OPTIONS = {
   reason: { type: 'string', value: 'TEXT', help: 'Why; the model is told.' },
   always: { type: 'boolean', help: 'allow: always from now on, if the hook offers it.' },
   watch: { type: 'boolean', help: 'Wait for questions, and ask them at this terminal.' },
-  all: { type: 'boolean', help: 'revoke: everything that is always allowed in this project.' },
-  project: { ...PLACE_OPTIONS.project, help: 'grants, revoke: the project; default: that of this folder.' },
+  all: {
+    type: 'boolean',
+    help: 'deny: every open question. revoke: everything that is always allowed in this project.',
+  },
+  project: {
+    ...PLACE_OPTIONS.project,
+    help: 'grants, revoke: the project; default: that of this folder. deny --all: only its questions.',
+  },
 } as const
 
 const ACTIONS = ['list', 'show', 'allow', 'deny', 'grants', 'revoke'] as const
@@ -34,7 +40,7 @@ const OWNERS: Readonly<Record<string, readonly Action[]>> = {
   reason: ['allow', 'deny'],
   always: ['allow'],
   watch: ['list'],
-  all: ['revoke'],
+  all: ['deny', 'revoke'],
 }
 const TAKES_ID: ReadonlySet<Action> = new Set(['show', 'allow', 'deny', 'revoke'])
 
@@ -64,10 +70,12 @@ export const command: Command<typeof OPTIONS> = {
       line: 'carabiner approvals deny k7f3-9qxd --reason "use staging"',
       needs: 'a question',
     },
+    { does: 'No to everything that waits.', line: 'carabiner approvals deny --all --reason "not now"' },
     { does: 'What is always allowed here?', line: 'carabiner approvals grants' },
   ],
   mayRun({ options, positionals: [action] }) {
     if (action === 'allow') checkPerson('Allowing')
+    if (action === 'deny' && options.all) checkPerson('Answering everything')
     if (options.watch) checkPerson('Answering')
   },
   async run({ options, positionals: [first = 'list', id, ...more] }, output) {
@@ -76,6 +84,7 @@ export const command: Command<typeof OPTIONS> = {
       throw usage(`carabiner approvals ${action} takes no ${JSON.stringify(more[0] ?? id)}`)
     }
     checkOwners('approvals', action, options, OWNERS)
+    if (options.all && id !== undefined) throw usage(`Give an ID or --all, not both`)
     const onTrouble = (text: string) => void output.complain([`carabiner: ${visible(text)}`])
     const queue = await approvalsIn({ onTrouble })
     switch (action) {
@@ -83,8 +92,10 @@ export const command: Command<typeof OPTIONS> = {
         return options.watch ? watch(queue, output) : list(queue, output)
       case 'show':
         return show(queue, wanted(action, id), output)
-      case 'allow':
       case 'deny':
+        if (options.all) return denyAll(queue, options, output)
+        return answer(queue, wanted(action, id), action, options.reason, output)
+      case 'allow':
         return answer(queue, wanted(action, id), options.always ? 'always' : action, options.reason, output)
       case 'grants':
         return listGrants(projectFolder(options), output)
@@ -162,6 +173,35 @@ async function answer(
   const problem = await recordAnswer(result.pending, result.answer)
   await output.result({ ...result.answer, decision }, () => [`${result.answer.id} ${SAID[decision]}`])
   if (problem !== undefined) await output.complain([`carabiner: ${visible(problem)}`])
+  return EXIT.ok
+}
+
+/** Questions that somebody else answers meanwhile stay answered as they were. */
+async function denyAll(
+  queue: Approvals,
+  { project, reason }: { readonly project?: string | undefined; readonly reason?: string | undefined },
+  output: Output,
+): Promise<number> {
+  const only = project === undefined ? undefined : projectFolder({ project })
+  const open = (await queue.open()).filter((one) => only === undefined || one.project === only)
+  const denied: string[] = []
+  const entries = new Map<string, Entry[]>()
+  for (const { id } of open) {
+    const given = { decision: 'deny', by: userName(), ...(reason !== undefined && { reason }) } as const
+    const result = await queue.answer(id, given)
+    if (result.status !== 'answered') continue
+    denied.push(id)
+    const { pending } = result
+    entries.set(pending.project, [...(entries.get(pending.project) ?? []), entryOf(pending, result.answer)])
+  }
+  const problems: string[] = []
+  for (const [where, own] of entries) problems.push((await record(where, own)) ?? '')
+  await output.result({ denied }, () =>
+    denied.length === 0
+      ? ['no pending approvals']
+      : [`denied ${denied.length} ${denied.length === 1 ? 'question' : 'questions'}`],
+  )
+  for (const problem of problems.filter(Boolean)) await output.complain([`carabiner: ${visible(problem)}`])
   return EXIT.ok
 }
 
@@ -246,10 +286,14 @@ function storeOf(projectDir: string): Sessions {
 // ---- the record of decisions -----------------------------------------------------------------------------------
 
 /** Undefined, or why it is not on record. */
-async function recordAnswer({ question, project }: Pending, given: GivenAnswer): Promise<string | undefined> {
+async function recordAnswer(pending: Pending, given: GivenAnswer): Promise<string | undefined> {
+  return record(pending.project, [entryOf(pending, given)])
+}
+
+function entryOf({ question }: Pending, given: GivenAnswer): Entry {
   const { event, session, digest, call } = question
   const { id, by, at, reason } = given
-  const entry: Entry = {
+  return {
     kind: 'approval',
     time: at,
     session,
@@ -261,7 +305,6 @@ async function recordAnswer({ question, project }: Pending, given: GivenAnswer):
     by,
     ...(reason !== undefined && { reason }),
   }
-  return record(project, [entry])
 }
 
 /** Undefined, or why it is not on record. */

@@ -27,7 +27,7 @@ import {
   type WaitOptions,
   type Watching,
 } from '../approvals.js'
-import { isId, type Listed, QuestionIndex, readId } from './question-index.js'
+import { isId, type Listed, projectMark, QuestionIndex, readId } from './question-index.js'
 import { Shelf, type ShelfPlace } from './shelf.js'
 import { isNewer } from './stored-question.js'
 import { beginWatching, isAnybodyWatching, waitForAnswer } from './waiting.js'
@@ -56,6 +56,7 @@ export function fileApprovals(options: FileApprovalsOptions = {}): Approvals {
 
 const DEFAULT_OPEN = 3600
 const LONGEST_OPEN = 24 * 3600
+/** Of one project: another one's questions are not in the way. */
 const MOST_OPEN = 1000
 /** Somebody waits for the question that is being raised. */
 const MOST_SWEPT = 100
@@ -104,8 +105,7 @@ export class FileApprovals implements Approvals {
       this.#index.add(listedOf(open))
       return { ...open, isNew: false }
     }
-    const waiting = this.#index.all().filter((one) => !shelf.isListedOver(one))
-    if (waiting.length >= MOST_OPEN) throw new Error(TOO_MANY)
+    this.#checkRoom(resolve(project), shelf)
     const answersOwnQuestions = this.#answersOwnQuestions
     const raising = { project: resolve(project), openMs: this.#openMs, answersOwnQuestions }
     const pending = shelf.add(question, raising)
@@ -205,6 +205,16 @@ export class FileApprovals implements Approvals {
     return new Shelf(this.#place, this.#now())
   }
 
+  /** Answered questions do not count. They are looked for only where there may be too many. */
+  #checkRoom(project: string, shelf: Shelf): void {
+    const mark = projectMark(project)
+    const own = this.#index.all().filter((one) => (one.project ?? mark) === mark && !shelf.isListedOver(one))
+    if (own.length < MOST_OPEN || own.filter((one) => shelf.isWaiting(one)).length < MOST_OPEN) return
+    throw new Error(
+      `${MOST_OPEN} questions of ${project} wait for an answer, and no more are taken; answer some (carabiner approvals), or say no to all of them: carabiner approvals deny --all`,
+    )
+  }
+
   /** Answers the same question of a faster process, if there is one; then this one is removed. */
   #enter(pending: Pending, shelf: Shelf): Pending | undefined {
     const { id, question } = pending
@@ -265,8 +275,8 @@ export class FileApprovals implements Approvals {
   }
 }
 
-function listedOf({ id, expires, era = 0 }: Pending): Listed {
-  return { id, expires: Date.parse(expires), era }
+function listedOf({ id, expires, era = 0, project }: Pending): Listed {
+  return { id, expires: Date.parse(expires), era, project: projectMark(project) }
 }
 
 /** A newer version's question is left to that version. */
@@ -288,5 +298,3 @@ function checkAnswerer(
     `allowing ${id} is for a person, and ${mark}; a person types, in a terminal of their own: carabiner approvals allow ${id} (a program that answers what it asks itself says so when it asks: fileApprovals({ answersOwnQuestions: true }))`,
   )
 }
-
-const TOO_MANY = `${MOST_OPEN} questions wait for an answer, and no more are taken; answer some of them: carabiner approvals`

@@ -16,7 +16,7 @@ import { DRAFT } from './stored-question.js'
  * In the folder of approvals:
  *
  * - `asked/HASH/` has the questions of one binding. It changes by compare-and-swap, so that the same question is open once.
- * - `index/` has an empty file for each question: its name says when the question expires.
+ * - `index/` has an empty file for each question: its name says when the question expires, and of which project it is.
  * - `list/` is how 0.1.0 kept both. It is read as long as it is there.
  *
  * A question is stored, then entered by its binding, then in the index. A process that is killed in between leaves a
@@ -30,6 +30,8 @@ export interface Listed {
   readonly expires: number
   /** See files/moment.ts. */
   readonly era: number
+  /** See projectMark. 0.1.0 kept none. */
+  readonly project?: string | undefined
 }
 
 export interface Entry extends Listed {
@@ -51,7 +53,7 @@ const entry: Reader<Entry> = (value, where) => {
   }
 }
 
-const NAME = /^(.{9})\.(\d{1,15})\.(\d{1,15})\.v1$/
+const NAME = /^(.{9})\.(\d{1,15})\.(\d{1,15})(?:\.([0-9a-f]{16}))?\.v1$/
 
 export class QuestionIndex {
   readonly #folder: string
@@ -74,9 +76,9 @@ export class QuestionIndex {
   }
 
   /** Idempotent. */
-  add({ id, expires, era }: Listed): void {
+  add(question: Listed): void {
     makePrivate(this.#names)
-    closeSync(openSync(join(this.#names, nameOf({ id, expires, era })), 'a', 0o600))
+    closeSync(openSync(join(this.#names, nameOf(question)), 'a', 0o600))
   }
 
   /** Every question, open or over. */
@@ -131,15 +133,20 @@ function entriesIn(folder: string): VersionedFile<readonly Entry[]> {
   return new VersionedFile({ folder, what, fresh: NONE, check: (value) => listOf(entry)(value, what) })
 }
 
-function nameOf({ id, expires, era }: Listed): string {
-  return `${id}.${expires}.${era}.v1`
+function nameOf({ id, expires, era, project }: Listed): string {
+  return [id, expires, era, ...(project === undefined ? [] : [project]), 'v1'].join('.')
+}
+
+/** Short enough for the name of a file. */
+export function projectMark(project: string): string {
+  return sha256(project).slice(0, 16)
 }
 
 /** Ignores other names: they are a newer version's, or nobody's. */
 function listedIn(folder: string): readonly Listed[] {
   return namesIn(folder).flatMap((name) => {
-    const [, id = '', expires, era] = NAME.exec(name) ?? []
-    return isId(id) ? [{ id, expires: Number(expires), era: Number(era) }] : []
+    const [, id = '', expires, era, project] = NAME.exec(name) ?? []
+    return isId(id) ? [{ id, expires: Number(expires), era: Number(era), project }] : []
   })
 }
 

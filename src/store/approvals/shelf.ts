@@ -11,7 +11,7 @@ import { isOver, type Moment, momentIn } from '../../files/moment.js'
 import { Seal } from '../../files/seal.js'
 import type { GivenAnswer, Pending } from '../approvals.js'
 import { type Listed, newId } from './question-index.js'
-import { lookFor, storeAnswer, usedPath, useUp } from './stored-answer.js'
+import { isAnswered, lookFor, storeAnswer, usedPath, useUp } from './stored-answer.js'
 import { readQuestion, storeQuestion } from './stored-question.js'
 
 const MOST_TRIES = 8
@@ -85,6 +85,12 @@ export class Shelf {
 
   isUsed({ id }: Pick<Pending, 'id'>): boolean {
     return existsSync(usedPath(this.folderOf(id)))
+  }
+
+  /** The same as isOpen, told without reading anything: for counting. */
+  isWaiting({ id }: Listed): boolean {
+    const folder = this.folderOf(id)
+    return existsSync(folder) && !isAnswered(folder)
   }
 
   /** True for exactly one of all callers. */

@@ -1,6 +1,6 @@
 // The files of answers beside their question, and of the one that was used.
 
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { canonicalJson, type Data, isObject } from '../../core/base/json.js'
@@ -103,6 +103,11 @@ function drafted(folder: string, what: Sealed, answer: GivenAnswer, seal: Seal):
 
 export function usedPath(folder: string): string {
   return join(folder, USED)
+}
+
+/** Whether any answer is there, also one that does not count. */
+export function isAnswered(folder: string): boolean {
+  return existsSync(answerPath(folder, 1)) || existsSync(usedPath(folder))
 }
 
 function answerPath(folder: string, number: number): string {

@@ -311,7 +311,7 @@ describe('whatever a value is made of', () => {
     )
   })
 
-  test('the payload of a fire and the result of a tool show it, too', async () => {
+  test('hooks see every text in the result of a tool', async () => {
     await fc.assert(
       fc.asyncProperty(made, async ({ value, texts }) => {
         const seen: unknown[] = []

@@ -135,7 +135,7 @@ function fieldsOf(value: object): Record<string, unknown> {
   const entries: [string, unknown][] = []
   for (const key in value) {
     const field = (value as Record<string, unknown>)[key]
-    if (typeof field !== 'function' || Object.keys(field).length > 0) entries.push([key, field])
+    if (!isMethod(field)) entries.push([key, field])
   }
   return Object.fromEntries(entries)
 }
@@ -163,7 +163,12 @@ function gettersOf(value: object): Record<string, unknown> {
     }
     proto = Object.getPrototypeOf(proto)
   }
-  return Object.fromEntries(entries.reverse().filter(([, field]) => typeof field !== 'function'))
+  return Object.fromEntries(entries.reverse().filter(([, field]) => !isMethod(field)))
+}
+
+/** A function that holds nothing. */
+function isMethod(value: unknown): boolean {
+  return typeof value === 'function' && Object.keys(value).length === 0
 }
 
 function got(value: object, get: () => unknown): unknown {

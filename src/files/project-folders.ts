@@ -56,10 +56,11 @@ export function isMarked(folder: string): boolean {
 /** An empty `.git` does not count: it would cut the project off from all that is below. */
 export function isRepository(folder: string): boolean {
   const path = join(folder, '.git')
-  if (existsSync(join(path, 'HEAD'))) return true
   try {
-    const stats = statSync(path)
-    return stats.isFile() && stats.size < LONGEST_LINK && readFileSync(path, 'utf8').startsWith('gitdir:')
+    // Most folders have none, and an error would take longer.
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (!stats?.isFile()) return stats !== undefined && existsSync(join(path, 'HEAD'))
+    return stats.size < LONGEST_LINK && readFileSync(path, 'utf8').startsWith('gitdir:')
   } catch {
     return false
   }
@@ -78,7 +79,8 @@ export function hasClaudeSettings(folder: string): boolean {
 }
 
 function isAny(folder: string, inside: string, names: readonly string[]): boolean {
-  return names.some((name) => existsSync(join(folder, inside, name)))
+  const path = join(folder, inside)
+  return existsSync(path) && names.some((name) => existsSync(join(path, name)))
 }
 
 /** Other users may write into folders such as /tmp. */

@@ -7,6 +7,7 @@ import { type MergedSettings, silenceText } from './config/merged-settings.js'
 import { runFromCopy, type Settled, TrustGate } from './config/trust-gate.js'
 import type { ConfigWatch } from './config/watch.js'
 import { type Diagnostic, HookError, textOf } from './core/base/errors.js'
+import { isObject } from './core/base/json.js'
 import { withoutSecrets } from './core/base/secrets.js'
 import { plainText } from './core/base/text.js'
 import { endsChain } from './core/events/actions.js'
@@ -45,6 +46,8 @@ interface InForce {
   /** Everything that the user trusted here, and what became of it. */
   readonly expectations: readonly Expectation[]
 }
+
+const NO_FILE = /no such file|cannot open|can't open/i
 
 export class Configuration {
   readonly #options: ConfigurationOptions
@@ -207,6 +210,11 @@ export class Configuration {
     const run: Hook['run'] = (event, context) => {
       const cwd = startFolder(event, spec.place) ?? spec.place.projectDir
       const problem = gate.problemAtStart(spec, cwd)
+      const lost = problem === undefined ? gate.lostAtStart(spec, cwd) : undefined
+      if (lost !== undefined)
+        return this.#fromProject(gate.withWholePaths(spec, cwd), lost, surroundings, (one) =>
+          (one ?? fromCopy).run(event, context),
+        )
       if (problem === undefined) return fromCopy.run(event, context)
       return this.#asReviewed(gate.asReviewed(spec, cwd), problem, surroundings, (one) =>
         one.run(event, context),
@@ -232,6 +240,29 @@ export class Configuration {
     } catch (error) {
       const text = `${problem} It was run as it was reviewed, and failed: ${textOf(error)}`
       throw new HookError('HOOK_NOT_TRUSTED', text, { cause: error })
+    }
+  }
+
+  /** Runs it with whole paths, or else as it is: it may go to the project itself. A gate that fails then closes. */
+  async #fromProject<T>(
+    whole: Promise<ConfiguredHook | undefined>,
+    lost: string,
+    surroundings: Surroundings,
+    run: (hook: Hook | undefined) => T,
+  ): Promise<Awaited<T>> {
+    const spec = await whole
+    const [hook] = spec
+      ? (this.#runners.get(spec.type) as Runner).hooks(spec, surroundings, () => undefined)
+      : []
+    if (hook) return await run(hook)
+    try {
+      const answer = await run(undefined)
+      // Some shells end with 2 if there is no such file, which reads as a deny.
+      if (isObject(answer) && answer.action === 'deny' && NO_FILE.test(String(answer.reason)))
+        throw new Error(String(answer.reason))
+      return answer
+    } catch (error) {
+      throw new HookError('HOOK_NOT_TRUSTED', `${lost} It failed: ${textOf(error)}`, { cause: error })
     }
   }
 

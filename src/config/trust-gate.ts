@@ -2,13 +2,13 @@
 
 import { delimiter, dirname } from 'node:path'
 import { HookError, isHookError, textOf } from '../core/base/errors.js'
-import { visible } from '../core/base/text.js'
+import { quoted, visible } from '../core/base/text.js'
 import type { Hook, HookContext, HookEvent, Run } from '../core/hooks/hook.js'
 import type { Skip } from '../core/run/plan.js'
 import { safePath } from '../files/search-path.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import { keyOf } from '../store/trust-records.js'
-import { scriptsChanged } from '../trust/changes.js'
+import { lostScript, scriptsChanged } from '../trust/changes.js'
 import { runPlace } from '../trust/copies.js'
 import {
   asTrusted,
@@ -278,13 +278,35 @@ export class TrustGate {
 
   /** The command with the scripts that were reviewed, where only those have changed. Undefined if it cannot run that way. */
   async asReviewed(spec: ConfiguredHook, cwd: string): Promise<ConfiguredHook | undefined> {
-    const record = this.#held.get(spec)?.record
-    const hook = record?.hooks.find(({ hash }) => hash === spec.hook.origin.hash)
+    const { record, hook } = this.#reviewOf(spec)
     if (!record || !hook || spec.type !== 'command' || this.#ownProblem(record) !== undefined)
       return undefined
     // Brings the shell parser, which few hooks need.
     const { withKeptScripts } = await import('../trust/kept-scripts.js')
     const line = withKeptScripts(record, hook, cwd, (script) => this.#store.placeScript(record, script))
+    return line && { ...spec, handler: { ...spec.handler, ...line } }
+  }
+
+  #reviewOf(spec: ConfiguredHook) {
+    const record = this.#held.get(spec)?.record
+    return { record, hook: record?.hooks.find(({ hash }) => hash === spec.hook.origin.hash) }
+  }
+
+  /** Says which reviewed script the hook does not find from the folder where it starts. */
+  lostAtStart(spec: ConfiguredHook, cwd: string): string | undefined {
+    const { record, hook } = this.#reviewOf(spec)
+    const word = record && hook && lostScript(record, hook, cwd)
+    if (word === undefined) return undefined
+    const { file = '', line } = spec.hook.origin
+    return `${quoted(word)} was reviewed in ${quoted(record?.projectDir ?? '')}, and this hook starts in ${quoted(cwd)}, where it is not. Write "$CLAUDE_PROJECT_DIR"/${word} in ${visible(file)}:${line}, and type carabiner trust.`
+  }
+
+  /** The command with whole paths of such scripts. Undefined if it is not certain what its words mean. */
+  async withWholePaths(spec: ConfiguredHook, cwd: string): Promise<ConfiguredHook | undefined> {
+    const { record, hook } = this.#reviewOf(spec)
+    if (!record || !hook || spec.type !== 'command') return undefined
+    const { withWholePaths } = await import('../trust/kept-scripts.js')
+    const line = withWholePaths(record, hook, cwd)
     return line && { ...spec, handler: { ...spec.handler, ...line } }
   }
 

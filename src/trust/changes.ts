@@ -6,7 +6,7 @@ import { isSame, parseStamp, type Stamp } from '../files/stamp.js'
 import { isRealFolder, isSameFile } from './copies.js'
 import { pathAt, readFile, typeAt } from './file-reading.js'
 import { MOST_BYTES, readFolder } from './folder-reading.js'
-import { isExecutable, type TrustedFile, type TrustRecord } from './unit.js'
+import { isExecutable, type TrustedFile, type TrustRecord, type UnitHook } from './unit.js'
 
 /** A record prepared for comparison: whole paths, and stamps as numbers. */
 export class Watch {
@@ -141,6 +141,18 @@ function elsewhere({ words, scripts, projectDir }: TrustRecord, cwd: string): st
     return `${quoted(word)} means ${quoted(path)} where this hook starts, and ${quoted(meant)} was reviewed.`
   }
   return undefined
+}
+
+/** A reviewed script that this hook names, and that its relative name does not find in the folder where it starts. */
+export function lostScript(record: TrustRecord, hook: UnitHook, cwd: string): string | undefined {
+  const { words, scripts, projectDir } = record
+  if (cwd === projectDir) return undefined
+  const texts = [hook.command, ...(hook.args ?? [])]
+  return words.find((word) => {
+    const meant = pathAt(projectDir, word)
+    if (isThere(pathAt(cwd, word)) || !texts.some((text) => text.includes(word))) return false
+    return scripts.some(({ path }) => path === meant)
+  })
 }
 
 // ---- the copy, watched in the same way as the unit ------------------------------------------------------------

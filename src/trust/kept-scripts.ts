@@ -29,10 +29,32 @@ export function withKeptScripts(
     if (copy === undefined) return undefined
     copies.set(script.path, copy)
   }
-  const [program = '', ...rest] = words.map(({ written, path }) => {
-    const copy = copies.get(path ?? '')
-    if (copy === undefined) return written
-    return hook.args ? copy : inQuotes(copy)
+  return lineOf(hook, words, ({ path }) => copies.get(path ?? ''))
+}
+
+/**
+ * The line with whole paths for scripts that are not in the folder where the hook starts. Undefined if it names none of
+ * them, or if a shell might read it in another way: after a `cd` a name means another file.
+ */
+export function withWholePaths(record: TrustRecord, hook: UnitHook, cwd: string): Line | undefined {
+  const words = wordsOf(hook, record)
+  const isReviewed = (path: string) => record.scripts.some((script) => script.path === path)
+  const isLost = ({ text, path }: LineWord) =>
+    path !== undefined && !text.startsWith('/') && isReviewed(path) && !isThere(pathAt(cwd, text))
+  if (!words?.some(isLost)) return undefined
+  return lineOf(hook, words, (word) => (isLost(word) ? word.path : undefined))
+}
+
+/** `pathFor` gives the path to put in place of a word. */
+function lineOf(
+  hook: UnitHook,
+  words: readonly LineWord[],
+  pathFor: (word: LineWord) => string | undefined,
+): Line {
+  const [program = '', ...rest] = words.map((word) => {
+    const path = pathFor(word)
+    if (path === undefined) return word.written
+    return hook.args ? path : inQuotes(path)
   })
   return hook.args ? { command: program, args: rest } : { command: [program, ...rest].join(' ') }
 }
@@ -46,6 +68,8 @@ function strangers({ scripts, words, projectDir }: TrustRecord, cwd: string): re
 
 interface LineWord {
   readonly written: string
+  /** Without quotes, and with our variables filled in. */
+  readonly text: string
   /** Undefined for a program that is looked up in `$PATH`. */
   readonly path: string | undefined
 }
@@ -59,7 +83,7 @@ function wordsOf(hook: UnitHook, record: TrustRecord): readonly LineWord[] | und
     : plainWords(command, record)
   return words?.map(({ written, text }, i) => {
     const isFound = i === 0 && !text.includes('/')
-    return { written, path: isFound ? undefined : pathAt(record.projectDir, text) }
+    return { written, text, path: isFound ? undefined : pathAt(record.projectDir, text) }
   })
 }
 
@@ -69,11 +93,7 @@ function filledIn(argument: string, record: TrustRecord): string {
 
 // ---- words that no shell reads differently ---------------------------------------------------------------------
 
-interface PlainWord {
-  readonly written: string
-  /** Without quotes, and with our variables filled in. */
-  readonly text: string
-}
+type PlainWord = Omit<LineWord, 'path'>
 
 const VARIABLE = /\$(?:(\w+)|\{(\w+)\})/g
 const PIECE = /[\w@%+:,./-]+|'[^'\n]*'|"(?:[^"$`\\\n!]|\$\w+|\$\{\w+\})*"|\$\w+|\$\{\w+\}/y

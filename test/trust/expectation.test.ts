@@ -297,6 +297,35 @@ describe('a script that a trusted command names', () => {
     expect(outcome).toMatchObject({ action: 'deny', reason: 'no' })
   })
 
+  const NAMED = {
+    './scripts/gate.sh': {},
+    'scripts/gate.sh': {},
+    'sh scripts/gate.sh': {},
+    "bash 'scripts/gate.sh' x": {},
+    'sh ./scripts/gate.sh < /dev/null': {},
+    'cat | ./scripts/gate.sh': {},
+    'true && ./scripts/gate.sh': {},
+    'cd "$CLAUDE_PROJECT_DIR" && ./scripts/gate.sh': {},
+    sh: { args: ['scripts/gate.sh'] },
+    './scripts/gate.sh\0': { args: ['x'] },
+  }
+  it.each(Object.entries(NAMED))('guards below the project, where %j finds nothing', async (line, more) => {
+    // It looks for a file beside itself.
+    write('scripts/gate.sh', '#!/bin/sh\n. "$(dirname "$0")"/rules.sh\n', 0o755)
+    write('scripts/rules.sh', 'echo no >&2\nexit 2\n')
+    write('.amplifier/hooks/hooks.json', command('PreToolUse', line.replace('\0', ''), more))
+    await trustAll()
+    mkdirSync(join(project, 'sub', 'scripts'), { recursive: true })
+    for (const cwd of ['sub', 'scripts']) {
+      const { action, reason } = await fired('PreToolUse', { ...CALL, cwd: join(project, cwd) })
+      expect([cwd, action]).toEqual([cwd, 'deny'])
+      if (reason !== 'no')
+        expect(reason).toMatch(/Write "\$CLAUDE_PROJECT_DIR"\/\S+gate.sh in .*hooks.json:\d+/)
+      // A line of plain words, and one that goes to the project, need no help.
+      if (!/[|<]|true/.test(line)) expect([cwd, reason]).toEqual([cwd, 'no'])
+    }
+  })
+
   it('of a hook that does not guard fails loudly, and stops nobody', async () => {
     const script = write('scripts/note.sh', '#!/bin/sh\necho noted\n', 0o755)
     const hooks = { SessionStart: [{ hooks: [{ type: 'command', command: 'cat x | sh scripts/note.sh' }] }] }

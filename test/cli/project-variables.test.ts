@@ -281,6 +281,8 @@ describe('a variable that names the project', () => {
     ['qwen', 'QWEN_PROJECT_DIR'],
     ['cursor', 'CURSOR_PROJECT_DIR'],
     ['droid', 'FACTORY_PROJECT_DIR'],
+    ['copilot', 'COPILOT_PROJECT_DIR'],
+    ['crush', 'CRUSH_PROJECT_DIR'],
   ])("counts for %s only if it is the agent's own, %s", async (host, own) => {
     await guard()
     const others = PROJECT_VARIABLES.filter((name) => name !== own).map((name) => [name, project.base])

@@ -16,6 +16,7 @@ import {
 export const copilot: Host<'copilot'> = {
   name: 'copilot',
   title: 'Copilot CLI',
+  projectVariable: 'COPILOT_PROJECT_DIR',
   sends: (payload) =>
     keepsIn(payload, '.copilot') ||
     ('sessionId' in payload && typeof payload.timestamp === 'number') ||

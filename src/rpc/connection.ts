@@ -25,6 +25,11 @@ export interface ConnectionOptions {
   readonly onNotification?: (method: string, params: Json | undefined) => void
   /** Makes what the caller gets of a result; `line` is the whole message as it was written. Must not throw. */
   readonly readResult?: (result: Json, line: string) => Json
+  /**
+   * Finds replies in what is no plain result: an error reply, a list of replies, a reply over several lines. Each ends its
+   * call with its result. Must not throw.
+   */
+  readonly repliesIn?: (text: string) => readonly { readonly id: unknown; readonly result: Json }[]
   /** Reports noise, over-long lines, late, unknown or doubled replies and unhandled messages, bounded in number and length. Must not throw. */
   readonly onProblem?: (problem: RpcProblem) => void
   /** The other side is gone (its output ended, a write failed) or close() was called. Called once, after every call has failed. Must not throw. */
@@ -48,6 +53,8 @@ export class Connection {
   readonly #maxQueuedBytes: number
   readonly #maxPendingBytes: number
   #closedBy: Error | undefined
+  /** The lines so far of an object or a list that is written over several. */
+  #pieces = ''
 
   constructor(options: ConnectionOptions) {
     this.#options = options
@@ -152,7 +159,7 @@ export class Connection {
         this.#callOf(message.id)?.succeed(this.#options.readResult?.(message.result, line) ?? message.result)
         break
       case 'error':
-        this.#callOf(message.id)?.fail(remoteError(message.error))
+        if (!this.#findReplies(line)) this.#callOf(message.id)?.fail(remoteError(message.error))
         break
       case 'request':
         this.#answers.to(message, shapeOf(line).repeated)
@@ -161,8 +168,29 @@ export class Connection {
         this.#onNotification(message.method, message.params)
         break
       case 'malformed':
-        this.#onMalformed(line, message)
+        if (!this.#findReplies(this.#joined(line))) this.#onMalformed(line, message)
     }
+  }
+
+  #findReplies(text: string): boolean {
+    const { repliesIn } = this.#options
+    if (!repliesIn || text === '' || this.#calls.size === 0) return false
+    const ended = repliesIn(text).map(({ id, result }) => {
+      const number = callNumber(id)
+      const call = number === undefined ? undefined : this.#calls.take(number)
+      call?.succeed(result)
+      return call !== undefined
+    })
+    return ended.includes(true)
+  }
+
+  /** The whole of what this line ends; nothing while it goes on. */
+  #joined(line: string): string {
+    if (this.#pieces === '' && (!/^\s*[[{]/.test(line) || /[\]}]\s*$/.test(line))) return line
+    const whole = `${this.#pieces}${line}\n`
+    const isOver = /^[\]}]/.test(line)
+    this.#pieces = isOver || whole.length > this.#maxLineBytes ? '' : whole
+    return isOver ? whole : ''
   }
 
   /** Finds the call of a reply. A reply for none is reported. */

@@ -1,6 +1,8 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../src/core/base/json.js'
+import { refusalsIn } from '../../src/systems/picoclaw/answer.js'
+import { checkHello } from '../../src/systems/picoclaw/protocol.js'
 import { failure, failureKind, OtherSide } from './other-side.js'
 
 describe('a call', () => {
@@ -197,5 +199,45 @@ describe('a reply to no call', () => {
     other.say({ result: 1 })
     await other.heard()
     expect(other.problems[0]?.text).toBe('A reply without an id was dropped: no call has it')
+  })
+})
+
+describe('a refusal that is no plain result', () => {
+  const DENY = { action: 'deny_tool', reason: 'no "x"' }
+  const reply = (id: unknown, result: object = DENY) => ({ jsonrpc: '2.0', id, result })
+  const error = (data: unknown) => ({ jsonrpc: '2.0', id: 1, error: { code: 403, message: 'no', data } })
+
+  it.each<[string, string]>([
+    ['the data of an error', JSON.stringify(error(DENY))],
+    ['the data of an error, as text', JSON.stringify(error(JSON.stringify(DENY)))],
+    ['an error itself', JSON.stringify({ id: 1, error: { ...DENY, message: 'no' } })],
+    ['a result beside an error', JSON.stringify({ ...reply(1), error: { code: 1, message: 'x' } })],
+    ['a list', JSON.stringify([reply(1)])],
+    ['a list with others', JSON.stringify([reply(7, {}), reply('1'), reply(8, {})])],
+    ['several lines', JSON.stringify(reply(1), null, 2)],
+    ['several lines after noise', `starting {\n${JSON.stringify(reply(1), null, '\t')}`],
+    ['a list over several lines', JSON.stringify([reply(7, {}), reply(1)], null, 1)],
+    ['another version', JSON.stringify({ ...reply(1), jsonrpc: '3.0' })],
+  ])('is read in %s', async (_, text) => {
+    const other = new OtherSide({ repliesIn: refusalsIn })
+    const call = other.connection.call('hook.before_tool', {})
+    other.say(text)
+    expect(await call).toEqual({ action: 'deny_tool', reason: DENY.reason })
+  })
+
+  it.each<[string, object]>([
+    ['an error', error({ action: 'continue' })],
+    ['a list', [reply(1, { action: 'continue' })]],
+    ['a list for nobody', [reply(7)]],
+  ])('is none where %s opens: the call does not succeed', async (_, message) => {
+    const other = new OtherSide({ repliesIn: refusalsIn })
+    const call = other.connection.call('hook.before_tool', {})
+    other.say(message)
+    other.toUs.end()
+    expect(await failure(call)).toMatchObject({ name: 'RpcError' })
+  })
+
+  it('of the handshake is none of an answer to it', () => {
+    expect(() => checkHello(DENY)).toThrow('refused the handshake')
   })
 })

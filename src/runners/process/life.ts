@@ -8,7 +8,7 @@ import { cutText } from '../../core/base/text.js'
 import { Connection } from '../../rpc/connection.js'
 import type { RpcCallOptions } from '../../rpc/pending-calls.js'
 import { RpcError, type RpcProblem } from '../../rpc/problem.js'
-import { withRepeated } from '../../systems/picoclaw/answer.js'
+import { refusalsIn, withRepeated } from '../../systems/picoclaw/answer.js'
 import { inputOf, Stall, StderrLines } from './child-pipes.js'
 import { type ChildGroup, groupOf } from './launch.js'
 
@@ -70,6 +70,7 @@ export class Life {
       ...(events.request && { onRequest: events.request }),
       ...(events.notification && { onNotification: events.notification }),
       readResult: withRepeated,
+      repliesIn: refusalsIn,
       onProblem: events.problem,
       onClose: () => this.#lost('it closed its output'),
     })

@@ -3,7 +3,8 @@
 import type { Diagnostic } from '../../core/base/errors.js'
 import { type Data, isObject, type Json } from '../../core/base/json.js'
 import { plainText, shown } from '../../core/base/text.js'
-import { closingAmong, entriesIn, entriesOf } from '../closing.js'
+import { closingAmong, type Entry, entriesIn, entriesOf } from '../closing.js'
+import { objectsIn } from '../json-lines.js'
 import { type Fields, pick, type Shapes } from '../shape.js'
 import { INTERCEPTS, type Intercept } from './protocol.js'
 import { RESULT_FIELDS } from './tool-result.js'
@@ -112,6 +113,24 @@ export function withRepeated(result: Json, line: string): Json {
   const kept = isObject(result) ? (result as Data) : {}
   // At the top it counts, too, whatever stands where it was.
   return { ...kept, ...(reason !== undefined && { reason }), ...(JSON.parse(`{${found.said}}`) as Data) }
+}
+
+/** Replies that close, in a text that is no plain result: as an error or its data, in a list, over several lines. */
+export function refusalsIn(text: string): readonly { readonly id: unknown; readonly result: Data }[] {
+  return objectsIn(text).flatMap((one) => {
+    const { id, result, error } = JSON.parse(one) as Readonly<Record<string, unknown>>
+    const data = isObject(error) ? error.data : undefined
+    const found = closingAmong([result, error, data].flatMap(entriesOfAny))
+    if (!found) return []
+    const { reason, said } = found
+    return [{ id, result: { ...(reason !== undefined && { reason }), ...(JSON.parse(`{${said}}`) as Data) } }]
+  })
+}
+
+/** An object, or one that is written as a text. */
+function entriesOfAny(value: unknown): readonly Entry[] {
+  if (typeof value === 'string') return objectsIn(value).flatMap((one) => entriesIn(one))
+  return isObject(value) ? entriesOf(value) : []
 }
 
 /** Go writes null for an absent field. */

@@ -3,6 +3,7 @@
 import { HookError } from '../../core/base/errors.js'
 import { isObject, type Json } from '../../core/base/json.js'
 import { plainText, shown } from '../../core/base/text.js'
+import { closingAmong, entriesOf } from '../closing.js'
 
 export type Intercept = 'before_llm' | 'after_llm' | 'before_tool' | 'after_tool' | 'approve_tool'
 type Mode = 'observe' | 'llm' | 'tool' | 'approve'
@@ -53,6 +54,8 @@ export function checkHello(result: Json): void {
   if (!isObject(result)) {
     throw refused(`its answer to ${HELLO_METHOD} must be an object, got ${plainText(shown(result))}`)
   }
+  const closing = closingAmong(entriesOf(result))
+  if (closing && result.ok !== false) throw refused(`it refused the handshake: ${plainText(closing.said)}`)
   if (!Object.hasOwn(result, 'ok') || result.ok === true) return
   const why = ['reason', 'error', 'message']
     .map((key) => result[key])

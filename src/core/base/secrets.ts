@@ -3,7 +3,7 @@
 import { plainText } from './text.js'
 
 /** Stands in place of a secret. */
-const REDACTED = '[redacted]'
+export const REDACTED = '[redacted]'
 
 /** Texts are looked at no further, and what was not looked at is not shown. */
 const LONGEST_TEXT = 65_536
@@ -40,6 +40,11 @@ const FORMS: readonly string[] = [
   `shpat_[a-f0-9]{20${REST}`,
   String.raw`hvs\.[A-Za-z0-9_-]{20${REST}`,
   `dckr_pat_[A-Za-z0-9_-]{20${REST}`,
+  `shp(?:ca|pa|ss)_[a-f0-9]{20${REST}`,
+  `(?:glsa|figd|lin_api|sbp|rubygems|ntn|gsk|r8|tskey|pul|phc|phx|nvapi|fo1|sqp|squ)_[A-Za-z0-9_-]{20${REST}`,
+  `(?:xai|pplx|PMAK|NRAK|GOCSPX|tskey|dapi|key|sq0atp|sq0csp|nvapi|rnd|sntrys)-${HAS_DIGIT}[A-Za-z0-9_-]{20${REST}`,
+  `ATATT3x[A-Za-z0-9_=-]{20${REST}`,
+  `AGE-SECRET-KEY-1[A-Z0-9]{20${REST}`,
   String.raw`eyJ[A-Za-z0-9_-]{8${REST}\.eyJ[A-Za-z0-9_-]{8${REST}(?:\.[A-Za-z0-9_-]{0${REST})?`, // a JSON web token
 ]
 
@@ -170,11 +175,6 @@ export function redacted<T extends object>(value: T, texts: readonly (keyof T)[]
 
 const SECRET_KEY = new RegExp(`(?:${LABEL})$`, 'i')
 
-/** Whether a key, a variable, a header or an option with this name holds a secret. `max_tokens` with a number does not. */
-export function isSecretName(name: string, value?: unknown): boolean {
-  return SECRET_KEY.test(name) || (typeof value !== 'number' && SECRET_NAME.test(name))
-}
-
 export interface Span {
   readonly start: number
   readonly end: number
@@ -196,6 +196,14 @@ export function formsAt(text: string): readonly Span[] {
     .slice(0, 2)
     .flatMap((pattern) => [...text.matchAll(pattern)])
     .map(({ index, 0: match }) => ({ start: index, end: index + match.length }))
+}
+
+/** Where a word before it says that a text holds a secret. */
+export function labelledAt(text: string): readonly Span[] {
+  return patterns()
+    .slice(2)
+    .flatMap((pattern) => [...text.matchAll(pattern)])
+    .map(({ index, 0: match, 1: label = '' }) => ({ start: index + label.length, end: index + match.length }))
 }
 
 /** A copy of plain data in which no text, however deep, holds a secret; a key may say that its text is one. */

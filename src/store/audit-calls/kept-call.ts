@@ -2,23 +2,15 @@
 
 import { callOf } from '../../core/base/digest.js'
 import { isObject, type Json, sameJson } from '../../core/base/json.js'
-import { formsAt, isSecretName, knownAt, type Span, withoutSecrets } from '../../core/base/secrets.js'
-import { plainText } from '../../core/base/text.js'
+import { formsAt, knownAt, REDACTED, type Span, withoutSecrets } from '../../core/base/secrets.js'
 import type { Trace } from '../../core/hooks/outcome.js'
 import type { JudgedCall } from '../../core/session/audit-record.js'
 import type { KeptCall } from '../audit-calls.js'
-
-const REDACTED = '[redacted]'
-const CUT = '…'
+import { isSecretKey, namesSecret, WrittenCopy } from '../redaction.js'
 
 /** Characters. */
 const ROOM = { call: 8192, changes: 4096, injections: 4096, failures: 4096, names: 1024 } as const
 const LONGEST_TEXT = 4096
-/** A secret that begins in what is kept of a text is seen as a whole: only so much is looked at. */
-const LOOKED_AT = 60_000
-/** Of any value, however short. */
-const LEAST = 4
-const DEEPEST = 32
 const MOST_MEMBERS = 200
 /** Bytes of a line. A longer one is kept without its call. */
 const LONGEST_LINE = 64 * 1024
@@ -52,8 +44,8 @@ function likeIt(line: string, { id }: KeptCall): KeptCall | undefined {
 
 function keptCall({ id, time, session, event, data, outcome, action }: JudgedCall): KeptCall {
   const original = callOf(data)
-  const names = new Copy(ROOM.names)
-  const call = new Copy(ROOM.call).of(original)
+  const names = copyOf(ROOM.names)
+  const call = copyOf(ROOM.call).of(original)
   const parts = {
     names: {
       session: names.text(session),
@@ -77,13 +69,21 @@ function keptCall({ id, time, session, event, data, outcome, action }: JudgedCal
   return kept as unknown as KeptCall
 }
 
+function copyOf(room: number): WrittenCopy {
+  return new WrittenCopy({ room, text: LONGEST_TEXT, members: MOST_MEMBERS })
+}
+
 function isFailed({ status }: Trace): boolean {
   return status === 'failed'
 }
 
 /** Copies members until the room is full. */
-function within<T, U>(room: number, list: readonly T[], copied: (copy: Copy, one: T) => U): readonly U[] {
-  const copy = new Copy(room)
+function within<T, U>(
+  room: number,
+  list: readonly T[],
+  copied: (copy: WrittenCopy, one: T) => U,
+): readonly U[] {
+  const copy = copyOf(room)
   const kept: U[] = []
   for (const one of list) {
     if (copy.isFull) break
@@ -97,7 +97,7 @@ function changesOf(hooks: readonly Trace[], call: Json): readonly unknown[] {
   return within(ROOM.changes, all, (copy, { hook, change }) => {
     const { path, before, after } = change
     const earlier = all[all.findIndex((one) => one.change === change) - 1]?.change.before
-    const isSecret = isSecretPath(path, call) || (typeof earlier === 'string' && isOptionOrHeader(earlier))
+    const isSecret = isSecretPath(path, call) || (typeof earlier === 'string' && namesSecret(earlier))
     return {
       hook: copy.text(hook),
       path: copy.text(path),
@@ -110,116 +110,13 @@ function changesOf(hooks: readonly Trace[], call: Json): readonly unknown[] {
 /** Whether a name on the way says so, or the call has no value in this place any more. */
 function isSecretPath(path: string, call: Json): boolean {
   const keys = path.split('/')
-  if (keys.some((key) => isSecretName(key))) return true
+  if (keys.some((key) => isSecretKey(key))) return true
   let at: unknown = call
   for (const key of keys) {
     if (at === REDACTED) return true
     at = isObject(at) || Array.isArray(at) ? (at as Readonly<Record<string, unknown>>)[key] : undefined
   }
   return at === REDACTED
-}
-
-// ---- one tree ---------------------------------------------------------------------------------------------------
-
-/** A copy of plain data that takes at most so many characters of text. */
-class Copy {
-  #left: number
-
-  constructor(room: number) {
-    this.#left = room
-  }
-
-  get isFull(): boolean {
-    return this.#left <= 0
-  }
-
-  of(value: Json | undefined, isSecret = false, depth = 0): Json {
-    this.#left -= LEAST
-    if (value === null || typeof value === 'boolean') return value
-    if (typeof value === 'number') return isSecret ? REDACTED : value
-    if (typeof value === 'string') return isSecret && value !== '' ? REDACTED : this.text(value)
-    if (value === undefined || depth > DEEPEST || this.#left <= 0) return CUT
-    return Array.isArray(value)
-      ? this.#list(value as readonly Json[], isSecret, depth)
-      : this.#object(value as { readonly [key: string]: Json }, isSecret, depth)
-  }
-
-  text(text: string): string {
-    const seen = withoutNamed(withoutSecrets(cleaned(text.slice(0, LOOKED_AT))))
-    const room = Math.max(0, Math.min(LONGEST_TEXT, this.#left))
-    this.#left -= Math.min(seen.length, room)
-    return seen.length <= room && text.length <= LOOKED_AT
-      ? seen
-      : `${seen.slice(0, room).replace(/[\uD800-\uDBFF]$/, '')}${CUT}`
-  }
-
-  #list(list: readonly Json[], isSecret: boolean, depth: number): Json {
-    const copy: Json[] = []
-    for (const [i, one] of list.entries()) {
-      if (i >= MOST_MEMBERS || this.#left <= 0) return [...copy, CUT]
-      // `["--token", "…"]`, `["Authorization", "…"]`
-      const before = list[i - 1]
-      const isNamed = typeof before === 'string' && isOptionOrHeader(before)
-      copy.push(this.of(one, isSecret || isNamed, depth + 1))
-    }
-    return copy
-  }
-
-  #object(object: { readonly [key: string]: Json }, isSecret: boolean, depth: number): Json {
-    // `{ "name": "API_TOKEN", "value": "…" }`
-    const isNamed = NAMING.some((key) => typeof object[key] === 'string' && isWholeName(object[key]))
-    const copy: [string, Json][] = []
-    for (const [key, one] of Object.entries(object)) {
-      if (copy.length >= MOST_MEMBERS || this.#left <= 0) {
-        copy.push([CUT, CUT])
-        break
-      }
-      const isValue = isNamed && /^(?:value|val|content|data|text)$/i.test(key)
-      copy.push([this.text(key), this.of(one, isSecret || isValue || isSecretName(key, one), depth + 1)])
-    }
-    return Object.fromEntries(copy)
-  }
-}
-
-/** Without control sequences and what has no width: a secret with one inside would not be recognised. */
-function cleaned(text: string): string {
-  if (/^[\n\t -~]*$/.test(text)) return text
-  return plainText(text).replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
-}
-
-/** Keys whose text names the value beside it. */
-const NAMING = ['name', 'key', 'header', 'field', 'variable', 'id'] as const
-const NAME = /^[\w.-]{1,64}$/
-
-function isWholeName(text: string): boolean {
-  return NAME.test(text) && isSecretName(text)
-}
-
-function isOptionOrHeader(text: string): boolean {
-  return isWholeName(text.replace(/^-{1,2}/, '').replace(/[:=]$/, ''))
-}
-
-const VALUE = String.raw`(?![-$<])(?:"[^"]{0,4096}"|'[^']{0,4096}'|[^\s"';&|]{1,4096})`
-/** `--password …`, `API_TOKEN=…`, `?key=…`, `password: …`, `"password": "…"` */
-const NAMED: readonly RegExp[] = [
-  new RegExp(String.raw`((?:^|\s)--?([\w-]{1,64})(?:\s{1,4}|=))${VALUE}`, 'g'),
-  new RegExp(String.raw`(\b([A-Za-z_][\w-]{1,64})=)${VALUE}`, 'g'),
-  new RegExp(String.raw`((?:^|[\s{,;])([A-Za-z_][\w-]{1,64}):\s{1,4})${VALUE}`, 'g'),
-  /(\\{0,3}"([\w.-]{1,64})\\{0,3}"\s{0,4}:\s{0,4}\\{0,3}")(?:[^"\\]|\\.){1,4096}/g,
-]
-const HEADER =
-  /\b((?:proxy-)?authorization|(?:set-)?cookie|x-[\w-]{0,40}(?:key|token|auth|secret))(["']?\s{0,4}[:=]\s{0,4}["']?)[^"'\r\n]{1,4096}/gi
-const LOGIN = /((?:^|\s)(?:-u\s{0,4}|--(?:proxy-)?user[= ])["']?[^\s:"']{1,64}:)[^\s"']{1,4096}/g
-
-/** Values that only their name tells apart. Hiding too much of a call harms nobody: the record has its digest. */
-function withoutNamed(text: string): string {
-  let left = text.replace(HEADER, `$1$2${REDACTED}`).replace(LOGIN, `$1${REDACTED}`)
-  for (const pattern of NAMED) {
-    left = left.replace(pattern, (all, before: string, name: string) =>
-      isSecretName(name) ? `${before}${REDACTED}` : all,
-    )
-  }
-  return left
 }
 
 // ---- secrets over several fields ------------------------------------------------------------------------------

@@ -2,9 +2,9 @@
 
 import { hash as digestOf } from 'node:crypto'
 import { textOf } from '../../core/base/errors.js'
-import { isObject } from '../../core/base/json.js'
-import { redactedData, withoutSecrets } from '../../core/base/secrets.js'
+import { isObject, type Json } from '../../core/base/json.js'
 import type { Link, Writable } from '../audit-log.js'
+import { isSecretKey, writtenData, writtenText } from '../redaction.js'
 
 /** Before the first record. */
 export const START: Link = Object.freeze({ seq: 0, hash: '0'.repeat(64) })
@@ -104,51 +104,46 @@ export function isIntact(line: Buffer, { hash }: Mark): boolean {
 
 // ---- secrets --------------------------------------------------------------------------------------------------
 
-/** The engine redacts these; doing it again would take longer than all the rest. Only names are checked here. */
-const REDACTED_BEFORE: readonly string[] = ['fire', 'late']
+/** Records of the engine: fields that name each other are rare in them, and writing must not take long. */
+const FREQUENT: readonly string[] = ['fire', 'late']
 
-const NAMES = ['session', 'agent', 'turn', 'event', 'tool'] as const
-/** Lists whose members have names, and the fields with those names. */
-const MEMBERS: readonly (readonly [list: string, names: readonly string[]])[] = [
-  ['hooks', ['name', 'source', 'event', 'changed']],
-  ['injections', ['source']],
-  ['diagnostics', ['file']],
-  ['unguarded', ['hook', 'source']],
-]
-
-/** Names without secrets. They are in the log by now: learning later that one is a secret would come too late anyway. */
+/** Short texts without secrets. They are in the log by now: learning later that one is a secret would come too late anyway. */
 const clean = new Set<string>()
-const MOST_NAMES = 1000
+const MOST_TEXTS = 1000
+const LONGEST_TEXT = 256
 /** After this time they are checked again: a secret may have become known. */
 const RENEW_MS = 1000
 let renewAt = 0
 
 /** Answers the same object if it has none. */
 function withoutSecretsIn(entry: Writable): Writable {
-  return REDACTED_BEFORE.includes(entry.kind) && isClean(entry) ? entry : redactedData(entry)
-}
-
-function isClean(entry: Writable): boolean {
   const now = performance.now()
-  if (now > renewAt || clean.size > MOST_NAMES) {
+  if (now > renewAt || clean.size > MOST_TEXTS) {
     clean.clear()
     renewAt = now + RENEW_MS
   }
-  const fields = entry as unknown as Readonly<Record<string, unknown>>
-  for (const name of NAMES) if (!isCleanName(fields[name])) return false
-  for (const [list, names] of MEMBERS) {
-    const members = fields[list]
-    if (!Array.isArray(members)) continue
-    for (const member of members as (Readonly<Record<string, unknown>> | null)[])
-      for (const name of names) if (!isCleanName(member?.[name])) return false
-  }
+  return FREQUENT.includes(entry.kind) && isClean(entry)
+    ? entry
+    : (writtenData(entry as unknown as Json) as unknown as Writable)
+}
+
+/** Most records say the same again and again. */
+function isClean(value: unknown, key = ''): boolean {
+  if (typeof value === 'string') return isCleanText(value) && (value === '' || !isSecretKey(key, value))
+  if (typeof value === 'number') return !isSecretKey(key, value)
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.every((one) => isClean(one, key))
+  for (const name in value)
+    if (!isCleanText(name) || !isClean((value as Readonly<Record<string, unknown>>)[name], name)) return false
   return true
 }
 
-function isCleanName(name: unknown): boolean {
-  if (Array.isArray(name)) return name.every((one) => isCleanName(one))
-  if (typeof name !== 'string' || clean.has(name)) return true
-  if (withoutSecrets(name) !== name) return false
-  clean.add(name)
+/** It differs each time, and holds nothing. */
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]{8,12}Z$/
+
+function isCleanText(text: string): boolean {
+  if (clean.has(text) || TIME.test(text)) return true
+  if (writtenText(text) !== text) return false
+  if (text.length <= LONGEST_TEXT) clean.add(text)
   return true
 }

@@ -54,7 +54,7 @@ describe('what is no entry', () => {
     'a hash of its own': { kind: 'fire', time: 'now', hash: 'x' },
     'what contains itself': cyclic,
     'what JSON cannot carry': { kind: 'fire', time: 'now', big: 1n },
-    'what is too large': { kind: 'fire', time: 'now', text: 'x'.repeat(9 * 1024 * 1024) },
+    'what is too large': { kind: 'fire', time: 'now', texts: times(9 * 1024 * 8, () => 'x'.repeat(128)) },
   }
   it.for(Object.entries(bad))('%s: nothing of the batch is written, and the log says so', ([, value]) => {
     const { log, folder } = workplace()

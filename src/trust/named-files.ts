@@ -233,6 +233,8 @@ class Search {
 function wantedBy({ commands, isDataSafe }: HookReading): readonly Wanted[] {
   const first: Wanted[] = []
   const rest: Wanted[] = []
+  // `sh run` is there as `sh run` and as `run`.
+  const scripts = new Set(commands.map(scriptOf))
   for (const command of commands) {
     const { program, name, words } = command
     // In quotes such a character is part of the name.
@@ -252,10 +254,40 @@ function wantedBy({ commands, isDataSafe }: HookReading): readonly Wanted[] {
     first.push(...soughtBy(command).paths.map((word) => ({ word, isExpected: true })))
     if (WITH_PROGRAM.test(name)) first.push(...programFiles(words))
     if (isWriter(command) || (isDataSafe && isReader(command))) continue
-    rest.push(...words.slice(1).flatMap(variantsOf))
+    const args = scripts.has(program) ? 1 : argumentsAfter(command)
+    const isData = (word: string, i: number) => i >= args && WRITTEN.test(word)
+    rest.push(
+      ...words.flatMap((word, i) => {
+        if (i === 0 || isData(word, i)) return []
+        const wanted = variantsOf(word)
+        return i >= args && isState(word) ? wanted.map((one) => ({ ...one, isExpected: false })) : wanted
+      }),
+    )
   }
   return [...first, ...rest]
 }
+
+/** Where the arguments of a script begin: what a reviewed script does with them is its own. */
+function argumentsAfter({ program, name, words }: SimpleCommand): number {
+  if (program.includes('/') && !INTERPRETERS.test(name)) return 1
+  const script = scriptOf({ name, words })
+  return script === undefined ? Infinity : words.indexOf(script) + 1
+}
+
+function scriptOf({ name, words }: Pick<SimpleCommand, 'name' | 'words'>): string | undefined {
+  return INTERPRETERS.test(name) ? operandsOf(words).at(-1) : undefined
+}
+
+/** Files that a hook writes again and again, and that nothing runs. */
+const WRITTEN = /\.(?:log|out|err|pid|lock|tmp|jsonl|ndjson|csv|tsv|db|sqlite3?|cache|state)$/i
+
+/** Data that a hook may make later. Programs load some JSON files by themselves. */
+function isState(word: string): boolean {
+  return /\.json$/i.test(word) && !LOADED_JSON.test(word)
+}
+
+const LOADED_JSON =
+  /(?:^|[/=])(?:package(?:-lock)?|[tj]sconfig[\w.-]*|deno|composer|settings[\w.-]*|hooks[\w.-]*|[\w.-]*rc|[\w.-]*config)\.json$/i
 
 function distinct(wanted: readonly Wanted[]): readonly Wanted[] {
   const keyOf = ({ word, isExpected, by }: Wanted) => [word, isExpected, by].join('\0')

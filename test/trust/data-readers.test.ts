@@ -27,6 +27,28 @@ describe('data', () => {
     expect(scripts(command)).toEqual({ files: [], absent: [] })
   })
 
+  it.each([
+    'sh check.sh --log logs/hook.log',
+    './check.sh -o out.jsonl --state=state.json',
+    'python3 check.sh state.json /tmp/none/x.db',
+    './check.sh .cache/seen.json check.pid',
+  ])('is also what a script makes later: %s', (command) => {
+    expect(scripts(command)).toEqual({ files: ['check.sh'], absent: [] })
+  })
+
+  it.each([
+    ['sh x.log', 'x.log'],
+    ['. ./x.log', 'x.log'],
+    ['sh < x.log', 'x.log'],
+    ['node -r ./x.log check.sh', 'x.log'],
+    ['sh check.sh x.log; sh x.log', 'x.log'],
+    ['./check.sh lib/rules.sh', 'lib/rules.sh'],
+    ['./check.sh package.json', 'package.json'],
+    ['node check.sh --config x/.eslintrc.json', 'x/.eslintrc.json'],
+  ])('is not what appears in the place of code: %s', (command, path) => {
+    expect(scripts(command).absent).toContainEqual(expect.stringMatching(new RegExp(`/${path}$`)))
+  })
+
   it('is not what runs', () => {
     expect(scripts('cat TODO.md | ./check.sh')).toEqual({ files: ['check.sh'], absent: [] })
     expect(scripts('cat TODO.md | sh check.sh')).toEqual({ files: ['check.sh'], absent: [] })

@@ -1,13 +1,15 @@
 // Time for deadlines that outlive a process: what has ended does not begin again when the system's clock is set back.
 
+import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { count, fieldsOf } from './fields.js'
+import { Seal } from './seal.js'
 import { VersionedFile } from './versioned-file.js'
 
 /*
- * The latest time that anybody saw is kept in a file. A clock that is behind it by more than a minute was set back, and
- * that begins a new era. A deadline is kept with its era, and one of an earlier era is over: how much of its time was
- * left is not known. Within an era time does not go back.
+ * The latest time that anybody saw is kept in a file, sealed. A clock that is behind it by more than a minute was set
+ * back, and that begins a new era; so does a file that is gone. A deadline is kept with its era, and one of an earlier
+ * era is over: how much of its time was left is not known. Within an era time does not go back.
  */
 
 export interface Moment {
@@ -20,16 +22,24 @@ export interface Moment {
 export interface Deadline {
   /** ISO-8601. */
   readonly ends: string
-  /** Absent: the first. */
+  /** Absent: 0.1.0 made it, which had no eras. Only time ends it. */
   readonly era?: number | undefined
 }
 
-interface Mark {
+/** A type, so that it is JSON. */
+type Mark = {
   readonly latest: number
   readonly era: number
 }
 
-const FRESH: Mark = { latest: 0, era: 0 }
+interface SealedMark {
+  readonly mark: Mark
+  readonly seal: string
+}
+
+const FRESH: SealedMark = { mark: { latest: 0, era: 0 }, seal: '' }
+/** More than anybody could meet by chance, and few enough digits for the name of a file. */
+const ERAS = 2 ** 48 - 1
 /** Time servers correct clocks by less. */
 const TOLERATED_MS = 60_000
 /** How often the file is written, at most. */
@@ -40,24 +50,26 @@ const LATEST = 8.64e15
 /** Call it only where there is a deadline, or one is made. Throws an Error that says what happened, where, and what to do. */
 export function momentIn(dataDir: string, given: number): Moment {
   const now = wholeTime(given)
+  const seal = new Seal(dataDir)
   const file = new VersionedFile({
     folder: join(dataDir, 'clock'),
     what: 'the latest time',
     fresh: FRESH,
-    check: storedMark,
+    check: (value) => storedMark(value, seal),
   })
-  let mark = file.load()
+  let { mark } = file.load()
   if (isDue(mark, now)) {
     file.update((stored) => {
-      mark = isDue(stored, now) ? next(stored, now) : stored
-      return mark
+      const isOld = isDue(stored.mark, now)
+      mark = isOld ? next(stored.mark, now) : stored.mark
+      return isOld ? { mark, seal: seal.of('clock', mark) } : stored
     })
   }
   return { now: Math.max(now, mark.latest), era: mark.era }
 }
 
 export function isOver({ ends, era = 0 }: Deadline, moment: Moment): boolean {
-  return era !== moment.era || Date.parse(ends) <= moment.now
+  return (era !== 0 && era !== moment.era) || Date.parse(ends) <= moment.now
 }
 
 /** A clock that a program gave may answer anything; no number at all would never be after a deadline. */
@@ -73,12 +85,16 @@ function isSetBack(latest: number, now: number): boolean {
   return now < latest - TOLERATED_MS
 }
 
-/** An era is named by the time at which it began, so that a lost file never leads to the number of an earlier one. */
+/** The name of an era is random, so that nobody can begin an earlier one again. */
 function next({ latest, era }: Mark, now: number): Mark {
-  return { latest: now, era: isSetBack(latest, now) ? now : era }
+  return { latest: now, era: era === 0 || isSetBack(latest, now) ? randomInt(1, ERAS) : era }
 }
 
-function storedMark(value: unknown): Mark {
+/** A mark without its seal is as good as none: a new era begins. */
+function storedMark(value: unknown, seal: Seal): SealedMark {
   const fields = fieldsOf(value, 'the latest time')
-  return { latest: count(fields.latest, 'latest'), era: count(fields.era, 'era') }
+  const given = fieldsOf(fields.mark ?? fields, 'the latest time')
+  const mark = { latest: count(given.latest, 'latest'), era: count(given.era, 'era') }
+  const code = typeof fields.seal === 'string' ? fields.seal : ''
+  return seal.isGenuine('clock', mark, code) ? { mark, seal: code } : FRESH
 }

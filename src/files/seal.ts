@@ -15,7 +15,7 @@ const KEY_BYTES = 32
 const FOR_OTHERS = 0o077
 
 /** A seal of one kind never fits another: an answer that was used cannot pass for a new one. */
-export type Sealed = 'question' | 'answer' | 'used' | 'always' | 'grant'
+export type Sealed = 'question' | 'answer' | 'used' | 'always' | 'grant' | 'clock'
 
 export class Seal {
   readonly #key: Buffer

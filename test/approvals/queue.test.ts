@@ -22,7 +22,7 @@ import { sha256 } from '../../src/core/base/digest.js'
 import type { Question } from '../../src/core/hooks/outcome.js'
 import { keyPath } from '../../src/files/seal.js'
 import { FileApprovals, type FileApprovalsOptions } from '../../src/store/approvals/file-approvals.js'
-import { newId, readId } from '../../src/store/approvals/question-index.js'
+import { newId, projectMark, QuestionIndex, readId } from '../../src/store/approvals/question-index.js'
 import { Shelf } from '../../src/store/approvals/shelf.js'
 import type { AnswerGiven } from '../../src/store/approvals.js'
 import { madeQuestion } from './made-question.js'
@@ -122,18 +122,27 @@ describe('a question', () => {
       expect(queue.raise(next(), { project: '/another' }).isNew).toBe(true)
       end(at)
       expect(queue.raise(next(), { project }).isNew).toBe(true)
+      vi.restoreAllMocks()
     }
   })
 
   /** One genuine question, and 999 that are only counted. */
   function full() {
     const at = raised(question)
-    const [name = ''] = readdirSync(join(at.folder, 'index'))
-    for (let i = 0; i < 999; i++) {
-      const id = newId()
-      mkdirSync(join(at.folder, id))
-      writeFileSync(join(at.folder, 'index', name.replace(at.id, id)), '')
-    }
+    const others = Array.from({ length: 999 }, () => ({
+      id: newId(),
+      expires: START + HOUR,
+      era: 0,
+      project: projectMark(project),
+    }))
+    const { all } = QuestionIndex.prototype
+    vi.spyOn(QuestionIndex.prototype, 'all').mockImplementation(function (this: QuestionIndex) {
+      return [...all.call(this), ...others]
+    })
+    const { isWaiting } = Shelf.prototype
+    vi.spyOn(Shelf.prototype, 'isWaiting').mockImplementation(function (this: Shelf, one) {
+      return others.some(({ id }) => id === one.id) || isWaiting.call(this, one)
+    })
     return at
   }
 

@@ -1,6 +1,6 @@
 // Deadlines and a clock that people set: what is over stays over.
 
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -23,16 +23,18 @@ function deadlineAt(dataDir: string, now: number, ms: number): Deadline {
 
 describe('A6: a deadline', () => {
   it('that was seen to be over is over for ever, and a new one lasts at most its time', () => {
-    const steps = fc.array(fc.integer({ min: -5 * HOUR, max: 5 * HOUR }), { minLength: 1, maxLength: 12 })
+    const move = fc.integer({ min: -5 * HOUR, max: 5 * HOUR })
+    const steps = fc.array(fc.record({ move, isRemoved: fc.boolean() }), { minLength: 1, maxLength: 12 })
     fc.assert(
       fc.property(steps, (moves) => {
         const dataDir = mkdtempSync(join(tmpdir(), 'carabiner-moment-'))
         try {
           let now = START
           const all: { readonly deadline: Deadline; ran: number; over: boolean }[] = []
-          for (const move of moves) {
+          for (const { move, isRemoved } of moves) {
             all.push({ deadline: deadlineAt(dataDir, now, HOUR), ran: 0, over: false })
             now += move
+            if (isRemoved) rmSync(join(dataDir, 'clock'), { recursive: true })
             for (const one of all) {
               // Time that really passed: the clock only jumps back, and runs ahead.
               one.ran += Math.max(0, move)
@@ -57,11 +59,34 @@ describe('A6: a deadline', () => {
     expect(isOver(deadline, momentIn(dataDir, START + HOUR))).toBe(true)
   })
 
-  it('without an era is of the first, as 0.1.0 wrote it', () => {
+  it('without an era, as 0.1.0 wrote it, is ended by time', () => {
     const dataDir = folder()
     const old = { ends: new Date(START + HOUR).toISOString() }
     expect(isOver(old, momentIn(dataDir, START))).toBe(false)
-    expect(isOver(old, momentIn(dataDir, START - HOUR))).toBe(true)
+    expect(isOver(old, momentIn(dataDir, START + HOUR))).toBe(true)
+  })
+
+  it('that was over stays over when the file of the latest time is removed, or changed in any field', () => {
+    const changes: readonly ((mark: { latest: number; era: number }) => object)[] = [
+      ({ era }) => ({ latest: START, era }),
+      ({ latest, era }) => ({ latest, era: era + 1 }),
+      ({ latest }) => ({ latest, era: 0 }),
+    ]
+    for (const change of [undefined, ...changes]) {
+      const dataDir = folder()
+      const deadline = deadlineAt(dataDir, START, HOUR)
+      expect(isOver(deadline, momentIn(dataDir, START + HOUR))).toBe(true)
+      const clock = join(dataDir, 'clock')
+      const [name = ''] = readdirSync(clock).filter((one) => one.endsWith('.json'))
+      const { format, value } = JSON.parse(readFileSync(join(clock, name), 'utf8'))
+      rmSync(join(clock, name))
+      if (change)
+        writeFileSync(
+          join(clock, name),
+          JSON.stringify({ format, value: { ...value, mark: change(value.mark) } }),
+        )
+      expect(isOver(deadline, momentIn(dataDir, START))).toBe(true)
+    }
   })
 })
 

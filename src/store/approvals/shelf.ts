@@ -80,7 +80,7 @@ export class Shelf {
 
   /** The same, told from the index. */
   isListedOver({ expires, era }: Listed): boolean {
-    return era !== this.moment.era || expires <= this.moment.now
+    return isOver({ ends: timestamp(expires), era }, this.moment)
   }
 
   isUsed({ id }: Pick<Pending, 'id'>): boolean {

@@ -1,6 +1,6 @@
 // Plugins and hooks that the user switched off, in one project or in all, perhaps for a while. Kept outside the project.
 
-import { join, resolve } from 'node:path'
+import { join, resolve, sep } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { visible, visibleName } from '../core/base/text.js'
 import { localTime } from '../core/base/time.js'
@@ -11,7 +11,7 @@ import { dataHome } from '../files/homes.js'
 import { isOver, type Moment, momentIn } from '../files/moment.js'
 import { VersionedFile } from '../files/versioned-file.js'
 import { versionsIn } from '../files/versions.js'
-import { isInProject, realOf } from '../files/within.js'
+import { isBelow, isInProject, realOf } from '../files/within.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 
 /** The scopes whose hooks can be switched off. Hooks that a program registers are the program's own business. */
@@ -217,10 +217,20 @@ export function switches(options: SwitchesOptions = {}): Admit {
       return NONE
     }
   }
-  return ({ id, origin: { scope, source } }) => {
-    const off = switchOver({ id, scope, source }, project, inForce())
+  return ({ id, origin: { scope, source, file } }) => {
+    const now = inForce()
+    if (now.length === 0) return true
+    const here = scope === 'project' && isElsewhere(file, project) ? undefined : project
+    const off = switchOver({ id, scope, source }, here, now)
     return off ? { why: 'disabled', detail: switchText(off) } : true
   }
+}
+
+/** Whether a hook's project is neither this one nor around it: an agent that changes folders takes its gates along. */
+function isElsewhere(file: string | undefined, project: string | undefined): boolean {
+  const [base, inside] = file?.split(`${sep}.amplifier${sep}`) ?? []
+  if (base === undefined || inside === undefined || project === undefined) return false
+  return !isBelow(project, realOf(base))
 }
 
 /** Throws if the data folder is inside the project, where a repository could bring its own switches. */

@@ -157,6 +157,13 @@ describe('a trusted gate guards every folder of its project', () => {
   })
 })
 
+it('a gate is not switched off by a switch of the project that the agent went to', async () => {
+  project.file('../elsewhere/.amplifier/hooks/guard/hooks.json', gate('Bash'))
+  const cwd = join(project.base, 'elsewhere')
+  expect((await project.call(['disable', 'guard'], { cwd })).code).toBe(0)
+  await expectRefused({ cwd: 'elsewhere', from: 'my project/sub', tool: 'Bash' })
+})
+
 const MARKS = ['.git', '.amplifier', '.claude', '.amplifier/hooks', '.amplifier/settings.json']
 const FOLDERS = ['.', 'my project', 'my project/sub', 'my project/sub/deep', 'elsewhere']
 const folder = fc.constantFrom(...FOLDERS)

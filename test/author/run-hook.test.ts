@@ -17,6 +17,7 @@ import {
   type RunHookOptions,
   runHook,
 } from '../../src/author/index.js'
+import { isLarge } from '../property/runs.js'
 import { BASH, read } from '../systems/claude-code/reply.js'
 
 let dir: string
@@ -188,7 +189,9 @@ describe('a hook in a process of its own', { concurrent: true, timeout: 60_000 }
   })
 })
 
-const INVALID: readonly (readonly [what: string, input: string | Buffer, says: string])[] = [
+type Invalid = readonly [what: string, input: string | Buffer, says: string]
+
+const INVALID: readonly Invalid[] = [
   ['nothing', '', 'the input is empty'],
   ['null', 'null', 'must be a JSON object'],
   ['a list', '[]', 'must be a JSON object'],
@@ -198,9 +201,15 @@ const INVALID: readonly (readonly [what: string, input: string | Buffer, says: s
   ['no event', '{"tool_name":"hunter2","tool_input":{}}', 'hook_event_name is missing'],
   ['no tool', '{"hook_event_name":"PreToolUse","tool_input":"hunter2"}', 'tool_input'],
   ['a deep one', '['.repeat(100_000), 'nested deeper'],
-  ['nothing but brackets, 50 MB of them', Buffer.alloc(50 * 1024 * 1024, '['), 'nested deeper'],
-  ['more than anybody sends', Buffer.alloc(65 * 1024 * 1024, 'hunter2 '), 'larger than 64 MiB'],
+  ...(isLarge ? hugeInputs() : []),
 ]
+
+function hugeInputs(): readonly Invalid[] {
+  return [
+    ['nothing but brackets, 50 MB of them', Buffer.alloc(50 * 1024 * 1024, '['), 'nested deeper'],
+    ['more than anybody sends', Buffer.alloc(65 * 1024 * 1024, 'hunter2 '), 'larger than 64 MiB'],
+  ]
+}
 
 describe('input that cannot be read', { concurrent: true, timeout: 60_000 }, () => {
   it.each(INVALID)('open, %s: the user is told', async (_, input, says) => {
@@ -240,7 +249,7 @@ describe('input that cannot be read', { concurrent: true, timeout: 60_000 }, () 
     expect([code, await said]).toEqual([2, expect.stringContaining('was not whole within 0.2 seconds')])
   })
 
-  it('50 MB that make sense are read', async () => {
+  it.runIf(isLarge)('50 MB that make sense are read', async () => {
     const prompt = 'x'.repeat(50 * 1024 * 1024)
     const said = await run(JSON.stringify({ hook_event_name: 'UserPromptSubmit', prompt }))
     expect(JSON.parse(said.stdout).hookSpecificOutput.additionalContext).toHaveLength(prompt.length + 9)

@@ -16,6 +16,7 @@ import {
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Outcome } from '../../src/core/hooks/outcome.js'
+import { isLarge } from '../property/runs.js'
 import { until } from '../runners/until.js'
 import {
   BASH,
@@ -408,7 +409,7 @@ describe('who sees what', () => {
   })
 })
 
-describe('at once', () => {
+describe.runIf(isLarge)('at once', () => {
   it('two fires of one session: no refused stop goes uncounted', async () => {
     settings({ stop_block_cap: 5 })
     hooks({ Stop: ['exit 2'] })
@@ -456,7 +457,7 @@ describe('at once', () => {
   })
 })
 
-describe('a fire that is killed', () => {
+describe.runIf(isLarge)('a fire that is killed', () => {
   /** Starts one, and kills it as soon as its hook runs. */
   async function kill(event: string, data: object, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const args = [programFile(), 'fire', event, '--trust-all', '--json']

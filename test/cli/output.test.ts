@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { isLarge } from '../property/runs.js'
 import { BASH, GUARD, Project, programFile, withProgram } from './program.js'
 
 withProgram()
@@ -121,7 +122,7 @@ print(size, p.wait())`
   })
 })
 
-describe('colours', () => {
+describe.runIf(isLarge)('colours', () => {
   const ESCAPE = '\u001b['
   beforeEach(() => {
     project.hooks({ Stop: [['', 'true']] })

@@ -5,6 +5,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PROJECT_VARIABLES } from '../../src/files/project-env.js'
 import { loadsCode } from '../../src/shell/loading-variables.js'
+import { sample } from '../property/runs.js'
 import { BASH, GUARD, Project, withProgram } from './program.js'
 
 withProgram()
@@ -44,7 +45,7 @@ describe("E1: a project's PATH", () => {
     ['nothing else', () => project.path('.bin')],
   ]
 
-  it.each(SETTINGS.flatMap((file) => PATHS.map(([what, path]) => [what, file, path] as const)))(
+  it.each(sample(SETTINGS.flatMap((file) => PATHS.map(([what, path]) => [what, file, path] as const))))(
     'with %s in %s does not reach a gate of the user',
     async (_, file, path) => {
       fake('.bin/grep')
@@ -209,7 +210,7 @@ describe('a gate of the project that the user trusted', () => {
     await project.call(['trust', 'guard', '--yes'])
   }
 
-  it.each(Object.keys(OPENED))('is not opened by %s of unreviewed settings', async (name) => {
+  it.each(sample(Object.keys(OPENED)))('is not opened by %s of unreviewed settings', async (name) => {
     const [script, value] = OPENED[name] as (typeof OPENED)[string]
     await guard(script)
     expect((await fired({})).code).toBe(2)
@@ -218,7 +219,7 @@ describe('a gate of the project that the user trusted', () => {
     expect((await fired({ [name]: value() }, '.claude/settings.local.json')).code).toBe(2)
   })
 
-  it.each(Object.keys(OPENED))('is not opened by %s of a repository in the project', async (name) => {
+  it.each(sample(Object.keys(OPENED)))('is not opened by %s of a repository in the project', async (name) => {
     const [script, value] = OPENED[name] as (typeof OPENED)[string]
     await guard(script)
     project.file('inner/.git/HEAD', '')

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sample } from '../property/runs.js'
 import { Project, withProgram } from './program.js'
 import { allScripts, isInstalled, matches, parseScript, runScript } from './script.js'
 
@@ -89,7 +90,7 @@ describe('every command', () => {
 })
 
 describe('the script', { timeout: 120_000 }, () => {
-  it.for(allScripts())('$name', async (script, { skip }) => {
+  it.for(sample(allScripts()))('$name', async (script, { skip }) => {
     const missing = script.needs.filter((program) => !isInstalled(program))
     skip(missing.length > 0, `needs ${missing.join(', ')}`)
     const surprise = await runScript(script, project)

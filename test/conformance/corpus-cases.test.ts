@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import type { Hooks, Outcome } from 'carabiner'
 import { describe, expect, it } from 'vitest'
+import { sample } from '../property/runs.js'
 import { corpusFiles, corpusIsHere, readCorpus, seen } from '../systems/claude-code/replay.js'
 import { NO_HANG, ShellProject, texts, traces, withoutLooks } from './shell-project.js'
 
@@ -172,7 +173,7 @@ describe.skipIf(!corpusIsHere)(
     const patient = { concurrent: true, retry: 3, ...NO_HANG }
 
     describe('decision, reason, context and messages', patient, () => {
-      it.for(runs)('%s', async ([, { plugin, one, way, name }], { expect }) => {
+      it.for(sample(runs))('%s', async ([, { plugin, one, way, name }], { expect }) => {
         const stage = new Stage(plugin, way)
         try {
           stage.install(plugin.config)

@@ -2,6 +2,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell's own
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isLarge } from '../../property/runs.js'
 import { GuardedProject, verdictOf } from './guarded-project.js'
 
 const lines = (text: string): [string][] =>
@@ -116,7 +117,7 @@ npm run build -- --define "a b"
 })
 
 /** What grows with the square of the input would take longer than any test may. */
-describe('in time', () => {
+describe.runIf(isLarge)('in time', () => {
   it.each([
     ['many words', `rm ${Array.from({ length: 3000 }, (_, i) => `a${i}`).join(' ')}`],
     [

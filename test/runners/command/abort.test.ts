@@ -6,6 +6,7 @@ import { build } from 'esbuild'
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Program, Programs } from '../../../src/runners/command/programs.js'
 import { livesIn, livingMembers, ProcessGroup } from '../../../src/runners/program/process-group.js'
+import { isLarge } from '../../property/runs.js'
 import { until } from '../until.js'
 import { FOREVER, Workshop } from './workshop.js'
 
@@ -122,7 +123,7 @@ describe('abort', () => {
     await allGone()
   })
 
-  test('many at once', async () => {
+  test.runIf(isLarge)('many at once', async () => {
     const endings = Array.from({ length: 50 }, (_, i) =>
       run(workshop.script(`${STUBBORN.replace('x', `${i}`)}`)),
     )

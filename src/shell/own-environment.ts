@@ -182,3 +182,14 @@ export function programEnvironment(
     all.filter(([name]) => name === 'PATH' || !loadsCode(name) || kept?.test(name) === true),
   )
 }
+
+/**
+ * How to trust servers that answer for gates. NODE_TLS_REJECT_UNAUTHORIZED is not obeyed: a gate that anybody can answer for
+ * is none. Authorities that a project has set (NODE_EXTRA_CA_CERTS) do not count, although Node has read them.
+ */
+export async function ownTls(): Promise<{ readonly rejectUnauthorized: true; readonly ca?: string[] }> {
+  const { NODE_EXTRA_CA_CERTS: set } = process.env
+  if (set === undefined || withoutProject().NODE_EXTRA_CA_CERTS === set) return { rejectUnauthorized: true }
+  const { rootCertificates } = await import('node:tls')
+  return { rejectUnauthorized: true, ca: [...rootCertificates] }
+}

@@ -6,7 +6,7 @@ import { delimiter, isAbsolute, join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { isWithin } from '../../src/files/within.js'
-import { leadingVariables, withoutProject } from '../../src/shell/own-environment.js'
+import { leadingVariables, ownTls, withoutProject } from '../../src/shell/own-environment.js'
 import { runs } from '../property/runs.js'
 
 let base: string
@@ -164,5 +164,17 @@ describe('E1, E2: the environment of a hook that is not of the project', () => {
     const env = { HOME: project, BASH_ENV: './x', CLAUDE_PROJECT_DIR: project }
     const { HOME, BASH_ENV } = withoutProject(project, env)
     expect([HOME === project, BASH_ENV]).toEqual([false, undefined])
+  })
+})
+
+describe('E3: a server that answers for a gate', () => {
+  it('is not vouched for by authorities of a project', async () => {
+    vi.stubEnv('CLAUDE_PROJECT_DIR', project)
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+    vi.stubEnv('NODE_EXTRA_CA_CERTS', '/somewhere/ca.pem')
+    expect(await ownTls()).toEqual({ rejectUnauthorized: true })
+    settings(project, { NODE_EXTRA_CA_CERTS: '/somewhere/ca.pem' })
+    const { rejectUnauthorized, ca = [] } = await ownTls()
+    expect([rejectUnauthorized, ca.length > 50]).toEqual([true, true])
   })
 })

@@ -3,6 +3,7 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
 import { HookError } from '../../core/base/errors.js'
+import { ownTls } from '../../shell/own-environment.js'
 import { badReply, requestFailure } from './failures.js'
 import { guardedLookup, Reach } from './reach.js'
 
@@ -70,7 +71,12 @@ class Exchange {
   /** What was read of an answer. */
   #soFar: (() => Reply) | undefined
 
-  constructor(question: Question, reach: Reach, { request, agent }: Network, connection: 'kept' | 'fresh') {
+  constructor(
+    question: Question,
+    reach: Reach,
+    { request, agent, tls }: Network,
+    connection: 'kept' | 'fresh',
+  ) {
     this.#question = question
     this.#reach = reach
     this.#settled = new Promise((resolve, reject) => {
@@ -88,8 +94,7 @@ class Exchange {
       lookup: guardedLookup(reach),
       maxHeaderSize: MOST_HEADER_BYTES,
       insecureHTTPParser: false,
-      // NODE_TLS_REJECT_UNAUTHORIZED is not obeyed: a gate that anybody can answer for is none.
-      ...(url.protocol === 'https:' && { rejectUnauthorized: true }),
+      ...tls,
     })
   }
 
@@ -283,6 +288,7 @@ function unreadable(headers: IncomingMessage['headers']): HookError | undefined 
 interface Network {
   readonly request: (options: RequestOptions) => ClientRequest
   readonly agent: Agent
+  readonly tls: Partial<Awaited<ReturnType<typeof ownTls>>>
 }
 
 /** Idle connections are closed by then; most servers wait longer. They do not keep a process alive. */
@@ -299,7 +305,7 @@ function networkFor(protocol: string): Promise<Network> {
 
 async function load(protocol: string): Promise<Network> {
   const { Agent, request } = protocol === 'https:' ? await import('node:https') : await import('node:http')
-  return { request, agent: new Agent(AGENT) }
+  return { request, agent: new Agent(AGENT), tls: protocol === 'https:' ? await ownTls() : {} }
 }
 
 const idleSince = new WeakMap<Socket, number>()

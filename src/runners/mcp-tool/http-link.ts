@@ -4,6 +4,7 @@ import type { Agent, IncomingMessage } from 'node:http'
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js'
 import { textOf } from '../../core/base/errors.js'
+import { ownTls } from '../../shell/own-environment.js'
 import { type Link, type LinkEvents, MOST_MESSAGE_BYTES, type Sdk, TRANSPORT_ERROR } from './sdk.js'
 import { refusal } from './stdio-link.js'
 
@@ -203,12 +204,13 @@ export class HttpFetch {
   #agent: Agent | undefined
   #closed = false
 
-  /** Calls `ended`, with what went wrong, when nothing more of the answer can come. Does not follow redirects. The global fetch would share its sockets and obey NODE_TLS_REJECT_UNAUTHORIZED. */
+  /** Calls `ended`, with what went wrong, when nothing more of the answer can come. Does not follow redirects. The global fetch would share its sockets and obey variables that a project can set. */
   async request(target: string | URL, init: RequestInit, ended: (why?: string) => void): Promise<Response> {
     const url = new URL(target)
     // Loaded here, because most users have no server at an address.
     const { request, Agent } =
       url.protocol === 'https:' ? await import('node:https') : await import('node:http')
+    const trusted = url.protocol === 'https:' ? await ownTls() : {}
     if (this.#closed) throw new Error('the connection was closed')
     this.#agent ??= new Agent({ keepAlive: true })
     const headers = { ...Object.fromEntries(new Headers(init.headers)), 'accept-encoding': 'identity' }
@@ -219,8 +221,7 @@ export class HttpFetch {
         headers,
         agent: this.#agent,
         maxHeaderSize: MOST_HEADER_BYTES,
-        // NODE_TLS_REJECT_UNAUTHORIZED is not obeyed, as for HTTP hooks.
-        ...(url.protocol === 'https:' && { rejectUnauthorized: true }),
+        ...trusted,
       }
       request(url, { ...options, ...(signal && { signal }) }, resolve)
         .on('error', reject)

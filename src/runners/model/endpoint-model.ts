@@ -4,6 +4,7 @@ import { HookError, isMissingPackage, textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
 import { keepSecret } from '../../core/base/secrets.js'
 import { withoutProject } from '../../shell/own-environment.js'
+import type { HttpFetch } from '../mcp-tool/http-link.js'
 import { type EndpointSettings, isLanguageModel, type LanguageModel, MODEL_SETTING } from './model-source.js'
 
 interface Provider {
@@ -102,9 +103,15 @@ function wrongVersion({ package: name, version }: Provider): HookError {
 /** Bytes, after decompression. A verdict takes a line, and a tool call not much more. */
 export const BODY_LIMIT = 1024 * 1024
 
+const own = new Map<string, HttpFetch>()
+
 /** A redirect would send the key and the payload wherever a server says, so none is followed. */
-const boundedFetch: typeof fetch = async (input, init) => {
-  const response = await fetch(input, { ...init, redirect: 'manual' })
+const boundedFetch: typeof fetch = async (input, init = {}) => {
+  const { HttpFetch: Fetch } = await import('../mcp-tool/http-link.js')
+  const { protocol } = new URL(String(input))
+  const ours = own.get(protocol) ?? new Fetch()
+  own.set(protocol, ours)
+  const response = await ours.request(String(input), init, () => {})
   const { status, statusText, headers, body } = response
   if (body === null) return response
   return new Response(limited(body), { status, statusText, headers })

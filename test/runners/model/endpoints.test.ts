@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { HookError } from 'carabiner'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { HttpFetch } from '../../../src/runners/mcp-tool/http-link.js'
 import { BODY_LIMIT } from '../../../src/runners/model/endpoint-model.js'
 import type { EndpointSettings } from '../../../src/runners/model/model-source.js'
 import { Asking } from './asking.js'
@@ -14,9 +15,12 @@ let model: LoopbackModel
 beforeEach(async () => {
   model = await LoopbackModel.start()
   vi.stubEnv('LOOPBACK_KEY', KEY)
+  // It obeys variables for proxies and certificates that a project can set.
+  vi.stubGlobal('fetch', () => Promise.reject(new Error('the global fetch was asked')))
 })
 
 afterEach(async () => {
+  vi.unstubAllGlobals()
   vi.unstubAllEnvs()
   await model.close()
 })
@@ -301,13 +305,13 @@ it.each([
     vi.stubEnv(`${prefix}_BASE_URL`, 'http://127.0.0.1:1/v1')
     const asked: unknown[] = []
     // The only test that does not ask a real server: this one is not ours.
-    vi.stubGlobal('fetch', (address: unknown, init: RequestInit) => {
+    const spy = vi.spyOn(HttpFetch.prototype, 'request').mockImplementation((address, init) => {
       asked.push(String(address), (JSON.parse(String(init.body)) as { model: string }).model)
       return Promise.resolve(new Response('{}', { status: 500 }))
     })
     const one = Asking.settings({ provider, name: 'x' })
     await expect(one.run(one.prompt({ model: wish }))).rejects.toMatchObject({ code: 'MODEL_FAILED' })
-    vi.unstubAllGlobals()
+    spy.mockRestore()
     expect(asked).toEqual([url, wish])
     expect(one.codes).toEqual([])
   },

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { GUARD, Project, withProgram } from './program.js'
@@ -304,5 +304,65 @@ next carabiner migrate ../plugin --write
     const { code, stderr } = await project.call(['migrate', '../nowhere'])
     expect(stderr).toContain('There is no folder')
     expect(code).toBe(1)
+  })
+})
+
+describe('is the same when it is run again', () => {
+  const TIMES = [undefined, 0, 5, 59.5, 60, 600, 601, 3600, 1e6, '30', null, -1]
+  const HANDLERS: readonly object[] = [
+    ...TIMES.map((timeout) => ({ type: 'command', command: `echo ${timeout}`, timeout })),
+    { type: 'command', command: 'echo a', async: true },
+    { type: 'command', command: 'echo o', once: true, statusMessage: 'x' },
+    { type: 'command', command: 'echo b', shell: 'bash', if: 'Bash(git *)' },
+    { type: 'command', command: 'echo', args: ['a b', '$HOME'], timeout: 700 },
+    { type: 'command', command: 'echo dup' },
+    { type: 'command', command: 'echo dup', timeout: 600 },
+    { type: 'prompt', prompt: 'fine?', timeout: 700 },
+    { type: 'prompt', prompt: 'fine?' },
+    { type: 'http', url: 'https://example.com/hook', timeout: 700 },
+    { type: 'agent', prompt: 'look', timeout: 900 },
+    { type: 'mcp_tool', server: 's', tool: 't' },
+  ]
+  const GROUPS: readonly object[] = [{}, { matcher: '' }, { matcher: '*' }, { matcher: 'Bash' }]
+  const everything = {
+    env: { A: 'b' },
+    hooks: Object.fromEntries(
+      ['PreToolUse', 'Stop', 'SessionStart'].map((event) => [
+        event,
+        GROUPS.map((group) => ({ ...group, hooks: HANDLERS })),
+      ]),
+    ),
+  }
+  const texts = () =>
+    ['.amplifier/hooks/hooks.json', '.amplifier/settings.json', '.claude/settings.json'].map((path) =>
+      project.has(path) ? readFileSync(project.path(path), 'utf8') : '',
+    )
+
+  it.each([
+    ['to Carabiner', '.claude/settings.json', []],
+    ['to Claude Code', '.amplifier/hooks/hooks.json', ['--to', 'claude-code']],
+    ['there and back', '.claude/settings.json', ['there and back']],
+  ])('%s', async (_, path, more) => {
+    project.file(path, everything)
+    const runs =
+      more[0] === 'there and back'
+        ? [
+            ['migrate', '--write'],
+            ['migrate', '--write', '--to', 'claude-code'],
+          ]
+        : [['migrate', '--write', ...more]]
+    for (const run of runs) await project.call(run)
+    const first = texts()
+    if (more.length === 0) {
+      // Moved by an older version, or changed by hand.
+      const target = project.path('.amplifier/hooks/hooks.json')
+      first[0] = (first[0] ?? '').replace(/"timeout": (?:600|3600)\b/g, '"timeout": 7')
+      writeFileSync(target, first[0])
+    }
+    for (const run of runs) {
+      const { stdout } = await project.call([...run, '--json'])
+      expect(JSON.parse(stdout)).toMatchObject({ written: false, files: [] })
+    }
+    expect(texts()).toEqual(first)
   })
 })

@@ -15,7 +15,14 @@ import { SetupRecord } from '../../hosts/setup-record.js'
 import { type Additions, withAdditions, withoutHandlers } from './edited-text.js'
 import type { FilePair, MigrationFiles } from './migration-files.js'
 import { type Fields, type HookFile, hooksIn, readHookFile } from './migration-files.js'
-import { keysIn, type Movable, type MovableHook, movableIn, type Remark } from './movable-hooks.js'
+import {
+  keysIn,
+  type Movable,
+  type MovableHook,
+  movableIn,
+  type Remark,
+  withoutTimeout,
+} from './movable-hooks.js'
 
 export interface FileChange {
   readonly file: SettingsFile
@@ -90,12 +97,15 @@ function planTarget(to: SettingsPlace, loaded: readonly Loaded[], shared: Set<st
   const file = readSettings(to, false)
   const isPrivate = loaded.some(({ pair }) => pair.isPrivate)
   const there = readHookFile({ from: to, role: 'explicit' })
-  const known = new Counted([...(there ? keysIn(there) : [])])
+  const known = alreadyThere(
+    loaded.flatMap(({ movable }) => movable.hooks),
+    there ? keysIn(there) : [],
+  )
   const moved: Moved[] = []
   const fresh: MovableHook[] = []
   for (const { source, movable } of loaded) {
     for (const hook of movable.hooks) {
-      const isNew = !(known.takes(hook.key) || (isPrivate && shared.has(hook.key)))
+      const isNew = !(known.has(hook) || (isPrivate && shared.has(hook.key)))
       if (isNew) fresh.push(hook)
       if (!isPrivate) shared.add(hook.key)
       const { title, event, entry } = hook
@@ -111,19 +121,21 @@ function planTarget(to: SettingsPlace, loaded: readonly Loaded[], shared: Set<st
   return { changes: [...ignoring(to, file, isPrivate), { file, after }], moved, left }
 }
 
-/** Matches each key as often as it occurs. */
-class Counted {
-  readonly #counts = new Map<string, number>()
-
-  constructor(keys: readonly string[]) {
-    for (const key of keys) this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
+/** Each hook of the target counts once. One with another time-out is there, too: somebody changed it after it was moved. */
+function alreadyThere(hooks: readonly MovableHook[], keys: readonly string[]): ReadonlySet<MovableHook> {
+  const there = new Set<MovableHook>()
+  const left = [...keys]
+  for (const form of [String, withoutTimeout]) {
+    const forms = left.map(form)
+    for (const hook of hooks) {
+      const at = there.has(hook) ? -1 : forms.indexOf(form(hook.key))
+      if (at < 0) continue
+      there.add(hook)
+      left.splice(at, 1)
+      forms.splice(at, 1)
+    }
   }
-
-  takes(key: string): boolean {
-    const count = this.#counts.get(key) ?? 0
-    this.#counts.set(key, count - 1)
-    return count > 0
-  }
+  return there
 }
 
 /** Keeps groups together and in order. */

@@ -143,6 +143,12 @@ function keyOf(event: string, { group, handler }: Translated): string {
   return canonicalJson([event, matcher === '*' ? '' : matcher, sequential, handler] as Json)
 }
 
+export function withoutTimeout(key: string): string {
+  const [handler, ...rest] = (JSON.parse(key) as Json[]).reverse()
+  const { timeout: _, ...others } = handler as Fields
+  return canonicalJson([...rest, others as Json])
+}
+
 export function keysIn({ config, contents, value }: HookFile): readonly string[] {
   const isClaudes = formatOfPath(config.path) === 'claude'
   return contents.entries.map((entry) => {

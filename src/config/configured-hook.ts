@@ -81,6 +81,7 @@ export function configure(entry: Entry, making: Making): ConfiguredHook {
     events: setOf(event.name),
     matcher: group.matcher,
     condition: rule?.condition,
+    isSure: rule?.isSure,
     role: 'intercept',
     priority: entry.priority,
     lane: laneOf(group, id, making.lanes),

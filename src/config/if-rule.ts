@@ -6,14 +6,24 @@ import { type Data, isObject } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
 import { FORMER_TOOL_NAMES } from '../core/events/catalogue.js'
 import type { EventKind } from '../core/events/events.js'
-import type { Hook } from '../core/hooks/hook.js'
+import type { Hook, HookEvent } from '../core/hooks/hook.js'
 import { realOf } from '../files/within.js'
-import { commandPattern, fits, type PathPattern, pathPattern, piecesOf } from '../shell/patterns.js'
+import {
+  commandPattern,
+  fits,
+  LONGEST,
+  type PathPattern,
+  pathPattern,
+  piecesOf,
+  sureCommandPattern,
+} from '../shell/patterns.js'
 import { readShell, type ShellReading } from '../shell/shell-reading.js'
 
 /** Without a condition the hook runs whenever its matcher does. */
 export interface IfRule {
   readonly condition?: NonNullable<Hook['condition']>
+  /** Absent if there is no rule. */
+  readonly isSure?: NonNullable<Hook['isSure']>
   /** A problem that the author should know about. */
   readonly problem?: string
 }
@@ -40,9 +50,13 @@ export function compileIf(rule: string, kind: EventKind, places: RulePlaces = {}
   const [, tool, pattern] = TWO_RULES.test(text) ? [] : (RULE.exec(text) ?? [])
   if (tool === undefined) {
     const problem = `"if": ${shown(rule)} is not a rule like Bash(git *), so it has no effect: the hook runs as if it were not there`
-    return { problem }
+    return { problem, isSure: () => false }
   }
-  const { test, problem } = compilePattern(tool, pattern?.trim() ?? '', places)
+  const {
+    test,
+    isSure: isSureOf = () => problem === undefined && !pattern?.trim(),
+    problem,
+  } = compilePattern(tool, pattern?.trim() ?? '', places)
   const otherCall = `"if": ${shown(rule)} is not for this call of ${tool}`
   const condition: IfRule['condition'] = ({ data }) => {
     const called = data.tool_name
@@ -51,7 +65,10 @@ export function compileIf(rule: string, kind: EventKind, places: RulePlaces = {}
     if (covers(tool, String(called))) return true
     return `"if": ${shown(rule)} is for the tool ${tool}, not for ${shown(String(called))}`
   }
-  return problem === undefined ? { condition } : { condition, problem: `"if": ${shown(rule)}: ${problem}` }
+  const isSure = ({ data }: HookEvent) =>
+    data.tool_name === tool ? isSureOf(inputOf(data), data) : !pattern && covers(tool, String(data.tool_name))
+  if (problem === undefined) return { condition, isSure }
+  return { condition, isSure, problem: `"if": ${shown(rule)}: ${problem}` }
 }
 
 /** A renamed tool matches its former names; `mcp__server` matches every tool of that server; text after a `*` is ignored. */
@@ -71,6 +88,8 @@ function inputOf({ tool_input }: Data): Data {
 /** Tests whether the pattern is for this call. Without a test, the tool's name alone decides. */
 interface Pattern {
   readonly test?: (input: Data, data: Data) => boolean
+  /** Whether it means this call and nothing else. Without it, only a rule without a pattern is sure. */
+  readonly isSure?: (input: Data, data: Data) => boolean
   readonly problem?: string
 }
 
@@ -84,7 +103,7 @@ const PATH_FIELDS: ReadonlyMap<string, string> = new Map([
 ])
 
 function compilePattern(tool: string, pattern: string, places: RulePlaces): Pattern {
-  if (pattern === '' || pattern === '*') return {}
+  if (pattern === '' || pattern === '*') return { isSure: () => true }
   if (tool === 'Bash') return bashPattern(pattern)
   if (tool === 'WebFetch') return domainPattern(pattern)
   const field = PATH_FIELDS.get(tool)
@@ -93,7 +112,11 @@ function compilePattern(tool: string, pattern: string, places: RulePlaces): Patt
 
 function bashPattern(pattern: string): Pattern {
   const matches = commandPattern(pattern)
-  return { test: ({ command }) => typeof command !== 'string' || matches(readingOf(command)) }
+  const isSure = sureCommandPattern(pattern)
+  return {
+    test: ({ command }) => typeof command !== 'string' || matches(readingOf(command)),
+    isSure: ({ command }) => typeof command === 'string' && isSure(readingOf(command)),
+  }
 }
 
 let last: ShellReading | undefined
@@ -108,14 +131,28 @@ function filePattern(tool: string, field: string, pattern: string, places: RuleP
   const matches = pathPattern(pattern)
   if (!matches) return { problem: `its pattern cannot be read: the hook runs for every ${tool}` }
   const { home = homedir(), projectDir } = places
+  const placed = (path: string, cwd: unknown) =>
+    distinct([String(cwd ?? ''), projectDir ?? String(cwd ?? '')]).map((folder) => ({
+      path: wholePath(path, folder, home),
+      cwd: folder,
+      home,
+    }))
   return {
     test: (input, { cwd }) => {
       const path = input[field]
       if (typeof path !== 'string') return true
-      const folders = distinct([String(cwd ?? ''), projectDir ?? String(cwd ?? '')])
-      const written = folders.map((folder) => ({ path: wholePath(path, folder, home), cwd: folder, home }))
+      const written = placed(path, cwd)
       // Following links takes longer than matching.
       return written.some((one) => matches(one.path, one)) || matchesReally(matches, written)
+    },
+    isSure: (input, { cwd }) => {
+      const path = input[field]
+      if (typeof path !== 'string' || !isAbsolute(String(cwd))) return false
+      const [one] = placed(path, cwd) as [PlacedPath]
+      const real = realOf(one.path)
+      if ([one.path, real].some((each) => OF_ANOTHER_PROCESS.test(normalize(each)) || each.length > LONGEST))
+        return false
+      return matches(one.path, one) && matches(real, { ...one, realOf })
     },
   }
 }
@@ -156,6 +193,10 @@ function domainPattern(pattern: string): Pattern {
     test: ({ url }) => {
       const host = hostOf(url)
       return host === undefined || fits(pieces, host)
+    },
+    isSure: ({ url }) => {
+      const host = hostOf(url)
+      return host !== undefined && fits(pieces, host)
     },
   }
 }

@@ -87,7 +87,7 @@ const LONGEST_PATTERN = 1024
 type CommandPattern = (reading: ShellReading) => boolean
 
 export function commandPattern(pattern: string): CommandPattern {
-  const text = unescaped(pattern).trim().replace(/\s+/g, ' ').replace(/:\*$/, ' *')
+  const text = ruleText(pattern)
   if (text === '' || text.length > LONGEST_PATTERN || text.includes(OPEN)) return () => true
   const matches = commandMatcher(text)
   const beyondName = !NAME_ONLY.test(text)
@@ -102,9 +102,21 @@ export function commandPattern(pattern: string): CommandPattern {
   }
 }
 
+/** Whether it means everything that runs, as it is written: no other folder, variable, redirection or word in between. */
+export function sureCommandPattern(pattern: string): CommandPattern {
+  const text = ruleText(pattern)
+  if (text === '' || text.length > LONGEST_PATTERN || text.includes(OPEN)) return () => false
+  const forms = formsOf(text)
+  return ({ commands, unknown, beyond, expands, heredoc }) => {
+    if (unknown || beyond || expands || heredoc || commands.length === 0) return false
+    return commands.every((one) => one.isBare && !one.dynamic && forms.some((form) => fits(form, one.shape)))
+  }
+}
+
 /** In a rule, parentheses and backslashes are escaped with a backslash. The order matters: `\\(` is `\(`. */
-function unescaped(pattern: string): string {
-  return pattern.replace(/\\([()])/g, '$1').replaceAll('\\\\', '\\')
+function ruleText(pattern: string): string {
+  const unescaped = pattern.replace(/\\([()])/g, '$1').replaceAll('\\\\', '\\')
+  return unescaped.trim().replace(/\s+/g, ' ').replace(/:\*$/, ' *')
 }
 
 /** Such a pattern says nothing about arguments, so expansions cannot matter. */
@@ -199,7 +211,7 @@ interface Places {
 export type PathPattern = (path: string, places: Places) => boolean
 
 /** Longer patterns and paths are not compared. */
-const LONGEST = 4096
+export const LONGEST = 4096
 const MOST_ALTERNATIVES = 64
 
 /** Undefined for a pattern without a clear meaning. */

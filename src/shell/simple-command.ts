@@ -51,6 +51,12 @@ export class SimpleCommand {
     return given !== undefined && 'type' in given ? this.#script?.slice(given.pos, given.end) : this.#script
   }
 
+  /** Whether nothing but words is written: no assignment, no redirection. */
+  get isBare(): boolean {
+    const given = this.#given
+    return given === undefined || ('type' in given && given.prefix.length + given.redirects.length === 0)
+  }
+
   /** Whether the program, its name or the source starts with this. If none does, no pattern that starts with it fits. */
   beginsWith(text: string): boolean {
     if (this.program.startsWith(text) || this.name.startsWith(text)) return true

@@ -187,6 +187,67 @@ describe('a path that leads to a file', () => {
   )
 })
 
+describe('an allow', () => {
+  const isSure = (rule: string, tool: string, input: object) => {
+    const data = { tool_name: tool, tool_input: input, cwd: '/p' } as Data
+    return compileIf(rule, PRE).isSure?.({ name: 'PreToolUse', data, session: undefined })
+  }
+  const bash = (rule: string, command: string) => isSure(rule, 'Bash', { command })
+
+  it.each([
+    ['Bash(git status *)', 'git status -s'],
+    ['Bash(git status *)', 'git status && git status "a b"'],
+    ['Bash(git:*)', 'git log'],
+    ['Bash', 'ls'],
+    ['Bash(*)', 'ls'],
+  ])('counts with %s for %s', (rule, command) => expect(bash(rule, command)).toBe(true))
+
+  it.each([
+    ...[
+      'git -c core.fsmonitor=x status',
+      './git status',
+      '/tmp/git status',
+      'git.exe status',
+      'sudo git status',
+    ],
+    ...[
+      'PATH=. git status',
+      'git status > x',
+      'git status; ls',
+      'git status $X',
+      'git status $(ls)',
+      'git stat*',
+    ],
+    ...[
+      'sh -c "git status"',
+      'alias git=ls; git status',
+      '{ git status; }',
+      'echo "',
+      'xargs git status',
+      '',
+    ],
+  ])('does not count with Bash(git status *) for %s', (command) =>
+    expect(bash('Bash(git status *)', command)).toBe(false),
+  )
+
+  it.each([
+    ['Write(src/**)', 'Write', { file_path: '/p/src/a' }, true],
+    ['Write(src/**)', 'Write', { file_path: '/p/src/../a' }, false],
+    ['Write(src/**)', 'Write', { file_path: '/proc/self/cwd/src/a' }, false],
+    ['Write(src/**)', 'Write', {}, false],
+    ['Write(!src/**)', 'Write', { file_path: '/p/a' }, false],
+    ['WebFetch(domain:a.b)', 'WebFetch', { url: 'https://a.b/' }, true],
+    ['WebFetch(domain:a.b)', 'WebFetch', { url: 'a.b' }, false],
+    ['Agent(explore)', 'Agent', { subagent_type: 'other' }, false],
+    ['Task', 'Agent', {}, true],
+    ['Task(explore)', 'Agent', {}, false],
+    ['A|B', 'A', {}, false],
+    ['', 'Bash', {}, undefined],
+  ])('counts with %s for %s %j: %s', (rule, tool, input, expected) =>
+    expect(isSure(rule, tool, input)).toBe(expected),
+  )
+})
+
 describe('a rule', () => {
   it.each([
     ['Bash(git *)', 'Bash', true],

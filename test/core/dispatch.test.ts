@@ -49,6 +49,26 @@ const codes = ({ diagnostics }: Outcome) => diagnostics.map(({ code }) => code)
 const commandOf = (data: Data) => (data.tool_input as Data).command
 const never = () => new Promise<never>(() => {})
 
+describe('an allow of a hook that has a condition', () => {
+  const allows = (isSure: Hook['isSure'], answer = proceed({ permission: 'allow', userMessage: 'hi' })) =>
+    fireMade([made('a', () => answer, isSure && { condition: () => true, isSure })])
+
+  test('counts if the condition surely means the call', async () => {
+    for (const isSure of [undefined, () => true]) expect((await allows(isSure)).permission).toBe('allow')
+  })
+
+  test('is dropped, and that is said, if it only may; the rest of the answer counts', async () => {
+    const outcome = await allows(() => false)
+    expect([outcome.action, outcome.permission, codes(outcome)]).toEqual([
+      'continue',
+      undefined,
+      ['answer-misplaced'],
+    ])
+    expect(outcome.messages.map(({ text }) => text)).toContain('hi')
+    expect((await allows(() => false, deny('no'))).action).toBe('deny')
+  })
+})
+
 describe('order', () => {
   test('ascending priority, whatever the order of registration', async () => {
     const hooks = await createHooks({ globals: false })

@@ -110,6 +110,8 @@ export interface Hook {
   readonly matcher: Matcher | null
   /** A rule beyond the matcher (`if`): true, or why not. Sees the data as it is when its step begins. */
   readonly condition?: (event: HookEvent) => true | string
+  /** A condition takes what it may mean. An allow counts only where this says that it surely means the event. */
+  readonly isSure?: (event: HookEvent) => boolean
   readonly role: HookRole
   /** Ascending. */
   readonly priority: number

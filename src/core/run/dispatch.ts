@@ -379,7 +379,7 @@ class Sequence extends Watched implements Dispatched, CallSite {
     }
     const call = this.#call as HookCall
     const isWhole = value instanceof WholeData
-    const answer = parseResult(isWhole ? modify(value.data) : value, call)
+    const answer = this.#withSureAllow(hook, parseResult(isWhole ? modify(value.data) : value, call))
     if (answer.data === undefined || this.#mode.final) {
       this.#record(hook, 'ran', answer, undefined, now)
       return
@@ -395,6 +395,14 @@ class Sequence extends Watched implements Dispatched, CallSite {
     const changes = redactedData(changesBetween(before, data, changed))
     this.#change(data)
     this.#record(hook, 'ran', answer, { changed, changes }, now)
+  }
+
+  #withSureAllow(hook: Hook, answer: HookResult): HookResult {
+    if (answer.permission !== 'allow' || hook.isSure?.(this.event) !== false) return answer
+    const text = 'its allow does not count, because its "if" may not mean this call: name the call exactly'
+    this.#call?.push({ code: 'answer-misplaced', text })
+    const { permission: _, ...rest } = answer
+    return rest
   }
 
   /** The hook goes on by itself, and so does the sequence. A gate that nobody made async has not judged. */

@@ -26,11 +26,11 @@ const OPTIONS = {
   watch: { type: 'boolean', help: 'Wait for questions, and ask them at this terminal.' },
   all: {
     type: 'boolean',
-    help: 'deny: every open question. revoke: everything that is always allowed in this project.',
+    help: 'deny: all that waits. revoke: all grants of this project.',
   },
   project: {
     ...PLACE_OPTIONS.project,
-    help: 'grants, revoke: the project; default: that of this folder. deny --all: only its questions.',
+    help: 'The project of grants, revoke and deny --all.',
   },
 } as const
 
@@ -52,7 +52,7 @@ export const command: Command<typeof OPTIONS> = {
   about:
     'ACTION is list (the default), show, allow, deny, grants or revoke. Questions of all projects wait here for an hour. ' +
     'An answer is used once, for exactly this call in this session, asked by these hooks. grants are the calls that ' +
-    'are always allowed in this project.',
+    'are always allowed in this project. deny --all is about all projects, unless --project names one.',
   options: OPTIONS,
   exits: [
     [0, 'done'],

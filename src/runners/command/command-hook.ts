@@ -94,6 +94,8 @@ export function commandHook(
     if (hook.detached || !isAsyncLine(line)) return answer(ending as Ending, context, hook.detached)
     const refusal = refusedAtOnce(event, ending, asker, context)
     if (refusal) return refusal
+    // It has failed already, so nobody need wait to hear of it.
+    if (!('rest' in ending) && ending.code !== 0) return answer(ending, context, false)
     const timeoutMs = Math.min(Math.max(asyncTimeout(line) ?? 0, hook.timeoutMs), spec.longestMs)
     return new LateAnswer(timeoutMs, async (later) => {
       return answer('rest' in ending ? await ending.rest(later.signal) : ending, later, true)

@@ -7,6 +7,7 @@ import { isGuard } from '../../core/hooks/gate.js'
 import type { Hook, HookContext, HookEvent } from '../../core/hooks/hook.js'
 import { type Asker, decode, decodeUnfinished } from '../../systems/claude-code/decode.js'
 import { encode } from '../../systems/claude-code/encode.js'
+import { isAsyncLine } from '../../systems/claude-code/stdout.js'
 import type { HookSpec, Surroundings } from '../hook-spec.js'
 import { parentFor } from '../program/environment.js'
 import { announce, bounded } from '../telling.js'
@@ -116,7 +117,7 @@ interface Case {
 function answer({ event, asker, url, note }: Case, reply: Reply): HookResult {
   const { body } = reply
   const problem = statusProblem(reply, url) ?? reply.failure ?? problemOf(body, note)
-  if (!problem) return decode(event, printedBy(body), asker, note)
+  if (!problem) return decode(event, printedBy(withoutAsync(body)), asker, note)
   const closed = decodeUnfinished(event, printedBy(body), asker, note)
   if (!closed) throw problem
   note({ code: problem.code, text: `${problem.message}; its ${closed.action} counts` })
@@ -128,6 +129,13 @@ function statusProblem({ status, headers, body }: Reply, url: URL): HookError | 
   if (status >= 300 && status <= 399) return redirected(status, headers.location, url)
   const text = `${url.host} answered with status ${status}, which is no answer${excerpt(body)}`
   return badReply(text, STATUS_HINTS[status])
+}
+
+/** A server cannot answer later, so the rest of its answer counts now. */
+function withoutAsync(body: string): string {
+  if (!isAsyncLine(body)) return body
+  const { async: _, asyncTimeout: __, ...rest } = JSON.parse(body.trim()) as Record<string, unknown>
+  return JSON.stringify(rest)
 }
 
 /** As if a program had printed it. */

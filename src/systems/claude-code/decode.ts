@@ -148,8 +148,8 @@ function ignoredBlock(one: Case, stdout: Stdout): HookResult {
 function ended(one: Case, stdout: Stdout): HookResult {
   const { event, reply } = one
   if (stdout.kind === 'broken') throw exitError(reply, stdout.problem)
-  if (stdout.kind !== 'answer' && stdout.kind !== 'async') throw exitError(reply)
-  const answer = stdout.kind === 'answer' ? stdout.answer : NO_ANSWER
+  if (stdout.kind !== 'answer') throw exitError(reply)
+  const { answer } = stdout
   const decision = decisionOf(event, answer)
   if (!decision || !refuses(decision)) {
     if (closes(one)) throw exitError(reply, 'its answer does not count, because onFailure is "block"')

@@ -246,6 +246,12 @@ describe('an answer', () => {
     expect(failure.length).toBeLessThan(500)
   })
 
+  test('counts beside "async": a server cannot answer later', async () => {
+    const rest = '"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"pwd"}}'
+    const asked = await station.ask(await station.says(`{"async":true,"asyncTimeout":5,${rest}}`))
+    expect(asked).toMatchObject({ action: 'modify', data: { tool_input: { command: 'pwd' } } })
+  })
+
   test.for([100_000, 400_000])('nested %i deep harms nobody', async (depth) => {
     const url = await station.says(`{"a": ${'['.repeat(depth)}${']'.repeat(depth)}}`)
     const came = await station.ask(url).catch((error: unknown) => error)

@@ -99,6 +99,12 @@ describe('stdout', () => {
     }
   })
 
+  it('that only says "async" does not hide a failure', () => {
+    for (const code of [1, 3, 127, null]) {
+      expect(read(BASH, { code, stdout: '{"async":true}' }).error?.code).toBe('HOOK_EXIT')
+    }
+  })
+
   it('M1: with a refusal in a list, a string, colours, zero bytes or UTF-16 counts', () => {
     const [esc, nul] = [String.fromCharCode(27), String.fromCharCode(0)]
     const text = JSON.stringify(BLOCK)
@@ -386,7 +392,6 @@ describe('another exit code, or a signal', () => {
       expect(read(BASH, { ...how, stdout: DENY }).result).toEqual({ action: 'deny', reason: 'no' })
       expect(read(BASH, { ...how, stdout: ALLOW }).result?.permission).toBe('allow')
       expect(read(BASH, { ...how, stdout: {} }).result).toEqual({ action: 'continue' })
-      expect(read(BASH, { ...how, stdout: { async: true } }).result).toEqual({ action: 'continue' })
     }
   })
 
@@ -401,12 +406,7 @@ describe('another exit code, or a signal', () => {
   })
 
   it('closes the gate of a hook with onFailure "block", even with an allowing JSON', () => {
-    for (const stdout of [
-      ALLOW,
-      {},
-      { async: true },
-      specific('PreToolUse', { permissionDecision: 'ask' }),
-    ]) {
+    for (const stdout of [ALLOW, {}, specific('PreToolUse', { permissionDecision: 'ask' })]) {
       expect(read(BASH, { code: 1, stdout }, 'block').error).toMatchObject({
         code: 'HOOK_EXIT',
         message: expect.stringContaining('because onFailure is "block"'),

@@ -23,7 +23,7 @@ export function progressHook(_event, data) {
 /** @param {Pick<Hooks, 'register'>} hooks */
 export function register(hooks) {
   // Not a name of the catalogue: an event of the agent's own, with whatever data it sends.
-  return hooks.register('index:progress', progressHook, { name: 'progress' })
+  return hooks.register('index:progress', progressHook, { name: 'progress', custom: true })
 }
 
 if (isMain(import.meta.url)) {
@@ -31,7 +31,7 @@ if (isMain(import.meta.url)) {
   register(hooks)
   const session = hooks.session()
   for (const files_processed of [1, 240]) {
-    tell('Indexing', await session.fire('index:progress', { files_processed }))
+    tell('Indexing', await session.fire('index:progress', { files_processed }, { custom: true }))
   }
   await hooks.close()
 }

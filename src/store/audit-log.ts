@@ -96,6 +96,8 @@ export interface Verification {
   readonly torn?: { readonly file: string; readonly bytes: number }
   /** The last record that was acknowledged, as the log keeps it beside the records. */
   readonly head: Link | undefined
+  /** A sentence, if the end of the log is noted nowhere else: then a log that was cut is not noticed. */
+  readonly unwitnessed?: string
   /** The log's own entries: known losses, repairs, removals. Not problems. */
   readonly notes: readonly string[]
 }

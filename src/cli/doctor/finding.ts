@@ -50,6 +50,7 @@ export const FINDING_CODES = [
   'failing',
   'slow',
   'audit-broken',
+  'audit-unwitnessed',
   // folders
   'folder-unusable',
   'folder-open',

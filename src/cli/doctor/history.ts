@@ -229,6 +229,16 @@ const MOST_BYTES = 32 * 1024 * 1024
 async function damage(audit: AuditLog, { sources }: Facts, tick: Tick): Promise<readonly Finding[]> {
   const problem = await problemIn(audit, tick)
   if (problem === undefined) return []
+  if ('unwitnessed' in problem)
+    return [
+      {
+        severity: 'warning',
+        code: 'audit-unwitnessed',
+        file: audit.place,
+        text: visible(problem.unwitnessed),
+        fix: 'Put right what it says: let only yourself write there, and let nothing but a folder stand in its place.',
+      },
+    ]
   const { project } = sources
   return [
     {
@@ -242,11 +252,14 @@ async function damage(audit: AuditLog, { sources }: Facts, tick: Tick): Promise<
   ]
 }
 
-async function problemIn(audit: AuditLog, tick: Tick): Promise<Problem | undefined> {
+async function problemIn(
+  audit: AuditLog,
+  tick: Tick,
+): Promise<Problem | { readonly unwitnessed: string } | undefined> {
   try {
     if (await audit.isEmpty()) return undefined
-    const { problems } = await audit.verify({ mostBytes: MOST_BYTES, onLine: tick })
-    return problems[0]
+    const { problems, unwitnessed } = await audit.verify({ mostBytes: MOST_BYTES, onLine: tick })
+    return problems[0] ?? (unwitnessed === undefined ? undefined : { unwitnessed })
   } catch (error) {
     return { file: audit.place, line: 0, what: textOf(error) }
   }

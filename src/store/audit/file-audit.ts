@@ -62,7 +62,7 @@ class OpenLog {
   #writer: LogWriter | undefined
 
   /** Makes no folder yet. Throws for invalid options and for a folder inside the project. */
-  constructor(what: string, options: FileAuditOptions) {
+  constructor(what: string, options: FileAuditOptions, onTrouble: (text: string) => void = () => {}) {
     checkOptions(what, { ...options, projectDir: options?.projectDir ?? null }, CHECKS)
     const { fsync = false, maxSegmentBytes = 16 * MIB, maxBytes = 1024 * MIB, lockTimeoutMs = 5000 } = options
     this.folder = auditFolder(options.projectDir, options.dataDir)
@@ -70,7 +70,7 @@ class OpenLog {
     this.lockTimeoutMs = lockTimeoutMs
     const path = witnessPath(this.folder)
     const witness = isInProject(path, resolve(options.projectDir)) ? undefined : path
-    this.#options = { maxSegmentBytes, maxBytes, witness }
+    this.#options = { maxSegmentBytes, maxBytes, witness, onTrouble }
   }
 
   /** Made for the first write: a reader needs no mutex. */
@@ -184,7 +184,7 @@ const MOST_QUEUED = 100_000
 
 /** An audit sink for programs that embed the engine. It makes no folder before the first record; it throws as OpenLog does. */
 export function fileAudit(options: FileAuditOptions): FileAudit {
-  const queue = new Queue(new OpenLog('fileAudit', options))
+  const queue = new Queue(new OpenLog('fileAudit', options, warnedOnce()))
   const write = (entry: Writable) => queue.add(entry)
   const flush = () => queue.idle()
   return Object.assign((record: AuditRecord) => queue.add(record), {
@@ -193,6 +193,15 @@ export function fileAudit(options: FileAuditOptions): FileAudit {
     folder: queue.folder,
     [Symbol.asyncDispose]: flush,
   })
+}
+
+/** Records are written all the same, so nothing can fail: Node's warnings are what a program has for that. */
+function warnedOnce(): (text: string) => void {
+  let isTold = false
+  return (text) => {
+    if (!isTold) process.emitWarning(text, { code: 'AUDIT_UNWITNESSED' })
+    isTold = true
+  }
 }
 
 class Queue {

@@ -1,7 +1,7 @@
 // The folder of a project's log: where it is, whether only this user can write there, and advice when it fails.
 
 import { lstatSync, type Stats } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { digest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { makePrivate } from '../../files/folder.js'
@@ -20,8 +20,15 @@ export function auditFolder(projectDir: string, dataDir: string = dataHome()): s
   return join(data, 'audit', digest(project).slice(0, 32))
 }
 
-/** Makes it if it is missing. */
+/** Makes it if it is missing. The folder around it is ours, too: a link there would lead elsewhere. */
 export function checkFolder(folder: string): void {
+  const around = dirname(folder)
+  if (lstatSync(around, { throwIfNoEntry: false })?.isSymbolicLink())
+    throw new Error(`${around} is a link; remove it, and a new log begins there`)
+  checkOwnFolder(folder)
+}
+
+export function checkOwnFolder(folder: string): void {
   let stats = lstatSync(folder, { throwIfNoEntry: false })
   if (!stats) {
     makePrivate(folder)

@@ -43,6 +43,8 @@ export interface LogWriterOptions {
   readonly maxBytes: number
   /** The path of the witness; absent if that would lie in the project. */
   readonly witness: string | undefined
+  /** Told what does not keep records from being written, at each write. */
+  readonly onTrouble?: (text: string) => void
 }
 
 interface Noted {
@@ -116,7 +118,8 @@ export class LogWriter {
     const { folder, witness: path } = this.#options
     const found = this.#asLeft() ?? this.#find()
     const head = new HeadFile(headPath(folder), found.headless)
-    const witness = path === undefined ? undefined : openWitness(path, found.position)
+    const witness =
+      path === undefined ? undefined : openWitness(path, found.position, this.#options.onTrouble)
     const marked = { witness: witness !== undefined }
     try {
       if (found.headless) head.write({ ...found.position, ...marked })

@@ -8,6 +8,7 @@ import {
   type Line,
   linesBefore,
   linesFrom,
+  NotPlain,
   openPlain,
   segmentName,
   segmentPath,
@@ -36,7 +37,9 @@ export function* readEntries(folder: string, options: ReadOptions = {}): Generat
 
 function* entriesIn(folder: string, number: number, options: ReadOptions): Generator<StoredEntry> {
   const { newestFirst = false, filter, onDamaged } = options
-  for (const line of linesOf(segmentPath(folder, number), newestFirst, filter?.since)) {
+  const path = segmentPath(folder, number)
+  const onNotPlain = () => onDamaged?.({ file: segmentName(number), offset: 0 })
+  for (const line of linesOf(path, newestFirst, filter?.since, onNotPlain)) {
     if (!line.whole) continue
     const entry = entryOf(line.bytes)
     if (entry) yield entry
@@ -44,8 +47,13 @@ function* entriesIn(folder: string, number: number, options: ReadOptions): Gener
   }
 }
 
-function* linesOf(path: string, newestFirst: boolean, since: number | undefined): Generator<Line> {
-  const file = openPlain(path)
+function* linesOf(
+  path: string,
+  newestFirst: boolean,
+  since: number | undefined,
+  onNotPlain: () => void,
+): Generator<Line> {
+  const file = plainOf(path, onNotPlain)
   if (!file) return
   const { fd, stats } = file
   try {
@@ -53,6 +61,16 @@ function* linesOf(path: string, newestFirst: boolean, since: number | undefined)
     yield* newestFirst ? linesBefore(fd, stats.size) : linesFrom(fd)
   } finally {
     closeSync(fd)
+  }
+}
+
+function plainOf(path: string, onNotPlain: () => void): ReturnType<typeof openPlain> {
+  try {
+    return openPlain(path)
+  } catch (error) {
+    if (!(error instanceof NotPlain)) throw error
+    onNotPlain()
+    return undefined
   }
 }
 

@@ -47,7 +47,10 @@ interface OpenFile {
   readonly stats: Stats
 }
 
-/** Undefined if there is no such file. Throws for a link and for anything but a plain file. The caller closes it. */
+/** A link, a pipe, a folder: nothing that a writer of the log leaves there. */
+export class NotPlain extends Error {}
+
+/** Undefined if there is no such file. Throws NotPlain for a link and for anything but a plain file. The caller closes it. */
 export function openPlain(path: string): OpenFile | undefined {
   let fd: number
   try {
@@ -56,13 +59,13 @@ export function openPlain(path: string): OpenFile | undefined {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
     if (code === 'ELOOP' || code === 'EMLINK')
-      throw new Error(`${path} is a link; move it away`, { cause: error })
+      throw new NotPlain(`${path} is a link; move it away`, { cause: error })
     throw error
   }
   const stats = fstatSync(fd)
   if (stats.isFile()) return { fd, stats }
   closeSync(fd)
-  throw new Error(`${path} is no plain file; move it away`)
+  throw new NotPlain(`${path} is no plain file; move it away`)
 }
 
 /** Undefined if there is no such file. */

@@ -1,14 +1,23 @@
 // Verifies a log in files: every byte of every record, in order, from its beginning to where its head says it ends.
 
 import { existsSync, readdirSync, statSync } from 'node:fs'
+import { basename } from 'node:path'
 import { namesIn } from '../../files/folder.js'
 import type { Entry, Link, Problem, PrunedEntry, Verification, VerifyOptions } from '../audit-log.js'
 import { isIntact, type Mark, markOf, START } from './chain.js'
 import { HEAD_NAME, type Head, problemOf, type ReadEnd, readEnd, readHead, usable } from './head.js'
 import { notesAmong } from './notes.js'
 import { entryOf } from './read.js'
-import { linesFrom, segmentName, segmentPath, segmentsIn, strangersAmong, withFile } from './segments.js'
-import { witnessPath } from './witness.js'
+import {
+  linesFrom,
+  NotPlain,
+  segmentName,
+  segmentPath,
+  segmentsIn,
+  strangersAmong,
+  withFile,
+} from './segments.js'
+import { unwitnessedText, witnessPath, witnessProblem } from './witness.js'
 
 /*
  * This cannot prove everything: whoever may write to the folder and to the witness can write a whole new chain with its
@@ -45,7 +54,9 @@ export function verify(folder: string, options: VerifyOptions = {}): Verificatio
     for (const problem of [...endProblems(folder, numbers.length, ends), ...strangers(folder)])
       chain.problem(problem)
     const found = chain.end()
-    return { ...found, notes: [...found.notes, ...waiting(folder), ...unwitnessed(folder, ends)] }
+    const missed = unwitnessed(folder, ends)
+    const notes = [...found.notes, ...waiting(folder), ...(missed === undefined ? [] : [missed])]
+    return { ...found, notes, ...(missed !== undefined && { unwitnessed: missed }) }
   }
 }
 
@@ -80,12 +91,10 @@ function strangers(folder: string): readonly Problem[] {
 }
 
 /** A witness that cannot be written does not stop the log, but less is proven without it. */
-function unwitnessed(folder: string, { head, witness }: Ends): readonly string[] {
-  if (usable(head)?.witness !== false) return []
-  const known = usable(witness)?.seq ?? 0
-  return [
-    `its witness ${witnessPath(folder)} cannot be written: a log cut after record ${known} would not be noticed`,
-  ]
+function unwitnessed(folder: string, { head }: Ends): string | undefined {
+  if (usable(head)?.witness !== false) return undefined
+  const path = witnessPath(folder)
+  return unwitnessedText(path, witnessProblem(path))
 }
 
 /** Notes that the next writer will put into the log. */
@@ -104,7 +113,7 @@ function checkSegment(
 ): boolean {
   const file = segmentName(number)
   const path = segmentPath(folder, number)
-  const checked = withFile(path, (fd) => {
+  const checked = plainly(path, chain, (fd) => {
     chain.openSegment(number)
     let line = 0
     for (const { bytes, end, whole, offset } of linesFrom(fd)) {
@@ -117,6 +126,25 @@ function checkSegment(
     return true
   })
   return checked ?? false
+}
+
+/** What is no plain file is a problem of the log: its records may be anywhere. */
+function plainly<T>(
+  path: string,
+  found: { problem(problem: Problem): void },
+  use: (fd: number) => T,
+): T | true | undefined {
+  try {
+    return withFile(path, use)
+  } catch (error) {
+    if (!(error instanceof NotPlain)) throw error
+    found.problem({
+      file: basename(path),
+      line: 0,
+      what: `this file is no part of the log: ${error.message}`,
+    })
+    return true
+  }
 }
 
 function sizeOf(folder: string, numbers: readonly number[]): number {
@@ -140,7 +168,7 @@ function verifyNewest(
   let isHeadSeen = head === undefined || head.segment !== number
   let records = 0
   let line = 0
-  withFile(segmentPath(folder, number), (fd) => {
+  plainly(segmentPath(folder, number), { problem: (one) => void problems.push(one) }, (fd) => {
     for (const { bytes, whole } of linesFrom(fd)) {
       line++
       onLine?.()
@@ -160,7 +188,9 @@ function verifyNewest(
   })
   const [first, last] = [linkOf(marks[0]), linkOf(marks.at(-1))]
   const problemCount = problems.length
-  return { ok: problemCount === 0, records, first, last, problems, problemCount, head, notes: [] }
+  const missed = unwitnessed(folder, ends)
+  const more = missed === undefined ? {} : { unwitnessed: missed }
+  return { ok: problemCount === 0, records, first, last, problems, problemCount, head, notes: [], ...more }
 }
 
 // ---- along the chain -------------------------------------------------------------------------------------------

@@ -1,10 +1,12 @@
 // The witness: the end of a log, noted a second time outside the log's folder, so that a removed or shortened log is missed.
 
+import { accessSync, constants, existsSync, lstatSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { digest } from '../../core/base/digest.js'
-import { makePrivate } from '../../files/folder.js'
+import { textOf } from '../../core/base/errors.js'
 import { dataHome, stateHome } from '../../files/homes.js'
 import { type Head, HeadFile } from './head.js'
+import { checkFile, checkOwnFolder } from './log-folder.js'
 
 /** The path is found from the log's folder alone: whoever verifies knows nothing else. */
 export function witnessPath(folder: string): string {
@@ -13,22 +15,53 @@ export function witnessPath(folder: string): string {
   return join(state, 'audit', `${digest(folder).slice(0, 32)}.json`)
 }
 
-/** Makes it if it is missing. Undefined if it cannot be written: that must not keep a record from being written. */
-export function openWitness(path: string, end: Head): HeadFile | undefined {
+/** Makes it if it is missing. What keeps it from being written must not keep a record from it: it is only told. */
+export function openWitness(
+  path: string,
+  end: Head,
+  onTrouble: (text: string) => void = () => {},
+): HeadFile | undefined {
   try {
-    return new HeadFile(path, false)
+    checkOwnFolder(dirname(path))
+    return openedWitness(path) ?? madeWitness(path, end)
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? madeWitness(path, end) : undefined
+    onTrouble(`${unwitnessedText(path, textOf(error))}; put that right`)
+    return undefined
   }
 }
 
-function madeWitness(path: string, end: Head): HeadFile | undefined {
+/** Undefined if there is none. */
+function openedWitness(path: string): HeadFile | undefined {
   try {
-    makePrivate(dirname(path))
-    const file = new HeadFile(path, true)
-    file.write(end)
-    return file
-  } catch {
+    return new HeadFile(path, false)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function madeWitness(path: string, end: Head): HeadFile {
+  const file = new HeadFile(path, true)
+  file.write(end)
+  return file
+}
+
+export function unwitnessedText(path: string, why: string | undefined): string {
+  const because = why === undefined ? '' : ` (${why})`
+  return `the witness of the audit log, ${path}, cannot be written${because}: if the newest records are cut off, nobody will notice`
+}
+
+/** Why it cannot be written now, found without writing. */
+export function witnessProblem(path: string): string | undefined {
+  try {
+    const folder = dirname(path)
+    if (lstatSync(folder, { throwIfNoEntry: false })) checkOwnFolder(folder)
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    if (stats) checkFile(path, stats)
+    const paths = [path, folder, dirname(folder), dirname(dirname(folder))]
+    accessSync(paths.find((one) => existsSync(one)) ?? folder, constants.W_OK)
     return undefined
+  } catch (error) {
+    return textOf(error)
   }
 }

@@ -7,6 +7,7 @@ import {
   linkSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -14,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -105,6 +106,16 @@ describe('damage', () => {
       expect(await idsOf(calls)).toEqual(['b', 'a'])
     },
   )
+
+  it('a link in place of the folder of all calls is not written through', () => {
+    const { calls, root } = workplace()
+    const elsewhere = join(root, 'elsewhere')
+    mkdirSync(elsewhere)
+    mkdirSync(dirname(dirname(calls.place)), { recursive: true })
+    symlinkSync(elsewhere, dirname(calls.place))
+    expect(() => calls.append([judged('a')])).toThrow(/calls is a link; remove it/)
+    expect(readdirSync(elsewhere)).toEqual([])
+  })
 
   it('a link is not written through', () => {
     const { calls, files, root } = workplace()

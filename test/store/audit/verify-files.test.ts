@@ -1,9 +1,10 @@
 // Files of a log that are lost, exchanged or changed, its head, and a record that is expected.
 
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { segmentPath } from '../../../src/store/audit/segments.js'
+import { readEntries } from '../../../src/store/audit/read.js'
+import { segmentName, segmentPath, segmentsIn } from '../../../src/store/audit/segments.js'
 import { verify } from '../../../src/store/audit/verify.js'
 import { witnessPath } from '../../../src/store/audit/witness.js'
 import { appendBytes, entry, linesIn, RECORDS, smallLog, times, workplace, writeLines } from './workplace.js'
@@ -25,6 +26,39 @@ describe('files', () => {
       seq: 1,
       what: expect.stringContaining(`records 1 to ${second - 1} are missing`),
     })
+  })
+
+  const INSTEAD: Readonly<Record<string, (path: string) => void>> = {
+    'a link to what it was': (path) => {
+      renameSync(path, `${path}.moved`)
+      symlinkSync(`${path}.moved`, path)
+    },
+    'a folder': (path) => {
+      rmSync(path)
+      mkdirSync(path)
+    },
+  }
+  const everyPlace = Object.entries(INSTEAD).flatMap(([what, change]) =>
+    [1, 2, 'newest' as const].map((which) => [what, which, change] as const),
+  )
+
+  it.each(everyPlace)('%s stands in place of one: %s', (_, which, change) => {
+    const { folder } = longLog()
+    const number = which === 'newest' ? (segmentsIn(folder).at(-1) ?? 0) : which
+    change(segmentPath(folder, number))
+    for (const mostBytes of which === 'newest' ? [Infinity, 1] : [Infinity]) {
+      const { ok, problems } = verify(folder, { mostBytes })
+      expect(ok).toBe(false)
+      expect(problems).toContainEqual({
+        file: segmentName(number),
+        line: 0,
+        what: expect.stringMatching(/is no part of the log: .* is (?:a link|no plain file); move it away/),
+      })
+    }
+    const damaged: unknown[] = []
+    const left = [...readEntries(folder, { onDamaged: (where) => damaged.push(where) })]
+    expect(damaged).toEqual([{ file: segmentName(number), offset: 0 }])
+    expect(left.length).toBeGreaterThan(0)
   })
 
   it('one in the middle is lost', () => {

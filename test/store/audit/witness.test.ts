@@ -1,9 +1,18 @@
 // The witness: a second note of a log's end, kept outside its folder, which outlives what is done to the folder.
 
-import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { FileAuditLog } from '../../../src/store/audit/file-audit.js'
+import { describe, expect, it, vi } from 'vitest'
+import { FileAuditLog, fileAudit } from '../../../src/store/audit/file-audit.js'
 import { segmentPath } from '../../../src/store/audit/segments.js'
 import { verify } from '../../../src/store/audit/verify.js'
 import { witnessPath } from '../../../src/store/audit/witness.js'
@@ -177,8 +186,35 @@ describe('the witness itself', () => {
     expect(storyOf(place.folder)).toEqual(['a', 'b'])
     expect(verify(place.folder)).toMatchObject({
       ok: true,
-      notes: [expect.stringMatching(/witness .* cannot be written/)],
+      notes: [expect.stringMatching(/witness .* cannot be written .*audit is no folder/)],
+      unwitnessed: expect.stringMatching(/if the newest records are cut off, nobody will notice/),
     })
+  })
+
+  it('that cannot be written is told by the sink, once', async () => {
+    const { dataDir, projectDir } = workplace()
+    mkdirSync(join(dataDir, 'state'), { recursive: true })
+    writeFileSync(join(dataDir, 'state', 'audit'), 'no folder')
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+    await using audit = fileAudit({ dataDir, projectDir })
+    for (const name of ['a', 'b']) await audit.write(entry(name))
+    expect(warn.mock.calls).toEqual([
+      [
+        expect.stringMatching(/witness .* cannot be written .*audit is no folder/),
+        { code: 'AUDIT_UNWITNESSED' },
+      ],
+    ])
+    warn.mockRestore()
+  })
+
+  it('is not written through a link', () => {
+    const place = workplace()
+    const elsewhere = join(place.root, 'elsewhere')
+    for (const folder of [elsewhere, join(place.dataDir, 'state')]) mkdirSync(folder, { recursive: true })
+    symlinkSync(elsewhere, join(place.dataDir, 'state', 'audit'))
+    place.log.append([entry('a')])
+    expect(readdirSync(elsewhere)).toEqual([])
+    expect(verify(place.folder).unwitnessed).toMatch(/audit is a link/)
   })
 
   it('in a newer format is left alone', () => {

@@ -86,6 +86,7 @@ function objectVerdict(value: Raw, entries: readonly Entry[]): Read | string {
       `its "impossible" is ${shown(impossible)}, and not true or false`,
   ].filter((problem) => problem !== false)
   if (ok && problems.length > 0) return problems.join('; ')
+  if (ok && entries.some(takesBack)) return noAmong(value, entries)
   const notes = [
     ...problems.map((problem) => malformed(problem)),
     ...unknownKeys(entries),
@@ -108,6 +109,14 @@ function saysNo({ key, value }: Entry): boolean {
   if (typeof value !== 'string') return false
   if (isSpokenVerdict(name)) return meaningOfWord(value) === 'deny' || noInWords(value) !== undefined
   return meaningOf(name, false) !== undefined && noInWords(value) !== undefined
+}
+
+/** Words beside a yes that leave no yes: "but", "must be blocked", "do not run", "needs approval". */
+const TAKEN_BACK =
+  /^\W*(?:but|however|actually|unless|except|only (?:if|after|when|with))\b|\bbut (?:actually )?no\b|\b(?:must|should|would|will|i|we)\s+(?:be\s+)?(?:block|den[yi]|reject|refus|object)\w*|\b(?:do|should|must) not (?:run|allow|approve|proceed|be (?:run|allowed|approved))\b|\bneeds?\s+(?:\w+\s+){0,3}(?:approval|confirmation|permission)\b|\bask (?:the user|a person|first)\b/i
+
+function takesBack({ value }: Entry): boolean {
+  return typeof value === 'string' && (TAKEN_BACK.test(folded(value)) || noInWords(value) !== undefined)
 }
 
 /** A yes beside it is not a clear one. */

@@ -264,3 +264,32 @@ describe('neither', () => {
     expect((error as Error).message.length).toBeLessThan(200)
   })
 })
+
+describe('a yes with words beside it', () => {
+  it.each([
+    'but actually no',
+    'No, this is wrong',
+    'This must be blocked',
+    'I would deny this',
+    'not ok',
+    'MARKER is dangerous, I object, do not run',
+    'needs human approval first',
+    'only if the user confirms',
+    'However, it deletes files',
+  ])('is none: %s', (words) => {
+    for (const key of ['reason', 'note', 'condition']) {
+      expect(readReply(JSON.stringify({ ok: true, [key]: words }), () => {}).ok).toBe(false)
+    }
+  })
+
+  it.each([
+    'All fine',
+    'It does not touch secrets',
+    'No issues found',
+    'Nothing is blocked by this, and nothing is deleted',
+    'It only reads files, but slowly',
+    'The user has approved it',
+  ])('is one: %s', (words) => {
+    expect(readReply(JSON.stringify({ ok: true, reason: words }), () => {})).toEqual({ ok: true })
+  })
+})

@@ -281,9 +281,11 @@ describe('decoys do not push away what matters', () => {
     trusted(place.store, unit)
     for (const [path, text] of Object.entries(decoys(60, LONG))) place.write(`plugins/guard/${path}`, text)
     place.write('plugins/guard/check.sh', `#!/bin/sh\n${'# a\n'.repeat(500)}${END}\nexit 0\n`, 0o755)
-    for (const lines of [linesOf(place, unit), changeLines(shownOf(place, unit))]) {
-      const changes = lines.filter((line) => /since it was trusted|changed/.test(line) && /│/.test(line))
-      expect(changes.slice(1).find((line) => /check\.sh|\.md/.test(line))).toContain('check.sh')
+    const { why = '', ...shown } = shownOf(place, unit)
+    for (const lines of [linesOf(place, unit), changeLines({ ...shown, why })]) {
+      const changes = lines.filter((line) => /│.*(?:since it was trusted|changed)/.test(line))
+      const inOrder = changes.filter((line) => !line.includes(why))
+      expect(inOrder.find((line) => /check\.sh|\.md/.test(line))).toContain('check.sh')
       expect(lines).toContain('  │   │ +exit 0')
       expect(lines.join('\n')).toMatch(/│ and 5\d changes more: --full shows all/)
       expect(lines.join('\n')).toContain('pipe-to-shell: It runs what it downloads. check.sh:502')

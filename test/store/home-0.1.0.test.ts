@@ -200,7 +200,6 @@ describe('a home of a later version', () => {
   const NEWER = /was written by a newer version of Carabiner \(format 2; this one reads up to 1\)/
 
   const uses: Readonly<Record<string, (home: Home) => unknown>> = {
-    'a session is loaded': async ({ stores }) => stores.sessions.load('s1'),
     'a session is changed': async ({ stores }) =>
       stores.sessions.update('s1', (state) => ({ ...state, turn: 9 })),
     'grants are read': async ({ stores }) => stores.sessions.grants(),
@@ -223,6 +222,13 @@ describe('a home of a later version', () => {
     const before = contentOf(home.root)
     await expect((async () => use(home))()).rejects.toThrow(NEWER)
     expect(contentOf(home.root)).toEqual(before)
+  })
+
+  it('closes a session, and is left as it is, when that is loaded', async () => {
+    const { root, stores } = restored(later)
+    const before = contentOf(root)
+    expect(await stores.sessions.load('s1')).toMatchObject({ lost: expect.stringMatching(NEWER) })
+    expect(contentOf(root)).toEqual(before)
   })
 
   it('leaves a unit untrusted, and says why', () => {

@@ -114,14 +114,14 @@ function screenHeight(): number {
 /** Only what changed, with the remarks on it. */
 export function changeLines(shown: Shown): readonly string[] {
   const paint = painter(1)
-  const { review, risks } = shown
+  const { unit, state, review, risks } = shown
   const changed = new Set(review?.differences.map((one) => ('hook' in one ? one.hook.name : one.path)))
   const remarks = risks.filter(({ where }) => changed.has(where))
   const rows = changeRows(review, { ...USUAL, lines: PIPE_ROWS }, paint)
   if (rows.length === 0) return []
   return [
     '',
-    ...head(shown, paint),
+    ...head({ unit, state, why: undefined }, paint),
     ...rowLines(rows),
     ...sectionLines({ 'look closely': riskRows(remarks, USUAL) }, paint),
     '',
@@ -144,7 +144,7 @@ function screenWidth(): number {
   return columns === Infinity ? PIPE_COLUMNS : columns
 }
 
-function head({ unit, state, why }: Shown, paint: Paint): readonly string[] {
+function head({ unit, state, why }: Pick<Shown, 'unit' | 'state' | 'why'>, paint: Paint): readonly string[] {
   const place = `${unit.kind} ${visible(shortPath(unit.path))}`
   const colour = state === 'trusted' ? paint.green : paint.yellow
   const rows = [{ text: place }, ...(why === undefined ? [] : [{ text: visible(why) }])]

@@ -88,12 +88,8 @@ export class ProjectIndex {
   /** Leaves no folder behind. Another process may be adding to it. */
   remove([name, projectDir]: Entry): void {
     rmSync(join(this.#folderOf(projectDir), name), { force: true })
-    if (namesIn(this.#records).length === 0) rmSync(this.#state, { force: true })
-    for (const folder of [this.#folderOf(projectDir), this.#folder]) {
-      try {
-        rmdirSync(folder)
-      } catch {}
-    }
+    removeIfEmpty(this.#folderOf(projectDir))
+    removeIfEmpty(this.#folder)
   }
 
   /** Not being able to write it costs time, and nothing else. */
@@ -140,6 +136,11 @@ export class ProjectIndex {
 
   #note(now: string): void {
     try {
+      if (namesIn(this.#records).length === 0) {
+        rmSync(this.#state, { force: true })
+        removeIfEmpty(this.#folder)
+        return
+      }
       makePrivate(this.#folder)
       placeWhole(this.#state, (draft) => writeFileSync(draft, now, { mode: 0o600 }))
     } catch {}
@@ -165,4 +166,10 @@ export class ProjectIndex {
     this.#folders.set(projectDir, folder)
     return folder
   }
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder)
+  } catch {}
 }

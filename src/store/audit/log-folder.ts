@@ -6,6 +6,7 @@ import { digest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { makePrivate } from '../../files/folder.js'
 import { dataHome } from '../../files/homes.js'
+import { adviceOn } from '../../files/versioned-file.js'
 import { isInProject } from '../../files/within.js'
 
 /** Throws if it would lie in the project, which could then change its own audit. */
@@ -62,34 +63,21 @@ function checkOwner(path: string, { uid, mode }: Stats): void {
 /** An error that says what happened, where, and what to do. */
 export function withAdvice(folder: string, error: unknown): Error {
   const { code } = error as NodeJS.ErrnoException
-  const todo = adviceOn(code)
+  const todo = ADVICE[code ?? ''] ?? adviceOn(code, 'written')
   const text = `the audit log in ${folder} cannot be written: ${textOf(error)}${todo && `; ${todo}`}`
   return Object.assign(new Error(text, { cause: error }), code !== undefined && { code })
 }
 
-const ELSEWHERE = 'set CARABINER_HOME to a folder'
+const LINKED = 'remove the link that stands where a file should be'
+const ELSEWHERE =
+  'set CARABINER_HOME to a folder on a file system that has links, where this user may append to files'
 
-function adviceOn(code: string | undefined): string {
-  switch (code) {
-    case 'ENOSPC':
-    case 'EDQUOT':
-    case 'EFBIG':
-      return `free some space, or ${ELSEWHERE} that has it`
-    case 'EACCES':
-    case 'EROFS':
-      return `let this user write there, or ${ELSEWHERE} that allows it`
-    case 'ENOTDIR':
-    case 'EEXIST':
-      return 'remove what stands where a folder should be'
-    case 'ELOOP':
-    case 'EMLINK':
-      return 'remove the link that stands where a file should be'
-    case 'EPERM':
-    case 'ENOTSUP':
-    case 'EOPNOTSUPP':
-    case 'ENOSYS':
-      return `${ELSEWHERE} on a file system that has links, where this user may append to files`
-    default:
-      return ''
-  }
+/** A log is a file that is appended to. */
+const ADVICE: Readonly<Record<string, string>> = {
+  ELOOP: LINKED,
+  EMLINK: LINKED,
+  EPERM: ELSEWHERE,
+  ENOTSUP: ELSEWHERE,
+  EOPNOTSUPP: ELSEWHERE,
+  ENOSYS: ELSEWHERE,
 }

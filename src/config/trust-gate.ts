@@ -6,7 +6,6 @@ import { quoted, visible } from '../core/base/text.js'
 import type { Hook, HookContext, HookEvent, Run } from '../core/hooks/hook.js'
 import type { Skip } from '../core/run/plan.js'
 import { safePath } from '../files/search-path.js'
-import { shellQuoted } from '../shell/shell-quoted.js'
 import { keyOf } from '../store/trust-records.js'
 import { lostScript, scriptsChanged } from '../trust/changes.js'
 import { runPlace } from '../trust/copies.js'
@@ -14,8 +13,8 @@ import {
   asTrusted,
   type Expectation,
   expectationOf,
-  isPlainName,
   repairOf,
+  reviewCommand,
   unlisted,
   unreadable,
 } from '../trust/expectation.js'
@@ -237,7 +236,7 @@ export class TrustGate {
     if (standing.state === 'trusted')
       return { why: 'untrusted', detail: 'It was trusted after these hooks were read: reload them.' }
     const why = held.waits && standing.record ? 'modified' : 'untrusted'
-    return { why, detail: detailOf(spec, held.unit, standing) }
+    return { why, detail: detailOf(spec, standing, reviewCommand(held.unit, this.#here)) }
   }
 
   /** The same for a hook that stands for a gate. */
@@ -389,19 +388,10 @@ function keeperOf(unit: Unit, standing: Standing): Keeper | undefined {
   return { unit, record: standing.record, state: 'modified', why: standing.why }
 }
 
-function detailOf({ hook }: ConfiguredHook, unit: Unit, { state, why }: NotTrusted): string {
+function detailOf({ hook }: ConfiguredHook, { state, why }: NotTrusted, review: string): string {
   const { file = '', line } = hook.origin
   const look = state === 'modified' ? 'See what changed' : `Look at ${visible(file)}:${line}`
-  return `${why} ${look}, and trust it: ${trustCommand(hook.origin.scope, unit)} (or --trust-all for one call)`
-}
-
-/** The command to type in the project. For a name that is not plain, it shows everything that waits. */
-function trustCommand(scope: string, { kind, name, path, hooksDir }: Unit): string {
-  const what = isPlainName(name) ? ` ${name}` : ''
-  if (kind === 'folder' && hooksDir === path)
-    return 'carabiner trust --payload FILE (with its skill:loaded event)'
-  if (scope !== 'named' || visible(path) !== path) return `carabiner trust${what}`
-  return `carabiner trust${what} ${kind === 'folder' ? '--plugin' : '--config'} ${shellQuoted(path)}`
+  return `${why} ${look}, and trust it: ${review} (or --trust-all for one call)`
 }
 
 type NotTrusted = Exclude<Standing, { readonly state: 'trusted' }>

@@ -80,12 +80,13 @@ export function expectationOf(deviation: Deviation, here: string | undefined): E
 
 /** For a unit that is not what was trusted. */
 export function repairOf(record: TrustRecord, here: string | undefined): string {
-  // Without a name, everything that waits is shown.
-  const what = isPlainName(record.name) ? [record.name] : []
-  const review = ['carabiner trust', ...what, ...placeOption(record), ...projectOption(record, here)].join(
-    ' ',
-  )
-  return `Review the new version: ${review}. ${removal(record, here)}`
+  return `Review the new version: ${reviewCommand(record, here)}. ${removal(record, here)}`
+}
+
+/** The command that shows a unit and asks whether to trust it. If its name is not plain, it shows everything that waits. */
+export function reviewCommand(unit: Expectation['unit'], here: string | undefined): string {
+  const what = isPlainName(unit.name) ? [unit.name] : []
+  return ['carabiner trust', ...what, ...placeOption(unit), ...projectOption(unit, here)].join(' ')
 }
 
 function removal(record: TrustRecord, here: string | undefined): string {
@@ -144,7 +145,7 @@ function gateOf({ name, event, matcher }: UnitHook): ExpectedGate {
 }
 
 /** Whether no shell and no command line can take a stranger's name for anything but a name. */
-export function isPlainName(name: string): boolean {
+function isPlainName(name: string): boolean {
   return /^[\w@][\w@.-]*$/.test(name)
 }
 
@@ -158,14 +159,14 @@ function typedUnit({ name, path, digest }: TrustRecord): string {
 export const SHORT_DIGEST = 12
 
 /** Nothing if it is found in its project without being named. */
-function placeOption({ kind, name, path, projectDir }: TrustRecord): readonly string[] {
+function placeOption({ kind, name, path, projectDir }: Expectation['unit']): readonly string[] {
   if (path.startsWith(join(projectDir, '.amplifier', '/')) || visible(path) !== path) return []
   if (kind === 'folder' && name.startsWith('skill ')) return ['--payload FILE (with its skill:loaded event)']
   return [kind === 'folder' ? '--plugin' : '--config', shellQuoted(path)]
 }
 
 /** Nothing if commands are typed in this project. */
-function projectOption({ projectDir }: TrustRecord, here: string | undefined): readonly string[] {
+function projectOption({ projectDir }: Expectation['unit'], here: string | undefined): readonly string[] {
   return here === undefined || here === projectDir ? [] : ['--project', shellQuoted(projectDir)]
 }
 
@@ -193,7 +194,7 @@ const MONTHS = 'January February March April May June July August September Octo
 )
 
 /** `3 May`, with the year if it is another one. */
-export function dayOf(iso: string, now = new Date()): string {
+function dayOf(iso: string, now = new Date()): string {
   const date = new Date(iso)
   if (Number.isNaN(date.getTime())) return 'some time ago'
   const year = date.getFullYear() === now.getFullYear() ? '' : ` ${date.getFullYear()}`

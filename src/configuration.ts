@@ -47,8 +47,6 @@ interface InForce {
   readonly expectations: readonly Expectation[]
 }
 
-const NO_FILE = /no such file|cannot open|can't open/i
-
 export class Configuration {
   readonly #options: ConfigurationOptions
   readonly #loading = new Map<KindName, Promise<Runner>>()
@@ -211,59 +209,24 @@ export class Configuration {
       const cwd = startFolder(event, spec.place) ?? spec.place.projectDir
       const problem = gate.problemAtStart(spec, cwd)
       const lost = problem === undefined ? gate.lostAtStart(spec, cwd) : undefined
-      if (lost !== undefined)
-        return this.#fromProject(gate.withWholePaths(spec, cwd), lost, surroundings, (one) =>
-          (one ?? fromCopy).run(event, context),
-        )
-      if (problem === undefined) return fromCopy.run(event, context)
-      return this.#asReviewed(gate.asReviewed(spec, cwd), problem, surroundings, (one) =>
-        one.run(event, context),
-      )
+      if (problem !== undefined) {
+        const reviewed = this.#hookOf(gate.asReviewed(spec, cwd), surroundings)
+        return runAsReviewed(reviewed, problem, (one) => one.run(event, context))
+      }
+      if (lost === undefined) return fromCopy.run(event, context)
+      const whole = this.#hookOf(gate.withWholePaths(spec, cwd), surroundings)
+      return runFromProject(whole, lost, (one = fromCopy) => one.run(event, context))
     }
     return { ...hook, run }
   }
 
-  /** Runs it with the scripts that were reviewed. A script that needs more than itself fails then, and closes its gate. */
-  async #asReviewed<T>(
-    reviewed: Promise<ConfiguredHook | undefined>,
-    problem: string,
+  /** The hook with another command. */
+  async #hookOf(
+    changed: Promise<ConfiguredHook | undefined>,
     surroundings: Surroundings,
-    run: (hook: Hook) => T,
-  ): Promise<Awaited<T>> {
-    const spec = await reviewed
-    const [hook] = spec
-      ? (this.#runners.get(spec.type) as Runner).hooks(spec, surroundings, () => undefined)
-      : []
-    if (!hook) throw new HookError('HOOK_NOT_TRUSTED', problem)
-    try {
-      return await run(hook)
-    } catch (error) {
-      const text = `${problem} It was run as it was reviewed, and failed: ${textOf(error)}`
-      throw new HookError('HOOK_NOT_TRUSTED', text, { cause: error })
-    }
-  }
-
-  /** Runs it with whole paths, or else as it is: it may go to the project itself. A gate that fails then closes. */
-  async #fromProject<T>(
-    whole: Promise<ConfiguredHook | undefined>,
-    lost: string,
-    surroundings: Surroundings,
-    run: (hook: Hook | undefined) => T,
-  ): Promise<Awaited<T>> {
-    const spec = await whole
-    const [hook] = spec
-      ? (this.#runners.get(spec.type) as Runner).hooks(spec, surroundings, () => undefined)
-      : []
-    if (hook) return await run(hook)
-    try {
-      const answer = await run(undefined)
-      // Some shells end with 2 if there is no such file, which reads as a deny.
-      if (isObject(answer) && answer.action === 'deny' && NO_FILE.test(String(answer.reason)))
-        throw new Error(String(answer.reason))
-      return answer
-    } catch (error) {
-      throw new HookError('HOOK_NOT_TRUSTED', `${lost} It failed: ${textOf(error)}`, { cause: error })
-    }
+  ): Promise<Hook | undefined> {
+    const spec = await changed
+    return spec && this.#runners.get(spec.type)?.hooks(spec, surroundings, () => undefined)[0]
   }
 
   /** Explains failures that have to do with the copy. */
@@ -373,4 +336,41 @@ function telling(hook: Hook, keeping: Expectation): Hook {
     return { ...answer, userMessage, userMessageLevel: answer.userMessageLevel ?? 'warning' }
   }
   return { ...hook, run }
+}
+
+/** Runs it with the scripts that were reviewed. A script that needs more than itself fails then, and closes its gate. */
+async function runAsReviewed<T>(
+  reviewed: Promise<Hook | undefined>,
+  problem: string,
+  run: (hook: Hook) => T,
+): Promise<Awaited<T>> {
+  const hook = await reviewed
+  if (!hook) throw new HookError('HOOK_NOT_TRUSTED', problem)
+  try {
+    return await run(hook)
+  } catch (error) {
+    const text = `${problem} It was run as it was reviewed, and failed: ${textOf(error)}`
+    throw new HookError('HOOK_NOT_TRUSTED', text, { cause: error })
+  }
+}
+
+const NO_FILE = /no such file|cannot open|can't open/i
+
+/** Runs it with whole paths, or else as it is: it may go to the project itself. A gate that fails then closes. */
+async function runFromProject<T>(
+  whole: Promise<Hook | undefined>,
+  lost: string,
+  run: (hook: Hook | undefined) => T,
+): Promise<Awaited<T>> {
+  const hook = await whole
+  if (hook) return await run(hook)
+  try {
+    const answer = await run(undefined)
+    // Some shells end with 2 if there is no such file, which reads as a deny.
+    if (isObject(answer) && answer.action === 'deny' && NO_FILE.test(String(answer.reason)))
+      throw new Error(String(answer.reason))
+    return answer
+  } catch (error) {
+    throw new HookError('HOOK_NOT_TRUSTED', `${lost} It failed: ${textOf(error)}`, { cause: error })
+  }
 }

@@ -167,7 +167,7 @@ export function movedDecisions(found: readonly ProjectEnv[], env: NodeJS.Process
 export function trustGivenBy(found: readonly ProjectEnv[]): string | undefined {
   const by = found.find((one) => one.problem !== undefined || setsAny([one], deciding('trust')))
   if (by?.problem === undefined) return by && envProblems([by])[0]
-  return `${by.file} ${by.problem}, and may set ${deciding('trust').join(', ')} for hooks: repair the file`
+  return unreadText(by, deciding('trust'))
 }
 
 /** A file that cannot be read may have set what decides here. */
@@ -175,9 +175,11 @@ export function unreadProblems(found: readonly ProjectEnv[], env: NodeJS.Process
   const unread = found.filter(({ problem }) => problem !== undefined)
   const names = unread.length > 0 ? suspects(env) : []
   if (names.length === 0) return []
-  return unread.map(
-    ({ file, problem }) => `${file} ${problem}, and may set ${names.join(', ')} for hooks: repair the file`,
-  )
+  return unread.map((one) => unreadText(one, names))
+}
+
+function unreadText({ file, problem }: ProjectEnv, names: readonly string[]): string {
+  return `${file} ${problem}, and may set ${names.join(', ')} for hooks: repair the file`
 }
 
 /** Of the projects only ours: the host sets its own itself. */

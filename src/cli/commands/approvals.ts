@@ -14,7 +14,7 @@ import { type Command, checkOwners, choiceOf, chosen } from '../command.js'
 import type { Output } from '../output.js'
 import { checkPerson, userName } from '../person.js'
 import { cutTo, fitted, shownColumns } from '../print/fit.js'
-import { columns, nextLines, oneLine, shortPath } from '../print/lines.js'
+import { columns, counted, nextLines, oneLine, shortPath } from '../print/lines.js'
 import { type Paint, width } from '../print/terminal.js'
 import { ProjectAudit } from '../project-audit.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
@@ -84,7 +84,7 @@ export const command: Command<typeof OPTIONS> = {
       throw usage(`carabiner approvals ${action} takes no ${JSON.stringify(more[0] ?? id)}`)
     }
     checkOwners('approvals', action, options, OWNERS)
-    if (options.all && id !== undefined) throw usage(`Give an ID or --all, not both`)
+    if (options.all && id !== undefined) throw usage('Give an ID or --all, not both')
     const onTrouble = (text: string) => void output.complain([`carabiner: ${visible(text)}`])
     const queue = await approvalsIn({ onTrouble })
     switch (action) {
@@ -194,15 +194,13 @@ async function denyAll(
     const { pending } = result
     entries.set(pending.project, [...(entries.get(pending.project) ?? []), entryOf(pending, result.answer)])
   }
-  const problems: string[] = []
-  for (const [where, own] of entries) problems.push((await record(where, own)) ?? '')
-  await output.result({ denied }, () =>
-    denied.length === 0
-      ? ['no pending approvals']
-      : [`denied ${denied.length} ${denied.length === 1 ? 'question' : 'questions'}`],
-  )
-  for (const problem of problems.filter(Boolean)) await output.complain([`carabiner: ${visible(problem)}`])
-  return EXIT.ok
+  for (const [where, own] of entries) {
+    const problem = await record(where, own)
+    if (problem !== undefined) await output.complain([`carabiner: ${visible(problem)}`])
+  }
+  return output.result({ denied }, () => [
+    denied.length === 0 ? 'no pending approvals' : `denied ${counted(denied.length, 'question')}`,
+  ])
 }
 
 /** A shorter id may be a typing slip. */

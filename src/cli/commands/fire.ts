@@ -1,11 +1,12 @@
 // `carabiner fire`: fires one event through the hooks of a project, as a host would.
 
-import { resolve, sep } from 'node:path'
+import { resolve } from 'node:path'
 import { type Diagnostic, LOSSES, textOf } from '../../core/base/errors.js'
 import { plainText } from '../../core/base/text.js'
 import { ACTIONS } from '../../core/events/actions.js'
 import { resolveEvent } from '../../core/events/events.js'
 import { userHome } from '../../files/homes.js'
+import { isBelow } from '../../files/within.js'
 import { HOST_NAMES } from '../../hosts/hosts.js'
 import { movedDecisions, projectEnvOf } from '../../pack/project.js'
 import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
@@ -211,7 +212,7 @@ function checkEnvironment(cwd?: string): void {
 /** Files and plugins that were named must load: without their hooks the event was not evaluated as asked. */
 function lossesOf({ plugin, config }: Sources, notices: readonly Diagnostic[]): readonly Diagnostic[] {
   const named = [...plugin, ...config].map((path) => resolve(path))
-  const isNamed = (file = '') => named.some((path) => file === path || file.startsWith(path + sep))
+  const isNamed = (file = '') => named.some((path) => isBelow(file, path))
   return notices.filter(({ code, file }) => LOSSES.has(code) && isNamed(file))
 }
 

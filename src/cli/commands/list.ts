@@ -31,7 +31,7 @@ import { type Tick, ticking, withProgress } from '../print/progress.js'
 import { severityOf } from '../print/severity.js'
 import type { Paint } from '../print/terminal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
-import { exitOf, hasChanged, unmetIn, unsaid } from '../why/unmet.js'
+import { EXITS, exitOf, hasChanged, unmetIn, unsaid } from '../why/unmet.js'
 
 const OPTIONS = {
   stats: { type: 'boolean', help: 'Add statistics from the audit.' },
@@ -44,10 +44,7 @@ export const command: Command<typeof OPTIONS> = {
   positionals: [],
   about: 'Runs nothing. Broken files are reported, and do not hide the others.',
   options: OPTIONS,
-  exits: [
-    [0, 'what was trusted here is here as it was trusted'],
-    [1, 'something that was trusted, listed or installed is changed or missing'],
-  ],
+  exits: EXITS,
   examples: [
     { does: 'The hooks of this project and your own.', line: 'carabiner list' },
     {

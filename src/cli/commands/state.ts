@@ -15,7 +15,7 @@ import type { Paint } from '../print/terminal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 import { version } from '../version.js'
 import { takenBy } from '../why/matching.js'
-import { exitOf, hasChanged, unmetIn, unsaid } from '../why/unmet.js'
+import { EXITS, exitOf, hasChanged, unmetIn, unsaid } from '../why/unmet.js'
 
 const OPTIONS = {
   ...SOURCE_OPTIONS,
@@ -28,10 +28,7 @@ export const command: Command<typeof OPTIONS> = {
   positionals: [],
   about: '',
   options: OPTIONS,
-  exits: [
-    [0, 'what was trusted here is here as it was trusted'],
-    [1, 'something that was trusted, listed or installed is changed or missing'],
-  ],
+  exits: EXITS,
   examples: [
     { does: 'What is the state of this project?', line: 'carabiner' },
     { does: 'Why does my hook not run?', line: 'carabiner explain PreToolUse --tool Bash' },

@@ -6,6 +6,7 @@ import { userHome } from '../../files/homes.js'
 import { lockPath } from '../../plugins/target.js'
 import { diagnosticOf, type Expectation } from '../../trust/expectation.js'
 import type { Untrusted } from '../../trust/unit.js'
+import type { Command } from '../command.js'
 import { EXIT } from '../refusal.js'
 import { type Places, projectOf } from '../sources.js'
 
@@ -20,6 +21,11 @@ export async function unmetIn(places: Places, known: readonly Expectation[]): Pr
   const expectations = [...own, ...(await uninstalled(projectOf(places), known))]
   return { expectations, notices: expectations.flatMap(diagnosticOf) }
 }
+
+export const EXITS: Command['exits'] = [
+  [EXIT.ok, 'what was trusted here is here as it was trusted'],
+  [EXIT.failed, 'something that was trusted, listed or installed is changed or missing'],
+]
 
 /** A gate that is missing or changed fails the command, so that a script notices. */
 export function exitOf({ expectations }: Pick<Unmet, 'expectations'>): number {

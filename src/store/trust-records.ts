@@ -85,6 +85,8 @@ export interface TrustRecord {
   readonly absent: readonly string[]
   /** The relative words that named them: for a hook that starts in another folder they mean other files. */
   readonly words: readonly string[]
+  /** What interpreters load because of where a script is. 0.1.0 wrote none. */
+  readonly implicit?: readonly ImplicitLoad[]
   readonly programs: Programs
   /** ISO 8601. */
   readonly at: string
@@ -131,6 +133,19 @@ export interface TrustedFile {
   readonly link?: string
   /** See files/stamp.ts. If empty, it cannot be relied on and the file is hashed. */
   readonly stamp: string
+}
+
+/** What an interpreter loads from a folder, or because of it, without being told. */
+export interface ImplicitLoad {
+  /** The script that it loads them for. Absent if the command itself has the program. */
+  readonly script?: string
+  readonly folder: string
+  /** Python modules that were not there. */
+  readonly modules?: readonly string[]
+  /** What the nearest package.json said to Node.js. */
+  readonly package?: string
+  /** The script has imports or exports of its own. */
+  readonly isModule?: boolean
 }
 
 /** A folder inside the unit's folder; its stamp tells whether names were added or removed. */

@@ -6,6 +6,7 @@ import { isSame, parseStamp, type Stamp } from '../files/stamp.js'
 import { isRealFolder, isSameFile } from './copies.js'
 import { pathAt, readFile, typeAt } from './file-reading.js'
 import { MOST_BYTES, readFolder } from './folder-reading.js'
+import { loadProblem } from './implicit-loads.js'
 import { isExecutable, type TrustedFile, type TrustRecord, type UnitHook } from './unit.js'
 
 /** A record prepared for comparison: whole paths, and stamps as numbers. */
@@ -13,8 +14,11 @@ export class Watch {
   readonly #own: readonly Watched[]
   readonly #scripts: readonly Watched[]
   readonly #absent: readonly string[]
+  readonly #record: TrustRecord
 
-  constructor({ path, files, folders, scripts, absent }: TrustRecord) {
+  constructor(record: TrustRecord) {
+    const { path, files, folders, scripts, absent } = record
+    this.#record = record
     const below = (one: { readonly path: string; readonly stamp: string }) => ({
       // The unit's folder itself may be a link, which is followed.
       path: one.path === '' ? `${path}/.` : `${path}/${one.path}`,
@@ -37,7 +41,7 @@ export class Watch {
       const stats = statSync(path, STAT)
       if (!stats || !isSame(stats, stamp)) return false
     }
-    return !this.#absent.some(isThere)
+    return !this.#absent.some(isThere) && otherLoads(this.#record).length === 0
   }
 }
 
@@ -77,6 +81,8 @@ export function compare(record: TrustRecord): Comparison {
   }
   const appeared = record.absent.find(isThere)
   if (appeared !== undefined) return { why: cameText(appeared) }
+  const [other] = otherLoads(record)
+  if (other) return { why: other.why }
   const { files, folders } = folder ?? record
   return { record: { ...record, files, folders, scripts } }
 }
@@ -127,7 +133,17 @@ export function scriptsChanged(record: TrustRecord, cwd = record.projectDir): st
   }
   const appeared = record.absent.find(isThere)
   if (appeared !== undefined) return cameText(appeared)
+  const [other] = otherLoads(record)
+  if (other) return other.why
   return cwd === record.projectDir ? undefined : elsewhere(record, cwd)
+}
+
+/** Scripts for which an interpreter would load something else now. No script: the command itself does. */
+export function otherLoads({ implicit = [], projectDir }: TrustRecord) {
+  return implicit.flatMap((load) => {
+    const why = loadProblem(load, projectDir)
+    return why === undefined ? [] : [{ script: load.script, why }]
+  })
 }
 
 function elsewhere({ words, scripts, projectDir }: TrustRecord, cwd: string): string | undefined {
@@ -206,5 +222,6 @@ function asUnit(path: string, record: TrustRecord): TrustRecord {
     folders,
     scripts: [],
     absent: [],
+    implicit: [],
   }
 }

@@ -49,6 +49,7 @@ export class FileSearch {
   /** Scripts among the absent files. */
   readonly lacking = new Set<string>()
   readonly words = new Set<string>()
+  readonly interpreters = new Map<string, string>()
   readonly #unit: Unit
   /** The unit's real path. */
   readonly #own: string
@@ -79,7 +80,12 @@ export class FileSearch {
         from: folder.from === undefined ? undefined : tidy(`${folder.from}/${one}`),
       })
       const at = pathAt(folder.path, path)
-      if (this.#at(at, origin(path, isExpected), folders, remarks) === 'file' || by === undefined) continue
+      const type = this.#at(at, origin(path, isExpected), folders, remarks)
+      if (by === undefined) continue
+      if (type === 'file') {
+        this.interpreters.set(at, by)
+        continue
+      }
       for (const one of completionsOf(by, path, at)) {
         this.#at(pathAt(folder.path, one), origin(one, isExpected), folders, remarks)
       }

@@ -1,7 +1,7 @@
 // A reviewed command with the scripts that were reviewed with it, where the project has others by now.
 
 import { inQuotes } from '../shell/shell-quoted.js'
-import { isThere, scriptNow } from './changes.js'
+import { isThere, otherLoads, scriptNow } from './changes.js'
 import { pathAt } from './file-reading.js'
 import { variablesOf } from './hook-reading.js'
 import type { TrustedFile, TrustRecord, UnitHook } from './unit.js'
@@ -60,10 +60,16 @@ function lineOf(
 }
 
 /** Reviewed paths where something else is now, or that mean something else in the folder where the hook starts. */
-function strangers({ scripts, words, projectDir }: TrustRecord, cwd: string): readonly string[] {
+function strangers(record: TrustRecord, cwd: string): readonly string[] {
+  const { scripts, words, projectDir } = record
   const changed = scripts.filter((script) => typeof scriptNow(script, false) === 'string')
   const moved = cwd === projectDir ? [] : words.filter((word) => isThere(pathAt(cwd, word)))
-  return [...changed.map(({ path }) => path), ...moved.map((word) => pathAt(projectDir, word))]
+  return [
+    ...changed.map(({ path }) => path),
+    ...moved.map((word) => pathAt(projectDir, word)),
+    // A copy has no neighbours. A program in the command itself has no copy.
+    ...otherLoads(record).map(({ script = '' }) => script),
+  ]
 }
 
 interface LineWord {

@@ -11,6 +11,8 @@ interface Sought {
   readonly paths: readonly string[]
   /** Other things it may run, each as the end of a sentence. */
   readonly unseen: readonly string[]
+  /** Present if it loads Python modules from the folder it is in; those that it names. */
+  readonly modules?: readonly string[]
 }
 
 const NOTHING: Sought = { paths: [], unseen: [] }
@@ -148,10 +150,15 @@ function fromModules(modules: readonly string[]): Sought {
         `${folders.at(-1)}/__main__.py`,
       ]
     })
-  return { paths, unseen: ['python looks for modules in the folder where it starts (python3 -I does not)'] }
+  return {
+    paths,
+    modules,
+    unseen: ['python looks for modules in the folder where it starts (python3 -I does not)'],
+  }
 }
 
-function importsIn(code: string): readonly string[] {
+/** Names of modules that Python code imports. */
+export function importsIn(code: string): readonly string[] {
   const lines = code.matchAll(/\b(?:from\s+([\w.]+)\s+import\b|import\s+([\w., \t]+))/g)
   return [...lines].flatMap(
     ([, from, list = '']) => from ?? list.split(',').map((one) => one.trim().split(/\s/)[0] ?? ''),
@@ -159,7 +166,7 @@ function importsIn(code: string): readonly string[] {
 }
 
 /** `require('x')`, `import('x')`, `from 'x'`. No name if it is only made at run time. */
-const LOADED =
+export const LOADED =
   /(?:\b(?:require(?:\.resolve)?|import)\s*\(\s*|\b(?:import|from)\s*(?=["']))(?:(["'`])([^"'`]*)\1)?|\b(?:require\b(?!\s*[(.])|createRequire\b)/g
 
 function byNode(command: SimpleCommand): Sought {

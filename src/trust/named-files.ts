@@ -23,7 +23,8 @@ import {
   variablesOf,
 } from './hook-reading.js'
 import { INTERPRETERS, isReader, isWriter, operandsOf, SHELLS, soughtBy } from './known-programs.js'
-import type { Unit, UnitHook } from './unit.js'
+import { moduleLoad } from './script-loads.js'
+import type { ImplicitLoad, Unit, UnitHook } from './unit.js'
 
 /** Something that a reviewer should know about a hook, or that its text does not show. */
 export interface HookNote {
@@ -40,6 +41,9 @@ export interface Named {
   readonly lacking: readonly string[]
   /** Relative paths that name these files from where a hook starts. */
   readonly words: readonly string[]
+  /** The interpreters that commands start some of these files with. */
+  readonly interpreters: ReadonlyMap<string, string>
+  readonly implicit: readonly ImplicitLoad[]
   /** Names to find in `$PATH`. */
   readonly programs: readonly string[]
   readonly notes: readonly HookNote[]
@@ -93,6 +97,7 @@ class Search {
   readonly #programs = new Set<string>()
   readonly #notes = new Map<string, HookNote>()
   readonly #unseen = new Set<string>()
+  readonly #implicit: ImplicitLoad[] = []
 
   constructor(unit: Unit, systemFolders: readonly string[]) {
     this.#unit = unit
@@ -101,12 +106,14 @@ class Search {
   }
 
   named(): Named {
-    const { files, absent, lacking, words } = this.#search
+    const { files, absent, lacking, words, interpreters } = this.#search
     return {
       files: [...files].sort(),
       absent: [...absent].sort(),
       lacking: [...lacking].sort(),
       words: [...words].sort(),
+      interpreters,
+      implicit: this.#implicit,
       programs: [...this.#programs].sort(),
       notes: [...this.#notes.values()],
       unseen: [...this.#unseen],
@@ -136,6 +143,14 @@ class Search {
     const some = all.slice(0, MOST_WORDS)
     const folders = this.#folders(reading, some, remarks)
     for (const one of some) this.#search.look(one, folders, remarks)
+    this.#modules(reading, folders)
+  }
+
+  #modules({ commands }: HookReading, folders: readonly WorkFolder[]): void {
+    const named = commands.flatMap((one) => soughtBy(one).modules ?? [])
+    if (!commands.some((one) => soughtBy(one).modules)) return
+    for (const { path, isEntered, isCopied } of folders)
+      if (isEntered && !isCopied) this.#implicit.push(moduleLoad(path, named))
   }
 
   #remarks({ name }: UnitHook): Remarks {

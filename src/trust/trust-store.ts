@@ -501,7 +501,7 @@ function hasHooks({ hooks }: Held, unit: Unit): boolean {
 
 /** The record of a unit that is trusted from now on. */
 function recordOf({ kind, path, name, projectDir, hooks }: Unit, content: UnitContent): TrustRecord {
-  const { digest, files, folders, scripts, source, absent, words, programs } = content
+  const { digest, files, folders, scripts, source, absent, words, implicit, programs } = content
   return {
     kind,
     path,
@@ -515,6 +515,7 @@ function recordOf({ kind, path, name, projectDir, hooks }: Unit, content: UnitCo
     ...(source && { source }),
     absent,
     words,
+    implicit,
     programs,
     at: new Date().toISOString(),
   }

@@ -8,7 +8,15 @@ import { readFile } from './file-reading.js'
 import { MOST_BYTES, readFolder } from './folder-reading.js'
 import { type HookNote, namedBy } from './named-files.js'
 import { findPrograms, shebangProgram } from './program-search.js'
-import { isExecutable, type Programs, type TrustedFile, type TrustedFolder, type Unit } from './unit.js'
+import { loadsOf } from './script-loads.js'
+import {
+  type ImplicitLoad,
+  isExecutable,
+  type Programs,
+  type TrustedFile,
+  type TrustedFolder,
+  type Unit,
+} from './unit.js'
 
 export interface UnitContent {
   readonly digest: string
@@ -23,6 +31,7 @@ export interface UnitContent {
   /** Programs and scripts among them. */
   readonly lacking: readonly string[]
   readonly words: readonly string[]
+  readonly implicit: readonly ImplicitLoad[]
   readonly programs: Programs
   /** Programs that are not in `$PATH`. */
   readonly missing: readonly string[]
@@ -54,7 +63,14 @@ export function readContent(unit: Unit, takers: Takers = {}): UnitContent {
     if (program !== undefined && !program.includes('/')) names.add(program)
   }
   const folder = unit.kind === 'folder' ? read(unit, takers, look) : NOTHING
-  const { scripts, problems } = readScripts(named.files, takers, look)
+  const implicit = [...named.implicit]
+  const absent = new Set(named.absent)
+  const { scripts, problems } = readScripts(named.files, takers, (bytes, path) => {
+    look(bytes)
+    const loads = loadsOf({ path, bytes, by: named.interpreters.get(path) }, unit.projectDir)
+    implicit.push(...loads.implicit)
+    for (const one of loads.absent) absent.add(one)
+  })
   const source = unit.kind === 'file' ? readSource(unit.path, takers) : undefined
   const own = ownNames(unit)
   const found = findPrograms(names, path.folders, unit.projectDir)
@@ -64,9 +80,10 @@ export function readContent(unit: Unit, takers: Takers = {}): UnitContent {
     folders: folder.folders,
     scripts,
     ...(source && { source }),
-    absent: named.absent,
+    absent: [...absent].sort(),
     lacking: named.lacking,
     words: named.words,
+    implicit,
     ...found,
     missing: found.missing.filter((name) => !own.has(name)),
     skippedPath: path.skipped,
@@ -108,7 +125,7 @@ function readSource(path: string, takers: Takers): TrustedFile | undefined {
   return source
 }
 
-function readScripts(paths: readonly string[], takers: Takers, look: (bytes: Buffer) => void) {
+function readScripts(paths: readonly string[], takers: Takers, look: (bytes: Buffer, path: string) => void) {
   const scripts: TrustedFile[] = []
   const problems: string[] = []
   let limit = MOST_BYTES
@@ -123,7 +140,7 @@ function readScripts(paths: readonly string[], takers: Takers, look: (bytes: Buf
     const script: TrustedFile = { path, ...rest }
     limit -= bytes.length
     scripts.push(script)
-    look(bytes)
+    look(bytes, path)
     takers.script?.(script, bytes)
   }
   return { scripts, problems }

@@ -5,6 +5,7 @@ import type { TrustRecord, UnitHook } from '../store/trust-records.js'
 export type {
   CopyKey,
   CopyStamps,
+  ImplicitLoad,
   Programs,
   TrustedFile,
   TrustedFolder,

@@ -288,6 +288,16 @@ describe('a script that a trusted command names', () => {
     expect(outcome.reason).toContain(why)
   })
 
+  it('in JavaScript is not broken by a package.json that appears', async () => {
+    write('scripts/gate.js', "require('fs').writeSync(2, 'no')\nprocess.exitCode = 2\n")
+    write('.amplifier/hooks/hooks.json', command('PreToolUse', 'node scripts/gate.js'))
+    await trustAll()
+    write('scripts/package.json', '')
+    const outcome = await fired()
+    expect(outcome).toMatchObject({ action: 'deny', reason: 'no' })
+    expect(textsOf(outcome)).toContain('Review the new version: carabiner trust project.')
+  })
+
   it('means the reviewed one in whatever folder the agent is', async () => {
     write('scripts/gate.sh', DENIES, 0o755)
     write('.amplifier/hooks/hooks.json', command('PreToolUse', './scripts/gate.sh'))

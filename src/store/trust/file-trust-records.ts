@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { digest as digestOf } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { quoted } from '../../core/base/text.js'
-import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
+import { count, fieldsOf, flag, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
 import { discard, isDiscarded } from '../../files/folder.js'
 import { isSame, isStamp, moment, parseStamp, type Stamp, stampOf } from '../../files/stamp.js'
 import { BrokenFile, VersionedFile } from '../../files/versioned-file.js'
@@ -15,6 +15,7 @@ import {
   type CopyKey,
   type CopyStamps,
   copyKeyOf,
+  type ImplicitLoad,
   isDigest,
   keyOf,
   type TrustedFile,
@@ -298,6 +299,17 @@ const copyKey: Reader<CopyKey> = (value, where) => {
   }
 }
 
+const implicitLoad: Reader<ImplicitLoad> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    ...optional('script', fields.script, text, where),
+    folder: text(fields.folder, `${where}.folder`),
+    ...optional('modules', fields.modules, listOf(text), where),
+    ...optional('package', fields.package, text, where),
+    ...optional('isModule', fields.isModule, flag, where),
+  }
+}
+
 function record(value: unknown, where: string): TrustRecord {
   const fields = fieldsOf(value, where)
   return {
@@ -312,6 +324,7 @@ function record(value: unknown, where: string): TrustRecord {
     ...optional('copied', fields.copied, copied, where),
     absent: listOf(text)(fields.absent, `${where}.absent`),
     words: listOf(text)(fields.words, `${where}.words`),
+    ...optional('implicit', fields.implicit, listOf(implicitLoad), where),
     at: text(fields.at, `${where}.at`),
     ...optional('former', fields.former, copyKey, where),
   }

@@ -1,0 +1,83 @@
+// What interpreters load because of where a script is, and whether that is still what it was when it was reviewed.
+
+import { readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { quoted } from '../core/base/text.js'
+import { isBelow, realOf } from '../files/within.js'
+import { readFile, typeAt } from './file-reading.js'
+import type { ImplicitLoad } from './unit.js'
+
+/** A sentence about the first one that is not as it was reviewed. */
+export function loadProblem({ folder, modules, package: says, isModule }: ImplicitLoad, projectDir: string) {
+  if (says !== undefined) {
+    const now = nearestPackage(folder, projectDir)
+    if (saysOf(now, isModule ?? false) === says) return undefined
+    const path = quoted(now ?? join(folder, 'package.json'))
+    return `${path} is new or was changed since it was trusted, and Node.js runs the scripts below it by what it says.`
+  }
+  const names = new Set(modules)
+  const found = modulesIn(folder, names)[0]
+  if (found === undefined) return undefined
+  return `${quoted(join(folder, found))} appeared since it was trusted, and Python would load it.`
+}
+
+// ---- python: the folder of a script comes before the standard modules -------------------------------------------
+
+const MODULE = /^\w+(?:\.pyc?|(?:\.[\w-]+)*\.(?:so|pyd))$/
+
+/** The files and packages of these names. Other folders are no modules that could stand for another. */
+export function modulesIn(folder: string, names: ReadonlySet<string>): readonly string[] {
+  return namesIn(folder).filter((name) => {
+    if (!names.has(stemOf(name))) return false
+    if (MODULE.test(name)) return true
+    const starts = name.includes('.') ? [] : ['__init__.py', '__init__.pyc']
+    return starts.some((start) => typeAt(join(folder, name, start)) !== undefined)
+  })
+}
+
+export function stemOf(name: string): string {
+  return name.split('.', 1)[0] as string
+}
+
+/** Empty if it cannot be listed: then Python finds nothing there. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort()
+  } catch {
+    return []
+  }
+}
+
+// ---- Node.js: the nearest package.json says what a script is -----------------------------------------------------
+
+const LARGEST_PACKAGE = 1024 * 1024
+
+export function nearestPackage(folder: string, projectDir: string): string | undefined {
+  return upTo(projectDir, folder)
+    .map((one) => join(one, 'package.json'))
+    .find((path) => typeAt(path) !== undefined)
+}
+
+/** One without "type" says the same as none. For a CommonJS script, "commonjs" does too. */
+export function saysOf(path: string | undefined, isModule: boolean): string {
+  if (path === undefined) return '[]'
+  const read = readFile(path, { follow: true, limit: LARGEST_PACKAGE })
+  if (read === 'untouched' || 'problem' in read) return 'unreadable'
+  try {
+    const { type, imports } = JSON.parse(read.bytes.toString('utf8')) as Record<string, unknown>
+    const kind = type === 'module' || (isModule && type === 'commonjs') ? type : undefined
+    const parts = imports === undefined ? [kind] : [kind, imports]
+    return kind === undefined && imports === undefined ? '[]' : JSON.stringify(parts)
+  } catch {
+    return 'unreadable'
+  }
+}
+
+/** The folder and those above it, up to the project. */
+export function upTo(projectDir: string, folder: string): readonly string[] {
+  const top = [projectDir, realOf(projectDir)].find((one) => isBelow(folder, one))
+  if (top === undefined) return [folder]
+  const folders = [folder]
+  for (let at = folder; at !== top; at = dirname(at)) folders.push(dirname(at))
+  return folders
+}

@@ -1,0 +1,139 @@
+// What a script makes its interpreter load: modules beside it, the package.json above it, packages, files it sources.
+
+import { isBuiltin } from 'node:module'
+import { dirname, join } from 'node:path'
+import { isBelow, realOf } from '../files/within.js'
+import { pathAt, typeAt } from './file-reading.js'
+import { modulesIn, nearestPackage, saysOf, stemOf, upTo } from './implicit-loads.js'
+import { completionsOf, importsIn, LOADED, SHELLS } from './known-programs.js'
+import { shebangOf } from './program-search.js'
+import type { ImplicitLoad } from './unit.js'
+
+export interface Loads {
+  readonly implicit: readonly ImplicitLoad[]
+  /** Paths that come before the files that it loads now, or where it would find one. */
+  readonly absent: readonly string[]
+}
+
+interface Script {
+  readonly path: string
+  readonly bytes: Buffer
+  /** The interpreter that the command names. */
+  readonly by: string | undefined
+}
+
+/** Files outside the project do not count: it cannot write them. */
+export function loadsOf({ path, bytes, by }: Script, projectDir: string): Loads {
+  const places = [...new Set([dirname(path), dirname(realOf(path))])]
+  const text = bytes.toString('utf8')
+  const language = languageOf(path, by ?? shebangName(bytes))
+  const implicit = places.flatMap((folder): readonly ImplicitLoad[] => {
+    if (language === 'python') return [moduleLoad(folder, importsIn(text), path)]
+    if (language === 'node') return [packageLoad(path, folder, projectDir, text)]
+    return language === 'shell' && PYTHON_INSIDE.test(text) ? [moduleLoad(projectDir, importsIn(text))] : []
+  })
+  const absent = places.flatMap((folder) => {
+    if (language === 'node') return nodePaths(text, folder, projectDir)
+    return language === 'shell' ? sourcedPaths(text, [folder, projectDir]) : []
+  })
+  const isWithin = (one: string) => isBelow(one, projectDir) || isBelow(one, realOf(projectDir))
+  return { implicit, absent: absent.filter(isWithin) }
+}
+
+function shebangName(bytes: Buffer): string | undefined {
+  const { file, program } = shebangOf(bytes)
+  return (program ?? file)?.replace(/^.*\//, '')
+}
+
+type Language = 'python' | 'node' | 'shell'
+
+const LANGUAGES: readonly (readonly [Language, program: RegExp, extension: RegExp])[] = [
+  ['python', /^(?:python|pypy)[\d.]*$/, /\.py$/],
+  ['node', /^(?:node|nodejs|bun|deno|tsx|ts-node)$/, /\.(?:[cm]?[jt]s|[jt]sx)$/],
+  ['shell', SHELLS, /\.(?:ba|da|z|k)?sh$/],
+]
+
+function languageOf(path: string, program: string | undefined): Language | undefined {
+  const byProgram = LANGUAGES.find(([, programs]) => program !== undefined && programs.test(program))
+  return (byProgram ?? LANGUAGES.find(([, , extension]) => extension.test(path)))?.[0]
+}
+
+// ---- python: the folder of a script comes before the standard modules -------------------------------------------
+
+/** With code in its words or on standard input, Python looks in the current folder first. */
+const PYTHON_INSIDE =
+  /(?:^|[\s;&|({"'`])python[\d.]*(?:[ \t]+-(?![a-zA-Z]*[IPcm])[a-zA-Z]+)*[ \t]+(?:-(?![a-zA-Z]*[IP])[a-zA-Z]*[cm]\b|-(?=\s)|<<)/m
+
+/** Standard modules that others load, so that a script need not name them. */
+const STANDARD =
+  `abc argparse array ast asyncio base64 binascii bisect bz2 calendar cmath codecs codeop collections colorsys
+  compileall concurrent configparser contextlib contextvars copy copyreg csv ctypes dataclasses datetime decimal
+  difflib dis email encodings enum fcntl filecmp fileinput fnmatch fractions functools genericpath getopt getpass
+  gettext glob graphlib grp gzip hashlib heapq hmac html http importlib inspect io ipaddress json keyword linecache
+  locale logging lzma math mimetypes mmap multiprocessing numbers opcode operator optparse os pathlib pickle pkgutil
+  platform posixpath pprint py_compile pyexpat queue quopri random re readline reprlib resource runpy secrets select
+  selectors shlex shutil signal sitecustomize socket socketserver sre_compile sre_constants sre_parse ssl stat
+  statistics string stringprep struct subprocess sysconfig syslog tarfile tempfile termios textwrap threading token
+  tokenize tomllib traceback tracemalloc types typing unicodedata unittest urllib usercustomize uuid warnings weakref
+  xml zipfile zipimport zlib zoneinfo _asyncio _bisect _collections_abc _compat_pickle _compression _csv _ctypes
+  _datetime _decimal _hashlib _heapq _json _markupbase _opcode _pickle _posixsubprocess _py_abc _pydatetime _pydecimal
+  _pyio _queue _random _scproxy _sitebuiltins _socket _ssl _statistics _strptime _struct _threading_local _typing
+  _uuid _weakrefset`.split(/\s+/)
+
+/** Modules that are there already were there when it was reviewed. */
+export function moduleLoad(folder: string, imported: readonly string[], script?: string): ImplicitLoad {
+  const first = imported.map((name) => name.split('.', 1)[0] ?? '').filter((name) => /^\w+$/.test(name))
+  const names = new Set([...STANDARD, ...first])
+  for (const found of modulesIn(folder, names)) names.delete(stemOf(found))
+  return { folder, modules: [...names].sort(), ...(script !== undefined && { script }) }
+}
+
+// ---- Node.js: the nearest package.json says what a script is, and folders above it have its packages --------------
+
+function packageLoad(script: string, folder: string, projectDir: string, text: string): ImplicitLoad {
+  const isModule = /^[ \t]*(?:import|export)\b(?!\s*\()/m.test(text)
+  return { script, folder, package: saysOf(nearestPackage(folder, projectDir), isModule), isModule }
+}
+
+function nodePaths(text: string, folder: string, projectDir: string): readonly string[] {
+  const names = new Set([...text.matchAll(LOADED)].map(([, , name = '']) => name))
+  return [...names].flatMap((name) => {
+    if (/^\.\.?(?:\/|$)/.test(name)) return untilThere(triedAt(pathAt(folder, name)))
+    if (!/^[@\w]/.test(name) || isBuiltin(name) || name.includes(':')) return []
+    const [, own = ''] = /^((?:@[^/]+\/)?[^/]+)/.exec(name) ?? []
+    const homes = upTo(projectDir, folder).map((one) => join(one, 'node_modules'))
+    const home = homes.findIndex((one) => typeAt(join(one, own)) === 'folder')
+    return homes
+      .slice(0, Math.max(home, 0))
+      .flatMap((one) => [join(one, own, 'package.json'), ...triedAt(join(one, name))])
+  })
+}
+
+function triedAt(path: string): readonly string[] {
+  return [path, ...completionsOf('node', path, path)]
+}
+
+/** The paths before the one that is found, or all of them. */
+function untilThere(paths: readonly string[]): readonly string[] {
+  const found = paths.findIndex((path) => typeAt(path) === 'file')
+  return (found === -1 ? paths : paths.slice(0, found)).filter((path) => typeAt(path) === undefined)
+}
+
+// ---- shells: they load what they are told to ---------------------------------------------------------------------
+
+/** In the place of a command: the dot of `jq . x` is none. */
+const SOURCED =
+  /(?:^|[;&|({]|\b(?:then|do|else))[ \t]*(?:\.|source)[ \t]+((?:"[^"\n]*"|'[^'\n]*'|\$\([^()\n]*\)|\$\{[^}\n]*\}|[^\s;&|()"'])+)/gm
+const FILLED_IN = /\$\([^()]*\)|\$\{[^}]*\}|\$\w+/g
+
+/** A variable at the beginning may be any of the folders: `. "$(dirname "$0")/rules.sh"`. */
+function sourcedPaths(text: string, folders: readonly string[]): readonly string[] {
+  const paths = [...text.matchAll(SOURCED)].flatMap(([, word = '']) => {
+    const plain = word.replace(/["']/g, '')
+    const rest = plain.split(FILLED_IN).at(-1) ?? ''
+    if (rest === '' || /[*?[\]{}`$\0]/.test(rest)) return []
+    if (rest === plain && rest.startsWith('/')) return [rest]
+    return folders.map((folder) => pathAt(folder, `./${rest}`))
+  })
+  return paths.filter((path) => typeAt(path) === undefined)
+}

@@ -18,7 +18,7 @@ export interface HookReading {
   readonly scripts: ReadonlySet<string>
   /** Whether files named by commands that only read are nothing but data. */
   readonly isDataSafe: boolean
-  /** Files that it reads as input, unless they are nothing but data; and values that it assigns. */
+  /** Files that it reads as input, unless they are nothing but data. */
   readonly inputs: readonly string[]
   /** `NAME=value`: assignments of the shell, and words that look like one. */
   readonly assignments: readonly string[]
@@ -87,7 +87,7 @@ class Notes {
       why,
       scripts: this.#scripts,
       isDataSafe,
-      inputs: [...this.#inputs, ...(isDataSafe ? [] : this.#data), ...this.#assignments.flatMap(valuesIn)],
+      inputs: [...this.#inputs, ...(isDataSafe ? [] : this.#data)],
       assignments: this.#assignments,
       written: this.#written,
       begin: this.#begin,
@@ -121,11 +121,6 @@ class Notes {
   #output(word: Word): void {
     this.#writes ||= !/^(?:\d+|-|\/dev\/(?:null|stderr|stdout))$/.test(wordOf(word).text)
   }
-}
-
-/** `NAME=a:b` */
-function valuesIn(assignment: string): readonly string[] {
-  return assignment.slice(assignment.indexOf('=') + 1).split(':')
 }
 
 /** If the `cd` fails, nothing else runs. */

@@ -81,7 +81,7 @@ const PROGRAM_OPTION = /^(?:-\w*f|--(?:file|from-file|makefile))(?:=|$)/
 
 /** Variables that make programs load other files. */
 const LOADING =
-  /^(?:LD_\w+|DYLD_\w+|NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|HOME|STARTUP)|PERL5\w+|RUBY(?:LIB|OPT)|GIT_\w+|(?:BASH_)?ENV)=/
+  /^(?:LD_\w+|DYLD_\w+|NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|HOME|STARTUP)|PERL5\w+|RUBY(?:LIB|OPT)|LUA_\w+|R_\w+|PHP\w+|GIT_\w+|(?:BASH_)?ENV)=/
 
 /** The limit for one hook. */
 const MOST_WORDS = 2000
@@ -138,7 +138,7 @@ class Search {
     for (const what of [...commands.flatMap((one) => soughtBy(one).unseen), ...this.#doubts(hook, reading)]) {
       remarks.unseen(what)
     }
-    const all = distinct([...wanted, ...reading.inputs.flatMap(variantsOf)])
+    const all = distinct([...wanted, ...reading.inputs.flatMap(variantsOf), ...assignedBy(reading, text)])
     if (all.length > MOST_WORDS) remarks.unseen('it has more words than are looked at')
     const some = all.slice(0, MOST_WORDS)
     const folders = this.#folders(reading, some, remarks)
@@ -270,16 +270,20 @@ function wantedBy({ commands, isDataSafe }: HookReading): readonly Wanted[] {
     if (WITH_PROGRAM.test(name)) first.push(...programFiles(words))
     if (isWriter(command) || (isDataSafe && isReader(command))) continue
     const args = scripts.has(program) ? 1 : argumentsAfter(command)
-    const isData = (word: string, i: number) => i >= args && WRITTEN.test(word)
-    rest.push(
-      ...words.flatMap((word, i) => {
-        if (i === 0 || isData(word, i)) return []
-        const wanted = variantsOf(word)
-        return i >= args && isState(word) ? wanted.map((one) => ({ ...one, isExpected: false })) : wanted
-      }),
-    )
+    rest.push(...words.slice(1, args).flatMap(variantsOf), ...words.slice(args).flatMap(variantsOfData))
   }
   return [...first, ...rest]
+}
+
+/** `NAME=a:b`. Only scripts use a variable that the command itself does not, so their values are like arguments. */
+function assignedBy({ assignments, isDataSafe }: HookReading, text: string): readonly Wanted[] {
+  return assignments.flatMap((one) => {
+    const [name = ''] = one.split('=', 1)
+    const isUsed = [`$${name}`, `{${name}`, '{!'].some((use) => text.includes(use))
+    const isPassedOn = isDataSafe && !isUsed && !LOADING.test(one)
+    const values = one.slice(name.length + 1).split(':')
+    return values.flatMap(isPassedOn ? variantsOfData : variantsOf)
+  })
 }
 
 /** Where the arguments of a script begin: what a reviewed script does with them is its own. */
@@ -327,6 +331,13 @@ function variantsOf(word: string): readonly Wanted[] {
   const glued =
     path === undefined ? { word: word.slice(2), isExpected: false } : { word: path, isExpected: isName(path) }
   return [{ ...whole, isExpected: false }, glued]
+}
+
+/** For a word that only a reviewed script uses: files that it may write do not count. */
+function variantsOfData(word: string): readonly Wanted[] {
+  if (WRITTEN.test(word)) return []
+  const wanted = variantsOf(word)
+  return isState(word) ? wanted.map((one) => ({ ...one, isExpected: false })) : wanted
 }
 
 /** An operand with blanks or brackets is code, not a name. */

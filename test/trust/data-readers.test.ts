@@ -32,6 +32,9 @@ describe('data', () => {
     './check.sh -o out.jsonl --state=state.json',
     'python3 check.sh state.json /tmp/none/x.db',
     './check.sh .cache/seen.json check.pid',
+    'LOG=logs/hook.log sh check.sh',
+    'LOG=logs/hook.log STATE=state.json ./check.sh --strict',
+    'export LOG=a.log:b.log; sh check.sh',
   ])('is also what a script makes later: %s', (command) => {
     expect(scripts(command)).toEqual({ files: ['check.sh'], absent: [] })
   })
@@ -42,6 +45,12 @@ describe('data', () => {
     ['sh < x.log', 'x.log'],
     ['node -r ./x.log check.sh', 'x.log'],
     ['sh check.sh x.log; sh x.log', 'x.log'],
+    ['X=x.log; sh "$X"', 'x.log'],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the file
+    ['X=x.log; sh check.sh; . ./${X}', 'x.log'],
+    ['BASH_ENV=./x.log bash check.sh', 'x.log'],
+    ['X=x.log unknown-tool', 'x.log'],
+    ['RULES=lib/rules.sh sh check.sh', 'lib/rules.sh'],
     ['./check.sh lib/rules.sh', 'lib/rules.sh'],
     ['./check.sh package.json', 'package.json'],
     ['node check.sh --config x/.eslintrc.json', 'x/.eslintrc.json'],

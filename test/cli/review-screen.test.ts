@@ -7,6 +7,7 @@ import { folded, visibleLines } from '../../src/core/base/text.js'
 import { risksOf } from '../../src/trust/risks.js'
 import type { Unit } from '../../src/trust/unit.js'
 import { unseenCode } from '../../src/trust/unseen-code.js'
+import { runs } from '../property/runs.js'
 import { hook, type Project, project, trusted } from '../trust/hostile-project.js'
 
 function shownOf({ store }: Project, unit: Unit): Shown {
@@ -143,7 +144,10 @@ describe('P7: a review fits a screen', () => {
   it('whatever the plugin holds: what runs comes first, findings are counted by what they mean', () => {
     const place = project()
     const flood = Object.fromEntries(
-      Array.from({ length: 1400 }, (_, i) => [`lib/f${i}.py`, `import os\nos.system("x")\n`.repeat(20)]),
+      Array.from({ length: runs(1400) }, (_, i) => [
+        `lib/f${i}.py`,
+        `import os\nos.system("x")\n`.repeat(20),
+      ]),
     )
     const names = Object.keys(flood).map((path) => `import ${path}`)
     const unit = place.plugin({ ...flood, 'check.py': names.join('\n') }, [
@@ -158,7 +162,7 @@ describe('P7: a review fits a screen', () => {
     expect(titles.slice(0, 3)).toEqual(['runs', 'not checked', 'look closely'])
     expect(lines.filter((line) => line.includes('subprocess: '))).toHaveLength(1)
     expect(lines.join('\n')).toMatch(/and \d+ files that run more: --full shows all/)
-    expect(linesOf(place, unit, true).length).toBeGreaterThan(10_000)
+    expect(linesOf(place, unit, true).length).toBeGreaterThan(runs(10_000))
   })
 })
 

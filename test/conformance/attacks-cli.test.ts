@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { examplePayload } from '../../src/cli/fire/payload.js'
 import { resolveEvent } from '../../src/core/events/events.js'
 import { BASH, Project, programFile, withProgram } from '../cli/program.js'
-import { sample } from '../property/runs.js'
+import { isLarge, sample } from '../property/runs.js'
 import { canaries, EVENTS } from './hostile-repository.js'
 import { FORMS, planted } from './planted-secrets.js'
 
@@ -32,7 +32,7 @@ function plantCanaries(): void {
 const ALSO = ['--plugin', 'plugin', '--config', '.claude/settings.json']
 
 describe('a cloned repository on the command line (1)', () => {
-  it('no command runs anything of it', async () => {
+  it.runIf(isLarge)('no command runs anything of it', async () => {
     plantCanaries()
     const commands = [
       [],

@@ -22,7 +22,7 @@ import { type ConfigSources, loadConfig } from '../../src/config/load.js'
 import { unitsOf } from '../../src/config/units.js'
 import { trustStore } from '../../src/trust/trust-store.js'
 import { removeAll } from '../trust/hostile-project.js'
-import { runs } from './runs.js'
+import { isLarge, runs } from './runs.js'
 
 const DENIES = '#!/bin/sh\necho no >&2\nexit 2\n'
 const ALLOWS = '#!/bin/sh\nexit 0\n'
@@ -228,6 +228,6 @@ it('a call that trusted gates refuse is refused after any sequence of edits', {
         expectRefused(await fired(), edits.slice(0, i + 1))
       }
     }),
-    { numRuns: runs(300) },
+    { numRuns: isLarge ? runs(300) : 8 },
   )
 })

@@ -8,6 +8,7 @@ import { loadConfig } from '../../../src/config/load.js'
 import { carryOut, planMigration } from '../../../src/plugins/migrate/migration.js'
 import { migrationFiles } from '../../../src/plugins/migrate/migration-files.js'
 import { tree } from '../../config/temp-tree.js'
+import { sample } from '../../property/runs.js'
 import { withOwnHome } from './own-home.js'
 
 withOwnHome()
@@ -54,7 +55,7 @@ async function migrate(to: 'carabiner' | 'claude-code', project: string, removeS
 }
 
 describe.skipIf(!isThere)('configurations of ../shared/corpus', () => {
-  it.each(names)('%s', async (name) => {
+  it.each(sample(names))('%s', async (name) => {
     const text = readFileSync(join(CONFIGS, name), 'utf8')
     const project = tree({ '.claude/settings.json': text })
     const settings = join(project, '.claude/settings.json')
@@ -77,7 +78,7 @@ describe.skipIf(!isThere)('configurations of ../shared/corpus', () => {
     if (returned.left.length === 0) expect(final.map(asked)).toEqual(original.map(asked))
   })
 
-  it.each(names)('%s leaves its source', async (name) => {
+  it.each(sample(names))('%s leaves its source', async (name) => {
     const text = readFileSync(join(CONFIGS, name), 'utf8')
     const project = tree({ '.claude/settings.json': text })
     const settings = join(project, '.claude/settings.json')

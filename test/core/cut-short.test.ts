@@ -92,6 +92,16 @@ describe('D8: a gate that a limit of ours cut short', () => {
     expect((await stop()).action).toBe('deny')
   })
 
+  it('refuses a stop once for itself, also if another was cut short before', async () => {
+    const flag = join(folder, 'later')
+    const later = { type: 'command', command: `if [ -e '${flag}' ]; then sleep 300; fi` }
+    const session = await opened({ Stop: [{ hooks: [SLOW, later] }] }, CAP)
+    const stop = async (active: boolean) => (await session.fire('Stop', { stop_hook_active: active })).action
+    expect(await stop(false)).toBe('deny')
+    writeFileSync(flag, '')
+    expect([await stop(true), await stop(true)]).toEqual(['deny', 'continue'])
+  })
+
   it('lets a stop pass that was refused before and forgotten', async () => {
     const session = await opened(on('Stop', SLOW), CAP)
     expect((await session.fire('Stop', { stop_hook_active: true })).action).toBe('continue')

@@ -661,6 +661,23 @@ describe('time-outs', () => {
     ])
   })
 
+  test.each([
+    ['deny', deny('no', { data: { tool_input: { command: 'too late' } } }), 'deny'],
+    ['ask_user', askUser('ok?'), 'ask_user'],
+    ['abort_turn', abortTurn('enough'), 'abort_turn'],
+    ['hard_abort', hardAbort('enough'), 'hard_abort'],
+    ['modify', modify({ tool_input: { command: 'too late' } }), 'continue'],
+    ['inject_context', inject('too late'), 'continue'],
+  ])('a hook that let no timer run is late: of its %s only what closes counts', async (_, answer, action) => {
+    const busy = async () => {
+      const end = performance.now() + 30
+      while (performance.now() < end) {}
+      return answer
+    }
+    const outcome = await fireMade([made('busy', busy, { timeoutMs: 10 })])
+    expect([outcome.action, commandOf(outcome.data), outcome.injections]).toEqual([action, 'ls', []])
+  })
+
   test('one overdue lane does not take its siblings with it', async () => {
     const outcome = await fireMade([
       made('slow', never, { timeoutMs: 20 }),

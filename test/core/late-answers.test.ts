@@ -186,6 +186,20 @@ describe('a hook that works on by itself', () => {
     expect(said(next)[0]).toContain('0.02 s')
   })
 
+  test('one that a limit of ours cuts short closes no gate: nobody waits for it', async () => {
+    const aborted = latch<void>()
+    const finish = ({ signal }: HookContext) =>
+      new Promise<never>(() => signal.addEventListener('abort', () => aborted.open()))
+    const hooks = await withMade([late(finish, { cappedBy: 'Raise "max_timeout"' }, 20)])
+    const session = hooks.session()
+    expect((await session.fire('PreToolUse', BASH)).action).toBe('continue')
+    await aborted.promise
+    await rest()
+    const next = await session.fire('UserPromptSubmit', { prompt: 'next' })
+    expect([next.action, codes(next)]).toEqual(['continue', ['late-failed']])
+    expect(said(next)[0]).not.toContain('gate stays closed')
+  })
+
   test('runs on when the fire that set it going is aborted afterwards', async () => {
     const [done, begun] = [latch<unknown>(), latch<void>()]
     const seen: HookContext[] = []

@@ -38,6 +38,24 @@ describe('the same hook twice', () => {
     expect(ran).toEqual(['b'])
   })
 
+  it.each(['final', 'all', 'skipped'] as const)(
+    'judges what a hook between them made of the call (recheck %s)',
+    async (recheck) => {
+      const judged: unknown[] = []
+      const run: Hook['run'] = ({ data }) => void judged.push(data.tool_input)
+      const same = (name: string) => madeHook(name, { sameAs: 'project:check.sh', run })
+      const changed = { command: 'rm -rf /' }
+      const between = madeHook('between', {
+        run: () => ({ action: 'modify', data: { tool_input: changed } }),
+      })
+      const globals = new HookRegistry({ scope: 'global' })
+      for (const hook of [same('a'), between, same('b')]) globals.add(hook)
+      const hooks = await createHooks({ globals, settings: { recheck } })
+      await hooks.session().fire('PreToolUse', CALL)
+      expect(judged).toContainEqual(changed)
+    },
+  )
+
   it('is another hook where the key differs, or where there is none', async () => {
     const { ran, named } = counting()
     await registryOf(named('a'), named('b', { sameAs: 'other' }), laneHook('c'), laneHook('d')).emit(

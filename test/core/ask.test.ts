@@ -809,6 +809,20 @@ describe('"Allow always"', () => {
     expect((await session.fire('PreToolUse', BASH)).action).toBe('deny')
   })
 
+  test('a grant shows no part of a secret, wherever its beginning ends', async () => {
+    const secret = `ghp_${'x1'.repeat(20)}`
+    const store = new MemoryStore()
+    const { approver } = person('Allow always')
+    const session = (await asking({ approver, store }, askUser('ok?', ALWAYS))).session()
+    for (let before = 150; before < 210; before += 3) {
+      const command = `${'a '.repeat(before / 2)}${secret}`
+      await session.fire('PreToolUse', { ...BASH, tool_input: { command } })
+    }
+    const shown = (await store.grants()).map(({ about }) => about ?? '')
+    expect(shown).toHaveLength(20)
+    expect(shown.filter((about) => about.includes(secret.slice(0, 4)))).toEqual([])
+  })
+
   test('a grant answers an ask, never a deny', async () => {
     const { approver } = person('Allow always')
     const hooks = await asking({ approver }, askUser('ok?', ALWAYS))

@@ -90,6 +90,23 @@ it('what was trusted after it was read waits for a reload', async () => {
   expect(again.specs.map((spec) => gate.refusal(spec))).toEqual([undefined])
 })
 
+it('what was read before an update runs until the next one, or until the trust is taken back', async () => {
+  const path = plugin('guard')
+  await trustAll()
+  const { gate, specs } = await settled()
+  const refusal = () => gate.refusal(specs[0] as never)?.detail
+  const update = async (text: string) => {
+    writeFileSync(join(path, 'a.sh'), text)
+    await trustAll()
+  }
+  await update('#!/bin/sh\n# next\n')
+  expect(refusal()).toBeUndefined()
+  await update('#!/bin/sh\n# and the one after it\n')
+  expect(refusal()).toContain('Another version of it was trusted')
+  for (const unit of unitsOf(specs).keys()) store().untrust({ ...unit, path })
+  expect(refusal()).toContain('You do not trust it any more')
+})
+
 it('a trusted hook lives in its copy, with a PATH that begins with its programs', async () => {
   const path = plugin('guard')
   await trustAll()

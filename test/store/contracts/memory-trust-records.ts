@@ -35,7 +35,8 @@ export class MemoryTrustRecords implements TrustRecords {
 
   refresh(where: Where, before: TrustRecord, now: TrustRecord): void {
     const record = this.load(where)
-    if (record?.digest === before.digest && record.at === before.at) this.write(where, now)
+    if (record?.digest === before.digest && record.at === before.at)
+      this.write(where, { ...now, ...(record.next && { next: record.next }) })
   }
 
   remove(where: Where): TrustRecord | undefined {

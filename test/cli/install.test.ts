@@ -114,7 +114,7 @@ describe('carabiner install', () => {
     expect(own.stdout).not.toContain('evil')
     expect(own.stdout).toContain('what is in the files')
     const short = await project.onTerminal(['install', '../guard'], { input: 'n\n' })
-    expect(short.stdout).toMatch(/and \d+ lines more: --full shows all/)
+    expect(short.stdout).toMatch(/and \d+ more lines: --full shows all/)
   })
 
   it('asks on a terminal, and takes no for an answer', async () => {

@@ -97,7 +97,7 @@ describe('the first review', () => {
       place.plugin({ ...flood, 'zz.sh': 'echo this one runs\n' }, [hook('./zz.sh')]),
     )
     expect(lines).toContain('  │   │ echo this one runs')
-    expect(lines).toContain('  │ and 495 files more: --full shows all')
+    expect(lines).toContain('  │ and 495 more files: --full shows all')
     expect(lines.join('')).toContain(
       'something that talks to the network. a0.sh:2, a1.sh:2, a10.sh:2 and 497 more',
     )
@@ -108,7 +108,7 @@ describe('the first review', () => {
   it('is bounded in lines, and in what is on one; what is left out is counted', () => {
     const place = project()
     const unit = place.plugin({ 'check.sh': `${'x\n'.repeat(300)}`, 'hooks.json': '{}' })
-    expect(linesOf(place, unit).join('\n')).toMatch(/│ and 2\d\d lines more: --full shows all/)
+    expect(linesOf(place, unit).join('\n')).toMatch(/│ and 2\d\d more lines: --full shows all/)
     expect(linesOf(place, unit).length).toBeLessThanOrEqual(40)
     expect(linesOf(place, unit, true).filter((line) => line === '  │   │ x')).toHaveLength(300)
     place.write('plugins/guard/check.sh', 'y'.repeat(5000), 0o755)
@@ -161,7 +161,7 @@ describe('P7: a review fits a screen', () => {
       .map((line) => line.trim())
     expect(titles.slice(0, 3)).toEqual(['runs', 'not checked', 'look closely'])
     expect(lines.filter((line) => line.includes('subprocess: '))).toHaveLength(1)
-    expect(lines.join('\n')).toMatch(/and \d+ files that run more: --full shows all/)
+    expect(lines.join('\n')).toMatch(/and \d+ more files that run: --full shows all/)
     expect(linesOf(place, unit, true).length).toBeGreaterThan(runs(10_000))
   })
 })
@@ -276,7 +276,7 @@ describe('decoys do not push away what matters', () => {
     expect(lines).toContain(`  │   │ ${END}`)
     expect(lines).toContain('  │   │ echo and this')
     expect(lines.length).toBeLessThanOrEqual(60)
-    expect(lines.join('\n')).toMatch(/and \d+ lines more: --full shows all/)
+    expect(lines.join('\n')).toMatch(/and \d+ more lines: --full shows all/)
   })
 
   it('changes of other files come after those of what runs, which have their remarks', () => {
@@ -291,7 +291,7 @@ describe('decoys do not push away what matters', () => {
       const inOrder = changes.filter((line) => !line.includes(why))
       expect(inOrder.find((line) => /check\.sh|\.md/.test(line))).toContain('check.sh')
       expect(lines).toContain('  │   │ +exit 0')
-      expect(lines.join('\n')).toMatch(/│ and 5\d changes more: --full shows all/)
+      expect(lines.join('\n')).toMatch(/│ and 5\d more changes: --full shows all/)
       expect(lines.join('\n')).toContain('pipe-to-shell: It runs what it downloads. check.sh:502')
       expect(lines.at(-1)).toContain('61 changes; look closely at pipe-to-shell')
       expect(lines.length).toBeLessThanOrEqual(80)

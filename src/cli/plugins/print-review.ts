@@ -349,10 +349,9 @@ function fileRows(
   ]
 }
 
-function moreOf(count: number, noun: string, nouns?: string): readonly Row[] {
+function moreOf(count: number, noun: string, nouns = `${noun}s`): readonly Row[] {
   if (count <= 0) return []
-  const what = nouns !== undefined && count > 1 ? `${count} ${nouns}` : counted(count, noun)
-  return [{ text: `and ${what} more: --full shows all` }]
+  return [{ text: `and ${count} more ${count === 1 ? noun : nouns}: --full shows all` }]
 }
 
 function sizeOf({ size, link }: ReviewedFile): string {

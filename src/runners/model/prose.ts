@@ -1,5 +1,7 @@
 // A yes or a no in plain words: a leading no always counts, a yes only if nothing beside it could take it back.
 
+import { meaningOfWord } from '../../systems/closing.js'
+
 /** A clear yes or no; the words after a no are its reason. */
 export type Words = { readonly ok: true } | { readonly ok: false; readonly reason: string }
 
@@ -15,18 +17,18 @@ export function inWords(said: string): Words | undefined {
 /** The whole reply, but for quotes, emphasis and a full stop. */
 const WORD = /^["'`*_]{0,4}([a-z]{2,10})["'`*_]{0,4}[.!]?["'`*_]{0,4}$/i
 const YES: ReadonlySet<string> = new Set(['yes', 'ok', 'okay', 'allow', 'allowed', 'approve', 'approved'])
-const REFUSALS =
-  'deny|denied|block|blocked|reject|rejected|refuse|refused|disallow|disallowed|forbidden|unsafe'
-const NO: ReadonlySet<string> = new Set(['no', 'nope', 'false', ...REFUSALS.split('|')])
 
 function inAWord(said: string): boolean | undefined {
   const word = WORD.exec(said)?.[1]?.toLowerCase() ?? ''
   if (YES.has(word)) return true
-  return NO.has(word) ? false : undefined
+  return meaningOfWord(word) === 'deny' ? false : undefined
 }
 
 // ---- more words -----------------------------------------------------------------------------------------------
 
+/** A sentence that begins with another word of refusal may be about something else: "cancel buttons are fine". */
+const REFUSALS =
+  'deny|denied|block|blocked|reject|rejected|refuse|refused|disallow|disallowed|forbidden|unsafe'
 const OPENING = `^["'\`*_#>\\s]*(?:(?:answer|decision|verdict|result)["'\`*_\\s]*[:=]["'\`*_\\s]*)?`
 const LEADING_REFUSAL = new RegExp(
   `${OPENING}(?:${REFUSALS}|not\\s+(?:ok|okay|allowed|approved|safe))(?![\\p{L}\\p{N}_]|['’-][\\p{L}\\p{N}])`,

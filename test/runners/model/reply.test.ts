@@ -53,9 +53,12 @@ describe('a no', () => {
     expect(notes).toEqual([])
   })
 
-  it.each(['no', 'No.', 'DENY', '`block`', 'false'])('in a word: %j', (text) => {
-    expect(read(text)).toEqual({ ok: false, impossible: false })
-  })
+  it.each(['no', 'No.', 'DENY', '`block`', 'false', 'Declined.', 'veto', 'Forbid', 'unapproved'])(
+    'in a word: %j',
+    (text) => {
+      expect(read(text)).toEqual({ ok: false, impossible: false })
+    },
+  )
 
   it.each([
     ['No. It deletes the database.', 'It deletes the database.'],

@@ -3,7 +3,7 @@
 import { nearest, shown } from '../core/base/text.js'
 import { FORMER_TOOL_NAMES } from '../core/events/catalogue.js'
 import { type EventKind, resolveEvent } from '../core/events/events.js'
-import { compileMatcher, type Matcher } from '../core/hooks/matcher.js'
+import { compileMatcher, isExactList, isServerName, type Matcher, toolOfRule } from '../core/hooks/matcher.js'
 
 /** Claude Code's tools. Other agents' tools are matched under these names. */
 export const KNOWN_TOOLS: readonly string[] = [
@@ -31,14 +31,13 @@ export interface Slips {
 }
 
 const NO_SLIPS: Slips = { slips: [], takesNone: false }
-const EXACT = /^[A-Za-z0-9_\- ,|]+$/
 
 /** Checks a list name by name, and a pattern as a whole. An unknown tool may be the embedder's own. */
 export function slipsOf(matcher: Matcher, kind: EventKind): Slips {
   const known = kind.matcher === 'tool_name' ? KNOWN_TOOLS : kind.matcherValues
   if (kind.matcher === null || !known) return NO_SLIPS
   const { pattern } = matcher
-  if (!EXACT.test(pattern)) {
+  if (!isExactList(pattern)) {
     if (/mcp/i.test(pattern) || known.some((value) => matcher.test(value))) return NO_SLIPS
     const other = known.find((value) => matcher.test(value.toLowerCase()))
     const found = other === undefined ? nothing(pattern, known, kind) : otherCase(pattern, other, kind)
@@ -79,7 +78,7 @@ interface Listening {
 }
 
 function slip(name: string, wanted: string, kind: EventKind): Pick<Slip, 'text' | 'isCertain'> {
-  if (isServer(name)) {
+  if (isServerName(name)) {
     const text = `the matcher ${shown(name)} is taken as a whole name, and tools of that server are called ${name}__…`
     return { text, isCertain: true }
   }
@@ -92,13 +91,9 @@ function slip(name: string, wanted: string, kind: EventKind): Pick<Slip, 'text' 
   return { text, isCertain: false }
 }
 
-function isServer(name: string): boolean {
-  return /^mcp__[^_]+(?:_[^_]+)*$/.test(name)
-}
-
 /** The most likely meaning of an unknown name. */
 function meantBy(name: string, known: readonly string[]): string | undefined {
-  if (isServer(name)) return `${name}__.*`
+  if (isServerName(name)) return `${name}__.*`
   return name.startsWith('mcp__') ? undefined : nearest(name, known)
 }
 
@@ -126,6 +121,6 @@ function otherCase(pattern: string, meant: string, { matcher }: EventKind): Slip
 
 /** The fix for a rule such as `Bash(git *)` in place of a tool's name. */
 export function asRule(pattern: string): string | undefined {
-  const [, tool] = /^(\w+)\(.+\)$/s.exec(pattern) ?? []
+  const tool = toolOfRule(pattern)
   return tool === undefined ? undefined : `Write "matcher": "${tool}", and on the hook "if": "${pattern}".`
 }

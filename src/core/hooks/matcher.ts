@@ -226,3 +226,20 @@ function repetitions(quantifier: string): number {
   if (least !== undefined && !comma) return 1
   return most ? Number(most) - Number(least) + 1 : Infinity
 }
+
+// ---- what people write in place of a tool ----------------------------------------------------------------------
+
+/** Whether a matcher is a list of names, and not a pattern. */
+export function isExactList(pattern: string): boolean {
+  return EXACT.test(pattern)
+}
+
+/** `mcp__git`: a server of tools in place of a tool. */
+export function isServerName(name: string): boolean {
+  return /^mcp__(?:[A-Za-z0-9-]|_(?!_|$))+$/.test(name)
+}
+
+/** `Bash` of `Bash(git *)`: a rule in place of a tool. */
+export function toolOfRule(pattern: string): string | undefined {
+  return /^(\w+)\(.+\)$/s.exec(pattern)?.[1]
+}

@@ -8,6 +8,7 @@ import { type EventKind, matcherValue } from '../events/events.js'
 import { isGate } from '../hooks/gate.js'
 import type { Hook } from '../hooks/hook.js'
 import { type Listeners, matches } from '../hooks/hook-set.js'
+import { isServerName, toolOfRule } from '../hooks/matcher.js'
 import type { Trace } from '../hooks/outcome.js'
 import { idleSkip } from '../run/plan.js'
 import { hasGoneOn, type Ran } from '../run/trace.js'
@@ -119,7 +120,7 @@ function meaningOf(pattern: string): Meaning {
   const known = meanings.get(pattern)
   if (known) return known
   if (meanings.size >= MOST_MEANINGS) meanings.clear()
-  const tool = /^(\w+)\(.+\)$/s.exec(pattern)?.[1]
+  const tool = toolOfRule(pattern)
   const names = pattern.split(/[|,]/).map((name) => name.trim())
   const meaning = { tool, names: names.filter((name) => name !== '') }
   meanings.set(pattern, meaning)
@@ -127,7 +128,7 @@ function meaningOf(pattern: string): Meaning {
 }
 
 function isServerOf(name: string, value: string): boolean {
-  return /^mcp__(?:[A-Za-z0-9-]|_(?!_))+$/.test(name) && value.startsWith(`${name}__`)
+  return isServerName(name) && value.startsWith(`${name}__`)
 }
 
 function lettersOf(word: string): string {

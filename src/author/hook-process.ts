@@ -69,10 +69,14 @@ function tryWrite(fd: number, text: string): string | undefined {
       const { code } = error as NodeJS.ErrnoException
       if (code === 'EPIPE') return undefined
       if (code !== 'EAGAIN' || retries-- === 0) return code ?? 'write failed'
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS)
+      sleep(RETRY_MS)
     }
   }
   return undefined
+}
+
+function sleep(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
 // ---- standard input -------------------------------------------------------------------------------------------
@@ -228,7 +232,7 @@ function readPipe(pipe: number, input: Input, seconds: number): void {
         checkWhole(input, seconds)
         return
       }
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
+      sleep(PAUSE_MS)
     }
   }
 }
@@ -280,7 +284,7 @@ function socketHandle(): SocketHandle | undefined {
     const handle = new Pipe(kinds.SOCKET)
     return handle.open(STDIN) ? undefined : handle
   } catch {
-    return undefined
+    return undefined // read it as a stream
   }
 }
 

@@ -77,7 +77,7 @@ export function guardsPaths({ selfProtection, protect }: PackSettings): boolean 
 
 const FILE = join('.amplifier', 'pack.json')
 
-export function settingsFile(folder: string): string {
+function settingsFile(folder: string): string {
   return join(folder, FILE)
 }
 

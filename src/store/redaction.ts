@@ -6,7 +6,7 @@ import { plainText } from '../core/base/text.js'
 import { secretsAt, strengthOf } from './secret-forms.js'
 
 /** Stands for what was left out. */
-export const CUT = '…'
+const CUT = '…'
 /** Only so much of a text is looked at, and only what was looked at is written. */
 const LOOKED_AT = 60_000
 /** Cut off with it: a secret that begins before the end of what is written was seen as a whole. */

@@ -399,7 +399,7 @@ export class TrustStore {
     this.#writing(() => makeBin(binPath(this.#copies, record), record))
   }
 
-  /** Never throws. If a record cannot be read, nothing is removed: it might be in use. */
+  /** Never throws: a leftover copy does no harm. If a record cannot be read, nothing is removed: it might be in use. */
   #removeUnused(old: TrustRecord): void {
     try {
       const others = this.records()

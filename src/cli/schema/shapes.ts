@@ -13,7 +13,7 @@ export const TEXTS = { type: 'array', items: TEXT } as const
 export const TEXT_MAP = { type: 'object', additionalProperties: TEXT } as const
 export const OBJECT = { type: 'object' } as const
 export const SECONDS = { type: 'number', exclusiveMinimum: 0 } as const
-export const COUNT = { type: 'integer', minimum: 0 } as const
+const COUNT = { type: 'integer', minimum: 0 } as const
 export const URL_TEXT = { type: 'string', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://.' } as const
 
 export function orNull(schema: Schema): Schema {

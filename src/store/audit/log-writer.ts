@@ -241,6 +241,7 @@ function statsOf(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false })
 }
 
+/** The error that led here is the one to report. */
 function quietly(work: () => void): void {
   try {
     work()

@@ -120,7 +120,10 @@ export class ProjectIndex {
     return true
   }
 
-  /** The record is there. Never makes the entry: another process may have removed it with its record. */
+  /**
+   * The record is there. Never makes the entry: another process may have removed it with its record. An entry that
+   * cannot be written expects nothing.
+   */
   #confirm([name, projectDir, path]: Entry): void {
     if (this.expected(name, projectDir) === path) return
     try {
@@ -134,6 +137,7 @@ export class ProjectIndex {
     } catch {}
   }
 
+  /** Without this note the index is made again. */
   #note(now: string): void {
     try {
       if (namesIn(this.#records).length === 0) {

@@ -18,7 +18,7 @@ export const RESULT_FIELDS = {
 export type ToolResult = Fields<typeof RESULT_FIELDS>
 
 /** Whether it has the protocol's shape already. */
-export function isToolResult(value: Json | undefined): value is Data {
+function isToolResult(value: Json | undefined): value is Data {
   return isObject(value) && typeof value.for_llm === 'string'
 }
 

@@ -3,7 +3,7 @@
 import { lstatSync, statSync } from 'node:fs'
 import { quoted } from '../core/base/text.js'
 import { isSame, parseStamp, type Stamp } from '../files/stamp.js'
-import { isRealFolder, isSameFile } from './copies.js'
+import { isRealFolder, isSameFile, removeAdded } from './copies.js'
 import { pathAt, readFile, typeAt } from './file-reading.js'
 import { MOST_BYTES, readFolder } from './folder-reading.js'
 import { loadProblem } from './implicit-loads.js'
@@ -194,8 +194,12 @@ export class CopiedUnit {
     return this.#watch.isUntouched()
   }
 
-  /** Reads files whose stamps differ. Returns the stamps of now, or a sentence about the first difference. */
+  /**
+   * Removes what a hook wrote beside its own files. Reads files whose stamps differ. Returns the stamps of now, or a
+   * sentence about the first difference.
+   */
   compare(): NonNullable<TrustRecord['copied']> | string {
+    removeAdded(this.path, this.#record.files)
     const now = compare(this.#record)
     if ('why' in now) return now.why
     return { files: now.record.files.map(({ stamp }) => stamp), folders: now.record.folders }

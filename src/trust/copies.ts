@@ -26,7 +26,7 @@ import { placeWhole } from '../files/plain-file.js'
 import type { Place } from '../runners/hook-spec.js'
 import { inQuotes } from '../shell/shell-quoted.js'
 import { readFile } from './file-reading.js'
-import { readFolder } from './folder-reading.js'
+import { LEFT_OUT, readFolder } from './folder-reading.js'
 import { type CopyKey, isExecutable, type Standing, type TrustedFile, type TrustRecord } from './unit.js'
 
 const MOST_TRIES = 8
@@ -175,6 +175,27 @@ function moveAway(path: string): void {
     throw error
   }
   removeTree(gone)
+}
+
+/**
+ * Root can write to a read-only copy, so a hook that root runs leaves files there. Never throws: what stays is found by
+ * the comparison.
+ */
+export function removeAdded(copy: string, files: readonly TrustedFile[]): void {
+  const known = new Set<string>()
+  for (const { path } of files)
+    for (let at = path; !known.has(at) && at !== '.'; at = dirname(at)) known.add(at)
+  const clear = (folder: string) => {
+    for (const entry of readdirSync(join(copy, folder), { withFileTypes: true })) {
+      const path = join(folder, entry.name)
+      if (LEFT_OUT.has(entry.name)) continue
+      if (!known.has(path)) removeTree(join(copy, path))
+      else if (entry.isDirectory()) clear(path)
+    }
+  }
+  try {
+    if (isRealFolder(copy)) clear('')
+  } catch {}
 }
 
 /** Only root can remove files from a read-only folder. */

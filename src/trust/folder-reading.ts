@@ -31,7 +31,7 @@ const MOST_PROBLEMS = 20
  * Neither hashed nor copied: they are not part of a plugin, and change by themselves. Python's compiled files could run
  * in place of the reviewed ones, so the copy has none.
  */
-const LEFT_OUT: ReadonlySet<string> = new Set(['.git', '.DS_Store', '__pycache__'])
+export const LEFT_OUT: ReadonlySet<string> = new Set(['.git', '.DS_Store', '__pycache__'])
 
 interface FolderReading {
   /** Sorted by path. Empty folders do not count, as in git. */

@@ -16,7 +16,8 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { moment, stampOf } from '../../src/files/stamp.js'
 import { CopiedUnit, Watch } from '../../src/trust/changes.js'
-import { hook, later, type Project, project, removeAll, trusted } from './hostile-project.js'
+import type { TrustRecord } from '../../src/trust/unit.js'
+import { filesBelow, hook, later, type Project, project, removeAll, trusted } from './hostile-project.js'
 
 const OLD = 1_000_000_000
 
@@ -200,10 +201,6 @@ describe('a folder', () => {
 describe('the copy', () => {
   const attacks: Readonly<Record<string, readonly [(copy: string) => void, string]>> = {
     'a changed file': [(c) => writeFileSync(`${c}/check.sh`, 'evil'), '"check.sh" was changed'],
-    'an added file': [
-      (c) => writeFileSync(`${c}/lib/sitecustomize.py`, ''),
-      '"lib/sitecustomize.py" was added',
-    ],
     'a removed file': [(c) => unlinkSync(`${c}/lib/data.txt`), '"lib/data.txt" was removed'],
     'a link in place of a file': [
       (c) => {
@@ -233,6 +230,26 @@ describe('the copy', () => {
       trusted(place.store, unit)
       expect(place.store.standingOf(unit).state).toBe('trusted')
     }
+  })
+
+  it('loses what a hook wrote into it as root, and runs on', () => {
+    const place = project()
+    const unit = place.plugin()
+    trusted(place.store, unit)
+    later(() => place.store.standingOf(unit))
+    const copy = copyOf(place)
+    const before = filesBelow(copy)
+    for (const path of [copy, `${copy}/lib`]) chmodSync(path, 0o755)
+    writeFileSync(`${copy}/state.json`, '{}')
+    writeFileSync(`${copy}/lib/sitecustomize.py`, '')
+    symlinkSync(place.dir, `${copy}/lib/project`)
+    mkdirSync(`${copy}/cache/deep`, { recursive: true })
+    writeFileSync(`${copy}/cache/deep/x`, '')
+    chmodSync(`${copy}/cache`, 0o555)
+    expect(place.store.keptOf(place.store.records()[0] as TrustRecord)).toEqual({ copy })
+    expect(filesBelow(copy)).toEqual(before)
+    expect(filesBelow(place.dir)).toContain('plugins/guard/check.sh')
+    expect(place.newStore().standingOf(unit).state).toBe('trusted')
   })
 
   it('that is a link to another folder is none', () => {

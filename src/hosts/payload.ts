@@ -1,6 +1,14 @@
 // Reads a payload from any host: its sender, its event, and its fields under canonical names.
 
-import { breakOf, type Data, isObject, type Json, type JsonBreak, shapeOf } from '../core/base/json.js'
+import {
+  breakOf,
+  type Data,
+  isObject,
+  type Json,
+  type JsonBreak,
+  sameJson,
+  shapeOf,
+} from '../core/base/json.js'
 import { visibleName } from '../core/base/text.js'
 import { canonicalEvent, type EventName, fold, resolveEvent } from '../core/events/events.js'
 import type { HostEvent } from './host.js'
@@ -89,6 +97,7 @@ export function canonicalPayload(payload: Data, named?: string): Data {
   const isForeign = Object.keys(payload).some((key) => ALL_NAMES.has(key) && !CANONICAL.has(key))
   if (!isForeign && sentAs === given && Object.keys(own).length === 0) return payload
   const called = typeof sentAs === 'string' ? sentAs : named
+  refuseTwoNames(payload, own)
   const fields = fieldsOf(payload, (called && canonicalEvent(called)) || 'Unknown', own)
   if (sentAs === undefined) return fields
   return {
@@ -104,6 +113,28 @@ function ofPicoClaw({ tool, arguments: input, meta }: Data): Data {
   const ids = { session_id: SessionKey, agent_id: AgentID, turn_id: TurnID }
   const given = Object.entries(ids).filter(([, id]) => typeof id === 'string' && id !== '')
   return { ...(Object.fromEntries(given) as Data), tool_name: tool, tool_input: input as Data }
+}
+
+/** Hooks would judge the call under one of its names, and the tool might get the other. */
+export function refuseTwoNames(payload: Data, own: Data = {}): void {
+  const given: Readonly<Record<string, readonly (Json | undefined)[]>> = {
+    hook_event_name: [payload.hook_event_name, payload.hookEventName],
+    tool_name: [own.tool_name, ...NAMES.tool_name.map((name) => payload[name])],
+    tool_input: [own.tool_input, ...TOOL_INPUT_NAMES.map((name) => payload[name])],
+  }
+  for (const [field, values] of Object.entries(given)) {
+    const there = values.filter((value) => value !== undefined && value !== null && value !== '')
+    if (there.length < 2) continue
+    const [first, ...rest] = there.map((value) => readAs(field, value as Json))
+    if (rest.every((value) => sameJson(value, first))) continue
+    const problem = `${field} stands there under two names, with two values: hooks would judge one, and the tool might get the other`
+    throw new InvalidHookInput(problem, { field })
+  }
+}
+
+function readAs(field: string, value: Json): Json | undefined {
+  if (field === 'tool_input') return inputOf(value, 'PreToolUse')
+  return field === 'hook_event_name' && typeof value === 'string' ? resolveEvent(value).name : value
 }
 
 // ---- the event ------------------------------------------------------------------------------------------------

@@ -250,6 +250,14 @@ describe('what cannot be evaluated', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('one object has the key tool_name twice')])
   })
 
+  it.each([
+    { ...CALL, toolName: 'Read' },
+    { ...CALL, hook_event_name: 'PostToolUse', hookEventName: 'PreToolUse' },
+  ])('denies a call that has two values under two names', async (sent) => {
+    const { code, stderr } = await fireAs('claude-code', [], sent)
+    expect([code, stderr]).toEqual([2, expect.stringContaining('stands there under two names')])
+  })
+
   it('is told without a word of what was sent', async () => {
     const { code, stdout, stderr } = await fireAs('claude-code', ['PreToolUse'], '{"hunter2": hunter2}')
     expect([code, stderr]).toEqual([2, expect.stringContaining('it is not JSON at character 13')])

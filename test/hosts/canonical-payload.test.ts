@@ -53,3 +53,23 @@ describe('S7: a payload of', () => {
     expect(() => canonicalPayload({ hookEventName: 7 })).toThrow('must be the name of an event')
   })
 })
+
+describe('one field under two names', () => {
+  const PRE = { hook_event_name: 'PreToolUse', ...CALL }
+  const refused: readonly (readonly [string, Data])[] = [
+    ['tool_name', { ...PRE, toolName: 'Read' }],
+    ['tool_name', { ...PRE, tool: 'Read', arguments: CALL.tool_input }],
+    ['tool_input', { ...PRE, tool: 'Bash', arguments: {} }],
+    ['tool_input', { ...PRE, toolInput: { command: 'other' } }],
+    ['tool_input', { ...PRE, toolArgs: '{"command":"other"}' }],
+    ['hook_event_name', { ...PRE, hook_event_name: 'PostToolUse', hookEventName: 'PreToolUse' }],
+  ]
+  it.each(refused)('is refused with two values: %s', (field, sent) => {
+    expect(() => canonicalPayload(sent)).toThrow(`${field} stands there under two names`)
+  })
+
+  it('is one field with one value', () => {
+    const sent = { ...PRE, hookEventName: 'pre_tool_use', toolName: 'Bash', toolArgs: '{"command":"ls"}' }
+    expect(canonicalPayload({ ...sent, tool: 'Bash', arguments: CALL.tool_input })).toMatchObject(PRE)
+  })
+})

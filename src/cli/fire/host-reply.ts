@@ -10,7 +10,7 @@ import { OUR_PROJECT_VARIABLE } from '../../files/project-env.js'
 import { answerOf, verdictOfOutcome } from '../../hosts/answer.js'
 import type { HostEvent, HostVerdict } from '../../hosts/host.js'
 import { claudeToolNames, HOST_NAMES, hostNamed, type KnownHost } from '../../hosts/hosts.js'
-import { type Envelope, eventOf, isAboutTool, readEnvelope } from '../../hosts/payload.js'
+import { type Envelope, eventOf, isAboutTool, readEnvelope, refuseTwoNames } from '../../hosts/payload.js'
 import { projectDirOf, startsOf } from '../../pack/project.js'
 import { BYPASSED } from '../bypass.js'
 import type { Output } from '../output.js'
@@ -73,8 +73,18 @@ export class HostReply {
     this.#event = { name, sentAs, data: {} }
     if (named !== undefined && this.#asked(named).name !== name) this.#disagree(named, sentAs, payload)
     if (asked.known === undefined) this.#checkSpelling(name, payload)
+    this.#checkNames(name, payload)
     this.#event = eventOf(payload as Data, asked)
     return this.#event
+  }
+
+  #checkNames(name: string, payload: Payload): void {
+    try {
+      refuseTwoNames(payload as Data)
+    } catch (error) {
+      this.#doubt(name, payload)
+      throw error
+    }
   }
 
   #disagree(named: string, sentAs: string, payload: Payload): never {

@@ -135,7 +135,7 @@ function statusProblem({ status, headers, body }: Reply, url: URL): HookError | 
 function withoutAsync(body: string): string {
   if (!isAsyncLine(body)) return body
   const { async: _, asyncTimeout: __, ...rest } = JSON.parse(body.trim()) as Record<string, unknown>
-  return JSON.stringify(rest)
+  return Object.keys(rest).length > 0 ? JSON.stringify(rest) : body
 }
 
 /** As if a program had printed it. */

@@ -125,9 +125,17 @@ function succeeded(one: Case, stdout: Stdout): HookResult {
 function printed(one: Case, stdout: Stdout): HookResult {
   if (stdout.kind === 'answer') return settle(one, stdout.answer)
   if (stdout.kind === 'broken') throw invalid(one.event, stdout.problem)
+  if (stdout.kind === 'async' && isGate(one)) throw invalid(one.event, ASYNC)
   if (stdout.kind !== 'text') return proceed()
   return one.honoured.plainContext ? inject(stdout.text) : proceed()
 }
+
+/** A gate that has ended has judged, or never will. */
+function isGate({ event, asker }: Case): boolean {
+  return !asker.late && resolveEvent(event.name || 'Unknown').deny === 'block'
+}
+
+const ASYNC = 'it answered "async": true and ended, so that nobody knows its verdict'
 
 /** Exit code 2 on an event that it does not block: the answer counts, except for an allow, which the code contradicts. */
 function ignoredBlock(one: Case, stdout: Stdout): HookResult {

@@ -218,8 +218,9 @@ describe('an answer', () => {
     expect(await station.ask(await station.says(body))).toMatchObject({ action: 'deny', reason: 'no' })
   })
 
-  test('that it will come later is not awaited, and is reported', async () => {
-    expect(await station.ask(await station.says('{"async": true}'))).toMatchObject({ action: 'continue' })
+  test('that it will come later is not awaited, and is a failure of a gate', async () => {
+    const asked = station.ask(await station.says('{"async": true}'))
+    await expect(asked).rejects.toMatchObject({ code: 'ANSWER_INVALID' })
     expect(station.notes).toMatchObject([{ code: 'async-verdict-ignored' }])
   })
 

@@ -639,12 +639,17 @@ describe('verdicts', () => {
   })
 
   it('async true: nothing else in the answer counts that does not close, which is said', () => {
-    expect(read(BASH, { stdout: { async: true, asyncTimeout: 5 } })).toMatchObject({
+    expect(read('PostToolUse', { stdout: { async: true, asyncTimeout: 5 } })).toMatchObject({
       result: { action: 'continue' },
       notes: [],
     })
-    const { result, codes } = read(BASH, { stdout: { async: true, systemMessage: 'hi' } })
+    const { result, codes } = read('PostToolUse', { stdout: { async: true, systemMessage: 'hi' } })
     expect([result, codes]).toEqual([{ action: 'continue' }, ['async-verdict-ignored']])
+    for (const stdout of ['{\n  "async": true\n}', '\n{"async": true}', { async: true, systemMessage: 'hi' }])
+      expect(read(BASH, { stdout }).error).toMatchObject({
+        code: 'ANSWER_INVALID',
+        message: expect.stringContaining('nobody knows'),
+      })
     expect(read(BASH, { stdout: { async: 'true', ...BLOCK } }).result?.action).toBe('deny')
   })
 

@@ -4,7 +4,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { HookError, isHookError, textOf } from '../../core/base/errors.js'
 import { type Data, frozenCopy, isObject, type Json, sameJson } from '../../core/base/json.js'
 import { byteLength } from '../../core/base/text.js'
-import { endsChain } from '../../core/events/actions.js'
+import { endsChain, rankOf, type Verdict } from '../../core/events/actions.js'
 import type { HookResult } from '../../core/events/result.js'
 import type { HookContext, HookEvent } from '../../core/hooks/hook.js'
 import { boundedText } from '../../rpc/problem.js'
@@ -43,16 +43,13 @@ export function readToolResult(
   }
   const answers = answersIn(texts, result.structuredContent)
   const read = answers.map((text) => attempt(() => decoded(one, text, result.isError === true)))
-  // A deny counts wherever it stands, even if other parts are wrong.
-  const denied = denyAmong(read)
-  if (denied) {
-    if (answers.length > 1) ignored(one, 'it answered more than once; the answer that denies counts')
-    return denied
-  }
-  const embedded = denyAmong(embeddedAnswers(result, one))
-  if (embedded) {
-    ignored(one, 'the deny in the text of its resource counts all the same')
-    return embedded
+  // What closes counts wherever it stands, even if other parts are wrong.
+  const closed = closingAmongAll([...read, ...embeddedAnswers(result, one)])
+  if (closed) {
+    if (answers.length > 1) ignored(one, `it answered more than once; its ${closed.action} counts`)
+    else if (!read.some((outcome) => 'result' in outcome && outcome.result === closed))
+      ignored(one, `the ${closed.action} in the text of its resource counts all the same`)
+    return closed
   }
   if (result.isError) throw toolError(asker, texts.join('\n'))
   const failed = read.find((outcome) => 'error' in outcome)
@@ -93,7 +90,7 @@ function isNoText({ type }: CallToolResult['content'][number]): boolean {
   return type !== 'text'
 }
 
-/** Texts of resources are documents, not answers. Only a deny in one counts; nothing else in them is reported. */
+/** Texts of resources are documents, not answers. Only what closes in one counts; nothing else in them is reported. */
 function embeddedAnswers({ content, isError }: CallToolResult, { event, asker }: Case): readonly Outcome[] {
   const silent: Case = { event, asker, note: () => {} }
   return content.flatMap((item) => {
@@ -156,7 +153,7 @@ function attempt(read: () => HookResult): Outcome {
   }
 }
 
-/** A tool's error is like exit code 1: an answer beside it counts only if it denies. */
+/** A tool's error is like exit code 1: an answer beside it counts only if it closes. */
 function decoded({ event, asker, note }: Case, stdout: string, isError: boolean): HookResult {
   if (!isError && isAsyncLine(stdout)) {
     throw new HookError('ANSWER_INVALID', 'it answered "async": true, but a tool that has answered is done', {
@@ -176,10 +173,13 @@ function decoded({ event, asker, note }: Case, stdout: string, isError: boolean)
   }
 }
 
-function denyAmong(read: readonly Outcome[]): HookResult | undefined {
-  return read
+/** The highest, the first among equals. */
+function closingAmongAll(read: readonly Outcome[]): HookResult | undefined {
+  const [highest] = read
     .flatMap((outcome) => ('result' in outcome ? [outcome.result] : []))
-    .find(({ action }) => endsChain(action))
+    .filter(({ action }) => endsChain(action) || action === 'ask_user')
+    .sort((a, b) => rankOf(b.action as Verdict) - rankOf(a.action as Verdict))
+  return highest
 }
 
 function toolError({ tool }: ToolAsker, text: string): HookError {
@@ -201,7 +201,7 @@ function unreadable({ tool }: ToolAsker): HookError {
 }
 
 function twice({ tool }: ToolAsker, count: number): HookError {
-  const text = `the tool ${JSON.stringify(tool)} gave ${count} different answers, none of which denies`
+  const text = `the tool ${JSON.stringify(tool)} gave ${count} different answers, none of which closes`
   return new HookError('ANSWER_INVALID', text, { hint: 'Let the tool answer with one JSON object.' })
 }
 

@@ -11,6 +11,8 @@ beforeAll(() => {
 })
 afterAll(() => lobby.close())
 
+const ASK =
+  '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"sure?"}}'
 const DENY = '{"decision":"block","reason":"no"}'
 const ALLOW = '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}'
 
@@ -97,6 +99,15 @@ describe('an answer in parts', () => {
     const { answer, notes } = lobby.answering(texts(ALLOW, DENY, '{broken}'))
     expect(await answer).toMatchObject({ action: 'deny', reason: 'no' })
     expect(notes).toContainEqual(expect.objectContaining({ code: 'content-ignored' }))
+  })
+
+  it.each([
+    ['beside one that allows', texts(ALLOW, ASK)],
+    ['beside data that allows', { ...texts(ASK), structuredContent: JSON.parse(ALLOW) }],
+    ['beside an error', { ...texts(ASK), isError: true }],
+    ['in a resource', { content: [{ type: 'resource', resource: { uri: 'file:///a', text: ASK } }] }],
+  ])('that asks is asked: %s', async (_, result) => {
+    expect(await lobby.answering(result).answer).toMatchObject({ action: 'ask_user', reason: 'sure?' })
   })
 
   it('that is two is none', async () => {

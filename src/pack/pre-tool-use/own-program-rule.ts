@@ -8,6 +8,7 @@ import { asked, denied, type Finding } from './finding.js'
 import { runsElsewhere } from './inner-calls.js'
 import type { Places } from './places.js'
 import type { Call, Script } from './shell-script.js'
+import { LEFT_TO_USER, STARTED, UNGUARDING } from './start-files.js'
 import type { Word } from './word.js'
 
 /** These only tell something, or run hooks. */
@@ -167,9 +168,13 @@ function ofAgents({ name, args }: Call): Finding[] {
   ]
 }
 
-/** The switch that leaves all hooks out: for what is started, in a file that is read at every start, or told to another program. */
+/** The switch that leaves all hooks out, and its like: for what is started, in a file that is read at every start, or told to another program. */
 export function switchedOffFindings({ text, assignments, outputs, calls }: Script): Finding[] {
-  if (!text.includes('CARABINER_OFF')) return []
+  const [name] = UNGUARDING.exec(text) ?? []
+  if (name === undefined) return []
+  const isOff = text.includes('CARABINER_OFF')
+  const isForAgent =
+    assignments.some((one) => UNGUARDING.test(one)) && calls.some((call) => AGENTS.test(call.name))
   const isSet = assignments.some((one) => /^CARABINER_OFF=./.test(one)) && calls.length > 0
   const isKept = outputs.some(({ words }) => words.some((word) => STARTED.test(word.text)))
   const isTold = calls.some(
@@ -182,7 +187,8 @@ export function switchedOffFindings({ text, assignments, outputs, calls }: Scrip
     (call) =>
       call.name !== 'git' && !isReader(call.name) && call.args.some((word) => STARTED.test(word.text)),
   )
-  if (!isSet && !isKept && !isTold && !isEdited) return []
+  if (!isSet && !isKept && !isTold && !isEdited && !isForAgent) return []
+  if (!isOff) return [asked('self-protection', `\`${name}\` ${LEFT_TO_USER}`)]
   return [asked('self-protection', '`CARABINER_OFF` switches the guard off. Let the user decide about that.')]
 }
 
@@ -198,6 +204,3 @@ export function hiddenAgentFindings({ text, assignments, calls }: Script, places
   if (!isEmptied && !isUnset) return []
   return calls.some((call) => wordsBehind(call, places)) ? [kept('hides that an agent gives it')] : []
 }
-
-/** What shells and other programs read when they start. */
-const STARTED = /(?:^|\/)\.[\w.-]*(?:rc|profile|login|env|zshenv)$|(?:^|\/)(?:environment|profile)$/

@@ -10,6 +10,7 @@ import { guardsPaths } from '../settings.js'
 import { asked, denied, type Finding, worstOf } from './finding.js'
 import { Places } from './places.js'
 import { skillFindings } from './skill-redirect.js'
+import { LEFT_TO_USER, STARTED, UNGUARDING } from './start-files.js'
 import { type ToolCall, toolCall } from './tool-call.js'
 
 const HINT = 'Whoever owns this machine can change the rules in ~/.amplifier/pack.json.'
@@ -85,7 +86,10 @@ async function findingsOf(input: Input, context: PackContext): Promise<readonly 
     case 'shell':
       return commandFindings(call, cwd, context, places)
     case 'files':
-      return fileFindings(input.toolName, call, cwd, context, places)
+      return [
+        ...fileFindings(input.toolName, call, cwd, context, places),
+        ...startFindings(input, call, context),
+      ]
     case 'unclear': {
       const matters = guardsPaths(settings) || (call.missing !== 'path' && settings.bash.denyList)
       return matters
@@ -135,6 +139,20 @@ function formsOf(text: string): readonly string[] {
     String.fromCharCode(Number.parseInt(code, 16)),
   )
   return [...new Set([text, bare, decoded].flatMap((form) => [form, form.replaceAll('\\', '/')]))]
+}
+
+/** A file that is read at every start gets a variable that takes the guard away. */
+function startFindings(
+  { toolName, toolInput }: Input,
+  { paths }: Extract<ToolCall, { kind: 'files' }>,
+  { settings }: PackContext,
+): readonly Finding[] {
+  if (!guardsPaths(settings) || !paths.some((path) => formsOf(path).some((form) => STARTED.test(form))))
+    return []
+  const [name] = UNGUARDING.exec(JSON.stringify(toolInput)) ?? []
+  return name === undefined
+    ? []
+    : [asked('self-protection', `${shown(toolName)} writes \`${name}\`, which ${LEFT_TO_USER}`)]
 }
 
 function fileFindings(

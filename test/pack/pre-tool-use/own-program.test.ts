@@ -2,7 +2,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell's own
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { GuardedProject } from './guarded-project.js'
+import { GuardedProject, verdictOf } from './guarded-project.js'
 
 const lines = (text: string): [string][] =>
   text
@@ -186,10 +186,29 @@ sed -i '1i export CARABINER_OFF=1' ~/.bashrc
 launchctl setenv CARABINER_OFF 1
 systemctl --user set-environment CARABINER_OFF=1
 tmux setenv CARABINER_OFF 1
+echo 'export CARABINER_PRE_TRUSTED=/tmp/list' >> ~/.profile
+echo CARABINER_HOME=/tmp/x >> ~/.config/environment.d/x.conf
+CARABINER_HOME=/tmp/x claude -p x
 `),
   )('a person decides: %s', async (command) => {
     expect(await project.verdict(command)).toBe('ask')
   })
+})
+
+it.each([
+  ['Write', { file_path: '~/.bashrc', content: 'export CARABINER_OFF=1' }],
+  [
+    'Edit',
+    { file_path: '/home/me/.profile', old_string: 'a', new_string: 'export CARABINER_PRE_TRUSTED=/x' },
+  ],
+  ['Write', { file_path: '/home/me/.config/environment.d/x.conf', content: 'CARABINER_HOME=/x' }],
+])('a person decides: %s %o', async (tool, input) => {
+  expect(verdictOf(await project.tool(tool, input))).toBe('ask')
+})
+
+it('nothing to say of such a name in another file', async () => {
+  const input = { file_path: 'docs/x.md', content: 'CARABINER_OFF=1 switches it off' }
+  expect(await project.tool('Write', input)).toBeUndefined()
 })
 
 it('by a link to the program', async () => {
@@ -249,6 +268,7 @@ node scripts/setup.js --remove
 claude -p "hi" --output-format json
 claude plugin list
 grep -rn CARABINER_OFF docs
+CARABINER_HOME=/tmp/x npm test
 cat > docs/x.md <<< 'CARABINER_OFF=1 switches it off'
 `),
 )('nothing to say: %s', async (command) => {

@@ -106,7 +106,7 @@ export class Configuration {
     const { sources } = this.#options
     const { config } = this.#inForce
     const theirs = { ...config, ...(await loadSkills(skills, sources, config)) }
-    const settled = await this.#settled(theirs, 'skills')
+    const settled = await this.#settled(theirs, skills)
     await this.#loadRunners(settled)
     const { hooks, diagnostics } = this.#made(theirs, settled)
     if (lost === '') return { hooks, problems: diagnostics }
@@ -115,7 +115,7 @@ export class Configuration {
     return { hooks: [...hooks, closedSession(lost)], problems: [...diagnostics, problem] }
   }
 
-  async #settled(config: LoadedConfig, only?: 'skills'): Promise<Settled> {
+  async #settled(config: LoadedConfig, only?: Skills['skills']): Promise<Settled> {
     const { sources } = this.#options
     return this.#gate?.settle(config, sources, only) ?? { specs: config.specs, closed: [], expectations: [] }
   }

@@ -167,8 +167,8 @@ function laneOf(group: Group, id: string, lanes: Map<Group, string>): string {
 }
 
 /**
- * Hooks with the same key run once. Hooks that could end differently (async, observe, onFailure, time-out), or that name a folder
- * which differs for each file, are not the same.
+ * Hooks with the same key run once. Hooks that could end differently (async, observe, onFailure, time-out), that name a
+ * folder which differs for each file, or that are of different projects, are not the same.
  */
 function sameKey(
   { owner, handler }: Entry,
@@ -177,7 +177,7 @@ function sameKey(
   const { type, fields, common } = handler
   const same = kindOf(handler).sameAs?.(fields) ?? JSON.stringify(fields)
   const folder = same.includes('HOOKS_DIR') ? owner.place.hooksDir : ''
-  return `${owner.realm}\0${folder}\0${type}\0${detached}\0${onFailure}\0${timeoutMs}\0${same}\0${common.if ?? ''}\0${common.observe ?? false}`
+  return `${owner.realm}\0${owner.place.projectDir}\0${folder}\0${type}\0${detached}\0${onFailure}\0${timeoutMs}\0${same}\0${common.if ?? ''}\0${common.observe ?? false}`
 }
 
 // ---- processes ------------------------------------------------------------------------------------------------

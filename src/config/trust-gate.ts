@@ -1,11 +1,13 @@
 // The gate between files and running hooks: hooks of a project run as they were trusted, from their copy, or not at all.
 
-import { delimiter, dirname } from 'node:path'
+import { delimiter, dirname, resolve } from 'node:path'
 import { HookError, isHookError, textOf } from '../core/base/errors.js'
 import { quoted, visible } from '../core/base/text.js'
 import type { Hook, HookContext, HookEvent, Run } from '../core/hooks/hook.js'
 import type { Skip } from '../core/run/plan.js'
+import type { Skill } from '../core/session/session-store.js'
 import { safePath } from '../files/search-path.js'
+import { realOf } from '../files/within.js'
 import { keyOf } from '../store/trust-records.js'
 import { lostScript, scriptsChanged } from '../trust/changes.js'
 import { runPlace } from '../trust/copies.js'
@@ -81,10 +83,14 @@ export class TrustGate {
 
   /**
    * Decides which hooks run: those that are as trusted, and what was trusted last in place of those that are not.
-   * Everything that is trusted in the project and around it is expected, even if nothing is left of it; not if `only` the
-   * skills of a session are asked about.
+   * Everything that is trusted in the project and around it is expected, even if nothing is left of it; but if `only` these
+   * skills of a session are asked about, only those.
    */
-  async settle(config: LoadedConfig, sources: ConfigSources, only?: 'skills'): Promise<Settled> {
+  async settle(
+    config: LoadedConfig,
+    sources: ConfigSources,
+    only?: readonly Pick<Skill, 'directory'>[],
+  ): Promise<Settled> {
     this.#here = sources.projectDir
     const parts: Settled[] = []
     const projects = projectsOf(sources)
@@ -101,15 +107,15 @@ export class TrustGate {
         keeper ? await this.#instead(keeper, placed, config, sources) : this.#asFound(unit, placed, standing),
       )
     }
-    if (only === undefined) {
-      for (const record of this.#expected.records) {
-        if (found.has(placeKey(record)) || !isPlaceOf(record, sources)) continue
-        const why = 'It is not there any more, or has no hooks that can be read.'
-        const keeper: Keeper = { unit: record, record, state: 'missing', why }
-        parts.push(await this.#instead(keeper, [], config, sources))
-      }
-      parts.push(this.#unlisted(parts, projects[0] ?? '', config))
+    const isMeant = (record: TrustRecord) =>
+      only ? isOfSkill(record, only) && !isPlaceOf(record, sources) : isPlaceOf(record, sources)
+    for (const record of this.#expected.records) {
+      if (found.has(placeKey(record)) || !isMeant(record)) continue
+      const why = 'It is not there any more, or has no hooks that can be read.'
+      const keeper: Keeper = { unit: record, record, state: 'missing', why }
+      parts.push(await this.#instead(keeper, [], config, sources))
     }
+    if (only === undefined) parts.push(this.#unlisted(parts, projects[0] ?? '', config))
     const own = config.specs.filter(({ hook }) => hook.origin.scope === 'user')
     return {
       specs: [...own, ...parts.flatMap(({ specs }) => specs)],
@@ -162,7 +168,7 @@ export class TrustGate {
   #settled(spec: ConfiguredHook, unit: Unit, standing: Standing): ConfiguredHook {
     const record = standing.state === 'trusted' ? standing.record : undefined
     const place = runPlace(standing, spec.place)
-    const made: ConfiguredHook = record ? { ...spec, place: { ...place, path: this.#path(record) } } : spec
+    const made = record ? this.#reviewed({ ...spec, place }, record) : spec
     const copied =
       standing.state === 'trusted' && standing.copy !== undefined
         ? { copy: standing.copy, original: unit.path }
@@ -198,10 +204,18 @@ export class TrustGate {
   }
 
   #armed(spec: ConfiguredHook, keeping: Expectation, record: TrustRecord, kept: Kept): ConfiguredHook {
-    const made: ConfiguredHook = { ...spec, place: { ...spec.place, path: this.#path(record) } }
+    const made = this.#reviewed(spec, record)
     const copied = 'copy' in kept ? { copy: kept.copy, original: record.path } : undefined
     this.#held.set(made, { unit: record, record, copied, keeping })
     return made
+  }
+
+  /** With the programs that it was trusted with. The same words elsewhere may run other scripts than the reviewed ones. */
+  #reviewed(spec: ConfiguredHook, record: TrustRecord): ConfiguredHook {
+    const { place, hook } = spec
+    const made = { ...spec, place: { ...place, path: this.#path(record) } }
+    if (record.scripts.length === 0) return made
+    return { ...made, hook: { ...hook, sameAs: `${hook.sameAs}\0${record.digest}` } } as ConfiguredHook
   }
 
   /** Hooks that are not as they were trusted. */
@@ -363,6 +377,12 @@ export class TrustGate {
     const before = this.#said.get(keyOf(unit))
     return standing.state === 'untrusted' && before?.state === 'untrusted' ? before : standing
   }
+}
+
+/** Whether one of these skills had these hooks. */
+function isOfSkill({ kind, path }: TrustRecord, skills: readonly Pick<Skill, 'directory'>[]): boolean {
+  if (kind !== 'folder') return false
+  return skills.some(({ directory }) => [resolve(directory), realOf(directory)].includes(path))
 }
 
 /** Projects whose expectations count. */

@@ -28,7 +28,8 @@ export function withoutProject(
 
 /** The same with the user's `$PATH` as it is: programs of the project are reviewed with its gates. */
 export function withoutProjectVariables(projectDir: string, env: Env): Readonly<Record<string, string>> {
-  return withoutVariables(env, aroundOf(projectDir, env), new Map())
+  const around = aroundOf(projectDir, env)
+  return withoutVariables(env, around, leadingInto(around, env))
 }
 
 /** The environment itself if nothing in it is the project's. `leading` has the variables that lead into the project. */
@@ -62,14 +63,17 @@ function withoutVariables(
 
 // ---- variables that load code of the project. They outlive the file that set them, in a host that has read it ----
 
-/** The names of such variables, for the user. */
+/** The names of such variables, for the user. Without functions: many systems export some to every program. */
 export function leadingVariables(projectDir: string, env: Env): readonly string[] {
-  return [...leadingInto(aroundOf(projectDir, env), env).keys()]
+  return [...leadingInto(aroundOf(projectDir, env), env).keys()].filter((name) => !/^BASH_FUNC_/.test(name))
 }
+
+/** They need no file to make a shell do something else than its script says. */
+const CHANGES_SHELLS = /^(?:SHELLOPTS|BASHOPTS|BASH_FUNC_.*)$/s
 
 /** They say where work is done, or have values that are no files. */
 const LOADS_NO_FILE =
-  /^(?:PATH|PATHEXT|CDPATH|IFS|BASH_FUNC_.*|NPM_CONFIG_LOCAL_PREFIX|GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|\w*OBJECT_DIRECTOR\w+|CEILING_DIRECTORIES|TRACE.*))$/is
+  /^(?:PATH|PATHEXT|CDPATH|IFS|NPM_CONFIG_LOCAL_PREFIX|GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|\w*OBJECT_DIRECTOR\w+|CEILING_DIRECTORIES|TRACE.*))$/is
 /** Folders, separated like those of `$PATH`. */
 const FOLDERS =
   /^(?:(?:PYTHON|NODE_|CLASS|GEM_|AWK|GCONV_|LD_LIBRARY_|DYLD_\w*)PATH|PERL5LIB|PERLLIB|RUBYLIB)$/
@@ -80,7 +84,8 @@ function leadingInto({ projects }: Around, env: Env): ReadonlyMap<string, string
   for (const name of projects.length > 0 ? Object.keys(env) : []) {
     const value = env[name]
     if (!value || !loadsCode(name) || LOADS_NO_FILE.test(name)) continue
-    if (FOLDERS.test(name)) {
+    if (CHANGES_SHELLS.test(name)) found.set(name, undefined)
+    else if (FOLDERS.test(name)) {
       const { folders, skipped } = searchPath(projects, value)
       const kept = folders.filter((folder) => value.split(delimiter).includes(folder))
       if (skipped.length > 0) found.set(name, kept.length > 0 ? kept.join(delimiter) : undefined)

@@ -430,7 +430,7 @@ describe('mistakes', NO_HANG, () => {
 
   it('refuses the hundred and first skill, but not one that is loaded already', async () => {
     const session = await opened()
-    for (let i = 0; i < 100; i++) await load(session, {}, { skill_name: `skill ${i}` })
+    for (let i = 0; i < 100; i++) await load(session, { Stop: [] }, { skill_name: `skill ${i}` })
     await expect(load(session, GATE)).rejects.toMatchObject({ code: 'PAYLOAD_INVALID' })
     await load(session, GATE, { skill_name: 'skill 7' })
     expect((await call(session)).action).toBe('deny')

@@ -101,6 +101,8 @@ describe('E1, E2: the environment of a hook that is not of the project', () => {
       GIT_SSH_COMMAND: ['sh @/x.sh', 'ssh -F ./config'],
       GIT_CONFIG_PARAMETERS: ["'core.fsmonitor'='@/x'"],
       PAGER: ['@/bin/less', './less'],
+      SHELLOPTS: ['noexec', 'braceexpand:noexec'],
+      BASHOPTS: ['expand_aliases'],
     }
     const values = Object.entries(shapes).flatMap(([name, some]) => some.map((one) => [name, one] as const))
     for (const [name, shape] of values) {
@@ -110,6 +112,12 @@ describe('E1, E2: the environment of a hook that is not of the project', () => {
       expect([name, shape, withoutProject(project, env)]).toEqual([name, shape, { OTHER: project }])
       expect(leadingVariables(project, env)).toEqual([name])
     }
+  })
+
+  it('has no functions of a shell: many systems export some, and nobody is told', () => {
+    const env = { 'BASH_FUNC_grep%%': '() { return 1; }' }
+    expect(withoutProject(project, env)).toEqual({})
+    expect(leadingVariables(project, env)).toEqual([])
   })
 
   it('keeps what leads elsewhere', () => {

@@ -654,3 +654,70 @@ it('a trusted skill that was changed closes its gates', async () => {
   expect(outcome.action).toBe('deny')
   expect(outcome.reason).toContain('carabiner untrust')
 })
+
+describe('a trusted gate with the same words as another hook runs itself', () => {
+  const LINE = 'sh "$CLAUDE_PROJECT_DIR"/gate.sh'
+
+  it('beside a trusted one of a project below', async () => {
+    write('.amplifier/settings.json', command('PreToolUse', LINE))
+    write('gate.sh', DENIES)
+    await trustAll()
+    const below = dirname(write('below/gate.sh', 'exit 0\n'))
+    write('below/.amplifier/settings.json', command('PreToolUse', LINE))
+    await trustAll({ projectDir: below })
+    const hooks = await opened({ projectDir: below })
+    const outcome = await hooks.session({ cwd: below }).fire('PreToolUse', CALL)
+    expect(outcome).toMatchObject({ action: 'deny', reason: 'no' })
+  })
+
+  it('beside one of the user, which runs the script of now', async () => {
+    write('.amplifier/settings.json', command('PreToolUse', LINE))
+    write('gate.sh', DENIES)
+    await trustAll()
+    write('../home/.amplifier/settings.json', command('PreToolUse', LINE))
+    write('gate.sh', 'exit 0\n')
+    expect(await fired()).toMatchObject({ action: 'deny', reason: 'no' })
+  })
+})
+
+describe('a trusted gate runs without variables that load code of the project', () => {
+  const VARIABLES: Readonly<Record<string, () => string>> = {
+    BASH_ENV: () => join(project, 'other.sh'),
+    SHELLOPTS: () => 'noexec',
+  }
+
+  it.each(Object.keys(VARIABLES))('%s, though no file sets it any more', async (name) => {
+    write('other.sh', 'exit 0\n')
+    write('.amplifier/hooks/guard/gate.sh', DENIES)
+    const line = 'bash "$CLAUDE_PLUGIN_ROOT"/gate.sh'
+    write('.amplifier/hooks/guard/hooks.json', command('PreToolUse', line))
+    await trustAll()
+    vi.stubEnv(name, VARIABLES[name]?.())
+    expect(await fired()).toMatchObject({ action: 'deny', reason: 'no' })
+  })
+})
+
+it.each([
+  ['no hooks', undefined],
+  ['an empty list', { PreToolUse: [] }],
+  ['none', {}],
+])('a trusted skill that brings %s any more closes its gates', async (_, left) => {
+  const script = write('skills/deploy/gate.sh', DENIES, 0o755)
+  const { hooks } = command('PreToolUse', './gate.sh')
+  const directory = dirname(script)
+  const ofSkill = await loadSkills(
+    [{ name: 'deploy', directory, hooks }],
+    sources(),
+    await loadConfig(sources()),
+  )
+  const store = trustStore({ dataDir: data })
+  for (const unit of unitsOf(ofSkill.specs).keys()) store.trust(unit, store.look(unit).digest)
+  const session = (await opened()).session({ cwd: project })
+  expect((await session.fire('PreToolUse', CALL)).action).toBe('continue')
+  await session.fire('skill:loaded', { skill_name: 'deploy', skill_directory: directory, hooks: left })
+  const outcome = await session.fire('PreToolUse', CALL)
+  expect(outcome.action).toBe('deny')
+  expect(outcome.reason).toContain('carabiner untrust')
+  await session.fire('skill:unloaded', { skill_name: 'deploy', skill_directory: directory })
+  expect((await session.fire('PreToolUse', CALL)).action).toBe('continue')
+})

@@ -11,7 +11,7 @@ import { HookSet } from '../hooks/hook-set.js'
 import { type Admit, type Plan, planOf } from '../run/plan.js'
 import type { Embedder, Settings } from './embedder.js'
 import { HookRegistry } from './registry.js'
-import { GuardedStore, MemoryStore, type SessionStore, type Skills } from './session-store.js'
+import { GuardedStore, hasHooks, MemoryStore, type SessionStore, type Skills } from './session-store.js'
 
 const MAX_DIAGNOSTICS = 200
 
@@ -210,7 +210,9 @@ async function withoutFiles({ skills }: Skills): Promise<SkillHooks> {
     `the hooks of the skill ${name} do not run: pass projectDir to createHooks(), as for those of files`
   return {
     hooks: [],
-    problems: skills.map(({ name }) => ({ code: 'entry-unsupported', text: plainText(text(name)) })),
+    problems: skills
+      .filter(hasHooks)
+      .map(({ name }) => ({ code: 'entry-unsupported', text: plainText(text(name)) })),
   }
 }
 

@@ -39,6 +39,11 @@ export interface Skill {
   readonly hooks: Json
 }
 
+/** One without hooks is known, too: the user may have trusted hooks that it had once. */
+export function hasHooks({ hooks }: Skill): boolean {
+  return isObject(hooks) && Object.keys(hooks).length > 0
+}
+
 /** The part of the state that says which skills are loaded. */
 export type Skills = Pick<SessionState, 'skills' | 'lost'>
 

@@ -6,7 +6,7 @@ import type { MaybePromise } from '../base/promise.js'
 import { shown } from '../base/text.js'
 import { type Engine, HookList, type Layers } from './engine.js'
 import type { SessionContext } from './session-context.js'
-import type { SessionState, Skill, Skills } from './session-store.js'
+import { hasHooks, type SessionState, type Skill, type Skills } from './session-store.js'
 
 const LOADED = 'skill:loaded'
 const UNLOADED = 'skill:unloaded'
@@ -34,7 +34,7 @@ export async function changeSkills(session: SessionContext, event: string, data:
   const isMeant = (one: Skill) =>
     one.name === name && (directory === undefined || one.directory === directory)
   const brings = event === LOADED && given.hooks !== undefined && given.hooks !== null
-  const skill = brings ? read(name, given) : undefined
+  const skill = brings ? read(name, given) : event === LOADED ? withoutHooks(name, directory) : undefined
   const { failures } = store
   let full = false
   await store.update(info.id, (now) => {
@@ -44,7 +44,16 @@ export async function changeSkills(session: SessionContext, event: string, data:
     return { ...now, skills: skill ? [...others, skill] : others }
   })
   if (full) throw invalid('too many skills with hooks are loaded already; unload one first (skill:unloaded)')
-  if (skill && store.failures > failures) throw unkept(name, store.takeFailures())
+  if (brings && skill && store.failures > failures) throw unkept(name, store.takeFailures())
+}
+
+/** The user may have trusted hooks that it had once, and expects them. */
+function withoutHooks(name: string, directory: unknown): Skill | undefined {
+  return isFolder(directory) ? { name, directory, hooks: {} } : undefined
+}
+
+function isFolder(directory: unknown): directory is string {
+  return typeof directory === 'string' && ABSOLUTE.test(directory) && !directory.includes('\0')
 }
 
 /** Its gate would not be there for the next event. */
@@ -54,7 +63,7 @@ function unkept(name: string, failures: readonly Diagnostic[]): HookError {
 }
 
 function hasRoom(skills: readonly Skill[]): boolean {
-  return skills.length <= MOST_SKILLS && JSON.stringify(skills).length <= LARGEST_TOTAL
+  return skills.filter(hasHooks).length <= MOST_SKILLS && JSON.stringify(skills).length <= LARGEST_TOTAL
 }
 
 /** The skill that a payload of `skill:loaded` brings. Throws PAYLOAD_INVALID. */
@@ -69,7 +78,7 @@ function nameOf(event: string, name: unknown): string {
 
 function read(name: string, { hooks, skill_directory: directory }: Readonly<Record<string, unknown>>): Skill {
   if (!isObject(hooks)) throw invalid(`${LOADED} needs hooks, an object of events, got ${shown(hooks)}`)
-  if (typeof directory !== 'string' || !ABSOLUTE.test(directory) || directory.includes('\0')) {
+  if (!isFolder(directory)) {
     throw invalid(`${LOADED} needs skill_directory, an absolute path, got ${shown(directory)}`)
   }
   const copy = frozenCopy(hooks, 'the hooks of the skill')

@@ -61,7 +61,7 @@ export const MINIMAL = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TMPDIR|TZ|TE
 export function hookEnvironment(inheritance: Inheritance, situation: Situation): Record<string, string> {
   const { parent, minimal, passthrough = [], own } = inheritance
   const { scope, place, handedOn } = situation
-  if (scope !== 'project') tellLeading(place.projectDir, parent, situation.note)
+  if (scope !== 'project' || situation.isGuard) tellLeading(place.projectDir, parent, situation.note)
   const above = parentFor(situation, place.projectDir, parent)
   const given = own ? { ...above, ...own } : above
   const env: Record<string, string> = Object.assign(
@@ -94,8 +94,7 @@ function tellLeading(projectDir: string, parent: Inheritance['parent'], note: Si
   const news = leadingVariables(projectDir, parent).filter((name) => !told.has(`${projectDir}\0${name}`))
   if (news.length === 0) return
   for (const name of news) told.add(`${projectDir}\0${name}`)
-  const what = news.length > 1 ? 'lead to code' : 'leads to code'
-  const text = `${news.join(', ')} ${what} of the project ${projectDir}, so your own hooks run without it. If a settings file that is gone had set it, restart your agent`
+  const text = `${news.join(', ')} could make programs run code of the project ${projectDir}, so your own hooks and all gates run without it. If a settings file that is gone had set it, restart your agent`
   note({ code: 'variable-dropped', text })
 }
 

@@ -102,7 +102,7 @@ describe('the environment', () => {
         expect([env.BASH_ENV, env.PYTHONPATH, env.KEPT]).toEqual([undefined, undefined, '1'])
       }
       const text = expect.stringMatching(
-        /^BASH_ENV, PYTHONPATH lead to code of the project .* restart your agent$/,
+        /^BASH_ENV, PYTHONPATH could make programs run code of the project .* restart your agent$/,
       )
       expect(told.mock.calls).toEqual([[{ code: 'variable-dropped', text }]])
     },

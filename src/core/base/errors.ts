@@ -192,7 +192,7 @@ export const DIAGNOSTIC_CODES = {
   },
   'variable-dropped': {
     means:
-      'A variable that makes programs load code leads into the project. Hooks of the user and the company run without it.',
+      'A variable that makes programs load code leads into the project, or changes what shells do. Hooks of the user and the company, and all gates, run without it.',
     todo: 'Restart the agent if the file that set it is gone; or set the variable in your own Claude Code settings.',
   },
   'rpc-noise': {

@@ -1,7 +1,7 @@
 // Sessions in files, for programs that handle one event per process: several at once, killed at any moment, with any id.
 
-import { existsSync } from 'node:fs'
-import { join, resolve, sep } from 'node:path'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { digest } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import type { Data } from '../../core/base/json.js'
@@ -55,6 +55,8 @@ const NO_GRANTS: readonly StoredGrant[] = []
 /** Reserved names in a session's folder, beside the versions and drafts of its state. */
 const AGENTS = 'agents'
 const KEPT = 'kept'
+
+const MARK = '{"format":1}\n'
 
 /** The memory of a session and grants must not come with a repository. */
 function checkOutside(projectDir: string, folders: readonly string[]): void {
@@ -113,7 +115,7 @@ export class FileStore implements Sessions {
   /** A state that is there and cannot be read says so: what it held is not forgotten. */
   load(session: string): SessionState {
     try {
-      return this.#stateOf(session).load()
+      return this.#whole(session, this.#stateOf(session).load())
     } catch (error) {
       // Nothing was ever kept below a file.
       if (codeOf(error) === 'ENOTDIR') throw error
@@ -126,7 +128,22 @@ export class FileStore implements Sessions {
     const makeFolder = (folder: string) => {
       made = this.#make(session, folder) || made
     }
-    this.#stateOf(session, makeFolder).update(change)
+    let next = FRESH_STATE
+    let unloads = false
+    const state = this.#stateOf(session, makeFolder)
+    state.update((now) => {
+      const whole = this.#whole(session, now)
+      next = change(whole)
+      unloads = now.skills.length > 0 && next.skills.length === 0
+      // Before it is written: whoever finds the mark and no skill takes them for lost.
+      if (unloads) this.#unmark(session)
+      return next === whole ? now : next
+    })
+    if (next.skills.length > 0 && sessionOf(session) === session) {
+      // Another process may have unloaded them meanwhile. It looks for the mark again, too.
+      unloads = this.#mark(session) && state.load().skills.length === 0
+    }
+    if (unloads) this.#unmark(session)
     if (made) this.#later(() => this.#sweep(session))
   }
 
@@ -134,6 +151,7 @@ export class FileStore implements Sessions {
   release(session: string): void {
     const folder = this.#pathOf(session)
     try {
+      this.#unmark(session)
       discard(folder)
     } catch (error) {
       throw new Error(`${folder} cannot be removed: ${textOf(error)}`, { cause: error })
@@ -218,6 +236,49 @@ export class FileStore implements Sessions {
     return revoked
   }
 
+  // ---- marks of sessions with skills: apart from the state, so that removing it does not remove their gates unseen ----
+
+  /** A session that is marked and has no skills has lost them. */
+  #whole(session: string, state: SessionState): SessionState {
+    if (state.skills.length > 0 || state.lost !== '') return state
+    if (!this.#marksOf(session).some((mark) => existsSync(mark))) return state
+    return { ...state, lost: `its state in ${this.folderOf(session)} was removed or emptied` }
+  }
+
+  /** Answers whether it is new. */
+  #mark(session: string): boolean {
+    const mark = this.#markOf(this.folderOf(session))
+    if (existsSync(mark)) return false
+    try {
+      makePrivate(dirname(mark))
+      writeFileSync(mark, MARK, { mode: 0o600 })
+      return true
+    } catch (error) {
+      this.#onTrouble(
+        `${mark} cannot be written (${textOf(error)}): nobody will notice if the state of a session with skills is removed`,
+      )
+      return false
+    }
+  }
+
+  #unmark(session: string): void {
+    for (const mark of this.#marksOf(session)) rmSync(mark, { force: true })
+  }
+
+  /** Its own, and those of projects where it may have begun and has no folder any more. An agent has none. */
+  #marksOf(session: string): readonly string[] {
+    if (sessionOf(session) !== session) return []
+    const own = this.folderOf(session)
+    return [this.#project, ...this.#others]
+      .map((project) => join(project, basename(own)))
+      .filter((folder) => folder === own || !existsSync(folder))
+      .map((folder) => this.#markOf(folder))
+  }
+
+  #markOf(folder: string): string {
+    return join(this.#dataDir, 'skilled-sessions', basename(dirname(folder)), basename(folder))
+  }
+
   #stateOf(session: string, makeFolder?: (folder: string) => void): VersionedFile<SessionState> {
     return new VersionedFile({
       folder: this.#pathOf(session),
@@ -242,7 +303,11 @@ export class FileStore implements Sessions {
 
   #sweep(session: string): void {
     const own = this.folderOf(session)
-    const place = { sessions: this.#sessions, project: this.#project, own, parts: AGENTS }
+    const remove = (folder: string) => {
+      rmSync(this.#markOf(folder), { force: true })
+      discard(folder)
+    }
+    const place = { sessions: this.#sessions, project: this.#project, own, parts: AGENTS, remove }
     const [trouble, ...more] = sweep(place)
     if (trouble === undefined) return
     const others = more.length > 0 ? ` (and ${more.length} more)` : ''

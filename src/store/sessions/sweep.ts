@@ -3,7 +3,7 @@
 import { lstatSync, opendirSync, rmdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
-import { discard, isDiscarded, removeDiscarded } from '../../files/folder.js'
+import { isDiscarded, removeDiscarded } from '../../files/folder.js'
 
 const FORGOTTEN_MS = 7 * 24 * 60 * 60 * 1000
 /** A project keeps about so many sessions. */
@@ -24,6 +24,8 @@ export interface Sweep {
   readonly own: string
   /** The folder in a session's folder whose changes count as changes of the session. */
   readonly parts: string
+  /** Removes a session's folder, and what is kept about it elsewhere. */
+  readonly remove: (folder: string) => void
 }
 
 /** Never throws. Answers what could not be removed, and why. */
@@ -67,24 +69,24 @@ interface Look extends Sweep {
 
 /** Answers the sessions that stay. */
 function removeForgotten(project: string, names: readonly string[], look: Look): readonly string[] {
-  const { own, since, parts, attempt } = look
+  const { own, since, parts, attempt, remove } = look
   const kept: string[] = []
   for (const name of names) {
     const path = join(project, name)
     if (isDiscarded(name)) attempt(path, () => removeDiscarded(path))
     else if (!SESSION.test(name) || path === own) continue
-    else if (isForgotten(path, parts, since)) attempt(path, () => discard(path))
+    else if (isForgotten(path, parts, since)) attempt(path, () => remove(path))
     else kept.push(path)
   }
   return kept
 }
 
 /** Among sessions that were picked at random, the oldest are old. */
-function thinOut(sessions: readonly string[], { attempt }: Look): void {
+function thinOut(sessions: readonly string[], { attempt, remove }: Look): void {
   const aged = sessions
     .map((path) => ({ path, changed: changedAt(path) }))
     .sort((a, b) => a.changed - b.changed)
-  for (const { path } of aged.slice(0, SURPLUS)) attempt(path, () => discard(path))
+  for (const { path } of aged.slice(0, SURPLUS)) attempt(path, () => remove(path))
 }
 
 function isForgotten(session: string, parts: string, since: number): boolean {

@@ -8,6 +8,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
@@ -111,6 +112,61 @@ describe('on disk', () => {
     expect(readdirSync(store.folderOf('s'))).toEqual(['2.json', expect.stringMatching(/^broken-1-/)])
     store.release('s')
     expect(store.load('s')).toEqual(FRESH_STATE)
+  })
+
+  const SKILL = { name: 'x', directory: '/x', hooks: {} }
+  const REMOVALS: Readonly<Record<string, (folder: string) => void>> = {
+    'its state': (folder) => rmSync(join(folder, '1.json')),
+    'its folder': (folder) => rmSync(folder, { recursive: true }),
+    'the folder of its project': (folder) => rmSync(dirname(folder), { recursive: true }),
+    'its skills': (folder) => writeFileSync(join(folder, '1.json'), '{"format":1,"value":{}}'),
+  }
+
+  it.each(Object.entries(REMOVALS))('a session that loses %s has lost its skills, for good', (_, remove) => {
+    const { store, root } = workplace()
+    store.update('s', (state) => ({ ...state, skills: [SKILL] }))
+    store.update('other', nextTurn)
+    remove(store.folderOf('s'))
+    const lost = `its state in ${store.folderOf('s')} was removed or emptied`
+    expect(store.load('s')).toEqual({ ...FRESH_STATE, lost })
+    const again = workplaceIn(root).store
+    again.update('s', (state) => ({ ...state, skills: [{ ...SKILL, name: 'y' }] }))
+    again.update('s', (state) => ({ ...state, skills: [] }))
+    expect(again.load('s')).toMatchObject({ skills: [], lost })
+    expect(again.load('other').lost).toBe('')
+    again.release('s')
+    expect(again.load('s')).toEqual(FRESH_STATE)
+  })
+
+  it('a session that has unloaded its skills, or was swept, has lost none', () => {
+    const { store, root } = workplace()
+    store.update('s', (state) => ({ ...state, skills: [SKILL] }))
+    store.update('s\u0000agent', (state) => ({ ...state, skills: [SKILL] }))
+    store.update('s', (state) => ({ ...state, skills: [] }))
+    expect(store.load('s')).toEqual(FRESH_STATE)
+    rmSync(store.folderOf('s'), { recursive: true })
+    expect(store.load('s')).toEqual(FRESH_STATE)
+    store.update('old', (state) => ({ ...state, skills: [SKILL] }))
+    utimesSync(store.folderOf('old'), 1000, 1000)
+    workplaceIn(root).store.update('new', nextTurn)
+    expect(existsSync(store.folderOf('old'))).toBe(false)
+    expect(store.load('old')).toEqual(FRESH_STATE)
+  })
+
+  it('a session that began in a folder around the project, and was removed there, has lost its skills', () => {
+    const { store, stateDir, dataDir, projectDir } = workplace()
+    store.update('s', (state) => ({ ...state, skills: [SKILL] }))
+    const inner = new FileStore({
+      stateDir,
+      dataDir,
+      projectDir: join(projectDir, 'sub'),
+      around: [projectDir],
+    })
+    expect(inner.load('s').skills).toEqual([SKILL])
+    rmSync(store.folderOf('s'), { recursive: true })
+    expect(inner.load('s').lost).toContain('was removed')
+    inner.folderOf('s', true)
+    expect(inner.load('s').lost).toContain('was removed')
   })
 
   it('broken grants are none, and are kept for the user to look at', () => {

@@ -137,7 +137,7 @@ export const asyncHooks = [
     'its context comes later',
     [
       pre('A', {
-        script: `[ -e stubs/A.pid ] && exit 0; echo '{"async":true}'; sleep 0.2`,
+        script: `[ -e stubs/A.pid ] && exit 0; echo '{"async":true}'; sleep 1`,
         stdout: context('PreToolUse', 'a hint'),
       }),
     ],
@@ -148,7 +148,7 @@ export const asyncHooks = [
     'whether a line must end',
     [
       pre('A', {
-        script: `[ -e stubs/A.pid ] && exit 0; printf '{"async":true}'; sleep 0.2`,
+        script: `[ -e stubs/A.pid ] && exit 0; printf '{"async":true}'; sleep 1`,
         stdout: verdict('deny', 'no'),
       }),
     ],
@@ -165,7 +165,7 @@ export const asyncHooks = [
     'its verdict is late',
     [
       pre('A', {
-        script: `[ -e stubs/A.pid ] && exit 0; echo '{"async":true}'; sleep 0.2`,
+        script: `[ -e stubs/A.pid ] && exit 0; echo '{"async":true}'; sleep 1`,
         exit: 2,
         stderr: 'no',
       }),
@@ -177,7 +177,7 @@ export const asyncHooks = [
     'not the first thing that it says',
     [
       pre('A', {
-        script: `[ -e stubs/A.pid ] && exit 0; echo checking; echo '{"async":true}'; sleep 0.2`,
+        script: `[ -e stubs/A.pid ] && exit 0; echo checking; echo '{"async":true}'; sleep 1`,
         stdout: verdict('deny', 'no'),
       }),
     ],

@@ -10,7 +10,7 @@ import { type Diagnostic, HookError, textOf } from './core/base/errors.js'
 import { isObject } from './core/base/json.js'
 import { withoutSecrets } from './core/base/secrets.js'
 import { plainText } from './core/base/text.js'
-import { endsChain } from './core/events/actions.js'
+import { isClosing } from './core/events/actions.js'
 import type { HookResult } from './core/events/result.js'
 import { isGuard } from './core/hooks/gate.js'
 import type { Hook } from './core/hooks/hook.js'
@@ -330,8 +330,7 @@ function telling(hook: Hook, keeping: Expectation): Hook {
   const text = expectationText(keeping)
   const run: Hook['run'] = async (event, context) => {
     const answer = (await hook.run(event, context)) as HookResult | undefined
-    if (answer?.action === undefined || !(endsChain(answer.action) || answer.action === 'ask_user'))
-      return answer
+    if (answer?.action === undefined || !isClosing(answer.action)) return answer
     const userMessage = answer.userMessage ? `${answer.userMessage}\n${text}` : text
     return { ...answer, userMessage, userMessageLevel: answer.userMessageLevel ?? 'warning' }
   }

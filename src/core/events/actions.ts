@@ -12,7 +12,7 @@ interface ActionRow {
   /** The verdict acts only on events that take an answer in place of the operation. */
   readonly actsWhereRespond?: true
   /** Ends a lane, keeps later steps from starting, and stands even if another field of the answer is malformed. */
-  readonly closes?: true
+  readonly ends?: true
   /** Ends more than the operation; callTool and callModel reject with this code. */
   readonly aborts?: 'TURN_ABORTED' | 'AGENT_ABORTED'
   /** The exit code of `carabiner fire` for an event that came to this. */
@@ -29,7 +29,7 @@ export const ACTIONS = {
   continue: { rank: 0, exit: 0, said: 'went on', tone: 'plain' },
   deny: {
     rank: 3,
-    closes: true,
+    ends: true,
     actsWhereDeny: ['block', 'go-on'],
     exit: 2,
     said: 'denied',
@@ -41,7 +41,7 @@ export const ACTIONS = {
   respond: { rank: 1, needs: 'response', actsWhereRespond: true, exit: 0, said: 'answered', tone: 'good' },
   abort_turn: {
     rank: 4,
-    closes: true,
+    ends: true,
     aborts: 'TURN_ABORTED',
     exit: 4,
     said: 'ended the turn',
@@ -49,7 +49,7 @@ export const ACTIONS = {
   },
   hard_abort: {
     rank: 5,
-    closes: true,
+    ends: true,
     aborts: 'AGENT_ABORTED',
     exit: 4,
     said: 'ended the agent',
@@ -83,5 +83,10 @@ export function rankOf(verdict: Verdict): number {
 
 /** A deny or an abort. */
 export function endsChain(action: Action): boolean {
-  return actionRow(action).closes === true
+  return actionRow(action).ends === true
+}
+
+/** A deny, an abort or an ask: an answer that counts however it was given. */
+export function isClosing(action: Action): boolean {
+  return endsChain(action) || action === 'ask_user'
 }

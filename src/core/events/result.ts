@@ -191,7 +191,7 @@ function parseObject(value: unknown, diagnostics: DiagnosticSink): HookResult {
       else result[field] = typeof given === 'object' ? frozenField(key, given, problems) : given
     }
   }
-  const { needs: need, closes } = actionRow(action)
+  const { needs: need, ends } = actionRow(action)
   if (need && !(need in result) && problems.length === 0) problems.push(`${action} needs ${need}`)
   if ((value.action ?? undefined) === undefined && unknown.length > 0) {
     problems.push(`there is no action, and no HookResult has ${unknown.map(shown).join(', ')}`)
@@ -200,7 +200,7 @@ function parseObject(value: unknown, diagnostics: DiagnosticSink): HookResult {
   if ((value.action ?? undefined) === undefined && unknown.length === 0 && verdictField) {
     problems.push(`there is no action, and ${verdictField} says nothing without one`)
   }
-  if (problems.length > 0 && !closes) throw wrong(problems.join('; '))
+  if (problems.length > 0 && !ends) throw wrong(problems.join('; '))
   for (const problem of problems) {
     diagnostics.push({ code: 'malformed-field', text: `${problem}; the ${action} stands` })
   }

@@ -4,7 +4,7 @@ import { type Diagnostic, type DiagnosticSink, HookError, isHookError, textOf } 
 import { isObject } from '../base/json.js'
 import { withoutSecrets } from '../base/secrets.js'
 import { plainText } from '../base/text.js'
-import { endsChain, isAction } from '../events/actions.js'
+import { isAction, isClosing } from '../events/actions.js'
 import type { EventKind } from '../events/events.js'
 import { CONTINUE, deny, type HookResult } from '../events/result.js'
 import { canRefuse, isGate } from '../hooks/gate.js'
@@ -90,8 +90,7 @@ export class HookCall implements HookContext, DiagnosticSink {
   /** What closes among the hook's words so far; a late answer counts as the last. Changes do not count any more. */
   closingWord(late?: unknown): HookResult | undefined {
     const word = late ?? this.#lastWord
-    if (!isObject(word) || !isAction(word.action)) return undefined
-    if (!endsChain(word.action) && word.action !== 'ask_user') return undefined
+    if (!isObject(word) || !isAction(word.action) || !isClosing(word.action)) return undefined
     const { data: _, ...rest } = word as unknown as HookResult
     return rest
   }

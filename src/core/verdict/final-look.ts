@@ -2,7 +2,7 @@
 
 import type { Diagnostic } from '../base/errors.js'
 import { type Data, sameJson } from '../base/json.js'
-import { endsChain } from '../events/actions.js'
+import { isClosing } from '../events/actions.js'
 import { type EventKind, matcherValue } from '../events/events.js'
 import { CONTINUE, type HookResult } from '../events/result.js'
 import { isGate } from '../hooks/gate.js'
@@ -54,11 +54,6 @@ export function closingRuns(
   return { ran, diagnostics }
 }
 
-function isClosing(kind: EventKind, hook: Hook, { action }: HookResult): boolean {
-  const verdict = verdictOf(kind, hook, action)
-  return endsChain(verdict) || verdict === 'ask_user'
-}
-
 function countingPart(
   kind: EventKind,
   hook: Hook,
@@ -66,7 +61,7 @@ function countingPart(
   said: HookResult | undefined,
 ): HookResult {
   const { data: _, contextInjection: __, permission, response: ___, ...closing } = answer
-  if (isClosing(kind, hook, answer)) {
+  if (isClosing(verdictOf(kind, hook, answer.action))) {
     const { userMessage, ...silent } = closing
     return userMessage === said?.userMessage ? silent : closing
   }

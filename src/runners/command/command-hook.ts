@@ -1,7 +1,7 @@
 // A hook that is a command: the payload goes to its input, its exit code and output are its answer.
 
 import { type Diagnostic, HookError, isHookError } from '../../core/base/errors.js'
-import { endsChain } from '../../core/events/actions.js'
+import { isClosing } from '../../core/events/actions.js'
 import { resolveEvent } from '../../core/events/events.js'
 import { deny, type HookResult } from '../../core/events/result.js'
 import { isGuard } from '../../core/hooks/gate.js'
@@ -139,7 +139,7 @@ function closingEnd(
 ): HookResult | undefined {
   try {
     const result = decode(event, { ...ending, stdout: afterAsyncLine(ending.stdout) }, asker, note)
-    return result.action === 'ask_user' || endsChain(result.action) ? result : undefined
+    return isClosing(result.action) ? result : undefined
   } catch {
     return undefined // a failure is told like that of any async hook
   }

@@ -5,7 +5,7 @@ import { type Diagnostic, HookError, textOf } from '../base/errors.js'
 import type { Data } from '../base/json.js'
 import { isPromise, onAbort } from '../base/promise.js'
 import { redactedData } from '../base/secrets.js'
-import { endsChain } from '../events/actions.js'
+import { endsChain, isClosing } from '../events/actions.js'
 import { type EventKind, matcherValue } from '../events/events.js'
 import { applyPatch, applyWhole, type Patched, type PatchRules } from '../events/patch.js'
 import { CONTINUE, type HookResult, modify, parseResult } from '../events/result.js'
@@ -418,12 +418,16 @@ class Sequence extends Watched implements Dispatched, CallSite {
     this.#record(hook, 'detached', CONTINUE, unexpected && whyOf(unexpected), now)
   }
 
-  /** A closing verdict stands even if its change would make an invalid call. */
+  /**
+   * A deny or an abort stands even if its change would make an invalid call. So does an ask, unless the failure of the
+   * hook closes more than that.
+   */
   #patched(answer: HookResult, patch: Data, call: HookCall): Patched {
     try {
       return applyPatch(this.#kind, this.event.data, patch, this.#options, call)
     } catch (error) {
-      if (!endsChain(answer.action)) throw error
+      const stands = endsChain(answer.action) || (isClosing(answer.action) && call.onFailure === 'continue')
+      if (!stands) throw error
       call.push({ code: 'malformed-field', text: `${textOf(error)}; the ${answer.action} stands` })
       return { data: this.event.data, changed: [] }
     }

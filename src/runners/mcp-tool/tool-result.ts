@@ -4,7 +4,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { HookError, isHookError, textOf } from '../../core/base/errors.js'
 import { type Data, frozenCopy, isObject, type Json, sameJson } from '../../core/base/json.js'
 import { byteLength } from '../../core/base/text.js'
-import { endsChain, rankOf, type Verdict } from '../../core/events/actions.js'
+import { isClosing, rankOf, type Verdict } from '../../core/events/actions.js'
 import type { HookResult } from '../../core/events/result.js'
 import type { HookContext, HookEvent } from '../../core/hooks/hook.js'
 import { boundedText } from '../../rpc/problem.js'
@@ -109,9 +109,9 @@ function answersIn(texts: readonly string[], structured: unknown): readonly stri
   const data = copied(structured)
   if (answers.some((text) => sameJson(parsed(text), data))) return answers
   // Many tools return data beside text; it is an answer only if it looks like one.
-  const isClosing = isObject(data) && closingAmong(entriesOf(data)) !== undefined
+  const closes = isObject(data) && closingAmong(entriesOf(data)) !== undefined
   const speaks =
-    isObject(data) && (isClosing || actionOf(data) !== undefined || Object.keys(data).some(isTopField))
+    isObject(data) && (closes || actionOf(data) !== undefined || Object.keys(data).some(isTopField))
   return speaks || whole === '' ? [...answers, JSON.stringify(data)] : answers
 }
 
@@ -177,7 +177,7 @@ function decoded({ event, asker, note }: Case, stdout: string, isError: boolean)
 function closingAmongAll(read: readonly Outcome[]): HookResult | undefined {
   const [highest] = read
     .flatMap((outcome) => ('result' in outcome ? [outcome.result] : []))
-    .filter(({ action }) => endsChain(action) || action === 'ask_user')
+    .filter(({ action }) => isClosing(action))
     .sort((a, b) => rankOf(b.action as Verdict) - rankOf(a.action as Verdict))
   return highest
 }

@@ -757,6 +757,16 @@ describe('time-outs', () => {
 })
 
 describe('failure', () => {
+  test.each([
+    ['continue', 'ask_user'],
+    ['block', 'deny'],
+  ] as const)('with %s, a change that makes an invalid call leaves an ask: %s', async (onFailure, action) => {
+    const run = () => askUser('ok?', { data: { tool_name: 5 } })
+    const outcome = await fireMade([made('asks', run, { onFailure })])
+    expect(outcome.action).toBe(action)
+    expect(outcome.data).toMatchObject(BASH)
+  })
+
   /** Every row of the catalogue's table: event, payload, what a deny does, what a failing function does. */
   const rows = [
     ['PreToolUse', BASH, 'block', 'denies'],

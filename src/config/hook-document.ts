@@ -18,8 +18,9 @@ import {
   knownEvent,
   noteStrayEvents,
   noteStraySettings,
-  unknownEventText,
-  unknownNameText,
+  type UnknownName,
+  unknownEvent,
+  unknownName,
 } from './stray-names.js'
 
 /** A place where hooks may stand: a whole file, or a part of plugin.json. */
@@ -250,7 +251,7 @@ function readList(reading: DocumentReading, list: readonly unknown[], at: JsonPa
       continue
     }
     const event = knownEvent(name)
-    if (!event) say(reading, 'unknown-event', unknownEventText(name), where)
+    if (!event) sayUnknown(reading, unknownEvent(name), where)
     else if (name !== event.name && written.has(event.name)) sayTwice(reading, name, event.name, where)
     else readGroup(reading, event, group, where)
   }
@@ -278,6 +279,10 @@ function sayTwice(reading: Reading, name: string, event: string, at: JsonPath): 
   say(reading, 'unknown-event', text, at)
 }
 
+function sayUnknown({ shared, file }: Reading, { text, meant }: UnknownName, at: JsonPath): void {
+  shared.notes.add('unknown-event', text, { file, at }, meant)
+}
+
 /** Handles keys under `hooks` that are not events: remarks, settings, the wrapper once more, and typos. */
 function readNoEvent(
   reading: DocumentReading,
@@ -303,7 +308,7 @@ function readNoEvent(
   } else if (takesSettings && (typeof value !== 'object' || value === null)) {
     const meant = didYouMean(name, SETTING_NAMES)
     say(reading, 'setting-invalid', `there is no setting ${shown(name)}${meant || '; it is ignored'}`, at)
-  } else say(reading, 'unknown-event', unknownNameText(name, SETTING_NAMES, holdsGroups(value)), at)
+  } else sayUnknown(reading, unknownName(name, SETTING_NAMES, holdsGroups(value)), at)
 }
 
 const SETTING_NAMES = Object.keys(DEFAULT_MERGED)
@@ -313,7 +318,7 @@ function readOther(reading: DocumentReading, name: string, value: unknown, at: J
   if ((isRemark(name) && !holdsGroups(value)) || OTHER_KEYS.has(name) || /^process(?:es)?$/i.test(name))
     return
   const ours = reading.role === 'root' || reading.role === 'plugin'
-  if (holdsGroups(value)) say(reading, 'unknown-event', unknownEventText(name), at)
+  if (holdsGroups(value)) sayUnknown(reading, unknownEvent(name), at)
   else if (/^hooks?$/i.test(name))
     say(reading, 'unknown-key', `${shown(name)} is ignored; did you mean "hooks"?`, at)
   else if (ours && typeof value === 'object' && value !== null) {

@@ -16,13 +16,13 @@ export class Notes {
   readonly #counts = new Map<string, number>()
   readonly #said = new Set<string>()
 
-  add(code: DiagnosticCode, text: string, where: Where): void {
+  add(code: DiagnosticCode, text: string, where: Where, meant?: string): void {
     const file = 'file' in where ? where.file.path : where.path
     const count = (this.#counts.get(file) ?? 0) + 1
     this.#counts.set(file, count)
     if (count > MOST_PER_FILE) return
     const line = 'file' in where ? where.file.json.lineOf(where.at) : where.line
-    this.#list.push({ code, text: plainText(text), file, line })
+    this.#list.push({ code, text: plainText(text), file, line, ...(meant !== undefined && { meant }) })
   }
 
   /** Adds only the first of its kind in a file. */

@@ -2,7 +2,7 @@
 
 import { isObject } from '../core/base/json.js'
 import { nearest, shown } from '../core/base/text.js'
-import { type EventKind, knownEvents, resolveEvent } from '../core/events/events.js'
+import { type EventKind, eventNames, nearestEvent, resolveEvent } from '../core/events/events.js'
 import { type Reading, say } from './hook-group.js'
 import { type JsonPath, under } from './json-text.js'
 import { looksLikeSetting } from './merged-settings.js'
@@ -70,28 +70,26 @@ const FOREIGN: Readonly<Record<string, string>> = {
   agentSpawn: 'SessionStart',
 }
 
-/** Text for a name under `hooks` that is neither an event nor a setting; it suggests the nearer of the two. */
-export function unknownNameText(name: string, settings: readonly string[], isEventLike: boolean): string {
+/** A name that is not an event, in a sentence, and the event that it most likely means. */
+export interface UnknownName {
+  readonly text: string
+  readonly meant?: string | undefined
+}
+
+/** For a name under `hooks` that is neither an event nor a setting; it suggests the nearer of the two. */
+export function unknownName(name: string, settings: readonly string[], isEventLike: boolean): UnknownName {
   const meant = isEventLike ? undefined : nearest(name, [...settings, ...eventNames().keys()])
-  if (meant === undefined || !settings.includes(meant)) return unknownEventText(name)
-  return `there is no setting ${shown(name)}; did you mean ${meant}?`
+  if (meant === undefined || !settings.includes(meant)) return unknownEvent(name)
+  return { text: `there is no setting ${shown(name)}; did you mean ${meant}?` }
 }
 
-/** Text for a name that is not an event. */
-export function unknownEventText(name: string): string {
+export function unknownEvent(name: string): UnknownName {
   const foreign = Object.hasOwn(FOREIGN, name) ? FOREIGN[name] : undefined
-  if (foreign) return `${name} is an event of another agent, so its hooks never run; here it is ${foreign}`
+  if (foreign) {
+    const text = `${name} is an event of another agent, so its hooks never run; here it is ${foreign}`
+    return { text, meant: foreign }
+  }
   const meant = nearestEvent(name)
-  return `there is no event ${shown(name)}, so its hooks never run${meant ? `; did you mean ${meant}?` : ''}`
-}
-
-/** Finds the nearest event, by any of its names. */
-function nearestEvent(name: string): string | undefined {
-  const names = eventNames()
-  return names.get(nearest(name, names.keys()) ?? '')
-}
-
-/** Maps every name to the canonical one. */
-function eventNames(): ReadonlyMap<string, string> {
-  return new Map(knownEvents().flatMap((kind) => [kind.name, ...kind.aliases].map((one) => [one, kind.name])))
+  const guess = meant ? `; did you mean ${meant}?` : ''
+  return { text: `there is no event ${shown(name)}, so its hooks never run${guess}`, meant }
 }

@@ -191,6 +191,19 @@ describe('U1: a call that a gate should have judged', () => {
     expect(await unguarded()).toMatchObject({ unguarded: [{ why: 'matcher' }] })
   })
 
+  it.for(['PreTooluse', 'PreToolUsee', 'BeforeTool'])(
+    'under %s, which is no event and most likely means this one',
+    async (event) => {
+      project.hooks({ [event]: [['Bash', GUARD]] })
+      expect(await unguarded()).toMatchObject({ unguarded: [{ why: 'unknown-event' }] })
+    },
+  )
+
+  it('is guarded although a name of another event is misspelt', async () => {
+    project.hooks({ PostTooluse: [['Bash', GUARD]] })
+    expect(await unguarded()).toBeUndefined()
+  })
+
   it('failed, and let it go on', async () => {
     project.hooks({ PreToolUse: [['Bash', 'echo oh >&2; exit 7']] })
     await project.call(['trust', '--yes'])

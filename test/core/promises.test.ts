@@ -130,6 +130,16 @@ describe('nothing is allowed in silence', () => {
     ])
   })
 
+  it('by a name that looks like an event: the diagnostic names the event, and people are told', async () => {
+    const shown: string[] = []
+    const hooks = await isolated({ display: ({ text }) => shown.push(text) })
+    hooks.register('PreTool', () => undefined, { name: 'gate' })
+    hooks.register('PostTool', () => undefined, { custom: true })
+    const text = expect.stringMatching(/^gate is registered on "PreTool", .*; did you mean PreToolUse\? /)
+    expect(hooks.diagnostics).toEqual([{ code: 'custom-event', text, meant: 'PreToolUse' }])
+    expect(shown).toEqual([text])
+  })
+
   it.each<[string, unknown]>([
     ['a RegExp', /^Read$/],
     ['a Map', new Map()],

@@ -334,6 +334,8 @@ export interface Diagnostic {
   readonly text: string
   readonly file?: string
   readonly line?: number
+  /** The event that a misspelt or foreign name of one most likely means. */
+  readonly meant?: string
 }
 
 /** Takes diagnostics: a list, or something that adds the hook's name on the way. */

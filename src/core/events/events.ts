@@ -2,7 +2,7 @@
 
 import { type Diagnostic, HookError, isHookError, textOf } from '../base/errors.js'
 import { type Data, frozenCopy, isObject, type Json, mergedCopy } from '../base/json.js'
-import { isOneEditAway, shown } from '../base/text.js'
+import { isOneEditAway, nearest, shown } from '../base/text.js'
 import {
   CATALOGUE,
   COMMON_FIELDS as COMMON,
@@ -228,13 +228,26 @@ export function intendedEvent(name: string, custom = false): EventKind {
 
 /** Said once where hooks are registered for, or an event is fired under, a name that is not in the catalogue. */
 export function unknownEvent(name: string, what: string): Diagnostic {
-  const text = `${what} ${shown(name)}, which is not a known event: only hooks and events of exactly this name meet; pass { custom: true } if that is meant`
-  return { code: 'custom-event', text }
+  const meant = nearestEvent(name)
+  const guess = meant === undefined ? '.' : `; did you mean ${meant}?`
+  const text = `${what} ${shown(name)}, which is not a known event${guess} Only hooks and events of exactly this name meet; pass { custom: true } if that is meant`
+  return { code: 'custom-event', text, ...(meant !== undefined && { meant }) }
 }
 
 /** Every known event, in catalogue order. */
 export function knownEvents(): readonly EventKind[] {
   return Object.keys(CATALOGUE).map(resolveEvent)
+}
+
+/** The event that somebody most likely meant, by any of its names: for a suggestion. `nearMissOf` is stricter. */
+export function nearestEvent(name: string): string | undefined {
+  const names = eventNames()
+  return names.get(nearest(name, names.keys()) ?? '')
+}
+
+/** Every name of an event, and the canonical one. */
+export function eventNames(): ReadonlyMap<string, string> {
+  return new Map(knownEvents().flatMap((kind) => [kind.name, ...kind.aliases].map((one) => [one, kind.name])))
 }
 
 // ---- payloads -------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import { timestamp } from '../base/time.js'
 import { openPayload, resolveEvent, unknownEvent } from '../events/events.js'
 import type { Hook, RegisterOptions, SessionInfo } from '../hooks/hook.js'
 import { HookSet } from '../hooks/hook-set.js'
+import type { Message } from '../hooks/outcome.js'
 import { type Admit, type Plan, planOf } from '../run/plan.js'
 import type { Embedder, Settings } from './embedder.js'
 import { HookRegistry } from './registry.js'
@@ -157,14 +158,24 @@ export class Engine {
   /** Notes a hook on a name that is not in the catalogue. Observers may hear of things that are no events. */
   noteRegistered(event: string, { name }: { readonly name: string }, options: RegisterOptions = {}): void {
     if (event === '*' || options.custom || options.role === 'observe' || !resolveEvent(event).custom) return
-    this.note(unknownEvent(event, `${options.name ?? (name || 'a hook')} is registered on`))
+    this.#noteSlip(unknownEvent(event, `${options.name ?? (name || 'a hook')} is registered on`))
   }
 
   /** Notes once that an event was fired under a name that neither the catalogue nor any hook has. */
   noteUnknown(event: string): void {
     if (this.#unknown.has(event) || this.#unknown.size >= MAX_DIAGNOSTICS) return
     this.#unknown.add(event)
-    this.note(unknownEvent(event, 'the host fired'))
+    this.#noteSlip(unknownEvent(event, 'the host fired'))
+  }
+
+  /** A name that looks like that of a known event is shown to people too: a gate on it would never run. */
+  #noteSlip(d: Diagnostic): void {
+    this.note(d)
+    const { display } = this.embedder
+    if (d.meant === undefined || !display) return
+    const message: Message = { text: plainText(d.text), level: 'warning', source: 'carabiner' }
+    const failed = this.tell('display', () => display(message))
+    if (failed) this.note(failed)
   }
 
   /** Lets work run on its own. Its failure is reported, never thrown. */
@@ -192,7 +203,7 @@ export class Engine {
   }
 
   /** Calls a function of the embedder. Its error never reaches the agent; it becomes a diagnostic. */
-  tell(what: string, call: () => MaybePromise<void>, session: Background): Diagnostic | undefined {
+  tell(what: string, call: () => MaybePromise<void>, session?: Background): Diagnostic | undefined {
     try {
       const done = call()
       if (isPromise(done))

@@ -39,7 +39,8 @@ export function unguardedBy(judged: Judged, files: Files): readonly Unguarded[] 
   const heard = new Set(ran.filter(({ trace }) => trace.status === 'ran').map(({ hook }) => hook.id))
   const isKept = (file = '') => files.kept.some((path) => file === path || file.startsWith(`${path}/`))
   const lost = files.problems.filter(
-    ({ code, file }) => code === 'trust-unguarded' || (LOSSES.has(code) && !isKept(file)),
+    ({ code, file, meant }) =>
+      code === 'trust-unguarded' || ((LOSSES.has(code) || meant === kind.name) && !isKept(file)),
   )
   const missed = ran.filter(({ hook, trace }) => {
     if (!isGate(kind, hook)) return false

@@ -125,6 +125,14 @@ export class Places {
     return waysOf(path).some((way) => stays.some((one) => isBelow(one, way.replace(/(.)\/+$/, '$1'))))
   }
 
+  /** Whether it is the user's home, or holds it. */
+  holdsHome({ text }: Word, folders: readonly string[]): boolean {
+    const homes = waysOf(this.home)
+    return folders
+      .flatMap((folder) => waysOf(this.absolute(text, folder)))
+      .some((way) => homes.some((home) => isBelow(home, way.replace(/(.)\/+$/, '$1'))))
+  }
+
   /** Whether a folder is neither in nor above one where an agent works. */
   isAside(word: Word, folder: string): boolean {
     const path = this.absolute(word.text, folder)

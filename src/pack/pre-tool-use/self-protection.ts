@@ -68,6 +68,14 @@ function ofEffect(call: Call, effect: Effect, { dots }: Script, places: Places):
   // Of what is only found while it runs, nobody knows that it is one of these.
   const isVague = isWild(target) && /\*\*\/\*?$/.test(target.text)
   if (hit) return found(who, DEEDS[deed], target, isVague ? { ...hit, verdict: 'ask' } : hit)
+  if (effect.arrives === 'names' && places.holdsHome(target, folders)) {
+    return [
+      asked(
+        'self-protection',
+        `${who} unpacks into the home folder, where the archive may replace settings of agents. Unpack it into a folder of its own.`,
+      ),
+    ]
+  }
   if (deed === 'link' && leadsUp(target, folders, places)) {
     return [
       asked(

@@ -175,6 +175,9 @@ claude plugin install x
 claude plugin disable x
 claude -p x --setting-sources none
 codex --dangerously-bypass-approvals-and-sandbox x
+tar xf x.tar -C ~
+cd ~ && curl http://x/y.tgz | tar xz
+unzip y.zip -d ~/
 export CARABINER_OFF=1
 echo 'export CARABINER_OFF=1' >> ~/.bashrc
 `),

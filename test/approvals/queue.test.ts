@@ -246,6 +246,27 @@ describe('a forger', () => {
     expect(other.troubles[0]).toMatch(/belongs to another user \(65534\)/)
   })
 
+  it.each([
+    [1, 'expired'],
+    [2, 'too-late'],
+  ])('who slows an answerer down leaves no second answer to a used question (look %d)', (look, status) => {
+    const at = raised(question)
+    write(join(at.own, FIRST), {})
+    const { stateDir, dataDir } = at
+    const queue = (onTrouble: () => void) =>
+      new FileApprovals({ stateDir, dataDir, now: () => START, onTrouble })
+    const quick = queue(() => {})
+    let looks = 0
+    const slow = queue(() => {
+      if (++looks !== look) return
+      quick.answer(at.id, ALLOW)
+      quick.take(question)
+    })
+    expect(slow.answer(at.id, DENY).status).toBe(status)
+    expect(quick.get(at.id)).toMatchObject({ status: 'used', answer: { by: ALLOW.by } })
+    expect(readdirSync(at.own).sort()).toEqual([FIRST, 'question.json', 'used'])
+  })
+
   it('who shows another call to the person', () => {
     const at = raised(question)
     const path = join(at.own, 'question.json')

@@ -384,6 +384,15 @@ describe('an allow', () => {
     ],
     ['that comes after it', [madeHook('rw', { run: rewrite }), madeHook('allow', { run: allow })], true],
     [
+      'of a project that comes after it, once a gate of the user has seen the final call',
+      [
+        madeHook('guard', { origin: { scope: 'user', source: 'user' } }),
+        madeHook('rw', { run: rewrite }),
+        madeHook('allow', { run: allow, origin: { scope: 'project', source: 'project' } }),
+      ],
+      true,
+    ],
+    [
       'that comes with it',
       [madeHook('rw', { run: () => ({ ...rewrite(), permission: 'allow' }) as HookResult })],
       true,

@@ -177,6 +177,17 @@ describe('a path that leads to a file', () => {
   ])('is meant by %s in the home: %s', (rule, path) => expect(isMeant(rule, path, '@/proj')).toBe(true))
 
   it.each([
+    ['Write(secret/**)', '@/proj/secret/k', true],
+    ['Write(/@/other/**)', '@/other/x', true],
+    ['Write(/@/other/**)', '@/other/far/x', false],
+    ['Write(/@/other/**)', '@/other/far', false],
+  ])('lets an allow with %s count for %s only if every link stays inside: %s', (rule, path, expected) => {
+    const data = { tool_name: 'Write', tool_input: { file_path: at(path) }, cwd: at('@/proj') }
+    const { isSure } = compileIf(at(rule), PRE, { projectDir: at('@/proj') })
+    expect(isSure?.({ name: 'PreToolUse', data, session: undefined })).toBe(expected)
+  })
+
+  it.each([
     ['@/proj/secrets/k', '@/proj'],
     ['@/proj/sub/k', '@/proj'],
     ['@/other/secret/k', '@/proj'],

@@ -243,29 +243,45 @@ describe('what is no such line', NO_HANG, () => {
   })
 })
 
+const CONTEXT: HookContext = {
+  signal: new AbortController().signal,
+  onAbort: () => {},
+  session: undefined,
+  outcome: undefined,
+  note: () => {},
+  onFailure: 'continue',
+  printed: () => {},
+  lastWord: () => {},
+}
+
+/** What a hook that has 5 seconds, and may have 300, answers at once. */
+function answerOf(command: string, programs: Programs): unknown {
+  const { run: _, ...hook } = laneHook('late', { timeoutMs: 5000 })
+  const place = { projectDir: project.dir, hooksDir: project.dir }
+  const spec = { hook, handler: { command }, place, env: 'inherit', longestMs: 300_000 } as const
+  const made = commandHook(spec, { report: () => {} }, programs, new HandedOn())
+  return made.run({ name: 'PostToolUse', data: POST, session: undefined }, CONTEXT)
+}
+
+it.each([
+  [1, null],
+  [3, null],
+  [127, null],
+  [null, 'SIGKILL'],
+] as const)('has failed if it ended with %s %s right after that line', async (code, signal) => {
+  const programs = new Programs()
+  const stdout = '{"async": true}\n'
+  programs.run = async () => ({ code, signal, stdout, stderr: '', cut: false })
+  await expect(answerOf('unused', programs)).rejects.toMatchObject({ code: 'HOOK_EXIT' })
+})
+
 describe('its time', NO_HANG, () => {
-  /** What a hook that has 5 seconds, and may have 300, gets to work on. */
   async function timeFor(line: string): Promise<number> {
     const programs = new Programs()
-    const { run: _, ...hook } = laneHook('late', { timeoutMs: 5000 })
-    const place = { projectDir: project.dir, hooksDir: project.dir }
-    const handler = { command: `echo '${line}'` }
-    const spec = { hook, handler, place, env: 'inherit', longestMs: 300_000 } as const
-    const made = commandHook(spec, { report: () => {} }, programs, new HandedOn())
-    const context: HookContext = {
-      signal: new AbortController().signal,
-      onAbort: () => {},
-      session: undefined,
-      outcome: undefined,
-      note: () => {},
-      onFailure: 'continue',
-      printed: () => {},
-      lastWord: () => {},
-    }
-    const answer = await made.run({ name: 'PostToolUse', data: POST, session: undefined }, context)
+    const answer = await answerOf(`echo '${line}'`, programs)
     expect(answer).toBeInstanceOf(LateAnswer)
     const late = answer as LateAnswer
-    await late.finish(context)
+    await late.finish(CONTEXT)
     await programs.idle()
     return late.timeoutMs
   }

@@ -336,6 +336,20 @@ describe('a script that a trusted command names', () => {
     }
   })
 
+  it('is missed only for hooks that name it: another one of the file fails as it asked', async () => {
+    write('scripts/gate.sh', '#!/bin/sh\nexit 0\n', 0o755)
+    const lines = ['./scripts/gate.sh', 'echo broken >&2; exit 1']
+    const hooks = lines.map((line) => ({ type: 'command', command: line }))
+    write('.amplifier/hooks/hooks.json', { hooks: { PreToolUse: [{ hooks }] } })
+    await trustAll()
+    mkdirSync(join(project, 'sub'))
+    const outcome = await fired('PreToolUse', { ...CALL, cwd: join(project, 'sub') })
+    expect([outcome.action, outcome.hooks.map(({ why }) => why)]).toEqual([
+      'continue',
+      [undefined, 'HOOK_EXIT'],
+    ])
+  })
+
   it('of a hook that does not guard fails loudly, and stops nobody', async () => {
     const script = write('scripts/note.sh', '#!/bin/sh\necho noted\n', 0o755)
     const hooks = { SessionStart: [{ hooks: [{ type: 'command', command: 'cat x | sh scripts/note.sh' }] }] }

@@ -4,6 +4,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { onAbort } from '../../core/base/promise.js'
+import { NOT_UTF8 } from '../../systems/claude-code/stdout.js'
 import type { ProcessGroup } from '../program/process-group.js'
 
 /** How a program ended. */
@@ -124,7 +125,7 @@ class Execution {
   /** Some programs print the first line without a line break and go on, so what is there so far may be all of it. */
   #readOn(): void {
     if (!this.#goesOn || this.#settled) return
-    const [line = '', ...more] = this.#stdout.text().split('\n', 2)
+    const [line = '', ...more] = this.#stdout.answer().split('\n', 2)
     const goesOn = this.#goesOn(line)
     if (goesOn || more.length > 0 || this.#stdout.size > LONGEST_FIRST_LINE) this.#goesOn = undefined
     if (goesOn) this.#breath = setTimeout(() => this.#letGo(), BREATH_MS)
@@ -139,7 +140,7 @@ class Execution {
     }) as Promise<Ending>
     rest.catch(() => undefined) // the one who takes the rest hears of it
     resolve({
-      stdout: this.#stdout.text(),
+      stdout: this.#stdout.answer(),
       rest: (signal) => {
         this.#stopListening()
         if (!this.#settled) this.obey(signal)
@@ -197,7 +198,7 @@ class Execution {
   }
 
   #ending({ code, signal }: Exit): Ending {
-    const [stdout, stderr] = [this.#stdout.text(), this.#stderr.text()]
+    const [stdout, stderr] = [this.#stdout.answer(), this.#stderr.text()]
     return {
       code,
       signal,
@@ -283,11 +284,22 @@ export class Output {
     this.#closed = true
   }
 
+  /** The text, with a mark if it was not UTF-8. */
+  answer(): string {
+    return utf16In(this.#bytes()) === undefined ? this.text() : NOT_UTF8 + this.text()
+  }
+
   /** Invalid UTF-8 is replaced; a cut falls between two characters. */
   text(): string {
-    const bytes = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks)
-    if (bytes === undefined) return ''
+    const bytes = this.#bytes()
+    const utf16 = utf16In(bytes)
+    if (utf16) return utf16.toString('utf16le').replace(/^\uFEFF/, '')
     return this.#cut ? new StringDecoder('utf8').write(bytes) : bytes.toString('utf8')
+  }
+
+  #bytes(): Buffer {
+    if (this.#chunks.length > 1) this.#chunks = [Buffer.concat(this.#chunks)]
+    return this.#chunks[0] ?? Buffer.alloc(0)
   }
 
   #keep(chunk: Buffer): void {
@@ -299,4 +311,25 @@ export class Output {
     this.#size += kept.length
     if (this.#chunks.push(kept) === MOST_CHUNKS) this.#chunks = [Buffer.concat(this.#chunks)]
   }
+}
+
+/** At least this share of the characters in JSON is ASCII. */
+const ASCII_SHARE = 1 / 8
+
+/** The bytes as UTF-16LE, if they are UTF-16: by the mark at the beginning, or by zeros in every other byte. */
+function utf16In(bytes: Buffer): Buffer | undefined {
+  const [first, second] = bytes
+  const even = bytes.subarray(0, bytes.length - (bytes.length % 2))
+  if (first === 0xff && second === 0xfe) return even
+  if (first === 0xfe && second === 0xff) return Buffer.from(even).swap16()
+  if (even.length === 0 || !bytes.includes(0)) return undefined
+  let [before, after] = [0, 0]
+  for (let i = 0; i < even.length; i += 2) {
+    if (even[i] === 0) before++
+    if (even[i + 1] === 0) after++
+  }
+  const [few, many] = [Math.min(before, after), Math.max(before, after)]
+  // Few characters, such as U+5F00, have a zero in the other byte.
+  if (few > many * ASCII_SHARE || many < (even.length / 2) * ASCII_SHARE) return undefined
+  return after > before ? even : Buffer.from(even).swap16()
 }

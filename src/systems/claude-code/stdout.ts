@@ -48,6 +48,10 @@ export function readStdout(event: HookEvent, stdout: string, note: (d: Diagnosti
 }
 
 const NUL = String.fromCharCode(0)
+
+/** Stands before output that was decoded from another encoding. It counts for nothing but closing. */
+export const NOT_UTF8 = NUL
+
 const COLOURS = new RegExp(`${String.fromCharCode(27)}\\[[0-9;:]*m`, 'g')
 /** The byte-order mark of UTF-16, read as UTF-8. */
 const FOREIGN_MARK = /^\uFFFD{1,2}/

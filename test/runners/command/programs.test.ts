@@ -129,6 +129,38 @@ describe('the output', () => {
     expect((await sh("printf 'a\\377b\\303'")).stdout).toBe('a\ufffdb\ufffd')
   })
 
+  const outputOf = async (bytes: Buffer) => {
+    const stream = new PassThrough()
+    const output = new Output(stream, MIB, () => undefined)
+    stream.end(bytes)
+    await until('it ended', () => output.ended)
+    return output
+  }
+
+  test('in UTF-16 is decoded, and marked', async () => {
+    const text = '{"decision":"block","reason":"verboten: löschen, запрещено, 禁止 😀"}\n'
+    const little = Buffer.from(text, 'utf16le')
+    const big = Buffer.from(little).swap16()
+    const mark = Buffer.from([0xff, 0xfe])
+    const forms = [
+      little,
+      big,
+      Buffer.concat([mark, little]),
+      Buffer.concat([Buffer.from(mark).swap16(), big]),
+    ]
+    for (const bytes of forms) {
+      const output = await outputOf(bytes)
+      expect([output.text(), output.answer()]).toEqual([text, `\0${text}`])
+    }
+  })
+
+  test('in UTF-8 with zero bytes is left alone', async () => {
+    const answer = '{"decision":"block","reason":"a long reason"}'
+    for (const text of [answer, `a\0b\0${answer}`, `${answer}\0`, '\0'.repeat(9)]) {
+      expect((await outputOf(Buffer.from(text))).answer()).toBe(text)
+    }
+  })
+
   test('keeps its byte order mark for who reads it', async () => {
     expect((await sh("printf '\\357\\273\\277{}'")).stdout).toBe('\ufeff{}')
   })

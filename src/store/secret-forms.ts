@@ -12,7 +12,7 @@ export function secretsAt(text: string, depth = 0): readonly Span[] {
     ...knownAt(text),
     ...formsAt(seen),
     ...labelledAt(seen),
-    ...ADDRESSES.flatMap((pattern) => groupsAt(seen, pattern)),
+    ...[...ADDRESSES, ...PHRASES].flatMap((pattern) => groupsAt(seen, pattern)),
     ...loginsAt(seen),
     ...namedAt(seen),
     ...givenAt(seen),
@@ -206,7 +206,7 @@ const SENTENCE =
   /\s{1,4}(?:(?:is|was|to)\s{1,4}|(?:for|of)\s{1,4}[^\s:]{1,64}\s{0,2}(?::|\bis\b)\s{0,4})(?=\S)/iy
 /** `setx TOKEN X`, `aws configure set token X`, `git config --global x.token X` */
 const SETS =
-  /(?:^|[\s;&|("'])(?:set|setx|setenv|config|configure|export|env|arg|env:set|set-item)(?:\s+(?:set|--?[\w-]{1,32}(?:=[^\s]{0,32})?)){0,4}\s+["']?[^\s"'=]{0,80}$/i
+  /(?:^|[\s;&|("'])(?:set|setx|setenv|config|configure|export|env|arg|--arg|env:set|set-item)(?:\s+(?:set|--?[\w-]{1,32}(?:=[^\s]{0,32})?)){0,4}\s+["']?[^\s"'=]{0,80}$/i
 /** `login me password X`, `machine host password X` */
 const NETRC = /(?:^|\s)(?:login|user|username|machine|host|account|connect|ssid)\s+[^\s]{1,64}\s+$/i
 const HEADER = /^(?:proxy-)?authorization$|^(?:set-)?cookies?2?$/i
@@ -326,6 +326,18 @@ const ADDRESSES: readonly RegExp[] = [
   /\/(?:webhooks?|webhookb2|hooks?)\/(?=[^\s/]{0,64}\d)([\w-]{20,256})/g,
 ]
 
+/** What says so otherwise than with a name and a sign. The secret is the only group. */
+const PHRASES: readonly RegExp[] = [
+  /\bIDENTIFIED\s{1,4}(?:WITH\s{1,4}\S{1,64}\s{1,4})?(?:BY|AS)\s{1,4}(?:PASSWORD\s{1,4})?["']([^"'\n]{1,256})["']/gi,
+  /\bPASSWORD\s{1,4}["']([^"'\n]{1,256})["']/gi,
+  /\bConvertTo-SecureString\s{1,4}(?:-String\s{1,4})?["']([^"'\n]{1,256})["']/gi,
+  /\bnet user [\w.-]{1,64} (?![/*])(\S{1,128})/gi,
+  /\bauth\s{0,4}=\s{0,4}\(\s{0,4}["'][^"'\n]{0,128}["']\s{0,4},\s{0,4}["']([^"'\n]{1,256})["']/g,
+  /(?:token|secret|password|passwd|api_?key)\w{0,16}["']?\s{0,4}[:=]\s{0,4}[^\n"'`|?]{1,120}(?:\|\||\?\?)\s{0,4}["'`]([^"'`\n]{8,256})/gi,
+  /\b(?:password|token|secret|api[ _-]?key)`?(?::?\*\*:?|\s{0,16}\|)\s{0,16}`?(?=[^\s|]{0,64}\d)([^\s|`*]{6,256})/gi,
+  /\bPrivate-(?:Lines|MAC):\s{1,4}(?:\d{1,4}\r?\n)?([A-Za-z0-9+/=\r\n]{16,8192})/g,
+]
+
 function groupsAt(text: string, pattern: RegExp): readonly Span[] {
   return [...text.matchAll(pattern)].map(({ index, 0: all, 1: group = '' }) => {
     const start = index + all.lastIndexOf(group)
@@ -390,9 +402,16 @@ const TAKING: readonly Taking[] = [
   { programs: 'fly flyctl heroku railway', after: 'set', pairs: /^[A-Z_0-9]+=/ },
   { programs: 'kubectl oc', after: 'secret', pairs: /^--from-literal=[^=]+=/ },
   { programs: 'kubectl oc', after: 'secret', next: '--from-literal', divider: '=' },
-  { programs: 'gh', after: 'secret', next: '-b --body' },
+  { programs: 'gh', after: 'secret', next: '-b --body', attached: '-b' },
   { programs: 'curl wget http https xh', login: '-u -U -a --user --proxy-user --auth', divider: ':' },
   { programs: 'curl', attached: '-u', divider: ':' },
+  { programs: 'curl wget http https xh', attached: '--user=', divider: ':' },
+  { programs: 'curl', attached: '--proxy-user=', divider: ':' },
+  { programs: 'twine', next: '-p' },
+  { programs: 'cargo', after: 'login', position: 2 },
+  { programs: 'nuget', after: 'push', next: '-k' },
+  { programs: 'aws', after: 'put-parameter', next: '--value' },
+  { programs: 'snmpwalk snmpget snmpset snmpbulkwalk', next: '-c -A -X' },
   { programs: 'curl', next: '-b --cookie', divider: '=' },
   { programs: 'redis-cli', next: '-a' },
   { programs: 'mongo mongosh mongodump mongorestore mongoexport mongoimport', next: '-p' },
@@ -417,10 +436,10 @@ for (const row of TAKING)
   for (const program of row.programs.split(' ')) ROWS.set(program, [...(ROWS.get(program) ?? []), row])
 
 /** Reads the secret of the command before it: `echo X | docker login --password-stdin`. */
-const FROM_INPUT = /^(?:--password-stdin|--with-token|--stdin|chpasswd|--passphrase-fd)$/
+const FROM_INPUT = /^(?:--password-stdin|--with-token|--stdin|chpasswd|kinit|--passphrase-fd)$/
 const WORD = /[^\s"'`,()[\]{};|&<>\\]+/g
 /** A cheap look before the words are taken apart. */
-const PROGRAM = new RegExp([...ROWS.keys(), '-stdin', '--with-token', 'chpasswd', '-fd'].join('|'))
+const PROGRAM = new RegExp([...ROWS.keys(), '-stdin', '--with-token', 'chpasswd', 'kinit', '-fd'].join('|'))
 
 /** One command: its rows, the words that were seen, and how many of them are no options. */
 interface Command {

@@ -14,17 +14,19 @@ const CUT = '… [cut]'
 /** No upper bound that matters: text that begins like a secret is one to its end. */
 const REST = `,${LONGEST_TEXT}}`
 
-/** The start of a word; also after `\n` as JSON writes it, and after `%3D` in an address. */
-const START = String.raw`(?:(?<![\w-])|(?<=\\[bfnrt])|(?<=%[0-9A-F]{2}))`
+/** Not within a word; also after `\n` as JSON writes it, and after `%3D` in an address. */
+const START = String.raw`(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt])|(?<=%[0-9A-F]{2}))`
+/** Forms that begin like a word begin nothing that is joined to another one. */
+const ALONE = '(?<![_-])'
 /** Words have none. */
 const HAS_DIGIT = String.raw`(?=[A-Za-z_-]{0,64}\d)`
 
 /** Forms that services give their secrets; each is long enough, or marked enough, not to be anything else. */
 const FORMS: readonly string[] = [
-  `sk-${HAS_DIGIT}[A-Za-z0-9_-]{16${REST}`, // OpenAI, Anthropic and others
+  `${ALONE}sk-${HAS_DIGIT}[A-Za-z0-9_-]{16${REST}`, // OpenAI, Anthropic and others
   `gh[oprsu]_[A-Za-z0-9]{20${REST}`,
   `github_pat_[A-Za-z0-9_]{20${REST}`,
-  `gl[a-z]{2,5}-${HAS_DIGIT}[A-Za-z0-9_.-]{20${REST}`,
+  `${ALONE}gl[a-z]{2,5}-${HAS_DIGIT}[A-Za-z0-9_.-]{20${REST}`,
   `xox[a-z]-[A-Za-z0-9-]{10${REST}`,
   `xapp-${HAS_DIGIT}[A-Za-z0-9-]{20${REST}`,
   '(?:AKIA|ASIA)[A-Z0-9]{16}',
@@ -42,8 +44,14 @@ const FORMS: readonly string[] = [
   `dckr_pat_[A-Za-z0-9_-]{20${REST}`,
   `shp(?:ca|pa|ss)_[a-f0-9]{20${REST}`,
   `(?:glsa|figd|lin_api|sbp|rubygems|ntn|gsk|r8|tskey|pul|phc|phx|nvapi|fo1|sqp|squ)_[A-Za-z0-9_-]{20${REST}`,
-  `(?:xai|pplx|PMAK|NRAK|GOCSPX|tskey|dapi|key|sq0atp|sq0csp|nvapi|rnd|sntrys)-${HAS_DIGIT}[A-Za-z0-9_-]{20${REST}`,
-  `ATATT3x[A-Za-z0-9_=-]{20${REST}`,
+  `${ALONE}(?:xai|pplx|PMAK|NRAK|GOCSPX|tskey|dapi|key|sq0atp|sq0csp|nvapi|rnd|sntrys)-${HAS_DIGIT}[A-Za-z0-9_-]{20${REST}`,
+  `AT[A-Z]TT3x[A-Za-z0-9_=-]{20${REST}`,
+  String.raw`dp\.[a-z]{2,5}\.[A-Za-z0-9]{20${REST}`,
+  `secret_${HAS_DIGIT}[A-Za-z0-9]{30${REST}`,
+  String.raw`pat[A-Za-z0-9]{14}\.[a-f0-9]{40${REST}`,
+  `pscale_[a-z]{2,8}_[A-Za-z0-9_.-]{20${REST}`,
+  `(?:dapi|SK)[a-f0-9]{32${REST}`,
+  String.raw`\d{8,12}:AA[A-Za-z0-9_-]{30${REST}`,
   `AGE-SECRET-KEY-1[A-Z0-9]{20${REST}`,
   String.raw`eyJ[A-Za-z0-9_-]{8${REST}\.eyJ[A-Za-z0-9_-]{8${REST}(?:\.[A-Za-z0-9_-]{0${REST})?`, // a JSON web token
 ]
@@ -67,6 +75,7 @@ const LABELLED: readonly string[] = [
   String.raw`:\/\/[^\s/:@]{0,256}:)(?!\$|<)[^\s/@]{1${REST}(?=@)`, // https://user:password@host
   String.raw`:\/\/)(?=[^\s/:@\d]{0,64}\d)[^\s/:@]{20${REST}(?=@)`, // https://token@host
   String.raw`\bauthorization${IS}(?:${QUOTE})?(?:basic|bearer|token|digest|negotiate|apikey)\s{1,4})[A-Za-z0-9._~+/=-]{8${REST}`,
+  String.raw`\bSSWS\s{1,4})[A-Za-z0-9_-]{16${REST}`,
   String.raw`\bbearer\s{1,4})(?=[A-Za-z._~+/=-]{0,64}\d)[A-Za-z0-9._~+/=-]{12${REST}`,
   `(?:${LABEL})${IS}${QUOTE})${NO_VALUE}${VALUE}{8${REST}`,
   String.raw`(?:${PASSWORD})${IS}")${NO_VALUE}[^"\r\n]{8${REST}`,

@@ -127,6 +127,16 @@ describe('a hostile text takes time that grows with its length', () => {
       'pass.',
     ],
     ...[
+      'IDENTIFIED BY ',
+      'PASSWORD  ',
+      'net user a ',
+      "auth=('",
+      'token=a',
+      'token |',
+      'token**',
+      'Private-Lines: 1\nA',
+    ],
+    ...[
       '\\',
       '\\"',
       '\\\\n',

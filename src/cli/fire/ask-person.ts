@@ -13,7 +13,7 @@ export interface Asking {
   readonly ask?: boolean | undefined
 }
 
-interface Patience extends Asking {
+interface TimedAsking extends Asking {
   /** On the clock of performance.now(). */
   readonly waitUntil: number | undefined
 }
@@ -36,7 +36,7 @@ const NO_ANSWER: Unanswered = {
 }
 
 /** Whatever it needs is loaded when a hook asks: most events end without a question. */
-export function approverOf(asking: Patience, place: AskingPlace): Approver {
+export function approverOf(asking: TimedAsking, place: AskingPlace): Approver {
   if (asking.ask) {
     return async (question, signal) => {
       const { terminalApprover } = await import('../../asking/terminal-approver.js')
@@ -55,7 +55,7 @@ export function approverOf(asking: Patience, place: AskingPlace): Approver {
 const LONGEST_OPEN = 24 * 3600
 
 async function askQueue(
-  { wait, waitUntil, onWaiting }: Patience,
+  { wait, waitUntil, onWaiting }: TimedAsking,
   { project, stores, onTrouble, isKnown }: AskingPlace,
   ...asked: Parameters<Approver>
 ): Promise<Reply | Unanswered> {

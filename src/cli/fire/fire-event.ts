@@ -24,7 +24,7 @@ export interface FiredInProject {
   readonly ms: number
 }
 
-interface Deadline {
+interface HostPatience {
   readonly seconds: number
   /** On the clock of performance.now(). */
   readonly startedAt: number
@@ -41,7 +41,7 @@ export interface Firing extends Asking {
   /** Seconds after which hooks that are not done have failed. */
   readonly timeout?: number | undefined
   /** Nothing is decided if the hooks are not done by then. */
-  readonly until?: Deadline
+  readonly until?: HostPatience
   /** Called as soon as there is a verdict. */
   readonly told: (fired: FiredInProject) => Promise<void>
   /** Called with what came to light after that. */
@@ -175,11 +175,11 @@ function sessionsOf(stores: Stores): Sessions {
   }
 }
 
-function endOf({ seconds, startedAt }: Deadline): number {
+function endOf({ seconds, startedAt }: HostPatience): number {
   return startedAt + seconds * 1000
 }
 
-function late(until: Deadline): AbortSignal {
+function late(until: HostPatience): AbortSignal {
   const controller = new AbortController()
   const why = new Refusal('HOOK_TIMEOUT', `The hooks were not done within ${until.seconds} seconds`)
   const left = endOf(until) - performance.now()

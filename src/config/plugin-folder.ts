@@ -1,9 +1,10 @@
 // One plugin folder: Claude Code's layout (.claude-plugin/plugin.json, hooks/hooks.json, skills) and Amplifier's (hooks.json).
 
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import { isObject } from '../core/base/json.js'
 import { shown } from '../core/base/text.js'
+import { readableNames } from '../files/folder.js'
 import type { FileFormat } from '../runners/hook-spec.js'
 import type { ConfigFile, ConfigFiles, Found, Shape } from './config-file.js'
 import { type HookDocument, hooksShape } from './hook-document.js'
@@ -163,16 +164,8 @@ function skillFolders(root: string, manifest: unknown): readonly string[] {
     .filter((path) => path === root || isInside(root, path))
     .filter(existsSync)
   return [
-    ...new Set(inside.flatMap((path) => [path, ...namesIn(path).map((name) => path + sep + name)])),
+    ...new Set(inside.flatMap((path) => [path, ...readableNames(path).map((name) => path + sep + name)])),
   ].filter((path) => existsSync(`${path}${sep}SKILL.md`))
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).sort()
-  } catch {
-    return [] // not a folder, or not for us to read
-  }
 }
 
 function isInside(root: string, path: string): boolean {

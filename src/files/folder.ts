@@ -13,6 +13,15 @@ export function isFolder(path: string): boolean {
   }
 }
 
+/** Sorted. Answers an empty list where it is no folder, or not for us to read. */
+export function readableNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort()
+  } catch {
+    return []
+  }
+}
+
 /** Answers an empty list where there is no such folder. */
 export function namesIn(folder: string): readonly string[] {
   try {

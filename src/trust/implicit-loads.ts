@@ -1,8 +1,8 @@
 // What interpreters load because of where a script is, and whether that is still what it was when it was reviewed.
 
-import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { quoted } from '../core/base/text.js'
+import { readableNames } from '../files/folder.js'
 import { isBelow, realOf } from '../files/within.js'
 import { readFile, typeAt } from './file-reading.js'
 import type { ImplicitLoad } from './unit.js'
@@ -27,7 +27,7 @@ const MODULE = /^\w+(?:\.pyc?|(?:\.[\w-]+)*\.(?:so|pyd))$/
 
 /** The files and packages of these names. Other folders are no modules that could stand for another. */
 export function modulesIn(folder: string, names: ReadonlySet<string>): readonly string[] {
-  return namesIn(folder).filter((name) => {
+  return readableNames(folder).filter((name) => {
     if (!names.has(stemOf(name))) return false
     if (MODULE.test(name)) return true
     const starts = name.includes('.') ? [] : ['__init__.py', '__init__.pyc']
@@ -37,15 +37,6 @@ export function modulesIn(folder: string, names: ReadonlySet<string>): readonly 
 
 export function stemOf(name: string): string {
   return name.split('.', 1)[0] as string
-}
-
-/** Empty if it cannot be listed: then Python finds nothing there. */
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).sort()
-  } catch {
-    return []
-  }
 }
 
 // ---- Node.js: the nearest package.json says what a script is -----------------------------------------------------

@@ -1,10 +1,11 @@
 // What a test says before it runs anything: hooks and cases that this user has not trusted, and builds older than their source.
 
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { hooksDirOf } from '../../config/discovery.js'
 import { visible, visibleName } from '../../core/base/text.js'
+import { readableNames } from '../../files/folder.js'
 import { isBelow, realOf } from '../../files/within.js'
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import type { Unit } from '../../trust/unit.js'
@@ -73,11 +74,7 @@ export function staleLines(subjects: readonly Subject[]): readonly string[] {
 }
 
 function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).filter((name) => /\.[mc]?ts$/.test(name) && !/\.d\.[mc]?ts$/.test(name))
-  } catch {
-    return []
-  }
+  return readableNames(folder).filter((name) => /\.[mc]?ts$/.test(name) && !/\.d\.[mc]?ts$/.test(name))
 }
 
 function compiledName(source: string): string {

@@ -178,6 +178,20 @@ describe('steps and lanes', () => {
     expect(outcome.injections.map(({ text }) => text)).toEqual(['one', 'two'])
   })
 
+  test('an abort reaches the hooks of every lane, and all of them are in the trace', async () => {
+    const signals: AbortSignal[] = []
+    const controller = new AbortController()
+    const run: Run = (_, { signal }) => {
+      if (signals.push(signal) === 3) queueMicrotask(() => controller.abort())
+      return never()
+    }
+    const hooks = await withMade(['a', 'b', 'c'].map((name) => made(name, run)))
+    const fired = hooks.session().fire('PreToolUse', BASH, { signal: controller.signal })
+    const error = await fired.catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'ABORTED', outcome: { hooks: [{}, {}, {}] } })
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true])
+  })
+
   test('the hooks of one lane run one after another and thread data', async () => {
     const seen: unknown[] = []
     const lane = { lane: 'group' }

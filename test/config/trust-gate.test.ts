@@ -1,6 +1,6 @@
 // What a hook that may not run says: why, and a command that nobody's name can turn into another.
 
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
@@ -105,6 +105,21 @@ it('what was read before an update runs until the next one, or until the trust i
   expect(refusal()).toContain('Another version of it was trusted')
   for (const unit of unitsOf(specs).keys()) store().untrust({ ...unit, path })
   expect(refusal()).toContain('You do not trust it any more')
+})
+
+it('what was read runs on while its record cannot be read', async () => {
+  plugin('guard')
+  await trustAll()
+  const { gate, specs } = await settled()
+  const records = join(base, 'data/trust')
+  for (const name of readdirSync(records)) {
+    for (const file of readdirSync(join(records, name))) {
+      rmSync(join(records, name, file))
+      writeFileSync(join(records, name, file), 'damaged', { mode: 0o600 })
+    }
+  }
+  expect(() => store().records()).toThrow()
+  expect(specs.map((spec) => gate.refusal(spec))).toEqual([undefined])
 })
 
 it('a trusted hook lives in its copy, with a PATH that begins with its programs', async () => {

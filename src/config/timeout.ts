@@ -38,7 +38,9 @@ export function timeoutOf(
   const cap = isGuess ? Math.min(LONGEST_GUESSED, most) : most
   if (wanted <= cap) return { seconds: wanted }
   const cappedBy = isGuess ? secondsHint(wanted) : RAISE_LIMIT
-  return { seconds: cap, cappedBy, ...(asked !== undefined && { remark: loweredText(asked, cap) }) }
+  // `migrate` writes the usual time of Claude Code: nobody asked for it.
+  const isRemarkable = asked !== undefined && asked !== kind.usualInClaudeCode
+  return { seconds: cap, cappedBy, ...(isRemarkable && { remark: loweredText(asked, cap) }) }
 }
 
 /** Seconds for a hook of Claude Code whose time-out most likely means milliseconds. */

@@ -122,9 +122,9 @@ describe('configuration', () => {
     expect((await scene.only('timeout-clamped')).fix).toBe(
       'Write 5 in place of 5000 at ~/.amplifier/hooks/hooks.json:10: time-outs are in seconds.',
     )
-    scene.ofUser([{ type: 'command', command: 'true', timeout: 600 }])
+    scene.ofUser([{ type: 'command', command: 'true', timeout: 900 }])
     expect((await scene.only('timeout-clamped')).fix).toBe(
-      'Write 300 in place of 600 at ~/.amplifier/hooks/hooks.json:10; or "max_timeout": 600 under "hooks" in ~/.amplifier/settings.json.',
+      'Write 300 in place of 900 at ~/.amplifier/hooks/hooks.json:10; or "max_timeout": 900 under "hooks" in ~/.amplifier/settings.json.',
     )
   })
 
@@ -281,13 +281,17 @@ describe('scripts', () => {
   it('one that lies beside the file that names it', async () => {
     scene.writeHome('.amplifier/hooks/near.sh', SCRIPT, 0o755)
     scene.ofUser(['./near.sh'])
-    expect((await scene.only('script-missing')).fix).toBe('Write "$AMPLIFIER_HOOKS_DIR"/near.sh.')
+    expect((await scene.only('script-missing')).fix).toBe(
+      'Write \\"$AMPLIFIER_HOOKS_DIR\\"/near.sh in place of ./near.sh at ~/.amplifier/hooks/hooks.json:7.',
+    )
   })
 
   it('one of a plugin, named from the project', async () => {
     scene.writeHome('.amplifier/hooks/plug/near.sh', SCRIPT, 0o755)
     scene.writeHome('.amplifier/hooks/plug/hooks.json', configured(['./near.sh']))
-    expect((await scene.only('script-missing')).fix).toBe(`Write "\${CLAUDE_PLUGIN_ROOT}"/near.sh.`)
+    expect((await scene.only('script-missing')).fix).toBe(
+      `Write \\"\${CLAUDE_PLUGIN_ROOT}\\"/near.sh in place of ./near.sh at ~/.amplifier/hooks/plug/hooks.json:7.`,
+    )
   })
 
   it('one that is found only from the scene.folder of the project', async () => {
@@ -295,14 +299,16 @@ describe('scripts', () => {
     scene.ofUser(['./tools/a.sh'])
     expect(await scene.only('relative-path')).toMatchObject({
       severity: 'warning',
-      fix: 'Write "$CLAUDE_PROJECT_DIR"/tools/a.sh.',
+      fix: 'Write \\"$CLAUDE_PROJECT_DIR\\"/tools/a.sh in place of ./tools/a.sh at ~/.amplifier/hooks/hooks.json:7.',
     })
   })
 
   it('what is to be written is quoted, and shown as it is', async () => {
     scene.write('tools/a;touch x.sh', SCRIPT, 0o755)
     scene.ofUser(["'tools/a;touch x.sh'"])
-    expect((await scene.only('relative-path')).fix).toBe(`Write "$CLAUDE_PROJECT_DIR"/'tools/a;touch x.sh'.`)
+    expect((await scene.only('relative-path')).fix).toBe(
+      `Write \\"$CLAUDE_PROJECT_DIR\\"/'tools/a;touch x.sh' in place of tools/a;touch x.sh at ~/.amplifier/hooks/hooks.json:7.`,
+    )
     scene.write('a\nb.sh', SCRIPT)
     scene.ofUser([`"$CLAUDE_PROJECT_DIR"/'a\nb.sh'`])
     expect((await scene.only('not-executable')).text).toMatch(/a⟨U\+000A⟩b\.sh is not executable$/)
@@ -516,6 +522,22 @@ describe('duplicates', () => {
       severity: 'warning',
       text: expect.stringContaining(`${agent} runs the same command itself`),
     })
+  })
+
+  it.each([
+    [
+      '.claude/settings.json',
+      configured(['cat -'], 'PreTooluse'),
+      'unknown-event',
+      'did you mean PreToolUse?',
+    ],
+    ['.claude/settings.json', '{ "hooks": { "PreToolUse": [', 'config-invalid', 'Claude Code runs none'],
+    ['.gemini/settings.json', '{ "hooks": { "BeforeTool": [', 'config-invalid', 'Gemini CLI runs none'],
+  ])('%s has hooks that never run', async (file, text, code, said) => {
+    scene.write(file, text)
+    expect(await scene.findings()).toMatchObject([
+      { severity: 'broken', code, line: expect.any(Number), text: expect.stringContaining(said) },
+    ])
   })
 
   it('not on another event, and not where that file is the one that is looked at', async () => {

@@ -74,7 +74,11 @@ it('where there is nothing: what to type for a first hook, and for an agent, and
   expect(JSON.parse((await bare('--json')).stdout)).toMatchObject({
     hooks: { ready: 1 },
     diagnostics: [],
-    next: ['carabiner explain PreToolUse --tool Bash'],
+    notAsked: '1 hook is ready and no agent asks it: Claude Code is set up with the standard pack only',
+    next: [
+      'carabiner explain PreToolUse --tool Bash',
+      'carabiner setup claude-code --engine   # in place of the standard pack',
+    ],
   })
   const fire = (command: string) => {
     const input = { tool_name: 'Bash', tool_input: { command } }

@@ -6,12 +6,13 @@ import { gather } from '../doctor/facts.js'
 import type { Family, Finding } from '../doctor/finding.js'
 import { plainData } from '../output.js'
 import { fitted } from '../print/fit.js'
-import { counted, oneLine, placeOf, projectLine, todoLines } from '../print/lines.js'
+import { counted, nextLines, oneLine, placeOf, projectLine, todoLines } from '../print/lines.js'
 import { withProgress } from '../print/progress.js'
 import { severityColour } from '../print/severity.js'
 import { type Paint, width } from '../print/terminal.js'
 import { EXIT } from '../refusal.js'
 import { SOURCE_OPTIONS } from '../sources.js'
+import { setupStep } from '../why/first-steps.js'
 
 export const command: Command<typeof SOURCE_OPTIONS> = {
   name: 'doctor',
@@ -43,6 +44,7 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
       return { facts, families: await examine(facts, tick) }
     })
     const summary = summaryOf(families)
+    const isReady = facts.hooks.some(({ state }) => state === 'ready')
     const document = {
       project: facts.project,
       ok: summary.broken === 0,
@@ -54,7 +56,11 @@ export const command: Command<typeof SOURCE_OPTIONS> = {
     }
     return output.result(
       document,
-      (paint) => [...projectLine(options, paint), ...familyLines(families, paint)],
+      (paint) => [
+        ...projectLine(options, paint),
+        ...familyLines(families, paint),
+        ...nextLines(document.ok && isReady ? setupStep(facts.project, true) : [], paint),
+      ],
       document.ok ? EXIT.ok : EXIT.failed,
     )
   },

@@ -114,7 +114,7 @@ export const command: Command<typeof OPTIONS> = {
     // A program that reads only the decision must not miss that the intended gates were not asked.
     const slips = misspelt(event)
     if (output.json) await output.complain(slips.map(({ text }) => plainText(`carabiner: ${text}`)))
-    const told = (one: FiredInProject) => report(event, one, output)
+    const told = (one: FiredInProject) => report(event, one, output, options)
     const toldLater = lateReport(output)
     const custom = named !== undefined && named === payload.hook_event_name
     const how = { sources: options, timeout, wait, ask: options.ask, told, toldLater }
@@ -249,11 +249,14 @@ async function report(
   event: string,
   { outcome, notices, ms }: FiredInProject,
   output: Output,
+  sources: Sources,
 ): Promise<void> {
   const diagnostics = [...unsaid(notices, outcome.diagnostics), ...outcome.diagnostics]
   if (output.json) return output.document({ ...outcome, diagnostics })
   const { outcomeLines } = await import('../fire/print-outcome.js')
-  await output.print(outcomeLines(resolveEvent(event).name, { ...outcome, diagnostics }, ms))
+  const { name } = resolveEvent(event)
+  const { notCarried } = outcome.hooks.length > 0 ? {} : await import('../why/first-steps.js')
+  await output.print(outcomeLines(name, { ...outcome, diagnostics }, ms, notCarried?.(name, sources)))
 }
 
 /** The document is already out, so later notices go to standard error. */

@@ -14,7 +14,7 @@ import { checkPerson } from '../person.js'
 import { asRefusals } from '../plugins/plugin-commands.js'
 import { changeLines, diffOf } from '../print/diff.js'
 import { counted, nextLines, remarkLines, shortPath } from '../print/lines.js'
-import { optionOf, typedTrust } from '../print/next-command.js'
+import { optionOf, RESTART, typedTrust } from '../print/next-command.js'
 import { painter } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { PLACE_OPTIONS, projectFolder } from '../sources.js'
@@ -192,7 +192,7 @@ function nextOf({ changes, moved, files }: Migration, isDone: boolean, options: 
     ...(isHere && !options.user && moved.some(({ isNew }) => isNew)
       ? [typedTrust([], { project: options.project })]
       : []),
-    ...(isHere ? [] : ['start Claude Code anew, or /hooks in it shows them']),
+    ...(isHere ? [] : [RESTART]),
     ...(isHere && options['remove-source']
       ? ['carabiner setup claude-code --engine   # Claude Code runs them through it']
       : []),

@@ -16,13 +16,16 @@ import {
   projectSettings,
   userSettings,
 } from '../../hosts/claude-code/setup.js'
+import { type OwnCommand, ownCommand } from '../../hosts/own-command.js'
 import { SetupProblem } from '../../hosts/setup-problem.js'
 import { envProblems, projectEnvOf } from '../../pack/project.js'
 import type { Command } from '../command.js'
+import { commandsIn } from '../doctor/agent-files.js'
 import type { Output } from '../output.js'
 import { checkPerson } from '../person.js'
 import { changeLines, diffOf } from '../print/diff.js'
 import { counted, labelled, nextLines, shortPath } from '../print/lines.js'
+import { RESTART } from '../print/next-command.js'
 import { painter } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { projectFolder } from '../sources.js'
@@ -156,6 +159,7 @@ async function tell(
 ): Promise<void> {
   const notes = [
     ...wish.notes,
+    ...(wish.remove ? [] : replacedIn(plan, done !== undefined)),
     ...(plan.after !== undefined && disablesHooks(plan.after) ? [SWITCHED_OFF] : []),
   ]
   if (output.json) {
@@ -176,8 +180,31 @@ async function tell(
     sentence(wish, plan, done !== undefined),
     ...(done?.backup === undefined ? [] : [`${paint.dim('before')} ${visible(shortPath(done.backup))}`]),
     ...notes.flatMap((note) => labelled('note', visible(note), paint.yellow)),
-    ...(done && !wish.remove ? nextLines(['start Claude Code anew, or /hooks in it shows them'], paint) : []),
+    ...(done && !wish.remove ? nextLines([RESTART], paint) : []),
   ])
+}
+
+/** The pack and the hooks of projects take each other's place. */
+function replacedIn({ file, after = '' }: Plan, done: boolean): readonly string[] {
+  const calls = (text: string, call: OwnCommand['call']) =>
+    (commandsIn('Claude Code', file.path, text) ?? []).filter(
+      ({ command }) => ownCommand({ command })?.call === call,
+    ).length
+  const lost = (call: OwnCommand['call']) => (calls(after, call) > 0 ? 0 : calls(file.text ?? '', call))
+  const [engine, pack] = [lost('fire'), lost('hook')]
+  const out = done ? 'taken out' : 'to be taken out'
+  return [
+    ...(engine > 0
+      ? [
+          `${engine === 1 ? '1 entry of --engine is' : `${engine} entries of --engine are`} ${out}: Claude Code no longer asks the hooks of projects. Bring them back: carabiner setup claude-code --engine`,
+        ]
+      : []),
+    ...(pack > 0
+      ? [
+          `${counted(pack, 'hook')} of the standard pack ${pack === 1 ? 'is' : 'are'} ${out}. Bring them back: carabiner setup claude-code`,
+        ]
+      : []),
+  ]
 }
 
 const SWITCHED_OFF =

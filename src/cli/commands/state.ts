@@ -77,6 +77,8 @@ interface State {
   /** What was trusted, listed or installed, and is changed or missing. */
   readonly expectations: readonly Expectation[]
   readonly diagnostics: readonly Diagnostic[]
+  /** Hooks are ready, and an agent is set up for something else. */
+  readonly notAsked?: string
   readonly next: readonly string[]
 }
 
@@ -89,6 +91,8 @@ async function stateOf(found: Found, sources: Sources): Promise<State> {
   const { hooks, untrusted, expectations, diagnostics, cannotStart, matchesNothing } = found
   const count = (state: ListedHook['state']) => hooks.filter((hook) => hook.state === state).length
   const events = grouped(hooks.flatMap(knownEventsOf), (event) => event)
+  const { notAsked } = await import('../why/first-steps.js')
+  const unasked = notAsked(projectOf(sources), count('ready'))
   return {
     version,
     project: projectOf(sources),
@@ -104,6 +108,7 @@ async function stateOf(found: Found, sources: Sources): Promise<State> {
     untrusted,
     expectations,
     diagnostics,
+    ...(unasked && { notAsked: unasked.text }),
     next: await nextOf(found, sources),
   }
 }
@@ -167,6 +172,7 @@ function stateLines(given: State, paint: Paint): readonly string[] {
       : []),
     ...(disabled > 0 ? [paint.yellow(`${disabled} disabled`)] : []),
     ...(events.length > 0 ? [paint.dim(events.join(', '))] : []),
+    ...(state.notAsked === undefined ? [] : [paint.yellow(state.notAsked)]),
   ]
   return [
     ...fitted([

@@ -3,13 +3,17 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type JsonPath, JsonText, under } from '../../config/json-text.js'
+import { holdsGroups, knownEvent, unknownEvent } from '../../config/stray-names.js'
+import type { Diagnostic } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
 import { canonicalEvent } from '../../core/events/events.js'
 import { readPlain } from '../../files/plain-file.js'
 import { realOf } from '../../files/within.js'
 import { HOSTS } from '../../hosts/hosts.js'
 import { userSettingsFolder } from '../../hosts/own-command.js'
+import { finding } from './configuration.js'
 import type { Facts } from './facts.js'
+import type { Finding } from './finding.js'
 
 export interface AgentCommand {
   readonly agent: string
@@ -24,6 +28,8 @@ export interface AgentCommands {
   /** Files that exist and could be read. */
   readonly files: readonly string[]
   readonly commands: readonly AgentCommand[]
+  /** Files that the agent cannot read, and events of Claude Code that are misspelt: those hooks never run. */
+  readonly problems: readonly Finding[]
 }
 
 type Place = readonly [agent: string, file: string]
@@ -45,10 +51,15 @@ export function agentCommands({ project, home }: Pick<Facts, 'project' | 'home'>
   ]
   const distinct = [...new Map(places.map((place) => [place[1], place])).values()]
   const read = distinct.flatMap(([agent, file]) => {
-    const commands = commandsOf(agent, file)
-    return commands ? [{ file, commands }] : []
+    const text = textOf(file)
+    if (text === undefined) return []
+    return [{ file, commands: commandsIn(agent, file, text), problems: problemsIn(agent, file, text) }]
   })
-  return { files: read.map(({ file }) => file), commands: read.flatMap(({ commands }) => commands) }
+  return {
+    files: read.flatMap(({ file, commands }) => (commands ? [file] : [])),
+    commands: read.flatMap(({ commands = [] }) => commands),
+    problems: read.flatMap(({ problems }) => problems),
+  }
 }
 
 function copilotFiles(project: string): readonly Place[] {
@@ -65,14 +76,39 @@ function copilotFiles(project: string): readonly Place[] {
 
 const MOST_BYTES = 4 * 1024 * 1024
 
-/** Undefined if the file is missing or the agent itself could not read it. */
-function commandsOf(agent: string, file: string): readonly AgentCommand[] | undefined {
+/** Undefined if there is no such file, or it is none that an agent would read. */
+function textOf(file: string): string | undefined {
   try {
     const found = readPlain(realOf(file), MOST_BYTES)
-    return 'problem' in found ? undefined : commandsIn(agent, file, found.text)
+    return 'problem' in found ? undefined : found.text
   } catch {
     return undefined // no such file
   }
+}
+
+function problemsIn(agent: string, file: string, text: string): readonly Finding[] {
+  const json = new JsonText(text)
+  const parsed = json.parse()
+  if ('problem' in parsed) {
+    const { problem, line } = parsed
+    const what = `the file is not valid JSON: ${problem}. ${agent} runs none of its hooks`
+    const notice: Diagnostic = { code: 'config-invalid', text: what, file, line }
+    return text.trim() === '' ? [] : [finding(notice)]
+  }
+  const { hooks } = isObject(parsed.value) ? parsed.value : {}
+  if (agent !== 'Claude Code' || !isObject(hooks)) return []
+  return Object.keys(hooks).flatMap((name) => {
+    const { text: what, meant } = unknownEvent(name)
+    if (knownEvent(name) || !holdsGroups(hooks[name]) || meant === undefined) return []
+    return [
+      finding({
+        code: 'unknown-event',
+        text: what,
+        file,
+        line: json.lineOf(under(under(null, 'hooks'), name)),
+      }),
+    ]
+  })
 }
 
 /** Reads the text that the file has, or had. Undefined if the agent itself could not read it. */

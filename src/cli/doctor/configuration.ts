@@ -21,7 +21,7 @@ export function configuration({ notices, files, hooks }: Facts): Checked {
 /** The families of matchers and trust say more about those. */
 const ELSEWHERE = /^(?:matcher-never|trust-)/
 
-function finding(notice: Diagnostic): Finding {
+export function finding(notice: Diagnostic): Finding {
   const { code, text, file, line } = notice
   return {
     severity: severityOf(code),
@@ -182,7 +182,8 @@ const FIXES: readonly (readonly [complaint: RegExp, fix: Fix])[] = [
   ],
   [
     /^the file is not valid JSON/,
-    (_, at) => `Look for a comma or bracket that is missing, or one too many, at ${at} or just before.`,
+    (_, at) =>
+      `Look for a comma or bracket that is missing, or one too many, at ${at} or just before; or for a " inside a text, which needs a \\ before it.`,
   ],
   [
     /^the file (?:must be a JSON object|has "hooks" that are no object)/,

@@ -1,6 +1,6 @@
 // Commands that run twice: in several of our files, or here and in an agent's own settings; and migrated ones that nobody runs.
 
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { ConfiguredHook } from '../../config/configured-hook.js'
 import { KNOWN_TOOLS } from '../../config/matcher-slips.js'
 import { resolveEvent } from '../../core/events/events.js'
@@ -14,22 +14,35 @@ import { counted, grouped, placeOf, shortPath } from '../print/lines.js'
 import { typedTrust } from '../print/next-command.js'
 import { version } from '../version.js'
 import { undoOf } from '../why/advice.js'
+import { FIRES, notAsked } from '../why/first-steps.js'
 import { type AgentCommand, agentCommands, commandsIn } from './agent-files.js'
 import { type Facts, type Written, wanted, written } from './facts.js'
 import type { Checked, Finding } from './finding.js'
 
 export function duplicates(facts: Facts): Checked {
-  const { files, commands } = agentCommands(facts)
+  const { files, commands, problems } = agentCommands(facts)
+  const registrations = registered(facts)
   return {
     what: `${counted(facts.specs.length, 'hook')} against each other, and ${counted(files.length, 'file')} of other agents`,
     findings: [
       ...among(wanted(facts)),
       ...elsewhere(wanted(facts), commands, files),
       ...takenOver(facts, commands),
-      ...registered(facts),
+      ...registrations,
       ...firedTwice(commands),
+      ...unasked(facts),
+      ...problems.filter(({ file, code }) => code !== 'config-invalid' || !saysAlready(registrations, file)),
     ],
   }
+}
+
+function unasked({ project, hooks }: Facts): readonly Finding[] {
+  const found = notAsked(project, hooks.filter(({ state }) => state === 'ready').length)
+  return found ? [{ severity: 'warning', code: 'not-asked', ...found }] : []
+}
+
+function saysAlready(findings: readonly Finding[], file: string | undefined): boolean {
+  return findings.some((one) => one.severity === 'broken' && one.file === realOf(file ?? ''))
 }
 
 // ---- among our files -----------------------------------------------------------------------------------------------
@@ -108,7 +121,10 @@ function elsewhere(
         code: 'runs-elsewhere',
         ...where,
         text: `${same.agent} runs the same command itself (${place}): where Carabiner answers for it, it runs twice`,
-        fix: `Remove one of them: ${placeOf(where)} or ${place}.`,
+        fix:
+          dirname(same.file) === join(spec.place.projectDir, '.claude')
+            ? 'carabiner migrate --write --remove-source'
+            : `Remove one of them: ${placeOf(where)} or ${place}.`,
       } satisfies Finding,
     ]
   })
@@ -130,8 +146,6 @@ function registered({ home, project }: Facts): readonly Finding[] {
     }
   })
 }
-
-const FIRES = /\bcarabiner(?:\.js)?["']?\s+fire\b/
 
 /** If two files of one agent call Carabiner, each event is judged twice. */
 function firedTwice(commands: readonly AgentCommand[]): readonly Finding[] {

@@ -45,6 +45,7 @@ export const FINDING_CODES = [
   'duplicate',
   'runs-elsewhere',
   'nobody-runs',
+  'not-asked',
   'registration',
   // history
   'failing',

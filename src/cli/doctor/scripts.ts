@@ -191,14 +191,20 @@ function absent(script: Script, place: string, command: HookCommand): Finding {
 }
 
 /** A fix for a script that lies beside its hooks.json. */
-function elsewhere(path: string, { spec: { place } }: HookCommand): string | undefined {
+function elsewhere(path: string, { spec: { place }, where }: HookCommand): string | undefined {
   const bare = path.replace(/^\.\//, '')
   const { plugin, hooksDir } = place
   if (plugin && typeAt(join(plugin.root, bare)) === 'file')
-    return `Write "\${CLAUDE_PLUGIN_ROOT}"/${shellQuoted(bare)}.`
+    return instead(path, `"\${CLAUDE_PLUGIN_ROOT}"/${shellQuoted(bare)}`, where)
   return typeAt(join(hooksDir, bare)) === 'file'
-    ? `Write "$AMPLIFIER_HOOKS_DIR"/${shellQuoted(bare)}.`
+    ? instead(path, `"$AMPLIFIER_HOOKS_DIR"/${shellQuoted(bare)}`, where)
     : undefined
+}
+
+/** Both as they stand in the file, where a quote has a backslash before it. */
+function instead(path: string, better: string, where: Written['where']): string {
+  const inFile = (text: string) => JSON.stringify(text).slice(1, -1)
+  return `Write ${inFile(better)} in place of ${visible(inFile(path))} at ${placeOf(where)}.`
 }
 
 /** Agents change folders and start hooks there, so a relative path breaks. */
@@ -211,7 +217,7 @@ function relative({ path, by }: Script, { where, spec, reading }: HookCommand): 
       code: 'relative-path',
       ...where,
       text: `${by === undefined ? 'it runs' : `${by} reads`} ${visible(path)}, which is found only while the agent works in the folder of the project itself`,
-      fix: `Write "$CLAUDE_PROJECT_DIR"/${shellQuoted(bare)}.`,
+      fix: instead(path, `"$CLAUDE_PROJECT_DIR"/${shellQuoted(bare)}`, where),
     },
   ]
 }

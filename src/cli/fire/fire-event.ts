@@ -71,7 +71,10 @@ export async function fireInProject(given: Firing): Promise<FiredInProject> {
   const signal =
     until === undefined ? interruption.signal : AbortSignal.any([interruption.signal, late(until)])
   const stopListening = onAbort(signal, () => void hooks.close({ abort: true }))
-  const telling = new Telling(firing, () => [...misspelt(event), ...noticesOf(hooks), ...troubles])
+  const slips = misspelt(event)
+  // The engine says it too, in words for people who write programs.
+  const isNews = ({ code }: Diagnostic) => slips.length === 0 || code !== 'custom-event'
+  const telling = new Telling(firing, () => [...slips, ...noticesOf(hooks).filter(isNews), ...troubles])
   try {
     const session = hooks.session(options)
     const { outcome, ms } = await evaluated(firing, session, signal)

@@ -14,7 +14,13 @@ export interface ToldOutcome extends Omit<Outcome, 'diagnostics'> {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-export function outcomeLines(event: string, told: ToldOutcome, ms: number): readonly string[] {
+/** `elsewhere` says of an event without hooks here where there are some. */
+export function outcomeLines(
+  event: string,
+  told: ToldOutcome,
+  ms: number,
+  elsewhere?: string,
+): readonly string[] {
   const paint = painter(1)
   // Secrets that the model gets are not shown to an onlooker.
   const outcome = redactedData(plainData(told))
@@ -25,7 +31,7 @@ export function outcomeLines(event: string, told: ToldOutcome, ms: number): read
       `${paint.cyan(oneLine(plainData(event)).padEnd(names + 23))} ${paint.dim(duration(ms))}`,
       ...shown.flatMap((trace) => traceLines(trace, names, paint)),
     ]),
-    ...idleLines(outcome, paint),
+    ...idleLines(outcome, paint, elsewhere),
     ...effects(outcome, paint).flatMap(([label, text, colour]) => labelled(label, text, colour, 2)),
     ...noticeLines(unmentioned(outcome), paint, 2),
     ...fitted([`  ${verdict(event, outcome, paint)}`]),
@@ -42,9 +48,12 @@ function isIdle({ status, why }: Trace): boolean {
   return status === 'skipped' && why === 'matcher'
 }
 
-function idleLines({ hooks }: ToldOutcome, paint: Paint): readonly string[] {
+function idleLines({ hooks }: ToldOutcome, paint: Paint, elsewhere = ''): readonly string[] {
   const idle = hooks.filter(isIdle).length
-  if (hooks.length === 0) return [paint.dim('  (no hook listens to this event)')]
+  if (hooks.length === 0) {
+    const more = elsewhere === '' ? '' : `; ${visible(elsewhere)}`
+    return fitted([paint.dim(`  (no hook listens to this event${more})`)])
+  }
   return idle === 0 ? [] : [paint.dim(`  (${idle} not matched)`)]
 }
 

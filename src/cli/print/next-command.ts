@@ -3,6 +3,9 @@
 import { shellQuoted } from '../../shell/shell-quoted.js'
 import type { Sources } from '../sources.js'
 
+/** Claude Code reads its settings when it starts. */
+export const RESTART = 'restart Claude Code; /hooks then lists them'
+
 type Given = Partial<Sources>
 
 /** A command line with the same sources. */

@@ -36,6 +36,15 @@ export function firstSteps(sources: Sources): readonly string[] {
 const PLUGIN_FILES = ['.claude-plugin/plugin.json', 'hooks/hooks.json', 'hooks.json']
 const FIRST = ['my-guard', '--matcher', 'Bash']
 
+/** Says that Claude Code's own settings of the project have hooks for an event, and that Carabiner does not run them. */
+export function notCarried(event: string, sources: Sources): string | undefined {
+  const theirs = claudeHooks(projectOf(sources)).filter((one) => one.event === event && !isOwn(one.command))
+  const [first] = theirs
+  if (!first) return undefined
+  const how = typed(['migrate'], sourcesOf(sources.project))
+  return `${fromHere(first.file)} has ${theirs.length} that Carabiner does not run: ${how}`
+}
+
 function claudeHooks(project: string): readonly AgentCommand[] {
   const folder = join(project, '.claude')
   return agentCommands({ project, home: homedir() }).commands.filter(({ file }) => dirname(file) === folder)
@@ -50,14 +59,40 @@ function projectAbove(project: string): string | undefined {
   }
 }
 
-/** Empty if an agent already has Carabiner in its settings. */
+/** Empty if an agent asks these hooks already, or needs nothing else. */
 export function setupStep(project: string, hasHooks: boolean): readonly string[] {
-  const { commands } = agentCommands({ project, home: homedir() })
-  if (commands.some(({ command }) => isOwn(command))) return []
-  return hasHooks
-    ? ['carabiner setup claude-code --engine   # no agent asks these hooks yet: Claude Code would']
-    : ['carabiner setup claude-code   # the standard hooks, for Claude Code']
+  const asked = askedBy(project)
+  if (asked === 'engine' || (asked === 'pack' && !hasHooks)) return []
+  if (!hasHooks) return ['carabiner setup claude-code   # the standard hooks, for Claude Code']
+  return [
+    asked === 'pack'
+      ? `${ASK}   # in place of the standard pack`
+      : `${ASK}   # no agent asks these hooks yet: Claude Code would`,
+  ]
 }
+
+const ASK = 'carabiner setup claude-code --engine'
+
+/** A sentence and its fix, if so many hooks are ready and an agent runs only the standard pack. */
+export function notAsked(
+  project: string,
+  ready: number,
+): { readonly text: string; readonly fix: string } | undefined {
+  if (ready === 0 || askedBy(project) !== 'pack') return undefined
+  const those =
+    ready === 1 ? '1 hook is ready and no agent asks it' : `${ready} hooks are ready and no agent asks them`
+  return { text: `${those}: Claude Code is set up with the standard pack only`, fix: ASK }
+}
+
+/** What of Carabiner agents have in their settings: the hooks of projects, only the standard pack, or nothing. */
+function askedBy(project: string): 'engine' | 'pack' | 'nobody' {
+  const { commands } = agentCommands({ project, home: homedir() })
+  const own = commands.filter(({ command }) => isOwn(command))
+  if (own.some(({ command }) => FIRES.test(command))) return 'engine'
+  return own.length > 0 ? 'pack' : 'nobody'
+}
+
+export const FIRES = /\bcarabiner(?:\.js)?["']?\s+fire\b/
 
 function isOwn(command: string): boolean {
   return /\bcarabiner(?:\.js)?["']?\s+(?:fire|hook)\b/.test(command)

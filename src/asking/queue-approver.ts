@@ -17,6 +17,8 @@ export interface QueueApproverOptions {
   readonly wait?: number
   /** When the host stops waiting, on the clock of `performance.now()`: the approver ends a little before. */
   readonly waitUntil?: number
+  /** The answer is read by a person, who can type the command, and not by an agent. */
+  readonly toPerson?: boolean
   /** Called with a question that was not open before, for a notification for example. */
   readonly onRaised?: (pending: Pending) => void
   /**
@@ -39,6 +41,7 @@ const CHECKS = {
   project: isText,
   wait,
   waitUntil,
+  toPerson: [(value) => typeof value === 'boolean', 'true or false'] satisfies Check,
   onRaised: isFunction,
   onWaiting: isFunction,
 }
@@ -56,7 +59,15 @@ export function queueApprover(options: QueueApproverOptions): Approver {
 }
 
 async function ask(
-  { queue, project, wait = 0, waitUntil = Infinity, onRaised, onWaiting }: QueueApproverOptions,
+  {
+    queue,
+    project,
+    wait = 0,
+    waitUntil = Infinity,
+    onRaised,
+    onWaiting,
+    toPerson = false,
+  }: QueueApproverOptions,
   given: Question,
   signal: AbortSignal,
 ): Promise<Reply | Unanswered> {
@@ -78,7 +89,7 @@ async function ask(
   try {
     const isWorthwhile = () => performance.now() < patience || queue.isWatched()
     const taken = await queue.wait(question, { signal, until, isWorthwhile })
-    return taken ? replyOf(taken) : { unanswered: howToAnswer(raised) }
+    return taken ? replyOf(taken) : { unanswered: howToAnswer(raised, toPerson) }
   } finally {
     over?.()
   }
@@ -93,7 +104,9 @@ function replyOf({ option, reason, by, proof }: Taken): Reply {
   }
 }
 
-function howToAnswer({ id, expires }: Raised): string {
+function howToAnswer({ id, expires }: Raised, toPerson: boolean): string {
+  if (toPerson)
+    return `Nobody has answered yet. Type: carabiner approvals allow ${id} (or deny ${id} --reason "…"), then fire again. It is open until ${clockTime(expires)}.`
   return `A person must approve this; ask the user to type, at a terminal of their own: carabiner approvals allow ${id} (or deny ${id} --reason "…"). Then try the same call again. It is open until ${clockTime(expires)}.`
 }
 

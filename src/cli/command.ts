@@ -117,7 +117,10 @@ function checkTokens(name: string, options: OptionTable, config: ParseArgsConfig
     const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined
     if (!option) {
       const meant = byLetter(token.rawName, options) ?? didYouMean(token.rawName, Object.keys(options), '--')
-      throw usage(`${called(name)} has no option ${token.rawName}${meant}`, helpFor(name))
+      throw usage(
+        `${called(name)} has no option ${token.rawName}${meant}`,
+        byPayload(name, token.rawName) ?? helpFor(name),
+      )
     }
     if (option.type === 'string' && !token.value) {
       throw usage(
@@ -130,6 +133,12 @@ function checkTokens(name: string, options: OptionTable, config: ParseArgsConfig
     }
     seen.add(token.name)
   }
+}
+
+/** `explain` has options for a call, and `fire` reads one. */
+function byPayload(name: string, raw: string): string | undefined {
+  if (name !== 'fire' || !/^--(?:tool|input)$/.test(raw)) return undefined
+  return `fire reads a call: echo '{"tool_name":"Bash","tool_input":{"command":"ls"}}' | carabiner fire PreToolUse`
 }
 
 /** `-V` for `-v`. */

@@ -464,11 +464,18 @@ function explained(error: unknown, said: string, { copy, original }: Copied): un
   if (!isHookError(error)) return error
   const text = `${error.message}\n${said}`
   const isNamed = text.includes(copy)
+  const isStuck = error.code === 'HOOK_EXIT' && error.message.startsWith('exited with 126')
+  if (isStuck)
+    return hinted(error, error.message, `${error.hint} Then take the change: carabiner trust --mine`)
   const isReadOnly = OF_PROGRAMS.has(error.code) && READ_ONLY.test(text)
   if (!isNamed && !isReadOnly) return error
   const place = isNamed ? ` (${copy} is the trusted copy of ${original})` : ''
   const hint = isReadOnly
     ? `It runs from a read-only copy of its folder: let it write to "$CLAUDE_PLUGIN_DATA", which is its own and stays. ${error.hint}`
     : error.hint
-  return new HookError(error.code, `${error.message}${place}`, { hint, cause: error, outcome: error.outcome })
+  return hinted(error, `${error.message}${place}`, hint)
+}
+
+function hinted(error: HookError, message: string, hint: string): HookError {
+  return new HookError(error.code, message, { hint, cause: error, outcome: error.outcome })
 }

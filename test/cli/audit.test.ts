@@ -189,6 +189,8 @@ describe('U1: a call that a gate should have judged', () => {
     project.hooks({ PreToolUse: [['bash', GUARD]] })
     await project.call(['trust', '--yes'])
     expect(await unguarded()).toMatchObject({ unguarded: [{ why: 'matcher' }] })
+    const { stdout } = await project.call(['audit', '--unguarded'])
+    expect(stdout).toMatch(/its matcher has a slip\nnext carabiner audit show 1\n$/)
   })
 
   it.for(['PreTooluse', 'PreToolUsee', 'BeforeTool'])(

@@ -262,6 +262,27 @@ describe('what is printed', () => {
     expect([own.code, own.stderr]).toEqual([0, ''])
   })
 
+  it('where only Claude Code has hooks for it: that they do not run here, and what carries them over', async () => {
+    const command = { type: 'command', command: 'true' }
+    project.file('.claude/settings.json', { hooks: { PreToolUse: [{ hooks: [command, command] }] } })
+    const { stdout } = await fire(['PreToolUse'], BASH)
+    expect(stdout.replace(/\s+/g, ' ')).toContain(
+      '(no hook listens to this event; .claude/settings.json has 2 that Carabiner does not run: carabiner migrate)',
+    )
+    expect((await fire(['Stop'], {})).stdout).toContain('(no hook listens to this event)')
+  })
+
+  it('of a gate that failed, how it would close', async () => {
+    project.hooks({ PreToolUse: [['Bash', 'exit 1']], PostToolUse: [['Bash', 'exit 1']] })
+    const { stdout } = await fire(['PreToolUse', '--trust-all'], BASH)
+    expect(stdout.replace(/\s+/g, ' ')).toContain('Add "onFailure": "block" to it')
+    expect((await fire(['PostToolUse', '--trust-all'], BASH)).stdout).not.toContain('onFailure')
+  })
+
+  it('--tool, which explain has: how fire reads a call', async () => {
+    expect((await fire(['PreToolUse', '--tool', 'Bash'], BASH)).stderr).toContain('fire reads a call: echo ')
+  })
+
   it('an event in the payload that is two letters off is told people once', async () => {
     const { stdout, stderr } = await project.call(['fire'], { input: { hook_event_name: 'PreTolUze' } })
     expect((stdout + stderr).match(/did you mean PreToolUse\?/g)).toHaveLength(1)

@@ -365,8 +365,8 @@ function whatOf({ question: { event, call } }: Pending): string {
 
 function saidIn({ question, project }: Pending): string {
   const [ask] = question.asks
-  const prompt = ask === undefined ? '' : `${visibleName(ask.hook)}: ${visible(oneLine(ask.prompt))}`
-  return `${callLine(question.call)}  ${prompt} (${visible(shortPath(project))})`
+  const prompt = ask === undefined ? '' : ` · ${visibleName(ask.hook)} asks: ${visible(oneLine(ask.prompt))}`
+  return `${callLine(question.call)}${prompt} (${visible(shortPath(project))})`
 }
 
 /** `4 min left` */

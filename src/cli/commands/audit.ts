@@ -17,6 +17,7 @@ import { Interruption } from '../interruption.js'
 import type { Output } from '../output.js'
 import { fitted } from '../print/fit.js'
 import { counted, nextLines, shortPath } from '../print/lines.js'
+import { typed } from '../print/next-command.js'
 import { entryDetails, entryLines, type ShownEntry } from '../print/print-audit.js'
 import { withProgress } from '../print/progress.js'
 import { type Paint, painter } from '../print/terminal.js'
@@ -226,7 +227,10 @@ async function tail(
     await output.document({ folder: log.place, entries, damaged })
     return EXIT.ok
   }
-  if (entries.length > 0) await output.print(entryLines(entries, painter(1)))
+  const last = options.unguarded && !isFollowed ? entries.at(-1) : undefined
+  const next = last === undefined ? [] : [typed(['audit', 'show', String(last.seq)], options)]
+  if (entries.length > 0)
+    await output.print([...entryLines(entries, painter(1)), ...nextLines(next, painter(1))])
   else if (!isFollowed) await output.print(await nothing(log))
   if (damaged > 0) {
     const what = `${counted(damaged, 'line')} of the log cannot be read`

@@ -117,7 +117,7 @@ export const command: Command<typeof OPTIONS> = {
     const told = (one: FiredInProject) => report(event, one, output, options)
     const toldLater = lateReport(output)
     const custom = named !== undefined && named === payload.hook_event_name
-    const how = { sources: options, timeout, wait, ask: options.ask, told, toldLater }
+    const how = { sources: options, timeout, wait, ask: options.ask, toPerson: !output.json, told, toldLater }
     const fired = await fireInProject({ event, payload, custom, ...how, onWaiting: waitingOn(output) })
     if (options.record !== undefined) {
       const { recordFired } = await import('../fire/record-fired.js')

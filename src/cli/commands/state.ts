@@ -124,15 +124,32 @@ async function nextOf(
   const idle = new Set([...cannotStart, ...matchesNothing])
   const ready = hooks.find(({ state, name }) => state === 'ready' && !idle.has(name))
   const isEmpty = hooks.length === 0 && !broken
+  const waiting = await openQuestions(projectOf(sources))
   const next = [
     ...(broken ? [`Correct ${placeOf(broken)}`] : []),
     ...(cannotStart.length > 0 ? [typed(['doctor'], sources)] : []),
     ...(hasChanged(expectations) ? [typed(['trust', '--mine'], sources, false)] : []),
     ...(names.length > 0 ? [typedTrust(names, sources)] : []),
     ...(ready ? [typed(['explain', ...questionAbout(ready)], sources)] : []),
+    ...(waiting > 0
+      ? [
+          `${typed(['approvals'], { project: sources.project })}   # ${counted(waiting, 'question')} without an answer`,
+        ]
+      : []),
     ...(isEmpty || (ready && !broken && names.length === 0) ? await stepsFor(sources, isEmpty) : []),
   ]
   return next.length > 0 ? next : [typed(['list'], sources)]
+}
+
+/** None where they cannot be read: doctor says so. */
+async function openQuestions(project: string): Promise<number> {
+  const { approvalsIn } = await import('../../store/file-stores.js')
+  try {
+    const queue = await approvalsIn({ onTrouble: () => undefined })
+    return (await queue.open()).filter((one) => one.project === project).length
+  } catch {
+    return 0
+  }
 }
 
 /** Hooks that no agent asks guard nothing. */

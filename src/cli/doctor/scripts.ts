@@ -229,11 +229,14 @@ function ofFile(path: string, script: Script, command: HookCommand): readonly Fi
   const isStarted = script.by === undefined
   const name = shown(path)
   const typed = shellQuoted(fromHere(path))
+  // What came with a project is trusted with its mode.
+  const again =
+    command.spec.hook.origin.scope === 'project' ? '   # then, if you trusted it: carabiner trust --mine' : ''
   const findings: Finding[] = []
   const broken = (code: FindingCode, text: string, fix: string) =>
     findings.push({ severity: 'broken', code, ...where, text, fix })
   if (isStarted && !isExecutable(path))
-    broken('not-executable', `${name} is not executable`, `chmod +x ${typed}`)
+    broken('not-executable', `${name} is not executable`, `chmod +x ${typed}${again}`)
   const bytes = beginningOf(path)
   // Binaries have no lines to check.
   if (!bytes || bytes.includes(0)) return findings

@@ -9,6 +9,8 @@ export interface Asking {
   readonly wait?: number | undefined
   /** Called when the wait begins; it returns what to do when the wait is over. */
   readonly onWaiting?: QueueApproverOptions['onWaiting']
+  /** A person reads the outcome. */
+  readonly toPerson?: boolean | undefined
   /** Ask at the terminal instead. */
   readonly ask?: boolean | undefined
 }
@@ -55,7 +57,7 @@ export function approverOf(asking: TimedAsking, place: AskingPlace): Approver {
 const LONGEST_OPEN = 24 * 3600
 
 async function askQueue(
-  { wait, waitUntil, onWaiting }: TimedAsking,
+  { wait, waitUntil, onWaiting, toPerson }: TimedAsking,
   { project, stores, onTrouble, isKnown }: AskingPlace,
   ...asked: Parameters<Approver>
 ): Promise<Reply | Unanswered> {
@@ -69,6 +71,7 @@ async function askQueue(
     ...(wait !== undefined && { wait }),
     ...(waitUntil !== undefined && { waitUntil }),
     ...(onWaiting && { onWaiting }),
+    ...(toPerson && { toPerson }),
   })
   return approver(...asked)
 }

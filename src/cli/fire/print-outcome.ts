@@ -4,6 +4,7 @@ import type { Diagnostic } from '../../core/base/errors.js'
 import { redactedData } from '../../core/base/secrets.js'
 import { visible } from '../../core/base/text.js'
 import { type ActionTone, actionRow, isAction } from '../../core/events/actions.js'
+import { resolveEvent } from '../../core/events/events.js'
 import type { Approval, Outcome, Trace } from '../../core/hooks/outcome.js'
 import { plainData } from '../output.js'
 import { fitted } from '../print/fit.js'
@@ -110,10 +111,21 @@ function answerOf({ question, answer }: Approval): string {
   return `${answer.decision} by ${answer.by}${among}`
 }
 
-function verdict(event: string, { action, reason, response }: ToldOutcome, paint: Paint): string {
+/** A gate that somebody switched off must not look as if it had let the call pass. */
+function switchedOff(event: string, { hooks }: ToldOutcome): string {
+  if (resolveEvent(event).deny !== 'block') return ''
+  const off = hooks.find(({ status, why, role }) => status === 'skipped' && why === 'disabled' && !role)
+  return off ? `, unguarded by ${nameOf(off)}: ${oneLine(off.detail ?? 'it is switched off')}` : ''
+}
+
+function verdict(event: string, outcome: ToldOutcome, paint: Paint): string {
+  const { action, reason, response } = outcome
   const because = reason ? `: ${oneLine(reason)}` : ''
   const { tone, said = action } = actionRow(action)
-  if (tone === 'plain') return said
+  if (tone === 'plain') {
+    const off = switchedOff(event, outcome)
+    return off === '' ? said : paint.yellow(`${said}${off}`)
+  }
   if (action === 'respond') return inTone(tone, `${said}: ${JSON.stringify(response)}`, paint)
   const words = action === 'deny' && event === 'Stop' ? 'refused to stop' : said
   return inTone(tone, `${words}${because}`, paint)

@@ -111,7 +111,28 @@ function gist(kept: KeptCall | undefined): string {
 }
 
 function missed({ unguarded = [] }: Fire): string {
-  return unguarded.map(({ hook, why }) => `${shortPath(hook)}: ${why}`).join(', ')
+  return unguarded.map(({ hook, why }) => `${shortPath(hook)}: ${wordsFor(why)}`).join(', ')
+}
+
+/** Why a gate did not judge. Other codes are shown as they are. */
+const WHY: Readonly<Record<string, string>> = {
+  disabled: 'switched off',
+  matcher: 'its matcher has a slip',
+  stale: 'not shown the final call',
+  failed: 'it failed',
+  HOOK_TIMEOUT: 'it was not done in time',
+  HOOK_EXIT: 'its program ended with an error',
+  HOOK_FAILED: 'it failed',
+  ANSWER_INVALID: 'its answer was not valid',
+  'unknown-event': 'the name of its event is misspelt',
+  'config-invalid': 'the file cannot be read',
+  'entry-invalid': 'an entry was left out',
+  'entry-unsupported': 'an entry does not run here',
+  'trust-unguarded': 'it is gone',
+}
+
+function wordsFor(why: string): string {
+  return Object.hasOwn(WHY, why) ? (WHY[why] as string) : why
 }
 
 function ranBy(hooks: readonly AuditedHook[]): string {
@@ -194,7 +215,7 @@ function fireDetails(entry: Fire & { readonly kept?: KeptCall }, paint: Paint): 
 
 function unguardedLines({ hook, why, detail }: Unguarded, paint: Paint): readonly string[] {
   return [
-    `  ${paint.red('unguarded')}: ${paint.cyan(shortPath(hook))} did not judge it: ${why}`,
+    `  ${paint.red('unguarded')}: ${paint.cyan(shortPath(hook))} did not judge it: ${wordsFor(why)}`,
     ...(detail === undefined ? [] : indented(detail, 4)),
   ]
 }

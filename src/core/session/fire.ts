@@ -299,7 +299,10 @@ function afterEdit(before: Judgement, again: Judgement, noted: readonly Diagnost
     before.kind,
     before.ran.filter((one) => !rerun.has(one.hook)),
   )
-  const failures = failureMessages(before.ran.filter((one) => rerun.has(one.hook)))
+  const failures = failureMessages(
+    before.kind,
+    before.ran.filter((one) => rerun.has(one.hook)),
+  )
   return {
     ...again,
     modified: true,

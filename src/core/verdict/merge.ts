@@ -7,6 +7,7 @@ import { plainText, visible } from '../base/text.js'
 import { type Action, actionRow, endsChain, rankOf, type Verdict } from '../events/actions.js'
 import type { EventKind } from '../events/events.js'
 import type { HookResult } from '../events/result.js'
+import { isGate } from '../hooks/gate.js'
 import type { Hook } from '../hooks/hook.js'
 import type { Injection, Message, Outcome } from '../hooks/outcome.js'
 import { hasGoneOn, type Ran, verdictOf } from '../run/trace.js'
@@ -68,7 +69,7 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
     const outdated = last !== undefined && last.get(hook) !== one
     if (one.trace.status === 'failed' || hasGoneOn(one.trace)) {
       failed = true
-      addMessage(messages, failureMessage(one))
+      addMessage(messages, failureMessage(kind, one))
     } else if (one.trace.status === 'skipped' && isUnreviewed(one)) {
       const message = unreviewedMessage(kind, one)
       // One process may be several hooks; it is reported once.
@@ -203,17 +204,22 @@ function addMessage(messages: Message[], message: Message): void {
 }
 
 /** A failure is told to the user whatever came after it. */
-export function failureMessages(ran: readonly Ran[]): readonly Message[] {
-  return ran.filter(({ trace }) => trace.status === 'failed').map(failureMessage)
+export function failureMessages(kind: EventKind, ran: readonly Ran[]): readonly Message[] {
+  return ran.filter(({ trace }) => trace.status === 'failed').map((one) => failureMessage(kind, one))
 }
 
-function failureMessage({ hook, effect: answer, trace: { status, detail } }: Ran): Message {
-  const effect = answer.action === 'deny' ? 'its gate stays closed' : 'the operation went on without it'
+function failureMessage(kind: EventKind, { hook, effect: answer, trace: { status, detail } }: Ran): Message {
+  const isClosed = answer.action === 'deny'
+  const effect = isClosed ? 'its gate stays closed' : 'the operation went on without it'
   const { file, line } = hook.origin
+  const todo =
+    isClosed || file === undefined || !isGate(kind, hook)
+      ? ''
+      : ' Add "onFailure": "block" to it, so that its gate closes when it fails.'
   const place = file === undefined ? '' : ` (${visible(file)}:${line ?? 1})`
   return {
     text: forPeople(
-      `Hook ${hook.name}${place} ${status === 'failed' ? status : 'did not judge'}; ${effect}. ${detail ?? ''}`,
+      `Hook ${hook.name}${place} ${status === 'failed' ? status : 'did not judge'}; ${effect}. ${detail ?? ''}${todo}`,
     ),
     level: 'warning',
     source: hook.name,

@@ -320,7 +320,7 @@ const LONGEST_LINE = 300
 /** The telling line for a message, or nothing: Python prints it last, other programs first. */
 export function firstLine(text: string): string {
   const trimmed = text.trim()
-  const line = trimmed.startsWith('Traceback (most recent call last):')
+  const line = /^Traceback \(most recent call last\):/m.test(trimmed)
     ? trimmed.slice(trimmed.lastIndexOf('\n') + 1)
     : (/[^\r\n]*/.exec(trimmed)?.[0] ?? '')
   const plain = plainText(line.slice(0, 4 * LONGEST_LINE)).trim()

@@ -227,13 +227,16 @@ describe('what cannot be evaluated', () => {
     expect(await fireAs('claude-code', [], input)).toEqual({ code: 0, stdout: '', stderr: '' })
   })
 
-  it('as standard input stays open is a deny in time', async () => {
+  it.each([
+    [2, 'an agent', ['--as', 'claude-code']],
+    [1, 'a person', []],
+  ])('as standard input stays open ends with %i in time for %s', async (expected, _, who) => {
     project.hooks({ PreToolUse: [['Bash', GUARD]] })
-    const args = [programFile(), 'fire', '--as', 'claude-code', '--timeout', '0.3']
+    const args = [programFile(), 'fire', ...who, '--timeout', '0.3']
     const child = spawn(process.execPath, args, { cwd: project.folder, env: project.env() })
     child.stdin.write(JSON.stringify(CALL).slice(0, -1))
     const { code, stderr } = await ended(child)
-    expect([code, stderr]).toEqual([2, expect.stringContaining('was not whole within 0.3 seconds')])
+    expect([code, stderr]).toEqual([expected, expect.stringContaining('was not whole within 0.3 seconds')])
   })
 
   it('is none where the payload is whole, and its sender only leaves the pipe open', async () => {

@@ -106,7 +106,8 @@ export const command: Command<typeof OPTIONS> = {
     const onInexact = (path: string) => {
       inexact = path
     }
-    const sent = (await readPayload(options.payload, { stdin, onInexact })) ?? nothingSent(named)
+    const sent =
+      (await readPayload(options.payload, { stdin, seconds: timeout, onInexact })) ?? nothingSent(named)
     const payload = readAsSent(sent, named)
     const event = eventOf('fire', named, payload)
     checkExact(event, inexact)

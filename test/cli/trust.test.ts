@@ -294,6 +294,14 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     expect(stdout).toContain('  │   │ -echo two')
   })
 
+  it('a hook that the shell cannot start says what to do, and nothing of where it may write', async () => {
+    guard('guard', '#!/bin/sh\necho "sh: guard: Permission denied" >&2\nexit 126\n')
+    await carabiner('trust', '--yes')
+    const [{ text }] = (await fire()).messages
+    expect(text).toMatch(/chmod \+x.* Then take the change: carabiner trust --mine/)
+    expect(text).not.toContain('CLAUDE_PLUGIN_DATA')
+  })
+
   it('a hook that fails in its copy says which file to mend, and where it may write', async () => {
     const folder = guard(
       'guard',

@@ -371,6 +371,9 @@ describe('another exit code, or a signal', () => {
   it('is a failure that says how it ended, with the first line of stderr', () => {
     const missing = read(BASH, { code: 127, stderr: '\nsh: 1: uv: not found\nmore\n' }).error
     expect(missing).toMatchObject({ code: 'HOOK_EXIT', message: 'exited with 127: sh: 1: uv: not found' })
+    const trace =
+      'warning: old\nTraceback (most recent call last):\n  File "a.py", line 1\nValueError: no key\n'
+    expect(read(BASH, { code: 1, stderr: trace }).error?.message).toBe('exited with 1: ValueError: no key')
     expect(missing?.hint).toMatch(/^Install the program/)
     expect(read(BASH, { code: 126 }).error?.hint).toMatch(/chmod \+x/)
     expect(read(BASH, { code: 1 }).error).toMatchObject({

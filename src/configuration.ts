@@ -252,8 +252,9 @@ export class Configuration {
   /** Present if the hook runs as it was trusted, in place of what the project has now. */
   keptOf(hook: Hook): 'modified' | 'missing' | undefined {
     const spec = this.#specs.get(hook)
-    const state = spec && this.#gate?.keepingOf(spec)?.state
-    return state === 'modified' || state === 'missing' ? state : undefined
+    const { state, guardedBy } = (spec && this.#gate?.keepingOf(spec)) ?? {}
+    const isKept = guardedBy === 'copy' && (state === 'modified' || state === 'missing')
+    return isKept ? state : undefined
   }
 
   /** Says why a hook of a file may not run; undefined if it may, or comes from elsewhere. */

@@ -1,29 +1,33 @@
 // The gate between files and running hooks: hooks of a project run as they were trusted, from their copy, or not at all.
 
-import { delimiter, dirname, resolve } from 'node:path'
+import { delimiter, dirname, relative, resolve } from 'node:path'
 import { HookError, isHookError, textOf } from '../core/base/errors.js'
 import { quoted, visible } from '../core/base/text.js'
 import type { Hook, HookContext, HookEvent, Run } from '../core/hooks/hook.js'
 import type { Skip } from '../core/run/plan.js'
 import type { Skill } from '../core/session/session-store.js'
 import { safePath } from '../files/search-path.js'
-import { realOf } from '../files/within.js'
+import { isBelow, isWithin, realOf } from '../files/within.js'
 import { keyOf } from '../store/trust-records.js'
 import { lostScript, scriptsChanged } from '../trust/changes.js'
 import { runPlace } from '../trust/copies.js'
 import {
   asTrusted,
+  type Deviation,
   type Expectation,
   expectationOf,
+  expectationText,
   repairOf,
   reviewCommand,
+  takeCommand,
   unlisted,
   unreadable,
 } from '../trust/expectation.js'
+import { typeAt } from '../trust/file-reading.js'
 import { programGone } from '../trust/program-search.js'
 import { placeOf } from '../trust/set-aside.js'
 import type { Kept, TrustStore } from '../trust/trust-store.js'
-import type { Standing, TrustRecord, Unit, UnitHook, Untrusted } from '../trust/unit.js'
+import type { Standing, TrustedFile, TrustRecord, Unit, UnitHook, Untrusted } from '../trust/unit.js'
 import { closedGate, closedToAll, wasGuard } from './closed-gate.js'
 import type { ConfiguredHook } from './configured-hook.js'
 import type { ConfigSources } from './discovery.js'
@@ -53,11 +57,8 @@ export interface Settled {
 }
 
 /** A unit that is not what was trusted, and what is left of it. */
-interface Keeper {
+interface Keeper extends Pick<Deviation, 'record' | 'state' | 'why' | 'mistake' | 'alike'> {
   readonly unit: Unit
-  readonly record: TrustRecord
-  readonly state: 'modified' | 'missing'
-  readonly why: string
 }
 
 const NOTHING_SETTLED: Settled = { specs: [], closed: [], expectations: [] }
@@ -96,10 +97,12 @@ export class TrustGate {
     const projects = projectsOf(sources)
     if (only === undefined) this.#expected = this.#expectedIn(projects, parts)
     const found = new Set<string>()
+    const strangers: Unit[] = []
     for (const [given, specs] of unitsOf(config.specs)) {
       const unit = this.#expected.asTrusted(given)
       const standing = this.#store.standingOf(unit)
       if (standing.record) found.add(placeKey(unit))
+      else strangers.push(unit)
       this.#said.set(keyOf(unit), standing)
       const keeper = keeperOf(unit, standing)
       const placed = specs.map((spec) => placeAt(spec, given, unit, sources))
@@ -111,8 +114,8 @@ export class TrustGate {
       only ? isOfSkill(record, only) && !isPlaceOf(record, sources) : isPlaceOf(record, sources)
     for (const record of this.#expected.records) {
       if (found.has(placeKey(record)) || !isMeant(record)) continue
-      const why = 'It is not there any more, or has no hooks that can be read.'
-      const keeper: Keeper = { unit: record, record, state: 'missing', why }
+      const alike = strangers.find((unit) => hasSameHooks(record, unit))
+      const keeper: Keeper = { unit: record, record, state: 'missing', alike, ...lossOf(record, config) }
       parts.push(await this.#instead(keeper, [], config, sources))
     }
     if (only === undefined) parts.push(this.#unlisted(parts, projects[0] ?? '', config))
@@ -189,7 +192,8 @@ export class TrustGate {
     const kept: Kept = choice === 'keep' ? this.#store.keptOf(record) : { problem: '' }
     const loaded = 'problem' in kept ? [] : await loadKept(record, kept, sources, config)
     const missing = unarmed(record, loaded)
-    const guardedBy = choice === 'tell' ? 'nothing' : missing.length > 0 ? 'closed' : 'copy'
+    const isClosed = missing.length > 0 || !(await this.#canStart(record, loaded))
+    const guardedBy = choice === 'tell' ? 'nothing' : isClosed ? 'closed' : 'copy'
     const problem = 'problem' in kept && choice === 'keep' ? kept.problem : undefined
     const gates = record.hooks.filter(wasGuard)
     const expectation = expectationOf({ ...keeper, gates, guardedBy, problem }, sources.projectDir)
@@ -201,6 +205,19 @@ export class TrustGate {
       closed: lost,
       expectations: [expectation],
     }
+  }
+
+  /** Whether the gates among them could run as they were trusted, if they started in the project. */
+  async #canStart(record: TrustRecord, loaded: readonly ConfiguredHook[]): Promise<boolean> {
+    if ((this.#ownProblem(record) ?? scriptsChanged(record)) === undefined) return true
+    const canPlace = (script: TrustedFile) => (this.#store.keepsScript(script) ? script.path : undefined)
+    for (const { type, hook } of loaded) {
+      const reviewed = record.hooks.find(({ hash }) => hash === hook.origin.hash)
+      if (!reviewed || !wasGuard(reviewed)) continue
+      if (type !== 'command' || !(await this.#lineOf(record, reviewed, record.projectDir, canPlace)))
+        return false
+    }
+    return true
   }
 
   #armed(spec: ConfiguredHook, keeping: Expectation, record: TrustRecord, kept: Kept): ConfiguredHook {
@@ -250,7 +267,8 @@ export class TrustGate {
     if (standing.state === 'trusted')
       return { why: 'untrusted', detail: 'It was trusted after these hooks were read: reload them.' }
     const why = held.waits && standing.record ? 'modified' : 'untrusted'
-    return { why, detail: detailOf(spec, standing, reviewCommand(held.unit, this.#here)) }
+    const review = (why === 'modified' ? takeCommand : reviewCommand)(held.unit, this.#here)
+    return { why, detail: detailOf(spec, standing, review) }
   }
 
   /** The same for a hook that stands for a gate. */
@@ -280,9 +298,12 @@ export class TrustGate {
 
   /** Checks right before a start whether files outside the copy, and programs, are still those that were reviewed. */
   problemAtStart(spec: ConfiguredHook, cwd: string): string | undefined {
-    const record = this.#held.get(spec)?.record
+    const { record, keeping } = this.#held.get(spec) ?? {}
     const problem = record && (this.#ownProblem(record) ?? scriptsChanged(record, cwd))
-    return problem && `${problem} ${repairOf(record, this.#here)}`
+    if (!record || problem === undefined) return undefined
+    return keeping?.guardedBy === 'closed'
+      ? expectationText(keeping)
+      : `${problem} ${repairOf(record, this.#here)}`
   }
 
   #ownProblem(record: TrustRecord): string | undefined {
@@ -292,12 +313,21 @@ export class TrustGate {
   /** The command with the scripts that were reviewed, where only those have changed. Undefined if it cannot run that way. */
   async asReviewed(spec: ConfiguredHook, cwd: string): Promise<ConfiguredHook | undefined> {
     const { record, hook } = this.#reviewOf(spec)
-    if (!record || !hook || spec.type !== 'command' || this.#ownProblem(record) !== undefined)
-      return undefined
+    if (!record || !hook || spec.type !== 'command') return undefined
+    const line = await this.#lineOf(record, hook, cwd, (script) => this.#store.placeScript(record, script))
+    return line && { ...spec, handler: { ...spec.handler, ...line } }
+  }
+
+  async #lineOf(
+    record: TrustRecord,
+    hook: UnitHook,
+    cwd: string,
+    place: (script: TrustedFile) => string | undefined,
+  ) {
+    if (this.#ownProblem(record) !== undefined) return undefined
     // Brings the shell parser, which few hooks need.
     const { withKeptScripts } = await import('../trust/kept-scripts.js')
-    const line = withKeptScripts(record, hook, cwd, (script) => this.#store.placeScript(record, script))
-    return line && { ...spec, handler: { ...spec.handler, ...line } }
+    return withKeptScripts(record, hook, cwd, place)
   }
 
   #reviewOf(spec: ConfiguredHook) {
@@ -400,6 +430,25 @@ function placeKey({ kind, path }: Pick<Unit, 'kind' | 'path'>): string {
 function unarmed({ hooks }: TrustRecord, armed: readonly ConfiguredHook[]): readonly UnitHook[] {
   const hashes = new Set(armed.map(({ hook }) => hook.origin.hash))
   return hooks.filter((hook) => wasGuard(hook) && !hashes.has(hook.hash))
+}
+
+/** What became of a unit of which no hook was found. */
+function lossOf(
+  { path, projectDir }: TrustRecord,
+  { diagnostics }: LoadedConfig,
+): Pick<Keeper, 'why' | 'mistake'> {
+  if (typeAt(path) === undefined) return { why: '' }
+  const mistake = diagnostics.find(({ file }) => file !== undefined && isWithin(file, path))
+  if (!mistake) return { why: 'has no hooks any more' }
+  const { file = '', line = 1, text } = mistake
+  const place = `${visible(isBelow(file, projectDir) ? relative(projectDir, file) : file)}:${line}`
+  const where = file === path ? `line ${line}` : place
+  return { why: `has no hook that can run now (${where}: ${text})`, mistake: place }
+}
+
+function hasSameHooks(a: Unit | TrustRecord, b: Unit): boolean {
+  const hashesOf = ({ hooks }: Pick<Unit, 'hooks'>) => hooks.map(({ hash }) => hash).join()
+  return a.kind === b.kind && hashesOf(a) === hashesOf(b)
 }
 
 /** Nothing if it is as trusted, or was never trusted. */

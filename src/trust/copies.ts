@@ -359,17 +359,23 @@ export class KeptFiles {
    * it. Undefined if it was not kept, or may look for files beside itself: without them it might let everything pass.
    */
   place(file: TrustedFile, folder: string): string | undefined {
-    const read = readFile(join(this.#folder, file.sha256), { follow: false, limit: LONGEST_KEPT })
-    if (read === 'untouched' || 'problem' in read || read.sha256 !== file.sha256) return undefined
-    if (!isReadable(read.bytes) || BESIDE_ITSELF.test(read.bytes.toString('utf8'))) return undefined
+    const bytes = this.runnable(file)
+    if (!bytes) return undefined
     const path = join(folder, file.sha256.slice(0, 16), basename(file.path))
     if (isReviewed(path, file)) return path
     makePrivate(dirname(path))
     placeWhole(path, (draft) => {
-      writeFileSync(draft, read.bytes, { flag: 'wx', mode: 0o600 })
+      writeFileSync(draft, bytes, { flag: 'wx', mode: 0o600 })
       chmodSync(draft, isExecutable(file) ? 0o500 : 0o400)
     })
     return path
+  }
+
+  /** The bytes of a script that can run alone. */
+  runnable({ sha256 }: TrustedFile): Buffer | undefined {
+    const read = readFile(join(this.#folder, sha256), { follow: false, limit: LONGEST_KEPT })
+    if (read === 'untouched' || 'problem' in read || read.sha256 !== sha256) return undefined
+    return isReadable(read.bytes) && !BESIDE_ITSELF.test(read.bytes.toString('utf8')) ? read.bytes : undefined
   }
 
   /** Removes the texts of a record, except those that other records need. */

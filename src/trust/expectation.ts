@@ -1,8 +1,9 @@
 // What the user expects of a project: the gates of everything that was trusted there, whatever became of its files.
 
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import type { Diagnostic, DiagnosticCode } from '../core/base/errors.js'
 import { plainText, visible, visibleName } from '../core/base/text.js'
+import { isBelow } from '../files/within.js'
 import { shellQuoted } from '../shell/shell-quoted.js'
 import type { TrustRecord, UnitHook } from './unit.js'
 
@@ -52,17 +53,24 @@ export function asTrusted(record: TrustRecord, gates: readonly UnitHook[]): Expe
 }
 
 /** A unit that is not what was trusted, and what stands in its place. */
-export interface Deviation extends Pick<Expectation, 'why' | 'guardedBy'> {
+export interface Deviation extends Pick<Expectation, 'guardedBy'> {
   readonly record: TrustRecord
+  /** A sentence. For a missing unit: what became of it, such as `has no hooks any more`; empty if it is gone. */
+  readonly why: string
   readonly state: 'modified' | 'missing'
   readonly gates: readonly UnitHook[]
   /** Why the trusted version cannot run. */
   readonly problem: string | undefined
+  /** `file:line` to correct before anything of it can be read. */
+  readonly mistake?: string | undefined
+  /** A unit with the same hooks that nobody trusted: perhaps it was renamed. */
+  readonly alike?: Expectation['unit'] | undefined
 }
 
 /** `here` is the project that commands are typed in. */
 export function expectationOf(deviation: Deviation, here: string | undefined): Expectation {
   const { record, state, gates, guardedBy } = deviation
+  const stop = stopping(record, here)
   return {
     unit: unitOf(record),
     state,
@@ -71,16 +79,27 @@ export function expectationOf(deviation: Deviation, here: string | undefined): E
     gates: gates.map(gateOf),
     guardedBy,
     why: happened(deviation),
-    repair:
-      state === 'missing'
-        ? `${guardedBy === 'copy' ? 'Keep it: do nothing.' : 'Put it back.'} ${removal(record, here)}`
-        : repairOf(record, here),
+    repair: state === 'missing' ? `${returning(deviation, here)} ${stop}` : repairOf(record, here),
   }
+}
+
+function returning(deviation: Deviation, here: string | undefined): string {
+  const { record, guardedBy, mistake, why, alike } = deviation
+  if (mistake !== undefined) return `Correct ${mistake}, then: ${takeCommand(record, here)}.`
+  const keep = guardedBy === 'copy' ? 'Keep it: do nothing.' : 'Put it back.'
+  if (why !== '' || !alike || !isPlainName(alike.name)) return keep
+  const both = `${reviewCommand(alike, here)} && ${stopCommand(record, here)}`
+  return `${alike.name} has the same hooks. If you renamed it: ${both}. ${keep}`
 }
 
 /** For a unit that is not what was trusted. */
 export function repairOf(record: TrustRecord, here: string | undefined): string {
-  return `Review the new version: ${reviewCommand(record, here)}. ${removal(record, here)}`
+  return `See the change, and take it: ${takeCommand(record, here)}. ${stopping(record, here)}`
+}
+
+/** The command that shows what changed, and asks whether to trust it. */
+export function takeCommand(unit: Expectation['unit'], here: string | undefined): string {
+  return ['carabiner trust --mine', ...placeOption(unit), ...projectOption(unit, here)].join(' ')
 }
 
 /** The command that shows a unit and asks whether to trust it. If its name is not plain, it shows everything that waits. */
@@ -89,8 +108,12 @@ export function reviewCommand(unit: Expectation['unit'], here: string | undefine
   return ['carabiner trust', ...what, ...placeOption(unit), ...projectOption(unit, here)].join(' ')
 }
 
-function removal(record: TrustRecord, here: string | undefined): string {
-  return `Remove it: ${['carabiner untrust', typedUnit(record), ...projectOption(record, here)].join(' ')}.`
+function stopping(record: TrustRecord, here: string | undefined): string {
+  return `Stop it: ${stopCommand(record, here)}.`
+}
+
+function stopCommand(record: TrustRecord, here: string | undefined): string {
+  return ['carabiner untrust', typedUnit(record), ...projectOption(record, here)].join(' ')
 }
 
 const EFFECTS: Readonly<Record<Expectation['guardedBy'], string>> = {
@@ -100,14 +123,20 @@ const EFFECTS: Readonly<Record<Expectation['guardedBy'], string>> = {
 }
 
 function happened({ record, state, why, guardedBy, problem, gates }: Deviation): string {
-  const who = `${visibleName(record.name)} (trusted ${dayOf(record.at)})`
+  const who = `${visibleName(nameOf(record))} (trusted ${dayOf(record.at)})`
   const cause = problem === undefined ? '' : ` ${problem}`
   const hasGates = gates.length > 0
   if (state === 'modified')
-    return `${who} was changed. ${why}${cause}${hasGates ? ` ${EFFECTS[guardedBy]}` : ''}`
-  if (!hasGates) return `${who} is no longer in this project.`
-  if (guardedBy === 'copy') return `${who} is no longer in this project and still guards it.`
-  return `${who} is no longer in this project.${cause} ${EFFECTS[guardedBy]}`
+    return `${who} is not as you trusted it. ${why}${cause}${hasGates ? ` ${EFFECTS[guardedBy]}` : ''}`
+  const what = `${who} ${why === '' ? 'is no longer in this project' : why}`
+  if (!hasGates) return `${what}.`
+  if (guardedBy !== 'copy') return `${what}.${cause} ${EFFECTS[guardedBy]}`
+  return why === '' ? `${what} and still guards it.` : `${what}. The version that you trusted still guards.`
+}
+
+/** A file of hooks is known by its path: `project`, its name in lists, would read as the whole project. */
+function nameOf({ kind, name, path, projectDir }: Expectation['unit']): string {
+  return kind === 'file' && isBelow(path, projectDir) ? relative(projectDir, path) : name
 }
 
 /** For records that cannot be read. `problem` names the file. */
@@ -150,8 +179,10 @@ function isPlainName(name: string): boolean {
 }
 
 /** A path that nobody can see or copy has a digest. */
-function typedUnit({ name, path, digest }: TrustRecord): string {
-  if (isPlainName(name)) return name
+function typedUnit(record: TrustRecord): string {
+  const { path, digest } = record
+  const name = nameOf(record)
+  if (name.split('/').every((part) => isPlainName(part.replace(/^\./, '')))) return name
   return visible(path) === path ? shellQuoted(path) : digest.slice(0, SHORT_DIGEST)
 }
 

@@ -98,7 +98,7 @@ export class TrustStore {
       record = this.#records.load(placed(unit))
       const standing: Standing = record
         ? this.#settledStanding(unit, record)
-        : { state: 'untrusted', why: 'It was not reviewed yet.' }
+        : { state: 'untrusted', why: 'It waits for your review.' }
       if (standing.state === 'trusted' || this.#preTrusted.size === 0) return standing
       const listed = this.#listedRecord(unit)
       record ??= listed
@@ -238,6 +238,11 @@ export class TrustStore {
   /** Where a script can be run as it was reviewed. Undefined if it was not kept. */
   placeScript(record: TrustRecord, script: TrustedFile): string | undefined {
     return this.#writing(() => this.#kept.place(script, scriptsPath(this.#copies, record)))
+  }
+
+  /** Whether `placeScript` would place it. */
+  keepsScript(script: TrustedFile): boolean {
+    return this.#kept.runnable(script) !== undefined
   }
 
   #check({ projectDir }: Where): void {

@@ -41,15 +41,24 @@ async function said(code: number, more: readonly string[] = []): Promise<readonl
 }
 
 const MISSING = /guard \(trusted \d+ \w+\) is no longer in this project and still guards it\./
-const KEEP = 'Keep it: do nothing. Remove it: carabiner untrust guard.'
+const KEEP = 'Keep it: do nothing. Stop it: carabiner untrust guard.'
 
-const WAYS: readonly (readonly [string, () => void])[] = [
-  ['renamed', () => renameSync(project.path(FOLDER), project.path('.amplifier/hooks/.guard'))],
-  ['removed with everything', () => rmSync(project.path('.amplifier'), { recursive: true })],
-  ['without its hooks.json', () => rmSync(project.path(`${FOLDER}/hooks.json`))],
-  ['with an empty hooks.json', () => project.file(`${FOLDER}/hooks.json`, '')],
-  ['with a hooks.json that is no JSON', () => project.file(`${FOLDER}/hooks.json`, '{ oops')],
-  ['without hooks in it', () => project.file(`${FOLDER}/hooks.json`, { hooks: {} })],
+const NO_HOOKS =
+  /guard \(trusted \d+ \w+\) has no hooks any more\. The version that you trusted still guards\./
+const BROKEN =
+  /guard \(trusted \d+ \w+\) has no hook that can run now \(\.amplifier\/hooks\/guard\/hooks\.json:1: .*\)\. The version that you trusted still guards\./
+const CORRECT =
+  'Correct .amplifier/hooks/guard/hooks.json:1, then: carabiner trust --mine. Stop it: carabiner untrust guard.'
+
+const HOOKS_FILE = `${FOLDER}/hooks.json`
+const WAYS: readonly (readonly [string, () => void, RegExp, string])[] = [
+  ['renamed', () => renameSync(project.path(FOLDER), project.path('.amplifier/hooks/.guard')), MISSING, KEEP],
+  ['removed with everything', () => rmSync(project.path('.amplifier'), { recursive: true }), MISSING, KEEP],
+  ['without its hooks.json', () => rmSync(project.path(HOOKS_FILE)), NO_HOOKS, KEEP],
+  ['with an empty hooks.json', () => project.file(HOOKS_FILE, ''), BROKEN, CORRECT],
+  ['with a hooks.json that is no JSON', () => project.file(HOOKS_FILE, '{ oops'), BROKEN, CORRECT],
+  ['with a misspelt event', () => project.file(HOOKS_FILE, '{"hooks":{"PreTooluse":[]}}'), BROKEN, CORRECT],
+  ['without hooks in it', () => project.file(HOOKS_FILE, { hooks: {} }), NO_HOOKS, KEEP],
 ]
 
 describe('a trusted gate', () => {
@@ -73,13 +82,21 @@ describe('a trusted gate', () => {
     expect(stdout).toContain('carabiner trust')
   })
 
-  it.each(WAYS)('G1, G2: %s: all say that it still guards, and exit 1', async (_, change) => {
+  it.each(WAYS)('G1, G2: %s: all say that it still guards, and exit 1', async (_, change, happened, todo) => {
     await trusted()
     change()
     for (const text of await said(1)) {
-      expect(text).toMatch(MISSING)
-      expect(text).toContain(KEEP)
+      expect(text).toMatch(happened)
+      expect(text).toContain(todo)
     }
+    for (const more of [['--mine'], [], ['--show']]) {
+      const { code, stdout } = await carabiner('trust', ...more)
+      expect([code, stdout.replace(/\s+/g, ' ')]).toEqual([1, expect.stringMatching(happened)])
+      expect(stdout).not.toMatch(/nothing (?:that you trust|came)/)
+    }
+    const named = await carabiner('trust', 'guard')
+    expect([named.code, named.stderr]).toEqual([1, expect.stringContaining(todo)])
+    expect(named.stderr).not.toContain('Nothing')
     expect((await carabiner('untrust', 'guard')).code).toBe(0)
     const [list = ''] = await Promise.all([carabiner('list')]).then(([run]) => [run.stdout])
     expect(list).not.toContain('trusted')
@@ -94,9 +111,9 @@ describe('a trusted gate', () => {
     await trusted()
     change()
     for (const text of await said(1)) {
-      expect(text).toMatch(/guard \(trusted \d+ \w+\) was changed\./)
+      expect(text).toMatch(/guard \(trusted \d+ \w+\) is not as you trusted it\./)
       expect(text).toContain('The version that you trusted still runs.')
-      expect(text).toContain('carabiner trust guard')
+      expect(text).toContain('carabiner trust --mine')
     }
     const { stdout } = await carabiner('--json')
     expect(JSON.parse(stdout)).toMatchObject({
@@ -117,10 +134,56 @@ describe('a trusted gate', () => {
     rmSync(project.path('.amplifier'), { recursive: true })
     const { stdout } = await carabiner('list', '--json')
     const [{ repair }] = JSON.parse(stdout).expectations
-    const [, typed = ''] = /Remove it: carabiner (.*)\.$/.exec(repair) ?? []
+    const [, typed = ''] = /Stop it: carabiner (.*)\.$/.exec(repair) ?? []
     const run = await project.run('sh', ['-c', `"$0" "$@" ${typed}`, process.execPath, programFile()])
     expect([run.code, run.stdout]).toEqual([0, expect.stringMatching(/^untrusted /)])
     await said(0)
+  })
+
+  it('renamed: says what has the same hooks, and what to type', async () => {
+    await trusted()
+    renameSync(project.path(FOLDER), project.path('.amplifier/hooks/yours'))
+    for (const text of await said(1))
+      expect(text).toContain(
+        'yours has the same hooks. If you renamed it: carabiner trust yours && carabiner untrust guard. Keep it:',
+      )
+    expect((await carabiner('trust', 'yours', '--yes')).code).toBe(0)
+    expect((await carabiner('untrust', 'guard')).code).toBe(0)
+    await said(0)
+  })
+
+  it('whose script was renamed: nothing says that it cannot start, for the trusted version runs', async () => {
+    await trusted()
+    renameSync(project.path(SCRIPT), `${project.path(SCRIPT)}.sh`)
+    const told = [[], ['explain', 'PreToolUse', '--tool', 'Bash'], ['doctor']]
+    for (const args of told)
+      expect((await carabiner(...args)).stdout).not.toMatch(/cannot start|broken script/)
+    const asked = ['explain', 'PreToolUse', '--tool', 'Bash', '--hook', 'guard:PreToolUse#1']
+    for (const args of [asked, ['doctor']])
+      expect((await carabiner(...args)).stdout.replace(/\s+/g, ' ')).toMatch(
+        /the version in the project could not start: .*check\.sh, which is not there; the version that you trusted runs/,
+      )
+  })
+
+  it('whose script came later is closed, and says so once', async () => {
+    const hooks = [{ type: 'command', command: 'sh "$CLAUDE_PROJECT_DIR"/late.sh' }]
+    const file = '.amplifier/hooks/hooks.json'
+    project.file(file, { hooks: { PreToolUse: [{ hooks }] } })
+    expect((await carabiner('trust', '--yes')).code).toBe(0)
+    project.file('late.sh', 'exit 0\n')
+    const input = { hook_event_name: 'PreToolUse', session_id: 's', cwd: project.folder, ...BASH }
+    const { code, stdout } = await project.call(['fire'], { input })
+    expect(code).toBe(2)
+    expect(stdout).not.toContain('still runs')
+    const [told = '', ...more] = stdout.split('\n').filter((line) => line.includes('to the user'))
+    expect(more).toEqual([])
+    expect(told).toContain(
+      `So everything that it would judge is refused. See the change, and take it: carabiner trust --mine. Stop it: carabiner untrust ${file}.`,
+    )
+    for (const text of await said(1)) expect(text).toContain('So everything that it would judge is refused.')
+    project.file('below/x', '')
+    const untrust = ['untrust', file, '--project', project.folder]
+    expect((await project.call(untrust, { cwd: project.path('below') })).code).toBe(0)
   })
 
   it('G4: whose record cannot be read: all exit 1', async () => {
@@ -158,7 +221,7 @@ describe('a list of digests', () => {
     const given = ['--pre-trusted', project.path(LIST)]
     await said(0, given)
     project.file(SCRIPT, '#!/bin/sh\nexit 0\n', 0o755)
-    for (const text of await said(1, given)) expect(text).toMatch(/guard \(.*\) was changed\./)
+    for (const text of await said(1, given)) expect(text).toMatch(/guard \(.*\) is not as you trusted it\./)
     rmSync(project.path(FOLDER), { recursive: true })
     for (const text of await said(1, given)) expect(text).toMatch(MISSING)
     // A machine that never saw it.
@@ -191,6 +254,12 @@ it('uninstall withdraws the trust: nothing is expected any more', async () => {
   await said(0)
   expect((await carabiner('uninstall', 'guard', '--here', '--yes')).code).toBe(0)
   await said(0)
+})
+
+it('trust does not say that nothing came with a project whose file has a mistake', async () => {
+  project.file('.amplifier/hooks/hooks.json', '{ "hooks": { "PreTooluse": [] } }')
+  const { code, stdout } = await carabiner('trust')
+  expect([code, stdout]).toEqual([1, 'no hook here could run: correct .amplifier/hooks/hooks.json:1 first\n'])
 })
 
 describe('carabiner trust --mine', () => {
@@ -232,7 +301,10 @@ describe('carabiner trust --mine', () => {
       hooks: { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] },
     })
     const run = await carabiner('trust', '--mine', '--yes')
-    expect([run.code, run.stdout]).toEqual([0, 'nothing that you trust here was changed\n'])
+    expect([run.code, run.stdout]).toEqual([
+      0,
+      'nothing that you trust here was changed\n1 waits for a first review: carabiner trust theirs\n',
+    ])
     expect((await carabiner('trust', '--json')).code).toBe(1)
     rmSync(project.path(FOLDER), { recursive: true })
     expect((await carabiner('trust', '--mine', '--yes')).stdout).toMatch(MISSING)

@@ -195,7 +195,7 @@ describe('why did my hook not run', () => {
   it('nobody trusted it', async () => {
     project.hooks({ PreToolUse: [['Bash', 'cat']] })
     const { text, rest } = await answer(['PreToolUse', '--tool', 'Bash', '--hook', 'PreToolUse#1'])
-    expect(text).toContain('it would not run: it came with the project, and nobody trusted it')
+    expect(text).toContain('it would not run: it came with the project, and you do not trust it')
     expect(rest).toEqual(['next carabiner trust project'])
   })
 
@@ -328,7 +328,7 @@ describe('why did my hook not run', () => {
   it('it waits for trust, whatever tool is meant', async () => {
     project.hooks({ PreToolUse: [['Bash', 'true']] })
     const { text, rest } = await answer(['--hook', 'PreToolUse#1'])
-    expect(text).toMatch(/^it would not run: it came with the project, and nobody trusted it/)
+    expect(text).toMatch(/^it would not run: it came with the project, and you do not trust it/)
     expect(rest).toEqual(['next carabiner trust project'])
   })
 
@@ -382,7 +382,7 @@ describe('why nothing would run', () => {
   it('nobody trusted it: what it runs, and what to type', async () => {
     project.hooks({ PreToolUse: [['Bash', './guard.sh']] })
     const { reason, next } = await why(['PreToolUse', '--tool', 'Bash'])
-    expect(reason).toBe('1 hook would, but came with the project, and nobody trusted it yet')
+    expect(reason).toBe('1 hook would, but came with the project, and you do not trust it')
     expect(next).toEqual([
       'next carabiner trust project   # shows what it runs, and asks; for one call:',
       'next carabiner explain PreToolUse --tool Bash --trust-all',

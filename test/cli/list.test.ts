@@ -26,7 +26,7 @@ it('shows state, name, matcher and all of what runs, under the file and by the l
         test
 
 3 hooks: 3 untrusted
-untrusted project (.amplifier/hooks/hooks.json): It was not reviewed yet.
+untrusted project (.amplifier/hooks/hooks.json): It waits for your review.
 next carabiner trust project
 `)
 })

@@ -43,7 +43,7 @@ describe('carabiner trust', () => {
     const { code, stdout, stderr } = await carabiner('trust', 'guard')
     expect(code).toBe(1)
     expect(stdout).toMatch(
-      /^guard {2}untrusted\n {2}│ folder \.amplifier\/hooks\/guard\n {2}│ It was not reviewed yet\.\n/,
+      /^guard {2}untrusted\n {2}│ folder \.amplifier\/hooks\/guard\n {2}│ It waits for your review\.\n/,
     )
     expect(stdout).toContain(
       '  │ PreToolUse on Bash: guard:PreToolUse#1, line 7\n  │   │ "$CLAUDE_PLUGIN_ROOT"/check.sh\n',
@@ -156,7 +156,7 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
     const fired = await fire()
     expect(fired).toMatchObject({ code: 2, reason: 'reviewed' })
     expect(fired.messages[0].text).toContain('"check.sh" was changed since it was trusted. The version that')
-    expect(fired.messages[0].text).toContain('carabiner trust guard')
+    expect(fired.messages[0].text).toContain('carabiner trust --mine')
     const { stdout } = await carabiner('trust')
     expect(stdout).toContain(
       [
@@ -216,7 +216,7 @@ sys.exit(subprocess.run(sys.argv[1:],stdin=s,stdout=subprocess.PIPE).returncode)
           kind: 'folder',
           path,
           state: 'untrusted',
-          why: 'It was not reviewed yet.',
+          why: 'It waits for your review.',
           digest: expect.stringMatching(/^[0-9a-f]{64}$/),
           hooks: [expect.objectContaining({ event: 'PreToolUse', matcher: 'Bash' })],
           files: [

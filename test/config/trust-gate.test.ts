@@ -52,7 +52,7 @@ describe('the command to type', () => {
   it('names the plugin', async () => {
     plugin('guard')
     expect(await detail()).toMatch(
-      /It was not reviewed yet\. Look at .*hooks\.json:1, and trust it: carabiner trust guard \(or --trust-all/,
+      /It waits for your review\. Look at .*hooks\.json:1, and trust it: carabiner trust guard \(or --trust-all/,
     )
   })
 

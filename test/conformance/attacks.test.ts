@@ -45,7 +45,7 @@ async function expectKept(hooks: Hooks, dir: string, name: string): Promise<void
   expect(outcome).toMatchObject({ ...REVIEWED, hooks: [{ status: 'ran' }] })
   expect(outcome.messages[0]).toMatchObject({ level: 'warning' })
   expect(outcome.messages[0]?.text).toContain('The version that you trusted still runs.')
-  expect(outcome.messages[0]?.text).toContain(`carabiner trust ${name}`)
+  expect(outcome.messages[0]?.text).toContain('carabiner trust --mine')
   expect(outcome.diagnostics).toContainEqual(expect.objectContaining({ code: 'trust-kept' }))
   expect(hooks.untrusted()).toMatchObject([{ name, state: 'modified' }])
 }
@@ -256,7 +256,7 @@ describe('what was trusted and is not the same (3)', () => {
       expect(whys(outcome)).toEqual(['ran', 'modified'])
       const said = outcome.messages.map(({ text }) => text).join('\n')
       expect(said).toContain('the version that you trusted counts')
-      expect(said).toContain('carabiner trust project')
+      expect(said).toContain('carabiner trust --mine')
       expect(said).not.toContain('went on without')
     }
     expect(repo.isSung).toBe(false)
@@ -354,7 +354,7 @@ describe('what was absent and appears (5)', () => {
     // Nobody can say what the command would do without the script, so its gate closes.
     const outcome = await fired(hooks, repo.dir)
     expect(outcome.action).toBe('deny')
-    expect(outcome.reason).toMatch(/later\.sh" appeared .* carabiner trust project/)
+    expect(outcome.reason).toMatch(/later\.sh" appeared .* carabiner trust --mine/)
     expect(whys(outcome).sort()).toEqual(['HOOK_NOT_TRUSTED', 'ran', 'untrusted'])
     expect(repo.isSung).toBe(false)
   })

@@ -148,7 +148,7 @@ describe('records', () => {
         .sort(),
     ).toEqual([twin.path, unit.path])
     expect(store.untrust(unit)).toBe(true)
-    expect(store.standingOf(unit)).toEqual({ state: 'untrusted', why: 'It was not reviewed yet.' })
+    expect(store.standingOf(unit)).toEqual({ state: 'untrusted', why: 'It waits for your review.' })
     expect(store.standingOf(twin).state).toBe('trusted')
     expect(store.untrust(twin)).toBe(true)
     expect(store.untrust(twin)).toBe(false)

@@ -134,7 +134,7 @@ describe('a plugin that was trusted still guards', () => {
     const outcome = await fired()
     expect(outcome).toMatchObject({ action: 'deny', reason: 'no' })
     expect(textsOf(outcome)).toMatch(
-      /guard \(trusted \d+ \w+\) (?:was changed|is no longer in this project and still guards it)/,
+      /guard \(trusted \d+ \w+\) (?:is not as you trusted it|is no longer in this project and still guards it|has no hook)/,
     )
     expect(textsOf(outcome)).toContain('carabiner untrust guard')
     const [expectation] = (await opened()).expectations()
@@ -162,7 +162,7 @@ describe('a plugin that was trusted still guards', () => {
     rmSync(folder, { recursive: true })
     const [told] = (await fired('PreToolUse', { tool_name: 'Read', tool_input: {} })).messages
     expect(told?.text).toMatch(
-      /^guard \(trusted \d+ \w+\) is no longer in this project and still guards it\. Keep it: do nothing\. Remove it: carabiner untrust guard\.$/,
+      /^guard \(trusted \d+ \w+\) is no longer in this project and still guards it\. Keep it: do nothing\. Stop it: carabiner untrust guard\.$/,
     )
   })
 })
@@ -206,7 +206,7 @@ describe('a file of hooks that was trusted still guards', () => {
       change(join(project, file))
       const outcome = await fired()
       expect(outcome).toMatchObject({ action: 'deny', reason: 'no' })
-      expect(textsOf(outcome)).toContain('carabiner untrust project')
+      expect(textsOf(outcome)).toContain('carabiner untrust .amplifier/')
     })
   })
 })
@@ -240,7 +240,7 @@ describe('a script that a trusted command names', () => {
     change(script)
     const outcome = await fired()
     expect(outcome).toMatchObject({ action: 'deny', reason: 'no' })
-    expect(textsOf(outcome)).toContain('Review the new version: carabiner trust project.')
+    expect(textsOf(outcome)).toContain('See the change, and take it: carabiner trust --mine.')
   })
 
   it('in a command without a shell runs as it was reviewed', async () => {
@@ -266,14 +266,14 @@ describe('a script that a trusted command names', () => {
     writeFileSync(script, '#!/bin/sh\nexit 0 # other\n')
     const outcome = await fired()
     expect(outcome).toMatchObject({ action: 'deny', hooks: [{ status: 'failed', why: 'HOOK_NOT_TRUSTED' }] })
-    expect(outcome.reason).toContain('carabiner trust project')
+    expect(outcome.reason).toContain('carabiner trust --mine')
   })
 
   it.each([
     [
       'looks for files beside itself',
       '[ ! -f "$(dirname "$0")"/rules.sh ] || exit 2',
-      'Review the new version',
+      'See the change, and take it',
     ],
     ['fails', '[ ! -f scripts/gone ] || exit 1', 'It was run as it was reviewed, and failed'],
   ])('that %s closes the gate', async (_, line, why) => {
@@ -295,7 +295,7 @@ describe('a script that a trusted command names', () => {
     write('scripts/package.json', '')
     const outcome = await fired()
     expect(outcome).toMatchObject({ action: 'deny', reason: 'no' })
-    expect(textsOf(outcome)).toContain('Review the new version: carabiner trust project.')
+    expect(textsOf(outcome)).toContain('See the change, and take it: carabiner trust --mine.')
   })
 
   it('means the reviewed one in whatever folder the agent is', async () => {
@@ -358,7 +358,7 @@ describe('a script that a trusted command names', () => {
     rmSync(script)
     const outcome = await fired('SessionStart', { source: 'startup' })
     expect(outcome.action).toBe('continue')
-    expect(textsOf(outcome)).toContain('carabiner trust project')
+    expect(textsOf(outcome)).toContain('carabiner trust --mine')
   })
 })
 
@@ -645,7 +645,7 @@ describe('a process that was trusted', () => {
     change()
     const outcome = await fired('PreToolUse', other)
     expect(outcome.action).toBe('deny')
-    expect([outcome.reason, textsOf(outcome)].join('\n')).toContain('carabiner untrust project')
+    expect([outcome.reason, textsOf(outcome)].join('\n')).toContain('carabiner untrust .amplifier/')
   })
 })
 

@@ -91,7 +91,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
 describe('a folder', () => {
   it('is untrusted until it was reviewed', () => {
     const { store, plugin } = project()
-    expect(store.standingOf(plugin())).toEqual({ state: 'untrusted', why: 'It was not reviewed yet.' })
+    expect(store.standingOf(plugin())).toEqual({ state: 'untrusted', why: 'It waits for your review.' })
   })
 
   it('is trusted as a whole', () => {

@@ -65,7 +65,7 @@ describe('a store in the project', () => {
   it('is where it should be for who works on all of their files', () => {
     const { store, plugin } = project()
     expect(store.standingOf({ ...plugin(), projectDir: '/' })).toMatchObject({
-      why: 'It was not reviewed yet.',
+      why: 'It waits for your review.',
     })
   })
 })

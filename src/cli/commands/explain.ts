@@ -168,21 +168,22 @@ async function explain({ question, settings, permissions }: Asked, sources: Sour
     specs,
     terms,
     forecast,
-    faults: await faultsIn(plan, specs, settings),
+    faults: await faultsIn(question, specs, settings),
     advice: await adviceFor(question, specs),
   }
 }
 
 async function faultsIn(
-  { candidates }: Plan,
+  question: Question,
   specs: readonly ConfiguredHook[],
   settings: Asked['settings'],
-): Promise<ReadonlyMap<number, string>> {
+): Promise<Explained['faults']> {
   const { faultsOf } = await import('../doctor/faults.js')
   const faults = new Map<number, string>()
-  for (const { matched, name, origin, order } of candidates) {
+  for (const one of question.plan.candidates) {
+    const { matched, name, origin, order } = one
     const spec = matched ? specOf(specs, { name, ...origin }) : undefined
-    const [first] = spec ? faultsOf(spec, settings) : []
+    const [first] = spec && listedOf(question, one)?.kept === undefined ? faultsOf(spec, settings) : []
     if (first) faults.set(order, first.text)
   }
   return faults

@@ -26,7 +26,7 @@ import {
   shortPath,
   waitingLines,
 } from '../print/lines.js'
-import { typed, typedTrust } from '../print/next-command.js'
+import { typedTake, typedTrust } from '../print/next-command.js'
 import { type Tick, ticking, withProgress } from '../print/progress.js'
 import { severityOf } from '../print/severity.js'
 import type { Paint } from '../print/terminal.js'
@@ -130,7 +130,7 @@ function nextOf(
 ): readonly string[] {
   const waiting = untrusted.filter(unsaid(expectations)).map(({ name }) => name)
   return [
-    ...(hasChanged(expectations) ? [typed(['trust', '--mine'], sources, false)] : []),
+    ...(hasChanged(expectations) ? [typedTake(sources)] : []),
     ...(waiting.length > 0 ? [typedTrust(waiting, sources)] : []),
   ]
 }
@@ -163,7 +163,7 @@ function ran({ command, kind, state, why, kept, role, stats }: Counted): string 
   return `${what}${aside}${off}${instead}${stats === undefined ? '' : `\n${statsText(stats)}`}`
 }
 
-const KEPT = { modified: 'it was changed since', missing: 'it is gone' } as const
+const KEPT = { modified: 'it was changed since', missing: 'the project has it no more' } as const
 
 /** `12 runs, 1 failure, 3 denies, median 14 ms, last 2026-01-31 12:00:00`. */
 function statsText(stats: HookStats | null): string {

@@ -44,7 +44,7 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['NAME'],
   about:
     'Writes hooks.json, a script without dependencies, hooks.test.json and a README, and trusts them as they are. Your ' +
-    'later changes run after `carabiner trust NAME`. Overwrites nothing.',
+    'later changes run after `carabiner trust --mine`. Overwrites nothing.',
   options: OPTIONS,
   exits: [
     [0, 'made and trusted'],

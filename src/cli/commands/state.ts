@@ -10,7 +10,7 @@ import type { Command } from '../command.js'
 import { plainData } from '../output.js'
 import { fitted } from '../print/fit.js'
 import { counted, grouped, nextLines, noticeLines, placeOf, shortPath, waitingLines } from '../print/lines.js'
-import { optionOf, typed, typedTrust } from '../print/next-command.js'
+import { optionOf, typed, typedTake, typedTrust } from '../print/next-command.js'
 import type { Paint } from '../print/terminal.js'
 import { noticesOf, openHooks, projectOf, SOURCE_OPTIONS, type Sources } from '../sources.js'
 import { version } from '../version.js'
@@ -128,7 +128,7 @@ async function nextOf(
   const next = [
     ...(broken ? [`Correct ${placeOf(broken)}`] : []),
     ...(cannotStart.length > 0 ? [typed(['doctor'], sources)] : []),
-    ...(hasChanged(expectations) ? [typed(['trust', '--mine'], sources, false)] : []),
+    ...(hasChanged(expectations) ? [typedTake(sources)] : []),
     ...(names.length > 0 ? [typedTrust(names, sources)] : []),
     ...(ready ? [typed(['explain', ...questionAbout(ready)], sources)] : []),
     ...(waiting > 0

@@ -5,9 +5,9 @@ import { resolve } from 'node:path'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
 import { didYouMean, visible, visibleName } from '../../core/base/text.js'
 import { isFolder } from '../../files/folder.js'
-import { realOf } from '../../files/within.js'
+import { isWithin, realOf } from '../../files/within.js'
 import { isCalled } from '../../plugins/plugin-name.js'
-import { expectationText } from '../../trust/expectation.js'
+import { diagnosticOf, type Expectation } from '../../trust/expectation.js'
 import { isExecutable, type Unit } from '../../trust/unit.js'
 import { unseenCode } from '../../trust/unseen-code.js'
 import { type Command, choiceOf, type Options } from '../command.js'
@@ -23,11 +23,12 @@ import {
   type Shown,
 } from '../plugins/print-review.js'
 import { findUnits, show, type Units } from '../plugins/review.js'
-import { counted, labelled, noticeLines, projectLine } from '../print/lines.js'
-import { typed } from '../print/next-command.js'
+import { counted, noticeLines, placeOf, projectLine } from '../print/lines.js'
+import { typed, typedTrust } from '../print/next-command.js'
+import { severityOf } from '../print/severity.js'
 import { painter } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import { PLACE_OPTIONS, type Places, projectFolder } from '../sources.js'
+import { PLACE_OPTIONS, type Places, projectFolder, projectOf } from '../sources.js'
 import { exitOf, type Unmet, unmetIn } from '../why/unmet.js'
 
 const OPTIONS = {
@@ -56,7 +57,7 @@ export const command: Command<typeof OPTIONS> = {
   options: OPTIONS,
   exits: [
     [0, 'trusted, or nothing to do'],
-    [1, 'something was left untrusted; with --json also if only shown, or missing'],
+    [1, 'something was left untrusted, or is missing; with --json also if only shown'],
   ],
   examples: [
     { does: 'Show what there is, with the digests for --pre-trusted.', line: 'carabiner trust --show' },
@@ -72,25 +73,32 @@ export const command: Command<typeof OPTIONS> = {
     const loaded = options.payload === undefined ? undefined : await readPayload(options.payload, { stdin })
     const found = await findUnits(options, loaded)
     const units = [...found.units.keys()]
+    const unmet = await unmetIn(options, await found.expectations())
     const named = whats.flatMap((what) => {
-      const called = unitsCalled(what, units, options)
+      const called = unitsCalled(what, units, unmet, options)
       if (options.yes) checkOne(what, called)
       return called
     })
     const asked = whats.length === 0 ? units : [...new Set(named)]
     // A program is told everything, a person only what is to be decided.
-    const shown = asked.map((unit) => show(found, unit)).filter((one) => !options.mine || isMine(one))
-    const unmet = await unmetIn(options, await found.expectations())
+    const all = asked.map((unit) => show(found, unit))
+    const shown = all.filter((one) => !options.mine || isMine(one))
     if (output.json) return document({ shown, unmet }, found, options, output)
     const where = projectLine(options, painter(1))
     if (where.length > 0) await output.print(where)
     if (found.diagnostics.length > 0)
       await output.complain(noticeLines(plainData(found.diagnostics), painter(2)))
-    await tellMissing(unmet, output)
-    if (options.show) return showAll(shown, options, output)
+    const missing = unmet.expectations.filter(({ state }) => state !== 'modified')
+    await printed(noticeLines(missing.flatMap(diagnosticOf), painter(1)), output)
+    if (options.show && shown.length > 0) return showAll(shown, options, output)
     const waiting = shown.filter(({ state }) => state !== 'trusted')
-    if (waiting.length === 0) return nothingToDo(shown, whats, options, output)
-    return decide(waiting, found, options, output)
+    const mistakes = units.length === 0 ? mistakesIn(found, options) : []
+    const code =
+      waiting.length === 0
+        ? await nothingToDo({ shown, whats, mistakes, missing }, options, output)
+        : await decide(waiting, found, options, output)
+    if (options.mine) await printed(firstReviews(all, options), output)
+    return code
   },
 }
 
@@ -98,10 +106,18 @@ type How = Options<typeof OPTIONS>
 
 // ---- which ----------------------------------------------------------------------------------------------------
 
-function unitsCalled(what: string, units: readonly Unit[], given: Places): readonly Unit[] {
-  const path = realOf(resolve(what))
-  const called = units.filter((unit) => isNamed(unit, what) || realOf(unit.path) === path)
+function unitsCalled(
+  what: string,
+  units: readonly Unit[],
+  { expectations }: Unmet,
+  given: Places,
+): readonly Unit[] {
+  const paths = new Set([realOf(resolve(what)), realOf(resolve(projectOf(given), what))])
+  const isMeant = (unit: Expectation['unit']) => isNamed(unit, what) || paths.has(realOf(unit.path))
+  const called = units.filter(isMeant)
   if (called.length > 0) return called
+  const gone = expectations.find(({ unit }) => isMeant(unit))
+  if (gone) throw new Refusal('UNKNOWN_UNIT', gone.why.replace(/\.$/, ''), { hint: gone.repair })
   const names = [...new Set(units.map(({ name }) => name))]
   const places =
     otherPlace(what, given) ??
@@ -114,7 +130,7 @@ function unitsCalled(what: string, units: readonly Unit[], given: Places): reado
   })
 }
 
-function isNamed({ kind, name, path }: Unit, what: string): boolean {
+function isNamed({ kind, name, path }: Expectation['unit'], what: string): boolean {
   return isCalled(what, name, kind === 'folder' ? path : undefined)
 }
 
@@ -137,17 +153,31 @@ function checkOne(what: string, units: readonly Unit[]): void {
 
 // ---- for people -----------------------------------------------------------------------------------------------
 
-/** Nothing waits in their place, so that no review would tell. */
-async function tellMissing({ expectations }: Unmet, output: Output): Promise<void> {
-  const paint = painter(1)
-  const missing = expectations.filter(({ state }) => state !== 'modified')
-  if (missing.length > 0)
-    await output.print(missing.flatMap((one) => labelled(one.state, expectationText(one), paint.yellow)))
+/** No line at all if there is nothing to say. */
+async function printed(lines: readonly string[], output: Output): Promise<void> {
+  if (lines.length > 0) await output.print(lines)
 }
 
 /** The user trusts an older version of it. */
 function isMine({ state, review }: Shown): boolean {
-  return state !== 'trusted' && review?.record !== undefined
+  return state === 'modified' || (state !== 'trusted' && review?.record !== undefined)
+}
+
+/** `--mine` leaves what was never trusted. */
+function firstReviews(all: readonly Shown[], how: How): readonly string[] {
+  const names = all.filter((one) => one.state !== 'trusted' && !isMine(one)).map(({ unit }) => unit.name)
+  if (names.length === 0) return []
+  const wait = names.length === 1 ? 'waits' : 'wait'
+  return [`${names.length} ${wait} for a first review: ${visible(typedTrust(names, how))}`]
+}
+
+/** Mistakes in files of hooks that are reviewed here. They may be the reason why there is nothing to trust. */
+function mistakesIn({ diagnostics }: Units, given: Places): readonly Diagnostic[] {
+  const places = [projectOf(given), ...given.config, ...given.plugin].map((path) => resolve(path))
+  return diagnostics.filter(
+    ({ code, file }) =>
+      severityOf(code) === 'broken' && file !== undefined && places.some((place) => isWithin(file, place)),
+  )
 }
 
 /** For your own change the change is enough, if it can be shown. */
@@ -156,10 +186,6 @@ function linesOf(shown: Shown, { mine, full }: How): readonly string[] {
 }
 
 async function showAll(shown: readonly Shown[], how: How, output: Output): Promise<number> {
-  if (shown.length === 0) {
-    await output.print([how.mine ? NOT_CHANGED : NOTHING_CAME])
-    return EXIT.ok
-  }
   const lines = shown.flatMap((one) => [...linesOf(one, how), ''])
   const digests = shown.flatMap(({ unit, review, problems }) =>
     review && problems.length === 0 ? [`${review.digest}  # ${visible(unit.name)}`] : [],
@@ -171,23 +197,27 @@ async function showAll(shown: readonly Shown[], how: How, output: Output): Promi
 const NOTHING_CAME = 'nothing came with this project: there is nothing to trust'
 const NOT_CHANGED = 'nothing that you trust here was changed'
 
-async function nothingToDo(
-  shown: readonly Shown[],
-  whats: readonly string[],
-  { mine }: How,
-  output: Output,
-): Promise<number> {
-  if (mine) {
-    await output.print([NOT_CHANGED])
-    return EXIT.ok
-  }
-  const known = shown.length > 0
+interface Idle {
+  readonly shown: readonly Shown[]
+  readonly whats: readonly string[]
+  readonly mistakes: readonly Diagnostic[]
+  /** They were told already. */
+  readonly missing: readonly Expectation[]
+}
+
+async function nothingToDo(idle: Idle, how: How, output: Output): Promise<number> {
+  const { shown, mistakes, missing } = idle
+  await printed([...idleLines(idle, how), ...(how.mine ? [] : shown.flatMap(changeLines))], output)
+  return missing.length > 0 || (shown.length === 0 && mistakes.length > 0) ? EXIT.failed : EXIT.ok
+}
+
+function idleLines({ shown, whats, mistakes, missing }: Idle, { mine }: How): readonly string[] {
   const said = whats.length === 0 ? 'everything here' : whats.map(visibleName).join(', ')
-  await output.print([
-    known ? `${said} ${whats.length > 1 ? 'are' : 'is'} trusted already` : NOTHING_CAME,
-    ...shown.flatMap(changeLines),
-  ])
-  return EXIT.ok
+  if (shown.length > 0) return [`${said} ${whats.length > 1 ? 'are' : 'is'} trusted already`]
+  if (missing.length > 0) return []
+  const [mistake] = mistakes
+  if (mistake) return [`no hook here could run: correct ${placeOf(plainData(mistake))} first`]
+  return [mine ? NOT_CHANGED : NOTHING_CAME]
 }
 
 async function decide(

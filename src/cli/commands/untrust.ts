@@ -87,7 +87,8 @@ const DIGEST_START = new RegExp(`^[0-9a-f]{${SHORT_DIGEST},64}$`)
 function called(what: string, project: string, store: TrustStore): readonly Gone[] {
   const path = resolve(what)
   const records = what.includes('/') ? recordsOrNone(store) : recordsIn(store)
-  const byPath = records.filter((record) => record.path === path || realOf(record.path) === realOf(path))
+  const paths = new Set([path, realOf(path), realOf(resolve(project, what))])
+  const byPath = records.filter((record) => paths.has(record.path) || paths.has(realOf(record.path)))
   const own = ofProject(records, project)
   const byName = own.filter((one) => isCalled(what, one.name, one.kind === 'folder' ? one.path : undefined))
   if (byPath.length + byName.length > 0) return [...new Set([...byPath, ...byName])]

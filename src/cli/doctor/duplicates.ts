@@ -11,7 +11,7 @@ import { PACK_NAMES } from '../../hosts/pack-names.js'
 import { SetupRecord } from '../../hosts/setup-record.js'
 import { registrationProblems, settingsFiles } from '../../pack/registrations.js'
 import { counted, grouped, placeOf, shortPath } from '../print/lines.js'
-import { typedTrust } from '../print/next-command.js'
+import { typedTake, typedTrust } from '../print/next-command.js'
 import { version } from '../version.js'
 import { undoOf } from '../why/advice.js'
 import { FIRES, notAsked } from '../why/first-steps.js'
@@ -252,7 +252,7 @@ function orphan(
   const fixes: Readonly<Record<State, () => string>> = {
     ready: () => 'carabiner setup claude-code --engine',
     untrusted: () => typedTrust([origin.source], sources),
-    modified: () => typedTrust([origin.source], sources),
+    modified: () => typedTake(sources),
     disabled: () => undoOf({ id, scope: origin.scope, source: origin.source }, spec, project),
   }
   const why = state === 'ready' ? 'Claude Code does not ask Carabiner' : `here it is ${state}`

@@ -6,7 +6,7 @@ import type { Severity } from '../print/severity.js'
 import { configuration } from './configuration.js'
 import { duplicates } from './duplicates.js'
 import type { Facts } from './facts.js'
-import { CANNOT_START, type Checked, type Family, type Finding, sorted } from './finding.js'
+import { CANNOT_START, type Checked, type Family, type Finding, faultOfProject, sorted } from './finding.js'
 import { history } from './history.js'
 import { folders, machine } from './machine.js'
 import { matchers } from './matchers.js'
@@ -38,7 +38,8 @@ export async function examine(facts: Facts, tick: Tick = () => undefined): Promi
     tick()
     const { what, findings } = await attempt(() => check(facts, tick))
     const known = families.flatMap((family) => family.findings)
-    families.push({ name, what, findings: sorted(findings.filter((one) => !isExplained(one, known))) })
+    const own = findings.filter((one) => !isExplained(one, known)).map((one) => asKept(one, facts))
+    families.push({ name, what, findings: sorted(own) })
   }
   return families
 }
@@ -52,6 +53,14 @@ function isExplained({ code, hook, file }: Finding, known: readonly Finding[]): 
         one.severity === 'broken' && one.hook === hook && one.file === file && CANNOT_START.has(one.code),
     )
   )
+}
+
+/** Nothing is broken yet if the hook runs as it was trusted. */
+function asKept(finding: Finding, { hooks }: Facts): Finding {
+  const { code, hook, file, text } = finding
+  const isKept = hooks.some((one) => one.kept !== undefined && one.name === hook && one.file === file)
+  if (!isKept || !CANNOT_START.has(code)) return finding
+  return { ...finding, severity: 'warning', text: faultOfProject(text) }
 }
 
 async function attempt(check: () => Checked | Promise<Checked>): Promise<Checked> {

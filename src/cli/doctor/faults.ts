@@ -21,7 +21,7 @@ export async function cannotStart(
   sources: Sources,
   settings: Facts['settings'],
 ): Promise<readonly ListedHook[]> {
-  const ready = hooks.filter(({ state }) => state === 'ready')
+  const ready = hooks.filter(({ state, kept }) => state === 'ready' && kept === undefined)
   const specs = ready.length === 0 ? [] : await specsIn(sources)
   return ready.filter((hook) => {
     const spec = specOf(specs, hook)

@@ -114,3 +114,8 @@ export function at(hook: {
 export function sorted(findings: readonly Finding[]): readonly Finding[] {
   return findings.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
 }
+
+/** For a hook that runs as it was trusted, in place of what the project has now. */
+export function faultOfProject(text: string): string {
+  return `the version in the project could not start: ${text}; the version that you trusted runs`
+}

@@ -12,7 +12,7 @@ import { approvalsIn, fileStores } from '../../store/file-stores.js'
 import { diagnosticOf } from '../../trust/expectation.js'
 import { findUnits, show } from '../plugins/review.js'
 import { counted, grouped, placeOf } from '../print/lines.js'
-import { typed, typedTrust } from '../print/next-command.js'
+import { typed, typedTake, typedTrust } from '../print/next-command.js'
 import { unsaid } from '../why/unmet.js'
 import type { Facts } from './facts.js'
 import { at, type Checked, type Finding, type FindingCode } from './finding.js'
@@ -56,6 +56,7 @@ async function waiting({ untrusted, expectations, sources, project }: Facts): Pr
     const unit = [...units.units.keys()].find((one) => one.path === path)
     const [problem] = unit ? show(units, unit).problems : []
     const isModified = state === 'modified'
+    const todo = isModified ? typedTake(sources) : typedTrust([name], sources)
     const what = `${counted(hooks.length, 'hook')} of ${visibleName(name)} ${hooks.length === 1 ? 'does' : 'do'} not run`
     return {
       // A changed unit was relied on; an untrusted one is the user's decision.
@@ -63,10 +64,7 @@ async function waiting({ untrusted, expectations, sources, project }: Facts): Pr
       code: state,
       file: path,
       text: `${what}: ${visible(problem ?? why)}`,
-      fix:
-        problem === undefined
-          ? typedTrust([name], sources)
-          : `Put that right, then: ${typedTrust([name], sources)}`,
+      fix: problem === undefined ? todo : `Put that right, then: ${todo}`,
     }
   })
   if (expectations.some(({ state }) => state === 'unreadable')) return waits

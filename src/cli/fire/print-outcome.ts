@@ -82,7 +82,7 @@ function inTone(tone: ActionTone, text: string, paint: Paint): string {
 
 /** Some diagnostics are also messages to the user: each is shown once. */
 function unmentioned({ diagnostics, messages }: ToldOutcome): readonly Diagnostic[] {
-  return diagnostics.filter((one) => !messages.some(({ text }) => text.startsWith(one.text)))
+  return diagnostics.filter((one) => !messages.some(({ text }) => text.includes(one.text)))
 }
 
 type Effect = readonly [label: string, text: string, colour: (text: string) => string]

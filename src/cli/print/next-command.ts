@@ -39,6 +39,11 @@ export function typedTrust(names: readonly string[], sources: Given): string {
   )
 }
 
+/** The command that shows what changed in what the user trusts, and asks whether to take it. */
+export function typedTake(sources: Given): string {
+  return typed(['trust', '--mine'], sources, false)
+}
+
 /** Not an option, and the same in every shell. */
 function isWord(name: string): boolean {
   return /^[\w@][\w@.-]*$/.test(name)

@@ -75,7 +75,7 @@ Runs ${when} (${event}${matcher === undefined ? '' : `, matcher \`${matcher}\``}
 
 \`\`\`sh
 carabiner test .           # in this folder, after every change
-carabiner trust ${name}    # in the project: lets the changed version run
+carabiner trust --mine    # in the project: lets the changed version run
 \`\`\`
 ${build}`
 }

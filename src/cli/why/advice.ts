@@ -13,7 +13,7 @@ import { projectKey, SwitchStore, switchOver, undoing } from '../../plugins/swit
 import { BYPASSED } from '../bypass.js'
 import { nearEvent } from '../fire/payload.js'
 import { counted, grouped, placeOf, shortPath } from '../print/lines.js'
-import { optionOf, typed, typedTrust } from '../print/next-command.js'
+import { optionOf, typed, typedTake, typedTrust } from '../print/next-command.js'
 import { projectOf, type Sources, specOf } from '../sources.js'
 import { askedWith, nearMiss, takenBy } from './matching.js'
 
@@ -92,12 +92,12 @@ function refused(question: Question, specs: readonly ConfiguredHook[]): Advice {
 function untrusted({ kind, value, sources }: Question, those: readonly Candidate[]): Advice {
   const [they, were] = those.length === 1 ? ['it', 'was'] : ['them', 'were']
   const isModified = those.every(({ why }) => why === 'modified')
-  const why = isModified ? `${were} changed since you trusted ${they}` : `nobody trusted ${they} yet`
+  const why = isModified ? `${were} changed since you trusted ${they}` : `you do not trust ${they}`
   const names = those.map(({ origin }) => origin.source)
   return {
     reason: `${counted(those.length, 'hook')} would, but came with the project, and ${why}`,
     next: [
-      `${typedTrust(names, sources)}   # shows what ${they === 'it' ? 'it runs' : 'they run'}, and asks; for one call:`,
+      `${isModified ? typedTake(sources) : typedTrust(names, sources)}   # shows what ${they === 'it' ? 'it runs' : 'they run'}, and asks; for one call:`,
       typed(['explain', kind.name, ...valueOption(kind, value)], sources, true),
     ],
   }

@@ -10,10 +10,10 @@ import { shellQuoted } from '../../shell/shell-quoted.js'
 import { filterOf } from '../../store/audit/filter.js'
 import { fileStores } from '../../store/file-stores.js'
 import type { Untrusted } from '../../trust/unit.js'
-import type { Finding } from '../doctor/finding.js'
+import { type Finding, faultOfProject } from '../doctor/finding.js'
 import type { Payload } from '../fire/payload.js'
 import { oneLine, placeOf, some } from '../print/lines.js'
-import { optionOf, typed, typedTrust } from '../print/next-command.js'
+import { optionOf, typed, typedTake, typedTrust } from '../print/next-command.js'
 import { Refusal } from '../refusal.js'
 import type { Sources } from '../sources.js'
 import { askedWith, callFor, nearMiss, takenBy } from './matching.js'
@@ -123,6 +123,8 @@ function yes(asked: Asked): Verdict {
     return { runs: true, text: `it would run, ${text}, ${where}`, next: other }
   }
   if (!fault) return { runs: true, text: `it would run, ${text}`, next }
+  if (asked.hook.kept !== undefined)
+    return { runs: true, text: `it would run, ${text}; ${faultOfProject(fault.text)}`, next: [fault.fix] }
   return { runs: true, text: `it would be started, ${text}, and fail: ${fault.text}`, next: [fault.fix] }
 }
 
@@ -162,9 +164,11 @@ function refused(asked: Asked, one: Candidate, kind: EventKind): Verdict {
       const unit = untrusted.find(({ hooks }) => hooks.includes(hook.name))
       const reason =
         why === 'untrusted'
-          ? 'it came with the project, and nobody trusted it'
+          ? 'it came with the project, and you do not trust it'
           : 'it was changed since it was trusted'
-      return no(`${reason}${unit ? `. ${unit.why}` : ''}`, [typedTrust([hook.source], sources)])
+      return no(`${reason}${unit ? `. ${unit.why}` : ''}`, [
+        why === 'modified' ? typedTake(sources) : typedTrust([hook.source], sources),
+      ])
     }
     case 'disabled': {
       return no(detail, undo === undefined ? [] : [undo])

@@ -47,7 +47,7 @@ export const ERROR_CODES = {
   HOOK_NOT_TRUSTED: {
     means:
       'A hook that you trusted cannot run as you trusted it: a file outside its copy, the copy or a program is not what was reviewed. It was not started, and if it is a gate, the gate is closed.',
-    todo: 'Look at what the message names, and review it again: carabiner trust. To do without it: carabiner untrust.',
+    todo: 'Look at what the message names, and review it again: carabiner trust. To do without it: carabiner untrust NAME.',
   },
   HOOK_REFUSED: {
     means:
@@ -282,7 +282,7 @@ export const DIAGNOSTIC_CODES = {
   'trust-kept': {
     means:
       'Something that you trusted in this project was changed, or is not there any more. Its gates stay as you trusted them.',
-    todo: 'Review the new version with carabiner trust, or take your trust back with carabiner untrust.',
+    todo: 'See the change and take it with carabiner trust --mine, or take your trust back with carabiner untrust.',
   },
   'trust-unguarded': {
     means:

@@ -509,5 +509,7 @@ const WENT_ON = [
 
 function whyOf({ code, message, hint }: HookError): TraceDetails {
   const text = message.replace(/[.\s]+$/, '')
-  return { why: code, detail: `${text}${text.endsWith('?') ? '' : '.'} ${hint}` }
+  const sentence = `${text}${text.endsWith('?') ? '' : '.'}`
+  // What is not as it was trusted says itself what to type.
+  return { why: code, detail: code === 'HOOK_NOT_TRUSTED' ? sentence : `${sentence} ${hint}` }
 }

@@ -56,7 +56,9 @@ async function concludeAloud(
   for (const permission of permissions) diagnostics.push(...diagnosticsOf(permission))
   const messages = [
     // The hook that stops something says again what the session was told before.
-    ...pending.messages.filter(({ text }) => !judgement.merged.messages.some((one) => one.text === text)),
+    ...pending.messages.filter(
+      ({ text }) => !judgement.merged.messages.some((one) => one.text.includes(text)),
+    ),
     ...judgement.merged.messages,
     ...permissions.flatMap(({ merged }) => merged.messages),
   ]

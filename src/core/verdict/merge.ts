@@ -71,7 +71,7 @@ export function merge(kind: EventKind, ran: readonly Ran[], rules: MergeRules = 
       failed = true
       addMessage(messages, failureMessage(kind, one))
     } else if (one.trace.status === 'skipped' && isUnreviewed(one)) {
-      const message = unreviewedMessage(kind, one)
+      const message = unreviewedMessage(kind, one, isRefused(kind, ran))
       // One process may be several hooks; it is reported once.
       if (messages.some(({ text }) => text === message.text)) continue
       const { file, line } = hook.origin
@@ -231,8 +231,17 @@ function isUnreviewed({ trace: { why } }: Ran): boolean {
   return why === 'untrusted' || why === 'modified'
 }
 
-function unreviewedMessage({ name, deny }: EventKind, { hook, trace: { why, detail } }: Ran): Message {
-  const without = deny === 'block' ? `${name} went on without its gate` : `${name} went on without it`
+function isRefused(kind: EventKind, ran: readonly Ran[]): boolean {
+  return ran.some(({ hook, effect }) => endsChain(verdictOf(kind, hook, effect.action)))
+}
+
+function unreviewedMessage(
+  { name, deny }: EventKind,
+  { hook, trace: { why, detail } }: Ran,
+  refused: boolean,
+): Message {
+  const ungated = deny === 'block' ? `${name} went on without its gate` : `${name} went on without it`
+  const without = refused ? 'it judged nothing' : ungated
   const effect = why === 'modified' ? 'the version that you trusted counts' : without
   return {
     text: forPeople(`Hook ${hook.name} is ${why} and did not run; ${effect}. ${detail ?? ''}`),

@@ -93,14 +93,14 @@ describe('a new action is a row of the table', () => {
       expect(ACTIONS[verdict].exit).toBeTypeOf('number')
       expect(ACTIONS[verdict].said).toBeTypeOf('string')
     }
-    const closing = VERDICTS.filter((verdict) => 'closes' in ACTIONS[verdict])
-    expect(closing).toEqual(['deny', 'abort_turn', 'hard_abort'])
+    const ending = VERDICTS.filter((verdict) => 'ends' in ACTIONS[verdict])
+    expect(ending).toEqual(['deny', 'abort_turn', 'hard_abort'])
   })
 
   it('that the parser, the lattice, the chain and the guarded call follow', async () => {
     vi.resetModules()
     const actions = await import('../../src/core/events/actions.js')
-    const pause = { rank: 3.5, closes: true, aborts: 'TURN_ABORTED', exit: 4, said: 'paused', tone: 'open' }
+    const pause = { rank: 3.5, ends: true, aborts: 'TURN_ABORTED', exit: 4, said: 'paused', tone: 'open' }
     Object.assign(actions.ACTIONS, { pause_turn: pause, nudge: { needs: 'contextInjection', tone: 'good' } })
     const { DEFAULT_SETTINGS, parseResult } = await import('../../src/core/index.js')
     const { Engine } = await import('../../src/core/session/engine.js')

@@ -322,7 +322,7 @@ describe('why did my hook not run', () => {
     project.file('guard.sh', '#!/bin/sh\n')
     const { text, rest } = await answer(['--hook', 'Stop#1', '--trust-all'])
     expect(text).toBe('it would be started, in step 1 of 1, and fail: guard.sh is not executable')
-    expect(rest).toEqual(['next chmod +x guard.sh'])
+    expect(rest).toEqual(['next chmod +x guard.sh   # then, if you trusted it: carabiner trust --mine'])
   })
 
   it('it waits for trust, whatever tool is meant', async () => {

@@ -91,7 +91,8 @@ describe('with them', () => {
     async (move) => {
       model.answers(move)
       // The program ends by itself, although the server would keep the connection open for ever.
-      const out = await program('full', `await ask(at('anthropic'), AbortSignal.timeout(3000))`)
+      const ms = move === 'FLOOD' ? 120_000 : 3000
+      const out = await program('full', `await ask(at('anthropic'), AbortSignal.timeout(${ms}))`)
       expect(out).toMatch(move === 'FLOOD' ? /^HOOK_OUTPUT / : /^23 /) // 23: a time-out, as the signal says it
       await model.abandoned()
     },

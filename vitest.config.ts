@@ -24,14 +24,19 @@ if (!isLarge && !told.carabinerLeftOut) {
 interface Options {
   readonly isolate: boolean
   readonly maxWorkers: number
-  readonly globalSetup?: string
 }
 
 /** One project after another, so that a worker goes on with files of its own project. */
 function project(name: ProjectName, groupOrder: number, options: Options) {
   return {
     extends: true as const,
-    test: { name, include: [...files[name]], sequence: { groupOrder }, ...options },
+    test: {
+      name,
+      include: [...files[name]],
+      sequence: { groupOrder },
+      globalSetup: 'test/program-bundle.ts',
+      ...options,
+    },
   }
 }
 
@@ -52,14 +57,10 @@ export default defineConfig({
     typecheck: { enabled: false },
     projects: [
       // Loading src/ again for every file would take longer than the tests: files share a process, and test/leaks.ts
-      // checks that none leaves anything behind.
-      project('pure', 0, { isolate: false, maxWorkers: 3 }),
-      // They wait for the programs that they have started.
-      project('process', 1, { isolate: false, maxWorkers: 6, globalSetup: 'test/program-bundle.ts' }),
-      project('isolated', 2, { isolate: true, maxWorkers: 4, globalSetup: 'test/program-bundle.ts' }),
-      ...(isLarge
-        ? [project('whole', 3, { isolate: true, maxWorkers: 4, globalSetup: 'test/program-bundle.ts' })]
-        : []),
+      // checks that none leaves anything behind. Many wait for programs, so there are more workers than processors.
+      project('shared', 0, { isolate: false, maxWorkers: 5 }),
+      project('isolated', 1, { isolate: true, maxWorkers: 4 }),
+      ...(isLarge ? [project('whole', 2, { isolate: true, maxWorkers: 4 })] : []),
     ],
   },
 })

@@ -32,7 +32,7 @@ interface Bundles {
   readonly withPackages: string
 }
 
-/** Two vitest projects ask for it, each with a copy of this module. */
+/** Every vitest project asks for it, each with a copy of this module. */
 const shared = globalThis as { carabinerBundle?: Promise<Made> }
 
 interface Made {

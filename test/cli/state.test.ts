@@ -33,7 +33,7 @@ it('what is not trusted, and what is broken', async () => {
   expect(stdout).toContain('broken unknown-event .amplifier/hooks/hooks.json:')
   expect(stdout).toContain('next Correct .amplifier/hooks/hooks.json:')
   expect(stdout).toContain(
-    '1 waits for trust\n    untrusted project (.amplifier/hooks/hooks.json): It was not',
+    '1 waits for trust\n    untrusted project (.amplifier/hooks/hooks.json): It waits for',
   )
   expect(stdout).toContain('next carabiner trust project\n')
 })

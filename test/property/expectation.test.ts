@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { createHooks, type Expectation, type Outcome } from 'carabiner'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
@@ -211,7 +211,8 @@ function expectRefused({ outcome, expectations }: Fired, edits: readonly Edit[])
   const told = [reason ?? '', ...messages.map(({ text }) => text)].join('\n')
   for (const { state, unit, guardedBy } of expectations) {
     expect(guardedBy, seen).not.toBe('nothing')
-    if (state !== 'as trusted') expect(told, seen).toContain(`carabiner untrust ${unit.name}`)
+    const named = unit.kind === 'file' ? relative(project, unit.path) : unit.name
+    if (state !== 'as trusted') expect(told, seen).toContain(`carabiner untrust ${named}`)
   }
 }
 

@@ -57,7 +57,7 @@ export const command: Command<typeof OPTIONS> = {
   options: OPTIONS,
   exits: [
     [0, 'trusted, or nothing to do'],
-    [1, 'something was left untrusted, or is missing; with --json also if only shown'],
+    [1, 'something is untrusted or missing; with --json also if only shown'],
   ],
   examples: [
     { does: 'Show what there is, with the digests for --pre-trusted.', line: 'carabiner trust --show' },

@@ -25,6 +25,7 @@ import { FileApprovals, type FileApprovalsOptions } from '../../src/store/approv
 import { newId, projectMark, QuestionIndex, readId } from '../../src/store/approvals/question-index.js'
 import { Shelf } from '../../src/store/approvals/shelf.js'
 import type { AnswerGiven } from '../../src/store/approvals.js'
+import { isLarge } from '../property/runs.js'
 import { madeQuestion } from './made-question.js'
 import { ownFolder } from './own-folder.js'
 
@@ -100,7 +101,7 @@ describe('a question', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('beyond a thousand of its project is refused until one is answered, used or over', () => {
+  it.runIf(isLarge)('beyond a thousand of its project is refused until one is answered, used or over', () => {
     const next = () => madeQuestion({ session: `other ${newId()}` })
     const ends: readonly ((at: ReturnType<typeof full>) => unknown)[] = [
       ({ queue, id }) => queue.answer(id, DENY),
@@ -457,7 +458,7 @@ describe('raising a question', () => {
     return [...filesIn(at.root)].flatMap(([file, size]) => (before.has(file) ? [] : [size])).sort()
   }
 
-  it('writes the same few bytes, however many are open', () => {
+  it.runIf(isLarge)('writes the same few bytes, however many are open', () => {
     const at = place()
     at.queue.raise(madeQuestion({ session: 's000' }), { project })
     const first = written(at, 's001')

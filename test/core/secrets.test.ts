@@ -9,7 +9,7 @@ import {
   withoutSecrets,
 } from '../../src/core/base/secrets.js'
 import { FORMS, planted } from '../conformance/planted-secrets.js'
-import { runs } from '../property/runs.js'
+import { runs, sample } from '../property/runs.js'
 
 const noise = 'q7Xw2Lr9Zt4Bn8Vc1Mk6'
 
@@ -120,7 +120,7 @@ describe('a text of any length', () => {
     }
   })
 
-  it.each(repeats)('%j again and again', (part) => {
+  it.each(sample(repeats))('%j again and again', (part) => {
     const text = part.repeat(Math.ceil(160_000 / part.length))
     expect(withoutSecrets(text).length).toBeLessThanOrEqual(160_000)
     expect(withoutSecrets(`${text} ${FORMS[0]}`)).not.toContain(FORMS[0])

@@ -21,6 +21,7 @@ import { type ConfigSources, loadConfig, loadSkills } from '../../src/config/loa
 import { unitsOf } from '../../src/config/units.js'
 import { trustStore } from '../../src/trust/trust-store.js'
 import type { Unit } from '../../src/trust/unit.js'
+import { isLarge } from '../property/runs.js'
 import { removeAll } from './hostile-project.js'
 
 let base: string
@@ -435,7 +436,7 @@ describe('trust_missing', () => {
   })
 })
 
-it('more plugin folders than are read do not crowd out one that was trusted', async () => {
+it.runIf(isLarge)('more plugin folders than are read do not crowd out one that was trusted', async () => {
   plugin('zz-guard')
   await trustAll()
   for (let i = 0; i < 1001; i++) mkdirSync(join(project, `.amplifier/hooks/a${i}`))

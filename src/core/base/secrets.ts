@@ -53,7 +53,8 @@ const FORMS: readonly string[] = [
   `(?:dapi|SK)[a-f0-9]{32${REST}`,
   String.raw`\d{8,12}:AA[A-Za-z0-9_-]{30${REST}`,
   `AGE-SECRET-KEY-1[A-Z0-9]{20${REST}`,
-  String.raw`eyJ[A-Za-z0-9_-]{8${REST}\.eyJ[A-Za-z0-9_-]{8${REST}(?:\.[A-Za-z0-9_-]{0${REST})?`, // a JSON web token
+  // A JSON web token. If it could begin within another, a row of beginnings would be read again from each of them.
+  String.raw`${ALONE}eyJ[A-Za-z0-9_-]{8${REST}\.eyJ[A-Za-z0-9_-]{8${REST}(?:\.[A-Za-z0-9_-]{0${REST})?`,
 ]
 
 /** A private key, to its end or to the end of the text. */

@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Diagnostic } from '../../../src/core/base/errors.js'
 import { HandedOn } from '../../../src/runners/command/handed-on.js'
 import { codes, group, has, NO_HANG, quoted, ShellProject } from '../../conformance/shell-project.js'
+import { isLarge } from '../../property/runs.js'
 
 const BASH = { tool_name: 'Bash', tool_input: { command: 'ls' } }
 const FILE = '"$CLAUDE_ENV_FILE"'
@@ -245,22 +246,27 @@ describe('where it stands, and when it goes', NO_HANG, () => {
     expect(await toldBy(session)).toBe('[unset]')
   })
 
-  it('a host that never closes its sessions does not fill the disk: the oldest of a thousand goes', () => {
-    const handedOn = new HandedOn()
-    const noted: Diagnostic[] = []
-    const files = Array.from(
-      { length: 1001 },
-      (_, i) => handedOn.fileFor(`s${i}`, 'project', (d) => noted.push(d)) ?? '',
-    )
-    try {
-      expect([existsSync(files[0] ?? ''), existsSync(files[1] ?? ''), existsSync(files[1000] ?? '')]).toEqual(
-        [false, true, true],
+  it.runIf(isLarge)(
+    'a host that never closes its sessions does not fill the disk: the oldest of a thousand goes',
+    () => {
+      const handedOn = new HandedOn()
+      const noted: Diagnostic[] = []
+      const files = Array.from(
+        { length: 1001 },
+        (_, i) => handedOn.fileFor(`s${i}`, 'project', (d) => noted.push(d)) ?? '',
       )
-    } finally {
-      handedOn.close((d) => expect.unreachable(d.text))
-    }
-    expect([files.filter((file) => existsSync(file)), noted]).toEqual([[], []])
-  })
+      try {
+        expect([
+          existsSync(files[0] ?? ''),
+          existsSync(files[1] ?? ''),
+          existsSync(files[1000] ?? ''),
+        ]).toEqual([false, true, true])
+      } finally {
+        handedOn.close((d) => expect.unreachable(d.text))
+      }
+      expect([files.filter((file) => existsSync(file)), noted]).toEqual([[], []])
+    },
+  )
 })
 
 describe('what a hook puts in its place', NO_HANG, () => {
@@ -341,7 +347,7 @@ describe('what a hook puts in its place', NO_HANG, () => {
     expect(await toldBy(session)).toBe('[unset]')
   })
 
-  it('ten thousand variables: every later hook still starts', async () => {
+  it.runIf(isLarge)('ten thousand variables: every later hook still starts', async () => {
     const { session } = await started(`seq -f 'V%.0f=1' 10000 >> ${FILE}`, ['V7'])
     expect(await toldBy(session)).toBe('[1]')
   })

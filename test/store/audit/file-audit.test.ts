@@ -7,6 +7,7 @@ import { ownSelf } from '../../../src/files/mutex.js'
 import { createHooks, deny } from '../../../src/index.js'
 import { FileAuditLog, type FileAuditOptions, fileAudit } from '../../../src/store/audit/file-audit.js'
 import { verify } from '../../../src/store/audit/verify.js'
+import { isLarge } from '../../property/runs.js'
 import { entriesOf, entry, storyOf, times, workplace } from './workplace.js'
 
 function place(options: Partial<FileAuditOptions> = {}) {
@@ -120,15 +121,18 @@ describe('a log that cannot be written', () => {
     expect(storyOf(folder)).toEqual(['first', ...times(10, String)])
   })
 
-  it('does not fill the memory: more than it can keep are lost, and told of once', async () => {
-    const { audit, folder } = place()
-    const all = await Promise.allSettled(times(100_003, () => audit(record('x'))))
-    expect(all.filter(({ status }) => status === 'rejected')).toHaveLength(3)
-    await audit(record('last'))
-    const gaps = entriesOf(folder).filter(({ kind }) => kind === 'gap')
-    expect(gaps).toMatchObject([{ records: 3 }])
-    expect(verify(folder)).toMatchObject({ ok: true, records: 100_002 })
-  })
+  it.runIf(isLarge)(
+    'does not fill the memory: more than it can keep are lost, and told of once',
+    async () => {
+      const { audit, folder } = place()
+      const all = await Promise.allSettled(times(100_003, () => audit(record('x'))))
+      expect(all.filter(({ status }) => status === 'rejected')).toHaveLength(3)
+      await audit(record('last'))
+      const gaps = entriesOf(folder).filter(({ kind }) => kind === 'gap')
+      expect(gaps).toMatchObject([{ records: 3 }])
+      expect(verify(folder)).toMatchObject({ ok: true, records: 100_002 })
+    },
+  )
 
   it('is a diagnostic of the session, and the answer is the same', async () => {
     const { audit, projectDir, dataDir } = place()

@@ -233,27 +233,3 @@ export function entriesIn(text: string, answerKey?: string): readonly Entry[] {
   }
   return entries
 }
-
-/** Where a field of an object begins. A line ends one without a comma, too. */
-const KEY = /[{,\n][ \t\r]*(["'`]?)([\w-]{1,40})\1[ \t]*:/g
-/** A value that is one word, and over. */
-const WORD = /^["'`]?([\w -]{1,40})["'`]?\s*(?:[,;}\]\n]|$)/
-
-/**
- * The fields of a text that was meant to be a JSON object, and is none: a quotation mark in a reason breaks it, and so does
- * a program that prints its own notation. A value goes on to the next key. `bare`: keys may stand without quotes.
- */
-export function entriesInBroken(text: string, bare: boolean): readonly Entry[] {
-  const keys = [...text.matchAll(KEY)].filter(([, quote]) => bare || quote !== '')
-  return keys.map((found, i) => {
-    const raw = text.slice(found.index + found[0].length, keys[i + 1]?.index).trim()
-    return { key: found[2] ?? '', value: WORD.exec(raw)?.[1] ?? unwrapped(raw), depth: 1, place: '' }
-  })
-}
-
-/** Without its quotes, and the ends of what is around it. */
-function unwrapped(raw: string): string {
-  const text = raw.replace(/[\s,;}\]]{1,100}$/, '')
-  const isQuoted = /^["'`]/.test(text) && text.length > 1 && text.endsWith(text.charAt(0))
-  return isQuoted ? text.slice(1, -1) : text
-}

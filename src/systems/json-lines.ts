@@ -1,4 +1,4 @@
-// JSON objects that stand on lines of their own in a text, whole or broken, among whatever else a program prints.
+// JSON objects that stand on lines of their own in a text, among whatever else a program prints.
 
 /** Where an object may begin. */
 interface Opening {
@@ -46,14 +46,6 @@ export function textAround(text: string): string {
     after = start + one.length
   }
   return rest + text.slice(after)
-}
-
-/** Begins a line like an object, and goes on to a line that ends like one, or to the end. */
-const LIKE_OBJECT = /^[ \t[,;]*\{[\s\S]*?(?:\}[ \t\r\],;]*$|$(?![\s\S]))/gm
-
-/** Texts that were meant to be objects on lines of their own, but are no JSON. Takes linear time. */
-export function brokenObjectsIn(text: string): readonly string[] {
-  return (textAround(text).match(LIKE_OBJECT) ?? []).map((one) => one.trim())
 }
 
 /** An object begins with a key, or is empty. */

@@ -816,7 +816,7 @@ describe('translator', NO_HANG, () => {
 
   it('what looks like JSON and is none is a failure, and is reported', async () => {
     // ≠ upstream ignores it in silence.
-    project.root({ PreToolUse: [group(`echo '{"decision": "approve",}'`)] })
+    project.root({ PreToolUse: [group(`echo '{"decision": "block",}'`)] })
     const outcome = await project.fire('tool:pre', BASH)
     expect(outcome).toMatchObject({
       action: 'continue',

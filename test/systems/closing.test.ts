@@ -49,23 +49,6 @@ const ASKING: readonly Word[] = KEYS.flatMap((key) => ASKS.map((word) => [key, w
 
 const ALLOW = '{"hookSpecificOutput":{"hookEventName":"@event","permissionDecision":"allow"}}'
 
-const field = ([key, value]: Word) => `${JSON.stringify(key)}:${JSON.stringify(value)}`
-
-/** JSON that was built by hand, broken by what it quotes, or written as another language writes objects. */
-const BROKEN: Readonly<Record<string, (word: Word) => string>> = {
-  'before a reason with quotes': (word) => `{${field(word)},"reason":"refused: rm "a b" {"}`,
-  'after a reason with quotes': (word) => `{"reason":"refused: "}{a, b", ${field(word)}}`,
-  'after half a reason': (word) => `{"reason":"refused: \n"x","y":"", ${field(word)}}`,
-  'inside, before a reason with quotes': (word) =>
-    `{"hookSpecificOutput":{"hookEventName":"@event",${field(word)},"permissionDecisionReason":"no: "x""}}`,
-  'broken, over many lines': (word) => `{\n  // why\n  ${field(word)},\n  "reason": "a "b""\n}`,
-  'broken, after a log line': (word) => `checking "it"…\n{${field(word)},"reason":"no "x""}\ndone`,
-  'broken, before an allow': (word) => `{${field(word)},"reason":"no "x""}\n${ALLOW}`,
-  'before a comma too many': (word) => `{${field(word)},}`,
-  'as Python prints it': ([key, value]) => `{'${key}': '${value}', 'reason': "it's no"}`,
-  'as Node prints it': ([key, value]) => `{ ${key}: '${value}', reason: 'no' }`,
-}
-
 /** Where a word may stand. `@event` is the event's name. */
 const PLACES: Readonly<Record<string, (word: Word) => string>> = {
   'at the top': ([key, value]) => JSON.stringify({ [key]: value, reason: 'no' }),
@@ -88,7 +71,6 @@ const PLACES: Readonly<Record<string, (word: Word) => string>> = {
     `{${JSON.stringify(key)}:"approve",${JSON.stringify(key)}:${JSON.stringify(value)}}`,
   'beside malformed fields': ([key, value]) =>
     JSON.stringify({ systemMessage: 5, [key]: value, suppressOutput: 'x', stopReason: 7 }),
-  ...BROKEN,
 }
 
 type End = Partial<Ending> | 'time-out'
@@ -147,40 +129,6 @@ describe('D1 to D4: a word that closes', () => {
 
   it('never goes on, wherever it stands and however the hook ends', () => {
     expect(open(sample(DENYING), BLOCKABLE, ['deny', 'abort_turn', 'hard_abort'])).toEqual([])
-  })
-
-  it('keeps its reason, though that breaks the JSON', () => {
-    const stdout = '{"decision":"block","reason":"refused: echo "a", \'b\'"}'
-    const { result, notes } = read(BASH, { stdout })
-    expect(result).toEqual({ action: 'deny', reason: `refused: echo "a", 'b'` })
-    expect(notes).toEqual([{ code: 'answer-misplaced', text: expect.stringContaining('is broken') }])
-  })
-
-  it('counts in half an object, if the hook came to its end: a backslash in a reason can stop its echo', () => {
-    for (const stdout of [
-      '{"decision":"block","reason":"rm \\',
-      '{"decision":"block"',
-      '{"approved":false} done',
-    ]) {
-      expect(read(BASH, { stdout }).result?.action).toBe('deny')
-      expect(read(BASH, { stdout, cut: true }).error?.code).toBe('HOOK_OUTPUT')
-    }
-  })
-
-  it('does not count in logs, in code, or in an echo that a shell has broken', () => {
-    const payload = { ...BASH.data, tool_input: { command: 'a\nb', action: 'deny' } }
-    for (const stdout of [
-      'rule "decision": "block" did not match',
-      'rules: { action: "deny" }, none matched',
-      'loaded {"action":"deny-list"} from "rules"',
-      'if (x)\n{ block: true }\nelse ok',
-      '{\n  return false\n}\nok',
-      '{ "files": 3, "denied": 0, "note": "a "block" of text" }',
-      JSON.stringify(payload).replaceAll('\\n', '\n'),
-    ]) {
-      const { result } = read({ ...BASH, data: payload }, { stdout })
-      expect([stdout, result?.action ?? 'continue']).toEqual([stdout, 'continue'])
-    }
   })
 
   it('asks where a person can be asked', () => {

@@ -5,16 +5,8 @@ import { isObject, type Json, sameJson } from '../../core/base/json.js'
 import { rankOf } from '../../core/events/actions.js'
 import type { HookEvent } from '../../core/hooks/hook.js'
 import { approvalTerms } from '../amplifier.js'
-import {
-  canClose,
-  closingAmong,
-  type Entry,
-  entriesIn,
-  entriesInBroken,
-  type Found,
-  readsLikeRefusal,
-} from '../closing.js'
-import { brokenObjectsIn, objectsIn, textAround } from '../json-lines.js'
+import { canClose, closingAmong, type Entry, entriesIn, type Found, readsLikeRefusal } from '../closing.js'
+import { objectsIn, textAround } from '../json-lines.js'
 import { type Answer, closingOn, decisionOf, NO_ANSWER, readAnswer, type Source } from './answer.js'
 import { encode } from './encode.js'
 import { canBlock, honouredOn } from './honoured.js'
@@ -38,7 +30,7 @@ export function readStdout(event: HookEvent, stdout: string, note: (d: Diagnosti
   const isExact = text === stdout.trim() // what had to be made readable counts for nothing but closing
   const parsed = text.startsWith('{') && text.endsWith('}') && isExact ? parse(text) : undefined
   if (parsed && 'source' in parsed) return readSource(event, parsed.source, entriesIn(text), note)
-  const answer = closingAnswer(event, text, note, true)
+  const answer = closingAnswer(event, text, note)
   if (answer) return { kind: 'answer', answer }
   if (parsed) return { kind: 'broken', problem: parsed.problem }
   if (!mayAnswer(event, text)) return { kind: 'text', text }
@@ -84,45 +76,18 @@ export function closingAnswer(
   event: HookEvent,
   text: string,
   note: (d: Diagnostic) => void,
-  isFinished = false,
 ): Answer | undefined {
-  const said = unquoted(readable(text).trim())
-  const broken = brokenObjectsIn(said).filter((one) => isFinished || ENDS.test(one))
-  const [highest] = [...wholeAnswers(event, said), ...brokenAnswers(event, said, broken)].sort(
-    (a, b) => rankOf(b.closing.means) - rankOf(a.closing.means),
-  )
-  if (!highest) return undefined
-  note({ code: 'answer-misplaced', text: `${highest.closing.said} counts${highest.but}. ${ALONE}` })
-  return { ...NO_ANSWER, closing: highest.closing, approval: highest.approval }
-}
-
-interface ClosingAnswer extends Pick<Answer, 'approval'> {
-  readonly closing: Found
-  /** What is wrong with it. */
-  readonly but: string
-}
-
-function wholeAnswers(event: HookEvent, text: string): readonly ClosingAnswer[] {
-  return objectsIn(text).flatMap((one) => {
+  const answers = objectsIn(unquoted(readable(text).trim())).flatMap((one): readonly Answer[] => {
     const source = withoutEcho(event, JSON.parse(one) as Source)
     const closing = closingOn(event, entriesLeft(entriesIn(one), source))
-    return closing ? [{ closing, approval: approvalTerms([source], []), but: '' }] : []
+    return closing ? [{ ...NO_ANSWER, closing, approval: approvalTerms([source], []) }] : []
   })
+  const [highest] = answers.sort(
+    (a, b) => rankOf((b.closing as Found).means) - rankOf((a.closing as Found).means),
+  )
+  if (highest?.closing) note({ code: 'answer-misplaced', text: `${highest.closing.said} counts. ${ALONE}` })
+  return highest
 }
-
-/** A hook that builds its JSON by hand is broken by a quotation mark in what it judges. Its refusal must not be. */
-function brokenAnswers(event: HookEvent, text: string, broken: readonly string[]): readonly ClosingAnswer[] {
-  const echo = broken.length > 0 ? encode(event).slice(0, ECHO) : ''
-  return broken.flatMap((one) => {
-    const closing = one.startsWith(echo) ? undefined : closingOn(event, entriesInBroken(one, one === text))
-    return closing ? [{ closing, approval: {}, but: BROKEN }] : []
-  })
-}
-
-const ENDS = /\}[\s\],;]*$/
-/** How much of the hook's own input makes an echo, which a shell may have broken. */
-const ECHO = 16
-const BROKEN = ', although the JSON around it is broken; write it with a JSON library or jq'
 
 /** Text that is context may well be about hooks. */
 function mayAnswer(event: HookEvent, text: string): boolean {

@@ -52,7 +52,7 @@ describe('what its text means', () => {
   })
 
   it('JSON that is none is a failure', async () => {
-    const { code, message } = await failureOf(lobby.answering(texts('{"decision": approve}')))
+    const { code, message } = await failureOf(lobby.answering(texts('{"decision": block}')))
     expect(code).toBe('ANSWER_INVALID')
     expect(message).toMatch(/^the tool's text looks like a JSON object/)
   })

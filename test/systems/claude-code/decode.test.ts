@@ -21,7 +21,7 @@ describe('stdout', () => {
 
   it('from "{" to "}" must be one JSON object, else the hook failed', () => {
     for (const stdout of [
-      "{'decision':'approve'}",
+      "{'decision':'block'}",
       '{bad}',
       `${JSON.stringify(ALLOW)}\n${JSON.stringify(ALLOW)}`,
     ]) {
@@ -85,6 +85,8 @@ describe('stdout', () => {
   it('M1: with a refusal inside a line is a failure', () => {
     for (const stdout of [
       `see ${JSON.stringify(DENY)}`,
+      `${JSON.stringify(BLOCK)} done`,
+      '{"decision": "block", ',
       'INFO {"action":"deny","reason":"no"}',
       'INFO {"permission":"deny"}',
       'INFO {"approved":false}',

@@ -315,6 +315,8 @@ export class Output {
 
 /** At least this share of the characters in JSON is ASCII. */
 const ASCII_SHARE = 1 / 8
+/** Bytes. In less, a few zeros prove nothing. */
+const SHORTEST_UTF16 = 16
 
 /** The bytes as UTF-16LE, if they are UTF-16: by the mark at the beginning, or by zeros in every other byte. */
 function utf16In(bytes: Buffer): Buffer | undefined {
@@ -322,7 +324,7 @@ function utf16In(bytes: Buffer): Buffer | undefined {
   const even = bytes.subarray(0, bytes.length - (bytes.length % 2))
   if (first === 0xff && second === 0xfe) return even
   if (first === 0xfe && second === 0xff) return Buffer.from(even).swap16()
-  if (even.length === 0 || !bytes.includes(0)) return undefined
+  if (even.length < SHORTEST_UTF16 || !bytes.includes(0)) return undefined
   let [before, after] = [0, 0]
   for (let i = 0; i < even.length; i += 2) {
     if (even[i] === 0) before++

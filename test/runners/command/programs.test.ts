@@ -156,7 +156,7 @@ describe('the output', () => {
 
   test('in UTF-8 with zero bytes is left alone', async () => {
     const answer = '{"decision":"block","reason":"a long reason"}'
-    for (const text of [answer, `a\0b\0${answer}`, `${answer}\0`, '\0'.repeat(9)]) {
+    for (const text of [answer, 'a\0b', 'a\0b\0', `a\0b\0${answer}`, `${answer}\0`, '\0'.repeat(9)]) {
       expect((await outputOf(Buffer.from(text))).answer()).toBe(text)
     }
   })

@@ -7,8 +7,8 @@ import { effectsOf, isReader } from './file-effects.js'
 import { asked, denied, type Finding } from './finding.js'
 import { runsElsewhere } from './inner-calls.js'
 import type { Places } from './places.js'
+import { LEFT_TO_USER, STARTED, UNGUARDING } from './protected-paths.js'
 import type { Call, Script } from './shell-script.js'
-import { LEFT_TO_USER, STARTED, UNGUARDING } from './start-files.js'
 import type { Word } from './word.js'
 
 /** These only tell something, or run hooks. */

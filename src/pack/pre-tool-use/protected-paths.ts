@@ -73,3 +73,13 @@ export const SHARED: ReadonlySet<string> = new Set([
   ...['.github', '.git', '.config', '.codeium', '.codeium/windsurf', 'documents', 'documents/cline'],
   ...['.aws', '.aws/amazonq', '.clinerules', '.agents'],
 ])
+
+/** Files that shells, sessions and other programs read when they start. */
+export const STARTED =
+  /(?:^|\/)\.[\w.-]*(?:rc|profile|login|env|zshenv|pam_environment)$|(?:^|\/)(?:environment|profile|config\.fish)$|(?:^|\/)(?:environment|profile|conf)\.d\/[^/]+$/
+
+/** Variables in such files: they switch hooks off, move what the user trusts elsewhere, or say what needs no review. */
+export const UNGUARDING = /\bCARABINER_(?:OFF|HOME|PRE_TRUSTED)\b/
+
+export const LEFT_TO_USER =
+  'takes the guard away, or decides what it trusts, for whatever starts next. Let the user decide about that.'
